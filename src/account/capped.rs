@@ -1,0 +1,133 @@
+use super::{
+    Accounting, Accumulator, ContinuationRule, Exceeded, LossOf, ValidConcurrently,
+    ValidSequentially,
+};
+
+/// The rule `F(·; d) = [G(·) ≼ d]`: go on while the total is at most the limit, equality
+/// included.
+///
+/// # Guarantee
+///
+/// Valid exactly where the accumulator is (Haney et al. Lemma 2.19).
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::{Accumulator, ContinuationRule, Exceeded, Sum};
+/// use queryables::privacy::PureDp;
+///
+/// let mut rule = Sum::new(PureDp).capped("1".parse()?);
+/// assert_eq!(rule.charge(&"0.7".parse()?), Ok(()));
+/// assert_eq!(rule.charge(&"0.4".parse()?), Err(Exceeded));
+/// assert_eq!(rule.remaining(), "0.3".parse()?);
+/// assert_eq!(rule.charge(&"0.3".parse()?), Ok(()));
+///
+/// // And back to the accumulator.
+/// assert_eq!(rule.uncapped().total(), "1".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capped<G: Accounting> {
+    accumulator: G,
+    limit: LossOf<G>,
+}
+
+impl<G: Accumulator> Capped<G> {
+    pub(super) fn new(accumulator: G, limit: LossOf<G>) -> Self {
+        Self { accumulator, limit }
+    }
+
+    /// The accumulator of which this is the cap (Haney et al. Lemma 2.19, the other way).
+    pub fn uncapped(self) -> G {
+        self.accumulator
+    }
+}
+
+impl<G: Accumulator> Accounting for Capped<G> {
+    type Measure = G::Measure;
+
+    fn measure(&self) -> &G::Measure {
+        self.accumulator.measure()
+    }
+}
+
+impl<G: Accumulator> ContinuationRule for Capped<G> {
+    fn limit(&self) -> &LossOf<G> {
+        &self.limit
+    }
+
+    fn spent(&self) -> LossOf<G> {
+        self.accumulator.total()
+    }
+
+    fn remaining(&self) -> LossOf<G> {
+        self.accumulator.headroom(&self.limit)
+    }
+
+    fn charge(&mut self, loss: &LossOf<G>) -> Result<(), Exceeded> {
+        let mut next = self.accumulator.clone();
+        // A total that can't be held is over every limit that can.
+        next.add(loss).map_err(|_| Exceeded)?;
+        if !next.is_within(&self.limit) {
+            return Err(Exceeded);
+        }
+        self.accumulator = next;
+        Ok(())
+    }
+}
+
+impl<G: Accumulator + ValidSequentially> ValidSequentially for Capped<G> {}
+impl<G: Accumulator + ValidConcurrently> ValidConcurrently for Capped<G> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::Accounted;
+    use crate::privacy::{ApproxDp, EpsilonDelta, Gdp, PureDp, RdpGrid};
+
+    #[test]
+    fn a_refusal_changes_nothing() {
+        let mut rule = PureDp.accumulator().capped("1".parse().unwrap());
+        rule.charge(&"0.5".parse().unwrap()).unwrap();
+        let before = rule.clone();
+        assert_eq!(rule.charge(&"0.6".parse().unwrap()), Err(Exceeded));
+        assert_eq!(rule.charge(&"3.4e11".parse().unwrap()), Err(Exceeded));
+        assert_eq!(rule, before);
+    }
+
+    #[test]
+    fn over_in_one_coordinate_is_over() {
+        let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
+        let mut rule = ApproxDp.accumulator().capped(pair("1", "1e-6"));
+        assert_eq!(rule.charge(&pair("1.1", "0")), Err(Exceeded));
+        assert_eq!(rule.charge(&pair("0.1", "2e-6")), Err(Exceeded));
+        assert_eq!(rule.charge(&pair("1", "1e-6")), Ok(()));
+    }
+
+    #[test]
+    fn a_budget_on_a_grid_holds_at_every_order() {
+        let grid = RdpGrid::new(["2", "4"].map(|order| order.parse().unwrap())).unwrap();
+        let curve = |low: &str, high: &str| {
+            grid.curve([low, high].map(|epsilon| epsilon.parse().unwrap()))
+                .unwrap()
+        };
+        let mut rule = grid.accumulator().capped(curve("1", "2"));
+        assert_eq!(rule.charge(&curve("0.1", "2.1")), Err(Exceeded));
+        assert_eq!(rule.charge(&curve("1.1", "0.1")), Err(Exceeded));
+        assert_eq!(rule.charge(&curve("0.5", "1.5")), Ok(()));
+        assert_eq!(rule.remaining(), curve("0.5", "0.5"));
+    }
+
+    #[test]
+    fn squares_are_compared_exactly() {
+        let mut rule = Gdp.accumulator().capped("5".parse().unwrap());
+        assert_eq!(rule.charge(&"3".parse().unwrap()), Ok(()));
+        assert_eq!(
+            rule.charge(&"4.000000000000000000000000001".parse().unwrap()),
+            Err(Exceeded)
+        );
+        assert_eq!(rule.remaining(), "4".parse().unwrap());
+        assert_eq!(rule.charge(&"4".parse().unwrap()), Ok(()));
+        assert_eq!(rule.spent(), "5".parse().unwrap());
+    }
+}

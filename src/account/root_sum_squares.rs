@@ -1,0 +1,129 @@
+use super::{Accounted, Accounting, Accumulator, ValidConcurrently, ValidSequentially};
+use crate::privacy::{Gdp, Mu, Overflow, Square};
+
+/// Gaussian losses add up as squares: `G(μ₁, …, μ_k) = √(μ₁² + … + μ_k²)`.
+///
+/// The sum of squares is held exactly and compared exactly; only the total that is shown is
+/// rounded, up.
+///
+/// # Guarantee
+///
+/// Tran et al. 2.11 (after Koskela et al. 2023) for non-interactive mechanisms, and Haney et al.
+/// 1.21 for interleaved interactive ones with finite communication.
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::{Accumulator, RootSumSquares};
+///
+/// let mut total = RootSumSquares::default();
+/// total.add(&"3".parse()?)?;
+/// total.add(&"4".parse()?)?;
+/// assert_eq!(total.total(), "5".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RootSumSquares {
+    squares: Square,
+}
+
+impl RootSumSquares {
+    fn root(squares: Square) -> Option<Mu> {
+        Mu::from_units(squares.root_up()?).ok()
+    }
+}
+
+impl Accounting for RootSumSquares {
+    type Measure = Gdp;
+
+    fn measure(&self) -> &Gdp {
+        &Gdp
+    }
+}
+
+impl Accumulator for RootSumSquares {
+    fn add(&mut self, loss: &Mu) -> Result<(), Overflow> {
+        let squares = self
+            .squares
+            .checked_add(Square::of(*loss))
+            .ok_or(Overflow)?;
+        Self::root(squares).ok_or(Overflow)?;
+        self.squares = squares;
+        Ok(())
+    }
+
+    fn total(&self) -> Mu {
+        // `add` keeps only what has a root.
+        Self::root(self.squares).unwrap_or_default()
+    }
+
+    fn is_within(&self, limit: &Mu) -> bool {
+        self.squares <= Square::of(*limit)
+    }
+
+    fn headroom(&self, limit: &Mu) -> Mu {
+        Square::of(*limit)
+            .checked_sub(self.squares)
+            .and_then(|left| Mu::from_units(left.root_down()).ok())
+            .unwrap_or_default()
+    }
+}
+
+impl Accounted for Gdp {
+    type Accumulator = RootSumSquares;
+
+    fn accumulator(&self) -> RootSumSquares {
+        RootSumSquares::default()
+    }
+}
+
+impl ValidSequentially for RootSumSquares {}
+impl ValidConcurrently for RootSumSquares {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mu(text: &str) -> Mu {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_hundred_tenths_fill_a_budget_of_one() {
+        let mut total = RootSumSquares::default();
+        for _ in 0..100 {
+            total.add(&mu("0.1")).unwrap();
+        }
+        assert_eq!(total.total(), mu("1"));
+        assert!(total.is_within(&mu("1")));
+        assert_eq!(total.headroom(&mu("1")), Mu::ZERO);
+        total.add(&mu("1e-27")).unwrap();
+        assert!(!total.is_within(&mu("1")));
+        assert_eq!(total.headroom(&mu("1")), Mu::ZERO);
+        // The root of 1 + 1e-54 lies within the first unit above 1.
+        assert_eq!(total.total(), mu("1.000000000000000000000000001"));
+    }
+
+    #[test]
+    fn headroom_rounds_down_and_the_total_up() {
+        let mut total = RootSumSquares::default();
+        total.add(&mu("1")).unwrap();
+        let room = total.headroom(&mu("2"));
+        assert_eq!(room, mu("1.732050807568877293527446341")); // √3 = ….3415…
+        let mut full = total;
+        full.add(&room).unwrap();
+        assert!(full.is_within(&mu("2")));
+        assert_eq!(full.total(), mu("2"));
+        total.add(&mu("1")).unwrap();
+        assert_eq!(total.total(), mu("1.414213562373095048801688725")); // √2 = ….7242…
+    }
+
+    #[test]
+    fn an_overflow_changes_nothing() {
+        let mut total = RootSumSquares::default();
+        total.add(&mu("3e11")).unwrap();
+        let before = total;
+        assert_eq!(total.add(&mu("3e11")), Err(Overflow));
+        assert_eq!(total, before);
+    }
+}

@@ -1,0 +1,4 @@
+//! queryables
+pub mod account;
+pub mod machine;
+pub mod privacy;

@@ -1,0 +1,126 @@
+//! The two laws with finitely many rational odds.
+
+use std::num::NonZeroU64;
+
+use super::coins::total_weight;
+use super::{Coins, CoinsError, Law, Support};
+
+/// 1 with odds `numerator / denominator`, otherwise 0.
+///
+/// ```
+/// use queryables::machine::{Bernoulli, Coins, NotPrivateSeededCoins};
+///
+/// let third = Bernoulli::new(1, 3).expect("1/3 is a probability");
+/// let heads = NotPrivateSeededCoins::new(1).draw(&third)?;
+/// assert!(heads == 0 || heads == 1);
+/// assert_eq!(Bernoulli::new(4, 3), None);
+/// # Ok::<(), queryables::machine::CoinsError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bernoulli {
+    numerator: u64,
+    denominator: NonZeroU64,
+}
+
+impl Bernoulli {
+    /// The law with odds `numerator / denominator`; `None` if that is not a probability.
+    #[must_use]
+    pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
+        let denominator = NonZeroU64::new(denominator)?;
+        (numerator <= denominator.get()).then_some(Self {
+            numerator,
+            denominator,
+        })
+    }
+}
+
+impl Law for Bernoulli {
+    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+        Ok(i128::from(
+            coins.uniform(self.denominator)? < self.numerator,
+        ))
+    }
+
+    fn support(&self) -> Support {
+        Support::Weights(vec![
+            self.denominator.get() - self.numerator,
+            self.numerator,
+        ])
+    }
+}
+
+/// Index `i` with odds proportional to the `i`-th weight.
+///
+/// ```
+/// use queryables::machine::{Coins, Weighted, NotPrivateSeededCoins};
+///
+/// let law = Weighted::new(vec![1, 2, 1])?;
+/// assert!((0..3).contains(&NotPrivateSeededCoins::new(1).draw(&law)?));
+/// # Ok::<(), queryables::machine::CoinsError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Weighted {
+    weights: Vec<u64>,
+}
+
+impl Weighted {
+    /// The law with these weights.
+    ///
+    /// # Errors
+    ///
+    /// [`CoinsError::NoWeight`] or [`CoinsError::TooHeavy`].
+    pub fn new(weights: Vec<u64>) -> Result<Self, CoinsError> {
+        total_weight(&weights)?;
+        Ok(Self { weights })
+    }
+}
+
+impl Law for Weighted {
+    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+        Ok(coins.weighted(&self.weights)? as i128)
+    }
+
+    fn support(&self) -> Support {
+        Support::Weights(self.weights.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Replay;
+
+    /// Follows the sampler over every uniform draw below `total` and counts the outcomes.
+    fn outcomes(law: &dyn Law, total: u64) -> Vec<u64> {
+        let below = NonZeroU64::new(total).unwrap();
+        let mut counts = vec![];
+        for value in 0..total {
+            let outcome = Replay::of([(below, value)]).draw(law).unwrap() as usize;
+            counts.resize(counts.len().max(outcome + 1), 0);
+            counts[outcome] += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn samplers_have_the_odds_that_they_say() {
+        let third = Bernoulli::new(1, 3).unwrap();
+        assert_eq!(Support::Weights(outcomes(&third, 3)), third.support());
+        let law = Weighted::new(vec![3, 0, 2, 1]).unwrap();
+        assert_eq!(Support::Weights(outcomes(&law, 6)), law.support());
+    }
+
+    #[test]
+    fn certain_and_impossible_are_probabilities() {
+        assert_eq!(outcomes(&Bernoulli::new(0, 4).unwrap(), 4), [4]);
+        assert_eq!(outcomes(&Bernoulli::new(4, 4).unwrap(), 4), [0, 4]);
+        assert_eq!(Bernoulli::new(1, 0), None);
+        assert_eq!(Bernoulli::new(5, 4), None);
+    }
+
+    #[test]
+    fn weights_are_checked() {
+        assert_eq!(Weighted::new(vec![]), Err(CoinsError::NoWeight));
+        assert_eq!(Weighted::new(vec![1, u64::MAX]), Err(CoinsError::TooHeavy));
+    }
+}

@@ -1,0 +1,75 @@
+//! What is public about a machine before it runs.
+
+use std::sync::Arc;
+
+use super::{Coins, Fault, Machine};
+
+/// A public description of a machine that is yet to be started on data of type `D`.
+///
+/// `Machine` is what runs: a [`Machine`](super::Machine), a
+/// [`Compositor`](crate::compose::Compositor) or, for a non-interactive mechanism, the answer
+/// itself ([`Released`]).
+///
+/// What a mechanism costs is stated apart, by [`Private`](crate::privacy::Private): one mechanism
+/// can have a loss under several measures.
+///
+/// # Example
+///
+/// A non-interactive mechanism: one whose start already answers.
+///
+/// ```
+/// use std::sync::Arc;
+/// use queryables::machine::{Coins, Fault, Mechanism, Released};
+///
+/// /// Answers with the truth or its opposite, three times in four with the truth.
+/// #[derive(Clone)]
+/// struct TrueThreeTimesInFour;
+///
+/// impl Mechanism<bool> for TrueThreeTimesInFour {
+///     type Machine = Released<bool>;
+///
+///     fn start(
+///         &self,
+///         data: &Arc<bool>,
+///         coins: &mut dyn Coins,
+///     ) -> Result<Released<bool>, Fault> {
+///         let lie = coins.weighted(&[3, 1])? == 1;
+///         Ok(Released(**data ^ lie))
+///     }
+/// }
+/// ```
+pub trait Mechanism<D: ?Sized> {
+    /// What runs.
+    type Machine;
+
+    /// Starts on the data.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`], of which nothing but the fact is told to anybody.
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault>;
+}
+
+impl<D: ?Sized, M: Mechanism<D> + ?Sized> Mechanism<D> for &M {
+    type Machine = M::Machine;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        (**self).start(data, coins)
+    }
+}
+
+/// The machine of a non-interactive mechanism: it has already answered.
+///
+/// Where a theorem holds for non-interactive mechanisms only, the bound is
+/// `Machine = Released<A>`. As a machine it gives its one answer as often as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Released<A>(pub A);
+
+impl<A: Clone> Machine for Released<A> {
+    type Query = ();
+    type Answer = A;
+
+    fn step(&mut self, (): (), _coins: &mut dyn Coins) -> Result<A, Fault> {
+        Ok(self.0.clone())
+    }
+}

@@ -1,0 +1,139 @@
+//! Randomized state machines and those who talk to them.
+//!
+//! ```text
+//! (state, query; coins) -> (state', answer)
+//! ```
+//!
+//! A [`Machine`] is one running conversation partner, a [`Mechanism`] is its public description,
+//! [`Coins`] are where every random choice comes from, and an [`Adversary`] sits on the other
+//! side. [`interact`] runs the two against each other and returns the [`View`].
+
+mod adversary;
+mod boxed;
+mod coins;
+mod laws;
+mod mechanism;
+mod seeded;
+mod system;
+mod tape;
+mod truncated;
+
+pub use adversary::{Adversary, Script, View, interact};
+pub use boxed::BoxedMachine;
+pub use coins::{Coins, CoinsError, Law, Support};
+pub use laws::{Bernoulli, Weighted};
+pub use mechanism::{Mechanism, Released};
+pub use seeded::NotPrivateSeededCoins;
+pub use system::SystemCoins;
+pub use tape::{Recorder, Replay, Tape};
+pub use truncated::{Metered, truncated_view};
+
+use thiserror::Error;
+
+/// A randomized state machine: `(state, query; coins) -> (state', answer)` (Haney et al. 1.4).
+///
+/// The state is `self`, and the coins are an argument, so that the same code runs with the
+/// operating system's randomness, replays from a [`Tape`], and can be enumerated exhaustively.
+///
+/// # What an implementer owes
+///
+/// - Every random choice comes from `coins`. A machine that finds randomness elsewhere can be
+///   neither replayed nor verified.
+/// - The claim made by [`Private`](crate::privacy::Private) covers everything that the other side
+///   can see: the answers, and also *whether* a step ends in a [`Fault`].
+/// - A step talks to nobody but the one who asked. Whoever wants to consult a machine on the way
+///   stands in the middle ([`Middle`](crate::middle::Middle)).
+///
+/// # What an implementer may assume
+///
+/// After a step that ended in [`Fault::Failed`] or in a panic, no further step is taken.
+///
+/// # Example
+///
+/// A machine that counts how often it was asked:
+///
+/// ```
+/// use queryables::machine::{Coins, Fault, Machine, NotPrivateSeededCoins};
+///
+/// struct Counter(u64);
+///
+/// impl Machine for Counter {
+///     type Query = ();
+///     type Answer = u64;
+///
+///     fn step(&mut self, (): (), _coins: &mut dyn Coins) -> Result<u64, Fault> {
+///         self.0 += 1;
+///         Ok(self.0)
+///     }
+/// }
+///
+/// let mut machine = Counter(0);
+/// let mut coins = NotPrivateSeededCoins::new(0);
+/// assert_eq!(machine.step((), &mut coins), Ok(1));
+/// assert_eq!(machine.step((), &mut coins), Ok(2));
+/// ```
+pub trait Machine {
+    /// What it can be asked.
+    type Query;
+    /// What it answers.
+    type Answer;
+
+    /// Answers one query and moves to the next state.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] is as visible to the other side as an answer, and it is all that is visible.
+    fn step(&mut self, query: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault>;
+}
+
+/// How a step can end without an answer.
+///
+/// No variant has room for anything that was computed from the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The machine does not understand the query. Its state has not changed and it can be asked
+    /// again.
+    #[error("invalid query: {0}")]
+    InvalidQuery(&'static str),
+    /// The machine has given all the answers that it had. Asking again gives this again.
+    #[error("no answers are left")]
+    Exhausted,
+    /// A person in the middle asked the inner machine this often without giving an answer.
+    #[error("the person in the middle gave no answer within {0} rounds")]
+    RoundLimit(u32),
+    /// The machine failed. It is not asked again.
+    #[error("the mechanism failed")]
+    Failed,
+}
+
+impl Fault {
+    /// Whether the machine can be asked again after this fault.
+    #[must_use]
+    pub fn is_recoverable(self) -> bool {
+        match self {
+            Self::InvalidQuery(_) | Self::Exhausted => true,
+            Self::RoundLimit(_) | Self::Failed => false,
+        }
+    }
+}
+
+/// Coins that fail stop the machine: nothing may be released without randomness.
+impl From<CoinsError> for Fault {
+    fn from(_: CoinsError) -> Self {
+        Self::Failed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_failure_ends_a_machine() {
+        assert!(Fault::InvalidQuery("x").is_recoverable());
+        assert!(Fault::Exhausted.is_recoverable());
+        assert!(!Fault::RoundLimit(3).is_recoverable());
+        assert!(!Fault::Failed.is_recoverable());
+    }
+}

@@ -1,0 +1,141 @@
+//! The operating system's randomness.
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use super::{Coins, CoinsError, Law};
+
+/// Coins for released values: a ChaCha20 stream of its own, seeded by the operating system.
+///
+/// The seed is fetched at the first draw, so that what needs no randomness does not pay for it.
+/// Every child of a compositor has coins of its own; they cannot be cloned, and their `Debug`
+/// does not show them. A process that forks after the first draw repeats the stream in both
+/// halves: start children after the fork.
+#[derive(Default)]
+pub struct SystemCoins {
+    stream: Option<Box<ChaCha20Rng>>,
+}
+
+impl SystemCoins {
+    /// Fresh coins.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn stream(&mut self) -> Result<&mut ChaCha20Rng, CoinsError> {
+        match &mut self.stream {
+            Some(stream) => Ok(stream),
+            empty => {
+                let mut seed = [0; 32];
+                getrandom::fill(&mut seed).map_err(|_| CoinsError::NoEntropy)?;
+                Ok(empty.insert(Box::new(ChaCha20Rng::from_seed(seed))))
+            }
+        }
+    }
+}
+
+impl Coins for SystemCoins {
+    fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
+        Ok(uniform_from(self.stream()?, below))
+    }
+
+    fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {
+        law.sample(self)
+    }
+}
+
+impl fmt::Debug for SystemCoins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SystemCoins")
+    }
+}
+
+/// An exactly uniform value below `below`, from uniform words.
+///
+/// Lemire (2019): of the 2^64 words, those whose product with `below` has a low half under
+/// `2^64 mod below` are rejected; every value then has the same number of words left, which is
+/// `floor(2^64 / below)`. Less than one word in two is rejected.
+pub(super) fn uniform_from(words: &mut impl Rng, below: NonZeroU64) -> u64 {
+    let below = below.get();
+    let (mut low, mut high) = words.next_u64().carrying_mul(below, 0);
+    if low < below {
+        let rejected = below.wrapping_neg() % below;
+        while low < rejected {
+            (low, high) = words.next_u64().carrying_mul(below, 0);
+        }
+    }
+    high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words from a list.
+    struct Words(std::vec::IntoIter<u64>);
+
+    impl rand_chacha::rand_core::TryRng for Words {
+        type Error = std::convert::Infallible;
+
+        fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+            unreachable!("only whole words are drawn")
+        }
+
+        fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+            Ok(self.0.next().expect("enough words"))
+        }
+
+        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
+            unreachable!("only whole words are drawn")
+        }
+    }
+
+    fn uniform(words: &[u64], below: u64) -> (u64, usize) {
+        let mut words = Words(words.to_vec().into_iter());
+        let value = uniform_from(&mut words, NonZeroU64::new(below).unwrap());
+        (value, words.0.len())
+    }
+
+    #[test]
+    fn the_words_that_would_bias_are_rejected() {
+        // 2^64 mod 3 = 1: the one word whose product has a low half of 0 is rejected.
+        assert_eq!(uniform(&[0, 1], 3), (0, 0));
+        assert_eq!(uniform(&[1, 0], 3), (0, 1));
+        assert_eq!(uniform(&[u64::MAX], 3), (2, 0));
+        // The smallest and largest words of each third.
+        let third = u64::MAX / 3;
+        assert_eq!(uniform(&[third], 3).0, 0);
+        assert_eq!(uniform(&[third + 1], 3).0, 1);
+        assert_eq!(uniform(&[2 * third], 3).0, 1);
+        assert_eq!(uniform(&[2 * third + 1], 3).0, 2);
+    }
+
+    #[test]
+    fn a_power_of_two_rejects_nothing() {
+        assert_eq!(uniform(&[0], 1 << 20), (0, 0));
+        assert_eq!(uniform(&[u64::MAX], 1), (0, 0));
+    }
+
+    #[test]
+    fn a_seed_is_fetched_at_the_first_draw_only() {
+        let mut coins = SystemCoins::new();
+        assert!(coins.stream.is_none());
+        assert_eq!(coins.uniform(NonZeroU64::MIN), Ok(0));
+        assert!(coins.stream.is_some());
+        assert_eq!(format!("{coins:?}"), "SystemCoins");
+    }
+
+    #[test]
+    fn two_children_draw_differently() {
+        let draws = || {
+            let mut coins = SystemCoins::new();
+            [(); 4].map(|()| coins.uniform(NonZeroU64::MAX).unwrap())
+        };
+        // Equal with probability 2^-256.
+        assert_ne!(draws(), draws());
+    }
+}

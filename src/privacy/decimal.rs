@@ -1,0 +1,211 @@
+//! Reading decimal numbers exactly.
+
+use thiserror::Error;
+
+/// Why a number is not accepted as a privacy parameter.
+///
+/// `what` is the parameter's name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum NumberError {
+    /// Not a decimal number.
+    #[error("{what} must be a decimal number such as 0.1 or 1e-6")]
+    Malformed {
+        /// The parameter.
+        what: &'static str,
+    },
+    /// Not a number.
+    #[error("{what} must be a number, not NaN")]
+    NotANumber {
+        /// The parameter.
+        what: &'static str,
+    },
+    /// Infinite.
+    #[error("{what} must be finite")]
+    Infinite {
+        /// The parameter.
+        what: &'static str,
+    },
+    /// Below zero.
+    #[error("{what} must not be negative")]
+    Negative {
+        /// The parameter.
+        what: &'static str,
+    },
+    /// Below the smallest value that makes sense.
+    #[error("{what} must be greater than {bound}")]
+    TooSmall {
+        /// The parameter.
+        what: &'static str,
+        /// It must be greater than this.
+        bound: &'static str,
+    },
+    /// Above the largest value that can be held.
+    #[error("{what} must be at most {largest}")]
+    TooLarge {
+        /// The parameter.
+        what: &'static str,
+        /// It must be at most this.
+        largest: &'static str,
+    },
+    /// More digits than can be held, or so small (a subnormal float, say) that none is left.
+    ///
+    /// Rounding is left to the caller, because its direction depends on the use: a loss is
+    /// rounded up ([`Quantity::round_up`](super::Quantity::round_up)), a budget down.
+    #[error("{what} has digits beyond 1e-{decimals}: round a loss up, or a budget down, first")]
+    TooFine {
+        /// The parameter.
+        what: &'static str,
+        /// How many decimals it can have.
+        decimals: u32,
+    },
+}
+
+/// For generic code: what is a parameter already needs no reading.
+impl From<std::convert::Infallible> for NumberError {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// A number in units of `10^-decimals`, and whether something was cut off below.
+pub(super) struct Parsed {
+    pub(super) units: u128,
+    pub(super) inexact: bool,
+}
+
+/// Why a text could not be read in units of `10^-decimals`.
+pub(super) enum Unreadable {
+    Malformed,
+    Negative,
+    TooLarge,
+}
+
+/// Reads an unsigned decimal number, optionally with an exponent, in units of `10^-decimals`,
+/// rounding towards zero.
+pub(super) fn parse(text: &str, decimals: u32) -> Result<Parsed, Unreadable> {
+    let (mantissa, exponent) = match text.find(['e', 'E']) {
+        Some(at) => {
+            let (mantissa, exponent) = text.split_at(at);
+            (
+                mantissa,
+                exponent_of(exponent.get(1..).unwrap_or_default())?,
+            )
+        }
+        None => (text, 0),
+    };
+    if let Some(rest) = mantissa.strip_prefix('-') {
+        digits_of(rest)?;
+        return Err(Unreadable::Negative);
+    }
+    let (digits, point) = digits_of(mantissa)?;
+    // The digit at index i stands for 10^(point - 1 - i + exponent).
+    let shift = point as i64 + exponent + i64::from(decimals);
+    let mut parsed = Parsed {
+        units: 0,
+        inexact: false,
+    };
+    for (index, &digit) in digits.iter().enumerate() {
+        if (index as i64) < shift {
+            parsed.units = push(parsed.units, digit)?;
+        } else {
+            parsed.inexact |= digit != 0;
+        }
+    }
+    for _ in digits.len() as i64..shift {
+        if parsed.units == 0 {
+            break;
+        }
+        parsed.units = push(parsed.units, 0)?;
+    }
+    Ok(parsed)
+}
+
+fn push(units: u128, digit: u8) -> Result<u128, Unreadable> {
+    units
+        .checked_mul(10)
+        .and_then(|units| units.checked_add(u128::from(digit)))
+        .ok_or(Unreadable::TooLarge)
+}
+
+/// The digits of `12.34` and how many stand before the point.
+fn digits_of(text: &str) -> Result<(Vec<u8>, usize), Unreadable> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits: Option<Vec<u8>> = whole
+        .bytes()
+        .chain(fraction.bytes())
+        .map(|byte| byte.is_ascii_digit().then(|| byte - b'0'))
+        .collect();
+    match digits {
+        Some(digits) if !digits.is_empty() => Ok((digits, whole.len())),
+        _ => Err(Unreadable::Malformed),
+    }
+}
+
+/// An exponent; one that is out of any use is as good as a thousand.
+fn exponent_of(text: &str) -> Result<i64, Unreadable> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Unreadable::Malformed);
+    }
+    Ok(sign * digits.parse().unwrap_or(1_000_000_i64).min(1_000_000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(text: &str) -> (u128, bool) {
+        match parse(text, 6) {
+            Ok(parsed) => (parsed.units, parsed.inexact),
+            Err(_) => panic!("{text} is a number"),
+        }
+    }
+
+    #[test]
+    fn decimals_are_read_exactly() {
+        assert_eq!(units("0.1"), (100_000, false));
+        assert_eq!(units("1"), (1_000_000, false));
+        assert_eq!(units("12.345678"), (12_345_678, false));
+        assert_eq!(units("1e-6"), (1, false));
+        assert_eq!(units("1.50E+1"), (15_000_000, false));
+        assert_eq!(units(".5"), (500_000, false));
+        assert_eq!(units("5."), (5_000_000, false));
+        assert_eq!(units("0e999999999999999999999"), (0, false));
+    }
+
+    #[test]
+    fn what_is_cut_off_is_reported() {
+        assert_eq!(units("1.0000001"), (1_000_000, true));
+        assert_eq!(units("9e-7"), (0, true));
+        assert_eq!(units("1.0000000"), (1_000_000, false));
+        assert_eq!(units("1e-99999999999999999999"), (0, true));
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for text in [
+            "", ".", "x", "1e", "1e+", "e5", "0x1", "1_000", " 1", "1.2.3", "+1", "--1", "-x",
+        ] {
+            assert!(
+                matches!(parse(text, 6), Err(Unreadable::Malformed)),
+                "{text}"
+            );
+        }
+        for text in ["-1", "-0", "-1e-300"] {
+            assert!(
+                matches!(parse(text, 6), Err(Unreadable::Negative)),
+                "{text}"
+            );
+        }
+        for text in ["1e33", "340282366920938463463374607431769", "1e999999"] {
+            assert!(
+                matches!(parse(text, 6), Err(Unreadable::TooLarge)),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Guarantees under one measure that imply guarantees under another.
+
+use std::sync::Arc;
+
+use super::{
+    ApproxDp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Measure, Order, Private,
+    ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Relation, Rho, RhoDelta, Square, UnknownLoss,
+    ZCdp,
+};
+use crate::machine::{Coins, Fault, Mechanism};
+
+/// A guarantee under this measure is also one under `To`.
+///
+/// Losses are rounded up, never down.
+#[diagnostic::on_unimplemented(
+    message = "a guarantee under `{Self}` is not known to imply one under `{To}`"
+)]
+pub trait Implies<To: Measure>: Measure {
+    /// The loss that follows under `to`.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownLoss`] if it cannot be held.
+    fn imply(&self, loss: &Self::Loss, to: &To) -> Result<To::Loss, UnknownLoss>;
+}
+
+/// ε-DP is (ε, 0)-DP.
+impl Implies<ApproxDp> for PureDp {
+    fn imply(&self, loss: &Epsilon, _: &ApproxDp) -> Result<EpsilonDelta, UnknownLoss> {
+        Ok(EpsilonDelta {
+            epsilon: *loss,
+            delta: Delta::ZERO,
+        })
+    }
+}
+
+/// ε-DP is (ε, 0)-pDP.
+impl Implies<ProbabilisticDp> for PureDp {
+    fn imply(&self, loss: &Epsilon, _: &ProbabilisticDp) -> Result<EpsilonDelta, UnknownLoss> {
+        self.imply(loss, &ApproxDp)
+    }
+}
+
+/// (ε, δ)-pDP is (ε, δ)-DP (Rogers et al. Lemma 2.3).
+impl Implies<ApproxDp> for ProbabilisticDp {
+    fn imply(&self, loss: &EpsilonDelta, _: &ApproxDp) -> Result<EpsilonDelta, UnknownLoss> {
+        Ok(*loss)
+    }
+}
+
+/// ε-DP is ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4).
+impl Implies<ZCdp> for PureDp {
+    fn imply(&self, loss: &Epsilon, _: &ZCdp) -> Result<Rho, UnknownLoss> {
+        const TOO_LARGE: UnknownLoss = UnknownLoss("the loss is more than can be held");
+        let units = Square::of(*loss).half_in_units(27).ok_or(TOO_LARGE)?;
+        Rho::from_units(units).map_err(|_| TOO_LARGE)
+    }
+}
+
+/// ρ-zCDP is 0-approximate ρ-zCDP.
+impl Implies<ApproxZCdp> for ZCdp {
+    fn imply(&self, loss: &Rho, _: &ApproxZCdp) -> Result<RhoDelta, UnknownLoss> {
+        Ok(RhoDelta {
+            rho: *loss,
+            delta: Delta::ZERO,
+        })
+    }
+}
+
+/// ρ-zCDP is ρα-RDP at every order α, by definition.
+impl Implies<Rdp> for ZCdp {
+    fn imply(&self, loss: &Rho, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
+        at_order(*loss, to.order())
+    }
+}
+
+/// ρ-zCDP is ρα-RDP at every order α, by definition.
+impl Implies<RdpGrid> for ZCdp {
+    fn imply(&self, loss: &Rho, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
+        let epsilons: Result<Vec<_>, _> = to
+            .orders()
+            .iter()
+            .map(|order| at_order(*loss, *order))
+            .collect();
+        to.curve(epsilons?)
+            .map_err(|_| UnknownLoss("a grid has as many values as orders"))
+    }
+}
+
+/// A curve holds at each of its orders.
+impl Implies<Rdp> for RdpGrid {
+    fn imply(&self, loss: &RdpCurve, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
+        let at = self.orders().iter().position(|order| *order == to.order());
+        at.and_then(|at| loss.epsilons().get(at).copied())
+            .ok_or(UnknownLoss("the grid has no such order"))
+    }
+}
+
+/// ρα, rounded up.
+fn at_order(rho: Rho, order: Order) -> Result<Epsilon, UnknownLoss> {
+    const TOO_LARGE: UnknownLoss = UnknownLoss("the loss is more than can be held");
+    const ONE: u128 = 1_000_000_000;
+    // α = whole + part/10⁹: the whole part exactly, the rest rounded up.
+    let (whole, part) = (order.units() / ONE, order.units() % ONE);
+    let (low, high) = rho.units().carrying_mul(part, 0);
+    if high != 0 {
+        return Err(TOO_LARGE);
+    }
+    rho.units()
+        .checked_mul(whole)
+        .and_then(|units| units.checked_add(low.div_ceil(ONE)))
+        .and_then(|units| Epsilon::from_units(units).ok())
+        .ok_or(TOO_LARGE)
+}
+
+/// A mechanism that states its loss under `From`, to be launched where another measure is used.
+///
+/// ```
+/// use queryables::privacy::{AddRemove, ApproxDp, Epsilon, Private, PureDp, Restated, UnknownLoss};
+///
+/// #[derive(Clone)]
+/// struct Tenth;
+///
+/// impl Private<PureDp, AddRemove> for Tenth {
+///     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+///         Epsilon::try_from("0.1").map_err(|_| UnknownLoss("not a number"))
+///     }
+/// }
+///
+/// let restated = Restated::new(PureDp, Tenth);
+/// let loss = Private::<ApproxDp, AddRemove>::loss(&restated, &ApproxDp)?;
+/// assert_eq!(loss.to_string(), "(0.1, 0)");
+/// # Ok::<(), UnknownLoss>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Restated<From, M> {
+    from: From,
+    mechanism: M,
+}
+
+impl<From, M> Restated<From, M> {
+    /// The mechanism, with what follows from its loss under `from`.
+    pub fn new(from: From, mechanism: M) -> Self {
+        Self { from, mechanism }
+    }
+}
+
+impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for Restated<From, M> {
+    type Machine = M::Machine;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<M::Machine, Fault> {
+        self.mechanism.start(data, coins)
+    }
+}
+
+impl<From, To, R, M> Private<To, R> for Restated<From, M>
+where
+    From: Implies<To>,
+    To: Measure,
+    R: Relation,
+    M: Private<From, R>,
+{
+    fn loss(&self, measure: &To) -> Result<To::Loss, UnknownLoss> {
+        self.from.imply(&self.mechanism.loss(&self.from)?, measure)
+    }
+
+    fn loss_at(&self, measure: &To, distance: Distance) -> Result<To::Loss, UnknownLoss> {
+        let loss = self.mechanism.loss_at(&self.from, distance)?;
+        self.from.imply(&loss, measure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_the_square_rounds_up() {
+        let rho = |epsilon: &str| {
+            PureDp
+                .imply(&epsilon.parse().unwrap(), &ZCdp)
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(rho("0.1"), "0.005");
+        assert_eq!(rho("1"), "0.5");
+        assert_eq!(rho("0"), "0");
+        // ε² / 2 = 5e-55, one unit is 1e-27.
+        assert_eq!(rho("1e-27"), "1e-27");
+        assert_eq!(rho("1.00000000000001"), "0.500000000000010000000000001");
+    }
+
+    #[test]
+    fn orders_multiply_and_round_up() {
+        let epsilon = |rho: &str, order: &str| {
+            ZCdp.imply(&rho.parse().unwrap(), &Rdp::new(order.parse().unwrap()))
+                .map(|epsilon| epsilon.to_string())
+        };
+        assert_eq!(epsilon("0.1", "2.5").unwrap(), "0.25");
+        assert_eq!(epsilon("0.1", "16").unwrap(), "1.6");
+        assert_eq!(epsilon("1e-27", "1.000000001").unwrap(), "2e-27");
+        assert_eq!(
+            epsilon("3e11", "2"),
+            Err(UnknownLoss("the loss is more than can be held"))
+        );
+    }
+
+    #[test]
+    fn a_grid_is_read_at_its_orders_only() {
+        let order = |text: &str| text.parse::<Order>().unwrap();
+        let grid = RdpGrid::new([order("2"), order("4")]).unwrap();
+        let curve = ZCdp.imply(&"0.1".parse().unwrap(), &grid).unwrap();
+        assert_eq!(curve.to_string(), "[0.2, 0.4]");
+        assert_eq!(
+            grid.imply(&curve, &Rdp::new(order("4"))),
+            Ok("0.4".parse().unwrap())
+        );
+        assert_eq!(
+            grid.imply(&curve, &Rdp::new(order("3"))),
+            Err(UnknownLoss("the grid has no such order"))
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! What a measure of privacy is.
+
+use std::fmt::{Debug, Display};
+use std::hash::Hash;
+
+use thiserror::Error;
+
+use super::Distance;
+
+/// A way to measure privacy: a partially ordered set of losses (Haney et al. 2.1).
+///
+/// A measure is a value, because some have parameters: the order of [`Rdp`](super::Rdp), the
+/// orders of [`RdpGrid`](super::RdpGrid). Losses of different measures never mix: the compositor
+/// states one measure, and asks each mechanism for its loss under just that one.
+pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
+    /// How much privacy is lost. `a <= b` says that a guarantee of `a` is one of `b`; two losses
+    /// may be incomparable.
+    type Loss: Clone + Debug + Display + PartialOrd + Eq + Hash + Send + Sync + 'static;
+
+    /// Nothing lost.
+    fn zero(&self) -> Self::Loss;
+
+    /// Whether a loss is one of this measure, where the type alone does not say so.
+    fn owns(&self, _loss: &Self::Loss) -> bool {
+        true
+    }
+
+    /// The least loss that is at least both.
+    fn join(&self, one: &Self::Loss, other: &Self::Loss) -> Self::Loss;
+
+    /// What a loss stated for neighbours implies at a distance: group privacy.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownLoss`] where no theorem gives one.
+    fn group(&self, loss: &Self::Loss, distance: Distance) -> Result<Self::Loss, UnknownLoss>;
+}
+
+/// A measure that is closed under postprocessing and jointly convex, as Haney et al. 2.1 asks.
+///
+/// A person in the middle ([`Middle`](crate::middle::Middle)) keeps such a guarantee
+/// (Haney et al. 2.17), and it is enough to think of deterministic adversaries (2.3).
+/// Probabilistic privacy is the measure here that is not one (Whitehouse et al. App. F).
+#[diagnostic::on_unimplemented(
+    message = "a guarantee in `{Self}` is not kept by postprocessing",
+    note = "probabilistic DP is not closed under postprocessing (Whitehouse et al., App. F): \
+            restate the mechanism under `ApproxDp` first, with `Restated::new(ProbabilisticDp, mechanism)`"
+)]
+pub trait Postprocessable: Measure {}
+
+/// A measure in which losses add up, coordinate by coordinate.
+pub trait Additive: Measure {
+    /// The sum.
+    ///
+    /// # Errors
+    ///
+    /// [`Overflow`] if it is more than can be held.
+    fn plus(&self, one: &Self::Loss, other: &Self::Loss) -> Result<Self::Loss, Overflow>;
+
+    /// What is left of `whole` after `part`, never below nothing.
+    fn minus(&self, whole: &Self::Loss, part: &Self::Loss) -> Self::Loss;
+}
+
+/// No theorem gives this mechanism a loss under this measure at this distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[error("no known loss: {0}")]
+pub struct UnknownLoss(pub &'static str);
+
+/// The total is more than can be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[error("the total loss is more than can be held")]
+pub struct Overflow;
+
+impl From<Overflow> for UnknownLoss {
+    fn from(_: Overflow) -> Self {
+        Self("the loss is more than can be held")
+    }
+}

@@ -1,0 +1,28 @@
+use crate::privacy::{Distance, Measure, Mu, Overflow, Postprocessable, UnknownLoss};
+
+/// μ-Gaussian privacy: no easier to tell apart than N(0, 1) and N(μ, 1) (Dong, Roth, Su 2022;
+/// Tran et al. 2.10).
+///
+/// It is a form of f-DP, so the concurrent composition theorems for f-DP hold for it. Its losses
+/// do not add up: their squares do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Gdp;
+
+impl Measure for Gdp {
+    type Loss = Mu;
+
+    fn zero(&self) -> Mu {
+        Mu::ZERO
+    }
+
+    fn join(&self, one: &Mu, other: &Mu) -> Mu {
+        *one.max(other)
+    }
+
+    /// `k·μ` (Dong, Roth, Su 2022, Theorem 2.14).
+    fn group(&self, loss: &Mu, distance: Distance) -> Result<Mu, UnknownLoss> {
+        Ok(loss.checked_mul(distance.steps()).ok_or(Overflow)?)
+    }
+}
+
+impl Postprocessable for Gdp {}

@@ -1,0 +1,27 @@
+use super::additive;
+use crate::privacy::{Distance, Epsilon, Measure, Overflow, Postprocessable, UnknownLoss};
+
+/// ε-differential privacy: the largest log-ratio of the probabilities of any event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PureDp;
+
+impl Measure for PureDp {
+    type Loss = Epsilon;
+
+    fn zero(&self) -> Epsilon {
+        Epsilon::ZERO
+    }
+
+    fn join(&self, one: &Epsilon, other: &Epsilon) -> Epsilon {
+        *one.max(other)
+    }
+
+    /// `k·ε` (Dwork and Roth 2014, Theorem 2.2).
+    fn group(&self, loss: &Epsilon, distance: Distance) -> Result<Epsilon, UnknownLoss> {
+        Ok(loss.checked_mul(distance.steps()).ok_or(Overflow)?)
+    }
+}
+
+impl Postprocessable for PureDp {}
+
+additive!(PureDp);

@@ -1,0 +1,53 @@
+use super::additive;
+use crate::privacy::{Distance, Epsilon, Measure, Order, Postprocessable, UnknownLoss};
+
+/// Rényi privacy of one fixed order: the Rényi divergence of order α (Haney et al. 1.3).
+///
+/// ```
+/// use queryables::privacy::{NumberError, Rdp};
+///
+/// let measure = Rdp::new("2.5".parse()?);
+/// assert_eq!(measure.order().to_string(), "2.5");
+/// # Ok::<(), NumberError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rdp {
+    order: Order,
+}
+
+impl Rdp {
+    /// At this order.
+    #[must_use]
+    pub fn new(order: Order) -> Self {
+        Self { order }
+    }
+
+    /// The order α.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        self.order
+    }
+}
+
+impl Measure for Rdp {
+    type Loss = Epsilon;
+
+    fn zero(&self) -> Epsilon {
+        Epsilon::ZERO
+    }
+
+    fn join(&self, one: &Epsilon, other: &Epsilon) -> Epsilon {
+        *one.max(other)
+    }
+
+    /// None: Mironov 2017, Proposition 11, pays with the order.
+    fn group(&self, _: &Epsilon, _: Distance) -> Result<Epsilon, UnknownLoss> {
+        Err(UnknownLoss(
+            "group privacy changes the order of a Rényi guarantee",
+        ))
+    }
+}
+
+impl Postprocessable for Rdp {}
+
+additive!(Rdp);

@@ -1,0 +1,250 @@
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::privacy::{
+    Additive, Distance, Epsilon, Measure, Order, Overflow, Postprocessable, UnknownLoss,
+};
+
+/// Rényi privacy at every order of a grid at once: a budget holds at *every* order.
+///
+/// ```
+/// use queryables::privacy::{Measure, RdpGrid};
+///
+/// let grid = RdpGrid::new(["2".parse()?, "8".parse()?])?;
+/// let curve = grid.curve(["0.1".parse()?, "0.4".parse()?])?;
+/// assert!(grid.owns(&curve));
+/// assert_eq!(curve.to_string(), "[0.1, 0.4]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RdpGrid {
+    orders: Arc<[Order]>,
+}
+
+/// A loss under [`RdpGrid`]: one ε for each order. Less only where less at every order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RdpCurve {
+    epsilons: Box<[Epsilon]>,
+}
+
+/// Why a grid or a curve on it cannot be built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum GridError {
+    /// A grid has at least one order.
+    #[error("a grid needs at least one order")]
+    Empty,
+    /// Orders rise.
+    #[error("the orders of a grid must rise strictly")]
+    NotRising,
+    /// A curve has one value for each order.
+    #[error("a curve on this grid needs {expected} values, not {given}")]
+    Length {
+        /// One for each order.
+        expected: usize,
+        /// What was given.
+        given: usize,
+    },
+}
+
+impl RdpGrid {
+    /// The grid of these orders.
+    ///
+    /// # Errors
+    ///
+    /// [`GridError::Empty`] or [`GridError::NotRising`].
+    pub fn new(orders: impl IntoIterator<Item = Order>) -> Result<Self, GridError> {
+        let orders: Arc<[Order]> = orders.into_iter().collect();
+        if orders.is_empty() {
+            Err(GridError::Empty)
+        } else if orders.is_sorted_by(|low, high| low < high) {
+            Ok(Self { orders })
+        } else {
+            Err(GridError::NotRising)
+        }
+    }
+
+    /// The orders.
+    #[must_use]
+    pub fn orders(&self) -> &[Order] {
+        &self.orders
+    }
+
+    /// A loss: one ε for each order.
+    ///
+    /// # Errors
+    ///
+    /// [`GridError::Length`].
+    pub fn curve(
+        &self,
+        epsilons: impl IntoIterator<Item = Epsilon>,
+    ) -> Result<RdpCurve, GridError> {
+        let epsilons: Box<[Epsilon]> = epsilons.into_iter().collect();
+        if epsilons.len() == self.orders.len() {
+            Ok(RdpCurve { epsilons })
+        } else {
+            Err(GridError::Length {
+                expected: self.orders.len(),
+                given: epsilons.len(),
+            })
+        }
+    }
+}
+
+impl RdpCurve {
+    /// The ε at each order of the grid.
+    #[must_use]
+    pub fn epsilons(&self) -> &[Epsilon] {
+        &self.epsilons
+    }
+
+    fn zip(&self, other: &Self, combine: impl Fn(Epsilon, Epsilon) -> Epsilon) -> Self {
+        let pairs = self.epsilons.iter().zip(&other.epsilons);
+        Self {
+            epsilons: pairs.map(|(&one, &other)| combine(one, other)).collect(),
+        }
+    }
+}
+
+impl PartialOrd for RdpCurve {
+    /// `None` where the curves cross, or belong to grids of different length.
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        if self.epsilons.len() != other.epsilons.len() {
+            return None;
+        }
+        let mut order = Ordering::Equal;
+        for (one, other) in self.epsilons.iter().zip(&other.epsilons) {
+            match (order, one.cmp(other)) {
+                (_, Ordering::Equal) => {}
+                (Ordering::Equal, here) => order = here,
+                (so_far, here) if so_far == here => {}
+                _ => return None,
+            }
+        }
+        Some(order)
+    }
+}
+
+impl fmt::Display for RdpCurve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (index, epsilon) in self.epsilons.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}{epsilon}")?;
+        }
+        f.write_str("]")
+    }
+}
+
+impl Measure for RdpGrid {
+    type Loss = RdpCurve;
+
+    fn zero(&self) -> RdpCurve {
+        RdpCurve {
+            epsilons: self.orders.iter().map(|_| Epsilon::ZERO).collect(),
+        }
+    }
+
+    fn owns(&self, loss: &RdpCurve) -> bool {
+        loss.epsilons.len() == self.orders.len()
+    }
+
+    fn join(&self, one: &RdpCurve, other: &RdpCurve) -> RdpCurve {
+        one.zip(other, Ord::max)
+    }
+
+    fn group(&self, _: &RdpCurve, _: Distance) -> Result<RdpCurve, UnknownLoss> {
+        Err(UnknownLoss(
+            "group privacy changes the order of a Rényi guarantee",
+        ))
+    }
+}
+
+impl Postprocessable for RdpGrid {}
+
+impl Additive for RdpGrid {
+    fn plus(&self, one: &RdpCurve, other: &RdpCurve) -> Result<RdpCurve, Overflow> {
+        let pairs = one.epsilons.iter().zip(&other.epsilons);
+        let epsilons: Option<_> = pairs.map(|(one, other)| one.checked_add(*other)).collect();
+        Ok(RdpCurve {
+            epsilons: epsilons.ok_or(Overflow)?,
+        })
+    }
+
+    fn minus(&self, whole: &RdpCurve, part: &RdpCurve) -> RdpCurve {
+        whole.zip(part, Epsilon::saturating_sub)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> RdpGrid {
+        RdpGrid::new(["2", "4"].map(|order| order.parse().unwrap())).unwrap()
+    }
+
+    fn curve(low: &str, high: &str) -> RdpCurve {
+        grid()
+            .curve([low, high].map(|epsilon| epsilon.parse().unwrap()))
+            .unwrap()
+    }
+
+    #[test]
+    fn grids_and_curves_are_checked() {
+        let two: Order = "2".parse().unwrap();
+        assert_eq!(RdpGrid::new([]), Err(GridError::Empty));
+        assert_eq!(RdpGrid::new([two, two]), Err(GridError::NotRising));
+        assert_eq!(
+            grid().curve([Epsilon::ZERO]),
+            Err(GridError::Length {
+                expected: 2,
+                given: 1
+            })
+        );
+        let short = RdpGrid::new([two]).unwrap().zero();
+        assert!(!grid().owns(&short));
+        assert_eq!(short.partial_cmp(&curve("0", "0")), None);
+    }
+
+    #[test]
+    fn curves_that_cross_are_incomparable() {
+        assert_eq!(
+            curve("1", "2").partial_cmp(&curve("1", "2")),
+            Some(Ordering::Equal)
+        );
+        assert_eq!(
+            curve("1", "2").partial_cmp(&curve("1", "3")),
+            Some(Ordering::Less)
+        );
+        assert_eq!(
+            curve("2", "3").partial_cmp(&curve("1", "3")),
+            Some(Ordering::Greater)
+        );
+        assert_eq!(curve("1", "3").partial_cmp(&curve("2", "2")), None);
+    }
+
+    #[test]
+    fn arithmetic_is_order_by_order() {
+        let grid = grid();
+        assert_eq!(
+            grid.plus(&curve("1", "2"), &curve("3", "5")),
+            Ok(curve("4", "7"))
+        );
+        assert_eq!(
+            grid.minus(&curve("1", "5"), &curve("3", "2")),
+            curve("0", "3")
+        );
+        assert_eq!(
+            grid.join(&curve("1", "5"), &curve("3", "2")),
+            curve("3", "5")
+        );
+        assert_eq!(
+            grid.plus(&curve("1", "3e11"), &curve("1", "3e11")),
+            Err(Overflow)
+        );
+    }
+}

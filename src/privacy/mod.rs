@@ -1,0 +1,35 @@
+//! What a guarantee is made of: exact numbers, measures and their losses, neighbouring
+//! relations, and the trait with which a mechanism states its loss.
+//!
+//! | measure | loss | source |
+//! |---|---|---|
+//! | [`PureDp`] | [`Epsilon`] | Dwork, McSherry, Nissim, Smith 2006 |
+//! | [`ApproxDp`] | [`EpsilonDelta`] | Haney et al. 1.1 |
+//! | [`ProbabilisticDp`] | [`EpsilonDelta`] | Rogers et al. 2.2, Whitehouse et al. App. F |
+//! | [`Rdp`] | [`Epsilon`] at one order | Haney et al. 1.3 |
+//! | [`RdpGrid`] | [`RdpCurve`] | the same, at several orders at once |
+//! | [`ZCdp`] | [`Rho`] | Haney et al. 4.4 |
+//! | [`ApproxZCdp`] | [`RhoDelta`] | Whitehouse et al. Def. 2 |
+//! | [`Gdp`] | [`Mu`] | Tran et al. 2.10 |
+
+mod decimal;
+mod implies;
+mod measure;
+mod measures;
+mod pair;
+mod private;
+mod quantity;
+mod relation;
+mod square;
+
+pub use decimal::NumberError;
+pub use implies::{Implies, Restated};
+pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
+pub use measures::{
+    ApproxDp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, ZCdp,
+};
+pub use pair::{EpsilonDelta, RhoDelta};
+pub use private::Private;
+pub use quantity::{Delta, Epsilon, Mu, Order, Quantity, Rho, Unit, units};
+pub use relation::{AddRemove, Distance, Relation, Replace};
+pub(crate) use square::Square;

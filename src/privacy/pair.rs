@@ -1,0 +1,141 @@
+//! Losses with two coordinates, ordered as a product: less only where less in both.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use super::{Delta, Epsilon, NumberError, Rho};
+
+macro_rules! pair {
+    ($(#[$doc:meta])* $pair:ident { $first:ident: $First:ty }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $pair {
+            #[doc = concat!("The ", stringify!($first), " part.")]
+            pub $first: $First,
+            /// The probability part.
+            pub delta: Delta,
+        }
+
+        impl $pair {
+            /// Reads both numbers.
+            ///
+            /// # Errors
+            ///
+            /// That of the first number that cannot be read.
+            pub fn new<E, F>(first: E, delta: F) -> Result<Self, NumberError>
+            where
+                E: TryInto<$First>,
+                F: TryInto<Delta>,
+                NumberError: From<E::Error> + From<F::Error>,
+            {
+                Ok(Self {
+                    $first: first.try_into()?,
+                    delta: delta.try_into()?,
+                })
+            }
+
+            pub(crate) fn checked_add(self, other: Self) -> Option<Self> {
+                Some(Self {
+                    $first: self.$first.checked_add(other.$first)?,
+                    delta: self.delta.saturating_add(other.delta),
+                })
+            }
+
+            pub(crate) fn saturating_sub(self, other: Self) -> Self {
+                Self {
+                    $first: self.$first.saturating_sub(other.$first),
+                    delta: self.delta.saturating_sub(other.delta),
+                }
+            }
+
+            pub(crate) fn join(self, other: Self) -> Self {
+                Self {
+                    $first: self.$first.max(other.$first),
+                    delta: self.delta.max(other.delta),
+                }
+            }
+        }
+
+        impl PartialOrd for $pair {
+            /// `None` where each is larger in one coordinate.
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                match (self.$first.cmp(&other.$first), self.delta.cmp(&other.delta)) {
+                    (order, Ordering::Equal) => Some(order),
+                    (Ordering::Equal, order) => Some(order),
+                    (first, second) => (first == second).then_some(first),
+                }
+            }
+        }
+
+        impl fmt::Display for $pair {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "({}, {})", self.$first, self.delta)
+            }
+        }
+    };
+}
+
+pair!(
+    /// The loss (ε, δ).
+    ///
+    /// ```
+    /// use queryables::privacy::EpsilonDelta;
+    ///
+    /// let small = EpsilonDelta::new("0.1", "1e-6")?;
+    /// let other = EpsilonDelta::new("0.2", 0.0)?;
+    /// assert!(small.partial_cmp(&other).is_none());
+    /// assert_eq!(small.to_string(), "(0.1, 1e-6)");
+    /// # Ok::<(), queryables::privacy::NumberError>(())
+    /// ```
+    EpsilonDelta { epsilon: Epsilon }
+);
+
+pair!(
+    /// The loss (ρ, δ) of approximate zero-concentrated privacy.
+    ///
+    /// Read and compared as [`EpsilonDelta`] is.
+    RhoDelta { rho: Rho }
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_is_that_of_the_product() {
+        let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
+        for (left, right, order) in [
+            (pair("1", "0.5"), pair("1", "0.5"), Some(Ordering::Equal)),
+            (pair("1", "0.4"), pair("1", "0.5"), Some(Ordering::Less)),
+            (pair("1", "0.5"), pair("2", "0.5"), Some(Ordering::Less)),
+            (pair("1", "0.4"), pair("2", "0.5"), Some(Ordering::Less)),
+            (pair("2", "0.5"), pair("1", "0.4"), Some(Ordering::Greater)),
+            (pair("1", "0.5"), pair("2", "0.4"), None),
+        ] {
+            assert_eq!(left.partial_cmp(&right), order, "{left} {right}");
+            assert_eq!(right.partial_cmp(&left), order.map(Ordering::reverse));
+        }
+    }
+
+    #[test]
+    fn the_join_is_the_least_upper_bound() {
+        let pair = |rho: &str, delta: &str| RhoDelta::new(rho, delta).unwrap();
+        assert_eq!(pair("1", "0.5").join(pair("2", "0.4")), pair("2", "0.5"));
+        assert_eq!(
+            pair("1", "0.5").saturating_sub(pair("2", "0.4")),
+            pair("0", "0.1")
+        );
+    }
+
+    #[test]
+    fn the_first_bad_number_is_named() {
+        assert_eq!(
+            EpsilonDelta::new(-1.0, 2.0),
+            Err(NumberError::Negative { what: "epsilon" })
+        );
+        assert_eq!(
+            EpsilonDelta::new(1.0, f64::NAN),
+            Err(NumberError::NotANumber { what: "delta" })
+        );
+    }
+}

@@ -1,0 +1,162 @@
+//! Exact squares: where parameters add up as squares, their sum must be exact too.
+
+use super::{Quantity, Unit};
+
+/// A sum of squares of quantities, in squared units, held in 256 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Square {
+    // The order of the fields makes the derived order that of the numbers.
+    high: u128,
+    low: u128,
+}
+
+impl Square {
+    pub(crate) fn of<U: Unit>(quantity: Quantity<U>) -> Self {
+        Self::of_units(quantity.units())
+    }
+
+    fn of_units(units: u128) -> Self {
+        let (low, high) = units.carrying_mul(units, 0);
+        Self { high, low }
+    }
+
+    pub(crate) fn checked_add(self, other: Self) -> Option<Self> {
+        let (low, carry) = self.low.overflowing_add(other.low);
+        let high = self
+            .high
+            .checked_add(other.high)?
+            .checked_add(u128::from(carry))?;
+        Some(Self { high, low })
+    }
+
+    pub(crate) fn checked_sub(self, other: Self) -> Option<Self> {
+        let (low, borrow) = self.low.overflowing_sub(other.low);
+        let high = self
+            .high
+            .checked_sub(other.high)?
+            .checked_sub(u128::from(borrow))?;
+        Some(Self { high, low })
+    }
+
+    /// The largest number of units whose square is at most this.
+    pub(crate) fn root_down(self) -> u128 {
+        // Newton's steps in floating point: the root has at most 128 bits, each step adds about
+        // 50 right ones, and the last few units are found by trying.
+        let mut root = self.approximately().sqrt() as u128;
+        for _ in 0..3 {
+            let square = Self::of_units(root);
+            let twice = 2.0 * (root as f64).max(1.0);
+            root = match self.checked_sub(square) {
+                Some(missing) => root.saturating_add((missing.approximately() / twice) as u128),
+                None => {
+                    let excess = square.checked_sub(self).unwrap_or_default();
+                    root.saturating_sub((excess.approximately() / twice) as u128)
+                }
+            };
+        }
+        while Self::of_units(root) > self {
+            root -= 1;
+        }
+        while let Some(next) = root.checked_add(1)
+            && Self::of_units(next) <= self
+        {
+            root = next;
+        }
+        root
+    }
+
+    /// The smallest number of units whose square is at least this; `None` if it needs 129 bits.
+    pub(crate) fn root_up(self) -> Option<u128> {
+        let root = self.root_down();
+        if Self::of_units(root) == self {
+            Some(root)
+        } else {
+            root.checked_add(1)
+        }
+    }
+
+    /// Half of this in units of `10^-decimals`, rounded up, if the squared units are
+    /// `10^-2·decimals`; `None` if it needs more than 128 bits.
+    pub(crate) fn half_in_units(self, decimals: u32) -> Option<u128> {
+        let divisor = 2 * 10_u128.pow(decimals);
+        // Long division, bit by bit, of 256 bits by fewer than 127.
+        let (mut quotient, mut rest) = (0_u128, self.high % divisor);
+        if self.high / divisor != 0 {
+            return None;
+        }
+        for bit in (0..128).rev() {
+            rest = (rest << 1) | ((self.low >> bit) & 1);
+            quotient <<= 1;
+            if rest >= divisor {
+                rest -= divisor;
+                quotient |= 1;
+            }
+        }
+        quotient.checked_add(u128::from(rest != 0))
+    }
+
+    fn approximately(self) -> f64 {
+        self.high as f64 * 2_f64.powi(128) + self.low as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number(high: u128, low: u128) -> Square {
+        Square { high, low }
+    }
+
+    #[test]
+    fn small_roots() {
+        for (square, down, up) in [
+            (0, 0, 0),
+            (1, 1, 1),
+            (2, 1, 2),
+            (3, 1, 2),
+            (4, 2, 2),
+            (99, 9, 10),
+            (100, 10, 10),
+        ] {
+            assert_eq!(number(0, square).root_down(), down);
+            assert_eq!(number(0, square).root_up(), Some(up));
+        }
+    }
+
+    #[test]
+    fn the_largest_root() {
+        assert_eq!(number(u128::MAX, u128::MAX).root_down(), u128::MAX);
+        assert_eq!(number(u128::MAX, u128::MAX).root_up(), None);
+        assert_eq!(Square::of_units(u128::MAX).root_up(), Some(u128::MAX));
+    }
+
+    #[test]
+    fn carries_and_borrows() {
+        let big = number(0, u128::MAX);
+        assert_eq!(big.checked_add(number(0, 1)), Some(number(1, 0)));
+        assert_eq!(number(1, 0).checked_sub(number(0, 1)), Some(big));
+        assert_eq!(number(1, 0).checked_sub(number(1, 1)), None);
+        assert_eq!(number(u128::MAX, 0).checked_add(number(1, 0)), None);
+        assert_eq!(number(u128::MAX, u128::MAX).checked_add(number(0, 1)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn roots_are_tight(high: u128, low: u128, cut in 0_u32..128) {
+            let square = number(high.checked_shr(cut).unwrap_or(0), low);
+            let root = square.root_down();
+            prop_assert!(Square::of_units(root) <= square);
+            if let Some(next) = root.checked_add(1) {
+                prop_assert!(Square::of_units(next) > square);
+            }
+        }
+
+        #[test]
+        fn the_root_of_a_square_is_exact(root: u128) {
+            prop_assert_eq!(Square::of_units(root).root_down(), root);
+            prop_assert_eq!(Square::of_units(root).root_up(), Some(root));
+        }
+    }
+}
