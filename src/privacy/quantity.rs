@@ -108,6 +108,12 @@ pub type Delta = Quantity<units::Delta>;
 pub type Order = Quantity<units::Order>;
 
 impl<U: Unit> Quantity<U> {
+    /// The largest quantity that can be held.
+    pub const LARGEST: Self = Self {
+        units: U::LARGEST,
+        unit: PhantomData,
+    };
+
     /// The number of units.
     #[must_use]
     pub fn units(self) -> u128 {
