@@ -46,6 +46,17 @@
 //!
 //! The [`prelude`] has what most programs need.
 
+// In the library only: tests and examples may end where something is wrong.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unwrap_used
+    )
+)]
+
 pub mod account;
 pub mod compose;
 pub mod machine;
@@ -67,3 +78,8 @@ pub mod prelude {
     };
     pub use crate::queryable::{Queryable, launch};
 }
+
+/// The examples of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
