@@ -69,7 +69,7 @@ pub use queryable::launch;
 /// What most programs need, in one `use`.
 pub mod prelude {
     pub use crate::compose::{AskError, Filter, LaunchError, Odometer};
-    pub use crate::machine::{Machine, Mechanism, Released};
+    pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
     pub use crate::middle::{Middle, Move, ThroughExt};
     pub use crate::privacy::{
         AddRemove, Additive, ApproxDp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Gdp,

@@ -41,6 +41,8 @@ use thiserror::Error;
 ///   neither replayed nor verified.
 /// - The claim made by [`Private`](crate::privacy::Private) covers everything that the other side
 ///   can see: the answers, and also *whether* a step ends in a [`Fault`].
+/// - An answer is a value. A handle, or anything else that could be asked in its turn, is not one:
+///   no compositor would know of it, and none could stop it.
 /// - A step talks to nobody but the one who asked. Whoever wants to consult a machine on the way
 ///   stands in the middle ([`Middle`](crate::middle::Middle)).
 ///

@@ -16,7 +16,8 @@ use crate::machine::{Coins, Fault, Machine, SystemCoins};
 /// # From inside an answer
 ///
 /// Code of a machine that asks a handle which is busy, its own for example, gets
-/// [`AskError::Busy`] instead of waiting, so that nobody waits for himself.
+/// [`AskError::Busy`] instead of waiting, so that nobody waits for himself. (A thread that the
+/// machine starts and waits for is another thread, and waits.)
 ///
 /// # Example
 ///
