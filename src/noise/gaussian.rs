@@ -169,6 +169,8 @@ mod tests {
             assert_exact(&law.support(), 1e-4, |coins| law.attempt(coins).ok()?);
             assert_sampled(&law, 0.3);
         }
+        let wider = law(9, 1);
+        assert_exact(&wider.support(), 2e-3, |coins| wider.attempt(coins).ok()?);
     }
 
     #[test]
