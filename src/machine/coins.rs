@@ -128,6 +128,11 @@ pub enum Support {
         /// What stands in the exponent.
         exponent: Ratio,
     },
+    /// 1 with probability `1 / (1 + e^exponent)`, otherwise 0.
+    Logistic {
+        /// What stands in the exponent.
+        exponent: Ratio,
+    },
     /// `k >= 0` with probability `(1 - q) q^k`, where `q = e^(-1 / scale)`.
     Geometric {
         /// How many steps it takes to fall by a factor of e.

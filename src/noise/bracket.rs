@@ -25,6 +25,17 @@ impl Bracket {
         }
     }
 
+    /// The largest multiple of 2^-bits that is surely not above.
+    pub(crate) fn round_down(&self, bits: usize) -> RBig {
+        let unit = RBig::from(IBig::ONE << bits);
+        RBig::from((&self.low * &unit).floor()) / unit
+    }
+
+    /// Surely not above.
+    pub(crate) fn low(&self) -> &RBig {
+        &self.low
+    }
+
     fn exactly(value: RBig) -> Self {
         Self {
             low: value.clone(),
@@ -67,7 +78,7 @@ impl Bracket {
 
     /// e^-x: for x up to 1 the terms of the series fall and alternate, so that any two partial
     /// sums in a row are bounds.
-    fn exp_minus(x: &RBig) -> Self {
+    pub(crate) fn exp_minus(x: &RBig) -> Self {
         let whole = u128::try_from(x.clone().floor()).unwrap();
         let part = x - RBig::from(whole);
         let up_to_one = |x: &RBig| {
@@ -108,6 +119,12 @@ impl ClosedForm {
             Support::BernoulliExp { exponent } => Self::Bernoulli {
                 holds: Bracket::exp_minus(&rational(*exponent)),
             },
+            Support::Logistic { exponent } => {
+                let odds = Bracket::exp_minus(&rational(*exponent));
+                Self::Bernoulli {
+                    holds: odds.over(&Bracket::one().plus(&odds)),
+                }
+            }
             Support::Geometric { scale } => Self::Geometric {
                 first: Bracket::one().minus(&falls(scale)),
                 falls: falls(scale),

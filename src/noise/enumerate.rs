@@ -1,11 +1,13 @@
 //! Following a sampler or a mechanism through every draw that it can make, for tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU64;
+use std::rc::Rc;
 
 use dashu::rational::RBig;
 
-use crate::machine::{Coins, CoinsError, Law, total_weight};
+use super::bracket::ClosedForm;
+use crate::machine::{Coins, CoinsError, Law, Support, total_weight};
 
 /// The probability of each outcome, exactly, and what is left to the paths that were not followed
 /// to their end.
@@ -21,18 +23,32 @@ impl<T: Ord> Enumeration<T> {
     }
 }
 
-/// Runs `experiment` on every path of coins that has a probability of at least `floor`.
+/// Runs `experiment` on every path of coins that has a probability of at least `floor`, and
+/// follows samplers through all that they draw.
 pub(crate) fn enumerate<T: Ord>(
     floor: f64,
+    experiment: impl FnMut(&mut dyn Coins) -> T,
+) -> Enumeration<T> {
+    explore(Path::new(floor, None), experiment)
+}
+
+/// Runs `experiment` on every path of coins with more than a hundred-thousandth up to its last
+/// draw, where draws from a law with a closed form are the values from `-span` to `span`.
+///
+/// Such values have irrational probabilities. What is found are lower bounds for the outcomes'
+/// probabilities; with what was cut they are upper bounds.
+pub(crate) fn enumerate_laws<T: Ord>(
+    span: u64,
+    experiment: impl FnMut(&mut dyn Coins) -> T,
+) -> Enumeration<T> {
+    explore(Path::new(1e-5, Some(span)), experiment)
+}
+
+fn explore<T: Ord>(
+    mut path: Path,
     mut experiment: impl FnMut(&mut dyn Coins) -> T,
 ) -> Enumeration<T> {
     let mut outcomes = BTreeMap::new();
-    let mut path = Path {
-        forks: Vec::new(),
-        at: 0,
-        floor,
-        is_cut: false,
-    };
     loop {
         (path.at, path.is_cut) = (0, false);
         let outcome = experiment(&mut path);
@@ -54,6 +70,8 @@ struct Path {
     at: usize,
     floor: f64,
     is_cut: bool,
+    span: Option<u64>,
+    laws: HashMap<Support, Rc<[RBig]>>,
 }
 
 struct Fork {
@@ -66,6 +84,8 @@ struct Fork {
 enum Weights {
     Equal(u64),
     Listed(Vec<u64>),
+    /// Lower bounds of probabilities.
+    Law(Rc<[RBig]>),
 }
 
 impl Weights {
@@ -73,6 +93,7 @@ impl Weights {
         let (weight, total) = match self {
             Self::Equal(below) => (1, *below),
             Self::Listed(weights) => (weights[branch], total_weight(weights).unwrap().get()),
+            Self::Law(masses) => return masses[branch].clone(),
         };
         RBig::from_parts(weight.into(), total.into())
     }
@@ -82,11 +103,23 @@ impl Weights {
         match self {
             Self::Equal(below) => ((from as u64) < *below).then_some(from),
             Self::Listed(weights) => (from..weights.len()).find(|&branch| weights[branch] > 0),
+            Self::Law(masses) => (from < masses.len()).then_some(from),
         }
     }
 }
 
 impl Path {
+    fn new(floor: f64, span: Option<u64>) -> Self {
+        Self {
+            forks: Vec::new(),
+            at: 0,
+            floor,
+            is_cut: false,
+            span,
+            laws: HashMap::new(),
+        }
+    }
+
     fn probability(&self) -> RBig {
         self.forks
             .last()
@@ -140,7 +173,21 @@ impl Coins for Path {
     }
 
     fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {
-        law.sample(self)
+        let Some(span) = self.span else {
+            return law.sample(self);
+        };
+        let first = -i128::from(span);
+        let masses = self
+            .laws
+            .entry(law.support())
+            .or_insert_with_key(|support| {
+                let closed_form = ClosedForm::of(support);
+                (first..=-first)
+                    .map(|value| closed_form.probability(value).round_down(128))
+                    .collect()
+            });
+        let weights = Weights::Law(Rc::clone(masses));
+        Ok(first + self.fork(weights)? as i128)
     }
 
     fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {

@@ -33,11 +33,9 @@ impl BernoulliExp {
     /// The law with this `x`.
     #[must_use]
     pub fn new(exponent: Ratio) -> Self {
-        let below = exponent.denominator();
-        let (whole, rest) = (exponent.numerator() / below, exponent.numerator() % below);
         Self {
             exponent,
-            bias: Exponential::often((whole, rest), below),
+            bias: Exponential::of(exponent),
         }
     }
 }
@@ -67,6 +65,12 @@ impl Exponential {
     pub(super) fn once((whole, rest): (u128, u128), below: NonZeroU128) -> Self {
         let part = UpToOne::new(rest, below, 2);
         Self { whole, part }
+    }
+
+    pub(super) fn of(exponent: Ratio) -> Self {
+        let below = exponent.denominator();
+        let (whole, rest) = (exponent.numerator() / below, exponent.numerator() % below);
+        Self::often((whole, rest), below)
     }
 
     /// For an exponent that is used again and again: more work here saves draws later.

@@ -7,6 +7,7 @@
 //! | law | probability of `k` | parameter |
 //! |---|---|---|
 //! | [`BernoulliExp`] | `e^-x` for 1 | exponent `x`, rational |
+//! | [`Logistic`] | `1 / (1 + e^x)` for 1 | exponent `x`, rational |
 //! | [`Geometric`] | proportional to `e^(-k/s)`, `k >= 0` | scale `s`, rational |
 //! | [`DiscreteLaplace`] | proportional to `e^(-\|k\|/s)` | scale `s`, rational |
 //! | [`DiscreteGaussian`] | proportional to `e^(-k^2 / 2v)` | variance `v`, rational |
@@ -22,13 +23,14 @@
 //! does not get there; who shares the processor may.
 
 #[cfg(test)]
-mod bracket;
+pub(crate) mod bracket;
 #[cfg(test)]
 pub(crate) mod enumerate;
 mod exponential;
 mod gaussian;
 mod geometric;
 mod laplace;
+mod logistic;
 mod uniform;
 mod wide;
 
@@ -36,6 +38,7 @@ pub use exponential::BernoulliExp;
 pub use gaussian::DiscreteGaussian;
 pub use geometric::Geometric;
 pub use laplace::DiscreteLaplace;
+pub use logistic::Logistic;
 
 use crate::machine::Ratio;
 use crate::privacy::{Quantity, Unit};
