@@ -298,6 +298,39 @@ mod tests {
         assert_eq!(worst(AddRemove, 1, "2", REPLACED), Some(1));
     }
 
+    /// The same search without noise on the threshold: every miss leaks anew.
+    struct Unshaken(AboveThreshold<u8>);
+
+    impl Mechanism<Vec<u8>> for Unshaken {
+        type Machine = Search<Vec<u8>, u8>;
+
+        fn start(
+            &self,
+            data: &Arc<Vec<u8>>,
+            _coins: &mut dyn Coins,
+        ) -> Result<Self::Machine, Fault> {
+            let mut search = self.0.start(data, &mut NotPrivateSeededCoins::new(0))?;
+            search.threshold = self.0.threshold.into();
+            Ok(search)
+        }
+    }
+
+    #[test]
+    fn misses_cost_nothing_because_the_threshold_is_noisy() {
+        let queries = [rows_of(1), rows_of(1), rows_of(1)];
+        let search =
+            AboveThreshold::with_shares(AddRemove, 0, 1, epsilon("0.5"), epsilon("1")).unwrap();
+        let loss = search.loss(&PureDp).unwrap();
+        let [few, many] = [&[2][..], &[1, 2][..]];
+        let right = [few, many].map(|rows| answers(&search, rows, &queries, 8));
+        assert!(right.iter().all(|found| found.cut.to_f64_fast() < 0.02));
+        assert_eq!(violation(&right[0], &right[1], loss), None);
+        assert_eq!(violation(&right[1], &right[0], loss), None);
+        let wrong = [few, many].map(|rows| answers(&Unshaken(search.clone()), rows, &queries, 8));
+        let misses = vec![Ok(false); 3];
+        assert_eq!(violation(&wrong[0], &wrong[1], loss), Some(&misses));
+    }
+
     #[test]
     fn after_the_last_hit_it_is_exhausted() {
         // With an ε of a million there is no noise to speak of.
