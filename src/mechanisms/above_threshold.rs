@@ -319,7 +319,7 @@ mod tests {
     fn misses_cost_nothing_because_the_threshold_is_noisy() {
         let queries = [rows_of(1), rows_of(1), rows_of(1)];
         let search =
-            AboveThreshold::with_shares(AddRemove, 0, 1, epsilon("0.5"), epsilon("1")).unwrap();
+            AboveThreshold::with_shares(AddRemove, 1, 1, epsilon("0.5"), epsilon("1")).unwrap();
         let loss = search.loss(&PureDp).unwrap();
         let [few, many] = [&[2][..], &[1, 2][..]];
         let right = [few, many].map(|rows| answers(&search, rows, &queries, 8));
