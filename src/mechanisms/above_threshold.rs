@@ -59,8 +59,8 @@ pub struct AboveThreshold<Row, R = AddRemove> {
 
 /// A relation for which it is known how counts move together.
 pub trait CountingRelation: Relation + sealed::Sealed {
-    /// By how much two counts, together with the threshold, can move apart: one where all counts
-    /// move in the same direction, otherwise two.
+    /// By how much two counts can move apart: one where all counts move in the same direction,
+    /// otherwise two.
     #[doc(hidden)]
     const APART: u64;
 }

@@ -239,7 +239,7 @@ mod tests {
     fn debug_shows_what_is_public() {
         assert_eq!(
             format!("{:?}", noisy("0.5").unwrap()),
-            "NoisyCount { predicate: Predicate(1), loss: epsilon 0.5, noise: DiscreteLaplace { \
+            "NoisyCount { predicate: Attribute(1), loss: epsilon 0.5, noise: DiscreteLaplace { \
              scale: Ratio { numerator: 2, denominator: 1 } } }"
         );
     }

@@ -23,15 +23,17 @@ where
 {
     let data = Arc::new(rows.to_vec());
     enumerate_laws(span, |coins: &mut dyn Coins| {
-        let mut machine = mechanism.start(&data, coins).unwrap();
-        let mut answer = |query: &S::Query| machine.step(query.clone(), coins);
-        let answers = queries.iter().map(|query| answer(query).map_err(of_fault));
-        answers.collect()
+        // A path may be cut before the machine runs; its outcome does not count.
+        let mut machine = match mechanism.start(&data, coins) {
+            Ok(machine) => machine,
+            Err(fault) => return vec![Err(fault.to_string())],
+        };
+        let mut ask = |query: &S::Query| machine.step(query.clone(), coins);
+        let answers = queries.iter().map(|query| ask(query));
+        answers
+            .map(|answer| answer.map_err(|fault: Fault| fault.to_string()))
+            .collect()
     })
-}
-
-fn of_fault(fault: Fault) -> String {
-    fault.to_string()
 }
 
 /// The answer whose probability on `one` is surely more than e^ε times that on `other`, whatever

@@ -8,6 +8,8 @@
 //! |---|---|---|
 //! | [`NoisyCount`] | how many rows satisfy a predicate | ε |
 //! | [`GaussianCount`] | the same, with lighter tails | ρ |
+//! | [`NoisySum`] | the sum of a bounded attribute | ε |
+//! | [`NoisyHistogram`] | how many rows there are in each bin | ε |
 //! | [`RandomizedResponse`] | one bit | ε |
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits |
@@ -15,19 +17,23 @@
 //! Data are rows: anything that is `AsRef<[Row]>`, a `Vec<Row>` or a `[Row]` for instance.
 
 mod above_threshold;
+mod attribute;
 mod count;
 #[cfg(test)]
 mod exact;
+mod histogram;
 mod logarithm;
-mod predicate;
 mod randomized_response;
 mod sparse_vector;
+mod sum;
 
 pub use above_threshold::{AboveThreshold, CountingRelation, Search};
+pub use attribute::{Attribute, Predicate};
 pub use count::{GaussianCount, NoisyCount};
-pub use predicate::Predicate;
+pub use histogram::NoisyHistogram;
 pub use randomized_response::RandomizedResponse;
 pub use sparse_vector::{CountingSearch, SparseVector};
+pub use sum::{NoisySum, SummingRelation};
 
 use crate::machine::Ratio;
 use crate::noise::NoiseError;
@@ -45,6 +51,12 @@ pub enum MechanismError {
     /// No hits are allowed.
     #[error("at least one hit must be allowed")]
     NoHits,
+    /// The range is empty, or holds nothing that changes a sum.
+    #[error("the range must hold numbers that make a difference")]
+    BadRange,
+    /// There is nothing to choose from.
+    #[error("there must be at least one bin or candidate")]
+    NoChoice,
     /// The loss, shared out, leaves nothing that can be held for one of the shares.
     #[error("the loss is too small to be shared out")]
     TooSmall,
