@@ -133,6 +133,13 @@ pub enum Support {
         /// What stands in the exponent.
         exponent: Ratio,
     },
+    /// Index `i` with probability proportional to `e^(-rate gaps[i])`.
+    ExponentialChoice {
+        /// How far each index is behind.
+        gaps: Vec<u64>,
+        /// By how much odds fall.
+        rate: Ratio,
+    },
     /// `k >= 0` with probability `(1 - q) q^k`, where `q = e^(-1 / scale)`.
     Geometric {
         /// How many steps it takes to fall by a factor of e.

@@ -10,6 +10,7 @@
 //! | [`GaussianCount`] | the same, with lighter tails | ρ |
 //! | [`NoisySum`] | the sum of a bounded attribute | ε |
 //! | [`NoisyHistogram`] | how many rows there are in each bin | ε |
+//! | [`NoisyMax`], [`ExponentialMechanism`] | which of several counts is the largest | ε |
 //! | [`RandomizedResponse`] | one bit | ε |
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits |
@@ -18,6 +19,7 @@
 
 mod above_threshold;
 mod attribute;
+mod choose;
 mod count;
 #[cfg(test)]
 mod exact;
@@ -29,6 +31,7 @@ mod sum;
 
 pub use above_threshold::{AboveThreshold, CountingRelation, Search};
 pub use attribute::{Attribute, Predicate};
+pub use choose::{ExponentialMechanism, NoisyMax};
 pub use count::{GaussianCount, NoisyCount};
 pub use histogram::NoisyHistogram;
 pub use randomized_response::RandomizedResponse;

@@ -107,6 +107,7 @@ fn rational(ratio: Ratio) -> RBig {
 /// The probabilities of a law, from their closed form.
 pub(crate) enum ClosedForm {
     Bernoulli { holds: Bracket },
+    Listed(Vec<Bracket>),
     Geometric { falls: Bracket, first: Bracket },
     Laplace { falls: Bracket, first: Bracket },
     Gaussian { falls: Bracket, first: Bracket },
@@ -124,6 +125,15 @@ impl ClosedForm {
                 Self::Bernoulli {
                     holds: odds.over(&Bracket::one().plus(&odds)),
                 }
+            }
+            Support::ExponentialChoice { gaps, rate } => {
+                let smallest = gaps.iter().min().unwrap();
+                let weight =
+                    |gap: &u64| Bracket::exp_minus(&(RBig::from(gap - smallest) * rational(*rate)));
+                let weights: Vec<_> = gaps.iter().map(weight).collect();
+                let nothing = Bracket::exactly(RBig::ZERO);
+                let sum = weights.iter().fold(nothing, |sum, weight| sum.plus(weight));
+                Self::Listed(weights.iter().map(|weight| weight.over(&sum)).collect())
             }
             Support::Geometric { scale } => Self::Geometric {
                 first: Bracket::one().minus(&falls(scale)),
@@ -151,6 +161,10 @@ impl ClosedForm {
             Self::Bernoulli { holds } if outcome == 1 => holds.clone(),
             Self::Bernoulli { holds } if outcome == 0 => Bracket::one().minus(holds),
             Self::Bernoulli { .. } => Bracket::exactly(RBig::ZERO),
+            Self::Listed(probabilities) => usize::try_from(outcome)
+                .ok()
+                .and_then(|index| probabilities.get(index).cloned())
+                .unwrap_or(Bracket::exactly(RBig::ZERO)),
             Self::Geometric { .. } if outcome < 0 => Bracket::exactly(RBig::ZERO),
             Self::Geometric { falls, first } | Self::Laplace { falls, first } => {
                 first.times(&falls.power(magnitude))

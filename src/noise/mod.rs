@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`BernoulliExp`] | `e^-x` for 1 | exponent `x`, rational |
 //! | [`Logistic`] | `1 / (1 + e^x)` for 1 | exponent `x`, rational |
+//! | [`ExponentialChoice`] | proportional to `e^(-r g)` for gap `g` | rate `r`, rational |
 //! | [`Geometric`] | proportional to `e^(-k/s)`, `k >= 0` | scale `s`, rational |
 //! | [`DiscreteLaplace`] | proportional to `e^(-\|k\|/s)` | scale `s`, rational |
 //! | [`DiscreteGaussian`] | proportional to `e^(-k^2 / 2v)` | variance `v`, rational |
@@ -24,6 +25,7 @@
 
 #[cfg(test)]
 pub(crate) mod bracket;
+mod choice;
 #[cfg(test)]
 pub(crate) mod enumerate;
 mod exponential;
@@ -34,6 +36,7 @@ mod logistic;
 mod uniform;
 mod wide;
 
+pub use choice::ExponentialChoice;
 pub use exponential::BernoulliExp;
 pub use gaussian::DiscreteGaussian;
 pub use geometric::Geometric;
