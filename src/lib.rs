@@ -43,6 +43,8 @@
 //! | [`compose`] | filters, odometers, and other compositors |
 //! | [`middle`] | the person in the middle, and ready-made ones |
 //! | [`queryable`] | the handles that analysts hold |
+//! | [`noise`] | exact samplers on the integers |
+//! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //!
 //! The [`prelude`] has what most programs need.
 
@@ -60,7 +62,9 @@
 pub mod account;
 pub mod compose;
 pub mod machine;
+pub mod mechanisms;
 pub mod middle;
+pub mod noise;
 pub mod privacy;
 pub mod queryable;
 

@@ -13,6 +13,7 @@ mod boxed;
 mod coins;
 mod laws;
 mod mechanism;
+mod ratio;
 mod seeded;
 mod system;
 mod tape;
@@ -20,9 +21,12 @@ mod truncated;
 
 pub use adversary::{Adversary, Script, View, interact};
 pub use boxed::BoxedMachine;
+#[cfg(test)]
+pub(crate) use coins::total_weight;
 pub use coins::{Coins, CoinsError, Law, Support};
 pub use laws::{Bernoulli, Weighted};
 pub use mechanism::{Mechanism, Released};
+pub use ratio::Ratio;
 pub use seeded::NotPrivateSeededCoins;
 pub use system::SystemCoins;
 pub use tape::{Recorder, Replay, Tape};
