@@ -48,6 +48,7 @@
 //!
 //! The [`prelude`] has what most programs need.
 
+#![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 // In the library only: tests and examples may end where something is wrong.
 #![cfg_attr(
     not(test),
