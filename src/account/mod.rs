@@ -7,6 +7,7 @@
 //! | [`Sum`] | [`Rdp`](crate::privacy::Rdp), [`RdpGrid`](crate::privacy::RdpGrid) | interleaved children | Haney et al. 4.6, 4.9 |
 //! | [`Sum`] | [`ZCdp`](crate::privacy::ZCdp) | interleaved children | Haney et al. 4.10, 4.11 |
 //! | [`Sum`] | [`ApproxZCdp`](crate::privacy::ApproxZCdp) | sequential children | Whitehouse et al. Thm 1 |
+//! | [`Sum`] | [`ApproxRdp`](crate::privacy::ApproxRdp) | sequential children | Whitehouse et al. Thm 1, at one order |
 //! | [`Sum`] | [`ProbabilisticDp`](crate::privacy::ProbabilisticDp) | non-interactive children | Rogers et al. 3.3 |
 //! | [`RootSumSquares`] | [`Gdp`](crate::privacy::Gdp) | interleaved children | Tran et al. 2.11 with Haney et al. 1.21 |
 //!

@@ -1,6 +1,8 @@
 use super::{Accounted, Accounting, Accumulator, LossOf, ValidConcurrently, ValidSequentially};
-use crate::privacy::{Additive, ApproxDp, ApproxZCdp, ProbabilisticDp, PureDp, Rdp, RdpGrid, ZCdp};
-use crate::privacy::{Measure, Overflow};
+use crate::privacy::{
+    Additive, ApproxDp, ApproxRdp, ApproxZCdp, Measure, Overflow, ProbabilisticDp, PureDp, Rdp,
+    RdpGrid, ZCdp,
+};
 
 /// Losses add up: `G(d₁, …, d_k) = d₁ + … + d_k`, exactly and in any order.
 ///
@@ -12,6 +14,7 @@ use crate::privacy::{Measure, Overflow};
 /// | Rényi DP of fixed order, or of every order of a grid | interleaved | Haney et al. 4.6, 4.9 |
 /// | zCDP | interleaved | Haney et al. 4.10, 4.11 |
 /// | approximate zCDP | one after the other | Whitehouse et al. Thm 1 |
+/// | approximate Rényi DP of fixed order | one after the other | Whitehouse et al. Thm 1, whose proof goes order by order |
 /// | probabilistic DP | non-interactive | Rogers et al. 3.3 |
 ///
 /// # Example
@@ -84,7 +87,8 @@ accounted_by_sum!(
     Rdp,
     RdpGrid,
     ZCdp,
-    ApproxZCdp
+    ApproxZCdp,
+    ApproxRdp
 );
 
 impl ValidSequentially for Sum<PureDp> {}
@@ -93,6 +97,7 @@ impl ValidSequentially for Sum<Rdp> {}
 impl ValidSequentially for Sum<RdpGrid> {}
 impl ValidSequentially for Sum<ZCdp> {}
 impl ValidSequentially for Sum<ApproxZCdp> {}
+impl ValidSequentially for Sum<ApproxRdp> {}
 
 impl ValidConcurrently for Sum<PureDp> {}
 impl ValidConcurrently for Sum<ApproxDp> {}

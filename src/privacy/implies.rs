@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    ApproxDp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Measure, Order, Private,
-    ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Relation, Rho, RhoDelta, Square, UnknownLoss,
-    ZCdp,
+    ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Measure, Order,
+    Private, ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Relation, Rho, RhoDelta, Square,
+    UnknownLoss, ZCdp,
 };
 use crate::machine::{Coins, Fault, Mechanism};
 
@@ -93,6 +93,32 @@ impl Implies<Rdp> for RdpGrid {
         let at = self.orders().iter().position(|order| *order == to.order());
         at.and_then(|at| loss.epsilons().get(at).copied())
             .ok_or(UnknownLoss("the grid has no such order"))
+    }
+}
+
+/// (α, ε)-RDP is 0-approximate (α, ε)-RDP, and at smaller orders too: the divergence rises with
+/// the order (van Erven and Harremoës 2014, Theorem 3).
+impl Implies<ApproxRdp> for Rdp {
+    fn imply(&self, loss: &Epsilon, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {
+        if to.order() > self.order() {
+            return Err(UnknownLoss(
+                "a Rényi guarantee says nothing about larger orders",
+            ));
+        }
+        Ok(EpsilonDelta {
+            epsilon: *loss,
+            delta: Delta::ZERO,
+        })
+    }
+}
+
+/// δ-approximate ρ-zCDP is δ-approximate (α, ρα)-RDP at every order α, by definition.
+impl Implies<ApproxRdp> for ApproxZCdp {
+    fn imply(&self, loss: &RhoDelta, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {
+        Ok(EpsilonDelta {
+            epsilon: at_order(loss.rho, to.order())?,
+            delta: loss.delta,
+        })
     }
 }
 
@@ -202,6 +228,26 @@ mod tests {
         assert_eq!(
             epsilon("3e11", "2"),
             Err(UnknownLoss("the loss is more than can be held"))
+        );
+    }
+
+    #[test]
+    fn approximate_renyi_losses_follow_at_the_order_asked_for() {
+        let measure = |order: &str| ApproxRdp::new(order.parse().unwrap());
+        let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
+        assert_eq!(
+            ApproxZCdp.imply(&RhoDelta::new("0.1", "1e-9").unwrap(), &measure("2.5")),
+            Ok(pair("0.25", "1e-9"))
+        );
+        let rdp = Rdp::new("4".parse().unwrap());
+        let loss = "0.3".parse().unwrap();
+        assert_eq!(rdp.imply(&loss, &measure("4")), Ok(pair("0.3", "0")));
+        assert_eq!(rdp.imply(&loss, &measure("2")), Ok(pair("0.3", "0")));
+        assert_eq!(
+            rdp.imply(&loss, &measure("4.1")),
+            Err(UnknownLoss(
+                "a Rényi guarantee says nothing about larger orders"
+            ))
         );
     }
 

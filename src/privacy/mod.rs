@@ -7,6 +7,7 @@
 //! | [`ApproxDp`] | [`EpsilonDelta`] | Haney et al. 1.1 |
 //! | [`ProbabilisticDp`] | [`EpsilonDelta`] | Rogers et al. 2.2, Whitehouse et al. App. F |
 //! | [`Rdp`] | [`Epsilon`] at one order | Haney et al. 1.3 |
+//! | [`ApproxRdp`] | [`EpsilonDelta`] at one order | Papernot and Steinke 2022 |
 //! | [`RdpGrid`] | [`RdpCurve`] | the same, at several orders at once |
 //! | [`ZCdp`] | [`Rho`] | Haney et al. 4.4 |
 //! | [`ApproxZCdp`] | [`RhoDelta`] | Whitehouse et al. Def. 2 |
@@ -26,7 +27,8 @@ pub use decimal::NumberError;
 pub use implies::{Implies, Restated};
 pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
 pub use measures::{
-    ApproxDp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, ZCdp,
+    ApproxDp, ApproxRdp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve,
+    RdpGrid, ZCdp,
 };
 pub use pair::{EpsilonDelta, RhoDelta};
 pub use private::Private;
