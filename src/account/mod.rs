@@ -15,10 +15,12 @@
 //! accumulator by [`Capped::uncapped`] (Haney et al. Lemma 2.19).
 
 mod capped;
+mod restarted;
 mod root_sum_squares;
 mod sum;
 
 pub use capped::Capped;
+pub use restarted::{RestartError, RestartedFilters};
 pub use root_sum_squares::RootSumSquares;
 pub use sum::Sum;
 

@@ -3,8 +3,7 @@ use crate::privacy::{Distance, EpsilonDelta, Measure, Order, Postprocessable, Un
 
 /// δ-approximate Rényi privacy of one fixed order: but for a part of weight δ on either side, the
 /// Rényi divergence of order α is at most ε (Papernot and Steinke 2022; it is Condition 2 of
-/// Whitehouse
-/// et al. App. C.1 at one order).
+/// Whitehouse et al. App. C.1, at one order).
 ///
 /// No concurrent composition theorem is known for it (Haney et al. §4): its compositors are
 /// sequential.
