@@ -15,8 +15,11 @@
 
 mod decimal;
 mod implies;
+mod interval;
 mod measure;
 mod measures;
+#[cfg(test)]
+pub(crate) mod oracle;
 mod pair;
 mod private;
 mod quantity;
@@ -25,6 +28,7 @@ mod square;
 
 pub use decimal::NumberError;
 pub use implies::{Implies, Restated};
+pub(crate) use interval::Interval;
 pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
 pub use measures::{
     ApproxDp, ApproxRdp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve,

@@ -20,6 +20,54 @@ impl Square {
         Self { high, low }
     }
 
+    /// The largest.
+    pub(crate) const MAX: Self = Self {
+        high: u128::MAX,
+        low: u128::MAX,
+    };
+
+    /// So many squared units.
+    pub(crate) fn whole(low: u128) -> Self {
+        Self { high: 0, low }
+    }
+
+    /// The upper and the lower 128 bits.
+    pub(crate) fn halves(self) -> (u128, u128) {
+        (self.high, self.low)
+    }
+
+    pub(crate) fn to_u128(self) -> Option<u128> {
+        (self.high == 0).then_some(self.low)
+    }
+
+    pub(crate) fn checked_mul(self, factor: u128) -> Option<Self> {
+        let (low, carry) = self.low.carrying_mul(factor, 0);
+        let high = self.high.checked_mul(factor)?.checked_add(carry)?;
+        Some(Self { high, low })
+    }
+
+    /// Divided by `2^bits`, rounded down, and whether something was cut off.
+    pub(crate) fn shift_right(self, bits: u32) -> (Self, bool) {
+        let Self { high, low } = self;
+        let shifted = match bits {
+            0 => self,
+            1..128 => Self {
+                high: high >> bits,
+                low: low >> bits | high << (128 - bits),
+            },
+            128..256 => Self::whole(high >> (bits - 128)),
+            _ => Self::default(),
+        };
+        let lost = match bits {
+            0 => false,
+            1..128 => low << (128 - bits) != 0,
+            128 => low != 0,
+            129..256 => low != 0 || high << (256 - bits) != 0,
+            _ => self != Self::default(),
+        };
+        (shifted, lost)
+    }
+
     pub(crate) fn checked_add(self, other: Self) -> Option<Self> {
         let (low, carry) = self.low.overflowing_add(other.low);
         let high = self
@@ -142,7 +190,30 @@ mod tests {
         assert_eq!(number(u128::MAX, u128::MAX).checked_add(number(0, 1)), None);
     }
 
+    #[test]
+    fn shifts_say_what_they_cut_off() {
+        let one = number(0, 1);
+        assert_eq!(number(6, 0).shift_right(129), (number(0, 3), false));
+        assert_eq!(number(6, 0).shift_right(130), (one, true));
+        assert_eq!(number(6, 0).shift_right(128), (number(0, 6), false));
+        assert_eq!(number(6, 1).shift_right(128), (number(0, 6), true));
+        assert_eq!(number(6, 2).shift_right(1), (number(3, 1), false));
+        assert_eq!(number(5, 1).shift_right(1), (number(2, 1 << 127), true));
+        assert_eq!(number(6, 2).shift_right(0), (number(6, 2), false));
+        assert_eq!(number(6, 2).shift_right(256), (number(0, 0), true));
+        assert_eq!(number(0, 0).shift_right(1000), (number(0, 0), false));
+    }
+
     proptest! {
+        #[test]
+        fn products_and_shifts_undo_each_other(low: u128, bits in 0_u32..128) {
+            let product = number(0, low).checked_mul(1 << bits).unwrap();
+            prop_assert_eq!(product.shift_right(bits), (number(0, low), false));
+            if bits > 0 && low % 2 == 1 {
+                prop_assert_eq!(number(0, low).shift_right(bits), (number(0, low >> bits), true));
+            }
+        }
+
         #[test]
         fn roots_are_tight(high: u128, low: u128, cut in 0_u32..128) {
             let square = number(high.checked_shr(cut).unwrap_or(0), low);
