@@ -18,6 +18,7 @@ mod capped;
 mod restarted;
 mod root_sum_squares;
 mod sum;
+pub mod time_uniform;
 
 pub use capped::Capped;
 pub use restarted::{RestartError, RestartedFilters};
