@@ -9,6 +9,7 @@
 //! | [`Sum`] | [`ApproxZCdp`](crate::privacy::ApproxZCdp) | sequential children | Whitehouse et al. Thm 1 |
 //! | [`Sum`] | [`ApproxRdp`](crate::privacy::ApproxRdp) | sequential children | Whitehouse et al. Thm 1, at one order |
 //! | [`Sum`] | [`ProbabilisticDp`](crate::privacy::ProbabilisticDp) | non-interactive children | Rogers et al. 3.3 |
+//! | [`RestartedFilters`] | [`Rdp`](crate::privacy::Rdp) | interleaved children | Feldman and Zrnic Alg 5 |
 //! | [`RootSumSquares`] | [`Gdp`](crate::privacy::Gdp) | interleaved children | Tran et al. 2.11 with Haney et al. 1.21 |
 //!
 //! An accumulator becomes a rule by [`Accumulator::capped`], and a rule of that form an
@@ -29,7 +30,7 @@ use std::fmt::Debug;
 
 use thiserror::Error;
 
-use crate::privacy::{Measure, Overflow};
+use crate::privacy::{Measure, Overflow, UnknownLoss};
 
 /// The loss of a measure, for short.
 pub type LossOf<T> = <<T as Accounting>::Measure as Measure>::Loss;
@@ -54,11 +55,21 @@ pub trait Accounting: Clone + Debug + Send + Sync + 'static {
 ///
 /// [`Sum`] has an example.
 pub trait Accumulator: Accounting {
+    /// Whether the theorem speaks of launches with this loss at all; usually it does.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownLoss`], which says why not.
+    fn covers(&self, _loss: &LossOf<Self>) -> Result<(), UnknownLoss> {
+        Ok(())
+    }
+
     /// Counts one more loss.
     ///
     /// # Errors
     ///
-    /// [`Overflow`] if the total can no longer be held; nothing has changed then.
+    /// [`Overflow`] if the total can no longer be held, or if the loss is not
+    /// [covered](Self::covers); nothing has changed then.
     fn add(&mut self, loss: &LossOf<Self>) -> Result<(), Overflow>;
 
     /// The bound on everything counted so far, rounded up.

@@ -1,7 +1,9 @@
 use thiserror::Error;
 
-use super::{Accumulator, Capped, ContinuationRule, Sum};
-use crate::privacy::{Epsilon, Overflow, Rdp};
+use super::{
+    Accounting, Accumulator, Capped, ContinuationRule, Sum, ValidConcurrently, ValidSequentially,
+};
+use crate::privacy::{Epsilon, Overflow, Rdp, UnknownLoss};
 
 /// Rényi filters of one size Δ, one after the other: the total is Δ for each that was opened.
 ///
@@ -25,7 +27,7 @@ use crate::privacy::{Epsilon, Overflow, Rdp};
 /// # Example
 ///
 /// ```
-/// use queryables::account::{RestartError, RestartedFilters};
+/// use queryables::account::{Accumulator, RestartError, RestartedFilters};
 /// use queryables::privacy::Rdp;
 ///
 /// let mut odometer = RestartedFilters::new(Rdp::new("2".parse()?), "1".parse()?)?;
@@ -93,12 +95,6 @@ impl RestartedFilters {
         self.step
     }
 
-    /// Δ for each filter opened so far.
-    #[must_use]
-    pub fn total(&self) -> Epsilon {
-        self.total
-    }
-
     /// Counts one more loss.
     ///
     /// # Errors
@@ -126,10 +122,55 @@ impl RestartedFilters {
     }
 }
 
+impl Accounting for RestartedFilters {
+    type Measure = Rdp;
+
+    fn measure(&self) -> &Rdp {
+        &self.measure
+    }
+}
+
+impl Accumulator for RestartedFilters {
+    fn covers(&self, loss: &Epsilon) -> Result<(), UnknownLoss> {
+        if *loss > self.step {
+            return Err(UnknownLoss("it is more than one step of the odometer"));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, loss: &Epsilon) -> Result<(), Overflow> {
+        self.count(*loss).map_err(|_| Overflow)
+    }
+
+    fn total(&self) -> Epsilon {
+        self.total
+    }
+
+    fn headroom(&self, limit: &Epsilon) -> Epsilon {
+        if self.total > *limit {
+            return Epsilon::ZERO;
+        }
+        if limit.saturating_sub(self.total) >= self.step {
+            return self.step;
+        }
+        self.filter
+            .as_ref()
+            .map_or(Epsilon::ZERO, ContinuationRule::remaining)
+    }
+}
+
+impl ValidSequentially for RestartedFilters {}
+impl ValidConcurrently for RestartedFilters {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Exceeded;
+    use crate::compose::{LaunchError, Odometer};
+    use crate::machine::{Coins, Fault, Mechanism, NotPrivateSeededCoins, Released};
+    use crate::privacy::{AddRemove, Private};
     use proptest::prelude::*;
+    use std::sync::Arc;
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()
@@ -183,6 +224,60 @@ mod tests {
             Err(RestartError::Overflow(Overflow))
         );
         assert_eq!(odometer, before);
+    }
+
+    #[test]
+    fn an_odometer_refuses_what_is_more_than_a_step_and_goes_on() {
+        let odometer = Odometer::concurrent_with(odometer("0.5"))
+            .start(&Arc::new(()), &mut NotPrivateSeededCoins::new(0))
+            .unwrap();
+        let release = |loss: &str| {
+            odometer.release_with(&Nothing(epsilon(loss)), &mut NotPrivateSeededCoins::new(0))
+        };
+        assert_eq!(release("0.4"), Ok(()));
+        assert_eq!(
+            release("0.6"),
+            Err(LaunchError::UnknownLoss(UnknownLoss(
+                "it is more than one step of the odometer"
+            )))
+        );
+        assert_eq!(odometer.privacy_loss(), epsilon("0.5"));
+        assert_eq!(release("0.4"), Ok(()));
+        assert_eq!(odometer.privacy_loss(), epsilon("1"));
+    }
+
+    /// Says nothing, at any price.
+    #[derive(Clone)]
+    struct Nothing(Epsilon);
+
+    impl Mechanism<()> for Nothing {
+        type Machine = Released<()>;
+
+        fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Released<()>, Fault> {
+            Ok(Released(()))
+        }
+    }
+
+    impl Private<Rdp, AddRemove> for Nothing {
+        fn loss(&self, _: &Rdp) -> Result<Epsilon, UnknownLoss> {
+            Ok(self.0)
+        }
+    }
+
+    #[test]
+    fn headroom_is_what_may_still_be_launched() {
+        let mut odometer = odometer("1");
+        assert_eq!(odometer.headroom(&epsilon("0.9")), Epsilon::ZERO);
+        assert_eq!(odometer.headroom(&epsilon("1")), epsilon("1"));
+        odometer.count(epsilon("0.7")).unwrap();
+        assert_eq!(odometer.headroom(&epsilon("0.9")), Epsilon::ZERO);
+        assert_eq!(odometer.headroom(&epsilon("1.9")), epsilon("0.3"));
+        assert_eq!(odometer.headroom(&epsilon("2")), epsilon("1"));
+        // What is promised is admitted, and nothing more.
+        let mut rule = odometer.capped(epsilon("1.9"));
+        assert_eq!(rule.charge(&epsilon("0.31")), Err(Exceeded));
+        assert_eq!(rule.charge(&epsilon("0.3")), Ok(()));
+        assert_eq!(rule.spent(), epsilon("1"));
     }
 
     proptest! {
