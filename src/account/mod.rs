@@ -16,6 +16,7 @@
 //! accumulator by [`Capped::uncapped`] (Haney et al. Lemma 2.19).
 
 mod capped;
+pub mod games;
 mod restarted;
 mod root_sum_squares;
 mod sum;
