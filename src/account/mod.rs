@@ -55,6 +55,11 @@ pub trait Accounting: Clone + Debug + Send + Sync + 'static {
 /// interactive ones see [`ValidSequentially`] and [`ValidConcurrently`].
 ///
 /// [`Sum`] has an example.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not bound the loss of a truncated view",
+    note = "a time-uniform odometer bounds the realised loss instead: use \
+            `TimeUniform::noninteractive`"
+)]
 pub trait Accumulator: Accounting {
     /// Whether the theorem speaks of launches with this loss at all; usually it does.
     ///
@@ -136,11 +141,13 @@ pub trait ValidSequentially: Accounting {}
 ///
 /// For (ε, δ) and f-DP every one that holds for non-interactive mechanisms does (Haney et al.
 /// 1.20, 1.21, for children with finite communication), for Rényi privacy of a fixed order and
-/// for zCDP adding up does (4.6, 4.10). For approximate zCDP nothing is known.
+/// for zCDP adding up does (4.6, 4.10). For approximate zCDP and approximate Rényi privacy nothing
+/// is known.
 #[diagnostic::on_unimplemented(
     message = "no theorem lets children be interleaved under `{Self}`",
     note = "concurrent composition is proved for pure DP, (ε, δ)-DP, f-DP and GDP, Rényi DP of \
-            fixed orders and zCDP; for approximate zCDP it is an open question",
+            fixed orders and zCDP; for approximate zCDP and approximate Rényi DP it is an open \
+            question",
     note = "use `Filter::sequential` or `Odometer::sequential`: a launch freezes earlier children"
 )]
 pub trait ValidConcurrently: ValidSequentially {}
