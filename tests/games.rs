@@ -88,6 +88,23 @@ fn stopping_early_defeats_the_naive_rule_and_no_other() {
     }
 }
 
+/// Mechanisms that reveal everything now and then are paid for by δ''.
+#[test]
+fn revealing_mechanisms_stay_within_both_slacks() {
+    let loss = EpsilonDelta::new("0.1", "1e-4").unwrap();
+    let mechanism = RandomizedResponse::new(loss).unwrap();
+    // 100 launches bring 0.01 along.
+    let slack = Slack::new("0.05".parse().unwrap(), "0.01".parse().unwrap()).unwrap();
+    let odometer = FilterOdometer::tightest_at(variance("1"), slack);
+    let ahead = probability_of_getting_ahead(odometer.clone(), &mechanism, 100);
+    assert!(ahead <= 0.06 && ahead > 0.0099, "{ahead}");
+    // The launch after that is over δ'': nothing is claimed any more, and nothing can be lost.
+    assert_eq!(
+        probability_of_getting_ahead(odometer, &mechanism, 200),
+        ahead
+    );
+}
+
 /// At any one time, fixed in advance, the naive rule is right: looking once is what it is for.
 #[test]
 fn the_naive_rule_holds_at_a_fixed_time() {

@@ -14,6 +14,9 @@
 //!
 //! An accumulator becomes a rule by [`Accumulator::capped`], and a rule of that form an
 //! accumulator by [`Capped::uncapped`] (Haney et al. Lemma 2.19).
+//!
+//! Odometers that bound the *realised* loss instead, with high probability and at all times at
+//! once, are in [`time_uniform`]; the games that tell valid ones from naive ones in [`games`].
 
 mod capped;
 pub mod games;

@@ -120,6 +120,18 @@ mod tests {
     }
 
     #[test]
+    fn approximate_renyi_losses_add_up_in_both_coordinates() {
+        let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
+        let mut sum = ApproxRdp::new("8".parse().unwrap()).accumulator();
+        sum.add(&pair("0.3", "1e-6")).unwrap();
+        sum.add(&pair("0.1", "2e-6")).unwrap();
+        assert_eq!(sum.total(), pair("0.4", "3e-6"));
+        assert!(!sum.is_within(&pair("1", "2.9e-6")));
+        assert!(!sum.is_within(&pair("0.39", "1e-3")));
+        assert!(sum.is_within(&pair("0.4", "3e-6")));
+    }
+
+    #[test]
     fn headroom_is_what_is_missing_in_each_coordinate() {
         let mut sum = Sum::new(ApproxDp);
         sum.add(&EpsilonDelta::new("0.3", "1e-6").unwrap()).unwrap();

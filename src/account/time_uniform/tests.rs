@@ -142,6 +142,33 @@ proptest! {
         outward(odometer.reading().bound(), &rogers(&epsilons, rows, delta));
     }
 
+    /// Rogers' reading rises with every loss and with certainty, within a branch.
+    #[test]
+    fn rogers_readings_rise_within_a_branch(
+        epsilon in 1_u32..900, more in 1_u32..1000, launches in 1_usize..4,
+        scale in prop_oneof![Just(-5), Just(-3), Just(0)], delta in deltas(),
+    ) {
+        prop_assume!(delta <= "0.36".parse().unwrap());
+        // With a thousand rows the middle branch is that of √V from 1e-3 to 1. The three scales
+        // stay below it, inside it and above it.
+        let read = |thousandths: u32, delta| {
+            let mut odometer = RogersOdometer::new(1000, delta).unwrap();
+            for _ in 0..launches {
+                let epsilon = match scale {
+                    -5 => format!("{thousandths}e-7"),
+                    -3 => format!("{}e-6", 1000 + 100 * thousandths),
+                    _ => format!("{}e-3", 1001 + thousandths),
+                };
+                let loss = EpsilonDelta::new(epsilon.as_str(), "0").unwrap();
+                odometer.add(&loss).unwrap();
+            }
+            bound(odometer.reading().bound())
+        };
+        prop_assert!(read(epsilon, delta) < read(epsilon + more, delta));
+        let surer = Delta::from_units(delta.units() / 100 * 99).unwrap();
+        prop_assert!(read(epsilon, delta) <= read(epsilon, surer));
+    }
+
     /// Time-uniform bounds pay for it: none is below the filter's curve.
     #[test]
     fn none_reads_less_than_the_filter(
