@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Measure, Order,
-    Private, ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Relation, Rho, RhoDelta, Square,
-    UnknownLoss, ZCdp,
+    ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Gdp, Measure, Mu,
+    Order, Private, ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Relation, Rho, RhoDelta,
+    Square, Unit, UnknownLoss, ZCdp, convert,
 };
 use crate::machine::{Coins, Fault, Mechanism};
 
@@ -48,12 +48,72 @@ impl Implies<ApproxDp> for ProbabilisticDp {
     }
 }
 
+/// (ε, δ)-DP is (2ε, δ (1 + e^-2ε)/(1 − e^-ε))-pDP ([`convert::probabilistic`]).
+impl Implies<ProbabilisticDp> for ApproxDp {
+    fn imply(&self, loss: &EpsilonDelta, _: &ProbabilisticDp) -> Result<EpsilonDelta, UnknownLoss> {
+        convert::probabilistic(*loss)
+    }
+}
+
 /// ε-DP is ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4).
 impl Implies<ZCdp> for PureDp {
     fn imply(&self, loss: &Epsilon, _: &ZCdp) -> Result<Rho, UnknownLoss> {
-        const TOO_LARGE: UnknownLoss = UnknownLoss("the loss is more than can be held");
-        let units = Square::of(*loss).half_in_units(27).ok_or(TOO_LARGE)?;
-        Rho::from_units(units).map_err(|_| TOO_LARGE)
+        half_square(*loss)
+    }
+}
+
+/// (ε, δ)-DP is δ-approximate ε²/2-zCDP (Whitehouse et al. Lemma 1).
+impl Implies<ApproxZCdp> for ApproxDp {
+    fn imply(&self, loss: &EpsilonDelta, _: &ApproxZCdp) -> Result<RhoDelta, UnknownLoss> {
+        Ok(RhoDelta {
+            rho: half_square(loss.epsilon)?,
+            delta: loss.delta,
+        })
+    }
+}
+
+/// An ε-DP mechanism has at most the Rényi divergence of randomized response.
+impl Implies<Rdp> for PureDp {
+    fn imply(&self, loss: &Epsilon, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
+        convert::rdp::pure(to.order(), *loss)
+    }
+}
+
+/// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order.
+impl Implies<RdpGrid> for PureDp {
+    fn imply(&self, loss: &Epsilon, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
+        curve(to, |order| convert::rdp::pure(order, *loss))
+    }
+}
+
+/// ε-DP is μ-GDP where Φ(−μ/2) = 1/(1 + e^ε): the trade-off functions then touch where they cross
+/// the diagonal.
+impl Implies<Gdp> for PureDp {
+    fn imply(&self, loss: &Epsilon, _: &Gdp) -> Result<Mu, UnknownLoss> {
+        convert::gdp::pure(*loss)
+    }
+}
+
+/// μ-GDP is μ²/2-zCDP: a postprocessing of N(0, 1) and N(μ, 1) (Dong, Roth, Su 2022, Theorem 2.10),
+/// whose Rényi divergence of order α is αμ²/2.
+impl Implies<ZCdp> for Gdp {
+    fn imply(&self, loss: &Mu, _: &ZCdp) -> Result<Rho, UnknownLoss> {
+        half_square(*loss)
+    }
+}
+
+/// μ-GDP has at most the Rényi divergence αμ²/2 of the Gaussians, at order α.
+impl Implies<Rdp> for Gdp {
+    fn imply(&self, loss: &Mu, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
+        at_order(half_square(*loss)?, to.order())
+    }
+}
+
+/// μ-GDP has at most the Rényi divergence αμ²/2 of the Gaussians, at every order α.
+impl Implies<RdpGrid> for Gdp {
+    fn imply(&self, loss: &Mu, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
+        let rho = half_square(*loss)?;
+        curve(to, |order| at_order(rho, order))
     }
 }
 
@@ -77,13 +137,7 @@ impl Implies<Rdp> for ZCdp {
 /// ρ-zCDP is ρα-RDP at every order α, by definition.
 impl Implies<RdpGrid> for ZCdp {
     fn imply(&self, loss: &Rho, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
-        let epsilons: Result<Vec<_>, _> = to
-            .orders()
-            .iter()
-            .map(|order| at_order(*loss, *order))
-            .collect();
-        to.curve(epsilons?)
-            .map_err(|_| UnknownLoss("a grid has as many values as orders"))
+        curve(to, |order| at_order(*loss, order))
     }
 }
 
@@ -120,6 +174,23 @@ impl Implies<ApproxRdp> for ApproxZCdp {
             delta: loss.delta,
         })
     }
+}
+
+/// A loss at every order of a grid.
+fn curve(
+    grid: &RdpGrid,
+    at: impl Fn(Order) -> Result<Epsilon, UnknownLoss>,
+) -> Result<RdpCurve, UnknownLoss> {
+    let epsilons: Result<Vec<_>, _> = grid.orders().iter().map(|order| at(*order)).collect();
+    grid.curve(epsilons?)
+        .map_err(|_| UnknownLoss("a grid has as many values as orders"))
+}
+
+/// x²/2, rounded up.
+fn half_square<U: Unit>(quantity: super::Quantity<U>) -> Result<Rho, UnknownLoss> {
+    let units = Square::of(quantity).half_in_units(U::DECIMALS);
+    let rho = units.and_then(|units| Rho::from_units(units).ok());
+    Ok(rho.ok_or(super::Overflow)?)
 }
 
 /// ρα, rounded up.

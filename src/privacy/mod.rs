@@ -13,11 +13,14 @@
 //! | [`ApproxZCdp`] | [`RhoDelta`] | Whitehouse et al. Def. 2 |
 //! | [`Gdp`] | [`Mu`] | Tran et al. 2.10 |
 
+pub mod convert;
 mod decimal;
 mod implies;
+mod implies_at;
 mod interval;
 mod measure;
 mod measures;
+pub(crate) mod normal;
 #[cfg(test)]
 pub(crate) mod oracle;
 mod pair;
@@ -25,9 +28,11 @@ mod private;
 mod quantity;
 mod relation;
 mod square;
+mod wide;
 
 pub use decimal::NumberError;
 pub use implies::{Implies, Restated};
+pub use implies_at::{ImpliesAt, RestatedAt};
 pub(crate) use interval::Interval;
 pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
 pub use measures::{
@@ -36,6 +41,7 @@ pub use measures::{
 };
 pub use pair::{EpsilonDelta, RhoDelta};
 pub use private::Private;
-pub use quantity::{Delta, Epsilon, Mu, Order, Quantity, Rho, Unit, units};
+pub use quantity::{Delta, Epsilon, Mu, Order, Quantity, Rho, Scale, Unit, units};
 pub use relation::{AddRemove, Distance, Relation, Replace};
 pub(crate) use square::Square;
+pub(crate) use wide::Wide;

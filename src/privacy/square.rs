@@ -15,7 +15,7 @@ impl Square {
         Self::of_units(quantity.units())
     }
 
-    fn of_units(units: u128) -> Self {
+    pub(crate) fn of_units(units: u128) -> Self {
         let (low, high) = units.carrying_mul(units, 0);
         Self { high, low }
     }
@@ -127,11 +127,18 @@ impl Square {
     /// `10^-2·decimals`; `None` if it needs more than 128 bits.
     pub(crate) fn half_in_units(self, decimals: u32) -> Option<u128> {
         let divisor = 2 * 10_u128.pow(decimals);
-        // Long division, bit by bit, of 256 bits by fewer than 127.
-        let (mut quotient, mut rest) = (0_u128, self.high % divisor);
         if self.high / divisor != 0 {
             return None;
         }
+        let (quotient, rest) = self.divided_by(divisor);
+        quotient.checked_add(u128::from(rest != 0))
+    }
+
+    /// Quotient and rest, for a divisor of fewer than 128 bits; the upper 128 bits of the
+    /// quotient are lost.
+    pub(crate) fn divided_by(self, divisor: u128) -> (u128, u128) {
+        // Long division, bit by bit: the rest stays below the divisor, so one more bit fits.
+        let (mut quotient, mut rest) = (0_u128, self.high % divisor);
         for bit in (0..128).rev() {
             rest = (rest << 1) | ((self.low >> bit) & 1);
             quotient <<= 1;
@@ -140,7 +147,7 @@ impl Square {
                 quotient |= 1;
             }
         }
-        quotient.checked_add(u128::from(rest != 0))
+        (quotient, rest)
     }
 
     fn approximately(self) -> f64 {
