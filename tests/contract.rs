@@ -314,6 +314,62 @@ fn what_a_failed_child_held_is_dropped_at_once() {
     assert_eq!(Arc::strong_count(&held), 1);
 }
 
+#[test]
+fn a_panic_while_dropping_tells_nothing() {
+    /// Panics whenever it can, and so does what it throws.
+    struct Vicious(bool);
+
+    impl Drop for Vicious {
+        fn drop(&mut self) {
+            if !std::mem::replace(&mut self.0, true) {
+                panic!("{SECRET}");
+            }
+        }
+    }
+
+    impl Machine for Vicious {
+        type Query = bool;
+        type Answer = ();
+
+        fn step(
+            &mut self,
+            fail: bool,
+            _: &mut dyn queryables::machine::Coins,
+        ) -> Result<(), Fault> {
+            if fail {
+                Err(Fault::Failed)
+            } else {
+                std::panic::panic_any(Vicious(false))
+            }
+        }
+    }
+
+    #[derive(Clone)]
+    struct Start;
+
+    impl Mechanism<String> for Start {
+        type Machine = Vicious;
+
+        fn start(
+            &self,
+            _: &Arc<String>,
+            _: &mut dyn queryables::machine::Coins,
+        ) -> Result<Vicious, Fault> {
+            Ok(Vicious(false))
+        }
+    }
+
+    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    for fail in [true, false] {
+        let child = filter.launch(&at(epsilon("0.1"), Start)).unwrap();
+        assert_eq!(child.ask(fail), Err(AskError::Failed));
+        assert_eq!(child.ask(fail), Err(AskError::Closed));
+    }
+    // One that never failed panics as its handle goes.
+    drop(filter.launch(&at(epsilon("0.1"), Start)).unwrap());
+    assert_eq!(filter.privacy_loss(), epsilon("0.3"));
+}
+
 /// Holds something, and fails.
 #[derive(Clone)]
 struct Holder(#[expect(dead_code, reason = "held, not read")] Arc<()>);

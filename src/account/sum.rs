@@ -17,6 +17,9 @@ use crate::privacy::{
 /// | approximate Rényi DP of fixed order | one after the other | Whitehouse et al. Thm 1, whose proof goes order by order |
 /// | probabilistic DP | non-interactive | Rogers et al. 3.3 |
 ///
+/// On a grid, what one order refuses the others never see: to each of them that is a person in the
+/// middle of its own filter (Haney et al. 2.17).
+///
 /// # Example
 ///
 /// ```

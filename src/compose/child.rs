@@ -12,6 +12,7 @@ use crate::machine::{Coins, Fault, Machine, Mechanism};
 /// A failure or a panic closes it and nothing else; what the analyst sees is an [`AskError`] that
 /// says nothing about the data. The message of a panic goes to the process's panic hook, as
 /// always: a process that shows its standard error to analysts should set a hook that is silent.
+/// A process built with `panic = "abort"` ends at the first panic.
 #[derive(Debug)]
 pub struct Child<S> {
     /// `None` once it has failed: what is left of it is dropped at once.
@@ -44,8 +45,12 @@ impl<S> Child<S> {
     }
 
     /// The machine and its leash, for handles that check it themselves.
-    pub(crate) fn into_parts(self) -> Option<(S, Leash)> {
-        Some((self.machine?, self.leash))
+    pub(crate) fn into_parts(mut self) -> Option<(S, Leash)> {
+        Some((self.machine.take()?, std::mem::take(&mut self.leash)))
+    }
+
+    fn close(&mut self) {
+        discard(self.machine.take());
     }
 }
 
@@ -61,9 +66,16 @@ impl<S: Machine> Child<S> {
         let machine = self.machine.as_mut().ok_or(AskError::Closed)?;
         let answer = guarded(|| machine.step(query, coins));
         if matches!(answer, Err(fault) if !fault.is_recoverable()) {
-            self.machine = None;
+            self.close();
         }
         Ok(answer?)
+    }
+}
+
+/// A machine that panics as it is dropped tells the analyst nothing either.
+impl<S> Drop for Child<S> {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -71,7 +83,17 @@ impl<S: Machine> Child<S> {
 ///
 /// What unwinds may be half changed, and is dropped by the caller without another look.
 pub(crate) fn guarded<T>(code: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or(Err(Fault::Failed))
+    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| {
+        discard(payload);
+        Err(Fault::Failed)
+    })
+}
+
+/// Drops something of a mechanism's; should that panic, what it throws is not even looked at.
+fn discard<T>(value: T) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        std::mem::forget(payload);
+    }
 }
 
 #[cfg(test)]
