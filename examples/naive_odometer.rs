@@ -8,7 +8,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use queryables::account::games::{
-    AdaptParamComp, Candidate, NaiveAdvanced, RandomizedResponse, StopWhenAhead,
+    AdaptParamComp, Claim, NaiveAdvanced, RandomizedResponse, StopWhenAhead,
     probability_of_getting_ahead,
 };
 use queryables::account::time_uniform::{
@@ -75,27 +75,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn row(name: &str, candidate: impl Candidate + Clone, mechanism: &RandomizedResponse) {
+fn row(name: &str, rule: impl Claim + Clone, mechanism: &RandomizedResponse) {
     println!(
         "{name:<28}{:>16.2}{:>26.2}%",
-        shown(candidate.clone(), mechanism, ROUNDS as usize),
-        100.0 * probability_of_getting_ahead(candidate, mechanism, ROUNDS),
+        shown(rule.clone(), mechanism, ROUNDS as usize),
+        100.0 * probability_of_getting_ahead(rule, mechanism, ROUNDS),
     );
 }
 
-/// What a candidate claims after so many rounds.
-fn shown(mut candidate: impl Candidate, mechanism: &RandomizedResponse, rounds: usize) -> f64 {
-    (0..rounds).for_each(|_| candidate.count(&mechanism.loss()));
-    candidate.claim()
+/// What a rule claims after so many rounds.
+fn shown(mut rule: impl Claim, mechanism: &RandomizedResponse, rounds: usize) -> f64 {
+    (0..rounds).for_each(|_| rule.count(&mechanism.loss()));
+    rule.claimed()
 }
 
 /// Plays one game; how long it took and what was realised, if the analyst got ahead.
-fn played(
-    candidate: impl Candidate,
-    mechanism: &RandomizedResponse,
-    seed: u64,
-) -> Option<(usize, f64)> {
-    let mut adversary = StopWhenAhead::new(candidate, vec![*mechanism; ROUNDS as usize]);
+fn played(rule: impl Claim, mechanism: &RandomizedResponse, seed: u64) -> Option<(usize, f64)> {
+    let mut adversary = StopWhenAhead::new(rule, vec![*mechanism; ROUNDS as usize]);
     let mut game = AdaptParamComp::new(ROUNDS as usize, false);
     interact(
         &mut adversary,

@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 use dashu::base::{Abs, SquareRoot};
 use dashu::integer::{IBig, UBig};
 use dashu::rational::RBig;
+use queryables::account::time_uniform::{
+    FilterOdometer, MixtureOdometer, ParameterError, RogersOdometer, Slack, StitchedOdometer,
+    TimeUniformOdometer,
+};
 use queryables::account::{
     Accumulator, ContinuationRule, Rogers, ThroughZCdp, Whitehouse, nonadaptive,
 };
@@ -20,9 +24,6 @@ use serde_json::Value;
 
 /// Operations that nothing here computes yet. A prefix ends with `*`.
 const WAITING: &[&str] = &["fdp.*", "gdp.plrv_*", "gdp.schedule_*", "gdp.approx_*"];
-
-/// Operations of the time-uniform odometers, until their arms are in [`compute`].
-const PENDING: &[&str] = &["odometer.*"];
 
 /// A number that the library gave, or one from a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,8 +112,42 @@ fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
                 args.get("epsilon")?,
             ))
         }),
+        "odometer.filter" => bound(|| Ok(filter(args)?.bound_at(args.get("sum_sq")?))),
+        "odometer.filter_target" => filter(args)
+            .and_then(|odometer| Ok(vec![Number::Finite(odometer.tangent().try_into()?)])),
+        "odometer.mixture" => bound(|| {
+            let odometer = MixtureOdometer::new(args.get("gamma")?, slack(args)?);
+            Ok(odometer.bound_at(args.get("sum_sq")?))
+        }),
+        "odometer.stitched" => bound(|| {
+            let odometer = StitchedOdometer::new(args.get("v0")?, slack(args)?);
+            Ok(odometer.bound_at(args.get("sum_sq")?))
+        }),
+        "odometer.rogers" => bound(|| {
+            let mut odometer = RogersOdometer::new(args.whole("n")?, args.get("delta")?)?;
+            for epsilon in args.list("epsilons")? {
+                odometer.add(&EpsilonDelta {
+                    epsilon,
+                    delta: Delta::ZERO,
+                })?;
+            }
+            Ok(odometer.reading().bound())
+        }),
         _ => return None,
     })
+}
+
+fn slack(args: &Args) -> Result<Slack, Failure> {
+    Ok(Slack::pure(args.get("delta_prime")?)?)
+}
+
+fn filter(args: &Args) -> Result<FilterOdometer, Failure> {
+    Ok(FilterOdometer::new(args.get("epsilon")?, slack(args)?)?)
+}
+
+/// A bound on the realised loss, or none.
+fn bound(value: impl Fn() -> Result<Option<Epsilon>, Failure>) -> Result<Vec<Number>, Failure> {
+    Ok(vec![value()?.map_or(Number::Infinite, number)])
 }
 
 fn one<U: Unit>(value: impl Fn() -> Result<Quantity<U>, Failure>) -> Result<Vec<Number>, Failure> {
@@ -261,6 +296,7 @@ failures!(
     String,
     NumberError,
     UnknownLoss,
+    ParameterError,
     queryables::account::RuleError,
     queryables::privacy::Overflow,
     std::num::ParseIntError,
@@ -307,11 +343,7 @@ fn check(row: &Value) -> Result<Outcome, Failure> {
     let op = text(field("op")?)?;
     let given = match compute(&op, &Args(field("args")?)) {
         Some(given) => given?,
-        None if [WAITING, PENDING]
-            .concat()
-            .iter()
-            .any(|pattern| matches(pattern, &op)) =>
-        {
+        None if WAITING.iter().any(|pattern| matches(pattern, &op)) => {
             return Ok(Outcome::Waiting);
         }
         None => return Err(format!("unknown op {op}").into()),

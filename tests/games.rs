@@ -5,8 +5,8 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use queryables::account::games::{
-    AdaptParamComp, Candidate, Challenge, NaiveAdvanced, RandomizedResponse, Response,
-    StopWhenAhead, probability_of_getting_ahead,
+    AdaptParamComp, Challenge, Claim, NaiveAdvanced, RandomizedResponse, Response, StopWhenAhead,
+    probability_of_getting_ahead,
 };
 use queryables::account::time_uniform::{
     FilterOdometer, MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, Variance,
@@ -46,27 +46,27 @@ fn valid(delta: Delta, at: &str) -> Vec<(&'static str, Box<dyn Clonable>)> {
     ]
 }
 
-/// A candidate that can be used for more than one game.
-trait Clonable: Candidate {
+/// A rule that can be used for more than one game.
+trait Clonable: Claim {
     fn fresh(&self) -> Box<dyn Clonable>;
 }
 
-impl<C: Candidate + Clone + 'static> Clonable for C {
+impl<C: Claim + Clone + 'static> Clonable for C {
     fn fresh(&self) -> Box<dyn Clonable> {
         Box::new(self.clone())
     }
 }
 
-/// Lets a boxed candidate be played against.
+/// Lets a boxed rule be played against.
 struct Boxed(Box<dyn Clonable>);
 
-impl Candidate for Boxed {
+impl Claim for Boxed {
     fn count(&mut self, loss: &EpsilonDelta) {
         self.0.count(loss);
     }
 
-    fn claim(&self) -> f64 {
-        self.0.claim()
+    fn claimed(&self) -> f64 {
+        self.0.claimed()
     }
 }
 
@@ -110,15 +110,15 @@ fn revealing_mechanisms_stay_within_both_slacks() {
 fn the_naive_rule_holds_at_a_fixed_time() {
     struct OnlyAt(NaiveAdvanced, u32);
 
-    impl Candidate for OnlyAt {
+    impl Claim for OnlyAt {
         fn count(&mut self, loss: &EpsilonDelta) {
             self.0.count(loss);
             self.1 -= 1;
         }
 
-        fn claim(&self) -> f64 {
+        fn claimed(&self) -> f64 {
             if self.1 == 0 {
-                self.0.claim()
+                self.0.claimed()
             } else {
                 f64::INFINITY
             }
@@ -147,11 +147,11 @@ fn growing() -> Vec<RandomizedResponse> {
 const GAMES: u64 = 400;
 
 /// In how many of the games, each played through the game itself, the adversary gets ahead.
-fn games_lost(candidate: &dyn Clonable) -> u64 {
+fn games_lost(rule: &dyn Clonable) -> u64 {
     let schedule = growing();
     let lost = (0..GAMES).filter(|seed| {
-        let candidate = Boxed(candidate.fresh());
-        let mut adversary = StopWhenAhead::new(candidate, schedule.clone());
+        let rule = Boxed(rule.fresh());
+        let mut adversary = StopWhenAhead::new(rule, schedule.clone());
         let mut game = AdaptParamComp::new(schedule.len(), false);
         interact(
             &mut adversary,

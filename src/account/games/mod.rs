@@ -7,7 +7,7 @@
 //! [`interact`](crate::machine::interact), and both know the realised loss of the view so far
 //! (Rogers et al. eq. 1).
 //!
-//! A rule that claims to bound that loss is a [`Candidate`]. Every
+//! A rule that claims to bound that loss is a [`Claim`]. Every
 //! [`TimeUniformOdometer`](super::time_uniform::TimeUniformOdometer) is one, and so is
 //! [`NaiveAdvanced`], which reads a composition theorem for fixed parameters at parameters that
 //! were not fixed. [`StopWhenAhead`] is the adversary that shows the difference
@@ -15,12 +15,12 @@
 //!
 //! Losses are floats here: nobody's privacy rests on a game.
 
-mod candidate;
+mod claim;
 mod composition;
 mod randomized_response;
 mod separation;
 
-pub use candidate::{Candidate, NaiveAdvanced};
+pub use claim::{Claim, NaiveAdvanced};
 pub use composition::{AdaptParamComp, Challenge, FixedParamComp, Likelihood};
 pub use randomized_response::{RandomizedResponse, Response, ResponseError};
 pub use separation::{StopWhenAhead, probability_of_getting_ahead};

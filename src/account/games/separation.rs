@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Candidate, Challenge, Likelihood, RandomizedResponse, Response};
+use super::{Challenge, Claim, Likelihood, RandomizedResponse, Response};
 use crate::machine::{Adversary, Coins, CoinsError, Fault};
 
 /// The adversary of Rogers et al. 6.1: plays randomized response round by round and stops as soon
@@ -11,18 +11,18 @@ use crate::machine::{Adversary, Coins, CoinsError, Fault};
 /// that `Σε²` runs through many orders of magnitude, gives it more independent looks.
 #[derive(Clone, Debug)]
 pub struct StopWhenAhead<C, I> {
-    candidate: C,
+    rule: C,
     schedule: I,
     last: Option<RandomizedResponse>,
     loss: f64,
     ahead: bool,
 }
 
-impl<C: Candidate, I: Iterator<Item = RandomizedResponse>> StopWhenAhead<C, I> {
-    /// Plays the mechanisms of the schedule against what `candidate` claims.
-    pub fn new(candidate: C, schedule: impl IntoIterator<IntoIter = I>) -> Self {
+impl<C: Claim, I: Iterator<Item = RandomizedResponse>> StopWhenAhead<C, I> {
+    /// Plays the mechanisms of the schedule against what `rule` claims.
+    pub fn new(rule: C, schedule: impl IntoIterator<IntoIter = I>) -> Self {
         Self {
-            candidate,
+            rule,
             schedule: schedule.into_iter(),
             last: None,
             loss: 0.0,
@@ -39,7 +39,7 @@ impl<C: Candidate, I: Iterator<Item = RandomizedResponse>> StopWhenAhead<C, I> {
 
 impl<C, I> Adversary for StopWhenAhead<C, I>
 where
-    C: Candidate,
+    C: Claim,
     I: Iterator<Item = RandomizedResponse>,
 {
     type Query = Challenge<RandomizedResponse, bool>;
@@ -52,8 +52,8 @@ where
     ) -> Result<Option<Self::Query>, CoinsError> {
         if let (Some(mechanism), Some(Ok(answer))) = (self.last.take(), last) {
             self.loss += mechanism.log_ratio(&false, &true, answer);
-            self.candidate.count(&mechanism.loss());
-            self.ahead = self.loss > self.candidate.claim();
+            self.rule.count(&mechanism.loss());
+            self.ahead = self.loss > self.rule.claimed();
         }
         if self.ahead {
             return Ok(None);
@@ -84,7 +84,7 @@ where
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn probability_of_getting_ahead(
-    mut candidate: impl Candidate,
+    mut rule: impl Claim,
     mechanism: &RandomizedResponse,
     rounds: u32,
 ) -> f64 {
@@ -100,8 +100,8 @@ pub fn probability_of_getting_ahead(
     }
     let mut ahead = 0.0;
     for _ in 0..rounds {
-        candidate.count(&mechanism.loss());
-        let claim = candidate.claim();
+        rule.count(&mechanism.loss());
+        let claim = rule.claimed();
         if claim < f64::INFINITY {
             // A revealed bit is an infinite loss.
             ahead += reveals * positions.iter().sum::<f64>();
@@ -132,10 +132,10 @@ mod tests {
     /// Always claims the same.
     struct Constant(f64);
 
-    impl Candidate for Constant {
+    impl Claim for Constant {
         fn count(&mut self, _: &EpsilonDelta) {}
 
-        fn claim(&self) -> f64 {
+        fn claimed(&self) -> f64 {
             self.0
         }
     }

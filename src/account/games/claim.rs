@@ -3,21 +3,21 @@ use crate::privacy::{Delta, EpsilonDelta, Interval};
 
 /// A rule that claims to bound the realised loss by what the parameters so far imply: the COMP of
 /// Rogers et al. 3.1, valid or not.
-pub trait Candidate {
+pub trait Claim {
     /// Counts a round.
     fn count(&mut self, loss: &EpsilonDelta);
 
     /// The loss that it claims not to be exceeded, up or down; infinite if it claims nothing.
-    fn claim(&self) -> f64;
+    fn claimed(&self) -> f64;
 }
 
-impl<O: TimeUniformOdometer> Candidate for O {
+impl<O: TimeUniformOdometer> Claim for O {
     fn count(&mut self, loss: &EpsilonDelta) {
         // What can't be counted does not change the claim; games stay far from there.
         let _ = self.add(loss);
     }
 
-    fn claim(&self) -> f64 {
+    fn claimed(&self) -> f64 {
         self.reading()
             .bound()
             .map_or(f64::INFINITY, |bound| Interval::from(bound).middle())
@@ -36,12 +36,12 @@ impl<O: TimeUniformOdometer> Candidate for O {
 /// scale exceeds any fixed multiple of its standard deviation sooner or later.
 ///
 /// ```
-/// use queryables::account::games::{Candidate, NaiveAdvanced};
+/// use queryables::account::games::{Claim, NaiveAdvanced};
 /// use queryables::privacy::EpsilonDelta;
 ///
 /// let mut naive = NaiveAdvanced::new("0.05".parse()?);
 /// naive.count(&EpsilonDelta::new("0.1", "0")?);
-/// assert!((naive.claim() - 0.2498).abs() < 1e-4);
+/// assert!((naive.claimed() - 0.2498).abs() < 1e-4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,14 +63,14 @@ impl NaiveAdvanced {
     }
 }
 
-impl Candidate for NaiveAdvanced {
+impl Claim for NaiveAdvanced {
     fn count(&mut self, loss: &EpsilonDelta) {
         let epsilon = Interval::from(loss.epsilon).middle();
         self.squares += epsilon * epsilon;
         self.drift += epsilon * (epsilon / 2.0).tanh();
     }
 
-    fn claim(&self) -> f64 {
+    fn claimed(&self) -> f64 {
         (self.twice_log * self.squares).sqrt() + self.drift
     }
 }
