@@ -74,3 +74,21 @@ impl Claim for NaiveAdvanced {
         (self.twice_log * self.squares).sqrt() + self.drift
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::nonadaptive;
+
+    #[test]
+    fn the_naive_rule_is_advanced_composition() {
+        let (epsilon, delta) = ("0.3", "1e-6".parse().unwrap());
+        let mut naive = NaiveAdvanced::new(delta);
+        for launches in 1..50 {
+            naive.count(&EpsilonDelta::new(epsilon, "0").unwrap());
+            let theorem = nonadaptive::advanced(launches, epsilon.parse().unwrap(), delta).unwrap();
+            let theorem = Interval::from(theorem).middle();
+            assert!((naive.claimed() - theorem).abs() < 1e-13 * theorem);
+        }
+    }
+}

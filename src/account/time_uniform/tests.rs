@@ -1,6 +1,7 @@
 //! Every odometer against an evaluation to 70 digits, and against each other.
 
 use super::*;
+use crate::account::{Accumulator, Whitehouse};
 use crate::privacy::oracle::{self, Real};
 use crate::privacy::{Delta, Epsilon};
 use proptest::prelude::*;
@@ -266,6 +267,27 @@ fn launches_with_too_much_delta_end_what_is_known() {
             .add(&EpsilonDelta::new("0", "1e-38").unwrap())
             .unwrap();
         assert_eq!(odometer.reading().bound(), None, "{odometer:?}");
+    }
+}
+
+/// The truncated-view odometer with the same slack reads the curve, to the last digits; tuned for
+/// where the launches end, the filter odometer touches it there and lies above it elsewhere.
+#[test]
+fn the_filter_odometer_touches_the_filter() {
+    let delta: Delta = "1e-6".parse().unwrap();
+    let mut curve = Whitehouse::new(delta).unwrap();
+    let mut line = FilterOdometer::tightest_at("1".parse().unwrap(), Slack::pure(delta).unwrap());
+    let launch = EpsilonDelta::new("0.1", "0").unwrap();
+    for launches in 1..=200 {
+        curve.add(&launch).unwrap();
+        line.add(&launch).unwrap();
+        let (curve, line) = (curve.total().epsilon, line.reading().bound().unwrap());
+        let apart = (line.units() as f64 - curve.units() as f64) / curve.units() as f64;
+        if launches == 100 {
+            assert!(apart.abs() < 1e-14, "{apart}");
+        } else {
+            assert!(apart > 1e-6, "{launches}: {apart}");
+        }
     }
 }
 
