@@ -288,7 +288,7 @@ mod tests {
             let mut odometer = odometer("1");
             let (mut filters, mut inside, mut sum) = (1_u32, 0, 0);
             for loss in losses {
-                odometer.count(epsilon(&format!("{}e-2", loss))).unwrap();
+                odometer.count(epsilon(&format!("{loss}e-2"))).unwrap();
                 sum += loss;
                 inside += loss;
                 if inside > 100 {

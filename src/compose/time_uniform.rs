@@ -167,11 +167,14 @@ mod tests {
             .unwrap()
     }
 
-    fn release(odometer: &Running, epsilon: &str) -> Result<usize, LaunchError<EpsilonDelta>> {
-        odometer.release_with(
-            &Length(EpsilonDelta::new(epsilon, "0").unwrap()),
-            &mut NotPrivateSeededCoins::new(1),
-        )
+    /// Releases the length at this price.
+    macro_rules! release {
+        ($odometer:expr, $epsilon:expr) => {
+            $odometer.release_with(
+                &Length(EpsilonDelta::new($epsilon, "0").unwrap()),
+                &mut NotPrivateSeededCoins::new(1),
+            )
+        };
     }
 
     #[test]
@@ -179,7 +182,7 @@ mod tests {
         let odometer = start(&[1, 2, 3]);
         let mut expected = accountant();
         for epsilon in ["0.1", "0.02", "0.3"] {
-            assert_eq!(release(&odometer, epsilon), Ok(3));
+            assert_eq!(release!(odometer, epsilon), Ok(3));
             expected
                 .add(&EpsilonDelta::new(epsilon, "0").unwrap())
                 .unwrap();
@@ -191,16 +194,16 @@ mod tests {
     #[test]
     fn a_mechanism_that_fails_is_charged() {
         let odometer = start(&[]);
-        assert_eq!(release(&odometer, "0.1"), Err(LaunchError::Failed));
+        assert_eq!(release!(odometer, "0.1"), Err(LaunchError::Failed));
         assert!(odometer.reading().bound() > accountant().reading().bound());
     }
 
     #[test]
     fn what_cannot_be_counted_is_not_launched() {
         let odometer = start(&[1]);
-        assert_eq!(release(&odometer, "3.3e11"), Ok(1));
+        assert_eq!(release!(odometer, "3.3e11"), Ok(1));
         let before = odometer.reading();
-        assert_eq!(release(&odometer, "3.3e11"), Err(LaunchError::Overflow));
+        assert_eq!(release!(odometer, "3.3e11"), Err(LaunchError::Overflow));
         assert_eq!(odometer.reading(), before);
     }
 }

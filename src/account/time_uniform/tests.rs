@@ -349,7 +349,7 @@ fn a_drift_that_cannot_be_held_is_no_bound() {
 fn howards_constants_are_rounded_up() {
     let first = (2_f64.powf(0.25) + 2_f64.powf(-0.25)) / 2_f64.sqrt();
     assert!(first * 1.4_f64.sqrt() < 1.7 && first * 1.4_f64.sqrt() > 1.698);
-    assert!(1.0 / 1.4 < 0.72);
+    assert!(1.4_f64.recip() < 0.72);
     // Σ n^−1.4 up to N, and the integral of the rest from N, which is more than the rest.
     let terms = 100_000;
     let zeta = (1..=terms)
