@@ -13,9 +13,10 @@ use crate::privacy::{
 /// A compositor that launches whatever non-interactive mechanism it is asked to, and shows a bound
 /// on the loss realised so far that holds at all times at once.
 ///
-/// It has no bound and states no loss. It cannot be capped either: that the *reading* stays below
-/// ε with high probability says something about the loss, and not that the answers are
-/// (ε, δ)-differentially private.
+/// It has no bound and states no loss, so that it cannot be launched in a filter. Nor can it be
+/// capped: stopping before the reading passes ε would be (ε, δ)-private, but no reading is below
+/// [`Whitehouse`](crate::account::Whitehouse)'s total with the same slack, whose cap admits as much
+/// and takes interactive children too.
 ///
 /// # Guarantee
 ///

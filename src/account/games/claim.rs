@@ -7,7 +7,7 @@ pub trait Claim {
     /// Counts a round.
     fn count(&mut self, loss: &EpsilonDelta);
 
-    /// The loss that it claims not to be exceeded, up or down; infinite if it claims nothing.
+    /// The loss that it claims is not exceeded; infinite if it claims nothing.
     fn claimed(&self) -> f64;
 }
 
@@ -32,7 +32,7 @@ impl<O: TimeUniformOdometer> Claim for O {
 ///
 /// For parameters fixed in advance the loss exceeds this with probability at most δ (Whitehouse et
 /// al. eq. 2 with all δ equal to 0). An adversary who may stop when it likes exceeds it more often
-/// (Rogers et al. 6.1): the loss is a random walk, and a random walk that is looked at at every
+/// (Rogers et al. 6.1): the loss is a random walk, and a random walk that is watched on every
 /// scale exceeds any fixed multiple of its standard deviation sooner or later.
 ///
 /// ```

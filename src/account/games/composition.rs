@@ -1,3 +1,4 @@
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
@@ -54,7 +55,7 @@ pub struct AdaptParamComp<M, D, R = AddRemove> {
     secret: bool,
     loss: f64,
     parameters: Vec<EpsilonDelta>,
-    types: std::marker::PhantomData<fn(Challenge<M, D>) -> R>,
+    types: PhantomData<fn(Challenge<M, D>) -> R>,
 }
 
 impl<M, D> AdaptParamComp<M, D> {
@@ -66,12 +67,24 @@ impl<M, D> AdaptParamComp<M, D> {
             secret,
             loss: 0.0,
             parameters: Vec::new(),
-            types: std::marker::PhantomData,
+            types: PhantomData,
         }
     }
 }
 
 impl<M, D, R> AdaptParamComp<M, D, R> {
+    /// The same game, for mechanisms stated under another neighbouring relation.
+    #[must_use]
+    pub fn under<S: Relation>(self, _relation: S) -> AdaptParamComp<M, D, S> {
+        AdaptParamComp {
+            rounds: self.rounds,
+            secret: self.secret,
+            loss: self.loss,
+            parameters: self.parameters,
+            types: PhantomData,
+        }
+    }
+
     /// The loss realised by the view so far, `ln(P[V⁰ = v] / P[V¹ = v])` (Rogers et al. eq. 1).
     #[must_use]
     pub fn loss(&self) -> f64 {
@@ -130,6 +143,15 @@ impl<M, D> FixedParamComp<M, D> {
 }
 
 impl<M, D, R> FixedParamComp<M, D, R> {
+    /// The same game, for mechanisms stated under another neighbouring relation.
+    #[must_use]
+    pub fn under<S: Relation>(self, relation: S) -> FixedParamComp<M, D, S> {
+        FixedParamComp {
+            classes: self.classes,
+            game: self.game.under(relation),
+        }
+    }
+
     /// The loss realised by the view so far (Rogers et al. eq. 1).
     #[must_use]
     pub fn loss(&self) -> f64 {
@@ -167,6 +189,7 @@ mod tests {
     use super::super::{RandomizedResponse, Response};
     use super::*;
     use crate::machine::{NotPrivateSeededCoins, Replay};
+    use crate::privacy::Replace;
     use std::collections::HashMap;
     use std::num::NonZeroU64;
 
@@ -253,7 +276,7 @@ mod tests {
     fn fixed_parameters_are_enforced_round_by_round() {
         let mut coins = NotPrivateSeededCoins::new(0);
         let classes = vec![odds(3, 1).loss(), odds(7, 1).loss()];
-        let mut game = FixedParamComp::new(classes, false);
+        let mut game = FixedParamComp::new(classes, false).under(Replace);
         let too_much = Err(Fault::InvalidQuery("more than this round's parameters"));
         assert_eq!(game.step(round(odds(7, 1)), &mut coins), too_much);
         assert_eq!(game.loss(), 0.0);

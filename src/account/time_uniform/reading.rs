@@ -4,9 +4,9 @@ use crate::privacy::{Delta, Epsilon};
 
 /// What a time-uniform odometer shows: a bound on the realised loss so far.
 ///
-/// It is not the loss of a mechanism and has no way to become one. In particular what was
-/// answered up to a reading of ε is *not* claimed to be (ε, δ)-differentially private: when to
-/// look may depend on the answers.
+/// It is not the loss of a mechanism and has no way to become one: it is known only after the
+/// answers are, and may depend on them. What it says is about these answers, and holds but for a
+/// probability that covers all readings at once.
 ///
 /// ```
 /// use queryables::account::time_uniform::{MixtureOdometer, Slack, TimeUniformOdometer};
