@@ -103,11 +103,12 @@ impl ThroughRdp {
         self.order
     }
 
-    fn cost(&self, epsilon: Epsilon) -> Result<Epsilon, Exceeded> {
+    fn cost(&self, epsilon: Epsilon) -> Epsilon {
         if epsilon == self.last.0 {
-            return Ok(self.last.1);
+            self.last.1
+        } else {
+            rdp::pure(self.order, epsilon)
         }
-        rdp::pure(self.order, epsilon).map_err(|_| Exceeded)
     }
 }
 
@@ -143,8 +144,7 @@ impl ContinuationRule for ThroughRdp {
         let (room, order) = (Interval::from(left), Interval::from(self.order));
         let guess = (Interval::TWO * room / order).sqrt().middle();
         let epsilon = most(guess * 1e27, <units::Epsilon as Unit>::LARGEST, |units| {
-            Epsilon::from_units(units)
-                .is_ok_and(|epsilon| self.cost(epsilon).is_ok_and(|cost| cost <= left))
+            Epsilon::from_units(units).is_ok_and(|epsilon| self.cost(epsilon) <= left)
         });
         let spent = self.slack.saturating_add(self.deltas);
         EpsilonDelta {
@@ -160,7 +160,7 @@ impl ContinuationRule for ThroughRdp {
 
 impl Repeats for ThroughRdp {
     fn charge_times(&mut self, loss: &EpsilonDelta, times: u64) -> Result<(), Exceeded> {
-        let cost = self.cost(loss.epsilon)?;
+        let cost = self.cost(loss.epsilon);
         let total = cost
             .checked_mul(times)
             .and_then(|cost| self.total.checked_add(cost))

@@ -75,14 +75,14 @@ impl Implies<ApproxZCdp> for ApproxDp {
 /// An ε-DP mechanism has at most the Rényi divergence of randomized response.
 impl Implies<Rdp> for PureDp {
     fn imply(&self, loss: &Epsilon, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
-        convert::rdp::pure(to.order(), *loss)
+        Ok(convert::rdp::pure(to.order(), *loss))
     }
 }
 
 /// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order.
 impl Implies<RdpGrid> for PureDp {
     fn imply(&self, loss: &Epsilon, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
-        curve(to, |order| convert::rdp::pure(order, *loss))
+        curve(to, |order| Ok(convert::rdp::pure(order, *loss)))
     }
 }
 

@@ -118,7 +118,10 @@ pub(crate) fn either(one: Delta, other: Delta) -> Delta {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+
+#[cfg(test)]
+mod small_tests {
     use super::*;
 
     #[test]

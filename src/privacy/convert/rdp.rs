@@ -116,24 +116,21 @@ pub(crate) fn excess(order: Order) -> Interval {
 /// Every ε-DP mechanism is a postprocessing of randomized response (Kairouz, Oh, Viswanath 2015),
 /// which no Rényi divergence survives larger. It is less than αε²/2, which ε²/2-zCDP would give.
 ///
-/// # Errors
-///
-/// [`UnknownLoss`] if it cannot be held.
-///
 /// ```
 /// use queryables::privacy::convert::rdp;
 ///
-/// let loss = rdp::pure("2".parse()?, "1".parse()?)?;
+/// let loss = rdp::pure("2".parse()?, "1".parse()?);
 /// assert!(loss < "0.7354".parse()?); // αε²/2 = 1
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn pure(order: Order, epsilon: Epsilon) -> Result<Epsilon, UnknownLoss> {
+#[must_use]
+pub fn pure(order: Order, epsilon: Epsilon) -> Epsilon {
     if epsilon == Epsilon::ZERO {
-        return Ok(Epsilon::ZERO);
+        return Epsilon::ZERO;
     }
+    let loss = randomized_response(excess(order), epsilon.into()).up();
     // Never more than ε, which rounding might forget.
-    let loss: Epsilon = loss_up(randomized_response(excess(order), epsilon.into()))?;
-    Ok(loss.min(epsilon))
+    loss.map_or(epsilon, |loss: Epsilon| loss.min(epsilon))
 }
 
 /// The Rényi divergence of order 1 + a of randomized response.
