@@ -14,6 +14,9 @@ use crate::privacy::{Measure, Overflow};
 /// | approximate zCDP | one after the other | Whitehouse et al. Thm 1 |
 /// | probabilistic DP | non-interactive | Rogers et al. 3.3 |
 ///
+/// On a grid, what one order refuses the others never see: to each of them that is a person in the
+/// middle of its own filter (Haney et al. 2.17).
+///
 /// # Example
 ///
 /// ```

@@ -122,6 +122,12 @@ pub type Scale = Quantity<units::Scale>;
 pub type Order = Quantity<units::Order>;
 
 impl<U: Unit> Quantity<U> {
+    /// The largest quantity that can be held.
+    pub const LARGEST: Self = Self {
+        units: U::LARGEST,
+        unit: PhantomData,
+    };
+
     /// The number of units.
     #[must_use]
     pub fn units(self) -> u128 {

@@ -1,0 +1,178 @@
+//! A compositor as one single machine, as the papers write it: launches, questions to the j-th
+//! child and readings are messages to it, and refusals are answers.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::{
+    AskError, Child, Compositor, FilterGate, Gate, Interactive, LaunchError, OdometerGate,
+};
+use crate::account::{Accumulator, ContinuationRule};
+use crate::machine::{Coins, Fault, Machine, Mechanism, Metered};
+use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
+
+/// A query to a compositor (Haney et al. Alg 3, 6).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message<M, Q> {
+    /// Launch this mechanism.
+    Launch(M),
+    /// Ask the child that was launched as number so-and-so, from 0.
+    Ask(usize, Q),
+    /// Say what has been spent.
+    PrivacyLoss,
+}
+
+/// An answer of a compositor.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Reply<A, L: std::fmt::Display> {
+    /// Launched, as this number.
+    Launched(usize),
+    /// Not launched. A child whose start failed has no number.
+    NotLaunched(LaunchError<L>),
+    /// The child's answer.
+    Answered(A),
+    /// The child did not answer.
+    NotAnswered(AskError),
+    /// What has been spent.
+    PrivacyLoss(L),
+}
+
+/// A compositor `C` (a [`Filter`](super::Filter) or an [`Odometer`](super::Odometer)) whose
+/// children, all of type `M`, are addressed by number.
+///
+/// The children and the decisions are those of the compositor itself; only the handles are
+/// replaced by numbers, and the coins are those of each step. This is the form for
+/// [`interact`](crate::machine::interact) and for persons in the middle of a compositor. Children
+/// of different types fit in as [`BoxedMechanism`](super::BoxedMechanism).
+///
+/// # Guarantee
+///
+/// That of the compositor.
+#[derive(Debug)]
+pub struct Addressed<C, M> {
+    compositor: C,
+    children: PhantomData<fn() -> M>,
+}
+
+impl<C, M> Addressed<C, M> {
+    /// This compositor, with children of type `M`.
+    pub fn new(compositor: C) -> Self {
+        Self {
+            compositor,
+            children: PhantomData,
+        }
+    }
+}
+
+impl<C: Clone, M> Clone for Addressed<C, M> {
+    fn clone(&self) -> Self {
+        Self::new(self.compositor.clone())
+    }
+}
+
+impl<D, C, M> Mechanism<D> for Addressed<C, M>
+where
+    D: ?Sized,
+    C: Mechanism<D>,
+    M: Mechanism<D>,
+{
+    type Machine = AddressedMachine<C::Machine, M::Machine, M>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        Ok(AddressedMachine {
+            compositor: self.compositor.start(data, coins)?,
+            children: Vec::new(),
+            mechanism: PhantomData,
+        })
+    }
+}
+
+impl<Me: Measure, R: Relation, C: Private<Me, R>, M> Private<Me, R> for Addressed<C, M> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        self.compositor.loss(measure)
+    }
+
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        self.compositor.loss_at(measure, distance)
+    }
+}
+
+/// A running [`Addressed`] compositor.
+#[derive(Debug)]
+pub struct AddressedMachine<C, S, M> {
+    compositor: C,
+    children: Vec<Child<S>>,
+    mechanism: PhantomData<fn(M)>,
+}
+
+impl<D, G, R, X, S, M> Machine for AddressedMachine<Compositor<D, G, R, X>, S, M>
+where
+    D: ?Sized,
+    G: Gate,
+    R: Relation,
+    X: Interactive,
+    S: Machine,
+    M: Mechanism<D, Machine = S> + Private<G::Measure, R>,
+    Compositor<D, G, R, X>: Metered<Loss = <G::Measure as Measure>::Loss>,
+{
+    type Query = Message<M, S::Query>;
+    type Answer = Reply<S::Answer, <G::Measure as Measure>::Loss>;
+
+    fn step(&mut self, message: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+        Ok(match message {
+            Message::Launch(mechanism) => match self.compositor.launch_with(&mechanism, coins) {
+                Ok(child) => {
+                    self.children.push(child);
+                    Reply::Launched(self.children.len() - 1)
+                }
+                Err(error) => Reply::NotLaunched(error),
+            },
+            Message::Ask(number, query) => {
+                let Some(child) = self.children.get_mut(number) else {
+                    return Err(Fault::InvalidQuery("no child has this number"));
+                };
+                match child.ask(query, coins) {
+                    Ok(answer) => Reply::Answered(answer),
+                    Err(error) => Reply::NotAnswered(error),
+                }
+            }
+            Message::PrivacyLoss => Reply::PrivacyLoss(self.compositor.privacy_loss()),
+        })
+    }
+}
+
+impl<C: Metered, S, M> Metered for AddressedMachine<C, S, M> {
+    type Loss = C::Loss;
+
+    fn privacy_loss(&self) -> C::Loss {
+        self.compositor.privacy_loss()
+    }
+}
+
+impl<D, F, R, X> Metered for Compositor<D, FilterGate<F>, R, X>
+where
+    D: ?Sized,
+    F: ContinuationRule,
+    R: Relation,
+    X: super::Discipline,
+{
+    type Loss = <F::Measure as Measure>::Loss;
+
+    fn privacy_loss(&self) -> Self::Loss {
+        Self::privacy_loss(self)
+    }
+}
+
+impl<D, G, R, X> Metered for Compositor<D, OdometerGate<G>, R, X>
+where
+    D: ?Sized,
+    G: Accumulator,
+    R: Relation,
+    X: super::Discipline,
+{
+    type Loss = <G::Measure as Measure>::Loss;
+
+    fn privacy_loss(&self) -> Self::Loss {
+        Self::privacy_loss(self)
+    }
+}

@@ -1,0 +1,52 @@
+//! In which order children may be asked: a type, because theorems differ on it.
+
+use std::fmt::Debug;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// In which order the children of a compositor may be asked.
+pub trait Discipline: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
+    /// Whether a launch freezes the earlier children.
+    const FREEZES: bool;
+}
+
+/// A discipline under which children may answer more than once.
+#[diagnostic::on_unimplemented(
+    message = "this compositor takes non-interactive mechanisms only",
+    label = "interactive mechanisms cannot be launched here",
+    note = "its theorem is about mechanisms that answer once: use `release`, or a compositor \
+            built with `concurrent` or `sequential`"
+)]
+pub trait Interactive: Discipline {}
+
+/// Children may be asked in any order, and new ones launched in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Interleaved;
+
+/// A launch freezes the earlier children, and theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sequential;
+
+/// Children answer at their launch, and never again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NonInteractive;
+
+macro_rules! disciplines {
+    ($($name:ident freezes $freezes:literal)*) => {$(
+        impl sealed::Sealed for $name {}
+        impl Discipline for $name {
+            const FREEZES: bool = $freezes;
+        }
+    )*};
+}
+
+disciplines! {
+    Interleaved freezes false
+    Sequential freezes true
+    NonInteractive freezes false
+}
+
+impl Interactive for Interleaved {}
+impl Interactive for Sequential {}

@@ -1,0 +1,376 @@
+//! Compositors with a budget.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::{
+    Compositor, Discipline, Gate, Interleaved, LaunchError, NonInteractive, Refusal, Sequential,
+};
+use crate::account::{
+    Accounted, Accounting, Accumulator, Capped, ContinuationRule, LossOf, ValidConcurrently,
+    ValidSequentially,
+};
+use crate::machine::{Coins, Fault, Mechanism};
+use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss};
+
+/// A compositor that launches mechanisms as long as a continuation rule says to go on
+/// (Haney et al. Alg 2, 3).
+///
+/// It is itself a mechanism, whose loss is the budget: filters nest to any depth.
+///
+/// | constructor | children | needs |
+/// |---|---|---|
+/// | [`concurrent`](Self::concurrent) | interactive, in any order | [`ValidConcurrently`] |
+/// | [`sequential`](Self::sequential) | interactive, a launch freezes the earlier ones | [`ValidSequentially`] |
+/// | [`noninteractive`](Self::noninteractive) | answer once | any rule |
+///
+/// Each uses the measure's own rule; the `_with` forms take another one.
+///
+/// What happens at a launch, in this order: the mechanism's loss is read; the rule decides, from
+/// public values only; the loss is charged; the mechanism touches the data. An over-budget launch
+/// changes nothing and can be followed by a smaller one, unless the filter is
+/// [`halting`](Self::halting).
+///
+/// # Guarantee
+///
+/// The whole interaction, children included, is private with a loss of the budget, for datasets at
+/// the stated distance (neighbours, unless [`at_distance`](Self::at_distance) says otherwise):
+/// Haney et al. Def. 2.8, for every rule that is valid for the discipline. Refusing and going on is
+/// as good as halting (Haney et al. 1.3). For (ε, δ)-DP and GDP, children are assumed to have
+/// finite communication (Haney et al. 1.8); a limit on their queries makes that literal.
+///
+/// # Example
+///
+/// ```
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+/// # use queryables::machine::{Coins, Fault};
+/// # #[derive(Clone)]
+/// # struct Constant(Epsilon);
+/// # impl Mechanism<Vec<u8>> for Constant {
+/// #     type Machine = Released<u8>;
+/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut dyn Coins) -> Result<Released<u8>, Fault> {
+/// #         Ok(Released(7))
+/// #     }
+/// # }
+/// # impl Private<PureDp, AddRemove> for Constant {
+/// #     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> { Ok(self.0) }
+/// # }
+/// let budget = "1.0".parse()?;
+/// let filter = launch(&Filter::concurrent(PureDp, budget), Arc::new(vec![1, 2, 3]))?;
+///
+/// let tenth = Constant("0.1".parse()?);
+/// for _ in 0..10 {
+///     filter.release(&tenth)?;
+/// }
+/// let error = filter.release(&tenth).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "a loss of 0.1 is over budget: 1 of 1 is spent, 0 can still be",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Filter<F, R = AddRemove, X = Interleaved> {
+    rule: F,
+    distance: Distance,
+    count_limit: Option<u64>,
+    halts: bool,
+    types: PhantomData<fn() -> (R, X)>,
+}
+
+impl<G: Accumulator> Filter<Capped<G>> {
+    /// Children may be interleaved (F-FiltCon, Haney et al. Alg 3).
+    pub fn concurrent<Me>(measure: Me, budget: Me::Loss) -> Self
+    where
+        Me: Accounted<Accumulator = G>,
+        G: ValidConcurrently + Accounting<Measure = Me>,
+    {
+        Self::concurrent_with(measure.accumulator().capped(budget))
+    }
+}
+
+impl<G: Accumulator> Filter<Capped<G>, AddRemove, Sequential> {
+    /// A launch freezes the earlier children, and theirs (F-FiltSeq, Haney et al. 1.4).
+    pub fn sequential<Me>(measure: Me, budget: Me::Loss) -> Self
+    where
+        Me: Accounted<Accumulator = G>,
+        G: ValidSequentially + Accounting<Measure = Me>,
+    {
+        Self::sequential_with(measure.accumulator().capped(budget))
+    }
+}
+
+impl<G: Accumulator> Filter<Capped<G>, AddRemove, NonInteractive> {
+    /// Children answer once (F-Filt, Haney et al. Alg 2).
+    pub fn noninteractive<Me>(measure: Me, budget: Me::Loss) -> Self
+    where
+        Me: Accounted<Accumulator = G>,
+        G: Accounting<Measure = Me>,
+    {
+        Self::noninteractive_with(measure.accumulator().capped(budget))
+    }
+}
+
+impl<F: ContinuationRule + ValidConcurrently> Filter<F> {
+    /// [`concurrent`](Filter::concurrent), with this rule.
+    pub fn concurrent_with(rule: F) -> Self {
+        Self::from_rule(rule)
+    }
+}
+
+impl<F: ContinuationRule + ValidSequentially> Filter<F, AddRemove, Sequential> {
+    /// [`sequential`](Filter::sequential), with this rule.
+    pub fn sequential_with(rule: F) -> Self {
+        Self::from_rule(rule)
+    }
+}
+
+impl<F: ContinuationRule> Filter<F, AddRemove, NonInteractive> {
+    /// [`noninteractive`](Filter::noninteractive), with this rule.
+    pub fn noninteractive_with(rule: F) -> Self {
+        Self::from_rule(rule)
+    }
+}
+
+impl<F, R, X> Filter<F, R, X> {
+    /// For constructors that have checked that the rule is valid for the discipline.
+    pub(super) fn from_rule(rule: F) -> Self {
+        Self {
+            rule,
+            distance: Distance::NEIGHBOURS,
+            count_limit: None,
+            halts: false,
+            types: PhantomData,
+        }
+    }
+
+    /// States the guarantee, and asks for that of children, under another neighbouring relation.
+    #[must_use]
+    pub fn under<S: Relation>(self, _relation: S) -> Filter<F, S, X> {
+        Filter {
+            rule: self.rule,
+            distance: self.distance,
+            count_limit: self.count_limit,
+            halts: self.halts,
+            types: PhantomData,
+        }
+    }
+
+    /// States the guarantee, and asks for that of children, for datasets at this distance.
+    #[must_use]
+    pub fn at_distance(self, distance: Distance) -> Self {
+        Self { distance, ..self }
+    }
+
+    /// Launches at most this many mechanisms (the K of Haney et al. Alg 2, 3).
+    #[must_use]
+    pub fn at_most(self, mechanisms: u64) -> Self {
+        Self {
+            count_limit: Some(mechanisms),
+            ..self
+        }
+    }
+
+    /// Halts for good at the first launch that it does not admit: from then on nothing answers,
+    /// children included; only what has been spent, and why it halted, can still be read.
+    #[must_use]
+    pub fn halting(self) -> Self {
+        Self {
+            halts: true,
+            ..self
+        }
+    }
+}
+
+impl<D: ?Sized, F, R, X> Mechanism<D> for Filter<F, R, X>
+where
+    F: ContinuationRule,
+    R: Relation,
+    X: Discipline,
+{
+    type Machine = Compositor<D, FilterGate<F>, R, X>;
+
+    fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        let tariff = FilterTariff {
+            measure: self.rule.measure().clone(),
+            distance: self.distance,
+        };
+        let gate = FilterGate {
+            rule: self.rule.clone(),
+            launched: 0,
+            count_limit: self.count_limit,
+            halts: self.halts,
+            halt: None,
+        };
+        Ok(Compositor::new(data, tariff, gate, self.halts))
+    }
+}
+
+impl<F, R, X> Private<F::Measure, R> for Filter<F, R, X>
+where
+    F: ContinuationRule,
+    R: Relation,
+{
+    fn loss(&self, measure: &F::Measure) -> Result<LossOf<F>, UnknownLoss> {
+        self.loss_at(measure, Distance::NEIGHBOURS)
+    }
+
+    fn loss_at(&self, measure: &F::Measure, distance: Distance) -> Result<LossOf<F>, UnknownLoss> {
+        if measure != self.rule.measure() {
+            Err(UnknownLoss("the filter has another measure"))
+        } else if distance > self.distance {
+            Err(UnknownLoss("the filter was built for a smaller distance"))
+        } else {
+            Ok(self.rule.limit().clone())
+        }
+    }
+}
+
+/// What decides in a running [`Filter`].
+#[derive(Debug)]
+pub struct FilterGate<F: ContinuationRule> {
+    rule: F,
+    launched: u64,
+    count_limit: Option<u64>,
+    halts: bool,
+    halt: Option<Halt<LossOf<F>>>,
+}
+
+/// Why a filter halted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Halt<L: std::fmt::Display> {
+    /// A launch was over budget.
+    OverBudget(Refusal<L>),
+    /// A launch was one more than the limit on their number.
+    CountLimit {
+        /// The limit.
+        limit: u64,
+    },
+}
+
+impl<L: std::fmt::Display> From<Halt<L>> for LaunchError<L> {
+    fn from(halt: Halt<L>) -> Self {
+        match halt {
+            Halt::OverBudget(refusal) => Self::Refused(refusal),
+            Halt::CountLimit { limit } => Self::CountLimit { limit },
+        }
+    }
+}
+
+/// What a filter asks a mechanism for: its loss at one distance.
+#[derive(Debug)]
+pub struct FilterTariff<Me> {
+    measure: Me,
+    distance: Distance,
+}
+
+impl<F: ContinuationRule> FilterGate<F> {
+    /// The rule's decision and the limit on the number of launches; charges if both admit.
+    fn decide(&mut self, loss: LossOf<F>) -> Result<(), Halt<LossOf<F>>> {
+        if let Some(limit) = self.count_limit
+            && self.launched >= limit
+        {
+            return Err(Halt::CountLimit { limit });
+        }
+        self.rule.charge(&loss).map_err(|_| {
+            Halt::OverBudget(Refusal {
+                spent: self.rule.spent(),
+                requested: loss,
+                remaining: self.rule.remaining(),
+                limit: self.rule.limit().clone(),
+            })
+        })?;
+        self.launched = self.launched.saturating_add(1);
+        Ok(())
+    }
+}
+
+impl<F: ContinuationRule> Gate for FilterGate<F> {
+    type Measure = F::Measure;
+    type Tariff = FilterTariff<F::Measure>;
+    type Price = LossOf<F>;
+
+    fn price<R: Relation>(
+        tariff: &Self::Tariff,
+        mechanism: &dyn Private<F::Measure, R>,
+    ) -> Result<LossOf<F>, UnknownLoss> {
+        let loss = mechanism.loss_at(&tariff.measure, tariff.distance)?;
+        owned(&tariff.measure, loss)
+    }
+
+    fn charge(&mut self, loss: LossOf<F>) -> Result<(), LaunchError<LossOf<F>>> {
+        if self.halt.is_some() {
+            return Err(LaunchError::Halted);
+        }
+        self.decide(loss).map_err(|reason| {
+            if self.halts {
+                self.halt = Some(reason.clone());
+            }
+            reason.into()
+        })
+    }
+
+    fn is_halted(&self) -> bool {
+        self.halt.is_some()
+    }
+}
+
+/// The loss, if it is one of the measure.
+pub(super) fn owned<Me: Measure>(measure: &Me, loss: Me::Loss) -> Result<Me::Loss, UnknownLoss> {
+    if measure.owns(&loss) {
+        Ok(loss)
+    } else {
+        Err(UnknownLoss("the stated loss is not one of the measure"))
+    }
+}
+
+/// What can be read from a running filter, at any time, in constant time, without changing it.
+impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline>
+    Compositor<D, FilterGate<F>, R, X>
+{
+    /// What the launches so far add up to.
+    #[must_use]
+    pub fn privacy_loss(&self) -> LossOf<F> {
+        self.read(|gate| gate.rule.spent())
+    }
+
+    /// A loss that would be admitted, as would anything less. For losses that are one number it
+    /// is the largest.
+    #[must_use]
+    pub fn remaining(&self) -> LossOf<F> {
+        self.read(|gate| gate.rule.remaining())
+    }
+
+    /// The budget.
+    #[must_use]
+    pub fn limit(&self) -> LossOf<F> {
+        self.read(|gate| gate.rule.limit().clone())
+    }
+
+    /// How many mechanisms were launched.
+    #[must_use]
+    pub fn launched(&self) -> u64 {
+        self.read(|gate| gate.launched)
+    }
+
+    /// Whether a launch with this loss would be admitted now.
+    #[must_use]
+    pub fn would_admit(&self, loss: &LossOf<F>) -> bool {
+        if self.check_leash().is_err() || owned(&self.tariff().measure, loss.clone()).is_err() {
+            return false;
+        }
+        self.read(|gate| {
+            gate.halt.is_none()
+                && gate.count_limit.is_none_or(|limit| gate.launched < limit)
+                && gate.rule.clone().charge(loss).is_ok()
+        })
+    }
+
+    /// Why it halted, if it did.
+    #[must_use]
+    pub fn halt(&self) -> Option<Halt<LossOf<F>>> {
+        self.read(|gate| gate.halt.clone())
+    }
+}

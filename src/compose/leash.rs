@@ -1,0 +1,134 @@
+//! How a compositor stops its children, and theirs, for good.
+//!
+//! Every child is held by a leash: a chain of links, one for each ancestor that may ever stop it.
+//! Cutting a link stops everything below. Ancestors that never stop anybody add no link, so that
+//! the usual child has nothing to check.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Why a leash was cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// A later launch in a sequential compositor.
+    Frozen,
+    /// An over-budget launch in a compositor that halts.
+    Halted,
+}
+
+/// The chain from a child to its ancestors.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Leash(Option<Arc<Link>>);
+
+#[derive(Debug)]
+struct Link {
+    cut: AtomicU8,
+    above: Leash,
+    /// A second chain, where a child hangs on two.
+    beside: Leash,
+}
+
+const WHOLE: u8 = 0;
+const FROZEN: u8 = 1;
+const HALTED: u8 = 2;
+
+impl Leash {
+    /// One more link below this leash, and the knife for it.
+    pub(crate) fn extended(&self) -> (Self, Knife) {
+        let link = Arc::new(Link::below(self.clone(), Self::default()));
+        (Self(Some(Arc::clone(&link))), Knife(link))
+    }
+
+    /// A leash that is cut where either is.
+    pub(crate) fn joined(&self, other: &Self) -> Self {
+        match (&self.0, &other.0) {
+            (None, _) => other.clone(),
+            (_, None) => self.clone(),
+            _ => Self(Some(Arc::new(Link::below(self.clone(), other.clone())))),
+        }
+    }
+
+    /// Whether every link holds; the lowest cut is reported.
+    pub(crate) fn check(&self) -> Result<(), Cut> {
+        let mut leash = self;
+        while let Some(link) = &leash.0 {
+            // Acquire: whoever sees a cut also sees what was done before it.
+            match link.cut.load(Ordering::Acquire) {
+                WHOLE => link.beside.check()?,
+                FROZEN => return Err(Cut::Frozen),
+                _ => return Err(Cut::Halted),
+            }
+            leash = &link.above;
+        }
+        Ok(())
+    }
+}
+
+impl Link {
+    fn below(above: Leash, beside: Leash) -> Self {
+        Self {
+            cut: AtomicU8::new(WHOLE),
+            above,
+            beside,
+        }
+    }
+}
+
+/// Cuts one link.
+#[derive(Debug)]
+pub(crate) struct Knife(Arc<Link>);
+
+impl Knife {
+    pub(crate) fn cut(&self, why: Cut) {
+        let why = match why {
+            Cut::Frozen => FROZEN,
+            Cut::Halted => HALTED,
+        };
+        self.0.cut.store(why, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_stops_everything_below_and_nothing_above() {
+        let root = Leash::default();
+        let (parent, parents_knife) = root.extended();
+        let (child, childs_knife) = parent.extended();
+        let (grandchild, _knife) = child.extended();
+        let (sibling, _knife) = parent.extended();
+
+        childs_knife.cut(Cut::Frozen);
+        assert_eq!(grandchild.check(), Err(Cut::Frozen));
+        assert_eq!(child.check(), Err(Cut::Frozen));
+        assert_eq!(sibling.check(), Ok(()));
+        assert_eq!(parent.check(), Ok(()));
+
+        parents_knife.cut(Cut::Halted);
+        assert_eq!(sibling.check(), Err(Cut::Halted));
+        assert_eq!(root.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_joined_leash_is_cut_where_either_is() {
+        for which in [0, 1] {
+            let chains = [Leash::default().extended(), Leash::default().extended()];
+            let joined = chains[0].0.joined(&chains[1].0);
+            let (below, _knife) = joined.extended();
+            assert_eq!(below.check(), Ok(()));
+            chains[which].1.cut(Cut::Halted);
+            assert_eq!(joined.check(), Err(Cut::Halted));
+            assert_eq!(below.check(), Err(Cut::Halted));
+            assert_eq!(chains[1 - which].0.check(), Ok(()));
+        }
+        let (alone, knife) = Leash::default().extended();
+        let joined = [
+            Leash::default().joined(&alone),
+            alone.joined(&Leash::default()),
+        ];
+        knife.cut(Cut::Frozen);
+        assert!(joined.iter().all(|leash| leash.check() == Err(Cut::Frozen)));
+    }
+}

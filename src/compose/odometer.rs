@@ -1,0 +1,259 @@
+//! Compositors without a budget.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::filter::owned;
+use super::{
+    Compositor, Discipline, Filter, Gate, Interleaved, LaunchError, NonInteractive, Sequential,
+};
+use crate::account::{
+    Accounted, Accounting, Accumulator, Capped, LossOf, ValidConcurrently, ValidSequentially,
+};
+use crate::machine::{Coins, Fault, Mechanism};
+use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss};
+
+/// A compositor that launches whatever it is asked to and says what has been spent
+/// (Haney et al. Alg 4, 6).
+///
+/// It has no bound, so it states no loss and cannot be launched in a filter until it is
+/// [`capped`](Self::capped).
+///
+/// The loss is tracked at every distance that was asked for when it was built
+/// ([`tracking`](Self::tracking)), so that reading it takes the same time whatever came before
+/// (the privacy maps of Haney et al. §5.1, without keeping them all).
+///
+/// # Guarantee
+///
+/// For every threshold `d` fixed in advance, the view truncated where the reading is no longer
+/// at most `d` is `d`-private (Haney et al. Def. 2.11, 2.14). A reading is *not* a bound on the loss
+/// given what has been seen so far (Feldman and Zrnic, Example 5.1).
+///
+/// # Example
+///
+/// ```
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+/// # use queryables::machine::{Coins, Fault};
+/// # #[derive(Clone)]
+/// # struct Constant(Epsilon);
+/// # impl Mechanism<Vec<u8>> for Constant {
+/// #     type Machine = Released<u8>;
+/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut dyn Coins) -> Result<Released<u8>, Fault> {
+/// #         Ok(Released(7))
+/// #     }
+/// # }
+/// # impl Private<PureDp, AddRemove> for Constant {
+/// #     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> { Ok(self.0) }
+/// # }
+/// let pair = Distance::new(2).ok_or("zero")?;
+/// let odometer = launch(&Odometer::concurrent(PureDp).tracking([pair]), Arc::new(vec![1, 2, 3]))?;
+///
+/// odometer.release(&Constant("0.3".parse()?))?;
+/// odometer.release(&Constant("0.1".parse()?))?;
+/// assert_eq!(odometer.privacy_loss(), "0.4".parse()?);
+/// assert_eq!(odometer.privacy_loss_at(pair), Some("0.8".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Odometer<G, R = AddRemove, X = Interleaved> {
+    accumulator: G,
+    /// Beyond neighbours.
+    distances: Vec<Distance>,
+    types: PhantomData<fn() -> (R, X)>,
+}
+
+impl<G: Accumulator> Odometer<G> {
+    /// Children may be interleaved (G-OdomCon, Haney et al. Alg 6).
+    pub fn concurrent<Me>(measure: Me) -> Self
+    where
+        Me: Accounted<Accumulator = G>,
+        G: ValidConcurrently + Accounting<Measure = Me>,
+    {
+        Self::concurrent_with(measure.accumulator())
+    }
+}
+
+impl<G: Accumulator> Odometer<G, AddRemove, Sequential> {
+    /// A launch freezes the earlier children, and theirs (G-OdomSeq, Haney et al. 1.4).
+    pub fn sequential<Me>(measure: Me) -> Self
+    where
+        Me: Accounted<Accumulator = G>,
+        G: ValidSequentially + Accounting<Measure = Me>,
+    {
+        Self::sequential_with(measure.accumulator())
+    }
+}
+
+impl<G: Accumulator> Odometer<G, AddRemove, NonInteractive> {
+    /// Children answer once (G-Odom, Haney et al. Alg 4).
+    pub fn noninteractive<Me>(measure: Me) -> Self
+    where
+        Me: Accounted<Accumulator = G>,
+        G: Accounting<Measure = Me>,
+    {
+        Self::noninteractive_with(measure.accumulator())
+    }
+}
+
+impl<G: Accumulator + ValidConcurrently> Odometer<G> {
+    /// [`concurrent`](Odometer::concurrent), with this accumulator.
+    pub fn concurrent_with(accumulator: G) -> Self {
+        Self::from_accumulator(accumulator)
+    }
+}
+
+impl<G: Accumulator + ValidSequentially> Odometer<G, AddRemove, Sequential> {
+    /// [`sequential`](Odometer::sequential), with this accumulator.
+    pub fn sequential_with(accumulator: G) -> Self {
+        Self::from_accumulator(accumulator)
+    }
+}
+
+impl<G: Accumulator> Odometer<G, AddRemove, NonInteractive> {
+    /// [`noninteractive`](Odometer::noninteractive), with this accumulator.
+    pub fn noninteractive_with(accumulator: G) -> Self {
+        Self::from_accumulator(accumulator)
+    }
+}
+
+impl<G, R, X> Odometer<G, R, X> {
+    fn from_accumulator(accumulator: G) -> Self {
+        Self {
+            accumulator,
+            distances: Vec::new(),
+            types: PhantomData,
+        }
+    }
+
+    /// Asks for the loss of children under another neighbouring relation.
+    #[must_use]
+    pub fn under<S: Relation>(self, _relation: S) -> Odometer<G, S, X> {
+        Odometer {
+            accumulator: self.accumulator,
+            distances: self.distances,
+            types: PhantomData,
+        }
+    }
+
+    /// Tracks the loss at these distances too. Children must have a loss at each of them.
+    #[must_use]
+    pub fn tracking(mut self, distances: impl IntoIterator<Item = Distance>) -> Self {
+        for distance in distances {
+            if distance != Distance::NEIGHBOURS && !self.distances.contains(&distance) {
+                self.distances.push(distance);
+            }
+        }
+        self
+    }
+}
+
+impl<G: Accumulator, R: Relation, X: Discipline> Odometer<G, R, X> {
+    /// The filter that goes on while this odometer reads at most `limit`, at neighbours
+    /// (Haney et al. Lemma 2.19, Alg 14).
+    #[must_use]
+    pub fn capped(self, limit: LossOf<G>) -> Filter<Capped<G>, R, X> {
+        Filter::from_rule(self.accumulator.capped(limit))
+    }
+}
+
+impl<D: ?Sized, G, R, X> Mechanism<D> for Odometer<G, R, X>
+where
+    G: Accumulator,
+    R: Relation,
+    X: Discipline,
+{
+    type Machine = Compositor<D, OdometerGate<G>, R, X>;
+
+    fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        let tariff = OdometerTariff {
+            measure: self.accumulator.measure().clone(),
+            distances: self.distances.clone(),
+        };
+        let gate = OdometerGate {
+            neighbours: self.accumulator.clone(),
+            further: vec![self.accumulator.clone(); self.distances.len()],
+        };
+        Ok(Compositor::new(data, tariff, gate, false))
+    }
+}
+
+/// What counts in a running [`Odometer`].
+#[derive(Debug)]
+pub struct OdometerGate<G> {
+    neighbours: G,
+    /// One for each further distance.
+    further: Vec<G>,
+}
+
+/// What an odometer asks a mechanism for: its loss at each distance.
+#[derive(Debug)]
+pub struct OdometerTariff<Me> {
+    measure: Me,
+    distances: Vec<Distance>,
+}
+
+/// A mechanism's loss at each distance.
+#[derive(Debug)]
+pub struct OdometerPrice<L> {
+    neighbours: L,
+    further: Vec<L>,
+}
+
+impl<G: Accumulator> Gate for OdometerGate<G> {
+    type Measure = G::Measure;
+    type Tariff = OdometerTariff<G::Measure>;
+    type Price = OdometerPrice<LossOf<G>>;
+
+    fn price<R: Relation>(
+        tariff: &Self::Tariff,
+        mechanism: &dyn Private<G::Measure, R>,
+    ) -> Result<Self::Price, UnknownLoss> {
+        let OdometerTariff { measure, distances } = tariff;
+        let at = |distance| owned(measure, mechanism.loss_at(measure, distance)?);
+        Ok(OdometerPrice {
+            neighbours: at(Distance::NEIGHBOURS)?,
+            further: distances
+                .iter()
+                .map(|distance| at(*distance))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn charge(&mut self, price: Self::Price) -> Result<(), LaunchError<LossOf<G>>> {
+        // All or nothing: none is kept until all have been counted.
+        let mut neighbours = self.neighbours.clone();
+        neighbours
+            .add(&price.neighbours)
+            .map_err(|_| LaunchError::Overflow)?;
+        if !self.further.is_empty() {
+            let mut further = self.further.clone();
+            for (total, loss) in further.iter_mut().zip(&price.further) {
+                total.add(loss).map_err(|_| LaunchError::Overflow)?;
+            }
+            self.further = further;
+        }
+        self.neighbours = neighbours;
+        Ok(())
+    }
+}
+
+/// What can be read from a running odometer, at any time, in constant time, without changing it.
+impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> Compositor<D, OdometerGate<G>, R, X> {
+    /// What the launches so far add up to, for neighbours.
+    #[must_use]
+    pub fn privacy_loss(&self) -> LossOf<G> {
+        self.read(|gate| gate.neighbours.total())
+    }
+
+    /// What the launches so far add up to, at a distance; `None` if it is not tracked.
+    #[must_use]
+    pub fn privacy_loss_at(&self, distance: Distance) -> Option<LossOf<G>> {
+        if distance == Distance::NEIGHBOURS {
+            return Some(self.privacy_loss());
+        }
+        let tracked = &self.tariff().distances;
+        let index = tracked.iter().position(|other| *other == distance)?;
+        self.read(|gate| gate.further.get(index).map(Accumulator::total))
+    }
+}

@@ -1,0 +1,178 @@
+//! A place kept free for one mechanism.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::machine::{Coins, Fault, Machine, Mechanism};
+use crate::privacy::{Distance, Measure, Postprocessable, Private, Relation, UnknownLoss};
+
+/// A mechanism that becomes whichever mechanism it is first asked to be, as long as that one's
+/// loss is within its own (Haney et al. Alg 10).
+///
+/// # Guarantee
+///
+/// Its loss is its budget. A deterministic adversary's first admissible query fixes the mechanism,
+/// and deterministic adversaries suffice where the measure is jointly convex (Haney et al. 2.3).
+///
+/// ```
+/// use queryables::compose::{Universal, UniversalAnswer, UniversalQuery};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+/// # use queryables::machine::{Coins, Fault};
+/// # #[derive(Clone)]
+/// # struct Constant(&'static str);
+/// # impl Mechanism<Vec<u8>> for Constant {
+/// #     type Machine = Released<u8>;
+/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut dyn Coins) -> Result<Released<u8>, Fault> {
+/// #         Ok(Released(7))
+/// #     }
+/// # }
+/// # impl Private<PureDp, AddRemove> for Constant {
+/// #     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+/// #         self.0.parse().map_err(|_| UnknownLoss("not a number"))
+/// #     }
+/// # }
+/// let place = launch(&Universal::new(PureDp, AddRemove, "0.5".parse()?), Arc::new(vec![]))?;
+/// assert!(place.ask(UniversalQuery::Become(Constant("0.6"))).is_err());
+/// assert_eq!(place.ask(UniversalQuery::Become(Constant("0.5")))?, UniversalAnswer::Became);
+/// assert_eq!(place.ask(UniversalQuery::Ask(()))?, UniversalAnswer::Answered(7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Universal<Me: Measure, R, M> {
+    measure: Me,
+    budget: Me::Loss,
+    types: PhantomData<fn() -> (R, M)>,
+}
+
+impl<Me: Measure, R: Relation, M> Universal<Me, R, M> {
+    /// A place for one mechanism with a loss of at most `budget`.
+    pub fn new(measure: Me, _relation: R, budget: Me::Loss) -> Self {
+        Self {
+            measure,
+            budget,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<Me: Measure, R, M> Clone for Universal<Me, R, M> {
+    fn clone(&self) -> Self {
+        Self {
+            measure: self.measure.clone(),
+            budget: self.budget.clone(),
+            types: PhantomData,
+        }
+    }
+}
+
+impl<D, Me, R, M> Mechanism<D> for Universal<Me, R, M>
+where
+    D: ?Sized,
+    Me: Measure,
+    M: Mechanism<D>,
+{
+    type Machine = UniversalMachine<D, Me, R, M>;
+
+    fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        Ok(UniversalMachine {
+            description: self.clone(),
+            state: State::Waiting(Arc::clone(data)),
+        })
+    }
+}
+
+impl<Me: Postprocessable, R: Relation, M> Private<Me, R> for Universal<Me, R, M> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        if *measure == self.measure {
+            Ok(self.budget.clone())
+        } else {
+            Err(UnknownLoss("the universal mechanism has another measure"))
+        }
+    }
+
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        if distance == Distance::NEIGHBOURS {
+            self.loss(measure)
+        } else {
+            // What it becomes was held against the budget for neighbours only.
+            Err(UnknownLoss("the universal mechanism is for neighbours"))
+        }
+    }
+}
+
+/// A query to a [`Universal`] mechanism.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum UniversalQuery<M, Q> {
+    /// Become this mechanism.
+    Become(M),
+    /// Ask the mechanism that it has become.
+    Ask(Q),
+}
+
+/// An answer of a [`Universal`] mechanism.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum UniversalAnswer<A> {
+    /// It is that mechanism now.
+    Became,
+    /// The answer of the mechanism that it has become.
+    Answered(A),
+}
+
+/// A running [`Universal`] mechanism.
+pub struct UniversalMachine<D: ?Sized, Me: Measure, R, M: Mechanism<D>> {
+    description: Universal<Me, R, M>,
+    state: State<D, M::Machine>,
+}
+
+enum State<D: ?Sized, S> {
+    Waiting(Arc<D>),
+    Became(S),
+}
+
+impl<D, Me, R, M> Machine for UniversalMachine<D, Me, R, M>
+where
+    D: ?Sized,
+    Me: Measure,
+    R: Relation,
+    M: Mechanism<D, Machine: Machine> + Private<Me, R>,
+{
+    type Query = UniversalQuery<M, <M::Machine as Machine>::Query>;
+    type Answer = UniversalAnswer<<M::Machine as Machine>::Answer>;
+
+    fn step(&mut self, query: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+        match (&mut self.state, query) {
+            (State::Waiting(data), UniversalQuery::Become(mechanism)) => {
+                let Universal {
+                    measure, budget, ..
+                } = &self.description;
+                let fits = mechanism
+                    .loss(measure)
+                    .is_ok_and(|loss| measure.owns(&loss) && loss <= *budget);
+                if !fits {
+                    return Err(Fault::InvalidQuery(
+                        "the mechanism's loss is over the budget",
+                    ));
+                }
+                self.state =
+                    State::Became(mechanism.start(data, coins).map_err(|_| Fault::Failed)?);
+                Ok(UniversalAnswer::Became)
+            }
+            (State::Became(machine), UniversalQuery::Ask(query)) => {
+                machine.step(query, coins).map(UniversalAnswer::Answered)
+            }
+            (State::Waiting(_), UniversalQuery::Ask(_)) => {
+                Err(Fault::InvalidQuery("it has not become a mechanism yet"))
+            }
+            (State::Became(_), UniversalQuery::Become(_)) => {
+                Err(Fault::InvalidQuery("it has become a mechanism already"))
+            }
+        }
+    }
+}
+
+impl<D: ?Sized, Me: Measure, R, M: Mechanism<D>> std::fmt::Debug for UniversalMachine<D, Me, R, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("UniversalMachine")
+    }
+}

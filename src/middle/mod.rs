@@ -1,0 +1,140 @@
+//! A person in the middle of a conversation: interactive postprocessing.
+//!
+//! ```text
+//! analyst  ⇄  middle  ⇄  machine
+//! ```
+//!
+//! A [`Middle`] hears queries from the outside and answers from the inside, and each time either
+//! asks inward or answers outward. It talks to either side as often as it likes before it passes
+//! something on. It never meets the data, so it costs nothing.
+//!
+//! | ready-made | does |
+//! |---|---|
+//! | [`MapQuery`], [`MapAnswer`] | translate one direction |
+//! | [`Round`], [`Clamp`] | make answers coarser |
+//! | [`Cache`] | give the same answer to the same query |
+//! | [`LimitQueries`] | stop after so many queries |
+//! | [`Split`] | ask several queries for one |
+//! | [`Average`] | hold answers back until enough can be averaged |
+//! | [`Log`] | tell somebody what is said |
+//!
+//! They stack: `mechanism.through(Clamp::new(0, 100)).through(LimitQueries::new(5))`.
+
+mod average;
+mod cache;
+mod limit;
+mod log;
+mod map;
+mod postprocessed;
+mod round;
+mod split;
+
+pub use average::Average;
+pub use cache::Cache;
+pub use limit::LimitQueries;
+pub use log::{Log, Said};
+pub use map::{MapAnswer, MapQuery};
+pub use postprocessed::{Postprocessed, Through, ThroughExt};
+pub use round::{Clamp, Round};
+pub use split::Split;
+
+use crate::machine::{Coins, Fault};
+
+/// A person in the middle, P (Haney et al. 2.15).
+///
+/// # Guarantee
+///
+/// P∘M has the loss of M, whatever P does, for every measure that is closed under postprocessing
+/// (Haney et al. 2.17): P may toss coins and keep state, and must not know the data.
+///
+/// # Example
+///
+/// Asks three times and answers with the median.
+///
+/// ```
+/// use queryables::machine::{Coins, Fault};
+/// use queryables::middle::{Middle, Move};
+///
+/// #[derive(Clone, Default)]
+/// struct MedianOfThree {
+///     query: Option<u32>,
+///     heard: Vec<i64>,
+/// }
+///
+/// impl Middle for MedianOfThree {
+///     type OuterQuery = u32;
+///     type OuterAnswer = i64;
+///     type InnerQuery = u32;
+///     type InnerAnswer = i64;
+///
+///     fn on_query(&mut self, query: u32, _: &mut dyn Coins) -> Result<Move<u32, i64>, Fault> {
+///         self.query = Some(query);
+///         self.heard.clear();
+///         Ok(Move::Ask(query))
+///     }
+///
+///     fn on_answer(&mut self, answer: i64, _: &mut dyn Coins) -> Result<Move<u32, i64>, Fault> {
+///         self.heard.push(answer);
+///         self.heard.sort();
+///         match (self.query, &self.heard[..]) {
+///             (_, [_, median, _]) => Ok(Move::Answer(*median)),
+///             (Some(query), _) => Ok(Move::Ask(query)),
+///             (None, _) => Err(Fault::Failed),
+///         }
+///     }
+/// }
+/// ```
+pub trait Middle {
+    /// What comes from the outside.
+    type OuterQuery;
+    /// What goes to the outside.
+    type OuterAnswer;
+    /// What goes to the inside.
+    type InnerQuery;
+    /// What comes from the inside.
+    type InnerAnswer;
+
+    /// Hears a query from the outside.
+    ///
+    /// # Errors
+    ///
+    /// A fault goes to the outside, as if the machine had it.
+    fn on_query(
+        &mut self,
+        query: Self::OuterQuery,
+        coins: &mut dyn Coins,
+    ) -> Result<MoveOf<Self>, Fault>;
+
+    /// Hears an answer from the inside.
+    ///
+    /// # Errors
+    ///
+    /// A fault goes to the outside, as if the machine had it.
+    fn on_answer(
+        &mut self,
+        answer: Self::InnerAnswer,
+        coins: &mut dyn Coins,
+    ) -> Result<MoveOf<Self>, Fault>;
+
+    /// Hears that the inside did not answer. Passed on, unless the middle knows better; a fault
+    /// that ends the machine is always passed on.
+    ///
+    /// # Errors
+    ///
+    /// A fault goes to the outside, as if the machine had it.
+    fn on_fault(&mut self, fault: Fault, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+        Err(fault)
+    }
+}
+
+/// What a middle does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Move<Q, A> {
+    /// Ask inward.
+    Ask(Q),
+    /// Answer outward.
+    Answer(A),
+}
+
+/// The moves of a middle.
+pub type MoveOf<P> = Move<<P as Middle>::InnerQuery, <P as Middle>::OuterAnswer>;

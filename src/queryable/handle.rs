@@ -1,0 +1,162 @@
+//! The handle to one running machine.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use crate::compose::{AskError, Child};
+use crate::machine::{Coins, Fault, Machine, SystemCoins};
+
+/// A handle to a running machine: it asks queries of type `Q` and gives answers of type `A`.
+///
+/// It is all that an analyst gets. A clone shares the machine, it does not fork it. A handle can
+/// be sent between threads; one machine answers one query at a time, and different machines
+/// answer at the same time. It cannot rewind the machine or print what is inside.
+///
+/// # From inside an answer
+///
+/// Code of a machine that asks a handle which is busy, its own for example, gets
+/// [`AskError::Busy`] instead of waiting, so that nobody waits for himself.
+///
+/// # Example
+///
+/// ```
+/// use queryables::machine::{Coins, Fault};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// /// Counts its queries, and ignores its data.
+/// struct Counting;
+/// struct Counter(u32);
+///
+/// impl Mechanism<()> for Counting {
+///     type Machine = Counter;
+///     fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Counter, Fault> {
+///         Ok(Counter(0))
+///     }
+/// }
+///
+/// impl Machine for Counter {
+///     type Query = ();
+///     type Answer = u32;
+///     fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<u32, Fault> {
+///         self.0 += 1;
+///         Ok(self.0)
+///     }
+/// }
+///
+/// let counter = launch(&Counting, Arc::new(()))?;
+/// let same = counter.clone();
+/// assert_eq!(counter.ask(()), Ok(1));
+/// assert_eq!(same.ask(()), Ok(2));
+/// # Ok::<(), Fault>(())
+/// ```
+pub struct Queryable<Q, A>(Arc<dyn Answers<Q, A>>);
+
+/// A running machine behind its lock.
+trait Answers<Q, A>: Send + Sync {
+    fn ask(&self, query: Q) -> Result<A, AskError>;
+}
+
+struct Running<S>(Mutex<(Child<S>, SystemCoins)>);
+
+impl<Q, A> Queryable<Q, A> {
+    pub(super) fn new<S>(child: Child<S>, coins: SystemCoins) -> Self
+    where
+        S: Machine<Query = Q, Answer = A> + Send + 'static,
+    {
+        Self(Arc::new(Running(Mutex::new((child, coins)))))
+    }
+
+    /// Asks one query and waits for the answer.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none; see [`AskError`].
+    pub fn ask(&self, query: Q) -> Result<A, AskError> {
+        self.0.ask(query)
+    }
+}
+
+impl<S: Machine + Send> Answers<S::Query, S::Answer> for Running<S> {
+    fn ask(&self, query: S::Query) -> Result<S::Answer, AskError> {
+        let mut running = self.lock()?;
+        let _answering = Answering::begin();
+        let (child, coins) = &mut *running;
+        child.ask(query, coins)
+    }
+}
+
+impl<S> Running<S> {
+    /// Waits for the machine, unless this thread is itself inside an answer: then waiting might
+    /// never end.
+    fn lock(&self) -> Result<MutexGuard<'_, (Child<S>, SystemCoins)>, AskError> {
+        // Poisoned or not: a child that panicked has closed itself.
+        if !Answering::now() {
+            return Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        match self.0.try_lock() {
+            Ok(running) => Ok(running),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(AskError::Busy),
+        }
+    }
+}
+
+/// Marks that this thread is inside an answer, until dropped.
+struct Answering {
+    outer: bool,
+}
+
+thread_local! {
+    static ANSWERING: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Answering {
+    fn now() -> bool {
+        ANSWERING.get()
+    }
+
+    fn begin() -> Self {
+        Self {
+            outer: ANSWERING.replace(true),
+        }
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        ANSWERING.set(self.outer);
+    }
+}
+
+/// A handle is a machine again, with coins of its own: somebody can stand in the middle of it.
+impl<Q, A> Machine for Queryable<Q, A> {
+    type Query = Q;
+    type Answer = A;
+
+    fn step(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<A, Fault> {
+        self.ask(query).map_err(|error| match error {
+            AskError::InvalidQuery(reason) => Fault::InvalidQuery(reason),
+            AskError::Busy => Fault::InvalidQuery("the inner machine is busy"),
+            AskError::Exhausted => Fault::Exhausted,
+            AskError::RoundLimit(rounds) => Fault::RoundLimit(rounds),
+            AskError::Failed | AskError::Closed | AskError::Frozen | AskError::Halted => {
+                Fault::Failed
+            }
+        })
+    }
+}
+
+impl<Q, A> Clone for Queryable<Q, A> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<Q, A> fmt::Debug for Queryable<Q, A> {
+    /// Nothing of what is inside.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Queryable")
+    }
+}

@@ -1,0 +1,116 @@
+//! Starting things with the operating system's randomness.
+
+use std::sync::Arc;
+
+use super::Queryable;
+use crate::account::ContinuationRule;
+use crate::compose::{
+    Child, Compositor, Discipline, FilterGate, Gate, Interactive, LaunchError, Parts,
+};
+use crate::machine::{Fault, Machine, Mechanism, Released, SystemCoins};
+use crate::privacy::{Measure, Private, Relation};
+
+/// Starts a mechanism on data, outside any compositor, and gives the handle to it.
+///
+/// This is for whoever holds the data: nothing is charged, and nothing is asked of the mechanism.
+/// Start a [`Filter`](crate::compose::Filter) or an [`Odometer`](crate::compose::Odometer), and
+/// hand out what comes back.
+///
+/// # Errors
+///
+/// The mechanism's fault.
+pub fn launch<D, M>(mechanism: &M, data: Arc<D>) -> Result<<M::Machine as Opens>::Handle, Fault>
+where
+    D: ?Sized,
+    M: Mechanism<D, Machine: Opens>,
+{
+    let mut coins = SystemCoins::new();
+    let child = Child::root(mechanism, &data, &mut coins)?;
+    M::Machine::open(child, coins).ok_or(Fault::Failed)
+}
+
+/// What can be handed out to an analyst.
+///
+/// Machines become [`Queryable`]s; compositors are handles already.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be handed out to an analyst",
+    note = "a handle can be sent between threads: what it holds must be a `Machine` that is `Send`"
+)]
+pub trait Opens: Sized {
+    /// The handle.
+    type Handle;
+
+    /// Turns a child into a handle; `None` if it has failed already.
+    #[doc(hidden)]
+    fn open(child: Child<Self>, coins: SystemCoins) -> Option<Self::Handle>;
+}
+
+impl<S: Machine + Send + 'static> Opens for S {
+    type Handle = Queryable<S::Query, S::Answer>;
+
+    fn open(child: Child<Self>, coins: SystemCoins) -> Option<Self::Handle> {
+        Some(Queryable::new(child, coins))
+    }
+}
+
+impl<D: ?Sized, G: Gate, R, X> Opens for Compositor<D, G, R, X> {
+    type Handle = Self;
+
+    fn open(child: Child<Self>, _coins: SystemCoins) -> Option<Self> {
+        let (compositor, leash) = child.into_parts()?;
+        Some(compositor.on_leash(leash))
+    }
+}
+
+impl<K: Ord, D: ?Sized, F: ContinuationRule, R, X> Opens
+    for Parts<K, Compositor<D, FilterGate<F>, R, X>>
+{
+    type Handle = Self;
+
+    fn open(child: Child<Self>, _coins: SystemCoins) -> Option<Self> {
+        let (parts, leash) = child.into_parts()?;
+        Some(parts.on_leash(&leash))
+    }
+}
+
+impl<D, G, R, X> Compositor<D, G, R, X>
+where
+    D: ?Sized,
+    G: Gate,
+    R: Relation,
+    X: Discipline,
+{
+    /// Launches a mechanism and gives the handle to it: a [`Queryable`], or the running compositor
+    /// where the mechanism is one.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
+    pub fn launch<M>(
+        &self,
+        mechanism: &M,
+    ) -> Result<<M::Machine as Opens>::Handle, LaunchError<<G::Measure as Measure>::Loss>>
+    where
+        M: Mechanism<D, Machine: Opens> + Private<G::Measure, R>,
+        X: Interactive,
+    {
+        let mut coins = SystemCoins::new();
+        let child = self.launch_with(mechanism, &mut coins)?;
+        M::Machine::open(child, coins).ok_or(LaunchError::Failed)
+    }
+
+    /// Launches a non-interactive mechanism and gives its answer.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
+    pub fn release<M, A>(
+        &self,
+        mechanism: &M,
+    ) -> Result<A, LaunchError<<G::Measure as Measure>::Loss>>
+    where
+        M: Mechanism<D, Machine = Released<A>> + Private<G::Measure, R>,
+    {
+        self.release_with(mechanism, &mut SystemCoins::new())
+    }
+}

@@ -1,0 +1,11 @@
+//! What an analyst holds: handles, and how to get them.
+//!
+//! [`launch`] starts a mechanism on data; on the compositor that comes back, `launch` gives
+//! further handles and `release` gives answers. A handle to an interactive mechanism is a
+//! [`Queryable`].
+
+mod handle;
+mod launch;
+
+pub use handle::Queryable;
+pub use launch::{Opens, launch};
