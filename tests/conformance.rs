@@ -198,7 +198,7 @@ impl Args<'_> {
     }
 
     fn rational(&self, name: &str) -> Result<RBig, Failure> {
-        Ok(decimal(&self.text(name)?)?)
+        decimal(&self.text(name)?)
     }
 
     fn pair(&self, epsilon: &str, delta: &str) -> Result<EpsilonDelta, Failure> {
@@ -372,7 +372,7 @@ fn run(directory: &Path) -> Result<usize, Vec<String>> {
                         Ok(Outcome::Passed) => passed += 1,
                         Ok(Outcome::Waiting) => {}
                         Err(Failure(why)) => {
-                            failed.push(format!("{name}, row {}: {why}\n    {row}", index + 1))
+                            failed.push(format!("{name}, row {}: {why}\n    {row}", index + 1));
                         }
                     }
                 }
