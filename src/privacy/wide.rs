@@ -120,25 +120,22 @@ impl Bound {
         if self.mantissa == 0 {
             return self;
         }
-        // Long division, bit by bit, until 128 significant bits are there.
         let divisor = other.mantissa;
-        let whole = self.mantissa >= divisor;
-        let (mut mantissa, mut rest, bits) = if whole {
-            (1, self.mantissa - divisor, 127)
-        } else {
-            (0, self.mantissa, 128)
-        };
-        for _ in 0..bits {
-            let carry = rest >= TOP;
-            rest <<= 1;
-            mantissa <<= 1;
-            if carry || rest >= divisor {
-                rest = rest.wrapping_sub(divisor);
-                mantissa |= 1;
+        let exponent = self.exponent - other.exponent;
+        // Both highest bits are set, so the quotient lies between a half and two: 128 bits behind
+        // the point are enough, or 127 and the 1 in front of it.
+        match self.mantissa.checked_sub(divisor) {
+            None => {
+                let (mantissa, rest) = fraction(self.mantissa, divisor);
+                let exponent = exponent - 128;
+                Self { mantissa, exponent }.rounded(rest != 0, toward)
+            }
+            Some(above) => {
+                let (bits, rest) = fraction(above, divisor);
+                let (mantissa, exponent) = (TOP | bits >> 1, exponent - 127);
+                Self { mantissa, exponent }.rounded(rest != 0 || bits & 1 == 1, toward)
             }
         }
-        let exponent = self.exponent - other.exponent - bits;
-        Self { mantissa, exponent }.rounded(rest != 0, toward)
     }
 
     /// In units of `10^-decimals`, rounded down, and whether something was cut off.
@@ -174,6 +171,31 @@ fn shift(mantissa: u128, bits: i32) -> (u128, bool) {
         0 => (mantissa, false),
         1..128 => (mantissa >> bits, mantissa << (128 - bits) != 0),
         _ => (0, mantissa != 0),
+    }
+}
+
+/// The first 128 binary digits of a proper fraction, and what rests.
+fn fraction(numerator: u128, divisor: u128) -> (u128, u128) {
+    let (first, rest) = sixty_four_digits(numerator, divisor);
+    let (second, rest) = sixty_four_digits(rest, divisor);
+    (first << 64 | second, rest)
+}
+
+/// The first 64 binary digits of a proper fraction, and what rests: one step of schoolbook division
+/// in base 2^64.
+fn sixty_four_digits(numerator: u128, divisor: u128) -> (u128, u128) {
+    let dividend = Square::from_halves(numerator >> 64, numerator << 64);
+    // The guess is never too small, and by no more than 2 too large, because the divisor's highest
+    // bit is set (Knuth, The Art of Computer Programming, 4.3.1, Theorem B).
+    let mut digits = (numerator / (divisor >> 64)).min(u128::from(u64::MAX));
+    loop {
+        let product = Square::whole(divisor)
+            .checked_mul(digits)
+            .unwrap_or(Square::MAX);
+        match dividend.checked_sub(product) {
+            Some(rest) => return (digits, rest.halves().1),
+            None => digits -= 1,
+        }
     }
 }
 
