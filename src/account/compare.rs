@@ -19,9 +19,9 @@ pub enum ApproxDpRule {
     /// Whitehouse et al. Thm 2.
     Whitehouse(ThroughZCdp),
     /// Through zCDP, with the tightest conversion.
-    ZCdp(ThroughZCdp),
+    ThroughZCdp(ThroughZCdp),
     /// Through Rényi privacy, at the best order.
-    Rdp(ThroughRdp),
+    ThroughRdp(ThroughRdp),
 }
 
 macro_rules! each {
@@ -29,8 +29,8 @@ macro_rules! each {
         match $rule {
             ApproxDpRule::Basic($inner) => $value,
             ApproxDpRule::Rogers($inner) => $value,
-            ApproxDpRule::Whitehouse($inner) | ApproxDpRule::ZCdp($inner) => $value,
-            ApproxDpRule::Rdp($inner) => $value,
+            ApproxDpRule::Whitehouse($inner) | ApproxDpRule::ThroughZCdp($inner) => $value,
+            ApproxDpRule::ThroughRdp($inner) => $value,
         }
     };
 }
@@ -43,8 +43,8 @@ impl ApproxDpRule {
             Self::Basic(_) => "basic",
             Self::Rogers(_) => "Rogers",
             Self::Whitehouse(_) => "Whitehouse",
-            Self::ZCdp(_) => "zCDP, tight",
-            Self::Rdp(_) => "RDP, exact curve",
+            Self::ThroughZCdp(_) => "zCDP, tight",
+            Self::ThroughRdp(_) => "RDP, exact curve",
         }
     }
 }
@@ -136,10 +136,10 @@ pub fn compare(budget: EpsilonDelta, typical: EpsilonDelta) -> Vec<Candidate> {
             ThroughZCdp::simple(budget, slack).map(ApproxDpRule::Whitehouse)
         }),
         best_slack(budget, typical, |slack| {
-            ThroughZCdp::tight(budget, slack).map(ApproxDpRule::ZCdp)
+            ThroughZCdp::tight(budget, slack).map(ApproxDpRule::ThroughZCdp)
         }),
         best_slack(budget, typical, |slack| {
-            ThroughRdp::chosen_for(budget, slack, typical.epsilon).map(ApproxDpRule::Rdp)
+            ThroughRdp::chosen_for(budget, slack, typical.epsilon).map(ApproxDpRule::ThroughRdp)
         }),
     ];
     let mut candidates: Vec<Candidate> = std::iter::once(basic)
@@ -271,7 +271,7 @@ mod tests {
         // Another slack admits no more.
         for slack in ["1e-7", "3e-7", "5.34e-7", "6e-7", "9e-7"] {
             let rule = ThroughRdp::chosen_for(budget, slack.parse().unwrap(), typical.epsilon);
-            assert!(admits(&ApproxDpRule::Rdp(rule.unwrap()), &typical) <= best.admits);
+            assert!(admits(&ApproxDpRule::ThroughRdp(rule.unwrap()), &typical) <= best.admits);
         }
     }
 

@@ -1,7 +1,7 @@
 use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially, checked_slack};
-use crate::privacy::convert::rdp;
 use crate::privacy::convert::search::{lowest, most};
+use crate::privacy::convert::{curves, rdp};
 use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Order, Unit, units};
 
 /// The (ε, δ) filter through Rényi privacy of one order α: go on while `Σ D_α(ε_i) ≤ τ*` and
@@ -88,7 +88,7 @@ impl ThroughRdp {
         let best = lowest(libm::log(1e-9), libm::log(1e9), |log_excess| {
             let excess = Interval::exactly(libm::exp(log_excess));
             -rdp::renyi_budget_at(epsilon, excess, log).middle()
-                / rdp::randomized_response(excess, typical).middle()
+                / curves::randomized_response(excess, typical).middle()
         });
         let units = 1e9 * (1.0 + libm::exp(best));
         let least = 10_u128.pow(9) + 1;

@@ -10,7 +10,7 @@
 //! - `exp`, `ln`, `exp_m1` and `ln_1p` come from the `libm` crate, which gives the same bits on
 //!   every platform. Its sources (after FDLIBM) state an error below one unit in the last place,
 //!   which is less than two steps, because the step below a power of two is half as wide. We take
-//!   [`STEPS`] of them, and the tests compare with an evaluation to 60 digits.
+//!   [`STEPS`] of them, and the tests compare with an evaluation to 256 bits.
 //! - An operation without a result, such as ∞ − ∞, gives the whole line.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};

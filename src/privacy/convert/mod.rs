@@ -20,6 +20,7 @@ pub mod gdp;
 pub mod rdp;
 pub mod zcdp;
 
+pub(crate) mod curves;
 pub(crate) mod search;
 
 use super::{Delta, Epsilon, EpsilonDelta, Interval, Overflow, UnknownLoss};
