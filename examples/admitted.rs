@@ -16,11 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The table, in Markdown.
-///
-/// # Errors
-///
-/// None that the numbers here can cause.
-pub fn table() -> Result<String, Box<dyn Error>> {
+pub(crate) fn table() -> Result<String, Box<dyn Error>> {
     let budget = EpsilonDelta::new("1", "1e-6")?;
     let loss = EpsilonDelta::new("0.01", "0")?;
     let mut lines = vec![
