@@ -43,13 +43,29 @@
 //! | [`compose`] | filters, odometers, and other compositors |
 //! | [`middle`] | the person in the middle, and ready-made ones |
 //! | [`queryable`] | the handles that analysts hold |
+//! | [`noise`] | exact samplers on the integers |
+//! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //!
 //! The [`prelude`] has what most programs need.
+
+#![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
+// In the library only: tests and examples may end where something is wrong.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unwrap_used
+    )
+)]
 
 pub mod account;
 pub mod compose;
 pub mod machine;
+pub mod mechanisms;
 pub mod middle;
+pub mod noise;
 pub mod privacy;
 pub mod queryable;
 
@@ -58,7 +74,7 @@ pub use queryable::launch;
 /// What most programs need, in one `use`.
 pub mod prelude {
     pub use crate::compose::{AskError, Filter, LaunchError, Odometer};
-    pub use crate::machine::{Machine, Mechanism, Released};
+    pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
     pub use crate::middle::{Middle, Move, ThroughExt};
     pub use crate::privacy::{
         AddRemove, Additive, ApproxDp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Gdp,
@@ -67,3 +83,8 @@ pub mod prelude {
     };
     pub use crate::queryable::{Queryable, launch};
 }
+
+/// The examples of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

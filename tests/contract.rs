@@ -5,8 +5,10 @@ mod common;
 use std::sync::{Arc, Mutex, mpsc};
 
 use common::{Answer, Ask, Count, Run, Touches, at, epsilon, pair};
-use queryables::compose::{BoxedMechanism, Halt, Refusal};
-use queryables::machine::Fault;
+use queryables::account::{Accounting, ContinuationRule, Exceeded};
+use queryables::compose::{Addressed, BoxedMechanism, ConcurrentComposition, Halt, Refusal};
+use queryables::machine::NotPrivateSeededCoins;
+use queryables::middle::{LimitQueries, Postprocessed};
 use queryables::prelude::*;
 
 const SECRET: &str = "31415926";
@@ -70,11 +72,7 @@ fn a_mechanism_that_panics_when_asked_for_its_loss_is_not_launched() {
     impl Mechanism<String> for Speechless {
         type Machine = Released<()>;
 
-        fn start(
-            &self,
-            _: &Arc<String>,
-            _: &mut dyn queryables::machine::Coins,
-        ) -> Result<Released<()>, Fault> {
+        fn start(&self, _: &Arc<String>, _: &mut dyn Coins) -> Result<Released<()>, Fault> {
             unreachable!("never started")
         }
     }
@@ -331,11 +329,7 @@ fn a_panic_while_dropping_tells_nothing() {
         type Query = bool;
         type Answer = ();
 
-        fn step(
-            &mut self,
-            fail: bool,
-            _: &mut dyn queryables::machine::Coins,
-        ) -> Result<(), Fault> {
+        fn step(&mut self, fail: bool, _: &mut dyn Coins) -> Result<(), Fault> {
             if fail {
                 Err(Fault::Failed)
             } else {
@@ -350,11 +344,7 @@ fn a_panic_while_dropping_tells_nothing() {
     impl Mechanism<String> for Start {
         type Machine = Vicious;
 
-        fn start(
-            &self,
-            _: &Arc<String>,
-            _: &mut dyn queryables::machine::Coins,
-        ) -> Result<Vicious, Fault> {
+        fn start(&self, _: &Arc<String>, _: &mut dyn Coins) -> Result<Vicious, Fault> {
             Ok(Vicious(false))
         }
     }
@@ -377,11 +367,7 @@ struct Holder(#[expect(dead_code, reason = "held, not read")] Arc<()>);
 impl Mechanism<String> for Holder {
     type Machine = Self;
 
-    fn start(
-        &self,
-        _: &Arc<String>,
-        _: &mut dyn queryables::machine::Coins,
-    ) -> Result<Self, Fault> {
+    fn start(&self, _: &Arc<String>, _: &mut dyn Coins) -> Result<Self, Fault> {
         Ok(self.clone())
     }
 }
@@ -390,7 +376,7 @@ impl Machine for Holder {
     type Query = ();
     type Answer = ();
 
-    fn step(&mut self, (): (), _: &mut dyn queryables::machine::Coins) -> Result<(), Fault> {
+    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<(), Fault> {
         Err(Fault::Failed)
     }
 }
@@ -508,6 +494,60 @@ fn reading_changes_nothing() {
     }
 }
 
+// A rule may be anybody's.
+
+/// Panics at its second launch, half changed.
+#[derive(Clone, Debug)]
+struct Shaky {
+    limit: Epsilon,
+    launches: u32,
+}
+
+impl Accounting for Shaky {
+    type Measure = PureDp;
+
+    fn measure(&self) -> &PureDp {
+        &PureDp
+    }
+}
+
+impl ContinuationRule for Shaky {
+    fn limit(&self) -> &Epsilon {
+        &self.limit
+    }
+
+    fn spent(&self) -> Epsilon {
+        Epsilon::ZERO
+    }
+
+    fn remaining(&self) -> Epsilon {
+        self.limit
+    }
+
+    fn charge(&mut self, _: &Epsilon) -> Result<(), Exceeded> {
+        self.launches += 1;
+        assert_ne!(self.launches, 2, "shaky");
+        Ok(())
+    }
+}
+
+#[test]
+fn after_a_rule_has_panicked_nothing_is_launched_any_more() {
+    let rule = Shaky {
+        limit: epsilon("1"),
+        launches: 0,
+    };
+    let filter = launch(&Filter::noninteractive_with(rule), secret()).unwrap();
+    let touches = Touches::default();
+    let mechanism = at(epsilon("0.1"), Answer(touches.clone()));
+    assert_eq!(filter.release(&mechanism), Ok(1));
+    for _ in 0..3 {
+        assert_eq!(filter.release(&mechanism), Err(LaunchError::RuleFailed));
+    }
+    assert_eq!(touches.count(), 1);
+    assert_eq!(filter.limit(), epsilon("1"));
+}
+
 // 6. A handle's `Debug` and an error never contain data.
 
 #[test]
@@ -516,15 +556,62 @@ fn nothing_prints_the_data() {
     let reveal = Ask::new(|data: &String, ()| Ok(data.clone()));
     let child = filter.launch(&at(epsilon("0.1"), reveal)).unwrap();
     let odometer = launch(&Odometer::concurrent(PureDp), secret()).unwrap();
-    for text in [
-        format!("{filter:?}"),
-        format!("{child:?}"),
-        format!("{odometer:?}"),
-    ] {
-        assert!(!text.contains(SECRET), "{text}");
-    }
+    assert_eq!(format!("{filter:?}"), "Compositor");
+    assert_eq!(format!("{odometer:?}"), "Compositor");
+    assert_eq!(format!("{child:?}"), "Queryable");
     // The child does hold it.
     assert_eq!(child.ask(()), Ok(SECRET.to_string()));
+
+    /// Holds the data and shows it.
+    #[derive(Debug)]
+    struct Holds(#[expect(dead_code, reason = "shown only")] Arc<String>);
+
+    impl Machine for Holds {
+        type Query = ();
+        type Answer = ();
+
+        fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<(), Fault> {
+            Ok(())
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    struct Hold;
+
+    impl Mechanism<String> for Hold {
+        type Machine = Holds;
+
+        fn start(&self, data: &Arc<String>, _: &mut dyn Coins) -> Result<Holds, Fault> {
+            Ok(Holds(Arc::clone(data)))
+        }
+    }
+
+    let mut coins = NotPrivateSeededCoins::new(0);
+    assert!(format!("{:?}", Hold.start(&secret(), &mut coins)).contains(SECRET));
+    let hold = at(epsilon("0.1"), Hold);
+    let shown = [
+        format!("{:?}", filter.launch_with(&hold, &mut coins)),
+        format!("{:?}", filter.launch(&hold)),
+        format!(
+            "{:?}",
+            ConcurrentComposition::new([Hold]).start(&secret(), &mut coins)
+        ),
+        format!(
+            "{:?}",
+            Postprocessed::new(LimitQueries::<(), ()>::new(1), Holds(secret()))
+        ),
+        format!(
+            "{:?}",
+            Addressed::<_, common::Stated<Epsilon, Hold>>::new(Filter::concurrent(
+                PureDp,
+                epsilon("1")
+            ))
+            .start(&secret(), &mut coins)
+        ),
+    ];
+    for text in shown {
+        assert!(!text.contains(SECRET), "{text}");
+    }
 }
 
 // Losses and budgets that are no numbers never come into being (quantity.rs has them all).

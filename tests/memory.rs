@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use allocation_counter::measure;
-use common::{Answer, at, epsilon};
+use common::{Answer, Count, at, epsilon};
 use queryables::prelude::*;
 
 #[test]
@@ -29,6 +29,24 @@ fn a_release_keeps_no_memory_and_a_reading_takes_none() {
         }));
     }
     assert!(reads.iter().all(|read| read.count_total == 0), "{reads:?}");
+}
+
+#[test]
+fn children_that_are_let_go_leave_nothing_behind() {
+    let outer = launch(&Filter::sequential(PureDp, epsilon("1000")), Arc::new(())).unwrap();
+    let halting = Filter::concurrent(PureDp, epsilon("500")).halting();
+    let halting = outer.launch(&halting).unwrap();
+    let child = at(epsilon("0.001"), Count::default());
+    let inner = Filter::sequential(PureDp, epsilon("0.001"));
+    // The first launches make room that is kept.
+    let round = || {
+        halting.launch(&child).unwrap().ask(()).unwrap();
+        let inner = halting.launch(&inner).unwrap();
+        inner.launch(&child).unwrap().ask(()).unwrap();
+    };
+    round();
+    let kept = measure(|| (0..1000).for_each(|_| round()));
+    assert_eq!(kept.bytes_current, 0);
 }
 
 #[test]

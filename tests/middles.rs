@@ -92,6 +92,31 @@ fn the_log_of_a_compositor_has_what_the_analyst_sees() {
 }
 
 #[test]
+fn a_log_hears_of_a_failure_too() {
+    let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+    let sink = Arc::clone(&lines);
+    let log = Log::new(move |said| sink.lock().unwrap().push(format!("{said:?}")));
+    let fails = Ask::new(|_: &(), (): ()| Err::<(), _>(Fault::Failed));
+    let child = launch(&fails.through(log), Arc::new(())).unwrap();
+    assert_eq!(child.ask(()), Err(AskError::Failed));
+    assert_eq!(*lines.lock().unwrap(), ["Query(())", "Fault(Failed)"]);
+}
+
+#[test]
+fn a_query_can_be_split_into_as_many_as_the_round_limit() {
+    let echo = Ask::new(|_: &(), query: usize| Ok(query));
+    let list = Split::new(
+        |count: usize| (0..count).collect(),
+        |answers: Vec<usize>| answers.len(),
+    );
+    let child = launch(&echo.clone().through(list.clone()), Arc::new(())).unwrap();
+    assert_eq!(child.ask(1000), Ok(1000));
+    assert_eq!(child.ask(1001), Err(AskError::RoundLimit(1000)));
+    let child = launch(&echo.through(list).with_round_limit(5000), Arc::new(())).unwrap();
+    assert_eq!(child.ask(5000), Ok(5000));
+}
+
+#[test]
 fn middles_stack_and_each_start_has_its_own() {
     let echo = Ask::new(|_: &(), query: i64| Ok(query));
     let mechanism = at(epsilon("0.1"), echo)

@@ -418,6 +418,16 @@ fn order_does_not_matter<Me: Accounted>(
         (total.total(), total.is_within(limit), total.headroom(limit))
     };
     assert_eq!(total(losses), total(other));
+    let counted = losses
+        .iter()
+        .fold(measure.accumulator(), |mut total, loss| {
+            total.add(loss).unwrap();
+            total
+        });
+    assert_eq!(
+        counted.clone().capped(limit.clone()).uncapped().total(),
+        counted.total()
+    );
     // And the rule says of the whole what the accumulator says (Lemma 2.19).
     let mut rule = measure.accumulator().capped(limit.clone());
     let mut total = measure.accumulator();
@@ -467,7 +477,8 @@ proptest! {
         }
         let pair = |units: &u128| EpsilonDelta {
             epsilon: Epsilon::from_units(*units).unwrap(),
-            delta: Delta::from_units((*units).min(10_u128.pow(38))).unwrap(),
+            // Up to 1, so that sums saturate.
+            delta: Delta::from_units((units * 10_u128.pow(9)).min(10_u128.pow(38))).unwrap(),
         };
         let grid = RdpGrid::new(["2", "4"].map(|order| order.parse().unwrap())).unwrap();
         check!(PureDp, |units: &u128| Epsilon::from_units(*units).unwrap());

@@ -82,6 +82,53 @@ fn two_children_answer_at_the_same_time() {
 }
 
 #[test]
+fn a_query_asked_before_a_freeze_or_a_halt_is_answered_and_the_next_is_not() {
+    for freezes in [true, false] {
+        let (entered, has_entered) = std::sync::mpsc::channel();
+        let (go_on, may_go_on) = std::sync::mpsc::channel();
+        let channels = std::sync::Mutex::new((entered, may_go_on));
+        let slow = Ask::new(move |(): &(), ()| {
+            let channels = channels.lock().map_err(|_| Fault::Failed)?;
+            channels.0.send(()).map_err(|_| Fault::Failed)?;
+            channels.1.recv().map_err(|_| Fault::Failed)
+        });
+        let slow = at(epsilon("0.1"), slow);
+        let small = at(epsilon("0.1"), Answer::default());
+        let large = at(epsilon("9"), Answer::default());
+        let sequential = launch(&Filter::sequential(PureDp, epsilon("1")), Arc::new(())).unwrap();
+        let halting = Filter::concurrent(PureDp, epsilon("1")).halting();
+        let halting = launch(&halting, Arc::new(())).unwrap();
+        let child = if freezes {
+            sequential.launch(&slow)
+        } else {
+            halting.launch(&slow)
+        }
+        .unwrap();
+        std::thread::scope(|scope| {
+            let answer = scope.spawn(|| child.ask(()));
+            has_entered.recv().unwrap();
+            // The child is inside its answer while its leash is cut.
+            if freezes {
+                assert_eq!(sequential.release(&small), Ok(1));
+            } else {
+                assert!(matches!(
+                    halting.release(&large),
+                    Err(LaunchError::Refused(_))
+                ));
+            }
+            go_on.send(()).unwrap();
+            assert_eq!(answer.join().unwrap(), Ok(()));
+        });
+        let stopped = if freezes {
+            AskError::Frozen
+        } else {
+            AskError::Halted
+        };
+        assert_eq!(child.ask(()), Err(stopped));
+    }
+}
+
+#[test]
 fn handles_can_be_sent_and_shared() {
     fn shared<T: Send + Sync + 'static>() {}
     fn sent<T: Send + 'static>() {}

@@ -1,5 +1,6 @@
 //! A machine that was launched by a compositor.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -13,7 +14,6 @@ use crate::machine::{Coins, Fault, Machine, Mechanism};
 /// says nothing about the data. The message of a panic goes to the process's panic hook, as
 /// always: a process that shows its standard error to analysts should set a hook that is silent.
 /// A process built with `panic = "abort"` ends at the first panic.
-#[derive(Debug)]
 pub struct Child<S> {
     /// `None` once it has failed: what is left of it is dropped at once.
     machine: Option<S>,
@@ -28,9 +28,8 @@ impl<S> Child<S> {
         leash: Leash,
         coins: &mut dyn Coins,
     ) -> Result<Self, Fault> {
-        let machine = guarded(|| mechanism.start(data, coins)).map_err(|_| Fault::Failed)?;
         Ok(Self {
-            machine: Some(machine),
+            machine: Some(guarded(|| mechanism.start(data, coins))?),
             leash,
         })
     }
@@ -69,6 +68,13 @@ impl<S: Machine> Child<S> {
             self.close();
         }
         Ok(answer?)
+    }
+}
+
+impl<S> fmt::Debug for Child<S> {
+    /// Nothing of what is inside.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Child")
     }
 }
 

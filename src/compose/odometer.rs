@@ -27,7 +27,8 @@ use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss};
 ///
 /// For every threshold `d` fixed in advance, the view truncated where the reading is no longer
 /// at most `d` is `d`-private (Haney et al. Def. 2.11, 2.14). A reading is *not* a bound on the loss
-/// given what has been seen so far (Feldman and Zrnic, Example 5.1).
+/// given what has been seen so far (Feldman and Zrnic, Example 5.1). For (ε, δ)-DP and GDP, children
+/// are assumed to have finite communication (Haney et al. 1.8).
 ///
 /// # Example
 ///

@@ -11,7 +11,9 @@ use crate::machine::{Coins, Fault, Mechanism};
 
 /// A guarantee under this measure is also one under `To`.
 ///
-/// Losses are rounded up, never down.
+/// # Guarantee
+///
+/// Every implementation names the theorem it rests on. Losses are rounded up, never down.
 #[diagnostic::on_unimplemented(
     message = "a guarantee under `{Self}` is not known to imply one under `{To}`"
 )]
@@ -171,20 +173,20 @@ fn half_square<U: Unit>(quantity: super::Quantity<U>) -> Result<Rho, UnknownLoss
 fn at_order(rho: Rho, order: Order) -> Result<Epsilon, UnknownLoss> {
     const TOO_LARGE: UnknownLoss = UnknownLoss("the loss is more than can be held");
     const ONE: u128 = 1_000_000_000;
-    // α = whole + part/10⁹: the whole part exactly, the rest rounded up.
-    let (whole, part) = (order.units() / ONE, order.units() % ONE);
-    let (low, high) = rho.units().carrying_mul(part, 0);
-    if high != 0 {
-        return Err(TOO_LARGE);
-    }
-    rho.units()
-        .checked_mul(whole)
-        .and_then(|units| units.checked_add(low.div_ceil(ONE)))
+    // α is so many billionths: the whole billions of units of ρ exactly, the rest rounded up.
+    let (billions, rest) = (rho.units() / ONE, rho.units() % ONE);
+    billions
+        .checked_mul(order.units())
+        .and_then(|units| units.checked_add((rest * order.units()).div_ceil(ONE)))
         .and_then(|units| Epsilon::from_units(units).ok())
         .ok_or(TOO_LARGE)
 }
 
 /// A mechanism that states its loss under `From`, to be launched where another measure is used.
+///
+/// # Guarantee
+///
+/// What follows from that of the mechanism, by the theorem that [`Implies`] rests on.
 ///
 /// ```
 /// use queryables::privacy::{AddRemove, ApproxDp, Epsilon, Private, PureDp, Restated, UnknownLoss};
@@ -270,6 +272,8 @@ mod tests {
         assert_eq!(epsilon("0.1", "2.5").unwrap(), "0.25");
         assert_eq!(epsilon("0.1", "16").unwrap(), "1.6");
         assert_eq!(epsilon("1e-27", "1.000000001").unwrap(), "2e-27");
+        assert_eq!(epsilon("700", "2.5").unwrap(), "1750");
+        assert_eq!(epsilon("1e11", "3.4").unwrap(), "340000000000");
         assert_eq!(
             epsilon("3e11", "2"),
             Err(UnknownLoss("the loss is more than can be held"))
