@@ -19,9 +19,9 @@ pub enum ApproxDpRule {
     /// Whitehouse et al. Thm 2.
     Whitehouse(ThroughZCdp),
     /// Through zCDP, with the tightest conversion.
-    ZCdp(ThroughZCdp),
+    ThroughZCdp(ThroughZCdp),
     /// Through Rényi privacy, at the best order.
-    Rdp(ThroughRdp),
+    ThroughRdp(ThroughRdp),
 }
 
 macro_rules! each {
@@ -29,8 +29,8 @@ macro_rules! each {
         match $rule {
             ApproxDpRule::Basic($inner) => $value,
             ApproxDpRule::Rogers($inner) => $value,
-            ApproxDpRule::Whitehouse($inner) | ApproxDpRule::ZCdp($inner) => $value,
-            ApproxDpRule::Rdp($inner) => $value,
+            ApproxDpRule::Whitehouse($inner) | ApproxDpRule::ThroughZCdp($inner) => $value,
+            ApproxDpRule::ThroughRdp($inner) => $value,
         }
     };
 }
@@ -43,8 +43,8 @@ impl ApproxDpRule {
             Self::Basic(_) => "basic",
             Self::Rogers(_) => "Rogers",
             Self::Whitehouse(_) => "Whitehouse",
-            Self::ZCdp(_) => "zCDP, tight",
-            Self::Rdp(_) => "RDP, exact curve",
+            Self::ThroughZCdp(_) => "zCDP, tight",
+            Self::ThroughRdp(_) => "RDP, exact curve",
         }
     }
 }
@@ -136,10 +136,10 @@ pub fn compare(budget: EpsilonDelta, typical: EpsilonDelta) -> Vec<Candidate> {
             ThroughZCdp::simple(budget, slack).map(ApproxDpRule::Whitehouse)
         }),
         best_slack(budget, typical, |slack| {
-            ThroughZCdp::tight(budget, slack).map(ApproxDpRule::ZCdp)
+            ThroughZCdp::tight(budget, slack).map(ApproxDpRule::ThroughZCdp)
         }),
         best_slack(budget, typical, |slack| {
-            ThroughRdp::chosen_for(budget, slack, typical.epsilon).map(ApproxDpRule::Rdp)
+            ThroughRdp::chosen_for(budget, slack, typical.epsilon).map(ApproxDpRule::ThroughRdp)
         }),
     ];
     let mut candidates: Vec<Candidate> = std::iter::once(basic)
@@ -221,4 +221,157 @@ pub(super) fn largest(holds: impl Fn(u64) -> bool) -> u64 {
         }
     }
     low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::oracle::sizes;
+    use crate::privacy::{Epsilon, units};
+    use proptest::prelude::*;
+
+    fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
+        EpsilonDelta::new(epsilon, delta).unwrap()
+    }
+
+    fn names(candidates: &[Candidate]) -> Vec<(&'static str, u64)> {
+        let row = |candidate: &Candidate| (candidate.rule.name(), candidate.admits);
+        candidates.iter().map(row).collect()
+    }
+
+    #[test]
+    fn what_each_rule_admits() {
+        assert_eq!(
+            names(&compare(pair("1", "1e-6"), pair("0.01", "0"))),
+            [
+                ("RDP, exact curve", 490),
+                ("zCDP, tight", 487),
+                ("Whitehouse", 349),
+                ("Rogers", 147),
+                ("basic", 100),
+            ]
+        );
+    }
+
+    #[test]
+    fn without_delta_only_adding_up_is_left() {
+        assert_eq!(
+            names(&compare(pair("1", "0"), pair("0.01", "0"))),
+            [("basic", 100)]
+        );
+    }
+
+    #[test]
+    fn the_slack_leaves_room_for_the_children() {
+        let (budget, typical) = (pair("1", "1e-6"), pair("0.01", "1e-9"));
+        let candidates = compare(budget, typical);
+        let best = &candidates[0];
+        // Of 490 for pure ones; 1e-6 alone would be enough for a thousand of 1e-9.
+        assert_eq!((best.rule.name(), best.admits), ("RDP, exact curve", 465));
+        // Another slack admits no more.
+        for slack in ["1e-7", "3e-7", "5.34e-7", "6e-7", "9e-7"] {
+            let rule = ThroughRdp::chosen_for(budget, slack.parse().unwrap(), typical.epsilon);
+            assert!(admits(&ApproxDpRule::ThroughRdp(rule.unwrap()), &typical) <= best.admits);
+        }
+    }
+
+    #[test]
+    fn nothing_fits_and_everything_fits() {
+        let candidates = compare(pair("0.5", "1e-6"), pair("0.6", "0"));
+        assert!(candidates.iter().all(|candidate| candidate.admits == 0));
+        assert_eq!(candidates[0].rule.name(), "basic");
+        let candidates = compare(pair("0.5", "1e-6"), pair("0", "0"));
+        assert_eq!(candidates[0].admits, u64::MAX);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// For every rule: what `admits` says is what one launch after the other gives; spent and
+        /// remaining stay true on the way; no more than the limit is ever spent.
+        #[test]
+        fn counting_launches_agrees_with_launching(
+            limit in sizes::<units::Epsilon>(-1.0..1.0),
+            delta in sizes::<units::Delta>(-30.0..-0.4),
+            part in 0.02..0.6_f64,
+            child in prop_oneof![Just(0_u128), 1..400_u128],
+        ) {
+            let units = (limit.units() as f64 * part) as u128;
+            let typical = EpsilonDelta {
+                epsilon: Epsilon::from_units(units).unwrap(),
+                delta: Delta::from_units(delta.units() / 1000 * child / 100).unwrap(),
+            };
+            for Candidate { admits, mut rule } in compare(EpsilonDelta { epsilon: limit, delta }, typical) {
+                let mut launched = 0;
+                loop {
+                    let remaining = rule.remaining();
+                    let fits = typical <= remaining;
+                    let before = rule.clone();
+                    let spent = rule.spent();
+                    if rule.charge(&typical).is_err() {
+                        prop_assert!(!fits, "{} {launched}", rule.name());
+                        prop_assert_eq!(&rule, &before);
+                        break;
+                    }
+                    launched += 1;
+                    prop_assert!(spent <= rule.spent(), "{}: what is spent rises", rule.name());
+                    prop_assert!(rule.spent() <= *rule.limit());
+                    prop_assert!(launched < 10_000, "{} never ends", rule.name());
+                }
+                prop_assert_eq!(launched, admits, "{}", rule.name());
+            }
+        }
+
+        /// A larger launch is never admitted where a smaller one is not, and leaves no more behind.
+        #[test]
+        fn rules_fall_in_every_argument(
+            losses in proptest::collection::vec((0..10_u128.pow(26), 0..10_u128.pow(31)), 1..12),
+            at in 0..12_usize, more in 0..10_u128.pow(26), choice in 0..5_usize,
+        ) {
+            let budget = pair("1", "1e-5");
+            let mut candidates = compare(budget, pair("0.01", "1e-9"));
+            let rule = candidates.swap_remove(choice).rule;
+            let run = |change: Option<usize>| {
+                let mut rule = rule.clone();
+                let mut admitted = Ok(());
+                for (index, (epsilon, delta)) in losses.iter().enumerate() {
+                    let more = if change == Some(index) { more } else { 0 };
+                    let loss = EpsilonDelta {
+                        epsilon: Epsilon::from_units(epsilon + more).unwrap(),
+                        delta: Delta::from_units(delta + more).unwrap(),
+                    };
+                    admitted = admitted.and_then(|()| rule.charge(&loss));
+                }
+                (admitted, rule)
+            };
+            let (small, less) = run(None);
+            let (large, greater) = run(Some(at % losses.len()));
+            prop_assert!(small.is_ok() || large.is_err());
+            if large.is_ok() {
+                prop_assert!(less.spent() <= greater.spent());
+                prop_assert!(greater.remaining() <= less.remaining());
+            }
+        }
+
+        /// The same losses in another order: the same state.
+        #[test]
+        fn the_order_of_launches_does_not_matter(
+            mut losses in proptest::collection::vec(0..10_u128.pow(25), 1..12),
+            choice in 0..5_usize,
+        ) {
+            let mut candidates = compare(pair("1", "1e-5"), pair("0.01", "0"));
+            let rule = candidates.swap_remove(choice).rule;
+            let run = |losses: &[u128]| {
+                let mut rule = rule.clone();
+                for units in losses {
+                    let epsilon = Epsilon::from_units(*units).unwrap();
+                    rule.charge(&EpsilonDelta { epsilon, delta: Delta::ZERO }).unwrap();
+                }
+                (rule.spent(), rule.remaining())
+            };
+            let forth = run(&losses);
+            losses.reverse();
+            prop_assert_eq!(forth, run(&losses));
+        }
+    }
 }

@@ -222,3 +222,66 @@ pub trait Accounted: Measure {
     /// An accumulator that has counted nothing.
     fn accumulator(&self) -> Self::Accumulator;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::{
+        ApproxDp, ApproxZCdp, Epsilon, Gdp, Mu, ProbabilisticDp, PureDp, Rdp, RdpGrid, Rho,
+        RhoDelta, ZCdp,
+    };
+    use proptest::prelude::*;
+
+    /// Adding more at one place gives no less, and adding one more launch neither.
+    fn rises<G: Accumulator>(nothing: &G, losses: &[LossOf<G>], at: usize, more: &LossOf<G>) {
+        let total = |losses: &[LossOf<G>]| {
+            let mut total = nothing.clone();
+            for loss in losses {
+                total.add(loss).unwrap();
+            }
+            total.total()
+        };
+        let before = total(losses);
+        let join = nothing.measure().join(&losses[at], more);
+        let mut changed = losses.to_vec();
+        changed[at] = join;
+        assert!(before <= total(&changed));
+        changed = losses.to_vec();
+        changed.push(more.clone());
+        assert!(before <= total(&changed));
+    }
+
+    proptest! {
+        #[test]
+        fn every_accumulator_rises_in_every_argument(
+            units in proptest::collection::vec(0..10_u128.pow(30), 1..8),
+            at in 0..8_usize, more in 0..10_u128.pow(31),
+        ) {
+            let at = at % units.len();
+            let epsilon = |units: u128| Epsilon::from_units(units).unwrap();
+            let rho = |units: u128| Rho::from_units(units).unwrap();
+            let mu = |units: u128| Mu::from_units(units).unwrap();
+            let delta = |units: u128| Delta::from_units(units).unwrap();
+            let pair = |units: u128| EpsilonDelta { epsilon: epsilon(units), delta: delta(units) };
+            let order = "2".parse().unwrap();
+            let grid = RdpGrid::new([order]).unwrap();
+            macro_rules! check {
+                ($($nothing:expr, $loss:expr;)*) => {$(
+                    let losses: Vec<_> = units.iter().copied().map($loss).collect();
+                    rises(&$nothing, &losses, at, &$loss(more));
+                )*};
+            }
+            check! {
+                PureDp.accumulator(), epsilon;
+                Rdp::new(order).accumulator(), epsilon;
+                grid.accumulator(), |units| grid.curve([epsilon(units)]).unwrap();
+                ZCdp.accumulator(), rho;
+                Gdp.accumulator(), mu;
+                ApproxDp.accumulator(), pair;
+                ProbabilisticDp.accumulator(), pair;
+                ApproxZCdp.accumulator(), |units| RhoDelta { rho: rho(units), delta: delta(units) };
+                Whitehouse::new("1e-6".parse().unwrap()).unwrap(), pair;
+            }
+        }
+    }
+}

@@ -182,3 +182,84 @@ enum Gains {
 pub fn tight_launches(each: Epsilon, budget: EpsilonDelta) -> u64 {
     super::compare::largest(|launches| tight_delta(launches, each, budget.epsilon) <= budget.delta)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::oracle::{
+        Real, deltas, epsilons, exp, is_just_above, ln, quantity, real, sizes, sqrt, whole,
+    };
+    use crate::privacy::{convert, units};
+    use proptest::prelude::*;
+
+    /// The sum over all numbers of lies, as printed.
+    fn tight(launches: u64, each: Epsilon, total: Epsilon) -> Real {
+        let (each, total) = (quantity(each), quantity(total));
+        let lie = real(1.0) / (real(1.0) + exp(&each));
+        let truth = real(1.0) - &lie;
+        let mut weight = exp(&(whole(u128::from(launches)) * ln(&truth)));
+        let mut sum = real(0.0);
+        for lies in 0..=launches {
+            let loss = (whole(u128::from(launches)) - real(2.0) * whole(u128::from(lies))) * &each;
+            if loss > total {
+                sum += &weight * (real(1.0) - exp(&(&total - &loss)));
+            }
+            weight = weight * whole(u128::from(launches - lies)) / whole(u128::from(lies) + 1);
+            weight = weight * &lie / &truth;
+        }
+        sum
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn advanced_composition_is_rounded_up(launches in 1..1_000_000_000_u64, each in epsilons(), slack in deltas()) {
+            let (k, epsilon) = (whole(u128::from(launches)), quantity(each));
+            let root = sqrt(&(real(-2.0) * &k * ln(&quantity(slack))));
+            let drift = (exp(&epsilon) - real(1.0)) / (exp(&epsilon) + real(1.0));
+            let truth = root * &epsilon + k * &epsilon * drift;
+            if truth < real(3e11) {
+                is_just_above(advanced(launches, each, slack).unwrap(), &truth);
+            }
+        }
+
+        #[test]
+        fn the_tight_delta_is_rounded_up(launches in 1..300_u64, each in sizes::<units::Epsilon>(-4.0..0.7), part in 0.0..1.0) {
+            // From no loss at all to a little less than the largest one.
+            let size = Interval::from(each).middle() * launches as f64;
+            let total = Interval::exactly(size * part * part).up().unwrap();
+            is_just_above(tight_delta(launches, each, total), &tight(launches, each, total));
+        }
+    }
+
+    #[test]
+    fn a_billion_launches_look_like_a_gaussian() {
+        // k launches of ε → 0 with kε² = μ² tend to μ-GDP.
+        let each: Epsilon = "1e-5".parse().unwrap();
+        let launches = 1_000_000_000;
+        let total: Epsilon = "1.5".parse().unwrap();
+        let delta = quantity(tight_delta(launches, each, total));
+        let mu = "0.316227766016837933199889354".parse().unwrap();
+        let limit = quantity(convert::gdp::delta(mu, total));
+        let error = (delta - &limit) / limit;
+        assert!(error < real(1e-4) && error > real(-1e-4), "{error}");
+    }
+
+    #[test]
+    fn the_ends_of_the_scale() {
+        let epsilon = |text: &str| text.parse::<Epsilon>().unwrap();
+        assert_eq!(tight_delta(0, epsilon("1"), epsilon("0")), Delta::ZERO);
+        assert_eq!(tight_delta(5, epsilon("0"), epsilon("0")), Delta::ZERO);
+        // Basic composition, to the last digit.
+        assert_eq!(tight_delta(10, epsilon("0.1"), epsilon("1")), Delta::ZERO);
+        assert!(tight_delta(11, epsilon("0.1"), epsilon("1")) > Delta::ZERO);
+        // Far out the true δ is all but 1, and may be rounded to it.
+        assert!(tight_delta(1000, epsilon("100"), epsilon("0")) > "0.999999999".parse().unwrap());
+        assert_eq!(
+            advanced(10, epsilon("0.1"), Delta::ZERO),
+            Err(UnknownLoss("this conversion needs δ > 0"))
+        );
+        assert_eq!(advanced(0, epsilon("0.1"), Delta::ONE), Ok(Epsilon::ZERO));
+    }
+}

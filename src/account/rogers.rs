@@ -166,3 +166,70 @@ impl Repeats for Rogers {
 
 impl ValidSequentially for Rogers {}
 impl ValidConcurrently for Rogers {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::oracle::{deltas, epsilons, exp, is_just_above, ln, quantity, real, sqrt};
+    use proptest::prelude::*;
+
+    fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
+        EpsilonDelta::new(epsilon, delta).unwrap()
+    }
+
+    #[test]
+    fn the_conditions_of_the_theorem_are_checked() {
+        assert_eq!(Rogers::new(pair("1", "0")), Err(RuleError::NoSlack));
+        assert_eq!(Rogers::new(pair("0", "1e-6")), Err(RuleError::Rogers));
+        // 1/e = 0.36787944…
+        assert_eq!(Rogers::new(pair("1", "0.36787945")), Err(RuleError::Rogers));
+        assert!(Rogers::new(pair("1", "0.36787944")).is_ok());
+    }
+
+    #[test]
+    fn children_have_half_of_delta() {
+        let mut rule = Rogers::new(pair("1", "1e-6")).unwrap();
+        assert_eq!(rule.remaining().delta, "5e-7".parse().unwrap());
+        assert_eq!(rule.charge(&pair("0.01", "6e-7")), Err(Exceeded));
+        assert_eq!(rule.charge(&pair("0.01", "5e-7")), Ok(()));
+        assert_eq!(rule.spent().delta, "1e-6".parse().unwrap());
+        assert_eq!(rule.charge(&pair("0.01", "1e-38")), Err(Exceeded));
+    }
+
+    #[test]
+    fn half_of_an_odd_delta_is_rounded_against_the_children() {
+        let mut rule = Rogers::new(pair("1", "3e-38")).unwrap();
+        assert_eq!(rule.charge(&pair("0", "2e-38")), Err(Exceeded));
+        assert_eq!(rule.charge(&pair("0", "1e-38")), Ok(()));
+        assert_eq!(rule.spent().delta, "3e-38".parse().unwrap());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn the_bound_is_rounded_up(
+            losses in proptest::collection::vec(epsilons(), 0..6), epsilon in epsilons(), delta in deltas(),
+        ) {
+            let Ok(rule) = Rogers::new(EpsilonDelta { epsilon, delta }) else {
+                return Ok(());
+            };
+            let (mut drift, mut squares) = (real(0.0), real(0.0));
+            for loss in &losses {
+                let loss = quantity(*loss);
+                drift += &loss * (exp(&loss) - real(1.0)) / real(2.0);
+                squares += &loss * &loss;
+            }
+            let (log, goal) = (real(-1.0) * ln(&quantity(delta)), quantity(epsilon));
+            let c = real(28.04) * &log;
+            let spread = real(1.0) + ln(&(&c * &squares / (&goal * &goal) + real(1.0))) / real(2.0);
+            let inner = real(2.0) * (squares + &goal * &goal / c) * spread * (log + ln(&real(2.0)));
+            let truth = drift + sqrt(&inner);
+            match rule.bound_after(losses) {
+                // 28.04 as a float is off by 1e-17 of itself.
+                Some(bound) => is_just_above(bound, &(truth * real(1.0 - 1e-15))),
+                None => prop_assert!(truth > real(3e11)),
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially, checked_slack};
-use crate::privacy::convert::rdp;
 use crate::privacy::convert::search::{lowest, most};
+use crate::privacy::convert::{curves, rdp};
 use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Order, Unit, units};
 
 /// The (ε, δ) filter through Rényi privacy of one order α: go on while `Σ D_α(ε_i) ≤ τ*` and
@@ -88,7 +88,7 @@ impl ThroughRdp {
         let best = lowest(libm::log(1e-9), libm::log(1e9), |log_excess| {
             let excess = Interval::exactly(libm::exp(log_excess));
             -rdp::renyi_budget_at(epsilon, excess, log).middle()
-                / rdp::randomized_response(excess, typical).middle()
+                / curves::randomized_response(excess, typical).middle()
         });
         let units = 1e9 * (1.0 + libm::exp(best));
         let least = 10_u128.pow(9) + 1;
@@ -103,11 +103,12 @@ impl ThroughRdp {
         self.order
     }
 
-    fn cost(&self, epsilon: Epsilon) -> Result<Epsilon, Exceeded> {
+    fn cost(&self, epsilon: Epsilon) -> Epsilon {
         if epsilon == self.last.0 {
-            return Ok(self.last.1);
+            self.last.1
+        } else {
+            rdp::pure(self.order, epsilon)
         }
-        rdp::pure(self.order, epsilon).map_err(|_| Exceeded)
     }
 }
 
@@ -143,8 +144,7 @@ impl ContinuationRule for ThroughRdp {
         let (room, order) = (Interval::from(left), Interval::from(self.order));
         let guess = (Interval::TWO * room / order).sqrt().middle();
         let epsilon = most(guess * 1e27, <units::Epsilon as Unit>::LARGEST, |units| {
-            Epsilon::from_units(units)
-                .is_ok_and(|epsilon| self.cost(epsilon).is_ok_and(|cost| cost <= left))
+            Epsilon::from_units(units).is_ok_and(|epsilon| self.cost(epsilon) <= left)
         });
         let spent = self.slack.saturating_add(self.deltas);
         EpsilonDelta {
@@ -160,7 +160,7 @@ impl ContinuationRule for ThroughRdp {
 
 impl Repeats for ThroughRdp {
     fn charge_times(&mut self, loss: &EpsilonDelta, times: u64) -> Result<(), Exceeded> {
-        let cost = self.cost(loss.epsilon)?;
+        let cost = self.cost(loss.epsilon);
         let total = cost
             .checked_mul(times)
             .and_then(|cost| self.total.checked_add(cost))
@@ -180,3 +180,78 @@ impl Repeats for ThroughRdp {
 
 impl ValidSequentially for ThroughRdp {}
 impl ValidConcurrently for ThroughRdp {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
+        EpsilonDelta::new(epsilon, delta).unwrap()
+    }
+
+    #[test]
+    fn parameters_are_checked() {
+        let (slack, delta): (Delta, Delta) = ("2e-6".parse().unwrap(), "1e-6".parse().unwrap());
+        let budget = pair("1", "1e-6");
+        let at = |order: &str, slack| ThroughRdp::at(order.parse().unwrap(), budget, slack);
+        let too_large = RuleError::SlackTooLarge { slack, delta };
+        assert_eq!(at("8", Delta::ZERO), Err(RuleError::NoSlack));
+        assert_eq!(at("8", slack), Err(too_large));
+        // ln(1e6)/(α − 1) alone is more than 1.
+        assert_eq!(at("2", delta), Err(RuleError::Order));
+        let epsilon = "0.01".parse().unwrap();
+        let chosen = |slack| ThroughRdp::chosen_for(budget, slack, epsilon);
+        assert_eq!(chosen(Delta::ZERO), Err(RuleError::NoSlack));
+        assert_eq!(chosen(slack), Err(too_large));
+    }
+
+    #[test]
+    fn no_other_order_admits_more() {
+        let (budget, loss) = (pair("1", "1e-6"), pair("0.01", "0"));
+        let admits = |mut rule: ThroughRdp| {
+            let mut launches = 0;
+            while rule.charge(&loss).is_ok() {
+                launches += 1;
+            }
+            launches
+        };
+        let chosen = ThroughRdp::chosen_for(budget, budget.delta, loss.epsilon).unwrap();
+        assert_eq!(admits(chosen), 490);
+        for order in ["18", "20", "22", "24", "26", "30", "40"] {
+            let rule = ThroughRdp::at(order.parse().unwrap(), budget, budget.delta).unwrap();
+            assert!(admits(rule) <= 490, "{order}");
+        }
+    }
+
+    #[test]
+    fn remaining_is_admitted_and_a_little_more_is_not() {
+        let budget = pair("1", "1e-6");
+        let mut rule =
+            ThroughRdp::chosen_for(budget, "5e-7".parse().unwrap(), "0.01".parse().unwrap())
+                .unwrap();
+        rule.charge(&pair("0.05", "1e-7")).unwrap();
+        let remaining = rule.remaining();
+        assert_eq!(remaining.delta, "4e-7".parse().unwrap());
+        assert_eq!(rule.clone().charge(&remaining), Ok(()));
+        let units = remaining.epsilon.units();
+        let more = Epsilon::from_units(units + units / 1_000_000_000).unwrap();
+        let more = EpsilonDelta {
+            epsilon: more,
+            ..remaining
+        };
+        assert_eq!(rule.charge(&more), Err(Exceeded));
+    }
+
+    #[test]
+    fn the_last_cost_that_is_kept_is_the_right_one() {
+        let budget = pair("5", "1e-6");
+        let mut rule = ThroughRdp::at("8".parse().unwrap(), budget, budget.delta).unwrap();
+        let mut plain = Epsilon::ZERO;
+        for epsilon in ["0.1", "0.1", "0.2", "0", "0.1"] {
+            rule.charge(&pair(epsilon, "0")).unwrap();
+            let cost = rdp::pure(rule.order(), epsilon.parse().unwrap());
+            plain = plain.checked_add(cost).unwrap();
+            assert_eq!(rule.total, plain);
+        }
+    }
+}

@@ -165,3 +165,77 @@ impl Repeats for ThroughZCdp {
 
 impl ValidSequentially for ThroughZCdp {}
 impl ValidConcurrently for ThroughZCdp {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::oracle::{deltas, epsilons, ln, quantity, real, sqrt, whole};
+    use proptest::prelude::*;
+
+    fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
+        EpsilonDelta::new(epsilon, delta).unwrap()
+    }
+
+    #[test]
+    fn the_slack_must_be_there_and_affordable() {
+        let (slack, delta) = ("2e-6".parse().unwrap(), "1e-6".parse().unwrap());
+        let budget = pair("1", "1e-6");
+        for new in [ThroughZCdp::simple, ThroughZCdp::tight] {
+            assert_eq!(new(budget, Delta::ZERO), Err(RuleError::NoSlack));
+            assert_eq!(
+                new(budget, slack),
+                Err(RuleError::SlackTooLarge { slack, delta })
+            );
+        }
+    }
+
+    #[test]
+    fn deltas_of_children_share_what_the_slack_leaves() {
+        let mut rule = ThroughZCdp::tight(pair("1", "1e-6"), "4e-7".parse().unwrap()).unwrap();
+        assert_eq!(rule.charge(&pair("0.01", "5e-7")), Ok(()));
+        assert_eq!(rule.remaining().delta, "1e-7".parse().unwrap());
+        assert_eq!(rule.charge(&pair("0.01", "2e-7")), Err(Exceeded));
+        assert_eq!(rule.charge(&pair("0.01", "1e-7")), Ok(()));
+        assert_eq!(rule.spent().delta, "1e-6".parse().unwrap());
+        assert_eq!(rule.charge(&pair("0.01", "1e-38")), Err(Exceeded));
+        assert_eq!(rule.charge(&pair("0.01", "0")), Ok(()));
+    }
+
+    #[test]
+    fn no_epsilon_admits_only_launches_that_cost_none() {
+        let mut rule = ThroughZCdp::simple(pair("0", "1e-6"), "1e-7".parse().unwrap()).unwrap();
+        assert_eq!(rule.charge(&pair("1e-27", "0")), Err(Exceeded));
+        assert_eq!(rule.charge(&pair("0", "9e-7")), Ok(()));
+    }
+
+    #[test]
+    fn a_billion_launches() {
+        // Of 1e-6 each, in (0.5, 1e-9).
+        let budget = pair("0.5", "1e-9");
+        let mut rule = ThroughZCdp::simple(budget, budget.delta).unwrap();
+        let loss = pair("1e-6", "0");
+        assert_eq!(rule.charge_times(&loss, 5_960_000_000), Ok(()));
+        assert_eq!(rule.charge_times(&loss, 1_000_000_000), Err(Exceeded));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// The threshold is the largest Σε² within the bound, rounded down, to 1e-9.
+        #[test]
+        fn the_threshold_is_rounded_down(epsilon in epsilons(), delta in deltas()) {
+            let rule = ThroughZCdp::simple(EpsilonDelta { epsilon, delta }, delta).unwrap();
+            let (high, low) = rule.threshold.halves();
+            let unit = real(1e27) * real(1e27);
+            let squares = (whole(high) * whole(1 << 127) * real(2.0) + whole(low)) / unit;
+            let log = real(-1.0) * ln(&quantity(delta));
+            let bound = |squares: &crate::privacy::oracle::Real| {
+                sqrt(&(real(2.0) * &log * squares)) + squares / real(2.0)
+            };
+            // 1e27 as a float is off by 1e-17 of itself.
+            let squares = squares * real(1.0 - 1e-14);
+            prop_assert!(bound(&squares) <= quantity(epsilon));
+            prop_assert!(bound(&(squares * real(1.0 + 1e-9))) > quantity(epsilon));
+        }
+    }
+}

@@ -77,14 +77,14 @@ impl Implies<ApproxZCdp> for ApproxDp {
 /// An ε-DP mechanism has at most the Rényi divergence of randomized response.
 impl Implies<Rdp> for PureDp {
     fn imply(&self, loss: &Epsilon, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
-        convert::rdp::pure(to.order(), *loss)
+        Ok(convert::rdp::pure(to.order(), *loss))
     }
 }
 
 /// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order.
 impl Implies<RdpGrid> for PureDp {
     fn imply(&self, loss: &Epsilon, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
-        curve(to, |order| convert::rdp::pure(order, *loss))
+        curve(to, |order| Ok(convert::rdp::pure(order, *loss)))
     }
 }
 
@@ -324,6 +324,36 @@ mod tests {
                 "a Rényi guarantee says nothing about larger orders"
             ))
         );
+    }
+
+    #[test]
+    fn what_pure_and_gaussian_mechanisms_imply() {
+        let tenth = "0.1".parse().unwrap();
+        let rdp = Rdp::new("16".parse().unwrap());
+        let grid = RdpGrid::new([rdp.order()]).unwrap();
+        // Reference: 0.0599778205243…, less than αε²/2 = 0.08.
+        let loss: Epsilon = PureDp.imply(&tenth, &rdp).unwrap();
+        assert!(loss > "0.05997782052".parse().unwrap() && loss < "0.05997782053".parse().unwrap());
+        let on_grid = PureDp.imply(&tenth, &grid).unwrap();
+        assert_eq!(on_grid.epsilons(), [loss]);
+        // −2Φ⁻¹(1/(1 + e^0.1)) = 0.12531…, from √(π/2)·ε·(1 + …).
+        let mu: Mu = PureDp.imply(&tenth, &Gdp).unwrap();
+        assert!(mu > "0.1253".parse().unwrap() && mu < "0.1254".parse().unwrap());
+        // αμ²/2, exactly.
+        let mu = "0.1".parse().unwrap();
+        assert_eq!(Gdp.imply(&mu, &ZCdp), Ok("0.005".parse().unwrap()));
+        assert_eq!(Gdp.imply(&mu, &rdp), Ok("0.08".parse().unwrap()));
+        let on_grid = Gdp.imply(&mu, &grid).unwrap();
+        assert_eq!(on_grid.to_string(), "[0.08]");
+    }
+
+    #[test]
+    fn what_approximate_mechanisms_imply() {
+        let loss = EpsilonDelta::new("1", "1e-6").unwrap();
+        let zcdp = ApproxDp.imply(&loss, &ApproxZCdp).unwrap();
+        assert_eq!(zcdp, RhoDelta::new("0.5", "1e-6").unwrap());
+        let pdp = Implies::<ProbabilisticDp>::imply(&ApproxDp, &loss, &ProbabilisticDp).unwrap();
+        assert_eq!(pdp, convert::probabilistic(loss).unwrap());
     }
 
     #[test]

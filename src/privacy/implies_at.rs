@@ -147,3 +147,39 @@ where
         self.from.imply_at(&loss, self.slack)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::Epsilon;
+
+    #[test]
+    fn a_grid_takes_its_best_order() {
+        let grid = RdpGrid::new(["4", "16", "64"].map(|order| order.parse().unwrap())).unwrap();
+        let curve = grid
+            .curve(["0.1", "0.4", "1.6"].map(|epsilon| epsilon.parse().unwrap()))
+            .unwrap();
+        let slack = "1e-6".parse().unwrap();
+        let best = grid.imply_at(&curve, slack).unwrap();
+        let at = |order: &str, loss: &str| -> Epsilon {
+            let rdp = Rdp::new(order.parse().unwrap());
+            rdp.imply_at(&loss.parse().unwrap(), slack).unwrap().epsilon
+        };
+        assert_eq!(best.epsilon, at("16", "0.4"));
+        assert!(best.epsilon < at("4", "0.1") && best.epsilon < at("64", "1.6"));
+        assert_eq!(
+            grid.imply_at(&curve, Delta::ZERO),
+            Err(UnknownLoss("this conversion needs δ > 0"))
+        );
+    }
+
+    #[test]
+    fn the_slack_comes_on_top() {
+        let loss = RhoDelta::new("0.2", "1e-7").unwrap();
+        let pair = ApproxZCdp.imply_at(&loss, "1e-6".parse().unwrap()).unwrap();
+        assert_eq!(pair.delta, "1.0999999e-6".parse().unwrap());
+        let mu = "1".parse().unwrap();
+        let pair = Gdp.imply_at(&mu, "1e-5".parse().unwrap()).unwrap();
+        assert_eq!(pair.epsilon, convert::gdp::epsilon(mu, pair.delta).unwrap());
+    }
+}

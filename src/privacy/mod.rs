@@ -13,6 +13,7 @@
 //! | [`ApproxZCdp`] | [`RhoDelta`] | Whitehouse et al. Def. 2 |
 //! | [`Gdp`] | [`Mu`] | Tran et al. 2.10 |
 
+mod bound;
 pub mod convert;
 mod decimal;
 mod implies;

@@ -5,6 +5,9 @@ use dashu::base::Abs;
 use dashu::float::FBig;
 use dashu::float::round::mode::HalfEven;
 use dashu::integer::IBig;
+use proptest::prelude::*;
+
+use super::{Delta, Epsilon, Interval, Quantity, Unit};
 
 /// A number to 256 bits.
 pub(crate) type Real = FBig<HalfEven, 2>;
@@ -88,4 +91,63 @@ pub(crate) fn tail(t: &Real) -> Real {
     let scale = (Real::pi(bits) * more(real(2.0))).sqrt();
     let tail = more(real(0.5)) - sum / scale;
     full(tail)
+}
+
+/// A quantity, exactly as far as 256 bits go.
+pub(crate) fn quantity<U: Unit>(quantity: Quantity<U>) -> Real {
+    whole(quantity.units()) / power_of_ten(U::DECIMALS as usize)
+}
+
+/// Φ(t) for any t.
+pub(crate) fn cdf(t: &Real) -> Real {
+    if *t < Real::ZERO {
+        tail(&-t.clone())
+    } else {
+        real(1.0) - tail(t)
+    }
+}
+
+/// The least value of a smooth function, near a hint that is right to a few digits.
+pub(crate) fn valley(hint: f64, function: impl Fn(&Real) -> Real) -> Real {
+    let mut bottom = real(hint);
+    // The vertex of a parabola through three points, ever closer together: each time the distance
+    // to the bottom shrinks to about its square, and the height above it to the fourth power.
+    for width in [1e-3, 1e-6, 1e-12, 1e-24].map(real) {
+        let [left, middle, right] =
+            [&bottom - &width, bottom.clone(), &bottom + &width].map(|at| function(&at));
+        let slope = (&right - &left) / real(2.0);
+        let bend = left + right - middle * real(2.0);
+        bottom -= &width * slope / bend;
+    }
+    function(&bottom)
+}
+
+/// Asserts that a quantity is at least the truth, and within 1e-9 of it or one unit.
+#[track_caller]
+pub(crate) fn is_just_above<U: Unit>(given: Quantity<U>, truth: &Real) {
+    let one = power_of_ten(U::DECIMALS as usize);
+    let value = quantity(given);
+    assert!(value >= *truth, "{given} is below {truth}");
+    let margin = abs(truth) * real(1e-9) + real(1.0) / one;
+    assert!(
+        value <= truth.clone() + margin,
+        "{given} is far above {truth}"
+    );
+}
+
+/// Quantities of every size between powers of ten.
+pub(crate) fn sizes<U: Unit>(
+    exponents: std::ops::Range<f64>,
+) -> impl Strategy<Value = Quantity<U>> {
+    exponents.prop_map(|exponent| Interval::exactly(libm::exp10(exponent)).up().unwrap())
+}
+
+/// δ from 1e-30 to 0.5.
+pub(crate) fn deltas() -> impl Strategy<Value = Delta> {
+    sizes(-30.0..-0.301)
+}
+
+/// ε from 1e-9 to 100.
+pub(crate) fn epsilons() -> impl Strategy<Value = Epsilon> {
+    sizes(-9.0..2.0)
 }

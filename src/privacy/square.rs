@@ -31,6 +31,11 @@ impl Square {
         Self { high: 0, low }
     }
 
+    /// Made of its upper and its lower 128 bits.
+    pub(crate) fn from_halves(high: u128, low: u128) -> Self {
+        Self { high, low }
+    }
+
     /// The upper and the lower 128 bits.
     pub(crate) fn halves(self) -> (u128, u128) {
         (self.high, self.low)

@@ -20,6 +20,7 @@ pub mod gdp;
 pub mod rdp;
 pub mod zcdp;
 
+pub(crate) mod curves;
 pub(crate) mod search;
 
 use super::{Delta, Epsilon, EpsilonDelta, Interval, Overflow, UnknownLoss};
@@ -118,7 +119,10 @@ pub(crate) fn either(one: Delta, other: Delta) -> Delta {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+
+#[cfg(test)]
+mod small_tests {
     use super::*;
 
     #[test]

@@ -1,0 +1,295 @@
+//! Every rounding is outward, and within 1e-9: against the formulas as printed, at 256 bits, over
+//! random and extreme arguments.
+
+use super::*;
+use crate::privacy::oracle::{
+    self, Real, deltas, epsilons, exp, is_just_above, ln, quantity, real, sizes, sqrt, valley,
+};
+use crate::privacy::{Mu, Order, Rho, Scale};
+use proptest::prelude::*;
+
+fn orders() -> impl Strategy<Value = Order> {
+    (-4.0..5.0).prop_map(|exponent| Interval::exactly(1.0 + libm::exp10(exponent)).up().unwrap())
+}
+
+/// Canonne, Kamath, Steinke: ε at an order.
+fn epsilon_of(order: &Real, tau: &Real, delta: &Real) -> Real {
+    let excess = order.clone() - real(1.0);
+    let shrink = ln(&(excess.clone() / order));
+    tau + (-ln(delta) + order * &shrink - ln(&excess)) / &excess
+}
+
+/// The same, ln δ at an order.
+fn log_delta_of(order: &Real, tau: &Real, epsilon: &Real) -> Real {
+    let excess = order.clone() - real(1.0);
+    let shrink = ln(&(excess.clone() / order));
+    &excess * (tau - epsilon) - ln(&excess) + order * &shrink
+}
+
+/// The least ε over all orders.
+fn least_epsilon(rho: &Real, delta: &Real) -> Real {
+    let (size, log) = (float(rho), -float(&ln(delta)));
+    let hint = search::lowest(-20.0, 45.0, |log_excess| {
+        let excess = log_excess.exp();
+        (1.0 + excess) * size + (log - excess.ln_1p()) / excess - (1.0 / excess).ln_1p()
+    });
+    least_near(hint, |order| epsilon_of(order, &(rho * order), delta))
+}
+
+/// The least value over the orders near one.
+fn least_near(log_excess: f64, function: impl Fn(&Real) -> Real) -> Real {
+    valley(log_excess, |log| function(&(real(1.0) + exp(log))))
+}
+
+fn float(number: &Real) -> f64 {
+    number.to_f64().value()
+}
+
+fn at_least_zero(number: Real) -> Real {
+    if number < Real::ZERO {
+        Real::ZERO
+    } else {
+        number
+    }
+}
+
+/// An ε just above the truth, or above it by what floats lose where large terms cancel.
+#[track_caller]
+fn is_above_given_terms(given: Epsilon, truth: &Real, terms: &Real) {
+    assert!(quantity(given) >= *truth, "{given} is below {truth}");
+    let margin = oracle::abs(truth) * real(1e-9) + terms * real(1e-14) + real(1e-27);
+    assert!(
+        quantity(given) <= truth + margin,
+        "{given} is far above {truth}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn zcdp_losses_are_rounded_up(rho in sizes::<crate::privacy::units::Rho>(-18.0..3.0), delta in deltas()) {
+        let (exact, target) = (quantity(rho), quantity(delta));
+        let simple = &exact + real(2.0) * sqrt(&(-ln(&target) * &exact));
+        is_just_above(zcdp::epsilon_simple(rho, delta).unwrap(), &simple);
+        let tight = at_least_zero(least_epsilon(&exact, &target));
+        is_above_given_terms(zcdp::epsilon(rho, delta).unwrap(), &tight, &simple);
+    }
+
+    #[test]
+    fn zcdp_deltas_are_rounded_up(rho in sizes::<crate::privacy::units::Rho>(-6.0..1.0), ratio in 1.0..12.0) {
+        let size = float(&quantity(rho));
+        let epsilon = Interval::exactly(ratio * size.sqrt()).up().unwrap();
+        let (exact, target) = (quantity(rho), quantity(epsilon));
+        let goal = float(&target);
+        let hint = search::lowest(-20.0, 45.0, |log_excess| {
+            let excess = log_excess.exp();
+            excess * ((1.0 + excess) * size - goal - (1.0 / excess).ln_1p()) - excess.ln_1p()
+        });
+        let log = least_near(hint, |order| log_delta_of(order, &(&exact * order), &target));
+        is_just_above(zcdp::delta(rho, epsilon), &exp(&log));
+    }
+
+    #[test]
+    fn zcdp_budgets_are_rounded_down(epsilon in epsilons(), delta in deltas()) {
+        let (target, exact) = (quantity(epsilon), quantity(delta));
+        let log = -ln(&exact);
+        let root = sqrt(&(&log + &target)) - sqrt(&log);
+        let simple = zcdp::budget_simple(epsilon, delta).unwrap();
+        let truth = &root * &root;
+        prop_assert!(quantity(simple) <= truth);
+        prop_assert!(quantity(simple) >= &truth * real(1.0 - 1e-9) - real(1e-27));
+        let rho = zcdp::budget(epsilon, delta).unwrap();
+        prop_assert!(rho >= simple || rho.units() + 1 >= simple.units());
+        if rho.units() > 10_u128.pow(11) {
+            prop_assert!(least_epsilon(&quantity(rho), &exact) <= target);
+            let more = quantity(rho) * real(1.0 + 1e-9);
+            prop_assert!(least_epsilon(&more, &exact) > target);
+        }
+    }
+
+    #[test]
+    fn renyi_conversions_are_rounded_outward(order in orders(), loss in epsilons(), delta in deltas()) {
+        let (alpha, tau, target) = (quantity(order), quantity(loss), quantity(delta));
+        let excess = &alpha - real(1.0);
+        let simple = &tau - ln(&target) / &excess;
+        is_just_above(rdp::epsilon_simple(order, loss, delta).unwrap(), &simple);
+        let truth = epsilon_of(&alpha, &tau, &target);
+        let epsilon = rdp::epsilon(order, loss, delta).unwrap();
+        is_above_given_terms(epsilon, &at_least_zero(truth), &simple);
+        // And back: the budget for that ε is at least the loss, but for rounding.
+        if let Ok(budget) = rdp::budget(order, epsilon, delta) {
+            let truth = quantity(epsilon) - (epsilon_of(&alpha, &tau, &target) - &tau);
+            prop_assert!(quantity(budget) <= truth);
+            prop_assert!(quantity(budget) >= &truth * real(1.0 - 1e-9) - &simple * real(1e-14));
+        }
+        let log = log_delta_of(&alpha, &tau, &quantity(epsilon));
+        if log < real(0.0) && log > real(-80.0) {
+            let given = rdp::delta(order, loss, epsilon);
+            prop_assert!(quantity(given) >= exp(&log));
+            // As precise as the exponent: (α − 1) times what floats lose in ε.
+            let margin = real(1e-9) + excess * (simple + real(1.0)) * real(1e-14);
+            prop_assert!(quantity(given) <= exp(&log) * (real(1.0) + margin) + real(1e-38));
+        }
+    }
+
+    #[test]
+    fn the_curve_of_pure_mechanisms_is_rounded_up(order in orders(), epsilon in epsilons()) {
+        let (alpha, exact) = (quantity(order), quantity(epsilon));
+        let one = real(1.0);
+        let likely = exp(&exact) / (&one + exp(&exact));
+        let rare = &one / (&one + exp(&exact));
+        let power = |base: &Real, exponent: &Real| exp(&(exponent * ln(base)));
+        let rest = &one - &alpha;
+        let moment = power(&likely, &alpha) * power(&rare, &rest) + power(&rare, &alpha) * power(&likely, &rest);
+        let truth = ln(&moment) / (&alpha - &one);
+        let given = rdp::pure(order, epsilon);
+        is_just_above(given, &truth);
+        // No more than what zCDP says, and no more than ε.
+        prop_assert!(truth <= &alpha * &exact * &exact / real(2.0));
+        prop_assert!(given <= epsilon);
+    }
+
+    #[test]
+    fn the_curve_of_laplace_noise_is_rounded_up(order in orders(), scale in sizes::<crate::privacy::units::Scale>(-2.0..6.0)) {
+        let (alpha, ratio) = (quantity(order), real(1.0) / quantity(scale));
+        let excess = &alpha - real(1.0);
+        let both = &alpha + &excess;
+        let moment = &alpha / &both * exp(&(&excess * &ratio)) + &excess / &both * exp(&-(&alpha * &ratio));
+        let sensitivity: Scale = "1".parse().unwrap();
+        is_just_above(rdp::laplace(order, sensitivity, scale).unwrap(), &(ln(&moment) / excess));
+        let gaussian = alpha * &ratio * &ratio / real(2.0);
+        is_just_above(rdp::gaussian(order, sensitivity, scale).unwrap(), &gaussian);
+    }
+
+    #[test]
+    fn the_curve_of_subsampled_noise_is_rounded_up(
+        order in 2..70_u32, rate in sizes::<crate::privacy::units::Delta>(-6.0..-0.01), sigma in sizes::<crate::privacy::units::Scale>(-0.7..2.0),
+    ) {
+        let (q, noise) = (quantity(rate), quantity(sigma));
+        let mut weight = exp(&(real(f64::from(order)) * ln(&(real(1.0) - &q))));
+        let mut moment = weight.clone();
+        for k in 1..=order {
+            weight = weight * real(f64::from(order - k + 1)) / real(f64::from(k)) * &q / (real(1.0) - &q);
+            let exponent = real(f64::from(k) * f64::from(k - 1)) / (real(2.0) * &noise * &noise);
+            moment += &weight * exp(&exponent);
+        }
+        let truth = ln(&moment) / real(f64::from(order - 1));
+        let sensitivity: Scale = "1".parse().unwrap();
+        is_just_above(rdp::subsampled_gaussian(order, rate, sensitivity, sigma).unwrap(), &truth);
+    }
+
+    #[test]
+    fn pdp_is_rounded_up(epsilon in epsilons(), delta in deltas()) {
+        let loss = EpsilonDelta { epsilon, delta };
+        let (exact, chance) = (quantity(epsilon), quantity(delta));
+        let printed = real(2.0) * &chance / (&exact * exp(&exact));
+        let sound = chance * (real(1.0) + exp(&(&exact * real(-2.0)))) / (real(1.0) - exp(&-&exact));
+        prop_assert!(printed <= sound);
+        for (given, truth) in [
+            (probabilistic_as_printed(loss).unwrap(), printed),
+            (probabilistic(loss).unwrap(), sound),
+        ] {
+            if truth <= real(1.0) {
+                is_just_above(given.delta, &truth);
+            } else {
+                prop_assert_eq!(given.delta, Delta::ONE);
+            }
+        }
+    }
+}
+
+/// δ(ε) of μ-GDP, as printed.
+fn gaussian_delta(mu: &Real, epsilon: &Real) -> Real {
+    let (middle, half) = (epsilon / mu, mu / real(2.0));
+    oracle::cdf(&(&half - &middle)) - exp(epsilon) * oracle::cdf(&(-half - middle))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn gaussian_conversions_are_rounded_outward(mu in sizes::<crate::privacy::units::Mu>(-9.0..0.7), ratio in 0.01..11.0) {
+        let size = float(&quantity(mu));
+        let epsilon: Epsilon = Interval::exactly(ratio * size).up().unwrap();
+        let truth = gaussian_delta(&quantity(mu), &quantity(epsilon));
+        let delta = gdp::delta(mu, epsilon);
+        is_just_above(delta, &truth);
+        if delta.units() > 10_u128.pow(12) {
+            // From that δ back to ε and to μ: certified, and not by much too far.
+            let back = gdp::epsilon(mu, delta).unwrap();
+            prop_assert!(gaussian_delta(&quantity(mu), &quantity(back)) <= quantity(delta));
+            let less = quantity(back) * real(1.0 - 1e-9) - real(1e-27);
+            prop_assert!(gaussian_delta(&quantity(mu), &less) > quantity(delta));
+            let budget = gdp::budget(epsilon, delta);
+            prop_assert!(gaussian_delta(&quantity(budget), &quantity(epsilon)) <= quantity(delta));
+            let more = quantity(budget) * real(1.0 + 1e-9) + real(1e-27);
+            prop_assert!(gaussian_delta(&more, &quantity(epsilon)) > quantity(delta));
+        }
+    }
+
+    #[test]
+    fn the_tradeoff_function_is_rounded_down(mu in sizes::<crate::privacy::units::Mu>(-9.0..0.7), z in -5.0_f64..5.0) {
+        let chance = float(&oracle::cdf(&real(-z)));
+        let alarms: Delta = Interval::exactly(chance).up().unwrap();
+        // Newton's steps to the z with Φ(−z) = α: each squares the error of 1e-16.
+        let mut exact = real(z);
+        for _ in 0..2 {
+            let error = oracle::cdf(&-&exact) - quantity(alarms);
+            exact += error / oracle::density(&exact);
+        }
+        let truth = oracle::cdf(&(exact - quantity(mu)));
+        let given = quantity(gdp::tradeoff(mu, alarms));
+        prop_assert!(given <= truth);
+        prop_assert!(given >= truth * real(1.0 - 1e-9));
+    }
+
+    #[test]
+    fn pure_mechanisms_are_gaussian(epsilon in epsilons()) {
+        let mu = gdp::pure(epsilon).unwrap();
+        let corner = |mu: &Real| oracle::cdf(&(mu / real(-2.0)));
+        let truth = real(1.0) / (real(1.0) + exp(&quantity(epsilon)));
+        prop_assert!(corner(&quantity(mu)) <= truth);
+        prop_assert!(corner(&(quantity(mu) * real(1.0 - 1e-9))) > truth);
+    }
+}
+
+#[test]
+fn the_ends_of_the_scale() {
+    let (zero, one) = (Epsilon::ZERO, Delta::ONE);
+    let mu: Mu = "1".parse().unwrap();
+    let needs = Err(UnknownLoss("this conversion needs δ > 0"));
+    assert_eq!(gdp::delta(Mu::ZERO, zero), Delta::ZERO);
+    assert_eq!(gdp::epsilon(Mu::ZERO, Delta::ZERO), Ok(zero));
+    assert_eq!(gdp::epsilon(mu, Delta::ZERO), needs);
+    assert_eq!(gdp::epsilon(mu, one), Ok(zero));
+    assert_eq!(gdp::budget(zero, Delta::ZERO), Mu::ZERO);
+    assert_eq!(gdp::budget(zero, one).to_string(), "340000000000");
+    assert_eq!(gdp::tradeoff(mu, Delta::ZERO), one);
+    assert_eq!(gdp::tradeoff(mu, one), Delta::ZERO);
+    assert_eq!(gdp::pure(zero), Ok(Mu::ZERO));
+    // √(8ε), where the exponential is out of reach.
+    assert_eq!(
+        gdp::pure("20000".parse().unwrap()),
+        Ok("400".parse().unwrap())
+    );
+    assert_eq!(zcdp::epsilon(Rho::ZERO, Delta::ZERO), Ok(zero));
+    assert_eq!(zcdp::epsilon("1".parse().unwrap(), Delta::ZERO), needs);
+    assert_eq!(zcdp::delta(Rho::ZERO, zero), Delta::ZERO);
+    assert_eq!(zcdp::delta("100".parse().unwrap(), zero), one);
+    assert_eq!(
+        zcdp::budget(zero, Delta::ZERO),
+        Err(UnknownLoss("this conversion needs δ > 0"))
+    );
+    let large: Epsilon = "3.4e11".parse().unwrap();
+    let order: Order = "1e9".parse().unwrap();
+    assert_eq!(rdp::pure(order, large), large);
+    assert_eq!(
+        rdp::epsilon(order, large, "1e-30".parse().unwrap()),
+        Err(UnknownLoss("the loss is more than can be held"))
+    );
+    assert_eq!(
+        rdp::subsampled_gaussian(1, one, "1".parse().unwrap(), "1".parse().unwrap()),
+        Err(UnknownLoss("the order must be at least 2"))
+    );
+}
