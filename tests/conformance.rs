@@ -16,7 +16,7 @@ use queryables::account::time_uniform::{
 use queryables::account::{
     Accumulator, ContinuationRule, Rogers, ThroughZCdp, Whitehouse, nonadaptive,
 };
-use queryables::privacy::convert::{gdp, probabilistic_as_printed, rdp, zcdp};
+use queryables::privacy::convert::{gdp, rdp, zcdp};
 use queryables::privacy::{
     Delta, Epsilon, EpsilonDelta, NumberError, Quantity, RhoDelta, Unit, UnknownLoss,
 };
@@ -91,9 +91,7 @@ fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
             rdp::subsampled_gaussian(order, args.get("rate")?, "1".parse()?, args.get("sigma")?)
                 .or_fail()
         }),
-        "pdp.from_approx_dp" => {
-            two(|| probabilistic_as_printed(args.pair("epsilon", "delta")?).or_fail())
-        }
+        "pdp.from_approx_dp" => two(|| lemma_2_as_printed(args.pair("epsilon", "delta")?)),
         "approx_zcdp.to_approx_dp" => two(|| {
             let loss = RhoDelta {
                 rho: args.get("rho")?,
@@ -139,6 +137,22 @@ fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
 
 fn slack(args: &Args) -> Result<Slack, Failure> {
     Ok(Slack::pure(args.get("delta_prime")?)?)
+}
+
+/// The pair (2ε, 2δ/(ε e^ε)) of Whitehouse et al. Lemma 2. The reference has it as printed; it is
+/// not what (ε, δ)-DP implies (`privacy::convert::probabilistic`), so the library does not.
+fn lemma_2_as_printed(loss: EpsilonDelta) -> Result<EpsilonDelta, Failure> {
+    let float = |text: String| text.parse::<f64>().map_err(|_| "not a float");
+    let (epsilon, delta) = (
+        float(loss.epsilon.to_string())?,
+        float(loss.delta.to_string())?,
+    );
+    // Floats lose less than one part in 10¹⁴ here.
+    let printed = 2.0 * delta / (epsilon * epsilon.exp()) * (1.0 + 1e-13);
+    Ok(EpsilonDelta {
+        epsilon: loss.epsilon.checked_mul(2).ok_or("too large")?,
+        delta: Delta::round_up(&format!("{printed:e}"))?,
+    })
 }
 
 fn filter(args: &Args) -> Result<FilterOdometer, Failure> {
