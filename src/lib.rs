@@ -48,6 +48,7 @@
 //!
 //! The [`prelude`] has what most programs need.
 
+#![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 // In the library only: tests and examples may end where something is wrong.
 #![cfg_attr(
     not(test),
@@ -76,9 +77,9 @@ pub mod prelude {
     pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
     pub use crate::middle::{Middle, Move, ThroughExt};
     pub use crate::privacy::{
-        AddRemove, Additive, ApproxDp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Gdp,
-        Measure, Mu, NumberError, Order, Private, ProbabilisticDp, PureDp, Rdp, RdpGrid, Relation,
-        Replace, Restated, Rho, RhoDelta, UnknownLoss, ZCdp,
+        AddRemove, Additive, ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, Epsilon,
+        EpsilonDelta, Gdp, Measure, Mu, NumberError, Order, Private, ProbabilisticDp, PureDp, Rdp,
+        RdpGrid, Relation, Replace, Restated, Rho, RhoDelta, UnknownLoss, ZCdp,
     };
     pub use crate::queryable::{Queryable, launch};
 }

@@ -13,7 +13,8 @@ use crate::privacy::{Measure, Private, Relation, UnknownLoss};
 /// Decides launches: the part of a compositor that knows what has been spent.
 ///
 /// Deciding and charging is one operation, under one lock; nothing but public values is in sight.
-/// [`FilterGate`](super::FilterGate) and [`OdometerGate`](super::OdometerGate) are the two here.
+/// [`FilterGate`](super::FilterGate), [`OdometerGate`](super::OdometerGate) and
+/// [`TimeUniformGate`](super::TimeUniformGate) are the three here.
 pub trait Gate: Send + 'static {
     /// In which losses are measured.
     type Measure: Measure;

@@ -224,12 +224,14 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
     fn charge(&mut self, price: Self::Price) -> Result<(), LaunchError<LossOf<G>>> {
         // All or nothing: none is kept until all have been counted.
         let mut neighbours = self.neighbours.clone();
+        neighbours.covers(&price.neighbours)?;
         neighbours
             .add(&price.neighbours)
             .map_err(|_| LaunchError::Overflow)?;
         if !self.further.is_empty() {
             let mut further = self.further.clone();
             for (total, loss) in further.iter_mut().zip(&price.further) {
+                total.covers(loss)?;
                 total.add(loss).map_err(|_| LaunchError::Overflow)?;
             }
             self.further = further;

@@ -1,5 +1,5 @@
 //! Mechanisms that the tests launch.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
