@@ -41,10 +41,13 @@ use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Replace, Unk
 ///
 /// ε-DP for neighbours under `R`, against every adaptive choice of predicates: Lyu, Su and Li
 /// 2017, Algorithm 7. Of ε = ε₁ + ε₂, the threshold gets noise of scale 1/ε₁, once, and each count
-/// gets noise of scale 2·hits/ε₂ (their Theorem 4). Where one row is added or removed, all counts
-/// move in the same direction, and hits/ε₂ is enough (their Theorem 5); where one is replaced, one
-/// count may rise while another falls, and it is not. Their proofs shift the noise by one or two,
-/// and so hold for discrete noise and whole counts.
+/// gets noise of scale 2·hits/ε₂; where one row is added or removed, hits/ε₂ is enough.
+///
+/// Why: between neighbours, raise the threshold's noise by one, for a factor of e^ε₁, and every
+/// miss is still a miss. Each hit is still a hit if its own noise is raised by two, one for the
+/// threshold and one for a count that fell, for a factor of e^(ε₂/hits). Where a row is added, no
+/// count falls, and one is enough; where it is removed, none rises, the threshold can stay, and
+/// one is enough again. Where a row is replaced, one count may rise while another falls.
 ///
 /// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
 /// not part of the bound.

@@ -29,7 +29,7 @@ where
             Err(fault) => return vec![Err(fault.to_string())],
         };
         let mut ask = |query: &S::Query| machine.step(query.clone(), coins);
-        let answers = queries.iter().map(|query| ask(query));
+        let answers = queries.iter().map(&mut ask);
         answers
             .map(|answer| answer.map_err(|fault: Fault| fault.to_string()))
             .collect()

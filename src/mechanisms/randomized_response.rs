@@ -11,8 +11,8 @@ use crate::privacy::{Distance, Epsilon, Private, PureDp, Relation, UnknownLoss};
 /// A bit, or with known odds its opposite (Warner 1965; RR_ε of Rogers et al. 2.6).
 ///
 /// Use it where each person answers for themselves, and as the simplest mechanism whose loss is
-/// attained: every ε-DP mechanism on two datasets is a postprocessing of it (Kairouz, Oh and
-/// Viswanath 2015, Theorem 10), which is why claims about composition are tested with it.
+/// attained: every ε-DP mechanism on two datasets is a postprocessing of it (Whitehouse et al.
+/// Lemma 12, after Kairouz, Oh and Viswanath 2015), which is why claims about composition are tested with it.
 ///
 /// ```
 /// use queryables::mechanisms::{MechanismError, RandomizedResponse};

@@ -32,9 +32,9 @@ use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, UnknownLoss}
 ///
 /// # Guarantee
 ///
-/// (ε₁ + ε₂ + ε₃)-DP for neighbours under `R`: Lyu, Su and Li 2017, Algorithm 7 and Theorems 4
-/// and 5. The answers' noise is fresh: to give out the noisy count that was compared would not be
-/// private.
+/// (ε₁ + ε₂ + ε₃)-DP for neighbours under `R`: Lyu, Su and Li 2017, Algorithm 7. Each of the counts
+/// that are given out costs ε₃/hits. The answers' noise is fresh: to give out the noisy count that
+/// was compared would not be private.
 pub struct SparseVector<Row, R = AddRemove> {
     search: AboveThreshold<Row, R>,
     epsilon: Epsilon,

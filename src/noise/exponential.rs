@@ -21,8 +21,8 @@ use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
 ///
 /// # Guarantee
 ///
-/// Canonne, Kamath and Steinke 2020, Proposition 10: the odds are exactly `e^-x`. Time depends on
-/// what is drawn: a 0 may take fewer draws than a 1.
+/// Canonne, Kamath and Steinke 2020, Algorithm 1: the odds are exactly `e^-x`. Time depends on what
+/// is drawn: a 0 may take fewer draws than a 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BernoulliExp {
     exponent: Ratio,

@@ -22,7 +22,8 @@ use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
 ///
 /// # Guarantee
 ///
-/// Canonne, Kamath and Steinke 2020, Proposition 11: the probabilities are exactly these.
+/// Canonne, Kamath and Steinke 2020, Algorithm 2 without its sign: the probabilities are exactly
+/// these.
 /// Time grows with the value drawn, one draw for each multiple of the scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Geometric {

@@ -21,7 +21,7 @@ use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
 ///
 /// # Guarantee
 ///
-/// Canonne, Kamath and Steinke 2020, Proposition 12: the probabilities are exactly these.
+/// Canonne, Kamath and Steinke 2020, Algorithm 2: the probabilities are exactly these.
 /// Time grows with the distance from zero, one draw for each multiple of the scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DiscreteLaplace {
