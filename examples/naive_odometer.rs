@@ -7,21 +7,21 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use queryables::account::games::{
-    AdaptParamComp, Claim, NaiveAdvanced, RandomizedResponse, StopWhenAhead,
-    probability_of_getting_ahead,
-};
 use queryables::account::time_uniform::{
     FilterOdometer, MixtureOdometer, RogersOdometer, Slack, StitchedOdometer,
 };
 use queryables::compose::TimeUniform;
+use queryables::games::{
+    AdaptParamComp, Claim, NaiveAdvanced, StopWhenAhead, probability_of_getting_ahead,
+};
 use queryables::machine::{NotPrivateSeededCoins, interact};
+use queryables::mechanisms::RevealingResponse;
 use queryables::prelude::*;
 
 const ROUNDS: u32 = 1000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mechanism = RandomizedResponse::new(EpsilonDelta::new("0.1", "0")?)?;
+    let mechanism = RevealingResponse::new(EpsilonDelta::new("0.1", "0")?);
     let delta: Delta = "0.05".parse()?;
     let slack = Slack::pure(delta)?;
     // Σε² after the last round is 10.
@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn row(name: &str, rule: impl Claim + Clone, mechanism: &RandomizedResponse) {
+fn row(name: &str, rule: impl Claim + Clone, mechanism: &RevealingResponse) {
     println!(
         "{name:<28}{:>16.2}{:>26.2}%",
         shown(rule.clone(), mechanism, ROUNDS as usize),
@@ -84,13 +84,13 @@ fn row(name: &str, rule: impl Claim + Clone, mechanism: &RandomizedResponse) {
 }
 
 /// What a rule claims after so many rounds.
-fn shown(mut rule: impl Claim, mechanism: &RandomizedResponse, rounds: usize) -> f64 {
-    (0..rounds).for_each(|_| rule.count(&mechanism.loss()));
+fn shown(mut rule: impl Claim, mechanism: &RevealingResponse, rounds: usize) -> f64 {
+    (0..rounds).for_each(|_| rule.count(&mechanism.epsilon_delta()));
     rule.claimed()
 }
 
 /// Plays one game; how long it took and what was realised, if the analyst got ahead.
-fn played(rule: impl Claim, mechanism: &RandomizedResponse, seed: u64) -> Option<(usize, f64)> {
+fn played(rule: impl Claim, mechanism: &RevealingResponse, seed: u64) -> Option<(usize, f64)> {
     let mut adversary = StopWhenAhead::new(rule, vec![*mechanism; ROUNDS as usize]);
     let mut game = AdaptParamComp::new(ROUNDS as usize, false);
     interact(

@@ -45,6 +45,7 @@
 //! | [`queryable`] | the handles that analysts hold |
 //! | [`noise`] | exact samplers on the integers |
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
+//! | [`games`] | what tells valid odometers from naive ones |
 //!
 //! The [`prelude`] has what most programs need.
 
@@ -62,6 +63,7 @@
 
 pub mod account;
 pub mod compose;
+pub mod games;
 pub mod machine;
 pub mod mechanisms;
 pub mod middle;

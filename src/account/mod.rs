@@ -26,11 +26,11 @@
 //! accumulator by [`Capped::uncapped`] (Haney et al. Lemma 2.19).
 //!
 //! Odometers that bound the *realised* loss instead, with high probability and at all times at
-//! once, are in [`time_uniform`]; the games that tell valid ones from naive ones in [`games`].
+//! once, are in [`time_uniform`]; the games that tell valid ones from naive ones in
+//! [`games`](crate::games).
 
 mod capped;
 mod compare;
-pub mod games;
 pub mod nonadaptive;
 mod restarted;
 mod rogers;

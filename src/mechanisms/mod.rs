@@ -12,6 +12,8 @@
 //! | [`NoisyHistogram`] | how many rows there are in each bin | ε |
 //! | [`NoisyMax`], [`ExponentialMechanism`] | which of several counts is the largest | ε |
 //! | [`RandomizedResponse`] | one bit | ε |
+//! | [`RevealingResponse`] | one bit, revealed with probability δ | (ε, δ) |
+//! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget |
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits |
 //!
@@ -20,21 +22,25 @@
 mod above_threshold;
 mod attribute;
 mod choose;
+mod conditional_response;
 mod count;
 #[cfg(test)]
 mod exact;
 mod histogram;
 mod logarithm;
 mod randomized_response;
+mod revealing_response;
 mod sparse_vector;
 mod sum;
 
 pub use above_threshold::{AboveThreshold, CountingRelation, Search};
 pub use attribute::{Attribute, Predicate};
 pub use choose::{ExponentialMechanism, NoisyMax};
+pub use conditional_response::{ConditionalResponse, Responder};
 pub use count::{GaussianCount, NoisyCount};
 pub use histogram::NoisyHistogram;
 pub use randomized_response::RandomizedResponse;
+pub use revealing_response::{Response, RevealingResponse};
 pub use sparse_vector::{CountingSearch, SparseVector};
 pub use sum::{NoisySum, SummingRelation};
 

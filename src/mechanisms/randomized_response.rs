@@ -12,7 +12,8 @@ use crate::privacy::{Distance, Epsilon, Private, PureDp, Relation, UnknownLoss};
 ///
 /// Use it where each person answers for themselves, and as the simplest mechanism whose loss is
 /// attained: every ε-DP mechanism on two datasets is a postprocessing of it (Whitehouse et al.
-/// Lemma 12, after Kairouz, Oh and Viswanath 2015), which is why claims about composition are tested with it.
+/// Lemma 12, after Kairouz, Oh and Viswanath 2015), which is why claims about composition are
+/// tested with it. RR_{ε,δ} is [`RevealingResponse`](super::RevealingResponse).
 ///
 /// ```
 /// use queryables::mechanisms::{MechanismError, RandomizedResponse};
@@ -55,8 +56,13 @@ impl RandomizedResponse {
         if epsilon == Epsilon::ZERO {
             return Err(MechanismError::NoLoss("epsilon"));
         }
+        Ok(Self::with_epsilon(epsilon))
+    }
+
+    /// [`new`](Self::new), where an ε of zero makes sense too.
+    pub(super) fn with_epsilon(epsilon: Epsilon) -> Self {
         let lie = Lie::Logistic(Logistic::new(Ratio::from(epsilon)));
-        Ok(Self { epsilon, lie })
+        Self { epsilon, lie }
     }
 
     /// The truth with odds of `truth` to `lie`. The loss is ln(truth / lie), rounded up by less
@@ -66,14 +72,26 @@ impl RandomizedResponse {
     ///
     /// [`MechanismError::BadOdds`] unless `truth > lie > 0` and both add up to less than 2^64.
     pub fn with_odds(truth: u64, lie: u64) -> Result<Self, MechanismError> {
+        if truth == lie {
+            return Err(MechanismError::BadOdds);
+        }
+        Self::with_odds_or_even(truth, lie)
+    }
+
+    /// [`with_odds`](Self::with_odds), where a fair coin makes sense too.
+    pub(super) fn with_odds_or_even(truth: u64, lie: u64) -> Result<Self, MechanismError> {
         let total = truth.checked_add(lie).ok_or(MechanismError::BadOdds)?;
-        if lie == 0 || truth <= lie {
+        if lie == 0 || truth < lie {
             return Err(MechanismError::BadOdds);
         }
         let law = Bernoulli::new(lie, total).ok_or(MechanismError::BadOdds)?;
         let epsilon = logarithm_up(truth, lie).ok_or(MechanismError::TooLarge)?;
         let lie = Lie::Bernoulli(law);
         Ok(Self { epsilon, lie })
+    }
+
+    pub(super) fn epsilon(&self) -> Epsilon {
+        self.epsilon
     }
 }
 

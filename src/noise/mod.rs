@@ -42,6 +42,7 @@ pub use gaussian::DiscreteGaussian;
 pub use geometric::Geometric;
 pub use laplace::DiscreteLaplace;
 pub use logistic::Logistic;
+pub(crate) use uniform::uniform_below;
 
 use crate::machine::Ratio;
 use crate::privacy::{Quantity, Unit};

@@ -13,7 +13,7 @@ const DIGIT: NonZeroU64 = NonZeroU64::MIN.saturating_add((1 << DIGIT_BITS) - 1);
 /// One draw where `below` fits in a word. Elsewhere a number of just as many digits is drawn until
 /// it is below: its first digits run up to those of the last number allowed, so that more than
 /// half of all numbers are.
-pub(super) fn uniform_below(coins: &mut dyn Coins, below: NonZeroU128) -> Result<u128, CoinsError> {
+pub(crate) fn uniform_below(coins: &mut dyn Coins, below: NonZeroU128) -> Result<u128, CoinsError> {
     if below == NonZeroU128::MIN {
         return Ok(0);
     }

@@ -36,7 +36,7 @@ impl<O: TimeUniformOdometer> Claim for O {
 /// scale exceeds any fixed multiple of its standard deviation sooner or later.
 ///
 /// ```
-/// use queryables::account::games::{Claim, NaiveAdvanced};
+/// use queryables::games::{Claim, NaiveAdvanced};
 /// use queryables::privacy::EpsilonDelta;
 ///
 /// let mut naive = NaiveAdvanced::new("0.05".parse()?);

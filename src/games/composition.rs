@@ -29,13 +29,14 @@ pub struct Challenge<M, D> {
 /// [`interact`](crate::machine::interact) plays it.
 ///
 /// ```
-/// use queryables::account::games::{AdaptParamComp, Challenge, RandomizedResponse};
+/// use queryables::games::{AdaptParamComp, Challenge};
 /// use queryables::machine::{interact, NotPrivateSeededCoins, Script};
+/// use queryables::mechanisms::RevealingResponse;
 /// use std::sync::Arc;
 ///
 /// let round = Challenge {
 ///     pair: [Arc::new(false), Arc::new(true)],
-///     mechanism: RandomizedResponse::with_odds(3, 1, "0".parse()?)?,
+///     mechanism: RevealingResponse::with_odds(3, 1, "0".parse()?)?,
 /// };
 /// let mut game = AdaptParamComp::new(2, false);
 /// interact(
@@ -186,27 +187,27 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::super::{RandomizedResponse, Response};
     use super::*;
     use crate::machine::{NotPrivateSeededCoins, Replay};
+    use crate::mechanisms::{Response, RevealingResponse};
     use crate::privacy::Replace;
     use std::collections::HashMap;
     use std::num::NonZeroU64;
 
-    type Bits = Challenge<RandomizedResponse, bool>;
+    type Bits = Challenge<RevealingResponse, bool>;
 
-    fn odds(truth: u64, lie: u64) -> RandomizedResponse {
-        RandomizedResponse::with_odds(truth, lie, "0".parse().unwrap()).unwrap()
+    fn odds(truth: u64, lie: u64) -> RevealingResponse {
+        RevealingResponse::with_odds(truth, lie, "0".parse().unwrap()).unwrap()
     }
 
-    fn round(mechanism: RandomizedResponse) -> Bits {
+    fn round(mechanism: RevealingResponse) -> Bits {
         Challenge {
             pair: [Arc::new(false), Arc::new(true)],
             mechanism,
         }
     }
 
-    fn swapped(mechanism: RandomizedResponse) -> Bits {
+    fn swapped(mechanism: RevealingResponse) -> Bits {
         let Challenge {
             pair: [zero, one],
             mechanism,
@@ -252,7 +253,7 @@ mod tests {
         for (view, (count, loss)) in &zero {
             let (other_count, other_loss) = one[view];
             let ratio = (f64::from(*count) / f64::from(other_count)).ln();
-            assert!((loss - ratio).abs() < 1e-14, "{view:?}");
+            assert!((loss - ratio).abs() < 1e-13, "{view:?}");
             // It is a function of the view, not of the secret.
             assert_eq!(*loss, other_loss);
         }
@@ -264,7 +265,10 @@ mod tests {
         let mut game = AdaptParamComp::new(2, true);
         game.step(round(odds(3, 1)), &mut coins).unwrap();
         game.step(round(odds(7, 1)), &mut coins).unwrap();
-        assert_eq!(game.parameters(), [odds(3, 1).loss(), odds(7, 1).loss()]);
+        assert_eq!(
+            game.parameters(),
+            [odds(3, 1).epsilon_delta(), odds(7, 1).epsilon_delta()]
+        );
         assert_eq!(
             game.step(round(odds(3, 1)), &mut coins),
             Err(Fault::Exhausted)
@@ -275,7 +279,7 @@ mod tests {
     #[test]
     fn fixed_parameters_are_enforced_round_by_round() {
         let mut coins = NotPrivateSeededCoins::new(0);
-        let classes = vec![odds(3, 1).loss(), odds(7, 1).loss()];
+        let classes = vec![odds(3, 1).epsilon_delta(), odds(7, 1).epsilon_delta()];
         let mut game = FixedParamComp::new(classes, false).under(Replace);
         let too_much = Err(Fault::InvalidQuery("more than this round's parameters"));
         assert_eq!(game.step(round(odds(7, 1)), &mut coins), too_much);

@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
-use super::{Challenge, Claim, Likelihood, RandomizedResponse, Response};
+use super::response::{honesty, log_odds, revelation};
+use super::{Challenge, Claim, Likelihood};
 use crate::machine::{Adversary, Coins, CoinsError, Fault};
+use crate::mechanisms::{Response, RevealingResponse};
 
 /// The adversary of Rogers et al. 6.1: plays randomized response round by round and stops as soon
 /// as the realised loss exceeds the claim.
@@ -13,12 +15,12 @@ use crate::machine::{Adversary, Coins, CoinsError, Fault};
 pub struct StopWhenAhead<C, I> {
     rule: C,
     schedule: I,
-    last: Option<RandomizedResponse>,
+    last: Option<RevealingResponse>,
     loss: f64,
     ahead: bool,
 }
 
-impl<C: Claim, I: Iterator<Item = RandomizedResponse>> StopWhenAhead<C, I> {
+impl<C: Claim, I: Iterator<Item = RevealingResponse>> StopWhenAhead<C, I> {
     /// Plays the mechanisms of the schedule against what `rule` claims.
     pub fn new(rule: C, schedule: impl IntoIterator<IntoIter = I>) -> Self {
         Self {
@@ -40,9 +42,9 @@ impl<C: Claim, I: Iterator<Item = RandomizedResponse>> StopWhenAhead<C, I> {
 impl<C, I> Adversary for StopWhenAhead<C, I>
 where
     C: Claim,
-    I: Iterator<Item = RandomizedResponse>,
+    I: Iterator<Item = RevealingResponse>,
 {
-    type Query = Challenge<RandomizedResponse, bool>;
+    type Query = Challenge<RevealingResponse, bool>;
     type Answer = Response;
 
     fn ask(
@@ -52,7 +54,7 @@ where
     ) -> Result<Option<Self::Query>, CoinsError> {
         if let (Some(mechanism), Some(Ok(answer))) = (self.last.take(), last) {
             self.loss += mechanism.log_ratio(&false, &true, answer);
-            self.rule.count(&mechanism.loss());
+            self.rule.count(&mechanism.epsilon_delta());
             self.ahead = self.loss > self.rule.claimed();
         }
         if self.ahead {
@@ -74,23 +76,22 @@ where
 /// a claim that lies within rounding of a multiple.
 ///
 /// ```
-/// use queryables::account::games::{
-///     NaiveAdvanced, RandomizedResponse, probability_of_getting_ahead,
-/// };
+/// use queryables::games::{NaiveAdvanced, probability_of_getting_ahead};
+/// use queryables::mechanisms::RevealingResponse;
 ///
-/// let mechanism = RandomizedResponse::with_odds(11, 10, "0".parse()?)?;
+/// let mechanism = RevealingResponse::with_odds(11, 10, "0".parse()?)?;
 /// let naive = NaiveAdvanced::new("0.01".parse()?);
 /// assert!(probability_of_getting_ahead(naive, &mechanism, 1000) > 0.02);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn probability_of_getting_ahead(
     mut rule: impl Claim,
-    mechanism: &RandomizedResponse,
+    mechanism: &RevealingResponse,
     rounds: u32,
 ) -> f64 {
-    let (step, reveals) = (mechanism.log_odds(), mechanism.revelation());
-    let [up, down] = [mechanism.honesty(), 1.0 - mechanism.honesty()]
-        .map(|probability| (1.0 - reveals) * probability);
+    let (step, reveals) = (log_odds(mechanism), revelation(mechanism));
+    let honesty = honesty(mechanism);
+    let [up, down] = [honesty, 1.0 - honesty].map(|probability| (1.0 - reveals) * probability);
     // Probability of each position not ahead so far; index i stands for i − rounds − 1, and the
     // ends stay empty.
     let middle = rounds as usize + 1;
@@ -100,7 +101,7 @@ pub fn probability_of_getting_ahead(
     }
     let mut ahead = 0.0;
     for _ in 0..rounds {
-        rule.count(&mechanism.loss());
+        rule.count(&mechanism.epsilon_delta());
         let claim = rule.claimed();
         if claim < f64::INFINITY {
             // A revealed bit is an infinite loss.
@@ -141,7 +142,7 @@ mod tests {
     }
 
     fn probability(claim: f64, delta: &str, rounds: u32) -> f64 {
-        let mechanism = RandomizedResponse::with_odds(3, 1, delta.parse().unwrap()).unwrap();
+        let mechanism = RevealingResponse::with_odds(3, 1, delta.parse().unwrap()).unwrap();
         probability_of_getting_ahead(Constant(claim), &mechanism, rounds)
     }
 

@@ -8,7 +8,7 @@
 //! (Rogers et al. eq. 1).
 //!
 //! A rule that claims to bound that loss is a [`Claim`]. Every
-//! [`TimeUniformOdometer`](super::time_uniform::TimeUniformOdometer) is one, and so is
+//! [`TimeUniformOdometer`](crate::account::time_uniform::TimeUniformOdometer) is one, and so is
 //! [`NaiveAdvanced`], which reads a composition theorem for fixed parameters at parameters that
 //! were not fixed. [`StopWhenAhead`] is the adversary that shows the difference
 //! (Rogers et al. 6.1), and [`probability_of_getting_ahead`] computes by how much.
@@ -17,10 +17,9 @@
 
 mod claim;
 mod composition;
-mod randomized_response;
+mod response;
 mod separation;
 
 pub use claim::{Claim, NaiveAdvanced};
 pub use composition::{AdaptParamComp, Challenge, FixedParamComp, Likelihood};
-pub use randomized_response::{RandomizedResponse, Response, ResponseError};
 pub use separation::{StopWhenAhead, probability_of_getting_ahead};

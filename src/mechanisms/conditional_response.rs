@@ -1,0 +1,232 @@
+//! Randomized response whose parameters depend on what was seen before.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::RevealingResponse;
+use super::revealing_response::Response;
+use crate::account::{ContinuationRule, LossOf};
+use crate::compose::{Compositor, Filter, FilterGate, LaunchError, NonInteractive};
+use crate::machine::{Coins, Fault, Machine, Mechanism};
+use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, UnknownLoss};
+
+/// Conditional randomized response (Whitehouse et al. Def. 7): asked with what was seen so far, `z`,
+/// it answers with RR_{ε(z),δ(z)} of its bit.
+///
+/// Use it to test claims about *adaptive* composition: whatever mechanisms an analyst chooses one
+/// after the other, on two neighbours they do no worse than this with the same parameters
+/// (Whitehouse et al. Lemma 11). What `z` is, is up to the one who asks: the answers so far, or
+/// anything else that is public.
+///
+/// The parameters add up under a rule of its own, and what the rule does not admit is refused. So
+/// its loss is its budget, and it can be launched like any other mechanism.
+///
+/// ```
+/// use queryables::account::{Accounted, Accumulator};
+/// use queryables::mechanisms::{ConditionalResponse, Response};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// // More is spent on the second answer if the first was ⊤.
+/// let (little, much) = (EpsilonDelta::new("0.1", "0")?, EpsilonDelta::new("0.5", "1e-6")?);
+/// let parameters = move |seen: &Option<Response>| match seen {
+///     Some(Response::Top) => much,
+///     _ => little,
+/// };
+/// let rule = ApproxDp.accumulator().capped(EpsilonDelta::new("0.6", "1e-6")?);
+/// let bit = launch(&ConditionalResponse::new(rule, parameters), Arc::new(true))?;
+///
+/// let first = bit.ask(None)??;
+/// let second = bit.ask(Some(first))??;
+/// assert!(first != Response::Zero && second != Response::Zero);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// The rule's limit, under every neighbouring relation: each answer is a [`RevealingResponse`], and
+/// they are launched in a non-interactive [`Filter`] with this rule.
+pub struct ConditionalResponse<F, Z, R = AddRemove> {
+    filter: Filter<F, R, NonInteractive>,
+    parameters: Parameters<Z>,
+}
+
+type Parameters<Z> = Arc<dyn Fn(&Z) -> EpsilonDelta + Send + Sync>;
+
+impl<F: ContinuationRule, Z> ConditionalResponse<F, Z> {
+    /// Answers with these parameters for what was seen, as long as the rule says to go on.
+    ///
+    /// The function is public, as its argument is: it must not know the bit.
+    pub fn new(rule: F, parameters: impl Fn(&Z) -> EpsilonDelta + Send + Sync + 'static) -> Self {
+        Self {
+            filter: Filter::noninteractive_with(rule),
+            parameters: Arc::new(parameters),
+        }
+    }
+}
+
+impl<F, Z, R> ConditionalResponse<F, Z, R> {
+    /// The same, with its guarantee stated under another neighbouring relation.
+    #[must_use]
+    pub fn under<S: Relation>(self, relation: S) -> ConditionalResponse<F, Z, S> {
+        ConditionalResponse {
+            filter: self.filter.under(relation),
+            parameters: self.parameters,
+        }
+    }
+}
+
+impl<F: ContinuationRule, Z, R: Relation> Mechanism<bool> for ConditionalResponse<F, Z, R> {
+    type Machine = Responder<F, Z, R>;
+
+    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        Ok(Responder {
+            filter: self.filter.start(data, coins)?,
+            parameters: Arc::clone(&self.parameters),
+        })
+    }
+}
+
+impl<F: ContinuationRule, Z, R: Relation> Private<F::Measure, R> for ConditionalResponse<F, Z, R> {
+    fn loss(&self, measure: &F::Measure) -> Result<LossOf<F>, UnknownLoss> {
+        self.filter.loss(measure)
+    }
+
+    fn loss_at(&self, measure: &F::Measure, distance: Distance) -> Result<LossOf<F>, UnknownLoss> {
+        self.filter.loss_at(measure, distance)
+    }
+}
+
+impl<F: Clone, Z, R: Relation> Clone for ConditionalResponse<F, Z, R> {
+    fn clone(&self) -> Self {
+        Self {
+            filter: self.filter.clone(),
+            parameters: Arc::clone(&self.parameters),
+        }
+    }
+}
+
+impl<F: fmt::Debug, Z, R: Relation> fmt::Debug for ConditionalResponse<F, Z, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConditionalResponse")
+            .field("filter", &self.filter)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A running [`ConditionalResponse`]: it is asked with what was seen, and answers with a
+/// [`Response`], or with the reason why there is none.
+pub struct Responder<F: ContinuationRule, Z, R> {
+    filter: Compositor<bool, FilterGate<F>, R, NonInteractive>,
+    parameters: Parameters<Z>,
+}
+
+impl<F: ContinuationRule, Z, R: Relation> Machine for Responder<F, Z, R>
+where
+    RevealingResponse: Private<F::Measure, R>,
+{
+    type Query = Z;
+    type Answer = Result<Response, LaunchError<LossOf<F>>>;
+
+    fn step(&mut self, seen: Z, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+        let response = RevealingResponse::new((self.parameters)(&seen));
+        match self.filter.release_with(&response, coins) {
+            Err(LaunchError::Failed) => Err(Fault::Failed),
+            answer => Ok(answer),
+        }
+    }
+}
+
+impl<F: ContinuationRule, Z, R> fmt::Debug for Responder<F, Z, R> {
+    /// Nothing of what is inside.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Responder")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::{Accounted, Accumulator, Capped, Sum};
+    use crate::compose::Refusal;
+    use crate::machine::NotPrivateSeededCoins;
+    use crate::noise::enumerate::{Enumeration, enumerate};
+    use crate::privacy::{ApproxDp, Delta, Epsilon, PureDp, Replace};
+    use dashu::rational::RBig;
+
+    fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
+        EpsilonDelta::new(epsilon, delta).unwrap()
+    }
+
+    type Seen = Option<Response>;
+
+    /// A fair coin, and after ⊤ one that is revealed with probability 1/4: parameters that depend
+    /// on the answers, with odds that are rational.
+    fn adaptive() -> ConditionalResponse<Capped<Sum<ApproxDp>>, Seen> {
+        let rule = ApproxDp.accumulator().capped(pair("0", "0.5"));
+        ConditionalResponse::new(rule, |seen: &Seen| match seen {
+            None => pair("0", "0.25"),
+            Some(Response::Top) => pair("0", "0.25"),
+            Some(_) => pair("0", "0.125"),
+        })
+    }
+
+    fn views(bit: bool) -> Enumeration<[Response; 2]> {
+        enumerate(0.0, |coins| {
+            let mut machine = adaptive().start(&Arc::new(bit), coins).unwrap();
+            let first = machine.step(None, coins).unwrap().unwrap();
+            [first, machine.step(Some(first), coins).unwrap().unwrap()]
+        })
+    }
+
+    #[test]
+    fn given_what_was_seen_the_law_is_that_of_its_parameters() {
+        let views = views(true);
+        assert_eq!(views.cut, RBig::ZERO);
+        let probability = |first, then| views.probability(&[first, then]).to_f64_fast();
+        // ⊤ has 3/8. After it the bit is revealed with 1/4, after the others with 1/8.
+        assert_eq!(probability(Response::Top, Response::One), 0.375 * 0.25);
+        assert_eq!(probability(Response::Bottom, Response::One), 0.375 * 0.125);
+        assert_eq!(probability(Response::One, Response::One), 0.25 * 0.125);
+        assert_eq!(probability(Response::Top, Response::Top), 0.375 * 0.375);
+        assert_eq!(probability(Response::Top, Response::Zero), 0.0);
+    }
+
+    /// At ε = 0 the hockey stick is the total variation distance. A view reveals with 1/4 in the
+    /// first round, and else with 1/4 after ⊤ and 1/8 after ⊥, each of which has 3/8.
+    #[test]
+    fn views_on_neighbours_are_within_the_budget() {
+        let (zero, one) = (views(false), views(true));
+        let distance: f64 = zero
+            .outcomes
+            .iter()
+            .map(|(view, mass)| (mass - one.probability(view)).to_f64_fast().max(0.0))
+            .sum();
+        assert_eq!(distance, 0.25 + 0.375 * 0.25 + 0.375 * 0.125);
+        let loss = Private::<ApproxDp, AddRemove>::loss(&adaptive(), &ApproxDp).unwrap();
+        assert!(loss.delta >= Delta::try_from(distance).unwrap());
+    }
+
+    #[test]
+    fn what_is_over_budget_is_refused_and_costs_nothing() {
+        let epsilon = |text: &str| text.parse::<Epsilon>().unwrap();
+        let rule = PureDp.accumulator().capped(epsilon("1"));
+        let mechanism = ConditionalResponse::new(rule, |loss: &EpsilonDelta| *loss).under(Replace);
+        let mut coins = NotPrivateSeededCoins::new(3);
+        let mut machine = mechanism.start(&Arc::new(true), &mut coins).unwrap();
+        let mut ask = |text, delta| machine.step(pair(text, delta), &mut coins).unwrap();
+        assert!(ask("0.75", "0").is_ok());
+        let refusal = Refusal {
+            spent: epsilon("0.75"),
+            requested: epsilon("0.5"),
+            remaining: epsilon("0.25"),
+            limit: epsilon("1"),
+        };
+        assert_eq!(ask("0.5", "0"), Err(LaunchError::Refused(refusal)));
+        // Pure privacy has no word for what reveals.
+        let unknown = UnknownLoss("it reveals the bit with probability delta");
+        assert_eq!(ask("0.1", "0.1"), Err(LaunchError::UnknownLoss(unknown)));
+        assert!(ask("0.25", "0").is_ok());
+        assert!(ask("1e-27", "0").is_err());
+    }
+}
