@@ -14,6 +14,8 @@
 //! | [`RandomizedResponse`] | one bit | ε |
 //! | [`RevealingResponse`] | one bit, revealed with probability δ | (ε, δ) |
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget |
+//! | [`ContinualCount`] | how many rows there are so far, at every time | ε |
+//! | [`GaussianContinualCount`] | the same, with lighter tails | ρ |
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits |
 //!
@@ -23,6 +25,7 @@ mod above_threshold;
 mod attribute;
 mod choose;
 mod conditional_response;
+mod continual_count;
 mod count;
 #[cfg(test)]
 mod exact;
@@ -37,6 +40,7 @@ pub use above_threshold::{AboveThreshold, CountingRelation, Search};
 pub use attribute::{Attribute, Predicate};
 pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, Responder};
+pub use continual_count::{ContinualCount, Counter, GaussianContinualCount, StreamingRelation};
 pub use count::{GaussianCount, NoisyCount};
 pub use histogram::NoisyHistogram;
 pub use randomized_response::RandomizedResponse;

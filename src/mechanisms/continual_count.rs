@@ -1,0 +1,507 @@
+//! How many rows there are so far, again and again as time goes on.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::{Attribute, CountingRelation, MechanismError, clamped, over};
+use crate::machine::{Coins, Fault, Law, Machine, Mechanism, Ratio};
+use crate::noise::{DiscreteGaussian, DiscreteLaplace};
+use crate::privacy::{
+    AddRemove, Epsilon, Private, PureDp, Relation, Replace, Rho, UnknownLoss, ZCdp,
+};
+
+/// How many rows arrived before a time, for as many times as one likes: the binary-tree counter of
+/// Dwork, Naor, Pitassi and Rothblum 2010 and Chan, Shi and Song 2011, with discrete Laplace noise.
+///
+/// Use it to watch a count grow. For T times, a fresh [`NoisyCount`](super::NoisyCount) each time
+/// would need noise of scale T/ε; here each answer has at most log₂ T + 1 noises of scale
+/// (log₂ T + 1)/ε. Answers are consistent: the same time gets the same answer. Where losses are
+/// accounted in zCDP, [`GaussianContinualCount`] is more accurate.
+///
+/// Times run from 0 to the horizon, and a row arrives at the one that an attribute gives. A query
+/// is a time t, and the answer counts the rows that arrived before t, so that t = 1 asks for those
+/// at time 0. Times can be asked for in any order.
+///
+/// ```
+/// use queryables::mechanisms::{Attribute, ContinualCount};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// // The hour at which each visitor came, over four weeks: one every hour.
+/// let visits: Arc<Vec<u64>> = Arc::new((0..28 * 24).collect());
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), visits)?;
+///
+/// let hour = Attribute::new("hour", |hour: &u64| Some(*hour));
+/// let visitors = ContinualCount::new(AddRemove, hour, 28 * 24, "0.5".parse()?)?;
+/// let visitors = filter.launch(&visitors)?;
+/// for day in 1..=28 {
+///     let so_far = visitors.ask(24 * day)?;
+///     assert!(so_far.abs_diff(24 * day as i64) < 5_000);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// ε-DP, and no less, for neighbours under `R`, against every choice of times. Times are the leaves
+/// of a binary tree. The rows before t are those below the nodes that the binary digits of t name,
+/// one for each digit 1, and each node has noise of its own, drawn once: all answers are computed
+/// from the noisy counts of the nodes. How many nodes one row can change is their sensitivity Δ,
+/// and the noise has a scale of Δ/ε:
+///
+/// - a row that is added or removed: Δ is the number of binary digits of the horizon. A row at time
+///   0 is below as many nodes, and no row is below more, since only left children are ever named;
+/// - a row that is replaced: the nodes that are above the old time or the new one, and not both.
+///   With a horizon of 2^h + r, where r < 2^h, that is h + 1 and the number of digits of r, if any,
+///   or 2h − 1 if that is more.
+pub struct ContinualCount<Row, R = AddRemove> {
+    times: Times<Row>,
+    epsilon: Epsilon,
+    noise: DiscreteLaplace,
+    relation: PhantomData<fn() -> R>,
+}
+
+/// [`ContinualCount`] with discrete Gaussian noise.
+///
+/// Use it where losses are accounted in zCDP, or converted to (ε, δ) at the end: the noise of an
+/// answer has a standard deviation of about (log₂ T + 1)/√(2ρ).
+///
+/// ```
+/// use queryables::mechanisms::{Attribute, GaussianContinualCount};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let visits: Arc<Vec<u64>> = Arc::new((0..1000).collect());
+/// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), visits)?;
+///
+/// let minute = Attribute::new("minute", |minute: &u64| Some(*minute));
+/// let visitors = GaussianContinualCount::new(AddRemove, minute, 1000, "0.5".parse()?)?;
+/// let visitors = filter.launch(&visitors)?;
+/// assert!(visitors.ask(500)?.abs_diff(500) < 200);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// ρ-zCDP, and no less, for neighbours under `R` (Canonne, Kamath and Steinke 2020, Theorem 14):
+/// one row changes Δ nodes by one each, as for [`ContinualCount`], and the noise has a variance of
+/// Δ/(2ρ).
+pub struct GaussianContinualCount<Row, R = AddRemove> {
+    times: Times<Row>,
+    rho: Rho,
+    noise: DiscreteGaussian,
+    relation: PhantomData<fn() -> R>,
+}
+
+/// When rows arrive.
+struct Times<Row> {
+    attribute: Attribute<Row, Option<u64>>,
+    horizon: u64,
+}
+
+impl<Row> Clone for Times<Row> {
+    fn clone(&self) -> Self {
+        Self {
+            attribute: self.attribute.clone(),
+            horizon: self.horizon,
+        }
+    }
+}
+
+/// A relation for which it is known how many nodes of a tree one row changes.
+pub trait StreamingRelation: CountingRelation {
+    /// The largest number of nodes, for so many times.
+    #[doc(hidden)]
+    fn largest_change(horizon: u64) -> u64;
+}
+
+/// The number of binary digits.
+fn digits(number: u64) -> u64 {
+    u64::from(u64::BITS - number.leading_zeros())
+}
+
+impl StreamingRelation for AddRemove {
+    fn largest_change(horizon: u64) -> u64 {
+        digits(horizon)
+    }
+}
+
+impl StreamingRelation for Replace {
+    /// A row at time 0 that is no longer counted changes h + 1 nodes. One that moves from the first
+    /// time of a left half to the first of the right half, where the whole has 2^m times, changes m
+    /// nodes that it leaves, and those that it enters: below the right half itself, which is never
+    /// named, up to m − 1. All nodes above are above both. The largest whole that fits has m = h;
+    /// with r > 0, a row can also move from 0 to 2^h, where nothing is above both.
+    fn largest_change(horizon: u64) -> u64 {
+        let all = digits(horizon);
+        let rest = horizon ^ (1_u64 << all.saturating_sub(1));
+        (all + digits(rest)).max((2 * all).saturating_sub(3))
+    }
+}
+
+impl<Row, R: StreamingRelation> ContinualCount<Row, R> {
+    /// Counts rows by the time that `time` gives, below `horizon`. Those without a time, or with a
+    /// later one, are not counted.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::BadRange`] if the horizon is zero, [`MechanismError::NoLoss`] if ε is.
+    pub fn new(
+        _relation: R,
+        time: Attribute<Row, Option<u64>>,
+        horizon: u64,
+        epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
+        let (times, change) = Times::new::<R>(time, horizon)?;
+        Ok(Self {
+            times,
+            epsilon,
+            noise: DiscreteLaplace::new(over(change, epsilon)?)?,
+            relation: PhantomData,
+        })
+    }
+}
+
+impl<Row, R: StreamingRelation> GaussianContinualCount<Row, R> {
+    /// Counts rows by the time that `time` gives, below `horizon`. Those without a time, or with a
+    /// later one, are not counted.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::BadRange`] if the horizon is zero, [`MechanismError::NoLoss`] if ρ is,
+    /// and [`MechanismError::TooLarge`] or [`MechanismError::Noise`] if Δ/(2ρ), in lowest terms,
+    /// has a numerator of more than 2^124.
+    pub fn new(
+        _relation: R,
+        time: Attribute<Row, Option<u64>>,
+        horizon: u64,
+        rho: Rho,
+    ) -> Result<Self, MechanismError> {
+        let (times, change) = Times::new::<R>(time, horizon)?;
+        let half = Ratio::from(2).inverse().unwrap_or(Ratio::from(1));
+        let half = half.checked_mul(change).ok_or(MechanismError::TooLarge)?;
+        Ok(Self {
+            times,
+            rho,
+            noise: DiscreteGaussian::new(over(half, rho)?)?,
+            relation: PhantomData,
+        })
+    }
+}
+
+impl<Row> Times<Row> {
+    fn new<R: StreamingRelation>(
+        attribute: Attribute<Row, Option<u64>>,
+        horizon: u64,
+    ) -> Result<(Self, Ratio), MechanismError> {
+        if horizon == 0 {
+            return Err(MechanismError::BadRange);
+        }
+        let change = Ratio::from(R::largest_change(horizon));
+        Ok((Self { attribute, horizon }, change))
+    }
+
+    fn start<N>(&self, rows: &[Row], noise: N) -> Counter<N> {
+        let times = rows.iter().filter_map(|row| self.attribute.read(row)?);
+        let mut times: Vec<u64> = times.filter(|time| *time < self.horizon).collect();
+        times.sort_unstable();
+        Counter {
+            times,
+            horizon: self.horizon,
+            noise,
+            drawn: BTreeMap::new(),
+        }
+    }
+}
+
+/// What the two have in common.
+macro_rules! continual_count {
+    ($Count:ident, $measure:ident, $loss:ident: $Loss:ident, $Noise:ident) => {
+        impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for $Count<Row, R> {
+            type Machine = Counter<$Noise>;
+
+            fn start(&self, data: &Arc<D>, _: &mut dyn Coins) -> Result<Counter<$Noise>, Fault> {
+                Ok(self.times.start((**data).as_ref(), self.noise))
+            }
+        }
+
+        impl<Row, R: StreamingRelation> Private<$measure, R> for $Count<Row, R> {
+            fn loss(&self, _: &$measure) -> Result<$Loss, UnknownLoss> {
+                Ok(self.$loss)
+            }
+        }
+
+        impl<Row, R> Clone for $Count<Row, R> {
+            fn clone(&self) -> Self {
+                Self {
+                    times: self.times.clone(),
+                    ..*self
+                }
+            }
+        }
+
+        impl<Row, R: Relation> fmt::Debug for $Count<Row, R> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($Count))
+                    .field("relation", &R::NAME)
+                    .field("time", &self.times.attribute)
+                    .field("horizon", &self.times.horizon)
+                    .field("loss", &self.$loss)
+                    .field("noise", &self.noise.support())
+                    .finish()
+            }
+        }
+    };
+}
+
+continual_count!(ContinualCount, PureDp, epsilon: Epsilon, DiscreteLaplace);
+continual_count!(GaussianContinualCount, ZCdp, rho: Rho, DiscreteGaussian);
+
+/// A running [`ContinualCount`] or [`GaussianContinualCount`]: it is asked times up to its horizon.
+///
+/// It remembers the noise of every node that it has used: at most one for each time asked for and
+/// digit of it, and never more than there are times.
+pub struct Counter<N> {
+    /// When the rows that count arrived, in order.
+    times: Vec<u64>,
+    horizon: u64,
+    noise: N,
+    /// By the times at which nodes begin and end.
+    drawn: BTreeMap<(u64, u64), i128>,
+}
+
+impl<N: Law> Counter<N> {
+    fn noise(&mut self, node: (u64, u64), coins: &mut dyn Coins) -> Result<i128, Fault> {
+        if let Some(noise) = self.drawn.get(&node) {
+            return Ok(*noise);
+        }
+        let noise = coins.draw(&self.noise)?;
+        self.drawn.insert(node, noise);
+        Ok(noise)
+    }
+}
+
+impl<N: Law> Machine for Counter<N> {
+    type Query = u64;
+    type Answer = i64;
+
+    fn step(&mut self, time: u64, coins: &mut dyn Coins) -> Result<i64, Fault> {
+        if time > self.horizon {
+            return Err(Fault::InvalidQuery("the time is beyond the horizon"));
+        }
+        let mut noise = 0_i128;
+        for node in nodes(time) {
+            noise = noise.saturating_add(self.noise(node, coins)?);
+        }
+        // The counts of the nodes, whose times follow one another, add up to this.
+        let count = self.times.partition_point(|arrived| *arrived < time);
+        Ok(clamped(count as i128, noise))
+    }
+}
+
+/// The nodes below which the times before this one are, the largest first: one for each binary
+/// digit 1, by the times at which it begins and ends.
+fn nodes(time: u64) -> impl Iterator<Item = (u64, u64)> {
+    let mut begin = 0;
+    (0..u64::BITS)
+        .rev()
+        .map(move |digit| time & (1 << digit))
+        .filter(|size| *size > 0)
+        .map(move |size| {
+            let node = (begin, begin + size);
+            begin += size;
+            node
+        })
+}
+
+impl<N> fmt::Debug for Counter<N> {
+    /// Neither the data nor the noise.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Counter")
+            .field("horizon", &self.horizon)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{NotPrivateSeededCoins, Support};
+    use crate::mechanisms::exact::{answers, violation};
+    use std::collections::BTreeSet;
+
+    /// A row of t arrives at time t; 99 has no time, and 98 cannot be read.
+    fn time() -> Attribute<u8, Option<u64>> {
+        Attribute::new("time", |row: &u8| match row {
+            98 => panic!("an unlucky row"),
+            99 => None,
+            row => Some(u64::from(*row)),
+        })
+    }
+
+    fn laplace<R: StreamingRelation>(
+        relation: R,
+        horizon: u64,
+        epsilon: &str,
+    ) -> Result<ContinualCount<u8, R>, MechanismError> {
+        ContinualCount::new(relation, time(), horizon, epsilon.parse().unwrap())
+    }
+
+    #[test]
+    fn the_nodes_of_a_time_cover_what_is_before_it() {
+        assert_eq!(nodes(0).count(), 0);
+        assert!(nodes(13).eq([(0, 8), (8, 12), (12, 13)]));
+        for time in 1..200 {
+            let nodes: Vec<_> = nodes(time).collect();
+            assert_eq!(nodes.len() as u32, time.count_ones());
+            assert!(nodes.windows(2).all(|pair| pair[0].1 == pair[1].0));
+            assert_eq!((nodes[0].0, nodes[nodes.len() - 1].1), (0, time));
+            // Nodes of a binary tree, and left children.
+            for (begin, end) in nodes {
+                let size = end - begin;
+                assert!(size.is_power_of_two() && begin % (2 * size) == 0);
+            }
+        }
+        assert!(nodes(u64::MAX).last() == Some((u64::MAX - 1, u64::MAX)));
+    }
+
+    /// Every row and every move, over all nodes that any query names.
+    #[test]
+    fn the_largest_change_is_that_of_some_row_and_no_row_changes_more() {
+        for horizon in 1..=70 {
+            let named: BTreeSet<_> = (0..=horizon).flat_map(nodes).collect();
+            let above = |time: u64| -> BTreeSet<(u64, u64)> {
+                let above = |(begin, end): &&(u64, u64)| (*begin..*end).contains(&time);
+                named.iter().filter(above).copied().collect()
+            };
+            // The last one is not counted.
+            let above: Vec<_> = (0..=horizon).map(above).collect();
+            let most = above.iter().map(BTreeSet::len).max().unwrap() as u64;
+            assert_eq!(AddRemove::largest_change(horizon), most, "{horizon}");
+            let moves = above.iter().flat_map(|one| {
+                above
+                    .iter()
+                    .map(move |other| one.symmetric_difference(other).count())
+            });
+            let most = moves.max().unwrap() as u64;
+            assert_eq!(Replace::largest_change(horizon), most, "{horizon}");
+        }
+        assert_eq!(AddRemove::largest_change(u64::MAX), 64);
+        assert_eq!(Replace::largest_change(u64::MAX), 127);
+    }
+
+    /// Whether the loss is attained between these datasets, and surely not exceeded, if all nodes
+    /// are asked for.
+    fn attains<R: StreamingRelation>(relation: R, horizon: u64, pair: [&[u8]; 2]) -> bool {
+        let change = R::largest_change(horizon);
+        // Noise of scale 1.
+        let count = laplace(relation, horizon, &change.to_string()).unwrap();
+        let loss = count.loss(&PureDp).unwrap();
+        let queries: Vec<_> = (1..=horizon).chain([1]).collect();
+        let [one, other] = pair.map(|rows| answers(&count, rows, &queries, 7));
+        assert!(one.cut.to_f64_fast() < 0.01 && other.cut.to_f64_fast() < 0.01);
+        let exceeds = |epsilon| {
+            violation(&one, &other, epsilon).is_some() || violation(&other, &one, epsilon).is_some()
+        };
+        assert!(!exceeds(loss));
+        exceeds(loss.saturating_sub("0.6".parse().unwrap()))
+    }
+
+    #[test]
+    fn the_loss_is_attained_and_not_exceeded() {
+        assert!(attains(AddRemove, 2, [&[0, 1], &[1]]));
+        assert!(!attains(AddRemove, 2, [&[0, 1], &[0]]));
+        assert!(attains(AddRemove, 3, [&[0], &[]]));
+        assert!(attains(Replace, 2, [&[0], &[99]]));
+        assert!(!attains(Replace, 2, [&[0], &[1]]));
+        assert!(attains(Replace, 3, [&[0], &[2]]));
+        assert!(!attains(Replace, 3, [&[0], &[98]]));
+    }
+
+    /// The Rényi divergence of order 2 is 2ρ: the sum of p²/q is e^(2ρ), up to what is cut.
+    #[test]
+    fn the_loss_of_gaussian_noise_is_attained() {
+        let rho = "0.5".parse().unwrap();
+        let count = GaussianContinualCount::new(AddRemove, time(), 2, rho).unwrap();
+        assert_eq!(count.loss(&ZCdp), Ok(rho));
+        let answers = |rows: &[u8]| answers(&count, rows, &[1, 2], 9);
+        let (one, other) = (answers(&[0]), answers(&[]));
+        let sum: f64 = one
+            .outcomes
+            .iter()
+            .filter_map(|(answer, mass)| {
+                let (p, q) = (mass, other.outcomes.get(answer)?);
+                Some((p * p / q).to_f64_fast())
+            })
+            .sum();
+        assert!((sum - 1_f64.exp()).abs() < 2e-3, "{sum}");
+    }
+
+    #[test]
+    fn counts_are_of_what_came_before_and_do_not_change() {
+        // With an ε of a million there is no noise to speak of.
+        let count = laplace(AddRemove, 100, "1000000").unwrap();
+        let mut coins = NotPrivateSeededCoins::new(5);
+        let data = Arc::new(vec![3, 0, 3, 98, 99, 7, 100]);
+        let mut machine = count.start(&data, &mut coins).unwrap();
+        let mut ask = |time| machine.step(time, &mut coins);
+        for (time, expected) in [(0, 0), (1, 1), (3, 1), (4, 3), (7, 3), (8, 4), (100, 4)] {
+            assert_eq!(ask(time), Ok(expected), "{time}");
+        }
+        assert_eq!(
+            ask(101),
+            Err(Fault::InvalidQuery("the time is beyond the horizon"))
+        );
+        assert_eq!(format!("{machine:?}"), "Counter { horizon: 100, .. }");
+    }
+
+    #[test]
+    fn the_same_time_gets_the_same_answer() {
+        let count = laplace(AddRemove, 64, "0.001").unwrap();
+        let mut coins = NotPrivateSeededCoins::new(5);
+        let mut machine = count.start(&Arc::new(vec![1_u8]), &mut coins).unwrap();
+        let mut all = || -> Vec<_> {
+            (0..=64)
+                .map(|time| machine.step(time, &mut coins).unwrap())
+                .collect()
+        };
+        let first = all();
+        assert_eq!(first, all());
+        // Noise of scale 7000, and yet not all of it the same.
+        assert!(first.iter().collect::<BTreeSet<_>>().len() > 32);
+        assert_eq!(machine.drawn.len(), 64);
+    }
+
+    #[test]
+    fn noise_follows_from_the_loss_and_the_horizon() {
+        let scale = |numerator, denominator| Ratio::new(numerator, denominator).unwrap();
+        let support = |horizon| laplace(Replace, horizon, "0.5").unwrap().noise.support();
+        let laplace = |scale| Support::DiscreteLaplace { scale };
+        assert_eq!(support(1), laplace(scale(2, 1)));
+        assert_eq!(support(5), laplace(scale(8, 1)));
+        let rho = "0.15".parse().unwrap();
+        let gaussian = GaussianContinualCount::new(AddRemove, time(), 7, rho).unwrap();
+        let variance = scale(10, 1);
+        assert_eq!(
+            gaussian.noise.support(),
+            Support::DiscreteGaussian { variance }
+        );
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let error = |horizon, text| laplace(AddRemove, horizon, text).map(|_| ());
+        assert_eq!(error(0, "1"), Err(MechanismError::BadRange));
+        assert_eq!(error(1, "0"), Err(MechanismError::NoLoss("epsilon")));
+        assert_eq!(error(u64::MAX, "1e-27"), Ok(()));
+        let gaussian = |horizon, rho: &str| {
+            let rho = rho.parse().unwrap();
+            GaussianContinualCount::new(Replace, time(), horizon, rho).map(|_| ())
+        };
+        assert_eq!(gaussian(0, "1"), Err(MechanismError::BadRange));
+        assert_eq!(gaussian(1, "0"), Err(MechanismError::NoLoss("rho")));
+        assert_eq!(gaussian(u64::MAX, "1e-27"), Ok(()));
+    }
+}
