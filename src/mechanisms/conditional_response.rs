@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::account::{Accounted, Accumulator, Capped, Sum};
     use crate::compose::Refusal;
-    use crate::machine::NotPrivateSeededCoins;
+    use crate::machine::{NotPrivateSeededCoins, Replay};
     use crate::noise::enumerate::{Enumeration, enumerate};
     use crate::privacy::{ApproxDp, Delta, Epsilon, PureDp, Replace};
     use dashu::rational::RBig;
@@ -228,5 +228,12 @@ mod tests {
         assert_eq!(ask("0.1", "0.1"), Err(LaunchError::UnknownLoss(unknown)));
         assert!(ask("0.25", "0").is_ok());
         assert!(ask("1e-27", "0").is_err());
+    }
+
+    #[test]
+    fn coins_that_fail_end_it() {
+        let mut none = Replay::of([]);
+        let mut machine = adaptive().start(&Arc::new(true), &mut none).unwrap();
+        assert_eq!(machine.step(None, &mut none), Err(Fault::Failed));
     }
 }

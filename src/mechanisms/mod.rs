@@ -16,6 +16,7 @@
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget |
 //! | [`ContinualCount`] | how many rows there are so far, at every time | ε |
 //! | [`GaussianContinualCount`] | the same, with lighter tails | ρ |
+//! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget |
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits |
 //!
@@ -31,6 +32,7 @@ mod count;
 mod exact;
 mod histogram;
 mod logarithm;
+mod query_answerer;
 mod randomized_response;
 mod revealing_response;
 mod sparse_vector;
@@ -43,6 +45,7 @@ pub use conditional_response::{ConditionalResponse, Responder};
 pub use continual_count::{ContinualCount, Counter, GaussianContinualCount, StreamingRelation};
 pub use count::{GaussianCount, NoisyCount};
 pub use histogram::NoisyHistogram;
+pub use query_answerer::{Answerer, Priced, Pricing, QueryAnswerer};
 pub use randomized_response::RandomizedResponse;
 pub use revealing_response::{Response, RevealingResponse};
 pub use sparse_vector::{CountingSearch, SparseVector};

@@ -1,0 +1,361 @@
+//! Counts at a price, as long as the budget lasts.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::{GaussianCount, MechanismError, NoisyCount, Predicate};
+use crate::account::{ContinuationRule, LossOf};
+use crate::compose::{Compositor, Filter, FilterGate, LaunchError, NonInteractive};
+use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
+use crate::privacy::{
+    AddRemove, ApproxDp, Distance, Epsilon, Measure, Private, PureDp, Relation, Restated, Rho,
+    UnknownLoss, ZCdp,
+};
+
+/// Answers counting queries, each at a price that comes with it, until its own budget is spent.
+///
+/// Use it to hand out one queryable instead of a compositor: whoever holds it can count, and
+/// decide from query to query how much an answer is worth, but can launch nothing else. The rule
+/// is a free choice. With [`ThroughRdp`](crate::account::ThroughRdp), many cheap answers cost far
+/// less than the sum of their prices.
+///
+/// What is over budget is refused and costs nothing; a cheaper query may still be answered.
+///
+/// ```
+/// use queryables::account::{Accounted, Accumulator};
+/// use queryables::mechanisms::{Predicate, Priced, QueryAnswerer};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let ages: Arc<Vec<u32>> = Arc::new((0..1000).map(|person| person % 80).collect());
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+///
+/// // Half of it goes to somebody who only counts.
+/// let rule = PureDp.accumulator().capped("0.5".parse()?);
+/// let counts = filter.launch(&QueryAnswerer::new(rule))?;
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+///
+/// let rough = counts.ask(Priced::new(adults.clone(), "0.1".parse()?))??;
+/// if rough > 500 {
+///     let better = counts.ask(Priced::new(adults.clone(), "0.4".parse()?))??;
+///     assert!(better.abs_diff(766) < 200);
+///     let refused = counts.ask(Priced::new(adults, "0.1".parse()?))?;
+///     assert!(matches!(refused, Err(LaunchError::Refused(_))));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// The rule's limit, for neighbours under `R`, against every adaptive choice of predicates and
+/// prices: each answer is a [`NoisyCount`] or a [`GaussianCount`] that loses its price, launched in
+/// a non-interactive [`Filter`] with this rule. Whether a query is refused depends on prices only.
+pub struct QueryAnswerer<F, Row, R = AddRemove> {
+    filter: Filter<F, R, NonInteractive>,
+    row: PhantomData<fn(&Row)>,
+}
+
+/// A measure in which counts are sold.
+///
+/// | measure | price | noise |
+/// |---|---|---|
+/// | [`PureDp`] | ε | discrete Laplace, of scale 1/ε |
+/// | [`ApproxDp`] | ε | the same, whose loss is (ε, 0) |
+/// | [`ZCdp`] | ρ | discrete Gaussian, of variance 1/(2ρ) |
+pub trait Pricing: Measure {
+    /// What a query offers.
+    type Price;
+    /// What answers it.
+    type Count<Row>;
+
+    /// The count at this price.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError`] if no noise has this price.
+    fn count<Row>(
+        predicate: Predicate<Row>,
+        price: Self::Price,
+    ) -> Result<Self::Count<Row>, MechanismError>;
+}
+
+impl Pricing for PureDp {
+    type Price = Epsilon;
+    type Count<Row> = NoisyCount<Row>;
+
+    fn count<Row>(
+        predicate: Predicate<Row>,
+        price: Epsilon,
+    ) -> Result<NoisyCount<Row>, MechanismError> {
+        NoisyCount::new(predicate, price)
+    }
+}
+
+impl Pricing for ApproxDp {
+    type Price = Epsilon;
+    type Count<Row> = Restated<PureDp, NoisyCount<Row>>;
+
+    fn count<Row>(
+        predicate: Predicate<Row>,
+        price: Epsilon,
+    ) -> Result<Self::Count<Row>, MechanismError> {
+        Ok(Restated::new(PureDp, NoisyCount::new(predicate, price)?))
+    }
+}
+
+impl Pricing for ZCdp {
+    type Price = Rho;
+    type Count<Row> = GaussianCount<Row>;
+
+    fn count<Row>(
+        predicate: Predicate<Row>,
+        price: Rho,
+    ) -> Result<GaussianCount<Row>, MechanismError> {
+        GaussianCount::new(predicate, price)
+    }
+}
+
+/// A predicate, and what its count is worth.
+pub struct Priced<Row, P> {
+    /// What is counted.
+    pub predicate: Predicate<Row>,
+    /// What the answer may lose.
+    pub price: P,
+}
+
+impl<Row, P> Priced<Row, P> {
+    /// This predicate at this price.
+    pub fn new(predicate: Predicate<Row>, price: P) -> Self {
+        Self { predicate, price }
+    }
+}
+
+impl<Row, P: Clone> Clone for Priced<Row, P> {
+    fn clone(&self) -> Self {
+        Self::new(self.predicate.clone(), self.price.clone())
+    }
+}
+
+impl<Row, P: fmt::Debug> fmt::Debug for Priced<Row, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Priced")
+            .field("predicate", &self.predicate)
+            .field("price", &self.price)
+            .finish()
+    }
+}
+
+impl<F: ContinuationRule<Measure: Pricing>, Row> QueryAnswerer<F, Row> {
+    /// Answers as long as this rule says to go on.
+    pub fn new(rule: F) -> Self {
+        Self {
+            filter: Filter::noninteractive_with(rule),
+            row: PhantomData,
+        }
+    }
+}
+
+impl<F, Row, R> QueryAnswerer<F, Row, R> {
+    /// The same, with its guarantee stated under another neighbouring relation.
+    #[must_use]
+    pub fn under<S: Relation>(self, relation: S) -> QueryAnswerer<F, Row, S> {
+        QueryAnswerer {
+            filter: self.filter.under(relation),
+            row: PhantomData,
+        }
+    }
+}
+
+impl<D, F, Row, R> Mechanism<D> for QueryAnswerer<F, Row, R>
+where
+    D: AsRef<[Row]> + ?Sized,
+    F: ContinuationRule,
+    R: Relation,
+{
+    type Machine = Answerer<D, F, Row, R>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        Ok(Answerer {
+            filter: self.filter.start(data, coins)?,
+            row: PhantomData,
+        })
+    }
+}
+
+impl<F: ContinuationRule, Row, R: Relation> Private<F::Measure, R> for QueryAnswerer<F, Row, R> {
+    fn loss(&self, measure: &F::Measure) -> Result<LossOf<F>, UnknownLoss> {
+        self.filter.loss(measure)
+    }
+
+    fn loss_at(&self, measure: &F::Measure, distance: Distance) -> Result<LossOf<F>, UnknownLoss> {
+        self.filter.loss_at(measure, distance)
+    }
+}
+
+impl<F: Clone, Row, R: Relation> Clone for QueryAnswerer<F, Row, R> {
+    fn clone(&self) -> Self {
+        Self {
+            filter: self.filter.clone(),
+            row: PhantomData,
+        }
+    }
+}
+
+impl<F: fmt::Debug, Row, R: Relation> fmt::Debug for QueryAnswerer<F, Row, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QueryAnswerer")
+            .field("filter", &self.filter)
+            .finish()
+    }
+}
+
+/// A running [`QueryAnswerer`]: it is asked [`Priced`] predicates, and answers with a noisy count,
+/// or with the reason why there is none.
+pub struct Answerer<D: ?Sized, F: ContinuationRule, Row, R> {
+    filter: Compositor<D, FilterGate<F>, R, NonInteractive>,
+    row: PhantomData<fn(&Row)>,
+}
+
+impl<D, F, Row, R> Machine for Answerer<D, F, Row, R>
+where
+    D: AsRef<[Row]> + ?Sized,
+    F: ContinuationRule<Measure: Pricing>,
+    R: Relation,
+    <F::Measure as Pricing>::Count<Row>:
+        Mechanism<D, Machine = Released<i64>> + Private<F::Measure, R>,
+{
+    type Query = Priced<Row, <F::Measure as Pricing>::Price>;
+    type Answer = Result<i64, LaunchError<LossOf<F>>>;
+
+    fn step(&mut self, query: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+        let count = F::Measure::count(query.predicate, query.price)
+            .map_err(|_| Fault::InvalidQuery("no noise has this price"))?;
+        match self.filter.release_with(&count, coins) {
+            Err(LaunchError::Failed) => Err(Fault::Failed),
+            answer => Ok(answer),
+        }
+    }
+}
+
+impl<D: ?Sized, F: ContinuationRule, Row, R> fmt::Debug for Answerer<D, F, Row, R> {
+    /// Nothing of what is inside.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Answerer")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::{Accounted, Accumulator, ThroughZCdp};
+    use crate::compose::Refusal;
+    use crate::machine::{NotPrivateSeededCoins, Replay};
+    use crate::mechanisms::exact::{rows_of, violation};
+    use crate::noise::enumerate::{Enumeration, enumerate_laws};
+    use crate::privacy::{EpsilonDelta, Replace};
+
+    fn epsilon(text: &str) -> Epsilon {
+        text.parse().unwrap()
+    }
+
+    /// What somebody sees who pays 1 for a first count, and for a second one 1 if the first was
+    /// zero, otherwise 2, where both together may cost this.
+    fn views(rows: &[u8], budget: &str) -> Enumeration<[Option<i64>; 2]> {
+        let data = Arc::new(rows.to_vec());
+        let rule = PureDp.accumulator().capped(epsilon(budget));
+        let mechanism = QueryAnswerer::new(rule).under(Replace);
+        enumerate_laws(9, |coins| {
+            let mut machine = mechanism.start(&data, coins).unwrap();
+            let mut ask = |price| {
+                let query = Priced::new(rows_of(1), epsilon(price));
+                machine.step(query, coins).ok()?.ok()
+            };
+            let first = ask("1");
+            let second = ask(if first == Some(0) { "1" } else { "2" });
+            [first, second]
+        })
+    }
+
+    #[test]
+    fn adaptive_views_on_neighbours_are_within_the_budget() {
+        let exceeds = |budget: &str, loss: &str| {
+            let (one, other) = (views(&[1], budget), views(&[2], budget));
+            assert!(one.cut.to_f64_fast() < 0.001 && other.cut.to_f64_fast() < 0.001);
+            let loss = epsilon(loss);
+            violation(&one, &other, loss).is_some() || violation(&other, &one, loss).is_some()
+        };
+        // The dearer way costs 3, and is refused where only 2 may be spent.
+        assert!(!exceeds("3", "3"));
+        assert!(exceeds("3", "2.9"));
+        assert!(!exceeds("2", "2"));
+        assert!(exceeds("2", "1.9"));
+    }
+
+    #[test]
+    fn what_is_over_budget_is_refused_and_costs_nothing() {
+        let rule = PureDp.accumulator().capped(epsilon("1"));
+        let mechanism = QueryAnswerer::<_, u8>::new(rule);
+        assert_eq!(mechanism.loss(&PureDp), Ok(epsilon("1")));
+        let mut coins = NotPrivateSeededCoins::new(3);
+        let data = Arc::new(vec![1_u8, 2]);
+        let mut machine = mechanism.start(&data, &mut coins).unwrap();
+        let mut ask = |price| machine.step(Priced::new(rows_of(1), epsilon(price)), &mut coins);
+        assert!(ask("0.75").unwrap().is_ok());
+        let refusal = Refusal {
+            spent: epsilon("0.75"),
+            requested: epsilon("0.5"),
+            remaining: epsilon("0.25"),
+            limit: epsilon("1"),
+        };
+        assert_eq!(ask("0.5"), Ok(Err(LaunchError::Refused(refusal))));
+        assert_eq!(
+            ask("0"),
+            Err(Fault::InvalidQuery("no noise has this price"))
+        );
+        assert!(ask("0.25").unwrap().is_ok());
+        assert!(matches!(ask("1e-27"), Ok(Err(LaunchError::Refused(_)))));
+    }
+
+    #[test]
+    fn a_better_rule_answers_more() {
+        let answered = |mut ask: Box<dyn FnMut() -> bool>| (0..1000).take_while(|_| ask()).count();
+        let limit = EpsilonDelta::new("1", "1e-6").unwrap();
+        let query = || Priced::new(rows_of(1), epsilon("0.01"));
+        macro_rules! count {
+            ($rule:expr) => {{
+                let mut coins = NotPrivateSeededCoins::new(3);
+                let mechanism = QueryAnswerer::<_, u8>::new($rule);
+                let mut machine = mechanism.start(&Arc::new(vec![1_u8]), &mut coins).unwrap();
+                answered(Box::new(move || {
+                    machine.step(query(), &mut coins).unwrap().is_ok()
+                }))
+            }};
+        }
+        assert_eq!(count!(ApproxDp.accumulator().capped(limit)), 100);
+        assert!(count!(ThroughZCdp::tight(limit, limit.delta).unwrap()) > 400);
+    }
+
+    #[test]
+    fn counts_are_sold_by_the_rho_too() {
+        let rule = ZCdp.accumulator().capped("1000000".parse().unwrap());
+        let mechanism = QueryAnswerer::<_, u8>::new(rule);
+        let mut coins = NotPrivateSeededCoins::new(3);
+        let data = Arc::new(vec![1_u8, 2, 1]);
+        let mut machine = mechanism.start(&data, &mut coins).unwrap();
+        // With a ρ of a million there is no noise to speak of.
+        let query = Priced::new(rows_of(1), "1000000".parse().unwrap());
+        assert_eq!(machine.step(query.clone(), &mut coins), Ok(Ok(2)));
+        assert!(machine.step(query, &mut coins).unwrap().is_err());
+    }
+
+    #[test]
+    fn coins_that_fail_end_it() {
+        let rule = PureDp.accumulator().capped(epsilon("1"));
+        let mechanism = QueryAnswerer::<_, u8>::new(rule);
+        let mut none = Replay::of([]);
+        let mut machine = mechanism.start(&Arc::new(vec![1_u8]), &mut none).unwrap();
+        let query = Priced::new(rows_of(1), epsilon("0.5"));
+        assert_eq!(machine.step(query, &mut none), Err(Fault::Failed));
+    }
+}
