@@ -206,12 +206,23 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Search<D, Row> {
         predicate: &Predicate<Row>,
         coins: &mut dyn Coins,
     ) -> Result<Option<u64>, Fault> {
+        self.hit_by(predicate, i128::from, coins)
+    }
+
+    /// The count, if some value of it looks large: one that changes by at most one when the count
+    /// does. Values that do not all move in the same direction need the noise for [`Replace`].
+    pub(super) fn hit_by(
+        &mut self,
+        predicate: &Predicate<Row>,
+        value: impl FnOnce(u64) -> i128,
+        coins: &mut dyn Coins,
+    ) -> Result<Option<u64>, Fault> {
         if self.hits_left == 0 {
             return Err(Fault::Exhausted);
         }
         let noise = coins.draw(&self.count_noise)?;
         let count = predicate.count((*self.data).as_ref());
-        if noise.saturating_add(count.into()) < self.threshold {
+        if noise.saturating_add(value(count)) < self.threshold {
             return Ok(None);
         }
         self.hits_left -= 1;

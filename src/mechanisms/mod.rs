@@ -19,6 +19,7 @@
 //! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget |
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits |
+//! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates |
 //!
 //! Data are rows: anything that is `AsRef<[Row]>`, a `Vec<Row>` or a `[Row]` for instance.
 
@@ -32,6 +33,7 @@ mod count;
 mod exact;
 mod histogram;
 mod logarithm;
+mod multiplicative_weights;
 mod query_answerer;
 mod randomized_response;
 mod revealing_response;
@@ -45,6 +47,7 @@ pub use conditional_response::{ConditionalResponse, Responder};
 pub use continual_count::{ContinualCount, Counter, GaussianContinualCount, StreamingRelation};
 pub use count::{GaussianCount, NoisyCount};
 pub use histogram::NoisyHistogram;
+pub use multiplicative_weights::{Gap, GapSearch, MultiplicativeWeights, Weights};
 pub use query_answerer::{Answerer, Priced, Pricing, QueryAnswerer};
 pub use randomized_response::RandomizedResponse;
 pub use revealing_response::{Response, RevealingResponse};

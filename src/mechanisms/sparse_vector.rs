@@ -106,7 +106,19 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Machine for CountingSearch<D, Row> {
     type Answer = Option<i64>;
 
     fn step(&mut self, query: Predicate<Row>, coins: &mut dyn Coins) -> Result<Option<i64>, Fault> {
-        let Some(count) = self.search.hit(&query, coins)? else {
+        self.count_by(&query, i128::from, coins)
+    }
+}
+
+impl<D: AsRef<[Row]> + ?Sized, Row> CountingSearch<D, Row> {
+    /// The noisy count, if some value of it looks large, as for [`Search::hit_by`].
+    pub(super) fn count_by(
+        &mut self,
+        predicate: &Predicate<Row>,
+        value: impl FnOnce(u64) -> i128,
+        coins: &mut dyn Coins,
+    ) -> Result<Option<i64>, Fault> {
+        let Some(count) = self.search.hit_by(predicate, value, coins)? else {
             return Ok(None);
         };
         let noise = coins.draw(&self.answer_noise)?;

@@ -1,0 +1,480 @@
+//! Any number of counts, most of them from a public guess that is mended where it is wrong.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::above_threshold::{AboveThreshold, CountingRelation};
+use super::{CountingSearch, MechanismError, Predicate, SparseVector};
+use crate::machine::{Coins, Fault, Machine, Mechanism};
+use crate::middle::{Middle, Move, MoveOf, Postprocessed};
+use crate::privacy::{Epsilon, Private, PureDp, Replace, UnknownLoss};
+
+/// Private multiplicative weights (Hardt and Rothblum 2010): answers counting queries from a public
+/// guess of the data, and pays only where the guess is wrong.
+///
+/// Use it for very many counts over a domain that is finite and small enough to be listed, a few
+/// binary attributes say, where the number of rows is public. Each query takes time in proportion
+/// to the domain. For a handful of counts [`NoisyCount`](super::NoisyCount) is more accurate.
+///
+/// The guess is a weight for each row of the domain, at first the same for all. An answer is what
+/// the guess says, if a [sparse vector](SparseVector) finds it less than the threshold away from
+/// the truth; otherwise it is a noisy count, and the weights are moved toward it.
+///
+/// ```
+/// use queryables::mechanisms::{MultiplicativeWeights, Predicate};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// // Three yes-or-no answers of 100000 people, who all say yes to the first.
+/// let people: Arc<Vec<u8>> = Arc::new((0..100_000_u32).map(|row| 1 | row as u8 & 7).collect());
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), people)?;
+///
+/// let counts = MultiplicativeWeights::new((0..8).collect(), 100_000, 10_000, 20, "1".parse()?)?;
+/// let counts = filter.launch(&counts)?;
+/// // Every conjunction, three times over. Those without the first answer are guessed at no cost.
+/// for mask in (0..8_u8).cycle().take(24) {
+///     let all_of = Predicate::new(format!("{mask:03b}"), move |row: &u8| row & mask == mask);
+///     let truth = 100_000 >> (mask & 6).count_ones();
+///     assert!(counts.ask(all_of)?.abs_diff(truth) < 20_000);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// ε-DP, whether a row is added, removed or replaced, against every adaptive choice of predicates.
+/// It is put together from parts with theorems of their own, as Dwork and Roth 2014, §4.2, do it:
+///
+/// - a sparse vector with counts (Lyu, Su and Li 2017, Algorithm 7) is asked whether a count is
+///   above the guess by the threshold, and whether it is below by as much. Either difference changes
+///   by at most one with a row, and one may rise while the other falls: so its noise is that for
+///   [`Replace`], which covers added and removed rows too;
+/// - who asks it is a person in the middle, who knows the guess and not the data (Haney et al. 2.17).
+///
+/// How close answers are is not part of it: noise of the scale of updates/ε comes on top of the
+/// threshold. If each update is made where the guess is wrong by at least α of all rows, there are
+/// at most 4·ln(domain)/α² of them: the divergence of the data from the guess is at most ln(domain)
+/// at first, and a step of η toward a count that is α away lessens it by ηα − η², which is α²/4 for
+/// the η = α/2 taken here, with the threshold for α. Once all updates are made, every query is
+/// [`Fault::Exhausted`].
+pub struct MultiplicativeWeights<Row> {
+    search: SparseVector<Row, Replace>,
+    weights: Weights<Row>,
+}
+
+impl<Row> MultiplicativeWeights<Row> {
+    /// Answers about so many rows from this domain, to within about `threshold`, with at most so
+    /// many updates. Half of ε finds where the guess is wrong, and half mends it.
+    ///
+    /// The number of rows is taken as public; if it is another one, answers are off, and no less
+    /// private. So are rows that the domain does not have.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::NoChoice`] if the domain is empty, [`MechanismError::BadRange`] if there
+    /// are no rows or the threshold is not between one and their number,
+    /// [`MechanismError::NoHits`] if there are no updates, [`MechanismError::NoLoss`] if ε is zero,
+    /// and [`MechanismError::TooSmall`] if nothing is left of a share of it.
+    pub fn new(
+        domain: Vec<Row>,
+        rows: u32,
+        threshold: u32,
+        updates: u32,
+        epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
+        if domain.is_empty() {
+            return Err(MechanismError::NoChoice);
+        }
+        if threshold == 0 || threshold > rows {
+            return Err(MechanismError::BadRange);
+        }
+        if epsilon == Epsilon::ZERO {
+            return Err(MechanismError::NoLoss("epsilon"));
+        }
+        let half =
+            Epsilon::from_units(epsilon.units() / 2).map_err(|_| MechanismError::TooLarge)?;
+        if half == Epsilon::ZERO {
+            return Err(MechanismError::TooSmall);
+        }
+        let search = AboveThreshold::new(Replace, threshold.into(), updates, half)?;
+        let search = search.with_counts(epsilon.saturating_sub(half))?;
+        Ok(Self {
+            search,
+            weights: Weights::new(domain, rows, f64::from(threshold) / f64::from(rows) / 2.0),
+        })
+    }
+}
+
+impl<D: AsRef<[Row]> + ?Sized, Row> Mechanism<D> for MultiplicativeWeights<Row> {
+    type Machine = Postprocessed<Weights<Row>, GapSearch<D, Row>>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        let search = GapSearch(self.search.start(data, coins)?);
+        Ok(Postprocessed::new(self.weights.clone(), search))
+    }
+}
+
+impl<Row, R: CountingRelation> Private<PureDp, R> for MultiplicativeWeights<Row> {
+    fn loss(&self, measure: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        // For replaced rows, and with it for added and removed ones: see above.
+        self.search.loss(measure)
+    }
+}
+
+impl<Row> Clone for MultiplicativeWeights<Row> {
+    fn clone(&self) -> Self {
+        Self {
+            search: self.search.clone(),
+            weights: self.weights.clone(),
+        }
+    }
+}
+
+impl<Row> fmt::Debug for MultiplicativeWeights<Row> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MultiplicativeWeights")
+            .field("domain", &self.weights.domain.len())
+            .field("rows", &self.weights.rows)
+            .field("search", &self.search)
+            .finish()
+    }
+}
+
+/// On which side of the guess a count may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    /// The count is larger.
+    Above,
+    /// The count is smaller.
+    Below,
+}
+
+/// A question about the difference between a count and a guess.
+pub struct Gap<Row> {
+    predicate: Predicate<Row>,
+    guess: i64,
+    side: Side,
+}
+
+impl<Row> Clone for Gap<Row> {
+    fn clone(&self) -> Self {
+        Self {
+            predicate: self.predicate.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<Row> fmt::Debug for Gap<Row> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gap")
+            .field("predicate", &self.predicate)
+            .field("guess", &self.guess)
+            .field("side", &self.side)
+            .finish()
+    }
+}
+
+/// A running sparse vector that is asked about [`Gap`]s: the noisy count, where the gap looks large.
+#[derive(Debug)]
+pub struct GapSearch<D: ?Sized, Row>(CountingSearch<D, Row>);
+
+impl<D: AsRef<[Row]> + ?Sized, Row> Machine for GapSearch<D, Row> {
+    type Query = Gap<Row>;
+    type Answer = Option<i64>;
+
+    fn step(&mut self, gap: Gap<Row>, coins: &mut dyn Coins) -> Result<Option<i64>, Fault> {
+        let above = |count: u64| i128::from(count) - i128::from(gap.guess);
+        match gap.side {
+            Side::Above => self.0.count_by(&gap.predicate, above, coins),
+            Side::Below => self
+                .0
+                .count_by(&gap.predicate, |count| -above(count), coins),
+        }
+    }
+}
+
+/// The person in the middle of [`MultiplicativeWeights`], who knows the guess.
+///
+/// Everything here is public, so that floats will do.
+pub struct Weights<Row> {
+    domain: Arc<[Row]>,
+    /// They add up to one.
+    weights: Vec<f64>,
+    rows: u32,
+    rate: f64,
+    /// What is asked about at present.
+    asked: Option<Gap<Row>>,
+}
+
+impl<Row> Weights<Row> {
+    fn new(domain: Vec<Row>, rows: u32, rate: f64) -> Self {
+        let weights = vec![1.0 / domain.len() as f64; domain.len()];
+        Self {
+            domain: domain.into(),
+            weights,
+            rows,
+            rate,
+            asked: None,
+        }
+    }
+
+    /// How many rows the guess has for which the predicate holds.
+    fn guess(&self, predicate: &Predicate<Row>) -> i64 {
+        let holds = |row| predicate.read(row).unwrap_or(false);
+        let share: f64 = (self.domain.iter().zip(&self.weights))
+            .filter(|(row, _)| holds(row))
+            .map(|(_, weight)| weight)
+            .sum();
+        (share * f64::from(self.rows)).round() as i64
+    }
+
+    /// Moves weight to the rows for which the predicate holds, or away from them.
+    fn update(&mut self, predicate: &Predicate<Row>, side: Side) {
+        let factor = match side {
+            Side::Above => libm::exp(self.rate),
+            Side::Below => libm::exp(-self.rate),
+        };
+        for (row, weight) in self.domain.iter().zip(&mut self.weights) {
+            if predicate.read(row).unwrap_or(false) {
+                *weight *= factor;
+            }
+        }
+        // Not zero: the rate is at most a half, and so what added up to one is now e^(-1/2) at least.
+        let total: f64 = self.weights.iter().sum();
+        for weight in &mut self.weights {
+            *weight /= total;
+        }
+    }
+
+    fn ask(&mut self, gap: Gap<Row>) -> MoveOf<Self> {
+        self.asked = Some(gap.clone());
+        Move::Ask(gap)
+    }
+}
+
+impl<Row> Middle for Weights<Row> {
+    type OuterQuery = Predicate<Row>;
+    type OuterAnswer = i64;
+    type InnerQuery = Gap<Row>;
+    type InnerAnswer = Option<i64>;
+
+    fn on_query(
+        &mut self,
+        predicate: Predicate<Row>,
+        _: &mut dyn Coins,
+    ) -> Result<MoveOf<Self>, Fault> {
+        let guess = self.guess(&predicate);
+        Ok(self.ask(Gap {
+            predicate,
+            guess,
+            side: Side::Above,
+        }))
+    }
+
+    fn on_answer(&mut self, count: Option<i64>, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+        let asked = self.asked.take().ok_or(Fault::Failed)?;
+        match (count, asked.side) {
+            (Some(count), side) => {
+                self.update(&asked.predicate, side);
+                Ok(Move::Answer(count))
+            }
+            (None, Side::Above) => Ok(self.ask(Gap {
+                side: Side::Below,
+                ..asked
+            })),
+            (None, Side::Below) => Ok(Move::Answer(asked.guess)),
+        }
+    }
+}
+
+impl<Row> Clone for Weights<Row> {
+    fn clone(&self) -> Self {
+        Self {
+            domain: Arc::clone(&self.domain),
+            weights: self.weights.clone(),
+            asked: None,
+            ..*self
+        }
+    }
+}
+
+impl<Row> fmt::Debug for Weights<Row> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Weights")
+            .field("domain", &self.domain.len())
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::NotPrivateSeededCoins;
+    use crate::mechanisms::exact::{answers, rows_of, violation};
+    use crate::privacy::AddRemove;
+
+    fn epsilon(text: &str) -> Epsilon {
+        text.parse().unwrap()
+    }
+
+    /// Tells whether gaps look large, and keeps the counts to itself.
+    struct Hits<R>(SparseVector<u8, R>);
+    struct Hitting(GapSearch<Vec<u8>, u8>);
+
+    impl<R> Mechanism<Vec<u8>> for Hits<R> {
+        type Machine = Hitting;
+
+        fn start(&self, data: &Arc<Vec<u8>>, coins: &mut dyn Coins) -> Result<Hitting, Fault> {
+            Ok(Hitting(GapSearch(self.0.start(data, coins)?)))
+        }
+    }
+
+    impl Machine for Hitting {
+        type Query = Gap<u8>;
+        type Answer = bool;
+
+        fn step(&mut self, gap: Gap<u8>, coins: &mut dyn Coins) -> Result<bool, Fault> {
+            Ok(self.0.step(gap, coins)?.is_some())
+        }
+    }
+
+    /// The first threshold at which the comparisons' answers surely differ by more than what the
+    /// comparisons are said to lose, where less than one in a hundred is cut from the noise.
+    fn worst<R: CountingRelation>(relation: R, pair: [&[u8]; 2]) -> Option<i64> {
+        let gaps = [(0, Side::Above), (1, Side::Below)].map(|(guess, side)| Gap {
+            predicate: rows_of(1),
+            guess,
+            side,
+        });
+        (0..=2).find(|&threshold| {
+            let (one, two) = (epsilon("1"), epsilon("2"));
+            let search = AboveThreshold::with_shares(relation, threshold, 1, one, two).unwrap();
+            // The counts, which nobody sees, have no noise to speak of.
+            let hits = Hits(search.with_counts(epsilon("1000")).unwrap());
+            let [one, other] = pair.map(|rows| answers(&hits, rows, &gaps, 8));
+            assert!(one.cut.to_f64_fast() < 0.01 && other.cut.to_f64_fast() < 0.01);
+            let loss = epsilon("3");
+            violation(&one, &other, loss).is_some() || violation(&other, &one, loss).is_some()
+        })
+    }
+
+    #[test]
+    fn gaps_on_both_sides_take_the_noise_for_replaced_rows() {
+        for pair in [[&[1][..], &[2]], [&[1], &[]], [&[1, 1], &[1]]] {
+            assert_eq!(worst(Replace, pair), None);
+        }
+        // Even where a row is removed: one gap rises while the other falls.
+        assert_eq!(worst(AddRemove, [&[1], &[]]), Some(1));
+    }
+
+    #[test]
+    fn no_answers_on_neighbours_differ_by_more_than_the_loss() {
+        let mechanism = MultiplicativeWeights::new(vec![1, 2], 2, 1, 1, epsilon("6")).unwrap();
+        let loss = Private::<PureDp, Replace>::loss(&mechanism, &PureDp).unwrap();
+        assert_eq!(loss, epsilon("6"));
+        let answers = |rows: &[u8]| answers(&mechanism, rows, &[rows_of(1)], 9);
+        let base = answers(&[1, 1]);
+        let exceeds = |other: &[u8], loss| {
+            let other = answers(other);
+            assert!(base.cut.to_f64_fast() < 0.01 && other.cut.to_f64_fast() < 0.01);
+            violation(&base, &other, loss).is_some() || violation(&other, &base, loss).is_some()
+        };
+        for other in [&[1, 2][..], &[1], &[1, 1, 2]] {
+            assert!(!exceeds(other, loss), "{other:?}");
+        }
+        // The comparison and the count both contribute: neither alone exceeds 3.
+        assert!(exceeds(&[1, 2], epsilon("3.05")));
+    }
+
+    fn conjunctions() -> impl Iterator<Item = Predicate<u8>> {
+        (0..16_u8)
+            .map(|mask| Predicate::new(format!("{mask:04b}"), move |row: &u8| row & mask == mask))
+    }
+
+    /// Without noise to speak of: every answer is within the threshold, and the guess is mended no
+    /// more often than the divergence allows, which is 4·ln(16)/0.2² = 277.3 times.
+    #[test]
+    fn the_guess_is_mended_until_it_is_right() {
+        let (rows, threshold, updates) = (1000, 200, 277);
+        let data = (0..rows).map(|row| 13 | (row % 7 * (row % 3)) as u8 & 15);
+        let data: Arc<Vec<u8>> = Arc::new(data.collect());
+        let domain = (0..16).collect();
+        let mechanism =
+            MultiplicativeWeights::new(domain, rows, threshold, updates, epsilon("1e9")).unwrap();
+        let mut coins = NotPrivateSeededCoins::new(5);
+        let mut machine = mechanism.start(&data, &mut coins).unwrap();
+        let mut round = || -> Vec<i64> {
+            let answers = conjunctions().map(|predicate| {
+                let truth = predicate.count(&data) as i64;
+                let answer = machine.step(predicate, &mut coins).unwrap();
+                assert!(answer.abs_diff(truth) < u64::from(threshold));
+                answer
+            });
+            answers.collect()
+        };
+        // A round in which nothing is mended is followed by the same, for ever.
+        let (first, mut last) = (round(), round());
+        for _ in 0..updates {
+            last = round();
+        }
+        assert_eq!(round(), last);
+        assert_ne!(first, last);
+    }
+
+    #[test]
+    fn weights_move_toward_the_count() {
+        let mut weights = Weights::new(vec![1_u8, 2, 3, 4], 100, 0.25);
+        assert_eq!(weights.guess(&rows_of(1)), 25);
+        weights.update(&rows_of(1), Side::Above);
+        // e^0.25 of 3 + e^0.25: 0.29971.
+        assert_eq!(weights.guess(&rows_of(1)), 30);
+        weights.update(&rows_of(1), Side::Below);
+        assert_eq!(weights.guess(&rows_of(1)), 25);
+        weights.update(&rows_of(1), Side::Below);
+        // e^-0.25 of 3 + e^-0.25: 0.20609.
+        assert_eq!(weights.guess(&rows_of(1)), 21);
+    }
+
+    #[test]
+    fn after_the_last_update_it_is_exhausted() {
+        let mechanism =
+            MultiplicativeWeights::new(vec![1_u8, 2], 100, 10, 1, epsilon("1e9")).unwrap();
+        let mut coins = NotPrivateSeededCoins::new(5);
+        let data = Arc::new(vec![1_u8; 100]);
+        let mut machine = mechanism.start(&data, &mut coins).unwrap();
+        let all = Predicate::new("all", |_: &u8| true);
+        assert_eq!(machine.step(all.clone(), &mut coins), Ok(100));
+        assert_eq!(machine.step(rows_of(2), &mut coins), Ok(0));
+        assert_eq!(machine.step(all, &mut coins), Err(Fault::Exhausted));
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let error = |domain: &[u8], rows, threshold, updates, text| {
+            let domain = domain.to_vec();
+            MultiplicativeWeights::new(domain, rows, threshold, updates, epsilon(text)).map(|_| ())
+        };
+        assert_eq!(error(&[1], 9, 9, 1, "1"), Ok(()));
+        assert_eq!(error(&[], 9, 1, 1, "1"), Err(MechanismError::NoChoice));
+        assert_eq!(error(&[1], 0, 0, 1, "1"), Err(MechanismError::BadRange));
+        assert_eq!(error(&[1], 9, 0, 1, "1"), Err(MechanismError::BadRange));
+        assert_eq!(error(&[1], 9, 10, 1, "1"), Err(MechanismError::BadRange));
+        assert_eq!(error(&[1], 9, 1, 0, "1"), Err(MechanismError::NoHits));
+        assert_eq!(
+            error(&[1], 9, 1, 1, "0"),
+            Err(MechanismError::NoLoss("epsilon"))
+        );
+        assert_eq!(error(&[1], 9, 1, 1, "1e-27"), Err(MechanismError::TooSmall));
+    }
+
+    #[test]
+    fn debug_shows_what_is_public() {
+        let mechanism =
+            MultiplicativeWeights::new(vec![1_u8, 2], 100, 10, 1, epsilon("1")).unwrap();
+        assert!(Private::<PureDp, AddRemove>::loss(&mechanism, &PureDp).is_ok());
+        let shown = format!("{mechanism:?}");
+        assert!(shown.starts_with("MultiplicativeWeights { domain: 2, rows: 100, search: "));
+    }
+}
