@@ -9,6 +9,7 @@
 //! | [`NoisyCount`] | how many rows satisfy a predicate | ε |
 //! | [`GaussianCount`] | the same, with lighter tails | ρ |
 //! | [`NoisySum`] | the sum of a bounded attribute | ε |
+//! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ |
 //! | [`NoisyHistogram`] | how many rows there are in each bin | ε |
 //! | [`NoisyMax`], [`ExponentialMechanism`] | which of several counts is the largest | ε |
 //! | [`RandomizedResponse`] | one bit | ε |
@@ -39,6 +40,7 @@ mod randomized_response;
 mod revealing_response;
 mod sparse_vector;
 mod sum;
+mod vector_sum;
 
 pub use above_threshold::{AboveThreshold, CountingRelation, Search};
 pub use attribute::{Attribute, Predicate};
@@ -53,6 +55,7 @@ pub use randomized_response::RandomizedResponse;
 pub use revealing_response::{Response, RevealingResponse};
 pub use sparse_vector::{CountingSearch, SparseVector};
 pub use sum::{NoisySum, SummingRelation};
+pub use vector_sum::{GaussianVectorSum, Lattice};
 
 use crate::machine::Ratio;
 use crate::noise::NoiseError;

@@ -421,6 +421,7 @@ mod tests {
         }
         assert_eq!(round(), last);
         assert_ne!(first, last);
+        assert_eq!(mechanism.weights.rate, 0.1);
     }
 
     #[test]

@@ -1,0 +1,348 @@
+//! The sum of clipped vectors.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Attribute, MechanismError, SummingRelation, over};
+use crate::machine::{Coins, Fault, Law, Mechanism, Ratio, Released};
+use crate::noise::DiscreteGaussian;
+use crate::privacy::{AddRemove, Private, Relation, Rho, UnknownLoss, ZCdp};
+
+/// The sum of vectors that are clipped to a length, plus discrete Gaussian noise in each
+/// coordinate.
+///
+/// Use it for gradients, embeddings and averages of many numbers at once: noise depends on the
+/// length of the vectors, not on how many coordinates they have. Choose the length from what is
+/// publicly known. The lattice may be fine, since noise does not depend on it either; a thousand
+/// steps to the length is plenty.
+///
+/// ```
+/// use queryables::mechanisms::{Attribute, GaussianVectorSum, Lattice};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let steps: Arc<Vec<[f64; 2]>> = Arc::new(vec![[0.6, 0.8]; 1000]);
+/// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), steps)?;
+///
+/// // A length of 1, on a lattice of 1/1024.
+/// let step = Attribute::new("step", |step: &[f64; 2]| step.to_vec());
+/// let lattice = Lattice { exponent: -10, radius: 1024 };
+/// let sum = GaussianVectorSum::new(AddRemove, step, 2, lattice, "0.5".parse()?)?;
+/// let sum: Vec<f64> = filter.release(&sum)?;
+/// assert!((sum[0] - 600.0).abs() < 20.0 && (sum[1] - 800.0).abs() < 20.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// ρ-zCDP, and no less, for neighbours under `R` (Canonne, Kamath and Steinke 2020, Theorem 14).
+/// Each row's vector is rounded to the lattice, toward zero, and then clipped in whole numbers: so
+/// the vectors that are summed are at most the radius long, rounding included. One that is added or
+/// removed moves the sum by at most that, and one that is replaced by twice that, which is Δ. The
+/// noise, in steps of the lattice, has a variance of Δ²/(2ρ).
+///
+/// A row that cannot be read, or has another number of coordinates, counts as zero, as does a
+/// coordinate that is not a number. The answer is a multiple of the lattice's step, as far as
+/// floats go, which is postprocessing.
+pub struct GaussianVectorSum<Row, R = AddRemove> {
+    attribute: Attribute<Row, Vec<f64>>,
+    dimension: usize,
+    lattice: Lattice,
+    rho: Rho,
+    noise: DiscreteGaussian,
+    relation: R,
+}
+
+/// The numbers that coordinates are rounded to, and how long a vector may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lattice {
+    /// Coordinates are multiples of 2 to this power, from −500 to 500.
+    pub exponent: i32,
+    /// The length that vectors are clipped to, in such steps: from 1 to 2^50.
+    pub radius: u64,
+}
+
+/// Coordinates are cut off at so many steps before anything else: then no square is above 2^100.
+const LARGEST: i64 = 1 << 50;
+
+/// So many squares add up to 2^127 at most.
+const MOST_COORDINATES: usize = 1 << 27;
+
+/// Between these the steps are ordinary floats, as are sums of them.
+const EXPONENTS: std::ops::RangeInclusive<i32> = -500..=500;
+
+impl Lattice {
+    /// In steps, rounded toward zero. Scaling by a power of two is exact.
+    fn round(&self, coordinate: f64) -> i64 {
+        let steps = libm::scalbn(coordinate, -self.exponent);
+        (steps as i64).clamp(-LARGEST, LARGEST)
+    }
+
+    /// A vector in the same direction that is no longer than the radius, rounded toward zero.
+    fn clip(&self, vector: &mut [i64]) {
+        let squares = vector
+            .iter()
+            .map(|steps| u128::from(steps.unsigned_abs()).pow(2));
+        let square: u128 = squares.sum();
+        if square <= u128::from(self.radius).pow(2) {
+            return;
+        }
+        // The length, rounded up: what is divided by it is not too long.
+        let root = square.isqrt();
+        let length = root + u128::from(root * root < square);
+        for steps in vector {
+            let clipped = i128::from(*steps) * i128::from(self.radius) / length as i128;
+            *steps = clipped as i64;
+        }
+    }
+
+    fn value(&self, steps: i128) -> f64 {
+        libm::scalbn(steps as f64, self.exponent)
+    }
+}
+
+impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
+    /// Sums vectors of so many coordinates, on this lattice.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::BadRange`] if there are no coordinates, more than 2^27, or the lattice's
+    /// numbers are not in their ranges, [`MechanismError::NoLoss`] if ρ is zero, and [`MechanismError::TooLarge`] or
+    /// [`MechanismError::Noise`] if Δ²/(2ρ), in lowest terms, has a numerator of more than 2^124.
+    pub fn new(
+        relation: R,
+        attribute: Attribute<Row, Vec<f64>>,
+        dimension: usize,
+        lattice: Lattice,
+        rho: Rho,
+    ) -> Result<Self, MechanismError> {
+        let radius = i64::try_from(lattice.radius).map_err(|_| MechanismError::BadRange)?;
+        if !(1..=MOST_COORDINATES).contains(&dimension)
+            || !EXPONENTS.contains(&lattice.exponent)
+            || !(1..=LARGEST).contains(&radius)
+        {
+            return Err(MechanismError::BadRange);
+        }
+        // The farthest apart are opposite vectors, and these are on a line.
+        let change = u128::from(R::largest_change(&(-radius..=radius)));
+        let half_square = Ratio::new(change * change, 2).ok_or(MechanismError::TooLarge)?;
+        let noise = DiscreteGaussian::new(over(half_square, rho)?)?;
+        Ok(Self {
+            attribute,
+            dimension,
+            lattice,
+            rho,
+            noise,
+            relation,
+        })
+    }
+
+    /// What a row adds to the sum, in steps.
+    fn read(&self, row: &Row) -> Option<Vec<i64>> {
+        let vector = self.attribute.read(row)?;
+        if vector.len() != self.dimension {
+            return None;
+        }
+        let mut steps: Vec<i64> = vector.iter().map(|x| self.lattice.round(*x)).collect();
+        self.lattice.clip(&mut steps);
+        Some(steps)
+    }
+}
+
+impl<Row, D: AsRef<[Row]> + ?Sized, R: SummingRelation> Mechanism<D> for GaussianVectorSum<Row, R> {
+    type Machine = Released<Vec<f64>>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        // Before the data: whether there are coins must not depend on it.
+        let mut sum = (0..self.dimension)
+            .map(|_| coins.draw(&self.noise))
+            .collect::<Result<Vec<i128>, _>>()?;
+        for vector in (**data).as_ref().iter().filter_map(|row| self.read(row)) {
+            for (total, steps) in sum.iter_mut().zip(vector) {
+                *total = total.saturating_add(steps.into());
+            }
+        }
+        let values = sum.into_iter().map(|steps| self.lattice.value(steps));
+        Ok(Released(values.collect()))
+    }
+}
+
+impl<Row, R: SummingRelation> Private<ZCdp, R> for GaussianVectorSum<Row, R> {
+    fn loss(&self, _: &ZCdp) -> Result<Rho, UnknownLoss> {
+        Ok(self.rho)
+    }
+}
+
+impl<Row, R: Copy> Clone for GaussianVectorSum<Row, R> {
+    fn clone(&self) -> Self {
+        Self {
+            attribute: self.attribute.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<Row, R: Relation> fmt::Debug for GaussianVectorSum<Row, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GaussianVectorSum")
+            .field("relation", &self.relation)
+            .field("attribute", &self.attribute)
+            .field("dimension", &self.dimension)
+            .field("lattice", &self.lattice)
+            .field("loss", &self.rho)
+            .field("noise", &self.noise.support())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{NotPrivateSeededCoins, Support};
+    use crate::noise::enumerate::enumerate_laws;
+    use crate::privacy::Replace;
+    use proptest::prelude::*;
+
+    type Vectors = Vec<Vec<f64>>;
+
+    fn sum<R: SummingRelation>(
+        relation: R,
+        lattice: Lattice,
+        rho: &str,
+    ) -> Result<GaussianVectorSum<Vec<f64>, R>, MechanismError> {
+        let attribute = Attribute::new("itself", |row: &Vec<f64>| {
+            assert_ne!(row, &[7.0], "an unlucky row");
+            row.clone()
+        });
+        GaussianVectorSum::new(relation, attribute, 2, lattice, rho.parse().unwrap())
+    }
+
+    fn lattice(exponent: i32, radius: u64) -> Lattice {
+        Lattice { exponent, radius }
+    }
+
+    /// The Rényi divergence of order 2, over 2.
+    fn loss<R: SummingRelation>(
+        sum: &GaussianVectorSum<Vec<f64>, R>,
+        pair: [&[[f64; 2]]; 2],
+    ) -> f64 {
+        let [one, other] = pair.map(|rows| {
+            let data: Arc<Vectors> = Arc::new(rows.iter().map(|row| row.to_vec()).collect());
+            enumerate_laws(30, |coins| match sum.start(&data, coins) {
+                // In steps: multiples of 1/4 are floats.
+                Ok(Released(sum)) => sum.into_iter().map(|x| (4.0 * x) as i64).collect(),
+                Err(_) => vec![],
+            })
+        });
+        let squares = one.outcomes.iter().filter_map(|(answer, p)| {
+            let q = other.outcomes.get(answer)?;
+            Some((p * p / q).to_f64_fast())
+        });
+        squares.sum::<f64>().ln() / 2.0
+    }
+
+    #[test]
+    fn the_loss_is_attained_by_the_longest_vectors_and_not_exceeded() {
+        // What is cut is missing from the sum.
+        let near = |loss: f64, expected: f64| {
+            assert!((expected - 0.01..expected + 1e-9).contains(&loss), "{loss}");
+        };
+        // A length of 5 steps of 1/4, in whichever direction.
+        let added = sum(AddRemove, lattice(-2, 5), "0.5").unwrap();
+        near(loss(&added, [&[[1.25, 0.0]], &[]]), 0.5);
+        near(loss(&added, [&[[0.75, -1.0]], &[]]), 0.5);
+        // Clipped to the same, from far outside.
+        near(loss(&added, [&[[30.0, 40.0]], &[]]), 0.5);
+        // Cut off at a corner first, and then clipped to (3, 3).
+        near(loss(&added, [&[[3e300, 4e300]], &[]]), 0.5 * 18.0 / 25.0);
+        // Shorter by less than a step, which is rounded to one.
+        near(loss(&added, [&[[-1.24, 0.0]], &[]]), 0.5 * 16.0 / 25.0);
+        let replaced = sum(Replace, lattice(-2, 3), "0.5").unwrap();
+        near(loss(&replaced, [&[[0.75, 0.0]], &[[-9.0, 0.0]]]), 0.5);
+        near(loss(&replaced, [&[[0.75, 0.0]], &[[0.0, 0.75]]]), 0.25);
+    }
+
+    proptest! {
+        #[test]
+        fn clipped_vectors_are_short_and_keep_their_direction(
+            vector in proptest::collection::vec(-1e12..1e12_f64, 1..6),
+            bits in 0_u32..50, radius in 1_u64..1 << 50,
+        ) {
+            let lattice = lattice(0, (radius >> bits).max(1));
+            let whole: Vec<i64> = vector.iter().map(|x| lattice.round(*x)).collect();
+            let mut clipped = whole.clone();
+            lattice.clip(&mut clipped);
+            let square = |vector: &[i64]| -> u128 {
+                vector.iter().map(|x| u128::from(x.unsigned_abs()).pow(2)).sum()
+            };
+            let (long, limit) = (square(&whole), u128::from(lattice.radius).pow(2));
+            prop_assert!(square(&clipped) <= limit);
+            if long <= limit {
+                prop_assert_eq!(clipped, whole);
+            } else {
+                let factor = lattice.radius as f64 / (long as f64).sqrt();
+                for (clipped, whole) in clipped.iter().zip(&whole) {
+                    let exact = *whole as f64 * factor;
+                    let off = exact - *clipped as f64;
+                    prop_assert!(off.abs() < 1.01 + 1e-9 * exact.abs(), "{} {}", clipped, exact);
+                }
+            }
+        }
+    }
+
+    /// With a ρ of 10^9 there is no noise to speak of.
+    #[test]
+    fn rows_that_are_not_vectors_count_as_zero() {
+        let sum = sum(AddRemove, lattice(-2, 5), "1e9").unwrap();
+        let rows: [&[f64]; 8] = [
+            &[0.3, -0.3],
+            &[7.0],
+            &[1.0],
+            &[1.0, 1.0, 1.0],
+            &[f64::NAN, 0.5],
+            &[f64::INFINITY, 0.0],
+            &[-0.25, 0.0],
+            &[1e-310, -1e-310],
+        ];
+        let data: Arc<Vectors> = Arc::new(rows.map(<[f64]>::to_vec).into());
+        let Released(answer) = sum
+            .start(&data, &mut NotPrivateSeededCoins::new(5))
+            .unwrap();
+        // 0.25 + 0 + 1.25 - 0.25, and -0.25 + 0.5.
+        assert_eq!(answer, [1.25, 0.25]);
+    }
+
+    #[test]
+    fn noise_follows_from_the_loss_and_the_radius() {
+        let variance = |sum: &dyn Fn() -> Support| match sum() {
+            Support::DiscreteGaussian { variance } => variance,
+            other => panic!("{other:?}"),
+        };
+        let added = sum(AddRemove, lattice(9, 3), "0.5").unwrap();
+        assert_eq!(variance(&|| added.noise.support()), Ratio::from(9));
+        let replaced = sum(Replace, lattice(9, 3), "0.5").unwrap();
+        assert_eq!(variance(&|| replaced.noise.support()), Ratio::from(36));
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let error =
+            |exponent, radius, rho| sum(Replace, lattice(exponent, radius), rho).map(|_| ());
+        for (exponent, radius) in [(0, 0), (0, (1 << 50) + 1), (501, 1), (-501, 1)] {
+            assert_eq!(error(exponent, radius, "1"), Err(MechanismError::BadRange));
+        }
+        assert_eq!(error(500, 1 << 50, "1"), Ok(()));
+        assert_eq!(error(0, 1, "0"), Err(MechanismError::NoLoss("rho")));
+        assert!(matches!(
+            error(0, (1 << 50) - 1, "1e-27"),
+            Err(MechanismError::TooLarge | MechanismError::Noise(_))
+        ));
+        let none = Attribute::new("none", |_: &u8| vec![]);
+        let rho = "1".parse().unwrap();
+        for dimension in [0, MOST_COORDINATES + 1] {
+            let none = none.clone();
+            let sum = GaussianVectorSum::new(AddRemove, none, dimension, lattice(0, 1), rho);
+            assert_eq!(sum.map(|_| ()), Err(MechanismError::BadRange));
+        }
+    }
+}
