@@ -49,6 +49,11 @@
 //! The [`prelude`] has what most programs need.
 
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
+#![warn(
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate
+)]
 // In the library only: tests and examples may end where something is wrong.
 #![cfg_attr(
     not(test),

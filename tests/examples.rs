@@ -1,5 +1,8 @@
 //! The examples run, and say what they are for.
 
+// Each example brings the census data along.
+#![allow(clippy::duplicate_mod)]
+
 /// Runs an example and returns what it prints.
 macro_rules! output_of {
     ($example:ident) => {{
