@@ -5,6 +5,8 @@ pub mod machine;
 pub mod middle;
 pub mod privacy;
 pub mod queryable;
+#[cfg(feature = "verify")]
+pub mod verify;
 
 /// What most programs need.
 pub mod prelude {

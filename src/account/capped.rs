@@ -26,7 +26,7 @@ use super::{
 /// assert_eq!(rule.uncapped().total(), "1".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Capped<G: Accounting> {
     accumulator: G,
     limit: LossOf<G>,

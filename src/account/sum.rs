@@ -27,7 +27,7 @@ use crate::privacy::{Measure, Overflow};
 /// assert_eq!(sum.total(), "1".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sum<Me: Measure> {
     measure: Me,
     total: Me::Loss,

@@ -8,7 +8,7 @@ use super::{
     AskError, Child, Compositor, FilterGate, Gate, Interactive, LaunchError, OdometerGate,
 };
 use crate::account::{Accumulator, ContinuationRule};
-use crate::machine::{Coins, Fault, Machine, Mechanism, Metered};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, StateKey};
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 
 /// A query to a compositor (Haney et al. Alg 3, 6).
@@ -138,6 +138,16 @@ where
             }
             Message::PrivacyLoss => Reply::PrivacyLoss(self.compositor.privacy_loss()),
         })
+    }
+}
+
+impl<C: Inspect, S: Inspect, M> Inspect for AddressedMachine<C, S, M> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.compositor);
+        key.write(&self.children.len());
+        for child in &self.children {
+            key.write(child);
+        }
     }
 }
 

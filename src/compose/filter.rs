@@ -10,7 +10,7 @@ use crate::account::{
     Accounted, Accounting, Accumulator, Capped, ContinuationRule, LossOf, ValidConcurrently,
     ValidSequentially,
 };
-use crate::machine::{Coins, Fault, Mechanism};
+use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss};
 
 /// A compositor that launches mechanisms as long as a continuation rule says to go on
@@ -314,6 +314,13 @@ impl<F: ContinuationRule> Gate for FilterGate<F> {
 
     fn is_halted(&self) -> bool {
         self.halt.is_some()
+    }
+}
+
+impl<F: ContinuationRule + Inspect> Inspect for FilterGate<F> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.rule);
+        key.write(&(self.launched, self.count_limit, self.halts, &self.halt));
     }
 }
 

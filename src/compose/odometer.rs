@@ -10,7 +10,7 @@ use super::{
 use crate::account::{
     Accounted, Accounting, Accumulator, Capped, LossOf, ValidConcurrently, ValidSequentially,
 };
-use crate::machine::{Coins, Fault, Mechanism};
+use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss};
 
 /// A compositor that launches whatever it is asked to and says what has been spent
@@ -235,6 +235,15 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
         }
         self.neighbours = neighbours;
         Ok(())
+    }
+}
+
+impl<G: Inspect> Inspect for OdometerGate<G> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.neighbours);
+        for further in &self.further {
+            key.write(further);
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 mod adversary;
 mod boxed;
 mod coins;
+mod inspect;
 mod laws;
 mod mechanism;
 mod seeded;
@@ -20,7 +21,10 @@ mod truncated;
 
 pub use adversary::{Adversary, Script, View, interact};
 pub use boxed::BoxedMachine;
+#[cfg(feature = "verify")]
+pub(crate) use coins::total_weight;
 pub use coins::{Coins, CoinsError, Law, Support};
+pub use inspect::{Inspect, StateKey};
 pub use laws::{Bernoulli, Weighted};
 pub use mechanism::{Mechanism, Released};
 pub use seeded::NotPrivateSeededCoins;

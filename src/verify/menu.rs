@@ -1,0 +1,175 @@
+//! What an adversary may ask.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use crate::compose::{Message, Reply};
+use crate::machine::Fault;
+
+/// The queries that an adversary chooses from, as a function of what is public.
+///
+/// A list of queries is a menu that never changes. [`Children`] is the menu of a compositor:
+/// launches, and queries to those that were launched. [`ByTranscript`] may depend on everything
+/// that was said, at the price that no two conversations are alike any more.
+pub trait Menu<Q, A>: Sync {
+    /// What the menu remembers of the conversation. Conversations that agree in it have the same
+    /// menu from now on.
+    type State: Clone + Hash + Send + Sync;
+
+    /// What it remembers before the first query.
+    fn start(&self) -> Self::State;
+
+    /// What can be asked now. An empty list ends the conversation.
+    fn queries(&self, state: &Self::State) -> Vec<Q>;
+
+    /// What it remembers after one more round.
+    fn after(&self, state: &Self::State, query: &Q, answer: &Result<A, Fault>) -> Self::State;
+}
+
+impl<Q: Clone + Sync, A> Menu<Q, A> for Vec<Q> {
+    type State = ();
+
+    fn start(&self) {}
+
+    fn queries(&self, (): &()) -> Vec<Q> {
+        self.clone()
+    }
+
+    fn after(&self, (): &(), _query: &Q, _answer: &Result<A, Fault>) {}
+}
+
+/// The menu of a compositor: launch one of these mechanisms, ask a launched child one of these
+/// queries, or read the privacy loss.
+///
+/// ```
+/// use queryables::verify::Children;
+///
+/// // At most two children, each asked "again" as often as the depth allows.
+/// let menu = Children::new(vec!["coin", "die"], vec!["again"]).at_most(2);
+/// # let _ = menu;
+/// ```
+#[derive(Clone, Debug)]
+pub struct Children<M, Q> {
+    launches: Vec<M>,
+    queries: Vec<Q>,
+    reads: bool,
+    most: usize,
+}
+
+impl<M, Q> Children<M, Q> {
+    /// These launches, and these queries to every child.
+    pub fn new(launches: Vec<M>, queries: Vec<Q>) -> Self {
+        Self {
+            launches,
+            queries,
+            reads: false,
+            most: usize::MAX,
+        }
+    }
+
+    /// Offers no launch any more when so many were tried.
+    #[must_use]
+    pub fn at_most(self, launches: usize) -> Self {
+        Self {
+            most: launches,
+            ..self
+        }
+    }
+
+    /// Offers to read the privacy loss, too.
+    #[must_use]
+    pub fn reading(self) -> Self {
+        Self {
+            reads: true,
+            ..self
+        }
+    }
+}
+
+impl<M, Q, A, L> Menu<Message<M, Q>, Reply<A, L>> for Children<M, Q>
+where
+    M: Clone + Sync,
+    Q: Clone + Sync,
+    L: std::fmt::Display,
+{
+    /// How many launches were tried, and how many children there are.
+    type State = (usize, usize);
+
+    fn start(&self) -> (usize, usize) {
+        (0, 0)
+    }
+
+    fn queries(&self, &(tried, children): &(usize, usize)) -> Vec<Message<M, Q>> {
+        let launches = self.launches.iter().cloned().map(Message::Launch);
+        let asks = (0..children)
+            .flat_map(|child| self.queries.iter().map(move |q| Message::Ask(child, q.clone())));
+        let reading = self.reads.then_some(Message::PrivacyLoss);
+        launches
+            .filter(|_| tried < self.most)
+            .chain(asks)
+            .chain(reading)
+            .collect()
+    }
+
+    fn after(
+        &self,
+        &(tried, children): &(usize, usize),
+        query: &Message<M, Q>,
+        answer: &Result<Reply<A, L>, Fault>,
+    ) -> (usize, usize) {
+        (
+            // Counting without a limit would tell conversations apart for nothing.
+            tried + usize::from(self.most < usize::MAX && matches!(query, Message::Launch(_))),
+            children + usize::from(matches!(answer, Ok(Reply::Launched(_)))),
+        )
+    }
+}
+
+/// A menu that is any function of the transcript.
+pub struct ByTranscript<F, Q, A> {
+    menu: F,
+    types: PhantomData<fn(Q, A)>,
+}
+
+impl<F, Q, A> ByTranscript<F, Q, A>
+where
+    F: Fn(&[(Q, Result<A, Fault>)]) -> Vec<Q>,
+{
+    /// This function.
+    pub fn new(menu: F) -> Self {
+        Self {
+            menu,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<F, Q, A> Debug for ByTranscript<F, Q, A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ByTranscript")
+    }
+}
+
+impl<F, Q, A> Menu<Q, A> for ByTranscript<F, Q, A>
+where
+    F: Fn(&[(Q, Result<A, Fault>)]) -> Vec<Q> + Sync,
+    Q: Clone + Hash + Send + Sync,
+    A: Clone + Hash + Send + Sync,
+{
+    type State = Vec<(Q, Result<A, Fault>)>;
+
+    fn start(&self) -> Self::State {
+        Vec::new()
+    }
+
+    fn queries(&self, state: &Self::State) -> Vec<Q> {
+        (self.menu)(state)
+    }
+
+    fn after(&self, state: &Self::State, query: &Q, answer: &Result<A, Fault>) -> Self::State {
+        let mut state = state.clone();
+        state.push((query.clone(), answer.clone()));
+        state
+    }
+}

@@ -1,0 +1,24 @@
+//! Exact privacy of interactive mechanisms against every adaptive adversary.
+
+mod branching;
+mod divergence;
+mod error;
+mod interval;
+mod menu;
+mod objective;
+mod side;
+mod solve;
+mod strategy;
+mod tree;
+mod verifier;
+mod views;
+
+pub use dashu_ratio::RBig as Rational;
+pub use divergence::Divergences;
+pub use error::VerifyError;
+pub use interval::Interval;
+pub use menu::{ByTranscript, Children, Menu};
+pub use objective::Value;
+pub use strategy::{Player, Strategy};
+pub use verifier::{Completeness, Direction, Pair, Verifier, Worst, renyi_divergence};
+pub use views::{Distribution, views};

@@ -1,0 +1,302 @@
+//! Backward recursion: the best that any adversary can do from each point of the conversation.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::menu::Menu;
+use super::objective::{Objective, Value};
+use super::tree::{Expansion, Explorer, Node};
+use super::{Interval, Rational, VerifyError};
+use crate::machine::StateKey;
+
+/// What is maximised, and whether the two sides change places.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) objective: Objective,
+    pub(super) swapped: bool,
+}
+
+impl Target {
+    pub(super) fn leaf(&self, [p, q]: &[Interval; 2]) -> Value {
+        if self.swapped {
+            self.objective.leaf(q, p)
+        } else {
+            self.objective.leaf(p, q)
+        }
+    }
+
+    fn with_cut(&self, value: Value, [p, q]: &[Rational; 2]) -> Value {
+        let cut = if self.swapped { [q, p] } else { [p, q] };
+        self.objective.with_cut(value, cut)
+    }
+}
+
+/// The best value for one target, and the query that attains it: `None` to stop.
+#[derive(Clone, Debug)]
+pub(super) struct Best {
+    pub(super) value: Value,
+    pub(super) query: Option<usize>,
+}
+
+/// A point of the conversation, with what the menu remembers and how many queries are left.
+#[derive(Clone, Debug)]
+pub(super) struct Point<Q, A, S> {
+    pub(super) node: Node<Q, A>,
+    pub(super) menu: S,
+    pub(super) left: usize,
+    /// Which queries and answers led here, by number.
+    place: Vec<(usize, usize)>,
+}
+
+pub(super) struct Solver<'s, 'a, Q, A, N: Menu<Q, A>> {
+    pub(super) explorer: &'s Explorer<'a, Q, A>,
+    pub(super) menu: &'s N,
+    pub(super) targets: Vec<Target>,
+    memo: Vec<Mutex<HashMap<Vec<u8>, Vec<Best>>>>,
+    points: AtomicUsize,
+}
+
+/// So many locks that two threads seldom want the same one.
+const SHARDS: usize = 64;
+
+/// Conversations no longer than this are remembered even if the machine shows no state: they are
+/// where threads share their work.
+const SHARED_ROUNDS: usize = 2;
+
+impl<'s, 'a, Q, A, N> Solver<'s, 'a, Q, A, N>
+where
+    Q: Clone + Send + Sync,
+    A: Clone + Eq + Hash + Send + Sync,
+    N: Menu<Q, A>,
+{
+    pub(super) fn new(
+        explorer: &'s Explorer<'a, Q, A>,
+        menu: &'s N,
+        targets: Vec<Target>,
+    ) -> Self {
+        Self {
+            explorer,
+            menu,
+            targets,
+            memo: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            points: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many points of the conversation were explored.
+    pub(super) fn points(&self) -> u64 {
+        self.points.load(Ordering::Relaxed) as u64
+    }
+
+    /// The conversations that begin, and what they come to for each target.
+    pub(super) fn solve(
+        &self,
+        depth: usize,
+        threads: usize,
+    ) -> Result<(Vec<Point<Q, A, N::State>>, Vec<Value>), VerifyError> {
+        let root = self.explorer.root()?;
+        let points = self.points_of(&root, &self.menu.start(), depth, &[], 0);
+        self.share(&points, threads)?;
+        let values = self.combine(&root, &points)?;
+        Ok((points, values))
+    }
+
+    fn points_of(
+        &self,
+        expansion: &Expansion<Q, A>,
+        menu: &N::State,
+        left: usize,
+        place: &[(usize, usize)],
+        query: usize,
+    ) -> Vec<Point<Q, A, N::State>> {
+        let nodes = expansion.nodes.iter().cloned().enumerate();
+        nodes
+            .map(|(answer, node)| Point {
+                menu: match node.transcript.last() {
+                    Some((query, answer)) => self.menu.after(menu, query, answer),
+                    None => menu.clone(),
+                },
+                left: if node.open { left } else { 0 },
+                place: [place, &[(query, answer)]].concat(),
+                node,
+            })
+            .collect()
+    }
+
+    /// What asking this, the query with this number on the menu, leads to.
+    pub(super) fn ask(
+        &self,
+        point: &Point<Q, A, N::State>,
+        number: usize,
+        query: &Q,
+    ) -> Result<(Expansion<Q, A>, Vec<Point<Q, A, N::State>>), VerifyError> {
+        let expansion = self.explorer.expand(&point.node, query)?;
+        let left = point.left.saturating_sub(1);
+        let points = self.points_of(&expansion, &point.menu, left, &point.place, number);
+        Ok((expansion, points))
+    }
+
+    /// What an expansion comes to for each target.
+    fn combine(
+        &self,
+        expansion: &Expansion<Q, A>,
+        points: &[Point<Q, A, N::State>],
+    ) -> Result<Vec<Value>, VerifyError> {
+        let mut values = vec![Value::ZERO; self.targets.len()];
+        for point in points {
+            for ((value, best), target) in
+                values.iter_mut().zip(self.best(point)?).zip(&self.targets)
+            {
+                *value = target.objective.combine(value, &best.value);
+            }
+        }
+        Ok(values
+            .into_iter()
+            .zip(&self.targets)
+            .map(|(value, target)| target.with_cut(value, &expansion.cut))
+            .collect())
+    }
+
+    /// The best for each target from here on.
+    pub(super) fn best(&self, point: &Point<Q, A, N::State>) -> Result<Vec<Best>, VerifyError> {
+        let masses = point.node.masses();
+        let stop = || {
+            let best = |target: &Target| Best {
+                value: target.leaf(&masses),
+                query: None,
+            };
+            self.targets.iter().map(best).collect()
+        };
+        // Where one side is impossible nothing more can be learned.
+        if point.left == 0 || masses.iter().any(Interval::is_zero) {
+            return Ok(stop());
+        }
+        let (key, scale) = self.key(point);
+        let shard = key.as_ref().and_then(|key| self.shard(key));
+        if let (Some(shard), Some(key)) = (shard, &key) {
+            let memo = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(known) = memo.get(key) {
+                return Ok(self.scaled(known, &scale));
+            }
+        }
+        let mut best: Vec<Best> = stop();
+        self.points.fetch_add(1, Ordering::Relaxed);
+        for (index, query) in self.menu.queries(&point.menu).iter().enumerate() {
+            let (expansion, points) = self.ask(point, index, query)?;
+            let values = self.combine(&expansion, &points)?;
+            for (best, value) in best.iter_mut().zip(values) {
+                if value.compare(&best.value).is_gt() {
+                    *best = Best {
+                        value,
+                        query: Some(index),
+                    };
+                }
+            }
+        }
+        if let (Some(shard), Some(key)) = (shard, key) {
+            let inverse = Interval::exact(Rational::ONE).over(&scale);
+            if let Some(inverse) = inverse {
+                let mut memo = shard.lock().unwrap_or_else(PoisonError::into_inner);
+                memo.insert(key, self.scaled(&best, &inverse));
+            }
+        }
+        Ok(best)
+    }
+
+    fn scaled(&self, best: &[Best], factor: &Interval) -> Vec<Best> {
+        best.iter()
+            .zip(&self.targets)
+            .map(|(best, target)| Best {
+                value: target.objective.scale(&best.value, factor),
+                query: best.query,
+            })
+            .collect()
+    }
+
+    fn shard(&self, key: &[u8]) -> Option<&Mutex<HashMap<Vec<u8>, Vec<Best>>>> {
+        let mut hasher = std::collections::hash_map::DefaultHasher::new();
+        key.hash(&mut hasher);
+        self.memo.get(hasher.finish() as usize % SHARDS)
+    }
+
+    /// What the future depends on, up to a common factor of all masses, and that factor.
+    ///
+    /// It is: how many queries are left, what the menu remembers, and the law of the hidden state
+    /// on each side. How the conversation came here is not part of it, so that interleavings which
+    /// lead to the same states are one. A machine that does not show its state has its whole
+    /// transcript for a state, and is remembered for short conversations only.
+    fn key(&self, point: &Point<Q, A, N::State>) -> (Option<Vec<u8>>, Interval) {
+        let one = Interval::exact(Rational::ONE);
+        let shows = point.node.sides.iter().flatten().all(|b| b.state.is_some());
+        if !shows {
+            return (self.transcript_key(point), one);
+        }
+        let mut states = [0, 1].map(|side: usize| {
+            let branches = point.node.sides.get(side).into_iter().flatten();
+            let mut states: Vec<_> = branches.map(|b| (&b.state, &b.mass)).collect();
+            states.sort_by(|one, other| one.0.cmp(other.0));
+            states
+        });
+        let exact = states.iter().flatten().all(|(_, mass)| mass.is_exact());
+        let scale = match states.iter().flatten().next() {
+            Some((_, first)) if exact => (*first).clone(),
+            _ => one,
+        };
+        let scaled: Vec<Vec<_>> = states
+            .iter_mut()
+            .map(|side| {
+                let scaled = side.drain(..).map(|(state, mass)| (state, mass.over(&scale)));
+                scaled.collect()
+            })
+            .collect();
+        let key = StateKey::of(&(point.left, &point.menu, scaled));
+        (Some(key), scale)
+    }
+
+    /// The transcript as the place in the tree, where it is short.
+    fn transcript_key(&self, point: &Point<Q, A, N::State>) -> Option<Vec<u8>> {
+        // The first entry is the start.
+        (point.place.len() <= 1 + SHARED_ROUNDS).then(|| StateKey::of(&point.place))
+    }
+
+    /// Explores the first points of the conversation on several threads; what they find is
+    /// remembered.
+    fn share(&self, points: &[Point<Q, A, N::State>], threads: usize) -> Result<(), VerifyError> {
+        if threads < 2 {
+            return Ok(());
+        }
+        let mut tasks = points.to_vec();
+        for _ in 0..SHARED_ROUNDS {
+            let mut longer = Vec::new();
+            for point in tasks.iter().filter(|point| point.left > 1) {
+                for (number, query) in self.menu.queries(&point.menu).iter().enumerate() {
+                    longer.extend(self.ask(point, number, query)?.1);
+                }
+            }
+            if longer.is_empty() {
+                break;
+            }
+            tasks = longer;
+        }
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<(), VerifyError> {
+            while let Some(point) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.best(point)?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let mut result = Ok(());
+            for worker in workers {
+                match worker.join() {
+                    Ok(done) => result = result.and(done),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            result
+        })
+    }
+}
