@@ -1,6 +1,7 @@
 //! Exact privacy of interactive mechanisms against every adaptive adversary.
 
 mod branching;
+mod claim;
 mod divergence;
 mod error;
 mod interval;
@@ -13,6 +14,7 @@ mod tree;
 mod verifier;
 mod views;
 
+pub use claim::{Checkable, Verdict, assert_private, epsilon_of_ratio};
 pub use dashu_ratio::RBig as Rational;
 pub use divergence::Divergences;
 pub use error::VerifyError;
