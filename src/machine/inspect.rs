@@ -10,8 +10,9 @@ use std::hash::{Hash, Hasher};
 ///
 /// # What an implementer owes
 ///
-/// Two machines that write the same key answer alike from now on: the same law of answers to every
-/// sequence of queries. What a derived `Hash` covers is enough, if the state is all in the fields.
+/// Two machines that write the same key are the same from now on: given the same queries and the
+/// same coins, they answer alike. What a derived `Hash` covers is enough, if the state is all in
+/// the fields.
 ///
 /// Keys can be made and read by this crate only: whoever holds a handle cannot look inside with it.
 pub trait Inspect {

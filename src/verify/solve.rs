@@ -96,22 +96,22 @@ where
         depth: usize,
         threads: usize,
     ) -> Result<(Vec<Point<Q, A, N::State>>, Vec<Value>), VerifyError> {
-        let root = self.explorer.root()?;
-        let points = self.points_of(&root, &self.menu.start(), depth, &[], 0);
+        let Expansion { nodes, cut } = self.explorer.root()?;
+        let points = self.points_of(nodes, &self.menu.start(), depth, &[], 0);
         self.share(&points, threads)?;
-        let values = self.combine(&root, &points)?;
+        let values = self.combine(&points, &cut)?;
         Ok((points, values))
     }
 
     fn points_of(
         &self,
-        expansion: &Expansion<Q, A>,
+        nodes: Vec<Node<Q, A>>,
         menu: &N::State,
         left: usize,
         place: &[(usize, usize)],
         query: usize,
     ) -> Vec<Point<Q, A, N::State>> {
-        let nodes = expansion.nodes.iter().cloned().enumerate();
+        let nodes = nodes.into_iter().enumerate();
         nodes
             .map(|(answer, node)| Point {
                 menu: match node.transcript.last() {
@@ -131,18 +131,19 @@ where
         point: &Point<Q, A, N::State>,
         number: usize,
         query: &Q,
-    ) -> Result<(Expansion<Q, A>, Vec<Point<Q, A, N::State>>), VerifyError> {
-        let expansion = self.explorer.expand(&point.node, query)?;
+    ) -> Result<(Vec<Point<Q, A, N::State>>, [Rational; 2]), VerifyError> {
+        let menu = self.explorer.number(StateKey::of(&("menu", &point.menu)));
+        let Expansion { nodes, cut } = self.explorer.expand(&point.node, query, (menu, number))?;
         let left = point.left.saturating_sub(1);
-        let points = self.points_of(&expansion, &point.menu, left, &point.place, number);
-        Ok((expansion, points))
+        let points = self.points_of(nodes, &point.menu, left, &point.place, number);
+        Ok((points, cut))
     }
 
     /// What an expansion comes to for each target.
     fn combine(
         &self,
-        expansion: &Expansion<Q, A>,
         points: &[Point<Q, A, N::State>],
+        cut: &[Rational; 2],
     ) -> Result<Vec<Value>, VerifyError> {
         let mut values = vec![Value::ZERO; self.targets.len()];
         for point in points {
@@ -155,7 +156,7 @@ where
         Ok(values
             .into_iter()
             .zip(&self.targets)
-            .map(|(value, target)| target.with_cut(value, &expansion.cut))
+            .map(|(value, target)| target.with_cut(value, cut))
             .collect())
     }
 
@@ -184,8 +185,8 @@ where
         let mut best: Vec<Best> = stop();
         self.points.fetch_add(1, Ordering::Relaxed);
         for (index, query) in self.menu.queries(&point.menu).iter().enumerate() {
-            let (expansion, points) = self.ask(point, index, query)?;
-            let values = self.combine(&expansion, &points)?;
+            let (points, cut) = self.ask(point, index, query)?;
+            let values = self.combine(&points, &cut)?;
             for (best, value) in best.iter_mut().zip(values) {
                 if value.compare(&best.value).is_gt() {
                     *best = Best {
@@ -235,8 +236,8 @@ where
         }
         let mut states = [0, 1].map(|side: usize| {
             let branches = point.node.sides.get(side).into_iter().flatten();
-            let mut states: Vec<_> = branches.map(|b| (&b.state, &b.mass)).collect();
-            states.sort_by(|one, other| one.0.cmp(other.0));
+            let mut states: Vec<_> = branches.map(|b| (b.state, &b.mass)).collect();
+            states.sort_by_key(|(state, _)| *state);
             states
         });
         let exact = states.iter().flatten().all(|(_, mass)| mass.is_exact());
@@ -272,7 +273,7 @@ where
             let mut longer = Vec::new();
             for point in tasks.iter().filter(|point| point.left > 1) {
                 for (number, query) in self.menu.queries(&point.menu).iter().enumerate() {
-                    longer.extend(self.ask(point, number, query)?.1);
+                    longer.extend(self.ask(point, number, query)?.0);
                 }
             }
             if longer.is_empty() {

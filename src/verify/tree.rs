@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::branching::{Choice, every_path};
+use super::branching::{Branching, Choice, every_path};
 use super::side::{Running, Side};
 use super::{Interval, Rational, VerifyError};
 use crate::machine::Fault;
@@ -14,8 +15,19 @@ use crate::machine::Fault;
 pub(super) struct Branch {
     path: Vec<Choice>,
     pub(super) mass: Interval,
-    /// What the machine shows of its state.
-    pub(super) state: Option<Vec<u8>>,
+    /// The number of what the machine shows of its state.
+    pub(super) state: Option<u32>,
+}
+
+/// Before the start: no coins yet.
+impl Default for Branch {
+    fn default() -> Self {
+        Self {
+            path: Vec::new(),
+            mass: Interval::exact(Rational::ONE),
+            state: None,
+        }
+    }
 }
 
 /// What was said, and the hidden states that are possible behind it on each side.
@@ -52,7 +64,25 @@ pub(super) struct Explorer<'a, Q, A> {
     pub(super) cut: Rational,
     pub(super) limit: u64,
     runs: AtomicU64,
+    /// Every state that was shown so far has a number.
+    numbers: Mutex<HashMap<Vec<u8>, u32>>,
+    /// What a state that was shown leads to: it is found out once.
+    steps: Vec<Steps<A>>,
 }
+
+type Steps<A> = Mutex<HashMap<(usize, u32, Asked), Arc<Step<A>>>>;
+
+/// A query, by what the menu remembers and its number on the menu.
+pub(super) type Asked = (u32, usize);
+
+/// All that one step of a machine can come to.
+struct Step<A> {
+    outcomes: Vec<(Result<A, Fault>, Vec<Choice>, Interval, Option<u32>)>,
+    cut: Rational,
+}
+
+/// So many locks that two threads seldom want the same one.
+const SHARDS: u32 = 64;
 
 impl<'a, Q, A> Explorer<'a, Q, A> {
     pub(super) fn new(sides: [Side<'a, Q, A>; 2]) -> Self {
@@ -61,12 +91,21 @@ impl<'a, Q, A> Explorer<'a, Q, A> {
             cut: Rational::from_parts(1.into(), (1_u64 << 30).into()),
             limit: 20_000_000,
             runs: AtomicU64::new(0),
+            numbers: Mutex::default(),
+            steps: (0..SHARDS).map(|_| Mutex::default()).collect(),
         }
     }
 
     /// How often a machine was run since the last call.
     pub(super) fn take_runs(&self) -> u64 {
         self.runs.swap(0, Ordering::Relaxed)
+    }
+
+    /// The number of a state, a new one if it is new.
+    pub(super) fn number(&self, state: Vec<u8>) -> u32 {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = numbers.len() as u32;
+        *numbers.entry(state).or_insert(next)
     }
 
     fn count_run(&self) -> Result<(), VerifyError> {
@@ -85,19 +124,15 @@ where
 {
     /// The conversation before the first query. A start that fails is an answer like others.
     pub(super) fn root(&self) -> Result<Expansion<Q, A>, VerifyError> {
-        let root = Branch {
-            path: Vec::new(),
-            mass: Interval::exact(Rational::ONE),
-            state: None,
-        };
         let mut groups = Groups::default();
         for (index, side) in self.sides.iter().enumerate() {
-            self.follow(&mut groups, index, &root, |coins| {
+            let step = self.step(&[], |coins| {
                 Ok(match side.start(coins) {
                     Ok(machine) => (Ok(()), machine.state()),
                     Err(_) => (Err(Fault::Failed), None),
                 })
             })?;
+            groups.follow(index, &Branch::default(), &step);
         }
         Ok(groups.expansion(|answer| Node {
             transcript: Vec::new(),
@@ -111,60 +146,84 @@ where
         &self,
         node: &Node<Q, A>,
         query: &Q,
+        asked: Asked,
     ) -> Result<Expansion<Q, A>, VerifyError> {
         let mut groups = Groups::default();
         for (index, (side, branches)) in self.sides.iter().zip(&node.sides).enumerate() {
             for branch in branches {
-                self.follow(&mut groups, index, branch, |coins| {
+                let run = |coins: &mut Branching<'_>| {
                     let mut machine = replay(side, &node.transcript, coins)?;
                     let answer = machine.answer(query.clone(), coins);
                     Ok((answer, machine.state()))
-                })?;
+                };
+                let step = match branch.state {
+                    Some(state) => self.known_step((index, state, asked), &branch.path, run)?,
+                    None => Arc::new(self.step(&branch.path, run)?),
+                };
+                groups.follow(index, branch, &step);
             }
         }
         Ok(groups.expansion(|answer| {
             let mut transcript = node.transcript.clone();
             transcript.push((query.clone(), answer.clone()));
+            let fault = answer.as_ref().err();
             Node {
                 transcript,
                 sides: Default::default(),
-                open: answer.as_ref().err().is_none_or(|fault| fault.is_recoverable()),
+                open: fault.is_none_or(|fault| fault.is_recoverable()),
             }
         }))
     }
 
-    fn follow<B: Clone + Eq + Hash>(
+    /// Runs a machine on every path beyond `path`.
+    fn step<B>(
         &self,
-        groups: &mut Groups<B>,
-        side: usize,
-        branch: &Branch,
-        mut run: impl FnMut(
-            &mut super::branching::Branching<'_>,
-        ) -> Result<(Result<B, Fault>, Option<Vec<u8>>), VerifyError>,
-    ) -> Result<(), VerifyError> {
-        let outcomes = every_path(&branch.path, &self.cut, |coins| {
+        path: &[Choice],
+        mut run: impl FnMut(&mut Branching<'_>) -> Result<Shown<B>, VerifyError>,
+    ) -> Result<Step<B>, VerifyError> {
+        let found = every_path(path, &self.cut, |coins| {
             self.count_run()?;
             run(coins)
         })?;
-        if let Some(cut) = groups.cut.get_mut(side) {
-            *cut += outcomes.cut * branch.mass.high();
-        }
-        for outcome in outcomes.list {
+        let outcomes = found.list.into_iter().map(|outcome| {
             let (answer, state) = outcome.result;
-            let mut path = branch.path.clone();
-            path.extend(outcome.path);
-            let mass = branch.mass.times(&outcome.mass);
-            groups.add(answer, side, Branch { path, mass, state });
+            let state = state.map(|state| self.number(state));
+            (answer, outcome.path, outcome.mass, state)
+        });
+        Ok(Step {
+            outcomes: outcomes.collect(),
+            cut: found.cut,
+        })
+    }
+
+    /// The same, unless it is known.
+    fn known_step(
+        &self,
+        key: (usize, u32, Asked),
+        path: &[Choice],
+        run: impl FnMut(&mut Branching<'_>) -> Result<Shown<A>, VerifyError>,
+    ) -> Result<Arc<Step<A>>, VerifyError> {
+        let Some(shard) = self.steps.get((key.1 % SHARDS) as usize) else {
+            return Ok(Arc::new(self.step(path, run)?));
+        };
+        let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&key) {
+            return Ok(Arc::clone(known));
         }
-        Ok(())
+        let step = Arc::new(self.step(path, run)?);
+        lock().insert(key, Arc::clone(&step));
+        Ok(step)
     }
 }
+
+/// An answer, and what the machine shows of its state after it.
+type Shown<A> = (Result<A, Fault>, Option<Vec<u8>>);
 
 /// Starts a machine and brings it to where the transcript ends.
 fn replay<'a, Q: Clone, A: Eq>(
     side: &Side<'a, Q, A>,
     transcript: &[(Q, Result<A, Fault>)],
-    coins: &mut super::branching::Branching<'_>,
+    coins: &mut Branching<'_>,
 ) -> Result<Box<dyn Running<Q, A> + 'a>, VerifyError> {
     let mut machine = side.start(coins).map_err(|_| VerifyError::Diverged)?;
     for (query, answer) in transcript {
@@ -180,7 +239,7 @@ struct Groups<A> {
     index: HashMap<Result<A, Fault>, usize>,
     branches: Vec<[Vec<Branch>; 2]>,
     /// Where the branch with a known state is.
-    states: HashMap<(usize, usize, Vec<u8>), usize>,
+    states: HashMap<(usize, usize, u32), usize>,
     cut: [Rational; 2],
 }
 
@@ -195,21 +254,39 @@ impl<A> Default for Groups<A> {
     }
 }
 
-impl<A: Eq + Hash> Groups<A> {
-    fn add(&mut self, answer: Result<A, Fault>, side: usize, branch: Branch) {
-        let next = self.branches.len();
-        let index = *self.index.entry(answer).or_insert(next);
-        if index == next {
-            self.branches.push(Default::default());
+impl<A: Clone + Eq + Hash> Groups<A> {
+    fn follow(&mut self, side: usize, branch: &Branch, step: &Step<A>) {
+        if let Some(cut) = self.cut.get_mut(side) {
+            *cut += &step.cut * branch.mass.high();
         }
+        for (answer, beyond, mass, state) in &step.outcomes {
+            let next = Branch {
+                path: [&branch.path[..], &beyond[..]].concat(),
+                mass: branch.mass.times(mass),
+                state: *state,
+            };
+            self.add(answer, side, next);
+        }
+    }
+
+    fn add(&mut self, answer: &Result<A, Fault>, side: usize, branch: Branch) {
+        let index = match self.index.get(answer) {
+            Some(index) => *index,
+            None => {
+                let next = self.branches.len();
+                self.index.insert(answer.clone(), next);
+                self.branches.push(Default::default());
+                next
+            }
+        };
         let Some(branches) = self.branches.get_mut(index).and_then(|b| b.get_mut(side)) else {
             return;
         };
         // Two paths to one state are one branch from now on.
-        if let Some(state) = &branch.state {
+        if let Some(state) = branch.state {
             let place = *self
                 .states
-                .entry((index, side, state.clone()))
+                .entry((index, side, state))
                 .or_insert(branches.len());
             if let Some(known) = branches.get_mut(place) {
                 known.mass = known.mass.plus(&branch.mass);

@@ -330,7 +330,7 @@ where
         else {
             return Ok(Strategy::Stop { masses });
         };
-        let (_, points) = solver.ask(point, number, query)?;
+        let (points, _) = solver.ask(point, number, query)?;
         let mut then = Vec::new();
         for next in &points {
             if let Some((_, answer)) = next.node.transcript.last() {
