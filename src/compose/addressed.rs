@@ -79,11 +79,7 @@ where
     type Machine = AddressedMachine<C::Machine, M::Machine, M>;
 
     fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
-        Ok(AddressedMachine {
-            compositor: self.compositor.start(data, coins)?,
-            children: Vec::new(),
-            mechanism: PhantomData,
-        })
+        Ok(AddressedMachine::new(self.compositor.start(data, coins)?))
     }
 }
 
@@ -103,6 +99,16 @@ pub struct AddressedMachine<C, S, M> {
     compositor: C,
     children: Vec<Child<S>>,
     mechanism: PhantomData<fn(M)>,
+}
+
+impl<C, S, M> AddressedMachine<C, S, M> {
+    pub(super) fn new(compositor: C) -> Self {
+        Self {
+            compositor,
+            children: Vec::new(),
+            mechanism: PhantomData,
+        }
+    }
 }
 
 impl<D, G, R, X, S, M> Machine for AddressedMachine<Compositor<D, G, R, X>, S, M>

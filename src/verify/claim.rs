@@ -58,7 +58,7 @@ impl<Q, A> Verdict<Q, A> {
     }
 }
 
-impl<Q: Debug, A: Debug + PartialEq> fmt::Display for Verdict<Q, A> {
+impl<Q: Debug, A: Debug> fmt::Display for Verdict<Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.holds() {
             "private"

@@ -11,6 +11,7 @@ mod side;
 mod solve;
 mod strategy;
 mod tree;
+mod truncated;
 mod verifier;
 mod views;
 
@@ -22,5 +23,6 @@ pub use interval::Interval;
 pub use menu::{ByTranscript, Children, Menu};
 pub use objective::Value;
 pub use strategy::{Player, Strategy};
+pub use truncated::{Truncated, TruncatedMachine};
 pub use verifier::{Completeness, Direction, Pair, Verifier, Worst, renyi_divergence};
 pub use views::{Distribution, views};

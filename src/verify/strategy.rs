@@ -21,103 +21,51 @@ pub enum Strategy<Q, A> {
         /// How it goes on after each answer.
         then: Vec<(Result<A, Fault>, Strategy<Q, A>)>,
     },
+    /// Goes on, but is too long to be written down.
+    More,
 }
 
 impl<Q, A> Strategy<Q, A> {
-    /// How many queries it asks at most.
+    /// How many queries it asks at most, as far as it is written down.
     #[must_use]
     pub fn depth(&self) -> usize {
         match self {
-            Self::Stop { .. } => 0,
+            Self::Stop { .. } | Self::More => 0,
             Self::Ask { then, .. } => {
                 1 + then.iter().map(|(_, next)| next.depth()).max().unwrap_or(0)
             }
         }
     }
-
-    fn masses(&self) -> [Interval; 2] {
-        match self {
-            Self::Stop { masses } => masses.clone(),
-            Self::Ask { then, .. } => {
-                let mut sum = [Interval::ZERO, Interval::ZERO];
-                for (_, next) in then {
-                    let [p, q] = next.masses();
-                    sum = [sum[0].plus(&p), sum[1].plus(&q)];
-                }
-                sum
-            }
-        }
-    }
-
-    /// Whether both go on alike, whatever the probabilities.
-    fn is_like(&self, other: &Self) -> bool
-    where
-        Q: Debug,
-        A: PartialEq,
-    {
-        match (self, other) {
-            (Self::Stop { .. }, Self::Stop { .. }) => true,
-            (
-                Self::Ask { query, then },
-                Self::Ask {
-                    query: other_query,
-                    then: other_then,
-                },
-            ) => {
-                format!("{query:?}") == format!("{other_query:?}")
-                    && then.len() == other_then.len()
-                    && then
-                        .iter()
-                        .zip(other_then)
-                        .all(|((a, next), (b, other))| a == b && next.is_like(other))
-            }
-            _ => false,
-        }
-    }
 }
 
-/// A line of the printed strategy is no longer than it takes to tell it.
-impl<Q: Debug, A: Debug + PartialEq> fmt::Display for Strategy<Q, A> {
+impl<Q: Debug, A: Debug> fmt::Display for Strategy<Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, 0)
+        self.write(f, 1)
     }
 }
 
-impl<Q: Debug, A: Debug + PartialEq> Strategy<Q, A> {
+impl<Q: Debug, A: Debug> Strategy<Q, A> {
     fn write(&self, f: &mut fmt::Formatter<'_>, indent: usize) -> fmt::Result {
-        let Self::Ask { query, then } = self else {
-            let [p, q] = self.masses();
-            return write!(f, "stop  (probability {p} and {q})");
-        };
-        write!(f, "ask {query:?}")?;
-        // Answers after which it goes on in the same way, by more than stopping, share a line.
-        let mut groups: Vec<(Vec<&Result<A, Fault>>, &Self)> = Vec::new();
-        for (answer, next) in then {
-            let alike = groups.iter_mut().find(|(_, other)| {
-                matches!(next, Self::Ask { .. }) && next.is_like(other) && next.depth() < 2
-            });
-            match alike {
-                Some((answers, _)) if false => answers.push(answer),
-                _ => groups.push((vec![answer], next)),
-            }
-        }
-        for (answers, next) in groups {
-            write!(f, "\n{:width$}", "", width = 2 * (indent + 1))?;
-            for (number, answer) in answers.iter().enumerate() {
-                let or = if number > 0 { " or " } else { "" };
-                match answer {
-                    Ok(answer) => write!(f, "{or}{answer:?}")?,
-                    Err(fault) => write!(f, "{or}{fault}")?,
+        match self {
+            Self::Stop { masses: [p, q] } => write!(f, "stop  (probability {p} and {q})"),
+            Self::More => f.write_str("…"),
+            Self::Ask { query, then } => {
+                write!(f, "ask {query:?}")?;
+                for (answer, next) in then {
+                    write!(f, "\n{:width$}", "", width = 2 * indent)?;
+                    match answer {
+                        Ok(answer) => write!(f, "{answer:?}: ")?,
+                        Err(fault) => write!(f, "{fault}: ")?,
+                    }
+                    next.write(f, indent + 1)?;
                 }
+                Ok(())
             }
-            f.write_str(": ")?;
-            next.write(f, indent + 1)?;
         }
-        Ok(())
     }
 }
 
-/// Plays a [`Strategy`]; halts at an answer that the strategy does not know.
+/// Plays a [`Strategy`]; halts where it is not written down.
 #[derive(Clone, Debug)]
 pub struct Player<'a, Q, A> {
     at: Option<&'a Strategy<Q, A>>,

@@ -300,7 +300,7 @@ where
         };
         let mut then = Vec::new();
         for point in &points {
-            then.push(Self::strategy(&solver, point, target)?);
+            then.push(Self::strategy(&solver, point, target, LONGEST_STRATEGY)?);
         }
         Ok(Worst {
             value,
@@ -317,11 +317,12 @@ where
         })
     }
 
-    /// What attains the best value for a target from here on.
+    /// What attains the best value for a target from here on, with so many queries written down.
     fn strategy(
         solver: &Solver<'_, '_, Q, A, N>,
         point: &Point<Q, A, N::State>,
         target: usize,
+        room: usize,
     ) -> Result<Strategy<Q, A>, VerifyError> {
         let masses = point.node.masses();
         let chosen = solver.best(point)?.get(target).and_then(|best| best.query);
@@ -330,11 +331,17 @@ where
         else {
             return Ok(Strategy::Stop { masses });
         };
+        if room == 0 {
+            return Ok(Strategy::More);
+        }
         let (points, _) = solver.ask(point, number, query)?;
+        // Every answer gets the same share of what room is left.
+        let room = (room - 1) / points.len().max(1);
         let mut then = Vec::new();
         for next in &points {
             if let Some((_, answer)) = next.node.transcript.last() {
-                then.push((answer.clone(), Self::strategy(solver, next, target)?));
+                let next = Self::strategy(solver, next, target, room)?;
+                then.push((answer.clone(), next));
             }
         }
         Ok(Strategy::Ask {
@@ -343,6 +350,9 @@ where
         })
     }
 }
+
+/// So many queries of a strategy are written down; nobody reads more.
+const LONGEST_STRATEGY: usize = 5_000;
 
 /// The strategy after the start that succeeds; a start that fails ends everything.
 fn longest<Q, A>(starts: Vec<Strategy<Q, A>>) -> Strategy<Q, A> {
@@ -353,7 +363,7 @@ fn longest<Q, A>(starts: Vec<Strategy<Q, A>>) -> Strategy<Q, A> {
         .unwrap_or(Strategy::Stop { masses })
 }
 
-impl<Q: Debug, A: Debug + PartialEq> fmt::Display for Worst<Q, A> {
+impl<Q: Debug, A: Debug> fmt::Display for Worst<Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let direction = match self.direction {
             Direction::Forward => "first dataset against second",

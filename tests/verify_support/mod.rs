@@ -12,12 +12,12 @@ use queryables::privacy::{
 use queryables::verify::{Rational, epsilon_of_ratio};
 
 /// A fraction.
-pub fn ratio(numerator: i64, denominator: u64) -> Rational {
+pub(crate) fn ratio(numerator: i64, denominator: u64) -> Rational {
     Rational::from_parts(numerator.into(), denominator.into())
 }
 
 /// The smallest ε with `e^ε >= numerator`.
-pub fn ln(number: u64) -> Epsilon {
+pub(crate) fn ln(number: u64) -> Epsilon {
     // Mechanisms state their loss at every replay.
     static KNOWN: Mutex<BTreeMap<u64, Epsilon>> = Mutex::new(BTreeMap::new());
     *KNOWN
@@ -28,25 +28,25 @@ pub fn ln(number: u64) -> Epsilon {
 }
 
 /// `times` such ε together.
-pub fn ln_times(number: u64, times: u64) -> Epsilon {
+pub(crate) fn ln_times(number: u64, times: u64) -> Epsilon {
     ln(number).checked_mul(times).unwrap()
 }
 
 /// Tells the bit, `odds` times truly for each lie; a new coin for each question, and a limited
 /// number of answers. Its loss is `answers · ln odds`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Respond {
-    pub odds: u64,
-    pub answers: u64,
+pub(crate) struct Respond {
+    pub(crate) odds: u64,
+    pub(crate) answers: u64,
 }
 
 /// With these odds, once.
-pub fn once(odds: u64) -> Respond {
+pub(crate) fn once(odds: u64) -> Respond {
     Respond { odds, answers: 1 }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Responding {
+pub(crate) struct Responding {
     bit: bool,
     odds: u64,
     left: u64,
@@ -84,7 +84,7 @@ impl Private<PureDp, AddRemove> for Respond {
 }
 
 /// `e^((α-1) D_α)` of one answer, for a whole order.
-pub fn renyi_of_once(odds: u64, order: u64) -> Rational {
+pub(crate) fn renyi_of_once(odds: u64, order: u64) -> Rational {
     let (truth, lie) = (
         ratio(odds as i64, odds + 1),
         ratio(1, odds + 1),
@@ -125,7 +125,7 @@ impl Private<ZCdp, AddRemove> for Respond {
 
 /// The same, once, as a non-interactive mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Released1(pub u64);
+pub(crate) struct Released1(pub(crate) u64);
 
 impl Mechanism<bool> for Released1 {
     type Machine = Released<bool>;
@@ -142,19 +142,19 @@ impl Private<PureDp, AddRemove> for Released1 {
 }
 
 /// A pure-DP filter in message form.
-pub type PureFilter<M> =
+pub(crate) type PureFilter<M> =
     Addressed<Filter<queryables::account::Capped<queryables::account::Sum<PureDp>>>, M>;
 
-pub fn pure_filter<M>(budget: Epsilon) -> PureFilter<M> {
+pub(crate) fn pure_filter<M>(budget: Epsilon) -> PureFilter<M> {
     Addressed::new(Filter::concurrent(PureDp, budget))
 }
 
-pub type Ask = Message<Respond, ()>;
-pub type Told = Reply<bool, Epsilon>;
+pub(crate) type Ask = Message<Respond, ()>;
+pub(crate) type Told = Reply<bool, Epsilon>;
 
 /// What the exact value is, or a panic.
 #[track_caller]
-pub fn exact<Q, A>(worst: &queryables::verify::Worst<Q, A>) -> Rational {
+pub(crate) fn exact<Q, A>(worst: &queryables::verify::Worst<Q, A>) -> Rational {
     worst.value.exact().expect("exact").clone()
 }
 
