@@ -297,6 +297,20 @@ impl fmt::Display for Interval {
     }
 }
 
+/// A number for people: a short fraction, or about four digits.
+pub(super) fn in_short(number: &Interval) -> String {
+    let fraction = number.to_string();
+    if fraction.len() <= 12 {
+        return fraction;
+    }
+    let float = number.high().to_f64_fast();
+    if (0.001..10_000.0).contains(&float) {
+        format!("about {float:.5}")
+    } else {
+        format!("about {float:.3e}")
+    }
+}
+
 /// Forty decimals, rounded down.
 fn decimals(number: &Rational) -> String {
     const PLACES: usize = 40;

@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use super::interval::in_short;
 use super::{Interval, Rational};
 
 /// What a divergence comes to.
@@ -106,6 +107,9 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Finite(value) if value.is_exact() && in_short(value) != value.to_string() => {
+                write!(f, "{value}, {}", in_short(value))
+            }
             Self::Finite(value) => fmt::Display::fmt(value, f),
             Self::AtLeast(low) => write!(f, "at least {low}"),
             Self::Infinite => f.write_str("infinite"),

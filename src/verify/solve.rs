@@ -38,6 +38,8 @@ impl Target {
 pub(super) struct Best {
     pub(super) value: Value,
     pub(super) query: Option<usize>,
+    /// How many queries it takes: among equals, the shortest is the most readable.
+    rounds: usize,
 }
 
 /// A point of the conversation, with what the menu remembers and how many queries are left.
@@ -99,8 +101,8 @@ where
         let Expansion { nodes, cut } = self.explorer.root()?;
         let points = self.points_of(nodes, &self.menu.start(), depth, &[], 0);
         self.share(&points, threads)?;
-        let values = self.combine(&points, &cut)?;
-        Ok((points, values))
+        let values = self.combine(&points, &cut)?.into_iter();
+        Ok((points, values.map(|(value, _)| value).collect()))
     }
 
     fn points_of(
@@ -139,24 +141,23 @@ where
         Ok((points, cut))
     }
 
-    /// What an expansion comes to for each target.
+    /// What all answers to a query come to for each target, and how many more queries it takes.
     fn combine(
         &self,
         points: &[Point<Q, A, N::State>],
         cut: &[Rational; 2],
-    ) -> Result<Vec<Value>, VerifyError> {
-        let mut values = vec![Value::ZERO; self.targets.len()];
+    ) -> Result<Vec<(Value, usize)>, VerifyError> {
+        let mut sums = vec![(Value::ZERO, 0); self.targets.len()];
         for point in points {
-            for ((value, best), target) in
-                values.iter_mut().zip(self.best(point)?).zip(&self.targets)
-            {
+            let best = self.best(point)?;
+            for (((value, rounds), best), target) in sums.iter_mut().zip(best).zip(&self.targets) {
                 *value = target.objective.combine(value, &best.value);
+                *rounds = best.rounds.max(*rounds);
             }
         }
-        Ok(values
-            .into_iter()
-            .zip(&self.targets)
-            .map(|(value, target)| target.with_cut(value, cut))
+        let sums = sums.into_iter().zip(&self.targets);
+        Ok(sums
+            .map(|((value, rounds), target)| (target.with_cut(value, cut), rounds))
             .collect())
     }
 
@@ -167,6 +168,7 @@ where
             let best = |target: &Target| Best {
                 value: target.leaf(&masses),
                 query: None,
+                rounds: 0,
             };
             self.targets.iter().map(best).collect()
         };
@@ -187,11 +189,13 @@ where
         for (index, query) in self.menu.queries(&point.menu).iter().enumerate() {
             let (points, cut) = self.ask(point, index, query)?;
             let values = self.combine(&points, &cut)?;
-            for (best, value) in best.iter_mut().zip(values) {
-                if value.compare(&best.value).is_gt() {
+            for (best, (value, rounds)) in best.iter_mut().zip(values) {
+                let order = value.compare(&best.value);
+                if order.is_gt() || order.is_eq() && rounds + 1 < best.rounds {
                     *best = Best {
                         value,
                         query: Some(index),
+                        rounds: rounds + 1,
                     };
                 }
             }
@@ -212,6 +216,7 @@ where
             .map(|(best, target)| Best {
                 value: target.objective.scale(&best.value, factor),
                 query: best.query,
+                rounds: best.rounds,
             })
             .collect()
     }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Debug};
 
 use super::Interval;
+use super::interval::in_short;
 use crate::machine::{Adversary, Coins, CoinsError, Fault};
 
 /// A deterministic adversary against a pair of datasets: what it asks, and how it goes on after
@@ -47,7 +48,9 @@ impl<Q: Debug, A: Debug> fmt::Display for Strategy<Q, A> {
 impl<Q: Debug, A: Debug> Strategy<Q, A> {
     fn write(&self, f: &mut fmt::Formatter<'_>, indent: usize) -> fmt::Result {
         match self {
-            Self::Stop { masses: [p, q] } => write!(f, "stop  (probability {p} and {q})"),
+            Self::Stop { masses: [p, q] } => {
+                write!(f, "stop  (probability {} and {})", in_short(p), in_short(q))
+            }
             Self::More => f.write_str("…"),
             Self::Ask { query, then } => {
                 write!(f, "ask {query:?}")?;

@@ -300,7 +300,7 @@ where
         };
         let mut then = Vec::new();
         for point in &points {
-            then.push(Self::strategy(&solver, point, target, LONGEST_STRATEGY)?);
+            then.push(Self::strategy(&solver, point, target, &value, LONGEST_STRATEGY)?);
         }
         Ok(Worst {
             value,
@@ -322,10 +322,17 @@ where
         solver: &Solver<'_, '_, Q, A, N>,
         point: &Point<Q, A, N::State>,
         target: usize,
+        whole: &Value,
         room: usize,
     ) -> Result<Strategy<Q, A>, VerifyError> {
         let masses = point.node.masses();
-        let chosen = solver.best(point)?.get(target).and_then(|best| best.query);
+        let best = solver.best(point)?.into_iter().nth(target);
+        let objective = solver.targets.get(target).map(|target| &target.objective);
+        let chosen = best.and_then(|best| match objective {
+            // Of a maximum over leaves, only the way to the largest is of interest.
+            Some(Objective::Ratio) if best.value != *whole => None,
+            _ => best.query,
+        });
         let queries = solver.menu.queries(&point.menu);
         let Some((number, query)) = chosen.and_then(|number| Some((number, queries.get(number)?)))
         else {
@@ -340,7 +347,7 @@ where
         let mut then = Vec::new();
         for next in &points {
             if let Some((_, answer)) = next.node.transcript.last() {
-                let next = Self::strategy(solver, next, target, room)?;
+                let next = Self::strategy(solver, next, target, whole, room)?;
                 then.push((answer.clone(), next));
             }
         }
