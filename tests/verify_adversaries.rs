@@ -35,7 +35,13 @@ fn interleaved_responses_cost_the_tight_composition_and_no_more() {
     let three = ConcurrentComposition::new([once(3); 3]);
     let menu = vec![(0, ()), (1, ()), (2, ())];
     for by_state in [false, true] {
-        for factor in [ratio(1, 1), ratio(3, 1), ratio(2, 1), ratio(9, 1), ratio(27, 1)] {
+        for factor in [
+            ratio(1, 1),
+            ratio(3, 1),
+            ratio(2, 1),
+            ratio(9, 1),
+            ratio(27, 1),
+        ] {
             let menu = menu.clone();
             let verifier = if by_state {
                 Verifier::by_state(&three, &pair, menu, 4)
@@ -124,9 +130,15 @@ fn both_directions_are_searched() {
         let worst = verifier.worst_delta(ratio(4, 1)).unwrap();
         assert_eq!(exact(&worst), ratio(1, 4));
         assert_eq!(worst.direction, direction);
-        assert_eq!(verifier.worst_ratio().unwrap().value.to_string(), "infinite");
         assert_eq!(
-            verifier.worst_renyi("2".parse().unwrap()).unwrap().direction,
+            verifier.worst_ratio().unwrap().value.to_string(),
+            "infinite"
+        );
+        assert_eq!(
+            verifier
+                .worst_renyi("2".parse().unwrap())
+                .unwrap()
+                .direction,
             direction
         );
     }
@@ -156,7 +168,18 @@ fn renyi_divergences_add_up_exactly_for_whole_orders() {
 fn recognising_states_changes_nothing_but_the_work() {
     let pair = Pair::new(false, true);
     let filter = pure_filter::<Respond>(ln_times(2, 3));
-    let menu = || Children::new(vec![once(2), Respond { odds: 2, answers: 2 }], vec![()]);
+    let menu = || {
+        Children::new(
+            vec![
+                once(2),
+                Respond {
+                    odds: 2,
+                    answers: 2,
+                },
+            ],
+            vec![()],
+        )
+    };
     for factor in [ratio(1, 1), ratio(3, 2), ratio(4, 1)] {
         let slow = Verifier::new(&filter, &pair, menu(), 5)
             .worst_delta(factor.clone())
@@ -166,14 +189,24 @@ fn recognising_states_changes_nothing_but_the_work() {
             .worst_delta(factor)
             .unwrap();
         assert_eq!(slow.value, fast.value);
-        assert!(fast.points * 3 < slow.points, "{} {}", fast.points, slow.points);
+        assert!(
+            fast.points * 3 < slow.points,
+            "{} {}",
+            fast.points,
+            slow.points
+        );
     }
 }
 
 #[test]
 fn threads_change_nothing() {
     let pair = Pair::new(false, true);
-    let three = ConcurrentComposition::new([Respond { odds: 3, answers: 2 }; 3]);
+    let three = ConcurrentComposition::new(
+        [Respond {
+            odds: 3,
+            answers: 2,
+        }; 3],
+    );
     let menu = || vec![(0, ()), (1, ()), (2, ())];
     let values = [1, 2, 5].map(|threads| {
         let worst = Verifier::new(&three, &pair, menu(), 4)

@@ -109,7 +109,10 @@ fn an_approximate_filter_stays_within_its_budget() {
     let verifier = Verifier::by_state(&filter, &pair, menu(), 6);
     verifier.assert_private(&ApproxDp, &budget);
     // At e^ε = 9 only leaks are left: 1 - (9/10)², which the sum 2/10 rounds up.
-    assert_eq!(exact(&verifier.worst_delta(ratio(9, 1)).unwrap()), ratio(19, 100));
+    assert_eq!(
+        exact(&verifier.worst_delta(ratio(9, 1)).unwrap()),
+        ratio(19, 100)
+    );
 }
 
 #[test]
@@ -138,9 +141,18 @@ fn the_truncated_machine_has_the_truncated_view() {
     };
     let coins = || NotPrivateSeededCoins::new(3);
     let mut machine = odometer.start(&data, &mut coins()).unwrap();
-    let view = truncated_view(&mut script(), &mut machine, &ln(3), &mut coins(), &mut coins(), 9);
+    let view = truncated_view(
+        &mut script(),
+        &mut machine,
+        &ln(3),
+        &mut coins(),
+        &mut coins(),
+        9,
+    );
     assert!(machine.privacy_loss() > ln(3));
-    let mut machine = Truncated::new(odometer, ln(3)).start(&data, &mut coins()).unwrap();
+    let mut machine = Truncated::new(odometer, ln(3))
+        .start(&data, &mut coins())
+        .unwrap();
     let other = interact(&mut script(), &mut machine, &mut coins(), &mut coins(), 9);
     // The machine says that it ends; the view just ends.
     let mut answers: Vec<_> = other.answers().cloned().collect();
@@ -201,6 +213,8 @@ fn parallel_composition_costs_the_maximum() {
     }
     // Replacing a row moves it from one part to another, and costs both budgets.
     let moved = Pair::new(vec![3_u8], vec![1]);
-    let worst = Verifier::by_state(&parts, &moved, menu, 6).worst_ratio().unwrap();
+    let worst = Verifier::by_state(&parts, &moved, menu, 6)
+        .worst_ratio()
+        .unwrap();
     assert_eq!(exact(&worst), Rational::from(27_u8));
 }

@@ -10,9 +10,7 @@ use queryables::compose::{
     Addressed, AddressedMachine, AskError, Compositor, Filter, FilterGate, LaunchError, Message,
     NonInteractive, Odometer, OdometerGate, Refusal, Reply,
 };
-use queryables::machine::{
-    Coins, Fault, Inspect, Machine, Mechanism, Metered, Released, StateKey,
-};
+use queryables::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, Released, StateKey};
 use queryables::middle::{Middle, Move, MoveOf, ThroughExt};
 use queryables::privacy::{
     AddRemove, Epsilon, Private, PureDp, Rdp, Restated, Rho, UnknownLoss, ZCdp,
@@ -316,7 +314,8 @@ impl Middle for Split2 {
 fn alg_12_larger_filters_are_postprocessings_of_filters_of_two() {
     let budget = ln_times(3, 4);
     for count in [3, 4] {
-        let direct = Addressed::<_, Respond>::new(Filter::concurrent(PureDp, budget).at_most(count));
+        let direct =
+            Addressed::<_, Respond>::new(Filter::concurrent(PureDp, budget).at_most(count));
         let of_two = Addressed::<_, Kid>::new(Filter::concurrent(PureDp, budget).at_most(2))
             .through(Split2::new(budget, count));
         let menu = || Children::new(vec![once(3), once(9), once(300)], vec![()]);
@@ -325,7 +324,11 @@ fn alg_12_larger_filters_are_postprocessings_of_filters_of_two() {
             let difference =
                 Verifier::comparing_by_state(&direct, &of_two, &data, menu(), 6).difference();
             let difference = difference.unwrap();
-            assert_eq!(difference.value.exact(), Some(&Rational::ZERO), "{difference}");
+            assert_eq!(
+                difference.value.exact(),
+                Some(&Rational::ZERO),
+                "{difference}"
+            );
         }
         // A filter of one more is noticed, once that many can be launched.
         let more = Addressed::<_, Kid>::new(Filter::concurrent(PureDp, budget).at_most(2))
@@ -395,7 +398,11 @@ fn alg_13_zcdp_filters_are_postprocessings_of_renyi_filters() {
         let difference =
             Verifier::comparing_by_state(&direct, &reduced, &data, menu(), 5).difference();
         let difference = difference.unwrap();
-        assert_eq!(difference.value.exact(), Some(&Rational::ZERO), "{difference}");
+        assert_eq!(
+            difference.value.exact(),
+            Some(&Rational::ZERO),
+            "{difference}"
+        );
     }
 }
 
@@ -437,7 +444,10 @@ impl Machine for CheckedMachine {
         if let Message::Launch(respond) = &query {
             let requested = respond.loss(&PureDp).map_err(|_| Fault::Failed)?;
             let spent = self.odometer.privacy_loss();
-            if spent.checked_add(requested).is_none_or(|sum| sum > self.limit) {
+            if spent
+                .checked_add(requested)
+                .is_none_or(|sum| sum > self.limit)
+            {
                 return Ok(Reply::NotLaunched(LaunchError::Refused(Refusal {
                     spent,
                     requested,
@@ -534,13 +544,24 @@ fn lemma_2_19_filters_and_odometers_are_postprocessings_of_each_other() {
         ];
         for verifier in &verifiers {
             let difference = verifier.difference().unwrap();
-            assert_eq!(difference.value.exact(), Some(&Rational::ZERO), "{difference}");
+            assert_eq!(
+                difference.value.exact(),
+                Some(&Rational::ZERO),
+                "{difference}"
+            );
         }
         // Alg 15.
-        let (silent, without) = (checked.clone().through(NoReading), filter.clone().through(NoReading));
+        let (silent, without) = (
+            checked.clone().through(NoReading),
+            filter.clone().through(NoReading),
+        );
         let verifier = Verifier::comparing_by_state(&silent, &without, &data, menu(), 5);
         let difference = verifier.difference().unwrap();
-        assert_eq!(difference.value.exact(), Some(&Rational::ZERO), "{difference}");
+        assert_eq!(
+            difference.value.exact(),
+            Some(&Rational::ZERO),
+            "{difference}"
+        );
         // Readings are told from no readings.
         let verifier = Verifier::comparing_by_state(&checked, &without, &data, menu(), 5);
         assert_eq!(exact(&verifier.difference().unwrap()), Rational::ONE);

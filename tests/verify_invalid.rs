@@ -67,9 +67,9 @@ fn composed(tools: &[Tool]) -> Divergences {
             law = law
                 .into_iter()
                 .flat_map(|(said, mass)| {
-                    tool.law(bit).into_iter().map(move |(next, share)| {
-                        ([&said[..], &[next]].concat(), &mass * share)
-                    })
+                    tool.law(bit)
+                        .into_iter()
+                        .map(move |(next, share)| ([&said[..], &[next]].concat(), &mass * share))
                 })
                 .collect();
         }
@@ -80,7 +80,17 @@ fn composed(tools: &[Tool]) -> Divergences {
 
 /// δ as a function of `e^ε`, at points where the laws here have corners.
 fn profile(apart: &Divergences) -> Vec<Rational> {
-    let corners = [(1, 12), (1, 4), (1, 3), (3, 4), (1, 1), (4, 3), (3, 1), (4, 1), (12, 1)];
+    let corners = [
+        (1, 12),
+        (1, 4),
+        (1, 3),
+        (3, 4),
+        (1, 1),
+        (4, 3),
+        (3, 1),
+        (4, 1),
+        (12, 1),
+    ];
     corners
         .into_iter()
         .map(|(numerator, denominator)| {
@@ -103,7 +113,10 @@ static BUDGET: LazyLock<Vec<Rational>> = LazyLock::new(|| {
 /// of them, and `First` in the place of `Even`, of which it is a garbled version.
 fn within(tools: &[Tool]) -> bool {
     let deltas = profile(&composed(tools));
-    deltas.iter().zip(&*BUDGET).all(|(delta, allowed)| delta <= allowed)
+    deltas
+        .iter()
+        .zip(&*BUDGET)
+        .all(|(delta, allowed)| delta <= allowed)
 }
 
 #[test]
@@ -113,7 +126,11 @@ fn the_natural_rule_admits_what_is_less_than_one_of_two_lists() {
         assert!(within(&[one]));
         for other in &tools[number..] {
             let less_than_one_of_the_two = one == Tool::First;
-            assert_eq!(within(&[one, *other]), less_than_one_of_the_two, "{one:?} {other:?}");
+            assert_eq!(
+                within(&[one, *other]),
+                less_than_one_of_the_two,
+                "{one:?} {other:?}"
+            );
             for third in tools {
                 assert!(!within(&[one, *other, third]));
             }
@@ -205,7 +222,10 @@ fn added_renyi_losses_are_no_bound_on_the_loss_given_what_was_seen() {
     verifier.assert_private(&rdp, &threshold);
     // ... but given the first answer, the loss of the two together is above the reading: 9 · 7/3
     // where the sum says (7/3)².
-    let twice = Respond { odds: 3, answers: 2 };
+    let twice = Respond {
+        odds: 3,
+        answers: 2,
+    };
     let given = |bit: bool| {
         let law = views(&twice, &Arc::new(bit), || Script::new([(), ()]), 2).unwrap();
         law.outcomes()
@@ -216,7 +236,9 @@ fn added_renyi_losses_are_no_bound_on_the_loss_given_what_was_seen() {
     // E[(p/q)² | first answer], under q.
     let total = |law: &[(_, Interval)]| {
         law.iter()
-            .fold(Rational::ZERO, |sum, (_, mass): &(_, Interval)| sum + mass.low())
+            .fold(Rational::ZERO, |sum, (_, mass): &(_, Interval)| {
+                sum + mass.low()
+            })
     };
     let (p, q) = (given(false), given(true));
     let apart = Divergences::between(&Distribution::new(p), &Distribution::new(q.clone()));

@@ -8,9 +8,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use queryables::compose::{Universal, UniversalAnswer, UniversalQuery};
-use queryables::machine::{
-    Adversary, Coins, CoinsError, Fault, Recorder, Replay, Tape, View,
-};
+use queryables::machine::{Adversary, Coins, CoinsError, Fault, Recorder, Replay, Tape, View};
 use queryables::middle::{Middle, Move, MoveOf, ThroughExt};
 use queryables::privacy::{AddRemove, PureDp};
 use queryables::verify::{Distribution, Pair, Rational, Verifier, views};
@@ -156,7 +154,10 @@ fn unsimulate(view: View<bool>) -> View<u8> {
 
 #[test]
 fn the_view_through_a_middle_is_a_function_of_a_view_without_it() {
-    let mechanism = Respond { odds: 3, answers: 3 };
+    let mechanism = Respond {
+        odds: 3,
+        answers: 3,
+    };
     let outer = mechanism.through(Tallying::default());
     for bit in [false, true] {
         let data = Arc::new(bit);
@@ -175,7 +176,10 @@ fn the_view_through_a_middle_is_a_function_of_a_view_without_it() {
 #[test]
 fn a_middle_costs_nothing() {
     let pair = Pair::new(false, true);
-    let mechanism = Respond { odds: 3, answers: 2 };
+    let mechanism = Respond {
+        odds: 3,
+        answers: 2,
+    };
     let outer = mechanism.through(Tallying::default());
     let worst = Verifier::new(&outer, &pair, vec![true, false], 3)
         .worst_ratio()
@@ -218,11 +222,15 @@ impl Middle for Become {
 
 #[test]
 fn a_universal_mechanism_is_what_it_becomes() {
-    let respond = Respond { odds: 3, answers: 2 };
-    let place = Universal::<_, _, Respond>::new(PureDp, AddRemove, ln_times(3, 2)).through(Become {
-        respond,
-        became: false,
-    });
+    let respond = Respond {
+        odds: 3,
+        answers: 2,
+    };
+    let place =
+        Universal::<_, _, Respond>::new(PureDp, AddRemove, ln_times(3, 2)).through(Become {
+            respond,
+            became: false,
+        });
     for bit in [false, true] {
         assert_same_views!(&respond, &place, &Arc::new(bit), vec![()], 4);
     }

@@ -69,7 +69,12 @@ fn told_apart(right: &Home, bug: Bug, depth: usize) -> Rational {
 
 #[test]
 fn the_right_one_is_exactly_at_its_budget() {
-    let kids = [Kid::Respond, Kid::RespondToNothing, Kid::Failing, Kid::Claiming(-COST)];
+    let kids = [
+        Kid::Respond,
+        Kid::RespondToNothing,
+        Kid::Failing,
+        Kid::Claiming(-COST),
+    ];
     let menu = menu(&kids, &[Query::Clone(0), Query::LaunchUnder(Kid::Respond)]);
     let right = verdict(&Home::filter(Bug::Nothing, BUDGET), BUDGET, &menu, 4);
     assert!(right.holds(), "{right}");
@@ -158,7 +163,10 @@ fn a_halt_that_forgets_children_is_caught_by_verify_as_other_views() {
         halts: true,
         ..Home::filter(Bug::Nothing, COST)
     };
-    assert_eq!(told_apart(&right, Bug::HaltForgetsChildren, 3), Rational::ONE);
+    assert_eq!(
+        told_apart(&right, Bug::HaltForgetsChildren, 3),
+        Rational::ONE
+    );
 }
 
 #[test]

@@ -307,9 +307,8 @@ mod tests {
 
     #[test]
     fn a_given_path_is_followed() {
-        let code = |coins: &mut Branching<'_>| {
-            Ok([(); 2].map(|()| coins.uniform(below(3)).unwrap()))
-        };
+        let code =
+            |coins: &mut Branching<'_>| Ok([(); 2].map(|()| coins.uniform(below(3)).unwrap()));
         let all = every_path(&[], &Rational::ZERO, code).unwrap();
         let path = &all.list[7].path[..1];
         let below = every_path(path, &Rational::ZERO, code).unwrap();

@@ -277,10 +277,7 @@ pub fn assert_private<D, M, Me, N>(
 ) where
     D: Send + Sync + ?Sized,
     M: Mechanism<D> + Sync + ?Sized,
-    M::Machine: Machine<
-            Query: Clone + Debug + Send + Sync,
-            Answer: Clone + Debug + Eq + Hash + Send + Sync,
-        >,
+    M::Machine: Machine<Query: Clone + Debug + Send + Sync, Answer: Clone + Debug + Eq + Hash + Send + Sync>,
     Me: Checkable,
     N: Menu<<M::Machine as Machine>::Query, <M::Machine as Machine>::Answer>,
 {

@@ -212,7 +212,8 @@ impl Interval {
             mantissa /= &two;
             doublings += 1;
         }
-        let of_mantissa = twice_artanh(&((&mantissa - Rational::ONE) / (&mantissa + Rational::ONE)));
+        let of_mantissa =
+            twice_artanh(&((&mantissa - Rational::ONE) / (&mantissa + Rational::ONE)));
         let of_two = twice_artanh(&Rational::from_parts(1.into(), 3_u8.into()));
         let doublings = Self::exact(Rational::from(doublings));
         Some(of_mantissa.plus(&of_two.times(&doublings)))
@@ -335,7 +336,10 @@ mod tests {
         let units = format!("{whole}{fraction}").parse::<IBig>().unwrap();
         let unit = Rational::from_parts(IBig::ONE, UBig::from(10_u8).pow(fraction.len()));
         let low = Rational::from(units) * &unit;
-        assert!(*interval.low() < &low + &unit && *interval.high() >= low, "{interval}");
+        assert!(
+            *interval.low() < &low + &unit && *interval.high() >= low,
+            "{interval}"
+        );
         assert!(interval.high() - interval.low() < unit, "{interval}");
     }
 
@@ -371,7 +375,10 @@ mod tests {
         for x in [ratio(1, 7), ratio(3, 2), ratio(500, 3)] {
             let there = Interval::exp(&x).unwrap();
             let (low, high) = (Interval::ln(there.low()), Interval::ln(there.high()));
-            assert!(*low.unwrap().low() <= x && *high.unwrap().high() >= x, "{x}");
+            assert!(
+                *low.unwrap().low() <= x && *high.unwrap().high() >= x,
+                "{x}"
+            );
         }
     }
 
@@ -392,7 +399,10 @@ mod tests {
     fn differences_stop_at_zero() {
         let small = Interval::between(ratio(1, 4), ratio(1, 2));
         let large = Interval::exact(ratio(1, 3));
-        assert_eq!(small.minus(&large), Interval::between(ratio(0, 1), ratio(1, 6)));
+        assert_eq!(
+            small.minus(&large),
+            Interval::between(ratio(0, 1), ratio(1, 6))
+        );
         assert_eq!(large.minus(&Interval::exact(ratio(1, 1))), Interval::ZERO);
         assert_eq!(small.over(&Interval::ZERO), None);
     }

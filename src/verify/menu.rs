@@ -102,8 +102,11 @@ where
 
     fn queries(&self, &(tried, children): &(usize, usize)) -> Vec<Message<M, Q>> {
         let launches = self.launches.iter().cloned().map(Message::Launch);
-        let asks = (0..children)
-            .flat_map(|child| self.queries.iter().map(move |q| Message::Ask(child, q.clone())));
+        let asks = (0..children).flat_map(|child| {
+            self.queries
+                .iter()
+                .map(move |q| Message::Ask(child, q.clone()))
+        });
         let reading = self.reads.then_some(Message::PrivacyLoss);
         launches
             .filter(|_| tried < self.most)

@@ -9,6 +9,8 @@ mod menu;
 mod objective;
 mod side;
 mod solve;
+#[cfg(feature = "proptest")]
+pub mod strategies;
 mod strategy;
 mod tree;
 mod truncated;

@@ -208,7 +208,9 @@ fn whole(order: &Rational) -> Option<isize> {
     if *order.denominator() != dashu_int::UBig::ONE {
         return None;
     }
-    isize::try_from(order.numerator()).ok().filter(|order| *order <= 1000)
+    isize::try_from(order.numerator())
+        .ok()
+        .filter(|order| *order <= 1000)
 }
 
 #[cfg(test)]

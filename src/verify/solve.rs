@@ -73,11 +73,7 @@ where
     A: Clone + Eq + Hash + Send + Sync,
     N: Menu<Q, A>,
 {
-    pub(super) fn new(
-        explorer: &'s Explorer<'a, Q, A>,
-        menu: &'s N,
-        targets: Vec<Target>,
-    ) -> Self {
+    pub(super) fn new(explorer: &'s Explorer<'a, Q, A>, menu: &'s N, targets: Vec<Target>) -> Self {
         Self {
             explorer,
             menu,
@@ -253,7 +249,9 @@ where
         let scaled: Vec<Vec<_>> = states
             .iter_mut()
             .map(|side| {
-                let scaled = side.drain(..).map(|(state, mass)| (state, mass.over(&scale)));
+                let scaled = side
+                    .drain(..)
+                    .map(|(state, mass)| (state, mass.over(&scale)));
                 scaled.collect()
             })
             .collect();

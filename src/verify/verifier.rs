@@ -125,7 +125,11 @@ impl<'a, Q, A, N> Verifier<'a, Q, A, N> {
         M: Mechanism<D, Machine: Machine<Query = Q, Answer = A>> + Sync + ?Sized,
         O: Mechanism<D, Machine: Machine<Query = Q, Answer = A>> + Sync + ?Sized,
     {
-        Self::of([Side::opaque(one, data), Side::opaque(other, data)], menu, depth)
+        Self::of(
+            [Side::opaque(one, data), Side::opaque(other, data)],
+            menu,
+            depth,
+        )
     }
 
     /// Two mechanisms whose machines show their state, on one dataset.
@@ -234,7 +238,10 @@ where
     /// # Errors
     ///
     /// See [`VerifyError`].
-    pub fn worst_delta(&self, exp_epsilon: impl Into<Interval>) -> Result<Worst<Q, A>, VerifyError> {
+    pub fn worst_delta(
+        &self,
+        exp_epsilon: impl Into<Interval>,
+    ) -> Result<Worst<Q, A>, VerifyError> {
         self.worst(Objective::HockeyStick(exp_epsilon.into()))
     }
 
@@ -300,15 +307,21 @@ where
         };
         let mut then = Vec::new();
         for point in &points {
-            then.push(Self::strategy(&solver, point, target, &value, LONGEST_STRATEGY)?);
+            then.push(Self::strategy(
+                &solver,
+                point,
+                target,
+                &value,
+                LONGEST_STRATEGY,
+            )?);
         }
         Ok(Worst {
             value,
             direction,
             completeness: match cut.high() {
-                Some(mass) if *mass > Rational::ZERO => Completeness::Truncated {
-                    mass: mass.clone(),
-                },
+                Some(mass) if *mass > Rational::ZERO => {
+                    Completeness::Truncated { mass: mass.clone() }
+                }
                 _ => Completeness::Complete,
             },
             adversary: longest(then),

@@ -45,7 +45,10 @@ impl<T: Eq + Hash> Distribution<T> {
 
     /// The law of a function of the outcome: noninteractive postprocessing.
     pub fn map<U: Eq + Hash>(self, f: impl Fn(T) -> U) -> Distribution<U> {
-        let mapped = self.outcomes.into_iter().map(|(outcome, mass)| (f(outcome), mass));
+        let mapped = self
+            .outcomes
+            .into_iter()
+            .map(|(outcome, mass)| (f(outcome), mass));
         Distribution {
             cut: self.cut,
             ..Distribution::new(mapped)
@@ -58,15 +61,18 @@ impl<T: Eq + Hash> Distribution<T> {
     pub fn is_same_as(&self, other: &Self) -> bool {
         let masses = |of: &'_ Self| -> Option<usize> {
             let exact = of.cut == Rational::ZERO && of.outcomes.iter().all(|(_, m)| m.is_exact());
-            exact.then(|| of.outcomes.iter().filter(|(_, mass)| !mass.is_zero()).count())
+            exact.then(|| {
+                of.outcomes
+                    .iter()
+                    .filter(|(_, mass)| !mass.is_zero())
+                    .count()
+            })
         };
         let possible: HashMap<&T, &Interval> = other.outcomes().collect();
         let same = |(outcome, mass): &(T, Interval)| {
             mass.is_zero() || possible.get(outcome).is_some_and(|other| *other == mass)
         };
-        masses(self).is_some()
-            && masses(self) == masses(other)
-            && self.outcomes.iter().all(same)
+        masses(self).is_some() && masses(self) == masses(other) && self.outcomes.iter().all(same)
     }
 }
 

@@ -146,7 +146,9 @@ impl Running {
     }
 
     fn admits(&self, cost: i64) -> bool {
-        let limit = self.most.saturating_add(usize::from(self.bug == Bug::OneLaunchTooMany));
+        let limit = self
+            .most
+            .saturating_add(usize::from(self.bug == Bug::OneLaunchTooMany));
         let within = |budget: i64| {
             if self.bug == Bug::StrictlyLess {
                 self.spent + cost < budget

@@ -85,10 +85,7 @@ impl Private<PureDp, AddRemove> for Respond {
 
 /// `e^((α-1) D_α)` of one answer, for a whole order.
 pub(crate) fn renyi_of_once(odds: u64, order: u64) -> Rational {
-    let (truth, lie) = (
-        ratio(odds as i64, odds + 1),
-        ratio(1, odds + 1),
-    );
+    let (truth, lie) = (ratio(odds as i64, odds + 1), ratio(1, odds + 1));
     let order = order as isize;
     truth.pow(order) / lie.pow(order - 1) + lie.pow(order) / truth.pow(order - 1)
 }
@@ -97,8 +94,8 @@ pub(crate) fn renyi_of_once(odds: u64, order: u64) -> Rational {
 impl Private<Rdp, AddRemove> for Respond {
     fn loss(&self, measure: &Rdp) -> Result<Epsilon, UnknownLoss> {
         let order = whole(measure.order())?;
-        let of_one = epsilon_of_ratio(&renyi_of_once(self.odds, order))
-            .ok_or(UnknownLoss("too large"))?;
+        let of_one =
+            epsilon_of_ratio(&renyi_of_once(self.odds, order)).ok_or(UnknownLoss("too large"))?;
         let units = (of_one.units() * u128::from(self.answers)).div_ceil(u128::from(order - 1));
         Epsilon::from_units(units).map_err(|_| UnknownLoss("too large"))
     }
