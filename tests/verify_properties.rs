@@ -329,7 +329,8 @@ fn smallest_disorder<T: PartialEq>(read: impl Fn(&[Epsilon]) -> T) -> Option<Vec
 fn sums_of_floats_are_caught_by_a_property_test() {
     assert_eq!(smallest_disorder(reading), None);
     // Two floats commute; three do not associate.
-    assert_eq!(smallest_disorder(floating).unwrap().len(), 3);
+    let smallest = smallest_disorder(floating).unwrap();
+    assert!((3..=4).contains(&smallest.len()), "{smallest:?}");
 }
 
 #[test]
