@@ -1,17 +1,92 @@
-//! queryables
+//! Interactive differential privacy.
+//!
+//! ```text
+//! (state, query; coins) -> (state', answer)
+//! ```
+//!
+//! A differentially private mechanism that answers several queries is a randomized state machine.
+//! With this crate you write such machines, launch them on data under a *filter* (which stops
+//! before a budget is exceeded) or an *odometer* (which says what has been spent), choose their
+//! privacy parameters as you go, interleave any number of open ones, and put a person in the
+//! middle of any conversation.
+//!
+//! # How it fits together
+//!
+//! ```text
+//!   data + Filter ──launch──▶ Compositor ──launch(mechanism)──▶ Queryable ──ask(query)──▶ answer
+//!                                 │    └───release(mechanism)──▶ answer
+//!                                 └─── privacy_loss(), remaining(), would_admit(loss)
+//! ```
+//!
+//! 1. Whoever holds the data starts a [`Filter`](compose::Filter) on it with [`launch`] and hands
+//!    out what comes back.
+//! 2. The analyst launches mechanisms. Each states its loss ([`Private`](privacy::Private)) before
+//!    it sees the data; the filter decides, charges, and only then starts it.
+//! 3. A mechanism that answers once is [`release`](compose::Compositor::release)d; any other comes
+//!    back as a [`Queryable`](queryable::Queryable), or as another compositor.
+//!
+//! # What the types rule out
+//!
+//! Conditions of theorems are types: children can be interleaved only where a concurrent
+//! composition theorem is known, losses carry their measure and neighbouring relation, what has
+//! no bound cannot be launched where one is needed. If it compiles, a theorem backs it, as long as
+//! every mechanism's own claim is true; each item that carries a guarantee says under
+//! `# Guarantee` which theorem that is, and what it assumes.
+//!
+//! # Modules, each built on those above it
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`machine`] | machines, mechanisms, coins, adversaries, views |
+//! | [`privacy`] | exact numbers, measures, losses, neighbouring relations |
+//! | [`account`] | how losses add up: accumulators and continuation rules |
+//! | [`compose`] | filters, odometers, and other compositors |
+//! | [`middle`] | the person in the middle, and ready-made ones |
+//! | [`queryable`] | the handles that analysts hold |
+//! | [`noise`] | exact samplers on the integers |
+//! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
+//!
+//! The [`prelude`] has what most programs need.
+
+#![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
+// In the library only: tests and examples may end where something is wrong.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unwrap_used
+    )
+)]
+
 pub mod account;
 pub mod compose;
 pub mod machine;
+pub mod mechanisms;
 pub mod middle;
+pub mod noise;
 pub mod privacy;
 pub mod queryable;
 #[cfg(feature = "verify")]
 pub mod verify;
 
-/// What most programs need.
+pub use queryable::launch;
+
+/// What most programs need, in one `use`.
 pub mod prelude {
     pub use crate::compose::{AskError, Filter, LaunchError, Odometer};
-    pub use crate::machine::{Machine, Mechanism, Released};
-    pub use crate::privacy::*;
+    pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
+    pub use crate::middle::{Middle, Move, ThroughExt};
+    pub use crate::privacy::{
+        AddRemove, Additive, ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, Epsilon,
+        EpsilonDelta, Gdp, Measure, Mu, NumberError, Order, Private, ProbabilisticDp, PureDp, Rdp,
+        RdpGrid, Relation, Replace, Restated, Rho, RhoDelta, UnknownLoss, ZCdp,
+    };
     pub use crate::queryable::{Queryable, launch};
 }
+
+/// The examples of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -15,7 +15,7 @@ use queryables::middle::{Middle, Move, MoveOf, ThroughExt};
 use queryables::privacy::{
     AddRemove, Epsilon, Private, PureDp, Rdp, Restated, Rho, UnknownLoss, ZCdp,
 };
-use queryables::verify::{Children, Rational, Verifier};
+use queryables::verify::{Children, Pair, Rational, Verifier};
 use verify_support::*;
 
 // ---- Alg 11: FiltCon(IM) is a postprocessing of Filt(NIM) ------------------------------------
@@ -141,7 +141,7 @@ fn alg_11_concurrent_filters_are_postprocessings_of_noninteractive_ones() {
 type PureRule = Capped<Sum<PureDp>>;
 
 /// What F_2 launches: the first mechanism, then F_{K-1}.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 enum Kid {
     First(Respond),
     Rest(Addressed<Filter<PureRule>, Respond>),
@@ -199,8 +199,14 @@ impl Machine for KidMachine {
 impl Inspect for KidMachine {
     fn inspect(&self, key: &mut StateKey) {
         match self {
-            Self::First(first) => key.write(first),
-            Self::Rest(rest) => key.write(rest),
+            Self::First(first) => {
+                key.write(&0);
+                key.write(first);
+            }
+            Self::Rest(rest) => {
+                key.write(&1);
+                key.write(rest);
+            }
         }
     }
 }
@@ -337,6 +343,29 @@ fn alg_12_larger_filters_are_postprocessings_of_filters_of_two() {
             Verifier::comparing_by_state(&direct, &more, &Arc::new(true), menu(), 6).difference();
         assert_eq!(exact(&difference.unwrap()), Rational::ONE);
     }
+}
+
+/// Everything that makes a child what it is belongs to its state, limits included: children that
+/// differ in nothing else must not be taken for each other.
+#[test]
+fn nested_filters_with_different_budgets_are_different_states() {
+    let pair = Pair::new(false, true);
+    let outer = Addressed::<_, Kid>::new(Filter::concurrent(PureDp, ln_times(3, 4)));
+    let rest = |budget| {
+        Message::Launch(Kid::Rest(Addressed::new(Filter::concurrent(
+            PureDp, budget,
+        ))))
+    };
+    let menu = vec![
+        rest(ln(3)),
+        rest(ln_times(3, 2)),
+        Message::Ask(0, KidQuery::Rest(Message::Launch(once(9)))),
+        Message::Ask(0, KidQuery::Rest(Message::Ask(0, ()))),
+    ];
+    let worst = Verifier::by_state(&outer, &pair, menu.clone(), 3).worst_ratio();
+    assert_eq!(exact(&worst.unwrap()), ratio(9, 1));
+    let worst = Verifier::new(&outer, &pair, menu, 3).worst_ratio();
+    assert_eq!(exact(&worst.unwrap()), ratio(9, 1));
 }
 
 // ---- Alg 13: a zCDP filter is a postprocessing of a Rényi filter ------------------------------

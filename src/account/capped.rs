@@ -1,3 +1,5 @@
+use std::hash::{Hash, Hasher};
+
 use super::{
     Accounting, Accumulator, ContinuationRule, Exceeded, LossOf, ValidConcurrently,
     ValidSequentially,
@@ -26,7 +28,7 @@ use super::{
 /// assert_eq!(rule.uncapped().total(), "1".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Capped<G: Accounting> {
     accumulator: G,
     limit: LossOf<G>,
@@ -40,6 +42,16 @@ impl<G: Accumulator> Capped<G> {
     /// The accumulator of which this is the cap (Haney et al. Lemma 2.19, the other way).
     pub fn uncapped(self) -> G {
         self.accumulator
+    }
+}
+
+impl<G: Accumulator + Hash> Hash for Capped<G>
+where
+    LossOf<G>: Hash,
+{
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.accumulator.hash(state);
+        self.limit.hash(state);
     }
 }
 

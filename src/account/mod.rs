@@ -7,25 +7,56 @@
 //! | [`Sum`] | [`Rdp`](crate::privacy::Rdp), [`RdpGrid`](crate::privacy::RdpGrid) | interleaved children | Haney et al. 4.6, 4.9 |
 //! | [`Sum`] | [`ZCdp`](crate::privacy::ZCdp) | interleaved children | Haney et al. 4.10, 4.11 |
 //! | [`Sum`] | [`ApproxZCdp`](crate::privacy::ApproxZCdp) | sequential children | Whitehouse et al. Thm 1 |
+//! | [`Sum`] | [`ApproxRdp`](crate::privacy::ApproxRdp) | sequential children | Whitehouse et al. Thm 1, at one order |
 //! | [`Sum`] | [`ProbabilisticDp`](crate::privacy::ProbabilisticDp) | non-interactive children | Rogers et al. 3.3 |
+//! | [`RestartedFilters`] | [`Rdp`](crate::privacy::Rdp) | interleaved children | Feldman and Zrnic Alg 5 |
 //! | [`RootSumSquares`] | [`Gdp`](crate::privacy::Gdp) | interleaved children | Tran et al. 2.11 with Haney et al. 1.21 |
+//! | [`Whitehouse`] | `ApproxDp` | interleaved children | Haney et al. 3.8, Whitehouse et al. Thm 2 |
+//!
+//! | rule | measure | valid for | source |
+//! |---|---|---|---|
+//! | [`ThroughZCdp::simple`] | `ApproxDp` | interleaved children | Whitehouse et al. Thm 2, Haney et al. 3.7 |
+//! | [`ThroughZCdp::tight`] | `ApproxDp` | interleaved children | Feldman and Zrnic 4.7, Canonne et al. 2020 |
+//! | [`ThroughRdp`] | `ApproxDp` | interleaved children | Whitehouse et al. Thm 1, Canonne et al. 2020 |
+//! | [`Rogers`] | `ApproxDp` | interleaved children | Rogers et al. 5.1 |
+//!
+//! [`compare`] says how many launches each of them admits. [`nonadaptive`] is for comparison only.
 //!
 //! An accumulator becomes a rule by [`Accumulator::capped`], and a rule of that form an
 //! accumulator by [`Capped::uncapped`] (Haney et al. Lemma 2.19).
+//!
+//! Odometers that bound the *realised* loss instead, with high probability and at all times at
+//! once, are in [`time_uniform`]; the games that tell valid ones from naive ones in [`games`].
 
 mod capped;
+mod compare;
+pub mod games;
+pub mod nonadaptive;
+mod restarted;
+mod rogers;
 mod root_sum_squares;
 mod sum;
+mod through_rdp;
+mod through_zcdp;
+pub mod time_uniform;
+mod whitehouse;
 
 pub use capped::Capped;
+pub use compare::{ApproxDpRule, Candidate, admits, compare};
+pub use restarted::{RestartError, RestartedFilters};
+pub use rogers::Rogers;
 pub use root_sum_squares::RootSumSquares;
 pub use sum::Sum;
+pub use through_rdp::ThroughRdp;
+pub use through_zcdp::ThroughZCdp;
+pub use whitehouse::Whitehouse;
 
 use std::fmt::Debug;
 
 use thiserror::Error;
 
-use crate::privacy::{Measure, Overflow};
+use crate::privacy::convert::log_inverse;
+use crate::privacy::{Delta, EpsilonDelta, Interval, Measure, Overflow, UnknownLoss};
 
 /// The loss of a measure, for short.
 pub type LossOf<T> = <<T as Accounting>::Measure as Measure>::Loss;
@@ -49,12 +80,27 @@ pub trait Accounting: Clone + Debug + Send + Sync + 'static {
 /// interactive ones see [`ValidSequentially`] and [`ValidConcurrently`].
 ///
 /// [`Sum`] has an example.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not bound the loss of a truncated view",
+    note = "a time-uniform odometer bounds the realised loss instead: use \
+            `TimeUniform::noninteractive`"
+)]
 pub trait Accumulator: Accounting {
+    /// Whether the theorem speaks of launches with this loss at all; usually it does.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownLoss`], which says why not.
+    fn covers(&self, _loss: &LossOf<Self>) -> Result<(), UnknownLoss> {
+        Ok(())
+    }
+
     /// Counts one more loss.
     ///
     /// # Errors
     ///
-    /// [`Overflow`] if the total can no longer be held; nothing has changed then.
+    /// [`Overflow`] if the total can no longer be held, or if the loss is not
+    /// [covered](Self::covers); nothing has changed then.
     fn add(&mut self, loss: &LossOf<Self>) -> Result<(), Overflow>;
 
     /// The bound on everything counted so far, rounded up.
@@ -108,6 +154,43 @@ pub trait ContinuationRule: Accounting {
 #[error("the budget would be exceeded")]
 pub struct Exceeded;
 
+/// Why an (ε, δ) rule or accumulator cannot be built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum RuleError {
+    /// The bounds grow without limit as the slack shrinks.
+    #[error("this bound needs a slack δ′ > 0: pay for it out of δ")]
+    NoSlack,
+    /// The slack is paid for out of δ.
+    #[error("the slack {slack} is more than the budget's δ = {delta}")]
+    SlackTooLarge {
+        /// What was asked for.
+        slack: Delta,
+        /// What there is.
+        delta: Delta,
+    },
+    /// The order is too small for the budget.
+    #[error("at this Rényi order no loss at all is known to be within the budget")]
+    Order,
+    /// The theorem's conditions.
+    #[error("Rogers et al. Thm 5.1 needs ε > 0 and 0 < δ < 1/e")]
+    Rogers,
+}
+
+/// `ln(1/δ′)` of a slack that a budget can pay for.
+fn checked_slack(limit: EpsilonDelta, slack: Delta) -> Result<Interval, RuleError> {
+    let delta = limit.delta;
+    if slack > delta {
+        return Err(RuleError::SlackTooLarge { slack, delta });
+    }
+    log_inverse(slack).map_err(|_| RuleError::NoSlack)
+}
+
+/// A rule that can count the same loss many times at once, with the same result.
+pub(crate) trait Repeats: ContinuationRule {
+    fn charge_times(&mut self, loss: &LossOf<Self>, times: u64) -> Result<(), Exceeded>;
+}
+
 /// A rule or accumulator that holds for interactive mechanisms used one after the other.
 #[diagnostic::on_unimplemented(
     message = "no theorem lets interactive children be launched under `{Self}`",
@@ -120,11 +203,13 @@ pub trait ValidSequentially: Accounting {}
 ///
 /// For (ε, δ) and f-DP every one that holds for non-interactive mechanisms does (Haney et al.
 /// 1.20, 1.21, for children with finite communication), for Rényi privacy of a fixed order and
-/// for zCDP adding up does (4.6, 4.10). For approximate zCDP nothing is known.
+/// for zCDP adding up does (4.6, 4.10). For approximate zCDP and approximate Rényi privacy nothing
+/// is known.
 #[diagnostic::on_unimplemented(
     message = "no theorem lets children be interleaved under `{Self}`",
     note = "concurrent composition is proved for pure DP, (ε, δ)-DP, f-DP and GDP, Rényi DP of \
-            fixed orders and zCDP; for approximate zCDP it is an open question",
+            fixed orders and zCDP; for approximate zCDP and approximate Rényi DP it is an open \
+            question",
     note = "use `Filter::sequential` or `Odometer::sequential`: a launch freezes earlier children"
 )]
 pub trait ValidConcurrently: ValidSequentially {}

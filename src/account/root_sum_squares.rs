@@ -27,12 +27,6 @@ pub struct RootSumSquares {
     squares: Square,
 }
 
-impl RootSumSquares {
-    fn root(squares: Square) -> Option<Mu> {
-        Mu::from_units(squares.root_up()?).ok()
-    }
-}
-
 impl Accounting for RootSumSquares {
     type Measure = Gdp;
 
@@ -43,18 +37,19 @@ impl Accounting for RootSumSquares {
 
 impl Accumulator for RootSumSquares {
     fn add(&mut self, loss: &Mu) -> Result<(), Overflow> {
-        let squares = self
-            .squares
-            .checked_add(Square::of(*loss))
+        let squares = self.squares.checked_add(Square::of(*loss));
+        // The root must be held too.
+        self.squares = squares
+            .filter(|squares| *squares <= Square::of(Mu::LARGEST))
             .ok_or(Overflow)?;
-        Self::root(squares).ok_or(Overflow)?;
-        self.squares = squares;
         Ok(())
     }
 
     fn total(&self) -> Mu {
-        // `add` keeps only what has a root.
-        Self::root(self.squares).unwrap_or_default()
+        let root = self.squares.root_up();
+        // `add` has kept it below the largest.
+        root.and_then(|units| Mu::from_units(units).ok())
+            .unwrap_or(Mu::LARGEST)
     }
 
     fn is_within(&self, limit: &Mu) -> bool {
@@ -125,5 +120,9 @@ mod tests {
         let before = total;
         assert_eq!(total.add(&mu("3e11")), Err(Overflow));
         assert_eq!(total, before);
+        let mut full = RootSumSquares::default();
+        full.add(&Mu::LARGEST).unwrap();
+        assert_eq!(full.total(), Mu::LARGEST);
+        assert_eq!(full.add(&mu("1e-27")), Err(Overflow));
     }
 }

@@ -1,6 +1,8 @@
 use super::{Accounted, Accounting, Accumulator, LossOf, ValidConcurrently, ValidSequentially};
-use crate::privacy::{Additive, ApproxDp, ApproxZCdp, ProbabilisticDp, PureDp, Rdp, RdpGrid, ZCdp};
-use crate::privacy::{Measure, Overflow};
+use crate::privacy::{
+    Additive, ApproxDp, ApproxRdp, ApproxZCdp, Measure, Overflow, ProbabilisticDp, PureDp, Rdp,
+    RdpGrid, ZCdp,
+};
 
 /// Losses add up: `G(d₁, …, d_k) = d₁ + … + d_k`, exactly and in any order.
 ///
@@ -12,7 +14,11 @@ use crate::privacy::{Measure, Overflow};
 /// | Rényi DP of fixed order, or of every order of a grid | interleaved | Haney et al. 4.6, 4.9 |
 /// | zCDP | interleaved | Haney et al. 4.10, 4.11 |
 /// | approximate zCDP | one after the other | Whitehouse et al. Thm 1 |
+/// | approximate Rényi DP of fixed order | one after the other | Whitehouse et al. Thm 1, whose proof goes order by order |
 /// | probabilistic DP | non-interactive | Rogers et al. 3.3 |
+///
+/// On a grid, what one order refuses the others never see: to each of them that is a person in the
+/// middle of its own filter (Haney et al. 2.17).
 ///
 /// # Example
 ///
@@ -27,7 +33,7 @@ use crate::privacy::{Measure, Overflow};
 /// assert_eq!(sum.total(), "1".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Sum<Me: Measure> {
     measure: Me,
     total: Me::Loss,
@@ -84,7 +90,8 @@ accounted_by_sum!(
     Rdp,
     RdpGrid,
     ZCdp,
-    ApproxZCdp
+    ApproxZCdp,
+    ApproxRdp
 );
 
 impl ValidSequentially for Sum<PureDp> {}
@@ -93,6 +100,7 @@ impl ValidSequentially for Sum<Rdp> {}
 impl ValidSequentially for Sum<RdpGrid> {}
 impl ValidSequentially for Sum<ZCdp> {}
 impl ValidSequentially for Sum<ApproxZCdp> {}
+impl ValidSequentially for Sum<ApproxRdp> {}
 
 impl ValidConcurrently for Sum<PureDp> {}
 impl ValidConcurrently for Sum<ApproxDp> {}
@@ -112,6 +120,18 @@ mod tests {
         let before = sum.clone();
         assert_eq!(sum.add(&"3e11".parse().unwrap()), Err(Overflow));
         assert_eq!(sum, before);
+    }
+
+    #[test]
+    fn approximate_renyi_losses_add_up_in_both_coordinates() {
+        let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
+        let mut sum = ApproxRdp::new("8".parse().unwrap()).accumulator();
+        sum.add(&pair("0.3", "1e-6")).unwrap();
+        sum.add(&pair("0.1", "2e-6")).unwrap();
+        assert_eq!(sum.total(), pair("0.4", "3e-6"));
+        assert!(!sum.is_within(&pair("1", "2.9e-6")));
+        assert!(!sum.is_within(&pair("0.39", "1e-3")));
+        assert!(sum.is_within(&pair("0.4", "3e-6")));
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! A compositor as one single machine, as the papers write it: launches, questions to the j-th
 //! child and readings are messages to it, and refusals are answers.
 
+use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{
-    AskError, Child, Compositor, FilterGate, Gate, Interactive, LaunchError, OdometerGate,
+    AskError, Child, Compositor, Discipline, FilterGate, Gate, Interactive, LaunchError,
+    NonInteractive, OdometerGate,
 };
 use crate::account::{Accumulator, ContinuationRule};
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, StateKey};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, Released, StateKey};
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 
 /// A query to a compositor (Haney et al. Alg 3, 6).
@@ -157,6 +159,32 @@ impl<C: Inspect, S: Inspect, M> Inspect for AddressedMachine<C, S, M> {
     }
 }
 
+/// Where children answer once, a launch is answered at once and there is nobody to ask
+/// (Haney et al. Alg 2, 4).
+impl<D, G, R, A, M> Machine
+    for AddressedMachine<Compositor<D, G, R, NonInteractive>, Released<A>, M>
+where
+    D: ?Sized,
+    G: Gate,
+    R: Relation,
+    M: Mechanism<D, Machine = Released<A>> + Private<G::Measure, R>,
+    Compositor<D, G, R, NonInteractive>: Metered<Loss = <G::Measure as Measure>::Loss>,
+{
+    type Query = Message<M, Infallible>;
+    type Answer = Reply<A, <G::Measure as Measure>::Loss>;
+
+    fn step(&mut self, message: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+        Ok(match message {
+            Message::Launch(mechanism) => match self.compositor.release_with(&mechanism, coins) {
+                Ok(answer) => Reply::Answered(answer),
+                Err(error) => Reply::NotLaunched(error),
+            },
+            Message::Ask(_, never) => match never {},
+            Message::PrivacyLoss => Reply::PrivacyLoss(self.compositor.privacy_loss()),
+        })
+    }
+}
+
 impl<C: Metered, S, M> Metered for AddressedMachine<C, S, M> {
     type Loss = C::Loss;
 
@@ -170,7 +198,7 @@ where
     D: ?Sized,
     F: ContinuationRule,
     R: Relation,
-    X: super::Discipline,
+    X: Discipline,
 {
     type Loss = <F::Measure as Measure>::Loss;
 
@@ -184,7 +212,7 @@ where
     D: ?Sized,
     G: Accumulator,
     R: Relation,
-    X: super::Discipline,
+    X: Discipline,
 {
     type Loss = <G::Measure as Measure>::Loss;
 

@@ -104,11 +104,12 @@ where
     }
 }
 
-impl<K, C: Inspect, S: Inspect, M> Inspect for AddressedPartsMachine<K, C, S, M> {
-    fn inspect(&self, key: &mut StateKey) {
-        // The keys are public and do not change.
-        for part in self.parts.values() {
-            key.write(part);
+impl<K: Inspect, C: Inspect, S: Inspect, M> Inspect for AddressedPartsMachine<K, C, S, M> {
+    fn inspect(&self, state: &mut StateKey) {
+        state.write(&self.parts.len());
+        for (key, part) in &self.parts {
+            state.write(key);
+            state.write(part);
         }
     }
 }

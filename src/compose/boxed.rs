@@ -12,6 +12,10 @@ use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 ///
 /// It can be cloned, as every description of a mechanism should be.
 ///
+/// # Guarantee
+///
+/// That of the mechanism inside.
+///
 /// ```
 /// use queryables::prelude::*;
 /// use queryables::compose::BoxedMechanism;

@@ -1,5 +1,6 @@
 //! A machine that was launched by a compositor.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
 /// A failure or a panic closes it and nothing else; what the analyst sees is an [`AskError`] that
 /// says nothing about the data. The message of a panic goes to the process's panic hook, as
 /// always: a process that shows its standard error to analysts should set a hook that is silent.
-#[derive(Debug)]
+/// A process built with `panic = "abort"` ends at the first panic.
 pub struct Child<S> {
     /// `None` once it has failed: what is left of it is dropped at once.
     machine: Option<S>,
@@ -27,9 +28,8 @@ impl<S> Child<S> {
         leash: Leash,
         coins: &mut dyn Coins,
     ) -> Result<Self, Fault> {
-        let machine = guarded(|| mechanism.start(data, coins)).map_err(|_| Fault::Failed)?;
         Ok(Self {
-            machine: Some(machine),
+            machine: Some(guarded(|| mechanism.start(data, coins))?),
             leash,
         })
     }
@@ -44,8 +44,12 @@ impl<S> Child<S> {
     }
 
     /// The machine and its leash, for handles that check it themselves.
-    pub(crate) fn into_parts(self) -> Option<(S, Leash)> {
-        Some((self.machine?, self.leash))
+    pub(crate) fn into_parts(mut self) -> Option<(S, Leash)> {
+        Some((self.machine.take()?, std::mem::take(&mut self.leash)))
+    }
+
+    fn close(&mut self) {
+        discard(self.machine.take());
     }
 }
 
@@ -61,7 +65,7 @@ impl<S: Machine> Child<S> {
         let machine = self.machine.as_mut().ok_or(AskError::Closed)?;
         let answer = guarded(|| machine.step(query, coins));
         if matches!(answer, Err(fault) if !fault.is_recoverable()) {
-            self.machine = None;
+            self.close();
         }
         Ok(answer?)
     }
@@ -79,11 +83,35 @@ impl<S: Inspect> Inspect for Child<S> {
     }
 }
 
+impl<S> fmt::Debug for Child<S> {
+    /// Nothing of what is inside.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Child")
+    }
+}
+
+/// A machine that panics as it is dropped tells the analyst nothing either.
+impl<S> Drop for Child<S> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
 /// Runs code of a mechanism; a panic is a failure.
 ///
 /// What unwinds may be half changed, and is dropped by the caller without another look.
 pub(crate) fn guarded<T>(code: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or(Err(Fault::Failed))
+    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| {
+        discard(payload);
+        Err(Fault::Failed)
+    })
+}
+
+/// Drops something of a mechanism's; should that panic, what it throws is not even looked at.
+fn discard<T>(value: T) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        std::mem::forget(payload);
+    }
 }
 
 #[cfg(test)]

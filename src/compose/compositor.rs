@@ -13,7 +13,8 @@ use crate::privacy::{Measure, Private, Relation, UnknownLoss};
 /// Decides launches: the part of a compositor that knows what has been spent.
 ///
 /// Deciding and charging is one operation, under one lock; nothing but public values is in sight.
-/// [`FilterGate`](super::FilterGate) and [`OdometerGate`](super::OdometerGate) are the two here.
+/// [`FilterGate`](super::FilterGate), [`OdometerGate`](super::OdometerGate) and
+/// [`TimeUniformGate`](super::TimeUniformGate) are the three here.
 pub trait Gate: Send + 'static {
     /// In which losses are measured.
     type Measure: Measure;
@@ -68,6 +69,8 @@ struct Shared<D: ?Sized, G: Gate> {
 
 struct State<G> {
     gate: G,
+    /// Set for good when the gate panics: what it knows may be half changed.
+    broken: bool,
     /// The link that all children hang on, where a halt must be able to stop them.
     common: Option<(Leash, Knife)>,
     /// Freezes the latest child.
@@ -81,6 +84,7 @@ impl<D: ?Sized, G: Gate, R, X> Compositor<D, G, R, X> {
                 tariff,
                 state: Mutex::new(State {
                     gate,
+                    broken: false,
                     common: may_halt.then(|| Leash::default().extended()),
                     latest: None,
                 }),
@@ -111,7 +115,7 @@ impl<D: ?Sized, G: Gate, R, X> Compositor<D, G, R, X> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<G>> {
-        // No foreign code runs under the lock, so that what it guards is whole even if poisoned.
+        // Poisoned by a rule that panicked as it was read: reading changes nothing.
         self.shared
             .state
             .lock()
@@ -168,7 +172,8 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> Compositor<D, G, R, X> {
         M: Mechanism<D> + Private<G::Measure, R>,
     {
         let leash = self.admit(mechanism)?;
-        Child::start(mechanism, &self.shared.data, leash, coins).map_err(|_| LaunchError::Failed)
+        let child = Child::start(mechanism, &self.shared.data, leash, coins);
+        child.map_err(|_| LaunchError::Failed)
     }
 
     /// Decides and charges, from public values only; the leash is for the child.
@@ -177,7 +182,14 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> Compositor<D, G, R, X> {
         let price = guarded(|| Ok(G::price(&self.shared.tariff, mechanism)))
             .unwrap_or(Err(UnknownLoss("the mechanism failed to state its loss")))?;
         let mut state = self.state();
-        let charged = state.gate.charge(price);
+        if state.broken {
+            return Err(LaunchError::RuleFailed);
+        }
+        // A rule may be anybody's.
+        let Ok(charged) = guarded(|| Ok(state.gate.charge(price))) else {
+            state.broken = true;
+            return Err(LaunchError::RuleFailed);
+        };
         if let Some((_, knife)) = &state.common
             && state.gate.is_halted()
         {
@@ -199,11 +211,16 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> Compositor<D, G, R, X> {
     }
 }
 
-/// The data, what has been spent, and whether an ancestor has stopped it. Which children it may
+/// The data, what it asks of mechanisms, what has been spent, and whether an ancestor has stopped it. Which children it may
 /// yet stop follows from their order: all of them, or the latest.
-impl<D: Inspect + ?Sized, G: Gate + Inspect, R, X> Inspect for Compositor<D, G, R, X> {
+impl<D, G, R, X> Inspect for Compositor<D, G, R, X>
+where
+    D: Inspect + ?Sized,
+    G: Gate<Tariff: Inspect> + Inspect,
+{
     fn inspect(&self, key: &mut StateKey) {
         key.write(&*self.shared.data);
+        key.write(&self.shared.tariff);
         key.write(&self.leash.check());
         key.write(&self.state().gate);
     }

@@ -12,8 +12,9 @@ use crate::privacy::{Distance, Private, Relation, UnknownLoss};
 /// Several mechanisms, started together and asked in any order (Haney et al. Alg 1).
 ///
 /// A query is a number and a query to the mechanism of that number, from 0. Mechanisms of
-/// different types fit in as [`BoxedMechanism`](super::BoxedMechanism). One that fails is closed, and
-/// the others go on: each answer is a result of its own.
+/// different types fit in as [`BoxedMechanism`](super::BoxedMechanism). One that fails to answer
+/// is closed, and the others go on: each answer is a result of its own. One that fails to start
+/// fails them all.
 ///
 /// # Guarantee
 ///
@@ -85,7 +86,7 @@ where
 }
 
 /// A running [`ConcurrentComposition`].
-#[derive(Debug)]
+#[derive(Debug)] // A child shows nothing.
 pub struct ConcurrentMachine<S> {
     children: Vec<Child<S>>,
 }
@@ -107,6 +108,7 @@ impl<S: Machine> Machine for ConcurrentMachine<S> {
 
 impl<S: Inspect> Inspect for ConcurrentMachine<S> {
     fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.children.len());
         for child in &self.children {
             key.write(child);
         }

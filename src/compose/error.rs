@@ -46,12 +46,16 @@ pub enum LaunchError<L: Display> {
     /// The total would be more than can be held. Not charged.
     #[error("the total loss would be more than can be held")]
     Overflow,
-    /// The compositor, or one that it lives in, halted at an over-budget launch. Not charged.
-    #[error("halted after an over-budget launch")]
+    /// The compositor, or one that it lives in, halted at a launch that it did not admit. Not
+    /// charged.
+    #[error("halted after a launch that was not admitted")]
     Halted,
     /// A later launch beside the compositor, or beside one that it lives in, froze it. Not charged.
     #[error("frozen by a later launch")]
     Frozen,
+    /// The rule panicked as it decided, now or earlier: nothing is launched here any more.
+    #[error("the continuation rule failed")]
+    RuleFailed,
     /// The mechanism failed to start. **Charged**: it may have touched the data.
     #[error("the mechanism failed; its loss is charged")]
     Failed,
@@ -88,8 +92,8 @@ pub enum AskError {
     /// A later launch in a sequential compositor froze it.
     #[error("frozen by a later launch")]
     Frozen,
-    /// The compositor that it lives in halted at an over-budget launch.
-    #[error("halted after an over-budget launch")]
+    /// A compositor that it lives in halted at a launch that it did not admit.
+    #[error("halted after a launch that was not admitted")]
     Halted,
     /// Asked from inside an answer, while it is answering. Nothing has changed.
     #[error("asked from inside an answer while it is answering another query")]

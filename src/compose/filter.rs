@@ -192,6 +192,9 @@ where
     type Machine = Compositor<D, FilterGate<F>, R, X>;
 
     fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        if !self.rule.measure().owns(self.rule.limit()) {
+            return Err(Fault::InvalidQuery("the budget is not one of the measure"));
+        }
         let tariff = FilterTariff {
             measure: self.rule.measure().clone(),
             distance: self.distance,
@@ -218,11 +221,13 @@ where
 
     fn loss_at(&self, measure: &F::Measure, distance: Distance) -> Result<LossOf<F>, UnknownLoss> {
         if measure != self.rule.measure() {
-            Err(UnknownLoss("the filter has another measure"))
-        } else if distance > self.distance {
-            Err(UnknownLoss("the filter was built for a smaller distance"))
-        } else {
-            Ok(self.rule.limit().clone())
+            return Err(UnknownLoss("the filter has another measure"));
+        }
+        let limit = self.rule.limit();
+        // So many hops, each within the distance for which the limit holds.
+        match Distance::new(distance.steps().div_ceil(self.distance.steps())) {
+            Some(hops) if hops > Distance::NEIGHBOURS => measure.group(limit, hops),
+            _ => Ok(limit.clone()),
         }
     }
 }
@@ -260,7 +265,7 @@ impl<L: std::fmt::Display> From<Halt<L>> for LaunchError<L> {
 }
 
 /// What a filter asks a mechanism for: its loss at one distance.
-#[derive(Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct FilterTariff<Me> {
     measure: Me,
     distance: Distance,
@@ -320,7 +325,9 @@ impl<F: ContinuationRule> Gate for FilterGate<F> {
 impl<F: ContinuationRule + Inspect> Inspect for FilterGate<F> {
     fn inspect(&self, key: &mut StateKey) {
         key.write(&self.rule);
-        key.write(&(self.launched, self.count_limit, self.halts, &self.halt));
+        // Why it halted is read from the handle only.
+        let halted = self.halt.is_some();
+        key.write(&(self.launched, self.count_limit, self.halts, halted));
     }
 }
 
@@ -343,8 +350,10 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline>
         self.read(|gate| gate.rule.spent())
     }
 
-    /// A loss that would be admitted, as would anything less. For losses that are one number it
-    /// is the largest.
+    /// What the budget has room for: a loss that it would admit, as it would anything less. For
+    /// losses that are one number it is the largest.
+    ///
+    /// The budget is not all that decides: see [`would_admit`](Self::would_admit).
     #[must_use]
     pub fn remaining(&self) -> LossOf<F> {
         self.read(|gate| gate.rule.remaining())
@@ -362,7 +371,8 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline>
         self.read(|gate| gate.launched)
     }
 
-    /// Whether a launch with this loss would be admitted now.
+    /// Whether a launch with this loss would be admitted now: by the budget, by the limit on the
+    /// number of launches, and by whoever may have halted or frozen it.
     #[must_use]
     pub fn would_admit(&self, loss: &LossOf<F>) -> bool {
         if self.check_leash().is_err() || owned(&self.tariff().measure, loss.clone()).is_err() {

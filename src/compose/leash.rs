@@ -74,6 +74,23 @@ impl Link {
     }
 }
 
+/// A long chain is let go of link by link: each letting go of the next in turn would need a stack
+/// as deep as the chain, and its length is the analyst's choice.
+impl Drop for Link {
+    fn drop(&mut self) {
+        let mut chains = vec![
+            std::mem::take(&mut self.above),
+            std::mem::take(&mut self.beside),
+        ];
+        while let Some(Leash(chain)) = chains.pop() {
+            if let Some(mut link) = chain.and_then(Arc::into_inner) {
+                chains.push(std::mem::take(&mut link.above));
+                chains.push(std::mem::take(&mut link.beside));
+            }
+        }
+    }
+}
+
 /// Cuts one link.
 #[derive(Debug)]
 pub(crate) struct Knife(Arc<Link>);
@@ -109,6 +126,16 @@ mod tests {
         parents_knife.cut(Cut::Halted);
         assert_eq!(sibling.check(), Err(Cut::Halted));
         assert_eq!(root.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_chain_of_any_length_can_be_let_go() {
+        let mut leash = Leash::default();
+        for _ in 0..200_000 {
+            leash = leash.extended().0;
+        }
+        assert_eq!(leash.check(), Ok(()));
+        drop(leash);
     }
 
     #[test]

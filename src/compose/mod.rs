@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | [`Filter`] | up to a budget | yes | as its discipline allows |
 //! | [`Odometer`] | without bound | yes | as its discipline allows |
+//! | [`TimeUniform`] | without bound | the realised loss | no children |
 //! | [`ConcurrentComposition`] | what its mechanisms sum to | – | yes |
 //! | [`Parallel`] | the largest of its parts | in each part | yes |
 //! | [`Universal`] | its budget, on one mechanism | – | – |
@@ -29,6 +30,7 @@ mod filter;
 mod leash;
 mod odometer;
 mod parallel;
+mod time_uniform;
 mod universal;
 
 pub use addressed::{Addressed, AddressedMachine, Message, Reply};
@@ -39,7 +41,8 @@ pub use compositor::{Compositor, Gate};
 pub use concurrent::{ConcurrentComposition, ConcurrentMachine};
 pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Sequential};
 pub use error::{AskError, LaunchError, Refusal};
-pub use filter::{Filter, FilterGate, Halt};
-pub use odometer::{Odometer, OdometerGate};
+pub use filter::{Filter, FilterGate, FilterTariff, Halt};
+pub use odometer::{Odometer, OdometerGate, OdometerPrice, OdometerTariff};
 pub use parallel::{Parallel, Parts};
+pub use time_uniform::{TimeUniform, TimeUniformGate};
 pub use universal::{Universal, UniversalAnswer, UniversalMachine, UniversalQuery};

@@ -27,7 +27,8 @@ use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss};
 ///
 /// For every threshold `d` fixed in advance, the view truncated where the reading is no longer
 /// at most `d` is `d`-private (Haney et al. Def. 2.11, 2.14). A reading is *not* a bound on the loss
-/// given what has been seen so far (Feldman and Zrnic, Example 5.1).
+/// given what has been seen so far (Feldman and Zrnic, Example 5.1). For (ε, δ)-DP and GDP, children
+/// are assumed to have finite communication (Haney et al. 1.8).
 ///
 /// # Example
 ///
@@ -187,7 +188,7 @@ pub struct OdometerGate<G> {
 }
 
 /// What an odometer asks a mechanism for: its loss at each distance.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct OdometerTariff<Me> {
     measure: Me,
     distances: Vec<Distance>,
@@ -223,12 +224,14 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
     fn charge(&mut self, price: Self::Price) -> Result<(), LaunchError<LossOf<G>>> {
         // All or nothing: none is kept until all have been counted.
         let mut neighbours = self.neighbours.clone();
+        neighbours.covers(&price.neighbours)?;
         neighbours
             .add(&price.neighbours)
             .map_err(|_| LaunchError::Overflow)?;
         if !self.further.is_empty() {
             let mut further = self.further.clone();
             for (total, loss) in further.iter_mut().zip(&price.further) {
+                total.covers(loss)?;
                 total.add(loss).map_err(|_| LaunchError::Overflow)?;
             }
             self.further = further;
@@ -241,6 +244,7 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
 impl<G: Inspect> Inspect for OdometerGate<G> {
     fn inspect(&self, key: &mut StateKey) {
         key.write(&self.neighbours);
+        key.write(&self.further.len());
         for further in &self.further {
             key.write(further);
         }

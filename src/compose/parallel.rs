@@ -9,18 +9,20 @@ use super::leash::Leash;
 use super::{Compositor, Discipline, Filter, FilterGate};
 use crate::account::ContinuationRule;
 use crate::machine::{Coins, Fault, Mechanism};
-use crate::privacy::{AddRemove, Distance, Measure, Postprocessable, Private, UnknownLoss};
+use crate::privacy::{AddRemove, Measure, Postprocessable, Private, UnknownLoss};
 
 /// Splits the rows by a public list of keys and runs a filter on each part; all of them can be
 /// used in any order (Haney et al. §5.2).
 ///
-/// A row whose key is not on the list is in no part.
+/// A row whose key is not on the list is in no part. The key must depend on nothing but the row,
+/// and a row must be what the neighbouring relation adds and removes: if that is a household, the
+/// rows are households.
 ///
 /// # Guarantee
 ///
 /// The loss is the largest of the parts' budgets. Neighbours under [`AddRemove`] differ in one part
 /// only; to an adversary the other parts are a person in the middle of it, and that costs nothing
-/// (Haney et al. 2.17). It holds for neighbours only: rows further apart may lie in several parts.
+/// (Haney et al. 2.17). Rows further apart may lie in several parts: there, group privacy.
 /// Under [`Replace`](crate::privacy::Replace) a row may move from one part to another, so there it
 /// is not offered.
 ///
@@ -123,18 +125,6 @@ where
             .try_fold(measure.zero(), |largest, filter| {
                 Ok(measure.join(&largest, &filter.loss(measure)?))
             })
-    }
-
-    fn loss_at(
-        &self,
-        measure: &F::Measure,
-        distance: Distance,
-    ) -> Result<<F::Measure as Measure>::Loss, UnknownLoss> {
-        if distance == Distance::NEIGHBOURS {
-            self.loss(measure)
-        } else {
-            Err(UnknownLoss("parallel parts are for neighbours only"))
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::machine::{Coins, Fault, Machine, Mechanism};
-use crate::privacy::{Distance, Measure, Postprocessable, Private, Relation, UnknownLoss};
+use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss};
 
 /// A mechanism that becomes whichever mechanism it is first asked to be, as long as that one's
 /// loss is within its own (Haney et al. Alg 10).
@@ -88,15 +88,6 @@ impl<Me: Postprocessable, R: Relation, M> Private<Me, R> for Universal<Me, R, M>
             Ok(self.budget.clone())
         } else {
             Err(UnknownLoss("the universal mechanism has another measure"))
-        }
-    }
-
-    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        if distance == Distance::NEIGHBOURS {
-            self.loss(measure)
-        } else {
-            // What it becomes was held against the budget for neighbours only.
-            Err(UnknownLoss("the universal mechanism is for neighbours"))
         }
     }
 }

@@ -5,6 +5,8 @@ use std::num::NonZeroU64;
 
 use thiserror::Error;
 
+use super::Ratio;
+
 /// A source of random choices, each with an exactly known law.
 ///
 /// There is one primitive, a uniform draw; everything else is made of it. Sources that explore
@@ -113,11 +115,46 @@ pub trait Law: Debug {
 }
 
 /// The probabilities of a [`Law`].
+///
+/// Laws on all integers are clamped to `i128`. Those of this crate bound their parameters such
+/// that what is clamped has a probability below `e^-100000000`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Support {
     /// Outcome `i` has odds proportional to the `i`-th weight.
     Weights(Vec<u64>),
+    /// 1 with probability `e^-exponent`, otherwise 0.
+    BernoulliExp {
+        /// What stands in the exponent.
+        exponent: Ratio,
+    },
+    /// 1 with probability `1 / (1 + e^exponent)`, otherwise 0.
+    Logistic {
+        /// What stands in the exponent.
+        exponent: Ratio,
+    },
+    /// Index `i` with probability proportional to `e^(-rate gaps[i])`.
+    ExponentialChoice {
+        /// How far each index is behind.
+        gaps: Vec<u64>,
+        /// By how much odds fall.
+        rate: Ratio,
+    },
+    /// `k >= 0` with probability `(1 - q) q^k`, where `q = e^(-1 / scale)`.
+    Geometric {
+        /// How many steps it takes to fall by a factor of e.
+        scale: Ratio,
+    },
+    /// `k` with probability `(1 - q) / (1 + q) q^|k|`, where `q = e^(-1 / scale)`.
+    DiscreteLaplace {
+        /// How many steps it takes to fall by a factor of e.
+        scale: Ratio,
+    },
+    /// `k` with probability proportional to `e^(-k^2 / (2 variance))`.
+    DiscreteGaussian {
+        /// That of the continuous law; the discrete one has a little less.
+        variance: Ratio,
+    },
     /// Only the sampler knows: an enumeration follows its draws.
     FollowSampler,
 }

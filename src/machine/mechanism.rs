@@ -62,6 +62,9 @@ impl<D: ?Sized, M: Mechanism<D> + ?Sized> Mechanism<D> for &M {
 ///
 /// Where a theorem holds for non-interactive mechanisms only, the bound is
 /// `Machine = Released<A>`. As a machine it gives its one answer as often as it is asked for.
+///
+/// The answer is a value. Something that could be asked again, such as a handle, is not one: who
+/// puts it here has made an interactive mechanism and says that it is none.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Released<A>(pub A);
 

@@ -14,6 +14,7 @@ mod coins;
 mod inspect;
 mod laws;
 mod mechanism;
+mod ratio;
 mod seeded;
 mod system;
 mod tape;
@@ -21,12 +22,13 @@ mod truncated;
 
 pub use adversary::{Adversary, Script, View, interact};
 pub use boxed::BoxedMachine;
-#[cfg(feature = "verify")]
+#[cfg(any(test, feature = "verify"))]
 pub(crate) use coins::total_weight;
 pub use coins::{Coins, CoinsError, Law, Support};
 pub use inspect::{Inspect, StateKey};
 pub use laws::{Bernoulli, Weighted};
 pub use mechanism::{Mechanism, Released};
+pub use ratio::Ratio;
 pub use seeded::NotPrivateSeededCoins;
 pub use system::SystemCoins;
 pub use tape::{Recorder, Replay, Tape};
@@ -45,6 +47,8 @@ use thiserror::Error;
 ///   neither replayed nor verified.
 /// - The claim made by [`Private`](crate::privacy::Private) covers everything that the other side
 ///   can see: the answers, and also *whether* a step ends in a [`Fault`].
+/// - An answer is a value. A handle, or anything else that could be asked in its turn, is not one:
+///   no compositor would know of it, and none could stop it.
 /// - A step talks to nobody but the one who asked. Whoever wants to consult a machine on the way
 ///   stands in the middle ([`Middle`](crate::middle::Middle)).
 ///

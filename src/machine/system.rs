@@ -76,9 +76,9 @@ mod tests {
     use super::*;
 
     /// Words from a list.
-    struct Words(std::vec::IntoIter<u64>);
+    struct Words<'a>(std::slice::Iter<'a, u64>);
 
-    impl rand_chacha::rand_core::TryRng for Words {
+    impl rand_chacha::rand_core::TryRng for Words<'_> {
         type Error = std::convert::Infallible;
 
         fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
@@ -86,7 +86,7 @@ mod tests {
         }
 
         fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-            Ok(self.0.next().expect("enough words"))
+            Ok(*self.0.next().expect("enough words"))
         }
 
         fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     fn uniform(words: &[u64], below: u64) -> (u64, usize) {
-        let mut words = Words(words.to_vec().into_iter());
+        let mut words = Words(words.iter());
         let value = uniform_from(&mut words, NonZeroU64::new(below).unwrap());
         (value, words.0.len())
     }

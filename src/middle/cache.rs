@@ -8,6 +8,8 @@ use crate::machine::{Coins, Fault};
 
 /// Gives the answer it gave before when it hears a query again, without asking inward.
 ///
+/// It remembers every query it has answered; a limit on their number, further out, bounds that.
+///
 /// ```
 /// use queryables::machine::{Coins, Fault, Machine, NotPrivateSeededCoins};
 /// use queryables::middle::{Cache, Postprocessed};

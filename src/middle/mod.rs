@@ -18,6 +18,8 @@
 //! | [`Average`] | hold answers back until enough can be averaged |
 //! | [`Log`] | tell somebody what is said |
 //!
+//! A mechanism that answers once needs no middle: [`mapped`](ThroughExt::mapped) takes a function.
+//!
 //! They stack: `mechanism.through(Clamp::new(0, 100)).through(LimitQueries::new(5))`.
 
 mod average;
@@ -25,6 +27,7 @@ mod cache;
 mod limit;
 mod log;
 mod map;
+mod mapped;
 mod postprocessed;
 mod round;
 mod split;
@@ -34,6 +37,7 @@ pub use cache::Cache;
 pub use limit::LimitQueries;
 pub use log::{Log, Said};
 pub use map::{MapAnswer, MapQuery};
+pub use mapped::Mapped;
 pub use postprocessed::{Postprocessed, Through, ThroughExt};
 pub use round::{Clamp, Round};
 pub use split::Split;
@@ -117,7 +121,7 @@ pub trait Middle {
     ) -> Result<MoveOf<Self>, Fault>;
 
     /// Hears that the inside did not answer. Passed on, unless the middle knows better; a fault
-    /// that ends the machine is always passed on.
+    /// that ends the machine is passed on whatever the middle says.
     ///
     /// # Errors
     ///

@@ -1,8 +1,9 @@
 //! A machine behind a person in the middle.
 
+use std::fmt;
 use std::sync::Arc;
 
-use super::{Middle, Move};
+use super::{Mapped, Middle, Move};
 use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
@@ -13,7 +14,12 @@ const ROUNDS: u32 = 1000;
 ///
 /// A middle that asks inward more often than the round limit without answering is stopped with
 /// [`Fault::RoundLimit`]. The paper's loop has no such limit; a machine must come to an end.
-#[derive(Clone, Debug)]
+///
+/// # Guarantee
+///
+/// What the machine guarantees, for every measure that is closed under postprocessing (Haney et al.
+/// 2.17).
+#[derive(Clone)]
 pub struct Postprocessed<P, S> {
     middle: P,
     machine: S,
@@ -37,6 +43,13 @@ impl<P, S> Postprocessed<P, S> {
     }
 }
 
+impl<P, S> fmt::Debug for Postprocessed<P, S> {
+    /// Nothing of what is inside.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Postprocessed")
+    }
+}
+
 impl<P, S> Machine for Postprocessed<P, S>
 where
     P: Middle,
@@ -54,8 +67,14 @@ where
             };
             next = match self.machine.step(query, coins) {
                 Ok(answer) => self.middle.on_answer(answer, coins)?,
-                Err(fault) if fault.is_recoverable() => self.middle.on_fault(fault, coins)?,
-                Err(fault) => return Err(fault),
+                Err(fault) => {
+                    let heard = self.middle.on_fault(fault, coins);
+                    // Nobody can answer for a machine that has failed.
+                    if !fault.is_recoverable() {
+                        return Err(fault);
+                    }
+                    heard?
+                }
             };
         }
         match next {
@@ -95,7 +114,7 @@ impl<P, M> Through<P, M> {
     }
 }
 
-/// Puts a person in the middle.
+/// Puts a person in the middle, or a function behind.
 ///
 /// ```
 /// use queryables::middle::{Clamp, LimitQueries, ThroughExt};
@@ -130,6 +149,31 @@ pub trait ThroughExt: Sized {
             mechanism: self,
             rounds: ROUNDS,
         }
+    }
+
+    /// This mechanism, which answers once, with its answer passed through a function.
+    ///
+    /// ```
+    /// use queryables::prelude::*;
+    /// use std::sync::Arc;
+    /// # #[derive(Clone)]
+    /// # struct Rows;
+    /// # impl Mechanism<Vec<u8>> for Rows {
+    /// #     type Machine = Released<usize>;
+    /// #     fn start(&self, data: &Arc<Vec<u8>>, _: &mut dyn Coins) -> Result<Released<usize>, Fault> {
+    /// #         Ok(Released(data.len()))
+    /// #     }
+    /// # }
+    /// # impl Private<PureDp, AddRemove> for Rows {
+    /// #     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> { Ok(Epsilon::ZERO) }
+    /// # }
+    /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![1, 2, 3]))?;
+    /// let text = filter.release(&Rows.mapped(|rows| format!("{rows} rows")))?;
+    /// assert_eq!(text, "3 rows");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn mapped<A, B, F: Fn(A) -> B>(self, function: F) -> Mapped<Self, F> {
+        Mapped::new(self, function)
     }
 }
 

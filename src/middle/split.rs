@@ -8,7 +8,9 @@ use crate::machine::{Coins, Fault};
 
 /// Splits a query into several, asks them in order, and combines the answers.
 ///
-/// Should the machine reject one of them, the whole query is rejected.
+/// Should the machine reject one of them, the whole query is rejected. A query may be split into as
+/// many as the round limit allows, a thousand unless
+/// [`with_round_limit`](super::Through::with_round_limit) says otherwise.
 ///
 /// ```
 /// use queryables::machine::{Machine, NotPrivateSeededCoins, Released};

@@ -52,7 +52,7 @@ pub enum NumberError {
     ///
     /// Rounding is left to the caller, because its direction depends on the use: a loss is
     /// rounded up ([`Quantity::round_up`](super::Quantity::round_up)), a budget down.
-    #[error("{what} has digits beyond 1e-{decimals}: round a loss up, or a budget down, first")]
+    #[error("{what} has digits beyond 1e-{decimals}: round it first, a loss up and a budget down")]
     TooFine {
         /// The parameter.
         what: &'static str,

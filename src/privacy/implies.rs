@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use super::{
-    ApproxDp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Measure, Order, Private,
-    ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Relation, Rho, RhoDelta, Square, UnknownLoss,
-    ZCdp,
+    ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Gdp, Measure, Mu,
+    Order, Private, ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Relation, Rho, RhoDelta,
+    Square, Unit, UnknownLoss, ZCdp, convert,
 };
 use crate::machine::{Coins, Fault, Mechanism};
 
 /// A guarantee under this measure is also one under `To`.
 ///
-/// Losses are rounded up, never down.
+/// # Guarantee
+///
+/// Every implementation names the theorem it rests on. Losses are rounded up, never down.
 #[diagnostic::on_unimplemented(
     message = "a guarantee under `{Self}` is not known to imply one under `{To}`"
 )]
@@ -48,12 +50,72 @@ impl Implies<ApproxDp> for ProbabilisticDp {
     }
 }
 
+/// (ε, δ)-DP is (2ε, δ (1 + e^-2ε)/(1 − e^-ε))-pDP ([`convert::probabilistic`]).
+impl Implies<ProbabilisticDp> for ApproxDp {
+    fn imply(&self, loss: &EpsilonDelta, _: &ProbabilisticDp) -> Result<EpsilonDelta, UnknownLoss> {
+        convert::probabilistic(*loss)
+    }
+}
+
 /// ε-DP is ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4).
 impl Implies<ZCdp> for PureDp {
     fn imply(&self, loss: &Epsilon, _: &ZCdp) -> Result<Rho, UnknownLoss> {
-        const TOO_LARGE: UnknownLoss = UnknownLoss("the loss is more than can be held");
-        let units = Square::of(*loss).half_in_units(27).ok_or(TOO_LARGE)?;
-        Rho::from_units(units).map_err(|_| TOO_LARGE)
+        half_square(*loss)
+    }
+}
+
+/// (ε, δ)-DP is δ-approximate ε²/2-zCDP (Whitehouse et al. Lemma 1).
+impl Implies<ApproxZCdp> for ApproxDp {
+    fn imply(&self, loss: &EpsilonDelta, _: &ApproxZCdp) -> Result<RhoDelta, UnknownLoss> {
+        Ok(RhoDelta {
+            rho: half_square(loss.epsilon)?,
+            delta: loss.delta,
+        })
+    }
+}
+
+/// An ε-DP mechanism has at most the Rényi divergence of randomized response.
+impl Implies<Rdp> for PureDp {
+    fn imply(&self, loss: &Epsilon, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
+        convert::rdp::pure(to.order(), *loss)
+    }
+}
+
+/// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order.
+impl Implies<RdpGrid> for PureDp {
+    fn imply(&self, loss: &Epsilon, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
+        curve(to, |order| convert::rdp::pure(order, *loss))
+    }
+}
+
+/// ε-DP is μ-GDP where Φ(−μ/2) = 1/(1 + e^ε): the trade-off functions then touch where they cross
+/// the diagonal.
+impl Implies<Gdp> for PureDp {
+    fn imply(&self, loss: &Epsilon, _: &Gdp) -> Result<Mu, UnknownLoss> {
+        convert::gdp::pure(*loss)
+    }
+}
+
+/// μ-GDP is μ²/2-zCDP: a postprocessing of N(0, 1) and N(μ, 1) (Dong, Roth, Su 2022, Theorem 2.10),
+/// whose Rényi divergence of order α is αμ²/2.
+impl Implies<ZCdp> for Gdp {
+    fn imply(&self, loss: &Mu, _: &ZCdp) -> Result<Rho, UnknownLoss> {
+        half_square(*loss)
+    }
+}
+
+/// μ-GDP has at most the Rényi divergence αμ²/2 of the Gaussians, at order α.
+impl Implies<Rdp> for Gdp {
+    fn imply(&self, loss: &Mu, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
+        at_order(half_square(*loss)?, to.order())
+    }
+}
+
+/// μ-GDP has at most the Rényi divergence αμ²/2 of the Gaussians, at every order α.
+impl Implies<RdpGrid> for Gdp {
+    fn imply(&self, loss: &Mu, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
+        let rho = half_square(*loss)?;
+        curve(to, |order| at_order(rho, order))
     }
 }
 
@@ -77,13 +139,7 @@ impl Implies<Rdp> for ZCdp {
 /// ρ-zCDP is ρα-RDP at every order α, by definition.
 impl Implies<RdpGrid> for ZCdp {
     fn imply(&self, loss: &Rho, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
-        let epsilons: Result<Vec<_>, _> = to
-            .orders()
-            .iter()
-            .map(|order| at_order(*loss, *order))
-            .collect();
-        to.curve(epsilons?)
-            .map_err(|_| UnknownLoss("a grid has as many values as orders"))
+        curve(to, |order| at_order(*loss, order))
     }
 }
 
@@ -96,24 +152,67 @@ impl Implies<Rdp> for RdpGrid {
     }
 }
 
+/// (α, ε)-RDP is 0-approximate (α, ε)-RDP, and at smaller orders too: the divergence rises with
+/// the order (van Erven and Harremoës 2014, Theorem 3).
+impl Implies<ApproxRdp> for Rdp {
+    fn imply(&self, loss: &Epsilon, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {
+        if to.order() > self.order() {
+            return Err(UnknownLoss(
+                "a Rényi guarantee says nothing about larger orders",
+            ));
+        }
+        Ok(EpsilonDelta {
+            epsilon: *loss,
+            delta: Delta::ZERO,
+        })
+    }
+}
+
+/// δ-approximate ρ-zCDP is δ-approximate (α, ρα)-RDP at every order α, by definition.
+impl Implies<ApproxRdp> for ApproxZCdp {
+    fn imply(&self, loss: &RhoDelta, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {
+        Ok(EpsilonDelta {
+            epsilon: at_order(loss.rho, to.order())?,
+            delta: loss.delta,
+        })
+    }
+}
+
+/// A loss at every order of a grid.
+fn curve(
+    grid: &RdpGrid,
+    at: impl Fn(Order) -> Result<Epsilon, UnknownLoss>,
+) -> Result<RdpCurve, UnknownLoss> {
+    let epsilons: Result<Vec<_>, _> = grid.orders().iter().map(|order| at(*order)).collect();
+    grid.curve(epsilons?)
+        .map_err(|_| UnknownLoss("a grid has as many values as orders"))
+}
+
+/// x²/2, rounded up.
+fn half_square<U: Unit>(quantity: super::Quantity<U>) -> Result<Rho, UnknownLoss> {
+    let units = Square::of(quantity).half_in_units(U::DECIMALS);
+    let rho = units.and_then(|units| Rho::from_units(units).ok());
+    Ok(rho.ok_or(super::Overflow)?)
+}
+
 /// ρα, rounded up.
 fn at_order(rho: Rho, order: Order) -> Result<Epsilon, UnknownLoss> {
     const TOO_LARGE: UnknownLoss = UnknownLoss("the loss is more than can be held");
     const ONE: u128 = 1_000_000_000;
-    // α = whole + part/10⁹: the whole part exactly, the rest rounded up.
-    let (whole, part) = (order.units() / ONE, order.units() % ONE);
-    let (low, high) = rho.units().carrying_mul(part, 0);
-    if high != 0 {
-        return Err(TOO_LARGE);
-    }
-    rho.units()
-        .checked_mul(whole)
-        .and_then(|units| units.checked_add(low.div_ceil(ONE)))
+    // α is so many billionths: the whole billions of units of ρ exactly, the rest rounded up.
+    let (billions, rest) = (rho.units() / ONE, rho.units() % ONE);
+    billions
+        .checked_mul(order.units())
+        .and_then(|units| units.checked_add((rest * order.units()).div_ceil(ONE)))
         .and_then(|units| Epsilon::from_units(units).ok())
         .ok_or(TOO_LARGE)
 }
 
 /// A mechanism that states its loss under `From`, to be launched where another measure is used.
+///
+/// # Guarantee
+///
+/// What follows from that of the mechanism, by the theorem that [`Implies`] rests on.
 ///
 /// ```
 /// use queryables::privacy::{AddRemove, ApproxDp, Epsilon, Private, PureDp, Restated, UnknownLoss};
@@ -199,9 +298,31 @@ mod tests {
         assert_eq!(epsilon("0.1", "2.5").unwrap(), "0.25");
         assert_eq!(epsilon("0.1", "16").unwrap(), "1.6");
         assert_eq!(epsilon("1e-27", "1.000000001").unwrap(), "2e-27");
+        assert_eq!(epsilon("700", "2.5").unwrap(), "1750");
+        assert_eq!(epsilon("1e11", "3.4").unwrap(), "340000000000");
         assert_eq!(
             epsilon("3e11", "2"),
             Err(UnknownLoss("the loss is more than can be held"))
+        );
+    }
+
+    #[test]
+    fn approximate_renyi_losses_follow_at_the_order_asked_for() {
+        let measure = |order: &str| ApproxRdp::new(order.parse().unwrap());
+        let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
+        assert_eq!(
+            ApproxZCdp.imply(&RhoDelta::new("0.1", "1e-9").unwrap(), &measure("2.5")),
+            Ok(pair("0.25", "1e-9"))
+        );
+        let rdp = Rdp::new("4".parse().unwrap());
+        let loss = "0.3".parse().unwrap();
+        assert_eq!(rdp.imply(&loss, &measure("4")), Ok(pair("0.3", "0")));
+        assert_eq!(rdp.imply(&loss, &measure("2")), Ok(pair("0.3", "0")));
+        assert_eq!(
+            rdp.imply(&loss, &measure("4.1")),
+            Err(UnknownLoss(
+                "a Rényi guarantee says nothing about larger orders"
+            ))
         );
     }
 

@@ -1,7 +1,6 @@
 //! What a measure of privacy is.
 
 use std::fmt::{Debug, Display};
-use std::hash::Hash;
 
 use thiserror::Error;
 
@@ -10,12 +9,13 @@ use super::Distance;
 /// A way to measure privacy: a partially ordered set of losses (Haney et al. 2.1).
 ///
 /// A measure is a value, because some have parameters: the order of [`Rdp`](super::Rdp), the
-/// orders of [`RdpGrid`](super::RdpGrid). Losses of different measures never mix: the compositor
-/// states one measure, and asks each mechanism for its loss under just that one.
+/// orders of [`RdpGrid`](super::RdpGrid). A compositor states one measure, and asks each mechanism
+/// for its loss under just that one ([`Private`](super::Private)): a bare number, an ε say, may be a
+/// loss under several.
 pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     /// How much privacy is lost. `a <= b` says that a guarantee of `a` is one of `b`; two losses
     /// may be incomparable.
-    type Loss: Clone + Debug + Display + PartialOrd + Eq + Hash + Send + Sync + 'static;
+    type Loss: Clone + Debug + Display + PartialOrd + Send + Sync + 'static;
 
     /// Nothing lost.
     fn zero(&self) -> Self::Loss;

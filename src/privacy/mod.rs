@@ -7,29 +7,41 @@
 //! | [`ApproxDp`] | [`EpsilonDelta`] | Haney et al. 1.1 |
 //! | [`ProbabilisticDp`] | [`EpsilonDelta`] | Rogers et al. 2.2, Whitehouse et al. App. F |
 //! | [`Rdp`] | [`Epsilon`] at one order | Haney et al. 1.3 |
+//! | [`ApproxRdp`] | [`EpsilonDelta`] at one order | Papernot and Steinke 2022 |
 //! | [`RdpGrid`] | [`RdpCurve`] | the same, at several orders at once |
 //! | [`ZCdp`] | [`Rho`] | Haney et al. 4.4 |
 //! | [`ApproxZCdp`] | [`RhoDelta`] | Whitehouse et al. Def. 2 |
 //! | [`Gdp`] | [`Mu`] | Tran et al. 2.10 |
 
+pub mod convert;
 mod decimal;
 mod implies;
+mod implies_at;
+mod interval;
 mod measure;
 mod measures;
+pub(crate) mod normal;
+#[cfg(test)]
+pub(crate) mod oracle;
 mod pair;
 mod private;
 mod quantity;
 mod relation;
 mod square;
+mod wide;
 
 pub use decimal::NumberError;
 pub use implies::{Implies, Restated};
+pub use implies_at::{ImpliesAt, RestatedAt};
+pub(crate) use interval::Interval;
 pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
 pub use measures::{
-    ApproxDp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, ZCdp,
+    ApproxDp, ApproxRdp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve,
+    RdpGrid, ZCdp,
 };
 pub use pair::{EpsilonDelta, RhoDelta};
 pub use private::Private;
-pub use quantity::{Delta, Epsilon, Mu, Order, Quantity, Rho, Unit, units};
+pub use quantity::{Delta, Epsilon, Mu, Order, Quantity, Rho, Scale, Unit, units};
 pub use relation::{AddRemove, Distance, Relation, Replace};
 pub(crate) use square::Square;
+pub(crate) use wide::Wide;

@@ -46,7 +46,8 @@ pub trait Private<Me: Measure, R: Relation> {
     /// [`UnknownLoss`] if none is known under this very measure, say at this order.
     fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss>;
 
-    /// The loss at a distance: the privacy map of Haney et al. §5.1.
+    /// The loss for datasets that are at most so many steps apart: the privacy map of Haney et al.
+    /// §5.1. It does not fall as the distance grows.
     ///
     /// What the measure's group privacy implies, unless something better is known.
     ///

@@ -83,6 +83,18 @@ pub mod units {
         const LARGEST_TEXT: &'static str = "1";
     }
 
+    /// How far noise spreads, or how far an answer can move: a positive number.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Scale;
+
+    impl Unit for Scale {
+        const NAME: &'static str = "scale";
+        const DECIMALS: u32 = 27;
+        const LARGEST: u128 = 340_000_000_000 * 10_u128.pow(Self::DECIMALS);
+        const LARGEST_TEXT: &'static str = "3.4e11";
+        const GREATER_THAN: Option<(u128, &'static str)> = Some((0, "0"));
+    }
+
     /// α, the order of a Rényi divergence.
     #[derive(Clone, Copy, Debug)]
     pub struct Order;
@@ -104,10 +116,18 @@ pub type Rho = Quantity<units::Rho>;
 pub type Mu = Quantity<units::Mu>;
 /// δ: a multiple of 10⁻³⁸, at most 1.
 pub type Delta = Quantity<units::Delta>;
+/// The scale of noise, or a sensitivity: a multiple of 10⁻²⁷, greater than 0, at most 3.4·10¹¹.
+pub type Scale = Quantity<units::Scale>;
 /// α: a multiple of 10⁻⁹, greater than 1, at most 10⁹.
 pub type Order = Quantity<units::Order>;
 
 impl<U: Unit> Quantity<U> {
+    /// The largest quantity that can be held.
+    pub const LARGEST: Self = Self {
+        units: U::LARGEST,
+        unit: PhantomData,
+    };
+
     /// The number of units.
     #[must_use]
     pub fn units(self) -> u128 {

@@ -42,7 +42,7 @@ impl Relation for Replace {
     const NAME: &'static str = "replace one row";
 }
 
-/// How many steps from neighbour to neighbour lie between two datasets: `d_in`.
+/// How many steps from neighbour to neighbour lie between two datasets, at most: `d_in`.
 ///
 /// ```
 /// use queryables::privacy::Distance;

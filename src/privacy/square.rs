@@ -15,9 +15,57 @@ impl Square {
         Self::of_units(quantity.units())
     }
 
-    fn of_units(units: u128) -> Self {
+    pub(crate) fn of_units(units: u128) -> Self {
         let (low, high) = units.carrying_mul(units, 0);
         Self { high, low }
+    }
+
+    /// The largest.
+    pub(crate) const MAX: Self = Self {
+        high: u128::MAX,
+        low: u128::MAX,
+    };
+
+    /// So many squared units.
+    pub(crate) fn whole(low: u128) -> Self {
+        Self { high: 0, low }
+    }
+
+    /// The upper and the lower 128 bits.
+    pub(crate) fn halves(self) -> (u128, u128) {
+        (self.high, self.low)
+    }
+
+    pub(crate) fn to_u128(self) -> Option<u128> {
+        (self.high == 0).then_some(self.low)
+    }
+
+    pub(crate) fn checked_mul(self, factor: u128) -> Option<Self> {
+        let (low, carry) = self.low.carrying_mul(factor, 0);
+        let high = self.high.checked_mul(factor)?.checked_add(carry)?;
+        Some(Self { high, low })
+    }
+
+    /// Divided by `2^bits`, rounded down, and whether something was cut off.
+    pub(crate) fn shift_right(self, bits: u32) -> (Self, bool) {
+        let Self { high, low } = self;
+        let shifted = match bits {
+            0 => self,
+            1..128 => Self {
+                high: high >> bits,
+                low: low >> bits | high << (128 - bits),
+            },
+            128..256 => Self::whole(high >> (bits - 128)),
+            _ => Self::default(),
+        };
+        let lost = match bits {
+            0 => false,
+            1..128 => low << (128 - bits) != 0,
+            128 => low != 0,
+            129..256 => low != 0 || high << (256 - bits) != 0,
+            _ => self != Self::default(),
+        };
+        (shifted, lost)
     }
 
     pub(crate) fn checked_add(self, other: Self) -> Option<Self> {
@@ -79,11 +127,18 @@ impl Square {
     /// `10^-2·decimals`; `None` if it needs more than 128 bits.
     pub(crate) fn half_in_units(self, decimals: u32) -> Option<u128> {
         let divisor = 2 * 10_u128.pow(decimals);
-        // Long division, bit by bit, of 256 bits by fewer than 127.
-        let (mut quotient, mut rest) = (0_u128, self.high % divisor);
         if self.high / divisor != 0 {
             return None;
         }
+        let (quotient, rest) = self.divided_by(divisor);
+        quotient.checked_add(u128::from(rest != 0))
+    }
+
+    /// Quotient and rest, for a divisor of fewer than 128 bits; the upper 128 bits of the
+    /// quotient are lost.
+    pub(crate) fn divided_by(self, divisor: u128) -> (u128, u128) {
+        // Long division, bit by bit: the rest stays below the divisor, so one more bit fits.
+        let (mut quotient, mut rest) = (0_u128, self.high % divisor);
         for bit in (0..128).rev() {
             rest = (rest << 1) | ((self.low >> bit) & 1);
             quotient <<= 1;
@@ -92,7 +147,7 @@ impl Square {
                 quotient |= 1;
             }
         }
-        quotient.checked_add(u128::from(rest != 0))
+        (quotient, rest)
     }
 
     fn approximately(self) -> f64 {
@@ -142,7 +197,30 @@ mod tests {
         assert_eq!(number(u128::MAX, u128::MAX).checked_add(number(0, 1)), None);
     }
 
+    #[test]
+    fn shifts_say_what_they_cut_off() {
+        let one = number(0, 1);
+        assert_eq!(number(6, 0).shift_right(129), (number(0, 3), false));
+        assert_eq!(number(6, 0).shift_right(130), (one, true));
+        assert_eq!(number(6, 0).shift_right(128), (number(0, 6), false));
+        assert_eq!(number(6, 1).shift_right(128), (number(0, 6), true));
+        assert_eq!(number(6, 2).shift_right(1), (number(3, 1), false));
+        assert_eq!(number(5, 1).shift_right(1), (number(2, 1 << 127), true));
+        assert_eq!(number(6, 2).shift_right(0), (number(6, 2), false));
+        assert_eq!(number(6, 2).shift_right(256), (number(0, 0), true));
+        assert_eq!(number(0, 0).shift_right(1000), (number(0, 0), false));
+    }
+
     proptest! {
+        #[test]
+        fn products_and_shifts_undo_each_other(low: u128, bits in 0_u32..128) {
+            let product = number(0, low).checked_mul(1 << bits).unwrap();
+            prop_assert_eq!(product.shift_right(bits), (number(0, low), false));
+            if bits > 0 && low % 2 == 1 {
+                prop_assert_eq!(number(0, low).shift_right(bits), (number(0, low >> bits), true));
+            }
+        }
+
         #[test]
         fn roots_are_tight(high: u128, low: u128, cut in 0_u32..128) {
             let square = number(high.checked_shr(cut).unwrap_or(0), low);

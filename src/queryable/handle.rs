@@ -16,7 +16,8 @@ use crate::machine::{Coins, Fault, Machine, SystemCoins};
 /// # From inside an answer
 ///
 /// Code of a machine that asks a handle which is busy, its own for example, gets
-/// [`AskError::Busy`] instead of waiting, so that nobody waits for himself.
+/// [`AskError::Busy`] instead of waiting, so that nobody waits for himself. (A thread that the
+/// machine starts and waits for is another thread, and waits.)
 ///
 /// # Example
 ///
@@ -158,5 +159,70 @@ impl<Q, A> fmt::Debug for Queryable<Q, A> {
     /// Nothing of what is inside.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Queryable")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Mechanism;
+    use crate::queryable::launch;
+
+    /// Says whether the thread is inside an answer, and panics on demand.
+    struct Witness;
+
+    impl Mechanism<()> for Witness {
+        type Machine = Self;
+
+        fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Self, Fault> {
+            Ok(Self)
+        }
+    }
+
+    impl Machine for Witness {
+        type Query = Option<Queryable<Option<()>, bool>>;
+        type Answer = bool;
+
+        fn step(&mut self, query: Self::Query, _: &mut dyn Coins) -> Result<bool, Fault> {
+            if let Some(other) = query {
+                assert_eq!(other.ask(Some(())), Ok(true));
+            }
+            Ok(Answering::now())
+        }
+    }
+
+    struct Inner;
+
+    impl Mechanism<()> for Inner {
+        type Machine = Self;
+
+        fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Self, Fault> {
+            Ok(Self)
+        }
+    }
+
+    impl Machine for Inner {
+        type Query = Option<()>;
+        type Answer = bool;
+
+        fn step(&mut self, query: Option<()>, _: &mut dyn Coins) -> Result<bool, Fault> {
+            assert!(query.is_some(), "panics without a query");
+            Ok(Answering::now())
+        }
+    }
+
+    #[test]
+    fn a_thread_is_inside_an_answer_only_while_it_is() {
+        let outer = launch(&Witness, Arc::new(())).unwrap();
+        let inner = launch(&Inner, Arc::new(())).unwrap();
+        assert!(!Answering::now());
+        assert_eq!(outer.ask(None), Ok(true));
+        assert!(!Answering::now());
+        // The inner answer ends, the outer goes on.
+        assert_eq!(outer.ask(Some(inner.clone())), Ok(true));
+        assert!(!Answering::now());
+        // A panic ends an answer too.
+        assert_eq!(inner.ask(None), Err(AskError::Failed));
+        assert!(!Answering::now());
     }
 }

@@ -32,6 +32,10 @@ where
 /// What can be handed out to an analyst.
 ///
 /// Machines become [`Queryable`]s; compositors are handles already.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be handed out to an analyst",
+    note = "a handle can be sent between threads: what it holds must be a `Machine` that is `Send`"
+)]
 pub trait Opens: Sized {
     /// The handle.
     type Handle;

@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::num::NonZeroU64;
 
 use super::error::{MOST_DRAWS, MOST_OUTCOMES};
+use super::laws::{Listed, list};
 use super::{Interval, Rational, VerifyError};
 use crate::machine::{Coins, CoinsError, Law, Support};
 
@@ -58,6 +59,7 @@ pub(super) fn every_path<T>(
             position: 0,
             following: None,
             is_cut: false,
+            unlisted: Rational::ZERO,
             trouble: None,
         };
         let result = code(&mut coins);
@@ -69,6 +71,7 @@ pub(super) fn every_path<T>(
         if !used {
             return Err(VerifyError::Diverged);
         }
+        outcomes.cut += coins.unlisted;
         forks = coins.forks;
         let mass = mass_of(&forks);
         if coins.is_cut {
@@ -132,6 +135,8 @@ pub(super) struct Branching<'a> {
     /// Inside a sampler: how many forks there were when it began.
     following: Option<usize>,
     is_cut: bool,
+    /// The probability of outcomes that were not listed, at draws made first on this run.
+    unlisted: Rational,
     trouble: Option<VerifyError>,
 }
 
@@ -139,7 +144,7 @@ impl Branching<'_> {
     fn branch(
         &mut self,
         asked: u64,
-        branches: impl FnOnce() -> Result<Vec<(i128, Interval)>, VerifyError>,
+        branches: impl FnOnce() -> Result<Listed, VerifyError>,
     ) -> Result<i128, CoinsError> {
         if self.is_cut || self.trouble.is_some() {
             return Err(CoinsError::TapeEnds);
@@ -173,8 +178,11 @@ impl Branching<'_> {
             }
         }
         match branches() {
-            Ok(branches) => {
+            Ok(Listed { branches, rest }) => {
                 let first = branches.first().map(|(outcome, _)| *outcome);
+                if rest > Rational::ZERO {
+                    self.unlisted += mass_of(&self.forks).high() * rest;
+                }
                 self.forks.push(Fork {
                     asked,
                     branches,
@@ -200,12 +208,13 @@ impl Branching<'_> {
                 let outcomes = weights.len() as u64;
                 return Err(VerifyError::TooManyOutcomes { outcomes });
             }
-            Ok(weights
+            let positive = weights
                 .iter()
                 .enumerate()
-                .filter(|(_, weight)| **weight > 0)
-                .map(|(index, weight)| (index as i128, share(*weight, total)))
-                .collect())
+                .filter(|(_, weight)| **weight > 0);
+            Ok(Listed::all(positive.map(|(index, weight)| {
+                (index as i128, share(*weight, total))
+            })))
         })
     }
 }
@@ -227,9 +236,8 @@ impl Coins for Branching<'_> {
             if outcomes > MOST_OUTCOMES {
                 return Err(VerifyError::TooManyOutcomes { outcomes });
             }
-            Ok((0..outcomes)
-                .map(|value| (i128::from(value), share(1, below)))
-                .collect())
+            let all = (0..outcomes).map(|value| (i128::from(value), share(1, below)));
+            Ok(Listed::all(all))
         })?;
         u64::try_from(drawn).map_err(|_| CoinsError::OutOfRange)
     }
@@ -242,7 +250,7 @@ impl Coins for Branching<'_> {
     fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {
         match law.support() {
             Support::Weights(weights) => self.branch_weights(&weights),
-            _ => {
+            Support::FollowSampler => {
                 // Samplers may have no longest path; what is too improbable is cut.
                 let outer = self.following;
                 let since = self.position.saturating_sub(self.path.len());
@@ -250,6 +258,10 @@ impl Coins for Branching<'_> {
                 let drawn = law.sample(self);
                 self.following = outer;
                 drawn
+            }
+            support => {
+                let cut = self.cut.clone();
+                self.branch(hash(&("law", &support)), || list(&support, &cut))
             }
         }
     }

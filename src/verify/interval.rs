@@ -100,8 +100,18 @@ impl Interval {
         if self.is_exact() && other.is_exact() {
             Self::exact(f(&self.low, &other.low))
         } else {
-            Self::between(f(&self.low, &other.low), f(self.high(), other.high()))
+            Self::rounded(&f(&self.low, &other.low), &f(self.high(), other.high()))
         }
+    }
+
+    /// From `low` to `high`, outward to multiples of 2⁻²⁵⁶: what is not exact anyway should not
+    /// grow with every operation.
+    fn rounded(low: &Rational, high: &Rational) -> Self {
+        let scaled = high * Rational::from(fixed_one());
+        Self::between(
+            fixed_rational(fixed_floor(low)),
+            fixed_rational(scaled.ceil()),
+        )
     }
 
     pub(crate) fn plus(&self, other: &Self) -> Self {
@@ -120,9 +130,9 @@ impl Interval {
         if self.is_exact() && other.is_exact() {
             return Some(Self::exact(&self.low / &other.low));
         }
-        Some(Self::between(
-            self.low() / other.high(),
-            self.high() / other.low(),
+        Some(Self::rounded(
+            &(self.low() / other.high()),
+            &(self.high() / other.low()),
         ))
     }
 
@@ -132,9 +142,9 @@ impl Interval {
         if self.is_exact() && other.is_exact() {
             return Self::exact(positive(&self.low - &other.low));
         }
-        Self::between(
-            positive(self.low() - other.high()),
-            positive(self.high() - other.low()),
+        Self::rounded(
+            &positive(self.low() - other.high()),
+            &positive(self.high() - other.low()),
         )
     }
 
@@ -190,6 +200,16 @@ impl Interval {
             high = ((&high * &high) >> BITS) + IBig::ONE;
         }
         Some(Self::between(fixed_rational(low), fixed_rational(high)))
+    }
+
+    /// `e^-x`, for `x >= 0`; beyond 1000 all that is known is that it is at most `e^-1000`.
+    pub(super) fn exp_minus(x: &Rational) -> Self {
+        let one = Self::exact(Rational::ONE);
+        let inverse = |x: &Rational| Self::exp(x).and_then(|power| one.over(&power));
+        inverse(x).unwrap_or_else(|| {
+            let most = inverse(&Rational::from(1000_u32)).map(|most| most.high().clone());
+            Self::between(Rational::ZERO, most.unwrap_or(Rational::ONE))
+        })
     }
 
     /// `ln x`, for `x >= 1`; `None` below.
@@ -398,10 +418,10 @@ mod tests {
     #[test]
     fn differences_stop_at_zero() {
         let small = Interval::between(ratio(1, 4), ratio(1, 2));
-        let large = Interval::exact(ratio(1, 3));
+        let large = Interval::exact(ratio(3, 8));
         assert_eq!(
             small.minus(&large),
-            Interval::between(ratio(0, 1), ratio(1, 6))
+            Interval::between(ratio(0, 1), ratio(1, 8))
         );
         assert_eq!(large.minus(&Interval::exact(ratio(1, 1))), Interval::ZERO);
         assert_eq!(small.over(&Interval::ZERO), None);

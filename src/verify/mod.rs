@@ -5,6 +5,7 @@ mod claim;
 mod divergence;
 mod error;
 mod interval;
+mod laws;
 mod menu;
 mod objective;
 mod side;

@@ -64,8 +64,9 @@ impl<S: Machine + Metered> Machine for TruncatedMachine<S, S::Loss> {
     }
 }
 
-impl<S: Inspect, L> Inspect for TruncatedMachine<S, L> {
+impl<S: Inspect, L: Inspect> Inspect for TruncatedMachine<S, L> {
     fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.threshold);
         key.write(&self.odometer);
     }
 }

@@ -1,6 +1,7 @@
 //! The measures, one file each.
 
 mod approx_dp;
+mod approx_rdp;
 mod approx_zcdp;
 mod gdp;
 mod probabilistic_dp;
@@ -10,6 +11,7 @@ mod rdp_grid;
 mod zcdp;
 
 pub use approx_dp::ApproxDp;
+pub use approx_rdp::ApproxRdp;
 pub use approx_zcdp::ApproxZCdp;
 pub use gdp::Gdp;
 pub use probabilistic_dp::ProbabilisticDp;
@@ -85,6 +87,13 @@ mod tests {
         assert_eq!(
             of_three(&ProbabilisticDp, &EpsilonDelta::new("0.1", "0").unwrap()),
             Err(UnknownLoss(pdp))
+        );
+        assert_eq!(
+            of_three(
+                &ApproxRdp::new(alpha),
+                &EpsilonDelta::new("0.1", "0").unwrap()
+            ),
+            Err(UnknownLoss(order))
         );
         let rdp = Rdp::new(alpha);
         assert_eq!(

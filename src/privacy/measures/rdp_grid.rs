@@ -25,8 +25,11 @@ pub struct RdpGrid {
 }
 
 /// A loss under [`RdpGrid`]: one ε for each order. Less only where less at every order.
+///
+/// It knows its orders: a curve of another grid is no loss, even if it has as many values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RdpCurve {
+    orders: Arc<[Order]>,
     epsilons: Box<[Epsilon]>,
 }
 
@@ -84,12 +87,21 @@ impl RdpGrid {
     ) -> Result<RdpCurve, GridError> {
         let epsilons: Box<[Epsilon]> = epsilons.into_iter().collect();
         if epsilons.len() == self.orders.len() {
-            Ok(RdpCurve { epsilons })
+            Ok(self.filled(epsilons))
         } else {
             Err(GridError::Length {
                 expected: self.orders.len(),
                 given: epsilons.len(),
             })
+        }
+    }
+}
+
+impl RdpGrid {
+    fn filled(&self, epsilons: Box<[Epsilon]>) -> RdpCurve {
+        RdpCurve {
+            orders: Arc::clone(&self.orders),
+            epsilons,
         }
     }
 }
@@ -104,15 +116,16 @@ impl RdpCurve {
     fn zip(&self, other: &Self, combine: impl Fn(Epsilon, Epsilon) -> Epsilon) -> Self {
         let pairs = self.epsilons.iter().zip(&other.epsilons);
         Self {
+            orders: Arc::clone(&self.orders),
             epsilons: pairs.map(|(&one, &other)| combine(one, other)).collect(),
         }
     }
 }
 
 impl PartialOrd for RdpCurve {
-    /// `None` where the curves cross, or belong to grids of different length.
+    /// `None` where the curves cross, or belong to different grids.
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        if self.epsilons.len() != other.epsilons.len() {
+        if self.orders != other.orders {
             return None;
         }
         let mut order = Ordering::Equal;
@@ -143,13 +156,11 @@ impl Measure for RdpGrid {
     type Loss = RdpCurve;
 
     fn zero(&self) -> RdpCurve {
-        RdpCurve {
-            epsilons: self.orders.iter().map(|_| Epsilon::ZERO).collect(),
-        }
+        self.filled(self.orders.iter().map(|_| Epsilon::ZERO).collect())
     }
 
     fn owns(&self, loss: &RdpCurve) -> bool {
-        loss.epsilons.len() == self.orders.len()
+        loss.orders == self.orders
     }
 
     fn join(&self, one: &RdpCurve, other: &RdpCurve) -> RdpCurve {
@@ -169,9 +180,7 @@ impl Additive for RdpGrid {
     fn plus(&self, one: &RdpCurve, other: &RdpCurve) -> Result<RdpCurve, Overflow> {
         let pairs = one.epsilons.iter().zip(&other.epsilons);
         let epsilons: Option<_> = pairs.map(|(one, other)| one.checked_add(*other)).collect();
-        Ok(RdpCurve {
-            epsilons: epsilons.ok_or(Overflow)?,
-        })
+        Ok(self.filled(epsilons.ok_or(Overflow)?))
     }
 
     fn minus(&self, whole: &RdpCurve, part: &RdpCurve) -> RdpCurve {
@@ -208,6 +217,10 @@ mod tests {
         let short = RdpGrid::new([two]).unwrap().zero();
         assert!(!grid().owns(&short));
         assert_eq!(short.partial_cmp(&curve("0", "0")), None);
+        let others = RdpGrid::new(["2", "8"].map(|order| order.parse().unwrap())).unwrap();
+        assert!(!grid().owns(&others.zero()));
+        assert_eq!(others.zero().partial_cmp(&curve("1", "1")), None);
+        assert!(grid().owns(&curve("1", "1")));
     }
 
     #[test]

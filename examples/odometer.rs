@@ -1,0 +1,71 @@
+//! No budget, but a reading at every moment, for one person and for a couple.
+//!
+//! ```text
+//! cargo run --example odometer
+//! ```
+
+mod adult;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use adult::Person;
+use queryables::mechanisms::{GaussianCount, Predicate};
+use queryables::prelude::*;
+
+pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    let people = Arc::new(adult::people()?);
+    let couple = Distance::new(2).ok_or("two is not zero")?;
+    let odometer = Odometer::concurrent(ZCdp).tracking([couple]);
+    let odometer = launch(&odometer, Arc::clone(&people))?;
+
+    writeln!(
+        out,
+        "Years of education, and how many have at least as many:\n"
+    )?;
+    writeln!(
+        out,
+        "{:>5} {:>9} {:>7} {:>18} {:>18}",
+        "years", "count", "cost ρ", "so far, for one", "for a couple"
+    )?;
+    for (years, rho) in [
+        (8, "0.001"),
+        (10, "0.001"),
+        (12, "0.004"),
+        (13, "0.016"),
+        (14, "0.016"),
+    ] {
+        let educated = Predicate::new(format!("{years} years"), move |person: &Person| {
+            person.years_of_education >= years
+        });
+        let count = odometer.release(&GaussianCount::new(educated, rho.parse()?)?)?;
+        let couples = odometer
+            .privacy_loss_at(couple)
+            .ok_or("couples are tracked")?;
+        writeln!(
+            out,
+            "{years:>5} {count:>9} {rho:>7} {:>18} {couples:>18}",
+            odometer.privacy_loss()
+        )?;
+    }
+
+    writeln!(
+        out,
+        "\nA reading means: had we decided in advance to stop at it, all that was seen would be\n\
+         private at that level. An odometer has no bound, so no filter launches it; capped, it is\n\
+         a filter:"
+    )?;
+    let outer = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), people)?;
+    let capped = outer.launch(&Odometer::concurrent(ZCdp).capped("0.1".parse()?))?;
+    let all = Predicate::new("everybody", |_: &Person| true);
+    match capped.release(&GaussianCount::new(all, "0.2".parse()?)?) {
+        Err(error) => writeln!(out, "  {error}")?,
+        Ok(count) => writeln!(out, "  {count}")?,
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    run(&mut io::stdout())
+}

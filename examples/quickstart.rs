@@ -1,0 +1,79 @@
+//! A filter over census data: an open search and noisy counts interleaved, a refusal, what is left.
+//!
+//! ```text
+//! cargo run --example quickstart
+//! ```
+
+mod adult;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use adult::Person;
+use queryables::mechanisms::{AboveThreshold, NoisyCount, Predicate};
+use queryables::prelude::*;
+
+fn at_most(age: u32) -> Predicate<Person> {
+    Predicate::new(format!("aged {age} or less"), move |person: &Person| {
+        person.age <= age
+    })
+}
+
+pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    // Whoever holds the data starts a filter on it, with a budget of ε = 1.
+    let people = Arc::new(adult::people()?);
+    let total = people.len();
+    let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), people)?;
+    writeln!(
+        out,
+        "{total} people, and a budget of ε = {}.\n",
+        filter.limit()
+    )?;
+
+    // An interactive mechanism: charged once, asked as often as it takes.
+    let half = i64::try_from(total / 2)?;
+    let search = filter.launch(&AboveThreshold::new(AddRemove, half, 1, "0.4".parse()?)?)?;
+    writeln!(
+        out,
+        "Half of them are at most how old? The search costs 0.4, however long it takes."
+    )?;
+    let mut median = 20;
+    while !search.ask(at_most(median))? {
+        // Other mechanisms can be launched while it is open.
+        if median % 10 == 0 {
+            let count = filter.release(&NoisyCount::new(at_most(median), "0.1".parse()?)?)?;
+            writeln!(
+                out,
+                "  up to {median}: no (and a noisy count, for 0.1: {count})"
+            )?;
+        } else {
+            writeln!(out, "  up to {median}: no")?;
+        }
+        median += 5;
+    }
+    writeln!(out, "  up to {median}: yes\n")?;
+
+    let rich = Predicate::new("earns over 50k", |person: &Person| person.earns_over_50k);
+    writeln!(out, "How many earn more than 50k?")?;
+    match filter.release(&NoisyCount::new(rich.clone(), "0.5".parse()?)?) {
+        // The refusal came before the data was touched, and everything goes on.
+        Err(error) => writeln!(out, "  {error}")?,
+        Ok(count) => writeln!(out, "  about {count}")?,
+    }
+    let rest = filter.remaining();
+    let count = filter.release(&NoisyCount::new(rich, rest)?)?;
+    writeln!(out, "  about {count}, for the remaining {rest}\n")?;
+
+    writeln!(
+        out,
+        "Spent: {} of {}.",
+        filter.privacy_loss(),
+        filter.limit()
+    )?;
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    run(&mut io::stdout())
+}

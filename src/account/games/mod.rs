@@ -1,0 +1,26 @@
+//! The composition games of Rogers et al., for those who study odometers rather than use them.
+//!
+//! An adversary plays against a secret bit b. In each round it names two neighbouring datasets and
+//! a mechanism, and is told what the mechanism answers on the b-th dataset:
+//! [`FixedParamComp`] fixes the privacy parameters of every round in advance, [`AdaptParamComp`]
+//! lets the adversary choose them as it goes. Both are machines, so that a game is
+//! [`interact`](crate::machine::interact), and both know the realised loss of the view so far
+//! (Rogers et al. eq. 1).
+//!
+//! A rule that claims to bound that loss is a [`Claim`]. Every
+//! [`TimeUniformOdometer`](super::time_uniform::TimeUniformOdometer) is one, and so is
+//! [`NaiveAdvanced`], which reads a composition theorem for fixed parameters at parameters that
+//! were not fixed. [`StopWhenAhead`] is the adversary that shows the difference
+//! (Rogers et al. 6.1), and [`probability_of_getting_ahead`] computes by how much.
+//!
+//! Losses are floats here: nobody's privacy rests on a game.
+
+mod claim;
+mod composition;
+mod randomized_response;
+mod separation;
+
+pub use claim::{Claim, NaiveAdvanced};
+pub use composition::{AdaptParamComp, Challenge, FixedParamComp, Likelihood};
+pub use randomized_response::{RandomizedResponse, Response, ResponseError};
+pub use separation::{StopWhenAhead, probability_of_getting_ahead};

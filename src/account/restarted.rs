@@ -1,0 +1,304 @@
+use thiserror::Error;
+
+use super::{
+    Accounting, Accumulator, Capped, ContinuationRule, Sum, ValidConcurrently, ValidSequentially,
+};
+use crate::privacy::{Epsilon, Overflow, Rdp, UnknownLoss};
+
+/// Rényi filters of one size Δ, one after the other: the total is Δ for each that was opened.
+///
+/// A launch that does not fit what is left of the current filter opens the next one and is
+/// charged there, so it must fit a whole one: no launch may cost more than Δ. What was left of
+/// the filter before is lost. Before the first launch no filter is open and the total is nothing.
+///
+/// # Guarantee
+///
+/// Feldman and Zrnic, Algorithm 5 and Proposition 5.2: for every k, all that is answered while
+/// the total is at most kΔ is together (α, kΔ)-Rényi private. That is a statement about the view
+/// up to there, and not about the rest given what the odometer shows, which no sum satisfies
+/// (their Example 5.1).
+///
+/// The total is never below the sum of the losses. So the view up to a total of `d` is a prefix,
+/// cut at a place that follows from the answers, of the view up to a *sum* of `d`, and what holds
+/// for [`Sum`] under [`Rdp`] (Haney et al. 4.9, interleaved children included) holds here. A sum
+/// is then the better odometer; this one has readings that fall on multiples of Δ, known in
+/// advance.
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::{Accumulator, RestartError, RestartedFilters};
+/// use queryables::privacy::Rdp;
+///
+/// let mut odometer = RestartedFilters::new(Rdp::new("2".parse()?), "1".parse()?)?;
+/// odometer.count("0.7".parse()?)?;
+/// assert_eq!(odometer.total(), "1".parse()?);
+/// odometer.count("0.7".parse()?)?;
+/// assert_eq!(odometer.total(), "2".parse()?);
+/// assert_eq!(
+///     odometer.count("1.1".parse()?),
+///     Err(RestartError::LargerThanStep { requested: "1.1".parse()?, step: "1".parse()? }),
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct RestartedFilters {
+    measure: Rdp,
+    step: Epsilon,
+    /// Δ for each filter opened so far.
+    total: Epsilon,
+    /// The one that is open.
+    filter: Option<Capped<Sum<Rdp>>>,
+}
+
+/// Why a loss cannot be counted by [`RestartedFilters`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum RestartError {
+    /// Filters of size zero hold nothing.
+    #[error("the step of a restarted odometer must be greater than 0")]
+    NoStep,
+    /// A launch must fit a filter that is still empty.
+    #[error("a loss of {requested} does not fit the odometer's step of {step}")]
+    LargerThanStep {
+        /// What the launch would cost.
+        requested: Epsilon,
+        /// The size Δ of a filter.
+        step: Epsilon,
+    },
+    /// The total would be more than can be held.
+    #[error(transparent)]
+    Overflow(#[from] Overflow),
+}
+
+impl RestartedFilters {
+    /// An odometer that moves by `step`; nothing counted yet.
+    ///
+    /// # Errors
+    ///
+    /// [`RestartError::NoStep`] if `step` is zero.
+    pub fn new(measure: Rdp, step: Epsilon) -> Result<Self, RestartError> {
+        if step == Epsilon::ZERO {
+            return Err(RestartError::NoStep);
+        }
+        Ok(Self {
+            measure,
+            step,
+            total: Epsilon::ZERO,
+            filter: None,
+        })
+    }
+
+    /// The size Δ of a filter, which is also the most that one launch may cost.
+    #[must_use]
+    pub fn step(&self) -> Epsilon {
+        self.step
+    }
+
+    /// Counts one more loss.
+    ///
+    /// # Errors
+    ///
+    /// [`RestartError::LargerThanStep`] or [`RestartError::Overflow`]; nothing has changed then.
+    pub fn count(&mut self, loss: Epsilon) -> Result<(), RestartError> {
+        if loss > self.step {
+            return Err(RestartError::LargerThanStep {
+                requested: loss,
+                step: self.step,
+            });
+        }
+        if let Some(filter) = &mut self.filter
+            && filter.charge(&loss).is_ok()
+        {
+            return Ok(());
+        }
+        let total = self.total.checked_add(self.step).ok_or(Overflow)?;
+        let mut fresh = Sum::new(self.measure).capped(self.step);
+        // It fits: it is at most the step.
+        fresh.charge(&loss).map_err(|_| Overflow)?;
+        self.filter = Some(fresh);
+        self.total = total;
+        Ok(())
+    }
+}
+
+impl Accounting for RestartedFilters {
+    type Measure = Rdp;
+
+    fn measure(&self) -> &Rdp {
+        &self.measure
+    }
+}
+
+impl Accumulator for RestartedFilters {
+    fn covers(&self, loss: &Epsilon) -> Result<(), UnknownLoss> {
+        if *loss > self.step {
+            return Err(UnknownLoss("it is more than one step of the odometer"));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, loss: &Epsilon) -> Result<(), Overflow> {
+        self.count(*loss).map_err(|_| Overflow)
+    }
+
+    fn total(&self) -> Epsilon {
+        self.total
+    }
+
+    fn headroom(&self, limit: &Epsilon) -> Epsilon {
+        if self.total > *limit {
+            return Epsilon::ZERO;
+        }
+        if limit.saturating_sub(self.total) >= self.step {
+            return self.step;
+        }
+        self.filter
+            .as_ref()
+            .map_or(Epsilon::ZERO, ContinuationRule::remaining)
+    }
+}
+
+impl ValidSequentially for RestartedFilters {}
+impl ValidConcurrently for RestartedFilters {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::Exceeded;
+    use crate::compose::{LaunchError, Odometer};
+    use crate::machine::{Coins, Fault, Mechanism, NotPrivateSeededCoins, Released};
+    use crate::privacy::{AddRemove, Private};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    fn epsilon(text: &str) -> Epsilon {
+        text.parse().unwrap()
+    }
+
+    fn odometer(step: &str) -> RestartedFilters {
+        RestartedFilters::new(Rdp::new("2".parse().unwrap()), epsilon(step)).unwrap()
+    }
+
+    #[test]
+    fn a_launch_that_does_not_fit_opens_the_next_filter_and_is_charged_there() {
+        let mut odometer = odometer("1");
+        assert_eq!(odometer.total(), Epsilon::ZERO);
+        let readings: Vec<_> = ["0.4", "0.6", "0.3", "0.8", "0.2", "0"]
+            .into_iter()
+            .map(|loss| {
+                odometer.count(epsilon(loss)).unwrap();
+                odometer.total().to_string()
+            })
+            .collect();
+        // 0.4 + 0.6 fill the first; 0.3 opens the second, 0.8 the third, which 0.2 fills.
+        assert_eq!(readings, ["1", "1", "2", "3", "3", "3"]);
+    }
+
+    #[test]
+    fn no_launch_may_cost_more_than_the_step() {
+        let mut odometer = odometer("0.5");
+        odometer.count(epsilon("0.5")).unwrap();
+        let before = odometer.clone();
+        assert_eq!(
+            odometer.count(epsilon("0.500000000000000000000000001")),
+            Err(RestartError::LargerThanStep {
+                requested: epsilon("0.500000000000000000000000001"),
+                step: epsilon("0.5"),
+            })
+        );
+        assert_eq!(odometer, before);
+    }
+
+    #[test]
+    fn a_step_of_nothing_and_a_total_too_large_are_errors() {
+        assert_eq!(
+            RestartedFilters::new(Rdp::new("2".parse().unwrap()), Epsilon::ZERO),
+            Err(RestartError::NoStep)
+        );
+        let mut odometer = odometer("2e11");
+        odometer.count(epsilon("2e11")).unwrap();
+        let before = odometer.clone();
+        assert_eq!(
+            odometer.count(epsilon("1")),
+            Err(RestartError::Overflow(Overflow))
+        );
+        assert_eq!(odometer, before);
+    }
+
+    #[test]
+    fn an_odometer_refuses_what_is_more_than_a_step_and_goes_on() {
+        let odometer = Odometer::concurrent_with(odometer("0.5"))
+            .start(&Arc::new(()), &mut NotPrivateSeededCoins::new(0))
+            .unwrap();
+        let release = |loss: &str| {
+            odometer.release_with(&Nothing(epsilon(loss)), &mut NotPrivateSeededCoins::new(0))
+        };
+        assert_eq!(release("0.4"), Ok(()));
+        assert_eq!(
+            release("0.6"),
+            Err(LaunchError::UnknownLoss(UnknownLoss(
+                "it is more than one step of the odometer"
+            )))
+        );
+        assert_eq!(odometer.privacy_loss(), epsilon("0.5"));
+        assert_eq!(release("0.4"), Ok(()));
+        assert_eq!(odometer.privacy_loss(), epsilon("1"));
+    }
+
+    /// Says nothing, at any price.
+    #[derive(Clone)]
+    struct Nothing(Epsilon);
+
+    impl Mechanism<()> for Nothing {
+        type Machine = Released<()>;
+
+        fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Released<()>, Fault> {
+            Ok(Released(()))
+        }
+    }
+
+    impl Private<Rdp, AddRemove> for Nothing {
+        fn loss(&self, _: &Rdp) -> Result<Epsilon, UnknownLoss> {
+            Ok(self.0)
+        }
+    }
+
+    #[test]
+    fn headroom_is_what_may_still_be_launched() {
+        let mut odometer = odometer("1");
+        assert_eq!(odometer.headroom(&epsilon("0.9")), Epsilon::ZERO);
+        assert_eq!(odometer.headroom(&epsilon("1")), epsilon("1"));
+        odometer.count(epsilon("0.7")).unwrap();
+        assert_eq!(odometer.headroom(&epsilon("0.9")), Epsilon::ZERO);
+        assert_eq!(odometer.headroom(&epsilon("1.9")), epsilon("0.3"));
+        assert_eq!(odometer.headroom(&epsilon("2")), epsilon("1"));
+        // What is promised is admitted, and nothing more.
+        let mut rule = odometer.capped(epsilon("1.9"));
+        assert_eq!(rule.charge(&epsilon("0.31")), Err(Exceeded));
+        assert_eq!(rule.charge(&epsilon("0.3")), Ok(()));
+        assert_eq!(rule.spent(), epsilon("1"));
+    }
+
+    proptest! {
+        /// Against the list of all losses: the greedy cut of Algorithm 5, at least the sum, and
+        /// less than twice the sum and a step (of two neighbouring filters the losses exceed Δ).
+        #[test]
+        fn the_total_is_that_of_the_algorithm(losses in proptest::collection::vec(0_u32..=100, 1..60)) {
+            let mut odometer = odometer("1");
+            let (mut filters, mut inside, mut sum) = (1_u32, 0, 0);
+            for loss in losses {
+                odometer.count(epsilon(&format!("{loss}e-2"))).unwrap();
+                sum += loss;
+                inside += loss;
+                if inside > 100 {
+                    filters += 1;
+                    inside = loss;
+                }
+                prop_assert_eq!(odometer.total(), epsilon(&filters.to_string()));
+                prop_assert!(100 * filters >= sum);
+                prop_assert!(100 * filters <= 2 * sum + 100);
+            }
+        }
+    }
+}

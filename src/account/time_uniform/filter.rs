@@ -1,0 +1,111 @@
+use super::spent::{Spent, Variance, interval, squares};
+use super::{ParameterError, Reading, Slack, TimeUniformOdometer};
+use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
+
+/// The filter odometer: a straight line in V that touches the filter's curve at one point.
+///
+/// ```text
+/// ½√(2y*L) + ½√(2L/y*)·V + ½V,   L = ln(1/δ')
+/// ```
+///
+/// The curve is that of Whitehouse et al. Thm 2, `√(2LV) + ½V`, and y* is where it reaches the
+/// target. None of the odometers here with the same δ' reads less than the curve; this one lies
+/// on it at y*.
+///
+/// # Guarantee
+///
+/// That of [`TimeUniformOdometer`], by Whitehouse et al. Thm 3(1), whose proof is the line
+/// crossing inequality of their Thm 4 and holds for every y* > 0. As printed, `+ ε` stands in y*
+/// where tangency at the target asks for `+ 2ε`: `y* = (√(2L + 2ε) − √(2L))²`.
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::time_uniform::{FilterOdometer, Slack, TimeUniformOdometer};
+/// use queryables::privacy::EpsilonDelta;
+///
+/// let mut odometer = FilterOdometer::new("1".parse()?, Slack::pure("1e-6".parse()?)?)?;
+/// for _ in 0..349 {
+///     odometer.add(&EpsilonDelta::new("0.01", "0")?)?;
+/// }
+/// // The filter with this target admits 349 such launches, and reads the same.
+/// let bound = odometer.reading().bound();
+/// assert!(bound > Some("0.99".parse()?) && bound < Some("1".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilterOdometer {
+    slack: Slack,
+    /// y*. Any positive number keeps the guarantee, so that a float is enough.
+    tangent: f64,
+    /// ½√(2y*L).
+    start: Interval,
+    /// ½√(2L/y*) + ½.
+    slope: Interval,
+    spent: Spent,
+}
+
+impl FilterOdometer {
+    /// Tightest where the reading is `target`.
+    ///
+    /// # Errors
+    ///
+    /// [`ParameterError::NoTarget`] if it is zero.
+    pub fn new(target: Epsilon, slack: Slack) -> Result<Self, ParameterError> {
+        if target == Epsilon::ZERO {
+            return Err(ParameterError::NoTarget);
+        }
+        let (log, target) = (slack.log(), Interval::from(target));
+        // √(2L + 2ε) − √(2L), without the cancellation.
+        let root = Interval::TWO * target
+            / ((Interval::TWO * (log + target)).sqrt() + (Interval::TWO * log).sqrt());
+        Ok(Self::touching(root.square().middle(), slack))
+    }
+
+    /// Tightest where the variance is this: none of the odometers here, whatever its parameter,
+    /// reads less there with the same δ'.
+    #[must_use]
+    pub fn tightest_at(variance: Variance, slack: Slack) -> Self {
+        Self::touching(interval(squares(variance)).middle(), slack)
+    }
+
+    fn touching(tangent: f64, slack: Slack) -> Self {
+        let half = Interval::exactly(0.5);
+        let twice_log = Interval::TWO * slack.log();
+        let at = Interval::exactly(tangent);
+        Self {
+            slack,
+            tangent,
+            start: half * (at * twice_log).sqrt(),
+            slope: half * (twice_log / at).sqrt() + half,
+            spent: Spent::default(),
+        }
+    }
+
+    /// The variance y* at which it is tightest.
+    #[must_use]
+    pub fn tangent(&self) -> f64 {
+        self.tangent
+    }
+
+    /// The bound at this variance, rounded up; `None` if it is more than can be held.
+    #[must_use]
+    pub fn bound_at(&self, variance: Variance) -> Option<Epsilon> {
+        self.boundary(squares(variance)).up()
+    }
+
+    fn boundary(&self, squares: Square) -> Interval {
+        self.start + self.slope * interval(squares)
+    }
+}
+
+impl TimeUniformOdometer for FilterOdometer {
+    fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow> {
+        self.spent.add(loss)
+    }
+
+    fn reading(&self) -> Reading {
+        self.spent
+            .reading(&self.slack, |squares| Some(self.boundary(squares)))
+    }
+}

@@ -1,0 +1,109 @@
+use super::spent::{Spent, Variance, interval, squares};
+use super::{Reading, Slack, TimeUniformOdometer};
+use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
+
+/// The mixture odometer: lines of all slopes at once, weighted by a Gaussian.
+///
+/// ```text
+/// √( (2 ln(1/δ') + ln(1 + V/γ)) · (V + γ) ) + ½V
+/// ```
+///
+/// A larger γ is better later, a smaller one sooner.
+///
+/// # Guarantee
+///
+/// That of [`TimeUniformOdometer`], by Whitehouse et al. Thm 3(2) with their Thm 5 (the method of
+/// mixtures of Robbins 1970).
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::time_uniform::{MixtureOdometer, Slack, TimeUniformOdometer};
+/// use queryables::privacy::EpsilonDelta;
+///
+/// // The launches may have up to 1e-7 of δ of their own, all together.
+/// let slack = Slack::new("1e-6".parse()?, "1e-7".parse()?)?;
+/// let mut odometer = MixtureOdometer::tightest_at("0.05".parse()?, slack);
+/// for _ in 0..5 {
+///     odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;
+/// }
+/// let reading = odometer.reading();
+/// assert!(reading.bound() < Some("1.4".parse()?));
+/// assert_eq!(reading.delta(), "1.1e-6".parse()?);
+///
+/// odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;
+/// assert_eq!(odometer.reading().bound(), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct MixtureOdometer {
+    slack: Slack,
+    gamma: f64,
+    /// 2 ln(1/δ').
+    twice_log: Interval,
+    spent: Spent,
+}
+
+impl MixtureOdometer {
+    /// With this γ.
+    #[must_use]
+    pub fn new(gamma: Variance, slack: Slack) -> Self {
+        Self::with(interval(squares(gamma)).middle(), slack)
+    }
+
+    /// With the γ that reads least at this variance.
+    ///
+    /// Put `γ = V/x`. The radicand is then `V·(2L + ln(1 + x))·(1 + 1/x)` with `L = ln(1/δ')`, and
+    /// its derivative vanishes where `x = 2L + ln(1 + x)`. So x depends on δ' only.
+    #[must_use]
+    pub fn tightest_at(variance: Variance, slack: Slack) -> Self {
+        let twice_log = 2.0 * slack.log().middle();
+        // Newton's steps on x − 2L − ln(1 + x), which is convex, from the right of its root. Each
+        // at least halves the distance. Where they end matters for tightness only.
+        let mut ratio = 2.0 * twice_log + 2.0;
+        for _ in 0..100 {
+            let excess = ratio - twice_log - libm::log1p(ratio);
+            ratio -= excess * (1.0 + ratio) / ratio;
+        }
+        Self::with(interval(squares(variance)).middle() / ratio, slack)
+    }
+
+    fn with(gamma: f64, slack: Slack) -> Self {
+        Self {
+            slack,
+            // Any positive γ keeps the guarantee, so that a float is enough.
+            gamma: gamma.clamp(f64::MIN_POSITIVE, f64::MAX),
+            twice_log: Interval::TWO * slack.log(),
+            spent: Spent::default(),
+        }
+    }
+
+    /// The parameter γ.
+    #[must_use]
+    pub fn gamma(&self) -> f64 {
+        self.gamma
+    }
+
+    /// The bound at this variance, rounded up; `None` if it is more than can be held.
+    #[must_use]
+    pub fn bound_at(&self, variance: Variance) -> Option<Epsilon> {
+        self.boundary(squares(variance)).up()
+    }
+
+    fn boundary(&self, squares: Square) -> Interval {
+        let (variance, gamma) = (interval(squares), Interval::exactly(self.gamma));
+        let logs = self.twice_log + (variance / gamma).ln_1p();
+        (logs * (variance + gamma)).sqrt() + Interval::exactly(0.5) * variance
+    }
+}
+
+impl TimeUniformOdometer for MixtureOdometer {
+    fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow> {
+        self.spent.add(loss)
+    }
+
+    fn reading(&self) -> Reading {
+        self.spent
+            .reading(&self.slack, |squares| Some(self.boundary(squares)))
+    }
+}

@@ -1,0 +1,71 @@
+use std::fmt;
+
+use crate::privacy::{Delta, Epsilon};
+
+/// What a time-uniform odometer shows: a bound on the realised loss so far.
+///
+/// It is not the loss of a mechanism and has no way to become one: it is known only after the
+/// answers are, and may depend on them. What it says is about these answers, and holds but for a
+/// probability that covers all readings at once.
+///
+/// ```
+/// use queryables::account::time_uniform::{MixtureOdometer, Slack, TimeUniformOdometer};
+///
+/// let odometer = MixtureOdometer::new("0.01".parse()?, Slack::pure("1e-6".parse()?)?);
+/// assert_eq!(odometer.reading().delta(), "1e-6".parse()?);
+/// assert!(odometer.reading().bound() < Some("0.53".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use]
+pub struct Reading {
+    bound: Option<Epsilon>,
+    delta: Delta,
+}
+
+impl Reading {
+    pub(super) fn new(bound: Option<Epsilon>, delta: Delta) -> Self {
+        Self { bound, delta }
+    }
+
+    /// The realised loss is at most this; `None` if nothing is known about it.
+    #[must_use]
+    pub fn bound(&self) -> Option<Epsilon> {
+        self.bound
+    }
+
+    /// The probability that any reading, at any time, is too low.
+    #[must_use]
+    pub fn delta(&self) -> Delta {
+        self.delta
+    }
+}
+
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.bound {
+            Some(bound) => write!(f, "realised loss at most {bound}")?,
+            None => f.write_str("realised loss unbounded")?,
+        }
+        write!(f, ", but for probability {}", self.delta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_say_what_they_are() {
+        let delta = "1e-6".parse().unwrap();
+        let some = Reading::new(Some("0.5".parse().unwrap()), delta);
+        assert_eq!(
+            some.to_string(),
+            "realised loss at most 0.5, but for probability 1e-6"
+        );
+        assert_eq!(
+            Reading::new(None, delta).to_string(),
+            "realised loss unbounded, but for probability 1e-6"
+        );
+    }
+}

@@ -1,0 +1,103 @@
+use super::spent::{Spent, Variance, interval, squares};
+use super::{Reading, Slack, TimeUniformOdometer};
+use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
+
+/// The stitched odometer: one line for each doubling of V, and a union bound over them.
+///
+/// ```text
+/// 1.7·√( V·(ln ln(2V/v₀) + 0.72·ln(5.2/δ')) ) + ½V,   nothing known while V < v₀
+/// ```
+///
+/// A larger v₀ is better, once V has come that far.
+///
+/// # Guarantee
+///
+/// That of [`TimeUniformOdometer`], by Whitehouse et al. Thm 3(3) with their Thm 6. The constant
+/// 5.2 is printed there as `5·2`.
+///
+/// The three constants round those of Howard et al. 2021, Theorem 1, for lines that double
+/// (η = 2) and weights h(k) ∝ k^−1.4. With `k₁ = (2^¼ + 2^−¼)/√2 = 1.4355…` that theorem has
+/// `k₁·√1.4 = 1.6985…` for 1.7, `1/1.4 = 0.7142…` for 0.72 and `ζ(1.4)/ln(2)^1.4 = 5.187…` for
+/// 5.2, each of them smaller.
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::time_uniform::{Slack, StitchedOdometer, TimeUniformOdometer};
+/// use queryables::privacy::EpsilonDelta;
+///
+/// let mut odometer = StitchedOdometer::new("0.02".parse()?, Slack::pure("1e-6".parse()?)?);
+/// odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
+/// assert_eq!(odometer.reading().bound(), None);
+/// odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
+/// assert!(odometer.reading().bound() < Some("0.81".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct StitchedOdometer {
+    slack: Slack,
+    start: Variance,
+    /// 0.72·ln(5.2/δ').
+    log: Interval,
+    spent: Spent,
+}
+
+impl StitchedOdometer {
+    /// With this v₀.
+    #[must_use]
+    pub fn new(start: Variance, slack: Slack) -> Self {
+        let ratio = |numerator: u32, denominator: u32| {
+            Interval::from(numerator) / Interval::from(denominator)
+        };
+        Self {
+            slack,
+            start,
+            log: ratio(72, 100) * (ratio(52, 10).ln() + slack.log()),
+            spent: Spent::default(),
+        }
+    }
+
+    /// With the v₀ that reads least at this variance, which is the variance itself: `ln ln(2V/v₀)`
+    /// falls as v₀ rises. It shows nothing before.
+    #[must_use]
+    pub fn tightest_at(variance: Variance, slack: Slack) -> Self {
+        Self::new(variance, slack)
+    }
+
+    /// The parameter v₀.
+    #[must_use]
+    pub fn start(&self) -> Variance {
+        self.start
+    }
+
+    /// The bound at this variance, rounded up; `None` before v₀, or if it is more than can be
+    /// held.
+    #[must_use]
+    pub fn bound_at(&self, variance: Variance) -> Option<Epsilon> {
+        self.boundary(squares(variance)).and_then(Interval::up)
+    }
+
+    fn boundary(&self, spent: Square) -> Option<Interval> {
+        let start = squares(self.start);
+        if spent < start {
+            return None;
+        }
+        let variance = interval(spent);
+        // At least 2, so that both logarithms exist.
+        let ratio = (Interval::TWO * variance / interval(start)).max(Interval::TWO);
+        let logs = ratio.ln().ln() + self.log;
+        let factor = Interval::from(17) / Interval::from(10);
+        Some(factor * (variance * logs).sqrt() + Interval::exactly(0.5) * variance)
+    }
+}
+
+impl TimeUniformOdometer for StitchedOdometer {
+    fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow> {
+        self.spent.add(loss)
+    }
+
+    fn reading(&self) -> Reading {
+        self.spent
+            .reading(&self.slack, |squares| self.boundary(squares))
+    }
+}

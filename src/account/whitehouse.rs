@@ -1,0 +1,236 @@
+use super::{Accounting, Accumulator, RuleError, ValidConcurrently, ValidSequentially};
+use crate::privacy::convert::{log_inverse, zcdp};
+use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Overflow, Square};
+
+/// The (ε, δ) accumulator without loss: after launches of (ε₁, δ₁), …, (ε_k, δ_k) the total is
+/// `(√(2 ln(1/δ′) Σε²) + ½Σε², δ′ + Σδ)`.
+///
+/// δ′, the slack, is chosen in advance and part of the total from the start. Σε² and Σδ are held
+/// exactly; what is shown is rounded up.
+///
+/// # Guarantee
+///
+/// Haney et al. 3.8, resting on Whitehouse et al. Thm 2; for interleaved children Haney et al.
+/// 1.20, with finite communication. As printed, 3.8 draws the root over both terms; the proof, and
+/// this, over the first only.
+///
+/// Capped, it is the filter of Haney et al. 3.7. [`ThroughZCdp::simple`](super::ThroughZCdp::simple)
+/// is the same filter with its threshold computed once.
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::{Accumulator, Whitehouse};
+/// use queryables::privacy::EpsilonDelta;
+///
+/// let mut total = Whitehouse::new("1e-6".parse()?)?;
+/// for _ in 0..100 {
+///     total.add(&EpsilonDelta::new("0.01", "0")?)?;
+/// }
+/// // Added up it would be 1.
+/// assert!(total.total() <= EpsilonDelta::new("0.5307", "1e-6")?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Whitehouse {
+    slack: Delta,
+    log: Interval,
+    squares: Square,
+    deltas: Delta,
+}
+
+impl Whitehouse {
+    /// Nothing counted yet, with this slack δ′.
+    ///
+    /// # Errors
+    ///
+    /// [`RuleError::NoSlack`] if δ′ is zero.
+    pub fn new(slack: Delta) -> Result<Self, RuleError> {
+        Ok(Self {
+            slack,
+            log: log_inverse(slack).map_err(|_| RuleError::NoSlack)?,
+            squares: Square::default(),
+            deltas: Delta::ZERO,
+        })
+    }
+
+    /// The largest Σε² for which the bound is at most ε, rounded down.
+    fn threshold(&self, epsilon: Epsilon) -> Square {
+        simple_threshold(epsilon, self.log)
+    }
+}
+
+/// `√(2 ln(1/δ′) y) + y/2 ≤ ε` just if `y/2 ≤ (√(ln(1/δ′) + ε) − √ln(1/δ′))²`.
+pub(super) fn simple_threshold(epsilon: Epsilon, log: Interval) -> Square {
+    let rho = zcdp::simple_budget(epsilon.into(), log);
+    (Interval::TWO * rho).squares_down(27)
+}
+
+/// `√(2 ln(1/δ′) y) + y/2`, rounded up.
+pub(super) fn simple_epsilon(squares: Square, log: Interval) -> Option<Epsilon> {
+    let squares = Interval::squares(squares, 27);
+    ((Interval::TWO * log * squares).sqrt() + squares / Interval::TWO).up()
+}
+
+/// The square of 4·10⁵: the bound is then near 8·10¹⁰ for every δ′, and can be held.
+fn most_squares() -> Square {
+    Square::of_units(400_000 * 10_u128.pow(27))
+}
+
+impl Accounting for Whitehouse {
+    type Measure = ApproxDp;
+
+    fn measure(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+}
+
+impl Accumulator for Whitehouse {
+    fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow> {
+        let squares = self
+            .squares
+            .checked_add(Square::of(loss.epsilon))
+            .filter(|squares| *squares <= most_squares())
+            .ok_or(Overflow)?;
+        self.squares = squares;
+        self.deltas = self.deltas.saturating_add(loss.delta);
+        Ok(())
+    }
+
+    fn total(&self) -> EpsilonDelta {
+        let epsilon = if self.squares == Square::default() {
+            Some(Epsilon::ZERO)
+        } else {
+            simple_epsilon(self.squares, self.log)
+        };
+        EpsilonDelta {
+            // `add` keeps only what can be held.
+            epsilon: epsilon.unwrap_or_default(),
+            delta: self.slack.saturating_add(self.deltas),
+        }
+    }
+
+    fn is_within(&self, limit: &EpsilonDelta) -> bool {
+        self.slack.saturating_add(self.deltas) <= limit.delta
+            && self.squares <= self.threshold(limit.epsilon)
+    }
+
+    fn headroom(&self, limit: &EpsilonDelta) -> EpsilonDelta {
+        let left = self.threshold(limit.epsilon).checked_sub(self.squares);
+        let units = left.map_or(0, Square::root_down);
+        EpsilonDelta {
+            epsilon: Epsilon::from_units(units).unwrap_or(limit.epsilon),
+            delta: limit
+                .delta
+                .saturating_sub(self.slack)
+                .saturating_sub(self.deltas),
+        }
+    }
+}
+
+impl ValidSequentially for Whitehouse {}
+impl ValidConcurrently for Whitehouse {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::{ContinuationRule, Exceeded, ThroughZCdp};
+    use proptest::prelude::*;
+
+    fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
+        EpsilonDelta::new(epsilon, delta).unwrap()
+    }
+
+    #[test]
+    fn there_is_no_bound_without_slack() {
+        assert_eq!(Whitehouse::new(Delta::ZERO), Err(RuleError::NoSlack));
+    }
+
+    #[test]
+    fn the_slack_is_spent_from_the_start() {
+        let total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        assert_eq!(total.total(), pair("0", "1e-6"));
+        assert!(total.is_within(&pair("0", "1e-6")));
+        assert!(!total.is_within(&pair("1", "9e-7")));
+    }
+
+    #[test]
+    fn an_overflow_changes_nothing() {
+        let mut total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        total.add(&pair("4e5", "0.1")).unwrap();
+        let before = total;
+        assert_eq!(total.add(&pair("3e5", "0.1")), Err(Overflow));
+        assert_eq!(total, before);
+        assert!(total.total().epsilon > "8e10".parse().unwrap());
+    }
+
+    #[test]
+    fn headroom_is_admitted_and_one_unit_more_is_not() {
+        let mut total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        total.add(&pair("0.1", "1e-7")).unwrap();
+        let limit = pair("1", "2e-6");
+        let room = total.headroom(&limit);
+        assert_eq!(room.delta, "9e-7".parse().unwrap());
+        let mut rule = total.capped(limit);
+        assert_eq!(rule.clone().charge(&room), Ok(()));
+        let more = Epsilon::from_units(room.epsilon.units() + 1).unwrap();
+        let more = EpsilonDelta {
+            epsilon: more,
+            ..room
+        };
+        assert_eq!(rule.charge(&more), Err(Exceeded));
+    }
+
+    proptest! {
+        /// Haney et al. Lemma 2.19: F(·; d) = [G(·) ≼ d].
+        #[test]
+        fn filter_and_accumulator_agree(
+            losses in proptest::collection::vec((0..200_u32, 0..3_u32), 1..60),
+            limit in 1..400_u32,
+        ) {
+            let limit = EpsilonDelta::new(f64::from(limit) * 1e-2, 1.5e-5).unwrap();
+            let slack = "1e-6".parse().unwrap();
+            let mut capped = Whitehouse::new(slack).unwrap().capped(limit);
+            let mut filter = ThroughZCdp::simple(limit, slack).unwrap();
+            for (epsilon, delta) in losses {
+                let epsilon = Epsilon::from_units(u128::from(epsilon) * 10_u128.pow(24)).unwrap();
+                let delta = Delta::from_units(u128::from(delta) * 10_u128.pow(33)).unwrap();
+                let loss = EpsilonDelta { epsilon, delta };
+                let before = capped.clone().uncapped();
+                let admitted = filter.charge(&loss);
+                prop_assert_eq!(admitted, capped.charge(&loss));
+                prop_assert_eq!(filter.spent(), capped.spent());
+                prop_assert_eq!(filter.remaining(), capped.remaining());
+                let mut next = before;
+                next.add(&loss).unwrap();
+                if admitted.is_err() {
+                    // Refused: the total, if not rounded, would be over the limit.
+                    let total = next.total();
+                    let above = total.epsilon.units() + total.epsilon.units() / 1_000_000_000_000;
+                    prop_assert!(total.delta > limit.delta || above > limit.epsilon.units());
+                }
+            }
+        }
+
+        #[test]
+        fn the_total_rises_in_every_argument(
+            losses in proptest::collection::vec((0..10_u128.pow(28), 0..10_u128.pow(30)), 1..9),
+            at in 0..9_usize, more in 0..10_u128.pow(27),
+        ) {
+            let total = |change: Option<usize>, slack: &str| {
+                let mut total = Whitehouse::new(slack.parse().unwrap()).unwrap();
+                for (index, (epsilon, delta)) in losses.iter().enumerate() {
+                    let extra = if change == Some(index) { more } else { 0 };
+                    let loss = EpsilonDelta {
+                        epsilon: Epsilon::from_units(epsilon + extra).unwrap(),
+                        delta: Delta::from_units(delta + extra).unwrap(),
+                    };
+                    total.add(&loss).unwrap();
+                }
+                total.total()
+            };
+            prop_assert!(total(None, "1e-6") <= total(Some(at % losses.len()), "1e-6"));
+            prop_assert!(total(None, "1e-5").epsilon <= total(None, "1e-6").epsilon);
+        }
+    }
+}

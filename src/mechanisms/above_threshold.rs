@@ -1,0 +1,407 @@
+//! Which of many counts are large: the sparse vector technique.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::{MechanismError, Predicate, SparseVector, over};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Ratio, StateKey};
+use crate::noise::DiscreteLaplace;
+use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Replace, UnknownLoss};
+
+/// Answers whether the count of a predicate is above a threshold, for as many predicates as one
+/// likes, until it has said yes a given number of times.
+///
+/// Use it where most answers will be no: only the yes are paid for. Predicates are chosen one by
+/// one, after the answers to the earlier ones. The price is noise on both sides of the comparison:
+/// a count within some multiples of hits/ε of the threshold may be on either side. For the counts
+/// themselves, [`with_counts`](Self::with_counts).
+///
+/// ```
+/// use queryables::mechanisms::{AboveThreshold, Predicate};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let ages: Arc<Vec<u32>> = Arc::new((0..10_000).map(|person| person % 80).collect());
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+///
+/// // Is there a decade with more than 1000 people? It stops at the first.
+/// let search = AboveThreshold::new(AddRemove, 1000, 1, "0.5".parse()?)?;
+/// let search = filter.launch(&search)?;
+/// let decade = |start: u32| {
+///     Predicate::new(format!("{start} and on"), move |age| (start..start + 10).contains(age))
+/// };
+/// assert_eq!(search.ask(decade(90)), Ok(false));
+/// assert_eq!(search.ask(decade(10)), Ok(true));
+/// assert_eq!(search.ask(decade(20)), Err(AskError::Exhausted));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// ε-DP for neighbours under `R`, against every adaptive choice of predicates: Lyu, Su and Li
+/// 2017, Algorithm 7. Of ε = ε₁ + ε₂, the threshold gets noise of scale 1/ε₁, once, and each count
+/// gets noise of scale 2·hits/ε₂ (their Theorem 4). Where one row is added or removed, all counts
+/// move in the same direction, and hits/ε₂ is enough (their Theorem 5); where one is replaced, one
+/// count may rise while another falls, and it is not. Their proofs shift the noise by one or two,
+/// and so hold for discrete noise and whole counts.
+///
+/// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
+/// not part of the bound.
+pub struct AboveThreshold<Row, R = AddRemove> {
+    threshold: i64,
+    pub(super) hits: u32,
+    pub(super) epsilon: Epsilon,
+    threshold_noise: DiscreteLaplace,
+    count_noise: DiscreteLaplace,
+    types: PhantomData<fn(&Row) -> R>,
+}
+
+/// A relation for which it is known how counts move together.
+pub trait CountingRelation: Relation + sealed::Sealed {
+    /// By how much two counts can move apart: one where all counts move in the same direction,
+    /// otherwise two.
+    #[doc(hidden)]
+    const APART: u64;
+}
+
+impl CountingRelation for AddRemove {
+    const APART: u64 = 1;
+}
+
+impl CountingRelation for Replace {
+    const APART: u64 = 2;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::AddRemove {}
+    impl Sealed for super::Replace {}
+}
+
+impl<Row, R: CountingRelation> AboveThreshold<Row, R> {
+    /// Says yes `hits` times, for counts of about `threshold` or more.
+    ///
+    /// ε is shared out such that the noise of a comparison has the least variance: ε₂ is about
+    /// (2·hits)^(2/3) times ε₁, or hits^(2/3) for [`AddRemove`] (Lyu, Su and Li 2017, §4.2).
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::NoHits`], [`MechanismError::NoLoss`], or
+    /// [`MechanismError::TooSmall`] for an ε so small that nothing is left of a share.
+    pub fn new(
+        relation: R,
+        threshold: i64,
+        hits: u32,
+        epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
+        if epsilon == Epsilon::ZERO {
+            return Err(MechanismError::NoLoss("epsilon"));
+        }
+        let spread = u128::from(R::APART) * u128::from(hits);
+        let shares = 1 + cube_root(spread * spread).max(1);
+        let threshold_epsilon =
+            Epsilon::from_units(epsilon.units() / shares).map_err(|_| MechanismError::TooLarge)?;
+        if threshold_epsilon == Epsilon::ZERO {
+            return Err(MechanismError::TooSmall);
+        }
+        let counts_epsilon = epsilon.saturating_sub(threshold_epsilon);
+        Self::with_shares(relation, threshold, hits, threshold_epsilon, counts_epsilon)
+    }
+
+    /// [`new`](Self::new), with ε₁ for the threshold and ε₂ for the counts.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::NoHits`], [`MechanismError::NoLoss`], or [`MechanismError::TooLarge`] if
+    /// the two cannot be added.
+    pub fn with_shares(
+        _relation: R,
+        threshold: i64,
+        hits: u32,
+        threshold_epsilon: Epsilon,
+        counts_epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
+        if hits == 0 {
+            return Err(MechanismError::NoHits);
+        }
+        let spread = Ratio::from(R::APART * u64::from(hits));
+        Ok(Self {
+            threshold,
+            hits,
+            epsilon: threshold_epsilon
+                .checked_add(counts_epsilon)
+                .ok_or(MechanismError::TooLarge)?,
+            threshold_noise: DiscreteLaplace::new(over(Ratio::from(1), threshold_epsilon)?)?,
+            count_noise: DiscreteLaplace::new(over(spread, counts_epsilon)?)?,
+            types: PhantomData,
+        })
+    }
+
+    /// Answers each yes with a noisy count too, for an ε₃ on top.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::NoLoss`], or [`MechanismError::TooLarge`] if the losses cannot be added.
+    pub fn with_counts(self, epsilon: Epsilon) -> Result<SparseVector<Row, R>, MechanismError> {
+        SparseVector::new(self, epsilon)
+    }
+}
+
+impl<D: AsRef<[Row]> + ?Sized, Row, R> Mechanism<D> for AboveThreshold<Row, R> {
+    type Machine = Search<D, Row>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Search<D, Row>, Fault> {
+        let noise = coins.draw(&self.threshold_noise)?;
+        Ok(Search {
+            data: Arc::clone(data),
+            threshold: noise.saturating_add(self.threshold.into()),
+            count_noise: self.count_noise,
+            hits_left: self.hits,
+            row: PhantomData,
+        })
+    }
+}
+
+impl<Row, R: CountingRelation> Private<PureDp, R> for AboveThreshold<Row, R> {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(self.epsilon)
+    }
+}
+
+impl<Row, R> Clone for AboveThreshold<Row, R> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<Row, R: Relation> fmt::Debug for AboveThreshold<Row, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AboveThreshold")
+            .field("relation", &R::NAME)
+            .field("threshold", &self.threshold)
+            .field("hits", &self.hits)
+            .field("loss", &self.epsilon)
+            .finish()
+    }
+}
+
+/// A running [`AboveThreshold`]: it is asked [`Predicate`]s, and after the last hit every query is
+/// [`Fault::Exhausted`].
+pub struct Search<D: ?Sized, Row> {
+    data: Arc<D>,
+    threshold: i128,
+    count_noise: DiscreteLaplace,
+    hits_left: u32,
+    row: PhantomData<fn(&Row)>,
+}
+
+impl<D: AsRef<[Row]> + ?Sized, Row> Search<D, Row> {
+    /// The count, if it looks large. It must not leave the mechanism as it is.
+    pub(super) fn hit(
+        &mut self,
+        predicate: &Predicate<Row>,
+        coins: &mut dyn Coins,
+    ) -> Result<Option<u64>, Fault> {
+        if self.hits_left == 0 {
+            return Err(Fault::Exhausted);
+        }
+        let noise = coins.draw(&self.count_noise)?;
+        let count = predicate.count((*self.data).as_ref());
+        if noise.saturating_add(count.into()) < self.threshold {
+            return Ok(None);
+        }
+        self.hits_left -= 1;
+        Ok(Some(count))
+    }
+}
+
+impl<D: AsRef<[Row]> + ?Sized, Row> Machine for Search<D, Row> {
+    type Query = Predicate<Row>;
+    type Answer = bool;
+
+    fn step(&mut self, query: Predicate<Row>, coins: &mut dyn Coins) -> Result<bool, Fault> {
+        Ok(self.hit(&query, coins)?.is_some())
+    }
+}
+
+impl<D: Inspect + ?Sized, Row> Inspect for Search<D, Row> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&*self.data);
+        key.write(&(self.threshold, &self.count_noise, self.hits_left));
+    }
+}
+
+impl<D: ?Sized, Row> fmt::Debug for Search<D, Row> {
+    /// Neither the data nor the noisy threshold.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Search")
+            .field("hits_left", &self.hits_left)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The largest number whose cube is at most this, for numbers below 2^69.
+fn cube_root(number: u128) -> u128 {
+    (0..23).rev().fold(0, |root, bit| {
+        let larger = root | (1 << bit);
+        if larger * larger * larger <= number {
+            larger
+        } else {
+            root
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Law, NotPrivateSeededCoins, Support};
+    use crate::mechanisms::exact::{answers, rows_of, violation};
+
+    fn epsilon(text: &str) -> Epsilon {
+        text.parse().unwrap()
+    }
+
+    /// Datasets that differ by one row, on which two counts move apart or together.
+    const REPLACED: [&[u8]; 2] = [&[1], &[2]];
+    const REMOVED: [&[u8]; 2] = [&[1, 2], &[2]];
+
+    /// The first threshold at which some answers have odds that surely differ by more than the
+    /// declared loss, where less than one in a hundred is cut from the noise.
+    fn worst<R: CountingRelation>(
+        relation: R,
+        hits: u32,
+        counts_epsilon: &str,
+        pair: [&[u8]; 2],
+    ) -> Option<i64> {
+        // Hits in one direction, misses in the other, and questions after the last hit.
+        let queries = [rows_of(1), rows_of(2), rows_of(1)];
+        let queries = if hits == 1 { &queries[..2] } else { &queries };
+        let span = if hits == 1 { 8 } else { 6 };
+        (0..=2).find(|&threshold| {
+            let shares = (epsilon("1"), epsilon(counts_epsilon));
+            let search = AboveThreshold::with_shares(relation, threshold, hits, shares.0, shares.1);
+            let search = search.unwrap();
+            let loss = search.loss(&PureDp).unwrap();
+            let [one, other] = pair.map(|rows| answers(&search, rows, queries, span));
+            assert!(one.cut.to_f64_fast() < 0.01 && other.cut.to_f64_fast() < 0.01);
+            violation(&one, &other, loss).is_some() || violation(&other, &one, loss).is_some()
+        })
+    }
+
+    #[test]
+    fn no_answers_on_neighbours_differ_by_more_than_the_loss() {
+        assert_eq!(worst(AddRemove, 1, "1", REMOVED), None);
+        assert_eq!(worst(Replace, 1, "2", REPLACED), None);
+        assert_eq!(worst(Replace, 1, "2", REMOVED), None);
+        assert_eq!(worst(AddRemove, 2, "2", REMOVED), None);
+    }
+
+    /// The noise for added rows is too little for replaced ones: the test above can fail, and the
+    /// two relations are worth telling apart.
+    #[test]
+    fn noise_for_added_rows_does_not_do_for_replaced_ones() {
+        assert_eq!(worst(AddRemove, 1, "2", REPLACED), Some(1));
+    }
+
+    /// The same search without noise on the threshold: every miss leaks anew.
+    struct Unshaken(AboveThreshold<u8>);
+
+    impl Mechanism<Vec<u8>> for Unshaken {
+        type Machine = Search<Vec<u8>, u8>;
+
+        fn start(
+            &self,
+            data: &Arc<Vec<u8>>,
+            _coins: &mut dyn Coins,
+        ) -> Result<Self::Machine, Fault> {
+            let mut search = self.0.start(data, &mut NotPrivateSeededCoins::new(0))?;
+            search.threshold = self.0.threshold.into();
+            Ok(search)
+        }
+    }
+
+    #[test]
+    fn misses_cost_nothing_because_the_threshold_is_noisy() {
+        let queries = [rows_of(1), rows_of(1), rows_of(1)];
+        let search =
+            AboveThreshold::with_shares(AddRemove, 1, 1, epsilon("0.5"), epsilon("1")).unwrap();
+        let loss = search.loss(&PureDp).unwrap();
+        let [few, many] = [&[2][..], &[1, 2][..]];
+        let right = [few, many].map(|rows| answers(&search, rows, &queries, 8));
+        assert!(right.iter().all(|found| found.cut.to_f64_fast() < 0.02));
+        assert_eq!(violation(&right[0], &right[1], loss), None);
+        assert_eq!(violation(&right[1], &right[0], loss), None);
+        let wrong = [few, many].map(|rows| answers(&Unshaken(search.clone()), rows, &queries, 8));
+        let misses = vec![Ok(false); 3];
+        assert_eq!(violation(&wrong[0], &wrong[1], loss), Some(&misses));
+    }
+
+    #[test]
+    fn after_the_last_hit_it_is_exhausted() {
+        // With an ε of a million there is no noise to speak of.
+        let search = AboveThreshold::new(AddRemove, 1, 2, epsilon("1000000")).unwrap();
+        let mut coins = NotPrivateSeededCoins::new(5);
+        let data = Arc::new(vec![1, 2]);
+        let mut machine = search.start(&data, &mut coins).unwrap();
+        let mut ask = |value| machine.step(rows_of(value), &mut coins);
+        assert_eq!(ask(1), Ok(true));
+        assert_eq!(ask(3), Ok(false));
+        assert_eq!(ask(2), Ok(true));
+        assert_eq!(ask(2), Err(Fault::Exhausted));
+        assert_eq!(ask(3), Err(Fault::Exhausted));
+        assert_eq!(format!("{machine:?}"), "Search { hits_left: 0, .. }");
+    }
+
+    #[test]
+    fn the_loss_is_shared_out_whole() {
+        let scales = |search: &AboveThreshold<u8, Replace>| {
+            [
+                search.threshold_noise.support(),
+                search.count_noise.support(),
+            ]
+        };
+        let laplace = |numerator, denominator| Support::DiscreteLaplace {
+            scale: Ratio::new(numerator, denominator).unwrap(),
+        };
+        // (2·4)^(2/3) = 4: a fifth for the threshold.
+        let search = AboveThreshold::new(Replace, 9, 4, epsilon("1")).unwrap();
+        assert_eq!(scales(&search), [laplace(5, 1), laplace(10, 1)]);
+        assert_eq!(search.loss(&PureDp), Ok(epsilon("1")));
+        // What cannot be halved goes to the counts.
+        let tiny = AboveThreshold::<u8, _>::new(AddRemove, 9, 1, epsilon("3e-27")).unwrap();
+        assert_eq!(tiny.loss(&PureDp), Ok(epsilon("3e-27")));
+        assert_eq!(
+            format!("{tiny:?}"),
+            "AboveThreshold { relation: \"add or remove one row\", threshold: 9, hits: 1, \
+             loss: epsilon 3e-27 }"
+        );
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let new = |hits, text| {
+            AboveThreshold::<u8, _>::new(AddRemove, 0, hits, epsilon(text)).map(|_| ())
+        };
+        assert_eq!(new(0, "1"), Err(MechanismError::NoHits));
+        assert_eq!(new(1, "0"), Err(MechanismError::NoLoss("epsilon")));
+        assert_eq!(new(1, "1e-27"), Err(MechanismError::TooSmall));
+        assert_eq!(new(u32::MAX, "1"), Ok(()));
+        let shares = |one, other| {
+            AboveThreshold::<u8, _>::with_shares(AddRemove, 0, 1, epsilon(one), epsilon(other))
+                .map(|_| ())
+        };
+        assert_eq!(shares("1", "0"), Err(MechanismError::NoLoss("epsilon")));
+        assert_eq!(shares("0", "1"), Err(MechanismError::NoLoss("epsilon")));
+        assert_eq!(shares("3e11", "3e11"), Err(MechanismError::TooLarge));
+    }
+
+    #[test]
+    fn cube_roots() {
+        for root in [0, 1, 2, 10, 1000, (1 << 22) + 12345] {
+            assert_eq!(cube_root(root * root * root), root);
+            assert_eq!(cube_root((root + 1).pow(3) - 1), root);
+        }
+    }
+}

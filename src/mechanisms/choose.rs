@@ -1,0 +1,297 @@
+//! Which of several counts is the largest.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{CountingRelation, MechanismError, Predicate, over};
+use crate::machine::{Coins, Fault, Mechanism, Ratio, Released};
+use crate::noise::{DiscreteLaplace, ExponentialChoice};
+use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, UnknownLoss};
+
+/// The index of the predicate with the largest count, after noise was added to each: report noisy
+/// max.
+///
+/// Use it to choose the best of many candidates at the price of one count. Only the index is
+/// released; for the count, ask for it with a [`NoisyCount`](super::NoisyCount).
+/// [`ExponentialMechanism`] does the same with other odds, which can be written down.
+///
+/// ```
+/// use queryables::mechanisms::{NoisyMax, Predicate};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let votes: Arc<Vec<char>> = Arc::new("abbbbbbc".repeat(1000).chars().collect());
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), votes)?;
+///
+/// let votes_for = |name| Predicate::new(String::from(name), move |vote: &char| *vote == name);
+/// let candidates = ['a', 'b', 'c'].map(votes_for);
+/// let winner = filter.release(&NoisyMax::new(AddRemove, candidates, "0.5".parse()?)?)?;
+/// assert_eq!(winner, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// ε-DP for neighbours under `R`, with discrete Laplace noise of scale 2/ε; where a row is added or
+/// removed, all counts move in the same direction, and 1/ε is enough (Dwork and Roth 2014, Claim
+/// 3.9). Their proof shifts the winner's noise by the distance that two counts can move apart, and
+/// so holds for discrete noise and any fixed way to break ties; here the first of equals wins.
+///
+/// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
+/// not part of the bound.
+pub struct NoisyMax<Row, R = AddRemove> {
+    candidates: Arc<[Predicate<Row>]>,
+    epsilon: Epsilon,
+    noise: DiscreteLaplace,
+    relation: R,
+}
+
+/// The index of a predicate, with probability proportional to e^(ε count / 2): the exponential
+/// mechanism of McSherry and Talwar.
+///
+/// Use it like [`NoisyMax`], and where the odds of each candidate are to be known.
+///
+/// ```
+/// use queryables::mechanisms::{ExponentialMechanism, Predicate};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let votes: Arc<Vec<char>> = Arc::new("abbbbbbc".repeat(1000).chars().collect());
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), votes)?;
+///
+/// let votes_for = |name| Predicate::new(String::from(name), move |vote: &char| *vote == name);
+/// let candidates = ['a', 'b', 'c'].map(votes_for);
+/// let choice = ExponentialMechanism::new(AddRemove, candidates, "0.5".parse()?)?;
+/// assert_eq!(filter.release(&choice)?, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// ε-DP for neighbours under `R` (McSherry and Talwar 2007, Theorem 6). Where a row is added or
+/// removed, all counts move in the same direction; the odds are then proportional to e^(ε count),
+/// because a candidate's own weight and the sum of all change by factors that partly cancel.
+///
+/// How long it takes depends on the counts, and not only on what is released.
+pub struct ExponentialMechanism<Row, R = AddRemove> {
+    candidates: Arc<[Predicate<Row>]>,
+    epsilon: Epsilon,
+    rate: Ratio,
+    relation: R,
+}
+
+impl<Row, R: CountingRelation> NoisyMax<Row, R> {
+    /// Chooses among `candidates`.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::NoLoss`] if ε is zero.
+    pub fn new(
+        relation: R,
+        candidates: impl IntoIterator<Item = Predicate<Row>>,
+        epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
+        Ok(Self {
+            candidates: some_of(candidates)?,
+            epsilon,
+            noise: DiscreteLaplace::new(over(Ratio::from(R::APART), epsilon)?)?,
+            relation,
+        })
+    }
+}
+
+impl<Row, R: CountingRelation> ExponentialMechanism<Row, R> {
+    /// Chooses among `candidates`.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::NoLoss`] if ε is zero.
+    pub fn new(
+        relation: R,
+        candidates: impl IntoIterator<Item = Predicate<Row>>,
+        epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
+        let scale = over(Ratio::from(R::APART), epsilon)?;
+        Ok(Self {
+            candidates: some_of(candidates)?,
+            epsilon,
+            rate: scale.inverse().ok_or(MechanismError::NoLoss("epsilon"))?,
+            relation,
+        })
+    }
+}
+
+fn some_of<Row>(
+    candidates: impl IntoIterator<Item = Predicate<Row>>,
+) -> Result<Arc<[Predicate<Row>]>, MechanismError> {
+    let candidates: Arc<[_]> = candidates.into_iter().collect();
+    if candidates.is_empty() {
+        return Err(MechanismError::NoChoice);
+    }
+    Ok(candidates)
+}
+
+impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyMax<Row, R> {
+    type Machine = Released<usize>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<usize>, Fault> {
+        let (mut winner, mut largest) = (0, i128::MIN);
+        for (index, candidate) in self.candidates.iter().enumerate() {
+            let noise = coins.draw(&self.noise)?;
+            let count = candidate.count((**data).as_ref());
+            let noisy = noise.saturating_add(count.into());
+            if noisy > largest {
+                (winner, largest) = (index, noisy);
+            }
+        }
+        Ok(Released(winner))
+    }
+}
+
+impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for ExponentialMechanism<Row, R> {
+    type Machine = Released<usize>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<usize>, Fault> {
+        let rows = (**data).as_ref();
+        // The fewer, the further behind.
+        let gaps = self.candidates.iter().map(|one| u64::MAX - one.count(rows));
+        let law = ExponentialChoice::new(gaps.collect(), self.rate).map_err(|_| Fault::Failed)?;
+        let index = coins.draw(&law)?;
+        usize::try_from(index)
+            .map(Released)
+            .map_err(|_| Fault::Failed)
+    }
+}
+
+/// What the two have in common.
+macro_rules! choice {
+    ($Choice:ident) => {
+        impl<Row, R: CountingRelation> Private<PureDp, R> for $Choice<Row, R> {
+            fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+                Ok(self.epsilon)
+            }
+        }
+
+        impl<Row, R: Copy> Clone for $Choice<Row, R> {
+            fn clone(&self) -> Self {
+                Self {
+                    candidates: Arc::clone(&self.candidates),
+                    ..*self
+                }
+            }
+        }
+
+        impl<Row, R: Relation> fmt::Debug for $Choice<Row, R> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($Choice))
+                    .field("relation", &self.relation)
+                    .field("candidates", &self.candidates)
+                    .field("loss", &self.epsilon)
+                    .finish()
+            }
+        }
+    };
+}
+
+choice!(NoisyMax);
+choice!(ExponentialMechanism);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanisms::exact::{answers, rows_of, violation};
+    use crate::privacy::Replace;
+
+    fn epsilon(text: &str) -> Epsilon {
+        text.parse().unwrap()
+    }
+
+    /// Whether some choice has odds that surely differ by more than e^bound.
+    fn exceeds(
+        mechanism: &impl Mechanism<Vec<u8>, Machine = Released<usize>>,
+        bound: &str,
+        pair: [&[u8]; 2],
+    ) -> bool {
+        let [one, other] = pair.map(|rows| answers(mechanism, rows, &[()], 12));
+        assert!(one.cut.to_f64_fast() < 1e-3);
+        violation(&one, &other, epsilon(bound)).is_some()
+            || violation(&other, &one, epsilon(bound)).is_some()
+    }
+
+    const ADDED: [&[u8]; 2] = [&[0, 1], &[1]];
+    const REPLACED: [&[u8]; 2] = [&[0], &[1]];
+
+    #[test]
+    fn the_noisy_maximum_is_within_its_loss() {
+        let candidates = || [rows_of(0), rows_of(1)];
+        let added = NoisyMax::new(AddRemove, candidates(), epsilon("2")).unwrap();
+        assert!(!exceeds(&added, "2", ADDED));
+        // The noise for added rows is too little for replaced ones.
+        assert!(exceeds(&added, "2", REPLACED));
+        let replaced = NoisyMax::new(Replace, candidates(), epsilon("2")).unwrap();
+        assert!(!exceeds(&replaced, "2", ADDED));
+        assert!(!exceeds(&replaced, "2", REPLACED));
+        assert!(exceeds(&replaced, "1", REPLACED));
+    }
+
+    #[test]
+    fn the_exponential_mechanism_is_within_its_loss() {
+        // One candidate loses what two others gain.
+        let candidates = || [rows_of(0), rows_of(1), rows_of(1)];
+        let added = ExponentialMechanism::new(AddRemove, candidates(), epsilon("2")).unwrap();
+        assert!(!exceeds(&added, "2", ADDED));
+        assert!(exceeds(&added, "2", REPLACED));
+        let replaced = ExponentialMechanism::new(Replace, candidates(), epsilon("2")).unwrap();
+        assert!(!exceeds(&replaced, "2", REPLACED));
+        assert!(exceeds(&replaced, "1.3", REPLACED));
+    }
+
+    /// Many candidates that never count, against one that does: the loss is nearly attained.
+    #[test]
+    fn the_exponential_mechanism_attains_its_loss_in_the_limit() {
+        let candidates = (1..=20).map(rows_of);
+        let choice = ExponentialMechanism::new(AddRemove, candidates, epsilon("0.1")).unwrap();
+        let pair: [&[u8]; 2] = [&[1], &[]];
+        let [one, other] = pair.map(|rows| answers(&choice, rows, &[()], 20));
+        assert_eq!(violation(&one, &other, epsilon("0.1")), None);
+        assert!(violation(&one, &other, epsilon("0.09")).is_some());
+    }
+
+    #[test]
+    fn the_first_of_equals_wins_and_the_largest_before_all() {
+        for (rows, winner) in [(&[][..], 0), (&[1], 1), (&[0, 1], 0), (&[2, 2, 1], 2)] {
+            let candidates = [rows_of(0), rows_of(1), rows_of(2)];
+            // With an ε of a million there is no noise to speak of.
+            let choice = NoisyMax::new(AddRemove, candidates, epsilon("1e6")).unwrap();
+            let found = answers(&choice, rows, &[()], 1);
+            let (likely, _) = found.outcomes.iter().max_by_key(|(_, mass)| *mass).unwrap();
+            assert_eq!(*likely, [Ok(winner)]);
+        }
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let zero = MechanismError::NoLoss("epsilon");
+        let none = MechanismError::NoChoice;
+        let max = |candidates: &[Predicate<u8>], text| {
+            NoisyMax::new(AddRemove, candidates.to_vec(), epsilon(text)).unwrap_err()
+        };
+        assert_eq!(max(&[], "1"), none);
+        assert_eq!(max(&[rows_of(0)], "0"), zero);
+        let exponential = |candidates: &[Predicate<u8>], text| {
+            ExponentialMechanism::new(AddRemove, candidates.to_vec(), epsilon(text)).unwrap_err()
+        };
+        assert_eq!(exponential(&[], "1"), none);
+        assert_eq!(exponential(&[rows_of(0)], "0"), zero);
+    }
+
+    /// What a law is drawn from is part of the machine, and not of its description.
+    #[test]
+    fn debug_shows_what_is_public() {
+        let choice = NoisyMax::new(Replace, [rows_of(7)], epsilon("1")).unwrap();
+        assert_eq!(
+            format!("{choice:?}"),
+            "NoisyMax { relation: Replace, candidates: [Attribute(7)], loss: epsilon 1 }"
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! Comparing a mechanism's answers on two datasets, for tests.
+
+use std::sync::Arc;
+
+use dashu::rational::RBig;
+
+use super::Predicate;
+use crate::machine::{Coins, Fault, Machine, Mechanism};
+use crate::noise::bracket::Bracket;
+use crate::noise::enumerate::{Enumeration, enumerate_laws};
+use crate::privacy::Epsilon;
+
+/// What a machine answers to queries asked in this order, each with its probability, where noise
+/// runs from `-span` to `span`.
+pub(super) fn answers<S>(
+    mechanism: &impl Mechanism<Vec<u8>, Machine = S>,
+    rows: &[u8],
+    queries: &[S::Query],
+    span: u64,
+) -> Enumeration<Vec<Result<S::Answer, String>>>
+where
+    S: Machine<Query: Clone, Answer: Ord>,
+{
+    let data = Arc::new(rows.to_vec());
+    enumerate_laws(span, |coins: &mut dyn Coins| {
+        // A path may be cut before the machine runs; its outcome does not count.
+        let mut machine = match mechanism.start(&data, coins) {
+            Ok(machine) => machine,
+            Err(fault) => return vec![Err(fault.to_string())],
+        };
+        let mut ask = |query: &S::Query| machine.step(query.clone(), coins);
+        let answers = queries.iter().map(|query| ask(query));
+        answers
+            .map(|answer| answer.map_err(|fault: Fault| fault.to_string()))
+            .collect()
+    })
+}
+
+/// The answer whose probability on `one` is surely more than e^ε times that on `other`, whatever
+/// was cut.
+pub(super) fn violation<'a, T: Ord>(
+    one: &'a Enumeration<T>,
+    other: &Enumeration<T>,
+    epsilon: Epsilon,
+) -> Option<&'a T> {
+    let factor = Bracket::exp_minus(&RBig::from_parts(
+        epsilon.units().into(),
+        10_u128.pow(27).into(),
+    ));
+    one.outcomes.iter().find_map(|(answer, mass)| {
+        let bound = other.probability(answer) + &other.cut;
+        (mass * factor.low() > bound).then_some(answer)
+    })
+}
+
+/// Counts the rows with this value.
+pub(super) fn rows_of(value: u8) -> Predicate<u8> {
+    Predicate::new(value.to_string(), move |row| *row == value)
+}

@@ -1,0 +1,171 @@
+//! How many rows there are of each kind.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use super::{Attribute, CountingRelation, MechanismError, clamped, over};
+use crate::machine::{Coins, Fault, Mechanism, Ratio, Released};
+use crate::noise::DiscreteLaplace;
+use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, UnknownLoss};
+
+/// The number of rows in each of several bins, each with discrete Laplace noise of its own.
+///
+/// Use it instead of several counts wherever these are about disjoint sets of rows: all bins
+/// together cost what one count costs.
+///
+/// ```
+/// use queryables::mechanisms::{Attribute, NoisyHistogram};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let ages: Arc<Vec<usize>> = Arc::new(vec![17, 18, 43, 70, 112]);
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+///
+/// let decade = Attribute::new("decade", |age: &usize| age / 10);
+/// let decades = NoisyHistogram::new(AddRemove, decade, 10, "0.5".parse()?)?;
+/// let counts: Vec<i64> = filter.release(&decades)?;
+/// assert_eq!(counts.len(), 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// ε-DP, and no less, for neighbours under `R`: a row that is added or removed changes one bin by
+/// one, and the noise has a scale of 1/ε; a row that is replaced changes two bins by one, and it
+/// has a scale of 2/ε. A row whose bin is not below the number of bins, or cannot be read, is in
+/// none. Answers that an `i64` cannot hold are clamped, which is postprocessing.
+pub struct NoisyHistogram<Row, R = AddRemove> {
+    bin: Attribute<Row, usize>,
+    bins: NonZeroUsize,
+    epsilon: Epsilon,
+    noise: DiscreteLaplace,
+    relation: R,
+}
+
+impl<Row, R: CountingRelation> NoisyHistogram<Row, R> {
+    /// Counts the rows in the bins `0..bins`.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::NoLoss`] if ε is zero.
+    pub fn new(
+        relation: R,
+        bin: Attribute<Row, usize>,
+        bins: usize,
+        epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
+        let bins = NonZeroUsize::new(bins).ok_or(MechanismError::NoChoice)?;
+        let noise = DiscreteLaplace::new(over(Ratio::from(R::APART), epsilon)?)?;
+        Ok(Self {
+            bin,
+            bins,
+            epsilon,
+            noise,
+            relation,
+        })
+    }
+}
+
+impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyHistogram<Row, R> {
+    type Machine = Released<Vec<i64>>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        let mut counts = vec![0_i128; self.bins.get()];
+        for row in (**data).as_ref() {
+            if let Some(count) = self.bin.read(row).and_then(|bin| counts.get_mut(bin)) {
+                *count += 1;
+            }
+        }
+        let noisy = counts
+            .into_iter()
+            .map(|count| Ok(clamped(count, coins.draw(&self.noise)?)));
+        noisy.collect::<Result<_, Fault>>().map(Released)
+    }
+}
+
+impl<Row, R: CountingRelation> Private<PureDp, R> for NoisyHistogram<Row, R> {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(self.epsilon)
+    }
+}
+
+impl<Row, R: Copy> Clone for NoisyHistogram<Row, R> {
+    fn clone(&self) -> Self {
+        Self {
+            bin: self.bin.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<Row, R: Relation> fmt::Debug for NoisyHistogram<Row, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NoisyHistogram")
+            .field("relation", &self.relation)
+            .field("bin", &self.bin)
+            .field("bins", &self.bins)
+            .field("loss", &self.epsilon)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanisms::exact::{answers, violation};
+    use crate::privacy::Replace;
+
+    fn histogram<R: CountingRelation>(
+        relation: R,
+        bins: usize,
+        epsilon: &str,
+    ) -> Result<NoisyHistogram<u8, R>, MechanismError> {
+        let bin = Attribute::new("itself", |row: &u8| match row {
+            99 => panic!("an unlucky row"),
+            row => usize::from(*row),
+        });
+        NoisyHistogram::new(relation, bin, bins, epsilon.parse().unwrap())
+    }
+
+    /// Whether some answer's odds surely differ by more than e^epsilon between the datasets.
+    fn exceeds<R: CountingRelation>(relation: R, epsilon: &str, pair: [&[u8]; 2]) -> bool {
+        let histogram = histogram(relation, 2, "2").unwrap();
+        let [one, other] = pair.map(|rows| answers(&histogram, rows, &[()], 12));
+        assert!(one.cut.to_f64_fast() < 1e-4);
+        let epsilon = epsilon.parse().unwrap();
+        violation(&one, &other, epsilon).is_some() || violation(&other, &one, epsilon).is_some()
+    }
+
+    #[test]
+    fn the_loss_is_attained_and_not_exceeded() {
+        assert!(!exceeds(AddRemove, "2", [&[0, 1], &[1]]));
+        assert!(exceeds(AddRemove, "1.99", [&[0, 1], &[1]]));
+        assert!(!exceeds(Replace, "2", [&[0], &[1]]));
+        assert!(exceeds(Replace, "1.99", [&[0], &[1]]));
+        // The noise for added rows is too little for replaced ones.
+        assert!(exceeds(AddRemove, "2", [&[0], &[1]]));
+    }
+
+    #[test]
+    fn a_row_without_a_bin_is_in_none() {
+        for rows in [&[2][..], &[99], &[]] {
+            let histogram = histogram(AddRemove, 2, "1000000").unwrap();
+            let found = answers(&histogram, rows, &[()], 1);
+            let (likely, _) = found.outcomes.iter().max_by_key(|(_, mass)| *mass).unwrap();
+            assert_eq!(*likely, [Ok(vec![0, 0])]);
+        }
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        assert_eq!(
+            histogram(AddRemove, 0, "1").unwrap_err(),
+            MechanismError::NoChoice
+        );
+        assert_eq!(
+            histogram(AddRemove, 3, "0").unwrap_err(),
+            MechanismError::NoLoss("epsilon")
+        );
+    }
+}

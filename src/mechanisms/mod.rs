@@ -1,0 +1,92 @@
+//! Ready-made mechanisms.
+//!
+//! Each is constructed from its loss, and adds exactly the noise that the loss pays for; how much
+//! one row can change is a consequence of what is computed, never a number that somebody enters.
+//! Bad parameters are errors at construction, before any data is touched.
+//!
+//! | mechanism | answers | loss |
+//! |---|---|---|
+//! | [`NoisyCount`] | how many rows satisfy a predicate | ε |
+//! | [`GaussianCount`] | the same, with lighter tails | ρ |
+//! | [`NoisySum`] | the sum of a bounded attribute | ε |
+//! | [`NoisyHistogram`] | how many rows there are in each bin | ε |
+//! | [`NoisyMax`], [`ExponentialMechanism`] | which of several counts is the largest | ε |
+//! | [`RandomizedResponse`] | one bit | ε |
+//! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits |
+//! | [`SparseVector`] | the same, with the counts | ε for a number of hits |
+//!
+//! Data are rows: anything that is `AsRef<[Row]>`, a `Vec<Row>` or a `[Row]` for instance.
+
+mod above_threshold;
+mod attribute;
+mod choose;
+mod count;
+#[cfg(test)]
+mod exact;
+mod histogram;
+mod logarithm;
+mod randomized_response;
+mod sparse_vector;
+mod sum;
+
+pub use above_threshold::{AboveThreshold, CountingRelation, Search};
+pub use attribute::{Attribute, Predicate};
+pub use choose::{ExponentialMechanism, NoisyMax};
+pub use count::{GaussianCount, NoisyCount};
+pub use histogram::NoisyHistogram;
+pub use randomized_response::RandomizedResponse;
+pub use sparse_vector::{CountingSearch, SparseVector};
+pub use sum::{NoisySum, SummingRelation};
+
+use crate::machine::Ratio;
+use crate::noise::NoiseError;
+use crate::privacy::{Quantity, Unit};
+
+use thiserror::Error;
+
+/// Why a mechanism cannot be constructed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum MechanismError {
+    /// A loss of zero: nothing can be said without any.
+    #[error("{0} must be greater than zero")]
+    NoLoss(&'static str),
+    /// No hits are allowed.
+    #[error("at least one hit must be allowed")]
+    NoHits,
+    /// The range is empty, or holds nothing that changes a sum.
+    #[error("the range must hold numbers that make a difference")]
+    BadRange,
+    /// There is nothing to choose from.
+    #[error("there must be at least one bin or candidate")]
+    NoChoice,
+    /// The loss, shared out, leaves nothing that can be held for one of the shares.
+    #[error("the loss is too small to be shared out")]
+    TooSmall,
+    /// The odds are not those of telling the truth more often than not.
+    #[error("the odds of the truth must be greater than those of a lie, and both positive")]
+    BadOdds,
+    /// The loss is more than can be held.
+    #[error("the loss is more than can be held")]
+    TooLarge,
+    /// No noise has the scale that this would take.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+}
+
+/// `factor / quantity`, exactly.
+fn over<U: Unit>(factor: Ratio, quantity: Quantity<U>) -> Result<Ratio, MechanismError> {
+    let inverse = Ratio::from(quantity)
+        .inverse()
+        .ok_or(MechanismError::NoLoss(U::NAME))?;
+    inverse.checked_mul(factor).ok_or(MechanismError::TooLarge)
+}
+
+/// The nearest number that an `i64` holds.
+///
+/// This is postprocessing, and exact: noise that reached the end of an `i128` is still beyond the
+/// end of an `i64` after any count was added to it.
+fn clamped(exact: i128, noise: i128) -> i64 {
+    let noisy = exact.saturating_add(noise);
+    noisy.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}

@@ -1,0 +1,210 @@
+//! The sum of a bounded attribute.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::{Attribute, CountingRelation, MechanismError, clamped, over};
+use crate::machine::{Coins, Fault, Mechanism, Ratio, Released};
+use crate::noise::DiscreteLaplace;
+use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Replace, UnknownLoss};
+
+/// The sum of an attribute that is clamped to a range, plus discrete Laplace noise.
+///
+/// Use it for totals, and, with a [`NoisyCount`](super::NoisyCount), for averages. Choose the range
+/// from what is publicly known about the attribute, never from the data: a narrow one has less
+/// noise, and cuts off more.
+///
+/// ```
+/// use queryables::mechanisms::{Attribute, NoisySum};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let hours: Arc<Vec<i64>> = Arc::new(vec![40, 13, 40, 90]);
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), hours)?;
+///
+/// let hours = Attribute::new("hours per week", |hours: &i64| *hours);
+/// let total = NoisySum::new(AddRemove, hours, 0..=60, "0.5".parse()?)?;
+/// // 40 + 13 + 40 + 60, with noise of scale 120.
+/// let total: i64 = filter.release(&total)?;
+/// assert!((total - 153).abs() < 12_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// ε-DP, and no less, for neighbours under `R`: the noise has a scale of Δ/ε, where one row that is
+/// added or removed changes the sum by at most Δ = max(|low|, |high|), and one that is replaced by
+/// at most Δ = high − low. A row that cannot be read counts as the number of the range that is
+/// nearest to zero. An answer that an `i64` cannot hold is clamped, which is postprocessing.
+pub struct NoisySum<Row, R = AddRemove> {
+    attribute: Attribute<Row, i64>,
+    range: RangeInclusive<i64>,
+    epsilon: Epsilon,
+    noise: DiscreteLaplace,
+    relation: R,
+}
+
+/// A relation for which it is known by how much one row changes a sum.
+pub trait SummingRelation: CountingRelation {
+    /// The largest change, if rows have values in this range.
+    #[doc(hidden)]
+    fn largest_change(range: &RangeInclusive<i64>) -> u64;
+}
+
+impl SummingRelation for AddRemove {
+    fn largest_change(range: &RangeInclusive<i64>) -> u64 {
+        range.start().unsigned_abs().max(range.end().unsigned_abs())
+    }
+}
+
+impl SummingRelation for Replace {
+    fn largest_change(range: &RangeInclusive<i64>) -> u64 {
+        range.start().abs_diff(*range.end())
+    }
+}
+
+impl<Row, R: SummingRelation> NoisySum<Row, R> {
+    /// Sums `attribute`, clamped to `range`.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::BadRange`] if the range is empty or no row can change the sum,
+    /// [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::TooLarge`] if Δ/ε, in lowest
+    /// terms, needs more than 128 bits, and [`MechanismError::Noise`] if it is more than 2^100.
+    pub fn new(
+        relation: R,
+        attribute: Attribute<Row, i64>,
+        range: RangeInclusive<i64>,
+        epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
+        let change = R::largest_change(&range);
+        if range.is_empty() || change == 0 {
+            return Err(MechanismError::BadRange);
+        }
+        let noise = DiscreteLaplace::new(over(Ratio::from(change), epsilon)?)?;
+        Ok(Self {
+            attribute,
+            range,
+            epsilon,
+            noise,
+            relation,
+        })
+    }
+}
+
+impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisySum<Row, R> {
+    type Machine = Released<i64>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<i64>, Fault> {
+        let noise = coins.draw(&self.noise)?;
+        let (low, high) = (*self.range.start(), *self.range.end());
+        let values = (**data)
+            .as_ref()
+            .iter()
+            .map(|row| self.attribute.read(row).unwrap_or(0).clamp(low, high));
+        let sum = values.map(i128::from).sum();
+        Ok(Released(clamped(sum, noise)))
+    }
+}
+
+impl<Row, R: SummingRelation> Private<PureDp, R> for NoisySum<Row, R> {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(self.epsilon)
+    }
+}
+
+impl<Row, R: Copy> Clone for NoisySum<Row, R> {
+    fn clone(&self) -> Self {
+        Self {
+            attribute: self.attribute.clone(),
+            range: self.range.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<Row, R: Relation> fmt::Debug for NoisySum<Row, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NoisySum")
+            .field("relation", &self.relation)
+            .field("attribute", &self.attribute)
+            .field("range", &self.range)
+            .field("loss", &self.epsilon)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanisms::exact::{answers, violation};
+
+    fn sum<R: SummingRelation>(
+        relation: R,
+        range: RangeInclusive<i64>,
+        epsilon: &str,
+    ) -> Result<NoisySum<u8, R>, MechanismError> {
+        let attribute = Attribute::new("signed", |row: &u8| match row {
+            99 => panic!("an unlucky row"),
+            row => i64::from(*row) - 5,
+        });
+        NoisySum::new(relation, attribute, range, epsilon.parse().unwrap())
+    }
+
+    /// Whether the loss is attained between these datasets, and surely not exceeded.
+    fn attains<R: SummingRelation>(
+        relation: R,
+        range: RangeInclusive<i64>,
+        [one, other]: [&[u8]; 2],
+    ) -> bool {
+        let sum = sum(relation, range, "0.5").unwrap();
+        let [one, other] = [one, other].map(|rows| answers(&sum, rows, &[()], 150));
+        let exceeds = |epsilon: &str| {
+            let epsilon = epsilon.parse().unwrap();
+            violation(&one, &other, epsilon).is_some() || violation(&other, &one, epsilon).is_some()
+        };
+        assert!(!exceeds("0.5"));
+        exceeds("0.499")
+    }
+
+    #[test]
+    fn the_loss_is_attained_by_the_largest_change_and_not_exceeded() {
+        // A row of 0 stands for -5, clamped to -3; a row of 9 for 4, clamped to 2.
+        assert!(attains(AddRemove, -3..=2, [&[5], &[5, 0]]));
+        assert!(!attains(AddRemove, -3..=2, [&[5], &[5, 9]]));
+        assert!(attains(Replace, -3..=2, [&[0], &[9]]));
+        assert!(!attains(Replace, -3..=2, [&[5], &[9]]));
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_read_counts_within_the_range() {
+        // Zero, clamped to 2, and so the largest change but one.
+        assert!(!attains(AddRemove, 2..=3, [&[5], &[5, 99]]));
+        assert!(attains(AddRemove, 1..=2, [&[5], &[5, 9]]));
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let error = |range, epsilon| sum(Replace, range, epsilon).unwrap_err();
+        #[expect(clippy::reversed_empty_ranges, reason = "that is the point")]
+        let empty = 3..=2;
+        assert_eq!(error(empty.clone(), "1"), MechanismError::BadRange);
+        assert_eq!(error(3..=3, "1"), MechanismError::BadRange);
+        assert_eq!(error(0..=3, "0"), MechanismError::NoLoss("epsilon"));
+        assert_eq!(
+            sum(AddRemove, empty, "1").unwrap_err(),
+            MechanismError::BadRange
+        );
+        assert_eq!(
+            sum(AddRemove, 0..=0, "1").unwrap_err(),
+            MechanismError::BadRange
+        );
+        assert!(sum(AddRemove, 3..=3, "1").is_ok());
+        assert!(sum(Replace, i64::MIN..=i64::MAX, "0.1").is_ok());
+        assert!(matches!(
+            error(i64::MIN..=i64::MAX, "1e-27"),
+            MechanismError::TooLarge | MechanismError::Noise(_)
+        ));
+    }
+}

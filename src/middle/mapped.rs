@@ -1,0 +1,60 @@
+//! Postprocessing what a non-interactive mechanism answers.
+
+use std::sync::Arc;
+
+use crate::machine::{Coins, Fault, Mechanism, Released};
+use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
+
+/// A non-interactive mechanism whose answer goes through a function.
+///
+/// Made by [`mapped`](super::ThroughExt::mapped). It is still non-interactive, so that it can be released
+/// and launched where only such mechanisms can; [`through`](super::ThroughExt::through) is for
+/// those that are asked.
+///
+/// # Guarantee
+///
+/// The loss of the mechanism, at every distance: the measure is closed under postprocessing
+/// (Haney et al. 2.1).
+#[derive(Clone, Copy, Debug)]
+pub struct Mapped<M, F> {
+    mechanism: M,
+    function: F,
+}
+
+impl<M, F> Mapped<M, F> {
+    pub(super) fn new(mechanism: M, function: F) -> Self {
+        Self {
+            mechanism,
+            function,
+        }
+    }
+}
+
+impl<D, M, A, B, F> Mechanism<D> for Mapped<M, F>
+where
+    D: ?Sized,
+    M: Mechanism<D, Machine = Released<A>>,
+    F: Fn(A) -> B,
+{
+    type Machine = Released<B>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<B>, Fault> {
+        let Released(answer) = self.mechanism.start(data, coins)?;
+        Ok(Released((self.function)(answer)))
+    }
+}
+
+impl<Me, R, M, F> Private<Me, R> for Mapped<M, F>
+where
+    Me: Postprocessable,
+    R: Relation,
+    M: Private<Me, R>,
+{
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        self.mechanism.loss(measure)
+    }
+
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        self.mechanism.loss_at(measure, distance)
+    }
+}

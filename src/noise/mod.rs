@@ -1,0 +1,90 @@
+//! Exact noise on the integers.
+//!
+//! Floating-point samplers leak through their rounding (Mironov 2012), so nothing here uses them:
+//! every law is sampled with integer arithmetic from uniform draws, after Canonne, Kamath and
+//! Steinke 2020, and has exactly the probabilities that it states.
+//!
+//! | law | probability of `k` | parameter |
+//! |---|---|---|
+//! | [`BernoulliExp`] | `e^-x` for 1 | exponent `x`, rational |
+//! | [`Logistic`] | `1 / (1 + e^x)` for 1 | exponent `x`, rational |
+//! | [`ExponentialChoice`] | proportional to `e^(-r g)` for gap `g` | rate `r`, rational |
+//! | [`Geometric`] | proportional to `e^(-k/s)`, `k >= 0` | scale `s`, rational |
+//! | [`DiscreteLaplace`] | proportional to `e^(-\|k\|/s)` | scale `s`, rational |
+//! | [`DiscreteGaussian`] | proportional to `e^(-k^2 / 2v)` | variance `v`, rational |
+//!
+//! A bias with rational odds is [`Bernoulli`](crate::machine::Bernoulli).
+//!
+//! # Timing
+//!
+//! These samplers reject and retry, and count how often a bias came up: **how long a draw takes
+//! depends on the value drawn**, roughly linearly in its distance from zero in units of the scale.
+//! Who can time a single draw to a few nanoseconds learns something about the noise, and thereby
+//! about the data (Jin, McMurtry, Rubinstein and Ohrimenko 2022). Who sees answers over a network
+//! does not get there; who shares the processor may.
+
+#[cfg(test)]
+pub(crate) mod bracket;
+mod choice;
+#[cfg(test)]
+pub(crate) mod enumerate;
+mod exponential;
+mod gaussian;
+mod geometric;
+mod laplace;
+mod logistic;
+mod uniform;
+mod wide;
+
+pub use choice::ExponentialChoice;
+pub use exponential::BernoulliExp;
+pub use gaussian::DiscreteGaussian;
+pub use geometric::Geometric;
+pub use laplace::DiscreteLaplace;
+pub use logistic::Logistic;
+
+use crate::machine::Ratio;
+use crate::privacy::{Quantity, Unit};
+
+use thiserror::Error;
+
+/// Why a number cannot be the parameter of a law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum NoiseError {
+    /// There is no noise at scale zero.
+    #[error("the {0} must be greater than zero")]
+    Zero(&'static str),
+    /// The values would not fit in an `i128`.
+    #[error("the {what} must be at most 2^{bits}")]
+    TooLarge {
+        /// The parameter.
+        what: &'static str,
+        /// It must be at most two to this power.
+        bits: u32,
+    },
+    /// The numerator has more digits than the sampler can work with.
+    #[error("the {what}, in lowest terms, must have a numerator of at most 2^{bits}")]
+    TooFine {
+        /// The parameter.
+        what: &'static str,
+        /// Its numerator must be at most two to this power.
+        bits: u32,
+    },
+}
+
+/// A decimal is a ratio.
+///
+/// ```
+/// use queryables::{machine::Ratio, privacy::Epsilon};
+///
+/// let epsilon = Epsilon::try_from("0.15")?;
+/// assert_eq!(Some(Ratio::from(epsilon)), Ratio::new(3, 20));
+/// # Ok::<(), queryables::privacy::NumberError>(())
+/// ```
+impl<U: Unit> From<Quantity<U>> for Ratio {
+    fn from(quantity: Quantity<U>) -> Self {
+        // A power of ten is not zero; the fallback keeps this total without a panic.
+        Self::new(quantity.units(), 10_u128.pow(U::DECIMALS)).unwrap_or(Self::from(0))
+    }
+}

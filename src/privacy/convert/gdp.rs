@@ -1,0 +1,241 @@
+//! Gaussian privacy, to and from (ε, δ).
+
+use std::cmp::Ordering;
+
+use super::search::{least, most};
+use super::{Delta, Epsilon, UnknownLoss};
+use crate::privacy::normal::{above_half, density, mills, tail};
+use crate::privacy::{Mu, Overflow, Quantity, Square, Unit, Wide, units};
+
+/// The smallest δ such that μ-GDP implies (ε, δ)-DP: Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), rounded up
+/// (Dong, Roth, Su 2022, Cor. 2.13).
+///
+/// ```
+/// use queryables::privacy::convert::gdp;
+///
+/// let delta = gdp::delta("1".parse()?, "1".parse()?);
+/// assert!(delta > "0.1269367".parse()? && delta < "0.1269368".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn delta(mu: Mu, epsilon: Epsilon) -> Delta {
+    if mu == Mu::ZERO {
+        return Delta::ZERO;
+    }
+    about(profile(mu, epsilon)).up().unwrap_or(Delta::ONE)
+}
+
+/// δ(ε) of N(μ, 1) against N(0, 1), for μ > 0.
+fn profile(mu: Mu, epsilon: Epsilon) -> Wide {
+    let (middle, half) = (Wide::from(epsilon) / Wide::from(mu), Wide::from(mu).half());
+    let far = middle + half;
+    // With t = ε/μ − μ/2 the second term is e^ε φ(t + μ) times Mills' ratio R(t + μ), and
+    // e^ε φ(t + μ) = φ(t).
+    if is_right_of_zero(mu, epsilon) {
+        let near = middle - half;
+        density(near) * (mills(near) - mills(far))
+    } else {
+        let near = half - middle;
+        Wide::whole(1).half() + above_half(near) - density(near) * mills(far)
+    }
+}
+
+/// ε/μ ≥ μ/2, decided exactly: 2ε·10²⁷ ≥ μ² in squared units.
+fn is_right_of_zero(mu: Mu, epsilon: Epsilon) -> bool {
+    let twice = Square::whole(epsilon.units())
+        .checked_mul(2 * 10_u128.pow(27))
+        .unwrap_or(Square::MAX);
+    twice >= Square::of(mu)
+}
+
+/// The smallest ε such that μ-GDP implies (ε, δ)-DP, rounded up.
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if δ is zero and μ is not, or ε cannot be held.
+///
+/// ```
+/// use queryables::privacy::convert::gdp;
+///
+/// let epsilon = gdp::epsilon("1".parse()?, "1e-5".parse()?)?;
+/// assert!(epsilon > "4.377178".parse()? && epsilon < "4.377179".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn epsilon(mu: Mu, delta: Delta) -> Result<Epsilon, UnknownLoss> {
+    if mu == Mu::ZERO {
+        return Ok(Epsilon::ZERO);
+    }
+    if delta == Delta::ZERO {
+        return Err(UnknownLoss("this conversion needs δ > 0"));
+    }
+    let target = Wide::from(delta);
+    let (size, goal) = (float(mu), float(delta));
+    // δ falls in ε; beyond μ²/2 + 14μ it is below 1e-38.
+    let guess = crossing(0.0, 0.5 * size * size + 14.0 * size, |epsilon| {
+        approximate(size, epsilon) < goal
+    });
+    let units = least(guess * 1e27, <units::Epsilon as Unit>::LARGEST, |units| {
+        Epsilon::from_units(units)
+            .is_ok_and(|epsilon| profile(mu, epsilon).certainly_at_most(target))
+    });
+    Ok(units
+        .and_then(|units| Epsilon::from_units(units).ok())
+        .ok_or(Overflow)?)
+}
+
+/// The largest μ such that μ-GDP implies (ε, δ)-DP, rounded down.
+///
+/// ```
+/// use queryables::privacy::convert::gdp;
+///
+/// let mu = gdp::budget("1".parse()?, "1e-5".parse()?);
+/// assert!(mu > "0.268051".parse()? && mu < "0.268052".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn budget(epsilon: Epsilon, delta: Delta) -> Mu {
+    if delta == Delta::ZERO {
+        return Mu::ZERO;
+    }
+    let target = Wide::from(delta);
+    let (size, goal) = (float(epsilon), float(delta));
+    // δ rises in μ; from 4ε + 20 on it is all but 1.
+    let guess = crossing(0.0, 4.0 * size + 20.0, |mu| approximate(mu, size) > goal);
+    let units = most(guess * 1e27, <units::Mu as Unit>::LARGEST, |units| {
+        Mu::from_units(units)
+            .is_ok_and(|mu| mu == Mu::ZERO || profile(mu, epsilon).certainly_at_most(target))
+    });
+    units
+        .and_then(|units| Mu::from_units(units).ok())
+        .unwrap_or_default()
+}
+
+/// The trade-off function of μ-GDP: against it, a test with false-alarm rate α misses at least with
+/// this probability, Φ(Φ⁻¹(1 − α) − μ), rounded down (Dong, Roth, Su 2022, Def. 2.6).
+///
+/// ```
+/// use queryables::privacy::convert::gdp;
+///
+/// let missed = gdp::tradeoff("1".parse()?, "0.05".parse()?);
+/// assert!(missed > "0.7404".parse()? && missed < "0.7405".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn tradeoff(mu: Mu, alarms: Delta) -> Delta {
+    if alarms == Delta::ZERO {
+        return Delta::ONE;
+    }
+    if alarms == Delta::ONE {
+        return Delta::ZERO;
+    }
+    let half = Delta::ONE.units() / 2;
+    let (distance, right) = if alarms.units() <= half {
+        // z ≥ 0, as small as Φ(−z) ≥ α proves.
+        let target = Wide::from(alarms);
+        let units = most(1e27, FARTHEST, |units| {
+            target.certainly_at_most(tail(distance_of(units)))
+        });
+        let z = Mu::from_units(units.unwrap_or_default()).unwrap_or_default();
+        match z.cmp(&mu) {
+            Ordering::Less => (mu.saturating_sub(z), false),
+            _ => (z.saturating_sub(mu), true),
+        }
+    } else {
+        // z < 0: −z as large as Φ(z) ≤ 1 − α needs.
+        let target = Wide::from(Delta::ONE.saturating_sub(alarms));
+        let units = least(1e27, FARTHEST, |units| {
+            tail(distance_of(units)).certainly_at_most(target)
+        });
+        let z = Mu::from_units(units.unwrap_or(FARTHEST)).unwrap_or_default();
+        (mu.checked_add(z).unwrap_or(mu), false)
+    };
+    let distance = Wide::from(distance);
+    let missed = if right {
+        Wide::whole(1).half() + above_half(distance)
+    } else {
+        tail(distance)
+    };
+    about(missed).down().unwrap_or_default()
+}
+
+/// Φ(−14) < 1e-44, less than any probability that can be held.
+const FARTHEST: u128 = 14 * 10_u128.pow(27);
+
+fn distance_of(units: u128) -> Wide {
+    Wide::whole(units) / Wide::whole(10_u128.pow(27))
+}
+
+/// The smallest μ such that every ε-DP mechanism is μ-GDP, rounded up.
+///
+/// # Guarantee
+///
+/// The trade-off function of randomized response runs straight from (0, 1) to (c, c) and from there
+/// straight to (1, 0), with c = 1/(1 + e^ε). That of μ-GDP is convex, has the same ends and meets
+/// the diagonal at Φ(−μ/2); so it lies below just if Φ(−μ/2) ≤ c.
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if it cannot be held.
+pub(crate) fn pure(epsilon: Epsilon) -> Result<Mu, UnknownLoss> {
+    if epsilon == Epsilon::ZERO {
+        return Ok(Mu::ZERO);
+    }
+    let exact = Wide::from(epsilon);
+    let (Some(power), Some(rise)) = (exact.exp(), exact.exp_m1()) else {
+        // Φ(−h) ≤ φ(h)/h ≤ e^(−h²/2)/(2h), which is at most e^-ε/(1 + e^-ε) for h = √(2ε) ≥ 1.
+        let root = Square::whole(epsilon.units())
+            .checked_mul(8 * 10_u128.pow(27))
+            .and_then(Square::root_up);
+        let mu = root.and_then(|units| Mu::from_units(units).ok());
+        return Ok(mu.ok_or(Overflow)?);
+    };
+    let below = Wide::whole(1) + power;
+    let claim = |units: u128| {
+        let half = distance_of(units).half();
+        if epsilon.units() < 10_u128.pow(27) {
+            // Φ(h) − ½ ≥ ½ − c = (e^ε − 1) / (2(e^ε + 1)): nothing cancels near zero.
+            (rise / below).half().certainly_at_most(above_half(half))
+        } else {
+            (tail(half) * below).certainly_at_most(Wide::whole(1))
+        }
+    };
+    let size = float(epsilon);
+    let guess = crossing(0.0, 3.0 * size + 2.0, |mu| {
+        0.5 * libm::erfc(0.5 * mu / std::f64::consts::SQRT_2) < 1.0 / (1.0 + libm::exp(size))
+    });
+    let units = least(guess * 1e27, <units::Mu as Unit>::LARGEST, claim);
+    Ok(units
+        .and_then(|units| Mu::from_units(units).ok())
+        .ok_or(Overflow)?)
+}
+
+/// To 25 digits. Enclosures here are narrower than what references print, so that a comparison
+/// could turn on how the last digit of the reference was rounded.
+fn about(number: Wide) -> Wide {
+    let digits = 10_u128.pow(25);
+    number * (Wide::between(digits - 1, digits + 1) / Wide::whole(digits))
+}
+
+fn float<U: Unit>(quantity: Quantity<U>) -> f64 {
+    super::Interval::from(quantity).middle()
+}
+
+/// δ(ε) in plain floats, for first guesses.
+fn approximate(mu: f64, epsilon: f64) -> f64 {
+    let upper = |t: f64| 0.5 * libm::erfc(t / std::f64::consts::SQRT_2);
+    let (middle, half) = (epsilon / mu, 0.5 * mu);
+    upper(middle - half) - libm::exp(epsilon) * upper(middle + half)
+}
+
+/// Where a claim about floats becomes true, if it does so once.
+fn crossing(mut low: f64, mut high: f64, claim: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if claim(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high
+}

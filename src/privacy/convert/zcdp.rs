@@ -1,0 +1,147 @@
+//! Zero-concentrated privacy, from and to (ε, δ).
+
+use super::rdp::{epsilon_at, log_delta_at, renyi_budget_at};
+use super::search::lowest;
+use super::{either, log_inverse, loss_up, probability_up};
+use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Rho, RhoDelta, UnknownLoss};
+
+/// In `ln(α − 1)`: the best order lies near `1 + √(ln(1/δ)/ρ)`, so between `1 + 1e-6` and `1e15`
+/// for everything that ρ and δ can be.
+const ORDERS: (f64, f64) = (-16.0, 40.0);
+
+/// The smallest ε such that ρ-zCDP is known to imply (ε, δ)-DP: the conversion of Canonne, Kamath
+/// and Steinke 2020 (Prop. 12) at the best order.
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if δ is zero and ρ is not, or ε cannot be held.
+///
+/// ```
+/// use queryables::privacy::convert::zcdp;
+///
+/// let epsilon = zcdp::epsilon("0.05".parse()?, "1e-6".parse()?)?;
+/// assert!(epsilon < "1.4716".parse()?);
+/// assert!(epsilon < zcdp::epsilon_simple("0.05".parse()?, "1e-6".parse()?)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn epsilon(rho: Rho, delta: Delta) -> Result<Epsilon, UnknownLoss> {
+    if rho == Rho::ZERO {
+        return Ok(Epsilon::ZERO);
+    }
+    loss_up(tight(Interval::from(rho), log_inverse(delta)?))
+}
+
+/// The tight conversion of a ρ that is only enclosed.
+pub(crate) fn tight(rho: Interval, log: Interval) -> Interval {
+    let (point, log_point) = (rho.middle(), log.middle());
+    let best = lowest(ORDERS.0, ORDERS.1, |log_excess| {
+        let excess = libm::exp(log_excess);
+        (1.0 + excess) * point - libm::log1p(1.0 / excess)
+            + (log_point - libm::log1p(excess)) / excess
+    });
+    let excess = Interval::exactly(libm::exp(best));
+    epsilon_at((Interval::ONE + excess) * rho, excess, log).max(Interval::ZERO)
+}
+
+/// `ρ + 2√(ρ ln(1/δ))`: ρ-zCDP implies (ε, δ)-DP (Bun and Steinke 2016, Prop. 1.3).
+///
+/// # Errors
+///
+/// As for [`epsilon`].
+pub fn epsilon_simple(rho: Rho, delta: Delta) -> Result<Epsilon, UnknownLoss> {
+    if rho == Rho::ZERO {
+        return Ok(Epsilon::ZERO);
+    }
+    let log = log_inverse(delta)?;
+    let rho = Interval::from(rho);
+    loss_up(rho + Interval::TWO * (rho * log).sqrt())
+}
+
+/// The smallest δ such that ρ-zCDP is known to imply (ε, δ)-DP (Canonne, Kamath, Steinke 2020,
+/// Prop. 12).
+///
+/// ```
+/// use queryables::privacy::convert::zcdp;
+///
+/// let delta = zcdp::delta("0.05".parse()?, "1".parse()?);
+/// assert!(delta < "0.00038571".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn delta(rho: Rho, epsilon: Epsilon) -> Delta {
+    if rho == Rho::ZERO {
+        return Delta::ZERO;
+    }
+    let (rho, epsilon) = (Interval::from(rho), Interval::from(epsilon));
+    let (point, target) = (rho.middle(), epsilon.middle());
+    let best = lowest(ORDERS.0, ORDERS.1, |log_excess| {
+        let excess = libm::exp(log_excess);
+        excess * ((1.0 + excess) * point - target - libm::log1p(1.0 / excess)) - libm::log1p(excess)
+    });
+    let excess = Interval::exactly(libm::exp(best));
+    let tau = (Interval::ONE + excess) * rho;
+    probability_up(log_delta_at(tau, excess, epsilon).exp())
+}
+
+/// The largest ρ such that ρ-zCDP is known to imply (ε, δ)-DP: the B* of Feldman and Zrnic's
+/// Theorem 4.7, by the tightest conversion known.
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if δ is zero.
+///
+/// ```
+/// use queryables::privacy::convert::zcdp;
+///
+/// let rho = zcdp::budget("1".parse()?, "1e-6".parse()?)?;
+/// assert!(rho > "0.024355".parse()?);
+/// assert!(zcdp::epsilon(rho, "1e-6".parse()?)? <= "1.000000001".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn budget(epsilon: Epsilon, delta: Delta) -> Result<Rho, UnknownLoss> {
+    let rho = tight_budget(Interval::from(epsilon), log_inverse(delta)?);
+    Ok(rho.max(Interval::ZERO).down().unwrap_or_default())
+}
+
+/// The largest ρ that is known to imply (ε, δ), for the best order; perhaps negative.
+pub(crate) fn tight_budget(epsilon: Interval, log: Interval) -> Interval {
+    let (target, log_point) = (epsilon.middle(), log.middle());
+    let best = lowest(ORDERS.0, ORDERS.1, |log_excess| {
+        let excess = libm::exp(log_excess);
+        -(target + libm::log1p(1.0 / excess) - (log_point - libm::log1p(excess)) / excess)
+            / (1.0 + excess)
+    });
+    let excess = Interval::exactly(libm::exp(best));
+    renyi_budget_at(epsilon, excess, log) / (Interval::ONE + excess)
+}
+
+/// `(√(ln(1/δ) + ε) − √ln(1/δ))²`: the largest ρ that implies (ε, δ)-DP by [`epsilon_simple`].
+///
+/// # Errors
+///
+/// As for [`budget`].
+pub fn budget_simple(epsilon: Epsilon, delta: Delta) -> Result<Rho, UnknownLoss> {
+    let rho = simple_budget(Interval::from(epsilon), log_inverse(delta)?);
+    Ok(rho.down().unwrap_or_default())
+}
+
+/// As [`budget_simple`]; the difference of roots is `ε / (√(ln(1/δ) + ε) + √ln(1/δ))`, where
+/// nothing cancels.
+pub(crate) fn simple_budget(epsilon: Interval, log: Interval) -> Interval {
+    if epsilon.high() <= 0.0 {
+        return Interval::ZERO;
+    }
+    (epsilon / ((log + epsilon).sqrt() + log.sqrt())).square()
+}
+
+/// δ-approximate ρ-zCDP implies (ρ + 2√(ρ ln(1/δ′)), δ + δ′ − δδ′)-DP (Whitehouse et al. Lemma 1).
+///
+/// # Errors
+///
+/// As for [`epsilon`], for `slack` = δ′.
+pub fn approximate(loss: RhoDelta, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+    Ok(EpsilonDelta {
+        epsilon: epsilon_simple(loss.rho, slack)?,
+        delta: either(loss.delta, slack),
+    })
+}

@@ -1,0 +1,149 @@
+//! Guarantees that imply (ε, δ)-DP for a δ of one's choice.
+
+use std::sync::Arc;
+
+use super::{
+    ApproxDp, ApproxZCdp, Delta, Distance, EpsilonDelta, Gdp, Measure, Mu, Private, Rdp, RdpCurve,
+    RdpGrid, Relation, Rho, RhoDelta, UnknownLoss, ZCdp, convert,
+};
+use crate::machine::{Coins, Fault, Mechanism};
+
+/// A guarantee under this measure implies (ε, δ)-DP for every δ, with an ε that depends on it.
+///
+/// The loss is rounded up, never down.
+#[diagnostic::on_unimplemented(
+    message = "a guarantee under `{Self}` is not known to imply (ε, δ)-DP for a δ of your choice"
+)]
+pub trait ImpliesAt: Measure {
+    /// The loss that follows if `slack` is given up, on top of the δ that the loss may have.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownLoss`] if `slack` is zero, or ε cannot be held.
+    fn imply_at(&self, loss: &Self::Loss, slack: Delta) -> Result<EpsilonDelta, UnknownLoss>;
+}
+
+/// Canonne, Kamath, Steinke 2020, Prop. 12, at the best order.
+impl ImpliesAt for ZCdp {
+    fn imply_at(&self, loss: &Rho, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+        let epsilon = convert::zcdp::epsilon(*loss, slack)?;
+        Ok(EpsilonDelta {
+            epsilon,
+            delta: slack,
+        })
+    }
+}
+
+/// Whitehouse et al. Lemma 1.
+impl ImpliesAt for ApproxZCdp {
+    fn imply_at(&self, loss: &RhoDelta, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+        convert::zcdp::approximate(*loss, slack)
+    }
+}
+
+/// Canonne, Kamath, Steinke 2020, Prop. 12.
+impl ImpliesAt for Rdp {
+    fn imply_at(&self, loss: &super::Epsilon, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+        let epsilon = convert::rdp::epsilon(self.order(), *loss, slack)?;
+        Ok(EpsilonDelta {
+            epsilon,
+            delta: slack,
+        })
+    }
+}
+
+/// Canonne, Kamath, Steinke 2020, Prop. 12, at the best order of the grid.
+impl ImpliesAt for RdpGrid {
+    fn imply_at(&self, loss: &RdpCurve, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+        let mut best = Err(UnknownLoss("a grid has as many values as orders"));
+        for (order, epsilon) in self.orders().iter().zip(loss.epsilons()) {
+            let here = convert::rdp::epsilon(*order, *epsilon, slack);
+            best = match (best, here) {
+                (Ok(best), Ok(here)) => Ok(here.min(best)),
+                (Err(_), here) => here,
+                (best, Err(_)) => best,
+            };
+        }
+        Ok(EpsilonDelta {
+            epsilon: best?,
+            delta: slack,
+        })
+    }
+}
+
+/// Dong, Roth, Su 2022, Cor. 2.13.
+impl ImpliesAt for Gdp {
+    fn imply_at(&self, loss: &Mu, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+        let epsilon = convert::gdp::epsilon(*loss, slack)?;
+        Ok(EpsilonDelta {
+            epsilon,
+            delta: slack,
+        })
+    }
+}
+
+/// A mechanism that states its loss under `From`, to be launched where (ε, δ) is used, with a δ
+/// chosen in advance.
+///
+/// ```
+/// use queryables::privacy::{
+///     AddRemove, ApproxDp, Private, RestatedAt, Rho, UnknownLoss, ZCdp,
+/// };
+///
+/// #[derive(Clone)]
+/// struct Gaussian;
+///
+/// impl Private<ZCdp, AddRemove> for Gaussian {
+///     fn loss(&self, _: &ZCdp) -> Result<Rho, UnknownLoss> {
+///         Rho::try_from("0.005").map_err(|_| UnknownLoss("not a number"))
+///     }
+/// }
+///
+/// let restated = RestatedAt::new(ZCdp, "1e-6".parse()?, Gaussian);
+/// let loss = Private::<ApproxDp, AddRemove>::loss(&restated, &ApproxDp)?;
+/// assert!(loss.epsilon < "0.43".parse()?);
+/// assert_eq!(loss.delta, "1e-6".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct RestatedAt<From, M> {
+    from: From,
+    slack: Delta,
+    mechanism: M,
+}
+
+impl<From, M> RestatedAt<From, M> {
+    /// The mechanism, with what follows from its loss under `from` if `slack` is given up.
+    pub fn new(from: From, slack: Delta, mechanism: M) -> Self {
+        Self {
+            from,
+            slack,
+            mechanism,
+        }
+    }
+}
+
+impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for RestatedAt<From, M> {
+    type Machine = M::Machine;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<M::Machine, Fault> {
+        self.mechanism.start(data, coins)
+    }
+}
+
+impl<From, R, M> Private<ApproxDp, R> for RestatedAt<From, M>
+where
+    From: ImpliesAt,
+    R: Relation,
+    M: Private<From, R>,
+{
+    fn loss(&self, _: &ApproxDp) -> Result<EpsilonDelta, UnknownLoss> {
+        let loss = self.mechanism.loss(&self.from)?;
+        self.from.imply_at(&loss, self.slack)
+    }
+
+    fn loss_at(&self, _: &ApproxDp, distance: Distance) -> Result<EpsilonDelta, UnknownLoss> {
+        let loss = self.mechanism.loss_at(&self.from, distance)?;
+        self.from.imply_at(&loss, self.slack)
+    }
+}

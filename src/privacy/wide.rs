@@ -1,0 +1,461 @@
+//! Non-negative real numbers enclosed to some 38 digits, for what cancels too much for floats.
+//!
+//! # Guarantee
+//!
+//! As for [`Interval`](super::Interval), every operation returns an interval that contains the
+//! result. Here nothing is taken on trust: numbers are `mantissa · 2^exponent` with a mantissa of
+//! 128 bits, every operation cuts off what does not fit and moves an upper bound up by one unit
+//! if anything was cut off, and every series ends with an enclosure of its rest.
+
+use std::cmp::Ordering;
+use std::ops::{Add, Div, Mul, Sub};
+
+use super::{Quantity, Square, Unit};
+
+/// `mantissa · 2^exponent`; the mantissa's highest bit is set, except for zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Bound {
+    mantissa: u128,
+    exponent: i32,
+}
+
+/// Which way a bound is rounded.
+#[derive(Clone, Copy, PartialEq)]
+enum Toward {
+    Zero,
+    Infinity,
+}
+
+use Toward::{Infinity, Zero};
+
+const TOP: u128 = 1 << 127;
+
+impl Bound {
+    fn whole(number: u128) -> Self {
+        if number == 0 {
+            return Self::default();
+        }
+        let shift = number.leading_zeros();
+        Self {
+            mantissa: number << shift,
+            exponent: -(shift as i32),
+        }
+    }
+
+    /// One unit up, if something was cut off and the rounding asks for it.
+    fn rounded(self, cut: bool, toward: Toward) -> Self {
+        if !cut || toward == Zero {
+            return self;
+        }
+        match self.mantissa.checked_add(1) {
+            Some(mantissa) => Self { mantissa, ..self },
+            None => Self {
+                mantissa: TOP,
+                exponent: self.exponent + 1,
+            },
+        }
+    }
+
+    fn add(self, other: Self, toward: Toward) -> Self {
+        let (large, small) = if self >= other {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        if small.mantissa == 0 {
+            return large;
+        }
+        let (shifted, mut cut) = shift(small.mantissa, large.exponent - small.exponent);
+        let (mut mantissa, carry) = large.mantissa.overflowing_add(shifted);
+        let mut exponent = large.exponent;
+        if carry {
+            cut |= mantissa & 1 == 1;
+            mantissa = mantissa >> 1 | TOP;
+            exponent += 1;
+        }
+        Self { mantissa, exponent }.rounded(cut, toward)
+    }
+
+    /// The difference, or zero where it would be negative.
+    fn sub(self, other: Self, toward: Toward) -> Self {
+        if self <= other {
+            return Self::default();
+        }
+        if other.mantissa == 0 {
+            return self;
+        }
+        let (shifted, cut) = shift(other.mantissa, self.exponent - other.exponent);
+        // What was cut off from the subtrahend makes the difference smaller.
+        let borrow = u128::from(cut && toward == Zero);
+        let difference = Self::whole(self.mantissa - shifted - borrow);
+        Self {
+            exponent: difference.exponent + self.exponent,
+            ..difference
+        }
+    }
+
+    fn mul(self, other: Self, toward: Toward) -> Self {
+        let (low, high) = self.mantissa.carrying_mul(other.mantissa, 0);
+        if high == 0 {
+            return Self::default();
+        }
+        let exponent = self.exponent + other.exponent + 128;
+        if high & TOP != 0 {
+            let product = Self {
+                mantissa: high,
+                exponent,
+            };
+            product.rounded(low != 0, toward)
+        } else {
+            let product = Self {
+                mantissa: high << 1 | low >> 127,
+                exponent: exponent - 1,
+            };
+            product.rounded(low << 1 != 0, toward)
+        }
+    }
+
+    /// The quotient by a number that is not zero.
+    fn div(self, other: Self, toward: Toward) -> Self {
+        if self.mantissa == 0 {
+            return self;
+        }
+        // Long division, bit by bit, until 128 significant bits are there.
+        let divisor = other.mantissa;
+        let whole = self.mantissa >= divisor;
+        let (mut mantissa, mut rest, bits) = if whole {
+            (1, self.mantissa - divisor, 127)
+        } else {
+            (0, self.mantissa, 128)
+        };
+        for _ in 0..bits {
+            let carry = rest >= TOP;
+            rest <<= 1;
+            mantissa <<= 1;
+            if carry || rest >= divisor {
+                rest = rest.wrapping_sub(divisor);
+                mantissa |= 1;
+            }
+        }
+        let exponent = self.exponent - other.exponent - bits;
+        Self { mantissa, exponent }.rounded(rest != 0, toward)
+    }
+
+    /// In units of `10^-decimals`, rounded down, and whether something was cut off.
+    fn units(self, decimals: u32) -> Option<(u128, bool)> {
+        let units = Square::whole(self.mantissa).checked_mul(10_u128.pow(decimals))?;
+        if self.exponent > 0 {
+            return None;
+        }
+        let (units, cut) = units.shift_right(self.exponent.unsigned_abs());
+        Some((units.to_u128()?, cut))
+    }
+}
+
+impl PartialOrd for Bound {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Bound {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.mantissa, other.mantissa) {
+            (0, mantissa) => 0.cmp(&mantissa),
+            (_, 0) => Ordering::Greater,
+            _ => (self.exponent, self.mantissa).cmp(&(other.exponent, other.mantissa)),
+        }
+    }
+}
+
+/// Shifted right, and whether something was cut off.
+fn shift(mantissa: u128, bits: i32) -> (u128, bool) {
+    match bits {
+        0 => (mantissa, false),
+        1..128 => (mantissa >> bits, mantissa << (128 - bits) != 0),
+        _ => (0, mantissa != 0),
+    }
+}
+
+/// A non-negative real number between two bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Wide {
+    low: Bound,
+    high: Bound,
+}
+
+impl Wide {
+    /// A whole number.
+    pub(crate) fn whole(number: u128) -> Self {
+        Self::between(number, number)
+    }
+
+    /// Between two whole numbers.
+    pub(crate) fn between(low: u128, high: u128) -> Self {
+        Self {
+            low: Bound::whole(low),
+            high: Bound::whole(high),
+        }
+    }
+
+    /// Certainly at most the other.
+    pub(crate) fn certainly_at_most(self, other: Self) -> bool {
+        self.high <= other.low
+    }
+
+    /// Between the lower bound of one and the upper bound of the other.
+    pub(crate) fn hull(self, other: Self) -> Self {
+        Self {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+
+    /// Half of it, exactly.
+    pub(crate) fn half(self) -> Self {
+        let half = |bound: Bound| Bound {
+            exponent: bound.exponent - 1,
+            ..bound
+        };
+        Self {
+            low: half(self.low),
+            high: half(self.high),
+        }
+    }
+
+    /// `e^x`, for x up to 8192; `None` beyond.
+    pub(crate) fn exp(self) -> Option<Self> {
+        if self.high > Bound::whole(8192) {
+            return None;
+        }
+        // Halved until it is below 2^-10, so at most 23 times; each squaring undoes one.
+        let size = self.high.exponent + 128;
+        let halvings = if self.high.mantissa == 0 {
+            0
+        } else {
+            (size + 10).max(0)
+        };
+        let small = (0..halvings).fold(self, |x, _| x.half());
+        let start = small * small.exp_m1_ratio() + Self::whole(1);
+        Some((0..halvings).fold(start, |power, _| power * power))
+    }
+
+    /// `e^x − 1`, precise near zero, for x up to 8192.
+    pub(crate) fn exp_m1(self) -> Option<Self> {
+        // Below 2^-10 the mantissa's 128 bits end below 2^-138.
+        if self.high.exponent < -138 {
+            return Some(self * self.exp_m1_ratio());
+        }
+        Some(self.exp()? - Self::whole(1))
+    }
+
+    /// `(e^x − 1) / x` for x up to 2^-10.
+    fn exp_m1_ratio(self) -> Self {
+        // 1 + x/2 · (1 + x/3 · (… (1 + x/12 · rest))), where the rest, 1 + x/13 + …, is between 1
+        // and 2; the last term is below 2^(-10·11) / 12! < 2^-138.
+        let rest = Self::between(1, 2);
+        (2..=12).rev().fold(rest, |rest, divisor| {
+            Self::whole(1) + self / Self::whole(divisor) * rest
+        })
+    }
+
+    /// `e^-x`.
+    pub(crate) fn exp_of_minus(self) -> Self {
+        self.exp().map_or(
+            Self {
+                low: Bound::default(),
+                // e^-8192 < 2^-11818. Wide enough for numbers that start below 8192, too.
+                high: Bound {
+                    mantissa: TOP,
+                    exponent: -11_818 - 127 + 1,
+                },
+            },
+            |power| Self::whole(1) / power,
+        )
+    }
+
+    /// The smallest quantity that is at least the number, or `None` if it is too large to hold.
+    pub(crate) fn up<U: Unit>(self) -> Option<Quantity<U>> {
+        let (units, cut) = self.high.units(U::DECIMALS)?;
+        Quantity::from_units(units.checked_add(u128::from(cut))?).ok()
+    }
+
+    /// The largest quantity that is at most the number.
+    pub(crate) fn down<U: Unit>(self) -> Option<Quantity<U>> {
+        let units = self
+            .low
+            .units(U::DECIMALS)
+            .map_or(u128::MAX, |(units, _)| units);
+        Quantity::from_units(units.min(U::LARGEST)).ok()
+    }
+}
+
+impl<U: Unit> From<Quantity<U>> for Wide {
+    fn from(quantity: Quantity<U>) -> Self {
+        Self::whole(quantity.units()) / Self::whole(10_u128.pow(U::DECIMALS))
+    }
+}
+
+impl Add for Wide {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            low: self.low.add(other.low, Zero),
+            high: self.high.add(other.high, Infinity),
+        }
+    }
+}
+
+/// For differences that are known not to be negative.
+impl Sub for Wide {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            low: self.low.sub(other.high, Zero),
+            high: self.high.sub(other.low, Infinity),
+        }
+    }
+}
+
+impl Mul for Wide {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        Self {
+            low: self.low.mul(other.low, Zero),
+            high: self.high.mul(other.high, Infinity),
+        }
+    }
+}
+
+/// By a number that is known not to be zero: its lower bound must not be.
+impl Div for Wide {
+    type Output = Self;
+
+    fn div(self, other: Self) -> Self {
+        debug_assert!(other.low.mantissa != 0, "division by zero");
+        Self {
+            low: self.low.div(other.high, Zero),
+            high: self.high.div(other.low, Infinity),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::privacy::oracle::{self, Real};
+    use proptest::prelude::*;
+
+    fn real(bound: Bound) -> Real {
+        let power = oracle::exp2(bound.exponent);
+        oracle::whole(bound.mantissa) * power
+    }
+
+    /// The interval contains the number, and its width is at most `2^-bits` of it.
+    #[track_caller]
+    pub(crate) fn encloses(wide: Wide, number: &Real, bits: i32) {
+        let (low, high) = (real(wide.low), real(wide.high));
+        assert!(low <= *number && *number <= high, "{wide:?} {number}");
+        assert!(
+            high - low <= number.clone() * oracle::exp2(-bits),
+            "{wide:?} is wide"
+        );
+    }
+
+    fn bounds() -> impl Strategy<Value = Bound> {
+        (any::<u128>(), -300..300_i32).prop_map(|(mantissa, exponent)| Bound {
+            mantissa: mantissa | TOP,
+            exponent,
+        })
+    }
+
+    fn just(bound: Bound) -> Wide {
+        Wide {
+            low: bound,
+            high: bound,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arithmetic_is_outward(one in bounds(), other in bounds(), near in -3..3_i32) {
+            let near = Bound { exponent: one.exponent + near, ..other };
+            for other in [other, near] {
+                let (a, b) = (real(one), real(other));
+                encloses(just(one) + just(other), &(a.clone() + b.clone()), 126);
+                encloses(just(one) * just(other), &(a.clone() * b.clone()), 126);
+                encloses(just(one) / just(other), &(a.clone() / b.clone()), 126);
+                if a > b {
+                    let difference = just(one) - just(other);
+                    let lost = one.exponent - difference.high.exponent;
+                    encloses(difference, &(a - b), 126 - lost.max(0));
+                }
+            }
+        }
+
+        #[test]
+        fn exponentials_are_outward(x in prop_oneof![0.0..100.0, 0.0..8000.0, 0.0..1e-3], size in 0..80_i32) {
+            let x: f64 = x * 2_f64.powi(-size);
+            let wide = Wide::whole((x * 2_f64.powi(100)) as u128) / Wide::whole(1 << 100);
+            let number = real(wide.low);
+            encloses(wide.exp().unwrap(), &oracle::exp(&number), 98);
+            encloses(wide.exp_of_minus(), &oracle::exp(&-number.clone()), 98);
+            if x > 1e-20 {
+                encloses(wide.exp_m1().unwrap(), &oracle::exp_m1(&number), 88);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_far_out_is_tiny_but_not_nothing() {
+        let far = Wide::whole(8193).exp_of_minus();
+        assert_eq!(far.low, Bound::default());
+        assert!(far.high > Bound::default());
+        assert!(real(far.high) > oracle::exp(&oracle::real(-8192.0)));
+        assert_eq!(Wide::whole(8193).exp(), None);
+        assert_eq!(Wide::whole(0).exp_of_minus(), Wide::whole(1));
+    }
+
+    #[test]
+    fn one_and_the_next_number() {
+        let one = Bound::whole(1);
+        let tiny = Bound {
+            mantissa: TOP,
+            exponent: -400,
+        };
+        let above = one.add(tiny, Infinity);
+        assert_eq!(one.add(tiny, Zero), one);
+        assert_eq!(above.mantissa, one.mantissa + 1);
+        assert!(one.sub(tiny, Zero) < one);
+        assert_eq!(one.sub(tiny, Infinity), one);
+        assert_eq!(tiny.sub(one, Infinity), Bound::default());
+        let full = Bound {
+            mantissa: u128::MAX,
+            exponent: 0,
+        };
+        assert_eq!(
+            full.add(tiny, Infinity),
+            Bound {
+                mantissa: TOP,
+                exponent: 1
+            }
+        );
+    }
+
+    #[test]
+    fn quantities_come_back() {
+        let tenth: crate::privacy::Epsilon = "0.1".parse().unwrap();
+        let wide = Wide::from(tenth);
+        assert!(wide.down::<crate::privacy::units::Epsilon>().unwrap() <= tenth);
+        assert!(wide.up::<crate::privacy::units::Epsilon>().unwrap() >= tenth);
+        assert_eq!(Wide::whole(1).up(), Some(crate::privacy::Delta::ONE));
+        assert_eq!(
+            Wide::whole(1 << 60).up::<crate::privacy::units::Epsilon>(),
+            None
+        );
+        assert_eq!(Wide::whole(2).down(), Some(crate::privacy::Delta::ONE));
+    }
+}

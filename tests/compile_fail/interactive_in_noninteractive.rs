@@ -1,0 +1,40 @@
+//! A filter for non-interactive mechanisms launches nothing that answers twice.
+use std::sync::Arc;
+
+use queryables::machine::{Coins, Fault};
+use queryables::prelude::*;
+
+/// A mechanism that states a loss under ProbabilisticDp.
+#[derive(Clone)]
+struct Mine;
+
+impl Private<ProbabilisticDp, AddRemove> for Mine {
+    fn loss(&self, _: &ProbabilisticDp) -> Result<EpsilonDelta, UnknownLoss> {
+        Ok(EpsilonDelta::default())
+    }
+}
+
+impl Mechanism<()> for Mine {
+    type Machine = Counter;
+
+    fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Counter, Fault> {
+        Ok(Counter)
+    }
+}
+
+struct Counter;
+
+impl Machine for Counter {
+    type Query = ();
+    type Answer = u8;
+
+    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<u8, Fault> {
+        Ok(1)
+    }
+}
+
+fn main() {
+    let filter = Filter::noninteractive(ProbabilisticDp, EpsilonDelta::default());
+    let filter = launch(&filter, Arc::new(())).unwrap();
+    let _ = filter.launch(&Mine);
+}

@@ -1,0 +1,78 @@
+//! The examples run, and say what they are for.
+
+/// Runs an example and returns what it prints.
+macro_rules! output_of {
+    ($example:ident) => {{
+        let mut out = Vec::new();
+        $example::run(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }};
+}
+
+#[path = "../examples/quickstart.rs"]
+#[allow(dead_code)]
+mod quickstart;
+
+#[path = "../examples/interleave.rs"]
+#[allow(dead_code)]
+mod interleave;
+
+#[path = "../examples/odometer.rs"]
+#[allow(dead_code)]
+mod odometer;
+
+#[path = "../examples/person_in_the_middle.rs"]
+#[allow(dead_code)]
+mod person_in_the_middle;
+
+#[path = "../examples/threads.rs"]
+#[allow(dead_code)]
+mod threads;
+
+#[test]
+fn the_quick_start_refuses_and_spends_all() {
+    let text = output_of!(quickstart);
+    assert!(text.contains("a loss of 0.5 is over budget"), "{text}");
+    assert!(text.ends_with("Spent: 1 of 1.\n"), "{text}");
+}
+
+#[test]
+fn children_are_interleaved() {
+    let text = output_of!(interleave);
+    assert!(text.contains("Spent: 1."), "{text}");
+    assert!(text.contains("asked again: no answers are left."), "{text}");
+    assert!(
+        text.ends_with("The colleague has 0.2 left of 0.4.\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_odometer_reads_for_one_and_for_a_couple() {
+    let text = output_of!(odometer);
+    assert!(text.contains(" 0.038 "), "{text}");
+    assert!(text.contains(" 0.152\n"), "{text}");
+    assert!(
+        text.contains("a loss of 0.2 is over budget: 0 of 0.1 is spent"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_middle_answers_from_its_cache_and_stops_at_its_limit() {
+    let text = output_of!(person_in_the_middle);
+    assert!(
+        text.starts_with("Charged for the whole desk: ε = 0.3.\n"),
+        "{text}"
+    );
+    // The clerk was asked four times, of which the last was over budget.
+    assert_eq!(text.matches("the clerk is asked").count(), 4, "{text}");
+    assert_eq!(text.matches("no answers are left").count(), 3, "{text}");
+}
+
+#[test]
+fn threads_together_are_admitted_exactly() {
+    let text = output_of!(threads);
+    assert!(text.contains("together 2000\n"), "{text}");
+    assert!(text.ends_with("spent 3 of 3\n"), "{text}");
+}

@@ -1,0 +1,145 @@
+//! One budget, several threads.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Answer, Ask, Count, at, epsilon};
+use queryables::compose::{Compositor, FilterGate, Interleaved};
+use queryables::machine::SystemCoins;
+use queryables::prelude::*;
+
+/// Launches from so many threads and counts what was admitted.
+fn admitted(threads: usize, launches_each: usize) -> usize {
+    // Half of 200 000 launches fit.
+    let filter = Filter::concurrent(PureDp, epsilon("100"));
+    let filter = launch(&filter, Arc::new(())).unwrap();
+    let mechanism = at(epsilon("0.001"), Answer::default());
+    let admitted = std::thread::scope(|scope| {
+        let launching: Vec<_> = (0..threads)
+            .map(|_| {
+                scope.spawn(|| {
+                    (0..launches_each)
+                        .filter(|_| filter.release(&mechanism).is_ok())
+                        .count()
+                })
+            })
+            .collect();
+        launching
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .sum()
+    });
+    assert_eq!(filter.launched(), admitted as u64);
+    assert_eq!(mechanism.mechanism.0.count(), admitted);
+    assert_eq!(filter.remaining(), epsilon("0"));
+    admitted
+}
+
+#[test]
+fn two_threads_are_admitted_exactly_as_often_as_one() {
+    assert_eq!(admitted(1, 200_000), 100_000);
+    assert_eq!(admitted(2, 100_000), 100_000);
+}
+
+#[test]
+fn a_child_answers_one_query_at_a_time() {
+    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let child = filter.launch(&at(epsilon("1"), Count::default())).unwrap();
+    let mut answers: Vec<usize> = std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..4)
+            .map(|_| {
+                let child = child.clone();
+                scope.spawn(move || {
+                    (0..1000)
+                        .map(|_| child.ask(()).unwrap())
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        asking
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    answers.sort_unstable();
+    assert!(answers.into_iter().eq(1..=4000));
+}
+
+#[test]
+fn two_children_answer_at_the_same_time() {
+    // Each answer waits for the other: only two threads inside at once get through.
+    let barrier = Arc::new(std::sync::Barrier::new(2));
+    let meet = Ask::new(move |(): &(), ()| Ok(barrier.wait().is_leader()));
+    let meet = at(epsilon("0.1"), meet);
+    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let [one, two] = [(); 2].map(|()| filter.launch(&meet).unwrap());
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| one.ask(()));
+        let here = two.ask(()).unwrap();
+        assert_ne!(other.join().unwrap(), Ok(here));
+    });
+}
+
+#[test]
+fn a_query_asked_before_a_freeze_or_a_halt_is_answered_and_the_next_is_not() {
+    for freezes in [true, false] {
+        let (entered, has_entered) = std::sync::mpsc::channel();
+        let (go_on, may_go_on) = std::sync::mpsc::channel();
+        let channels = std::sync::Mutex::new((entered, may_go_on));
+        let slow = Ask::new(move |(): &(), ()| {
+            let channels = channels.lock().map_err(|_| Fault::Failed)?;
+            channels.0.send(()).map_err(|_| Fault::Failed)?;
+            channels.1.recv().map_err(|_| Fault::Failed)
+        });
+        let slow = at(epsilon("0.1"), slow);
+        let small = at(epsilon("0.1"), Answer::default());
+        let large = at(epsilon("9"), Answer::default());
+        let sequential = launch(&Filter::sequential(PureDp, epsilon("1")), Arc::new(())).unwrap();
+        let halting = Filter::concurrent(PureDp, epsilon("1")).halting();
+        let halting = launch(&halting, Arc::new(())).unwrap();
+        let child = if freezes {
+            sequential.launch(&slow)
+        } else {
+            halting.launch(&slow)
+        }
+        .unwrap();
+        std::thread::scope(|scope| {
+            let answer = scope.spawn(|| child.ask(()));
+            has_entered.recv().unwrap();
+            // The child is inside its answer while its leash is cut.
+            if freezes {
+                assert_eq!(sequential.release(&small), Ok(1));
+            } else {
+                assert!(matches!(
+                    halting.release(&large),
+                    Err(LaunchError::Refused(_))
+                ));
+            }
+            go_on.send(()).unwrap();
+            assert_eq!(answer.join().unwrap(), Ok(()));
+        });
+        let stopped = if freezes {
+            AskError::Frozen
+        } else {
+            AskError::Halted
+        };
+        assert_eq!(child.ask(()), Err(stopped));
+    }
+}
+
+#[test]
+fn handles_can_be_sent_and_shared() {
+    fn shared<T: Send + Sync + 'static>() {}
+    fn sent<T: Send + 'static>() {}
+    shared::<Queryable<u8, std::cell::Cell<u8>>>();
+    shared::<
+        Compositor<
+            Vec<u8>,
+            FilterGate<queryables::account::Capped<queryables::account::Sum<PureDp>>>,
+            AddRemove,
+            Interleaved,
+        >,
+    >();
+    sent::<SystemCoins>();
+}
