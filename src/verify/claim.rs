@@ -4,8 +4,9 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 
 use super::menu::Menu;
-use super::verifier::{Completeness, Pair, Verifier, Worst, exp_of, order_of};
-use super::{Interval, Rational, VerifyError};
+use super::verifier::Verifier;
+use super::worst::{Completeness, Worst, exp_of, order_of};
+use super::{Interval, Pair, Rational, VerifyError};
 use crate::machine::{Machine, Mechanism};
 use crate::privacy::{
     ApproxDp, Epsilon, EpsilonDelta, Measure, Order, PureDp, Rdp, RdpCurve, RdpGrid,

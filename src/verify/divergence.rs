@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::objective::{Objective, Value};
-use super::verifier::{exp_of, order_of};
 use super::views::Distribution;
+use super::worst::{exp_of, order_of};
 use super::{Interval, Rational, VerifyError};
 use crate::privacy::{Epsilon, Order};
 

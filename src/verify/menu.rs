@@ -59,6 +59,7 @@ pub struct Children<M, Q> {
 
 impl<M, Q> Children<M, Q> {
     /// These launches, and these queries to every child.
+    #[must_use]
     pub fn new(launches: Vec<M>, queries: Vec<Q>) -> Self {
         Self {
             launches,

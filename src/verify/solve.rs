@@ -5,9 +5,10 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::explorer::Explorer;
 use super::menu::Menu;
 use super::objective::{Objective, Value};
-use super::tree::{Expansion, Explorer, Node};
+use super::tree::{Expansion, Node};
 use super::{Interval, Rational, VerifyError};
 use crate::machine::StateKey;
 
@@ -52,6 +53,16 @@ pub(super) struct Point<Q, A, S> {
     place: Vec<(usize, usize)>,
 }
 
+/// A point of a conversation with this menu.
+pub(super) type PointOf<Q, A, N> = Point<Q, A, <N as Menu<Q, A>>::State>;
+
+/// What one query leads to: a point for each answer, and the mass that was not followed.
+type Asked<Q, A, N> = (Vec<PointOf<Q, A, N>>, [Rational; 2]);
+
+/// The points where conversations begin, and what they come to for each target.
+type Solved<Q, A, N> = (Vec<PointOf<Q, A, N>>, Vec<Value>);
+
+/// Explores conversations once, for several targets together.
 pub(super) struct Solver<'s, 'a, Q, A, N: Menu<Q, A>> {
     pub(super) explorer: &'s Explorer<'a, Q, A>,
     pub(super) menu: &'s N,
@@ -65,7 +76,7 @@ const SHARDS: usize = 64;
 
 /// Conversations no longer than this are remembered even if the machine shows no state: they are
 /// where threads share their work.
-const SHARED_ROUNDS: usize = 2;
+pub(super) const SHARED_ROUNDS: usize = 2;
 
 impl<'s, 'a, Q, A, N> Solver<'s, 'a, Q, A, N>
 where
@@ -93,7 +104,7 @@ where
         &self,
         depth: usize,
         threads: usize,
-    ) -> Result<(Vec<Point<Q, A, N::State>>, Vec<Value>), VerifyError> {
+    ) -> Result<Solved<Q, A, N>, VerifyError> {
         let Expansion { nodes, cut } = self.explorer.root()?;
         let points = self.points_of(nodes, &self.menu.start(), depth, &[], 0);
         self.share(&points, threads)?;
@@ -108,7 +119,7 @@ where
         left: usize,
         place: &[(usize, usize)],
         query: usize,
-    ) -> Vec<Point<Q, A, N::State>> {
+    ) -> Vec<PointOf<Q, A, N>> {
         let nodes = nodes.into_iter().enumerate();
         nodes
             .map(|(answer, node)| Point {
@@ -126,10 +137,10 @@ where
     /// What asking this, the query with this number on the menu, leads to.
     pub(super) fn ask(
         &self,
-        point: &Point<Q, A, N::State>,
+        point: &PointOf<Q, A, N>,
         number: usize,
         query: &Q,
-    ) -> Result<(Vec<Point<Q, A, N::State>>, [Rational; 2]), VerifyError> {
+    ) -> Result<Asked<Q, A, N>, VerifyError> {
         let menu = self.explorer.number(StateKey::of(&("menu", &point.menu)));
         let Expansion { nodes, cut } = self.explorer.expand(&point.node, query, (menu, number))?;
         let left = point.left.saturating_sub(1);
@@ -140,7 +151,7 @@ where
     /// What all answers to a query come to for each target, and how many more queries it takes.
     fn combine(
         &self,
-        points: &[Point<Q, A, N::State>],
+        points: &[PointOf<Q, A, N>],
         cut: &[Rational; 2],
     ) -> Result<Vec<(Value, usize)>, VerifyError> {
         let mut sums = vec![(Value::ZERO, 0); self.targets.len()];
@@ -158,7 +169,7 @@ where
     }
 
     /// The best for each target from here on.
-    pub(super) fn best(&self, point: &Point<Q, A, N::State>) -> Result<Vec<Best>, VerifyError> {
+    pub(super) fn best(&self, point: &PointOf<Q, A, N>) -> Result<Vec<Best>, VerifyError> {
         let masses = point.node.masses();
         let stop = || {
             let best = |target: &Target| Best {
@@ -229,7 +240,7 @@ where
     /// on each side. How the conversation came here is not part of it, so that interleavings which
     /// lead to the same states are one. A machine that does not show its state has its whole
     /// transcript for a state, and is remembered for short conversations only.
-    fn key(&self, point: &Point<Q, A, N::State>) -> (Option<Vec<u8>>, Interval) {
+    fn key(&self, point: &PointOf<Q, A, N>) -> (Option<Vec<u8>>, Interval) {
         let one = Interval::exact(Rational::ONE);
         let shows = point.node.sides.iter().flatten().all(|b| b.state.is_some());
         if !shows {
@@ -260,47 +271,8 @@ where
     }
 
     /// The transcript as the place in the tree, where it is short.
-    fn transcript_key(&self, point: &Point<Q, A, N::State>) -> Option<Vec<u8>> {
+    fn transcript_key(&self, point: &PointOf<Q, A, N>) -> Option<Vec<u8>> {
         // The first entry is the start.
         (point.place.len() <= 1 + SHARED_ROUNDS).then(|| StateKey::of(&point.place))
-    }
-
-    /// Explores the first points of the conversation on several threads; what they find is
-    /// remembered.
-    fn share(&self, points: &[Point<Q, A, N::State>], threads: usize) -> Result<(), VerifyError> {
-        if threads < 2 {
-            return Ok(());
-        }
-        let mut tasks = points.to_vec();
-        for _ in 0..SHARED_ROUNDS {
-            let mut longer = Vec::new();
-            for point in tasks.iter().filter(|point| point.left > 1) {
-                for (number, query) in self.menu.queries(&point.menu).iter().enumerate() {
-                    longer.extend(self.ask(point, number, query)?.0);
-                }
-            }
-            if longer.is_empty() {
-                break;
-            }
-            tasks = longer;
-        }
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<(), VerifyError> {
-            while let Some(point) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                self.best(point)?;
-            }
-            Ok(())
-        };
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let mut result = Ok(());
-            for worker in workers {
-                match worker.join() {
-                    Ok(done) => result = result.and(done),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            result
-        })
     }
 }

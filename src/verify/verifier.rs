@@ -4,46 +4,16 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::sync::Arc;
 
+use super::explorer::Explorer;
 use super::menu::Menu;
 use super::objective::{Objective, Value};
 use super::side::Side;
-use super::solve::{Point, Solver, Target};
+use super::solve::{PointOf, Solver, Target};
 use super::strategy::Strategy;
-use super::tree::Explorer;
-use super::{Interval, Rational, VerifyError};
+use super::worst::{Completeness, Direction, Worst, exp_of, order_of};
+use super::{Interval, Pair, Rational, VerifyError};
 use crate::machine::{Inspect, Machine, Mechanism};
 use crate::privacy::{Epsilon, Order};
-
-/// Two neighbouring datasets.
-#[derive(Clone, Debug)]
-pub struct Pair<D: ?Sized> {
-    one: Arc<D>,
-    other: Arc<D>,
-}
-
-impl<D> Pair<D> {
-    /// These two.
-    pub fn new(one: D, other: D) -> Self {
-        Self {
-            one: Arc::new(one),
-            other: Arc::new(other),
-        }
-    }
-}
-
-impl<D: ?Sized> Pair<D> {
-    /// One of them.
-    #[must_use]
-    pub fn one(&self) -> &Arc<D> {
-        &self.one
-    }
-
-    /// The other one.
-    #[must_use]
-    pub fn other(&self) -> &Arc<D> {
-        &self.other
-    }
-}
 
 /// A mechanism, two datasets, a menu and a depth: all that every adversary could do.
 ///
@@ -98,7 +68,7 @@ impl<'a, Q, A, N> Verifier<'a, Q, A, N> {
         D: Send + Sync + ?Sized,
         M: Mechanism<D, Machine: Machine<Query = Q, Answer = A>> + Sync + ?Sized,
     {
-        let sides = [&pair.one, &pair.other].map(|data| Side::opaque(mechanism, data));
+        let sides = [pair.one(), pair.other()].map(|data| Side::opaque(mechanism, data));
         Self::of(sides, menu, depth)
     }
 
@@ -108,7 +78,7 @@ impl<'a, Q, A, N> Verifier<'a, Q, A, N> {
         D: Send + Sync + ?Sized,
         M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect> + Sync + ?Sized,
     {
-        let sides = [&pair.one, &pair.other].map(|data| Side::transparent(mechanism, data));
+        let sides = [pair.one(), pair.other()].map(|data| Side::transparent(mechanism, data));
         Self::of(sides, menu, depth)
     }
 
@@ -189,44 +159,6 @@ impl<Q, A, N> Debug for Verifier<'_, Q, A, N> {
     }
 }
 
-/// Whether everything was followed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Completeness {
-    /// Every path of every conversation.
-    Complete,
-    /// Samplers were cut.
-    Truncated {
-        /// At most this probability was not followed, whatever the adversary does.
-        mass: Rational,
-    },
-}
-
-/// Which of the two datasets comes first in the divergence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// The first dataset against the second.
-    Forward,
-    /// The second dataset against the first.
-    Backward,
-}
-
-/// The worst that any adversary can do.
-#[derive(Clone, Debug)]
-pub struct Worst<Q, A> {
-    /// The supremum over all adversaries and both directions.
-    pub value: Value,
-    /// The direction in which it is attained.
-    pub direction: Direction,
-    /// Whether everything was followed.
-    pub completeness: Completeness,
-    /// An adversary that attains it. Where values are intervals, it attains the upper end.
-    pub adversary: Strategy<Q, A>,
-    /// How many different points of the conversation were explored.
-    pub points: u64,
-    /// How often the machine was run.
-    pub runs: u64,
-}
-
 impl<Q, A, N> Verifier<'_, Q, A, N>
 where
     Q: Clone + Send + Sync,
@@ -255,7 +187,7 @@ where
     }
 
     /// The largest `e^((α-1) D_α)`, where `D_α` is the Rényi divergence: exact where the order is a
-    /// whole number up to 1000. [`renyi_divergence`] makes a divergence of it.
+    /// whole number up to 1000. [`renyi_divergence`](super::renyi_divergence) makes a divergence of it.
     ///
     /// # Errors
     ///
@@ -333,7 +265,7 @@ where
     /// What attains the best value for a target from here on, with so many queries written down.
     fn strategy(
         solver: &Solver<'_, '_, Q, A, N>,
-        point: &Point<Q, A, N::State>,
+        point: &PointOf<Q, A, N>,
         target: usize,
         whole: &Value,
         room: usize,
@@ -381,44 +313,4 @@ fn longest<Q, A>(starts: Vec<Strategy<Q, A>>) -> Strategy<Q, A> {
         .into_iter()
         .max_by_key(Strategy::depth)
         .unwrap_or(Strategy::Stop { masses })
-}
-
-impl<Q: Debug, A: Debug> fmt::Display for Worst<Q, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let direction = match self.direction {
-            Direction::Forward => "first dataset against second",
-            Direction::Backward => "second dataset against first",
-        };
-        writeln!(f, "{} ({direction}), attained by:", self.value)?;
-        write!(f, "{}", self.adversary)?;
-        if let Completeness::Truncated { mass } = &self.completeness {
-            write!(f, "\nnot followed: a probability of at most {mass}")?;
-        }
-        Ok(())
-    }
-}
-
-/// `e^ε`.
-pub(super) fn exp_of(epsilon: Epsilon) -> Result<Interval, VerifyError> {
-    let exponent = Rational::from_parts(epsilon.units().into(), 10_u128.pow(27).into());
-    Interval::exp(&exponent).ok_or(VerifyError::OutOfRange("epsilon"))
-}
-
-/// α as a fraction.
-pub(super) fn order_of(order: Order) -> Rational {
-    Rational::from_parts(order.units().into(), 10_u128.pow(9).into())
-}
-
-/// The Rényi divergence `D_α`, given `e^((α-1) D_α)`; `None` for infinity.
-#[must_use]
-pub fn renyi_divergence(value: &Value, order: Order) -> Option<Interval> {
-    let Value::Finite(value) = value else {
-        return None;
-    };
-    // Exactly 1 or more in theory; what is cut or rounded may be below.
-    let log = |number: &Rational| Interval::ln(&number.clone().max(Rational::ONE));
-    let scale = Interval::exact(Rational::ONE / (order_of(order) - Rational::ONE));
-    let low = log(value.low())?.times(&scale);
-    let high = log(value.high())?.times(&scale);
-    Some(Interval::between(low.low().clone(), high.high().clone()))
 }

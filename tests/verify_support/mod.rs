@@ -103,7 +103,7 @@ impl Private<Rdp, AddRemove> for Respond {
 
 fn whole(order: Order) -> Result<u64, UnknownLoss> {
     let units = order.units();
-    if units % 1_000_000_000 == 0 {
+    if units.is_multiple_of(1_000_000_000) {
         Ok((units / 1_000_000_000) as u64)
     } else {
         Err(UnknownLoss("only whole orders are worked out"))
