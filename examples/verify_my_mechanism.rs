@@ -75,6 +75,11 @@ impl Machine for Comparing {
     }
 }
 
+/// Holds both versions against the claim.
+///
+/// # Errors
+///
+/// When it cannot be checked, or when nothing can be written.
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     // One row more or less.
     let pair = Pair::new(vec![7, 7, 8], vec![7, 7]);

@@ -201,36 +201,19 @@ fn recognising_states_changes_nothing_but_the_work() {
 #[test]
 fn threads_change_nothing() {
     let pair = Pair::new(false, true);
-    let three = ConcurrentComposition::new(
-        [Respond {
-            odds: 3,
-            answers: 2,
-        }; 3],
-    );
-    let menu = || vec![(0, ()), (1, ()), (2, ())];
-    let values = [1, 2, 5].map(|threads| {
-        let worst = Verifier::new(&three, &pair, menu(), 4)
-            .threads(threads)
-            .worst_delta(ratio(2, 1))
-            .unwrap();
-        (worst.value, worst.adversary)
-    });
-    assert_eq!(values[0], values[1]);
-    assert_eq!(values[0], values[2]);
-}
-
-#[test]
-fn the_limit_is_never_silent() {
-    let pair = Pair::new(false, true);
-    let three = ConcurrentComposition::new([once(3); 3]);
-    let verifier =
-        |limit| Verifier::new(&three, &pair, vec![(0, ()), (1, ()), (2, ())], 4).limit(limit);
-    let worst = verifier(100_000).worst_ratio().unwrap();
+    let three = ConcurrentComposition::new([2, 3, 5].map(|odds| Respond { odds, answers: 3 }));
+    let by_state = |limit| {
+        let menu = vec![(0, ()), (1, ()), (2, ())];
+        Verifier::by_state(&three, &pair, menu, 8)
+            .threads(1)
+            .limit(limit)
+    };
+    let worst = by_state(100_000).worst_delta(ratio(2, 1)).unwrap();
+    let limit = worst.points - 1;
+    assert!(worst.runs < limit, "{} {}", worst.runs, worst.points);
     assert_eq!(
-        verifier(worst.runs / 2).worst_ratio().unwrap_err(),
-        VerifyError::Limit {
-            limit: worst.runs / 2
-        }
+        by_state(limit).worst_delta(ratio(2, 1)).unwrap_err(),
+        VerifyError::Limit { limit }
     );
 }
 

@@ -3,6 +3,7 @@
 
 mod verify_support;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use queryables::account::{Accumulator, Capped, Sum};
@@ -50,30 +51,6 @@ impl Private<PureDp, AddRemove> for Repeat {
     }
 }
 
-/// Filt(NIM), Alg 2: every launch is answered at once.
-#[derive(Clone)]
-struct FiltNim(Epsilon);
-
-type NimCompositor = Compositor<bool, FilterGate<Capped<Sum<PureDp>>>, AddRemove, NonInteractive>;
-
-struct FiltNimMachine(NimCompositor);
-
-impl Mechanism<bool> for FiltNim {
-    type Machine = FiltNimMachine;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<FiltNimMachine, Fault> {
-        let filter = Filter::noninteractive(PureDp, self.0);
-        Ok(FiltNimMachine(filter.start(data, coins)?))
-    }
-}
-
-impl Machine for FiltNimMachine {
-    type Query = Released1;
-    type Answer = Result<bool, LaunchError<Epsilon>>;
-    fn step(&mut self, query: Released1, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
-        Ok(self.0.release_with(&query, coins))
-    }
-}
-
 /// P of Alg 11: starts N where M is launched, and plays P_j from then on.
 #[derive(Clone, Default)]
 struct PlayChildren {
@@ -83,8 +60,8 @@ struct PlayChildren {
 impl Middle for PlayChildren {
     type OuterQuery = Message<Repeat, ()>;
     type OuterAnswer = Told;
-    type InnerQuery = Released1;
-    type InnerAnswer = Result<bool, LaunchError<Epsilon>>;
+    type InnerQuery = Message<Released1, Infallible>;
+    type InnerAnswer = Told;
 
     fn on_query(
         &mut self,
@@ -93,7 +70,9 @@ impl Middle for PlayChildren {
     ) -> Result<MoveOf<Self>, Fault> {
         match query {
             // Direction Q: a launch goes on to Filt(NIM).
-            Message::Launch(Repeat(noninteractive)) => Ok(Move::Ask(noninteractive)),
+            Message::Launch(Repeat(noninteractive)) => {
+                Ok(Move::Ask(Message::Launch(noninteractive)))
+            }
             Message::Ask(number, ()) => match self.children.get(number) {
                 Some(answer) => {
                     let repeated = Repeating(*answer).step((), coins)?;
@@ -105,32 +84,35 @@ impl Middle for PlayChildren {
         }
     }
 
-    fn on_answer(
-        &mut self,
-        answer: Result<bool, LaunchError<Epsilon>>,
-        _: &mut dyn Coins,
-    ) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: Told, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer(match answer {
-            Ok(answer) => {
+            Reply::Answered(answer) => {
                 self.children.push(answer);
                 Reply::Launched(self.children.len() - 1)
             }
-            Err(error) => Reply::NotLaunched(error),
+            other => other,
         }))
     }
+}
+
+/// Filt(NIM), Alg 2: every launch is answered at once.
+fn noninteractive(
+    budget: Epsilon,
+) -> Addressed<Filter<PureRule, AddRemove, NonInteractive>, Released1> {
+    Addressed::new(Filter::noninteractive(PureDp, budget))
 }
 
 #[test]
 fn alg_11_concurrent_filters_are_postprocessings_of_noninteractive_ones() {
     let budget = ln_times(3, 2);
-    let reduced = FiltNim(budget).through(PlayChildren::default());
+    let reduced = noninteractive(budget).through(PlayChildren::default());
     let menu = || Children::new(vec![Repeat(Released1(3)), Repeat(Released1(9))], vec![()]);
     for bit in [false, true] {
         let data = Arc::new(bit);
         assert_same_views!(&pure_filter::<Repeat>(budget), &reduced, &data, menu(), 4);
     }
     // Another budget is noticed.
-    let other = FiltNim(ln(3)).through(PlayChildren::default());
+    let other = noninteractive(ln(3)).through(PlayChildren::default());
     let difference =
         Verifier::comparing(&pure_filter(budget), &other, &Arc::new(true), menu(), 4).difference();
     assert_eq!(exact(&difference.unwrap()), Rational::ONE);

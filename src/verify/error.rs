@@ -12,10 +12,11 @@ pub enum VerifyError {
          from the coins, and is there no state outside the machine?"
     )]
     Diverged,
-    /// The machine was run as often as the limit allows.
+    /// The machine was run, or points of the conversation were explored, as often as the limit
+    /// allows.
     #[error(
-        "stopped after {limit} runs of the machine: take a smaller menu or depth, let the machine \
-         show its state, or raise the limit"
+        "stopped after {limit} runs of the machine or points of the conversation: take a smaller \
+         menu or depth, let the machine show its state, or raise the limit"
     )]
     Limit {
         /// The limit.
@@ -34,6 +35,10 @@ pub enum VerifyError {
     #[error("{0} is too large to compute with")]
     OutOfRange(&'static str),
 }
+
+/// How often machines are run, and how many points are explored, if nothing is said. A point that
+/// is remembered takes about a kilobyte.
+pub(super) const LIMIT: u64 = 2_000_000;
 
 /// A draw with more outcomes than this is an error: listing them would not end in useful time.
 pub(super) const MOST_OUTCOMES: u64 = 1 << 20;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::branching::{Branching, Choice, every_path};
+use super::error::LIMIT;
 use super::side::{Running, Side};
 use super::tree::{Branch, Ending, Expansion, Groups, Node, Step};
 use super::{Rational, VerifyError};
@@ -36,7 +37,7 @@ impl<'a, Q, A> Explorer<'a, Q, A> {
         Self {
             sides,
             cut: Rational::from_parts(1.into(), (1_u64 << 30).into()),
-            limit: 20_000_000,
+            limit: LIMIT,
             runs: AtomicU64::new(0),
             numbers: Mutex::default(),
             steps: (0..SHARDS).map(|_| Mutex::default()).collect(),

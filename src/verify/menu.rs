@@ -177,3 +177,57 @@ where
         state
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Asked = Message<&'static str, u8>;
+    type Told = Result<Reply<(), u8>, Fault>;
+
+    /// The menu after these rounds.
+    fn after(menu: &Children<&'static str, u8>, rounds: &[(Asked, Told)]) -> Vec<Asked> {
+        let start = Menu::<Asked, Reply<(), u8>>::start(menu);
+        let state = rounds.iter().fold(start, |state, (query, answer)| {
+            menu.after(&state, query, answer)
+        });
+        Menu::<Asked, Reply<(), u8>>::queries(menu, &state)
+    }
+
+    #[test]
+    fn children_can_be_asked_once_they_are_there() {
+        let menu = Children::new(vec!["coin"], vec![7]).at_most(2).reading();
+        let launch = Message::Launch("coin");
+        let reading = Message::PrivacyLoss;
+        assert_eq!(after(&menu, &[]), [launch.clone(), reading.clone()]);
+        let launched = (launch.clone(), Ok(Reply::Launched(0)));
+        assert_eq!(
+            after(&menu, std::slice::from_ref(&launched)),
+            [launch.clone(), Message::Ask(0, 7), reading.clone()]
+        );
+        // A launch that was not admitted counts as tried, and gives no child.
+        let failed = (
+            launch,
+            Ok(Reply::NotLaunched(crate::compose::LaunchError::Failed)),
+        );
+        assert_eq!(
+            after(&menu, &[launched, failed]),
+            [Message::Ask(0, 7), reading]
+        );
+    }
+
+    #[test]
+    fn a_transcript_decides() {
+        let menu = ByTranscript::new(|said: &[(u8, Result<u8, Fault>)]| match said {
+            [] => vec![1, 2],
+            [.., (_, Ok(answer))] => vec![*answer],
+            [.., (_, Err(_))] => vec![],
+        });
+        let start = menu.start();
+        assert_eq!(menu.queries(&start), [1, 2]);
+        let next = menu.after(&start, &1, &Ok(9));
+        assert_eq!(menu.queries(&next), [9]);
+        let next = menu.after(&next, &9, &Err(Fault::Exhausted));
+        assert_eq!(menu.queries(&next), []);
+    }
+}

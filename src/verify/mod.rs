@@ -80,8 +80,8 @@
 //! | ratios and Rényi divergences beyond a cut; δ(ε) is bounded from both sides | `ratios_beyond_a_cut` |
 //!
 //! *Sound*, within that: what it refutes is refuted, with the adversary as the witness
-//! (`the_worst_adversary_attains_what_is_said`, `the_worst_is_the_worst`), and thirteen planted bugs
-//! are caught (`tests/verify_planted.rs`).
+//! (`the_worst_adversary_attains_what_is_said`, `the_worst_is_the_worst`), and sixteen planted bugs
+//! are caught (`tests/verify_planted.rs`, `tests/verify_properties.rs`).
 
 mod branching;
 mod claim;

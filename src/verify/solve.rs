@@ -192,7 +192,10 @@ where
             }
         }
         let mut best: Vec<Best> = stop();
-        self.points.fetch_add(1, Ordering::Relaxed);
+        let limit = self.explorer.limit;
+        if self.points.fetch_add(1, Ordering::Relaxed) as u64 >= limit {
+            return Err(VerifyError::Limit { limit });
+        }
         for (index, query) in self.menu.queries(&point.menu).iter().enumerate() {
             let (points, cut) = self.ask(point, index, query)?;
             let values = self.combine(&points, &cut)?;

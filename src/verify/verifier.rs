@@ -128,11 +128,11 @@ impl<'a, Q, A, N> Verifier<'a, Q, A, N> {
         }
     }
 
-    /// Gives up, with an error, after running the machine so often; 20 million times if nothing
-    /// is said.
+    /// Gives up, with an error, after running the machine so often, or exploring so many points of
+    /// the conversation; two million if nothing is said.
     #[must_use]
-    pub fn limit(mut self, runs: u64) -> Self {
-        self.explorer.limit = runs;
+    pub fn limit(mut self, limit: u64) -> Self {
+        self.explorer.limit = limit;
         self
     }
 

@@ -7,6 +7,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::branching::{Branching, every_path};
+use super::error::LIMIT;
 use super::side::guarded;
 use super::{Interval, Rational, VerifyError};
 use crate::machine::{
@@ -132,7 +133,12 @@ where
     V::Answer: Eq + Hash,
 {
     let cut = Rational::from_parts(1.into(), (1_u64 << 30).into());
+    let mut runs = 0;
     let outcomes = every_path(&[], &cut, |coins| {
+        runs += 1;
+        if runs > LIMIT {
+            return Err(VerifyError::Limit { limit: LIMIT });
+        }
         let coins = RefCell::new(coins);
         let mut of_machine = Shared(&coins);
         let view = match guarded(|| mechanism.start(data, &mut of_machine)) {
