@@ -201,6 +201,38 @@ fn recognising_states_changes_nothing_but_the_work() {
 #[test]
 fn threads_change_nothing() {
     let pair = Pair::new(false, true);
+    let three = ConcurrentComposition::new(
+        [Respond {
+            odds: 3,
+            answers: 2,
+        }; 3],
+    );
+    let menu = || vec![(0, ()), (1, ()), (2, ())];
+    let values = [1, 2, 5].map(|threads| {
+        let worst = Verifier::new(&three, &pair, menu(), 4)
+            .threads(threads)
+            .worst_delta(ratio(2, 1))
+            .unwrap();
+        (worst.value, worst.adversary)
+    });
+    assert_eq!(values[0], values[1]);
+    assert_eq!(values[0], values[2]);
+}
+
+#[test]
+fn the_limit_is_never_silent() {
+    let pair = Pair::new(false, true);
+    let three = ConcurrentComposition::new([once(3); 3]);
+    let verifier =
+        |limit| Verifier::new(&three, &pair, vec![(0, ()), (1, ()), (2, ())], 4).limit(limit);
+    let worst = verifier(100_000).worst_ratio().unwrap();
+    assert_eq!(
+        verifier(worst.runs / 2).worst_ratio().unwrap_err(),
+        VerifyError::Limit {
+            limit: worst.runs / 2
+        }
+    );
+    // Where states are recognised, machines are run seldom, and points count.
     let three = ConcurrentComposition::new([2, 3, 5].map(|odds| Respond { odds, answers: 3 }));
     let by_state = |limit| {
         let menu = vec![(0, ()), (1, ()), (2, ())];
@@ -292,4 +324,67 @@ fn decimal_epsilons_have_certified_deltas() {
         .check(&PureDp, &"1.098612288668109691395245236".parse().unwrap())
         .unwrap();
     assert!(verdict.is_refuted(), "{verdict}");
+}
+
+/// Answers with how often it was asked in all its lives: no coins, and another answer each time.
+struct Counting(AtomicU64);
+struct CountingMachine<'a>(&'a AtomicU64);
+
+impl<'a> Mechanism<bool> for &'a Counting {
+    type Machine = CountingMachine<'a>;
+    fn start(&self, _: &Arc<bool>, _: &mut dyn Coins) -> Result<CountingMachine<'a>, Fault> {
+        Ok(CountingMachine(&self.0))
+    }
+}
+
+impl Machine for CountingMachine<'_> {
+    type Query = ();
+    type Answer = u64;
+    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<u64, Fault> {
+        Ok(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+#[test]
+fn another_answer_on_a_replay_is_an_error() {
+    let pair = Pair::new(false, true);
+    let counting = &Counting(AtomicU64::new(0));
+    let verifier = Verifier::new(&counting, &pair, vec![()], 2);
+    // The second side starts where the first has left off: at depth 1 that looks like a leak.
+    assert_eq!(verifier.worst_ratio().unwrap_err(), VerifyError::Diverged);
+}
+
+/// A hidden coin that depends on the data, and noisy answers that depend on the coin alone.
+struct Hiding;
+
+#[derive(Hash)]
+struct Hidden(usize);
+
+impl Mechanism<bool> for Hiding {
+    type Machine = Hidden;
+    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Hidden, Fault> {
+        Ok(Hidden(coins.weighted(&[1, 2, 4])? ^ usize::from(**data)))
+    }
+}
+
+impl Machine for Hidden {
+    type Query = usize;
+    type Answer = bool;
+    fn step(&mut self, query: usize, coins: &mut dyn Coins) -> Result<bool, Fault> {
+        Ok((self.0 == query) ^ (coins.weighted(&[3, 1])? == 1))
+    }
+}
+
+#[test]
+fn states_that_both_datasets_share_are_kept_apart() {
+    let pair = Pair::new(false, true);
+    for factor in [ratio(1, 1), ratio(3, 2), ratio(2, 1)] {
+        let menu = vec![0, 1, 2, 3];
+        let by_state = Verifier::by_state(&Hiding, &pair, menu.clone(), 3);
+        let opaque = Verifier::new(&Hiding, &pair, menu, 3);
+        assert_eq!(
+            by_state.worst_delta(factor.clone()).unwrap().value,
+            opaque.worst_delta(factor).unwrap().value
+        );
+    }
 }

@@ -16,7 +16,7 @@ use queryables::middle::{Middle, Move, MoveOf, ThroughExt};
 use queryables::privacy::{
     AddRemove, Epsilon, Private, PureDp, Rdp, Restated, Rho, UnknownLoss, ZCdp,
 };
-use queryables::verify::{Children, Pair, Rational, Verifier};
+use queryables::verify::{ByRound, Children, Pair, Rational, Verifier};
 use verify_support::*;
 
 // ---- Alg 11: FiltCon(IM) is a postprocessing of Filt(NIM) ------------------------------------
@@ -332,22 +332,61 @@ fn alg_12_larger_filters_are_postprocessings_of_filters_of_two() {
 #[test]
 fn nested_filters_with_different_budgets_are_different_states() {
     let pair = Pair::new(false, true);
-    let outer = Addressed::<_, Kid>::new(Filter::concurrent(PureDp, ln_times(3, 4)));
+    let outer = Addressed::<_, Kid>::new(Filter::concurrent(PureDp, ln_times(3, 3)));
     let rest = |budget| {
-        Message::Launch(Kid::Rest(Addressed::new(Filter::concurrent(
-            PureDp, budget,
-        ))))
+        let filter = Filter::concurrent(PureDp, budget);
+        Message::Launch(Kid::Rest(Addressed::new(filter)))
     };
-    let menu = vec![
-        rest(ln(3)),
-        rest(ln_times(3, 2)),
-        Message::Ask(0, KidQuery::Rest(Message::Launch(once(9)))),
-        Message::Ask(0, KidQuery::Rest(Message::Ask(0, ()))),
-    ];
-    let worst = Verifier::by_state(&outer, &pair, menu.clone(), 3).worst_ratio();
+    // Both orders spend the same, and only the second has the larger one first.
+    let launches = vec![rest(ln(3)), rest(ln_times(3, 2))];
+    let menu = ByRound(vec![
+        launches.clone(),
+        launches,
+        vec![Message::Ask(0, KidQuery::Rest(Message::Launch(once(9))))],
+        vec![Message::Ask(0, KidQuery::Rest(Message::Ask(0, ())))],
+    ]);
+    let worst = Verifier::new(&outer, &pair, menu.clone(), 4).worst_ratio();
     assert_eq!(exact(&worst.unwrap()), ratio(9, 1));
-    let worst = Verifier::new(&outer, &pair, menu, 3).worst_ratio();
+    let worst = Verifier::by_state(&outer, &pair, menu, 4).worst_ratio();
     assert_eq!(exact(&worst.unwrap()), ratio(9, 1));
+}
+
+/// A response, or nothing but a failure at the same price.
+#[derive(Clone, Debug, Hash)]
+enum Fragile {
+    Sound,
+    Failing,
+}
+
+impl Mechanism<bool> for Fragile {
+    type Machine = Responding;
+    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Responding, Fault> {
+        match self {
+            Self::Sound => once(3).start(data, coins),
+            Self::Failing => Err(Fault::Failed),
+        }
+    }
+}
+
+impl Private<PureDp, AddRemove> for Fragile {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(ln(3))
+    }
+}
+
+/// A launch that fails freezes what was launched before, and leaves no other trace.
+#[test]
+fn frozen_children_are_different_states() {
+    let pair = Pair::new(false, true);
+    let filter = Addressed::<_, Fragile>::new(Filter::sequential(PureDp, ln_times(3, 2)));
+    let launches = [Fragile::Sound, Fragile::Failing]
+        .map(Message::Launch)
+        .to_vec();
+    let menu = ByRound(vec![launches.clone(), launches, vec![Message::Ask(0, ())]]);
+    let worst = Verifier::new(&filter, &pair, menu.clone(), 3).worst_ratio();
+    assert_eq!(exact(&worst.unwrap()), ratio(3, 1));
+    let worst = Verifier::by_state(&filter, &pair, menu, 3).worst_ratio();
+    assert_eq!(exact(&worst.unwrap()), ratio(3, 1));
 }
 
 // ---- Alg 13: a zCDP filter is a postprocessing of a Rényi filter ------------------------------

@@ -426,4 +426,18 @@ mod tests {
         assert_eq!(large.minus(&Interval::exact(ratio(1, 1))), Interval::ZERO);
         assert_eq!(small.over(&Interval::ZERO), None);
     }
+
+    #[test]
+    fn what_is_rounded_is_rounded_outward() {
+        let small = Interval::between(ratio(1, 5), ratio(1, 2));
+        let third = Interval::exact(ratio(1, 3));
+        let product = small.times(&third);
+        assert!(*product.low() < ratio(1, 15) && *product.high() > ratio(1, 6));
+        let quotient = third
+            .over(&Interval::between(ratio(1, 2), ratio(7, 1)))
+            .unwrap();
+        assert!(*quotient.low() < ratio(1, 21) && *quotient.high() > ratio(2, 3));
+        let difference = small.minus(&Interval::exact(ratio(1, 7)));
+        assert!(*difference.low() < ratio(2, 35) && *difference.high() > ratio(5, 14));
+    }
 }

@@ -9,7 +9,7 @@ use crate::machine::Fault;
 
 /// The queries that an adversary chooses from, as a function of what is public.
 ///
-/// A list of queries is a menu that never changes. [`Children`] is the menu of a compositor:
+/// A list of queries is a menu that never changes, [`ByRound`] has one for each round. [`Children`] is the menu of a compositor:
 /// launches, and queries to those that were launched. [`ByTranscript`] may depend on everything
 /// that was said, at the price that no two conversations are alike any more.
 pub trait Menu<Q, A>: Sync {
@@ -37,6 +37,35 @@ impl<Q: Clone + Sync, A> Menu<Q, A> for Vec<Q> {
     }
 
     fn after(&self, (): &(), _query: &Q, _answer: &Result<A, Fault>) {}
+}
+
+/// A list of queries for each round, and nothing beyond the last.
+///
+/// ```
+/// use queryables::verify::ByRound;
+///
+/// // One of two first, then always the same.
+/// let menu = ByRound(vec![vec!["left", "right"], vec!["on"], vec!["on"]]);
+/// # let _ = menu;
+/// ```
+#[derive(Clone, Debug)]
+pub struct ByRound<Q>(pub Vec<Vec<Q>>);
+
+impl<Q: Clone + Sync, A> Menu<Q, A> for ByRound<Q> {
+    /// How many rounds there were.
+    type State = usize;
+
+    fn start(&self) -> usize {
+        0
+    }
+
+    fn queries(&self, round: &usize) -> Vec<Q> {
+        self.0.get(*round).cloned().unwrap_or_default()
+    }
+
+    fn after(&self, round: &usize, _query: &Q, _answer: &Result<A, Fault>) -> usize {
+        round + 1
+    }
 }
 
 /// The menu of a compositor: launch one of these mechanisms, ask a launched child one of these

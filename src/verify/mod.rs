@@ -110,7 +110,7 @@ pub use dashu_ratio::RBig as Rational;
 pub use divergence::Divergences;
 pub use error::VerifyError;
 pub use interval::Interval;
-pub use menu::{ByTranscript, Children, Menu};
+pub use menu::{ByRound, ByTranscript, Children, Menu};
 pub use objective::Value;
 pub use pair::Pair;
 pub use strategy::{Player, Strategy};
