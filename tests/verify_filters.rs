@@ -337,13 +337,13 @@ fn nested_filters_with_different_budgets_are_different_states() {
         let filter = Filter::concurrent(PureDp, budget);
         Message::Launch(Kid::Rest(Addressed::new(filter)))
     };
-    // Both orders spend the same, and only the second has the larger one first.
-    let launches = vec![rest(ln(3)), rest(ln_times(3, 2))];
+    // Both orders spend the same, and only one of them has the larger one second.
+    let launches = vec![rest(ln_times(3, 2)), rest(ln(3))];
     let menu = ByRound(vec![
         launches.clone(),
         launches,
-        vec![Message::Ask(0, KidQuery::Rest(Message::Launch(once(9))))],
-        vec![Message::Ask(0, KidQuery::Rest(Message::Ask(0, ())))],
+        vec![Message::Ask(1, KidQuery::Rest(Message::Launch(once(9))))],
+        vec![Message::Ask(1, KidQuery::Rest(Message::Ask(0, ())))],
     ]);
     let worst = Verifier::new(&outer, &pair, menu.clone(), 4).worst_ratio();
     assert_eq!(exact(&worst.unwrap()), ratio(9, 1));

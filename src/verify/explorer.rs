@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::branching::{Branching, Choice, every_path};
+use super::branching::{Branching, Choice, Outcome, every_path};
 use super::error::LIMIT;
 use super::side::{Running, Side};
 use super::tree::{Branch, Ending, Expansion, Groups, Node, Step};
@@ -123,8 +123,9 @@ where
         }))
     }
 
-    /// Runs a machine on every path beyond `path`.
-    fn step<B>(
+    /// Runs a machine on every path beyond `path`, and once more on the first: code that finds
+    /// randomness or state elsewhere should be noticed here, and not be taken for a leak.
+    fn step<B: PartialEq>(
         &self,
         path: &[Choice],
         mut run: impl FnMut(&mut Branching<'_>) -> Result<Shown<B>, VerifyError>,
@@ -133,6 +134,14 @@ where
             self.count_run()?;
             run(coins)
         })?;
+        if let Some(first) = found.list.first() {
+            let whole = [path, &first.path[..]].concat();
+            let again = every_path(&whole, &self.cut, |coins| run(coins))?;
+            let same = |again: &Outcome<Shown<B>>| again.result.0 == first.result.0;
+            if !again.list.iter().all(same) {
+                return Err(VerifyError::Diverged);
+            }
+        }
         let endings = found.list.into_iter().map(|outcome| {
             let (answer, state) = outcome.result;
             Ending {
