@@ -73,6 +73,8 @@ pub mod middle;
 pub mod noise;
 pub mod privacy;
 pub mod queryable;
+#[cfg(feature = "verify")]
+pub mod verify;
 
 pub use queryable::launch;
 

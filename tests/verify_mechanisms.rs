@@ -1,0 +1,106 @@
+//! The crate's own mechanisms, irrational laws and endless supports included, held against their
+//! claims.
+
+mod verify_support;
+
+use queryables::compose::{Addressed, Filter};
+use queryables::mechanisms::{
+    AboveThreshold, GaussianCount, NoisyCount, Predicate, RandomizedResponse,
+};
+use queryables::privacy::{AddRemove, ApproxDp, Epsilon, EpsilonDelta, PureDp};
+use queryables::verify::{Children, Completeness, Pair, Rational, Verifier};
+use verify_support::*;
+
+fn epsilon(text: &str) -> Epsilon {
+    text.parse().unwrap()
+}
+
+fn is(value: u8) -> Predicate<u8> {
+    Predicate::new(format!("is {value}"), move |row: &u8| *row == value)
+}
+
+/// One row more.
+fn pair() -> Pair<Vec<u8>> {
+    Pair::new(vec![7, 8], vec![7, 7, 8])
+}
+
+#[test]
+fn a_noisy_count_has_its_loss_and_no_less() {
+    let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
+    let pair = pair();
+    let verifier = Verifier::new(&count, &pair, vec![()], 1);
+    let worst = verifier.worst_delta_at(epsilon("1")).unwrap();
+    // Noise has no end, so that something is always cut.
+    let Completeness::Truncated { mass } = &worst.completeness else {
+        panic!("{worst}");
+    };
+    assert!(*mass > Rational::ZERO && *mass <= ratio(1, 1 << 30));
+    assert!(*worst.value.high().unwrap() <= ratio(1, 1 << 29));
+    verifier.assert_private(&ApproxDp, &EpsilonDelta::new("1", "1e-8").unwrap());
+    let less = EpsilonDelta::new("0.99", "1e-8").unwrap();
+    assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
+}
+
+#[test]
+fn a_gaussian_count_has_certified_deltas() {
+    // σ² = 1/(2ρ) = 1, one step apart. The loss is above 1 where the noise is at most -1, so that
+    // δ(1) = P(X ≤ -1) - e P(X ≤ -2) = 0.30054... - 0.15919...
+    let count = GaussianCount::new(is(7), "0.5".parse().unwrap()).unwrap();
+    let pair = pair();
+    let worst = Verifier::new(&count, &pair, vec![()], 1)
+        .worst_delta_at(epsilon("1"))
+        .unwrap();
+    let (low, high) = (worst.value.low().unwrap(), worst.value.high().unwrap());
+    assert!(high - low < ratio(1, 1 << 27));
+    assert!(
+        *low > ratio(14135, 100_000) && *high < ratio(14136, 100_000),
+        "{worst}"
+    );
+}
+
+#[test]
+fn a_randomized_response_is_within_a_hair_of_its_loss() {
+    // The odds are e^ε, which is irrational: at ε itself nothing is certain, next to it all is.
+    let respond = RandomizedResponse::new(epsilon("1")).unwrap();
+    let pair = Pair::new(false, true);
+    let verifier = Verifier::new(&respond, &pair, vec![()], 1);
+    let check = |claim: &str| verifier.check(&PureDp, &epsilon(claim)).unwrap();
+    let at = check("1");
+    assert!(!at.holds() && !at.is_refuted());
+    assert!(check("1.000000000000000000000000001").holds());
+    assert!(check("0.999999999999999999999999999").is_refuted());
+    // Odds that are whole numbers are exact.
+    let respond = RandomizedResponse::with_odds(3, 1).unwrap();
+    let worst = Verifier::new(&respond, &pair, vec![()], 1).worst_ratio();
+    assert_eq!(exact(&worst.unwrap()), ratio(3, 1));
+}
+
+#[test]
+fn responses_in_a_filter_keep_the_budget() {
+    let respond = RandomizedResponse::new(epsilon("1")).unwrap();
+    let filter = Addressed::new(Filter::concurrent(PureDp, epsilon("2")));
+    let pair = Pair::new(false, true);
+    let menu = Children::new(vec![respond], vec![()]);
+    let verifier = Verifier::by_state(&filter, &pair, menu, 6);
+    verifier.assert_private(&PureDp, &epsilon("2.000000000000000000000000001"));
+    let less = verifier
+        .check(&PureDp, &epsilon("1.999999999999999999999999999"))
+        .unwrap();
+    assert!(less.is_refuted(), "{less}");
+}
+
+#[test]
+fn above_threshold_keeps_its_loss() {
+    let pair = pair();
+    for hits in [1, 2] {
+        let mechanism: AboveThreshold<u8> =
+            AboveThreshold::new(AddRemove, 2, hits, epsilon("2")).unwrap();
+        let verifier =
+            Verifier::by_state(&mechanism, &pair, vec![is(7), is(8)], 3).cut(ratio(1, 10_000));
+        let claim = EpsilonDelta::new("2", "1e-3").unwrap();
+        verifier.assert_private(&ApproxDp, &claim);
+        // And it does cost something.
+        let less = EpsilonDelta::new("0.5", "1e-3").unwrap();
+        assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
+    }
+}
