@@ -136,7 +136,10 @@ where
         })?;
         if let Some(first) = found.list.first() {
             let whole = [path, &first.path[..]].concat();
-            let again = every_path(&whole, &self.cut, |coins| run(coins))?;
+            let again = every_path(&whole, &self.cut, |coins| {
+                self.count_run()?;
+                run(coins)
+            })?;
             let same = |again: &Outcome<Shown<B>>| again.result.0 == first.result.0;
             if !again.list.iter().all(same) {
                 return Err(VerifyError::Diverged);
