@@ -45,6 +45,7 @@
 //! | [`queryable`] | the handles that analysts hold |
 //! | [`noise`] | exact samplers on the integers |
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
+//! | `verify` | the exact worst case of a mechanism over all adversaries; feature `verify` |
 //!
 //! The [`prelude`] has what most programs need.
 
