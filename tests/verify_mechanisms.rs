@@ -92,15 +92,15 @@ fn responses_in_a_filter_keep_the_budget() {
 #[test]
 fn above_threshold_keeps_its_loss() {
     let pair = pair();
-    for hits in [1, 2] {
+    for (hits, depth) in [(1, 3), (2, 2)] {
         let mechanism: AboveThreshold<u8> =
             AboveThreshold::new(AddRemove, 2, hits, epsilon("2")).unwrap();
         let verifier =
-            Verifier::by_state(&mechanism, &pair, vec![is(7), is(8)], 3).cut(ratio(1, 10_000));
-        let claim = EpsilonDelta::new("2", "1e-3").unwrap();
+            Verifier::by_state(&mechanism, &pair, vec![is(7), is(8)], depth).cut(ratio(1, 1000));
+        let claim = EpsilonDelta::new("2", "0.01").unwrap();
         verifier.assert_private(&ApproxDp, &claim);
         // And it does cost something.
-        let less = EpsilonDelta::new("0.5", "1e-3").unwrap();
+        let less = EpsilonDelta::new("0.1", "0.01").unwrap();
         assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
     }
 }
