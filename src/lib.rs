@@ -46,10 +46,16 @@
 //! | [`noise`] | exact samplers on the integers |
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //! | [`games`] | what tells valid odometers from naive ones |
+//! | `verify` | the exact worst case of a mechanism over all adversaries; feature `verify` |
 //!
 //! The [`prelude`] has what most programs need.
 
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
+#![warn(
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate
+)]
 // In the library only: tests and examples may end where something is wrong.
 #![cfg_attr(
     not(test),
@@ -70,6 +76,8 @@ pub mod middle;
 pub mod noise;
 pub mod privacy;
 pub mod queryable;
+#[cfg(feature = "verify")]
+pub mod verify;
 
 pub use queryable::launch;
 

@@ -1,5 +1,8 @@
 //! The examples run, and say what they are for.
 
+// Each example brings the census data along.
+#![allow(clippy::duplicate_mod)]
+
 /// Runs an example and returns what it prints.
 macro_rules! output_of {
     ($example:ident) => {{
@@ -28,6 +31,10 @@ mod person_in_the_middle;
 #[path = "../examples/threads.rs"]
 #[allow(dead_code)]
 mod threads;
+
+#[path = "../examples/verify_my_mechanism.rs"]
+#[allow(dead_code)]
+mod verify_my_mechanism;
 
 #[test]
 fn the_quick_start_refuses_and_spends_all() {
@@ -75,4 +82,14 @@ fn threads_together_are_admitted_exactly() {
     let text = output_of!(threads);
     assert!(text.contains("together 2000\n"), "{text}");
     assert!(text.ends_with("spent 3 of 3\n"), "{text}");
+}
+
+#[test]
+fn the_home_made_sparse_vector_is_caught_and_the_repaired_one_passes() {
+    let text = output_of!(verify_my_mechanism);
+    let (home_made, repaired) = text.split_once("Repaired").unwrap();
+    assert!(home_made.contains("\nnot private: "), "{text}");
+    // It finds out that the threshold is high, and then that a count is higher.
+    assert!(home_made.contains("true: ask 8\n"), "{text}");
+    assert!(repaired.contains("\nprivate: "), "{text}");
 }

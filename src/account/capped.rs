@@ -1,3 +1,5 @@
+use std::hash::{Hash, Hasher};
+
 use super::{
     Accounting, Accumulator, ContinuationRule, Exceeded, LossOf, ValidConcurrently,
     ValidSequentially,
@@ -40,6 +42,16 @@ impl<G: Accumulator> Capped<G> {
     /// The accumulator of which this is the cap (Haney et al. Lemma 2.19, the other way).
     pub fn uncapped(self) -> G {
         self.accumulator
+    }
+}
+
+impl<G: Accumulator + Hash> Hash for Capped<G>
+where
+    LossOf<G>: Hash,
+{
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.accumulator.hash(state);
+        self.limit.hash(state);
     }
 }
 

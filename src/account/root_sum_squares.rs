@@ -22,7 +22,7 @@ use crate::privacy::{Gdp, Mu, Overflow, Square};
 /// assert_eq!(total.total(), "5".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RootSumSquares {
     squares: Square,
 }

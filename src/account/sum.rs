@@ -33,7 +33,7 @@ use crate::privacy::{
 /// assert_eq!(sum.total(), "1".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Sum<Me: Measure> {
     measure: Me,
     total: Me::Loss,

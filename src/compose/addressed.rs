@@ -10,7 +10,7 @@ use super::{
     NonInteractive, OdometerGate,
 };
 use crate::account::{Accumulator, ContinuationRule};
-use crate::machine::{Coins, Fault, Machine, Mechanism, Metered, Released};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, Released, StateKey};
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 
 /// A query to a compositor (Haney et al. Alg 3, 6).
@@ -81,11 +81,7 @@ where
     type Machine = AddressedMachine<C::Machine, M::Machine, M>;
 
     fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
-        Ok(AddressedMachine {
-            compositor: self.compositor.start(data, coins)?,
-            children: Vec::new(),
-            mechanism: PhantomData,
-        })
+        Ok(AddressedMachine::new(self.compositor.start(data, coins)?))
     }
 }
 
@@ -105,6 +101,16 @@ pub struct AddressedMachine<C, S, M> {
     compositor: C,
     children: Vec<Child<S>>,
     mechanism: PhantomData<fn(M)>,
+}
+
+impl<C, S, M> AddressedMachine<C, S, M> {
+    pub(super) fn new(compositor: C) -> Self {
+        Self {
+            compositor,
+            children: Vec::new(),
+            mechanism: PhantomData,
+        }
+    }
 }
 
 impl<D, G, R, X, S, M> Machine for AddressedMachine<Compositor<D, G, R, X>, S, M>
@@ -140,6 +146,16 @@ where
             }
             Message::PrivacyLoss => Reply::PrivacyLoss(self.compositor.privacy_loss()),
         })
+    }
+}
+
+impl<C: Inspect, S: Inspect, M> Inspect for AddressedMachine<C, S, M> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.compositor);
+        key.write(&self.children.len());
+        for child in &self.children {
+            key.write(child);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::AskError;
 use super::leash::Leash;
-use crate::machine::{Coins, Fault, Machine, Mechanism};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
 
 /// A launched machine: it stops answering when it has failed, or when an ancestor stops it.
 ///
@@ -68,6 +68,18 @@ impl<S: Machine> Child<S> {
             self.close();
         }
         Ok(answer?)
+    }
+}
+
+/// The machine's state, and whether an ancestor has stopped it. Who may stop it yet follows from
+/// its place among its siblings.
+impl<S: Inspect> Inspect for Child<S> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.leash.check());
+        key.write(&self.machine.is_some());
+        if let Some(machine) = &self.machine {
+            key.write(machine);
+        }
     }
 }
 

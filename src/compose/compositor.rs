@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::child::{Child, guarded};
 use super::leash::{Cut, Knife, Leash};
 use super::{Discipline, Interactive, LaunchError};
-use crate::machine::{Coins, Mechanism, Released};
+use crate::machine::{Coins, Inspect, Mechanism, Released, StateKey};
 use crate::privacy::{Measure, Private, Relation, UnknownLoss};
 
 /// Decides launches: the part of a compositor that knows what has been spent.
@@ -208,6 +208,21 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> Compositor<D, G, R, X> {
             earlier.cut(Cut::Frozen);
         }
         Ok(leash)
+    }
+}
+
+/// The data, what it asks of mechanisms, what has been spent, and whether an ancestor has stopped it. Which children it may
+/// yet stop follows from their order: all of them, or the latest.
+impl<D, G, R, X> Inspect for Compositor<D, G, R, X>
+where
+    D: Inspect + ?Sized,
+    G: Gate<Tariff: Inspect> + Inspect,
+{
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&*self.shared.data);
+        key.write(&self.shared.tariff);
+        key.write(&self.leash.check());
+        key.write(&self.state().gate);
     }
 }
 

@@ -6,7 +6,7 @@ use super::AskError;
 use super::child::Child;
 use super::filter::owned;
 use crate::account::{Accounted, Accumulator, ValidConcurrently};
-use crate::machine::{Coins, Fault, Machine, Mechanism};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::privacy::{Distance, Private, Relation, UnknownLoss};
 
 /// Several mechanisms, started together and asked in any order (Haney et al. Alg 1).
@@ -103,5 +103,14 @@ impl<S: Machine> Machine for ConcurrentMachine<S> {
         let child = self.children.get_mut(number);
         let child = child.ok_or(Fault::InvalidQuery("no mechanism has this number"))?;
         Ok(child.ask(query, coins))
+    }
+}
+
+impl<S: Inspect> Inspect for ConcurrentMachine<S> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.children.len());
+        for child in &self.children {
+            key.write(child);
+        }
     }
 }

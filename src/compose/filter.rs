@@ -10,7 +10,7 @@ use crate::account::{
     Accounted, Accounting, Accumulator, Capped, ContinuationRule, LossOf, ValidConcurrently,
     ValidSequentially,
 };
-use crate::machine::{Coins, Fault, Mechanism};
+use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss};
 
 /// A compositor that launches mechanisms as long as a continuation rule says to go on
@@ -265,7 +265,7 @@ impl<L: std::fmt::Display> From<Halt<L>> for LaunchError<L> {
 }
 
 /// What a filter asks a mechanism for: its loss at one distance.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct FilterTariff<Me> {
     measure: Me,
     distance: Distance,
@@ -319,6 +319,15 @@ impl<F: ContinuationRule> Gate for FilterGate<F> {
 
     fn is_halted(&self) -> bool {
         self.halt.is_some()
+    }
+}
+
+impl<F: ContinuationRule + Inspect> Inspect for FilterGate<F> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.rule);
+        // Why it halted is read from the handle only.
+        let halted = self.halt.is_some();
+        key.write(&(self.launched, self.count_limit, self.halts, halted));
     }
 }
 

@@ -19,6 +19,7 @@
 //! papers write it: for adversaries, and for persons in the middle.
 
 mod addressed;
+mod addressed_parts;
 mod boxed;
 mod child;
 mod compositor;
@@ -33,6 +34,7 @@ mod time_uniform;
 mod universal;
 
 pub use addressed::{Addressed, AddressedMachine, Message, Reply};
+pub use addressed_parts::{AddressedParts, AddressedPartsMachine};
 pub use boxed::BoxedMechanism;
 pub use child::Child;
 pub use compositor::{Compositor, Gate};

@@ -10,7 +10,7 @@ use super::{
 use crate::account::{
     Accounted, Accounting, Accumulator, Capped, LossOf, ValidConcurrently, ValidSequentially,
 };
-use crate::machine::{Coins, Fault, Mechanism};
+use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss};
 
 /// A compositor that launches whatever it is asked to and says what has been spent
@@ -188,7 +188,7 @@ pub struct OdometerGate<G> {
 }
 
 /// What an odometer asks a mechanism for: its loss at each distance.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct OdometerTariff<Me> {
     measure: Me,
     distances: Vec<Distance>,
@@ -238,6 +238,16 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
         }
         self.neighbours = neighbours;
         Ok(())
+    }
+}
+
+impl<G: Inspect> Inspect for OdometerGate<G> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.neighbours);
+        key.write(&self.further.len());
+        for further in &self.further {
+            key.write(further);
+        }
     }
 }
 

@@ -147,6 +147,12 @@ impl<K: Ord, C: Clone> Parts<K, C> {
     }
 }
 
+impl<K, C> Parts<K, C> {
+    pub(super) fn into_iter(self) -> impl Iterator<Item = (K, C)> {
+        self.parts.into_iter()
+    }
+}
+
 impl<K: Ord, D: ?Sized, F: ContinuationRule, R, X> Parts<K, Compositor<D, FilterGate<F>, R, X>> {
     /// The same filters, all held by this leash.
     pub(crate) fn on_leash(self, leash: &Leash) -> Self {

@@ -11,6 +11,7 @@
 mod adversary;
 mod boxed;
 mod coins;
+mod inspect;
 mod laws;
 mod mechanism;
 mod ratio;
@@ -21,9 +22,10 @@ mod truncated;
 
 pub use adversary::{Adversary, Script, View, interact};
 pub use boxed::BoxedMachine;
-#[cfg(test)]
+#[cfg(any(test, feature = "verify"))]
 pub(crate) use coins::total_weight;
 pub use coins::{Coins, CoinsError, Law, Support};
+pub use inspect::{Inspect, StateKey};
 pub use laws::{Bernoulli, Weighted};
 pub use mechanism::{Mechanism, Released};
 pub use ratio::Ratio;

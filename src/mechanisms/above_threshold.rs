@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{MechanismError, Predicate, SparseVector, over};
-use crate::machine::{Coins, Fault, Machine, Mechanism, Ratio};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Ratio, StateKey};
 use crate::noise::DiscreteLaplace;
 use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Replace, UnknownLoss};
 
@@ -236,6 +236,13 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Machine for Search<D, Row> {
 
     fn step(&mut self, query: Predicate<Row>, coins: &mut dyn Coins) -> Result<bool, Fault> {
         Ok(self.hit(&query, coins)?.is_some())
+    }
+}
+
+impl<D: Inspect + ?Sized, Row> Inspect for Search<D, Row> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&*self.data);
+        key.write(&(self.threshold, &self.count_noise, self.hits_left));
     }
 }
 

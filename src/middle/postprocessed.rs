@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Mapped, Middle, Move};
-use crate::machine::{Coins, Fault, Machine, Mechanism};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
 /// How often a middle may ask inward for one answer, unless stated otherwise.
@@ -81,6 +81,14 @@ where
             Move::Answer(answer) => Ok(answer),
             Move::Ask(_) => Err(Fault::RoundLimit(self.rounds)),
         }
+    }
+}
+
+impl<P: Inspect, S: Inspect> Inspect for Postprocessed<P, S> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.middle);
+        key.write(&self.rounds);
+        key.write(&self.machine);
     }
 }
 

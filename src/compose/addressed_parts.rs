@@ -1,0 +1,123 @@
+//! A parallel composition as one single machine: messages go to the part with a key.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::{
+    AddressedMachine, Compositor, Filter, FilterGate, Interactive, Message, Parallel, Parts, Reply,
+};
+use crate::account::{ContinuationRule, LossOf};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
+use crate::privacy::{AddRemove, Distance, Measure, Private, UnknownLoss};
+
+/// A [`Parallel`] composition whose parts are addressed by key and whose children, all of type
+/// `M`, by number: [`Addressed`](super::Addressed) for each part.
+///
+/// # Guarantee
+///
+/// That of the parallel composition.
+#[derive(Debug)]
+pub struct AddressedParts<P, M> {
+    parallel: P,
+    children: PhantomData<fn() -> M>,
+}
+
+impl<P, M> AddressedParts<P, M> {
+    /// This composition, with children of type `M`.
+    pub fn new(parallel: P) -> Self {
+        Self {
+            parallel,
+            children: PhantomData,
+        }
+    }
+}
+
+impl<P: Clone, M> Clone for AddressedParts<P, M> {
+    fn clone(&self) -> Self {
+        Self::new(self.parallel.clone())
+    }
+}
+
+impl<D, K, Row, F, X, M> Mechanism<D>
+    for AddressedParts<Parallel<K, Row, Filter<F, AddRemove, X>>, M>
+where
+    D: AsRef<[Row]> + ?Sized,
+    K: Ord + Clone,
+    Row: Clone,
+    F: ContinuationRule,
+    X: Interactive,
+    M: Mechanism<Vec<Row>>,
+{
+    type Machine =
+        AddressedPartsMachine<K, Compositor<Vec<Row>, FilterGate<F>, AddRemove, X>, M::Machine, M>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        let parts: Parts<_, _> = self.parallel.start(data, coins)?;
+        let parts = parts.into_iter();
+        Ok(AddressedPartsMachine {
+            parts: parts
+                .map(|(key, part)| (key, AddressedMachine::new(part)))
+                .collect(),
+        })
+    }
+}
+
+impl<Me: Measure, P: Private<Me, AddRemove>, M> Private<Me, AddRemove> for AddressedParts<P, M> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        self.parallel.loss(measure)
+    }
+
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        self.parallel.loss_at(measure, distance)
+    }
+}
+
+/// A running [`AddressedParts`].
+pub struct AddressedPartsMachine<K, C, S, M> {
+    parts: BTreeMap<K, AddressedMachine<C, S, M>>,
+}
+
+impl<K, D, F, X, S, M> Machine
+    for AddressedPartsMachine<K, Compositor<D, FilterGate<F>, AddRemove, X>, S, M>
+where
+    K: Ord,
+    D: ?Sized,
+    F: ContinuationRule,
+    X: Interactive,
+    S: Machine,
+    M: Mechanism<D, Machine = S> + Private<F::Measure, AddRemove>,
+{
+    type Query = (K, Message<M, S::Query>);
+    type Answer = Reply<S::Answer, LossOf<F>>;
+
+    fn step(
+        &mut self,
+        (key, message): Self::Query,
+        coins: &mut dyn Coins,
+    ) -> Result<Self::Answer, Fault> {
+        match self.parts.get_mut(&key) {
+            Some(part) => part.step(message, coins),
+            None => Err(Fault::InvalidQuery("no part has this key")),
+        }
+    }
+}
+
+impl<K: Inspect, C: Inspect, S: Inspect, M> Inspect for AddressedPartsMachine<K, C, S, M> {
+    fn inspect(&self, state: &mut StateKey) {
+        state.write(&self.parts.len());
+        for (key, part) in &self.parts {
+            state.write(key);
+            state.write(part);
+        }
+    }
+}
+
+impl<K: fmt::Debug, C, S, M> fmt::Debug for AddressedPartsMachine<K, C, S, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AddressedPartsMachine")
+            .field("keys", &self.parts.keys())
+            .finish_non_exhaustive()
+    }
+}

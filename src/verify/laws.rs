@@ -1,0 +1,263 @@
+//! The probabilities of named laws, as certified intervals.
+
+use dashu_int::UBig;
+
+use super::error::MOST_OUTCOMES;
+use super::{Interval, Rational, VerifyError};
+use crate::machine::{Ratio, Support};
+
+/// The outcomes of a draw, as far as they are listed.
+#[derive(Debug)]
+pub(super) struct Listed {
+    pub(super) branches: Vec<(i128, Interval)>,
+    /// At most this probability is not listed.
+    pub(super) rest: Rational,
+}
+
+impl Listed {
+    /// These are all.
+    pub(super) fn all(branches: impl IntoIterator<Item = (i128, Interval)>) -> Self {
+        Self {
+            branches: branches.into_iter().collect(),
+            rest: Rational::ZERO,
+        }
+    }
+}
+
+/// The outcomes of a named law, but for a probability of at most `cut`.
+///
+/// # Errors
+///
+/// [`VerifyError::TooManyOutcomes`] if there are too many, and [`VerifyError::OutOfRange`] for a
+/// law without end that is to be cut below 2⁻²⁴⁰: intervals are no finer than 2⁻²⁵⁶.
+pub(super) fn list(support: &Support, cut: &Rational) -> Result<Listed, VerifyError> {
+    let one = Interval::exact(Rational::ONE);
+    let endless = matches!(
+        support,
+        Support::Geometric { .. }
+            | Support::DiscreteLaplace { .. }
+            | Support::DiscreteGaussian { .. }
+    );
+    if endless && *cut < Rational::from_parts(1.into(), UBig::ONE << 240) {
+        return Err(VerifyError::OutOfRange("the inverse of the cut"));
+    }
+    match support {
+        Support::BernoulliExp { exponent } => {
+            let heads = Interval::exp_minus(&rational(*exponent));
+            Ok(Listed::all([(0, one.minus(&heads)), (1, heads)]))
+        }
+        Support::Logistic { exponent } => {
+            // 1 / (1 + e^x) = e^-x / (1 + e^-x)
+            let power = Interval::exp_minus(&rational(*exponent));
+            Ok(Listed::all(shares(&[one, power])))
+        }
+        Support::ExponentialChoice { gaps, rate } => {
+            let rate = rational(*rate);
+            let weights: Vec<_> = gaps
+                .iter()
+                .map(|gap| Interval::exp_minus(&(&rate * Rational::from(*gap))))
+                .collect();
+            Ok(Listed::all(shares(&weights)))
+        }
+        Support::Geometric { scale } => geometric(*scale, cut, false),
+        Support::DiscreteLaplace { scale } => geometric(*scale, cut, true),
+        Support::DiscreteGaussian { variance } => gaussian(*variance, cut),
+        // These are followed otherwise.
+        Support::Weights(_) | Support::FollowSampler => Ok(Listed::all([])),
+    }
+}
+
+fn rational(ratio: Ratio) -> Rational {
+    Rational::from_parts(ratio.numerator().into(), ratio.denominator().get().into())
+}
+
+/// Each weight over their sum.
+fn shares(weights: &[Interval]) -> Vec<(i128, Interval)> {
+    let total = weights
+        .iter()
+        .fold(Interval::ZERO, |sum, weight| sum.plus(weight));
+    // A sum that may be zero says nothing about the shares.
+    let unknown = Interval::between(Rational::ZERO, Rational::ONE);
+    let share = |weight: &Interval| weight.over(&total).unwrap_or_else(|| unknown.clone());
+    (0..).zip(weights.iter().map(share)).collect()
+}
+
+/// `(1 - q) q^k`, or `(1 - q) / (1 + q) q^|k|` on both sides, where `q = e^(-1 / scale)`.
+///
+/// What lies beyond `k` has a probability of `q^(k + 1)`, or `2 q^(k + 1) / (1 + q)`, which is less
+/// than `2 q^(k + 1)`.
+fn geometric(scale: Ratio, cut: &Rational, both: bool) -> Result<Listed, VerifyError> {
+    let one = Interval::exact(Rational::ONE);
+    let Some(rate) = scale.inverse() else {
+        // No noise at all.
+        return Ok(Listed::all([(0, one)]));
+    };
+    let q = Interval::exp_minus(&rational(rate));
+    let sides = Rational::from(1 + u8::from(both));
+    let mut mass = one.minus(&q);
+    if both && let Some(halved) = mass.over(&one.plus(&q)) {
+        mass = halved;
+    }
+    let mut branches = vec![(0, mass.clone())];
+    let mut beyond = q.clone();
+    let mut k = 0;
+    loop {
+        let rest = beyond.high() * &sides;
+        if rest <= *cut {
+            return Ok(Listed { branches, rest });
+        }
+        let outcomes = branches.len() as u64;
+        if outcomes > MOST_OUTCOMES {
+            return Err(VerifyError::TooManyOutcomes { outcomes });
+        }
+        k += 1;
+        mass = mass.times(&q);
+        branches.push((k, mass.clone()));
+        if both {
+            branches.push((-k, mass.clone()));
+        }
+        beyond = beyond.times(&q);
+    }
+}
+
+/// Proportional to `w_k = e^(-k² / (2 variance))`.
+///
+/// From one weight to the next the ratio falls, so that beyond `k` there is at most
+/// `2 w_(k+1) / (1 - r)` with `r = w_(k+2) / w_(k+1)`.
+fn gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyError> {
+    let one = Interval::exact(Rational::ONE);
+    let Some(rate) = variance.inverse().map(rational) else {
+        return Ok(Listed::all([(0, one)]));
+    };
+    let weight = |k: u64| {
+        let square = Rational::from(u128::from(k) * u128::from(k));
+        Interval::exp_minus(&(&rate * square / Rational::from(2_u8)))
+    };
+    let mut weights = vec![weight(0)];
+    let mut total = one.clone();
+    loop {
+        let k = weights.len() as u64;
+        let (next, after) = (weight(k), weight(k + 1));
+        let ratio = after.over(&next).unwrap_or_else(|| one.clone());
+        let tail = next.plus(&next).over(&one.minus(&ratio));
+        if let Some(tail) = tail
+            && tail.high() <= cut
+        {
+            let whole = Interval::between(total.low().clone(), total.high() + tail.high());
+            let branches =
+                (0..)
+                    .zip(shares_of(&weights, &whole))
+                    .flat_map(|(k, share): (i128, _)| {
+                        let mirrored = (k > 0).then(|| (-k, share.clone()));
+                        [(k, share)].into_iter().chain(mirrored)
+                    });
+            return Ok(Listed {
+                branches: branches.collect(),
+                // The sum of all weights is at least the first, which is 1.
+                rest: tail.high().clone(),
+            });
+        }
+        if 2 * k > MOST_OUTCOMES {
+            return Err(VerifyError::TooManyOutcomes { outcomes: 2 * k });
+        }
+        total = total.plus(&next).plus(&next);
+        weights.push(next);
+    }
+}
+
+/// Each weight over the whole, which is at least 1.
+fn shares_of(weights: &[Interval], whole: &Interval) -> Vec<Interval> {
+    let share = |weight: &Interval| weight.over(whole);
+    weights.iter().filter_map(share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut() -> Rational {
+        Rational::from_parts(1.into(), 1_000_000_u32.into())
+    }
+
+    fn ratio(numerator: u128, denominator: u128) -> Ratio {
+        Ratio::new(numerator, denominator).unwrap()
+    }
+
+    /// The listed masses and the rest hold 1 between them, tightly, and the rest is below the cut.
+    fn assert_whole(support: &Support) -> Listed {
+        let listed = list(support, &cut()).unwrap();
+        let sum = listed
+            .branches
+            .iter()
+            .fold(Interval::ZERO, |sum, (_, mass)| sum.plus(mass));
+        assert!(*sum.low() <= Rational::ONE, "{support:?}");
+        assert!(sum.high() + &listed.rest >= Rational::ONE, "{support:?}");
+        assert!(listed.rest <= cut(), "{support:?}");
+        assert!(sum.high() - sum.low() <= cut(), "{support:?}");
+        listed
+    }
+
+    #[test]
+    fn every_law_is_whole() {
+        for support in [
+            Support::BernoulliExp {
+                exponent: ratio(1, 3),
+            },
+            Support::BernoulliExp {
+                exponent: ratio(5000, 1),
+            },
+            Support::Logistic {
+                exponent: ratio(3, 2),
+            },
+            Support::ExponentialChoice {
+                gaps: vec![0, 3, 1],
+                rate: ratio(1, 2),
+            },
+            Support::Geometric { scale: ratio(3, 2) },
+            Support::DiscreteLaplace { scale: ratio(3, 2) },
+            Support::DiscreteLaplace { scale: ratio(0, 1) },
+            Support::DiscreteGaussian {
+                variance: ratio(5, 2),
+            },
+            Support::DiscreteGaussian {
+                variance: ratio(0, 1),
+            },
+        ] {
+            assert_whole(&support);
+        }
+    }
+
+    /// The first ten decimals.
+    fn assert_digits(mass: &Interval, digits: u64) {
+        let scale = Rational::from(10_000_000_000_u64);
+        assert_eq!((mass.low() * &scale).floor(), digits.into(), "{mass}");
+        assert_eq!((mass.high() * &scale).floor(), digits.into(), "{mass}");
+    }
+
+    #[test]
+    fn masses_are_those_of_the_law() {
+        // q = 1/e: (1 - q) q^2 and (1 - q) / (1 + q) q^2.
+        let listed = assert_whole(&Support::Geometric { scale: ratio(1, 1) });
+        assert_eq!(listed.branches[2].0, 2);
+        assert_digits(&listed.branches[2].1, 855_482_148);
+        let listed = assert_whole(&Support::DiscreteLaplace { scale: ratio(1, 1) });
+        assert_eq!((listed.branches[3].0, listed.branches[4].0), (2, -2));
+        assert_digits(&listed.branches[4].1, 625_407_563);
+        // e^-x / (1 + e^-x) at x = 1.
+        let listed = assert_whole(&Support::Logistic {
+            exponent: ratio(1, 1),
+        });
+        assert_digits(&listed.branches[1].1, 2_689_414_213);
+    }
+
+    #[test]
+    fn what_cannot_be_listed_is_an_error() {
+        let gaussian = Support::DiscreteGaussian {
+            variance: ratio(1, 1),
+        };
+        assert_eq!(
+            list(&gaussian, &Rational::ZERO).unwrap_err(),
+            VerifyError::OutOfRange("the inverse of the cut")
+        );
+    }
+}

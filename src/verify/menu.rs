@@ -1,0 +1,262 @@
+//! What an adversary may ask.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use crate::compose::{Message, Reply};
+use crate::machine::Fault;
+
+/// The queries that an adversary chooses from, as a function of what is public.
+///
+/// A list of queries is a menu that never changes, [`ByRound`] has one for each round. [`Children`] is the menu of a compositor:
+/// launches, and queries to those that were launched. [`ByTranscript`] may depend on everything
+/// that was said, at the price that no two conversations are alike any more.
+pub trait Menu<Q, A>: Sync {
+    /// What the menu remembers of the conversation. Conversations that agree in it have the same
+    /// menu from now on.
+    type State: Clone + Hash + Send + Sync;
+
+    /// What it remembers before the first query.
+    fn start(&self) -> Self::State;
+
+    /// What can be asked now. An empty list ends the conversation.
+    fn queries(&self, state: &Self::State) -> Vec<Q>;
+
+    /// What it remembers after one more round.
+    fn after(&self, state: &Self::State, query: &Q, answer: &Result<A, Fault>) -> Self::State;
+}
+
+impl<Q: Clone + Sync, A> Menu<Q, A> for Vec<Q> {
+    type State = ();
+
+    fn start(&self) {}
+
+    fn queries(&self, (): &()) -> Vec<Q> {
+        self.clone()
+    }
+
+    fn after(&self, (): &(), _query: &Q, _answer: &Result<A, Fault>) {}
+}
+
+/// A list of queries for each round, and nothing beyond the last.
+///
+/// ```
+/// use queryables::verify::ByRound;
+///
+/// // One of two first, then always the same.
+/// let menu = ByRound(vec![vec!["left", "right"], vec!["on"], vec!["on"]]);
+/// # let _ = menu;
+/// ```
+#[derive(Clone, Debug)]
+pub struct ByRound<Q>(pub Vec<Vec<Q>>);
+
+impl<Q: Clone + Sync, A> Menu<Q, A> for ByRound<Q> {
+    /// How many rounds there were.
+    type State = usize;
+
+    fn start(&self) -> usize {
+        0
+    }
+
+    fn queries(&self, round: &usize) -> Vec<Q> {
+        self.0.get(*round).cloned().unwrap_or_default()
+    }
+
+    fn after(&self, round: &usize, _query: &Q, _answer: &Result<A, Fault>) -> usize {
+        round + 1
+    }
+}
+
+/// The menu of a compositor: launch one of these mechanisms, ask a launched child one of these
+/// queries, or read the privacy loss.
+///
+/// ```
+/// use queryables::verify::Children;
+///
+/// // At most two children, each asked "again" as often as the depth allows.
+/// let menu = Children::new(vec!["coin", "die"], vec!["again"]).at_most(2);
+/// # let _ = menu;
+/// ```
+#[derive(Clone, Debug)]
+pub struct Children<M, Q> {
+    launches: Vec<M>,
+    queries: Vec<Q>,
+    reads: bool,
+    most: usize,
+}
+
+impl<M, Q> Children<M, Q> {
+    /// These launches, and these queries to every child.
+    #[must_use]
+    pub fn new(launches: Vec<M>, queries: Vec<Q>) -> Self {
+        Self {
+            launches,
+            queries,
+            reads: false,
+            most: usize::MAX,
+        }
+    }
+
+    /// Offers no launch any more when so many were tried.
+    #[must_use]
+    pub fn at_most(self, launches: usize) -> Self {
+        Self {
+            most: launches,
+            ..self
+        }
+    }
+
+    /// Offers to read the privacy loss, too.
+    #[must_use]
+    pub fn reading(self) -> Self {
+        Self {
+            reads: true,
+            ..self
+        }
+    }
+}
+
+impl<M, Q, A, L> Menu<Message<M, Q>, Reply<A, L>> for Children<M, Q>
+where
+    M: Clone + Sync,
+    Q: Clone + Sync,
+    L: std::fmt::Display,
+{
+    /// How many launches were tried, and how many children there are.
+    type State = (usize, usize);
+
+    fn start(&self) -> (usize, usize) {
+        (0, 0)
+    }
+
+    fn queries(&self, &(tried, children): &(usize, usize)) -> Vec<Message<M, Q>> {
+        let launches = self.launches.iter().cloned().map(Message::Launch);
+        let asks = (0..children).flat_map(|child| {
+            self.queries
+                .iter()
+                .map(move |q| Message::Ask(child, q.clone()))
+        });
+        let reading = self.reads.then_some(Message::PrivacyLoss);
+        launches
+            .filter(|_| tried < self.most)
+            .chain(asks)
+            .chain(reading)
+            .collect()
+    }
+
+    fn after(
+        &self,
+        &(tried, children): &(usize, usize),
+        query: &Message<M, Q>,
+        answer: &Result<Reply<A, L>, Fault>,
+    ) -> (usize, usize) {
+        (
+            // Counting without a limit would tell conversations apart for nothing.
+            tried + usize::from(self.most < usize::MAX && matches!(query, Message::Launch(_))),
+            children + usize::from(matches!(answer, Ok(Reply::Launched(_)))),
+        )
+    }
+}
+
+/// A menu that is any function of the transcript.
+pub struct ByTranscript<F, Q, A> {
+    menu: F,
+    types: PhantomData<fn(Q, A)>,
+}
+
+impl<F, Q, A> ByTranscript<F, Q, A>
+where
+    F: Fn(&[(Q, Result<A, Fault>)]) -> Vec<Q>,
+{
+    /// This function.
+    pub fn new(menu: F) -> Self {
+        Self {
+            menu,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<F, Q, A> Debug for ByTranscript<F, Q, A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ByTranscript")
+    }
+}
+
+impl<F, Q, A> Menu<Q, A> for ByTranscript<F, Q, A>
+where
+    F: Fn(&[(Q, Result<A, Fault>)]) -> Vec<Q> + Sync,
+    Q: Clone + Hash + Send + Sync,
+    A: Clone + Hash + Send + Sync,
+{
+    type State = Vec<(Q, Result<A, Fault>)>;
+
+    fn start(&self) -> Self::State {
+        Vec::new()
+    }
+
+    fn queries(&self, state: &Self::State) -> Vec<Q> {
+        (self.menu)(state)
+    }
+
+    fn after(&self, state: &Self::State, query: &Q, answer: &Result<A, Fault>) -> Self::State {
+        let mut state = state.clone();
+        state.push((query.clone(), answer.clone()));
+        state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Asked = Message<&'static str, u8>;
+    type Told = Result<Reply<(), u8>, Fault>;
+
+    /// The menu after these rounds.
+    fn after(menu: &Children<&'static str, u8>, rounds: &[(Asked, Told)]) -> Vec<Asked> {
+        let start = Menu::<Asked, Reply<(), u8>>::start(menu);
+        let state = rounds.iter().fold(start, |state, (query, answer)| {
+            menu.after(&state, query, answer)
+        });
+        Menu::<Asked, Reply<(), u8>>::queries(menu, &state)
+    }
+
+    #[test]
+    fn children_can_be_asked_once_they_are_there() {
+        let menu = Children::new(vec!["coin"], vec![7]).at_most(2).reading();
+        let launch = Message::Launch("coin");
+        let reading = Message::PrivacyLoss;
+        assert_eq!(after(&menu, &[]), [launch.clone(), reading.clone()]);
+        let launched = (launch.clone(), Ok(Reply::Launched(0)));
+        assert_eq!(
+            after(&menu, std::slice::from_ref(&launched)),
+            [launch.clone(), Message::Ask(0, 7), reading.clone()]
+        );
+        // A launch that was not admitted counts as tried, and gives no child.
+        let failed = (
+            launch,
+            Ok(Reply::NotLaunched(crate::compose::LaunchError::Failed)),
+        );
+        assert_eq!(
+            after(&menu, &[launched, failed]),
+            [Message::Ask(0, 7), reading]
+        );
+    }
+
+    #[test]
+    fn a_transcript_decides() {
+        let menu = ByTranscript::new(|said: &[(u8, Result<u8, Fault>)]| match said {
+            [] => vec![1, 2],
+            [.., (_, Ok(answer))] => vec![*answer],
+            [.., (_, Err(_))] => vec![],
+        });
+        let start = menu.start();
+        assert_eq!(menu.queries(&start), [1, 2]);
+        let next = menu.after(&start, &1, &Ok(9));
+        assert_eq!(menu.queries(&next), [9]);
+        let next = menu.after(&next, &9, &Err(Fault::Exhausted));
+        assert_eq!(menu.queries(&next), []);
+    }
+}

@@ -1,0 +1,120 @@
+//! Exact privacy of interactive mechanisms, against every adaptive adversary.
+//!
+//! ```text
+//! mechanism, two datasets, a menu of queries, a depth  ->  the worst adversary, and what it learns
+//! ```
+//!
+//! A [`Verifier`] runs the machines that run in production, compositors included, on every path of
+//! their coins, and finds the largest divergence that **any** deterministic adversary attains which
+//! chooses from the menu, adaptively and interleaving children as it likes: δ(ε)
+//! ([`worst_delta`](Verifier::worst_delta)), a Rényi divergence ([`worst_renyi`](Verifier::worst_renyi)),
+//! or the largest ratio of probabilities ([`worst_ratio`](Verifier::worst_ratio)), in both
+//! directions. The adversary that attains it is returned, and prints as a person would tell it.
+//! For the measures here, randomized adversaries do no better (Haney et al. 2.3).
+//!
+//! In a test:
+//!
+//! ```should_panic
+//! use queryables::machine::{Coins, Fault, Mechanism, Released};
+//! use queryables::privacy::PureDp;
+//! use queryables::verify::{assert_private, Pair};
+//! use std::sync::Arc;
+//!
+//! /// Tells the truth three times in four, and claims ε = 1.
+//! struct Respond;
+//!
+//! impl Mechanism<bool> for Respond {
+//!     type Machine = Released<bool>;
+//!     fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+//!         Ok(Released(**data ^ (coins.weighted(&[3, 1])? == 1)))
+//!     }
+//! }
+//!
+//! let claim = "1".parse().unwrap();
+//! assert_private(&Respond, &Pair::new(false, true), &PureDp, &claim, vec![()], 1);
+//! // claimed loss 1: not private: the ratio of the probabilities of a view may be at most
+//! // 2.7182818284590452353602…, and is 3 (first dataset against second), attained by:
+//! // ask ()
+//! //   false: stop  (probability 3/4 and 1/4)
+//! //   true: stop  (probability 1/4 and 3/4)
+//! ```
+//!
+//! | to find | use |
+//! |---|---|
+//! | the worst adversary | [`Verifier`] |
+//! | whether a claim holds | [`Verifier::check`], [`assert_private`] |
+//! | whether two machines look the same to everybody | [`Verifier::comparing`], [`Verifier::difference`] |
+//! | whether an odometer is right | [`Truncated`] |
+//! | what one adversary sees, and how far two laws are apart | [`views`], [`Divergences`] |
+//!
+//! # How
+//!
+//! Each divergence is a sum, or a maximum, over the leaves of the conversation. So the best from a
+//! point on is the best over the next query of the sum over its answers: backward recursion over
+//! public transcripts. The hidden state behind a transcript is a weighted set of coin paths, and
+//! machines are run from their start along each. Machines that show their state
+//! ([`Inspect`](crate::machine::Inspect)) are met once in each state: what a point comes to depends
+//! on the law of the hidden state only, up to a factor, and not on how it was reached, so that
+//! interleavings which lead to the same states are explored once.
+//!
+//! # Numbers
+//!
+//! Probabilities are exact fractions where the coins have rational odds. Named laws with irrational
+//! odds are certified intervals ([`Interval`]), and laws and samplers without end are cut at a
+//! stated mass. A result says whether it is [`Complete`](Completeness::Complete) or
+//! [`Truncated`](Completeness::Truncated); there is a limit on how often machines are run, and
+//! reaching it is an error, as is a machine that goes differently on a replay.
+//!
+//! # What it cannot see
+//!
+//! *Not complete.* It proves a claim for what it is given, and for nothing else. Each of these
+//! leaks and passes, in `tests/verify_cannot_see.rs`:
+//!
+//! | not seen | test |
+//! |---|---|
+//! | datasets other than the pair | `another_pair` |
+//! | queries that are not on the menu | `another_query` |
+//! | conversations beyond the depth | `a_longer_conversation` |
+//! | what leaves in another way than by answers: time, files, globals | `other_ways_out` |
+//! | state that [`Inspect`](crate::machine::Inspect) does not show, for [`Verifier::by_state`] | `a_state_that_is_not_shown` |
+//! | ratios and Rényi divergences beyond a cut; δ(ε) is bounded from both sides | `ratios_beyond_a_cut` |
+//!
+//! *Sound*, within that: what it refutes is refuted, with the adversary as the witness
+//! (`the_worst_adversary_attains_what_is_said`, `the_worst_is_the_worst`), and sixteen planted bugs
+//! are caught (`tests/verify_planted.rs`, `tests/verify_properties.rs`).
+
+mod branching;
+mod claim;
+mod divergence;
+mod error;
+mod explorer;
+mod interval;
+mod laws;
+mod menu;
+mod objective;
+mod pair;
+mod share;
+mod side;
+mod solve;
+#[cfg(feature = "proptest")]
+pub mod strategies;
+mod strategy;
+mod tree;
+mod truncated;
+mod verifier;
+mod views;
+mod worst;
+
+pub use claim::{Checkable, Verdict, assert_private, epsilon_of_ratio};
+pub use dashu_ratio::RBig as Rational;
+pub use divergence::Divergences;
+pub use error::VerifyError;
+pub use interval::Interval;
+pub use menu::{ByRound, ByTranscript, Children, Menu};
+pub use objective::Value;
+pub use pair::Pair;
+pub use strategy::{Player, Strategy};
+pub use truncated::{Truncated, TruncatedMachine};
+pub use verifier::Verifier;
+pub use views::{Distribution, views};
+pub use worst::{Completeness, Direction, Worst, renyi_divergence};

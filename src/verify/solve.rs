@@ -1,0 +1,281 @@
+//! Backward recursion: the best that any adversary can do from each point of the conversation.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::explorer::Explorer;
+use super::menu::Menu;
+use super::objective::{Objective, Value};
+use super::tree::{Expansion, Node};
+use super::{Interval, Rational, VerifyError};
+use crate::machine::StateKey;
+
+/// What is maximised, and whether the two sides change places.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) objective: Objective,
+    pub(super) swapped: bool,
+}
+
+impl Target {
+    pub(super) fn leaf(&self, [p, q]: &[Interval; 2]) -> Value {
+        if self.swapped {
+            self.objective.leaf(q, p)
+        } else {
+            self.objective.leaf(p, q)
+        }
+    }
+
+    fn with_cut(&self, value: Value, [p, q]: &[Rational; 2]) -> Value {
+        let cut = if self.swapped { [q, p] } else { [p, q] };
+        self.objective.with_cut(value, cut)
+    }
+}
+
+/// The best value for one target, and the query that attains it: `None` to stop.
+#[derive(Clone, Debug)]
+pub(super) struct Best {
+    pub(super) value: Value,
+    pub(super) query: Option<usize>,
+    /// How many queries it takes: among equals, the shortest is the most readable.
+    rounds: usize,
+}
+
+/// A point of the conversation, with what the menu remembers and how many queries are left.
+#[derive(Clone, Debug)]
+pub(super) struct Point<Q, A, S> {
+    pub(super) node: Node<Q, A>,
+    pub(super) menu: S,
+    pub(super) left: usize,
+    /// Which queries and answers led here, by number.
+    place: Vec<(usize, usize)>,
+}
+
+/// A point of a conversation with this menu.
+pub(super) type PointOf<Q, A, N> = Point<Q, A, <N as Menu<Q, A>>::State>;
+
+/// What one query leads to: a point for each answer, and the mass that was not followed.
+type Asked<Q, A, N> = (Vec<PointOf<Q, A, N>>, [Rational; 2]);
+
+/// The points where conversations begin, and what they come to for each target.
+type Solved<Q, A, N> = (Vec<PointOf<Q, A, N>>, Vec<Value>);
+
+/// Explores conversations once, for several targets together.
+pub(super) struct Solver<'s, 'a, Q, A, N: Menu<Q, A>> {
+    pub(super) explorer: &'s Explorer<'a, Q, A>,
+    pub(super) menu: &'s N,
+    pub(super) targets: Vec<Target>,
+    memo: Vec<Mutex<HashMap<Vec<u8>, Vec<Best>>>>,
+    points: AtomicUsize,
+}
+
+/// So many locks that two threads seldom want the same one.
+const SHARDS: usize = 64;
+
+/// Conversations no longer than this are remembered even if the machine shows no state: they are
+/// where threads share their work.
+pub(super) const SHARED_ROUNDS: usize = 2;
+
+impl<'s, 'a, Q, A, N> Solver<'s, 'a, Q, A, N>
+where
+    Q: Clone + Send + Sync,
+    A: Clone + Eq + Hash + Send + Sync,
+    N: Menu<Q, A>,
+{
+    pub(super) fn new(explorer: &'s Explorer<'a, Q, A>, menu: &'s N, targets: Vec<Target>) -> Self {
+        Self {
+            explorer,
+            menu,
+            targets,
+            memo: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            points: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many points of the conversation were explored.
+    pub(super) fn points(&self) -> u64 {
+        self.points.load(Ordering::Relaxed) as u64
+    }
+
+    /// The conversations that begin, and what they come to for each target.
+    pub(super) fn solve(
+        &self,
+        depth: usize,
+        threads: usize,
+    ) -> Result<Solved<Q, A, N>, VerifyError> {
+        let Expansion { nodes, cut } = self.explorer.root()?;
+        let points = self.points_of(nodes, &self.menu.start(), depth, &[], 0);
+        self.share(&points, threads)?;
+        let values = self.combine(&points, &cut)?.into_iter();
+        Ok((points, values.map(|(value, _)| value).collect()))
+    }
+
+    fn points_of(
+        &self,
+        nodes: Vec<Node<Q, A>>,
+        menu: &N::State,
+        left: usize,
+        place: &[(usize, usize)],
+        query: usize,
+    ) -> Vec<PointOf<Q, A, N>> {
+        let nodes = nodes.into_iter().enumerate();
+        nodes
+            .map(|(answer, node)| Point {
+                menu: match node.transcript.last() {
+                    Some((query, answer)) => self.menu.after(menu, query, answer),
+                    None => menu.clone(),
+                },
+                left: if node.open { left } else { 0 },
+                place: [place, &[(query, answer)]].concat(),
+                node,
+            })
+            .collect()
+    }
+
+    /// What asking this, the query with this number on the menu, leads to.
+    pub(super) fn ask(
+        &self,
+        point: &PointOf<Q, A, N>,
+        number: usize,
+        query: &Q,
+    ) -> Result<Asked<Q, A, N>, VerifyError> {
+        let menu = self.explorer.number(StateKey::of(&("menu", &point.menu)));
+        let Expansion { nodes, cut } = self.explorer.expand(&point.node, query, (menu, number))?;
+        let left = point.left.saturating_sub(1);
+        let points = self.points_of(nodes, &point.menu, left, &point.place, number);
+        Ok((points, cut))
+    }
+
+    /// What all answers to a query come to for each target, and how many more queries it takes.
+    fn combine(
+        &self,
+        points: &[PointOf<Q, A, N>],
+        cut: &[Rational; 2],
+    ) -> Result<Vec<(Value, usize)>, VerifyError> {
+        let mut sums = vec![(Value::ZERO, 0); self.targets.len()];
+        for point in points {
+            let best = self.best(point)?;
+            for (((value, rounds), best), target) in sums.iter_mut().zip(best).zip(&self.targets) {
+                *value = target.objective.combine(value, &best.value);
+                *rounds = best.rounds.max(*rounds);
+            }
+        }
+        let sums = sums.into_iter().zip(&self.targets);
+        Ok(sums
+            .map(|((value, rounds), target)| (target.with_cut(value, cut), rounds))
+            .collect())
+    }
+
+    /// The best for each target from here on.
+    pub(super) fn best(&self, point: &PointOf<Q, A, N>) -> Result<Vec<Best>, VerifyError> {
+        let masses = point.node.masses();
+        let stop = || {
+            let best = |target: &Target| Best {
+                value: target.leaf(&masses),
+                query: None,
+                rounds: 0,
+            };
+            self.targets.iter().map(best).collect()
+        };
+        // Where one side is impossible nothing more can be learned.
+        if point.left == 0 || masses.iter().any(Interval::is_zero) {
+            return Ok(stop());
+        }
+        let (key, scale) = self.key(point);
+        let shard = key.as_ref().and_then(|key| self.shard(key));
+        if let (Some(shard), Some(key)) = (shard, &key) {
+            let memo = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(known) = memo.get(key) {
+                return Ok(self.scaled(known, &scale));
+            }
+        }
+        let mut best: Vec<Best> = stop();
+        let limit = self.explorer.limit;
+        if self.points.fetch_add(1, Ordering::Relaxed) as u64 >= limit {
+            return Err(VerifyError::Limit { limit });
+        }
+        for (index, query) in self.menu.queries(&point.menu).iter().enumerate() {
+            let (points, cut) = self.ask(point, index, query)?;
+            let values = self.combine(&points, &cut)?;
+            for (best, (value, rounds)) in best.iter_mut().zip(values) {
+                let order = value.compare(&best.value);
+                if order.is_gt() || order.is_eq() && rounds + 1 < best.rounds {
+                    *best = Best {
+                        value,
+                        query: Some(index),
+                        rounds: rounds + 1,
+                    };
+                }
+            }
+        }
+        if let (Some(shard), Some(key)) = (shard, key) {
+            let inverse = Interval::exact(Rational::ONE).over(&scale);
+            if let Some(inverse) = inverse {
+                let mut memo = shard.lock().unwrap_or_else(PoisonError::into_inner);
+                memo.insert(key, self.scaled(&best, &inverse));
+            }
+        }
+        Ok(best)
+    }
+
+    fn scaled(&self, best: &[Best], factor: &Interval) -> Vec<Best> {
+        best.iter()
+            .zip(&self.targets)
+            .map(|(best, target)| Best {
+                value: target.objective.scale(&best.value, factor),
+                query: best.query,
+                rounds: best.rounds,
+            })
+            .collect()
+    }
+
+    fn shard(&self, key: &[u8]) -> Option<&Mutex<HashMap<Vec<u8>, Vec<Best>>>> {
+        let mut hasher = std::collections::hash_map::DefaultHasher::new();
+        key.hash(&mut hasher);
+        self.memo.get(hasher.finish() as usize % SHARDS)
+    }
+
+    /// What the future depends on, up to a common factor of all masses, and that factor.
+    ///
+    /// It is: how many queries are left, what the menu remembers, and the law of the hidden state
+    /// on each side. How the conversation came here is not part of it, so that interleavings which
+    /// lead to the same states are one. A machine that does not show its state has its whole
+    /// transcript for a state, and is remembered for short conversations only.
+    fn key(&self, point: &PointOf<Q, A, N>) -> (Option<Vec<u8>>, Interval) {
+        let one = Interval::exact(Rational::ONE);
+        let shows = point.node.sides.iter().flatten().all(|b| b.state.is_some());
+        if !shows {
+            return (self.transcript_key(point), one);
+        }
+        let mut states = [0, 1].map(|side: usize| {
+            let branches = point.node.sides.get(side).into_iter().flatten();
+            let mut states: Vec<_> = branches.map(|b| (b.state, &b.mass)).collect();
+            states.sort_by_key(|(state, _)| *state);
+            states
+        });
+        let exact = states.iter().flatten().all(|(_, mass)| mass.is_exact());
+        let scale = match states.iter().flatten().next() {
+            Some((_, first)) if exact => (*first).clone(),
+            _ => one,
+        };
+        let scaled: Vec<Vec<_>> = states
+            .iter_mut()
+            .map(|side| {
+                let scaled = side
+                    .drain(..)
+                    .map(|(state, mass)| (state, mass.over(&scale)));
+                scaled.collect()
+            })
+            .collect();
+        let key = StateKey::of(&(point.left, &point.menu, scaled));
+        (Some(key), scale)
+    }
+
+    /// The transcript as the place in the tree, where it is short.
+    fn transcript_key(&self, point: &PointOf<Q, A, N>) -> Option<Vec<u8>> {
+        // The first entry is the start.
+        (point.place.len() <= 1 + SHARED_ROUNDS).then(|| StateKey::of(&point.place))
+    }
+}

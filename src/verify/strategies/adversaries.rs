@@ -1,0 +1,79 @@
+use std::hash::{Hash, Hasher};
+
+use proptest::prelude::*;
+
+use crate::machine::{Adversary, Coins, CoinsError, Fault};
+
+/// How an adversary goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reaction<Q> {
+    /// Asks nothing more.
+    Halt,
+    /// Asks this, and goes on in one of two ways.
+    Ask {
+        /// What it asks.
+        query: Q,
+        /// How it goes on after the one half of all answers, and after the other.
+        then: Box<[Reaction<Q>; 2]>,
+    },
+}
+
+/// An adversary that reacts to answers, by a bit that is computed from each.
+#[derive(Clone, Debug)]
+pub struct Reactive<Q, A> {
+    next: Reaction<Q>,
+    answer: std::marker::PhantomData<fn(A)>,
+}
+
+impl<Q, A> Reactive<Q, A> {
+    /// An adversary that reacts like this.
+    pub fn new(reaction: Reaction<Q>) -> Self {
+        Self {
+            next: reaction,
+            answer: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<Q: Clone, A: Hash> Adversary for Reactive<Q, A> {
+    type Query = Q;
+    type Answer = A;
+
+    fn ask(
+        &mut self,
+        last: Option<&Result<A, Fault>>,
+        _coins: &mut dyn Coins,
+    ) -> Result<Option<Q>, CoinsError> {
+        if let (Some(last), Reaction::Ask { then, .. }) = (last, &self.next) {
+            let [one, other] = &**then;
+            let next = if bit_of(last) { other } else { one };
+            self.next = next.clone();
+        }
+        Ok(match &self.next {
+            Reaction::Halt => None,
+            Reaction::Ask { query, .. } => Some(query.clone()),
+        })
+    }
+}
+
+/// One bit of an answer: any fixed function does.
+fn bit_of(answer: &impl Hash) -> bool {
+    let mut hasher = std::collections::hash_map::DefaultHasher::new();
+    answer.hash(&mut hasher);
+    hasher.finish() % 2 == 1
+}
+
+/// Adversaries that ask from this menu, adaptively, at most so often. They shrink to shorter ones.
+pub fn adversaries<Q>(menu: Vec<Q>, depth: u32) -> impl Strategy<Value = Reaction<Q>>
+where
+    Q: Clone + std::fmt::Debug + 'static,
+{
+    Just(Reaction::Halt).prop_recursive(depth, 1 << depth, 2, move |next| {
+        (prop::sample::select(menu.clone()), next.clone(), next).prop_map(|(query, one, other)| {
+            Reaction::Ask {
+                query,
+                then: Box::new([one, other]),
+            }
+        })
+    })
+}

@@ -1,0 +1,31 @@
+//! Strategies for property tests with [`proptest`](https://docs.rs/proptest): datasets with
+//! neighbours, losses, mechanisms whose loss is true, adversaries, and whole conversations.
+//!
+//! All shrink to what a person would write down: few rows, short decimals, odds of one, adversaries
+//! that ask straight on, conversations of a few messages.
+//!
+//! ```
+//! use proptest::prelude::*;
+//! use queryables::privacy::PureDp;
+//! use queryables::verify::strategies::{finite_mechanisms, FiniteMechanism};
+//! use queryables::verify::{Pair, Verifier};
+//!
+//! proptest!(ProptestConfig::with_cases(10), |(mechanism in finite_mechanisms())| {
+//!     let menu = mechanism.queries();
+//!     let pair = Pair::new(false, true);
+//!     let loss = mechanism.total_loss();
+//!     Verifier::by_state(&mechanism, &pair, menu, 2).assert_private(&PureDp, &loss);
+//! });
+//! ```
+
+mod adversaries;
+mod conversations;
+mod data;
+mod losses;
+mod mechanisms;
+
+pub use adversaries::{Reaction, Reactive, adversaries};
+pub use conversations::conversations;
+pub use data::{datasets, neighbours, replaced};
+pub use losses::{deltas, epsilon_deltas, epsilons};
+pub use mechanisms::{FiniteMachine, FiniteMechanism, finite_mechanisms};

@@ -1,0 +1,103 @@
+//! An adversary, written down.
+
+use std::fmt::{self, Debug};
+
+use super::Interval;
+use super::interval::in_short;
+use crate::machine::{Adversary, Coins, CoinsError, Fault};
+
+/// A deterministic adversary against a pair of datasets: what it asks, and how it goes on after
+/// each answer. It prints as a person would tell it, and plays as an [`Adversary`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Strategy<Q, A> {
+    /// Asks nothing more.
+    Stop {
+        /// The probability of coming here on each dataset.
+        masses: [Interval; 2],
+    },
+    /// Asks this.
+    Ask {
+        /// What it asks.
+        query: Q,
+        /// How it goes on after each answer.
+        then: Vec<(Result<A, Fault>, Strategy<Q, A>)>,
+    },
+    /// Goes on, but is too long to be written down.
+    More,
+}
+
+impl<Q, A> Strategy<Q, A> {
+    /// How many queries it asks at most, as far as it is written down.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        match self {
+            Self::Stop { .. } | Self::More => 0,
+            Self::Ask { then, .. } => {
+                1 + then.iter().map(|(_, next)| next.depth()).max().unwrap_or(0)
+            }
+        }
+    }
+}
+
+impl<Q: Debug, A: Debug> fmt::Display for Strategy<Q, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, 1)
+    }
+}
+
+impl<Q: Debug, A: Debug> Strategy<Q, A> {
+    fn write(&self, f: &mut fmt::Formatter<'_>, indent: usize) -> fmt::Result {
+        match self {
+            Self::Stop { masses: [p, q] } => {
+                write!(f, "stop  (probability {} and {})", in_short(p), in_short(q))
+            }
+            Self::More => f.write_str("…"),
+            Self::Ask { query, then } => {
+                write!(f, "ask {query:?}")?;
+                for (answer, next) in then {
+                    write!(f, "\n{:width$}", "", width = 2 * indent)?;
+                    match answer {
+                        Ok(answer) => write!(f, "{answer:?}: ")?,
+                        Err(fault) => write!(f, "{fault}: ")?,
+                    }
+                    next.write(f, indent + 1)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Plays a [`Strategy`]; halts where it is not written down.
+#[derive(Clone, Debug)]
+pub struct Player<'a, Q, A> {
+    at: Option<&'a Strategy<Q, A>>,
+}
+
+impl<Q, A> Strategy<Q, A> {
+    /// This strategy as an adversary.
+    #[must_use]
+    pub fn player(&self) -> Player<'_, Q, A> {
+        Player { at: Some(self) }
+    }
+}
+
+impl<Q: Clone, A: PartialEq> Adversary for Player<'_, Q, A> {
+    type Query = Q;
+    type Answer = A;
+
+    fn ask(
+        &mut self,
+        last: Option<&Result<A, Fault>>,
+        _coins: &mut dyn Coins,
+    ) -> Result<Option<Q>, CoinsError> {
+        if let (Some(last), Some(Strategy::Ask { then, .. })) = (last, self.at) {
+            let known = then.iter().find(|(answer, _)| answer == last);
+            self.at = known.map(|(_, next)| next);
+        }
+        Ok(match self.at {
+            Some(Strategy::Ask { query, .. }) => Some(query.clone()),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! The tree of public transcripts, with the hidden states behind each as weighted coin paths.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::branching::Choice;
+use super::{Interval, Rational};
+use crate::machine::Fault;
+
+/// One hidden state: the coins that lead to it, given the transcript, and their probability.
+#[derive(Clone, Debug)]
+pub(super) struct Branch {
+    pub(super) path: Vec<Choice>,
+    pub(super) mass: Interval,
+    /// The number of what the machine shows of its state.
+    pub(super) state: Option<u32>,
+}
+
+/// Before the start: no coins yet.
+impl Default for Branch {
+    fn default() -> Self {
+        Self {
+            path: Vec::new(),
+            mass: Interval::exact(Rational::ONE),
+            state: None,
+        }
+    }
+}
+
+/// What was said, and the hidden states that are possible behind it on each side.
+#[derive(Clone, Debug)]
+pub(super) struct Node<Q, A> {
+    pub(super) transcript: Vec<(Q, Result<A, Fault>)>,
+    pub(super) sides: [Vec<Branch>; 2],
+    /// Whether the machine can still be asked.
+    pub(super) open: bool,
+}
+
+impl<Q, A> Node<Q, A> {
+    /// The probability of the transcript on each side.
+    pub(super) fn masses(&self) -> [Interval; 2] {
+        [0, 1].map(|side: usize| {
+            let branches = self.sides.get(side).into_iter().flatten();
+            branches.fold(Interval::ZERO, |sum, branch| sum.plus(&branch.mass))
+        })
+    }
+}
+
+/// What one query leads to.
+#[derive(Debug)]
+pub(super) struct Expansion<Q, A> {
+    /// One for each answer.
+    pub(super) nodes: Vec<Node<Q, A>>,
+    /// The mass that was not followed on each side.
+    pub(super) cut: [Rational; 2],
+}
+
+/// All that one step of a machine can come to.
+pub(super) struct Step<A> {
+    pub(super) endings: Vec<Ending<A>>,
+    /// The probability of what was not followed.
+    pub(super) cut: Rational,
+}
+
+/// One way in which a step can end.
+pub(super) struct Ending<A> {
+    pub(super) answer: Result<A, Fault>,
+    /// The coins of the step.
+    pub(super) path: Vec<Choice>,
+    pub(super) mass: Interval,
+    pub(super) state: Option<u32>,
+}
+
+/// Branches sorted by the answer that they give, in the order of first appearance.
+pub(super) struct Groups<A> {
+    index: HashMap<Result<A, Fault>, usize>,
+    branches: Vec<[Vec<Branch>; 2]>,
+    /// Where the branch with a known state is.
+    states: HashMap<(usize, usize, u32), usize>,
+    cut: [Rational; 2],
+}
+
+impl<A> Default for Groups<A> {
+    fn default() -> Self {
+        Self {
+            index: HashMap::new(),
+            branches: Vec::new(),
+            states: HashMap::new(),
+            cut: [Rational::ZERO, Rational::ZERO],
+        }
+    }
+}
+
+impl<A: Clone + Eq + Hash> Groups<A> {
+    pub(super) fn follow(&mut self, side: usize, branch: &Branch, step: &Step<A>) {
+        if let Some(cut) = self.cut.get_mut(side) {
+            *cut += &step.cut * branch.mass.high();
+        }
+        for ending in &step.endings {
+            let next = Branch {
+                path: [&branch.path[..], &ending.path[..]].concat(),
+                mass: branch.mass.times(&ending.mass),
+                state: ending.state,
+            };
+            self.add(&ending.answer, side, next);
+        }
+    }
+
+    fn add(&mut self, answer: &Result<A, Fault>, side: usize, branch: Branch) {
+        let index = match self.index.get(answer) {
+            Some(index) => *index,
+            None => {
+                let next = self.branches.len();
+                self.index.insert(answer.clone(), next);
+                self.branches.push(Default::default());
+                next
+            }
+        };
+        let Some(branches) = self.branches.get_mut(index).and_then(|b| b.get_mut(side)) else {
+            return;
+        };
+        // Two paths to one state are one branch from now on.
+        if let Some(state) = branch.state {
+            let place = *self
+                .states
+                .entry((index, side, state))
+                .or_insert(branches.len());
+            if let Some(known) = branches.get_mut(place) {
+                known.mass = known.mass.plus(&branch.mass);
+                return;
+            }
+        }
+        branches.push(branch);
+    }
+
+    pub(super) fn expansion<Q, B>(
+        self,
+        node: impl Fn(&Result<A, Fault>) -> Node<Q, B>,
+    ) -> Expansion<Q, B> {
+        let mut answers: Vec<_> = self.index.into_iter().collect();
+        answers.sort_by_key(|(_, index)| *index);
+        let nodes = answers
+            .iter()
+            .zip(self.branches)
+            .map(|((answer, _), sides)| Node {
+                sides,
+                ..node(answer)
+            })
+            .collect();
+        Expansion {
+            nodes,
+            cut: self.cut,
+        }
+    }
+}

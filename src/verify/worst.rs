@@ -1,0 +1,86 @@
+//! The worst that any adversary can do.
+
+use std::fmt::{self, Debug};
+
+use super::objective::Value;
+use super::strategy::Strategy;
+use super::{Interval, Rational, VerifyError};
+use crate::privacy::{Epsilon, Order};
+
+/// Whether everything was followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Completeness {
+    /// Every path of every conversation.
+    Complete,
+    /// Samplers were cut.
+    Truncated {
+        /// At most this probability was not followed, whatever the adversary does.
+        mass: Rational,
+    },
+}
+
+/// Which of the two datasets comes first in the divergence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// The first dataset against the second.
+    Forward,
+    /// The second dataset against the first.
+    Backward,
+}
+
+/// The worst that any adversary can do.
+#[derive(Clone, Debug)]
+pub struct Worst<Q, A> {
+    /// The supremum over all adversaries and both directions.
+    pub value: Value,
+    /// The direction in which it is attained.
+    pub direction: Direction,
+    /// Whether everything was followed.
+    pub completeness: Completeness,
+    /// An adversary that attains it. Where values are intervals, it attains the upper end.
+    pub adversary: Strategy<Q, A>,
+    /// How many different points of the conversation were explored.
+    pub points: u64,
+    /// How often the machine was run.
+    pub runs: u64,
+}
+
+impl<Q: Debug, A: Debug> fmt::Display for Worst<Q, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = match self.direction {
+            Direction::Forward => "first dataset against second",
+            Direction::Backward => "second dataset against first",
+        };
+        writeln!(f, "{} ({direction}), attained by:", self.value)?;
+        write!(f, "{}", self.adversary)?;
+        if let Completeness::Truncated { mass } = &self.completeness {
+            write!(f, "\nnot followed: a probability of at most {mass}")?;
+        }
+        Ok(())
+    }
+}
+
+/// `e^ε`.
+pub(super) fn exp_of(epsilon: Epsilon) -> Result<Interval, VerifyError> {
+    let exponent = Rational::from_parts(epsilon.units().into(), 10_u128.pow(27).into());
+    Interval::exp(&exponent).ok_or(VerifyError::OutOfRange("epsilon"))
+}
+
+/// α as a fraction.
+pub(super) fn order_of(order: Order) -> Rational {
+    Rational::from_parts(order.units().into(), 10_u128.pow(9).into())
+}
+
+/// The Rényi divergence `D_α`, given `e^((α-1) D_α)`; `None` for infinity.
+#[must_use]
+pub fn renyi_divergence(value: &Value, order: Order) -> Option<Interval> {
+    let Value::Finite(value) = value else {
+        return None;
+    };
+    // Exactly 1 or more in theory; what is cut or rounded may be below.
+    let log = |number: &Rational| Interval::ln(&number.clone().max(Rational::ONE));
+    let scale = Interval::exact(Rational::ONE / (order_of(order) - Rational::ONE));
+    let low = log(value.low())?.times(&scale);
+    let high = log(value.high())?.times(&scale);
+    Some(Interval::between(low.low().clone(), high.high().clone()))
+}

@@ -1,0 +1,172 @@
+//! What the verifier cannot see: each of these leaks, and passes. The docs of `verify` name them.
+
+mod verify_support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use queryables::machine::{Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, StateKey};
+use queryables::privacy::PureDp;
+use queryables::verify::{Completeness, Pair, Rational, Value, Verifier};
+use verify_support::*;
+
+/// Answers with the data, under one condition.
+struct LeaksIf(fn(data: u8, query: u8, round: u8) -> bool);
+
+#[derive(Clone)]
+struct Leaking {
+    leaks: fn(u8, u8, u8) -> bool,
+    data: u8,
+    round: u8,
+}
+
+impl Mechanism<u8> for LeaksIf {
+    type Machine = Leaking;
+    fn start(&self, data: &Arc<u8>, _: &mut dyn Coins) -> Result<Leaking, Fault> {
+        Ok(Leaking {
+            leaks: self.0,
+            data: **data,
+            round: 0,
+        })
+    }
+}
+
+impl Machine for Leaking {
+    type Query = u8;
+    type Answer = u8;
+    fn step(&mut self, query: u8, _: &mut dyn Coins) -> Result<u8, Fault> {
+        self.round += 1;
+        let leaks = (self.leaks)(self.data, query, self.round);
+        Ok(if leaks { self.data } else { 0 })
+    }
+}
+
+fn passes(mechanism: &LeaksIf, pair: &Pair<u8>, menu: Vec<u8>, depth: usize) -> bool {
+    let verdict = Verifier::new(mechanism, pair, menu, depth)
+        .check(&PureDp, &"0".parse().unwrap())
+        .unwrap();
+    verdict.holds()
+}
+
+#[test]
+fn another_pair() {
+    let leaks = LeaksIf(|data, _, _| data > 1);
+    assert!(passes(&leaks, &Pair::new(0, 1), vec![0, 1], 3));
+    assert!(!passes(&leaks, &Pair::new(1, 2), vec![0, 1], 3));
+}
+
+#[test]
+fn another_query() {
+    let leaks = LeaksIf(|_, query, _| query == 7);
+    assert!(passes(&leaks, &Pair::new(0, 1), vec![0, 1], 3));
+    assert!(!passes(&leaks, &Pair::new(0, 1), vec![0, 1, 7], 3));
+}
+
+#[test]
+fn a_longer_conversation() {
+    let leaks = LeaksIf(|_, _, round| round == 4);
+    assert!(passes(&leaks, &Pair::new(0, 1), vec![0, 1], 3));
+    assert!(!passes(&leaks, &Pair::new(0, 1), vec![0, 1], 4));
+}
+
+/// Tells the data to somebody else.
+struct Whisper;
+
+static WHISPERED: AtomicBool = AtomicBool::new(false);
+
+impl Mechanism<bool> for Whisper {
+    type Machine = queryables::machine::Released<()>;
+    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        WHISPERED.fetch_or(**data, Ordering::Relaxed);
+        Ok(queryables::machine::Released(()))
+    }
+}
+
+#[test]
+fn other_ways_out() {
+    let pair = Pair::new(false, true);
+    Verifier::new(&Whisper, &pair, vec![()], 2).assert_private(&PureDp, &"0".parse().unwrap());
+    assert!(WHISPERED.load(Ordering::Relaxed));
+}
+
+/// Leaks the second time, and forgets to show how often it was asked.
+struct Sly(Leaking);
+
+impl Machine for Sly {
+    type Query = u8;
+    type Answer = u8;
+    fn step(&mut self, query: u8, coins: &mut dyn Coins) -> Result<u8, Fault> {
+        self.0.step(query, coins)
+    }
+}
+
+impl Inspect for Sly {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.0.data);
+    }
+}
+
+struct Lying;
+
+impl Mechanism<u8> for Lying {
+    type Machine = Sly;
+    fn start(&self, data: &Arc<u8>, coins: &mut dyn Coins) -> Result<Sly, Fault> {
+        LeaksIf(|_, _, round| round == 2)
+            .start(data, coins)
+            .map(Sly)
+    }
+}
+
+#[test]
+fn a_state_that_is_not_shown() {
+    let pair = Pair::new(0, 1);
+    let by_state = Verifier::by_state(&Lying, &pair, vec![0], 2);
+    assert_eq!(exact(&by_state.worst_ratio().unwrap()), Rational::ONE);
+    let opaque = Verifier::new(&Lying, &pair, vec![0], 2);
+    assert_eq!(opaque.worst_ratio().unwrap().value, Value::Infinite);
+}
+
+/// Tosses until heads, and answers with the number of tosses, plus the bit.
+#[derive(Debug)]
+struct UntilHeads;
+
+impl Law for UntilHeads {
+    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+        let mut tosses = 1;
+        while coins.weighted(&[1, 1])? == 0 {
+            tosses += 1;
+        }
+        Ok(tosses)
+    }
+}
+
+struct Tossing;
+
+impl Mechanism<bool> for Tossing {
+    type Machine = queryables::machine::Released<i128>;
+    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        let tosses = coins.draw(&UntilHeads)?;
+        Ok(queryables::machine::Released(tosses + i128::from(**data)))
+    }
+}
+
+#[test]
+fn ratios_beyond_a_cut() {
+    let pair = Pair::new(true, false);
+    let verifier = Verifier::new(&Tossing, &pair, vec![()], 1).cut(ratio(1, 1000));
+    // The ratio is 2 wherever both are possible, but who knows beyond the cut.
+    assert_eq!(
+        verifier.worst_ratio().unwrap().value,
+        Value::AtLeast(Rational::ZERO)
+    );
+    // δ at e^ε = 2 is exactly 1/2, from the one answer that one side cannot give.
+    let worst = verifier.worst_delta(ratio(2, 1)).unwrap();
+    let (low, high) = (worst.value.low().unwrap(), worst.value.high().unwrap());
+    assert!(*low <= ratio(1, 2) && *high >= ratio(1, 2), "{worst}");
+    assert!(high - low < ratio(1, 200), "{worst}");
+    let Completeness::Truncated { mass } = worst.completeness else {
+        panic!("something was cut");
+    };
+    // 2^-10 is the first below a thousandth.
+    assert_eq!(mass, ratio(1, 1024));
+}
