@@ -40,22 +40,26 @@ mod randomized_response;
 mod revealing_response;
 mod sparse_vector;
 mod sum;
+mod tree;
 mod vector_sum;
+mod weights;
 
 pub use above_threshold::{AboveThreshold, CountingRelation, Search};
 pub use attribute::{Attribute, Predicate};
 pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, Responder};
-pub use continual_count::{ContinualCount, Counter, GaussianContinualCount, StreamingRelation};
+pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
 pub use histogram::NoisyHistogram;
-pub use multiplicative_weights::{Gap, GapSearch, MultiplicativeWeights, Weights};
+pub use multiplicative_weights::{GapSearch, MultiplicativeWeights};
 pub use query_answerer::{Answerer, Priced, Pricing, QueryAnswerer};
 pub use randomized_response::RandomizedResponse;
 pub use revealing_response::{Response, RevealingResponse};
 pub use sparse_vector::{CountingSearch, SparseVector};
 pub use sum::{NoisySum, SummingRelation};
+pub use tree::{Counter, StreamingRelation};
 pub use vector_sum::{GaussianVectorSum, Lattice};
+pub use weights::{Gap, Weights};
 
 use crate::machine::Ratio;
 use crate::noise::NoiseError;

@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, CountingRelation};
-use super::{CountingSearch, MechanismError, Predicate, SparseVector};
+use super::weights::{Gap, Side, Weights};
+use super::{CountingSearch, MechanismError, SparseVector};
 use crate::machine::{Coins, Fault, Machine, Mechanism};
-use crate::middle::{Middle, Move, MoveOf, Postprocessed};
+use crate::middle::Postprocessed;
 use crate::privacy::{Epsilon, Private, PureDp, Replace, UnknownLoss};
 
 /// Private multiplicative weights (Hardt and Rothblum 2010): answers counting queries from a public
@@ -140,41 +141,6 @@ impl<Row> fmt::Debug for MultiplicativeWeights<Row> {
     }
 }
 
-/// On which side of the guess a count may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    /// The count is larger.
-    Above,
-    /// The count is smaller.
-    Below,
-}
-
-/// A question about the difference between a count and a guess.
-pub struct Gap<Row> {
-    predicate: Predicate<Row>,
-    guess: i64,
-    side: Side,
-}
-
-impl<Row> Clone for Gap<Row> {
-    fn clone(&self) -> Self {
-        Self {
-            predicate: self.predicate.clone(),
-            ..*self
-        }
-    }
-}
-
-impl<Row> fmt::Debug for Gap<Row> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gap")
-            .field("predicate", &self.predicate)
-            .field("guess", &self.guess)
-            .field("side", &self.side)
-            .finish()
-    }
-}
-
 /// A running sparse vector that is asked about [`Gap`]s: the noisy count, where the gap looks large.
 #[derive(Debug)]
 pub struct GapSearch<D: ?Sized, Row>(CountingSearch<D, Row>);
@@ -194,124 +160,11 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Machine for GapSearch<D, Row> {
     }
 }
 
-/// The person in the middle of [`MultiplicativeWeights`], who knows the guess.
-///
-/// Everything here is public, so that floats will do.
-pub struct Weights<Row> {
-    domain: Arc<[Row]>,
-    /// They add up to one.
-    weights: Vec<f64>,
-    rows: u32,
-    rate: f64,
-    /// What is asked about at present.
-    asked: Option<Gap<Row>>,
-}
-
-impl<Row> Weights<Row> {
-    fn new(domain: Vec<Row>, rows: u32, rate: f64) -> Self {
-        let weights = vec![1.0 / domain.len() as f64; domain.len()];
-        Self {
-            domain: domain.into(),
-            weights,
-            rows,
-            rate,
-            asked: None,
-        }
-    }
-
-    /// How many rows the guess has for which the predicate holds.
-    fn guess(&self, predicate: &Predicate<Row>) -> i64 {
-        let holds = |row| predicate.read(row).unwrap_or(false);
-        let share: f64 = (self.domain.iter().zip(&self.weights))
-            .filter(|(row, _)| holds(row))
-            .map(|(_, weight)| weight)
-            .sum();
-        (share * f64::from(self.rows)).round() as i64
-    }
-
-    /// Moves weight to the rows for which the predicate holds, or away from them.
-    fn update(&mut self, predicate: &Predicate<Row>, side: Side) {
-        let factor = match side {
-            Side::Above => libm::exp(self.rate),
-            Side::Below => libm::exp(-self.rate),
-        };
-        for (row, weight) in self.domain.iter().zip(&mut self.weights) {
-            if predicate.read(row).unwrap_or(false) {
-                *weight *= factor;
-            }
-        }
-        // Not zero: the rate is at most a half, and so what added up to one is now e^(-1/2) at least.
-        let total: f64 = self.weights.iter().sum();
-        for weight in &mut self.weights {
-            *weight /= total;
-        }
-    }
-
-    fn ask(&mut self, gap: Gap<Row>) -> MoveOf<Self> {
-        self.asked = Some(gap.clone());
-        Move::Ask(gap)
-    }
-}
-
-impl<Row> Middle for Weights<Row> {
-    type OuterQuery = Predicate<Row>;
-    type OuterAnswer = i64;
-    type InnerQuery = Gap<Row>;
-    type InnerAnswer = Option<i64>;
-
-    fn on_query(
-        &mut self,
-        predicate: Predicate<Row>,
-        _: &mut dyn Coins,
-    ) -> Result<MoveOf<Self>, Fault> {
-        let guess = self.guess(&predicate);
-        Ok(self.ask(Gap {
-            predicate,
-            guess,
-            side: Side::Above,
-        }))
-    }
-
-    fn on_answer(&mut self, count: Option<i64>, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
-        let asked = self.asked.take().ok_or(Fault::Failed)?;
-        match (count, asked.side) {
-            (Some(count), side) => {
-                self.update(&asked.predicate, side);
-                Ok(Move::Answer(count))
-            }
-            (None, Side::Above) => Ok(self.ask(Gap {
-                side: Side::Below,
-                ..asked
-            })),
-            (None, Side::Below) => Ok(Move::Answer(asked.guess)),
-        }
-    }
-}
-
-impl<Row> Clone for Weights<Row> {
-    fn clone(&self) -> Self {
-        Self {
-            domain: Arc::clone(&self.domain),
-            weights: self.weights.clone(),
-            asked: None,
-            ..*self
-        }
-    }
-}
-
-impl<Row> fmt::Debug for Weights<Row> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Weights")
-            .field("domain", &self.domain.len())
-            .field("rows", &self.rows)
-            .finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::machine::NotPrivateSeededCoins;
+    use crate::mechanisms::Predicate;
     use crate::mechanisms::exact::{answers, rows_of, violation};
     use crate::privacy::AddRemove;
 
@@ -422,20 +275,6 @@ mod tests {
         assert_eq!(round(), last);
         assert_ne!(first, last);
         assert_eq!(mechanism.weights.rate, 0.1);
-    }
-
-    #[test]
-    fn weights_move_toward_the_count() {
-        let mut weights = Weights::new(vec![1_u8, 2, 3, 4], 100, 0.25);
-        assert_eq!(weights.guess(&rows_of(1)), 25);
-        weights.update(&rows_of(1), Side::Above);
-        // e^0.25 of 3 + e^0.25: 0.29971.
-        assert_eq!(weights.guess(&rows_of(1)), 30);
-        weights.update(&rows_of(1), Side::Below);
-        assert_eq!(weights.guess(&rows_of(1)), 25);
-        weights.update(&rows_of(1), Side::Below);
-        // e^-0.25 of 3 + e^-0.25: 0.20609.
-        assert_eq!(weights.guess(&rows_of(1)), 21);
     }
 
     #[test]

@@ -1,0 +1,184 @@
+//! The binary tree under a continual count.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{CountingRelation, clamped};
+use crate::machine::{Coins, Fault, Law, Machine};
+use crate::privacy::{AddRemove, Replace};
+
+/// A relation for which it is known how many nodes of a tree one row changes.
+pub trait StreamingRelation: CountingRelation {
+    /// The largest number of nodes, for so many times.
+    #[doc(hidden)]
+    fn largest_change(horizon: u64) -> u64;
+}
+
+/// The number of binary digits.
+fn digits(number: u64) -> u64 {
+    u64::from(u64::BITS - number.leading_zeros())
+}
+
+impl StreamingRelation for AddRemove {
+    fn largest_change(horizon: u64) -> u64 {
+        digits(horizon)
+    }
+}
+
+impl StreamingRelation for Replace {
+    /// A row at time 0 that is no longer counted changes h + 1 nodes. One that moves from the first
+    /// time of a left half to the first of the right half, where the whole has 2^m times, changes m
+    /// nodes that it leaves, and those that it enters: below the right half itself, which is never
+    /// named, up to m − 1. All nodes above are above both. The largest whole that fits has m = h;
+    /// with r > 0, a row can also move from 0 to 2^h, where nothing is above both.
+    fn largest_change(horizon: u64) -> u64 {
+        let all = digits(horizon);
+        let rest = horizon ^ (1_u64 << all.saturating_sub(1));
+        (all + digits(rest)).max((2 * all).saturating_sub(3))
+    }
+}
+
+/// A running [`ContinualCount`](super::ContinualCount) or [`GaussianContinualCount`](super::GaussianContinualCount): it is asked times up to its horizon.
+///
+/// It remembers the noise of every node that it has used: at most one for each time asked for and
+/// digit of it, and never more than there are times.
+pub struct Counter<N> {
+    /// When the rows that count arrived, in order.
+    times: Vec<u64>,
+    horizon: u64,
+    noise: N,
+    /// By the times at which nodes begin and end.
+    drawn: BTreeMap<(u64, u64), i128>,
+}
+
+impl<N: Law> Counter<N> {
+    /// Counts rows that arrive at these times.
+    pub(super) fn new(mut times: Vec<u64>, horizon: u64, noise: N) -> Self {
+        times.sort_unstable();
+        Self {
+            times,
+            horizon,
+            noise,
+            drawn: BTreeMap::new(),
+        }
+    }
+
+    fn noise(&mut self, node: (u64, u64), coins: &mut dyn Coins) -> Result<i128, Fault> {
+        if let Some(noise) = self.drawn.get(&node) {
+            return Ok(*noise);
+        }
+        let noise = coins.draw(&self.noise)?;
+        self.drawn.insert(node, noise);
+        Ok(noise)
+    }
+}
+
+impl<N: Law> Machine for Counter<N> {
+    type Query = u64;
+    type Answer = i64;
+
+    fn step(&mut self, time: u64, coins: &mut dyn Coins) -> Result<i64, Fault> {
+        if time > self.horizon {
+            return Err(Fault::InvalidQuery("the time is beyond the horizon"));
+        }
+        let mut noise = 0_i128;
+        for node in nodes(time) {
+            noise = noise.saturating_add(self.noise(node, coins)?);
+        }
+        // The counts of the nodes, whose times follow one another, add up to this.
+        let count = self.times.partition_point(|arrived| *arrived < time);
+        Ok(clamped(count as i128, noise))
+    }
+}
+
+/// The nodes below which the times before this one are, the largest first: one for each binary
+/// digit 1, by the times at which it begins and ends.
+fn nodes(time: u64) -> impl Iterator<Item = (u64, u64)> {
+    let mut begin = 0;
+    (0..u64::BITS)
+        .rev()
+        .map(move |digit| time & (1 << digit))
+        .filter(|size| *size > 0)
+        .map(move |size| {
+            let node = (begin, begin + size);
+            begin += size;
+            node
+        })
+}
+
+impl<N> fmt::Debug for Counter<N> {
+    /// Neither the data nor the noise.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Counter")
+            .field("horizon", &self.horizon)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{NotPrivateSeededCoins, Ratio};
+    use crate::noise::DiscreteLaplace;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_nodes_of_a_time_cover_what_is_before_it() {
+        assert_eq!(nodes(0).count(), 0);
+        assert!(nodes(13).eq([(0, 8), (8, 12), (12, 13)]));
+        for time in 1..200 {
+            let nodes: Vec<_> = nodes(time).collect();
+            assert_eq!(nodes.len() as u32, time.count_ones());
+            assert!(nodes.windows(2).all(|pair| pair[0].1 == pair[1].0));
+            assert_eq!((nodes[0].0, nodes[nodes.len() - 1].1), (0, time));
+            // Nodes of a binary tree, and left children.
+            for (begin, end) in nodes {
+                let size = end - begin;
+                assert!(size.is_power_of_two() && begin % (2 * size) == 0);
+            }
+        }
+        assert!(nodes(u64::MAX).last() == Some((u64::MAX - 1, u64::MAX)));
+    }
+
+    /// Every row and every move, over all nodes that any query names.
+    #[test]
+    fn the_largest_change_is_that_of_some_row_and_no_row_changes_more() {
+        for horizon in 1..=70 {
+            let named: BTreeSet<_> = (0..=horizon).flat_map(nodes).collect();
+            let above = |time: u64| -> BTreeSet<(u64, u64)> {
+                let above = |(begin, end): &&(u64, u64)| (*begin..*end).contains(&time);
+                named.iter().filter(above).copied().collect()
+            };
+            // The last one is not counted.
+            let above: Vec<_> = (0..=horizon).map(above).collect();
+            let most = above.iter().map(BTreeSet::len).max().unwrap() as u64;
+            assert_eq!(AddRemove::largest_change(horizon), most, "{horizon}");
+            let moves = above.iter().flat_map(|one| {
+                above
+                    .iter()
+                    .map(move |other| one.symmetric_difference(other).count())
+            });
+            let most = moves.max().unwrap() as u64;
+            assert_eq!(Replace::largest_change(horizon), most, "{horizon}");
+        }
+        assert_eq!(AddRemove::largest_change(u64::MAX), 64);
+        assert_eq!(Replace::largest_change(u64::MAX), 127);
+    }
+
+    #[test]
+    fn the_same_time_gets_the_same_answer() {
+        let noise = DiscreteLaplace::new(Ratio::from(7000)).unwrap();
+        let mut machine = Counter::new(vec![1], 64, noise);
+        let mut coins = NotPrivateSeededCoins::new(5);
+        let mut all = || -> Vec<_> {
+            (0..=64)
+                .map(|time| machine.step(time, &mut coins).unwrap())
+                .collect()
+        };
+        let first = all();
+        assert_eq!(first, all());
+        // Noise everywhere, and yet not all of it the same.
+        assert!(first.iter().collect::<BTreeSet<_>>().len() > 32);
+        assert_eq!(machine.drawn.len(), 64);
+    }
+}

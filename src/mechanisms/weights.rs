@@ -1,0 +1,178 @@
+//! The public guess of private multiplicative weights.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Predicate;
+use crate::machine::{Coins, Fault};
+use crate::middle::{Middle, Move, MoveOf};
+
+/// On which side of the guess a count may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The count is larger.
+    Above,
+    /// The count is smaller.
+    Below,
+}
+
+/// A question about the difference between a count and a guess.
+pub struct Gap<Row> {
+    pub(super) predicate: Predicate<Row>,
+    pub(super) guess: i64,
+    pub(super) side: Side,
+}
+
+impl<Row> Clone for Gap<Row> {
+    fn clone(&self) -> Self {
+        Self {
+            predicate: self.predicate.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<Row> fmt::Debug for Gap<Row> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gap")
+            .field("predicate", &self.predicate)
+            .field("guess", &self.guess)
+            .field("side", &self.side)
+            .finish()
+    }
+}
+
+/// The person in the middle of [`MultiplicativeWeights`](super::MultiplicativeWeights), who knows the guess.
+///
+/// Everything here is public, so that floats will do.
+pub struct Weights<Row> {
+    pub(super) domain: Arc<[Row]>,
+    /// They add up to one.
+    weights: Vec<f64>,
+    pub(super) rows: u32,
+    pub(super) rate: f64,
+    /// What is asked about at present.
+    asked: Option<Gap<Row>>,
+}
+
+impl<Row> Weights<Row> {
+    /// The same weight for all of the domain, to be moved at this rate.
+    pub(super) fn new(domain: Vec<Row>, rows: u32, rate: f64) -> Self {
+        let weights = vec![1.0 / domain.len() as f64; domain.len()];
+        Self {
+            domain: domain.into(),
+            weights,
+            rows,
+            rate,
+            asked: None,
+        }
+    }
+
+    /// How many rows the guess has for which the predicate holds.
+    fn guess(&self, predicate: &Predicate<Row>) -> i64 {
+        let holds = |row| predicate.read(row).unwrap_or(false);
+        let share: f64 = (self.domain.iter().zip(&self.weights))
+            .filter(|(row, _)| holds(row))
+            .map(|(_, weight)| weight)
+            .sum();
+        (share * f64::from(self.rows)).round() as i64
+    }
+
+    /// Moves weight to the rows for which the predicate holds, or away from them.
+    fn update(&mut self, predicate: &Predicate<Row>, side: Side) {
+        let factor = match side {
+            Side::Above => libm::exp(self.rate),
+            Side::Below => libm::exp(-self.rate),
+        };
+        for (row, weight) in self.domain.iter().zip(&mut self.weights) {
+            if predicate.read(row).unwrap_or(false) {
+                *weight *= factor;
+            }
+        }
+        // Not zero: the rate is at most a half, and so what added up to one is now e^(-1/2) at least.
+        let total: f64 = self.weights.iter().sum();
+        for weight in &mut self.weights {
+            *weight /= total;
+        }
+    }
+
+    fn ask(&mut self, gap: Gap<Row>) -> MoveOf<Self> {
+        self.asked = Some(gap.clone());
+        Move::Ask(gap)
+    }
+}
+
+impl<Row> Middle for Weights<Row> {
+    type OuterQuery = Predicate<Row>;
+    type OuterAnswer = i64;
+    type InnerQuery = Gap<Row>;
+    type InnerAnswer = Option<i64>;
+
+    fn on_query(
+        &mut self,
+        predicate: Predicate<Row>,
+        _: &mut dyn Coins,
+    ) -> Result<MoveOf<Self>, Fault> {
+        let guess = self.guess(&predicate);
+        Ok(self.ask(Gap {
+            predicate,
+            guess,
+            side: Side::Above,
+        }))
+    }
+
+    fn on_answer(&mut self, count: Option<i64>, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+        let asked = self.asked.take().ok_or(Fault::Failed)?;
+        match (count, asked.side) {
+            (Some(count), side) => {
+                self.update(&asked.predicate, side);
+                Ok(Move::Answer(count))
+            }
+            (None, Side::Above) => Ok(self.ask(Gap {
+                side: Side::Below,
+                ..asked
+            })),
+            (None, Side::Below) => Ok(Move::Answer(asked.guess)),
+        }
+    }
+}
+
+impl<Row> Clone for Weights<Row> {
+    fn clone(&self) -> Self {
+        Self {
+            domain: Arc::clone(&self.domain),
+            weights: self.weights.clone(),
+            asked: None,
+            ..*self
+        }
+    }
+}
+
+impl<Row> fmt::Debug for Weights<Row> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Weights")
+            .field("domain", &self.domain.len())
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanisms::exact::rows_of;
+
+    #[test]
+    fn weights_move_toward_the_count() {
+        let mut weights = Weights::new(vec![1_u8, 2, 3, 4], 100, 0.25);
+        assert_eq!(weights.guess(&rows_of(1)), 25);
+        weights.update(&rows_of(1), Side::Above);
+        // e^0.25 of 3 + e^0.25: 0.29971.
+        assert_eq!(weights.guess(&rows_of(1)), 30);
+        weights.update(&rows_of(1), Side::Below);
+        assert_eq!(weights.guess(&rows_of(1)), 25);
+        weights.update(&rows_of(1), Side::Below);
+        // e^-0.25 of 3 + e^-0.25: 0.20609.
+        assert_eq!(weights.guess(&rows_of(1)), 21);
+    }
+}
