@@ -83,7 +83,8 @@ pub struct ContinualCount<Row, R = AddRemove> {
 ///
 /// # Guarantee
 ///
-/// ρ-zCDP, and no less, for neighbours under `R` (Canonne, Kamath and Steinke 2020, Theorem 14):
+/// ρ-zCDP, and no less, for neighbours under `R` (Canonne, Kamath and Steinke 2020, Theorem 4, draw by
+/// draw: the Rényi divergences of independent draws add up):
 /// one row changes Δ nodes by one each, as for [`ContinualCount`], and the noise has a variance of
 /// Δ/(2ρ).
 pub struct GaussianContinualCount<Row, R = AddRemove> {

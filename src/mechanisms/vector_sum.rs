@@ -35,7 +35,8 @@ use crate::privacy::{AddRemove, Private, Relation, Rho, UnknownLoss, ZCdp};
 ///
 /// # Guarantee
 ///
-/// ρ-zCDP, and no less, for neighbours under `R` (Canonne, Kamath and Steinke 2020, Theorem 14).
+/// ρ-zCDP, and no less, for neighbours under `R` (Canonne, Kamath and Steinke 2020, Theorem 4, draw by
+/// draw: the Rényi divergences of independent draws add up).
 /// Each row's vector is rounded to the lattice, toward zero, and then clipped in whole numbers: so
 /// the vectors that are summed are at most the radius long, rounding included. One that is added or
 /// removed moves the sum by at most that, and one that is replaced by twice that, which is Δ. The
