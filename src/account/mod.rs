@@ -35,6 +35,8 @@ pub mod nonadaptive;
 mod restarted;
 mod rogers;
 mod root_sum_squares;
+#[cfg(test)]
+mod spent_tests;
 mod sum;
 mod through_rdp;
 mod through_zcdp;
@@ -227,8 +229,8 @@ pub trait Accounted: Measure {
 mod tests {
     use super::*;
     use crate::privacy::{
-        ApproxDp, ApproxZCdp, Epsilon, Gdp, Mu, ProbabilisticDp, PureDp, Rdp, RdpGrid, Rho,
-        RhoDelta, ZCdp,
+        ApproxDp, ApproxRdp, ApproxZCdp, Epsilon, Gdp, Mu, ProbabilisticDp, PureDp, Rdp, RdpGrid,
+        Rho, RhoDelta, ZCdp,
     };
     use proptest::prelude::*;
 
@@ -280,7 +282,9 @@ mod tests {
                 ApproxDp.accumulator(), pair;
                 ProbabilisticDp.accumulator(), pair;
                 ApproxZCdp.accumulator(), |units| RhoDelta { rho: rho(units), delta: delta(units) };
+                ApproxRdp::new(order).accumulator(), pair;
                 Whitehouse::new("1e-6".parse().unwrap()).unwrap(), pair;
+                RestartedFilters::new(Rdp::new(order), "1e4".parse().unwrap()).unwrap(), epsilon;
             }
         }
     }

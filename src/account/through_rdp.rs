@@ -184,6 +184,10 @@ impl ValidConcurrently for ThroughRdp {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::oracle::{
+        at_least_zero, deltas, epsilon_of, float, ln, orders, quantity, real,
+    };
+    use proptest::prelude::*;
 
     fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
         EpsilonDelta::new(epsilon, delta).unwrap()
@@ -252,6 +256,26 @@ mod tests {
             let cost = rdp::pure(rule.order(), epsilon.parse().unwrap());
             plain = plain.checked_add(cost).unwrap();
             assert_eq!(rule.total, plain);
+        }
+    }
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// The threshold is ε less the surcharge of the order, rounded down, to 1e-9.
+        #[test]
+        fn the_threshold_is_rounded_down(
+            order in orders(), size in -9.0..2.0_f64, delta in deltas(),
+        ) {
+            let (alpha, exact) = (quantity(order), quantity(delta));
+            let surcharge = epsilon_of(&alpha, &real(0.0), &exact);
+            let room = float(&at_least_zero(surcharge.clone())) + libm::exp10(size);
+            let epsilon = Interval::exactly(room).up().unwrap();
+            let rule = ThroughRdp::at(order, EpsilonDelta { epsilon, delta }, delta).unwrap();
+            let truth = quantity(epsilon) - surcharge;
+            prop_assert!(quantity(rule.threshold) <= truth);
+            let terms = quantity(epsilon) - ln(&exact) / (alpha - real(1.0));
+            let margin = &truth * real(1e-9) + terms * real(1e-14) + real(1e-27);
+            prop_assert!(quantity(rule.threshold) >= truth - margin);
         }
     }
 }
