@@ -113,6 +113,15 @@ pub trait Accumulator: Accounting {
         self.total() <= *limit
     }
 
+    /// The total; the limit where the exact total is within it and only its rounding is not.
+    fn total_within(&self, limit: &LossOf<Self>) -> LossOf<Self> {
+        let total = self.total();
+        if !(total <= *limit) && self.is_within(limit) {
+            return limit.clone();
+        }
+        total
+    }
+
     /// A loss such that one more launch of it, or of anything less, stays within `limit`.
     fn headroom(&self, limit: &LossOf<Self>) -> LossOf<Self>;
 

@@ -138,13 +138,20 @@ impl ContinuationRule for ThroughRdp {
         }
     }
 
+    /// D_α rises with ε, but D_α as computed only but for rounding, less than 1e-13 of it. So that
+    /// everything less is admitted, too, ε is cut a little: what it costs fits with 2^-39 (2e-12)
+    /// to spare.
     fn remaining(&self) -> EpsilonDelta {
         let left = self.threshold.saturating_sub(self.total);
+        let fits = |epsilon| {
+            let cost = self.cost(epsilon).units();
+            cost + cost.div_ceil(1 << 39) <= left.units()
+        };
         // D_α(ε) is about αε²/2.
         let (room, order) = (Interval::from(left), Interval::from(self.order));
         let guess = (Interval::TWO * room / order).sqrt().middle();
         let epsilon = most(guess * 1e27, <units::Epsilon as Unit>::LARGEST, |units| {
-            Epsilon::from_units(units).is_ok_and(|epsilon| self.cost(epsilon) <= left)
+            Epsilon::from_units(units).is_ok_and(fits)
         });
         let spent = self.slack.saturating_add(self.deltas);
         EpsilonDelta {
@@ -260,6 +267,29 @@ mod tests {
     }
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// What is less than what remains is admitted, however little less.
+        #[test]
+        fn everything_less_than_what_remains_is_admitted(
+            order in orders(), size in -6.0..2.0_f64, delta in deltas(), part in 0.0..1.0, cut in 0..100_u32,
+        ) {
+            let (alpha, exact) = (quantity(order), quantity(delta));
+            let surcharge = float(&at_least_zero(epsilon_of(&alpha, &real(0.0), &exact)));
+            let epsilon = Interval::exactly(surcharge + libm::exp10(size)).up().unwrap();
+            let mut rule = ThroughRdp::at(order, EpsilonDelta { epsilon, delta }, delta).unwrap();
+            let launch = |units: u128| EpsilonDelta {
+                epsilon: Epsilon::from_units(units).unwrap(),
+                delta: Delta::ZERO,
+            };
+            let units = rule.remaining().epsilon.units();
+            rule.charge(&launch((units as f64 * part) as u128)).unwrap();
+            let units = rule.remaining().epsilon.units();
+            // Where rounding shows: steps of a float, and then everywhere below.
+            let near = (0..200).map(|step| units - (units >> 53) * step);
+            for less in near.chain([units >> (cut / 4), units / 100 * u128::from(cut)]) {
+                prop_assert_eq!(rule.clone().charge(&launch(less)), Ok(()));
+            }
+        }
 
         /// The threshold is ε less the surcharge of the order, rounded down, to 1e-9.
         #[test]
