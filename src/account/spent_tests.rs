@@ -3,9 +3,9 @@
 
 use super::{Accumulator, ContinuationRule, Rogers, Sum, ThroughRdp, ThroughZCdp, Whitehouse};
 use crate::privacy::oracle::{
-    Real, at_least_zero, deltas, epsilon_of, epsilons, exp, float, is_above_given_terms,
-    is_just_above, least_epsilon, ln, orders, quantity, randomized_response, real, simple_epsilon,
-    sizes, sqrt,
+    Real, at_least_zero, better_epsilon, deltas, epsilon_of, epsilons, exp, float,
+    is_above_given_terms, is_just_above, ln, orders, quantity, randomized_response, real,
+    simple_epsilon, sizes, sqrt,
 };
 use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, units};
 use proptest::prelude::*;
@@ -40,10 +40,6 @@ fn total(losses: &[EpsilonDelta], each: impl Fn(&Real) -> Real) -> Real {
 fn sum_of_deltas(slack: Delta, losses: &[EpsilonDelta]) -> Delta {
     let add = |sum: Delta, loss: &EpsilonDelta| sum.checked_add(loss.delta).unwrap();
     losses.iter().fold(slack, add)
-}
-
-fn minimum(one: Real, other: Real) -> Real {
-    if one < other { one } else { other }
 }
 
 /// A part of a probability, at least one unit.
@@ -122,9 +118,8 @@ proptest! {
             return Ok(());
         }
         let exact = quantity(slack);
-        let simple = simple_epsilon(&rho, &exact);
-        let tight = at_least_zero(least_epsilon(&rho, &exact));
-        is_above_given_terms(rule.spent().epsilon, &minimum(tight, simple.clone()), &simple);
+        let (truth, terms) = (better_epsilon(&rho, &exact), simple_epsilon(&rho, &exact));
+        is_above_given_terms(rule.spent().epsilon, &truth, &terms);
     }
 
     /// Through Rényi privacy, at orders of every size.

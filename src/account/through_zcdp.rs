@@ -74,13 +74,12 @@ impl ThroughZCdp {
 
     fn new(limit: EpsilonDelta, slack: Delta, conversion: Conversion) -> Result<Self, RuleError> {
         let log = checked_slack(limit, slack)?;
-        let simple = simple_threshold(limit.epsilon, log);
         let threshold = match conversion {
-            Conversion::Simple => simple,
+            Conversion::Simple => simple_threshold(limit.epsilon, log),
             // Never less than the simple one, whatever the search for the best order finds.
             Conversion::Tight => {
                 let rho = zcdp::tight_budget(limit.epsilon.into(), log);
-                simple.max((Interval::TWO * rho).squares_down(27))
+                (Interval::TWO * rho).squares_down(27)
             }
         };
         Ok(Self {
@@ -170,7 +169,7 @@ impl ValidConcurrently for ThroughZCdp {}
 mod tests {
     use super::*;
     use crate::privacy::oracle::{
-        Real, deltas, epsilons, least_epsilon, quantity, real, simple_epsilon, squares,
+        Real, better_epsilon, deltas, epsilons, quantity, real, simple_epsilon, squares,
     };
     use proptest::prelude::*;
 
@@ -239,9 +238,7 @@ mod tests {
             let rule = ThroughZCdp::tight(EpsilonDelta { epsilon, delta }, delta).unwrap();
             let largest = squares(rule.threshold) / real(2.0);
             let (target, exact) = (quantity(epsilon), quantity(delta));
-            let admits = |rho: &Real| {
-                least_epsilon(rho, &exact) <= target || simple_epsilon(rho, &exact) <= target
-            };
+            let admits = |rho: &Real| better_epsilon(rho, &exact) <= target;
             prop_assert!(admits(&largest));
             prop_assert!(!admits(&(largest * real(1.0 + 1e-9))));
         }

@@ -132,6 +132,15 @@ pub(crate) fn simple_epsilon(rho: &Real, delta: &Real) -> Real {
     rho + real(2.0) * sqrt(&(-ln(delta) * rho))
 }
 
+/// The better of both, and not below zero.
+pub(crate) fn better_epsilon(rho: &Real, delta: &Real) -> Real {
+    let (tight, simple) = (
+        at_least_zero(least_epsilon(rho, delta)),
+        simple_epsilon(rho, delta),
+    );
+    if tight < simple { tight } else { simple }
+}
+
 /// The Rényi divergence of order α of randomized response, as printed.
 pub(crate) fn randomized_response(alpha: &Real, epsilon: &Real) -> Real {
     let one = real(1.0);
