@@ -232,4 +232,12 @@ fn the_ends_of_the_scale() {
         rdp::subsampled_gaussian(1, one, "1".parse().unwrap(), "1".parse().unwrap()),
         Err(UnknownLoss("the order must be at least 2"))
     );
+    let scale: Scale = "1".parse().unwrap();
+    let half: Delta = "0.5".parse().unwrap();
+    assert_eq!(
+        rdp::subsampled_gaussian(1_000_001, half, scale, scale),
+        Err(UnknownLoss("the order must be at most 1000000"))
+    );
+    // Where there is nothing to sum up every order is fine.
+    assert!(rdp::subsampled_gaussian(u32::MAX, one, scale, scale).is_ok());
 }
