@@ -37,7 +37,7 @@ pub(crate) fn table() -> Result<String, Box<dyn Error>> {
         let admitted = count(candidate.rule.clone(), &loss);
         lines.push(format!("| {} | {admitted} | yes |", candidate.rule.name()));
     }
-    let limit = nonadaptive::tight_launches(loss.epsilon, budget);
+    let limit = nonadaptive::tight_launches(loss.epsilon, budget)?;
     lines.push(format!(
         "| *tight composition, not a filter: the limit* | {limit} | no |"
     ));

@@ -69,7 +69,7 @@ impl<G: Accumulator> ContinuationRule for Capped<G> {
     }
 
     fn spent(&self) -> LossOf<G> {
-        self.accumulator.total()
+        self.accumulator.total_within(&self.limit)
     }
 
     fn remaining(&self) -> LossOf<G> {

@@ -35,6 +35,8 @@ pub mod nonadaptive;
 mod restarted;
 mod rogers;
 mod root_sum_squares;
+#[cfg(test)]
+mod spent_tests;
 mod sum;
 mod through_rdp;
 mod through_zcdp;
@@ -109,6 +111,15 @@ pub trait Accumulator: Accounting {
     /// Whether the exact total is at most `limit`.
     fn is_within(&self, limit: &LossOf<Self>) -> bool {
         self.total() <= *limit
+    }
+
+    /// The total; the limit where the exact total is within it and only its rounding is not.
+    fn total_within(&self, limit: &LossOf<Self>) -> LossOf<Self> {
+        let total = self.total();
+        if !(total <= *limit) && self.is_within(limit) {
+            return limit.clone();
+        }
+        total
     }
 
     /// A loss such that one more launch of it, or of anything less, stays within `limit`.
@@ -227,8 +238,8 @@ pub trait Accounted: Measure {
 mod tests {
     use super::*;
     use crate::privacy::{
-        ApproxDp, ApproxZCdp, Epsilon, Gdp, Mu, ProbabilisticDp, PureDp, Rdp, RdpGrid, Rho,
-        RhoDelta, ZCdp,
+        ApproxDp, ApproxRdp, ApproxZCdp, Epsilon, Gdp, Mu, ProbabilisticDp, PureDp, Rdp, RdpGrid,
+        Rho, RhoDelta, ZCdp,
     };
     use proptest::prelude::*;
 
@@ -280,7 +291,9 @@ mod tests {
                 ApproxDp.accumulator(), pair;
                 ProbabilisticDp.accumulator(), pair;
                 ApproxZCdp.accumulator(), |units| RhoDelta { rho: rho(units), delta: delta(units) };
+                ApproxRdp::new(order).accumulator(), pair;
                 Whitehouse::new("1e-6".parse().unwrap()).unwrap(), pair;
+                RestartedFilters::new(Rdp::new(order), "1e4".parse().unwrap()).unwrap(), epsilon;
             }
         }
     }

@@ -1,9 +1,11 @@
 //! Composition that is **not a filter**: bounds for launches whose losses and number are fixed in
 //! advance, to compare with.
 //!
-//! Stopping where such a bound reaches a budget is not private: an analyst who chooses losses as
-//! answers come in can break it (Rogers et al. 6.1). So nothing here is a rule, and no compositor
-//! takes it.
+//! Their theorems say nothing of losses that are chosen, or of a number that is decided, as answers
+//! come in. So nothing here is a rule, and no compositor takes it. As an odometer such a bound
+//! fails: one that is valid at all times must be larger (Rogers et al. 6.1). As a filter it holds
+//! once kε (e^ε − 1)/(e^ε + 1) is replaced by the ½Σε² that is never less (Whitehouse et al. Thm 2):
+//! that is [`ThroughZCdp::simple`](super::ThroughZCdp::simple).
 
 use crate::privacy::convert::{log_inverse, loss_up, probability_up};
 use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, UnknownLoss};
@@ -38,7 +40,10 @@ pub fn advanced(launches: u64, each: Epsilon, slack: Delta) -> Result<Epsilon, U
 /// rounded up: that of k-fold randomized response (Kairouz, Oh, Viswanath 2015).
 ///
 /// `Σ_j P(j) (1 − e^(ε_total − (k−2j)ε))⁺`, where j of the k responses, binomially many with
-/// probability 1/(1 + e^ε), are lies. The time grows like √k.
+/// probability 1/(1 + e^ε), are lies.
+///
+/// The time grows like √k, of the order of 10√k steps: a billion launches take a million, more than
+/// 10¹⁶ would take hours.
 ///
 /// ```
 /// use queryables::account::nonadaptive;
@@ -168,19 +173,34 @@ enum Gains {
 }
 
 /// How many launches of ε, fixed in advance, fit a budget, by [`tight_delta`]: no rule for pure
-/// children can admit more.
+/// children can admit more. If even a launch without privacy fits, δ being 1, or if a launch costs
+/// nothing, it is the largest number that can be held.
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if 10¹⁰ or more fit: to count them takes about the root of their number for each
+/// of some sixty guesses.
 ///
 /// ```
 /// use queryables::account::nonadaptive;
 /// use queryables::privacy::EpsilonDelta;
 ///
 /// let budget = EpsilonDelta::new("1", "1e-6")?;
-/// assert_eq!(nonadaptive::tight_launches("0.01".parse()?, budget), 562);
+/// assert_eq!(nonadaptive::tight_launches("0.01".parse()?, budget)?, 562);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use]
-pub fn tight_launches(each: Epsilon, budget: EpsilonDelta) -> u64 {
-    super::compare::largest(|launches| tight_delta(launches, each, budget.epsilon) <= budget.delta)
+pub fn tight_launches(each: Epsilon, budget: EpsilonDelta) -> Result<u64, UnknownLoss> {
+    const TOO_MANY: u64 = 10_000_000_000;
+    if each == Epsilon::ZERO || budget.delta == Delta::ONE {
+        return Ok(u64::MAX);
+    }
+    let most = super::compare::largest(|launches| {
+        launches <= TOO_MANY && tight_delta(launches, each, budget.epsilon) <= budget.delta
+    });
+    if most == TOO_MANY {
+        return Err(UnknownLoss("10¹⁰ launches or more fit, too many to count"));
+    }
+    Ok(most)
 }
 
 #[cfg(test)]
@@ -245,6 +265,21 @@ mod tests {
         let limit = quantity(convert::gdp::delta(mu, total));
         let error = (delta - &limit) / limit;
         assert!(error < real(1e-4) && error > real(-1e-4), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_said_at_once() {
+        let epsilon = |text: &str| text.parse::<Epsilon>().unwrap();
+        let budget = |delta: &str| EpsilonDelta::new("1", delta).unwrap();
+        let too_many = UnknownLoss("10¹⁰ launches or more fit, too many to count");
+        let launches = |each: &str, delta: &str| tight_launches(epsilon(each), budget(delta));
+        assert_eq!(launches("1e-12", "1e-6"), Err(too_many));
+        assert_eq!(launches("1e-10", "0"), Err(too_many));
+        assert_eq!(launches("1.1e-10", "0"), Ok(9_090_909_090));
+        assert_eq!(launches("0", "1e-6"), Ok(u64::MAX));
+        assert_eq!(launches("1e-20", "1"), Ok(u64::MAX));
+        assert_eq!(launches("2", "1"), Ok(u64::MAX));
+        assert_eq!(launches("2", "0"), Ok(0));
     }
 
     #[test]

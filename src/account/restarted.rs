@@ -1,15 +1,14 @@
 use thiserror::Error;
 
-use super::{
-    Accounting, Accumulator, Capped, ContinuationRule, Sum, ValidConcurrently, ValidSequentially,
-};
+use super::{Accounting, Accumulator, ValidConcurrently, ValidSequentially};
 use crate::privacy::{Epsilon, Overflow, Rdp, UnknownLoss};
 
 /// Rényi filters of one size Δ, one after the other: the total is Δ for each that was opened.
 ///
 /// A launch that does not fit what is left of the current filter opens the next one and is
 /// charged there, so it must fit a whole one: no launch may cost more than Δ. What was left of
-/// the filter before is lost. Before the first launch no filter is open and the total is nothing.
+/// the filter before is lost. Before the first launch that costs something no filter is open and
+/// the total is nothing.
 ///
 /// # Guarantee
 ///
@@ -20,7 +19,7 @@ use crate::privacy::{Epsilon, Overflow, Rdp, UnknownLoss};
 ///
 /// The total is never below the sum of the losses. So the view up to a total of `d` is a prefix,
 /// cut at a place that follows from the answers, of the view up to a *sum* of `d`, and what holds
-/// for [`Sum`] under [`Rdp`] (Haney et al. 4.9, interleaved children included) holds here. A sum
+/// for [`Sum`](super::Sum) under [`Rdp`] (Haney et al. 4.9, interleaved children included) holds here. A sum
 /// is then the better odometer; this one has readings that fall on multiples of Δ, known in
 /// advance.
 ///
@@ -47,8 +46,8 @@ pub struct RestartedFilters {
     step: Epsilon,
     /// Δ for each filter opened so far.
     total: Epsilon,
-    /// The one that is open.
-    filter: Option<Capped<Sum<Rdp>>>,
+    /// Of the one that is open; nothing if none is.
+    left: Epsilon,
 }
 
 /// Why a loss cannot be counted by [`RestartedFilters`].
@@ -85,7 +84,7 @@ impl RestartedFilters {
             measure,
             step,
             total: Epsilon::ZERO,
-            filter: None,
+            left: Epsilon::ZERO,
         })
     }
 
@@ -107,17 +106,11 @@ impl RestartedFilters {
                 step: self.step,
             });
         }
-        if let Some(filter) = &mut self.filter
-            && filter.charge(&loss).is_ok()
-        {
-            return Ok(());
+        if loss > self.left {
+            self.total = self.total.checked_add(self.step).ok_or(Overflow)?;
+            self.left = self.step;
         }
-        let total = self.total.checked_add(self.step).ok_or(Overflow)?;
-        let mut fresh = Sum::new(self.measure).capped(self.step);
-        // It fits: it is at most the step.
-        fresh.charge(&loss).map_err(|_| Overflow)?;
-        self.filter = Some(fresh);
-        self.total = total;
+        self.left = self.left.saturating_sub(loss);
         Ok(())
     }
 }
@@ -153,9 +146,7 @@ impl Accumulator for RestartedFilters {
         if limit.saturating_sub(self.total) >= self.step {
             return self.step;
         }
-        self.filter
-            .as_ref()
-            .map_or(Epsilon::ZERO, ContinuationRule::remaining)
+        self.left
     }
 }
 
@@ -165,7 +156,7 @@ impl ValidConcurrently for RestartedFilters {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Exceeded;
+    use crate::account::{ContinuationRule, Exceeded};
     use crate::compose::{LaunchError, Odometer};
     use crate::machine::{Coins, Fault, Mechanism, NotPrivateSeededCoins, Released};
     use crate::privacy::{AddRemove, Private};
@@ -193,6 +184,20 @@ mod tests {
             .collect();
         // 0.4 + 0.6 fill the first; 0.3 opens the second, 0.8 the third, which 0.2 fills.
         assert_eq!(readings, ["1", "1", "2", "3", "3", "3"]);
+    }
+
+    #[test]
+    fn what_costs_nothing_opens_no_filter() {
+        let mut rule = odometer("1").capped(epsilon("0.9"));
+        assert_eq!(rule.remaining(), Epsilon::ZERO);
+        assert_eq!(rule.charge(&Epsilon::ZERO), Ok(()));
+        assert_eq!(rule.spent(), Epsilon::ZERO);
+        assert_eq!(rule.charge(&epsilon("1e-27")), Err(Exceeded));
+        // Nor does it where the open one is full.
+        let mut odometer = odometer("1");
+        odometer.count(epsilon("1")).unwrap();
+        odometer.count(Epsilon::ZERO).unwrap();
+        assert_eq!(odometer.total(), epsilon("1"));
     }
 
     #[test]
@@ -286,7 +291,7 @@ mod tests {
         #[test]
         fn the_total_is_that_of_the_algorithm(losses in proptest::collection::vec(0_u32..=100, 1..60)) {
             let mut odometer = odometer("1");
-            let (mut filters, mut inside, mut sum) = (1_u32, 0, 0);
+            let (mut filters, mut inside, mut sum) = (0_u32, 100, 0);
             for loss in losses {
                 odometer.count(epsilon(&format!("{loss}e-2"))).unwrap();
                 sum += loss;

@@ -85,13 +85,14 @@ impl Rogers {
         (Interval::from(drift) + root.sqrt()).up()
     }
 
-    fn after(&self, epsilon: Epsilon, times: u64) -> Option<(Epsilon, Square)> {
+    /// The sums after so many launches, and the bound.
+    fn after(&self, epsilon: Epsilon, times: u64) -> Option<(Epsilon, Square, Epsilon)> {
         let drift = drift_of(epsilon)?.checked_mul(times)?;
         let drift = self.drift.checked_add(drift)?;
         let squares = Square::of(epsilon).checked_mul(u128::from(times))?;
         let squares = self.squares.checked_add(squares)?;
         let bound = self.bound_at(drift, squares)?;
-        (bound <= self.limit.epsilon).then_some((drift, squares))
+        Some((drift, squares, bound))
     }
 
     fn half(&self) -> Delta {
@@ -100,7 +101,7 @@ impl Rogers {
 }
 
 /// `ε(e^ε − 1)/2`, rounded up.
-fn drift_of(epsilon: Epsilon) -> Option<Epsilon> {
+pub(super) fn drift_of(epsilon: Epsilon) -> Option<Epsilon> {
     if epsilon == Epsilon::ZERO {
         return Some(Epsilon::ZERO);
     }
@@ -134,10 +135,18 @@ impl ContinuationRule for Rogers {
         }
     }
 
+    /// The bound rises with ε, but as computed only but for rounding, less than 1e-13 of it. So
+    /// that everything less is admitted, too, the bound fits with 2^-39 (2e-12) to spare.
     fn remaining(&self) -> EpsilonDelta {
+        let fits = |epsilon| {
+            self.after(epsilon, 1).is_some_and(|(_, _, bound)| {
+                let bound = bound.units();
+                bound + bound.div_ceil(1 << 39) <= self.limit.epsilon.units()
+            })
+        };
         let guess = Interval::from(self.limit.epsilon).middle() * 1e26;
         let units = most(guess, <units::Epsilon as Unit>::LARGEST, |units| {
-            Epsilon::from_units(units).is_ok_and(|epsilon| self.after(epsilon, 1).is_some())
+            Epsilon::from_units(units).is_ok_and(fits)
         });
         EpsilonDelta {
             epsilon: Epsilon::from_units(units.unwrap_or(0)).unwrap_or_default(),
@@ -158,7 +167,10 @@ impl Repeats for Rogers {
             .and_then(|deltas| self.deltas.checked_add(deltas))
             .filter(|deltas| *deltas <= self.half())
             .ok_or(Exceeded)?;
-        let (drift, squares) = self.after(loss.epsilon, times).ok_or(Exceeded)?;
+        let (drift, squares, _) = self
+            .after(loss.epsilon, times)
+            .filter(|(_, _, bound)| *bound <= self.limit.epsilon)
+            .ok_or(Exceeded)?;
         (self.drift, self.squares, self.deltas) = (drift, squares, deltas);
         Ok(())
     }

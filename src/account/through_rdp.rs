@@ -138,13 +138,20 @@ impl ContinuationRule for ThroughRdp {
         }
     }
 
+    /// D_α rises with ε, but D_α as computed only but for rounding, less than 1e-13 of it. So that
+    /// everything less is admitted, too, ε is cut a little: what it costs fits with 2^-39 (2e-12)
+    /// to spare.
     fn remaining(&self) -> EpsilonDelta {
         let left = self.threshold.saturating_sub(self.total);
+        let fits = |epsilon| {
+            let cost = self.cost(epsilon).units();
+            cost + cost.div_ceil(1 << 39) <= left.units()
+        };
         // D_α(ε) is about αε²/2.
         let (room, order) = (Interval::from(left), Interval::from(self.order));
         let guess = (Interval::TWO * room / order).sqrt().middle();
         let epsilon = most(guess * 1e27, <units::Epsilon as Unit>::LARGEST, |units| {
-            Epsilon::from_units(units).is_ok_and(|epsilon| self.cost(epsilon) <= left)
+            Epsilon::from_units(units).is_ok_and(fits)
         });
         let spent = self.slack.saturating_add(self.deltas);
         EpsilonDelta {
@@ -184,6 +191,10 @@ impl ValidConcurrently for ThroughRdp {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::oracle::{
+        at_least_zero, deltas, epsilon_of, float, ln, orders, quantity, real,
+    };
+    use proptest::prelude::*;
 
     fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
         EpsilonDelta::new(epsilon, delta).unwrap()
@@ -252,6 +263,85 @@ mod tests {
             let cost = rdp::pure(rule.order(), epsilon.parse().unwrap());
             plain = plain.checked_add(cost).unwrap();
             assert_eq!(rule.total, plain);
+        }
+    }
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// The threshold is ε less the surcharge of the order, rounded down, to 1e-9.
+        #[test]
+        fn the_threshold_is_rounded_down(
+            order in orders(), size in -9.0..2.0_f64, delta in deltas(),
+        ) {
+            let (alpha, exact) = (quantity(order), quantity(delta));
+            let surcharge = epsilon_of(&alpha, &real(0.0), &exact);
+            let room = float(&at_least_zero(surcharge.clone())) + libm::exp10(size);
+            let epsilon = Interval::exactly(room).up().unwrap();
+            let rule = ThroughRdp::at(order, EpsilonDelta { epsilon, delta }, delta).unwrap();
+            let truth = quantity(epsilon) - surcharge;
+            prop_assert!(quantity(rule.threshold) <= truth);
+            let terms = quantity(epsilon) - ln(&exact) / (alpha - real(1.0));
+            let margin = &truth * real(1e-9) + terms * real(1e-14) + real(1e-27);
+            prop_assert!(quantity(rule.threshold) >= truth - margin);
+        }
+    }
+    /// Charges a part of what there is, and then, each to a copy, what remains and less.
+    fn check_everything_less(order: Order, size: f64, delta: Delta, part: f64) {
+        let (alpha, exact) = (quantity(order), quantity(delta));
+        let surcharge = float(&at_least_zero(epsilon_of(&alpha, &real(0.0), &exact)));
+        let room = Interval::exactly(surcharge + libm::exp10(size));
+        let epsilon = room.up().unwrap();
+        let mut rule = ThroughRdp::at(order, EpsilonDelta { epsilon, delta }, delta).unwrap();
+        let launch = |units: u128| EpsilonDelta {
+            epsilon: Epsilon::from_units(units).unwrap(),
+            delta: Delta::ZERO,
+        };
+        let units = rule.remaining().epsilon.units();
+        rule.charge(&launch((units as f64 * part) as u128)).unwrap();
+        let units = rule.remaining().epsilon.units();
+        // A few floats apart, where rounding shows, and then further down.
+        let near = (0..400).map(|step| units - (units >> 51) * step);
+        for less in near.chain((1..40).map(|bits| units >> bits)) {
+            assert_eq!(rule.clone().charge(&launch(less)), Ok(()));
+        }
+    }
+
+    /// Without the margin these fail.
+    #[test]
+    fn rounding_does_not_stand_between_what_remains_and_less() {
+        for (order, size, delta, part) in [
+            (
+                "1.046294612",
+                1.6432714868775804,
+                "2.984302737682218e-23",
+                0.7174052895815983,
+            ),
+            (
+                "1.004597418",
+                1.5458000321814223,
+                "0.0816147036645377133012857484573032707",
+                0.5437240275317223,
+            ),
+        ] {
+            let (order, delta) = (order.parse().unwrap(), delta.parse().unwrap());
+            check_everything_less(order, size, delta, part);
+        }
+    }
+
+    /// Where D_α is rounded most.
+    fn orders_near_one() -> impl Strategy<Value = Order> {
+        (1..100_000_000_u128).prop_map(|units| Order::from_units(1_000_000_000 + units).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn everything_less_than_what_remains_is_admitted(
+            order in prop_oneof![orders(), orders_near_one()],
+            size in prop_oneof![-6.0..2.0_f64, 1.0..1.7],
+            delta in deltas(),
+            part in 0.0..1.0,
+        ) {
+            check_everything_less(order, size, delta, part);
         }
     }
 }

@@ -74,13 +74,12 @@ impl ThroughZCdp {
 
     fn new(limit: EpsilonDelta, slack: Delta, conversion: Conversion) -> Result<Self, RuleError> {
         let log = checked_slack(limit, slack)?;
-        let simple = simple_threshold(limit.epsilon, log);
         let threshold = match conversion {
-            Conversion::Simple => simple,
+            Conversion::Simple => simple_threshold(limit.epsilon, log),
             // Never less than the simple one, whatever the search for the best order finds.
             Conversion::Tight => {
                 let rho = zcdp::tight_budget(limit.epsilon.into(), log);
-                simple.max((Interval::TWO * rho).squares_down(27))
+                (Interval::TWO * rho).squares_down(27)
             }
         };
         Ok(Self {
@@ -169,7 +168,9 @@ impl ValidConcurrently for ThroughZCdp {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::oracle::{deltas, epsilons, ln, quantity, real, sqrt, whole};
+    use crate::privacy::oracle::{
+        Real, better_epsilon, deltas, epsilons, quantity, real, simple_epsilon, squares,
+    };
     use proptest::prelude::*;
 
     fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
@@ -225,17 +226,21 @@ mod tests {
         #[test]
         fn the_threshold_is_rounded_down(epsilon in epsilons(), delta in deltas()) {
             let rule = ThroughZCdp::simple(EpsilonDelta { epsilon, delta }, delta).unwrap();
-            let (high, low) = rule.threshold.halves();
-            let unit = real(1e27) * real(1e27);
-            let squares = (whole(high) * whole(1 << 127) * real(2.0) + whole(low)) / unit;
-            let log = real(-1.0) * ln(&quantity(delta));
-            let bound = |squares: &crate::privacy::oracle::Real| {
-                sqrt(&(real(2.0) * &log * squares)) + squares / real(2.0)
-            };
-            // 1e27 as a float is off by 1e-17 of itself.
-            let squares = squares * real(1.0 - 1e-14);
-            prop_assert!(bound(&squares) <= quantity(epsilon));
-            prop_assert!(bound(&(squares * real(1.0 + 1e-9))) > quantity(epsilon));
+            let largest = squares(rule.threshold) / real(2.0);
+            let bound = |rho: &Real| simple_epsilon(rho, &quantity(delta));
+            prop_assert!(bound(&largest) <= quantity(epsilon));
+            prop_assert!(bound(&(largest * real(1.0 + 1e-9))) > quantity(epsilon));
+        }
+
+        /// The same for the better of the two conversions.
+        #[test]
+        fn the_tight_threshold_is_rounded_down(epsilon in epsilons(), delta in deltas()) {
+            let rule = ThroughZCdp::tight(EpsilonDelta { epsilon, delta }, delta).unwrap();
+            let largest = squares(rule.threshold) / real(2.0);
+            let (target, exact) = (quantity(epsilon), quantity(delta));
+            let admits = |rho: &Real| better_epsilon(rho, &exact) <= target;
+            prop_assert!(admits(&largest));
+            prop_assert!(!admits(&(largest * real(1.0 + 1e-9))));
         }
     }
 }

@@ -105,7 +105,7 @@ impl Accumulator for Whitehouse {
         };
         EpsilonDelta {
             // `add` keeps only what can be held.
-            epsilon: epsilon.unwrap_or_default(),
+            epsilon: epsilon.unwrap_or(Epsilon::LARGEST),
             delta: self.slack.saturating_add(self.deltas),
         }
     }
@@ -115,9 +115,21 @@ impl Accumulator for Whitehouse {
             && self.squares <= self.threshold(limit.epsilon)
     }
 
+    fn total_within(&self, limit: &EpsilonDelta) -> EpsilonDelta {
+        let mut total = self.total();
+        // Only ε is rounded.
+        if self.is_within(limit) {
+            total.epsilon = total.epsilon.min(limit.epsilon);
+        }
+        total
+    }
+
     fn headroom(&self, limit: &EpsilonDelta) -> EpsilonDelta {
-        let left = self.threshold(limit.epsilon).checked_sub(self.squares);
-        let units = left.map_or(0, Square::root_down);
+        // No more than `add` takes.
+        let threshold = self.threshold(limit.epsilon).min(most_squares());
+        let units = threshold
+            .checked_sub(self.squares)
+            .map_or(0, Square::root_down);
         EpsilonDelta {
             epsilon: Epsilon::from_units(units).unwrap_or(limit.epsilon),
             delta: limit
@@ -179,6 +191,42 @@ mod tests {
             ..room
         };
         assert_eq!(rule.charge(&more), Err(Exceeded));
+    }
+
+    #[test]
+    fn what_is_within_a_limit_is_not_said_to_be_above_it() {
+        let nothing = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        let mut beyond = 0;
+        for part in 1..1000 {
+            let limit = EpsilonDelta::new(f64::from(part) / 97.0, 1e-5).unwrap();
+            let mut rule = nothing.capped(limit);
+            let epsilon = rule.remaining().epsilon;
+            let delta = Delta::ZERO;
+            rule.charge(&EpsilonDelta { epsilon, delta }).unwrap();
+            let (spent, total) = (rule.spent(), rule.uncapped().total());
+            assert_eq!(spent.epsilon, total.epsilon.min(limit.epsilon));
+            assert_eq!(spent.delta, total.delta);
+            beyond += u32::from(total.epsilon > limit.epsilon);
+        }
+        // Otherwise this has shown nothing.
+        assert!(beyond > 0);
+    }
+
+    #[test]
+    fn what_is_above_a_limit_is_said_to_be() {
+        let mut total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        total.add(&pair("1", "0")).unwrap();
+        assert_eq!(total.capped(pair("1", "1e-5")).spent(), total.total());
+    }
+
+    #[test]
+    fn a_huge_limit_has_room_for_what_can_be_counted() {
+        let total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        let mut rule = total.capped(pair("3e11", "1e-5"));
+        let room = rule.remaining();
+        assert_eq!(room.epsilon, "4e5".parse().unwrap());
+        assert_eq!(rule.charge(&room), Ok(()));
+        assert_eq!(rule.remaining(), EpsilonDelta::default());
     }
 
     proptest! {

@@ -178,6 +178,17 @@ impl Implies<ApproxRdp> for ApproxZCdp {
     }
 }
 
+/// (ε, δ)-DP is δ-approximate (α, D_α(ε))-RDP, where D_α(ε) is the divergence of randomized response:
+/// but for probability δ the answer is a postprocessing of it (Kairouz, Oh, Viswanath 2015).
+impl Implies<ApproxRdp> for ApproxDp {
+    fn imply(&self, loss: &EpsilonDelta, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {
+        Ok(EpsilonDelta {
+            epsilon: convert::rdp::pure(to.order(), loss.epsilon),
+            delta: loss.delta,
+        })
+    }
+}
+
 /// A loss at every order of a grid.
 fn curve(
     grid: &RdpGrid,
@@ -354,6 +365,12 @@ mod tests {
         assert_eq!(zcdp, RhoDelta::new("0.5", "1e-6").unwrap());
         let pdp = Implies::<ProbabilisticDp>::imply(&ApproxDp, &loss, &ProbabilisticDp).unwrap();
         assert_eq!(pdp, convert::probabilistic(loss).unwrap());
+        // D_2(1) = 0.73532566….
+        let rdp = ApproxRdp::new("2".parse().unwrap());
+        let renyi = Implies::<ApproxRdp>::imply(&ApproxDp, &loss, &rdp).unwrap();
+        assert_eq!(renyi.delta, loss.delta);
+        assert!(renyi.epsilon > "0.735325664".parse().unwrap());
+        assert!(renyi.epsilon < "0.735325665".parse().unwrap());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    ApproxDp, ApproxZCdp, Delta, Distance, EpsilonDelta, Gdp, Measure, Mu, Private, Rdp, RdpCurve,
-    RdpGrid, Relation, Rho, RhoDelta, UnknownLoss, ZCdp, convert,
+    ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, EpsilonDelta, Gdp, Measure, Mu, Private, Rdp,
+    RdpCurve, RdpGrid, Relation, Rho, RhoDelta, UnknownLoss, ZCdp, convert,
 };
 use crate::machine::{Coins, Fault, Mechanism};
 
@@ -49,6 +49,13 @@ impl ImpliesAt for Rdp {
             epsilon,
             delta: slack,
         })
+    }
+}
+
+/// [`convert::rdp::approximate`].
+impl ImpliesAt for ApproxRdp {
+    fn imply_at(&self, loss: &EpsilonDelta, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+        convert::rdp::approximate(self.order(), *loss, slack)
     }
 }
 
@@ -178,6 +185,13 @@ mod tests {
         let loss = RhoDelta::new("0.2", "1e-7").unwrap();
         let pair = ApproxZCdp.imply_at(&loss, "1e-6".parse().unwrap()).unwrap();
         assert_eq!(pair.delta, "1.0999999e-6".parse().unwrap());
+        let rdp = ApproxRdp::new("8".parse().unwrap());
+        let loss = EpsilonDelta::new("0.5", "1e-7").unwrap();
+        let slack = "1e-6".parse().unwrap();
+        let pair = rdp.imply_at(&loss, slack).unwrap();
+        assert_eq!(pair.delta, "1.0999999e-6".parse().unwrap());
+        let renyi = Rdp::new(rdp.order()).imply_at(&loss.epsilon, slack);
+        assert_eq!(pair.epsilon, renyi.unwrap().epsilon);
         let mu = "1".parse().unwrap();
         let pair = Gdp.imply_at(&mu, "1e-5".parse().unwrap()).unwrap();
         assert_eq!(pair.epsilon, convert::gdp::epsilon(mu, pair.delta).unwrap());

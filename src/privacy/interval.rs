@@ -87,6 +87,11 @@ impl Interval {
         Self::between(self.low.max(other.low), self.high.max(other.high))
     }
 
+    /// The smaller of two numbers.
+    pub(crate) fn min(self, other: Self) -> Self {
+        Self::between(self.low.min(other.low), self.high.min(other.high))
+    }
+
     /// The square.
     pub(crate) fn square(self) -> Self {
         let (low, high) = (self.low.abs(), self.high.abs());
@@ -348,6 +353,7 @@ mod tests {
             prop_assert!(holds(x.square(), one * one));
             prop_assert!(holds(-x, -one));
             prop_assert!(holds(x.max(y), one.max(other)));
+            prop_assert!(holds(x.min(y), one.min(other)));
         }
 
         #[test]

@@ -7,7 +7,8 @@ use dashu::float::round::mode::HalfEven;
 use dashu::integer::IBig;
 use proptest::prelude::*;
 
-use super::{Delta, Epsilon, Interval, Quantity, Unit};
+use super::convert::search;
+use super::{Delta, Epsilon, Interval, Order, Quantity, Square, Unit};
 
 /// A number to 256 bits.
 pub(crate) type Real = FBig<HalfEven, 2>;
@@ -98,6 +99,84 @@ pub(crate) fn quantity<U: Unit>(quantity: Quantity<U>) -> Real {
     whole(quantity.units()) / power_of_ten(U::DECIMALS as usize)
 }
 
+/// A sum of squares of quantities in units of 1e-27.
+pub(crate) fn squares(squares: Square) -> Real {
+    let (high, low) = squares.halves();
+    (whole(high) * exp2(128) + whole(low)) / power_of_ten(54)
+}
+
+/// Canonne, Kamath, Steinke 2020, Prop. 12: ε at an order α, from a Rényi loss.
+pub(crate) fn epsilon_of(order: &Real, tau: &Real, delta: &Real) -> Real {
+    let excess = order.clone() - real(1.0);
+    let shrink = ln(&(excess.clone() / order));
+    tau + (-ln(delta) + order * &shrink - ln(&excess)) / &excess
+}
+
+/// The least ε over all orders, from ρ-zCDP.
+pub(crate) fn least_epsilon(rho: &Real, delta: &Real) -> Real {
+    let (size, log) = (float(rho), -float(&ln(delta)));
+    let hint = search::lowest(-20.0, 45.0, |log_excess| {
+        let excess = log_excess.exp();
+        (1.0 + excess) * size + (log - excess.ln_1p()) / excess - (1.0 / excess).ln_1p()
+    });
+    least_near(hint, |order| epsilon_of(order, &(rho * order), delta))
+}
+
+/// The least value over the orders near one.
+pub(crate) fn least_near(log_excess: f64, function: impl Fn(&Real) -> Real) -> Real {
+    valley(log_excess, |log| function(&(real(1.0) + exp(log))))
+}
+
+/// `ρ + 2√(ρ ln(1/δ))`.
+pub(crate) fn simple_epsilon(rho: &Real, delta: &Real) -> Real {
+    rho + real(2.0) * sqrt(&(-ln(delta) * rho))
+}
+
+/// The better of both, and not below zero.
+pub(crate) fn better_epsilon(rho: &Real, delta: &Real) -> Real {
+    let (tight, simple) = (
+        at_least_zero(least_epsilon(rho, delta)),
+        simple_epsilon(rho, delta),
+    );
+    if tight < simple { tight } else { simple }
+}
+
+/// The Rényi divergence of order α of randomized response, as printed.
+pub(crate) fn randomized_response(alpha: &Real, epsilon: &Real) -> Real {
+    let one = real(1.0);
+    let likely = exp(epsilon) / (&one + exp(epsilon));
+    let rare = &one / (&one + exp(epsilon));
+    let power = |base: &Real, exponent: &Real| exp(&(exponent * ln(base)));
+    let rest = &one - alpha;
+    let moment =
+        power(&likely, alpha) * power(&rare, &rest) + power(&rare, alpha) * power(&likely, &rest);
+    ln(&moment) / (alpha - &one)
+}
+
+/// The nearest float.
+pub(crate) fn float(number: &Real) -> f64 {
+    number.to_f64().value()
+}
+
+pub(crate) fn at_least_zero(number: Real) -> Real {
+    if number < Real::ZERO {
+        Real::ZERO
+    } else {
+        number
+    }
+}
+
+/// An ε just above the truth, or above it by what floats lose where large terms cancel.
+#[track_caller]
+pub(crate) fn is_above_given_terms(given: Epsilon, truth: &Real, terms: &Real) {
+    assert!(quantity(given) >= *truth, "{given} is below {truth}");
+    let margin = abs(truth) * real(1e-9) + terms * real(1e-14) + real(1e-27);
+    assert!(
+        quantity(given) <= truth + margin,
+        "{given} is far above {truth}"
+    );
+}
+
 /// Φ(t) for any t.
 pub(crate) fn cdf(t: &Real) -> Real {
     if *t < Real::ZERO {
@@ -150,4 +229,9 @@ pub(crate) fn deltas() -> impl Strategy<Value = Delta> {
 /// ε from 1e-9 to 100.
 pub(crate) fn epsilons() -> impl Strategy<Value = Epsilon> {
     sizes(-9.0..2.0)
+}
+
+/// Orders from 1.0001 to 100 001.
+pub(crate) fn orders() -> impl Strategy<Value = Order> {
+    (-4.0..5.0).prop_map(|exponent| Interval::exactly(1.0 + libm::exp10(exponent)).up().unwrap())
 }

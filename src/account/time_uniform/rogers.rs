@@ -1,5 +1,6 @@
 use super::spent::{Spent, interval, whole};
 use super::{ParameterError, Reading, TimeUniformOdometer};
+use crate::account::rogers::drift_of;
 use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Overflow, Square};
 
 /// The first advanced odometer, kept for comparison: the others read less.
@@ -9,7 +10,7 @@ use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Overflow, Square};
 /// Σ ε(e^ε − 1)/2 + √( 2·(1/n² + V)·(1 + ½ ln(1 + n²V))·ln(4 log₂(n)/δ) )    elsewhere
 /// ```
 ///
-/// with n the number of rows; nothing is known once Σδ exceeds δ/2. The two branches do not meet:
+/// with n any public number of at least 2 that is fixed in advance; nothing is known once Σδ exceeds δ/2. The two branches do not meet:
 /// the reading falls where V enters the interval, and rises by a jump where it leaves. That is no
 /// slip, for what is realised may fall too.
 ///
@@ -45,7 +46,9 @@ pub struct RogersOdometer {
 }
 
 impl RogersOdometer {
-    /// For a dataset with this many rows.
+    /// With this n, in the paper the number of rows. It need not be the true one, which may be
+    /// secret: the theorem holds for every number that does not depend on the data. It says from
+    /// which V = 1/n² on the bound is at its best.
     ///
     /// # Errors
     ///
@@ -105,11 +108,9 @@ impl RogersOdometer {
 impl TimeUniformOdometer for RogersOdometer {
     fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow> {
         self.spent.add(loss)?;
-        let epsilon = Interval::from(loss.epsilon);
-        let term = Interval::exactly(0.5) * epsilon * epsilon.exp_m1();
         self.drift = self
             .drift
-            .zip(term.up())
+            .zip(drift_of(loss.epsilon))
             .and_then(|(drift, term)| drift.checked_add(term));
         Ok(())
     }

@@ -122,7 +122,8 @@ pub fn gaussian(order: Order, sensitivity: Scale, sigma: Scale) -> Result<Epsilo
 ///
 /// # Errors
 ///
-/// [`UnknownLoss`] if it cannot be held, if `rate` is more than 1, or if the order is 1 or less.
+/// [`UnknownLoss`] if it cannot be held, if the order is 1 or less, or if it is more than a million:
+/// there is one term to sum up for each whole number up to it, unless `rate` is 0 or 1.
 ///
 /// ```
 /// use queryables::privacy::convert::rdp;
@@ -137,6 +138,8 @@ pub fn subsampled_gaussian(
     sensitivity: Scale,
     sigma: Scale,
 ) -> Result<Epsilon, UnknownLoss> {
+    /// A sum of about a second.
+    const LARGEST_ORDER: u32 = 1_000_000;
     if order < 2 {
         return Err(UnknownLoss("the order must be at least 2"));
     }
@@ -147,6 +150,9 @@ pub fn subsampled_gaussian(
     let half = ratio.square() / Interval::TWO;
     if rate == Delta::ONE {
         return loss_up(Interval::from(order) * half);
+    }
+    if order > LARGEST_ORDER {
+        return Err(UnknownLoss("the order must be at most 1000000"));
     }
     // Σ_k C(α,k) (1−q)^(α−k) q^k (e^(k(k−1)·half) − 1) is the moment less 1: the weights sum up
     // to 1, and the terms for k = 0 and 1 vanish.

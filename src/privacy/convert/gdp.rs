@@ -173,40 +173,93 @@ fn distance_of(units: u128) -> Wide {
 /// straight to (1, 0), with c = 1/(1 + e^ε). That of μ-GDP is convex, has the same ends and meets
 /// the diagonal at Φ(−μ/2); so it lies below just if Φ(−μ/2) ≤ c.
 ///
+/// For ε above 8192 it is √(8ε): with h = √(2ε) ≥ 1, Φ(−h) ≤ e^(−h²/2)/(2h) ≤ e^-ε/(1 + e^-ε) = c.
+///
 /// # Errors
 ///
 /// [`UnknownLoss`] if it cannot be held.
-pub(crate) fn pure(epsilon: Epsilon) -> Result<Mu, UnknownLoss> {
-    if epsilon == Epsilon::ZERO {
-        return Ok(Mu::ZERO);
-    }
-    let exact = Wide::from(epsilon);
-    let (Some(power), Some(rise)) = (exact.exp(), exact.exp_m1()) else {
-        // Φ(−h) ≤ φ(h)/h ≤ e^(−h²/2)/(2h), which is at most e^-ε/(1 + e^-ε) for h = √(2ε) ≥ 1.
-        let root = Square::whole(epsilon.units())
-            .checked_mul(8 * 10_u128.pow(27))
-            .and_then(Square::root_up);
-        let mu = root.and_then(|units| Mu::from_units(units).ok());
+///
+/// ```
+/// use queryables::privacy::convert::gdp;
+///
+/// // −2Φ⁻¹(1/(1 + e^0.1)).
+/// let mu = gdp::pure("0.1".parse()?)?;
+/// assert!(mu > "0.1253".parse()? && mu < "0.1254".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn pure(epsilon: Epsilon) -> Result<Mu, UnknownLoss> {
+    if Wide::from(epsilon).exp().is_none() {
+        let eight = Square::whole(epsilon.units()).checked_mul(8 * 10_u128.pow(27));
+        let mu = eight
+            .and_then(Square::root_up)
+            .and_then(|units| Mu::from_units(units).ok());
         return Ok(mu.ok_or(Overflow)?);
+    }
+    let size = float(epsilon);
+    let guess = if size > 700.0 {
+        (8.0 * size).sqrt()
+    } else {
+        crossing(0.0, 3.0 * size + 2.0, |mu| {
+            upper(0.5 * mu) < 1.0 / (1.0 + libm::exp(size))
+        })
     };
-    let below = Wide::whole(1) + power;
-    let claim = |units: u128| {
-        let half = distance_of(units).half();
+    let claim = pure_is_gaussian(epsilon);
+    let units = least(guess * 1e27, <units::Mu as Unit>::LARGEST, |units| {
+        Mu::from_units(units).is_ok_and(&claim)
+    });
+    Ok(units
+        .and_then(|units| Mu::from_units(units).ok())
+        .ok_or(Overflow)?)
+}
+
+/// The largest ε such that every ε-DP mechanism is μ-GDP, by [`pure`], rounded down.
+///
+/// ```
+/// use queryables::privacy::convert::gdp;
+///
+/// let epsilon = gdp::pure_budget("0.1254".parse()?);
+/// assert!(epsilon > "0.1".parse()? && epsilon < "0.1001".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn pure_budget(mu: Mu) -> Epsilon {
+    let size = float(mu);
+    let half = upper(0.5 * size);
+    // ln(1/Φ(−μ/2) − 1), and about μ²/8 where floats end.
+    let guess = if half > 0.0 {
+        libm::log1p((1.0 - 2.0 * half) / half)
+    } else {
+        size * size / 8.0
+    };
+    let units = most(guess * 1e27, <units::Epsilon as Unit>::LARGEST, |units| {
+        Epsilon::from_units(units).is_ok_and(|epsilon| pure_is_gaussian(epsilon)(mu))
+    });
+    units
+        .and_then(|units| Epsilon::from_units(units).ok())
+        .unwrap_or_default()
+}
+
+/// For which μ it is certain that ε-DP implies μ-GDP: Φ(−μ/2) ≤ 1/(1 + e^ε).
+fn pure_is_gaussian(epsilon: Epsilon) -> impl Fn(Mu) -> bool {
+    let exact = Wide::from(epsilon);
+    let powers = exact.exp().zip(exact.exp_m1());
+    move |mu| {
+        if epsilon == Epsilon::ZERO {
+            return true;
+        }
+        let Some((power, rise)) = powers else {
+            // μ² ≥ 8ε, in units.
+            let eight = Square::whole(epsilon.units()).checked_mul(8 * 10_u128.pow(27));
+            return eight.is_some_and(|eight| eight <= Square::of(mu));
+        };
+        let (half, below) = (Wide::from(mu).half(), Wide::whole(1) + power);
         if epsilon.units() < 10_u128.pow(27) {
             // Φ(h) − ½ ≥ ½ − c = (e^ε − 1) / (2(e^ε + 1)): nothing cancels near zero.
             (rise / below).half().certainly_at_most(above_half(half))
         } else {
             (tail(half) * below).certainly_at_most(Wide::whole(1))
         }
-    };
-    let size = float(epsilon);
-    let guess = crossing(0.0, 3.0 * size + 2.0, |mu| {
-        0.5 * libm::erfc(0.5 * mu / std::f64::consts::SQRT_2) < 1.0 / (1.0 + libm::exp(size))
-    });
-    let units = least(guess * 1e27, <units::Mu as Unit>::LARGEST, claim);
-    Ok(units
-        .and_then(|units| Mu::from_units(units).ok())
-        .ok_or(Overflow)?)
+    }
 }
 
 /// To 25 digits. Enclosures here are narrower than what references print, so that a comparison
@@ -222,9 +275,13 @@ fn float<U: Unit>(quantity: Quantity<U>) -> f64 {
 
 /// δ(ε) in plain floats, for first guesses.
 fn approximate(mu: f64, epsilon: f64) -> f64 {
-    let upper = |t: f64| 0.5 * libm::erfc(t / std::f64::consts::SQRT_2);
     let (middle, half) = (epsilon / mu, 0.5 * mu);
     upper(middle - half) - libm::exp(epsilon) * upper(middle + half)
+}
+
+/// Φ(−t) in plain floats.
+fn upper(t: f64) -> f64 {
+    0.5 * libm::erfc(t / std::f64::consts::SQRT_2)
 }
 
 /// Where a claim about floats becomes true, if it does so once.

@@ -7,11 +7,18 @@
 //! |---|---|---|---|
 //! | zCDP | [`zcdp::epsilon`], [`zcdp::delta`] | [`zcdp::budget`] | Canonne, Kamath, Steinke 2020, Prop. 12 |
 //! | zCDP, simpler | [`zcdp::epsilon_simple`] | [`zcdp::budget_simple`] | Bun, Steinke 2016, Prop. 1.3; Feldman, Zrnic 4.7 |
-//! | approximate zCDP | [`zcdp::approximate`] | | Whitehouse et al. Lemma 1 |
+//! | approximate zCDP | [`zcdp::approximate`] | [`zcdp::approximate_budget`] | Whitehouse et al. Lemma 1 |
 //! | RDP | [`rdp::epsilon`], [`rdp::delta`] | [`rdp::budget`] | Canonne, Kamath, Steinke 2020, Prop. 12 |
-//! | RDP, simpler | [`rdp::epsilon_simple`] | | Mironov 2017; Feldman, Zrnic, Fact 2.4 |
+//! | RDP, simpler | [`rdp::epsilon_simple`] | [`rdp::budget_simple`] | Mironov 2017; Feldman, Zrnic, Fact 2.4 |
+//! | approximate RDP | [`rdp::approximate`] | [`rdp::approximate_budget`] | the same, proved there |
 //! | GDP | [`gdp::epsilon`], [`gdp::delta`] | [`gdp::budget`] | Dong, Roth, Su 2022, Cor. 2.13 |
 //! | (ε, δ) | [`probabilistic`] (to pDP) | | proved there; Whitehouse et al. Lemma 2 is not sound |
+//!
+//! | pure DP | to it: loss | from it: budget for ε | source |
+//! |---|---|---|---|
+//! | RDP | [`rdp::pure`] | [`rdp::pure_budget`] | Kairouz, Oh, Viswanath 2015 |
+//! | zCDP | ε²/2, by [`Implies`](super::Implies) | [`zcdp::pure_budget`] | Bun, Steinke 2016, Prop. 1.4 |
+//! | GDP | [`gdp::pure`] | [`gdp::pure_budget`] | proved there |
 //!
 //! Curves of mechanisms: [`rdp::pure`], [`rdp::laplace`], [`rdp::gaussian`],
 //! [`rdp::subsampled_gaussian`].
@@ -82,6 +89,9 @@ pub(crate) fn log_inverse(delta: Delta) -> Result<Interval, UnknownLoss> {
     if delta == Delta::ZERO {
         return Err(UnknownLoss("this conversion needs δ > 0"));
     }
+    if delta == Delta::ONE {
+        return Ok(Interval::ZERO);
+    }
     Ok((-Interval::from(delta).ln()).max(Interval::ZERO))
 }
 
@@ -99,6 +109,27 @@ pub(crate) fn either(one: Delta, other: Delta) -> Delta {
     let units = one.units() - both + other.units();
     Delta::from_units(units).unwrap_or(Delta::ONE)
 }
+
+/// The largest δ₁ with `δ₁ + δ₂ − δ₁δ₂ ≤ δ`, that is (δ − δ₂)/(1 − δ₂), rounded down.
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if δ₂ alone is more than δ.
+pub(crate) fn other_of_either(both: Delta, one: Delta) -> Result<Delta, UnknownLoss> {
+    const TOO_MUCH: UnknownLoss = UnknownLoss("the slack is more than the budget's δ");
+    let left = both.units().checked_sub(one.units()).ok_or(TOO_MUCH)?;
+    let certainty = Delta::ONE.units();
+    if one == Delta::ONE {
+        return Ok(Delta::ONE);
+    }
+    let units = super::Square::whole(left)
+        .checked_mul(certainty)
+        .map_or(0, |scaled| scaled.divided_by(certainty - one.units()).0);
+    Ok(Delta::from_units(units).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod budget_tests;
 
 #[cfg(test)]
 mod tests;

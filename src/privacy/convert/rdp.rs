@@ -1,8 +1,9 @@
 //! Rényi privacy of a fixed order, to and from (ε, δ), and the Rényi curves of mechanisms.
 
 pub use super::curves::{gaussian, laplace, pure, subsampled_gaussian};
-use super::{log_inverse, loss_up, probability_up};
-use crate::privacy::{Delta, Epsilon, Interval, Order, UnknownLoss};
+use super::search::most;
+use super::{either, log_inverse, loss_up, other_of_either, probability_up};
+use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Order, Unit, UnknownLoss, units};
 
 /// The smallest ε such that Rényi privacy `loss` of order α is known to imply (ε, δ)-DP
 /// (Canonne, Kamath, Steinke 2020, Prop. 12).
@@ -70,9 +71,108 @@ pub fn delta(order: Order, loss: Epsilon, epsilon: Epsilon) -> Delta {
 pub fn budget(order: Order, epsilon: Epsilon, delta: Delta) -> Result<Epsilon, UnknownLoss> {
     renyi_budget_at(epsilon.into(), excess(order), log_inverse(delta)?)
         .down()
-        .ok_or(UnknownLoss(
-            "no Rényi loss of this order is known to be within the budget",
-        ))
+        .ok_or(NONE)
+}
+
+const NONE: UnknownLoss =
+    UnknownLoss("no Rényi loss of this order is known to be within the budget");
+
+/// `ε − ln(1/δ)/(α − 1)`: the largest Rényi loss of order α that implies (ε, δ)-DP by
+/// [`epsilon_simple`].
+///
+/// # Errors
+///
+/// As for [`budget`].
+///
+/// ```
+/// use queryables::privacy::convert::rdp;
+///
+/// let (order, delta) = ("8".parse()?, "1e-5".parse()?);
+/// let loss = rdp::budget_simple(order, "2.2".parse()?, delta)?;
+/// assert!(rdp::epsilon_simple(order, loss, delta)? <= "2.200000001".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn budget_simple(order: Order, epsilon: Epsilon, delta: Delta) -> Result<Epsilon, UnknownLoss> {
+    (Interval::from(epsilon) - log_inverse(delta)? / excess(order))
+        .down()
+        .ok_or(NONE)
+}
+
+/// The (ε, δ) that δ-approximate Rényi privacy of order α is known to imply if `slack` = δ′ is given
+/// up: the ε of [`epsilon`] for δ′, and δ + δ′ − δδ′.
+///
+/// # Guarantee
+///
+/// Let P = (1 − δ)P′ + δP″ and Q = (1 − δ)Q′ + δQ″, where P′ and Q′ have the Rényi divergence. By
+/// [`epsilon`], P′(S) ≤ e^ε Q′(S) + δ′ for every event S, so
+/// P(S) ≤ (1 − δ)(e^ε Q′(S) + δ′) + δ ≤ e^ε Q(S) + (1 − δ)δ′ + δ.
+///
+/// # Errors
+///
+/// As for [`epsilon`], for δ′.
+///
+/// ```
+/// use queryables::privacy::{EpsilonDelta, convert::rdp};
+///
+/// let loss = EpsilonDelta::new("0.5", "1e-6")?;
+/// let pair = rdp::approximate("8".parse()?, loss, "1e-5".parse()?)?;
+/// assert!(pair.epsilon < "1.7142".parse()?);
+/// assert_eq!(pair.delta, "1.099999e-5".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn approximate(
+    order: Order,
+    loss: EpsilonDelta,
+    slack: Delta,
+) -> Result<EpsilonDelta, UnknownLoss> {
+    Ok(EpsilonDelta {
+        epsilon: epsilon(order, loss.epsilon, slack)?,
+        delta: either(loss.delta, slack),
+    })
+}
+
+/// The largest approximate Rényi loss of order α that is known to imply (ε, δ)-DP by
+/// [`approximate`] if `slack` = δ′ is given up: the budget for (ε, δ′), and (δ − δ′)/(1 − δ′), both
+/// rounded down.
+///
+/// # Errors
+///
+/// As for [`budget`], for δ′; and [`UnknownLoss`] if δ′ is more than δ.
+pub fn approximate_budget(
+    order: Order,
+    limit: EpsilonDelta,
+    slack: Delta,
+) -> Result<EpsilonDelta, UnknownLoss> {
+    Ok(EpsilonDelta {
+        epsilon: budget(order, limit.epsilon, slack)?,
+        delta: other_of_either(limit.delta, slack)?,
+    })
+}
+
+/// The largest ε such that every ε-DP mechanism has at most this Rényi loss of order α, by
+/// [`pure`], rounded down.
+///
+/// ```
+/// use queryables::privacy::convert::rdp;
+///
+/// let epsilon = rdp::pure_budget("2".parse()?, "0.7354".parse()?);
+/// assert!(epsilon > "1".parse()? && epsilon < "1.0001".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn pure_budget(order: Order, loss: Epsilon) -> Epsilon {
+    // D_α(ε) is at most ε, and about αε²/2 where that is less.
+    let (size, alpha) = (
+        Interval::from(loss).middle(),
+        Interval::from(order).middle(),
+    );
+    let guess = size.max((2.0 * size / alpha).sqrt());
+    let units = most(guess * 1e27, <units::Epsilon as Unit>::LARGEST, |units| {
+        Epsilon::from_units(units).is_ok_and(|epsilon| pure(order, epsilon) <= loss)
+    });
+    units
+        .and_then(|units| Epsilon::from_units(units).ok())
+        .unwrap_or_default()
 }
 
 // With a = α − 1, which is exact where α itself would be rounded, Prop. 12 of Canonne, Kamath and

@@ -2,15 +2,16 @@
 
 use super::rdp::{epsilon_at, log_delta_at, renyi_budget_at};
 use super::search::lowest;
-use super::{either, log_inverse, loss_up, probability_up};
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Rho, RhoDelta, UnknownLoss};
+use super::{either, log_inverse, loss_up, other_of_either, probability_up};
+use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Rho, RhoDelta, Square, UnknownLoss};
 
 /// In `ln(α − 1)`: the best order lies near `1 + √(ln(1/δ)/ρ)`, so between `1 + 1e-6` and `1e15`
 /// for everything that ρ and δ can be.
 const ORDERS: (f64, f64) = (-16.0, 40.0);
 
 /// The smallest ε such that ρ-zCDP is known to imply (ε, δ)-DP: the conversion of Canonne, Kamath
-/// and Steinke 2020 (Prop. 12) at the best order.
+/// and Steinke 2020 (Prop. 12) at the best order, or that of [`epsilon_simple`] where δ is so near 1
+/// that it is the better one.
 ///
 /// # Errors
 ///
@@ -31,7 +32,7 @@ pub fn epsilon(rho: Rho, delta: Delta) -> Result<Epsilon, UnknownLoss> {
     loss_up(tight(Interval::from(rho), log_inverse(delta)?))
 }
 
-/// The tight conversion of a ρ that is only enclosed.
+/// The better conversion of a ρ that is only enclosed.
 pub(crate) fn tight(rho: Interval, log: Interval) -> Interval {
     let (point, log_point) = (rho.middle(), log.middle());
     let best = lowest(ORDERS.0, ORDERS.1, |log_excess| {
@@ -40,7 +41,9 @@ pub(crate) fn tight(rho: Interval, log: Interval) -> Interval {
             + (log_point - libm::log1p(excess)) / excess
     });
     let excess = Interval::exactly(libm::exp(best));
-    epsilon_at((Interval::ONE + excess) * rho, excess, log).max(Interval::ZERO)
+    epsilon_at((Interval::ONE + excess) * rho, excess, log)
+        .max(Interval::ZERO)
+        .min(simple(rho, log))
 }
 
 /// `ρ + 2√(ρ ln(1/δ))`: ρ-zCDP implies (ε, δ)-DP (Bun and Steinke 2016, Prop. 1.3).
@@ -52,9 +55,12 @@ pub fn epsilon_simple(rho: Rho, delta: Delta) -> Result<Epsilon, UnknownLoss> {
     if rho == Rho::ZERO {
         return Ok(Epsilon::ZERO);
     }
-    let log = log_inverse(delta)?;
-    let rho = Interval::from(rho);
-    loss_up(rho + Interval::TWO * (rho * log).sqrt())
+    loss_up(simple(rho.into(), log_inverse(delta)?))
+}
+
+/// As [`epsilon_simple`], of a ρ that is only enclosed.
+fn simple(rho: Interval, log: Interval) -> Interval {
+    rho + Interval::TWO * (rho * log).sqrt()
 }
 
 /// The smallest δ such that ρ-zCDP is known to imply (ε, δ)-DP (Canonne, Kamath, Steinke 2020,
@@ -84,7 +90,7 @@ pub fn delta(rho: Rho, epsilon: Epsilon) -> Delta {
 }
 
 /// The largest ρ such that ρ-zCDP is known to imply (ε, δ)-DP: the B* of Feldman and Zrnic's
-/// Theorem 4.7, by the tightest conversion known.
+/// Theorem 4.7, by the conversion of [`epsilon`].
 ///
 /// # Errors
 ///
@@ -100,10 +106,10 @@ pub fn delta(rho: Rho, epsilon: Epsilon) -> Delta {
 /// ```
 pub fn budget(epsilon: Epsilon, delta: Delta) -> Result<Rho, UnknownLoss> {
     let rho = tight_budget(Interval::from(epsilon), log_inverse(delta)?);
-    Ok(rho.max(Interval::ZERO).down().unwrap_or_default())
+    Ok(rho.down().unwrap_or_default())
 }
 
-/// The largest ρ that is known to imply (ε, δ), for the best order; perhaps negative.
+/// The largest ρ that is known to imply (ε, δ), by the better conversion.
 pub(crate) fn tight_budget(epsilon: Interval, log: Interval) -> Interval {
     let (target, log_point) = (epsilon.middle(), log.middle());
     let best = lowest(ORDERS.0, ORDERS.1, |log_excess| {
@@ -112,7 +118,8 @@ pub(crate) fn tight_budget(epsilon: Interval, log: Interval) -> Interval {
             / (1.0 + excess)
     });
     let excess = Interval::exactly(libm::exp(best));
-    renyi_budget_at(epsilon, excess, log) / (Interval::ONE + excess)
+    (renyi_budget_at(epsilon, excess, log) / (Interval::ONE + excess))
+        .max(simple_budget(epsilon, log))
 }
 
 /// `(√(ln(1/δ) + ε) − √ln(1/δ))²`: the largest ρ that implies (ε, δ)-DP by [`epsilon_simple`].
@@ -144,4 +151,43 @@ pub fn approximate(loss: RhoDelta, slack: Delta) -> Result<EpsilonDelta, Unknown
         epsilon: epsilon_simple(loss.rho, slack)?,
         delta: either(loss.delta, slack),
     })
+}
+
+/// The largest approximate zCDP loss that implies (ε, δ)-DP by [`approximate`] if `slack` = δ′ is
+/// given up: the ρ of [`budget_simple`] for (ε, δ′), and (δ − δ′)/(1 − δ′), both rounded down.
+///
+/// # Errors
+///
+/// As for [`budget`], for δ′; and [`UnknownLoss`] if δ′ is more than δ.
+///
+/// ```
+/// use queryables::privacy::{EpsilonDelta, convert::zcdp};
+///
+/// let limit = EpsilonDelta::new("1", "1e-5")?;
+/// let loss = zcdp::approximate_budget(limit, "1e-6".parse()?)?;
+/// assert!(loss.rho > "0.0174".parse()? && loss.delta > "9e-6".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn approximate_budget(limit: EpsilonDelta, slack: Delta) -> Result<RhoDelta, UnknownLoss> {
+    Ok(RhoDelta {
+        rho: budget_simple(limit.epsilon, slack)?,
+        delta: other_of_either(limit.delta, slack)?,
+    })
+}
+
+/// √(2ρ), rounded down: the largest ε such that ε-DP implies ρ-zCDP by ε²/2 (Bun and Steinke 2016,
+/// Prop. 1.4).
+///
+/// ```
+/// use queryables::privacy::convert::zcdp;
+///
+/// assert_eq!(zcdp::pure_budget("0.5".parse()?), "1".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn pure_budget(rho: Rho) -> Epsilon {
+    // In units of 1e-27: ε² ≤ 2ρ·10²⁷.
+    let twice = Square::whole(rho.units()).checked_mul(2 * 10_u128.pow(27));
+    let units = twice.map_or(0, Square::root_down);
+    Epsilon::from_units(units).unwrap_or_default()
 }
