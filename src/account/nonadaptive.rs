@@ -42,8 +42,9 @@ pub fn advanced(launches: u64, each: Epsilon, slack: Delta) -> Result<Epsilon, U
 /// `Σ_j P(j) (1 − e^(ε_total − (k−2j)ε))⁺`, where j of the k responses, binomially many with
 /// probability 1/(1 + e^ε), are lies.
 ///
-/// The time grows like √k, of the order of 10√k steps: a billion launches take a million, more than
-/// 10¹⁶ would take hours.
+/// Either side of the sum ends some 17 standard deviations, of at most √k/2 each, from its middle. So
+/// the time grows like √k: half a million terms for a billion launches, and 10¹¹, which take hours,
+/// for the largest k.
 ///
 /// ```
 /// use queryables::account::nonadaptive;
