@@ -95,7 +95,8 @@ impl<G: Accumulator + ValidConcurrently> ValidConcurrently for Capped<G> {}
 mod tests {
     use super::*;
     use crate::account::Accounted;
-    use crate::privacy::{ApproxDp, EpsilonDelta, Gdp, PureDp, RdpGrid};
+    use crate::account::Sum;
+    use crate::privacy::{ApproxDp, Epsilon, EpsilonDelta, Gdp, Overflow, PureDp, RdpGrid};
 
     #[test]
     fn a_refusal_changes_nothing() {
@@ -105,6 +106,48 @@ mod tests {
         assert_eq!(rule.charge(&"0.6".parse().unwrap()), Err(Exceeded));
         assert_eq!(rule.charge(&"3.4e11".parse().unwrap()), Err(Exceeded));
         assert_eq!(rule, before);
+    }
+
+    /// Shows one unit more than it compares.
+    #[derive(Clone, Debug)]
+    struct Rough(Sum<PureDp>);
+
+    impl Accounting for Rough {
+        type Measure = PureDp;
+
+        fn measure(&self) -> &PureDp {
+            &PureDp
+        }
+    }
+
+    impl Accumulator for Rough {
+        fn add(&mut self, loss: &Epsilon) -> Result<(), Overflow> {
+            self.0.add(loss)
+        }
+
+        fn total(&self) -> Epsilon {
+            Epsilon::from_units(self.0.total().units() + 1).unwrap()
+        }
+
+        fn is_within(&self, limit: &Epsilon) -> bool {
+            self.0.is_within(limit)
+        }
+
+        fn headroom(&self, limit: &Epsilon) -> Epsilon {
+            self.0.headroom(limit)
+        }
+    }
+
+    #[test]
+    fn rounding_shows_no_more_than_the_limit_but_an_excess_does() {
+        let epsilon = |text: &str| text.parse::<Epsilon>().unwrap();
+        let mut rule = Rough(Sum::new(PureDp)).capped(epsilon("1"));
+        rule.charge(&epsilon("0.5")).unwrap();
+        assert_eq!(rule.spent(), epsilon("0.500000000000000000000000001"));
+        rule.charge(&epsilon("0.5")).unwrap();
+        assert_eq!(rule.spent(), epsilon("1"));
+        let less = rule.uncapped().capped(epsilon("0.9"));
+        assert_eq!(less.spent(), epsilon("1.000000000000000000000000001"));
     }
 
     #[test]

@@ -116,10 +116,10 @@ pub trait Accumulator: Accounting {
     /// The total; the limit where the exact total is within it and only its rounding is not.
     fn total_within(&self, limit: &LossOf<Self>) -> LossOf<Self> {
         let total = self.total();
-        if !(total <= *limit) && self.is_within(limit) {
-            return limit.clone();
+        if total <= *limit || !self.is_within(limit) {
+            return total;
         }
-        total
+        limit.clone()
     }
 
     /// A loss such that one more launch of it, or of anything less, stays within `limit`.

@@ -19,9 +19,9 @@ use crate::privacy::{Epsilon, Overflow, Rdp, UnknownLoss};
 ///
 /// The total is never below the sum of the losses. So the view up to a total of `d` is a prefix,
 /// cut at a place that follows from the answers, of the view up to a *sum* of `d`, and what holds
-/// for [`Sum`](super::Sum) under [`Rdp`] (Haney et al. 4.9, interleaved children included) holds here. A sum
-/// is then the better odometer; this one has readings that fall on multiples of Δ, known in
-/// advance.
+/// for [`Sum`](super::Sum) under [`Rdp`] (Haney et al. 4.9, interleaved children included) holds
+/// here. A sum is then the better odometer; this one has readings that fall on multiples of Δ, known
+/// in advance.
 ///
 /// # Example
 ///
