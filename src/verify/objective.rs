@@ -78,6 +78,7 @@ impl Value {
         self.combine(other, Interval::plus)
     }
 
+    /// The bounds of the larger of the two, each end by itself.
     pub(super) fn max(&self, other: &Self) -> Self {
         self.combine(other, Interval::max)
     }
@@ -90,17 +91,13 @@ impl Value {
         }
     }
 
-    /// By what it may be, then by what it is at least.
-    pub(super) fn compare(&self, other: &Self) -> Ordering {
-        let rank = |value: &Self| match value {
-            Self::Finite(_) => 0,
-            Self::AtLeast(_) => 1,
-            Self::Infinite => 2,
-        };
-        rank(self)
-            .cmp(&rank(other))
-            .then_with(|| self.high().cmp(&other.high()))
-            .then_with(|| self.low().cmp(&other.low()))
+    /// By what it is at least: that is what an adversary can show.
+    pub(super) fn compare_low(&self, other: &Self) -> Ordering {
+        match (self.low(), other.low()) {
+            (Some(one), Some(other)) => one.cmp(other),
+            // Infinity is the largest.
+            (one, other) => one.is_none().cmp(&other.is_none()),
+        }
     }
 }
 
@@ -157,7 +154,8 @@ impl Objective {
     /// If the adversary were told that it is in the part that was not followed, it would gain at
     /// most its mass under the first law; being told never hurts it. And what the part adds to the
     /// second law takes away at most `e^ε` times its mass there. Nothing bounds the other
-    /// divergences.
+    /// divergences from above. From below, they do not fall where the first law alone gets more
+    /// mass; where the second may, nothing is known.
     pub(super) fn with_cut(&self, value: Value, [p, q]: [&Rational; 2]) -> Value {
         if *p == Rational::ZERO && *q == Rational::ZERO {
             return value;
@@ -167,6 +165,10 @@ impl Objective {
                 Value::Finite(value.up_by(p).down_by(&(factor.high() * q)))
             }
             (Self::Cut, value) => value.plus(&Value::Finite(p.max(q).clone().into())),
+            (_, Value::Infinite) if *q == Rational::ZERO => Value::Infinite,
+            (_, value) if *q == Rational::ZERO => {
+                Value::AtLeast(value.low().cloned().unwrap_or_default())
+            }
             _ => Value::AtLeast(Rational::ZERO),
         }
     }
