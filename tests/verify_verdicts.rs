@@ -190,6 +190,37 @@ fn a_state_that_is_no_function_of_the_coins_is_an_error() {
     assert_eq!(worst.unwrap_err(), VerifyError::Diverged);
 }
 
+/// Answers with a count of all its lives, but only to the first query: a replay goes differently
+/// where nothing is compared but the last answer.
+struct First<'a>(&'a AtomicU64, bool);
+
+struct Firsts(AtomicU64);
+
+impl<'a> Mechanism<bool> for &'a Firsts {
+    type Machine = First<'a>;
+    fn start(&self, _: &Arc<bool>, _: &mut dyn Coins) -> Result<First<'a>, Fault> {
+        Ok(First(&self.0, true))
+    }
+}
+
+impl Machine for First<'_> {
+    type Query = ();
+    type Answer = bool;
+    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<bool, Fault> {
+        let first = std::mem::replace(&mut self.1, false);
+        // The same for all four runs of the first query: twice on each dataset.
+        Ok(first && self.0.fetch_add(1, Ordering::SeqCst) >= 4)
+    }
+}
+
+#[test]
+fn every_answer_of_a_replay_is_compared() {
+    let pair = Pair::new(false, true);
+    let firsts = &Firsts(AtomicU64::new(0));
+    let worst = Verifier::new(&firsts, &pair, vec![()], 2).threads(1);
+    assert_eq!(worst.worst_ratio().unwrap_err(), VerifyError::Diverged);
+}
+
 // ---- Cuts --------------------------------------------------------------------------------------
 
 /// The number of tails before heads: without end, so it is cut.
@@ -269,6 +300,44 @@ fn the_direction_is_the_one_that_is_certain() {
     assert_eq!(worst.direction, Direction::Forward);
 }
 
+#[test]
+fn what_is_cut_on_one_side_widens_each_direction_by_its_own() {
+    // Only the second dataset is cut, at 1/4: after two tails, which is 1/8 of all.
+    let mechanism = told(|bit, _, coins| match bit {
+        false => Ok(0),
+        true => Ok(coins.draw(&Tails)?),
+    });
+    let cut = |pair: &Pair<bool>| {
+        let verifier = Verifier::new(&mechanism, pair, vec![0], 1).cut(ratio(1, 4));
+        verifier.worst_delta(ratio(2, 1)).unwrap().value
+    };
+    let (one, other) = (cut(&Pair::new(false, true)), cut(&Pair::new(true, false)));
+    assert_eq!(one, other);
+    // The cut dataset against the other: what is followed of 1, 2, ... is all gain, and what is cut
+    // may be; the other against it: nothing, as 1 - 2/2 = 0.
+    let Value::Finite(value) = one else {
+        panic!("not bounded")
+    };
+    let all = ratio(1, 2);
+    assert!(*value.low() < all && *value.low() >= ratio(1, 4), "{value}");
+    assert_eq!(*value.high(), all, "{value}");
+}
+
+#[test]
+fn what_is_not_bounded_stays_so() {
+    let pair = Pair::new(false, true);
+    // The first answer is public; after one of its two values a draw is cut, on both sides.
+    let mechanism = told(|bit, _, coins| match coins.weighted(&[1, 1])? {
+        0 => Ok(-1 - i128::from(bit ^ (coins.weighted(&[3, 1])? == 1))),
+        _ => Ok(coins.draw(&Tails)?),
+    });
+    let verifier = Verifier::new(&mechanism, &pair, vec![0], 2);
+    // What is cut in the second round is combined with what is not, and is still not bounded.
+    let value = verifier.worst_ratio().unwrap().value;
+    assert!(matches!(value, Value::AtLeast(_)), "{value}");
+    assert!(!value.is_at_most(&ratio(1_000_000, 1).into()));
+}
+
 // ---- Machines that break -----------------------------------------------------------------------
 
 #[test]
@@ -318,4 +387,35 @@ fn a_machine_that_panicked_is_not_looked_at() {
     // With `false`, it answers, and yet cannot show its state.
     let worst = Verifier::by_state(&Panicking, &pair, vec![true, false], 2).worst_ratio();
     assert_eq!(worst.unwrap().value, Value::Finite(Rational::ONE.into()));
+}
+
+/// Fails, and would tell everything if it were asked again.
+struct Talking(bool, bool);
+
+struct TalksAfterwards;
+
+impl Mechanism<bool> for TalksAfterwards {
+    type Machine = Talking;
+    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Talking, Fault> {
+        Ok(Talking(**data, false))
+    }
+}
+
+impl Machine for Talking {
+    type Query = ();
+    type Answer = bool;
+    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<bool, Fault> {
+        if std::mem::replace(&mut self.1, true) {
+            Ok(self.0)
+        } else {
+            Err(Fault::Failed)
+        }
+    }
+}
+
+#[test]
+fn a_machine_that_failed_is_not_asked_again() {
+    let pair = Pair::new(false, true);
+    let worst = Verifier::new(&TalksAfterwards, &pair, vec![()], 3).difference();
+    assert_eq!(worst.unwrap().value.exact(), Some(&Rational::ZERO));
 }

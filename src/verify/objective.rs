@@ -255,6 +255,44 @@ mod tests {
     }
 
     #[test]
+    fn what_one_side_may_exclude_is_not_bounded() {
+        let unbounded = Value::AtLeast(Rational::ZERO);
+        let maybe = Interval::between(Rational::ZERO, ratio(1, 4).low().clone());
+        for objective in [
+            Objective::Ratio,
+            Objective::Renyi(Rational::from(2_u8)),
+            Objective::Renyi(ratio(3, 2).low().clone()),
+        ] {
+            assert_eq!(objective.leaf(&ratio(1, 4), &maybe), unbounded);
+            // Nor is it with something else that is: only the lower end grows.
+            let third = Value::Finite(ratio(1, 3));
+            let both = Value::AtLeast(ratio(1, 3).low().clone());
+            assert_eq!(objective.combine(&third, &unbounded), both);
+            assert_eq!(objective.combine(&unbounded, &third), both);
+        }
+    }
+
+    #[test]
+    fn more_of_the_first_law_does_not_lower_a_ratio() {
+        let (cut, zero) = (ratio(1, 8), Rational::ZERO);
+        for objective in [Objective::Ratio, Objective::Renyi(Rational::from(2_u8))] {
+            let value = Value::Finite(ratio(1, 2));
+            assert_eq!(
+                objective.with_cut(value.clone(), [cut.low(), &zero]),
+                Value::AtLeast(ratio(1, 2).low().clone())
+            );
+            assert_eq!(
+                objective.with_cut(Value::Infinite, [cut.low(), &zero]),
+                Value::Infinite
+            );
+            assert_eq!(
+                objective.with_cut(Value::Infinite, [&zero, cut.low()]),
+                Value::AtLeast(Rational::ZERO)
+            );
+        }
+    }
+
+    #[test]
     fn a_cut_widens_both_ends() {
         let objective = Objective::HockeyStick(ratio(2, 1));
         let value = Value::Finite(ratio(1, 2));
