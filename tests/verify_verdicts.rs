@@ -344,12 +344,16 @@ fn what_is_not_bounded_stays_so() {
 fn a_long_conversation_has_a_stack() {
     let pair = Pair::new(false, true);
     let mechanism = told(|_, _, _| Ok(0));
-    let worst = |depth| {
-        let verifier = Verifier::by_state(&mechanism, &pair, vec![0], depth);
+    let worst = |depth, threads| {
+        let verifier = Verifier::by_state(&mechanism, &pair, vec![0], depth).threads(threads);
         verifier.worst_ratio().map(|worst| worst.value)
     };
-    assert_eq!(worst(1000), Ok(Value::Finite(Rational::ONE.into())));
-    assert_eq!(worst(1001), Err(VerifyError::TooDeep { depth: 1001 }));
+    for threads in [1, 2] {
+        let one = Value::Finite(Rational::ONE.into());
+        assert_eq!(worst(1000, threads), Ok(one));
+        let error = VerifyError::TooDeep { depth: 1001 };
+        assert_eq!(worst(1001, threads), Err(error));
+    }
 }
 
 /// Cannot be hashed after it has panicked.
