@@ -85,6 +85,9 @@ pub struct View<A> {
     pub rounds: Vec<(Tape, Result<A, Fault>)>,
     /// The coins tossed before halting.
     pub last_coins: Tape,
+    /// Whether there was a machine to talk to: a mechanism that fails to start is seen to, and is
+    /// not one that fails at the first query.
+    pub started: bool,
 }
 
 impl<A> Default for View<A> {
@@ -92,6 +95,7 @@ impl<A> Default for View<A> {
         Self {
             rounds: Vec::new(),
             last_coins: Tape::new(),
+            started: true,
         }
     }
 }

@@ -97,6 +97,30 @@ pub(super) fn every_path<T>(
     }
 }
 
+/// [`every_path`], and everything once more: code that finds randomness or state elsewhere should
+/// be noticed here, and not be taken for a leak.
+///
+/// # Errors
+///
+/// The same, and [`VerifyError::Diverged`] where the second time was different.
+pub(super) fn every_path_twice<T: PartialEq>(
+    path: &[Choice],
+    cut: &Rational,
+    mut code: impl FnMut(&mut Branching<'_>) -> Result<T, VerifyError>,
+) -> Result<Outcomes<T>, VerifyError> {
+    let found = every_path(path, cut, &mut code)?;
+    let again = every_path(path, cut, &mut code)?;
+    let same = |(one, other): (&Outcome<T>, &Outcome<T>)| {
+        one.path == other.path && one.result == other.result
+    };
+    let all = found.list.len() == again.list.len() && found.list.iter().zip(&again.list).all(same);
+    if all && found.cut == again.cut {
+        Ok(found)
+    } else {
+        Err(VerifyError::Diverged)
+    }
+}
+
 /// A draw that is explored: all its outcomes, and which of them is being followed.
 #[derive(Debug)]
 struct Fork {

@@ -31,6 +31,15 @@ pub enum VerifyError {
     /// One answer took so many draws that the machine may never come to an end.
     #[error("one answer took more than {MOST_DRAWS} draws")]
     TooManyDraws,
+    /// The conversation is longer than can be explored.
+    #[error("a depth of {depth}: conversations of more than {MOST_ROUNDS} rounds are not explored")]
+    TooDeep {
+        /// The depth.
+        depth: usize,
+    },
+    /// The system gave no thread to work on.
+    #[error("the system gave no thread with a stack that is large enough")]
+    NoThread,
     /// A number is too large to compute with.
     #[error("{0} is too large to compute with")]
     OutOfRange(&'static str),
@@ -45,3 +54,6 @@ pub(super) const MOST_OUTCOMES: u64 = 1 << 20;
 
 /// An answer with more draws than this is an error.
 pub(super) const MOST_DRAWS: usize = 10_000;
+
+/// A conversation of more rounds than this is an error: recursion takes stack for each of them.
+pub(super) const MOST_ROUNDS: usize = 1000;

@@ -78,6 +78,7 @@ impl Value {
         self.combine(other, Interval::plus)
     }
 
+    /// The bounds of the larger of the two, each end by itself.
     pub(super) fn max(&self, other: &Self) -> Self {
         self.combine(other, Interval::max)
     }
@@ -90,17 +91,13 @@ impl Value {
         }
     }
 
-    /// By what it may be, then by what it is at least.
-    pub(super) fn compare(&self, other: &Self) -> Ordering {
-        let rank = |value: &Self| match value {
-            Self::Finite(_) => 0,
-            Self::AtLeast(_) => 1,
-            Self::Infinite => 2,
-        };
-        rank(self)
-            .cmp(&rank(other))
-            .then_with(|| self.high().cmp(&other.high()))
-            .then_with(|| self.low().cmp(&other.low()))
+    /// By what it is at least: that is what an adversary can show.
+    pub(super) fn compare_low(&self, other: &Self) -> Ordering {
+        match (self.low(), other.low()) {
+            (Some(one), Some(other)) => one.cmp(other),
+            // Infinity is the largest.
+            (one, other) => one.is_none().cmp(&other.is_none()),
+        }
     }
 }
 
@@ -157,7 +154,8 @@ impl Objective {
     /// If the adversary were told that it is in the part that was not followed, it would gain at
     /// most its mass under the first law; being told never hurts it. And what the part adds to the
     /// second law takes away at most `e^ε` times its mass there. Nothing bounds the other
-    /// divergences.
+    /// divergences from above. From below, they do not fall where the first law alone gets more
+    /// mass; where the second may, nothing is known.
     pub(super) fn with_cut(&self, value: Value, [p, q]: [&Rational; 2]) -> Value {
         if *p == Rational::ZERO && *q == Rational::ZERO {
             return value;
@@ -167,6 +165,10 @@ impl Objective {
                 Value::Finite(value.up_by(p).down_by(&(factor.high() * q)))
             }
             (Self::Cut, value) => value.plus(&Value::Finite(p.max(q).clone().into())),
+            (_, Value::Infinite) if *q == Rational::ZERO => Value::Infinite,
+            (_, value) if *q == Rational::ZERO => {
+                Value::AtLeast(value.low().cloned().unwrap_or_default())
+            }
             _ => Value::AtLeast(Rational::ZERO),
         }
     }
@@ -249,6 +251,44 @@ mod tests {
             assert_eq!(objective.leaf(&ratio(1, 4), &zero), Value::Infinite);
             assert_eq!(objective.leaf(&zero, &zero), Value::ZERO);
             assert_eq!(objective.leaf(&zero, &ratio(1, 4)), Value::ZERO);
+        }
+    }
+
+    #[test]
+    fn what_one_side_may_exclude_is_not_bounded() {
+        let unbounded = Value::AtLeast(Rational::ZERO);
+        let maybe = Interval::between(Rational::ZERO, ratio(1, 4).low().clone());
+        for objective in [
+            Objective::Ratio,
+            Objective::Renyi(Rational::from(2_u8)),
+            Objective::Renyi(ratio(3, 2).low().clone()),
+        ] {
+            assert_eq!(objective.leaf(&ratio(1, 4), &maybe), unbounded);
+            // Nor is it with something else that is: only the lower end grows.
+            let third = Value::Finite(ratio(1, 3));
+            let both = Value::AtLeast(ratio(1, 3).low().clone());
+            assert_eq!(objective.combine(&third, &unbounded), both);
+            assert_eq!(objective.combine(&unbounded, &third), both);
+        }
+    }
+
+    #[test]
+    fn more_of_the_first_law_does_not_lower_a_ratio() {
+        let (cut, zero) = (ratio(1, 8), Rational::ZERO);
+        for objective in [Objective::Ratio, Objective::Renyi(Rational::from(2_u8))] {
+            let value = Value::Finite(ratio(1, 2));
+            assert_eq!(
+                objective.with_cut(value.clone(), [cut.low(), &zero]),
+                Value::AtLeast(ratio(1, 2).low().clone())
+            );
+            assert_eq!(
+                objective.with_cut(Value::Infinite, [cut.low(), &zero]),
+                Value::Infinite
+            );
+            assert_eq!(
+                objective.with_cut(Value::Infinite, [&zero, cut.low()]),
+                Value::AtLeast(Rational::ZERO)
+            );
         }
     }
 

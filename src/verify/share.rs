@@ -2,6 +2,7 @@
 
 use std::hash::Hash;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
 use super::VerifyError;
 use super::menu::Menu;
@@ -43,8 +44,17 @@ where
             }
             Ok(())
         };
+        let stack = stack_for(tasks.iter().map(|point| point.left).max().unwrap_or(0));
         std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let mut workers = Vec::new();
+            for _ in 0..threads {
+                let builder = Builder::new().stack_size(stack);
+                match builder.spawn_scoped(scope, work) {
+                    Ok(worker) => workers.push(worker),
+                    // Those that there are do all the work.
+                    Err(_) => break,
+                }
+            }
             let mut result = Ok(());
             for worker in workers {
                 match worker.join() {
@@ -55,4 +65,25 @@ where
             result
         })
     }
+}
+
+/// Runs code that recurses once for each round of a conversation of this depth.
+pub(super) fn on_a_deep_stack<T: Send>(
+    depth: usize,
+    code: impl FnOnce() -> Result<T, VerifyError> + Send,
+) -> Result<T, VerifyError> {
+    std::thread::scope(|scope| {
+        let builder = Builder::new().stack_size(stack_for(depth));
+        let worker = builder.spawn_scoped(scope, code);
+        match worker.map_err(|_| VerifyError::NoThread)?.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// The stack for so many rounds. A round takes a few kilobytes without optimisation, and what it
+/// does not use it does not cost; the machines run on what is there for no round at all.
+fn stack_for(depth: usize) -> usize {
+    (4 << 20) + depth.saturating_mul(32 << 10)
 }

@@ -34,7 +34,9 @@ impl Target {
     }
 }
 
-/// The best value for one target, and the query that attains it: `None` to stop.
+/// The best for one target. Each end of the value is the best by itself: what is cut off with one
+/// query must not hide what another shows for certain. The query is the one that attains the low
+/// end: `None` to stop.
 #[derive(Clone, Debug)]
 pub(super) struct Best {
     pub(super) value: Value,
@@ -200,13 +202,11 @@ where
             let (points, cut) = self.ask(point, index, query)?;
             let values = self.combine(&points, &cut)?;
             for (best, (value, rounds)) in best.iter_mut().zip(values) {
-                let order = value.compare(&best.value);
+                let order = value.compare_low(&best.value);
+                best.value = best.value.max(&value);
                 if order.is_gt() || order.is_eq() && rounds + 1 < best.rounds {
-                    *best = Best {
-                        value,
-                        query: Some(index),
-                        rounds: rounds + 1,
-                    };
+                    best.query = Some(index);
+                    best.rounds = rounds + 1;
                 }
             }
         }

@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
+use super::menu::{Children, Menu};
+use crate::compose::{Message, Reply};
 use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, StateKey};
 
 /// An odometer whose conversation ends when its reading is no longer at most a threshold: the
 /// answer that crosses it is not given.
+///
+/// Crossing is an answer of its own, `None`, because it must not look like an odometer that
+/// failed: one that fails on one dataset and crosses on the other is told apart.
 ///
 /// The view of this machine is the truncated view (Haney et al. Alg 5, see
 /// [`truncated_view`](crate::machine::truncated_view)), which is what an odometer's guarantee is
@@ -38,6 +43,7 @@ where
         Ok(TruncatedMachine {
             odometer: self.odometer.start(data, coins)?,
             threshold: self.threshold.clone(),
+            crossed: false,
         })
     }
 }
@@ -47,26 +53,66 @@ where
 pub struct TruncatedMachine<S, L> {
     odometer: S,
     threshold: L,
+    crossed: bool,
 }
 
 impl<S: Machine + Metered> Machine for TruncatedMachine<S, S::Loss> {
     type Query = S::Query;
-    type Answer = S::Answer;
+    /// `None` where the threshold is crossed; nothing is answered after it.
+    type Answer = Option<S::Answer>;
 
-    fn step(&mut self, query: S::Query, coins: &mut dyn Coins) -> Result<S::Answer, Fault> {
+    fn step(&mut self, query: S::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+        if self.crossed {
+            return Err(Fault::Failed);
+        }
         let answer = self.odometer.step(query, coins);
         if self.odometer.privacy_loss() <= self.threshold {
-            answer
-        } else {
-            // Not recoverable: the conversation ends here.
-            Err(Fault::Failed)
+            return answer.map(Some);
         }
+        self.crossed = true;
+        Ok(None)
     }
 }
 
 impl<S: Inspect, L: Inspect> Inspect for TruncatedMachine<S, L> {
     fn inspect(&self, key: &mut StateKey) {
-        key.write(&self.threshold);
-        key.write(&self.odometer);
+        key.write(&self.crossed);
+        // Once it is crossed, nothing else matters any more.
+        if !self.crossed {
+            key.write(&self.threshold);
+            key.write(&self.odometer);
+        }
+    }
+}
+
+/// The same children; crossing the threshold is like a message that was refused.
+impl<M, Q, A, L> Menu<Message<M, Q>, Option<Reply<A, L>>> for Children<M, Q>
+where
+    M: Clone + Sync,
+    Q: Clone + Sync,
+    L: std::fmt::Display,
+{
+    type State = <Self as Menu<Message<M, Q>, Reply<A, L>>>::State;
+
+    fn start(&self) -> Self::State {
+        Menu::<Message<M, Q>, Reply<A, L>>::start(self)
+    }
+
+    fn queries(&self, state: &Self::State) -> Vec<Message<M, Q>> {
+        Menu::<Message<M, Q>, Reply<A, L>>::queries(self, state)
+    }
+
+    fn after(
+        &self,
+        state: &Self::State,
+        query: &Message<M, Q>,
+        answer: &Result<Option<Reply<A, L>>, Fault>,
+    ) -> Self::State {
+        // Nothing but a launch changes what there is to ask.
+        let launched = match answer {
+            Ok(Some(Reply::Launched(child))) => Ok(Reply::Launched(*child)),
+            _ => Err(Fault::Failed),
+        };
+        Menu::<Message<M, Q>, Reply<A, L>>::after(self, state, query, &launched)
     }
 }

@@ -4,9 +4,11 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::sync::Arc;
 
+use super::error::MOST_ROUNDS;
 use super::explorer::Explorer;
 use super::menu::Menu;
 use super::objective::{Objective, Value};
+use super::share::on_a_deep_stack;
 use super::side::Side;
 use super::solve::{PointOf, Solver, Target};
 use super::strategy::Strategy;
@@ -216,13 +218,20 @@ where
     }
 
     fn worst(&self, objective: Objective) -> Result<Worst<Q, A>, VerifyError> {
+        if self.depth > MOST_ROUNDS {
+            return Err(VerifyError::TooDeep { depth: self.depth });
+        }
+        on_a_deep_stack(self.depth, || self.worst_of(&objective))
+    }
+
+    fn worst_of(&self, objective: &Objective) -> Result<Worst<Q, A>, VerifyError> {
         let target = |objective: &Objective, swapped| Target {
             objective: objective.clone(),
             swapped,
         };
         let targets = vec![
-            target(&objective, false),
-            target(&objective, true),
+            target(objective, false),
+            target(objective, true),
             target(&Objective::Cut, false),
         ];
         let solver = Solver::new(&self.explorer, &self.menu, targets);
@@ -232,10 +241,11 @@ where
             Ok([forward, backward, cut]) => (forward, backward, cut),
             Err(_) => return Err(VerifyError::Diverged),
         };
-        let (value, direction, target) = if backward.compare(&forward).is_gt() {
-            (backward, Direction::Backward, 1)
+        let value = forward.max(&backward);
+        let (direction, target, attained) = if backward.compare_low(&forward).is_gt() {
+            (Direction::Backward, 1, backward)
         } else {
-            (forward, Direction::Forward, 0)
+            (Direction::Forward, 0, forward)
         };
         let mut then = Vec::new();
         for point in &points {
@@ -243,7 +253,7 @@ where
                 &solver,
                 point,
                 target,
-                &value,
+                &attained,
                 LONGEST_STRATEGY,
             )?);
         }
@@ -275,7 +285,7 @@ where
         let objective = solver.targets.get(target).map(|target| &target.objective);
         let chosen = best.and_then(|best| match objective {
             // Of a maximum over leaves, only the way to the largest is of interest.
-            Some(Objective::Ratio) if best.value != *whole => None,
+            Some(Objective::Ratio) if best.value.compare_low(whole).is_lt() => None,
             _ => best.query,
         });
         let queries = solver.menu.queries(&point.menu);

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use super::branching::{Branching, every_path};
+use super::branching::{Branching, every_path_twice};
 use super::error::LIMIT;
 use super::side::guarded;
 use super::{Interval, Rational, VerifyError};
@@ -93,7 +93,7 @@ impl<T> Distribution<T> {
 /// The law of what an adversary sees: every run of [`interact`], with its exact probability.
 ///
 /// `adversary` makes the adversary anew for each run; its coins are enumerated too. A mechanism
-/// that fails to start is seen as a failure in the first round.
+/// that fails to start is seen to: [`View::started`].
 ///
 /// ```
 /// use queryables::machine::{Coins, Fault, Mechanism, Released, Script};
@@ -134,7 +134,7 @@ where
 {
     let cut = Rational::from_parts(1.into(), (1_u64 << 30).into());
     let mut runs = 0;
-    let outcomes = every_path(&[], &cut, |coins| {
+    let outcomes = every_path_twice(&[], &cut, |coins| {
         runs += 1;
         if runs > LIMIT {
             return Err(VerifyError::Limit { limit: LIMIT });
@@ -150,7 +150,7 @@ where
                 rounds,
             ),
             Err(_) => View {
-                rounds: vec![(Vec::new(), Err(Fault::Failed))],
+                started: false,
                 ..View::default()
             },
         };

@@ -31,13 +31,15 @@ pub enum Direction {
 /// The worst that any adversary can do.
 #[derive(Clone, Debug)]
 pub struct Worst<Q, A> {
-    /// The supremum over all adversaries and both directions.
+    /// The supremum over all adversaries and both directions. Where it is not known exactly, each
+    /// end is the largest by itself.
     pub value: Value,
-    /// The direction in which it is attained.
+    /// The direction in which it is attained, or else its lower end.
     pub direction: Direction,
     /// Whether everything was followed.
     pub completeness: Completeness,
-    /// An adversary that attains it. Where values are intervals, it attains the upper end.
+    /// An adversary that attains it. Where it is not known exactly, this one certainly attains the
+    /// lower end, and another may do better.
     pub adversary: Strategy<Q, A>,
     /// How many different points of the conversation were explored.
     pub points: u64,
@@ -71,7 +73,8 @@ pub(super) fn order_of(order: Order) -> Rational {
     Rational::from_parts(order.units().into(), 10_u128.pow(9).into())
 }
 
-/// The Rényi divergence `D_α`, given `e^((α-1) D_α)`; `None` for infinity.
+/// The Rényi divergence `D_α`, given `e^((α-1) D_α)`; `None` for infinity, and where nothing
+/// bounds it from above.
 #[must_use]
 pub fn renyi_divergence(value: &Value, order: Order) -> Option<Interval> {
     let Value::Finite(value) = value else {
