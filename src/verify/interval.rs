@@ -344,6 +344,8 @@ fn decimals(number: &Rational) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dashu::float::FBig;
+
     use super::*;
 
     fn ratio(numerator: i64, denominator: u64) -> Rational {
@@ -400,6 +402,54 @@ mod tests {
                 "{x}"
             );
         }
+    }
+
+    /// A number of another make, at 400 bits.
+    fn precise(x: &Rational) -> FBig {
+        let part = |part: IBig| FBig::from(part).with_precision(400).value();
+        part(x.numerator().clone()) / part(x.denominator().clone().into())
+    }
+
+    /// The interval holds this number strictly: another precision has other digits at the end.
+    fn assert_holds(interval: &Interval, truth: &FBig, x: &Rational) {
+        assert!(precise(interval.low()) < *truth, "{x}: {interval}");
+        assert!(precise(interval.high()) > *truth, "{x}: {interval}");
+    }
+
+    #[test]
+    fn another_precision_agrees() {
+        // At 1/2 the rest of the series is largest; small arguments have no halvings to hide
+        // behind.
+        for x in [
+            ratio(1, 2),
+            ratio(1, 7),
+            ratio(3, 10),
+            ratio(500, 3),
+            ratio(999, 1),
+        ] {
+            assert_holds(&Interval::exp(&x).unwrap(), &precise(&x).exp(), &x);
+        }
+        for x in [
+            ratio(2, 1),
+            ratio(3, 1),
+            ratio(4, 3),
+            ratio(1999, 1000),
+            ratio(1 << 40, 3),
+        ] {
+            assert_holds(&Interval::ln(&x).unwrap(), &precise(&x).ln(), &x);
+        }
+    }
+
+    #[test]
+    fn powers_of_an_interval_hold_those_of_both_ends() {
+        let root = Interval::between(ratio(4, 9), ratio(9, 4))
+            .rational_power(&ratio(1, 2))
+            .unwrap();
+        assert!(
+            *root.low() <= ratio(2, 3) && *root.high() >= ratio(3, 2),
+            "{root}"
+        );
+        assert!(root.high() - root.low() < ratio(84, 100), "{root}");
     }
 
     #[test]
