@@ -7,11 +7,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use queryables::machine::{
-    Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, Released, StateKey,
+    Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, Ratio, Released, StateKey,
 };
-use queryables::privacy::{Epsilon, Private, PureDp, Rdp, RdpGrid};
+use queryables::noise::Logistic;
+use queryables::privacy::{ApproxDp, Epsilon, EpsilonDelta, Private, PureDp, Rdp, RdpGrid};
 use queryables::verify::{
-    ByTranscript, Completeness, Interval, Pair, Rational, Value, Verifier, renyi_divergence,
+    ByTranscript, Completeness, Distribution, Divergences, Interval, Pair, Rational, Value,
+    Verifier, renyi_divergence,
 };
 use verify_support::*;
 
@@ -215,4 +217,87 @@ fn an_assertion_that_fails_shows_the_worst_adversary() {
            false: stop  (probability 3/4 and 1/4)\n  \
            true: stop  (probability 1/4 and 3/4)"
     );
+}
+
+/// Tells the bit at odds of `e` to 1.
+struct OddsOfE;
+
+impl Mechanism<bool> for OddsOfE {
+    type Machine = Released<bool>;
+    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+        let law = Logistic::new(Ratio::new(1, 1).unwrap());
+        Ok(Released(**data ^ (coins.draw(&law)? == 1)))
+    }
+}
+
+#[test]
+fn an_irrational_claim_that_is_attained_says_what_to_do() {
+    let pair = Pair::new(false, true);
+    let verifier = Verifier::new(&OddsOfE, &pair, vec![()], 1);
+    let claim: Epsilon = "1".parse().unwrap();
+    let verdict = verifier.check(&PureDp, &claim).unwrap();
+    assert!(!verdict.holds() && !verdict.is_refuted());
+    assert!(
+        verdict.to_string().ends_with(
+            "\nundecided because both are irrational and closer than the digits that are \
+             computed, or equal: claim one unit more in the last place, or check under ApproxDp \
+             with a small δ"
+        ),
+        "{verdict}"
+    );
+    // What it says helps.
+    let more = Epsilon::from_units(claim.units() + 1).unwrap();
+    verifier.assert_private(&PureDp, &more);
+    verifier.assert_private(&ApproxDp, &EpsilonDelta::new("1", "1e-30").unwrap());
+    assert!(
+        verifier
+            .check(&PureDp, &one_less(claim))
+            .unwrap()
+            .is_refuted()
+    );
+}
+
+/// Adds to the bit half the tosses until heads, up or down: no answer is more than four times as
+/// likely on one side as on the other.
+struct Shifted;
+
+impl Mechanism<bool> for Shifted {
+    type Machine = Released<i128>;
+    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<i128>, Fault> {
+        let tosses = coins.draw(&UntilHeads)?;
+        let sign = if coins.weighted(&[1, 1])? == 0 { 1 } else { -1 };
+        Ok(Released(i128::from(**data) + sign * (tosses / 2)))
+    }
+}
+
+#[test]
+fn a_pure_claim_beyond_a_cut_says_what_to_do() {
+    let pair = Pair::new(false, true);
+    let verifier = Verifier::new(&Shifted, &pair, vec![()], 1).cut(ratio(1, 1000));
+    let claim = "3".parse().unwrap();
+    let verdict = verifier.check(&PureDp, &claim).unwrap();
+    assert!(!verdict.holds() && !verdict.is_refuted(), "{verdict}");
+    assert!(
+        verdict.to_string().ends_with(
+            "\nundecided because samplers were cut, and what is beyond may have any ratio: \
+             check under ApproxDp, with a δ above what was not followed"
+        ),
+        "{verdict}"
+    );
+    verifier.assert_private(&ApproxDp, &EpsilonDelta::new("3", "0.01").unwrap());
+}
+
+#[test]
+fn negative_numbers_end_nowhere() {
+    let law = |mass| Distribution::new([(1, Interval::exact(mass))]);
+    let apart = Divergences::between(&law(ratio(-1, 2)), &law(ratio(1, 2)));
+    assert_eq!(
+        apart.renyi("2.5".parse().unwrap()).exact(),
+        Some(&Rational::ZERO)
+    );
+    // A factor below zero is one of zero: everything is seen.
+    let pair = Pair::new(false, true);
+    let respond = once(3);
+    let worst = Verifier::new(&respond, &pair, vec![()], 1).worst_delta(ratio(-1, 1));
+    assert_eq!(exact(&worst.unwrap()), Rational::ONE);
 }
