@@ -206,7 +206,7 @@ fn an_assertion_that_fails_shows_the_worst_adversary() {
     let verifier = Verifier::new(&respond, &pair, vec![()], 1);
     let claim = "1".parse().unwrap();
     let failed = catch_unwind(AssertUnwindSafe(|| {
-        verifier.assert_private(&PureDp, &claim)
+        verifier.assert_private(&PureDp, &claim);
     }));
     let message = failed.unwrap_err().downcast::<String>().unwrap();
     assert_eq!(
