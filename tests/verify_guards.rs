@@ -1,5 +1,5 @@
-//! Lines of the verifier that nothing else would miss: each test here fails when one of them is
-//! wrong, and none of the others does.
+//! Single lines of the verifier that matter, and that the large tests would not miss: each test
+//! here fails when one of them is wrong.
 
 mod verify_support;
 
