@@ -10,11 +10,12 @@ use proptest::prelude::*;
 use queryables::account::{Accounted, Accumulator, Capped, ContinuationRule, Sum};
 use queryables::compose::{
     Addressed, Compositor, Discipline, FilterGate, Interactive, Interleaved, Message, Refusal,
-    Sequential,
+    Reply, Sequential,
 };
 use queryables::machine::{Machine, Mechanism, NotPrivateSeededCoins, Script, View, interact};
 use queryables::middle::{Log, MapAnswer, MapQuery, ThroughExt};
 use queryables::prelude::*;
+use queryables::verify::strategies::{conversations, datasets, epsilons};
 
 type Running<X> = Compositor<(), FilterGate<Capped<Sum<PureDp>>>, AddRemove, X>;
 
@@ -557,5 +558,64 @@ proptest! {
         prop_assert_eq!(&view(&filter.clone().through(Log::new(|_| {})), &messages, seed), &direct);
         let both = filter.through(MapQuery::new(|query| query)).through(MapAnswer::new(|answer| answer));
         prop_assert_eq!(view(&both, &messages, seed), direct);
+    }
+}
+
+// What is admitted, and what is told of the loss, does not depend on the data.
+
+/// Answers with the whole dataset.
+#[derive(Clone, Debug)]
+struct Publish;
+
+impl Mechanism<Vec<u8>> for Publish {
+    type Machine = Released<Vec<u8>>;
+
+    fn start(
+        &self,
+        data: &Arc<Vec<u8>>,
+        _: &mut dyn queryables::machine::Coins,
+    ) -> Result<Self::Machine, queryables::machine::Fault> {
+        Ok(Released(data.to_vec()))
+    }
+}
+
+type Published = common::Stated<Epsilon, Publish>;
+
+/// Launches of up to 0.3, questions and readings.
+fn talks() -> impl Strategy<Value = Vec<Message<Published, ()>>> {
+    let mechanisms = epsilons(loss(30)).prop_map(|loss| at(loss, Publish));
+    conversations(mechanisms, Just(()), 0..30)
+}
+
+proptest! {
+    #[test]
+    fn decisions_do_not_depend_on_the_data(
+        one in datasets(any::<u8>(), 0..6),
+        other in datasets(any::<u8>(), 0..6),
+        talk in talks(),
+        budget in epsilons(loss(100)),
+        halts: bool,
+    ) {
+        let filter = Filter::concurrent(PureDp, budget);
+        let filter = if halts { filter.halting() } else { filter };
+        let filter = Addressed::<_, Published>::new(filter);
+        let seen = |data: &Vec<u8>| -> Vec<_> {
+            let coins = || NotPrivateSeededCoins::new(1);
+            let data = Arc::new(data.clone());
+            let mut machine = filter.start(&data, &mut coins()).unwrap();
+            let mut script = Script::new(talk.clone());
+            let view = interact(&mut script, &mut machine, &mut coins(), &mut coins(), 100);
+            let told = view.answers().cloned().map(|answer| match answer {
+                // The only thing that is told of the data.
+                Ok(Reply::Answered(told)) => {
+                    assert_eq!(told, *data);
+                    Ok(Reply::Answered(vec![]))
+                }
+                other => other,
+            });
+            told.collect()
+        };
+        prop_assert_eq!(seen(&one).len(), talk.len());
+        prop_assert_eq!(seen(&one), seen(&other));
     }
 }

@@ -11,7 +11,8 @@ use queryables::machine::{
     truncated_view,
 };
 use queryables::privacy::{
-    AddRemove, ApproxDp, Delta, Epsilon, EpsilonDelta, Private, PureDp, Rdp, UnknownLoss,
+    AddRemove, ApproxDp, Delta, Epsilon, EpsilonDelta, Private, PureDp, Rdp, RdpGrid, UnknownLoss,
+    ZCdp,
 };
 use queryables::verify::{Children, Pair, Rational, Truncated, Verifier};
 use verify_support::*;
@@ -113,6 +114,49 @@ fn an_approximate_filter_stays_within_its_budget() {
         exact(&verifier.worst_delta(ratio(9, 1)).unwrap()),
         ratio(19, 100)
     );
+}
+
+#[test]
+fn an_approximate_filter_is_exactly_at_its_budget() {
+    let pair = Pair::new(false, true);
+    // One launch is all of the budget, ε and δ.
+    let budget = Leak.loss(&ApproxDp).unwrap();
+    let filter = Addressed::<_, Leak>::new(Filter::concurrent(ApproxDp, budget));
+    let menu = Children::new(vec![Leak], vec![()]);
+    let verifier = Verifier::by_state(&filter, &pair, menu, 5);
+    let worst = verifier.worst_delta_at(budget.epsilon).unwrap();
+    assert_eq!(exact(&worst), ratio(1, 10), "{worst}");
+    verifier.assert_private(&ApproxDp, &budget);
+    let less = EpsilonDelta {
+        delta: Delta::from_units(budget.delta.units() - 1).unwrap(),
+        ..budget
+    };
+    let verdict = verifier.check(&ApproxDp, &less).unwrap();
+    assert!(verdict.is_refuted(), "{verdict}");
+}
+
+#[test]
+fn a_zcdp_filter_is_within_its_budget_at_every_order() {
+    let pair = Pair::new(false, true);
+    let rho = once(3).loss(&ZCdp).unwrap().checked_mul(2).unwrap();
+    let filter = Addressed::<_, Respond>::new(Filter::concurrent(ZCdp, rho));
+    let menu = Children::new(vec![once(3)], vec![()]);
+    let verifier = Verifier::by_state(&filter, &pair, menu, 6);
+    let orders = [2_u64, 3, 8];
+    let grid = RdpGrid::new(orders.map(|order| order.to_string().parse().unwrap())).unwrap();
+    // α ρ at each order.
+    let at = |order: u64| Epsilon::from_units(rho.units() * u128::from(order)).unwrap();
+    verifier.assert_private(&grid, &grid.curve(orders.map(at)).unwrap());
+    for order in orders {
+        // Two responses, and not a third.
+        let worst = verifier.worst_renyi(order.to_string().parse().unwrap());
+        let both = renyi_of_once(3, order).pow(2);
+        assert_eq!(exact(&worst.unwrap()), both);
+    }
+    // Half of that is too little.
+    let half = |order: u64| Epsilon::from_units(rho.units() * u128::from(order) / 2).unwrap();
+    let verdict = verifier.check(&grid, &grid.curve(orders.map(half)).unwrap());
+    assert!(verdict.unwrap().is_refuted());
 }
 
 #[test]

@@ -2,12 +2,16 @@
 
 mod verify_support;
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use queryables::machine::{Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, StateKey};
+use queryables::machine::{
+    Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, NotPrivateSeededCoins, Released,
+    StateKey, Support,
+};
 use queryables::privacy::PureDp;
-use queryables::verify::{Completeness, Pair, Rational, Value, Verifier};
+use queryables::verify::{Completeness, Menu, Pair, Rational, Value, Verifier};
 use verify_support::*;
 
 /// Answers with the data, under one condition.
@@ -124,6 +128,92 @@ fn a_state_that_is_not_shown() {
     assert_eq!(exact(&by_state.worst_ratio().unwrap()), Rational::ONE);
     let opaque = Verifier::new(&Lying, &pair, vec![0], 2);
     assert_eq!(opaque.worst_ratio().unwrap().value, Value::Infinite);
+}
+
+/// One query in the first round and another in the second, with a round that it does not hash.
+struct SlyMenu;
+
+#[derive(Clone)]
+struct Round(u8);
+
+impl Hash for Round {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+impl Menu<u8, u8> for SlyMenu {
+    type State = Round;
+    fn start(&self) -> Round {
+        Round(0)
+    }
+    fn queries(&self, round: &Round) -> Vec<u8> {
+        vec![round.0]
+    }
+    fn after(&self, round: &Round, _: &u8, _: &Result<u8, Fault>) -> Round {
+        Round(round.0 + 1)
+    }
+}
+
+/// Answers with the data to query 1.
+#[derive(Clone, Hash)]
+struct OnOne(u8);
+
+impl Mechanism<u8> for OnOne {
+    type Machine = OnOne;
+    fn start(&self, data: &Arc<u8>, _: &mut dyn Coins) -> Result<OnOne, Fault> {
+        Ok(OnOne(**data))
+    }
+}
+
+impl Machine for OnOne {
+    type Query = u8;
+    type Answer = u8;
+    fn step(&mut self, query: u8, _: &mut dyn Coins) -> Result<u8, Fault> {
+        Ok(if query == 1 { self.0 } else { 0 })
+    }
+}
+
+#[test]
+fn a_menu_that_is_not_hashed() {
+    let pair = Pair::new(0, 1);
+    let by_state = Verifier::by_state(&OnOne(0), &pair, SlyMenu, 2);
+    assert_eq!(exact(&by_state.worst_ratio().unwrap()), Rational::ONE);
+    let opaque = Verifier::new(&OnOne(0), &pair, SlyMenu, 2);
+    assert_eq!(opaque.worst_ratio().unwrap().value, Value::Infinite);
+}
+
+/// Names a fair coin, and always lands on the same side.
+#[derive(Debug)]
+struct Loaded;
+
+impl Law for Loaded {
+    fn sample(&self, _: &mut dyn Coins) -> Result<i128, CoinsError> {
+        Ok(0)
+    }
+    fn support(&self) -> Support {
+        Support::Weights(vec![1, 1])
+    }
+}
+
+/// Hides the bit behind a coin.
+struct Masked;
+
+impl Mechanism<bool> for Masked {
+    type Machine = Released<bool>;
+    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+        Ok(Released(**data ^ (coins.draw(&Loaded)? == 1)))
+    }
+}
+
+#[test]
+fn a_law_that_is_not_sampled() {
+    let pair = Pair::new(false, true);
+    Verifier::new(&Masked, &pair, vec![()], 1).assert_private(&PureDp, &"0".parse().unwrap());
+    // In production it tells the bit, whatever the coins.
+    for (seed, bit) in [(1, false), (2, true), (3, false), (4, true)] {
+        let mut coins = NotPrivateSeededCoins::new(seed);
+        let mut machine = Masked.start(&Arc::new(bit), &mut coins).unwrap();
+        assert_eq!(machine.step((), &mut coins), Ok(bit));
+    }
 }
 
 /// Tosses until heads, and answers with the number of tosses, plus the bit.

@@ -16,7 +16,7 @@ use queryables::middle::{Middle, Move, MoveOf, ThroughExt};
 use queryables::privacy::{
     AddRemove, Epsilon, Private, PureDp, Rdp, Restated, Rho, UnknownLoss, ZCdp,
 };
-use queryables::verify::{ByRound, Children, Pair, Rational, Verifier};
+use queryables::verify::{ByRound, Children, Pair, Rational, Verifier, Worst};
 use verify_support::*;
 
 // ---- Alg 11: FiltCon(IM) is a postprocessing of Filt(NIM) ------------------------------------
@@ -434,25 +434,46 @@ impl Middle for Restating {
     }
 }
 
-#[test]
-fn alg_13_zcdp_filters_are_postprocessings_of_renyi_filters() {
+/// How far a zCDP filter that has room for three responses is from P of Alg 13 before a Rényi
+/// filter whose budget is this function of ρ, in units.
+fn alg_13(budget: impl Fn(u128) -> u128) -> [Worst<Ask, Reply<bool, Rho>>; 2] {
     let rho: Rho = once(3).loss(&ZCdp).unwrap().checked_mul(3).unwrap();
-    let epsilon = Epsilon::from_units(rho.units() * 2).unwrap();
+    let epsilon = Epsilon::from_units(budget(rho.units())).unwrap();
     let direct = Addressed::<_, Respond>::new(Filter::concurrent(ZCdp, rho));
     let rdp = Rdp::new("2".parse().unwrap());
     let reduced = Addressed::<_, Restated<ZCdp, Respond>>::new(Filter::concurrent(rdp, epsilon))
         .through(Restating);
     let menu = || Children::new(vec![once(3), once(9)], vec![()]).reading();
-    for bit in [false, true] {
+    [false, true].map(|bit| {
         let data = Arc::new(bit);
-        let difference =
-            Verifier::comparing_by_state(&direct, &reduced, &data, menu(), 5).difference();
-        let difference = difference.unwrap();
+        let verifier = Verifier::comparing_by_state(&direct, &reduced, &data, menu(), 5);
+        verifier.difference().unwrap()
+    })
+}
+
+#[test]
+fn alg_13_zcdp_filters_are_postprocessings_of_renyi_filters() {
+    for difference in alg_13(|rho| 2 * rho) {
         assert_eq!(
             difference.value.exact(),
             Some(&Rational::ZERO),
             "{difference}"
         );
+    }
+}
+
+#[test]
+fn alg_13_needs_its_very_factor() {
+    // Twice as much admits what should be refused; two units less refuse the third response.
+    let wrong: [fn(u128) -> u128; 2] = [|rho| 4 * rho, |rho| 2 * rho - 2];
+    for budget in wrong {
+        for difference in alg_13(budget) {
+            assert_eq!(
+                difference.value.exact(),
+                Some(&Rational::ONE),
+                "{difference}"
+            );
+        }
     }
 }
 

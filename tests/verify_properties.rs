@@ -348,8 +348,8 @@ fn counterexamples_are_readable() {
     let Err(TestError::Fail(_, smallest)) = outcome else {
         panic!("{outcome:?}");
     };
-    assert_eq!(smallest.answers, 1);
-    assert_eq!(smallest.odds.len(), 1);
+    assert_eq!(smallest.answers(), 1);
+    assert_eq!(smallest.odds().len(), 1);
     assert_eq!(
         format!("{smallest:?}"),
         "FiniteMechanism { odds: [[[1, 1], [2, 1]]], answers: 1 }"

@@ -57,6 +57,26 @@ impl<Q, A> Verdict<Q, A> {
     pub fn is_refuted(&self) -> bool {
         self.worst.value.is_more_than(&self.allowed)
     }
+
+    /// Why neither is certain, and what to do.
+    fn way_out(&self) -> &'static str {
+        // A smaller cut does not help here: something is always beyond it.
+        let unbounded = self.allowed.is_zero() || self.worst.value.high().is_none();
+        match (&self.worst.completeness, unbounded) {
+            (Completeness::Truncated { .. }, true) => {
+                "undecided because samplers were cut, and what is beyond may have any ratio: \
+                 check under ApproxDp, with a δ above what was not followed"
+            }
+            (Completeness::Truncated { .. }, false) => {
+                "undecided because samplers were cut: cut at a smaller probability"
+            }
+            (Completeness::Complete, _) => {
+                "undecided because both are irrational and closer than the digits that are \
+                 computed, or equal: claim one unit more in the last place, or check under \
+                 ApproxDp with a small δ"
+            }
+        }
+    }
 }
 
 impl<Q: Debug, A: Debug> fmt::Display for Verdict<Q, A> {
@@ -72,7 +92,11 @@ impl<Q: Debug, A: Debug> fmt::Display for Verdict<Q, A> {
             f,
             "{verdict}: {} may be at most {}, and is {}",
             self.what, self.allowed, self.worst
-        )
+        )?;
+        if self.holds() || self.is_refuted() {
+            return Ok(());
+        }
+        write!(f, "\n{}", self.way_out())
     }
 }
 

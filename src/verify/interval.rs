@@ -9,6 +9,9 @@ use super::Rational;
 
 /// A non-negative number: exact, or certified to lie between two rationals.
 ///
+/// Probabilities, their ratios and sums are never negative, and neither is an interval: what is
+/// made of a negative number is made of zero instead.
+///
 /// ```
 /// use queryables::verify::{Interval, Rational};
 ///
@@ -34,18 +37,20 @@ impl Interval {
         high: None,
     };
 
-    /// This very number.
+    /// This very number, or zero if it is negative.
     #[must_use]
     pub fn exact(number: Rational) -> Self {
         Self {
-            low: number,
+            low: number.max(Rational::ZERO),
             high: None,
         }
     }
 
-    /// A number from `low` to `high`; the two are put in order.
+    /// A number from `low` to `high`; the two are put in order, and zero takes the place of what
+    /// is negative.
     #[must_use]
     pub fn between(low: Rational, high: Rational) -> Self {
+        let (low, high) = (low.max(Rational::ZERO), high.max(Rational::ZERO));
         match low.cmp(&high) {
             Ordering::Less => Self {
                 low,
@@ -300,7 +305,8 @@ impl From<Rational> for Interval {
 }
 
 impl fmt::Display for Interval {
-    /// A fraction if it is exact, otherwise the decimals that both ends share.
+    /// A fraction if it is exact; otherwise the decimals that both ends share, or both ends if
+    /// they share few.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_exact() {
             return fmt::Display::fmt(&self.low, f);
@@ -312,16 +318,53 @@ impl fmt::Display for Interval {
             .take_while(|(one, other)| one == other)
             .count();
         match low.get(..common.min(24)) {
-            Some(shared) if shared.contains('.') => write!(f, "{shared}…"),
-            _ => write!(f, "[{}, {}]", self.low, self.high()),
+            Some(shared) if shared.contains('.') && significant(shared) >= FEW => {
+                write!(f, "{shared}…")
+            }
+            _ => write!(
+                f,
+                "[{}, {}]",
+                end(&self.low, Rational::floor),
+                end(self.high(), Rational::ceil)
+            ),
         }
     }
 }
 
-/// A number for people: a short fraction, or about four digits.
-pub(super) fn in_short(number: &Interval) -> String {
+/// So many digits that two ends share say how large a number is.
+const FEW: usize = 5;
+
+/// How many digits there are from the first that is not zero.
+fn significant(decimals: &str) -> usize {
+    let digits = decimals.chars().filter(char::is_ascii_digit);
+    digits.skip_while(|digit| *digit == '0').count()
+}
+
+/// One end of an interval: a short fraction, or a few digits, rounded outward.
+fn end(number: &Rational, outward: impl Fn(&Rational) -> IBig) -> String {
     let fraction = number.to_string();
     if fraction.len() <= 12 {
+        return fraction;
+    }
+    let ten = Rational::from(10_u8);
+    let enough = Rational::from(UBig::from(10_u8).pow(FEW - 1));
+    // Not zero, which is a short fraction: there are so many digits at one power of ten.
+    let (mut scaled, mut exponent) = (number.clone(), 0_i32);
+    while scaled < enough {
+        scaled *= &ten;
+        exponent -= 1;
+    }
+    while scaled >= &enough * &ten {
+        scaled /= &ten;
+        exponent += 1;
+    }
+    format!("{}e{exponent}", outward(&scaled))
+}
+
+/// A number for people: a short fraction, about four digits, or both ends where they differ more.
+pub(super) fn in_short(number: &Interval) -> String {
+    let fraction = number.to_string();
+    if fraction.len() <= 12 || fraction.starts_with('[') {
         return fraction;
     }
     let float = number.high().to_f64_fast();
@@ -344,6 +387,8 @@ fn decimals(number: &Rational) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dashu::float::FBig;
+
     use super::*;
 
     fn ratio(numerator: i64, denominator: u64) -> Rational {
@@ -400,6 +445,89 @@ mod tests {
                 "{x}"
             );
         }
+    }
+
+    #[test]
+    fn both_ends_are_shown_unless_they_agree() {
+        let shown = |low, high| Interval::between(low, high).to_string();
+        assert_eq!(shown(ratio(1, 10), ratio(9, 10)), "[1/10, 9/10]");
+        assert_eq!(
+            shown(ratio(0, 1), ratio(1, 1_000_000_000)),
+            "[0, 1/1000000000]"
+        );
+        // Zeros say nothing, and long fractions are rounded outward.
+        let tiny = ratio(1, 3_000_000_000_000);
+        assert_eq!(shown(tiny.clone(), &tiny + &tiny), "[33333e-17, 66667e-17]");
+        let large = ratio(1 << 60, 7);
+        assert_eq!(
+            shown(large.clone(), &large + &large),
+            "[16470e13, 32941e13]"
+        );
+        assert_eq!(shown(ratio(123_456, 1000), ratio(123_459, 1000)), "123.45…");
+        let wide = Interval::between(tiny.clone(), &tiny + &tiny);
+        assert_eq!(in_short(&wide), wide.to_string());
+    }
+
+    #[test]
+    fn nothing_is_negative() {
+        assert_eq!(Interval::exact(ratio(-1, 2)), Interval::ZERO);
+        assert_eq!(Interval::from(ratio(-1, 2)), Interval::ZERO);
+        assert_eq!(
+            Interval::between(ratio(1, 3), ratio(-1, 3)),
+            Interval::between(ratio(0, 1), ratio(1, 3))
+        );
+        assert!(Interval::between(ratio(-2, 1), ratio(-1, 3)).is_zero());
+        // A power of it comes to an end.
+        let none = Interval::exact(ratio(-1, 2)).rational_power(&ratio(5, 2));
+        assert_eq!(none, Some(Interval::ZERO));
+    }
+
+    /// A number of another make, at 400 bits.
+    fn precise(x: &Rational) -> FBig {
+        let part = |part: IBig| FBig::from(part).with_precision(400).value();
+        part(x.numerator().clone()) / part(x.denominator().clone().into())
+    }
+
+    /// The interval holds this number strictly: another precision has other digits at the end.
+    fn assert_holds(interval: &Interval, truth: &FBig, x: &Rational) {
+        assert!(precise(interval.low()) < *truth, "{x}: {interval}");
+        assert!(precise(interval.high()) > *truth, "{x}: {interval}");
+    }
+
+    #[test]
+    fn another_precision_agrees() {
+        // At 1/2 the rest of the series is largest; small arguments have no halvings to hide
+        // behind.
+        for x in [
+            ratio(1, 2),
+            ratio(1, 7),
+            ratio(3, 10),
+            ratio(500, 3),
+            ratio(999, 1),
+        ] {
+            assert_holds(&Interval::exp(&x).unwrap(), &precise(&x).exp(), &x);
+        }
+        for x in [
+            ratio(2, 1),
+            ratio(3, 1),
+            ratio(4, 3),
+            ratio(1999, 1000),
+            ratio(1 << 40, 3),
+        ] {
+            assert_holds(&Interval::ln(&x).unwrap(), &precise(&x).ln(), &x);
+        }
+    }
+
+    #[test]
+    fn powers_of_an_interval_hold_those_of_both_ends() {
+        let root = Interval::between(ratio(4, 9), ratio(9, 4))
+            .rational_power(&ratio(1, 2))
+            .unwrap();
+        assert!(
+            *root.low() <= ratio(2, 3) && *root.high() >= ratio(3, 2),
+            "{root}"
+        );
+        assert!(root.high() - root.low() < ratio(84, 100), "{root}");
     }
 
     #[test]

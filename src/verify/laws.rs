@@ -248,6 +248,49 @@ mod tests {
             exponent: ratio(1, 1),
         });
         assert_digits(&listed.branches[1].1, 2_689_414_213);
+        // Heads, which is 1, at 1/e.
+        let listed = assert_whole(&Support::BernoulliExp {
+            exponent: ratio(1, 1),
+        });
+        assert_eq!((listed.branches[0].0, listed.branches[1].0), (0, 1));
+        assert_digits(&listed.branches[0].1, 6_321_205_588);
+        assert_digits(&listed.branches[1].1, 3_678_794_411);
+        // 1, e^-1.5 and e^-0.5 over their sum.
+        let listed = assert_whole(&Support::ExponentialChoice {
+            gaps: vec![0, 3, 1],
+            rate: ratio(1, 2),
+        });
+        for ((outcome, mass), (k, digits)) in
+            listed
+                .branches
+                .iter()
+                .zip([(0, 5_465_493_872), (1, 1_219_516_523), (2, 3_314_989_604)])
+        {
+            assert_eq!(*outcome, k);
+            assert_digits(mass, digits);
+        }
+    }
+
+    #[test]
+    fn a_gaussian_cut_early_holds_one_cut_late() {
+        let support = Support::DiscreteGaussian {
+            variance: ratio(5, 2),
+        };
+        let late = list(&support, &Rational::from_parts(1.into(), UBig::ONE << 200)).unwrap();
+        // e^(-4/5) over the sum of all e^(-k²/5); the branches go 0, 1, -1, 2, -2.
+        assert_eq!(late.branches[4].0, -2);
+        assert_digits(&late.branches[4].1, 1_133_716_522);
+        for cut in [2_u32, 10, 1000, 1_000_000] {
+            let early = list(&support, &Rational::from_parts(1.into(), cut.into())).unwrap();
+            assert!(early.branches.len() < late.branches.len());
+            for ((k, rough), (same, fine)) in early.branches.iter().zip(&late.branches) {
+                assert_eq!(k, same);
+                assert!(
+                    rough.low() <= fine.low() && fine.high() <= rough.high(),
+                    "{k} at a cut of 1/{cut}"
+                );
+            }
+        }
     }
 
     #[test]

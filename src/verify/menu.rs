@@ -13,8 +13,15 @@ use crate::machine::Fault;
 /// launches, and queries to those that were launched. [`ByTranscript`] may depend on everything
 /// that was said, at the price that no two conversations are alike any more.
 pub trait Menu<Q, A>: Sync {
-    /// What the menu remembers of the conversation. Conversations that agree in it have the same
-    /// menu from now on.
+    /// What the menu remembers of the conversation.
+    ///
+    /// # What an implementer owes
+    ///
+    /// States are told apart by the bytes that they hash, as with
+    /// [`Inspect`](crate::machine::Inspect): two states that hash the same bytes have the same menu
+    /// from now on, whatever is asked and answered. What a derived `Hash` covers is enough. A `Hash`
+    /// that leaves something out makes [`Verifier::by_state`](super::Verifier::by_state) take one
+    /// menu for another.
     type State: Clone + Hash + Send + Sync;
 
     /// What it remembers before the first query.

@@ -77,6 +77,8 @@
 //! | conversations beyond the depth | `a_longer_conversation` |
 //! | what leaves in another way than by answers: time, files, globals | `other_ways_out` |
 //! | state that [`Inspect`](crate::machine::Inspect) does not show, for [`Verifier::by_state`] | `a_state_that_is_not_shown` |
+//! | what a [`Menu::State`] does not hash, for [`Verifier::by_state`] | `a_menu_that_is_not_hashed` |
+//! | a [`Law`](crate::machine::Law) whose sampler does not draw from the law that it names | `a_law_that_is_not_sampled` |
 //! | ratios and Rényi divergences beyond a cut; δ(ε) is bounded from both sides | `ratios_beyond_a_cut` |
 //!
 //! *Sound*, within that: what it refutes is refuted, with the adversary as the witness

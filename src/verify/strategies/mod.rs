@@ -7,13 +7,13 @@
 //! ```
 //! use proptest::prelude::*;
 //! use queryables::privacy::PureDp;
-//! use queryables::verify::strategies::{finite_mechanisms, FiniteMechanism};
+//! use queryables::verify::strategies::finite_mechanisms;
 //! use queryables::verify::{Pair, Verifier};
 //!
 //! proptest!(ProptestConfig::with_cases(10), |(mechanism in finite_mechanisms())| {
 //!     let menu = mechanism.queries();
 //!     let pair = Pair::new(false, true);
-//!     let loss = mechanism.total_loss();
+//!     let loss = mechanism.total_loss()?;
 //!     Verifier::by_state(&mechanism, &pair, menu, 2).assert_private(&PureDp, &loss);
 //! });
 //! ```
