@@ -63,7 +63,8 @@
 //! odds are certified intervals ([`Interval`]), and laws and samplers without end are cut at a
 //! stated mass. A result says whether it is [`Complete`](Completeness::Complete) or
 //! [`Truncated`](Completeness::Truncated); there is a limit on how often machines are run, and
-//! reaching it is an error, as is a machine that goes differently on a replay.
+//! reaching it is an error, as is a conversation of more than 1000 rounds, or a machine that goes
+//! differently on a replay: every path is run twice.
 //!
 //! # What it cannot see
 //!
