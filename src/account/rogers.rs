@@ -18,7 +18,7 @@ use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Square, U
 /// # Example
 ///
 /// ```
-/// use queryables::account::{ContinuationRule, Rogers};
+/// use queryables::account::{ContinuationRule, Exceeded, Rogers};
 /// use queryables::privacy::EpsilonDelta;
 ///
 /// let mut rule = Rogers::new(EpsilonDelta::new("1", "1e-6")?)?;
@@ -26,7 +26,7 @@ use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Square, U
 /// for _ in 0..147 {
 ///     rule.charge(&loss)?;
 /// }
-/// assert!(rule.charge(&loss).is_err());
+/// assert_eq!(rule.charge(&loss), Err(Exceeded));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

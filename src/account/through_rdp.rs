@@ -24,7 +24,7 @@ use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Order, Un
 /// # Example
 ///
 /// ```
-/// use queryables::account::{ContinuationRule, ThroughRdp};
+/// use queryables::account::{ContinuationRule, Exceeded, ThroughRdp};
 /// use queryables::privacy::EpsilonDelta;
 ///
 /// let budget = EpsilonDelta::new("1", "1e-6")?;
@@ -33,7 +33,7 @@ use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Order, Un
 /// for _ in 0..490 {
 ///     rule.charge(&loss)?;
 /// }
-/// assert!(rule.charge(&loss).is_err());
+/// assert_eq!(rule.charge(&loss), Err(Exceeded));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

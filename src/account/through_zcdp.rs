@@ -22,7 +22,7 @@ use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Square};
 /// # Example
 ///
 /// ```
-/// use queryables::account::{ContinuationRule, ThroughZCdp};
+/// use queryables::account::{ContinuationRule, Exceeded, ThroughZCdp};
 /// use queryables::privacy::EpsilonDelta;
 ///
 /// let budget = EpsilonDelta::new("1", "1e-6")?;
@@ -31,7 +31,7 @@ use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Square};
 /// for _ in 0..487 {
 ///     rule.charge(&loss)?;
 /// }
-/// assert!(rule.charge(&loss).is_err());
+/// assert_eq!(rule.charge(&loss), Err(Exceeded));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -33,7 +33,10 @@ use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss};
 /// #     }
 /// # }
 /// let place = launch(&Universal::new(PureDp, AddRemove, "0.5".parse()?), Arc::new(vec![]))?;
-/// assert!(place.ask(UniversalQuery::Become(Constant("0.6"))).is_err());
+/// assert_eq!(
+///     place.ask(UniversalQuery::Become(Constant("0.6"))),
+///     Err(AskError::InvalidQuery("the mechanism's loss is over the budget")),
+/// );
 /// assert_eq!(place.ask(UniversalQuery::Become(Constant("0.5")))?, UniversalAnswer::Became);
 /// assert_eq!(place.ask(UniversalQuery::Ask(()))?, UniversalAnswer::Answered(7));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -346,7 +346,8 @@ mod tests {
         // With a ρ of a million there is no noise to speak of.
         let query = Priced::new(rows_of(1), "1000000".parse().unwrap());
         assert_eq!(machine.step(query.clone(), &mut coins), Ok(Ok(2)));
-        assert!(machine.step(query, &mut coins).unwrap().is_err());
+        let over = machine.step(query, &mut coins).unwrap();
+        assert!(matches!(over, Err(LaunchError::Refused(_))));
     }
 
     #[test]
