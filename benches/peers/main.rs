@@ -1,0 +1,195 @@
+//! This crate and OpenDP in one run: `cargo bench --bench peers --features opendp`.
+//!
+//! Prints a line for each case and writes [the page](../../spec/performance.md).
+
+mod fleet;
+mod ours;
+mod sample;
+mod theirs;
+mod threads;
+
+use std::hint::black_box;
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use criterion::Criterion;
+use opendp::traits::samplers::{sample_discrete_gaussian, sample_discrete_laplace};
+use queryables::machine::{Coins, Law, Ratio, SystemCoins};
+use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
+use queryables::queryable::Queryable;
+
+use fleet::Fleet;
+use sample::{Case, Line, Run, measure, repeated};
+use threads::shared_among;
+
+/// What each launch costs, small enough for ten million.
+const LOSS: f64 = 1e-7;
+
+const OPENDP: &str = "opendp";
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(400))
+        .sample_size(30)
+        .nresamples(2000)
+        .without_plots()
+        .configure_from_args();
+    let mut lines: Vec<Line> = vec![];
+    let mut run = |case: Case| {
+        if let Some(line) = measure(&mut criterion, case) {
+            println!("{line}");
+            lines.push(line);
+        }
+    };
+    for k in [10, 100, 1000, 10_000, 1_000_000, 10_000_000] {
+        after_launches(k, &mut run);
+    }
+    children(&mut run);
+    in_threads(&mut run);
+    noise(&mut run);
+    noisy_count(&mut run);
+}
+
+/// What might depend on how many launches came before.
+fn after_launches(k: u64, run: &mut impl FnMut(Case)) {
+    // Beyond ten thousand launches OpenDP would take hours to get there.
+    let compared = k <= 10_000;
+    let mut run = |name, ours, other: &dyn Fn() -> Run| {
+        let case = Case::new(name, ours).at("k", k);
+        run(if compared {
+            case.beside(OPENDP, other())
+        } else {
+            case
+        });
+    };
+
+    let mechanism = ours::constant();
+    let launch = move |filter: &mut ours::RunningFilter| {
+        black_box(filter.release(&mechanism)).expect("within the budget");
+    };
+    let read = |filter: &mut ours::RunningFilter| {
+        black_box(filter.privacy_loss());
+    };
+    let filters = Fleet::new(k, ours::filter, launch);
+    let their_filters = Fleet::new(k, theirs::filter, theirs::launch_constant());
+    run("filter launch", Fleet::launching(&filters), &|| {
+        Fleet::launching(&their_filters)
+    });
+    run("filter privacy_loss", Fleet::reading(&filters, read), &|| {
+        Fleet::reading(&their_filters, theirs::read_loss)
+    });
+
+    let mechanism = ours::constant();
+    let launch = move |odometer: &mut ours::RunningOdometer| {
+        black_box(odometer.release(&mechanism)).expect("within what can be held");
+    };
+    let read = |odometer: &mut ours::RunningOdometer| {
+        black_box(odometer.privacy_loss());
+    };
+    let odometers = Fleet::new(k, ours::odometer, launch);
+    let their_odometers = Fleet::new(k, theirs::odometer, theirs::launch_constant());
+    run("odometer launch", Fleet::launching(&odometers), &|| {
+        Fleet::launching(&their_odometers)
+    });
+    run("odometer privacy_loss", Fleet::reading(&odometers, read), &|| {
+        Fleet::reading(&their_odometers, theirs::read_loss)
+    });
+}
+
+fn children(run: &mut impl FnMut(Case)) {
+    for depth in 1..=8 {
+        let (filter, mechanism) = (ours::nested_filter(depth), ours::constant());
+        let query = repeated(move || {
+            black_box(filter.release(&mechanism)).expect("within the budget");
+        });
+        let case = Case::new("query to a compositor child", query).at("depth", depth);
+        run(case.beside(OPENDP, theirs::asking_nested_child(depth)));
+    }
+    let child = ours::child(&ours::filter());
+    let case = Case::new("query to a constant child", asking(child));
+    run(case.beside(OPENDP, theirs::asking_stand_in()));
+    for middles in 1..=8 {
+        let query = asking(ours::behind_middles(middles));
+        run(Case::new("query through persons in the middle", query).at("middles", middles));
+    }
+
+    let (filter, mechanism) = (ours::filter(), ours::constant());
+    let launch = repeated(move || {
+        black_box(filter.launch(&mechanism)).expect("within the budget");
+    });
+    run(Case::new("interactive launch", launch));
+
+    const PARTS: u32 = 1000;
+    let (parts, mechanism, mut next) = (ours::parts(PARTS), ours::constant(), 0);
+    let launch = repeated(move || {
+        // Another part each time, by its key, in no order that a cache would like.
+        next = (next + 389) % PARTS;
+        let part = parts.part(&next).expect("a part");
+        black_box(part.release(&mechanism)).expect("within the budget");
+    });
+    run(Case::new("launch in one of 1000 parts", launch));
+}
+
+fn asking(child: Queryable<(), bool>) -> Run {
+    repeated(move || {
+        black_box(child.ask(())).expect("an answer");
+    })
+}
+
+fn in_threads(run: &mut impl FnMut(Case)) {
+    const ONE: &str = "one_thread";
+    // Long enough for both threads to be there most of the time.
+    const BLOCK: u64 = 100_000;
+    let filter = ours::filter();
+    let launches = |threads| {
+        shared_among(threads, || {
+            let (filter, mechanism) = (filter.clone(), ours::constant());
+            move || {
+                black_box(filter.release(&mechanism)).expect("within the budget");
+            }
+        })
+    };
+    let case = Case::new("launches by two threads on one filter", launches(2));
+    run(case.beside(ONE, launches(1)).in_blocks_of(BLOCK));
+    let queries = |threads| {
+        shared_among(threads, || {
+            let child = ours::child(&filter);
+            move || {
+                black_box(child.ask(())).expect("an answer");
+            }
+        })
+    };
+    let case = Case::new("queries by two threads to separate children", queries(2));
+    run(case.beside(ONE, queries(1)).in_blocks_of(BLOCK));
+}
+
+fn noise(run: &mut impl FnMut(Case)) {
+    let laplace = DiscreteLaplace::new(Ratio::from(10)).expect("a scale");
+    let case = Case::new("discrete Laplace of scale 10", drawing(laplace));
+    run(case.beside(OPENDP, theirs::drawing(sample_discrete_laplace)));
+    let gaussian = DiscreteGaussian::new(Ratio::from(100)).expect("a variance");
+    let case = Case::new("discrete Gaussian of scale 10", drawing(gaussian));
+    run(case.beside(OPENDP, theirs::drawing(sample_discrete_gaussian)));
+}
+
+/// One draw after the other from the same coins.
+fn drawing(law: impl Law + 'static) -> Run {
+    let mut coins = SystemCoins::new();
+    repeated(move || {
+        black_box(coins.draw(&law)).expect("randomness");
+    })
+}
+
+/// Where the time of a typical launch goes.
+fn noisy_count(run: &mut impl FnMut(Case)) {
+    let (filter, count) = ours::noisy_count();
+    let launch = repeated(move || {
+        black_box(filter.release(&count)).expect("within the budget");
+    });
+    run(Case::new("launch of a noisy count", launch));
+    let seed = repeated(|| {
+        black_box(SystemCoins::new().uniform(NonZeroU64::MIN)).expect("randomness");
+    });
+    run(Case::new("a seed from the operating system", seed));
+}

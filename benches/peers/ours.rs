@@ -1,0 +1,91 @@
+//! This crate's side.
+
+use std::sync::Arc;
+
+use queryables::account::{Capped, Sum};
+use queryables::compose::{
+    BoxedMechanism, Compositor, FilterGate, Interleaved, OdometerGate, Parallel, Parts,
+};
+use queryables::mechanisms::{NoisyCount, Predicate};
+use queryables::middle::MapAnswer;
+use queryables::prelude::*;
+
+use crate::LOSS;
+
+pub type RunningFilter<D = bool> =
+    Compositor<D, FilterGate<Capped<Sum<PureDp>>>, AddRemove, Interleaved>;
+pub type RunningOdometer = Compositor<bool, OdometerGate<Sum<PureDp>>, AddRemove, Interleaved>;
+
+/// A mechanism that computes nothing and costs next to nothing; released or asked.
+#[derive(Clone)]
+pub struct Constant(Epsilon);
+
+pub fn constant() -> Constant {
+    Constant(Epsilon::try_from(LOSS).expect("a loss"))
+}
+
+impl<D: ?Sized> Mechanism<D> for Constant {
+    type Machine = Released<bool>;
+
+    fn start(&self, _: &Arc<D>, _: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+        Ok(Released(true))
+    }
+}
+
+impl<R: Relation> Private<PureDp, R> for Constant {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(self.0)
+    }
+}
+
+fn budget(text: &str) -> Filter<Capped<Sum<PureDp>>> {
+    Filter::concurrent(PureDp, text.parse().expect("a budget"))
+}
+
+pub fn filter() -> RunningFilter {
+    launch(&budget("1e6"), Arc::new(true)).expect("a filter")
+}
+
+pub fn odometer() -> RunningOdometer {
+    launch(&Odometer::concurrent(PureDp), Arc::new(true)).expect("an odometer")
+}
+
+/// A filter below so many others, each launched in the one before.
+pub fn nested_filter(depth: u64) -> RunningFilter {
+    (0..depth).fold(filter(), |outer, _| {
+        outer.launch(&budget("1e3")).expect("a filter")
+    })
+}
+
+/// A child that answers with a constant.
+pub fn child(filter: &RunningFilter) -> Queryable<(), bool> {
+    filter.launch(&constant()).expect("a child")
+}
+
+/// The same behind so many persons in the middle.
+pub fn behind_middles(middles: u64) -> Queryable<(), bool> {
+    type Erased = BoxedMechanism<bool, PureDp, AddRemove, (), bool>;
+    let mechanism = (0..middles).fold(Erased::new(constant()), |inner, _| {
+        Erased::new(inner.through(MapAnswer::new(|answer: bool| !answer)))
+    });
+    filter().launch(&mechanism).expect("a child")
+}
+
+/// A filter over each of a thousand parts.
+pub fn parts(number: u32) -> Parts<u32, RunningFilter<Vec<u32>>> {
+    let filters = (0..number).map(|part| (part, budget("1e3")));
+    let by_part = Parallel::new(move |row: &u32| row % number, filters);
+    let rows: Arc<Vec<u32>> = Arc::new((0..10 * number).collect());
+    let filter = launch(&budget("1e6"), rows).expect("a filter");
+    filter.launch(&by_part).expect("parts")
+}
+
+/// A count with Laplace noise of scale 10, over no rows: what remains is noise and this crate.
+pub fn noisy_count() -> (RunningFilter<Vec<bool>>, NoisyCount<bool>) {
+    let count = NoisyCount::new(
+        Predicate::new("all", |_: &bool| true),
+        "0.1".parse().expect("a loss"),
+    );
+    let filter = launch(&budget("1e9"), Arc::new(vec![])).expect("a filter");
+    (filter, count.expect("a count"))
+}

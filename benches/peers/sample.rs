@@ -1,0 +1,151 @@
+//! Two sides, measured in turns.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, SamplingMode, Throughput};
+
+/// Does something so many times and says how long that took; what it needs beforehand is not
+/// counted.
+pub type Run = Box<dyn FnMut(u64) -> Duration>;
+
+/// An operation that can be repeated as it is.
+pub fn repeated(mut operation: impl FnMut() + 'static) -> Run {
+    Box::new(move |times| {
+        let begin = Instant::now();
+        for _ in 0..times {
+            operation();
+        }
+        begin.elapsed()
+    })
+}
+
+/// What is compared.
+pub struct Case {
+    name: &'static str,
+    parameter: Option<(&'static str, u64)>,
+    /// How many operations of ours are timed in one go.
+    block: u64,
+    ours: Run,
+    other: Option<(&'static str, Run)>,
+}
+
+impl Case {
+    pub fn new(name: &'static str, ours: Run) -> Self {
+        Self {
+            name,
+            parameter: None,
+            block: 1000,
+            ours,
+            other: None,
+        }
+    }
+
+    /// After how many launches, how deep, behind how many.
+    pub fn at(mut self, what: &'static str, value: u64) -> Self {
+        self.parameter = Some((what, value));
+        self
+    }
+
+    /// What ours is compared with.
+    pub fn beside(mut self, name: &'static str, other: Run) -> Self {
+        self.other = Some((name, other));
+        self
+    }
+
+    /// Times so many operations of ours in one go, instead of a thousand.
+    pub fn in_blocks_of(mut self, block: u64) -> Self {
+        self.block = block;
+        self
+    }
+}
+
+/// What came out of it, in nanoseconds for each operation.
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub name: &'static str,
+    pub parameter: Option<(&'static str, u64)>,
+    pub ours: f64,
+    pub other: Option<(&'static str, f64)>,
+}
+
+impl Line {
+    /// How many times faster ours is.
+    pub fn ratio(&self) -> Option<f64> {
+        self.other.map(|(_, other)| other / self.ours)
+    }
+}
+
+/// `peers: NAME k=K ours=…ns opendp=…ns ratio=…`
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "peers: {}", self.name)?;
+        if let Some((what, value)) = self.parameter {
+            write!(f, " {what}={value}")?;
+        }
+        write!(f, " ours={:.1}ns", self.ours)?;
+        if let (Some((name, other)), Some(ratio)) = (self.other, self.ratio()) {
+            write!(f, " {name}={other:.1}ns ratio={ratio:.2}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A block of the other side takes no longer than this, where a thousand operations would.
+const LONGEST: Duration = Duration::from_millis(2);
+
+/// Measures a case; nothing if the command line has not asked for it.
+///
+/// Criterion says how often, and reports on ours. Each of its iterations is a block of ours and
+/// right after it a block of the other side, so that whatever else the machine does hits both
+/// alike; that is why the other side is not a benchmark of its own.
+pub fn measure(criterion: &mut Criterion, mut case: Case) -> Option<Line> {
+    let id = match case.parameter {
+        Some((what, value)) => format!("{what}={value}"),
+        None => "block".to_owned(),
+    };
+    let (mut ours, mut others) = (vec![], vec![]);
+    let mut group = criterion.benchmark_group(case.name);
+    group.sampling_mode(SamplingMode::Flat);
+    group.throughput(Throughput::Elements(case.block));
+    group.bench_function(id, |bencher| {
+        bencher.iter_custom(|blocks| {
+            let mut total = Duration::ZERO;
+            for _ in 0..blocks {
+                let took = (case.ours)(case.block);
+                ours.push(each(took, case.block));
+                total += took;
+                if let Some((_, other)) = &mut case.other {
+                    let before = others.last().copied().unwrap_or(f64::INFINITY);
+                    let fitting = (LONGEST.as_nanos() as f64 / before) as u64;
+                    let times = fitting.clamp(1, case.block);
+                    others.push(each(other(times), times));
+                }
+            }
+            total
+        });
+    });
+    group.finish();
+    Some(Line {
+        name: case.name,
+        parameter: case.parameter,
+        ours: low(ours)?,
+        other: match case.other {
+            Some((name, _)) => Some((name, low(others)?)),
+            None => None,
+        },
+    })
+}
+
+fn each(took: Duration, times: u64) -> f64 {
+    took.as_nanos() as f64 / times as f64
+}
+
+/// The lower decile: what an operation takes while the machine does little else.
+///
+/// Disturbances only ever add, and a block is short enough that many see none. The minimum would
+/// do for what always takes the same time, but a sampler may be lucky.
+fn low(mut blocks: Vec<f64>) -> Option<f64> {
+    blocks.sort_by(f64::total_cmp);
+    blocks.get(blocks.len() / 10).copied()
+}
