@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::child::{Child, guarded};
 use super::leash::{Cut, Knife, Leash};
-use super::{Discipline, Interactive, LaunchError};
+use super::{Discipline, Interactive, LaunchError, patience};
 use crate::machine::{Coins, Inspect, Mechanism, Released, StateKey};
 use crate::privacy::{Measure, Private, Relation, UnknownLoss};
 
@@ -116,10 +116,7 @@ impl<D: ?Sized, G: Gate, R, X> Compositor<D, G, R, X> {
 
     fn state(&self) -> MutexGuard<'_, State<G>> {
         // Poisoned by a rule that panicked as it was read: reading changes nothing.
-        self.shared
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        patience::lock(&self.shared.state)
     }
 }
 

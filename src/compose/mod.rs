@@ -30,6 +30,7 @@ mod filter;
 mod leash;
 mod odometer;
 mod parallel;
+mod patience;
 mod time_uniform;
 mod universal;
 
