@@ -1,9 +1,15 @@
 //! This crate and OpenDP in one run: `cargo bench --bench peers --features opendp`.
 //!
-//! Prints a line for each case and writes [the page](../../spec/performance.md).
+//! Prints a line for each case, and writes its sections of `spec/performance.md` if nothing was
+//! left out. Both sides launch a mechanism that answers with a constant at a loss of 10⁻⁷, under
+//! pure DP, on one bit of data. What can be made beforehand is: queries, mechanisms, losses.
 
+mod asking;
 mod fleet;
 mod ours;
+#[path = "../page/mod.rs"]
+mod page;
+mod report;
 mod sample;
 mod theirs;
 mod threads;
@@ -19,13 +25,16 @@ use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
 use queryables::queryable::Queryable;
 
 use fleet::Fleet;
+use report::Report;
 use sample::{Case, Line, Run, measure, repeated};
 use threads::shared_among;
 
 /// What each launch costs, small enough for ten million.
 const LOSS: f64 = 1e-7;
 
+/// What ours is compared with.
 const OPENDP: &str = "opendp";
+const ONE_THREAD: &str = "one_thread";
 
 fn main() {
     let mut criterion = Criterion::default()
@@ -49,6 +58,15 @@ fn main() {
     in_threads(&mut run);
     noise(&mut run);
     noisy_count(&mut run);
+    if page::whole_run() {
+        let report = Report::new(lines);
+        let targets = report.targets_section();
+        println!("{targets}");
+        page::write_section("Targets", &targets);
+        page::write_section("Beside OpenDP", &report.peers_section());
+        page::write_section("On two threads", &report.threads_section());
+        page::write_section("Where a launch spends its time", &report.split_section());
+    }
 }
 
 /// What might depend on how many launches came before.
@@ -76,9 +94,11 @@ fn after_launches(k: u64, run: &mut impl FnMut(Case)) {
     run("filter launch", Fleet::launching(&filters), &|| {
         Fleet::launching(&their_filters)
     });
-    run("filter privacy_loss", Fleet::reading(&filters, read), &|| {
-        Fleet::reading(&their_filters, theirs::read_loss)
-    });
+    run(
+        "filter privacy_loss",
+        Fleet::reading(&filters, read),
+        &|| Fleet::reading(&their_filters, theirs::read_loss),
+    );
 
     let mechanism = ours::constant();
     let launch = move |odometer: &mut ours::RunningOdometer| {
@@ -92,9 +112,11 @@ fn after_launches(k: u64, run: &mut impl FnMut(Case)) {
     run("odometer launch", Fleet::launching(&odometers), &|| {
         Fleet::launching(&their_odometers)
     });
-    run("odometer privacy_loss", Fleet::reading(&odometers, read), &|| {
-        Fleet::reading(&their_odometers, theirs::read_loss)
-    });
+    run(
+        "odometer privacy_loss",
+        Fleet::reading(&odometers, read),
+        &|| Fleet::reading(&their_odometers, theirs::read_loss),
+    );
 }
 
 fn children(run: &mut impl FnMut(Case)) {
@@ -104,11 +126,11 @@ fn children(run: &mut impl FnMut(Case)) {
             black_box(filter.release(&mechanism)).expect("within the budget");
         });
         let case = Case::new("query to a compositor child", query).at("depth", depth);
-        run(case.beside(OPENDP, theirs::asking_nested_child(depth)));
+        run(case.beside(OPENDP, asking::nested_child(depth)));
     }
     let child = ours::child(&ours::filter());
     let case = Case::new("query to a constant child", asking(child));
-    run(case.beside(OPENDP, theirs::asking_stand_in()));
+    run(case.beside(OPENDP, asking::stand_in()));
     for middles in 1..=8 {
         let query = asking(ours::behind_middles(middles));
         run(Case::new("query through persons in the middle", query).at("middles", middles));
@@ -138,9 +160,6 @@ fn asking(child: Queryable<(), bool>) -> Run {
 }
 
 fn in_threads(run: &mut impl FnMut(Case)) {
-    const ONE: &str = "one_thread";
-    // Long enough for both threads to be there most of the time.
-    const BLOCK: u64 = 100_000;
     let filter = ours::filter();
     let launches = |threads| {
         shared_among(threads, || {
@@ -151,7 +170,7 @@ fn in_threads(run: &mut impl FnMut(Case)) {
         })
     };
     let case = Case::new("launches by two threads on one filter", launches(2));
-    run(case.beside(ONE, launches(1)).in_blocks_of(BLOCK));
+    run(case.beside(ONE_THREAD, launches(1)).of_threads());
     let queries = |threads| {
         shared_among(threads, || {
             let child = ours::child(&filter);
@@ -161,16 +180,26 @@ fn in_threads(run: &mut impl FnMut(Case)) {
         })
     };
     let case = Case::new("queries by two threads to separate children", queries(2));
-    run(case.beside(ONE, queries(1)).in_blocks_of(BLOCK));
+    run(case.beside(ONE_THREAD, queries(1)).of_threads());
 }
 
 fn noise(run: &mut impl FnMut(Case)) {
     let laplace = DiscreteLaplace::new(Ratio::from(10)).expect("a scale");
     let case = Case::new("discrete Laplace of scale 10", drawing(laplace));
-    run(case.beside(OPENDP, theirs::drawing(sample_discrete_laplace)));
+    run(case.beside(
+        OPENDP,
+        repeated(|| {
+            black_box(sample_discrete_laplace(10.into())).expect("randomness");
+        }),
+    ));
     let gaussian = DiscreteGaussian::new(Ratio::from(100)).expect("a variance");
     let case = Case::new("discrete Gaussian of scale 10", drawing(gaussian));
-    run(case.beside(OPENDP, theirs::drawing(sample_discrete_gaussian)));
+    run(case.beside(
+        OPENDP,
+        repeated(|| {
+            black_box(sample_discrete_gaussian(10.into())).expect("randomness");
+        }),
+    ));
 }
 
 /// One draw after the other from the same coins.

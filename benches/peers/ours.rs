@@ -10,7 +10,7 @@ use queryables::mechanisms::{NoisyCount, Predicate};
 use queryables::middle::MapAnswer;
 use queryables::prelude::*;
 
-use crate::LOSS;
+use super::LOSS;
 
 pub type RunningFilter<D = bool> =
     Compositor<D, FilterGate<Capped<Sum<PureDp>>>, AddRemove, Interleaved>;

@@ -34,6 +34,7 @@ pub fn shared_among<O: FnMut() + Send + 'static>(threads: usize, one: impl Fn() 
         });
         let begin = spans.iter().map(|span| span.0).min().expect("a thread");
         let end = spans.iter().map(|span| span.1).max().expect("a thread");
-        end.duration_since(begin).mul_f64(times as f64 / done as f64)
+        end.duration_since(begin)
+            .mul_f64(times as f64 / done as f64)
     })
 }

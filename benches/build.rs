@@ -1,0 +1,74 @@
+//! How long a clean build takes and what it brings along, here and for OpenDP:
+//! `cargo bench --bench build`. It takes a few minutes, and is not part of anything.
+
+mod page;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// The two, as lines under `[dependencies]`.
+const CRATES: [(&str, &str); 2] = [
+    (
+        "queryables",
+        concat!(
+            "queryables = { path = \"",
+            env!("CARGO_MANIFEST_DIR"),
+            "\" }"
+        ),
+    ),
+    (
+        "opendp",
+        "opendp = { version = \"0.16\", default-features = false, features = [\"untrusted\"] }",
+    ),
+];
+
+fn cargo(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO"));
+    // Not the folder of whoever started this.
+    command.env("CARGO_TARGET_DIR", folder.join("target"));
+    let output = command.current_dir(folder).args(arguments).output();
+    let output = output.expect("cargo can be run");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo {arguments:?}: {errors}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn main() {
+    if !page::whole_run() {
+        return;
+    }
+    let mut table = "| | crates | clean release build, seconds |\n|---|---:|---:|\n".to_owned();
+    for (name, dependency) in CRATES {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join("build")
+            .join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("src")).expect("a folder");
+        fs::write(folder.join("src/lib.rs"), "").expect("a file");
+        let manifest = format!(
+            "[package]\nname = \"built\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+             [dependencies]\n{dependency}\n\n[workspace]\n"
+        );
+        fs::write(folder.join("Cargo.toml"), manifest).expect("a file");
+        // One line for each crate, itself included, however often it is needed.
+        let tree = cargo(&folder, &["tree", "--prefix=none", "--edges=normal,build"]);
+        let crates: BTreeSet<&str> = tree
+            .lines()
+            .filter_map(|line| line.split(" (").next())
+            .filter(|line| !line.starts_with("built "))
+            .collect();
+        let begin = Instant::now();
+        cargo(&folder, &["build", "--release"]);
+        let seconds = begin.elapsed().as_secs_f64();
+        println!(
+            "peers: build {name} crates={} seconds={seconds:.1}",
+            crates.len()
+        );
+        writeln!(table, "| {name} | {} | {seconds:.0} |", crates.len()).expect("text");
+    }
+    page::write_section("Build", &table);
+}
