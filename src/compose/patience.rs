@@ -15,12 +15,27 @@ const PAUSES: [u32; 3] = [1, 256, 512];
 
 /// Waits for the lock. Whoever panicked with it in his hands has said so himself: poison is not
 /// looked at.
+#[inline]
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    taken(mutex).unwrap_or_else(|| wait(mutex))
+}
+
+/// The lock, if nobody has it.
+#[inline]
+fn taken<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+#[cold]
+fn wait<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     for pauses in PAUSES {
-        match mutex.try_lock() {
-            Ok(guard) => return guard,
-            Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => (0..pauses).for_each(|_| spin_loop()),
+        (0..pauses).for_each(|_| spin_loop());
+        if let Some(guard) = taken(mutex) {
+            return guard;
         }
     }
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
