@@ -81,19 +81,19 @@ impl<Q, A> Queryable<Q, A> {
 
 impl<S: Machine + Send> Answers<S::Query, S::Answer> for Running<S> {
     fn ask(&self, query: S::Query) -> Result<S::Answer, AskError> {
-        let mut running = self.lock()?;
-        let _answering = Answering::begin();
+        let answering = Answering::begin();
+        let mut running = self.lock(answering.outer)?;
         let (child, coins) = &mut *running;
         child.ask(query, coins)
     }
 }
 
 impl<S> Running<S> {
-    /// Waits for the machine, unless this thread is itself inside an answer: then waiting might
+    /// Waits for the machine, unless this thread is inside an answer already: then waiting might
     /// never end.
-    fn lock(&self) -> Result<MutexGuard<'_, (Child<S>, SystemCoins)>, AskError> {
+    fn lock(&self, inside: bool) -> Result<MutexGuard<'_, (Child<S>, SystemCoins)>, AskError> {
         // Poisoned or not: a child that panicked has closed itself.
-        if !Answering::now() {
+        if !inside {
             return Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner));
         }
         match self.0.try_lock() {
@@ -106,6 +106,7 @@ impl<S> Running<S> {
 
 /// Marks that this thread is inside an answer, until dropped.
 struct Answering {
+    /// Whether it was inside another one before.
     outer: bool,
 }
 
@@ -114,10 +115,12 @@ thread_local! {
 }
 
 impl Answering {
+    #[cfg(test)]
     fn now() -> bool {
         ANSWERING.get()
     }
 
+    #[inline]
     fn begin() -> Self {
         Self {
             outer: ANSWERING.replace(true),
@@ -126,6 +129,7 @@ impl Answering {
 }
 
 impl Drop for Answering {
+    #[inline]
     fn drop(&mut self) {
         ANSWERING.set(self.outer);
     }

@@ -55,7 +55,10 @@ fn repeat<T>(times: u64, mut operation: impl FnMut() -> T) {
 fn run(operation: &str, times: u64) -> Result<(), Box<dyn std::error::Error>> {
     let constant = Constant("0.0000001".parse()?);
     let data = Arc::new(Vec::<bool>::new());
-    let filter = launch(&Filter::concurrent(PureDp, "1e9".parse()?), Arc::clone(&data))?;
+    let filter = launch(
+        &Filter::concurrent(PureDp, "1e9".parse()?),
+        Arc::clone(&data),
+    )?;
     let odometer = launch(&Odometer::concurrent(PureDp), data)?;
     let child = filter.launch(&constant)?;
     let count = NoisyCount::new(Predicate::new("all", |_: &bool| true), "0.1".parse()?)?;
