@@ -69,7 +69,13 @@ fn every_file_and_test_that_the_specification_names_exists() {
     let sources = sources();
     let mut names = 0;
     let mut problems = vec![];
-    for page in ["semantics.md", "papers.md", "errata.md"] {
+    for page in [
+        "semantics.md",
+        "papers.md",
+        "errata.md",
+        "performance.md",
+        "instructions.md",
+    ] {
         let text = fs::read_to_string(root().join("spec").join(page)).unwrap();
         for name in text.split('`').skip(1).step_by(2) {
             names += 1;
