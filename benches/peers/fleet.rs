@@ -15,7 +15,7 @@ pub struct Fleet<F> {
     k: u64,
     fresh: Box<dyn Fn() -> F>,
     launch: Box<dyn Fn(&mut F)>,
-    ships: Vec<F>,
+    members: Vec<F>,
     /// How many launches each has left before it is replaced.
     left: u64,
 }
@@ -30,7 +30,7 @@ impl<F: 'static> Fleet<F> {
             k,
             fresh: Box::new(fresh),
             launch: Box::new(launch),
-            ships: Vec::new(),
+            members: Vec::new(),
             left: 0,
         }))
     }
@@ -41,16 +41,21 @@ impl<F: 'static> Fleet<F> {
         Box::new(move |times| fleet.borrow_mut().launch(times))
     }
 
+    /// One of them.
+    pub fn member(&mut self) -> &mut F {
+        self.replace_if_worn();
+        self.members.first_mut().expect("never empty")
+    }
+
     /// Something that leaves the number of launches as it is.
     pub fn reading(fleet: &Rc<RefCell<Self>>, read: impl Fn(&mut F) + 'static) -> Run {
         let fleet = Rc::clone(fleet);
         Box::new(move |times| {
-            let fleet = &mut *fleet.borrow_mut();
-            fleet.replace_if_worn();
-            let ship = fleet.ships.first_mut().expect("never empty");
+            let mut fleet = fleet.borrow_mut();
+            let member = fleet.member();
             let begin = Instant::now();
             for _ in 0..times {
-                read(ship);
+                read(member);
             }
             begin.elapsed()
         })
@@ -60,12 +65,12 @@ impl<F: 'static> Fleet<F> {
         let (mut done, mut took) = (0, Duration::ZERO);
         while done < times {
             self.replace_if_worn();
-            let size = self.ships.len() as u64;
+            let size = self.members.len() as u64;
             let rounds = self.left.min((times - done).div_ceil(size));
             let begin = Instant::now();
             for _ in 0..rounds {
-                for ship in &mut self.ships {
-                    (self.launch)(ship);
+                for member in &mut self.members {
+                    (self.launch)(member);
                 }
             }
             took += begin.elapsed();
@@ -83,13 +88,13 @@ impl<F: 'static> Fleet<F> {
         let width = self.k / 20;
         let size = if self.k < 1000 { 64 } else { 1 };
         self.left = width.max(1);
-        self.ships.clear();
-        self.ships.resize_with(size, || {
-            let mut ship = (self.fresh)();
+        self.members.clear();
+        self.members.resize_with(size, || {
+            let mut member = (self.fresh)();
             for _ in 0..self.k - width / 2 {
-                (self.launch)(&mut ship);
+                (self.launch)(&mut member);
             }
-            ship
+            member
         });
     }
 }

@@ -71,7 +71,7 @@ fn main() {
 
 /// What might depend on how many launches came before.
 fn after_launches(k: u64, run: &mut impl FnMut(Case)) {
-    // Beyond ten thousand launches OpenDP would take hours to get there.
+    // Beyond ten thousand launches OpenDP would take days to get there.
     let compared = k <= 10_000;
     let mut run = |name, ours, other: &dyn Fn() -> Run| {
         let case = Case::new(name, ours).at("k", k);
@@ -98,6 +98,12 @@ fn after_launches(k: u64, run: &mut impl FnMut(Case)) {
         "filter privacy_loss",
         Fleet::reading(&filters, read),
         &|| Fleet::reading(&their_filters, theirs::read_loss),
+    );
+    let child = ours::child(filters.borrow_mut().member());
+    run(
+        "query to a constant child",
+        asking(child),
+        &asking::stand_in,
     );
 
     let mechanism = ours::constant();
@@ -128,9 +134,6 @@ fn children(run: &mut impl FnMut(Case)) {
         let case = Case::new("query to a compositor child", query).at("depth", depth);
         run(case.beside(OPENDP, asking::nested_child(depth)));
     }
-    let child = ours::child(&ours::filter());
-    let case = Case::new("query to a constant child", asking(child));
-    run(case.beside(OPENDP, asking::stand_in()));
     for middles in 1..=8 {
         let query = asking(ours::behind_middles(middles));
         run(Case::new("query through persons in the middle", query).at("middles", middles));
@@ -171,6 +174,17 @@ fn in_threads(run: &mut impl FnMut(Case)) {
     };
     let case = Case::new("launches by two threads on one filter", launches(2));
     run(case.beside(ONE_THREAD, launches(1)).of_threads());
+    let noisy_count = ours::noisy_count();
+    let counts = |threads| {
+        shared_among(threads, || {
+            let (filter, count) = noisy_count.clone();
+            move || {
+                black_box(filter.release(&count)).expect("within the budget");
+            }
+        })
+    };
+    let case = Case::new("noisy counts by two threads on one filter", counts(2));
+    run(case.beside(ONE_THREAD, counts(1)).of_threads());
     let queries = |threads| {
         shared_among(threads, || {
             let child = ours::child(&filter);

@@ -1,7 +1,7 @@
 //! The same work on one thread and on two.
 
 use std::sync::Barrier;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
 
 use crate::sample::Run;
@@ -29,7 +29,7 @@ pub fn shared_among<O: FnMut() + Send + 'static>(threads: usize, one: impl Fn() 
                     })
                 })
                 .collect();
-            let ended = working.into_iter().map(|thread| thread.join());
+            let ended = working.into_iter().map(ScopedJoinHandle::join);
             ended.map(|span| span.expect("no panic")).collect()
         });
         let begin = spans.iter().map(|span| span.0).min().expect("a thread");
