@@ -7,16 +7,16 @@
 //! | mechanism | answers | loss |
 //! |---|---|---|
 //! | [`NoisyCount`] | how many rows satisfy a predicate | ε |
-//! | [`GaussianCount`] | the same, with lighter tails | ρ |
+//! | [`GaussianCount`] | the same, with lighter tails | ρ or μ |
 //! | [`NoisySum`] | the sum of a bounded attribute | ε |
-//! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ |
+//! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ |
 //! | [`NoisyHistogram`] | how many rows there are in each bin | ε |
 //! | [`NoisyMax`], [`ExponentialMechanism`] | which of several counts is the largest | ε |
 //! | [`RandomizedResponse`] | one bit | ε |
 //! | [`RevealingResponse`] | one bit, revealed with probability δ | (ε, δ) |
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget |
 //! | [`ContinualCount`] | how many rows there are so far, at every time | ε |
-//! | [`GaussianContinualCount`] | the same, with lighter tails | ρ |
+//! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ |
 //! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget |
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits |
@@ -32,7 +32,9 @@ mod continual_count;
 mod count;
 #[cfg(test)]
 mod exact;
+mod gaussian;
 mod histogram;
+mod lattice;
 mod logarithm;
 mod multiplicative_weights;
 mod query_answerer;
@@ -50,7 +52,9 @@ pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, Responder};
 pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
+pub use gaussian::{GaussianLoss, GaussianMeasure};
 pub use histogram::NoisyHistogram;
+pub use lattice::Lattice;
 pub use multiplicative_weights::{GapSearch, MultiplicativeWeights};
 pub use query_answerer::{Answerer, Priced, Pricing, QueryAnswerer};
 pub use randomized_response::RandomizedResponse;
@@ -58,7 +62,7 @@ pub use revealing_response::{Response, RevealingResponse};
 pub use sparse_vector::{CountingSearch, SparseVector};
 pub use sum::{NoisySum, SummingRelation};
 pub use tree::{Counter, StreamingRelation};
-pub use vector_sum::{GaussianVectorSum, Lattice};
+pub use vector_sum::GaussianVectorSum;
 pub use weights::{Gap, Weights};
 
 use crate::machine::Ratio;
