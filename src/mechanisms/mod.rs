@@ -10,6 +10,7 @@
 //! | [`GaussianCount`] | the same, with lighter tails | ρ or μ |
 //! | [`NoisySum`] | the sum of a bounded attribute | ε |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ |
+//! | [`SampledGaussianSum`] | the same over a random sample | an RDP curve |
 //! | [`NoisyHistogram`] | how many rows there are in each bin | ε |
 //! | [`NoisyMax`], [`ExponentialMechanism`] | which of several counts is the largest | ε |
 //! | [`RandomizedResponse`] | one bit | ε |
@@ -40,6 +41,7 @@ mod multiplicative_weights;
 mod query_answerer;
 mod randomized_response;
 mod revealing_response;
+mod sampled_sum;
 mod sparse_vector;
 mod sum;
 mod tree;
@@ -59,6 +61,7 @@ pub use multiplicative_weights::{GapSearch, MultiplicativeWeights};
 pub use query_answerer::{Answerer, Priced, Pricing, QueryAnswerer};
 pub use randomized_response::RandomizedResponse;
 pub use revealing_response::{Response, RevealingResponse};
+pub use sampled_sum::SampledGaussianSum;
 pub use sparse_vector::{CountingSearch, SparseVector};
 pub use sum::{NoisySum, SummingRelation};
 pub use tree::{Counter, StreamingRelation};
@@ -93,6 +96,9 @@ pub enum MechanismError {
     /// The odds are not those of telling the truth more often than not.
     #[error("the odds of the truth must be greater than those of a lie, and both positive")]
     BadOdds,
+    /// The sampling rate is zero.
+    #[error("the sampling rate must be greater than zero")]
+    BadRate,
     /// The loss is more than can be held.
     #[error("the loss is more than can be held")]
     TooLarge,
