@@ -98,7 +98,8 @@ impl RdpGrid {
 }
 
 impl RdpGrid {
-    fn filled(&self, epsilons: Box<[Epsilon]>) -> RdpCurve {
+    /// There is one value for each order.
+    pub(super) fn filled(&self, epsilons: Box<[Epsilon]>) -> RdpCurve {
         RdpCurve {
             orders: Arc::clone(&self.orders),
             epsilons,
