@@ -1,0 +1,348 @@
+//! Running a mechanism on two datasets, again and again.
+
+use std::cmp::Ordering;
+use std::fmt::{self, Debug};
+use std::hash::Hash;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use super::AuditError;
+use super::event::{Counts, Side, Tally};
+use super::finding::{Finding, Level};
+use crate::machine::{
+    Adversary, Coins, Direction, Machine, Mechanism, NotPrivateSeededCoins, Pair, SystemCoins,
+    View, view_of,
+};
+use crate::privacy::Delta;
+
+/// A mechanism, two datasets and an adversary, to be run against each other many times.
+///
+/// | to audit | use |
+/// |---|---|
+/// | whatever tells the two datasets apart, where views repeat themselves | [`run`](Self::run) |
+/// | whatever tells them apart in some feature of the view | [`run_by`](Self::run_by) |
+/// | one event, named beforehand | [`run_on`](Self::run_on) |
+///
+/// # Example
+///
+/// ```
+/// use queryables::audit::{Audit, Pair};
+/// use queryables::machine::Script;
+/// use queryables::mechanisms::{NoisyCount, Predicate};
+/// use queryables::privacy::PureDp;
+///
+/// let everybody = Predicate::new("everybody", |_: &u8| true);
+/// let count = NoisyCount::new(everybody, "2".parse()?)?;
+/// // One row more or less, and one question; noise is all that a view holds.
+/// let pair = Pair::new(vec![7, 7], vec![7]);
+/// let audit = Audit::new(&count, &pair, || Script::new([()]), 1).trials(2000);
+///
+/// let finding = audit.run()?;
+/// assert!(finding.epsilon > "1".parse()?);
+/// assert!(finding.check(&PureDp, &"1".parse()?).is_refuted());
+/// assert!(!finding.check(&PureDp, &"2".parse()?).is_refuted());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// That of [`Finding`], if every run is independent of the others: a mechanism starts afresh, and
+/// so does the adversary. Nothing else is assumed of either, nor of the event.
+///
+/// Why: each of the four numbers that a run of the audit computes is a Clopper–Pearson bound at a
+/// quarter of the failure probability. For a given event they bound its probability from below and
+/// from above on each dataset, and thereby also that of its opposite. For learned ones there are
+/// two, one for each direction, with two bounds each; both are fixed before the first of the runs
+/// on which they are counted.
+pub struct Audit<'a, A> {
+    view: Box<Run<'a, A>>,
+    trials: u32,
+    failure: Delta,
+    delta: Delta,
+    seed: Option<u64>,
+}
+
+type Run<'a, A> = dyn Fn(Side, &mut dyn Coins, &mut dyn Coins) -> View<A> + 'a;
+
+impl<'a, A> Audit<'a, A> {
+    /// Audits a mechanism on a pair of neighbouring datasets, against an adversary that is made anew
+    /// for each run and asks at most `rounds` queries.
+    ///
+    /// If nothing else is said, there are 10 000 trials, a failure probability of 1e-9, δ = 0, and
+    /// the operating system's coins.
+    pub fn new<D, M, V>(
+        mechanism: &'a M,
+        pair: &'a Pair<D>,
+        adversary: impl Fn() -> V + 'a,
+        rounds: usize,
+    ) -> Self
+    where
+        D: ?Sized,
+        M: Mechanism<D, Machine: Machine<Query = V::Query, Answer = A>> + ?Sized,
+        V: Adversary<Answer = A>,
+    {
+        let view = move |side, of_adversary: &mut dyn Coins, of_machine: &mut dyn Coins| {
+            let data: &Arc<D> = match side {
+                Side::First => pair.one(),
+                Side::Second => pair.other(),
+            };
+            let mut adversary = adversary();
+            view_of(
+                mechanism,
+                data,
+                &mut adversary,
+                of_adversary,
+                of_machine,
+                rounds,
+            )
+        };
+        Self {
+            view: Box::new(view),
+            trials: 10_000,
+            // 1e-9 in units of 1e-38.
+            failure: Delta::from_units(10_u128.pow(29)).unwrap_or_default(),
+            delta: Delta::ZERO,
+            seed: None,
+        }
+    }
+
+    /// Counts so many runs on each dataset. To learn an event takes as many again.
+    #[must_use]
+    pub fn trials(self, trials: u32) -> Self {
+        Self { trials, ..self }
+    }
+
+    /// The probability that the finding may be wrong with.
+    #[must_use]
+    pub fn failure(self, failure: Delta) -> Self {
+        Self { failure, ..self }
+    }
+
+    /// The δ at which ε is bounded, and for which an event is learned.
+    #[must_use]
+    pub fn delta(self, delta: Delta) -> Self {
+        Self { delta, ..self }
+    }
+
+    /// Runs with the coins of a seed, so that the audit gives the same finding each time.
+    ///
+    /// The seed must be chosen before anything was seen that was drawn from it: an event, or a
+    /// seed, that was picked because of what this very seed gave is no longer covered by the
+    /// failure probability.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self {
+            seed: Some(seed),
+            ..self
+        }
+    }
+
+    /// Learns which views tell the datasets apart, and counts them on runs of their own.
+    ///
+    /// It finds something where views repeat themselves: answers from a small set, no coins of the
+    /// adversary. For others, [`run_by`](Self::run_by).
+    ///
+    /// # Errors
+    ///
+    /// [`AuditError`], before anything is run.
+    pub fn run(&self) -> Result<Finding, AuditError>
+    where
+        A: Debug + Eq + Hash,
+    {
+        self.learn(|view| view, describe)
+    }
+
+    /// Learns which labels tell the datasets apart, and counts them on runs of their own. A label is
+    /// what matters about a view: how many answers there were, in which range the last one was.
+    ///
+    /// # Errors
+    ///
+    /// [`AuditError`], before anything is run.
+    pub fn run_by<L: Debug + Eq + Hash>(
+        &self,
+        mut label: impl FnMut(&View<A>) -> L,
+    ) -> Result<Finding, AuditError> {
+        self.learn(|view| label(&view), |label| format!("{label:?}"))
+    }
+
+    /// Counts one event. Its opposite is looked at too, and both directions.
+    ///
+    /// The event must have been chosen without regard to the runs on which it is counted. With the
+    /// operating system's coins these are new each time; with a [`seed`](Self::seed), see there.
+    ///
+    /// # Errors
+    ///
+    /// [`AuditError`], before anything is run.
+    pub fn run_on(
+        &self,
+        event: &str,
+        mut holds: impl FnMut(&View<A>) -> bool,
+    ) -> Result<Finding, AuditError> {
+        let (level, mut runs) = self.begin()?;
+        let mut seen = [0, 0];
+        runs.each(self.trials, |view, side| {
+            if holds(&view) {
+                side.count(&mut seen);
+            }
+        });
+        let [first, second] = seen;
+        let opposite = (self.trials - first, self.trials - second);
+        // Four bounds: what is at least the probability of the event is one minus what is at most
+        // that of its opposite, and the other way round.
+        let both = [
+            (event.to_owned(), (first, second)),
+            (format!("not: {event}"), opposite),
+        ];
+        let findings = both.into_iter().flat_map(|(event, counts)| {
+            [Direction::Forward, Direction::Backward]
+                .map(|direction| level.finding(event.clone(), direction, counts))
+        });
+        Ok(best(findings).unwrap_or_else(|| {
+            level.finding(event.to_owned(), Direction::Forward, (first, second))
+        }))
+    }
+
+    fn learn<L: Eq + Hash>(
+        &self,
+        mut label: impl FnMut(View<A>) -> L,
+        name: impl Fn(&L) -> String,
+    ) -> Result<Finding, AuditError> {
+        let (level, mut runs) = self.begin()?;
+        // Half of the runs to learn from rank the labels, the others cut the list.
+        let to_cut = self.trials / 2;
+        let mut tally = Tally::new();
+        runs.each(self.trials - to_cut, |view, side| {
+            tally.see(label(view), side)
+        });
+        let ranking = tally.rank();
+        let mut seen = ranking.nothing_seen();
+        runs.each(to_cut, |view, side| {
+            if let Some(counts) = seen.get_mut(ranking.place(&label(view))) {
+                side.count(counts);
+            }
+        });
+        let (beginning, ending) = ranking.cut(&seen, to_cut, &level);
+        // The events are fixed: from here on, only they are counted.
+        let (mut forward, mut backward): (Counts, Counts) = ([0, 0], [0, 0]);
+        runs.each(self.trials, |view, side| {
+            let place = ranking.place(&label(view));
+            if place < beginning {
+                side.count(&mut forward);
+            }
+            if place >= ending {
+                side.count(&mut backward);
+            }
+        });
+        let of = |direction, [first, second]: Counts| {
+            let event = match direction {
+                Direction::Forward => ranking.describe(0..beginning, &name),
+                Direction::Backward => ranking.describe((ending..seen.len()).rev(), &name),
+            };
+            level.finding(event, direction, (first, second))
+        };
+        // Four bounds: two for each.
+        let forward = of(Direction::Forward, forward);
+        let backward = of(Direction::Backward, backward);
+        Ok(if backward.epsilon > forward.epsilon {
+            backward
+        } else {
+            forward
+        })
+    }
+
+    /// Checks the parameters, and fetches coins.
+    fn begin(&self) -> Result<(Level, Runs<'_, 'a, A>), AuditError> {
+        let level = Level::new(self.trials, self.failure, self.delta)?;
+        let (mut machine, mut adversary): (Box<dyn Coins>, Box<dyn Coins>) = match self.seed {
+            None => (Box::new(SystemCoins::new()), Box::new(SystemCoins::new())),
+            Some(seed) => {
+                let mut seeds = NotPrivateSeededCoins::new(seed);
+                let mut next = || {
+                    seeds
+                        .uniform(NonZeroU64::MAX)
+                        .map(NotPrivateSeededCoins::new)
+                };
+                (Box::new(next()?), Box::new(next()?))
+            }
+        };
+        // Without coins every machine fails, on both datasets, and would look private.
+        machine.uniform(NonZeroU64::MAX)?;
+        adversary.uniform(NonZeroU64::MAX)?;
+        let runs = Runs {
+            audit: self,
+            machine,
+            adversary,
+        };
+        Ok((level, runs))
+    }
+}
+
+/// Runs, one after the other, each with coins that no other one has.
+struct Runs<'r, 'a, A> {
+    audit: &'r Audit<'a, A>,
+    machine: Box<dyn Coins>,
+    adversary: Box<dyn Coins>,
+}
+
+impl<A> Runs<'_, '_, A> {
+    /// So many more runs on each dataset.
+    fn each(&mut self, runs: u32, mut seen: impl FnMut(View<A>, Side)) {
+        for _ in 0..runs {
+            for side in Side::BOTH {
+                let view = (self.audit.view)(side, &mut *self.adversary, &mut *self.machine);
+                seen(view, side);
+            }
+        }
+    }
+}
+
+/// The finding with the largest ε; of several, the one whose event is relatively the most likely.
+fn best(findings: impl Iterator<Item = Finding>) -> Option<Finding> {
+    let odds = |finding: &Finding| finding.likely / finding.unlikely;
+    findings.max_by(|one, other| {
+        let by_odds = || {
+            odds(one)
+                .partial_cmp(&odds(other))
+                .unwrap_or(Ordering::Equal)
+        };
+        one.epsilon.cmp(&other.epsilon).then_with(by_odds)
+    })
+}
+
+/// A view in words.
+fn describe<A: Debug>(view: &View<A>) -> String {
+    if !view.started {
+        return "it does not start".to_owned();
+    }
+    let answers: Vec<String> = view
+        .answers()
+        .map(|answer| match answer {
+            Ok(answer) => format!("{answer:?}"),
+            Err(fault) => fault.to_string(),
+        })
+        .collect();
+    let tossed = |tape: &crate::machine::Tape| tape.iter().map(|(_, value)| *value).collect();
+    let mut coins: Vec<u64> = view
+        .rounds
+        .iter()
+        .flat_map(|(tape, _)| tossed(tape))
+        .collect();
+    coins.extend::<Vec<u64>>(tossed(&view.last_coins));
+    let answers = answers.join(", ");
+    if coins.is_empty() {
+        format!("[{answers}]")
+    } else {
+        format!("[{answers}] with coins {coins:?}")
+    }
+}
+
+impl<A> Debug for Audit<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Audit")
+            .field("trials", &self.trials)
+            .field("failure", &self.failure)
+            .field("delta", &self.delta)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
+}
