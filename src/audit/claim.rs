@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Finding;
-use super::finding::short;
+use super::finding::{short_down, short_up};
 use crate::privacy::{
     ApproxDp, ApproxRdp, ApproxZCdp, Delta, Epsilon, EpsilonDelta, Gdp, Measure, Mu,
     ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Rho, RhoDelta, UnknownLoss, ZCdp, convert,
@@ -42,21 +42,21 @@ impl fmt::Display for Verdict {
         let Self { claim, finding, .. } = self;
         match self.refuted {
             Some(EpsilonDelta { epsilon, delta }) => {
-                let shown = short(finding.epsilon_at(delta));
-                write!(f, "a loss of {claim} is refuted: ")?;
-                if epsilon.to_string() != *claim {
-                    write!(
-                        f,
-                        "it implies ε ≤ {epsilon} at δ = {delta}, where ε ≥ {shown}. "
-                    )?;
-                }
-                write!(f, "{finding}")
+                let allowed = short_up(epsilon);
+                let shown = short_down(finding.epsilon_at(delta));
+                write!(
+                    f,
+                    "a loss of {claim} is refuted: it implies ε ≤ {allowed} at δ = {delta}, where \
+                     ε ≥ {shown} was found ({})\n{}",
+                    finding.direction,
+                    finding.evidence()
+                )
             }
             None => write!(
                 f,
-                "a loss of {claim} is not refuted, which is no proof: with so many trials no more \
-                 than ε = {} could have been shown; {finding}",
-                short(finding.largest_epsilon())
+                "a loss of {claim} is not refuted, which is no proof: so many trials show at most \
+                 ε = {}\n{finding}",
+                short_down(finding.largest_epsilon())
             ),
         }
     }
@@ -183,6 +183,9 @@ impl Refutable for ApproxRdp {
 /// Every order by itself, by [`convert::rdp`].
 impl Refutable for RdpGrid {
     fn implied(&self, loss: &RdpCurve) -> Vec<EpsilonDelta> {
+        if !self.owns(loss) {
+            return vec![];
+        }
         let orders = self.orders().iter().zip(loss.epsilons());
         orders
             .flat_map(|(order, epsilon)| Rdp::new(*order).implied(epsilon))

@@ -124,7 +124,7 @@ impl<L: Eq + Hash> Ranking<L> {
         for (place, counts) in seen.iter().enumerate() {
             let [first, second] = [total[0] - sum[0], total[1] - sum[1]].map(share);
             let promise = level.promise(second, first);
-            if promise > ending.1 {
+            if promise >= ending.1 {
                 ending = (place, promise);
             }
             sum = add(sum, *counts);

@@ -65,41 +65,46 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            event,
-            counts: (one, other),
-            trials,
-            delta,
-            failure,
-            ..
-        } = self;
-        if self.epsilon == Epsilon::ZERO {
-            write!(
-                f,
-                "nothing was found at δ = {delta}; the best event was seen"
-            )?;
-        } else {
-            let (epsilon, direction) = (short(self.epsilon), self.direction);
-            write!(
-                f,
-                "ε ≥ {epsilon} at δ = {delta} ({direction}), by an event seen"
-            )?;
-        }
-        write!(
-            f,
-            " in {one} of {trials} runs on the first dataset and in {other} of {trials} on the \
-             second: {event}. The probability that this is wrong is at most {failure}"
+impl Finding {
+    /// What was seen.
+    pub(super) fn evidence(&self) -> String {
+        let (one, other) = self.counts;
+        format!(
+            "seen in {one} of {trials} runs on the first dataset and in {other} of {trials} on the \
+             second: {event}\nwrong with probability at most {failure}",
+            trials = self.trials,
+            event = self.event,
+            failure = self.failure,
         )
     }
 }
 
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (delta, direction) = (self.delta, self.direction);
+        if self.epsilon == Epsilon::ZERO {
+            write!(f, "nothing was found at δ = {delta}; the best event was")?;
+        } else {
+            let epsilon = short_down(self.epsilon);
+            write!(f, "ε ≥ {epsilon} at δ = {delta} ({direction})")?;
+        }
+        write!(f, "\n{}", self.evidence())
+    }
+}
+
+/// Four decimals are enough to read.
+const READABLE: u128 = 10_u128.pow(23);
+
 /// ε to four decimals, rounded down.
-pub(super) fn short(epsilon: Epsilon) -> String {
-    let ten_thousandths = epsilon.units() / 10_u128.pow(23);
-    let (whole, rest) = (ten_thousandths / 10_000, ten_thousandths % 10_000);
-    format!("{whole}.{rest:04}")
+pub(super) fn short_down(epsilon: Epsilon) -> Epsilon {
+    Epsilon::from_units(epsilon.units() / READABLE * READABLE).unwrap_or(epsilon)
+}
+
+/// ε to four decimals, rounded up.
+pub(super) fn short_up(epsilon: Epsilon) -> Epsilon {
+    let units = epsilon.units().div_ceil(READABLE).checked_mul(READABLE);
+    let short = units.and_then(|units| Epsilon::from_units(units).ok());
+    short.unwrap_or(epsilon)
 }
 
 /// The largest ε that an audit can show: that of an event which is seen in every run on one dataset

@@ -314,11 +314,22 @@ fn describe<A: Debug>(view: &View<A>) -> String {
     if !view.started {
         return "it does not start".to_owned();
     }
-    let answers: Vec<String> = view
-        .answers()
-        .map(|answer| match answer {
+    let mut answers: Vec<(u32, String)> = Vec::new();
+    for answer in view.answers() {
+        let answer = match answer {
             Ok(answer) => format!("{answer:?}"),
             Err(fault) => fault.to_string(),
+        };
+        match answers.last_mut() {
+            Some((times, last)) if *last == answer => *times += 1,
+            _ => answers.push((1, answer)),
+        }
+    }
+    let answers: Vec<String> = answers
+        .into_iter()
+        .map(|(times, answer)| match times {
+            1 => answer,
+            _ => format!("{times} × {answer}"),
         })
         .collect();
     let tossed = |tape: &crate::machine::Tape| tape.iter().map(|(_, value)| *value).collect();
