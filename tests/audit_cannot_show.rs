@@ -4,7 +4,7 @@
 //! All have seeds, so they end the same way each time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use queryables::audit::{Audit, Pair, largest_epsilon};
 use queryables::machine::{Coins, Fault, Machine, Mechanism, Released, Script, View};
@@ -110,4 +110,22 @@ fn other_ways_out() {
     // Whoever looks elsewhere than in the view sees it.
     let outside = audit.run_by(|_| OUTSIDE.load(Ordering::Relaxed)).unwrap();
     assert!(outside.epsilon > epsilon("3"), "{outside}");
+}
+
+/// The other way round: nothing leaks, and something is found.
+#[test]
+fn runs_that_know_of_each_other() {
+    /// Says how often it was started; the runs on the two datasets take turns.
+    struct Numbered(AtomicU64);
+    impl Mechanism<bool> for Numbered {
+        type Machine = Released<bool>;
+        fn start(&self, _: &Arc<bool>, _: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+            let number = self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(Released(number.is_multiple_of(2)))
+        }
+    }
+    let pair = Pair::new(false, true);
+    let numbered = Numbered(AtomicU64::new(0));
+    let audit = Audit::new(&numbered, &pair, || Script::new([()]), 1).trials(1000);
+    assert!(audit.run().unwrap().epsilon > epsilon("3"));
 }

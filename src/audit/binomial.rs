@@ -231,6 +231,39 @@ mod tests {
         }
     }
 
+    /// Whatever the true probability, the bounds are wrong as rarely as is said, and hardly more
+    /// rarely where that is possible.
+    #[test]
+    fn bounds_fail_as_rarely_as_is_said() {
+        let (trials, text) = (40, "0.05");
+        let float = |number: f64| RBig::try_from(number).unwrap();
+        let bounds: Vec<_> = (0..=trials)
+            .map(|hits| {
+                let (low, high) = (
+                    at_least(hits, trials, failure(text)),
+                    at_most(hits, trials, failure(text)),
+                );
+                (float(low), float(high))
+            })
+            .collect();
+        let mut worst = RBig::ZERO;
+        for percent in 1..100_u64 {
+            let p = rational_of(percent as i64, 100);
+            // Too many hits for the lower bound, or too few for the upper one.
+            let too_high = bounds
+                .iter()
+                .position(|(low, _)| *low > p)
+                .unwrap_or(bounds.len());
+            let too_low = bounds.iter().filter(|(_, high)| *high < p).count();
+            let above = exact_tail(too_high as u32, trials, &p);
+            let below = RBig::ONE - exact_tail(too_low as u32, trials, &p);
+            assert!(above <= rational(text), "{percent} %: {above}");
+            assert!(below <= rational(text), "{percent} %: {below}");
+            worst = worst.max(above).max(below);
+        }
+        assert!(worst > rational("0.045"), "{worst}");
+    }
+
     #[test]
     fn bounds_of_many_trials_agree_with_many_digits() {
         let limit = oracle::whole(1) / oracle::power_of_ten(9);
@@ -263,7 +296,7 @@ mod tests {
         for m in 1..=200_u32 {
             let number = oracle::whole(m.into());
             let log = oracle::ln(&number);
-            log_factorial = log_factorial + &log;
+            log_factorial += &log;
             let truth =
                 &log_factorial - (&number + &half) * log + &number - oracle::ln(&two_pi) * &half;
             let found = stirling_error(m);

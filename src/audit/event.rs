@@ -160,7 +160,7 @@ impl<L: Eq + Hash> Ranking<L> {
             } else {
                 ""
             };
-            words.push(format!("one of {more} more{rare}"));
+            words.push(format!("{more} more{rare}"));
         }
         words.join(", or ")
     }
@@ -168,4 +168,72 @@ impl<L: Eq + Hash> Ranking<L> {
 
 fn add(one: Counts, other: Counts) -> Counts {
     [one[0] + other[0], one[1] + other[1]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::Delta;
+
+    /// Labels that were seen so often on each dataset, in this order.
+    fn ranking(seen: &[(char, Counts)]) -> Ranking<char> {
+        let mut tally = Tally::new();
+        for (label, [first, second]) in seen {
+            (0..*first).for_each(|_| tally.see(*label, Side::First));
+            (0..*second).for_each(|_| tally.see(*label, Side::Second));
+        }
+        tally.rank()
+    }
+
+    fn level() -> Level {
+        Level::new(1000, "1e-9".parse().unwrap(), Delta::ZERO).unwrap()
+    }
+
+    #[test]
+    fn labels_are_ranked_by_their_ratio() {
+        let ranking = ranking(&[
+            ('a', [2, 9]),
+            ('b', [5, 0]),
+            ('c', [7, 7]),
+            ('d', [9, 0]),
+            ('e', [6, 6]),
+        ]);
+        let order = ranking.describe(0..6, char::to_string);
+        assert_eq!(
+            order,
+            "d, or b, or c, or e, or anything rare, or 1 more"
+        );
+        assert_eq!(ranking.place(&'a'), 5);
+        let backward = ranking.describe((1..6).rev(), char::to_string);
+        assert_eq!(backward, "a, or anything rare, or e, or c, or b");
+    }
+
+    #[test]
+    fn what_was_seen_once_stands_for_what_was_not() {
+        let ranking = ranking(&[('a', [5, 5]), ('b', [1, 0]), ('c', [1, 0]), ('d', [1, 1])]);
+        assert_eq!(ranking.place(&'b'), 0);
+        assert_eq!(ranking.place(&'z'), 0);
+        assert_eq!([ranking.place(&'a'), ranking.place(&'d')], [1, 2]);
+        let all = ranking.describe(0..3, char::to_string);
+        assert_eq!(all, "anything rare, or a, or d");
+    }
+
+    #[test]
+    fn the_list_is_cut_where_most_is_promised() {
+        let ranking = ranking(&[('a', [9, 0]), ('b', [9, 3]), ('c', [5, 5]), ('d', [0, 9])]);
+        assert_eq!(ranking.place(&'d'), 4);
+        // By place: a, b, c, anything rare, d.
+        let cut = |seen: [Counts; 5]| ranking.cut(&seen, 500, &level());
+        assert_eq!(
+            cut([[200, 0], [100, 90], [200, 200], [0, 0], [0, 210]]),
+            (1, 4)
+        );
+        // What one ranking has overrated is left out; and the other way round.
+        assert_eq!(
+            cut([[1, 0], [250, 0], [249, 400], [0, 100], [0, 0]]),
+            (2, 3)
+        );
+        // Nothing to choose from, and no runs to choose by.
+        assert_eq!(ranking.cut(&[[0, 0]; 5], 0, &level()), (1, 4));
+    }
 }

@@ -212,3 +212,63 @@ fn epsilon(likely: f64, unlikely: f64, delta: Delta) -> Epsilon {
     let ratio = excess / Interval::exactly(unlikely);
     ratio.ln().down().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::oracle;
+
+    fn delta(text: &str) -> Delta {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn epsilon_is_rounded_down() {
+        for (likely, unlikely, text) in
+            [(0.75, 0.25, "0"), (0.3, 1e-7, "0.1"), (0.9, 0.899, "1e-30")]
+        {
+            let found = epsilon(likely, unlikely, delta(text));
+            let [likely, unlikely] = [likely, unlikely].map(oracle::real);
+            let truth = oracle::ln(&((likely - oracle::quantity(delta(text))) / unlikely));
+            assert!(oracle::quantity(found) <= truth, "{found}");
+            assert!(
+                oracle::quantity(found) + oracle::real(1e-12) > truth,
+                "{found}"
+            );
+        }
+        assert_eq!(epsilon(0.5, 0.5, Delta::ZERO), Epsilon::ZERO);
+        assert_eq!(epsilon(0.5, 0.6, Delta::ZERO), Epsilon::ZERO);
+        assert_eq!(epsilon(0.5, 1e-9, delta("0.5")), Epsilon::ZERO);
+        assert_eq!(epsilon(0.0, 0.5, Delta::ZERO), Epsilon::ZERO);
+    }
+
+    #[test]
+    fn the_largest_epsilon_is_the_formula() {
+        for (trials, failure, at) in [
+            (10, "0.1", "0"),
+            (1000, "1e-9", "0.25"),
+            (100_000, "1e-12", "0"),
+        ] {
+            let found = largest_epsilon(trials, delta(failure), delta(at)).unwrap();
+            // t = (β/4)^(1/n).
+            let log = oracle::ln(&(oracle::quantity(delta(failure)) / oracle::whole(4)));
+            let t = oracle::exp(&(log / oracle::whole(trials.into())));
+            let ratio = (&t - oracle::quantity(delta(at))) / (oracle::whole(1) - &t);
+            let truth = oracle::ln(&ratio);
+            assert!(oracle::quantity(found) <= truth, "{found}");
+            assert!(
+                oracle::quantity(found) + oracle::real(1e-9) > truth,
+                "{found}"
+            );
+        }
+    }
+
+    #[test]
+    fn four_decimals_are_shown_on_the_safe_side() {
+        let epsilon: Epsilon = "1.23456789".parse().unwrap();
+        assert_eq!(short_down(epsilon).to_string(), "1.2345");
+        assert_eq!(short_up(epsilon).to_string(), "1.2346");
+        assert_eq!(short_up("2".parse().unwrap()).to_string(), "2");
+        assert_eq!(short_up(Epsilon::LARGEST), Epsilon::LARGEST);
+    }
+}

@@ -31,7 +31,10 @@
 //! let audit = Audit::new(&Respond, &pair, || Script::new([()]), 1).seed(7);
 //! let finding = audit.run().unwrap();
 //! finding.assert_not_refuted(&PureDp, &"1".parse().unwrap());
-//! // TEXT
+//! // a loss of 1 is refuted: it implies ε ≤ 1 at δ = 0, where ε ≥ 2.0448 was found
+//! // (first dataset against second)
+//! // seen in 8977 of 10000 runs on the first dataset and in 943 of 10000 on the second: [false]
+//! // wrong with probability at most 1e-9
 //! ```
 //!
 //! Run it on datasets that were made up for the purpose. A finding is computed from them without
@@ -71,13 +74,15 @@
 //!   1e-9 to 1e-12 costs little.
 //! - **A seed is drawn once.** With the operating system's coins every audit sees new runs. With the
 //!   same seed it sees the same ones, so a label, event, adversary or seed that was chosen after
-//!   looking at what the seed gave is not covered; run it once more without the seed. And what is
-//!   random to us is ChaCha20 to whoever knows the seed: the promise holds as far as its output
+//!   looking at what the seed gave is not covered (`what_is_learned_by_heart_does_not_count`); run it
+//!   once more without the seed. All coins are ChaCha20, and the promise holds as far as its output
 //!   looks random.
 //! - **One finding may be asked anything.** Its two probabilities are what may be wrong; every δ, ε
 //!   and claim that they are held against follows from them.
-//! - **Runs must not know of each other.** A mechanism that keeps state outside of its machines, or
-//!   an adversary that learns from run to run, is not covered.
+//! - **Runs must not know of each other.** A mechanism that keeps state outside of its machines, an
+//!   adversary that learns from run to run, or a label that depends on more than the view, can tell
+//!   the runs on one dataset from those on the other, which take turns: what is refuted then is not
+//!   the mechanism's privacy (`runs_that_know_of_each_other`).
 //!
 //! # Beside `verify`
 //!

@@ -10,8 +10,8 @@ use super::AuditError;
 use super::event::{Counts, Side, Tally};
 use super::finding::{Finding, Level};
 use crate::machine::{
-    Adversary, Coins, Direction, Machine, Mechanism, NotPrivateSeededCoins, Pair, SystemCoins,
-    View, view_of,
+    Adversary, Coins, CoinsError, Direction, Machine, Mechanism, NotPrivateSeededCoins, Pair,
+    SystemCoins, View, view_of,
 };
 use crate::privacy::Delta;
 
@@ -46,8 +46,8 @@ use crate::privacy::Delta;
 ///
 /// # Guarantee
 ///
-/// That of [`Finding`], if every run is independent of the others: a mechanism starts afresh, and
-/// so does the adversary. Nothing else is assumed of either, nor of the event.
+/// That of [`Finding`], if every run is independent of the others: a mechanism starts afresh, so
+/// does the adversary, and labels depend on the view alone. Nothing else is assumed of any of them.
 ///
 /// Why: each of the four numbers that a run of the audit computes is a Clopper–Pearson bound at a
 /// quarter of the failure probability. For a given event they bound its probability from below and
@@ -128,7 +128,8 @@ impl<'a, A> Audit<'a, A> {
     ///
     /// The seed must be chosen before anything was seen that was drawn from it: an event, or a
     /// seed, that was picked because of what this very seed gave is no longer covered by the
-    /// failure probability.
+    /// failure probability. (An event that [`run`](Self::run) has learned may be given to
+    /// [`run_on`](Self::run_on) with the same seed; it is then counted on the same runs again.)
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self {
@@ -153,22 +154,24 @@ impl<'a, A> Audit<'a, A> {
     }
 
     /// Learns which labels tell the datasets apart, and counts them on runs of their own. A label is
-    /// what matters about a view: how many answers there were, in which range the last one was.
+    /// what matters about a view: how many answers there were, in which range the last one was. It
+    /// must depend on the view alone.
     ///
     /// # Errors
     ///
     /// [`AuditError`], before anything is run.
     pub fn run_by<L: Debug + Eq + Hash>(
         &self,
-        mut label: impl FnMut(&View<A>) -> L,
+        label: impl Fn(&View<A>) -> L,
     ) -> Result<Finding, AuditError> {
         self.learn(|view| label(&view), |label| format!("{label:?}"))
     }
 
     /// Counts one event. Its opposite is looked at too, and both directions.
     ///
-    /// The event must have been chosen without regard to the runs on which it is counted. With the
-    /// operating system's coins these are new each time; with a [`seed`](Self::seed), see there.
+    /// Whether it holds must depend on the view alone, and the event must have been chosen without
+    /// regard to the runs on which it is counted. With the operating system's coins these are new
+    /// each time; with a [`seed`](Self::seed), see there.
     ///
     /// # Errors
     ///
@@ -176,11 +179,13 @@ impl<'a, A> Audit<'a, A> {
     pub fn run_on(
         &self,
         event: &str,
-        mut holds: impl FnMut(&View<A>) -> bool,
+        holds: impl Fn(&View<A>) -> bool,
     ) -> Result<Finding, AuditError> {
-        let (level, mut runs) = self.begin()?;
+        let Ready {
+            level, mut counted, ..
+        } = self.begin()?;
         let mut seen = [0, 0];
-        runs.each(self.trials, |view, side| {
+        counted.each(self.trials, |view, side| {
             if holds(&view) {
                 side.count(&mut seen);
             }
@@ -204,19 +209,23 @@ impl<'a, A> Audit<'a, A> {
 
     fn learn<L: Eq + Hash>(
         &self,
-        mut label: impl FnMut(View<A>) -> L,
+        label: impl Fn(View<A>) -> L,
         name: impl Fn(&L) -> String,
     ) -> Result<Finding, AuditError> {
-        let (level, mut runs) = self.begin()?;
+        let Ready {
+            level,
+            mut counted,
+            mut learned_from,
+        } = self.begin()?;
         // Half of the runs to learn from rank the labels, the others cut the list.
         let to_cut = self.trials / 2;
         let mut tally = Tally::new();
-        runs.each(self.trials - to_cut, |view, side| {
-            tally.see(label(view), side)
+        learned_from.each(self.trials - to_cut, |view, side| {
+            tally.see(label(view), side);
         });
         let ranking = tally.rank();
         let mut seen = ranking.nothing_seen();
-        runs.each(to_cut, |view, side| {
+        learned_from.each(to_cut, |view, side| {
             if let Some(counts) = seen.get_mut(ranking.place(&label(view))) {
                 side.count(counts);
             }
@@ -224,7 +233,7 @@ impl<'a, A> Audit<'a, A> {
         let (beginning, ending) = ranking.cut(&seen, to_cut, &level);
         // The events are fixed: from here on, only they are counted.
         let (mut forward, mut backward): (Counts, Counts) = ([0, 0], [0, 0]);
-        runs.each(self.trials, |view, side| {
+        counted.each(self.trials, |view, side| {
             let place = ranking.place(&label(view));
             if place < beginning {
                 side.count(&mut forward);
@@ -251,30 +260,44 @@ impl<'a, A> Audit<'a, A> {
     }
 
     /// Checks the parameters, and fetches coins.
-    fn begin(&self) -> Result<(Level, Runs<'_, 'a, A>), AuditError> {
+    fn begin(&self) -> Result<Ready<'_, 'a, A>, AuditError> {
         let level = Level::new(self.trials, self.failure, self.delta)?;
-        let (mut machine, mut adversary): (Box<dyn Coins>, Box<dyn Coins>) = match self.seed {
-            None => (Box::new(SystemCoins::new()), Box::new(SystemCoins::new())),
-            Some(seed) => {
-                let mut seeds = NotPrivateSeededCoins::new(seed);
-                let mut next = || {
-                    seeds
-                        .uniform(NonZeroU64::MAX)
-                        .map(NotPrivateSeededCoins::new)
-                };
-                (Box::new(next()?), Box::new(next()?))
-            }
+        let mut seeds = self.seed.map(NotPrivateSeededCoins::new);
+        let mut coins = || -> Result<Box<dyn Coins>, CoinsError> {
+            let mut coins: Box<dyn Coins> = match &mut seeds {
+                None => Box::new(SystemCoins::new()),
+                Some(seeds) => {
+                    let seed = seeds.uniform(NonZeroU64::MAX)?;
+                    Box::new(NotPrivateSeededCoins::new(seed))
+                }
+            };
+            // Without coins every machine fails, on both datasets, and would look private.
+            coins.uniform(NonZeroU64::MAX)?;
+            Ok(coins)
         };
-        // Without coins every machine fails, on both datasets, and would look private.
-        machine.uniform(NonZeroU64::MAX)?;
-        adversary.uniform(NonZeroU64::MAX)?;
-        let runs = Runs {
-            audit: self,
-            machine,
-            adversary,
+        let mut runs = || -> Result<_, CoinsError> {
+            Ok(Runs {
+                audit: self,
+                machine: coins()?,
+                adversary: coins()?,
+            })
         };
-        Ok((level, runs))
+        Ok(Ready {
+            level,
+            counted: runs()?,
+            learned_from: runs()?,
+        })
     }
+}
+
+/// An audit that is about to begin.
+struct Ready<'r, 'a, A> {
+    level: Level,
+    /// Runs that only a given event is counted on.
+    counted: Runs<'r, 'a, A>,
+    /// Runs from which to learn an event. Their coins are others, also for the same seed: an event
+    /// that was learned and then given is not counted where it was learned.
+    learned_from: Runs<'r, 'a, A>,
 }
 
 /// Runs, one after the other, each with coins that no other one has.
