@@ -199,10 +199,7 @@ mod tests {
             ('e', [6, 6]),
         ]);
         let order = ranking.describe(0..6, char::to_string);
-        assert_eq!(
-            order,
-            "d, or b, or c, or e, or anything rare, or 1 more"
-        );
+        assert_eq!(order, "d, or b, or c, or e, or anything rare, or 1 more");
         assert_eq!(ranking.place(&'a'), 5);
         let backward = ranking.describe((1..6).rev(), char::to_string);
         assert_eq!(backward, "a, or anything rare, or e, or c, or b");
