@@ -5,6 +5,9 @@
 //! that a finding is not too high is wrong with probability at most 1e-9, and each that something is
 //! found with much less than that.
 
+#[path = "planted/filter.rs"]
+#[allow(dead_code, reason = "one bug is enough here")]
+mod filter;
 #[path = "planted/threshold.rs"]
 mod threshold;
 
@@ -92,6 +95,44 @@ fn randomized_response_is_approached_from_below() {
     let says = |bit: bool| move |view: &View<bool>| view.answers().all(|a| *a == Ok(bit));
     let named = audit.run_on("", says(learned.event == "[true]")).unwrap();
     assert_eq!(named.counts, learned.counts);
+}
+
+/// At a failure probability of one half, on mechanisms whose ε is known: not more than half of the
+/// audits say too much. Of 100, more than 81 would with probability below 1e-9 (50 are expected at
+/// most, with a standard deviation of 5); the seeds are fixed.
+#[test]
+fn audits_are_wrong_as_rarely_as_they_say() {
+    let pair = BITS();
+    let too_much = |truth: &str, audit: &dyn Fn(u64) -> Epsilon| {
+        let wrong = (0..100)
+            .filter(|seed| audit(*seed) > epsilon(truth))
+            .count();
+        assert!(wrong <= 81, "{wrong}");
+        wrong
+    };
+    let response = RandomizedResponse::new(epsilon("1")).unwrap();
+    // Its data do not matter, and its answers leave much to be read into them.
+    let noise = Once(|_: &bool, draw| Ok(draw % 20));
+    let half = delta("0.5");
+    too_much("1", &|seed| {
+        let audit = Audit::new(&response, &pair, once, 1)
+            .trials(60)
+            .failure(half);
+        audit.seed(seed).run().unwrap().epsilon
+    });
+    too_much("1", &|seed| {
+        let audit = Audit::new(&response, &pair, once, 1)
+            .trials(60)
+            .failure(half);
+        let says_so = |view: &View<bool>| view.answers().all(|answer| *answer == Ok(true));
+        audit.seed(seed).run_on("true", says_so).unwrap().epsilon
+    });
+    let wrong = too_much("0", &|seed| {
+        let audit = Audit::new(&noise, &pair, once, 1).trials(60).failure(half);
+        audit.seed(seed).run().unwrap().epsilon
+    });
+    // The test could fail: with such a failure probability, audits do go wrong.
+    assert!(wrong > 0);
 }
 
 #[test]
@@ -351,6 +392,25 @@ fn an_adversary_that_listens_finds_more() {
     // Half of the last answers are coins: three to one.
     assert!(tossing < epsilon("1.0987"), "{tossing}");
     assert!(trusting > epsilon("3"), "{trusting}");
+}
+
+#[test]
+fn a_planted_filter_is_found() {
+    use filter::{Bug, COST, Home, Kid, Query};
+    let pair = BITS();
+    let claim: Epsilon = format!("{}e-3", 2 * COST).parse().unwrap();
+    // Both children are open before either is asked.
+    let script = || {
+        let launches = [Kid::Respond, Kid::RespondToNothing].map(Query::Launch);
+        let asks = [0, 1].map(Query::Ask);
+        Script::new(launches.into_iter().chain(asks))
+    };
+    for (bug, refuted) in [(Bug::Nothing, false), (Bug::ReusedNoise, true)] {
+        let home = Home::filter(bug, 2 * COST);
+        let audit = Audit::new(&home, &pair, script, 4).trials(2000).seed(15);
+        let verdict = audit.run().unwrap().check(&PureDp, &claim);
+        assert_eq!(verdict.is_refuted(), refuted, "{bug:?}: {verdict}");
+    }
 }
 
 #[test]

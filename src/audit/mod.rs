@@ -64,8 +64,9 @@
 //! | what the label leaves out, or what never repeats itself without one | `another_label` |
 //! | what leaves in another way than by answers: time, files, globals | `other_ways_out` |
 //!
-//! *Sound up to chance*: a claim that is true is refuted with the stated probability at most. That
-//! is a promise about the audit, made before it is run. So:
+//! *Sound up to chance*: a claim that is true is refuted with the stated probability at most, and in
+//! practice more rarely, as it takes errors on both datasets. That is a promise about the audit, made
+//! before it is run. So:
 //!
 //! - **Each audit has its own chance to fail, and they add up.** After k of them, all that they say
 //!   together is wrong with probability k times as large at most. Running until a claim is refuted,

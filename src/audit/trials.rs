@@ -1,6 +1,5 @@
 //! Running a mechanism on two datasets, again and again.
 
-use std::cmp::Ordering;
 use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::num::NonZeroU64;
@@ -112,7 +111,7 @@ impl<'a, A> Audit<'a, A> {
         Self { trials, ..self }
     }
 
-    /// The probability that the finding may be wrong with.
+    /// How likely the finding may be to be wrong.
     #[must_use]
     pub fn failure(self, failure: Delta) -> Self {
         Self { failure, ..self }
@@ -194,17 +193,15 @@ impl<'a, A> Audit<'a, A> {
         let opposite = (self.trials - first, self.trials - second);
         // Four bounds: what is at least the probability of the event is one minus what is at most
         // that of its opposite, and the other way round.
-        let both = [
-            (event.to_owned(), (first, second)),
-            (format!("not: {event}"), opposite),
+        let of = |name: &str, direction, counts| level.finding(name.to_owned(), direction, counts);
+        let not = format!("not: {event}");
+        let others = [
+            of(event, Direction::Backward, (first, second)),
+            of(&not, Direction::Forward, opposite),
+            of(&not, Direction::Backward, opposite),
         ];
-        let findings = both.into_iter().flat_map(|(event, counts)| {
-            [Direction::Forward, Direction::Backward]
-                .map(|direction| level.finding(event.clone(), direction, counts))
-        });
-        Ok(best(findings).unwrap_or_else(|| {
-            level.finding(event.to_owned(), Direction::Forward, (first, second))
-        }))
+        let forward = of(event, Direction::Forward, (first, second));
+        Ok(others.into_iter().fold(forward, better))
     }
 
     fn learn<L: Eq + Hash>(
@@ -251,12 +248,7 @@ impl<'a, A> Audit<'a, A> {
         };
         // Four bounds: two for each.
         let forward = of(Direction::Forward, forward);
-        let backward = of(Direction::Backward, backward);
-        Ok(if backward.epsilon > forward.epsilon {
-            backward
-        } else {
-            forward
-        })
+        Ok(better(forward, of(Direction::Backward, backward)))
     }
 
     /// Checks the parameters, and fetches coins.
@@ -319,17 +311,14 @@ impl<A> Runs<'_, '_, A> {
     }
 }
 
-/// The finding with the largest ε; of several, the one whose event is relatively the most likely.
-fn best(findings: impl Iterator<Item = Finding>) -> Option<Finding> {
-    let odds = |finding: &Finding| finding.likely / finding.unlikely;
-    findings.max_by(|one, other| {
-        let by_odds = || {
-            odds(one)
-                .partial_cmp(&odds(other))
-                .unwrap_or(Ordering::Equal)
-        };
-        one.epsilon.cmp(&other.epsilon).then_with(by_odds)
-    })
+/// The finding that shows more; where both show nothing, the one that comes closer.
+fn better(one: Finding, other: Finding) -> Finding {
+    let rank = |finding: &Finding| (finding.epsilon, finding.likely / finding.unlikely);
+    if rank(&other) > rank(&one) {
+        other
+    } else {
+        one
+    }
 }
 
 /// A view in words.
