@@ -80,6 +80,8 @@
 //!   looks random.
 //! - **One finding may be asked anything.** Its two probabilities are what may be wrong; every δ, ε
 //!   and claim that they are held against follows from them.
+//! - **The datasets must be neighbours** under the relation that the claim is made for. Nobody checks
+//!   this.
 //! - **Runs must not know of each other.** A mechanism that keeps state outside of its machines, an
 //!   adversary that learns from run to run, or a label that depends on more than the view, can tell
 //!   the runs on one dataset from those on the other, which take turns: what is refuted then is not

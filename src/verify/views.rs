@@ -87,7 +87,8 @@ impl<T> Distribution<T> {
     }
 }
 
-/// The law of what an adversary sees: every run of [`interact`], with its exact probability.
+/// The law of what an adversary sees: every run of
+/// [`interact`](crate::machine::interact), with its exact probability.
 ///
 /// `adversary` makes the adversary anew for each run; its coins are enumerated too. A mechanism
 /// that fails to start is seen to: [`View::started`].
