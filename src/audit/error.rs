@@ -19,5 +19,5 @@ pub enum AuditError {
     BadDelta,
     /// There is no randomness to run with.
     #[error(transparent)]
-    Coins(#[from] CoinsError),
+    NoCoins(#[from] CoinsError),
 }
