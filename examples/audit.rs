@@ -37,6 +37,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     )?;
 
     for (private, version) in sparse_vectors::all(1, 2) {
+        // With a seed it says the same each time. Without, each audit has coins of its own.
         let finding = Audit::new(&version, &pair, adversary, 10)
             .trials(TRIALS)
             .seed(2017)
