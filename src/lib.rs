@@ -46,6 +46,7 @@
 //! | [`noise`] | exact samplers on the integers |
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //! | [`games`] | what tells valid odometers from naive ones |
+//! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
 //! | `verify` | the exact worst case of a mechanism over all adversaries; feature `verify` |
 //!
 //! The [`prelude`] has what most programs need.
@@ -68,6 +69,7 @@
 )]
 
 pub mod account;
+pub mod audit;
 pub mod compose;
 pub mod games;
 pub mod machine;
