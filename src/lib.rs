@@ -70,6 +70,8 @@
 pub mod account;
 pub mod compose;
 pub mod games;
+#[cfg(feature = "opendp")]
+pub mod interop;
 pub mod machine;
 pub mod mechanisms;
 pub mod middle;
