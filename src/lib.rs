@@ -46,6 +46,7 @@
 //! | [`noise`] | exact samplers on the integers |
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //! | [`games`] | what tells valid odometers from naive ones |
+//! | `interop` | inside OpenDP, and OpenDP inside; feature `opendp` |
 //! | `verify` | the exact worst case of a mechanism over all adversaries; feature `verify` |
 //!
 //! The [`prelude`] has what most programs need.

@@ -24,6 +24,10 @@ mod interleave;
 #[allow(dead_code)]
 mod odometer;
 
+#[path = "../examples/opendp.rs"]
+#[allow(dead_code)]
+mod opendp_inside;
+
 #[path = "../examples/person_in_the_middle.rs"]
 #[allow(dead_code)]
 mod person_in_the_middle;
@@ -92,4 +96,15 @@ fn the_home_made_sparse_vector_is_caught_and_the_repaired_one_passes() {
     // It finds out that the threshold is high, and then that a count is higher.
     assert!(home_made.contains("true: ask 8\n"), "{text}");
     assert!(repaired.contains("\nprivate: "), "{text}");
+}
+
+#[test]
+fn the_same_noise_goes_further_than_under_opendps_filter() {
+    let text = output_of!(opendp_inside);
+    assert!(text.contains("OpenDP's filter admits 99.\n"), "{text}");
+    assert!(
+        text.contains("This crate's filter admits 349: 347 counts, a search, and a compositor"),
+        "{text}"
+    );
+    assert!(text.ends_with("Left: 0.2.\n"), "{text}");
 }

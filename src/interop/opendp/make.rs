@@ -23,8 +23,11 @@ type HandleOf<M, DI> = <<M as Mechanism<Member<DI>>>::Machine as Opens>::Handle;
 ///
 /// # Guarantee
 ///
-/// That of the mechanism. The measure is one that can be composed concurrently ([`Embeddable`]), so
-/// that it does not matter to OpenDP's compositors when the handle is used, or on which thread.
+/// That of the mechanism, for members of the domain. The measure is one that can be composed
+/// concurrently ([`Embeddable`]), so that it does not matter to OpenDP's compositors when the handle
+/// is used, or on which thread. Do not cast the measurement to approximate zCDP (OpenDP's
+/// `make_approximate`, after zCDP): under that measure OpenDP freezes what it has composed before,
+/// and it cannot freeze the handles of this crate.
 ///
 /// # Errors
 ///

@@ -108,7 +108,7 @@ where
     MI: Metric,
     MO: OpenDpMeasure,
     Q: 'static,
-    A: Value,
+    A: 'static,
 {
     type Machine = Asked<Q, A>;
 
@@ -119,7 +119,8 @@ where
     }
 }
 
-/// A running OpenDP queryable. It stays on its thread.
+/// A running OpenDP queryable. It stays on its thread, and is a machine if its answers are
+/// [`Value`]s.
 pub struct Asked<Q, A> {
     queryable: OpenDpQueryable<Q, A>,
     frame: Frame,
