@@ -7,15 +7,16 @@ mod opendp_support;
 use common::epsilon;
 use opendp::combinators::{make_adaptive_composition, make_composition};
 use opendp::core::{Function, Measurement, PrivacyMap};
-use opendp::domains::AtomDomain;
+use opendp::domains::{AtomDomain, MapDomain};
 use opendp::error::Fallible;
 use opendp::interactive::Queryable as OpenDpQueryable;
-use opendp::measurements::{make_laplace, make_randomized_response_bool};
+use opendp::measurements::{make_alp_queryable, make_laplace, make_randomized_response_bool};
 use opendp::measures::{Approximate, MaxDivergence, RenyiDivergence, ZeroConcentratedDivergence};
-use opendp::metrics::{AbsoluteDistance, DiscreteDistance};
+use opendp::metrics::{AbsoluteDistance, DiscreteDistance, L01InfDistance};
 use opendp_support::*;
 use queryables::interop::opendp::{Measured, Member, Within};
 use queryables::prelude::*;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 type Response<MO = MaxDivergence> = Measurement<AtomDomain<bool>, DiscreteDistance, MO, bool>;
@@ -250,5 +251,50 @@ fn composition_of_renyi_curves() -> Fallible<()> {
     let odometer = launch(&odometer.under(Halves::<4>), number(2.0)).unwrap();
     assert_eq!(odometer.release(&both), Ok(vec![2.0; 2]));
     assert_eq!(odometer.privacy_loss(), epsilon("12"));
+    Ok(())
+}
+
+type Histogram = MapDomain<AtomDomain<i32>, AtomDomain<i32>>;
+type PerKey = L01InfDistance<AbsoluteDistance<i32>>;
+
+/// Histograms that differ by one, at one key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct OneMore;
+
+impl Relation for OneMore {
+    const NAME: &'static str = "one more at one key";
+}
+
+impl Within<Histogram, PerKey> for OneMore {
+    /// So many keys, by so much together, by so much each.
+    fn d_in(_: &Histogram, _: &PerKey, distance: Distance) -> Result<(u32, i32, i32), UnknownLoss> {
+        let far = UnknownLoss("far");
+        let keys = u32::try_from(distance.steps()).map_err(|_| far)?;
+        let total = i32::try_from(keys).map_err(|_| far)?;
+        Ok((keys, total, total))
+    }
+}
+
+/// OpenDP's sparse histogram, which is asked key by key.
+#[test]
+fn a_histogram_that_is_looked_up() -> Fallible<()> {
+    let domain = || MapDomain::new(AtomDomain::default(), AtomDomain::default());
+    let metric = L01InfDistance::default();
+    let lookup = make_alp_queryable::<i32, i32>(domain(), metric, 2.0, 24, Some(24), None, None)?;
+    let histogram = HashMap::from([(42, 12), (100, 5)]);
+    let data = Arc::new(Member::new(domain(), histogram).unwrap());
+    let filter = Filter::concurrent(PureDp, epsilon("4")).under(OneMore);
+    let filter = launch(&filter, data).unwrap();
+    let (one, other) = (
+        filter.launch_local(&Measured::new(lookup.clone())).unwrap(),
+        filter.launch_local(&Measured::new(lookup)).unwrap(),
+    );
+    for key in [0, 42, 100, 1000] {
+        let estimates = (one.ask(key).unwrap(), other.ask(key).unwrap());
+        assert!(estimates.0 >= 0.0 && estimates.1 >= 0.0, "{estimates:?}");
+        // The same question has the same answer: it was drawn at the start.
+        assert_eq!(one.ask(key), Ok(estimates.0));
+    }
+    assert_eq!(filter.remaining(), Epsilon::ZERO);
     Ok(())
 }

@@ -3,7 +3,7 @@
 mod common;
 mod opendp_support;
 
-use common::{epsilon, pair};
+use common::{Answer, Touches, at, epsilon, pair};
 use opendp::combinators::{make_adaptive_composition, make_composition};
 use opendp::core::{Function, Measurement};
 use opendp::domains::{AtomDomain, VectorDomain};
@@ -153,6 +153,19 @@ fn where_no_group_privacy_is_known_the_map_fails() {
     assert_eq!(
         message(other.map(&1).map(|_| ())),
         "the filter has another measure"
+    );
+}
+
+#[test]
+fn a_loss_of_another_grid_is_none() {
+    let grid =
+        |orders: [&str; 2]| RdpGrid::new(orders.map(|order| order.parse().unwrap())).unwrap();
+    let (asked, stated) = (grid(["2", "8"]), grid(["2", "4"]));
+    let mechanism = at(stated.zero(), Answer(Touches::default()));
+    let embedded = make_interactive(rows(), InsertDeleteDistance, asked, AddRemove, mechanism);
+    assert_eq!(
+        message(embedded.unwrap().map(&1).map(|_| ())),
+        "the stated loss is not one of the measure"
     );
 }
 

@@ -236,7 +236,7 @@ fn fault_of(error: AskError) -> Fault {
 mod tests {
     use super::*;
     use crate::machine::Mechanism;
-    use crate::queryable::launch;
+    use crate::queryable::{launch, launch_local};
 
     /// Says whether the thread is inside an answer, and panics on demand.
     struct Witness;
@@ -294,5 +294,22 @@ mod tests {
         // A panic ends an answer too.
         assert_eq!(inner.ask(None), Err(AskError::Failed));
         assert!(!Answering::now());
+    }
+
+    #[test]
+    fn a_local_handle_runs_the_same_code() {
+        let outer = launch(&Witness, Arc::new(())).unwrap();
+        let inner = launch_local(&Inner, Arc::new(())).unwrap();
+        assert_eq!(inner.ask(Some(())), Ok(true));
+        assert!(!Answering::now());
+        assert_eq!(inner.clone().ask(None), Err(AskError::Failed));
+        assert_eq!(inner.ask(Some(())), Err(AskError::Closed));
+        assert_eq!(
+            inner.clone().step(Some(()), &mut SystemCoins::new()),
+            Err(Fault::Failed)
+        );
+        assert!(!Answering::now());
+        assert_eq!(outer.ask(None), Ok(true));
+        assert_eq!(format!("{inner:?}"), "LocalQueryable");
     }
 }

@@ -4,7 +4,8 @@
 //! every queryable that is made meanwhile asks it for permission, whoever holds it. We do the same:
 //! a queryable that was made inside a frame answers inside that frame only. Code that keeps a
 //! second handle to it, to ask it behind the back of the compositor that should be able to freeze
-//! it, gets nothing.
+//! it, gets nothing. (OpenDP makes one kind of queryable that asks nobody: the sparse histogram's,
+//! which looks up what has been released already.)
 //!
 //! OpenDP takes its hooks out again, unless there was a panic: then the hook stays and disturbs
 //! whatever is made later on the thread. So panics end here, inside the frame.
