@@ -371,9 +371,11 @@ fn approximate_zcdp_children_are_sequential() {
 
 // One thread, and what must not be left behind on it.
 
+/// A handle to a compositor of OpenDP's.
+type Handle = LocalQueryable<OnRows<MaxDivergence>, usize>;
+
 #[test]
 fn a_question_from_inside_its_own_answer_is_an_error() {
-    type Handle = LocalQueryable<OnRows<MaxDivergence>, usize>;
     let filter = launch(&pure("1"), data()).unwrap();
     let own: Rc<RefCell<Option<Handle>>> = Rc::default();
     let heard = Rc::new(RefCell::new(None));
@@ -510,7 +512,7 @@ fn a_panic_leaves_no_hook_behind() {
 #[test]
 fn inside_a_compositor_of_opendp_its_hook_stays_in_force() {
     type Approx = Approximate<ZeroConcentratedDivergence>;
-    let kept: Rc<RefCell<Option<LocalQueryable<OnRows<MaxDivergence>, usize>>>> = Rc::default();
+    let kept: Rc<RefCell<Option<Handle>>> = Rc::default();
     let keep = Rc::clone(&kept);
     // What OpenDP composes one after the other, and must be able to freeze, uses this crate inside.
     let inside = measurement::<Approx, usize>(

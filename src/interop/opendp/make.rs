@@ -11,7 +11,9 @@ use crate::machine::Mechanism;
 use crate::privacy::Private;
 use crate::queryable::{Opens, launch};
 
-/// What an analyst gets from OpenDP when he invokes a mechanism of this crate.
+/// An OpenDP measurement that starts a mechanism `M` of this crate and emits its handle.
+pub type Embedded<DI, MI, Me, M> = Measurement<DI, MI, <Me as Embeddable>::OpenDp, HandleOf<M, DI>>;
+
 type HandleOf<M, DI> = <<M as Mechanism<Member<DI>>>::Machine as Opens>::Handle;
 
 /// An OpenDP measurement that, when it is invoked, starts an interactive mechanism of this crate, a
@@ -43,7 +45,7 @@ pub fn make_interactive<DI, MI, Me, R, M>(
     measure: Me,
     _relation: R,
     mechanism: M,
-) -> Fallible<Measurement<DI, MI, Me::OpenDp, HandleOf<M, DI>>>
+) -> Fallible<Embedded<DI, MI, Me, M>>
 where
     DI: Domain<Carrier: Clone> + 'static,
     MI: Metric + 'static,

@@ -160,9 +160,9 @@ impl Embeddable for RdpGrid {
 /// Theorem 3).
 fn step_curve(steps: Vec<(Order, Epsilon)>) -> Function<f64, f64> {
     Function::new_fallible(move |&alpha: &f64| {
-        // The smallest order that can be written down and is no smaller than the one asked for.
+        // The smallest order that can be written down and is no smaller than the one asked for;
+        // none if that is no order.
         let asked = Interval::exactly(alpha).up::<units::Order>();
-        let asked = asked.filter(|_| alpha > 1.0);
         let known = |asked| steps.iter().find(|(order, _)| *order >= asked);
         match asked.and_then(known) {
             Some((_, epsilon)) => Ok(float_up(*epsilon)),

@@ -76,7 +76,7 @@ mod number;
 mod relation;
 mod value;
 
-pub use make::make_interactive;
+pub use make::{Embedded, make_interactive};
 pub use measure::{Counterpart, Embeddable};
 pub use measured::{Asked, Measured};
 pub use member::{Member, NotAMember};
