@@ -102,11 +102,18 @@ fn over_in_epsilon_and_under_in_delta() {
     // Ours: over in one coordinate is over.
     let runs = Tally::default();
     let ours = launch(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), data()).unwrap();
-    let release = |loss| ours.release(&Measured::new(stating::<Approx>(loss, &runs)));
-    assert!(matches!(release((1.5, 0.0)), Err(LaunchError::Refused(_))));
-    assert!(matches!(release((0.25, 0.5)), Err(LaunchError::Refused(_))));
+    for loss in [(1.5, 0.0), (0.25, 0.5)] {
+        let refused = ours.release(&Measured::new(stating::<Approx>(loss, &runs)));
+        assert!(
+            matches!(refused, Err(LaunchError::Refused(_))),
+            "{refused:?}"
+        );
+    }
     assert_eq!(runs.count(), 0);
-    assert_eq!(release((0.25, 0.0)), Ok(1));
+    assert_eq!(
+        ours.release(&Measured::new(stating::<Approx>((0.25, 0.0), &runs))),
+        Ok(1)
+    );
 }
 
 #[test]
