@@ -155,6 +155,11 @@ pub enum Support {
         /// That of the continuous law; the discrete one has a little less.
         variance: Ratio,
     },
+    /// `k` with the probability that a Gaussian value is nearer to `k` than to any other integer.
+    RoundedGaussian {
+        /// That of the Gaussian; rounding adds a little.
+        variance: Ratio,
+    },
     /// Only the sampler knows: an enumeration follows its draws.
     FollowSampler,
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{MechanismError, Predicate, clamped, over};
+use super::gaussian::{Gaussian, GaussianMeasure};
+use super::{CountingRelation, MechanismError, Predicate, clamped, over};
 use crate::machine::{Coins, Fault, Law, Mechanism, Ratio, Released};
-use crate::noise::{DiscreteGaussian, DiscreteLaplace};
-use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Replace, Rho, UnknownLoss, ZCdp};
+use crate::noise::DiscreteLaplace;
+use crate::privacy::{Distance, Epsilon, Mu, Private, PureDp, Rho, UnknownLoss};
 
 /// The number of rows that satisfy a predicate, plus discrete Laplace noise of scale 1/ε.
 ///
@@ -55,9 +56,10 @@ impl<Row> NoisyCount<Row> {
     }
 }
 
-/// The number of rows that satisfy a predicate, plus discrete Gaussian noise of variance 1/(2ρ).
+/// The number of rows that satisfy a predicate, plus rounded Gaussian noise.
 ///
-/// Use it where many answers are accounted together in zCDP, or converted to (ε, δ) at the end.
+/// Use it where many answers are accounted together in zCDP, RDP or GDP, or converted to (ε, δ) at
+/// the end.
 ///
 /// ```
 /// use queryables::mechanisms::{GaussianCount, Predicate};
@@ -75,56 +77,74 @@ impl<Row> NoisyCount<Row> {
 ///
 /// # Guarantee
 ///
-/// ρ-zCDP, and no less, whether a row is added, removed or replaced (Canonne, Kamath and Steinke
-/// 2020, Theorem 4): each changes the count by at most one. At a distance of d, d²·ρ. An answer
-/// that an `i64` cannot hold is clamped, which is postprocessing.
+/// That of the Gaussian mechanism with a sensitivity of 1, of which it is a postprocessing
+/// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), whether a row is added, removed or
+/// replaced: each changes the count by at most one. With a variance of σ² it is μ-GDP for μ = 1/σ
+/// (Dong, Roth, Su 2022, Theorem 2.7), and has Rényi divergences of αμ²/2 (Mironov 2017, Proposition
+/// 7), which is zCDP for ρ = μ²/2. At a distance of d, d·μ and d²·ρ. An answer that an `i64` cannot
+/// hold is clamped, which is postprocessing.
 pub struct GaussianCount<Row> {
     predicate: Predicate<Row>,
-    rho: Rho,
-    noise: DiscreteGaussian,
+    gaussian: Gaussian,
 }
 
 impl<Row> GaussianCount<Row> {
-    /// Counts the rows for which `predicate` holds.
+    /// Counts the rows for which `predicate` holds, with ρ-zCDP: a variance of 1/(2ρ).
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::TooLarge`] if 2ρ, in lowest
-    /// terms, needs more than 128 bits.
+    /// [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::TooLarge`] or
+    /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
+    /// ρ of more than 10^11 with more than 15 digits after the point, for instance.
     pub fn new(predicate: Predicate<Row>, rho: Rho) -> Result<Self, MechanismError> {
-        let half = Ratio::from(2).inverse().unwrap_or(Ratio::from(1));
-        let noise = DiscreteGaussian::new(over(half, rho)?)?;
+        let gaussian = Gaussian::with_rho(1, rho)?;
         Ok(Self {
             predicate,
-            rho,
-            noise,
+            gaussian,
+        })
+    }
+
+    /// Counts the rows for which `predicate` holds, with μ-GDP: a variance of 1/μ².
+    ///
+    /// ```
+    /// use queryables::mechanisms::{GaussianCount, Predicate};
+    /// use queryables::prelude::*;
+    /// use std::sync::Arc;
+    ///
+    /// let filter = launch(&Filter::concurrent(Gdp, "1".parse()?), Arc::new(vec![17, 18, 43]))?;
+    /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
+    /// let count: i64 = filter.release(&GaussianCount::with_mu(adults, "0.6".parse()?)?)?;
+    /// // √(1 - 0.36)
+    /// assert_eq!(filter.remaining(), "0.8".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::NoLoss`] if μ is zero, [`MechanismError::TooLarge`] or
+    /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
+    /// μ² must not have more than about 36 digits.
+    pub fn with_mu(predicate: Predicate<Row>, mu: Mu) -> Result<Self, MechanismError> {
+        let gaussian = Gaussian::with_mu(1, mu)?;
+        Ok(Self {
+            predicate,
+            gaussian,
         })
     }
 }
 
 /// What the two have in common.
 macro_rules! count {
-    ($Count:ident, $measure:ident, $loss:ident: $Loss:ident) => {
+    ($Count:ident, |$count:ident| $loss:expr, $noise:expr) => {
         impl<Row, D: AsRef<[Row]> + ?Sized> Mechanism<D> for $Count<Row> {
             type Machine = Released<i64>;
 
             fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<i64>, Fault> {
                 // Before the data: whether there are coins must not depend on it.
-                let noise = coins.draw(&self.noise)?;
+                let $count = self;
+                let noise = coins.draw(&$noise)?;
                 let count = self.predicate.count((**data).as_ref());
                 Ok(Released(clamped(count.into(), noise)))
-            }
-        }
-
-        impl<Row> Private<$measure, AddRemove> for $Count<Row> {
-            fn loss(&self, _: &$measure) -> Result<$Loss, UnknownLoss> {
-                Ok(self.$loss)
-            }
-        }
-
-        impl<Row> Private<$measure, Replace> for $Count<Row> {
-            fn loss(&self, _: &$measure) -> Result<$Loss, UnknownLoss> {
-                Ok(self.$loss)
             }
         }
 
@@ -139,25 +159,46 @@ macro_rules! count {
 
         impl<Row> std::fmt::Debug for $Count<Row> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                let support = self.noise.support();
+                let $count = self;
                 f.debug_struct(stringify!($Count))
                     .field("predicate", &self.predicate)
-                    .field("loss", &self.$loss)
-                    .field("noise", &support)
+                    .field("loss", &$loss)
+                    .field("noise", &$noise.support())
                     .finish()
             }
         }
     };
 }
 
-count!(NoisyCount, PureDp, epsilon: Epsilon);
-count!(GaussianCount, ZCdp, rho: Rho);
+count!(NoisyCount, |count| count.epsilon, count.noise);
+count!(
+    GaussianCount,
+    |count| count.gaussian.loss,
+    count.gaussian.noise
+);
+
+impl<Row, R: CountingRelation> Private<PureDp, R> for NoisyCount<Row> {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(self.epsilon)
+    }
+}
+
+impl<Row, R: CountingRelation, Me: GaussianMeasure> Private<Me, R> for GaussianCount<Row> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        measure.of_gaussian(self.gaussian.loss)
+    }
+
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        measure.of_gaussian(self.gaussian.loss.at(distance)?)
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::machine::{NotPrivateSeededCoins, Support};
     use crate::mechanisms::exact::{answers, rows_of, violation};
+    use crate::privacy::{AddRemove, Gdp, Rdp, RdpGrid, Replace, ZCdp};
 
     fn noisy(epsilon: &str) -> Result<NoisyCount<u8>, MechanismError> {
         NoisyCount::new(rows_of(1), epsilon.parse().unwrap())
@@ -186,21 +227,44 @@ mod tests {
         }
     }
 
-    /// The Rényi divergence of order 2 is 2ρ: the sum of p²/q is e^(2ρ).
+    /// The Rényi divergence of order 2 is at most 2ρ, and rounding takes little from it: less than
+    /// one part in 12σ².
     #[test]
-    fn the_loss_of_gaussian_noise_is_attained() {
-        let count = gaussian("0.5").unwrap();
-        let answers = |rows: &[u8]| answers(&count, rows, &[()], 9);
-        let (one, other) = (answers(&[1, 2]), answers(&[2]));
-        let sum: f64 = one
-            .outcomes
-            .iter()
-            .filter_map(|(answer, mass)| {
-                let (p, q) = (mass, other.outcomes.get(answer)?);
+    fn the_loss_of_gaussian_noise_is_nearly_attained_and_not_exceeded() {
+        for (rho, deviation) in [("0.5", 1.0), ("0.02", 5.0)] {
+            let count = gaussian(rho).unwrap();
+            let span = (10.0 * deviation) as u64;
+            let answers = |rows: &[u8]| answers(&count, rows, &[()], span);
+            let (one, other) = (answers(&[1, 2]), answers(&[2]));
+            let squares = one.outcomes.iter().filter_map(|(answer, p)| {
+                let q = other.outcomes.get(answer)?;
                 Some((p * p / q).to_f64_fast())
-            })
-            .sum();
-        assert!((sum - 1_f64.exp()).abs() < 1e-9, "{sum}");
+            });
+            let (divergence, rho) = (squares.sum::<f64>().ln(), rho.parse::<f64>().unwrap());
+            let lost = 1.0 - divergence / (2.0 * rho);
+            assert!(
+                (0.0..1.0 / (12.0 * deviation * deviation)).contains(&lost),
+                "{lost}"
+            );
+        }
+    }
+
+    #[test]
+    fn gaussian_losses_are_stated_under_every_measure_that_has_one() {
+        let count = GaussianCount::with_mu(rows_of(1), "0.6".parse().unwrap()).unwrap();
+        let mu: Mu = Private::<Gdp, AddRemove>::loss(&count, &Gdp).unwrap();
+        let rho: Rho = Private::<ZCdp, Replace>::loss(&count, &ZCdp).unwrap();
+        assert_eq!(
+            (mu.to_string(), rho.to_string()),
+            ("0.6".into(), "0.18".into())
+        );
+        let [two, ten] = ["2", "10"].map(|order| Rdp::new(order.parse().unwrap()));
+        let grid = RdpGrid::new([two.order(), ten.order()]).unwrap();
+        let curve = Private::<RdpGrid, AddRemove>::loss(&count, &grid).unwrap();
+        assert_eq!(curve.to_string(), "[0.36, 1.8]");
+        let three = Distance::new(3).unwrap();
+        let apart = Private::<Rdp, AddRemove>::loss_at(&count, &two, three).unwrap();
+        assert_eq!(apart.to_string(), "3.24");
     }
 
     #[test]
@@ -209,8 +273,8 @@ mod tests {
         let noise = noisy("0.15").unwrap().noise.support();
         assert_eq!(noise, Support::DiscreteLaplace { scale });
         let variance = Ratio::new(10, 3).unwrap();
-        let noise = gaussian("0.15").unwrap().noise.support();
-        assert_eq!(noise, Support::DiscreteGaussian { variance });
+        let noise = gaussian("0.15").unwrap().gaussian.noise.support();
+        assert_eq!(noise, Support::RoundedGaussian { variance });
     }
 
     #[test]

@@ -7,16 +7,17 @@
 //! | mechanism | answers | loss |
 //! |---|---|---|
 //! | [`NoisyCount`] | how many rows satisfy a predicate | ε |
-//! | [`GaussianCount`] | the same, with lighter tails | ρ |
+//! | [`GaussianCount`] | the same, with lighter tails | ρ or μ |
 //! | [`NoisySum`] | the sum of a bounded attribute | ε |
-//! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ |
+//! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ |
+//! | [`SampledGaussianSum`] | the same over a random sample | an RDP curve |
 //! | [`NoisyHistogram`] | how many rows there are in each bin | ε |
 //! | [`NoisyMax`], [`ExponentialMechanism`] | which of several counts is the largest | ε |
 //! | [`RandomizedResponse`] | one bit | ε |
 //! | [`RevealingResponse`] | one bit, revealed with probability δ | (ε, δ) |
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget |
 //! | [`ContinualCount`] | how many rows there are so far, at every time | ε |
-//! | [`GaussianContinualCount`] | the same, with lighter tails | ρ |
+//! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ |
 //! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget |
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits |
@@ -32,12 +33,15 @@ mod continual_count;
 mod count;
 #[cfg(test)]
 mod exact;
+mod gaussian;
 mod histogram;
+mod lattice;
 mod logarithm;
 mod multiplicative_weights;
 mod query_answerer;
 mod randomized_response;
 mod revealing_response;
+mod sampled_sum;
 mod sparse_vector;
 mod sum;
 mod tree;
@@ -50,15 +54,18 @@ pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, Responder};
 pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
+pub use gaussian::{GaussianLoss, GaussianMeasure};
 pub use histogram::NoisyHistogram;
+pub use lattice::Lattice;
 pub use multiplicative_weights::{GapSearch, MultiplicativeWeights};
 pub use query_answerer::{Answerer, Priced, Pricing, QueryAnswerer};
 pub use randomized_response::RandomizedResponse;
 pub use revealing_response::{Response, RevealingResponse};
+pub use sampled_sum::SampledGaussianSum;
 pub use sparse_vector::{CountingSearch, SparseVector};
 pub use sum::{NoisySum, SummingRelation};
 pub use tree::{Counter, StreamingRelation};
-pub use vector_sum::{GaussianVectorSum, Lattice};
+pub use vector_sum::GaussianVectorSum;
 pub use weights::{Gap, Weights};
 
 use crate::machine::Ratio;
@@ -89,6 +96,9 @@ pub enum MechanismError {
     /// The odds are not those of telling the truth more often than not.
     #[error("the odds of the truth must be greater than those of a lie, and both positive")]
     BadOdds,
+    /// The sampling rate is zero.
+    #[error("the sampling rate must be greater than zero")]
+    BadRate,
     /// The loss is more than can be held.
     #[error("the loss is more than can be held")]
     TooLarge,

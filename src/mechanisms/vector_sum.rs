@@ -3,13 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Attribute, MechanismError, SummingRelation, over};
-use crate::machine::{Coins, Fault, Law, Mechanism, Ratio, Released};
-use crate::noise::DiscreteGaussian;
-use crate::privacy::{AddRemove, Private, Relation, Rho, UnknownLoss, ZCdp};
+use super::gaussian::{Gaussian, GaussianMeasure};
+use super::{Attribute, Lattice, MechanismError, SummingRelation};
+use crate::machine::{Coins, CoinsError, Fault, Law, Mechanism, Released};
+use crate::privacy::{AddRemove, Distance, Mu, Private, Relation, Rho, UnknownLoss};
 
-/// The sum of vectors that are clipped to a length, plus discrete Gaussian noise in each
-/// coordinate.
+/// The sum of vectors that are clipped to a length, plus rounded Gaussian noise in each coordinate.
 ///
 /// Use it for gradients, embeddings and averages of many numbers at once: noise depends on the
 /// length of the vectors, not on how many coordinates they have. Choose the length from what is
@@ -35,12 +34,14 @@ use crate::privacy::{AddRemove, Private, Relation, Rho, UnknownLoss, ZCdp};
 ///
 /// # Guarantee
 ///
-/// ρ-zCDP, and no less, for neighbours under `R` (Canonne, Kamath and Steinke 2020, Theorem 4, draw by
-/// draw: the Rényi divergences of independent draws add up).
-/// Each row's vector is rounded to the lattice, toward zero, and then clipped in whole numbers: so
-/// the vectors that are summed are at most the radius long, rounding included. One that is added or
-/// removed moves the sum by at most that, and one that is replaced by twice that, which is Δ. The
-/// noise, in steps of the lattice, has a variance of Δ²/(2ρ).
+/// That of the Gaussian mechanism, of which it is a postprocessing
+/// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), for neighbours under `R`. Each row's vector
+/// is rounded to the lattice, toward zero, and then clipped in whole numbers: so the vectors that are
+/// summed are at most the radius long, rounding included. One that is added or removed moves the sum
+/// by at most that, and one that is replaced by twice that, which is Δ. With a variance of σ², in
+/// steps of the lattice, it is μ-GDP for μ = Δ/σ (Dong, Roth, Su 2022, Theorem 2.7), and has Rényi
+/// divergences of αμ²/2 (Mironov 2017, Proposition 7), which is zCDP for ρ = μ²/2. At a distance of
+/// d, d·μ and d²·ρ.
 ///
 /// A row that cannot be read, or has another number of coordinates, counts as zero, as does a
 /// coordinate that is not a number. The answer is a multiple of the lattice's step, as far as
@@ -49,67 +50,22 @@ pub struct GaussianVectorSum<Row, R = AddRemove> {
     attribute: Attribute<Row, Vec<f64>>,
     dimension: usize,
     lattice: Lattice,
-    rho: Rho,
-    noise: DiscreteGaussian,
+    pub(super) gaussian: Gaussian,
     relation: R,
 }
-
-/// The numbers that coordinates are rounded to, and how long a vector may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Lattice {
-    /// Coordinates are multiples of 2 to this power, from −500 to 500.
-    pub exponent: i32,
-    /// The length that vectors are clipped to, in such steps: from 1 to 2^50.
-    pub radius: u64,
-}
-
-/// Coordinates are cut off at so many steps before anything else: then no square is above 2^100.
-const LARGEST: i64 = 1 << 50;
 
 /// So many squares add up to 2^127 at most.
 const MOST_COORDINATES: usize = 1 << 27;
 
-/// Between these the steps are ordinary floats, as are sums of them.
-const EXPONENTS: std::ops::RangeInclusive<i32> = -500..=500;
-
-impl Lattice {
-    /// In steps, rounded toward zero. Scaling by a power of two is exact.
-    fn round(&self, coordinate: f64) -> i64 {
-        let steps = libm::scalbn(coordinate, -self.exponent);
-        (steps as i64).clamp(-LARGEST, LARGEST)
-    }
-
-    /// A vector in the same direction that is no longer than the radius, rounded toward zero.
-    fn clip(&self, vector: &mut [i64]) {
-        let squares = vector
-            .iter()
-            .map(|steps| u128::from(steps.unsigned_abs()).pow(2));
-        let square: u128 = squares.sum();
-        if square <= u128::from(self.radius).pow(2) {
-            return;
-        }
-        // The length, rounded up: what is divided by it is not too long.
-        let root = square.isqrt();
-        let length = root + u128::from(root * root < square);
-        for steps in vector {
-            let clipped = i128::from(*steps) * i128::from(self.radius) / length as i128;
-            *steps = clipped as i64;
-        }
-    }
-
-    fn value(&self, steps: i128) -> f64 {
-        libm::scalbn(steps as f64, self.exponent)
-    }
-}
-
 impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
-    /// Sums vectors of so many coordinates, on this lattice.
+    /// Sums vectors of so many coordinates, on this lattice, with ρ-zCDP: a variance of Δ²/(2ρ).
     ///
     /// # Errors
     ///
     /// [`MechanismError::BadRange`] if there are no coordinates, more than 2^27, or the lattice's
-    /// numbers are not in their ranges, [`MechanismError::NoLoss`] if ρ is zero, and [`MechanismError::TooLarge`] or
-    /// [`MechanismError::Noise`] if Δ²/(2ρ), in lowest terms, has a numerator of more than 2^124.
+    /// numbers are not in their ranges, [`MechanismError::NoLoss`] if ρ is zero, and
+    /// [`MechanismError::TooLarge`] or [`MechanismError::Noise`] if the variance needs longer numbers
+    /// than the noise works with: 4Δ²/(2ρ), in lowest terms, must have a numerator of at most 2^124.
     pub fn new(
         relation: R,
         attribute: Attribute<Row, Vec<f64>>,
@@ -117,23 +73,47 @@ impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
         lattice: Lattice,
         rho: Rho,
     ) -> Result<Self, MechanismError> {
-        let radius = i64::try_from(lattice.radius).map_err(|_| MechanismError::BadRange)?;
-        if !(1..=MOST_COORDINATES).contains(&dimension)
-            || !EXPONENTS.contains(&lattice.exponent)
-            || !(1..=LARGEST).contains(&radius)
-        {
+        Self::with(relation, attribute, dimension, lattice, |square| {
+            Gaussian::with_rho(square, rho)
+        })
+    }
+
+    /// The same with μ-GDP: a variance of Δ²/μ².
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    pub fn with_mu(
+        relation: R,
+        attribute: Attribute<Row, Vec<f64>>,
+        dimension: usize,
+        lattice: Lattice,
+        mu: Mu,
+    ) -> Result<Self, MechanismError> {
+        Self::with(relation, attribute, dimension, lattice, |square| {
+            Gaussian::with_mu(square, mu)
+        })
+    }
+
+    /// The noise is made for the square of Δ.
+    fn with(
+        relation: R,
+        attribute: Attribute<Row, Vec<f64>>,
+        dimension: usize,
+        lattice: Lattice,
+        gaussian: impl FnOnce(u128) -> Result<Gaussian, MechanismError>,
+    ) -> Result<Self, MechanismError> {
+        let radius = lattice.checked_radius()?;
+        if !(1..=MOST_COORDINATES).contains(&dimension) {
             return Err(MechanismError::BadRange);
         }
         // The farthest apart are opposite vectors, and these are on a line.
         let change = u128::from(R::largest_change(&(-radius..=radius)));
-        let half_square = Ratio::new(change * change, 2).ok_or(MechanismError::TooLarge)?;
-        let noise = DiscreteGaussian::new(over(half_square, rho)?)?;
         Ok(Self {
             attribute,
             dimension,
             lattice,
-            rho,
-            noise,
+            gaussian: gaussian(change * change)?,
             relation,
         })
     }
@@ -148,17 +128,24 @@ impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
         self.lattice.clip(&mut steps);
         Some(steps)
     }
-}
-
-impl<Row, D: AsRef<[Row]> + ?Sized, R: SummingRelation> Mechanism<D> for GaussianVectorSum<Row, R> {
-    type Machine = Released<Vec<f64>>;
-
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    /// The noisy sum of those rows that are kept.
+    pub(super) fn release(
+        &self,
+        rows: &[Row],
+        coins: &mut dyn Coins,
+        mut keep: impl FnMut(&mut dyn Coins) -> Result<bool, CoinsError>,
+    ) -> Result<Released<Vec<f64>>, Fault> {
         // Before the data: whether there are coins must not depend on it.
         let mut sum = (0..self.dimension)
-            .map(|_| coins.draw(&self.noise))
+            .map(|_| coins.draw(&self.gaussian.noise))
             .collect::<Result<Vec<i128>, _>>()?;
-        for vector in (**data).as_ref().iter().filter_map(|row| self.read(row)) {
+        for row in rows {
+            if !keep(coins)? {
+                continue;
+            }
+            let Some(vector) = self.read(row) else {
+                continue;
+            };
             for (total, steps) in sum.iter_mut().zip(vector) {
                 *total = total.saturating_add(steps.into());
             }
@@ -168,9 +155,21 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R: SummingRelation> Mechanism<D> for Gaussia
     }
 }
 
-impl<Row, R: SummingRelation> Private<ZCdp, R> for GaussianVectorSum<Row, R> {
-    fn loss(&self, _: &ZCdp) -> Result<Rho, UnknownLoss> {
-        Ok(self.rho)
+impl<Row, D: AsRef<[Row]> + ?Sized, R: SummingRelation> Mechanism<D> for GaussianVectorSum<Row, R> {
+    type Machine = Released<Vec<f64>>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+        self.release((**data).as_ref(), coins, |_| Ok(true))
+    }
+}
+
+impl<Row, R: SummingRelation, Me: GaussianMeasure> Private<Me, R> for GaussianVectorSum<Row, R> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        measure.of_gaussian(self.gaussian.loss)
+    }
+
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        measure.of_gaussian(self.gaussian.loss.at(distance)?)
     }
 }
 
@@ -190,8 +189,8 @@ impl<Row, R: Relation> fmt::Debug for GaussianVectorSum<Row, R> {
             .field("attribute", &self.attribute)
             .field("dimension", &self.dimension)
             .field("lattice", &self.lattice)
-            .field("loss", &self.rho)
-            .field("noise", &self.noise.support())
+            .field("loss", &self.gaussian.loss)
+            .field("noise", &self.gaussian.noise.support())
             .finish()
     }
 }
@@ -199,7 +198,7 @@ impl<Row, R: Relation> fmt::Debug for GaussianVectorSum<Row, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{NotPrivateSeededCoins, Support};
+    use crate::machine::{NotPrivateSeededCoins, Ratio, Support};
     use crate::noise::enumerate::enumerate_laws;
     use crate::privacy::Replace;
     use proptest::prelude::*;
@@ -316,13 +315,16 @@ mod tests {
     #[test]
     fn noise_follows_from_the_loss_and_the_radius() {
         let variance = |sum: &dyn Fn() -> Support| match sum() {
-            Support::DiscreteGaussian { variance } => variance,
+            Support::RoundedGaussian { variance } => variance,
             other => panic!("{other:?}"),
         };
         let added = sum(AddRemove, lattice(9, 3), "0.5").unwrap();
-        assert_eq!(variance(&|| added.noise.support()), Ratio::from(9));
+        assert_eq!(variance(&|| added.gaussian.noise.support()), Ratio::from(9));
         let replaced = sum(Replace, lattice(9, 3), "0.5").unwrap();
-        assert_eq!(variance(&|| replaced.noise.support()), Ratio::from(36));
+        assert_eq!(
+            variance(&|| replaced.gaussian.noise.support()),
+            Ratio::from(36)
+        );
     }
 
     #[test]

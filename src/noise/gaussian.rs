@@ -92,12 +92,17 @@ impl DiscreteGaussian {
         self.variance
     }
 
-    /// A value, or nothing where the try was rejected.
+    /// A side of zero and a magnitude, of odds e^(-magnitude² / (2 variance)) on both sides, or
+    /// nothing where the try was rejected.
     ///
     /// A magnitude is k steps and u places further: its square is s²k + s²k(k-1) + 2ksu + u².
     /// The odds of reaching k steps fall as the first summand says, and those of accepting what
     /// was reached make up for the others.
-    fn attempt(&self, coins: &mut dyn Coins) -> Result<Option<i128>, CoinsError> {
+    #[inline]
+    pub(super) fn attempt_side(
+        &self,
+        coins: &mut dyn Coins,
+    ) -> Result<Option<(Side, u128)>, CoinsError> {
         let mut steps = 0_u64;
         while self.goes_on.holds(coins)? {
             steps += 1;
@@ -108,7 +113,12 @@ impl DiscreteGaussian {
             }
         }
         let drawn = coins.uniform(self.places)?;
-        let (negative, further) = (drawn % 2 == 1, u128::from(drawn / 2));
+        let side = if drawn % 2 == 1 {
+            Side::Below
+        } else {
+            Side::Above
+        };
+        let further = u128::from(drawn / 2);
         let (step, steps) = (u128::from(self.step), u128::from(steps));
         if further > 0 {
             let per = self.variance.denominator().get();
@@ -127,13 +137,34 @@ impl DiscreteGaussian {
             }
         }
         let magnitude = step.saturating_mul(steps).saturating_add(further);
-        let magnitude = i128::try_from(magnitude).unwrap_or(i128::MAX);
-        Ok(match (negative, magnitude) {
-            (false, _) => Some(magnitude),
+        Ok(Some((side, magnitude)))
+    }
+
+    /// A value, or nothing where the try was rejected.
+    fn attempt(&self, coins: &mut dyn Coins) -> Result<Option<i128>, CoinsError> {
+        Ok(match self.attempt_side(coins)? {
             // Zero has one side only.
-            (true, 0) => None,
-            (true, _) => Some(-magnitude),
+            None | Some((Side::Below, 0)) => None,
+            Some((side, magnitude)) => Some(side.of_zero(magnitude)),
         })
+    }
+}
+
+/// A side of zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Above,
+    Below,
+}
+
+impl Side {
+    /// So far from zero; what an `i128` cannot hold is clamped.
+    pub(super) fn of_zero(self, magnitude: u128) -> i128 {
+        let magnitude = i128::try_from(magnitude).unwrap_or(i128::MAX);
+        match self {
+            Self::Above => magnitude,
+            Self::Below => -magnitude,
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 //! | [`Geometric`] | proportional to `e^(-k/s)`, `k >= 0` | scale `s`, rational |
 //! | [`DiscreteLaplace`] | proportional to `e^(-\|k\|/s)` | scale `s`, rational |
 //! | [`DiscreteGaussian`] | proportional to `e^(-k^2 / 2v)` | variance `v`, rational |
+//! | [`RoundedGaussian`] | that of a Gaussian value nearest to `k` | variance `v`, rational |
 //!
 //! A bias with rational odds is [`Bernoulli`](crate::machine::Bernoulli).
 //!
@@ -33,6 +34,7 @@ mod gaussian;
 mod geometric;
 mod laplace;
 mod logistic;
+mod rounded_gaussian;
 mod uniform;
 mod wide;
 
@@ -42,6 +44,7 @@ pub use gaussian::DiscreteGaussian;
 pub use geometric::Geometric;
 pub use laplace::DiscreteLaplace;
 pub use logistic::Logistic;
+pub use rounded_gaussian::RoundedGaussian;
 pub(crate) use uniform::uniform_below;
 
 use crate::machine::Ratio;

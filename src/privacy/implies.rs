@@ -84,7 +84,7 @@ impl Implies<Rdp> for PureDp {
 /// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order.
 impl Implies<RdpGrid> for PureDp {
     fn imply(&self, loss: &Epsilon, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
-        curve(to, |order| Ok(convert::rdp::pure(order, *loss)))
+        to.curve_of(|order| Ok(convert::rdp::pure(order, *loss)))
     }
 }
 
@@ -115,7 +115,7 @@ impl Implies<Rdp> for Gdp {
 impl Implies<RdpGrid> for Gdp {
     fn imply(&self, loss: &Mu, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
         let rho = half_square(*loss)?;
-        curve(to, |order| at_order(rho, order))
+        to.curve_of(|order| at_order(rho, order))
     }
 }
 
@@ -139,7 +139,7 @@ impl Implies<Rdp> for ZCdp {
 /// ρ-zCDP is ρα-RDP at every order α, by definition.
 impl Implies<RdpGrid> for ZCdp {
     fn imply(&self, loss: &Rho, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
-        curve(to, |order| at_order(*loss, order))
+        to.curve_of(|order| at_order(*loss, order))
     }
 }
 
@@ -187,16 +187,6 @@ impl Implies<ApproxRdp> for ApproxDp {
             delta: loss.delta,
         })
     }
-}
-
-/// A loss at every order of a grid.
-fn curve(
-    grid: &RdpGrid,
-    at: impl Fn(Order) -> Result<Epsilon, UnknownLoss>,
-) -> Result<RdpCurve, UnknownLoss> {
-    let epsilons: Result<Vec<_>, _> = grid.orders().iter().map(|order| at(*order)).collect();
-    grid.curve(epsilons?)
-        .map_err(|_| UnknownLoss("a grid has as many values as orders"))
 }
 
 /// x²/2, rounded up.

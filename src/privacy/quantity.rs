@@ -245,6 +245,25 @@ impl Delta {
     }
 }
 
+impl Order {
+    /// The order, where it is a whole number.
+    ///
+    /// ```
+    /// use queryables::privacy::{NumberError, Order};
+    ///
+    /// assert_eq!(Order::try_from("16")?.whole(), Some(16));
+    /// assert_eq!(Order::try_from("2.5")?.whole(), None);
+    /// # Ok::<(), NumberError>(())
+    /// ```
+    #[must_use]
+    pub fn whole(self) -> Option<u32> {
+        let one = 10_u128.pow(units::Order::DECIMALS);
+        self.units
+            .is_multiple_of(one)
+            .then(|| u32::try_from(self.units / one).ok())?
+    }
+}
+
 impl<U: Unit> FromStr for Quantity<U> {
     type Err = NumberError;
 

@@ -29,16 +29,18 @@ impl Listed {
 /// # Errors
 ///
 /// [`VerifyError::TooManyOutcomes`] if there are too many, and [`VerifyError::OutOfRange`] for a
-/// law without end that is to be cut below 2⁻²⁴⁰: intervals are no finer than 2⁻²⁵⁶.
+/// law without end that is to be cut below 2⁻²⁴⁰: intervals are no finer than 2⁻²⁵⁶. For the rounded
+/// Gaussian law it is 2⁻¹²⁰: what is cut off is as much coarser as it is less probable.
 pub(super) fn list(support: &Support, cut: &Rational) -> Result<Listed, VerifyError> {
     let one = Interval::exact(Rational::ONE);
-    let endless = matches!(
-        support,
+    let finest = match support {
         Support::Geometric { .. }
-            | Support::DiscreteLaplace { .. }
-            | Support::DiscreteGaussian { .. }
-    );
-    if endless && *cut < Rational::from_parts(1.into(), UBig::ONE << 240) {
+        | Support::DiscreteLaplace { .. }
+        | Support::DiscreteGaussian { .. } => Rational::from_parts(1.into(), UBig::ONE << 240),
+        Support::RoundedGaussian { .. } => Rational::from_parts(1.into(), UBig::ONE << 120),
+        _ => Rational::ZERO,
+    };
+    if *cut < finest {
         return Err(VerifyError::OutOfRange("the inverse of the cut"));
     }
     match support {
@@ -62,6 +64,7 @@ pub(super) fn list(support: &Support, cut: &Rational) -> Result<Listed, VerifyEr
         Support::Geometric { scale } => geometric(*scale, cut, false),
         Support::DiscreteLaplace { scale } => geometric(*scale, cut, true),
         Support::DiscreteGaussian { variance } => gaussian(*variance, cut),
+        Support::RoundedGaussian { variance } => rounded_gaussian(*variance, cut),
         // These are followed otherwise.
         Support::Weights(_) | Support::FollowSampler => Ok(Listed::all([])),
     }
@@ -144,15 +147,8 @@ fn gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyError> {
             && tail.high() <= cut
         {
             let whole = Interval::between(total.low().clone(), total.high() + tail.high());
-            let branches =
-                (0..)
-                    .zip(shares_of(&weights, &whole))
-                    .flat_map(|(k, share): (i128, _)| {
-                        let mirrored = (k > 0).then(|| (-k, share.clone()));
-                        [(k, share)].into_iter().chain(mirrored)
-                    });
             return Ok(Listed {
-                branches: branches.collect(),
+                branches: mirrored(shares_of(&weights, &whole)),
                 // The sum of all weights is at least the first, which is 1.
                 rest: tail.high().clone(),
             });
@@ -165,7 +161,77 @@ fn gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyError> {
     }
 }
 
-/// Each weight over the whole, which is at least 1.
+/// Proportional to the integral of `e^(-x² / (2 variance))` from `k - 1/2` to `k + 1/2`.
+///
+/// Beyond x it is at most `variance / x · e^(-x² / (2 variance))` on each side.
+fn rounded_gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyError> {
+    if variance.numerator() == 0 {
+        return Ok(Listed::all([(0, Interval::exact(Rational::ONE))]));
+    }
+    let variance = rational(variance);
+    let two = Rational::from(2_u8);
+    let end_of = |k: u64| Rational::from(2 * u128::from(k) + 1) / &two;
+    let beyond = |x: &Rational| {
+        let power = Interval::exp_minus(&(x * x / &variance / &two));
+        power.high() * &variance / x
+    };
+    // One half of the line, up to the end of each integer's share.
+    let mut up_to = vec![bell_up_to(&end_of(0), &variance)];
+    loop {
+        let k = up_to.len() as u64 - 1;
+        let (so_far, tail) = (&up_to[up_to.len() - 1], beyond(&end_of(k)));
+        // The half line is at least what is known of it.
+        let rest = &tail / so_far.low();
+        if rest <= *cut {
+            let half = Interval::between(so_far.low().clone(), so_far.high() + &tail);
+            let first = up_to[0].plus(&up_to[0]);
+            let others = up_to.windows(2).map(|ends| ends[1].minus(&ends[0]));
+            let weights: Vec<_> = std::iter::once(first).chain(others).collect();
+            return Ok(Listed {
+                branches: mirrored(shares_of(&weights, &half.plus(&half))),
+                rest,
+            });
+        }
+        if 2 * k > MOST_OUTCOMES {
+            return Err(VerifyError::TooManyOutcomes { outcomes: 2 * k });
+        }
+        up_to.push(bell_up_to(&end_of(k + 1), &variance));
+    }
+}
+
+/// The integral of `e^(-t² / (2 variance))` from 0 to x: `e^(-x² / (2 variance))` times the sum of
+/// `x^(2n+1) / (variance^n · 1·3·5…(2n+1))`.
+///
+/// Where a term is at most half of the one before, those after it add up to no more than it.
+fn bell_up_to(x: &Rational, variance: &Rational) -> Interval {
+    let tiny = Rational::from_parts(1.into(), UBig::ONE << 250);
+    let square = x * x / variance;
+    let mut term = Interval::exact(x.clone());
+    let mut sum = term.clone();
+    for odd in (3_u32..).step_by(2) {
+        let falls = &square / Rational::from(odd);
+        let halves = &falls + &falls <= Rational::ONE;
+        term = term.times(&Interval::exact(falls));
+        if halves && *term.high() <= tiny {
+            break;
+        }
+        sum = sum.plus(&term);
+    }
+    let rest = term.high() + term.high();
+    let series = Interval::between(sum.low().clone(), sum.high() + rest);
+    Interval::exp_minus(&(square / Rational::from(2_u8))).times(&series)
+}
+
+/// The same share on both sides of zero.
+fn mirrored(shares: Vec<Interval>) -> Vec<(i128, Interval)> {
+    let both = |(k, share): (i128, Interval)| {
+        let mirrored = (k > 0).then(|| (-k, share.clone()));
+        [(k, share)].into_iter().chain(mirrored)
+    };
+    (0..).zip(shares).flat_map(both).collect()
+}
+
+/// Each weight over the whole, which is not zero.
 fn shares_of(weights: &[Interval], whole: &Interval) -> Vec<Interval> {
     let share = |weight: &Interval| weight.over(whole);
     weights.iter().filter_map(share).collect()
@@ -222,6 +288,15 @@ mod tests {
             Support::DiscreteGaussian {
                 variance: ratio(0, 1),
             },
+            Support::RoundedGaussian {
+                variance: ratio(5, 2),
+            },
+            Support::RoundedGaussian {
+                variance: ratio(1, 50),
+            },
+            Support::RoundedGaussian {
+                variance: ratio(0, 1),
+            },
         ] {
             assert_whole(&support);
         }
@@ -273,15 +348,21 @@ mod tests {
 
     #[test]
     fn a_gaussian_cut_early_holds_one_cut_late() {
-        let support = Support::DiscreteGaussian {
-            variance: ratio(5, 2),
-        };
-        let late = list(&support, &Rational::from_parts(1.into(), UBig::ONE << 200)).unwrap();
-        // e^(-4/5) over the sum of all e^(-k²/5); the branches go 0, 1, -1, 2, -2.
+        let variance = ratio(5, 2);
+        // e^(-4/5) over the sum of all e^(-k²/5).
+        assert_nested(&Support::DiscreteGaussian { variance }, 200, 1_133_716_522);
+        // Φ(2.5/σ) - Φ(1.5/σ).
+        assert_nested(&Support::RoundedGaussian { variance }, 119, 1_144_677_065);
+    }
+
+    /// Cut late, this is the probability of two; cut early, it lies within what is known.
+    fn assert_nested(support: &Support, bits: usize, digits: u64) {
+        let late = list(support, &Rational::from_parts(1.into(), UBig::ONE << bits)).unwrap();
+        // The branches go 0, 1, -1, 2, -2.
         assert_eq!(late.branches[4].0, -2);
-        assert_digits(&late.branches[4].1, 1_133_716_522);
+        assert_digits(&late.branches[4].1, digits);
         for cut in [2_u32, 10, 1000, 1_000_000] {
-            let early = list(&support, &Rational::from_parts(1.into(), cut.into())).unwrap();
+            let early = list(support, &Rational::from_parts(1.into(), cut.into())).unwrap();
             assert!(early.branches.len() < late.branches.len());
             for ((k, rough), (same, fine)) in early.branches.iter().zip(&late.branches) {
                 assert_eq!(k, same);
@@ -300,6 +381,13 @@ mod tests {
         };
         assert_eq!(
             list(&gaussian, &Rational::ZERO).unwrap_err(),
+            VerifyError::OutOfRange("the inverse of the cut")
+        );
+        let rounded = Support::RoundedGaussian {
+            variance: ratio(1, 1),
+        };
+        assert_eq!(
+            list(&rounded, &Rational::from_parts(1.into(), UBig::ONE << 121)).unwrap_err(),
             VerifyError::OutOfRange("the inverse of the cut")
         );
     }

@@ -138,6 +138,12 @@ pub fn subsampled_gaussian(
     sensitivity: Scale,
     sigma: Scale,
 ) -> Result<Epsilon, UnknownLoss> {
+    let ratio = Interval::from(sensitivity) / Interval::from(sigma);
+    sampled(order, rate, ratio.square() / Interval::TWO)
+}
+
+/// [`subsampled_gaussian`], where `half` is half the square of the sensitivity over σ.
+pub(crate) fn sampled(order: u32, rate: Delta, half: Interval) -> Result<Epsilon, UnknownLoss> {
     /// A sum of about a second.
     const LARGEST_ORDER: u32 = 1_000_000;
     if order < 2 {
@@ -146,8 +152,6 @@ pub fn subsampled_gaussian(
     if rate == Delta::ZERO {
         return Ok(Epsilon::ZERO);
     }
-    let ratio = Interval::from(sensitivity) / Interval::from(sigma);
-    let half = ratio.square() / Interval::TWO;
     if rate == Delta::ONE {
         return loss_up(Interval::from(order) * half);
     }

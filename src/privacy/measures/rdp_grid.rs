@@ -95,6 +95,16 @@ impl RdpGrid {
             })
         }
     }
+
+    /// A loss: the ε that is found at each order.
+    ///
+    /// # Errors
+    ///
+    /// The first that is found.
+    pub fn curve_of<E>(&self, at: impl FnMut(Order) -> Result<Epsilon, E>) -> Result<RdpCurve, E> {
+        let epsilons: Result<Box<[_]>, E> = self.orders.iter().copied().map(at).collect();
+        epsilons.map(|epsilons| self.filled(epsilons))
+    }
 }
 
 impl RdpGrid {

@@ -1,0 +1,58 @@
+//! The numbers that real ones are rounded to before anything is added up.
+
+use super::MechanismError;
+
+/// The numbers that coordinates are rounded to, and how long a vector may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lattice {
+    /// Coordinates are multiples of 2 to this power, from −500 to 500.
+    pub exponent: i32,
+    /// The length that vectors are clipped to, in such steps: from 1 to 2^50.
+    pub radius: u64,
+}
+
+/// Coordinates are cut off at so many steps before anything else: then no square is above 2^100.
+const LARGEST: i64 = 1 << 50;
+
+/// Between these the steps are ordinary floats, as are sums of them.
+const EXPONENTS: std::ops::RangeInclusive<i32> = -500..=500;
+
+impl Lattice {
+    /// The radius, if both numbers are in their ranges.
+    pub(super) fn checked_radius(&self) -> Result<i64, MechanismError> {
+        let radius = i64::try_from(self.radius).map_err(|_| MechanismError::BadRange)?;
+        if EXPONENTS.contains(&self.exponent) && (1..=LARGEST).contains(&radius) {
+            Ok(radius)
+        } else {
+            Err(MechanismError::BadRange)
+        }
+    }
+
+    /// In steps, rounded toward zero. Scaling by a power of two is exact.
+    pub(super) fn round(&self, coordinate: f64) -> i64 {
+        let steps = libm::scalbn(coordinate, -self.exponent);
+        (steps as i64).clamp(-LARGEST, LARGEST)
+    }
+
+    /// A vector in the same direction that is no longer than the radius, rounded toward zero.
+    pub(super) fn clip(&self, vector: &mut [i64]) {
+        let squares = vector
+            .iter()
+            .map(|steps| u128::from(steps.unsigned_abs()).pow(2));
+        let square: u128 = squares.sum();
+        if square <= u128::from(self.radius).pow(2) {
+            return;
+        }
+        // The length, rounded up: what is divided by it is not too long.
+        let root = square.isqrt();
+        let length = root + u128::from(root * root < square);
+        for steps in vector {
+            let clipped = i128::from(*steps) * i128::from(self.radius) / length as i128;
+            *steps = clipped as i64;
+        }
+    }
+
+    pub(super) fn value(&self, steps: i128) -> f64 {
+        libm::scalbn(steps as f64, self.exponent)
+    }
+}
