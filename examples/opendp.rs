@@ -1,7 +1,7 @@
 //! OpenDP's noise under a filter of this crate, and a filter of this crate inside OpenDP.
 //!
 //! ```text
-//! cargo run --example opendp --features opendp
+//! cargo run --example opendp
 //! ```
 
 mod adult;

@@ -41,9 +41,10 @@ impl Frame {
         code: impl FnOnce() -> Fallible<T> + 'static,
     ) -> Result<T, Fault> {
         self.running.set(true);
-        let result = wrapped(self.hook(), code);
+        let hook = self.hook();
+        let result = guarded(|| wrapped(hook, code).map_err(|_| Fault::Failed));
         self.running.set(false);
-        result.map_err(|_| Fault::Failed)
+        result
     }
 
     /// Permits questions while the frame runs, to what is made inside and to what that makes.
@@ -56,13 +57,14 @@ impl Frame {
     }
 }
 
-/// Runs code under a hook, and never panics.
+/// Runs code under a hook, which is gone afterwards.
 ///
 /// OpenDP has one public way to do so: a measurement that is invoked with the hook.
 fn wrapped<T: 'static>(hook: Wrapper, code: impl FnOnce() -> Fallible<T> + 'static) -> Fallible<T> {
     let code = Cell::new(Some(code));
     let function = Function::new_fallible(move |_: &bool| {
         let code = code.take().ok_or_else(|| error::function("runs once"))?;
+        // OpenDP would not take the hook out if this panicked.
         guarded(|| code().map_err(|_| Fault::Failed)).map_err(|_| error::function("failed"))
     });
     let frame = Measurement::new(

@@ -113,30 +113,35 @@ fn times(distance: Distance, factor: u32) -> Result<u32, UnknownLoss> {
 }
 
 macro_rules! within {
-    ($($relation:ident, $metric:ident: |$domain:ident, $distance:ident| $d_in:expr;)*) => {$(
+    ($($relation:ident in $metric:ident: $each:literal for each step, $sizes:ident;)*) => {$(
         impl<D: Domain> Within<VectorDomain<D>, $metric> for $relation {
             fn d_in(
-                $domain: &VectorDomain<D>,
+                domain: &VectorDomain<D>,
                 _: &$metric,
-                $distance: Distance,
+                distance: Distance,
             ) -> Result<u32, UnknownLoss> {
-                $d_in
+                $sizes(domain)?;
+                times(distance, $each)
             }
         }
     )*};
 }
 
 within! {
-    AddRemove, SymmetricDistance: |domain, distance| unless_sized(domain).and(times(distance, 1));
-    AddRemove, InsertDeleteDistance: |domain, distance| unless_sized(domain).and(times(distance, 1));
-    Replace, ChangeOneDistance: |_domain, distance| times(distance, 1);
-    Replace, HammingDistance: |_domain, distance| times(distance, 1);
+    AddRemove in SymmetricDistance: 1 for each step, size_varies;
+    AddRemove in InsertDeleteDistance: 1 for each step, size_varies;
+    Replace in ChangeOneDistance: 1 for each step, any_size;
+    Replace in HammingDistance: 1 for each step, any_size;
     // One row less, then one row more.
-    Replace, SymmetricDistance: |_domain, distance| times(distance, 2);
-    Replace, InsertDeleteDistance: |_domain, distance| times(distance, 2);
+    Replace in SymmetricDistance: 2 for each step, any_size;
+    Replace in InsertDeleteDistance: 2 for each step, any_size;
 }
 
-fn unless_sized<D: Domain>(domain: &VectorDomain<D>) -> Result<(), UnknownLoss> {
+fn any_size<D: Domain>(_: &VectorDomain<D>) -> Result<(), UnknownLoss> {
+    Ok(())
+}
+
+fn size_varies<D: Domain>(domain: &VectorDomain<D>) -> Result<(), UnknownLoss> {
     domain.size.map_or(Ok(()), |_| Err(FIXED_SIZE))
 }
 
@@ -151,7 +156,7 @@ impl<D: Domain> Reaches<VectorDomain<D>, InsertDeleteDistance> for AddRemove {
         _: &InsertDeleteDistance,
         d_in: &u32,
     ) -> Result<Distance, UnknownLoss> {
-        unless_sized(domain)?;
+        size_varies(domain)?;
         Ok(at_least_one(*d_in))
     }
 }

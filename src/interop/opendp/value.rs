@@ -22,7 +22,6 @@ use ::opendp::domains::BitVector;
 /// }
 ///
 /// impl Value for Estimate {}
-/// # let _ = (Estimate { value: 1.0, half_width: 0.5 }.value, Estimate { value: 1.0, half_width: 0.5 }.half_width);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not known to be a plain value",
