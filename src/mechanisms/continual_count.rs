@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::gaussian::{Gaussian, GaussianMeasure};
 use super::tree::{Counter, StreamingRelation};
-use super::{Attribute, MechanismError, over};
+use super::{Attribute, MechanismError, over, shared_divergence};
 use crate::machine::{Coins, Fault, Law, Mechanism};
 use crate::noise::{DiscreteLaplace, RoundedGaussian};
 use crate::privacy::{
-    AddRemove, Distance, Epsilon, Mu, Private, PureDp, Relation, Rho, UnknownLoss,
+    AddRemove, Distance, Epsilon, Mu, Private, PureDp, Relation, Renyi, Rho, UnknownLoss,
 };
 
 /// How many rows arrived before a time, for as many times as one likes: the binary-tree counter of
@@ -57,6 +57,8 @@ use crate::privacy::{
 /// - a row that is replaced: the nodes that are above the old time or the new one, and not both.
 ///   With a horizon of 2^h + r, where r < 2^h, that is h + 1 and the number of digits of r, if any,
 ///   or 2h − 1 if that is more.
+///
+/// Under Rényi privacy, these are Δ counts with ε/Δ each.
 pub struct ContinualCount<Row, R = AddRemove> {
     times: Times<Row>,
     epsilon: Epsilon,
@@ -249,6 +251,13 @@ continual_count!(
 impl<Row, R: StreamingRelation> Private<PureDp, R> for ContinualCount<Row, R> {
     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
         Ok(self.epsilon)
+    }
+}
+
+impl<Row, R: StreamingRelation, Me: Renyi> Private<Me, R> for ContinualCount<Row, R> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        let counts = R::largest_change(self.times.horizon);
+        measure.at_each_order(|order| shared_divergence(order, counts, self.epsilon))
     }
 }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::gaussian::{Gaussian, GaussianMeasure};
-use super::{CountingRelation, MechanismError, Predicate, clamped, over};
+use super::{CountingRelation, MechanismError, Predicate, clamped, over, shared_divergence};
 use crate::machine::{Coins, Fault, Law, Mechanism, Ratio, Released};
 use crate::noise::DiscreteLaplace;
-use crate::privacy::{Distance, Epsilon, Mu, Private, PureDp, Rho, UnknownLoss};
+use crate::privacy::{Distance, Epsilon, Mu, Private, PureDp, Renyi, Rho, UnknownLoss};
 
 /// The number of rows that satisfy a predicate, plus discrete Laplace noise of scale 1/ε.
 ///
@@ -33,6 +33,8 @@ use crate::privacy::{Distance, Epsilon, Mu, Private, PureDp, Rho, UnknownLoss};
 ///
 /// ε-DP, and no less, whether a row is added, removed or replaced: each changes the count by at
 /// most one, and so the odds of any answer by a factor of at most e^ε. At a distance of d, d·ε.
+/// Under Rényi privacy it has the divergence of randomized response, the largest that an ε-DP
+/// mechanism can have ([`rdp::discrete_laplace`](crate::privacy::convert::rdp::discrete_laplace)).
 /// An answer that an `i64` cannot hold is clamped, which is postprocessing.
 pub struct NoisyCount<Row> {
     predicate: Predicate<Row>,
@@ -180,6 +182,12 @@ count!(
 impl<Row, R: CountingRelation> Private<PureDp, R> for NoisyCount<Row> {
     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
         Ok(self.epsilon)
+    }
+}
+
+impl<Row, R: CountingRelation, Me: Renyi> Private<Me, R> for NoisyCount<Row> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        measure.at_each_order(|order| shared_divergence(order, 1, self.epsilon))
     }
 }
 

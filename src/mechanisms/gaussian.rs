@@ -4,8 +4,8 @@ use super::{MechanismError, over};
 use crate::machine::Ratio;
 use crate::noise::RoundedGaussian;
 use crate::privacy::{
-    Distance, Epsilon, Gdp, Implies, Measure, Mu, Overflow, Rdp, RdpCurve, RdpGrid, Rho, Square,
-    Unit, UnknownLoss, ZCdp, units,
+    Distance, Gdp, Implies, Measure, Mu, Overflow, Renyi, Rho, Square, Unit, UnknownLoss, ZCdp,
+    units,
 };
 
 /// Noise for answers that change by at most Δ, and the loss that it was made for.
@@ -59,19 +59,6 @@ impl GaussianLoss {
             Self::Mu(mu) => Self::Mu(Gdp.group(&mu, distance)?),
         })
     }
-
-    /// αρ or αμ²/2 at every order α.
-    fn implies<Me>(self, measure: &Me) -> Result<Me::Loss, UnknownLoss>
-    where
-        Me: Measure,
-        ZCdp: Implies<Me>,
-        Gdp: Implies<Me>,
-    {
-        match self {
-            Self::Rho(rho) => ZCdp.imply(&rho, measure),
-            Self::Mu(mu) => Gdp.imply(&mu, measure),
-        }
-    }
 }
 
 /// A measure under which the loss of Gaussian noise is known exactly: zCDP, GDP, and RDP at one
@@ -108,21 +95,20 @@ impl GaussianMeasure for Gdp {
     }
 }
 
-impl GaussianMeasure for Rdp {
-    fn of_gaussian(&self, loss: GaussianLoss) -> Result<Epsilon, UnknownLoss> {
-        loss.implies(self)
-    }
-}
-
-impl GaussianMeasure for RdpGrid {
-    fn of_gaussian(&self, loss: GaussianLoss) -> Result<RdpCurve, UnknownLoss> {
-        loss.implies(self)
+/// αρ or αμ²/2 at every order α.
+impl<Me: Renyi> GaussianMeasure for Me {
+    fn of_gaussian(&self, loss: GaussianLoss) -> Result<Me::Loss, UnknownLoss> {
+        match loss {
+            GaussianLoss::Rho(rho) => ZCdp.imply(&rho, self),
+            GaussianLoss::Mu(mu) => Gdp.imply(&mu, self),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::Rdp;
 
     fn rho(text: &str) -> GaussianLoss {
         GaussianLoss::Rho(text.parse().unwrap())

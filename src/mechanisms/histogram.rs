@@ -4,10 +4,10 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use super::{Attribute, CountingRelation, MechanismError, clamped, over};
+use super::{Attribute, CountingRelation, MechanismError, clamped, over, shared_divergence};
 use crate::machine::{Coins, Fault, Mechanism, Ratio, Released};
 use crate::noise::DiscreteLaplace;
-use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, UnknownLoss};
+use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Renyi, UnknownLoss};
 
 /// The number of rows in each of several bins, each with discrete Laplace noise of its own.
 ///
@@ -33,7 +33,7 @@ use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, UnknownLoss}
 ///
 /// ε-DP, and no less, for neighbours under `R`: a row that is added or removed changes one bin by
 /// one, and the noise has a scale of 1/ε; a row that is replaced changes two bins by one, and it
-/// has a scale of 2/ε. A row whose bin is not below the number of bins, or cannot be read, is in
+/// has a scale of 2/ε. Under Rényi privacy, these are one count with ε or two with ε/2. A row whose bin is not below the number of bins, or cannot be read, is in
 /// none. Answers that an `i64` cannot hold are clamped, which is postprocessing.
 pub struct NoisyHistogram<Row, R = AddRemove> {
     bin: Attribute<Row, usize>,
@@ -90,6 +90,12 @@ impl<Row, R: CountingRelation> Private<PureDp, R> for NoisyHistogram<Row, R> {
     }
 }
 
+impl<Row, R: CountingRelation, Me: Renyi> Private<Me, R> for NoisyHistogram<Row, R> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        measure.at_each_order(|order| shared_divergence(order, R::APART, self.epsilon))
+    }
+}
+
 impl<Row, R: Copy> Clone for NoisyHistogram<Row, R> {
     fn clone(&self) -> Self {
         Self {
@@ -114,7 +120,7 @@ impl<Row, R: Relation> fmt::Debug for NoisyHistogram<Row, R> {
 mod tests {
     use super::*;
     use crate::mechanisms::exact::{answers, violation};
-    use crate::privacy::Replace;
+    use crate::privacy::{Rdp, Replace};
 
     fn histogram<R: CountingRelation>(
         relation: R,
@@ -145,6 +151,25 @@ mod tests {
         assert!(exceeds(Replace, "1.99", [&[0], &[1]]));
         // The noise for added rows is too little for replaced ones.
         assert!(exceeds(AddRemove, "2", [&[0], &[1]]));
+    }
+
+    /// The Rényi divergence of order 2, between the datasets that are furthest apart.
+    #[test]
+    fn the_divergence_is_attained_and_not_exceeded() {
+        fn check<R: CountingRelation>(relation: R, pair: [&[u8]; 2]) {
+            let histogram = histogram(relation, 2, "2").unwrap();
+            let [one, other] = pair.map(|rows| answers(&histogram, rows, &[()], 25));
+            let squares = one.outcomes.iter().filter_map(|(answer, p)| {
+                let q = other.outcomes.get(answer)?;
+                Some((p * p / q).to_f64_fast())
+            });
+            let divergence = squares.sum::<f64>().ln();
+            let order = Rdp::new("2".parse().unwrap());
+            let claim: f64 = histogram.loss(&order).unwrap().to_string().parse().unwrap();
+            assert!((claim - divergence).abs() < 1e-3, "{divergence} {claim}");
+        }
+        check(AddRemove, [&[0, 1], &[1]]);
+        check(Replace, [&[0], &[1]]);
     }
 
     #[test]

@@ -12,10 +12,10 @@ pub struct Lattice {
 }
 
 /// Coordinates are cut off at so many steps before anything else: then no square is above 2^100.
-const LARGEST: i64 = 1 << 50;
+pub(super) const LARGEST: i64 = 1 << 50;
 
 /// Between these the steps are ordinary floats, as are sums of them.
-const EXPONENTS: std::ops::RangeInclusive<i32> = -500..=500;
+pub(super) const EXPONENTS: std::ops::RangeInclusive<i32> = -500..=500;
 
 impl Lattice {
     /// The radius, if both numbers are in their ranges.
@@ -28,10 +28,8 @@ impl Lattice {
         }
     }
 
-    /// In steps, rounded toward zero. Scaling by a power of two is exact.
     pub(super) fn round(&self, coordinate: f64) -> i64 {
-        let steps = libm::scalbn(coordinate, -self.exponent);
-        (steps as i64).clamp(-LARGEST, LARGEST)
+        in_steps(coordinate, self.exponent)
     }
 
     /// A vector in the same direction that is no longer than the radius, rounded toward zero.
@@ -53,6 +51,18 @@ impl Lattice {
     }
 
     pub(super) fn value(&self, steps: i128) -> f64 {
-        libm::scalbn(steps as f64, self.exponent)
+        of_steps(steps, self.exponent)
     }
+}
+
+/// In steps of 2 to this power, rounded toward zero, up to [`LARGEST`]. Scaling by a power of two is
+/// exact, but for numbers that are less than a step anyway; what is not a number is zero.
+pub(super) fn in_steps(number: f64, exponent: i32) -> i64 {
+    let steps = libm::scalbn(number, -exponent);
+    (steps as i64).clamp(-LARGEST, LARGEST)
+}
+
+/// So many steps, as far as floats go.
+pub(super) fn of_steps(steps: i128, exponent: i32) -> f64 {
+    libm::scalbn(steps as f64, exponent)
 }

@@ -9,6 +9,7 @@
 //! | [`NoisyCount`] | how many rows satisfy a predicate | ε |
 //! | [`GaussianCount`] | the same, with lighter tails | ρ or μ |
 //! | [`NoisySum`] | the sum of a bounded attribute | ε |
+//! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ |
 //! | [`SampledGaussianSum`] | the same over a random sample | an RDP curve |
 //! | [`NoisyHistogram`] | how many rows there are in each bin | ε |
@@ -22,6 +23,10 @@
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits |
 //! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates |
+//!
+//! Each states its loss under every measure in which it has one of its own: for Laplace noise pure
+//! and Rényi privacy, for Gaussian noise zCDP, Rényi privacy and GDP. Under other measures, what
+//! follows is had by [`Restated`](crate::privacy::Restated).
 //!
 //! Data are rows: anything that is `AsRef<[Row]>`, a `Vec<Row>` or a `[Row]` for instance.
 
@@ -40,6 +45,7 @@ mod logarithm;
 mod multiplicative_weights;
 mod query_answerer;
 mod randomized_response;
+mod real_sum;
 mod revealing_response;
 mod sampled_sum;
 mod sparse_vector;
@@ -60,6 +66,7 @@ pub use lattice::Lattice;
 pub use multiplicative_weights::{GapSearch, MultiplicativeWeights};
 pub use query_answerer::{Answerer, Priced, Pricing, QueryAnswerer};
 pub use randomized_response::RandomizedResponse;
+pub use real_sum::NoisyRealSum;
 pub use revealing_response::{Response, RevealingResponse};
 pub use sampled_sum::SampledGaussianSum;
 pub use sparse_vector::{CountingSearch, SparseVector};
@@ -70,7 +77,10 @@ pub use weights::{Gap, Weights};
 
 use crate::machine::Ratio;
 use crate::noise::NoiseError;
-use crate::privacy::{Quantity, Unit};
+use crate::privacy::convert::rdp;
+use crate::privacy::{Epsilon, Order, Overflow, Quantity, Unit, UnknownLoss};
+
+use std::num::NonZeroU64;
 
 use thiserror::Error;
 
@@ -113,6 +123,15 @@ fn over<U: Unit>(factor: Ratio, quantity: Quantity<U>) -> Result<Ratio, Mechanis
         .inverse()
         .ok_or(MechanismError::NoLoss(U::NAME))?;
     inverse.checked_mul(factor).ok_or(MechanismError::TooLarge)
+}
+
+/// The Rényi divergence of so many independent counts, each of which changes by one and has the
+/// noise for its share of ε: that of one ([`rdp::discrete_laplace`]), as many times.
+fn shared_divergence(order: Order, counts: u64, epsilon: Epsilon) -> Result<Epsilon, UnknownLoss> {
+    let share = epsilon.units().div_ceil(u128::from(counts.max(1)));
+    let share = Epsilon::from_units(share).map_err(|_| Overflow)?;
+    let each = rdp::discrete_laplace(order, NonZeroU64::MIN, share);
+    Ok(each.checked_mul(counts).ok_or(Overflow)?)
 }
 
 /// The nearest number that an `i64` holds.

@@ -1,13 +1,15 @@
 //! The sum of a bounded attribute.
 
 use std::fmt;
+use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{Attribute, CountingRelation, MechanismError, clamped, over};
 use crate::machine::{Coins, Fault, Mechanism, Ratio, Released};
 use crate::noise::DiscreteLaplace;
-use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Replace, UnknownLoss};
+use crate::privacy::convert::rdp;
+use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Renyi, Replace, UnknownLoss};
 
 /// The sum of an attribute that is clamped to a range, plus discrete Laplace noise.
 ///
@@ -35,11 +37,14 @@ use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Replace, Unk
 ///
 /// ε-DP, and no less, for neighbours under `R`: the noise has a scale of Δ/ε, where one row that is
 /// added or removed changes the sum by at most Δ = max(|low|, |high|), and one that is replaced by
-/// at most Δ = high − low. A row that cannot be read counts as the number of the range that is
+/// at most Δ = high − low. Under Rényi privacy it has less than what ε-DP implies
+/// ([`rdp::discrete_laplace`]). A row that cannot be read counts as the number of the range that is
 /// nearest to zero. An answer that an `i64` cannot hold is clamped, which is postprocessing.
 pub struct NoisySum<Row, R = AddRemove> {
     attribute: Attribute<Row, i64>,
     range: RangeInclusive<i64>,
+    /// The largest change.
+    change: NonZeroU64,
     epsilon: Epsilon,
     noise: DiscreteLaplace,
     relation: R,
@@ -78,14 +83,14 @@ impl<Row, R: SummingRelation> NoisySum<Row, R> {
         range: RangeInclusive<i64>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        let change = R::largest_change(&range);
-        if range.is_empty() || change == 0 {
-            return Err(MechanismError::BadRange);
-        }
-        let noise = DiscreteLaplace::new(over(Ratio::from(change), epsilon)?)?;
+        let change = NonZeroU64::new(R::largest_change(&range));
+        let change = change.filter(|_| !range.is_empty());
+        let change = change.ok_or(MechanismError::BadRange)?;
+        let noise = DiscreteLaplace::new(over(Ratio::from(change.get()), epsilon)?)?;
         Ok(Self {
             attribute,
             range,
+            change,
             epsilon,
             noise,
             relation,
@@ -114,6 +119,12 @@ impl<Row, R: SummingRelation> Private<PureDp, R> for NoisySum<Row, R> {
     }
 }
 
+impl<Row, R: SummingRelation, Me: Renyi> Private<Me, R> for NoisySum<Row, R> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        measure.at_each_order(|order| Ok(rdp::discrete_laplace(order, self.change, self.epsilon)))
+    }
+}
+
 impl<Row, R: Copy> Clone for NoisySum<Row, R> {
     fn clone(&self) -> Self {
         Self {
@@ -139,6 +150,7 @@ impl<Row, R: Relation> fmt::Debug for NoisySum<Row, R> {
 mod tests {
     use super::*;
     use crate::mechanisms::exact::{answers, violation};
+    use crate::privacy::Rdp;
 
     fn sum<R: SummingRelation>(
         relation: R,
@@ -175,6 +187,25 @@ mod tests {
         assert!(!attains(AddRemove, -3..=2, [&[5], &[5, 9]]));
         assert!(attains(Replace, -3..=2, [&[0], &[9]]));
         assert!(!attains(Replace, -3..=2, [&[5], &[9]]));
+    }
+
+    /// The Rényi divergence of order 2, between the datasets that are furthest apart.
+    #[test]
+    fn the_divergence_is_attained_and_not_exceeded() {
+        let sum = sum(AddRemove, -3..=2, "1").unwrap();
+        let answers = |rows: &[u8]| answers(&sum, rows, &[()], 150);
+        let (one, other) = (answers(&[0]), answers(&[]));
+        let squares = one.outcomes.iter().filter_map(|(answer, p)| {
+            let q = other.outcomes.get(answer)?;
+            Some((p * p / q).to_f64_fast())
+        });
+        let divergence = squares.sum::<f64>().ln();
+        let order = Rdp::new("2".parse().unwrap());
+        let claim: f64 = sum.loss(&order).unwrap().to_string().parse().unwrap();
+        assert!(
+            (divergence..divergence + 1e-9).contains(&claim),
+            "{divergence} {claim}"
+        );
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{
     ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Gdp, Measure, Mu,
-    Order, Private, ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Relation, Rho, RhoDelta,
-    Square, Unit, UnknownLoss, ZCdp, convert,
+    Order, Private, ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Relation, Renyi, Rho,
+    RhoDelta, Square, Unit, UnknownLoss, ZCdp, convert,
 };
 use crate::machine::{Coins, Fault, Mechanism};
 
@@ -74,17 +74,10 @@ impl Implies<ApproxZCdp> for ApproxDp {
     }
 }
 
-/// An ε-DP mechanism has at most the Rényi divergence of randomized response.
-impl Implies<Rdp> for PureDp {
-    fn imply(&self, loss: &Epsilon, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
-        Ok(convert::rdp::pure(to.order(), *loss))
-    }
-}
-
 /// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order.
-impl Implies<RdpGrid> for PureDp {
-    fn imply(&self, loss: &Epsilon, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
-        to.curve_of(|order| Ok(convert::rdp::pure(order, *loss)))
+impl<To: Renyi> Implies<To> for PureDp {
+    fn imply(&self, loss: &Epsilon, to: &To) -> Result<To::Loss, UnknownLoss> {
+        to.at_each_order(|order| Ok(convert::rdp::pure(order, *loss)))
     }
 }
 
@@ -104,18 +97,11 @@ impl Implies<ZCdp> for Gdp {
     }
 }
 
-/// μ-GDP has at most the Rényi divergence αμ²/2 of the Gaussians, at order α.
-impl Implies<Rdp> for Gdp {
-    fn imply(&self, loss: &Mu, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
-        at_order(half_square(*loss)?, to.order())
-    }
-}
-
 /// μ-GDP has at most the Rényi divergence αμ²/2 of the Gaussians, at every order α.
-impl Implies<RdpGrid> for Gdp {
-    fn imply(&self, loss: &Mu, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
+impl<To: Renyi> Implies<To> for Gdp {
+    fn imply(&self, loss: &Mu, to: &To) -> Result<To::Loss, UnknownLoss> {
         let rho = half_square(*loss)?;
-        to.curve_of(|order| at_order(rho, order))
+        to.at_each_order(|order| at_order(rho, order))
     }
 }
 
@@ -130,16 +116,9 @@ impl Implies<ApproxZCdp> for ZCdp {
 }
 
 /// ρ-zCDP is ρα-RDP at every order α, by definition.
-impl Implies<Rdp> for ZCdp {
-    fn imply(&self, loss: &Rho, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
-        at_order(*loss, to.order())
-    }
-}
-
-/// ρ-zCDP is ρα-RDP at every order α, by definition.
-impl Implies<RdpGrid> for ZCdp {
-    fn imply(&self, loss: &Rho, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
-        to.curve_of(|order| at_order(*loss, order))
+impl<To: Renyi> Implies<To> for ZCdp {
+    fn imply(&self, loss: &Rho, to: &To) -> Result<To::Loss, UnknownLoss> {
+        to.at_each_order(|order| at_order(*loss, order))
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) use interval::Interval;
 pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
 pub use measures::{
     ApproxDp, ApproxRdp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve,
-    RdpGrid, ZCdp,
+    RdpGrid, Renyi, ZCdp,
 };
 pub use pair::{EpsilonDelta, RhoDelta};
 pub use private::Private;

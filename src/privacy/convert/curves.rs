@@ -1,5 +1,7 @@
 //! Rényi divergences of mechanisms, as functions of the order.
 
+use std::num::NonZeroU64;
+
 use super::loss_up;
 use super::rdp::excess;
 use crate::privacy::{Delta, Epsilon, Interval, Order, Scale, UnknownLoss};
@@ -76,6 +78,51 @@ pub fn laplace(order: Order, sensitivity: Scale, scale: Scale) -> Result<Epsilon
         epsilon + ((order / both).ln() + tail.ln_1p()) / excess
     };
     loss_up(loss)
+}
+
+/// The Rényi divergence of order α of discrete Laplace noise of scale `steps/ε` on a whole number
+/// that changes by at most `steps`, rounded up.
+///
+/// Noise is `k` with probability `(1 − q)/(1 + q) · q^|k|`, where `q = e^(−ε/steps)`. For one step
+/// this is [`pure`], which no ε-DP mechanism exceeds; for many it falls to [`laplace`].
+///
+/// # Guarantee
+///
+/// Of `p(k)^α · p(k − d)^(1−α)`, summed up over all k, the parts below 0, from 1 to d − 1, and from d
+/// on are geometric series. They make
+/// `e^((α−1)ε) · ((1 + e^(−(2α−1)ε))/(1 + q) + (1 − q)/(1 + q) · (r − r^d)/(1 − r))`
+/// with `r = q^(2α−1)`, for d = `steps`. With the same q it is less for smaller d: the sum grows from d
+/// to d + 1 by at least `q^(αd)/(1 + q)` times `2q^(1−α) − q^(2−α) + q^α − 2`, and that is zero at
+/// α = 1 and grows with α.
+///
+/// ```
+/// use queryables::privacy::convert::rdp;
+/// use std::num::NonZeroU64;
+///
+/// let (order, epsilon) = ("2".parse()?, "1".parse()?);
+/// let ten = NonZeroU64::new(10).expect("not zero");
+/// assert!(rdp::discrete_laplace(order, ten, epsilon) < rdp::pure(order, epsilon));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn discrete_laplace(order: Order, steps: NonZeroU64, epsilon: Epsilon) -> Epsilon {
+    let most = pure(order, epsilon);
+    if steps == NonZeroU64::MIN || epsilon == Epsilon::ZERO {
+        return most;
+    }
+    let (excess, exact) = (excess(order), Interval::from(epsilon));
+    let both = Interval::ONE + excess + excess;
+    let (steps, one_less) = (steps.get(), steps.get() - 1);
+    let step = exact / Interval::whole(steps.into());
+    // 1 − e^−x, precise near zero.
+    let rest = |x: Interval| -(-x).exp_m1();
+    let falls = both * step;
+    let between = rest(falls * Interval::whole(one_less.into())) / rest(falls) * (-falls).exp();
+    let outside = Interval::ONE + (-(both * exact)).exp();
+    let sum = (outside + rest(step) * between) / (Interval::ONE + (-step).exp());
+    // Where an ε is so small that nothing is left of it in floats, what holds for all holds.
+    let loss = (exact + sum.ln() / excess).up();
+    loss.map_or(most, |loss: Epsilon| loss.min(most))
 }
 
 /// `e^x − 1 − x`, precise near zero.

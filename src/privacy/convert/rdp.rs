@@ -1,7 +1,7 @@
 //! Rényi privacy of a fixed order, to and from (ε, δ), and the Rényi curves of mechanisms.
 
 pub(crate) use super::curves::sampled;
-pub use super::curves::{gaussian, laplace, pure, subsampled_gaussian};
+pub use super::curves::{discrete_laplace, gaussian, laplace, pure, subsampled_gaussian};
 use super::search::most;
 use super::{either, log_inverse, loss_up, other_of_either, probability_up};
 use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Order, Unit, UnknownLoss, units};

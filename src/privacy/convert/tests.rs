@@ -1,6 +1,8 @@
 //! Every rounding is outward, and within 1e-9: against the formulas as printed, at 256 bits, over
 //! random and extreme arguments.
 
+use std::num::NonZeroU64;
+
 use super::*;
 use crate::privacy::oracle::{
     self, Real, at_least_zero, better_epsilon, deltas, epsilon_of, epsilons, exp, float,
@@ -106,6 +108,33 @@ proptest! {
         is_just_above(rdp::laplace(order, sensitivity, scale).unwrap(), &(ln(&moment) / excess));
         let gaussian = alpha * &ratio * &ratio / real(2.0);
         is_just_above(rdp::gaussian(order, sensitivity, scale).unwrap(), &gaussian);
+    }
+
+    #[test]
+    fn the_curve_of_discrete_laplace_noise_is_rounded_up(
+        order in orders(), steps in 1..30_u64, epsilon in sizes::<crate::privacy::units::Epsilon>(-3.0..1.0),
+    ) {
+        let (alpha, exact) = (quantity(order), quantity(epsilon));
+        let excess = &alpha - real(1.0);
+        let step = &exact / real(steps as f64);
+        let q = exp(&-&step);
+        let moment = |d: i64| {
+            // Below 0 and from d on the terms fall by q.
+            let both = exp(&(&excess * &step * real(d as f64))) + exp(&-(&alpha * &step * real(d as f64)));
+            let between = (1..d).map(|k| {
+                let exponent = &alpha * real(k as f64) - &excess * real((d - k) as f64);
+                exp(&-(exponent * &step))
+            });
+            (real(1.0) - &q) / (real(1.0) + &q)
+                * between.fold(both / (real(1.0) - &q), |sum, term| sum + term)
+        };
+        let truth = ln(&moment(steps as i64)) / &excess;
+        let given = rdp::discrete_laplace(order, NonZeroU64::new(steps).unwrap(), epsilon);
+        prop_assert!(quantity(given) >= truth);
+        prop_assert!(quantity(given) <= &truth * real(1.0 + 1e-9) + real(1e-14) / &excess);
+        // No less for a smaller change, and between the two that it lies between.
+        prop_assert!(moment(steps as i64 + 1) >= moment(steps as i64));
+        prop_assert!(given <= rdp::pure(order, epsilon));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod probabilistic_dp;
 mod pure_dp;
 mod rdp;
 mod rdp_grid;
+mod renyi;
 mod zcdp;
 
 pub use approx_dp::ApproxDp;
@@ -18,6 +19,7 @@ pub use probabilistic_dp::ProbabilisticDp;
 pub use pure_dp::PureDp;
 pub use rdp::Rdp;
 pub use rdp_grid::{GridError, RdpCurve, RdpGrid};
+pub use renyi::Renyi;
 pub use zcdp::ZCdp;
 
 /// [`Additive`](super::Additive) for a measure whose loss has checked arithmetic of its own.

@@ -95,20 +95,11 @@ impl RdpGrid {
             })
         }
     }
-
-    /// A loss: the ε that is found at each order.
-    ///
-    /// # Errors
-    ///
-    /// The first that is found.
-    pub fn curve_of<E>(&self, at: impl FnMut(Order) -> Result<Epsilon, E>) -> Result<RdpCurve, E> {
-        let epsilons: Result<Box<[_]>, E> = self.orders.iter().copied().map(at).collect();
-        epsilons.map(|epsilons| self.filled(epsilons))
-    }
 }
 
 impl RdpGrid {
-    fn filled(&self, epsilons: Box<[Epsilon]>) -> RdpCurve {
+    /// There is one value for each order.
+    pub(super) fn filled(&self, epsilons: Box<[Epsilon]>) -> RdpCurve {
         RdpCurve {
             orders: Arc::clone(&self.orders),
             epsilons,

@@ -1,0 +1,218 @@
+//! The sum of a real attribute.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::lattice::{EXPONENTS, LARGEST, in_steps, of_steps};
+use super::{Attribute, MechanismError, NoisySum, SummingRelation};
+use crate::machine::{Coins, Fault, Mechanism, Released};
+use crate::privacy::{AddRemove, Distance, Epsilon, Measure, Private, Relation, UnknownLoss};
+
+/// The sum of a real attribute that is clamped to a range and rounded to a lattice, plus discrete
+/// Laplace noise on the same lattice.
+///
+/// Use it for totals of what is measured rather than counted. The lattice may be fine: noise is as
+/// large as the range, whatever the step. For several such sums at once see
+/// [`GaussianVectorSum`](super::GaussianVectorSum).
+///
+/// ```
+/// use queryables::mechanisms::{Attribute, NoisyRealSum};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let litres: Arc<Vec<f64>> = Arc::new(vec![0.25, 1.5, 0.75, 12.0]);
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), litres)?;
+///
+/// // From 0 to 2 litres, in steps of 2^-10.
+/// let litres = Attribute::new("litres", |litres: &f64| *litres);
+/// let total = NoisyRealSum::new(AddRemove, litres, 0.0..=2.0, -10, "0.5".parse()?)?;
+/// let total: f64 = filter.release(&total)?;
+/// assert!((total - 4.5).abs() < 400.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// That of [`NoisySum`], for what each row has in steps of the lattice: rounding comes first, toward
+/// zero, and clamping after it, so that Δ is a whole number of steps, rounding included. The ends
+/// of the range are rounded outward. A row that cannot be read, or has what is not a number, counts as the number of
+/// the range that is nearest to zero. The answer is a multiple of the step, as far as floats go,
+/// which is postprocessing.
+pub struct NoisyRealSum<Row, R = AddRemove> {
+    steps: NoisySum<Row, R>,
+    exponent: i32,
+}
+
+impl<Row: 'static, R: SummingRelation> NoisyRealSum<Row, R> {
+    /// Sums `attribute`, clamped to `range`, in steps of 2 to the power of `exponent`, which is from
+    /// −500 to 500.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::BadRange`] if the exponent is none of these, an end of the range is not
+    /// finite or more than 2^50 steps away from zero, or the range is empty or makes no difference,
+    /// and the other errors of [`NoisySum::new`].
+    pub fn new(
+        relation: R,
+        attribute: Attribute<Row, f64>,
+        range: RangeInclusive<f64>,
+        exponent: i32,
+        epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
+        if !EXPONENTS.contains(&exponent) || range.is_empty() {
+            return Err(MechanismError::BadRange);
+        }
+        let low = end_in_steps(*range.start(), exponent, libm::floor)?;
+        let high = end_in_steps(*range.end(), exponent, libm::ceil)?;
+        let name = attribute.name().to_owned();
+        let in_steps = Attribute::new(name, move |row: &Row| {
+            in_steps(attribute.read(row).unwrap_or(0.0), exponent)
+        });
+        Ok(Self {
+            steps: NoisySum::new(relation, in_steps, low..=high, epsilon)?,
+            exponent,
+        })
+    }
+}
+
+/// An end of the range, rounded outward.
+fn end_in_steps(
+    end: f64,
+    exponent: i32,
+    outward: impl Fn(f64) -> f64,
+) -> Result<i64, MechanismError> {
+    let steps = outward(libm::scalbn(end, -exponent));
+    // Also where it is not a number.
+    if steps.abs() <= LARGEST as f64 {
+        Ok(steps as i64)
+    } else {
+        Err(MechanismError::BadRange)
+    }
+}
+
+impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyRealSum<Row, R> {
+    type Machine = Released<f64>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<f64>, Fault> {
+        let Released(steps) = self.steps.start(data, coins)?;
+        Ok(Released(of_steps(steps.into(), self.exponent)))
+    }
+}
+
+impl<Row, R: Relation, Me: Measure> Private<Me, R> for NoisyRealSum<Row, R>
+where
+    NoisySum<Row, R>: Private<Me, R>,
+{
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        self.steps.loss(measure)
+    }
+
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        self.steps.loss_at(measure, distance)
+    }
+}
+
+impl<Row, R: Copy> Clone for NoisyRealSum<Row, R> {
+    fn clone(&self) -> Self {
+        Self {
+            steps: self.steps.clone(),
+            exponent: self.exponent,
+        }
+    }
+}
+
+impl<Row, R: Relation> fmt::Debug for NoisyRealSum<Row, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NoisyRealSum")
+            .field("steps", &self.steps)
+            .field("exponent", &self.exponent)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::bracket::Bracket;
+    use crate::noise::enumerate::{Enumeration, enumerate_laws};
+    use crate::privacy::{PureDp, Rdp, Replace};
+    use dashu::rational::RBig;
+
+    fn sum<R: SummingRelation>(
+        relation: R,
+        range: RangeInclusive<f64>,
+        exponent: i32,
+    ) -> Result<NoisyRealSum<f64, R>, MechanismError> {
+        let itself = Attribute::new("itself", |row: &f64| {
+            assert!(*row < 1e9, "an unlucky row");
+            *row
+        });
+        NoisyRealSum::new(relation, itself, range, exponent, "1".parse().unwrap())
+    }
+
+    /// In quarters.
+    fn answers<R: SummingRelation>(sum: &NoisyRealSum<f64, R>, rows: &[f64]) -> Enumeration<i64> {
+        let data = Arc::new(rows.to_vec());
+        enumerate_laws(100, |coins| match sum.start(&data, coins) {
+            Ok(Released(sum)) => (4.0 * sum) as i64,
+            Err(_) => i64::MIN,
+        })
+    }
+
+    /// Whether some answer has odds that differ by more than e^(e/100).
+    fn exceeds(one: &Enumeration<i64>, other: &Enumeration<i64>, e: u32) -> bool {
+        let factor = Bracket::exp_minus(&RBig::from_parts(e.into(), 100_u8.into()));
+        one.outcomes
+            .iter()
+            .any(|(answer, mass)| mass * factor.low() > other.probability(answer) + &other.cut)
+    }
+
+    #[test]
+    fn the_loss_is_attained_and_not_exceeded_rounding_included() {
+        // From -0.5 to 1.3, which is rounded to 1.5: six quarters.
+        let sum = sum(AddRemove, -0.5..=1.3, -2).unwrap();
+        let none = answers(&sum, &[]);
+        for (row, attained) in [(1.6, true), (1e8, true), (1.499, false), (-9.0, false)] {
+            let one = answers(&sum, &[row]);
+            assert!(!exceeds(&one, &none, 100) && !exceeds(&none, &one, 100));
+            assert_eq!(exceeds(&one, &none, 99), attained, "{row}");
+        }
+        // What is no number, and what cannot be read, is zero.
+        for row in [f64::NAN, 2e9, 0.2, -0.2] {
+            assert_eq!(answers(&sum, &[row]), none);
+        }
+    }
+
+    #[test]
+    fn losses_are_those_in_steps() {
+        let sum = sum(Replace, -0.5..=1.5, -2).unwrap();
+        assert_eq!(sum.loss(&PureDp), Ok("1".parse().unwrap()));
+        let two = Distance::new(2).unwrap();
+        assert_eq!(sum.loss_at(&PureDp, two), Ok("2".parse().unwrap()));
+        let order = Rdp::new("2".parse().unwrap());
+        assert_eq!(sum.loss(&order), sum.steps.loss(&order));
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let error = |range, exponent| sum(AddRemove, range, exponent).map(|_| ());
+        #[expect(clippy::reversed_empty_ranges, reason = "that is the point")]
+        let empty = 2.0..=1.0;
+        for (range, exponent) in [
+            (empty, 0),
+            (0.0..=0.0, 0),
+            (f64::NAN..=1.0, 0),
+            (0.0..=f64::NAN, 0),
+            (0.0..=f64::INFINITY, 0),
+            (0.0..=2_f64.powi(51), 0),
+            (0.0..=1.0, 501),
+            (0.0..=1.0, -501),
+        ] {
+            assert_eq!(error(range, exponent), Err(MechanismError::BadRange));
+        }
+        assert_eq!(error(0.0..=2_f64.powi(50), 0), Ok(()));
+        // Less than a step, which is rounded to one.
+        assert_eq!(error(0.0..=0.1, 0), Ok(()));
+    }
+}

@@ -1,0 +1,51 @@
+use crate::privacy::{Epsilon, Measure, Order, Rdp, RdpCurve, RdpGrid, UnknownLoss};
+
+/// A measure that is made of Rényi divergences: [`Rdp`] at one order, [`RdpGrid`] at several.
+///
+/// Whoever knows the divergence of a mechanism at every order states its loss under both at once:
+///
+/// ```
+/// use queryables::privacy::{
+///     AddRemove, Epsilon, Private, PureDp, Renyi, UnknownLoss, convert::rdp,
+/// };
+///
+/// struct NoisyCount {
+///     epsilon: Epsilon,
+/// }
+///
+/// impl<Me: Renyi> Private<Me, AddRemove> for NoisyCount {
+///     fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+///         measure.at_each_order(|order| Ok(rdp::pure(order, self.epsilon)))
+///     }
+/// }
+/// ```
+pub trait Renyi: Measure {
+    /// The loss, from the divergence at each of its orders.
+    ///
+    /// # Errors
+    ///
+    /// The first that is found.
+    fn at_each_order(
+        &self,
+        divergence: impl FnMut(Order) -> Result<Epsilon, UnknownLoss>,
+    ) -> Result<Self::Loss, UnknownLoss>;
+}
+
+impl Renyi for Rdp {
+    fn at_each_order(
+        &self,
+        mut divergence: impl FnMut(Order) -> Result<Epsilon, UnknownLoss>,
+    ) -> Result<Epsilon, UnknownLoss> {
+        divergence(self.order())
+    }
+}
+
+impl Renyi for RdpGrid {
+    fn at_each_order(
+        &self,
+        divergence: impl FnMut(Order) -> Result<Epsilon, UnknownLoss>,
+    ) -> Result<RdpCurve, UnknownLoss> {
+        let epsilons: Result<Box<[_]>, _> = self.orders().iter().copied().map(divergence).collect();
+        epsilons.map(|epsilons| self.filled(epsilons))
+    }
+}
