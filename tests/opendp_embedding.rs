@@ -4,12 +4,12 @@ mod common;
 mod opendp_support;
 
 use common::{Answer, Touches, at, epsilon, pair};
-use opendp::combinators::{make_adaptive_composition, make_composition};
+use opendp::combinators::{make_adaptive_composition, make_approximate, make_composition};
 use opendp::core::{Function, Measurement};
 use opendp::domains::{AtomDomain, VectorDomain};
 use opendp::error::ErrorVariant;
 use opendp::measurements::make_laplace;
-use opendp::measures::MaxDivergence;
+use opendp::measures::{Approximate, MaxDivergence, ZeroConcentratedDivergence};
 use opendp::metrics::{AbsoluteDistance, HammingDistance, InsertDeleteDistance, SymmetricDistance};
 use opendp::transformations::{make_clamp, make_count, make_ordered_random};
 use opendp_support::*;
@@ -210,6 +210,30 @@ fn opendp_composes_filters_of_this_crate() {
         .join()
         .unwrap();
     assert_eq!((first, second), (epsilon("0.25"), epsilon("0.375")));
+}
+
+/// The limit that the guarantee of `make_interactive` names: approximate zCDP is composed one after
+/// the other, and OpenDP cannot freeze a handle of this crate. If it ever can, the warning goes.
+#[test]
+fn a_cast_to_approximate_zcdp_lets_the_handle_live_on() {
+    let filter = || {
+        let filter = Filter::concurrent(ZCdp, "0.5".parse().unwrap());
+        let filter = make_interactive(rows(), InsertDeleteDistance, ZCdp, AddRemove, filter);
+        make_approximate(filter.unwrap()).unwrap()
+    };
+    let composed = make_adaptive_composition(
+        rows(),
+        InsertDeleteDistance,
+        Approximate(ZeroConcentratedDivergence),
+        1,
+        vec![(0.5, 0.0); 2],
+    );
+    let mut composed = composed.unwrap().invoke(data().value()).unwrap();
+    let first = composed.eval(&filter()).unwrap();
+    composed.eval(&filter()).unwrap();
+    let runs = Tally::default();
+    let eighth = stating::<ZeroConcentratedDivergence>(0.125, &runs);
+    assert_eq!(first.release(&Measured::new(eighth)), Ok(1));
 }
 
 #[test]
