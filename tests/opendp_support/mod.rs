@@ -156,7 +156,7 @@ impl Within<AtomDomain<bool>, DiscreteDistance> for AnyTwo {
     }
 }
 
-/// A running filter on a bit, for randomized response.
+/// A bit, as data.
 pub fn bit(value: bool) -> Arc<Member<AtomDomain<bool>>> {
     Arc::new(Member::new(AtomDomain::default(), value).unwrap())
 }
