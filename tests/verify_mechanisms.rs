@@ -6,10 +6,14 @@ mod verify_support;
 use queryables::account::{Accounted, Accumulator};
 use queryables::compose::{Addressed, Filter};
 use queryables::mechanisms::{
-    AboveThreshold, Attribute, ConditionalResponse, ContinualCount, GaussianCount, NoisyCount,
-    Predicate, Priced, QueryAnswerer, RandomizedResponse, RevealingResponse,
+    AboveThreshold, Attribute, ConditionalResponse, ContinualCount, ExponentialMechanism,
+    GaussianCount, GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount, NoisyHistogram,
+    NoisyMax, NoisySum, Predicate, Priced, QueryAnswerer, RandomizedResponse, RevealingResponse,
+    SampledGaussianSum,
 };
-use queryables::privacy::{AddRemove, ApproxDp, Epsilon, EpsilonDelta, PureDp};
+use queryables::middle::ThroughExt;
+use queryables::privacy::convert::gdp;
+use queryables::privacy::{AddRemove, ApproxDp, Epsilon, EpsilonDelta, PureDp, Replace};
 use queryables::verify::{Children, Completeness, Pair, Rational, Verifier};
 use verify_support::*;
 
@@ -44,20 +48,36 @@ fn a_noisy_count_has_its_loss_and_no_less() {
 }
 
 #[test]
-fn a_gaussian_count_has_certified_deltas() {
-    // σ² = 1/(2ρ) = 1, one step apart. The loss is above 1 where the noise is at most -1, so that
-    // δ(1) = P(X ≤ -1) - e P(X ≤ -2) = 0.30054... - 0.15919...
-    let count = GaussianCount::new(is(7), "0.5".parse().unwrap()).unwrap();
+fn a_gaussian_count_has_the_deltas_of_the_gaussian_mechanism() {
+    // μ = 1, one step apart. The loss is above 1 where the answer is at least 3/2 away, which is
+    // where it is rounded: so nothing is lost, and δ(1) = Φ(-1/2) - e Φ(-3/2) = 0.1269367...
+    let count = GaussianCount::with_mu(is(7), "1".parse().unwrap()).unwrap();
     let pair = pair();
-    let worst = Verifier::new(&count, &pair, vec![()], 1)
-        .worst_delta_at(epsilon("1"))
-        .unwrap();
+    let verifier = Verifier::new(&count, &pair, vec![()], 1);
+    let worst = verifier.worst_delta_at(epsilon("1")).unwrap();
     let (low, high) = (worst.value.low().unwrap(), worst.value.high().unwrap());
     assert!(high - low < ratio(1, 1 << 27));
     assert!(
-        *low > ratio(14135, 100_000) && *high < ratio(14136, 100_000),
+        *low > ratio(126_936, 1_000_000) && *high < ratio(126_937, 1_000_000),
         "{worst}"
     );
+    // Elsewhere it is less than that of the Gaussian mechanism, and a little only.
+    for at in ["0.3", "0.5"] {
+        let bound = gdp::delta("1".parse().unwrap(), epsilon(at));
+        verifier.assert_private(
+            &ApproxDp,
+            &EpsilonDelta {
+                epsilon: epsilon(at),
+                delta: bound,
+            },
+        );
+        let less = 0.8 * bound.to_string().parse::<f64>().unwrap();
+        let less = epsilon_delta(at, &format!("{less:.9}"));
+        assert!(
+            verifier.check(&ApproxDp, &less).unwrap().is_refuted(),
+            "{at}"
+        );
+    }
 }
 
 #[test]
@@ -161,4 +181,138 @@ fn an_answerer_keeps_its_budget_whatever_is_paid() {
     verifier.assert_private(&ApproxDp, &epsilon_delta("2", "0.01"));
     let less = verifier.check(&ApproxDp, &epsilon_delta("1.6", "0.01"));
     assert!(less.unwrap().is_refuted());
+}
+
+#[test]
+fn sums_and_histograms_keep_their_loss() {
+    let value = Attribute::new("value", |row: &u8| i64::from(*row));
+    let sum = NoisySum::new(AddRemove, value, 0..=2, epsilon("2")).unwrap();
+    let bin = Attribute::new("bin", |row: &u8| usize::from(*row % 2));
+    let histogram = NoisyHistogram::new(Replace, bin, 2, epsilon("2")).unwrap();
+    let added = Pair::new(vec![7_u8], vec![7, 2]);
+    let replaced = Pair::new(vec![7_u8], vec![8]);
+    let claim = epsilon_delta("2", "0.001");
+    let less = epsilon_delta("1.9", "0.001");
+    let sums = Verifier::new(&sum, &added, vec![()], 1);
+    sums.assert_private(&ApproxDp, &claim);
+    assert!(sums.check(&ApproxDp, &less).unwrap().is_refuted());
+    let bins = Verifier::new(&histogram, &replaced, vec![()], 1).cut(ratio(1, 10_000));
+    bins.assert_private(&ApproxDp, &claim);
+    assert!(bins.check(&ApproxDp, &less).unwrap().is_refuted());
+}
+
+#[test]
+fn choices_keep_their_loss() {
+    // One vote for 8 instead of 7.
+    let pair = Pair::new(vec![7_u8], vec![8]);
+    let candidates = [is(7), is(8)];
+    let noisy = NoisyMax::new(Replace, candidates.clone(), epsilon("1")).unwrap();
+    let verifier = Verifier::new(&noisy, &pair, vec![()], 1).cut(ratio(1, 10_000));
+    verifier.assert_private(&ApproxDp, &epsilon_delta("1", "0.001"));
+    assert!(
+        verifier
+            .check(&ApproxDp, &epsilon_delta("0.4", "0.001"))
+            .unwrap()
+            .is_refuted()
+    );
+    let exponential = ExponentialMechanism::new(Replace, candidates, epsilon("1")).unwrap();
+    let verifier = Verifier::new(&exponential, &pair, vec![()], 1);
+    // Odds of e^(1/2) to 1 on either side.
+    assert!(
+        verifier
+            .check(&PureDp, &epsilon("0.500000001"))
+            .unwrap()
+            .holds()
+    );
+    assert!(
+        verifier
+            .check(&PureDp, &epsilon("0.499999999"))
+            .unwrap()
+            .is_refuted()
+    );
+}
+
+#[test]
+fn a_sparse_vector_keeps_its_loss_counts_included() {
+    let pair = pair();
+    let search: AboveThreshold<u8> = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
+    let sparse = search.with_counts(epsilon("1")).unwrap();
+    let verifier = Verifier::new(&sparse, &pair, vec![is(7)], 1).cut(ratio(1, 500));
+    verifier.assert_private(&ApproxDp, &epsilon_delta("3", "0.02"));
+    let less = epsilon_delta("0.5", "0.02");
+    assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
+}
+
+#[test]
+fn multiplicative_weights_keep_their_loss() {
+    let pair = Pair::new(vec![0_u8, 1], vec![1, 1]);
+    let weights = MultiplicativeWeights::new(vec![0, 1], 2, 1, 1, epsilon("4")).unwrap();
+    let verifier = Verifier::new(&weights, &pair, vec![is(0)], 1).cut(ratio(1, 40));
+    verifier.assert_private(&ApproxDp, &epsilon_delta("4", "0.1"));
+    let less = epsilon_delta("0.1", "0.1");
+    assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
+}
+
+/// In steps of the lattice.
+fn steps(sum: Vec<f64>) -> Vec<i64> {
+    sum.into_iter().map(|x| x as i64).collect()
+}
+
+#[test]
+fn a_vector_sum_has_the_deltas_of_the_gaussian_mechanism() {
+    // One vector of length 5.
+    let pair = Pair::new(vec![], vec![[3.0, 4.0]]);
+    let vector = Attribute::new("itself", |row: &[f64; 2]| row.to_vec());
+    let lattice = Lattice {
+        exponent: 0,
+        radius: 5,
+    };
+    let mu = "1".parse().unwrap();
+    let sum = GaussianVectorSum::with_mu(AddRemove, vector.clone(), 2, lattice, mu).unwrap();
+    let sum = sum.mapped(steps);
+    let verifier = Verifier::new(&sum, &pair, vec![()], 1).cut(ratio(1, 1000));
+    let delta_of = |at: &str| {
+        gdp::delta(mu, epsilon(at))
+            .to_string()
+            .parse::<f64>()
+            .unwrap()
+    };
+    for at in ["0.5", "1"] {
+        // What was cut is added to what is found.
+        verifier.assert_private(
+            &ApproxDp,
+            &epsilon_delta(at, &format!("{:.6}", delta_of(at) + 5e-3)),
+        );
+        let less = epsilon_delta(at, &format!("{:.6}", 0.95 * delta_of(at)));
+        assert!(
+            verifier.check(&ApproxDp, &less).unwrap().is_refuted(),
+            "{at}"
+        );
+    }
+}
+
+#[test]
+fn a_sampled_sum_has_the_deltas_of_the_sampled_gaussian_mechanism() {
+    // Δ = 4 steps and σ = 4, one row in four: adding it makes 3/4 + e^(…)/4 of the odds.
+    let pair = Pair::new(vec![], vec![4.0]);
+    let value = Attribute::new("itself", |row: &f64| vec![*row]);
+    let lattice = Lattice {
+        exponent: 0,
+        radius: 4,
+    };
+    let (rate, mu) = ("0.25".parse().unwrap(), "1".parse().unwrap());
+    let sum = SampledGaussianSum::new(value, 1, lattice, rate, mu)
+        .unwrap()
+        .mapped(steps);
+    let verifier = Verifier::new(&sum, &pair, vec![()], 1).cut(ratio(1, 100_000));
+    // With every row it would be 0.1269 at ε = 1. Amplified: (1, δ) becomes
+    // (ln(1 + (e - 1)/4), δ/4) (Balle, Barthe, Gaboardi 2018, Theorem 8).
+    let amplified = "0.357374";
+    let quarter = 0.126_936_8 / 4.0;
+    verifier.assert_private(
+        &ApproxDp,
+        &epsilon_delta(amplified, &format!("{:.6}", quarter + 5e-5)),
+    );
+    let less = epsilon_delta(amplified, &format!("{:.6}", 0.95 * quarter));
+    assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
 }

@@ -55,9 +55,12 @@ pub(super) fn list(support: &Support, cut: &Rational) -> Result<Listed, VerifyEr
         }
         Support::ExponentialChoice { gaps, rate } => {
             let rate = rational(*rate);
+            // From the smallest on: of a choice whose weights are all next to nothing, nothing
+            // would be known.
+            let smallest = gaps.iter().min().copied().unwrap_or_default();
             let weights: Vec<_> = gaps
                 .iter()
-                .map(|gap| Interval::exp_minus(&(&rate * Rational::from(*gap))))
+                .map(|gap| Interval::exp_minus(&(&rate * Rational::from(gap - smallest))))
                 .collect();
             Ok(Listed::all(shares(&weights)))
         }
@@ -331,8 +334,9 @@ mod tests {
         assert_digits(&listed.branches[0].1, 6_321_205_588);
         assert_digits(&listed.branches[1].1, 3_678_794_411);
         // 1, e^-1.5 and e^-0.5 over their sum.
+        let far = u64::MAX - 3;
         let listed = assert_whole(&Support::ExponentialChoice {
-            gaps: vec![0, 3, 1],
+            gaps: vec![far, far + 3, far + 1],
             rate: ratio(1, 2),
         });
         for ((outcome, mass), (k, digits)) in
