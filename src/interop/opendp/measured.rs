@@ -27,7 +27,10 @@ use crate::privacy::{Distance, Measure, Private, UnknownLoss};
 /// domain than that of the data fails, and is charged.
 ///
 /// An error or a panic in OpenDP's code leaves the charge standing and closes the child. What
-/// OpenDP says about it goes nowhere: it may contain data.
+/// OpenDP says about it goes nowhere: it may contain data. The message of a panic goes to the
+/// process's panic hook, as always, but OpenDP's arithmetic takes that hook out and puts it back at
+/// every sum: with several threads, a hook of yours may not be there when it is needed, or be gone
+/// for good. Do not rely on one, and show standard error to no analyst.
 ///
 /// # Guarantee
 ///

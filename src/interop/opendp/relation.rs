@@ -61,7 +61,8 @@ use crate::privacy::{AddRemove, Distance, Relation, Replace, UnknownLoss};
 )]
 pub trait Within<DI: Domain, MI: Metric>: Relation {
     /// A bound on the distance between any two members of the domain that are this many steps
-    /// apart, every step being between members of the domain.
+    /// apart, every step being between members of the domain. All that is launched under the
+    /// relation rests on it.
     ///
     /// # Errors
     ///
@@ -90,7 +91,7 @@ pub trait Within<DI: Domain, MI: Metric>: Relation {
 )]
 pub trait Reaches<DI: Domain, MI: Metric>: Relation {
     /// A number of steps that leads from any member of the domain to any other within this
-    /// distance, by way of members of the domain. At least one: nobody asks for less.
+    /// distance, by way of members of the domain. All that OpenDP concludes rests on it.
     ///
     /// # Errors
     ///
