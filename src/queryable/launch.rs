@@ -93,12 +93,6 @@ impl<K: Ord, D: ?Sized, F: ContinuationRule, R, X> Opens
     }
 }
 
-/// A handle that stays on its thread, or why there is none.
-type LaunchedHere<S, G> = Result<
-    LocalQueryable<<S as Machine>::Query, <S as Machine>::Answer>,
-    LaunchError<<<G as Gate>::Measure as Measure>::Loss>,
->;
-
 impl<D, G, R, X> Compositor<D, G, R, X>
 where
     D: ?Sized,
@@ -131,7 +125,10 @@ where
     /// # Errors
     ///
     /// As for [`launch`](Self::launch).
-    pub fn launch_local<M, S>(&self, mechanism: &M) -> LaunchedHere<S, G>
+    pub fn launch_local<M, S>(
+        &self,
+        mechanism: &M,
+    ) -> Result<LocalQueryable<S::Query, S::Answer>, LaunchError<<G::Measure as Measure>::Loss>>
     where
         M: Mechanism<D, Machine = S> + Private<G::Measure, R>,
         S: Machine + 'static,
