@@ -29,15 +29,15 @@ where
     M::Machine::open(child, coins).ok_or(Fault::Failed)
 }
 
+/// The handle to a machine `S` that stays on its thread.
+pub type LocalHandle<S> = LocalQueryable<<S as Machine>::Query, <S as Machine>::Answer>;
+
 /// [`launch`] for a machine that cannot be sent to another thread: the handle stays on this one.
 ///
 /// # Errors
 ///
 /// The mechanism's fault.
-pub fn launch_local<D, M, S>(
-    mechanism: &M,
-    data: Arc<D>,
-) -> Result<LocalQueryable<S::Query, S::Answer>, Fault>
+pub fn launch_local<D, M, S>(mechanism: &M, data: Arc<D>) -> Result<LocalHandle<S>, Fault>
 where
     D: ?Sized,
     M: Mechanism<D, Machine = S>,
@@ -128,7 +128,7 @@ where
     pub fn launch_local<M, S>(
         &self,
         mechanism: &M,
-    ) -> Result<LocalQueryable<S::Query, S::Answer>, LaunchError<<G::Measure as Measure>::Loss>>
+    ) -> Result<LocalHandle<S>, LaunchError<<G::Measure as Measure>::Loss>>
     where
         M: Mechanism<D, Machine = S> + Private<G::Measure, R>,
         S: Machine + 'static,

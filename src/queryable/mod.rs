@@ -8,4 +8,4 @@ mod handle;
 mod launch;
 
 pub use handle::{LocalQueryable, Queryable};
-pub use launch::{Opens, launch, launch_local};
+pub use launch::{LocalHandle, Opens, launch, launch_local};
