@@ -24,6 +24,10 @@ mod interleave;
 #[allow(dead_code)]
 mod odometer;
 
+#[path = "../examples/opendp.rs"]
+#[allow(dead_code)]
+mod opendp_inside;
+
 #[path = "../examples/person_in_the_middle.rs"]
 #[allow(dead_code)]
 mod person_in_the_middle;
@@ -31,6 +35,10 @@ mod person_in_the_middle;
 #[path = "../examples/threads.rs"]
 #[allow(dead_code)]
 mod threads;
+
+#[path = "../examples/audit.rs"]
+#[allow(dead_code)]
+mod audit;
 
 #[path = "../examples/verify_my_mechanism.rs"]
 #[allow(dead_code)]
@@ -92,4 +100,30 @@ fn the_home_made_sparse_vector_is_caught_and_the_repaired_one_passes() {
     // It finds out that the threshold is high, and then that a count is higher.
     assert!(home_made.contains("true: ask 8\n"), "{text}");
     assert!(repaired.contains("\nprivate: "), "{text}");
+}
+
+/// Of the published versions, those that are not private are refuted. The seed is fixed; with any
+/// other, each of the two that are private would be refuted with probability at most 1e-9.
+#[test]
+fn the_published_sparse_vectors_are_told_apart() {
+    let text = output_of!(audit);
+    let versions: Vec<&str> = text.trim_end().split("\n\n").skip(1).collect();
+    assert_eq!(versions.len(), 7, "{text}");
+    for version in versions {
+        let refuted = version.contains("\na loss of 2 is refuted: ");
+        let not_refuted = version.contains("\na loss of 2 is not refuted, which is no proof: ");
+        let private = version.contains("(private: true)");
+        assert_eq!((refuted, not_refuted), (!private, private), "{version}");
+    }
+}
+
+#[test]
+fn the_same_noise_goes_further_than_under_opendps_filter() {
+    let text = output_of!(opendp_inside);
+    assert!(text.contains("OpenDP's filter admits 99.\n"), "{text}");
+    assert!(
+        text.contains("This crate's filter admits 349: 347 counts, a search, and a compositor"),
+        "{text}"
+    );
+    assert!(text.ends_with("Left: 0.2.\n"), "{text}");
 }

@@ -10,11 +10,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 /// does, others launch without end, and whoever looks takes the state from the cache of the one
 /// who works with it: that costs more than the decision. So the next looks are rare, and everybody
 /// gets hundreds of launches done in the meantime, as many in all as if he were alone. The price
-/// is that a launch in such a crowd may take some ten microseconds. Who has looked often enough goes
-/// to sleep, for what if somebody fell asleep over a decision?
+/// is that a launch in such a crowd may take tens of microseconds. Who has looked often enough goes to
+/// sleep, for what if somebody fell asleep over a decision?
 ///
-/// Measured (`peers`): with the lock's own waiting two threads got a fifth of one thread's launches
-/// done, with 256 and 512 pauses nine tenths or all of them, with these all of them.
+/// Measured on two cores: with the lock's own waiting two threads get a fifth of one thread's
+/// launches done, with 256 and 512 pauses nine tenths or all of them, with these all of them.
 const PAUSES: [u32; 3] = [1, 512, 1024];
 
 /// Waits for the lock. Whoever panicked with it in his hands has said so himself: poison is not

@@ -11,9 +11,11 @@
 mod adversary;
 mod boxed;
 mod coins;
+mod guard;
 mod inspect;
 mod laws;
 mod mechanism;
+mod pair;
 mod ratio;
 mod seeded;
 mod system;
@@ -25,9 +27,13 @@ pub use boxed::BoxedMachine;
 #[cfg(any(test, feature = "verify"))]
 pub(crate) use coins::total_weight;
 pub use coins::{Coins, CoinsError, Law, Support};
+#[cfg(feature = "verify")]
+pub(crate) use guard::guarded;
+pub(crate) use guard::view_of;
 pub use inspect::{Inspect, StateKey};
 pub use laws::{Bernoulli, Weighted};
 pub use mechanism::{Mechanism, Released};
+pub use pair::{Direction, Pair};
 pub use ratio::Ratio;
 pub use seeded::NotPrivateSeededCoins;
 pub use system::SystemCoins;

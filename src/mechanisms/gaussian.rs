@@ -4,8 +4,8 @@ use super::{MechanismError, over};
 use crate::machine::Ratio;
 use crate::noise::RoundedGaussian;
 use crate::privacy::{
-    Distance, Gdp, Implies, Measure, Mu, Overflow, Renyi, Rho, Square, Unit, UnknownLoss, ZCdp,
-    units,
+    Distance, Epsilon, Gdp, Implies, Measure, Mu, Overflow, Rdp, RdpCurve, RdpGrid, Rho, Square,
+    Unit, UnknownLoss, ZCdp, units,
 };
 
 /// Noise for answers that change by at most Δ, and the loss that it was made for.
@@ -52,6 +52,17 @@ impl Gaussian {
 }
 
 impl GaussianLoss {
+    fn implies<Me: Measure>(self, measure: &Me) -> Result<Me::Loss, UnknownLoss>
+    where
+        ZCdp: Implies<Me>,
+        Gdp: Implies<Me>,
+    {
+        match self {
+            Self::Rho(rho) => ZCdp.imply(&rho, measure),
+            Self::Mu(mu) => Gdp.imply(&mu, measure),
+        }
+    }
+
     /// What it costs datasets so far apart: their answers are as many times Δ apart.
     pub(super) fn at(self, distance: Distance) -> Result<Self, UnknownLoss> {
         Ok(match self {
@@ -65,6 +76,12 @@ impl GaussianLoss {
 /// order or at those of a grid.
 ///
 /// [`GaussianCount`](super::GaussianCount) is an example of what states its loss under all of them.
+#[diagnostic::on_unimplemented(
+    message = "no loss under `{Self}` is stated here",
+    label = "no proved loss under this measure",
+    note = "Gaussian noise states its loss under `ZCdp`, `Gdp`, `Rdp` and `RdpGrid`",
+    note = "for (ε, δ) at the end, restate it: `RestatedAt`"
+)]
 pub trait GaussianMeasure: Measure {
     /// What noise of this loss costs.
     #[doc(hidden)]
@@ -95,20 +112,23 @@ impl GaussianMeasure for Gdp {
     }
 }
 
-/// αρ or αμ²/2 at every order α.
-impl<Me: Renyi> GaussianMeasure for Me {
-    fn of_gaussian(&self, loss: GaussianLoss) -> Result<Me::Loss, UnknownLoss> {
-        match loss {
-            GaussianLoss::Rho(rho) => ZCdp.imply(&rho, self),
-            GaussianLoss::Mu(mu) => Gdp.imply(&mu, self),
-        }
+/// αρ or αμ²/2, rounded up.
+impl GaussianMeasure for Rdp {
+    fn of_gaussian(&self, loss: GaussianLoss) -> Result<Epsilon, UnknownLoss> {
+        loss.implies(self)
+    }
+}
+
+/// αρ or αμ²/2 at every order α, rounded up.
+impl GaussianMeasure for RdpGrid {
+    fn of_gaussian(&self, loss: GaussianLoss) -> Result<RdpCurve, UnknownLoss> {
+        loss.implies(self)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::Rdp;
 
     fn rho(text: &str) -> GaussianLoss {
         GaussianLoss::Rho(text.parse().unwrap())

@@ -13,9 +13,12 @@ use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
 ///
 /// Added to a whole number it is a *postprocessing of the Gaussian mechanism*: the sum is what
 /// rounding makes of the number plus a Gaussian value. So whatever is known of that mechanism holds
-/// without a gap, GDP and sampling included. Of [`DiscreteGaussian`] noise it is not known, and as
-/// for GDP it is false: a discrete Gaussian has the Rényi divergences of the continuous one at whole
-/// orders, and so it would have its trade-off function if it had one at least as good.
+/// without a gap, GDP and sampling included, and on whole numbers that change by one no noise with
+/// the same μ-GDP is smaller (Awan and Ramasethu 2024).
+///
+/// [`DiscreteGaussian`] noise of the same variance is not as private in the sense of GDP. It has the
+/// same Rényi divergences at whole orders; with a trade-off function nowhere below that of the
+/// Gaussian mechanism it would have the very same one, and its own is a polygon.
 ///
 /// ```
 /// use queryables::machine::{Coins, Law, NotPrivateSeededCoins, Ratio, Support};

@@ -75,8 +75,15 @@ impl Implies<ApproxZCdp> for ApproxDp {
 }
 
 /// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order.
-impl<To: Renyi> Implies<To> for PureDp {
-    fn imply(&self, loss: &Epsilon, to: &To) -> Result<To::Loss, UnknownLoss> {
+impl Implies<Rdp> for PureDp {
+    fn imply(&self, loss: &Epsilon, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
+        to.at_each_order(|order| Ok(convert::rdp::pure(order, *loss)))
+    }
+}
+
+/// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order.
+impl Implies<RdpGrid> for PureDp {
+    fn imply(&self, loss: &Epsilon, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
         to.at_each_order(|order| Ok(convert::rdp::pure(order, *loss)))
     }
 }
@@ -98,8 +105,16 @@ impl Implies<ZCdp> for Gdp {
 }
 
 /// μ-GDP has at most the Rényi divergence αμ²/2 of the Gaussians, at every order α.
-impl<To: Renyi> Implies<To> for Gdp {
-    fn imply(&self, loss: &Mu, to: &To) -> Result<To::Loss, UnknownLoss> {
+impl Implies<Rdp> for Gdp {
+    fn imply(&self, loss: &Mu, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
+        let rho = half_square(*loss)?;
+        to.at_each_order(|order| at_order(rho, order))
+    }
+}
+
+/// μ-GDP has at most the Rényi divergence αμ²/2 of the Gaussians, at every order α.
+impl Implies<RdpGrid> for Gdp {
+    fn imply(&self, loss: &Mu, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
         let rho = half_square(*loss)?;
         to.at_each_order(|order| at_order(rho, order))
     }
@@ -116,8 +131,15 @@ impl Implies<ApproxZCdp> for ZCdp {
 }
 
 /// ρ-zCDP is ρα-RDP at every order α, by definition.
-impl<To: Renyi> Implies<To> for ZCdp {
-    fn imply(&self, loss: &Rho, to: &To) -> Result<To::Loss, UnknownLoss> {
+impl Implies<Rdp> for ZCdp {
+    fn imply(&self, loss: &Rho, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
+        to.at_each_order(|order| at_order(*loss, order))
+    }
+}
+
+/// ρ-zCDP is ρα-RDP at every order α, by definition.
+impl Implies<RdpGrid> for ZCdp {
+    fn imply(&self, loss: &Rho, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
         to.at_each_order(|order| at_order(*loss, order))
     }
 }

@@ -178,18 +178,16 @@ fn rounded_gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyErr
         let power = Interval::exp_minus(&(x * x / &variance / &two));
         power.high() * &variance / x
     };
-    // One half of the line, up to the end of each integer's share.
-    let mut up_to = vec![bell_up_to(&end_of(0), &variance)];
+    // One half of the line, up to the end of the share of k.
+    let mut so_far = bell_up_to(&end_of(0), &variance);
+    let mut weights = vec![so_far.plus(&so_far)];
     loop {
-        let k = up_to.len() as u64 - 1;
-        let (so_far, tail) = (&up_to[up_to.len() - 1], beyond(&end_of(k)));
+        let k = weights.len() as u64 - 1;
+        let tail = beyond(&end_of(k));
         // The half line is at least what is known of it.
         let rest = &tail / so_far.low();
         if rest <= *cut {
             let half = Interval::between(so_far.low().clone(), so_far.high() + &tail);
-            let first = up_to[0].plus(&up_to[0]);
-            let others = up_to.windows(2).map(|ends| ends[1].minus(&ends[0]));
-            let weights: Vec<_> = std::iter::once(first).chain(others).collect();
             return Ok(Listed {
                 branches: mirrored(shares_of(&weights, &half.plus(&half))),
                 rest,
@@ -198,7 +196,9 @@ fn rounded_gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyErr
         if 2 * k > MOST_OUTCOMES {
             return Err(VerifyError::TooManyOutcomes { outcomes: 2 * k });
         }
-        up_to.push(bell_up_to(&end_of(k + 1), &variance));
+        let next = bell_up_to(&end_of(k + 1), &variance);
+        weights.push(next.minus(&so_far));
+        so_far = next;
     }
 }
 

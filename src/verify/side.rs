@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey, guarded};
 
 /// One of the two sides that are compared.
 pub(super) struct Side<'a, Q, A> {
@@ -80,9 +80,4 @@ impl<'a, Q, A> Side<'a, Q, A> {
     ) -> Result<Box<dyn Running<Q, A> + 'a>, Fault> {
         (self.start)(coins)
     }
-}
-
-/// A panic is a failure, as it is for whoever holds a handle.
-pub(super) fn guarded<T>(code: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or(Err(Fault::Failed))
 }

@@ -12,8 +12,8 @@ use super::share::on_a_deep_stack;
 use super::side::Side;
 use super::solve::{PointOf, Solver, Target};
 use super::strategy::Strategy;
-use super::worst::{Completeness, Direction, Worst, exp_of, order_of};
-use super::{Interval, Pair, Rational, VerifyError};
+use super::worst::{Completeness, Worst, exp_of, order_of};
+use super::{Direction, Interval, Pair, Rational, VerifyError};
 use crate::machine::{Inspect, Machine, Mechanism};
 use crate::privacy::{Epsilon, Order};
 

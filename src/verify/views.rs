@@ -8,11 +8,8 @@ use std::sync::Arc;
 
 use super::branching::{Branching, every_path_twice};
 use super::error::LIMIT;
-use super::side::guarded;
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{
-    Adversary, Coins, CoinsError, Fault, Law, Machine, Mechanism, View, interact,
-};
+use crate::machine::{Adversary, Coins, CoinsError, Law, Machine, Mechanism, View, view_of};
 
 /// A probability distribution with finitely many outcomes.
 ///
@@ -90,7 +87,8 @@ impl<T> Distribution<T> {
     }
 }
 
-/// The law of what an adversary sees: every run of [`interact`], with its exact probability.
+/// The law of what an adversary sees: every run of
+/// [`interact`](crate::machine::interact), with its exact probability.
 ///
 /// `adversary` makes the adversary anew for each run; its coins are enumerated too. A mechanism
 /// that fails to start is seen to: [`View::started`].
@@ -140,21 +138,14 @@ where
             return Err(VerifyError::Limit { limit: LIMIT });
         }
         let coins = RefCell::new(coins);
-        let mut of_machine = Shared(&coins);
-        let view = match guarded(|| mechanism.start(data, &mut of_machine)) {
-            Ok(machine) => interact(
-                &mut adversary(),
-                &mut Guarded(machine),
-                &mut Shared(&coins),
-                &mut of_machine,
-                rounds,
-            ),
-            Err(_) => View {
-                started: false,
-                ..View::default()
-            },
-        };
-        Ok(view)
+        Ok(view_of(
+            mechanism,
+            data,
+            &mut adversary(),
+            &mut Shared(&coins),
+            &mut Shared(&coins),
+            rounds,
+        ))
     })?;
     let list = outcomes.list.into_iter();
     Ok(Distribution {
@@ -177,17 +168,5 @@ impl Coins for Shared<'_, '_, '_> {
 
     fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {
         self.0.borrow_mut().weighted(weights)
-    }
-}
-
-/// A machine whose panics are failures.
-struct Guarded<S>(S);
-
-impl<S: Machine> Machine for Guarded<S> {
-    type Query = S::Query;
-    type Answer = S::Answer;
-
-    fn step(&mut self, query: S::Query, coins: &mut dyn Coins) -> Result<S::Answer, Fault> {
-        guarded(|| self.0.step(query, coins))
     }
 }

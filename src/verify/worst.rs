@@ -4,7 +4,7 @@ use std::fmt::{self, Debug};
 
 use super::objective::Value;
 use super::strategy::Strategy;
-use super::{Interval, Rational, VerifyError};
+use super::{Direction, Interval, Rational, VerifyError};
 use crate::privacy::{Epsilon, Order};
 
 /// Whether everything was followed.
@@ -17,15 +17,6 @@ pub enum Completeness {
         /// At most this probability was not followed, whatever the adversary does.
         mass: Rational,
     },
-}
-
-/// Which of the two datasets comes first in the divergence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// The first dataset against the second.
-    Forward,
-    /// The second dataset against the first.
-    Backward,
 }
 
 /// The worst that any adversary can do.
@@ -49,11 +40,7 @@ pub struct Worst<Q, A> {
 
 impl<Q: Debug, A: Debug> fmt::Display for Worst<Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let direction = match self.direction {
-            Direction::Forward => "first dataset against second",
-            Direction::Backward => "second dataset against first",
-        };
-        writeln!(f, "{} ({direction}), attained by:", self.value)?;
+        writeln!(f, "{} ({}), attained by:", self.value, self.direction)?;
         write!(f, "{}", self.adversary)?;
         if let Completeness::Truncated { mass } = &self.completeness {
             write!(f, "\nnot followed: a probability of at most {mass}")?;

@@ -1,5 +1,6 @@
 //! Two datasets that must not be told apart.
 
+use std::fmt;
 use std::sync::Arc;
 
 /// Two neighbouring datasets.
@@ -30,5 +31,23 @@ impl<D: ?Sized> Pair<D> {
     #[must_use]
     pub fn other(&self) -> &Arc<D> {
         &self.other
+    }
+}
+
+/// Which of the two datasets comes first in the divergence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// The first dataset against the second.
+    Forward,
+    /// The second dataset against the first.
+    Backward,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Forward => "first dataset against second",
+            Self::Backward => "second dataset against first",
+        })
     }
 }

@@ -1,0 +1,23 @@
+//! Why there was no audit.
+
+use thiserror::Error;
+
+use crate::machine::CoinsError;
+
+/// Why an audit was not run. No machine was started then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// Nothing can be learned from no runs.
+    #[error("an audit needs at least one trial")]
+    NoTrials,
+    /// A bound that is never wrong says nothing, and one that may always be wrong too.
+    #[error("the probability of failure must be greater than 0 and less than 1")]
+    BadFailure,
+    /// Every mechanism is (0, 1)-private.
+    #[error("delta must be less than 1: with a delta of 1 everything is private")]
+    BadDelta,
+    /// There is no randomness to run with.
+    #[error(transparent)]
+    NoCoins(#[from] CoinsError),
+}

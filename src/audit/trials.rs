@@ -1,0 +1,371 @@
+//! Running a mechanism on two datasets, again and again.
+
+use std::fmt::{self, Debug};
+use std::hash::Hash;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use super::AuditError;
+use super::event::{Counts, Side, Tally};
+use super::finding::{Finding, Level};
+use crate::machine::{
+    Adversary, Coins, CoinsError, Direction, Machine, Mechanism, NotPrivateSeededCoins, Pair,
+    SystemCoins, View, view_of,
+};
+use crate::privacy::Delta;
+
+/// A mechanism, two datasets and an adversary, to be run against each other many times.
+///
+/// | to audit | use |
+/// |---|---|
+/// | whatever tells the two datasets apart, where views repeat themselves | [`run`](Self::run) |
+/// | whatever tells them apart in some feature of the view | [`run_by`](Self::run_by) |
+/// | one event, named beforehand | [`run_on`](Self::run_on) |
+///
+/// # Example
+///
+/// ```
+/// use queryables::audit::{Audit, Pair};
+/// use queryables::machine::Script;
+/// use queryables::mechanisms::{NoisyCount, Predicate};
+/// use queryables::privacy::PureDp;
+///
+/// let everybody = Predicate::new("everybody", |_: &u8| true);
+/// let count = NoisyCount::new(everybody, "2".parse()?)?;
+/// // One row more or less, and one question; noise is all that a view holds.
+/// let pair = Pair::new(vec![7, 7], vec![7]);
+/// let audit = Audit::new(&count, &pair, || Script::new([()]), 1).trials(2000);
+///
+/// let finding = audit.run()?;
+/// assert!(finding.epsilon > "1".parse()?);
+/// assert!(finding.check(&PureDp, &"1".parse()?).is_refuted());
+/// assert!(!finding.check(&PureDp, &"2".parse()?).is_refuted());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// That of [`Finding`], if every run is independent of the others: a mechanism starts afresh, so
+/// does the adversary, and labels depend on the view alone. Nothing else is assumed of any of them.
+///
+/// Why: each of the four numbers that a run of the audit computes is a Clopper–Pearson bound at a
+/// quarter of the failure probability. For a given event they bound its probability from below and
+/// from above on each dataset, and thereby also that of its opposite. For learned ones there are
+/// two, one for each direction, with two bounds each; both are fixed before the first of the runs
+/// on which they are counted.
+pub struct Audit<'a, A> {
+    view: Box<Run<'a, A>>,
+    trials: u32,
+    failure: Delta,
+    delta: Delta,
+    seed: Option<u64>,
+}
+
+type Run<'a, A> = dyn Fn(Side, &mut dyn Coins, &mut dyn Coins) -> View<A> + 'a;
+
+impl<'a, A> Audit<'a, A> {
+    /// Audits a mechanism on a pair of neighbouring datasets, against an adversary that is made anew
+    /// for each run and asks at most `rounds` queries.
+    ///
+    /// If nothing else is said, there are 10 000 trials, a failure probability of 1e-9, δ = 0, and
+    /// the operating system's coins.
+    pub fn new<D, M, V>(
+        mechanism: &'a M,
+        pair: &'a Pair<D>,
+        adversary: impl Fn() -> V + 'a,
+        rounds: usize,
+    ) -> Self
+    where
+        D: ?Sized,
+        M: Mechanism<D, Machine: Machine<Query = V::Query, Answer = A>> + ?Sized,
+        V: Adversary<Answer = A>,
+    {
+        let view = move |side, of_adversary: &mut dyn Coins, of_machine: &mut dyn Coins| {
+            let data: &Arc<D> = match side {
+                Side::First => pair.one(),
+                Side::Second => pair.other(),
+            };
+            let mut adversary = adversary();
+            view_of(
+                mechanism,
+                data,
+                &mut adversary,
+                of_adversary,
+                of_machine,
+                rounds,
+            )
+        };
+        Self {
+            view: Box::new(view),
+            trials: 10_000,
+            // 1e-9 in units of 1e-38.
+            failure: Delta::from_units(10_u128.pow(29)).unwrap_or_default(),
+            delta: Delta::ZERO,
+            seed: None,
+        }
+    }
+
+    /// Counts so many runs on each dataset. To learn an event takes as many again.
+    #[must_use]
+    pub fn trials(self, trials: u32) -> Self {
+        Self { trials, ..self }
+    }
+
+    /// How likely the finding may be to be wrong.
+    #[must_use]
+    pub fn failure(self, failure: Delta) -> Self {
+        Self { failure, ..self }
+    }
+
+    /// The δ at which ε is bounded, and for which an event is learned.
+    #[must_use]
+    pub fn delta(self, delta: Delta) -> Self {
+        Self { delta, ..self }
+    }
+
+    /// Runs with the coins of a seed, so that the audit gives the same finding each time.
+    ///
+    /// The seed must be chosen before anything was seen that was drawn from it: an event, or a
+    /// seed, that was picked because of what this very seed gave is no longer covered by the
+    /// failure probability. (An event that [`run`](Self::run) has learned may be given to
+    /// [`run_on`](Self::run_on) with the same seed; it is then counted on the same runs again.)
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self {
+            seed: Some(seed),
+            ..self
+        }
+    }
+
+    /// Learns which views tell the datasets apart, and counts them on runs of their own.
+    ///
+    /// It finds something where views repeat themselves: answers from a small set, no coins of the
+    /// adversary. For others, [`run_by`](Self::run_by).
+    ///
+    /// # Errors
+    ///
+    /// [`AuditError`], before anything is run.
+    pub fn run(&self) -> Result<Finding, AuditError>
+    where
+        A: Debug + Eq + Hash,
+    {
+        self.learn(|view| view, describe)
+    }
+
+    /// Learns which labels tell the datasets apart, and counts them on runs of their own. A label is
+    /// what matters about a view: how many answers there were, in which range the last one was. It
+    /// must depend on the view alone.
+    ///
+    /// # Errors
+    ///
+    /// [`AuditError`], before anything is run.
+    pub fn run_by<L: Debug + Eq + Hash>(
+        &self,
+        label: impl Fn(&View<A>) -> L,
+    ) -> Result<Finding, AuditError> {
+        self.learn(|view| label(&view), |label| format!("{label:?}"))
+    }
+
+    /// Counts one event. Its opposite is looked at too, and both directions.
+    ///
+    /// Whether it holds must depend on the view alone, and the event must have been chosen without
+    /// regard to the runs on which it is counted. With the operating system's coins these are new
+    /// each time; with a [`seed`](Self::seed), see there.
+    ///
+    /// # Errors
+    ///
+    /// [`AuditError`], before anything is run.
+    pub fn run_on(
+        &self,
+        event: &str,
+        holds: impl Fn(&View<A>) -> bool,
+    ) -> Result<Finding, AuditError> {
+        let Ready {
+            level, mut counted, ..
+        } = self.begin()?;
+        let mut seen = [0, 0];
+        counted.each(self.trials, |view, side| {
+            if holds(&view) {
+                side.count(&mut seen);
+            }
+        });
+        let [first, second] = seen;
+        let opposite = (self.trials - first, self.trials - second);
+        // Four bounds: what is at least the probability of the event is one minus what is at most
+        // that of its opposite, and the other way round.
+        let of = |name: &str, direction, counts| level.finding(name.to_owned(), direction, counts);
+        let not = format!("not: {event}");
+        let others = [
+            of(event, Direction::Backward, (first, second)),
+            of(&not, Direction::Forward, opposite),
+            of(&not, Direction::Backward, opposite),
+        ];
+        let forward = of(event, Direction::Forward, (first, second));
+        Ok(others.into_iter().fold(forward, better))
+    }
+
+    fn learn<L: Eq + Hash>(
+        &self,
+        label: impl Fn(View<A>) -> L,
+        name: impl Fn(&L) -> String,
+    ) -> Result<Finding, AuditError> {
+        let Ready {
+            level,
+            mut counted,
+            mut learned_from,
+        } = self.begin()?;
+        // Half of the runs to learn from rank the labels, the others cut the list.
+        let to_cut = self.trials / 2;
+        let mut tally = Tally::new();
+        learned_from.each(self.trials - to_cut, |view, side| {
+            tally.see(label(view), side);
+        });
+        let ranking = tally.rank();
+        let mut seen = ranking.nothing_seen();
+        learned_from.each(to_cut, |view, side| {
+            if let Some(counts) = seen.get_mut(ranking.place(&label(view))) {
+                side.count(counts);
+            }
+        });
+        let (beginning, ending) = ranking.cut(&seen, to_cut, &level);
+        // The events are fixed: from here on, only they are counted.
+        let (mut forward, mut backward): (Counts, Counts) = ([0, 0], [0, 0]);
+        counted.each(self.trials, |view, side| {
+            let place = ranking.place(&label(view));
+            if place < beginning {
+                side.count(&mut forward);
+            }
+            if place >= ending {
+                side.count(&mut backward);
+            }
+        });
+        let of = |direction, [first, second]: Counts| {
+            let event = match direction {
+                Direction::Forward => ranking.describe(0..beginning, &name),
+                Direction::Backward => ranking.describe((ending..seen.len()).rev(), &name),
+            };
+            level.finding(event, direction, (first, second))
+        };
+        // Four bounds: two for each.
+        let forward = of(Direction::Forward, forward);
+        Ok(better(forward, of(Direction::Backward, backward)))
+    }
+
+    /// Checks the parameters, and fetches coins.
+    fn begin(&self) -> Result<Ready<'_, 'a, A>, AuditError> {
+        let level = Level::new(self.trials, self.failure, self.delta)?;
+        let mut seeds = self.seed.map(NotPrivateSeededCoins::new);
+        let mut coins = || -> Result<Box<dyn Coins>, CoinsError> {
+            let mut coins: Box<dyn Coins> = match &mut seeds {
+                None => Box::new(SystemCoins::new()),
+                Some(seeds) => {
+                    let seed = seeds.uniform(NonZeroU64::MAX)?;
+                    Box::new(NotPrivateSeededCoins::new(seed))
+                }
+            };
+            // Without coins every machine fails, on both datasets, and would look private.
+            coins.uniform(NonZeroU64::MAX)?;
+            Ok(coins)
+        };
+        let mut runs = || -> Result<_, CoinsError> {
+            Ok(Runs {
+                audit: self,
+                machine: coins()?,
+                adversary: coins()?,
+            })
+        };
+        Ok(Ready {
+            level,
+            counted: runs()?,
+            learned_from: runs()?,
+        })
+    }
+}
+
+/// An audit that is about to begin.
+struct Ready<'r, 'a, A> {
+    level: Level,
+    /// Runs that only a given event is counted on.
+    counted: Runs<'r, 'a, A>,
+    /// Runs from which to learn an event. Their coins are others, also for the same seed: an event
+    /// that was learned and then given is not counted where it was learned.
+    learned_from: Runs<'r, 'a, A>,
+}
+
+/// Runs, one after the other, each with coins that no other one has.
+struct Runs<'r, 'a, A> {
+    audit: &'r Audit<'a, A>,
+    machine: Box<dyn Coins>,
+    adversary: Box<dyn Coins>,
+}
+
+impl<A> Runs<'_, '_, A> {
+    /// So many more runs on each dataset.
+    fn each(&mut self, runs: u32, mut seen: impl FnMut(View<A>, Side)) {
+        for _ in 0..runs {
+            for side in Side::BOTH {
+                let view = (self.audit.view)(side, &mut *self.adversary, &mut *self.machine);
+                seen(view, side);
+            }
+        }
+    }
+}
+
+/// The finding that shows more; where both show nothing, the one that comes closer.
+fn better(one: Finding, other: Finding) -> Finding {
+    let rank = |finding: &Finding| (finding.epsilon, finding.likely / finding.unlikely);
+    if rank(&other) > rank(&one) {
+        other
+    } else {
+        one
+    }
+}
+
+/// A view in words.
+fn describe<A: Debug>(view: &View<A>) -> String {
+    if !view.started {
+        return "it does not start".to_owned();
+    }
+    let mut answers: Vec<(u32, String)> = Vec::new();
+    for answer in view.answers() {
+        let answer = match answer {
+            Ok(answer) => format!("{answer:?}"),
+            Err(fault) => fault.to_string(),
+        };
+        match answers.last_mut() {
+            Some((times, last)) if *last == answer => *times += 1,
+            _ => answers.push((1, answer)),
+        }
+    }
+    let answers: Vec<String> = answers
+        .into_iter()
+        .map(|(times, answer)| match times {
+            1 => answer,
+            _ => format!("{times} × {answer}"),
+        })
+        .collect();
+    let tossed = |tape: &crate::machine::Tape| tape.iter().map(|(_, value)| *value).collect();
+    let mut coins: Vec<u64> = view
+        .rounds
+        .iter()
+        .flat_map(|(tape, _)| tossed(tape))
+        .collect();
+    coins.extend::<Vec<u64>>(tossed(&view.last_coins));
+    let answers = answers.join(", ");
+    if coins.is_empty() {
+        format!("[{answers}]")
+    } else {
+        format!("[{answers}] with coins {coins:?}")
+    }
+}
+
+impl<A> Debug for Audit<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Audit")
+            .field("trials", &self.trials)
+            .field("failure", &self.failure)
+            .field("delta", &self.delta)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
+}
