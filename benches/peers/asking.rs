@@ -12,16 +12,17 @@ use opendp::error::{Error, ErrorVariant, Fallible};
 use crate::sample::{Run, repeated};
 use crate::theirs;
 
-/// Queries to a compositor below so many filters, which is replaced when it has answered as many
-/// as it was made for.
-pub fn nested_child(depth: u64) -> Run {
+/// Queries to a compositor so many levels below this filter, which is replaced when it has answered
+/// as many as it was made for.
+pub fn nested_child(outer: &theirs::Compositor<Box<dyn Any>>, depth: u64) -> Run {
     const QUERIES: u64 = 1_000_000;
     let query = theirs::constant();
-    let (mut child, mut left) = (theirs::nested_child(depth, 1), 0);
+    let innermost = theirs::nested_filter(outer, depth - 1);
+    let (mut child, mut left) = (theirs::child(&innermost, 1), 0);
     Box::new(move |times| {
         if left < times {
             left = QUERIES.max(times);
-            child = theirs::nested_child(depth, left as usize);
+            child = theirs::child(&innermost, left as usize);
         }
         left -= times;
         let begin = Instant::now();

@@ -21,7 +21,7 @@ use std::time::Duration;
 use criterion::Criterion;
 use opendp::traits::samplers::{sample_discrete_gaussian, sample_discrete_laplace};
 use queryables::machine::{Coins, Law, Ratio, SystemCoins};
-use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
+use queryables::noise::{DiscreteGaussian, DiscreteLaplace, RoundedGaussian};
 use queryables::queryable::Queryable;
 
 use fleet::Fleet;
@@ -31,6 +31,10 @@ use threads::shared_among;
 
 /// What each launch costs, small enough for ten million.
 const LOSS: f64 = 1e-7;
+
+/// After how many launches; OpenDP gets to ten thousand, beyond that it would take days.
+const LAUNCHES: [u64; 6] = [10, 100, 1000, 10_000, 1_000_000, 10_000_000];
+const MOST_OF_OPENDP: u64 = 10_000;
 
 /// What ours is compared with.
 const OPENDP: &str = "opendp";
@@ -51,11 +55,11 @@ fn main() {
             lines.push(line);
         }
     };
-    for k in [10, 100, 1000, 10_000, 1_000_000, 10_000_000] {
+    for k in LAUNCHES {
         after_launches(k, &mut run);
+        children(k, &mut run);
+        in_threads(k, &mut run);
     }
-    children(&mut run);
-    in_threads(&mut run);
     noise(&mut run);
     noisy_count(&mut run);
     if page::whole_run() {
@@ -69,13 +73,11 @@ fn main() {
     }
 }
 
-/// What might depend on how many launches came before.
+/// What a compositor does after so many launches.
 fn after_launches(k: u64, run: &mut impl FnMut(Case)) {
-    // Beyond ten thousand launches OpenDP would take days to get there.
-    let compared = k <= 10_000;
     let mut run = |name, ours, other: &dyn Fn() -> Run| {
-        let case = Case::new(name, ours).at("k", k);
-        run(if compared {
+        let case = Case::new(name, ours).after(k);
+        run(if k <= MOST_OF_OPENDP {
             case.beside(OPENDP, other())
         } else {
             case
@@ -125,35 +127,44 @@ fn after_launches(k: u64, run: &mut impl FnMut(Case)) {
     );
 }
 
-fn children(run: &mut impl FnMut(Case)) {
+/// Children of a filter that has launched so many others.
+fn children(k: u64, run: &mut impl FnMut(Case)) {
+    let outer = ours::filter_after(k);
+    let their_outer = (k <= MOST_OF_OPENDP).then(|| theirs::filter_after(k));
     for depth in 1..=8 {
-        let (filter, mechanism) = (ours::nested_filter(depth), ours::constant());
+        let (filter, mechanism) = (ours::nested_filter(&outer, depth), ours::constant());
         let query = repeated(move || {
             black_box(filter.release(&mechanism)).expect("within the budget");
         });
-        let case = Case::new("query to a compositor child", query).at("depth", depth);
-        run(case.beside(OPENDP, asking::nested_child(depth)));
+        let name = format!("query to a compositor child at depth {depth}");
+        let case = Case::new(name, query).after(k);
+        run(match &their_outer {
+            Some(outer) => case.beside(OPENDP, asking::nested_child(outer, depth)),
+            None => case,
+        });
     }
     for middles in 1..=8 {
-        let query = asking(ours::behind_middles(middles));
-        run(Case::new("query through persons in the middle", query).at("middles", middles));
+        let query = asking(ours::behind_middles(&outer, middles));
+        let name = format!("query through {middles} persons in the middle");
+        run(Case::new(name, query).after(k));
     }
 
-    let (filter, mechanism) = (ours::filter(), ours::constant());
+    let mechanism = ours::constant();
     let launch = repeated(move || {
-        black_box(filter.launch(&mechanism)).expect("within the budget");
+        black_box(outer.launch(&mechanism)).expect("within the budget");
     });
-    run(Case::new("interactive launch", launch));
+    run(Case::new("interactive launch", launch).after(k));
 
     const PARTS: u32 = 1000;
     let (parts, mechanism, mut next) = (ours::parts(PARTS), ours::constant(), 0);
-    let launch = repeated(move || {
+    let mut launch = move || {
         // Another part each time, by its key, in no order that a cache would like.
         next = (next + 389) % PARTS;
         let part = parts.part(&next).expect("a part");
         black_box(part.release(&mechanism)).expect("within the budget");
-    });
-    run(Case::new("launch in one of 1000 parts", launch));
+    };
+    (0..k).for_each(|_| launch());
+    run(Case::new("launch in one of 1000 parts", repeated(launch)).after(k));
 }
 
 fn asking(child: Queryable<(), bool>) -> Run {
@@ -162,8 +173,9 @@ fn asking(child: Queryable<(), bool>) -> Run {
     })
 }
 
-fn in_threads(run: &mut impl FnMut(Case)) {
-    let filter = ours::filter();
+/// Two threads, and one that does the work of both.
+fn in_threads(k: u64, run: &mut impl FnMut(Case)) {
+    let filter = ours::filter_after(k);
     let launches = |threads| {
         shared_among(threads, || {
             let (filter, mechanism) = (filter.clone(), ours::constant());
@@ -173,8 +185,14 @@ fn in_threads(run: &mut impl FnMut(Case)) {
         })
     };
     let case = Case::new("launches by two threads on one filter", launches(2));
-    run(case.beside(ONE_THREAD, launches(1)).of_threads());
+    run(case.beside(ONE_THREAD, launches(1)).of_threads().after(k));
     let noisy_count = ours::noisy_count();
+    for _ in 0..k {
+        noisy_count
+            .0
+            .release(&ours::constant())
+            .expect("within the budget");
+    }
     let counts = |threads| {
         shared_among(threads, || {
             let (filter, count) = noisy_count.clone();
@@ -184,7 +202,7 @@ fn in_threads(run: &mut impl FnMut(Case)) {
         })
     };
     let case = Case::new("noisy counts by two threads on one filter", counts(2));
-    run(case.beside(ONE_THREAD, counts(1)).of_threads());
+    run(case.beside(ONE_THREAD, counts(1)).of_threads().after(k));
     let queries = |threads| {
         shared_among(threads, || {
             let child = ours::child(&filter);
@@ -194,7 +212,7 @@ fn in_threads(run: &mut impl FnMut(Case)) {
         })
     };
     let case = Case::new("queries by two threads to separate children", queries(2));
-    run(case.beside(ONE_THREAD, queries(1)).of_threads());
+    run(case.beside(ONE_THREAD, queries(1)).of_threads().after(k));
 }
 
 fn noise(run: &mut impl FnMut(Case)) {
@@ -214,6 +232,8 @@ fn noise(run: &mut impl FnMut(Case)) {
             black_box(sample_discrete_gaussian(10.into())).expect("randomness");
         }),
     ));
+    let rounded = RoundedGaussian::new(Ratio::from(100)).expect("a variance");
+    run(Case::new("rounded Gaussian of scale 10", drawing(rounded)));
 }
 
 /// One draw after the other from the same coins.

@@ -46,13 +46,22 @@ pub fn filter() -> RunningFilter {
     launch(&budget("1e6"), Arc::new(true)).expect("a filter")
 }
 
+/// A filter that has launched so many.
+pub fn filter_after(launches: u64) -> RunningFilter {
+    let (filter, mechanism) = (filter(), constant());
+    for _ in 0..launches {
+        filter.release(&mechanism).expect("within the budget");
+    }
+    filter
+}
+
 pub fn odometer() -> RunningOdometer {
     launch(&Odometer::concurrent(PureDp), Arc::new(true)).expect("an odometer")
 }
 
-/// A filter below so many others, each launched in the one before.
-pub fn nested_filter(depth: u64) -> RunningFilter {
-    (0..depth).fold(filter(), |outer, _| {
+/// A filter so many levels below this one, each launched in the one before.
+pub fn nested_filter(outer: &RunningFilter, depth: u64) -> RunningFilter {
+    (0..depth).fold(outer.clone(), |outer, _| {
         outer.launch(&budget("1e3")).expect("a filter")
     })
 }
@@ -63,12 +72,12 @@ pub fn child(filter: &RunningFilter) -> Queryable<(), bool> {
 }
 
 /// The same behind so many persons in the middle.
-pub fn behind_middles(middles: u64) -> Queryable<(), bool> {
+pub fn behind_middles(filter: &RunningFilter, middles: u64) -> Queryable<(), bool> {
     type Erased = BoxedMechanism<bool, PureDp, AddRemove, (), bool>;
     let mechanism = (0..middles).fold(Erased::new(constant()), |inner, _| {
         Erased::new(inner.through(MapAnswer::new(|answer: bool| !answer)))
     });
-    filter().launch(&mechanism).expect("a child")
+    filter.launch(&mechanism).expect("a child")
 }
 
 /// A filter over each of a thousand parts.

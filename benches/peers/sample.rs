@@ -22,8 +22,9 @@ pub fn repeated(mut operation: impl FnMut() + 'static) -> Run {
 
 /// What is compared.
 pub struct Case {
-    name: &'static str,
-    parameter: Option<(&'static str, u64)>,
+    name: String,
+    /// How many launches came before, where it might matter.
+    launches: Option<u64>,
     /// How many operations of ours are timed in one go.
     block: u64,
     /// Which share of the blocks is faster than what is reported.
@@ -39,10 +40,10 @@ pub struct Case {
 const UNDISTURBED: f64 = 0.1;
 
 impl Case {
-    pub fn new(name: &'static str, ours: Run) -> Self {
+    pub fn new(name: impl Into<String>, ours: Run) -> Self {
         Self {
-            name,
-            parameter: None,
+            name: name.into(),
+            launches: None,
             block: 1000,
             quantile: UNDISTURBED,
             ours,
@@ -50,9 +51,9 @@ impl Case {
         }
     }
 
-    /// After how many launches, how deep, behind how many.
-    pub fn at(mut self, what: &'static str, value: u64) -> Self {
-        self.parameter = Some((what, value));
+    /// After how many launches.
+    pub fn after(mut self, launches: u64) -> Self {
+        self.launches = Some(launches);
         self
     }
 
@@ -74,8 +75,8 @@ impl Case {
 /// What came out of it, in nanoseconds for each operation.
 #[derive(Clone, Debug)]
 pub struct Line {
-    pub name: &'static str,
-    pub parameter: Option<(&'static str, u64)>,
+    pub name: String,
+    pub launches: Option<u64>,
     pub ours: f64,
     pub other: Option<(&'static str, f64)>,
 }
@@ -91,8 +92,8 @@ impl Line {
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "peers: {}", self.name)?;
-        if let Some((what, value)) = self.parameter {
-            write!(f, " {what}={value}")?;
+        if let Some(launches) = self.launches {
+            write!(f, " k={launches}")?;
         }
         write!(f, " ours={:.1}ns", self.ours)?;
         if let (Some((name, other)), Some(ratio)) = (self.other, self.ratio()) {
@@ -111,12 +112,12 @@ const LONGEST: Duration = Duration::from_millis(2);
 /// right after it a block of the other side, so that whatever else the machine does hits both
 /// alike; that is why the other side is not a benchmark of its own.
 pub fn measure(criterion: &mut Criterion, mut case: Case) -> Option<Line> {
-    let id = match case.parameter {
-        Some((what, value)) => format!("{what}={value}"),
+    let id = match case.launches {
+        Some(launches) => format!("k={launches}"),
         None => "block".to_owned(),
     };
     let (mut ours, mut others) = (vec![], vec![]);
-    let mut group = criterion.benchmark_group(case.name);
+    let mut group = criterion.benchmark_group(&case.name);
     group.sampling_mode(SamplingMode::Flat);
     group.throughput(Throughput::Elements(case.block));
     group.bench_function(id, |bencher| {
@@ -139,7 +140,7 @@ pub fn measure(criterion: &mut Criterion, mut case: Case) -> Option<Line> {
     group.finish();
     Some(Line {
         name: case.name,
-        parameter: case.parameter,
+        launches: case.launches,
         ours: quantile(ours, case.quantile)?,
         other: match case.other {
             Some((name, _)) => Some((name, quantile(others, case.quantile)?)),

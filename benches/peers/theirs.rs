@@ -79,20 +79,33 @@ pub fn child_mechanism(queries: usize) -> Mechanism<Child> {
     .expect("losses")
 }
 
-/// A compositor below so many filters, each launched in the one before. Types are forgotten on the
-/// way, or else each level would have another.
-pub fn nested_child(depth: u64, queries: usize) -> Child {
-    let mut innermost: Compositor<Box<dyn Any>> = filter();
-    for _ in 1..depth {
+/// A filter that has launched so many. Types are forgotten, or else each level below would have
+/// another.
+pub fn filter_after(launches: u64) -> Compositor<Box<dyn Any>> {
+    let mut filter = filter();
+    let constant = OdometerQuery::Invoke(mechanism(LOSS, |_| Box::new(true) as Box<dyn Any>));
+    for _ in 0..launches {
+        filter.eval(&constant).expect("within the budget");
+    }
+    filter
+}
+
+/// A filter so many levels below this one, each launched in the one before.
+pub fn nested_filter(outer: &Compositor<Box<dyn Any>>, levels: u64) -> Compositor<Box<dyn Any>> {
+    (0..levels).fold(outer.clone(), |mut outer, _| {
         let inner = filter_mechanism::<Box<dyn Any>>();
         let inner = mechanism(LOSS, move |data| {
             Box::new(inner.invoke(data).expect("a filter")) as Box<dyn Any>
         });
-        innermost = innermost.invoke_poly(inner).expect("a filter");
-    }
+        outer.invoke_poly(inner).expect("a filter")
+    })
+}
+
+/// A compositor in this filter.
+pub fn child(filter: &Compositor<Box<dyn Any>>, queries: usize) -> Child {
     let child = child_mechanism(queries);
     let child = mechanism(LOSS, move |data| {
         Box::new(child.invoke(data).expect("a child")) as Box<dyn Any>
     });
-    innermost.invoke_poly(child).expect("a child")
+    filter.clone().invoke_poly(child).expect("a child")
 }
