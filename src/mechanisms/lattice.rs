@@ -14,6 +14,9 @@ pub struct Lattice {
 /// Coordinates are cut off at so many steps before anything else: then no square is above 2^100.
 pub(super) const LARGEST: i64 = 1 << 50;
 
+/// Sums are cut off at so many steps.
+const FAR: i128 = 1 << 120;
+
 /// Between these the steps are ordinary floats, as are sums of them.
 pub(super) const EXPONENTS: std::ops::RangeInclusive<i32> = -500..=500;
 
@@ -62,7 +65,25 @@ pub(super) fn in_steps(number: f64, exponent: i32) -> i64 {
     (steps as i64).clamp(-LARGEST, LARGEST)
 }
 
-/// So many steps, as far as floats go.
+/// So many steps, as far as floats go, and up to [`FAR`].
+///
+/// This is postprocessing, and exact: noise that reached the end of an `i128` is still beyond after
+/// any sum was added to it, which is 2^114 at most for 2^64 rows.
 pub(super) fn of_steps(steps: i128, exponent: i32) -> f64 {
-    libm::scalbn(steps as f64, exponent)
+    libm::scalbn(steps.clamp(-FAR, FAR) as f64, exponent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_added_to_endless_noise_is_not_seen() {
+        let rows = i128::from(LARGEST) << 64;
+        for end in [i128::MAX, i128::MAX - rows] {
+            assert_eq!(of_steps(end, -120), 1.0);
+            assert_eq!(of_steps(-end, -120), -1.0);
+        }
+        assert_eq!(of_steps(-3, 2), -12.0);
+    }
 }

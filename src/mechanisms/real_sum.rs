@@ -36,9 +36,9 @@ use crate::privacy::{AddRemove, Distance, Epsilon, Measure, Private, Relation, U
 ///
 /// That of [`NoisySum`], for what each row has in steps of the lattice: rounding comes first, toward
 /// zero, and clamping after it, so that Δ is a whole number of steps, rounding included. The ends
-/// of the range are rounded outward. A row that cannot be read, or has what is not a number, counts as the number of
-/// the range that is nearest to zero. The answer is a multiple of the step, as far as floats go,
-/// which is postprocessing.
+/// of the range are rounded outward. A row that cannot be read, or has what is not a number, counts
+/// as the number of the range that is nearest to zero. The answer is a multiple of the step, as far
+/// as floats go, which is postprocessing.
 pub struct NoisyRealSum<Row, R = AddRemove> {
     steps: NoisySum<Row, R>,
     exponent: i32,
@@ -95,8 +95,9 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyRealSum<Row, R> {
     type Machine = Released<f64>;
 
     fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<f64>, Fault> {
-        let Released(steps) = self.steps.start(data, coins)?;
-        Ok(Released(of_steps(steps.into(), self.exponent)))
+        // Not as an `i64`, which ten thousand rows of 2^50 steps are too many for.
+        let (sum, noise) = self.steps.sum_and_noise((**data).as_ref(), coins)?;
+        Ok(Released(of_steps(sum.saturating_add(noise), self.exponent)))
     }
 }
 
@@ -134,6 +135,7 @@ impl<Row, R: Relation> fmt::Debug for NoisyRealSum<Row, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::NotPrivateSeededCoins;
     use crate::noise::bracket::Bracket;
     use crate::noise::enumerate::{Enumeration, enumerate_laws};
     use crate::privacy::{PureDp, Rdp, Replace};
@@ -182,6 +184,18 @@ mod tests {
         for row in [f64::NAN, 2e9, 0.2, -0.2] {
             assert_eq!(answers(&sum, &[row]), none);
         }
+    }
+
+    /// With the finest lattice that the range allows, ten thousand rows are more than 2^63 steps.
+    #[test]
+    fn sums_are_not_cut_off_where_an_i64_ends() {
+        let sum = sum(AddRemove, 0.0..=1.0, -50).unwrap();
+        let data = Arc::new(vec![1.0; 20_000]);
+        let Released(answer) = sum
+            .start(&data, &mut NotPrivateSeededCoins::new(5))
+            .unwrap();
+        // Noise of scale 1, which is beyond 50 with probability 4e-22.
+        assert!((answer - 20_000.0).abs() < 50.0, "{answer}");
     }
 
     #[test]

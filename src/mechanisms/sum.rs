@@ -102,14 +102,25 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisySum<Row, R> {
     type Machine = Released<i64>;
 
     fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<i64>, Fault> {
+        let (sum, noise) = self.sum_and_noise((**data).as_ref(), coins)?;
+        Ok(Released(clamped(sum, noise)))
+    }
+}
+
+impl<Row, R> NoisySum<Row, R> {
+    /// The exact sum, and what is to be added to it.
+    pub(super) fn sum_and_noise(
+        &self,
+        rows: &[Row],
+        coins: &mut dyn Coins,
+    ) -> Result<(i128, i128), Fault> {
+        // Before the data: whether there are coins must not depend on it.
         let noise = coins.draw(&self.noise)?;
         let (low, high) = (*self.range.start(), *self.range.end());
-        let values = (**data)
-            .as_ref()
+        let values = rows
             .iter()
             .map(|row| self.attribute.read(row).unwrap_or(0).clamp(low, high));
-        let sum = values.map(i128::from).sum();
-        Ok(Released(clamped(sum, noise)))
+        Ok((values.map(i128::from).sum(), noise))
     }
 }
 
