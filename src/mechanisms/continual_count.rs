@@ -121,7 +121,7 @@ impl<Row, R: StreamingRelation> ContinualCount<Row, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadRange`] if the horizon is zero, [`MechanismError::NoLoss`] if ε is.
+    /// [`MechanismError::NoTime`] if the horizon is zero, [`MechanismError::NoLoss`] if ε is.
     pub fn new(
         _relation: R,
         time: Attribute<Row, Option<u64>>,
@@ -144,8 +144,8 @@ impl<Row, R: StreamingRelation> GaussianContinualCount<Row, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadRange`] if the horizon is zero, [`MechanismError::NoLoss`] if ρ is,
-    /// and [`MechanismError::TooLarge`] or [`MechanismError::Noise`] if the variance needs longer
+    /// [`MechanismError::NoTime`] if the horizon is zero, [`MechanismError::NoLoss`] if ρ is,
+    /// and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance needs longer
     /// numbers than the noise works with.
     pub fn new(
         _relation: R,
@@ -187,7 +187,7 @@ impl<Row> Times<Row> {
         horizon: u64,
     ) -> Result<(Self, u64), MechanismError> {
         if horizon == 0 {
-            return Err(MechanismError::BadRange);
+            return Err(MechanismError::NoTime);
         }
         Ok((Self { attribute, horizon }, R::largest_change(horizon)))
     }
@@ -384,14 +384,14 @@ mod tests {
     #[test]
     fn bad_parameters_are_refused() {
         let error = |horizon, text| laplace(AddRemove, horizon, text).map(|_| ());
-        assert_eq!(error(0, "1"), Err(MechanismError::BadRange));
+        assert_eq!(error(0, "1"), Err(MechanismError::NoTime));
         assert_eq!(error(1, "0"), Err(MechanismError::NoLoss("epsilon")));
         assert_eq!(error(u64::MAX, "1e-27"), Ok(()));
         let gaussian = |horizon, rho: &str| {
             let rho = rho.parse().unwrap();
             GaussianContinualCount::new(Replace, time(), horizon, rho).map(|_| ())
         };
-        assert_eq!(gaussian(0, "1"), Err(MechanismError::BadRange));
+        assert_eq!(gaussian(0, "1"), Err(MechanismError::NoTime));
         assert_eq!(gaussian(1, "0"), Err(MechanismError::NoLoss("rho")));
         assert_eq!(gaussian(u64::MAX, "1e-27"), Ok(()));
     }

@@ -23,12 +23,12 @@ pub(super) const EXPONENTS: std::ops::RangeInclusive<i32> = -500..=500;
 impl Lattice {
     /// The radius, if both numbers are in their ranges.
     pub(super) fn checked_radius(&self) -> Result<i64, MechanismError> {
-        let radius = i64::try_from(self.radius).map_err(|_| MechanismError::BadRange)?;
-        if EXPONENTS.contains(&self.exponent) && (1..=LARGEST).contains(&radius) {
-            Ok(radius)
-        } else {
-            Err(MechanismError::BadRange)
+        if !EXPONENTS.contains(&self.exponent) {
+            return Err(MechanismError::BadExponent);
         }
+        let radius = i64::try_from(self.radius).ok();
+        let radius = radius.filter(|radius| (1..=LARGEST).contains(radius));
+        radius.ok_or(MechanismError::BadRadius)
     }
 
     pub(super) fn round(&self, coordinate: f64) -> i64 {

@@ -50,9 +50,9 @@ impl<Row: 'static, R: SummingRelation> NoisyRealSum<Row, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadRange`] if the exponent is none of these, an end of the range is not
-    /// finite or more than 2^50 steps away from zero, or the range is empty or makes no difference,
-    /// and the other errors of [`NoisySum::new`].
+    /// [`MechanismError::BadExponent`], [`MechanismError::TooWide`] if an end of the range is more
+    /// than 2^50 steps away from zero, [`MechanismError::BadRange`] if it is empty, not made of
+    /// numbers, or makes no difference, and the other errors of [`NoisySum::new`].
     pub fn new(
         relation: R,
         attribute: Attribute<Row, f64>,
@@ -60,7 +60,10 @@ impl<Row: 'static, R: SummingRelation> NoisyRealSum<Row, R> {
         exponent: i32,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        if !EXPONENTS.contains(&exponent) || range.is_empty() {
+        if !EXPONENTS.contains(&exponent) {
+            return Err(MechanismError::BadExponent);
+        }
+        if range.is_empty() {
             return Err(MechanismError::BadRange);
         }
         let low = end_in_steps(*range.start(), exponent, libm::floor)?;
@@ -83,11 +86,11 @@ fn end_in_steps(
     outward: impl Fn(f64) -> f64,
 ) -> Result<i64, MechanismError> {
     let steps = outward(libm::scalbn(end, -exponent));
-    // Also where it is not a number.
+    // Not where it is no number either.
     if steps.abs() <= LARGEST as f64 {
         Ok(steps as i64)
     } else {
-        Err(MechanismError::BadRange)
+        Err(MechanismError::TooWide)
     }
 }
 
@@ -211,17 +214,18 @@ mod tests {
     #[test]
     fn bad_parameters_are_refused() {
         let error = |range, exponent| sum(AddRemove, range, exponent).map(|_| ());
-        for (range, exponent) in [
-            (2.0..=1.0, 0),
-            (0.0..=0.0, 0),
-            (f64::NAN..=1.0, 0),
-            (0.0..=f64::NAN, 0),
-            (0.0..=f64::INFINITY, 0),
-            (0.0..=2_f64.powi(51), 0),
-            (0.0..=1.0, 501),
-            (0.0..=1.0, -501),
+        for range in [2.0..=1.0, 0.0..=0.0, f64::NAN..=1.0, 0.0..=f64::NAN] {
+            assert_eq!(error(range, 0), Err(MechanismError::BadRange));
+        }
+        for range in [
+            0.0..=f64::INFINITY,
+            0.0..=2_f64.powi(51),
+            -2_f64.powi(51)..=0.0,
         ] {
-            assert_eq!(error(range, exponent), Err(MechanismError::BadRange));
+            assert_eq!(error(range, 0), Err(MechanismError::TooWide));
+        }
+        for exponent in [501, -501] {
+            assert_eq!(error(0.0..=1.0, exponent), Err(MechanismError::BadExponent));
         }
         assert_eq!(error(0.0..=2_f64.powi(50), 0), Ok(()));
         // Less than a step, which is rounded to one.

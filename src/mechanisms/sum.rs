@@ -75,7 +75,7 @@ impl<Row, R: SummingRelation> NoisySum<Row, R> {
     /// # Errors
     ///
     /// [`MechanismError::BadRange`] if the range is empty or no row can change the sum,
-    /// [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::TooLarge`] if Δ/ε, in lowest
+    /// [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::TooFine`] if Δ/ε, in lowest
     /// terms, needs more than 128 bits, and [`MechanismError::Noise`] if it is more than 2^100.
     pub fn new(
         relation: R,
@@ -161,6 +161,7 @@ impl<Row, R: Relation> fmt::Debug for NoisySum<Row, R> {
 mod tests {
     use super::*;
     use crate::mechanisms::exact::{answers, violation};
+    use crate::noise::NoiseError;
     use crate::privacy::Rdp;
 
     fn sum<R: SummingRelation>(
@@ -244,9 +245,11 @@ mod tests {
         );
         assert!(sum(AddRemove, 3..=3, "1").is_ok());
         assert!(sum(Replace, i64::MIN..=i64::MAX, "0.1").is_ok());
-        assert!(matches!(
-            error(i64::MIN..=i64::MAX, "1e-27"),
-            MechanismError::TooLarge | MechanismError::Noise(_)
-        ));
+        let (what, bits) = ("scale", 100);
+        assert_eq!(error(i64::MIN..=i64::MAX, "1e-27"), MechanismError::TooFine);
+        assert_eq!(
+            error(i64::MIN..=i64::MAX, "1e-12"),
+            MechanismError::Noise(NoiseError::TooLarge { what, bits })
+        );
     }
 }
