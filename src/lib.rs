@@ -47,6 +47,7 @@
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //! | [`games`] | what tells valid odometers from naive ones |
 //! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
+//! | `interop` | inside OpenDP, and OpenDP inside; feature `opendp` |
 //! | `verify` | the exact worst case of a mechanism over all adversaries; feature `verify` |
 //!
 //! The [`prelude`] has what most programs need.
@@ -72,6 +73,8 @@ pub mod account;
 pub mod audit;
 pub mod compose;
 pub mod games;
+#[cfg(feature = "opendp")]
+pub mod interop;
 pub mod machine;
 pub mod mechanisms;
 pub mod middle;

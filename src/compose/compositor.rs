@@ -104,6 +104,11 @@ impl<D: ?Sized, G: Gate, R, X> Compositor<D, G, R, X> {
         &self.shared.tariff
     }
 
+    #[cfg(feature = "opendp")]
+    pub(crate) fn data(&self) -> &D {
+        &self.shared.data
+    }
+
     /// Reads what has been spent. Always possible: these are public values.
     pub(super) fn read<T>(&self, read: impl FnOnce(&G) -> T) -> T {
         read(&self.state().gate)

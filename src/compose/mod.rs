@@ -37,6 +37,8 @@ pub use addressed::{Addressed, AddressedMachine, Message, Reply};
 pub use addressed_parts::{AddressedParts, AddressedPartsMachine};
 pub use boxed::BoxedMechanism;
 pub use child::Child;
+#[cfg(feature = "opendp")]
+pub(crate) use child::guarded;
 pub use compositor::{Compositor, Gate};
 pub use concurrent::{ConcurrentComposition, ConcurrentMachine};
 pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Sequential};

@@ -26,8 +26,8 @@ use crate::privacy::{AddRemove, Delta, Epsilon, Interval, Mu, Order, Private, Re
 /// use std::sync::Arc;
 ///
 /// let steps: Arc<Vec<[f64; 2]>> = Arc::new(vec![[0.6, 0.8]; 1000]);
-/// let grid = RdpGrid::new(["2".parse()?, "16".parse()?])?;
-/// let budget = grid.curve(["0.1".parse()?, "1".parse()?])?;
+/// let grid = RdpGrid::new(["2".parse()?, "4".parse()?])?;
+/// let budget = grid.curve(["0.1".parse()?, "0.2".parse()?])?;
 /// let filter = launch(&Filter::concurrent(grid, budget), steps)?;
 ///
 /// // One row in a hundred, a length of 1, and noise of the same size.

@@ -26,7 +26,7 @@ pub trait Relation: Copy + Debug + PartialEq + Send + Sync + 'static {
     const NAME: &'static str;
 }
 
-/// Neighbours differ by adding or removing one row.
+/// Neighbours differ by adding or removing one row; the others keep their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AddRemove;
 
@@ -34,7 +34,7 @@ impl Relation for AddRemove {
     const NAME: &'static str = "add or remove one row";
 }
 
-/// Neighbours have the same number of rows and differ in one of them.
+/// Neighbours have the same number of rows and differ in one of them; the others keep their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Replace;
 

@@ -1,7 +1,8 @@
-//! The handle to one running machine.
+//! The handles to one running machine: one for any thread, one that stays where it is.
 
 use std::cell::Cell;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use crate::compose::{AskError, Child};
@@ -52,13 +53,59 @@ use crate::machine::{Coins, Fault, Machine, SystemCoins};
 /// assert_eq!(same.ask(()), Ok(2));
 /// # Ok::<(), Fault>(())
 /// ```
-pub struct Queryable<Q, A>(Arc<dyn Answers<Q, A>>);
+pub struct Queryable<Q, A>(Arc<dyn Answers<Q, A> + Send + Sync>);
+
+/// A [`Queryable`] that stays on the thread on which it was launched, for machines that cannot be
+/// sent to another one.
+///
+/// Everything else is as there: a clone shares the machine, a failure or a panic closes it, and a
+/// question from inside its own answer gets [`AskError::Busy`].
+///
+/// # Example
+///
+/// ```
+/// use queryables::machine::{Coins, Fault};
+/// use queryables::prelude::*;
+/// use queryables::queryable::launch_local;
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+/// use std::sync::Arc;
+///
+/// /// Counts its queries in a place that it shares, and ignores its data.
+/// struct Counting;
+/// struct Counter(Rc<Cell<u32>>);
+///
+/// impl Mechanism<()> for Counting {
+///     type Machine = Counter;
+///     fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Counter, Fault> {
+///         Ok(Counter(Rc::default()))
+///     }
+/// }
+///
+/// impl Machine for Counter {
+///     type Query = ();
+///     type Answer = u32;
+///     fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<u32, Fault> {
+///         self.0.update(|count| count + 1);
+///         Ok(self.0.get())
+///     }
+/// }
+///
+/// let counter = launch_local(&Counting, Arc::new(()))?;
+/// let same = counter.clone();
+/// assert_eq!(counter.ask(()), Ok(1));
+/// assert_eq!(same.ask(()), Ok(2));
+/// # Ok::<(), Fault>(())
+/// ```
+pub struct LocalQueryable<Q, A>(Rc<dyn Answers<Q, A>>);
 
 /// A running machine behind its lock.
-trait Answers<Q, A>: Send + Sync {
+trait Answers<Q, A> {
     fn ask(&self, query: Q) -> Result<A, AskError>;
 }
 
+/// What cannot be sent needs no lock, and pays little for one that nobody else ever holds: both
+/// handles run the same code.
 struct Running<S>(Mutex<(Child<S>, SystemCoins)>);
 
 impl<Q, A> Queryable<Q, A> {
@@ -68,18 +115,18 @@ impl<Q, A> Queryable<Q, A> {
     {
         Self(Arc::new(Running(Mutex::new((child, coins)))))
     }
+}
 
-    /// Asks one query and waits for the answer.
-    ///
-    /// # Errors
-    ///
-    /// Why there is none; see [`AskError`].
-    pub fn ask(&self, query: Q) -> Result<A, AskError> {
-        self.0.ask(query)
+impl<Q, A> LocalQueryable<Q, A> {
+    pub(super) fn new<S>(child: Child<S>, coins: SystemCoins) -> Self
+    where
+        S: Machine<Query = Q, Answer = A> + 'static,
+    {
+        Self(Rc::new(Running(Mutex::new((child, coins)))))
     }
 }
 
-impl<S: Machine + Send> Answers<S::Query, S::Answer> for Running<S> {
+impl<S: Machine> Answers<S::Query, S::Answer> for Running<S> {
     fn ask(&self, query: S::Query) -> Result<S::Answer, AskError> {
         let mut running = self.lock()?;
         let _answering = Answering::begin();
@@ -131,34 +178,57 @@ impl Drop for Answering {
     }
 }
 
-/// A handle is a machine again, with coins of its own: somebody can stand in the middle of it.
-impl<Q, A> Machine for Queryable<Q, A> {
-    type Query = Q;
-    type Answer = A;
-
-    fn step(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<A, Fault> {
-        self.ask(query).map_err(|error| match error {
-            AskError::InvalidQuery(reason) => Fault::InvalidQuery(reason),
-            AskError::Busy => Fault::InvalidQuery("the inner machine is busy"),
-            AskError::Exhausted => Fault::Exhausted,
-            AskError::RoundLimit(rounds) => Fault::RoundLimit(rounds),
-            AskError::Failed | AskError::Closed | AskError::Frozen | AskError::Halted => {
-                Fault::Failed
+/// What a handle can do, on one thread or on many.
+macro_rules! handle {
+    ($Handle:ident, $Pointer:ident, $name:literal) => {
+        impl<Q, A> $Handle<Q, A> {
+            /// Asks one query and waits for the answer.
+            ///
+            /// # Errors
+            ///
+            /// Why there is none; see [`AskError`].
+            pub fn ask(&self, query: Q) -> Result<A, AskError> {
+                self.0.ask(query)
             }
-        })
-    }
+        }
+
+        /// A handle is a machine again, with coins of its own: somebody can stand in the middle
+        /// of it.
+        impl<Q, A> Machine for $Handle<Q, A> {
+            type Query = Q;
+            type Answer = A;
+
+            fn step(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<A, Fault> {
+                self.ask(query).map_err(fault_of)
+            }
+        }
+
+        impl<Q, A> Clone for $Handle<Q, A> {
+            fn clone(&self) -> Self {
+                Self($Pointer::clone(&self.0))
+            }
+        }
+
+        impl<Q, A> fmt::Debug for $Handle<Q, A> {
+            /// Nothing of what is inside.
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str($name)
+            }
+        }
+    };
 }
 
-impl<Q, A> Clone for Queryable<Q, A> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
+handle!(Queryable, Arc, "Queryable");
+handle!(LocalQueryable, Rc, "LocalQueryable");
 
-impl<Q, A> fmt::Debug for Queryable<Q, A> {
-    /// Nothing of what is inside.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Queryable")
+/// What an inner handle's error is to whoever asks the outer machine.
+fn fault_of(error: AskError) -> Fault {
+    match error {
+        AskError::InvalidQuery(reason) => Fault::InvalidQuery(reason),
+        AskError::Busy => Fault::InvalidQuery("the inner machine is busy"),
+        AskError::Exhausted => Fault::Exhausted,
+        AskError::RoundLimit(rounds) => Fault::RoundLimit(rounds),
+        AskError::Failed | AskError::Closed | AskError::Frozen | AskError::Halted => Fault::Failed,
     }
 }
 
@@ -166,7 +236,7 @@ impl<Q, A> fmt::Debug for Queryable<Q, A> {
 mod tests {
     use super::*;
     use crate::machine::Mechanism;
-    use crate::queryable::launch;
+    use crate::queryable::{launch, launch_local};
 
     /// Says whether the thread is inside an answer, and panics on demand.
     struct Witness;
@@ -224,5 +294,22 @@ mod tests {
         // A panic ends an answer too.
         assert_eq!(inner.ask(None), Err(AskError::Failed));
         assert!(!Answering::now());
+    }
+
+    #[test]
+    fn a_local_handle_runs_the_same_code() {
+        let outer = launch(&Witness, Arc::new(())).unwrap();
+        let inner = launch_local(&Inner, Arc::new(())).unwrap();
+        assert_eq!(inner.ask(Some(())), Ok(true));
+        assert!(!Answering::now());
+        assert_eq!(inner.clone().ask(None), Err(AskError::Failed));
+        assert_eq!(inner.ask(Some(())), Err(AskError::Closed));
+        assert_eq!(
+            inner.clone().step(Some(()), &mut SystemCoins::new()),
+            Err(Fault::Failed)
+        );
+        assert!(!Answering::now());
+        assert_eq!(outer.ask(None), Ok(true));
+        assert_eq!(format!("{inner:?}"), "LocalQueryable");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Queryable;
+use super::{LocalQueryable, Queryable};
 use crate::account::ContinuationRule;
 use crate::compose::{
     Child, Compositor, Discipline, FilterGate, Gate, Interactive, LaunchError, Parts,
@@ -29,12 +29,32 @@ where
     M::Machine::open(child, coins).ok_or(Fault::Failed)
 }
 
+/// The handle to a machine `S` that stays on its thread.
+pub type LocalHandle<S> = LocalQueryable<<S as Machine>::Query, <S as Machine>::Answer>;
+
+/// [`launch`] for a machine that cannot be sent to another thread: the handle stays on this one.
+///
+/// # Errors
+///
+/// The mechanism's fault.
+pub fn launch_local<D, M, S>(mechanism: &M, data: Arc<D>) -> Result<LocalHandle<S>, Fault>
+where
+    D: ?Sized,
+    M: Mechanism<D, Machine = S>,
+    S: Machine + 'static,
+{
+    let mut coins = SystemCoins::new();
+    let child = Child::root(mechanism, &data, &mut coins)?;
+    Ok(LocalQueryable::new(child, coins))
+}
+
 /// What can be handed out to an analyst.
 ///
 /// Machines become [`Queryable`]s; compositors are handles already.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be handed out to an analyst",
-    note = "a handle can be sent between threads: what it holds must be a `Machine` that is `Send`"
+    note = "a handle can be sent between threads: what it holds must be a `Machine` that is `Send`",
+    note = "one that is not `Send` can be launched with `launch_local`, and stays on its thread"
 )]
 pub trait Opens: Sized {
     /// The handle.
@@ -97,6 +117,26 @@ where
         let mut coins = SystemCoins::new();
         let child = self.launch_with(mechanism, &mut coins)?;
         M::Machine::open(child, coins).ok_or(LaunchError::Failed)
+    }
+
+    /// [`launch`](Self::launch) for a machine that cannot be sent to another thread: the handle
+    /// stays on this one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`launch`](Self::launch).
+    pub fn launch_local<M, S>(
+        &self,
+        mechanism: &M,
+    ) -> Result<LocalHandle<S>, LaunchError<<G::Measure as Measure>::Loss>>
+    where
+        M: Mechanism<D, Machine = S> + Private<G::Measure, R>,
+        S: Machine + 'static,
+        X: Interactive,
+    {
+        let mut coins = SystemCoins::new();
+        let child = self.launch_with(mechanism, &mut coins)?;
+        Ok(LocalQueryable::new(child, coins))
     }
 
     /// Launches a non-interactive mechanism and gives its answer.

@@ -2,10 +2,10 @@
 //!
 //! [`launch`] starts a mechanism on data; on the compositor that comes back, `launch` gives
 //! further handles and `release` gives answers. A handle to an interactive mechanism is a
-//! [`Queryable`].
+//! [`Queryable`]; for one that cannot leave its thread, `launch_local` gives a [`LocalQueryable`].
 
 mod handle;
 mod launch;
 
-pub use handle::Queryable;
-pub use launch::{Opens, launch};
+pub use handle::{LocalQueryable, Queryable};
+pub use launch::{LocalHandle, Opens, launch, launch_local};

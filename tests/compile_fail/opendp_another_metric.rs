@@ -1,0 +1,22 @@
+//! The distance between numbers says nothing about added and removed rows.
+use std::sync::Arc;
+
+use opendp::core::{Function, Measurement, PrivacyMap};
+use opendp::domains::AtomDomain;
+use opendp::measures::MaxDivergence;
+use opendp::metrics::AbsoluteDistance;
+use queryables::interop::opendp::{Measured, Member};
+use queryables::prelude::*;
+
+fn main() {
+    let number = Measurement::new(
+        AtomDomain::<i64>::default(),
+        AbsoluteDistance::<i64>::default(),
+        MaxDivergence,
+        Function::new(|number: &i64| *number),
+        PrivacyMap::new(|_: &i64| 0.0),
+    );
+    let data = Arc::new(Member::new(AtomDomain::default(), 1_i64).unwrap());
+    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), data).unwrap();
+    let _ = filter.release(&Measured::new(number.unwrap()));
+}
