@@ -77,6 +77,21 @@ pub(super) fn of_steps(steps: i128, exponent: i32) -> f64 {
 mod tests {
     use super::*;
 
+    /// Without a cut, five such squares would be too much for a `u128`.
+    #[test]
+    fn the_largest_coordinates_are_cut_off_before_they_are_squared() {
+        let lattice = Lattice {
+            exponent: -500,
+            radius: 1 << 50,
+        };
+        let mut vector = [f64::INFINITY, f64::MIN, 1.0, -1.0, f64::MAX].map(|x| lattice.round(x));
+        assert_eq!(vector, [1, -1, 1, -1, 1].map(|sign| sign * LARGEST));
+        lattice.clip(&mut vector);
+        // 2^50/√5, rounded down.
+        let clipped = 503_517_745_512_157;
+        assert_eq!(vector, [1, -1, 1, -1, 1].map(|sign| sign * clipped));
+    }
+
     #[test]
     fn what_was_added_to_endless_noise_is_not_seen() {
         let rows = i128::from(LARGEST) << 64;

@@ -25,8 +25,8 @@
 //! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates |
 //!
 //! Each states its loss under every measure in which it has one of its own: for Laplace noise pure
-//! and Rényi privacy, for Gaussian noise zCDP, Rényi privacy and GDP. Under other measures, what
-//! follows is had by [`Restated`](crate::privacy::Restated).
+//! and Rényi privacy, for the exponential mechanism zCDP too, for Gaussian noise zCDP, Rényi privacy
+//! and GDP. Under other measures, what follows is had by [`Restated`](crate::privacy::Restated).
 //!
 //! Data are rows: anything that is `AsRef<[Row]>`, a `Vec<Row>` or a `[Row]` for instance.
 
