@@ -189,6 +189,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn ends_are_rounded_outward() {
+        let at_the_ends = |range: RangeInclusive<f64>| {
+            let sum = sum(AddRemove, range, -2).unwrap();
+            (answers(&sum, &[-9.0]), answers(&sum, &[9.0]))
+        };
+        assert_eq!(at_the_ends(-0.3..=0.3), at_the_ends(-0.5..=0.5));
+    }
+
     /// With the finest lattice that the range allows, ten thousand rows are more than 2^63 steps.
     #[test]
     fn sums_are_not_cut_off_where_an_i64_ends() {
