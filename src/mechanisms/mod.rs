@@ -166,3 +166,16 @@ fn clamped(exact: i128, noise: i128) -> i64 {
     let noisy = exact.saturating_add(noise);
     noisy.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A share that cannot be held is rounded up, not lost.
+    #[test]
+    fn shares_are_rounded_up() {
+        let [least, three] = ["1e-27", "3e-27"].map(|text| text.parse().unwrap());
+        let order = "2".parse().unwrap();
+        assert_eq!(shared_divergence(order, 3, least), Ok(three));
+    }
+}
