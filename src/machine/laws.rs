@@ -89,6 +89,7 @@ impl Law for Weighted {
 mod tests {
     use super::*;
     use crate::machine::Replay;
+    use crate::noise::bracket::{assert_fits, first_ten};
 
     /// Follows the sampler over every uniform draw below `total` and counts the outcomes.
     fn outcomes(law: &dyn Law, total: u64) -> Vec<u64> {
@@ -116,6 +117,21 @@ mod tests {
         assert_eq!(outcomes(&Bernoulli::new(4, 4).unwrap(), 4), [0, 4]);
         assert_eq!(Bernoulli::new(1, 0), None);
         assert_eq!(Bernoulli::new(5, 4), None);
+    }
+
+    #[test]
+    fn values_are_pinned() {
+        let third = Bernoulli::new(1, 3).unwrap();
+        assert_eq!(first_ten(&third), [0, 0, 0, 1, 1, 0, 0, 0, 0, 0]);
+        let law = Weighted::new(vec![3, 0, 2, 1]).unwrap();
+        assert_eq!(first_ten(&law), [2, 2, 2, 0, 0, 2, 3, 2, 3, 3]);
+    }
+
+    #[test]
+    fn values_fit() {
+        assert_fits(&Bernoulli::new(1, 3).unwrap(), 1);
+        assert_fits(&Bernoulli::new(u64::MAX / 5, u64::MAX).unwrap(), 1);
+        assert_fits(&Weighted::new(vec![3, 0, 2, 1]).unwrap(), 3);
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl<Row, R: StreamingRelation> ContinualCount<Row, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadRange`] if the horizon is zero, [`MechanismError::NoLoss`] if ε is.
+    /// [`MechanismError::NoTime`] if the horizon is zero, [`MechanismError::NoLoss`] if ε is.
     pub fn new(
         _relation: R,
         time: Attribute<Row, Option<u64>>,
@@ -144,8 +144,8 @@ impl<Row, R: StreamingRelation> GaussianContinualCount<Row, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadRange`] if the horizon is zero, [`MechanismError::NoLoss`] if ρ is,
-    /// and [`MechanismError::TooLarge`] or [`MechanismError::Noise`] if the variance needs longer
+    /// [`MechanismError::NoTime`] if the horizon is zero, [`MechanismError::NoLoss`] if ρ is,
+    /// and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance needs longer
     /// numbers than the noise works with.
     pub fn new(
         _relation: R,
@@ -187,7 +187,7 @@ impl<Row> Times<Row> {
         horizon: u64,
     ) -> Result<(Self, u64), MechanismError> {
         if horizon == 0 {
-            return Err(MechanismError::BadRange);
+            return Err(MechanismError::NoTime);
         }
         Ok((Self { attribute, horizon }, R::largest_change(horizon)))
     }
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use crate::machine::{Machine, NotPrivateSeededCoins, Ratio, Support};
     use crate::mechanisms::exact::{answers, violation};
-    use crate::privacy::{Replace, ZCdp};
+    use crate::privacy::{Rdp, Replace, ZCdp};
 
     /// A row of t arrives at time t; 99 has no time, and 98 cannot be read.
     fn time() -> Attribute<u8, Option<u64>> {
@@ -325,6 +325,26 @@ mod tests {
         assert!(!attains(Replace, 2, [&[0], &[1]]));
         assert!(attains(Replace, 3, [&[0], &[2]]));
         assert!(!attains(Replace, 3, [&[0], &[98]]));
+    }
+
+    /// The Rényi divergence of order 2: that of two counts with ε/2 each, which is 3.7511. One with ε
+    /// would have 3.9819.
+    #[test]
+    fn the_divergence_of_laplace_noise_is_attained_and_not_exceeded() {
+        let count = laplace(AddRemove, 2, "4").unwrap();
+        let [one, other] = [&[0][..], &[]].map(|rows| answers(&count, rows, &[1, 2], 20));
+        let squares = one.outcomes.iter().filter_map(|(answer, p)| {
+            let q = other.outcomes.get(answer)?;
+            Some((p * p / q).to_f64_fast())
+        });
+        let divergence = squares.sum::<f64>().ln();
+        let order = Rdp::new("2".parse().unwrap());
+        let claim: f64 = count.loss(&order).unwrap().to_string().parse().unwrap();
+        // What was cut is missing from the sum.
+        assert!(
+            (divergence..divergence + 1e-3).contains(&claim),
+            "{divergence} {claim}"
+        );
     }
 
     /// The Rényi divergence of order 2 is at most 2ρ, and rounding takes less than one part in 12σ²
@@ -384,14 +404,14 @@ mod tests {
     #[test]
     fn bad_parameters_are_refused() {
         let error = |horizon, text| laplace(AddRemove, horizon, text).map(|_| ());
-        assert_eq!(error(0, "1"), Err(MechanismError::BadRange));
+        assert_eq!(error(0, "1"), Err(MechanismError::NoTime));
         assert_eq!(error(1, "0"), Err(MechanismError::NoLoss("epsilon")));
         assert_eq!(error(u64::MAX, "1e-27"), Ok(()));
         let gaussian = |horizon, rho: &str| {
             let rho = rho.parse().unwrap();
             GaussianContinualCount::new(Replace, time(), horizon, rho).map(|_| ())
         };
-        assert_eq!(gaussian(0, "1"), Err(MechanismError::BadRange));
+        assert_eq!(gaussian(0, "1"), Err(MechanismError::NoTime));
         assert_eq!(gaussian(1, "0"), Err(MechanismError::NoLoss("rho")));
         assert_eq!(gaussian(u64::MAX, "1e-27"), Ok(()));
     }

@@ -95,7 +95,7 @@ impl<Row> GaussianCount<Row> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::TooLarge`] or
+    /// [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::TooFine`] or
     /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
     /// ρ of more than 10^11 with more than 15 digits after the point, for instance.
     pub fn new(predicate: Predicate<Row>, rho: Rho) -> Result<Self, MechanismError> {
@@ -123,7 +123,7 @@ impl<Row> GaussianCount<Row> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoLoss`] if μ is zero, [`MechanismError::TooLarge`] or
+    /// [`MechanismError::NoLoss`] if μ is zero, [`MechanismError::TooFine`] or
     /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
     /// μ² must not have more than about 36 digits.
     pub fn with_mu(predicate: Predicate<Row>, mu: Mu) -> Result<Self, MechanismError> {

@@ -34,7 +34,7 @@ pub enum GaussianLoss {
 impl Gaussian {
     /// For answers that change by at most the root of `square`: a variance of `square / (2ρ)`.
     pub(super) fn with_rho(square: u128, rho: Rho) -> Result<Self, MechanismError> {
-        let half = Ratio::new(square, 2).ok_or(MechanismError::TooLarge)?;
+        let half = Ratio::new(square, 2).ok_or(MechanismError::TooFine)?;
         Ok(Self {
             loss: GaussianLoss::Rho(rho),
             noise: RoundedGaussian::new(over(half, rho)?)?,
@@ -43,7 +43,7 @@ impl Gaussian {
 
     /// For answers that change by at most the root of `square`: a variance of `square / μ²`.
     pub(super) fn with_mu(square: u128, mu: Mu) -> Result<Self, MechanismError> {
-        let square = Ratio::new(square, 1).ok_or(MechanismError::TooLarge)?;
+        let square = Ratio::new(square, 1).ok_or(MechanismError::TooFine)?;
         Ok(Self {
             loss: GaussianLoss::Mu(mu),
             noise: RoundedGaussian::new(over(over(square, mu)?, mu)?)?,

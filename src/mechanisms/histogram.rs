@@ -33,8 +33,9 @@ use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Renyi, Unkno
 ///
 /// ε-DP, and no less, for neighbours under `R`: a row that is added or removed changes one bin by
 /// one, and the noise has a scale of 1/ε; a row that is replaced changes two bins by one, and it
-/// has a scale of 2/ε. Under Rényi privacy, these are one count with ε or two with ε/2. A row whose bin is not below the number of bins, or cannot be read, is in
-/// none. Answers that an `i64` cannot hold are clamped, which is postprocessing.
+/// has a scale of 2/ε. Under Rényi privacy, these are one count with ε or two with ε/2. A row whose
+/// bin is not below the number of bins, or cannot be read, is in none. Answers that an `i64` cannot
+/// hold are clamped, which is postprocessing.
 pub struct NoisyHistogram<Row, R = AddRemove> {
     bin: Attribute<Row, usize>,
     bins: NonZeroUsize,

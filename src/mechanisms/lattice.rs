@@ -14,18 +14,21 @@ pub struct Lattice {
 /// Coordinates are cut off at so many steps before anything else: then no square is above 2^100.
 pub(super) const LARGEST: i64 = 1 << 50;
 
+/// Sums are cut off at so many steps.
+const FAR: i128 = 1 << 120;
+
 /// Between these the steps are ordinary floats, as are sums of them.
 pub(super) const EXPONENTS: std::ops::RangeInclusive<i32> = -500..=500;
 
 impl Lattice {
     /// The radius, if both numbers are in their ranges.
     pub(super) fn checked_radius(&self) -> Result<i64, MechanismError> {
-        let radius = i64::try_from(self.radius).map_err(|_| MechanismError::BadRange)?;
-        if EXPONENTS.contains(&self.exponent) && (1..=LARGEST).contains(&radius) {
-            Ok(radius)
-        } else {
-            Err(MechanismError::BadRange)
+        if !EXPONENTS.contains(&self.exponent) {
+            return Err(MechanismError::BadExponent);
         }
+        let radius = i64::try_from(self.radius).ok();
+        let radius = radius.filter(|radius| (1..=LARGEST).contains(radius));
+        radius.ok_or(MechanismError::BadRadius)
     }
 
     pub(super) fn round(&self, coordinate: f64) -> i64 {
@@ -62,7 +65,40 @@ pub(super) fn in_steps(number: f64, exponent: i32) -> i64 {
     (steps as i64).clamp(-LARGEST, LARGEST)
 }
 
-/// So many steps, as far as floats go.
+/// So many steps, as far as floats go, and up to [`FAR`].
+///
+/// This is postprocessing, and exact: noise that reached the end of an `i128` is still beyond after
+/// any sum was added to it, which is 2^114 at most for 2^64 rows.
 pub(super) fn of_steps(steps: i128, exponent: i32) -> f64 {
-    libm::scalbn(steps as f64, exponent)
+    libm::scalbn(steps.clamp(-FAR, FAR) as f64, exponent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without a cut, five such squares would be too much for a `u128`.
+    #[test]
+    fn the_largest_coordinates_are_cut_off_before_they_are_squared() {
+        let lattice = Lattice {
+            exponent: -500,
+            radius: 1 << 50,
+        };
+        let mut vector = [f64::INFINITY, f64::MIN, 1.0, -1.0, f64::MAX].map(|x| lattice.round(x));
+        assert_eq!(vector, [1, -1, 1, -1, 1].map(|sign| sign * LARGEST));
+        lattice.clip(&mut vector);
+        // 2^50/√5, rounded down.
+        let clipped = 503_517_745_512_157;
+        assert_eq!(vector, [1, -1, 1, -1, 1].map(|sign| sign * clipped));
+    }
+
+    #[test]
+    fn what_was_added_to_endless_noise_is_not_seen() {
+        let rows = i128::from(LARGEST) << 64;
+        for end in [i128::MAX, i128::MAX - rows] {
+            assert_eq!(of_steps(end, -120), 1.0);
+            assert_eq!(of_steps(-end, -120), -1.0);
+        }
+        assert_eq!(of_steps(-3, 2), -12.0);
+    }
 }

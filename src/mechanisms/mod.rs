@@ -25,8 +25,8 @@
 //! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates |
 //!
 //! Each states its loss under every measure in which it has one of its own: for Laplace noise pure
-//! and Rényi privacy, for Gaussian noise zCDP, Rényi privacy and GDP. Under other measures, what
-//! follows is had by [`Restated`](crate::privacy::Restated).
+//! and Rényi privacy, for the exponential mechanism zCDP too, for Gaussian noise zCDP, Rényi privacy
+//! and GDP. Under other measures, what follows is had by [`Restated`](crate::privacy::Restated).
 //!
 //! Data are rows: anything that is `AsRef<[Row]>`, a `Vec<Row>` or a `[Row]` for instance.
 
@@ -97,6 +97,24 @@ pub enum MechanismError {
     /// The range is empty, or holds nothing that changes a sum.
     #[error("the range must hold numbers that make a difference")]
     BadRange,
+    /// The range ends where the lattice's numbers do not reach.
+    #[error("the range must end within 2^50 steps of zero on both sides")]
+    TooWide,
+    /// The lattice's step is not among those on offer.
+    #[error("the exponent of the lattice's step must be from -500 to 500")]
+    BadExponent,
+    /// No vector is so short, or none is so long.
+    #[error("the radius must be from 1 to 2^50 steps")]
+    BadRadius,
+    /// Vectors without coordinates, or with too many.
+    #[error("vectors must have from 1 to 2^27 coordinates")]
+    BadDimension,
+    /// There is no time to ask for.
+    #[error("the horizon must be greater than zero")]
+    NoTime,
+    /// The threshold is zero, or no count can be so far away from a guess.
+    #[error("the threshold must be from 1 to the number of rows")]
+    BadThreshold,
     /// There is nothing to choose from.
     #[error("there must be at least one bin or candidate")]
     NoChoice,
@@ -112,6 +130,12 @@ pub enum MechanismError {
     /// The loss is more than can be held.
     #[error("the loss is more than can be held")]
     TooLarge,
+    /// The exact scale of the noise, as a ratio, needs longer numbers than there are.
+    #[error(
+        "the noise for this loss cannot be held exactly: write the loss with fewer digits, or, if \
+         it is tiny, make the range smaller or the lattice coarser"
+    )]
+    TooFine,
     /// No noise has the scale that this would take.
     #[error(transparent)]
     Noise(#[from] NoiseError),
@@ -122,7 +146,7 @@ fn over<U: Unit>(factor: Ratio, quantity: Quantity<U>) -> Result<Ratio, Mechanis
     let inverse = Ratio::from(quantity)
         .inverse()
         .ok_or(MechanismError::NoLoss(U::NAME))?;
-    inverse.checked_mul(factor).ok_or(MechanismError::TooLarge)
+    inverse.checked_mul(factor).ok_or(MechanismError::TooFine)
 }
 
 /// The Rényi divergence of so many independent counts, each of which changes by one and has the
@@ -141,4 +165,17 @@ fn shared_divergence(order: Order, counts: u64, epsilon: Epsilon) -> Result<Epsi
 fn clamped(exact: i128, noise: i128) -> i64 {
     let noisy = exact.saturating_add(noise);
     noisy.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A share that cannot be held is rounded up, not lost.
+    #[test]
+    fn shares_are_rounded_up() {
+        let [least, three] = ["1e-27", "3e-27"].map(|text| text.parse().unwrap());
+        let order = "2".parse().unwrap();
+        assert_eq!(shared_divergence(order, 3, least), Ok(three));
+    }
 }

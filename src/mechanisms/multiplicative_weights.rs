@@ -72,8 +72,8 @@ impl<Row> MultiplicativeWeights<Row> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if the domain is empty, [`MechanismError::BadRange`] if there
-    /// are no rows or the threshold is not between one and their number,
+    /// [`MechanismError::NoChoice`] if the domain is empty, [`MechanismError::BadThreshold`] if the
+    /// threshold is not between one and the number of rows,
     /// [`MechanismError::NoHits`] if there are no updates, [`MechanismError::NoLoss`] if ε is zero,
     /// and [`MechanismError::TooSmall`] if nothing is left of a share of it.
     pub fn new(
@@ -87,7 +87,7 @@ impl<Row> MultiplicativeWeights<Row> {
             return Err(MechanismError::NoChoice);
         }
         if threshold == 0 || threshold > rows {
-            return Err(MechanismError::BadRange);
+            return Err(MechanismError::BadThreshold);
         }
         if epsilon == Epsilon::ZERO {
             return Err(MechanismError::NoLoss("epsilon"));
@@ -298,9 +298,12 @@ mod tests {
         };
         assert_eq!(error(&[1], 9, 9, 1, "1"), Ok(()));
         assert_eq!(error(&[], 9, 1, 1, "1"), Err(MechanismError::NoChoice));
-        assert_eq!(error(&[1], 0, 0, 1, "1"), Err(MechanismError::BadRange));
-        assert_eq!(error(&[1], 9, 0, 1, "1"), Err(MechanismError::BadRange));
-        assert_eq!(error(&[1], 9, 10, 1, "1"), Err(MechanismError::BadRange));
+        assert_eq!(error(&[1], 0, 0, 1, "1"), Err(MechanismError::BadThreshold));
+        assert_eq!(error(&[1], 9, 0, 1, "1"), Err(MechanismError::BadThreshold));
+        assert_eq!(
+            error(&[1], 9, 10, 1, "1"),
+            Err(MechanismError::BadThreshold)
+        );
         assert_eq!(error(&[1], 9, 1, 0, "1"), Err(MechanismError::NoHits));
         assert_eq!(
             error(&[1], 9, 1, 1, "0"),

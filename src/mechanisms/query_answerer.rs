@@ -62,7 +62,7 @@ pub struct QueryAnswerer<F, Row, R = AddRemove> {
 /// |---|---|---|
 /// | [`PureDp`] | ε | discrete Laplace, of scale 1/ε |
 /// | [`ApproxDp`] | ε | the same, whose loss is (ε, 0) |
-/// | [`ZCdp`] | ρ | discrete Gaussian, of variance 1/(2ρ) |
+/// | [`ZCdp`] | ρ | rounded Gaussian, of variance 1/(2ρ) |
 pub trait Pricing: Measure {
     /// What a query offers.
     type Price;

@@ -36,9 +36,9 @@ use crate::privacy::{AddRemove, Distance, Epsilon, Measure, Private, Relation, U
 ///
 /// That of [`NoisySum`], for what each row has in steps of the lattice: rounding comes first, toward
 /// zero, and clamping after it, so that Δ is a whole number of steps, rounding included. The ends
-/// of the range are rounded outward. A row that cannot be read, or has what is not a number, counts as the number of
-/// the range that is nearest to zero. The answer is a multiple of the step, as far as floats go,
-/// which is postprocessing.
+/// of the range are rounded outward. A row that cannot be read, or has what is not a number, counts
+/// as the number of the range that is nearest to zero. The answer is a multiple of the step, as far
+/// as floats go, which is postprocessing.
 pub struct NoisyRealSum<Row, R = AddRemove> {
     steps: NoisySum<Row, R>,
     exponent: i32,
@@ -50,9 +50,9 @@ impl<Row: 'static, R: SummingRelation> NoisyRealSum<Row, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadRange`] if the exponent is none of these, an end of the range is not
-    /// finite or more than 2^50 steps away from zero, or the range is empty or makes no difference,
-    /// and the other errors of [`NoisySum::new`].
+    /// [`MechanismError::BadExponent`], [`MechanismError::TooWide`] if an end of the range is more
+    /// than 2^50 steps away from zero, [`MechanismError::BadRange`] if it is empty, not made of
+    /// numbers, or makes no difference, and the other errors of [`NoisySum::new`].
     pub fn new(
         relation: R,
         attribute: Attribute<Row, f64>,
@@ -60,7 +60,10 @@ impl<Row: 'static, R: SummingRelation> NoisyRealSum<Row, R> {
         exponent: i32,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        if !EXPONENTS.contains(&exponent) || range.is_empty() {
+        if !EXPONENTS.contains(&exponent) {
+            return Err(MechanismError::BadExponent);
+        }
+        if range.is_empty() {
             return Err(MechanismError::BadRange);
         }
         let low = end_in_steps(*range.start(), exponent, libm::floor)?;
@@ -83,11 +86,11 @@ fn end_in_steps(
     outward: impl Fn(f64) -> f64,
 ) -> Result<i64, MechanismError> {
     let steps = outward(libm::scalbn(end, -exponent));
-    // Also where it is not a number.
+    // Not where it is no number either.
     if steps.abs() <= LARGEST as f64 {
         Ok(steps as i64)
     } else {
-        Err(MechanismError::BadRange)
+        Err(MechanismError::TooWide)
     }
 }
 
@@ -95,8 +98,9 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyRealSum<Row, R> {
     type Machine = Released<f64>;
 
     fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<f64>, Fault> {
-        let Released(steps) = self.steps.start(data, coins)?;
-        Ok(Released(of_steps(steps.into(), self.exponent)))
+        // Not as an `i64`, which ten thousand rows of 2^50 steps are too many for.
+        let (sum, noise) = self.steps.sum_and_noise((**data).as_ref(), coins)?;
+        Ok(Released(of_steps(sum.saturating_add(noise), self.exponent)))
     }
 }
 
@@ -134,6 +138,7 @@ impl<Row, R: Relation> fmt::Debug for NoisyRealSum<Row, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::NotPrivateSeededCoins;
     use crate::noise::bracket::Bracket;
     use crate::noise::enumerate::{Enumeration, enumerate_laws};
     use crate::privacy::{PureDp, Rdp, Replace};
@@ -185,6 +190,27 @@ mod tests {
     }
 
     #[test]
+    fn ends_are_rounded_outward() {
+        let at_the_ends = |range: RangeInclusive<f64>| {
+            let sum = sum(AddRemove, range, -2).unwrap();
+            (answers(&sum, &[-9.0]), answers(&sum, &[9.0]))
+        };
+        assert_eq!(at_the_ends(-0.3..=0.3), at_the_ends(-0.5..=0.5));
+    }
+
+    /// With the finest lattice that the range allows, ten thousand rows are more than 2^63 steps.
+    #[test]
+    fn sums_are_not_cut_off_where_an_i64_ends() {
+        let sum = sum(AddRemove, 0.0..=1.0, -50).unwrap();
+        let data = Arc::new(vec![1.0; 20_000]);
+        let Released(answer) = sum
+            .start(&data, &mut NotPrivateSeededCoins::new(5))
+            .unwrap();
+        // Noise of scale 1, which is beyond 50 with probability 4e-22.
+        assert!((answer - 20_000.0).abs() < 50.0, "{answer}");
+    }
+
+    #[test]
     fn losses_are_those_in_steps() {
         let sum = sum(Replace, -0.5..=1.5, -2).unwrap();
         assert_eq!(sum.loss(&PureDp), Ok("1".parse().unwrap()));
@@ -197,17 +223,18 @@ mod tests {
     #[test]
     fn bad_parameters_are_refused() {
         let error = |range, exponent| sum(AddRemove, range, exponent).map(|_| ());
-        for (range, exponent) in [
-            (2.0..=1.0, 0),
-            (0.0..=0.0, 0),
-            (f64::NAN..=1.0, 0),
-            (0.0..=f64::NAN, 0),
-            (0.0..=f64::INFINITY, 0),
-            (0.0..=2_f64.powi(51), 0),
-            (0.0..=1.0, 501),
-            (0.0..=1.0, -501),
+        for range in [2.0..=1.0, 0.0..=0.0, f64::NAN..=1.0, 0.0..=f64::NAN] {
+            assert_eq!(error(range, 0), Err(MechanismError::BadRange));
+        }
+        for range in [
+            0.0..=f64::INFINITY,
+            0.0..=2_f64.powi(51),
+            -2_f64.powi(51)..=0.0,
         ] {
-            assert_eq!(error(range, exponent), Err(MechanismError::BadRange));
+            assert_eq!(error(range, 0), Err(MechanismError::TooWide));
+        }
+        for exponent in [501, -501] {
+            assert_eq!(error(0.0..=1.0, exponent), Err(MechanismError::BadExponent));
         }
         assert_eq!(error(0.0..=2_f64.powi(50), 0), Ok(()));
         // Less than a step, which is rounded to one.

@@ -149,6 +149,7 @@ impl<Row> fmt::Debug for SampledGaussianSum<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::NotPrivateSeededCoins;
     use crate::noise::enumerate::{Enumeration, enumerate_laws};
     use crate::privacy::{Rdp, RdpGrid};
 
@@ -210,6 +211,17 @@ mod tests {
             let Released(answer) = sum.start(&data, &mut without_noise).unwrap();
             assert_eq!(answer, [expected]);
         }
+    }
+
+    /// Odds of 0.25 that a word does not hold. By Hoeffding's inequality, 20 000 draws are further off
+    /// than this with probability 2e^(-2·20000·0.0232²) < 1e-9.
+    #[test]
+    fn long_odds_are_odds() {
+        let odds = Ratio::new(1 << 100, (1 << 102) - 1).unwrap();
+        let mut coins = NotPrivateSeededCoins::new(5);
+        let draws = (0..20_000).filter(|_| happens(odds, &mut coins).unwrap());
+        let share = draws.count() as f64 / 20_000.0;
+        assert!((share - 0.25).abs() < 0.0232, "{share}");
     }
 
     /// Draws no noise, and this branch of any two.

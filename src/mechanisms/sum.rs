@@ -75,7 +75,7 @@ impl<Row, R: SummingRelation> NoisySum<Row, R> {
     /// # Errors
     ///
     /// [`MechanismError::BadRange`] if the range is empty or no row can change the sum,
-    /// [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::TooLarge`] if Δ/ε, in lowest
+    /// [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::TooFine`] if Δ/ε, in lowest
     /// terms, needs more than 128 bits, and [`MechanismError::Noise`] if it is more than 2^100.
     pub fn new(
         relation: R,
@@ -102,14 +102,25 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisySum<Row, R> {
     type Machine = Released<i64>;
 
     fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<i64>, Fault> {
+        let (sum, noise) = self.sum_and_noise((**data).as_ref(), coins)?;
+        Ok(Released(clamped(sum, noise)))
+    }
+}
+
+impl<Row, R> NoisySum<Row, R> {
+    /// The exact sum, and what is to be added to it.
+    pub(super) fn sum_and_noise(
+        &self,
+        rows: &[Row],
+        coins: &mut dyn Coins,
+    ) -> Result<(i128, i128), Fault> {
+        // Before the data: whether there are coins must not depend on it.
         let noise = coins.draw(&self.noise)?;
         let (low, high) = (*self.range.start(), *self.range.end());
-        let values = (**data)
-            .as_ref()
+        let values = rows
             .iter()
             .map(|row| self.attribute.read(row).unwrap_or(0).clamp(low, high));
-        let sum = values.map(i128::from).sum();
-        Ok(Released(clamped(sum, noise)))
+        Ok((values.map(i128::from).sum(), noise))
     }
 }
 
@@ -150,6 +161,7 @@ impl<Row, R: Relation> fmt::Debug for NoisySum<Row, R> {
 mod tests {
     use super::*;
     use crate::mechanisms::exact::{answers, violation};
+    use crate::noise::NoiseError;
     use crate::privacy::Rdp;
 
     fn sum<R: SummingRelation>(
@@ -233,9 +245,11 @@ mod tests {
         );
         assert!(sum(AddRemove, 3..=3, "1").is_ok());
         assert!(sum(Replace, i64::MIN..=i64::MAX, "0.1").is_ok());
-        assert!(matches!(
-            error(i64::MIN..=i64::MAX, "1e-27"),
-            MechanismError::TooLarge | MechanismError::Noise(_)
-        ));
+        let (what, bits) = ("scale", 100);
+        assert_eq!(error(i64::MIN..=i64::MAX, "1e-27"), MechanismError::TooFine);
+        assert_eq!(
+            error(i64::MIN..=i64::MAX, "1e-12"),
+            MechanismError::Noise(NoiseError::TooLarge { what, bits })
+        );
     }
 }

@@ -62,9 +62,9 @@ impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadRange`] if there are no coordinates, more than 2^27, or the lattice's
-    /// numbers are not in their ranges, [`MechanismError::NoLoss`] if ρ is zero, and
-    /// [`MechanismError::TooLarge`] or [`MechanismError::Noise`] if the variance needs longer numbers
+    /// [`MechanismError::BadDimension`], [`MechanismError::BadExponent`] or
+    /// [`MechanismError::BadRadius`] if one of them is not in its range,
+    /// [`MechanismError::NoLoss`] if ρ is zero, and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance needs longer numbers
     /// than the noise works with: 4Δ²/(2ρ), in lowest terms, must have a numerator of at most 2^124.
     pub fn new(
         relation: R,
@@ -105,7 +105,7 @@ impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
     ) -> Result<Self, MechanismError> {
         let radius = lattice.checked_radius()?;
         if !(1..=MOST_COORDINATES).contains(&dimension) {
-            return Err(MechanismError::BadRange);
+            return Err(MechanismError::BadDimension);
         }
         // The farthest apart are opposite vectors, and these are on a line.
         let change = u128::from(R::largest_change(&(-radius..=radius)));
@@ -331,21 +331,24 @@ mod tests {
     fn bad_parameters_are_refused() {
         let error =
             |exponent, radius, rho| sum(Replace, lattice(exponent, radius), rho).map(|_| ());
-        for (exponent, radius) in [(0, 0), (0, (1 << 50) + 1), (501, 1), (-501, 1)] {
-            assert_eq!(error(exponent, radius, "1"), Err(MechanismError::BadRange));
+        for radius in [0, (1 << 50) + 1, u64::MAX] {
+            assert_eq!(error(0, radius, "1"), Err(MechanismError::BadRadius));
+        }
+        for exponent in [501, -501] {
+            assert_eq!(error(exponent, 1, "1"), Err(MechanismError::BadExponent));
         }
         assert_eq!(error(500, 1 << 50, "1"), Ok(()));
         assert_eq!(error(0, 1, "0"), Err(MechanismError::NoLoss("rho")));
-        assert!(matches!(
+        assert_eq!(
             error(0, (1 << 50) - 1, "1e-27"),
-            Err(MechanismError::TooLarge | MechanismError::Noise(_))
-        ));
+            Err(MechanismError::TooFine)
+        );
         let none = Attribute::new("none", |_: &u8| vec![]);
         let rho = "1".parse().unwrap();
         for dimension in [0, MOST_COORDINATES + 1] {
             let none = none.clone();
             let sum = GaussianVectorSum::new(AddRemove, none, dimension, lattice(0, 1), rho);
-            assert_eq!(sum.map(|_| ()), Err(MechanismError::BadRange));
+            assert_eq!(sum.map(|_| ()), Err(MechanismError::BadDimension));
         }
     }
 }

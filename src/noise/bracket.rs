@@ -157,6 +157,11 @@ impl ClosedForm {
                 let whole = half_line(&variance);
                 Self::Rounded { variance, whole }
             }
+            Support::Weights(weights) => {
+                let total = RBig::from(weights.iter().copied().map(u128::from).sum::<u128>());
+                let share = |weight: &u64| Bracket::exactly(RBig::from(*weight) / &total);
+                Self::Listed(weights.iter().map(share).collect())
+            }
             other => panic!("{other:?} has no closed form here"),
         }
     }

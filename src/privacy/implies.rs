@@ -191,7 +191,7 @@ impl Implies<ApproxRdp> for ApproxDp {
 }
 
 /// x²/2, rounded up.
-fn half_square<U: Unit>(quantity: super::Quantity<U>) -> Result<Rho, UnknownLoss> {
+pub(crate) fn half_square<U: Unit>(quantity: super::Quantity<U>) -> Result<Rho, UnknownLoss> {
     let units = Square::of(quantity).half_in_units(U::DECIMALS);
     let rho = units.and_then(|units| Rho::from_units(units).ok());
     Ok(rho.ok_or(super::Overflow)?)

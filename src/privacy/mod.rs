@@ -32,6 +32,7 @@ mod square;
 mod wide;
 
 pub use decimal::NumberError;
+pub(crate) use implies::half_square;
 pub use implies::{Implies, Restated};
 pub use implies_at::{ImpliesAt, RestatedAt};
 pub(crate) use interval::Interval;

@@ -199,8 +199,10 @@ pub(crate) fn sampled(order: u32, rate: Delta, half: Interval) -> Result<Epsilon
     if rate == Delta::ZERO {
         return Ok(Epsilon::ZERO);
     }
+    // A sample is never worse than all rows: the divergence of a mixture is at most that of its parts.
+    let everybody = loss_up(Interval::from(order) * half);
     if rate == Delta::ONE {
-        return loss_up(Interval::from(order) * half);
+        return everybody;
     }
     if order > LARGEST_ORDER {
         return Err(UnknownLoss("the order must be at most 1000000"));
@@ -230,7 +232,11 @@ pub(crate) fn sampled(order: u32, rate: Delta, half: Interval) -> Result<Epsilon
         // ln(1 + m) ≤ ln m + 1/m.
         log_moment + Interval::between(0.0, 1e-200)
     };
-    loss_up(log_total / Interval::from(order - 1))
+    // Where the rate is so near 1 that floats do not tell, only the other is known.
+    match (loss_up(log_total / Interval::from(order - 1)), everybody) {
+        (Ok(sampled), Ok(everybody)) => Ok(sampled.min(everybody)),
+        (sampled, everybody) => sampled.or(everybody),
+    }
 }
 
 /// `ln(e^x − 1)` of a positive number.

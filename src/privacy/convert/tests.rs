@@ -269,4 +269,10 @@ fn the_ends_of_the_scale() {
     );
     // Where there is nothing to sum up every order is fine.
     assert!(rdp::subsampled_gaussian(u32::MAX, one, scale, scale).is_ok());
+    // So near 1 that floats do not tell: as for all rows.
+    let nearly = "0.99999999999999999999".parse().unwrap();
+    assert_eq!(
+        rdp::subsampled_gaussian(3, nearly, scale, scale),
+        rdp::subsampled_gaussian(3, one, scale, scale)
+    );
 }
