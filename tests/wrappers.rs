@@ -8,6 +8,7 @@ use common::{Answer, Count, Stated, at, epsilon, pair};
 use queryables::compose::{Addressed, BoxedMechanism, ConcurrentComposition, Parallel, Universal};
 use queryables::middle::LimitQueries;
 use queryables::prelude::*;
+use queryables::privacy::convert::zcdp;
 
 type Inner = Stated<Epsilon, Count>;
 type Unit = Arc<Vec<u32>>;
@@ -93,9 +94,10 @@ fn a_filter_takes_as_many_hops_as_the_distance_needs() {
 fn a_restated_loss_follows_from_that_at_the_same_distance() {
     let restated = Restated::new(PureDp, inner());
     let at = |distance| Private::<ZCdp, AddRemove>::loss_at(&restated, &ZCdp, distance).unwrap();
-    assert_eq!(at(Distance::NEIGHBOURS), "0.005".parse().unwrap());
-    // From ε = 0.2; group privacy of ρ = 0.005 gives the same here.
-    assert_eq!(at(two()), "0.02".parse().unwrap());
+    assert_eq!(at(Distance::NEIGHBOURS), zcdp::pure(epsilon("0.1")));
+    // Not from ρ at a distance of one, which would be four times that.
+    assert_eq!(at(two()), zcdp::pure(epsilon("0.2")));
+    assert!(at(two()) < at(Distance::NEIGHBOURS).checked_mul(4).unwrap());
     let approx = Private::<ApproxDp, AddRemove>::loss_at(&restated, &ApproxDp, two());
     assert_eq!(approx, Ok(pair("0.2", "0")));
 }

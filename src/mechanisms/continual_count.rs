@@ -59,6 +59,9 @@ use crate::privacy::{
 ///   or 2h − 1 if that is more.
 ///
 /// Under Rényi privacy, these are Δ counts with ε/Δ each.
+///
+/// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
+/// not part of the bound.
 pub struct ContinualCount<Row, R = AddRemove> {
     times: Times<Row>,
     epsilon: Epsilon,

@@ -116,6 +116,8 @@ impl<Row, D: AsRef<[Row]> + ?Sized> Mechanism<D> for SampledGaussianSum<Row> {
 
     fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
         let odds = Ratio::from(self.rate);
+        // One draw for each row: how many rows there are shows in the time that it takes, as it does
+        // for every sum. The system's coins cannot fail any more, once the noise was drawn.
         let joins = |coins: &mut dyn Coins| happens(odds, coins);
         self.sum.release((**data).as_ref(), coins, joins)
     }

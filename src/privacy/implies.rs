@@ -57,18 +57,19 @@ impl Implies<ProbabilisticDp> for ApproxDp {
     }
 }
 
-/// ε-DP is ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4).
+/// ε-DP is ε·tanh(ε/2)-zCDP ([`convert::zcdp::pure`]).
 impl Implies<ZCdp> for PureDp {
     fn imply(&self, loss: &Epsilon, _: &ZCdp) -> Result<Rho, UnknownLoss> {
-        half_square(*loss)
+        Ok(convert::zcdp::pure(*loss))
     }
 }
 
-/// (ε, δ)-DP is δ-approximate ε²/2-zCDP (Whitehouse et al. Lemma 1).
+/// (ε, δ)-DP is δ-approximate ε·tanh(ε/2)-zCDP: but for probability δ the answer is a postprocessing
+/// of randomized response (Kairouz, Oh, Viswanath 2015). Whitehouse et al. Lemma 1 says ε²/2.
 impl Implies<ApproxZCdp> for ApproxDp {
     fn imply(&self, loss: &EpsilonDelta, _: &ApproxZCdp) -> Result<RhoDelta, UnknownLoss> {
         Ok(RhoDelta {
-            rho: half_square(loss.epsilon)?,
+            rho: convert::zcdp::pure(loss.epsilon),
             delta: loss.delta,
         })
     }
@@ -277,16 +278,11 @@ mod tests {
 
     #[test]
     fn half_the_square_rounds_up() {
-        let rho = |epsilon: &str| {
-            PureDp
-                .imply(&epsilon.parse().unwrap(), &ZCdp)
-                .unwrap()
-                .to_string()
-        };
+        let rho = |mu: &str| Gdp.imply(&mu.parse().unwrap(), &ZCdp).unwrap().to_string();
         assert_eq!(rho("0.1"), "0.005");
         assert_eq!(rho("1"), "0.5");
         assert_eq!(rho("0"), "0");
-        // ε² / 2 = 5e-55, one unit is 1e-27.
+        // μ² / 2 = 5e-55, one unit is 1e-27.
         assert_eq!(rho("1e-27"), "1e-27");
         assert_eq!(rho("1.00000000000001"), "0.500000000000010000000000001");
     }
@@ -353,7 +349,13 @@ mod tests {
     fn what_approximate_mechanisms_imply() {
         let loss = EpsilonDelta::new("1", "1e-6").unwrap();
         let zcdp = ApproxDp.imply(&loss, &ApproxZCdp).unwrap();
-        assert_eq!(zcdp, RhoDelta::new("0.5", "1e-6").unwrap());
+        assert_eq!(
+            zcdp,
+            RhoDelta {
+                rho: convert::zcdp::pure("1".parse().unwrap()),
+                delta: "1e-6".parse().unwrap(),
+            }
+        );
         let pdp = Implies::<ProbabilisticDp>::imply(&ApproxDp, &loss, &ProbabilisticDp).unwrap();
         assert_eq!(pdp, convert::probabilistic(loss).unwrap());
         // D_2(1) = 0.73532566….

@@ -110,7 +110,7 @@ fn whole(order: Order) -> Result<u64, UnknownLoss> {
     }
 }
 
-/// `ε²/2` per answer (Bun and Steinke 2016, 1.4).
+/// What pure privacy implies, per answer.
 impl Private<ZCdp, AddRemove> for Respond {
     fn loss(&self, _: &ZCdp) -> Result<Rho, UnknownLoss> {
         use queryables::privacy::Implies;

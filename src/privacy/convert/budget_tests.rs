@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::privacy::oracle::{
-    self, Real, deltas, epsilons, exp, float, ln, orders, quantity, randomized_response, real,
-    simple_epsilon, sizes, whole,
+    self, Real, deltas, epsilons, exp, float, is_just_above, ln, orders, quantity,
+    randomized_response, real, simple_epsilon, sizes,
 };
 use crate::privacy::units;
 use proptest::prelude::*;
@@ -25,6 +25,12 @@ fn is_the_most<U: crate::privacy::Unit>(
 fn part_of(delta: Delta, part: f64) -> Delta {
     let units = (delta.units() as f64 * part) as u128;
     Delta::from_units(units.clamp(1, delta.units())).unwrap()
+}
+
+/// ε·tanh(ε/2).
+fn concentrated(epsilon: &Real) -> Real {
+    let power = exp(&-epsilon);
+    epsilon * (real(1.0) - &power) / (real(1.0) + power)
 }
 
 proptest! {
@@ -74,12 +80,22 @@ proptest! {
     }
 
     #[test]
-    fn pure_budgets_for_zcdp_are_rounded_down(rho in sizes::<units::Rho>(-27.0..11.0)) {
-        // ε²/2 ≤ ρ to the last unit: both sides are whole numbers of fewer than 256 bits.
-        let twice = whole(rho.units()) * whole(2 * 10_u128.pow(27));
-        let fits = |units: u128| whole(units) * whole(units) <= twice;
-        let units = zcdp::pure_budget(rho).units();
-        prop_assert!(fits(units) && !fits(units + 1));
+    fn pure_budgets_for_zcdp_are_rounded_down(rho in sizes::<units::Rho>(-24.0..11.0)) {
+        is_the_most(zcdp::pure_budget(rho), |epsilon| {
+            concentrated(epsilon) <= quantity(rho)
+        });
+    }
+
+    #[test]
+    fn pure_mechanisms_are_concentrated(epsilon in sizes::<units::Epsilon>(-12.0..11.0), order in orders()) {
+        let exact = quantity(epsilon);
+        is_just_above(zcdp::pure(epsilon), &concentrated(&exact));
+        // No Rényi divergence is larger.
+        let alpha = quantity(order);
+        if exact < real(100.0) {
+            let bound = &alpha * quantity(zcdp::pure(epsilon));
+            prop_assert!(randomized_response(&alpha, &exact) <= bound);
+        }
     }
 }
 

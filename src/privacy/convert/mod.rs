@@ -17,7 +17,7 @@
 //! | pure DP | to it: loss | from it: budget for ε | source |
 //! |---|---|---|---|
 //! | RDP | [`rdp::pure`] | [`rdp::pure_budget`] | Kairouz, Oh, Viswanath 2015 |
-//! | zCDP | ε²/2, by [`Implies`](super::Implies) | [`zcdp::pure_budget`] | Bun, Steinke 2016, Prop. 1.4 |
+//! | zCDP | [`zcdp::pure`] | [`zcdp::pure_budget`] | Kairouz, Oh, Viswanath 2015 |
 //! | GDP | [`gdp::pure`] | [`gdp::pure_budget`] | proved there |
 //!
 //! Curves of mechanisms: [`rdp::pure`], [`rdp::laplace`], [`rdp::gaussian`],

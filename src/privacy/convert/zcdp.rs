@@ -1,9 +1,11 @@
 //! Zero-concentrated privacy, from and to (ε, δ).
 
 use super::rdp::{epsilon_at, log_delta_at, renyi_budget_at};
-use super::search::lowest;
+use super::search::{lowest, most};
 use super::{either, log_inverse, loss_up, other_of_either, probability_up};
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Rho, RhoDelta, Square, UnknownLoss};
+use crate::privacy::{
+    Delta, Epsilon, EpsilonDelta, Interval, Rho, RhoDelta, Unit, UnknownLoss, half_square, units,
+};
 
 /// In `ln(α − 1)`: the best order lies near `1 + √(ln(1/δ)/ρ)`, so between `1 + 1e-6` and `1e15`
 /// for everything that ρ and δ can be.
@@ -175,19 +177,52 @@ pub fn approximate_budget(limit: EpsilonDelta, slack: Delta) -> Result<RhoDelta,
     })
 }
 
-/// √(2ρ), rounded down: the largest ε such that ε-DP implies ρ-zCDP by ε²/2 (Bun and Steinke 2016,
-/// Prop. 1.4).
+/// The smallest ρ such that every ε-DP mechanism is ρ-zCDP: `ε·tanh(ε/2)`, rounded up. It is less
+/// than ε²/2 (Bun and Steinke 2016, Prop. 1.4), and less than ε.
+///
+/// # Guarantee
+///
+/// Every ε-DP mechanism is a postprocessing of randomized response (Kairouz, Oh, Viswanath 2015),
+/// whose Rényi divergence of order α is `ln(cosh((α − 1/2)ε)/cosh(ε/2))/(α − 1)`. Over α, that is the
+/// slope of `ln cosh(ε√u)` between u = 1/4 and u = (α − 1/2)². In u this function is concave, because
+/// `tanh(x)/x` falls; so the slope is largest where α is next to 1, and there it is `ε·tanh(ε/2)`.
 ///
 /// ```
 /// use queryables::privacy::convert::zcdp;
 ///
-/// assert_eq!(zcdp::pure_budget("0.5".parse()?), "1".parse()?);
+/// let rho = zcdp::pure("1".parse()?);
+/// assert!(rho > "0.46211".parse()? && rho < "0.46212".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn pure(epsilon: Epsilon) -> Rho {
+    let exact = Interval::from(epsilon);
+    // tanh(ε/2) = (1 − e^−ε)/(1 + e^−ε)
+    let tanh = -(-exact).exp_m1() / (Interval::ONE + (-exact).exp());
+    // Neither ε²/2 nor ε is exceeded, which rounding might forget; ε can be held.
+    let most = half_square(epsilon).unwrap_or(Rho::LARGEST);
+    let most = most.min(Rho::from_units(epsilon.units()).unwrap_or(most));
+    (exact * tanh).up().map_or(most, |rho: Rho| rho.min(most))
+}
+
+/// The largest ε such that every ε-DP mechanism is ρ-zCDP, by [`pure`], rounded down.
+///
+/// ```
+/// use queryables::privacy::convert::zcdp;
+///
+/// let epsilon = zcdp::pure_budget("0.5".parse()?);
+/// assert!(epsilon > "1.0436".parse()? && epsilon < "1.0437".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
 pub fn pure_budget(rho: Rho) -> Epsilon {
-    // In units of 1e-27: ε² ≤ 2ρ·10²⁷.
-    let twice = Square::whole(rho.units()).checked_mul(2 * 10_u128.pow(27));
-    let units = twice.map_or(0, Square::root_down);
-    Epsilon::from_units(units).unwrap_or_default()
+    // ε·tanh(ε/2) is at most ε, and about ε²/2 where that is less.
+    let size = Interval::from(rho).middle();
+    let guess = size.max((2.0 * size).sqrt());
+    let units = most(guess * 1e27, <units::Epsilon as Unit>::LARGEST, |units| {
+        Epsilon::from_units(units).is_ok_and(|epsilon| pure(epsilon) <= rho)
+    });
+    units
+        .and_then(|units| Epsilon::from_units(units).ok())
+        .unwrap_or_default()
 }

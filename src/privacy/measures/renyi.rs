@@ -23,7 +23,7 @@ use crate::privacy::{Epsilon, Measure, Order, Rdp, RdpCurve, RdpGrid, UnknownLos
     message = "no loss under `{Self}` is stated here",
     label = "no proved loss under this measure",
     note = "what states its Rényi divergences can be launched under `Rdp` and `RdpGrid`",
-    note = "stated under a stronger measure? wrap it: `Restated::new(PureDp, mechanism)`"
+    note = "stated under pure privacy too? then wrap it: `Restated::new(PureDp, mechanism)`"
 )]
 pub trait Renyi: Measure {
     /// The loss, from the divergence at each of its orders.
