@@ -22,7 +22,7 @@ pub struct Child<S> {
 
 impl<S> Child<S> {
     /// Starts a mechanism on a leash.
-    pub(super) fn start<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
+    pub(crate) fn start<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
         mechanism: &M,
         data: &Arc<D>,
         leash: Leash,

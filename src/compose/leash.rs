@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// Why a leash was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Cut {
-    /// A later launch in a sequential compositor.
+    /// A later launch in a sequential compositor, or the end of the answer that it was made in.
     Frozen,
     /// An over-budget launch in a compositor that halts.
     Halted,

@@ -5,7 +5,11 @@
 //! a queryable that was made inside a frame answers inside that frame only. Code that keeps a
 //! second handle to it, to ask it behind the back of the compositor that should be able to freeze
 //! it, gets nothing. (OpenDP makes one kind of queryable that asks nobody: the sparse histogram's,
-//! which looks up what has been released already.)
+//! which looks up what has been released already.) Nor does it from a handle of this crate that an
+//! OpenDP measurement has made inside: that is frozen when the run ends.
+//!
+//! This is about postprocessing, which may be anybody's and never has the data. The function of a
+//! measurement has it in its hands, and is trusted with it.
 //!
 //! OpenDP takes its hooks out again, unless there was a panic: then the hook stays and disturbs
 //! whatever is made later on the thread. So panics end here, inside the frame.
@@ -13,7 +17,7 @@
 //! A hook that was there before is in force inside as well: whoever runs this crate inside an
 //! OpenDP compositor stays bound by it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use ::opendp::core::{Function, Measurement, PrivacyMap};
@@ -24,8 +28,18 @@ use ::opendp::measures::MaxDivergence;
 use ::opendp::metrics::DiscreteDistance;
 
 use super::error;
-use crate::compose::guarded;
+use crate::compose::{Cut, Leash, guarded};
 use crate::machine::Fault;
+
+thread_local! {
+    /// What holds the handles that are made in the innermost frame that runs.
+    static LEASH: RefCell<Leash> = RefCell::default();
+}
+
+/// What a handle of this crate is to be held by, if it is made now.
+pub(super) fn leash() -> Leash {
+    LEASH.with_borrow(Leash::clone)
+}
 
 /// Where the OpenDP code of one child runs.
 #[derive(Default)]
@@ -41,8 +55,12 @@ impl Frame {
         code: impl FnOnce() -> Fallible<T> + 'static,
     ) -> Result<T, Fault> {
         self.running.set(true);
+        let (leash, knife) = leash().extended();
+        let outer = LEASH.replace(leash);
         let hook = self.hook();
         let result = guarded(|| wrapped(hook, code).map_err(|_| Fault::Failed));
+        LEASH.set(outer);
+        knife.cut(Cut::Frozen);
         self.running.set(false);
         result
     }
