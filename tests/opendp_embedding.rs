@@ -257,10 +257,12 @@ fn a_filter_inside_opendp_inside_a_filter() {
     assert_eq!(outer.remaining(), Epsilon::ZERO);
 }
 
+type Stash<H> = Rc<RefCell<Option<H>>>;
+
 /// Makes a number of a handle, and keeps the handle.
 fn stashing<DI, MI, MO, H>(
     measurement: Measurement<DI, MI, MO, H>,
-) -> (Measurement<DI, MI, MO, u8>, Rc<RefCell<Option<H>>>)
+) -> (Measurement<DI, MI, MO, u8>, Stash<H>)
 where
     DI: Domain + 'static,
     MI: Metric + 'static,
@@ -268,7 +270,7 @@ where
     (DI, MI): MetricSpace,
     H: Clone + 'static,
 {
-    let stash: Rc<RefCell<Option<H>>> = Rc::default();
+    let stash: Stash<H> = Rc::default();
     let kept = Rc::clone(&stash);
     let keep = Function::new(move |handle: &H| {
         *kept.borrow_mut() = Some(handle.clone());
