@@ -28,8 +28,12 @@ impl<S> Child<S> {
         leash: Leash,
         coins: &mut dyn Coins,
     ) -> Result<Self, Fault> {
+        let machine = guarded(|| {
+            let _held = leash.hold();
+            mechanism.start(data, coins)
+        })?;
         Ok(Self {
-            machine: Some(guarded(|| mechanism.start(data, coins))?),
+            machine: Some(machine),
             leash,
         })
     }
@@ -63,7 +67,11 @@ impl<S: Machine> Child<S> {
     pub fn ask(&mut self, query: S::Query, coins: &mut dyn Coins) -> Result<S::Answer, AskError> {
         self.leash.check()?;
         let machine = self.machine.as_mut().ok_or(AskError::Closed)?;
-        let answer = guarded(|| machine.step(query, coins));
+        let leash = &self.leash;
+        let answer = guarded(|| {
+            let _held = leash.hold();
+            machine.step(query, coins)
+        });
         if matches!(answer, Err(fault) if !fault.is_recoverable()) {
             self.close();
         }

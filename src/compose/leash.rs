@@ -4,6 +4,7 @@
 //! Cutting a link stops everything below. Ancestors that never stop anybody add no link, so that
 //! the usual child has nothing to check.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -61,6 +62,38 @@ impl Leash {
             leash = &link.above;
         }
         Ok(())
+    }
+}
+
+thread_local! {
+    /// The leash of what starts or answers on this thread: the innermost that can be cut.
+    static HELD: RefCell<Leash> = RefCell::default();
+}
+
+/// Code that no theorem trusts may run in the middle of an answer: a person in the middle, or
+/// somebody's postprocessing. It may see a later launch, or make one, and must not go on talking to
+/// what that launch has frozen.
+impl Leash {
+    /// Holds what starts or answers on this thread, until dropped.
+    pub(crate) fn hold(&self) -> Holding {
+        let held = self.0.as_ref().map(|_| HELD.replace(self.clone()));
+        Holding(held)
+    }
+
+    /// What holds that which starts or answers on this thread.
+    pub(crate) fn held() -> Self {
+        HELD.with_borrow(Self::clone)
+    }
+}
+
+/// Remembers what was held before.
+pub(crate) struct Holding(Option<Leash>);
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        if let Some(outer) = self.0.take() {
+            HELD.set(outer);
+        }
     }
 }
 

@@ -6,7 +6,8 @@
 //! second handle to it, to ask it behind the back of the compositor that should be able to freeze
 //! it, gets nothing. (OpenDP makes one kind of queryable that asks nobody: the sparse histogram's,
 //! which looks up what has been released already.) Nor does it from a handle of this crate that an
-//! OpenDP measurement has made inside: that is frozen when the run ends.
+//! OpenDP measurement has made inside: that is frozen when the run ends. Both are stopped earlier if
+//! the child is frozen or halted while it runs.
 //!
 //! This is about postprocessing, which may be anybody's and never has the data. The function of a
 //! measurement has it in its hands, and is trusted with it.
@@ -31,20 +32,11 @@ use super::error;
 use crate::compose::{Cut, Leash, guarded};
 use crate::machine::Fault;
 
-thread_local! {
-    /// What holds the handles that are made in the innermost frame that runs.
-    static LEASH: RefCell<Leash> = RefCell::default();
-}
-
-/// What a handle of this crate is to be held by, if it is made now.
-pub(super) fn leash() -> Leash {
-    LEASH.with_borrow(Leash::clone)
-}
-
 /// Where the OpenDP code of one child runs.
 #[derive(Default)]
 pub(super) struct Frame {
-    running: Rc<Cell<bool>>,
+    /// Cut when the run is over, or when the child is stopped in the middle of it.
+    leash: Rc<RefCell<Leash>>,
 }
 
 impl Frame {
@@ -54,23 +46,22 @@ impl Frame {
         &self,
         code: impl FnOnce() -> Fallible<T> + 'static,
     ) -> Result<T, Fault> {
-        self.running.set(true);
-        let (leash, knife) = leash().extended();
-        let outer = LEASH.replace(leash);
-        let hook = self.hook();
-        let result = guarded(|| wrapped(hook, code).map_err(|_| Fault::Failed));
-        LEASH.set(outer);
+        let (leash, knife) = Leash::held().extended();
+        self.leash.replace(leash.clone());
+        let result = guarded(|| {
+            let _held = leash.hold();
+            wrapped(self.hook(), code).map_err(|_| Fault::Failed)
+        });
         knife.cut(Cut::Frozen);
-        self.running.set(false);
         result
     }
 
     /// Permits questions while the frame runs, to what is made inside and to what that makes.
     fn hook(&self) -> Wrapper {
-        let running = Rc::clone(&self.running);
+        let leash = Rc::clone(&self.leash);
         Wrapper::new_recursive_pre_hook(move || {
-            let permitted = running.get().then_some(());
-            permitted.ok_or_else(|| error::function("asked from outside"))
+            let permitted = leash.borrow().check();
+            permitted.map_err(|_| error::function("asked from outside"))
         })
     }
 }

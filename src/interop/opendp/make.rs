@@ -6,7 +6,8 @@ use std::sync::Arc;
 use ::opendp::core::{Domain, Function, Measurement, Metric, MetricSpace, PrivacyMap};
 use ::opendp::error::Fallible;
 
-use super::{Embeddable, Member, Reaches, error, frame};
+use super::{Embeddable, Member, Reaches, error};
+use crate::compose::Leash;
 use crate::machine::Mechanism;
 use crate::privacy::Private;
 use crate::queryable::{Opens, launch_held};
@@ -68,7 +69,7 @@ where
         Function::new_fallible(move |value: &DI::Carrier| {
             let member = Member::new(members.clone(), value.clone());
             let member = member.map_err(|_| error::function("the data is not in the domain"))?;
-            launch_held(&*started, Arc::new(member), frame::leash())
+            launch_held(&*started, Arc::new(member), Leash::held())
                 .map_err(|_| error::function("the mechanism did not start"))
         }),
         PrivacyMap::new_fallible(move |d_in: &MI::Distance| {
