@@ -28,12 +28,11 @@ impl<S> Child<S> {
         leash: Leash,
         coins: &mut dyn Coins,
     ) -> Result<Self, Fault> {
-        let machine = guarded(|| {
-            let _held = leash.hold();
-            mechanism.start(data, coins)
-        })?;
+        let held = leash.hold();
+        let machine = guarded(|| mechanism.start(data, coins));
+        drop(held);
         Ok(Self {
-            machine: Some(machine),
+            machine: Some(machine?),
             leash,
         })
     }
@@ -67,11 +66,9 @@ impl<S: Machine> Child<S> {
     pub fn ask(&mut self, query: S::Query, coins: &mut dyn Coins) -> Result<S::Answer, AskError> {
         self.leash.check()?;
         let machine = self.machine.as_mut().ok_or(AskError::Closed)?;
-        let leash = &self.leash;
-        let answer = guarded(|| {
-            let _held = leash.hold();
-            machine.step(query, coins)
-        });
+        let held = self.leash.hold();
+        let answer = guarded(|| machine.step(query, coins));
+        drop(held);
         if matches!(answer, Err(fault) if !fault.is_recoverable()) {
             self.close();
         }

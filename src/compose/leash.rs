@@ -75,9 +75,18 @@ thread_local! {
 /// what that launch has frozen.
 impl Leash {
     /// Holds what starts or answers on this thread, until dropped.
-    pub(crate) fn hold(&self) -> Holding {
-        let held = self.0.as_ref().map(|_| HELD.replace(self.clone()));
-        Holding(held)
+    #[inline]
+    pub(crate) fn hold(&self) -> Option<Holding> {
+        // The usual child has none.
+        self.0.is_some().then(|| self.held_from_now_on())
+    }
+
+    #[cold]
+    fn held_from_now_on(&self) -> Holding {
+        // On a thread that is about to end there is nothing to remember it in, and nobody in the
+        // middle gets to ask: `held` panics there.
+        let outer = HELD.try_with(|held| held.replace(self.clone()));
+        Holding(outer.unwrap_or_default())
     }
 
     /// What holds that which starts or answers on this thread.
@@ -87,13 +96,13 @@ impl Leash {
 }
 
 /// Remembers what was held before.
-pub(crate) struct Holding(Option<Leash>);
+pub(crate) struct Holding(Leash);
 
 impl Drop for Holding {
+    #[cold]
     fn drop(&mut self) {
-        if let Some(outer) = self.0.take() {
-            HELD.set(outer);
-        }
+        let outer = std::mem::take(&mut self.0);
+        let _ = HELD.try_with(|held| held.replace(outer));
     }
 }
 

@@ -48,10 +48,9 @@ impl Frame {
     ) -> Result<T, Fault> {
         let (leash, knife) = Leash::held().extended();
         self.leash.replace(leash.clone());
-        let result = guarded(|| {
-            let _held = leash.hold();
-            wrapped(self.hook(), code).map_err(|_| Fault::Failed)
-        });
+        let held = leash.hold();
+        let result = guarded(|| wrapped(self.hook(), code).map_err(|_| Fault::Failed));
+        drop(held);
         knife.cut(Cut::Frozen);
         result
     }
