@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use common::{Answer, Count, Run, Touches, at, epsilon, pair};
 use queryables::compose::{
@@ -12,7 +12,7 @@ use queryables::compose::{
 use queryables::machine::{
     Coins, Fault, NotPrivateSeededCoins, Script, View, interact, truncated_view,
 };
-use queryables::middle::{LimitQueries, ThroughExt};
+use queryables::middle::{LimitQueries, Middle, Move, ThroughExt};
 use queryables::prelude::*;
 
 fn rows() -> Arc<Vec<u32>> {
@@ -62,6 +62,73 @@ fn a_sequential_launch_freezes_earlier_children_and_theirs() {
     assert!(!inner.would_admit(&small));
     // What it has spent can still be read.
     assert_eq!(inner.privacy_loss(), small);
+}
+
+/// Asks twice for one answer, and does something in between. Keeps all that it hears.
+#[derive(Clone)]
+struct InBetween {
+    act: Arc<dyn Fn() + Send + Sync>,
+    heard: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Middle for InBetween {
+    type OuterQuery = ();
+    type OuterAnswer = usize;
+    type InnerQuery = ();
+    type InnerAnswer = usize;
+
+    fn on_query(&mut self, (): (), _: &mut dyn Coins) -> Result<Move<(), usize>, Fault> {
+        Ok(Move::Ask(()))
+    }
+
+    fn on_answer(&mut self, answer: usize, _: &mut dyn Coins) -> Result<Move<(), usize>, Fault> {
+        let mut heard = self.heard.lock().unwrap();
+        heard.push(answer);
+        if heard.len().is_multiple_of(2) {
+            return Ok(Move::Answer(answer));
+        }
+        (self.act)();
+        Ok(Move::Ask(()))
+    }
+}
+
+/// A middle that launches a sibling in the middle of an answer has two children open at once, and
+/// hears no more of the first.
+#[test]
+fn a_middle_does_not_talk_on_after_a_freeze() {
+    let filter = Filter::sequential(ApproxZCdp, RhoDelta::new("1", "1e-6").unwrap());
+    let filter = launch(&filter, rows()).unwrap();
+    let loss = RhoDelta::new("0.1", "0").unwrap();
+    let heard = Arc::new(Mutex::new(vec![]));
+    let through = |act: Arc<dyn Fn() + Send + Sync>| {
+        let heard = Arc::clone(&heard);
+        at(loss, Count::default().through(InBetween { act, heard }))
+    };
+    let child = filter.launch(&through(Arc::new(|| ()))).unwrap();
+    assert_eq!(child.ask(()), Ok(2));
+    assert_eq!(*heard.lock().unwrap(), [1, 2]);
+
+    let sibling = filter.clone();
+    let launches = Arc::new(move || {
+        sibling.release(&at(loss, Answer::default())).unwrap();
+    });
+    // At any depth.
+    let inner = filter
+        .launch(&Filter::sequential(
+            ApproxZCdp,
+            RhoDelta::new("0.5", "0").unwrap(),
+        ))
+        .unwrap();
+    let child = inner.launch(&through(launches)).unwrap();
+    assert_eq!(
+        child.ask(()),
+        Err(AskError::InvalidQuery(
+            "frozen or halted while it was answering"
+        ))
+    );
+    assert_eq!(*heard.lock().unwrap(), [1, 2, 1]);
+    assert_eq!(child.ask(()), Err(AskError::Frozen));
+    assert_eq!(filter.launched(), 3);
 }
 
 #[test]

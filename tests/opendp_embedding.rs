@@ -3,9 +3,14 @@
 mod common;
 mod opendp_support;
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use common::{Answer, Touches, at, epsilon, pair};
-use opendp::combinators::{make_adaptive_composition, make_approximate, make_composition};
-use opendp::core::{Function, Measurement};
+use opendp::combinators::{
+    make_adaptive_composition, make_approximate, make_composition, make_pureDP_to_zCDP,
+};
+use opendp::core::{Domain, Function, Measure as OpenDpMeasure, Measurement, Metric, MetricSpace};
 use opendp::domains::{AtomDomain, VectorDomain};
 use opendp::error::ErrorVariant;
 use opendp::measurements::make_laplace;
@@ -13,8 +18,9 @@ use opendp::measures::{Approximate, MaxDivergence, ZeroConcentratedDivergence};
 use opendp::metrics::{AbsoluteDistance, HammingDistance, InsertDeleteDistance, SymmetricDistance};
 use opendp::transformations::{make_clamp, make_count, make_ordered_random};
 use opendp_support::*;
+use queryables::account::time_uniform::{MixtureOdometer, Slack};
 use queryables::account::{Capped, Sum};
-use queryables::compose::{Compositor, FilterGate, Interleaved};
+use queryables::compose::{Compositor, FilterGate, Interleaved, TimeUniform};
 use queryables::interop::opendp::{Measured, Member, make_interactive};
 use queryables::mechanisms::{AboveThreshold, NoisyCount, Predicate};
 use queryables::prelude::*;
@@ -249,6 +255,89 @@ fn a_filter_inside_opendp_inside_a_filter() {
     assert_eq!(outer.release(&Measured::new(number.clone())), Ok(4));
     assert_eq!(outer.release(&Measured::new(number)), Ok(4));
     assert_eq!(outer.remaining(), Epsilon::ZERO);
+}
+
+type Stash<H> = Rc<RefCell<Option<H>>>;
+
+/// Makes a number of a handle, and keeps the handle.
+fn stashing<DI, MI, MO, H>(
+    measurement: Measurement<DI, MI, MO, H>,
+) -> (Measurement<DI, MI, MO, u8>, Stash<H>)
+where
+    DI: Domain + 'static,
+    MI: Metric + 'static,
+    MO: OpenDpMeasure + 'static,
+    (DI, MI): MetricSpace,
+    H: Clone + 'static,
+{
+    let stash: Stash<H> = Rc::default();
+    let kept = Rc::clone(&stash);
+    let keep = Function::new(move |handle: &H| {
+        *kept.borrow_mut() = Some(handle.clone());
+        0
+    });
+    ((measurement >> keep).unwrap(), stash)
+}
+
+/// Postprocessing is anybody's code. It must not turn what "answers once" into what does not.
+#[test]
+fn a_handle_that_was_kept_aside_answers_nobody() {
+    let runs = Tally::default();
+    let eighth = Measured::new(stating::<MaxDivergence>(0.125, &runs));
+    // In OpenDP's hands alone, it does.
+    let (number, stash) = stashing(embedded("0.5"));
+    number.invoke(data().value()).unwrap();
+    let kept = stash.borrow_mut().take().unwrap();
+    assert_eq!(kept.release(&eighth), Ok(1));
+
+    // A theorem about mechanisms that answer once.
+    let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
+    let odometer = MixtureOdometer::tightest_at("1".parse().unwrap(), slack);
+    let odometer = launch(&TimeUniform::noninteractive(odometer), data()).unwrap();
+    let (number, stash) = stashing(embedded("0.5"));
+    let number = Restated::new(PureDp, Measured::new(number));
+    assert_eq!(odometer.release(&number), Ok(0));
+    let kept = stash.borrow_mut().take().unwrap();
+    assert_eq!(kept.release(&eighth), Err(LaunchError::Frozen));
+
+    // What must be frozen by a later launch, here a machine and not a compositor.
+    let search = AboveThreshold::new(AddRemove, 1, 1, epsilon("0.5")).unwrap();
+    let search = make_interactive(rows(), InsertDeleteDistance, PureDp, AddRemove, search);
+    let (number, stash) = stashing(make_pureDP_to_zCDP(search.unwrap()).unwrap());
+    let number = make_approximate(number).unwrap();
+    let budget = RhoDelta::new("1", "1e-6").unwrap();
+    let sequential = launch(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
+    assert_eq!(sequential.release(&Measured::new(number)), Ok(0));
+    let kept = stash.borrow_mut().take().unwrap();
+    let anybody = Predicate::new("anybody", |_: &i32| true);
+    assert_eq!(kept.ask(anybody), Err(AskError::Frozen));
+    assert_eq!(runs.count(), 1);
+}
+
+/// The same for what is made in an answer, not at the start.
+#[test]
+fn a_handle_that_was_kept_aside_in_an_answer_answers_nobody() {
+    let runs = Tally::default();
+    let eighth = Measured::new(stating::<MaxDivergence>(0.125, &runs));
+    let composed = make_adaptive_composition::<_, _, _, u8>(
+        rows(),
+        InsertDeleteDistance,
+        MaxDivergence,
+        1,
+        vec![0.5; 2],
+    );
+    let filter = launch(&pure("1"), data()).unwrap();
+    let child = filter
+        .launch_local(&Measured::new(composed.unwrap()))
+        .unwrap();
+    let (number, stash) = stashing(embedded("0.5"));
+    assert_eq!(child.ask(number), Ok(0));
+    let kept = stash.borrow_mut().take().unwrap();
+    assert_eq!(kept.release(&eighth), Err(LaunchError::Frozen));
+    // Neither does the end of an answer stop what was made outside.
+    let outside = embedded("0.5").invoke(data().value()).unwrap();
+    assert_eq!(child.ask(stashing(embedded("0.5")).0), Ok(0));
+    assert_eq!(outside.release(&eighth), Ok(1));
 }
 
 #[test]

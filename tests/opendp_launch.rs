@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 
-use common::{epsilon, pair};
+use common::{Answer, Touches, at, epsilon, pair};
 use opendp::combinators::make_privacy_filter;
 use opendp::core::{
     Function, Measurement, Odometer as OpenDpOdometer, OdometerAnswer, OdometerQuery, PrivacyMap,
@@ -464,6 +464,55 @@ fn a_measurement_may_talk_to_its_own_queryable() {
     let filter = launch(&pure("1"), data()).unwrap();
     assert_eq!(filter.release(&Measured::new(talking.unwrap())), Ok(3));
     assert_eq!(filter.privacy_loss(), epsilon("0.5"));
+}
+
+/// Postprocessing that launches a sibling in the middle of it has two children open at once, and
+/// gets no more of the first.
+#[test]
+fn a_measurement_does_not_talk_on_after_a_freeze() {
+    type Approx = Approximate<ZeroConcentratedDivergence>;
+    let runs = Tally::default();
+    let talking = |sibling: Box<dyn Fn() -> usize>| {
+        let count = runs.clone();
+        let talk = move |queryable: &opendp::interactive::Queryable<OnRows<Approx>, usize>| {
+            let mut queryable = queryable.clone();
+            queryable.eval(&stating((0.0, 0.0), &count))?;
+            sibling();
+            queryable.eval(&stating((0.0, 0.0), &count))
+        };
+        let both = composed::<Approx>(vec![(0.0, 0.0); 2]) >> Function::new_fallible(talk);
+        Measured::new(both.unwrap())
+    };
+    let sibling = || at(RhoDelta::default(), Answer(Touches::default()));
+    let budget = RhoDelta::new("1", "1e-6").unwrap();
+
+    let filter = launch(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
+    assert_eq!(filter.release(&talking(Box::new(|| 0))), Ok(2));
+    let same = filter.clone();
+    let launching = talking(Box::new(move || same.release(&sibling()).unwrap()));
+    assert_eq!(filter.release(&launching), Err(LaunchError::Failed));
+    assert_eq!((runs.count(), filter.launched()), (3, 3));
+
+    // What answers once is over when the next is launched.
+    let filter = launch(&Filter::noninteractive(ApproxZCdp, budget), data()).unwrap();
+    let same = filter.clone();
+    let launching = talking(Box::new(move || same.release(&sibling()).unwrap()));
+    assert_eq!(filter.release(&launching), Err(LaunchError::Failed));
+    assert_eq!((runs.count(), filter.launched()), (4, 2));
+
+    // Where children may be interleaved, so may these.
+    let talking = composed::<MaxDivergence>(vec![0.0; 2]);
+    let filter = launch(&pure("1"), data()).unwrap();
+    let (same, count) = (filter.clone(), runs.clone());
+    let talking = talking
+        >> Function::new_fallible(move |queryable: &Running| {
+            let mut queryable = queryable.clone();
+            queryable.eval(&stating(0.0, &count))?;
+            let sibling = at(Epsilon::ZERO, Answer(Touches::default()));
+            same.release(&sibling).unwrap();
+            queryable.eval(&stating(0.0, &count))
+        });
+    assert_eq!(filter.release(&Measured::new(talking.unwrap())), Ok(6));
 }
 
 /// OpenDP's filter over an odometer that panics as it starts.

@@ -22,14 +22,17 @@ pub struct Child<S> {
 
 impl<S> Child<S> {
     /// Starts a mechanism on a leash.
-    pub(super) fn start<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
+    pub(crate) fn start<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
         mechanism: &M,
         data: &Arc<D>,
         leash: Leash,
         coins: &mut dyn Coins,
     ) -> Result<Self, Fault> {
+        let held = leash.hold();
+        let machine = guarded(|| mechanism.start(data, coins));
+        drop(held);
         Ok(Self {
-            machine: Some(guarded(|| mechanism.start(data, coins))?),
+            machine: Some(machine?),
             leash,
         })
     }
@@ -63,7 +66,9 @@ impl<S: Machine> Child<S> {
     pub fn ask(&mut self, query: S::Query, coins: &mut dyn Coins) -> Result<S::Answer, AskError> {
         self.leash.check()?;
         let machine = self.machine.as_mut().ok_or(AskError::Closed)?;
+        let held = self.leash.hold();
         let answer = guarded(|| machine.step(query, coins));
+        drop(held);
         if matches!(answer, Err(fault) if !fault.is_recoverable()) {
             self.close();
         }

@@ -8,7 +8,8 @@ mod sealed {
 
 /// In which order the children of a compositor may be asked.
 pub trait Discipline: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
-    /// Whether a launch freezes the earlier children.
+    /// Whether a launch freezes the earlier children, those included that are being started: code
+    /// in the middle of one must not talk on after it has seen another.
     const FREEZES: bool;
 }
 
@@ -45,7 +46,7 @@ macro_rules! disciplines {
 disciplines! {
     Interleaved freezes false
     Sequential freezes true
-    NonInteractive freezes false
+    NonInteractive freezes true
 }
 
 impl Interactive for Interleaved {}

@@ -50,8 +50,9 @@ pub enum LaunchError<L: Display> {
     /// charged.
     #[error("halted after a launch that was not admitted")]
     Halted,
-    /// A later launch beside the compositor, or beside one that it lives in, froze it. Not charged.
-    #[error("frozen by a later launch")]
+    /// A later launch beside the compositor, or beside one that it lives in, froze it; or the answer
+    /// in which it was made is over. Not charged.
+    #[error("frozen by a later launch, or by the end of the answer that it was made in")]
     Frozen,
     /// The rule panicked as it decided, now or earlier: nothing is launched here any more.
     #[error("the continuation rule failed")]
@@ -89,8 +90,9 @@ pub enum AskError {
     /// The mechanism failed earlier.
     #[error("closed by an earlier failure")]
     Closed,
-    /// A later launch in a sequential compositor froze it.
-    #[error("frozen by a later launch")]
+    /// A later launch in a sequential compositor froze it; or the answer in which it was made is
+    /// over.
+    #[error("frozen by a later launch, or by the end of the answer that it was made in")]
     Frozen,
     /// A compositor that it lives in halted at a launch that it did not admit.
     #[error("halted after a launch that was not admitted")]

@@ -4,13 +4,14 @@
 //! Cutting a link stops everything below. Ancestors that never stop anybody add no link, so that
 //! the usual child has nothing to check.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Why a leash was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Cut {
-    /// A later launch in a sequential compositor.
+    /// A later launch in a sequential compositor, or the end of the answer that it was made in.
     Frozen,
     /// An over-budget launch in a compositor that halts.
     Halted,
@@ -70,6 +71,47 @@ impl Leash {
             leash = &link.above;
         }
         Ok(())
+    }
+}
+
+thread_local! {
+    /// The leash of what starts or answers on this thread: the innermost that can be cut.
+    static HELD: RefCell<Leash> = RefCell::default();
+}
+
+/// Code that no theorem trusts may run in the middle of an answer: a person in the middle, or
+/// somebody's postprocessing. It may see a later launch, or make one, and must not go on talking to
+/// what that launch has frozen.
+impl Leash {
+    /// Holds what starts or answers on this thread, until dropped.
+    #[inline]
+    pub(crate) fn hold(&self) -> Option<Holding> {
+        // The usual child has none.
+        self.0.is_some().then(|| self.held_from_now_on())
+    }
+
+    #[cold]
+    fn held_from_now_on(&self) -> Holding {
+        // On a thread that is about to end there is nothing to remember it in, and nobody in the
+        // middle gets to ask: `held` panics there.
+        let outer = HELD.try_with(|held| held.replace(self.clone()));
+        Holding(outer.unwrap_or_default())
+    }
+
+    /// What holds that which starts or answers on this thread.
+    pub(crate) fn held() -> Self {
+        HELD.with_borrow(Self::clone)
+    }
+}
+
+/// Remembers what was held before.
+pub(crate) struct Holding(Leash);
+
+impl Drop for Holding {
+    #[cold]
+    fn drop(&mut self) {
+        let outer = std::mem::take(&mut self.0);
+        let _ = HELD.try_with(|held| held.replace(outer));
     }
 }
 

@@ -45,6 +45,9 @@ pub use concurrent::{ConcurrentComposition, ConcurrentMachine};
 pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Sequential};
 pub use error::{AskError, LaunchError, Refusal};
 pub use filter::{Filter, FilterGate, FilterTariff, Halt};
+#[cfg(feature = "opendp")]
+pub(crate) use leash::Cut;
+pub(crate) use leash::Leash;
 pub use odometer::{Odometer, OdometerGate, OdometerPrice, OdometerTariff};
 pub use parallel::{Parallel, Parts};
 pub use time_uniform::{TimeUniform, TimeUniformGate};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Mapped, Middle, Move};
+use crate::compose::Leash;
 use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
@@ -59,12 +60,16 @@ where
     type Answer = P::OuterAnswer;
 
     fn step(&mut self, query: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+        let leash = Leash::held();
         let mut next = self.middle.on_query(query, coins)?;
         for _ in 0..self.rounds {
             let query = match next {
                 Move::Answer(answer) => return Ok(answer),
                 Move::Ask(query) => query,
             };
+            // What the middle knows may be younger than a launch that has frozen the machine.
+            let frozen = Fault::InvalidQuery("frozen or halted while it was answering");
+            leash.check().map_err(|_| frozen)?;
             next = match self.machine.step(query, coins) {
                 Ok(answer) => self.middle.on_answer(answer, coins)?,
                 Err(fault) => {

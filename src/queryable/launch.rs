@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{LocalQueryable, Queryable};
 use crate::account::ContinuationRule;
 use crate::compose::{
-    Child, Compositor, Discipline, FilterGate, Gate, Interactive, LaunchError, Parts,
+    Child, Compositor, Discipline, FilterGate, Gate, Interactive, LaunchError, Leash, Parts,
 };
 use crate::machine::{Fault, Machine, Mechanism, Released, SystemCoins};
 use crate::privacy::{Measure, Private, Relation};
@@ -24,8 +24,21 @@ where
     D: ?Sized,
     M: Mechanism<D, Machine: Opens>,
 {
+    launch_held(mechanism, data, Leash::default())
+}
+
+/// [`launch`] of something that can be stopped.
+pub(crate) fn launch_held<D, M>(
+    mechanism: &M,
+    data: Arc<D>,
+    leash: Leash,
+) -> Result<<M::Machine as Opens>::Handle, Fault>
+where
+    D: ?Sized,
+    M: Mechanism<D, Machine: Opens>,
+{
     let mut coins = SystemCoins::new();
-    let child = Child::root(mechanism, &data, &mut coins)?;
+    let child = Child::start(mechanism, &data, leash, &mut coins)?;
     M::Machine::open(child, coins).ok_or(Fault::Failed)
 }
 

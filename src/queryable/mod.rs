@@ -8,4 +8,6 @@ mod handle;
 mod launch;
 
 pub use handle::{LocalQueryable, Queryable};
+#[cfg(feature = "opendp")]
+pub(crate) use launch::launch_held;
 pub use launch::{LocalHandle, Opens, launch, launch_local};

@@ -5,7 +5,12 @@
 //! a queryable that was made inside a frame answers inside that frame only. Code that keeps a
 //! second handle to it, to ask it behind the back of the compositor that should be able to freeze
 //! it, gets nothing. (OpenDP makes one kind of queryable that asks nobody: the sparse histogram's,
-//! which looks up what has been released already.)
+//! which looks up what has been released already.) Nor does it from a handle of this crate that an
+//! OpenDP measurement has made inside: that is frozen when the run ends. Both are stopped earlier if
+//! the child is frozen or halted while it runs.
+//!
+//! This is about postprocessing, which may be anybody's and never has the data. The function of a
+//! measurement has it in its hands, and is trusted with it.
 //!
 //! OpenDP takes its hooks out again, unless there was a panic: then the hook stays and disturbs
 //! whatever is made later on the thread. So panics end here, inside the frame.
@@ -13,7 +18,7 @@
 //! A hook that was there before is in force inside as well: whoever runs this crate inside an
 //! OpenDP compositor stays bound by it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use ::opendp::core::{Function, Measurement, PrivacyMap};
@@ -24,13 +29,14 @@ use ::opendp::measures::MaxDivergence;
 use ::opendp::metrics::DiscreteDistance;
 
 use super::error;
-use crate::compose::guarded;
+use crate::compose::{Cut, Leash, guarded};
 use crate::machine::Fault;
 
 /// Where the OpenDP code of one child runs.
 #[derive(Default)]
 pub(super) struct Frame {
-    running: Rc<Cell<bool>>,
+    /// Cut when the run is over, or when the child is stopped in the middle of it.
+    leash: Rc<RefCell<Leash>>,
 }
 
 impl Frame {
@@ -40,19 +46,21 @@ impl Frame {
         &self,
         code: impl FnOnce() -> Fallible<T> + 'static,
     ) -> Result<T, Fault> {
-        self.running.set(true);
-        let hook = self.hook();
-        let result = guarded(|| wrapped(hook, code).map_err(|_| Fault::Failed));
-        self.running.set(false);
+        let (leash, knife) = Leash::held().extended();
+        self.leash.replace(leash.clone());
+        let held = leash.hold();
+        let result = guarded(|| wrapped(self.hook(), code).map_err(|_| Fault::Failed));
+        drop(held);
+        knife.cut(Cut::Frozen);
         result
     }
 
     /// Permits questions while the frame runs, to what is made inside and to what that makes.
     fn hook(&self) -> Wrapper {
-        let running = Rc::clone(&self.running);
+        let leash = Rc::clone(&self.leash);
         Wrapper::new_recursive_pre_hook(move || {
-            let permitted = running.get().then_some(());
-            permitted.ok_or_else(|| error::function("asked from outside"))
+            let permitted = leash.borrow().check();
+            permitted.map_err(|_| error::function("asked from outside"))
         })
     }
 }

@@ -7,9 +7,10 @@ use ::opendp::core::{Domain, Function, Measurement, Metric, MetricSpace, Privacy
 use ::opendp::error::Fallible;
 
 use super::{Embeddable, Member, Reaches, error};
+use crate::compose::Leash;
 use crate::machine::Mechanism;
 use crate::privacy::Private;
-use crate::queryable::{Opens, launch};
+use crate::queryable::{Opens, launch_held};
 
 /// An OpenDP measurement that starts a mechanism `M` of this crate and emits its handle.
 pub type Embedded<DI, MI, Me, M> = Measurement<DI, MI, <Me as Embeddable>::OpenDp, HandleOf<M, DI>>;
@@ -30,6 +31,9 @@ type HandleOf<M, DI> = <<M as Mechanism<Member<DI>>>::Machine as Opens>::Handle;
 /// is used, or on which thread. Do not cast the measurement to approximate zCDP (OpenDP's
 /// `make_approximate`, after zCDP): under that measure OpenDP freezes what it has composed before,
 /// and it cannot freeze the handles of this crate.
+///
+/// Launched by a compositor of this crate in its turn, the measurement emits its handle into a
+/// postprocessor of yours, and what that keeps is frozen as soon as it has made its answer.
 ///
 /// # Errors
 ///
@@ -65,7 +69,7 @@ where
         Function::new_fallible(move |value: &DI::Carrier| {
             let member = Member::new(members.clone(), value.clone());
             let member = member.map_err(|_| error::function("the data is not in the domain"))?;
-            launch(&*started, Arc::new(member))
+            launch_held(&*started, Arc::new(member), Leash::held())
                 .map_err(|_| error::function("the mechanism did not start"))
         }),
         PrivacyMap::new_fallible(move |d_in: &MI::Distance| {

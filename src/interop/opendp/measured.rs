@@ -26,6 +26,10 @@ use crate::privacy::{Distance, Measure, Private, UnknownLoss};
 /// more than can be held), is an [`UnknownLoss`]: nothing is charged. A measurement on another
 /// domain than that of the data fails, and is charged.
 ///
+/// Postprocessing that talks to a queryable inside gets no more from it once the child is frozen:
+/// in a sequential or non-interactive compositor, by the next launch, on whatever thread. The
+/// measurement fails then, and is charged.
+///
 /// An error or a panic in OpenDP's code leaves the charge standing and closes the child. What
 /// OpenDP says about it goes nowhere: it may contain data. The message of a panic goes to the
 /// process's panic hook, as always, but OpenDP's arithmetic takes that hook out and puts it back at

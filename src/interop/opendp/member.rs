@@ -90,3 +90,31 @@ impl<DI: Domain, G: Gate, R, X> Compositor<Member<DI>, G, R, X> {
         self.data().domain()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interop::opendp::error;
+    use ::opendp::error::Fallible;
+
+    /// Knows of even numbers only.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Undecided;
+
+    impl Domain for Undecided {
+        type Carrier = u8;
+
+        fn member(&self, value: &u8) -> Fallible<bool> {
+            match value % 2 {
+                0 => Ok(true),
+                _ => Err(error::function("who knows")),
+            }
+        }
+    }
+
+    #[test]
+    fn what_opendp_cannot_tell_is_no_member() {
+        assert_eq!(*Member::new(Undecided, 2).unwrap().value(), 2);
+        assert_eq!(Member::new(Undecided, 3).unwrap_err(), NotAMember);
+    }
+}

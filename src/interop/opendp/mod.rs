@@ -17,6 +17,16 @@
 //!   OpenDP's stay on their thread: they are launched with
 //!   [`launch_local`](crate::compose::Compositor::launch_local).
 //!
+//! # Setting up
+//!
+//! OpenDP's constructors are behind its feature `contrib`, and its secure randomness is one of its
+//! default features (`use-openssl`). This crate asks for neither:
+//!
+//! ```toml
+//! queryables = { version = "0.1", features = ["opendp"] }
+//! opendp = { version = "0.16", features = ["contrib"] }
+//! ```
+//!
 //! # Example
 //!
 //! A count with OpenDP's noise, under a filter of this crate; then that filter at the end of an
