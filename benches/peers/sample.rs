@@ -66,7 +66,7 @@ impl Case {
     /// For threads: each block is so long that all of them are there most of the time, and the
     /// median is reported, because they disturb each other and that is what is measured.
     pub fn of_threads(mut self) -> Self {
-        self.block = 100_000;
+        self.block = 500_000;
         self.quantile = 0.5;
         self
     }
