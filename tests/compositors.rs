@@ -754,5 +754,8 @@ fn a_pure_mechanism_is_launched_where_approximate_privacy_is_counted() {
     filter
         .launch(&Restated::new(PureDp, numbered("0.2")))
         .unwrap();
-    assert_eq!(filter.privacy_loss(), "0.02".parse().unwrap());
+    assert_eq!(
+        filter.privacy_loss(),
+        queryables::privacy::convert::zcdp::pure(epsilon("0.2"))
+    );
 }
