@@ -78,7 +78,11 @@ mod tests {
             let _guard = lock(&mutex);
             panic!("with the lock in hand");
         }));
-        assert!(panicked.is_err());
+        let message = panicked.unwrap_err();
+        assert_eq!(
+            message.downcast_ref::<&str>(),
+            Some(&"with the lock in hand")
+        );
         assert!(mutex.is_poisoned());
         assert_eq!(*lock(&mutex), 7);
     }
