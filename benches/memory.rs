@@ -31,7 +31,7 @@ struct Drawing;
 impl<D: ?Sized> Mechanism<D> for Drawing {
     type Machine = Self;
 
-    fn start(&self, _: &Arc<D>, _: &mut dyn Coins) -> Result<Self, Fault> {
+    fn start(&self, _: &Arc<D>, _: &mut Coins<'_>) -> Result<Self, Fault> {
         Ok(Self)
     }
 }
@@ -40,7 +40,7 @@ impl Machine for Drawing {
     type Query = ();
     type Answer = u64;
 
-    fn step(&mut self, (): (), coins: &mut dyn Coins) -> Result<u64, Fault> {
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<u64, Fault> {
         Ok(coins.uniform(NonZeroU64::MIN)?)
     }
 }

@@ -23,7 +23,7 @@ struct OffsetMachine {
 impl Mechanism<u64> for Offset {
     type Machine = OffsetMachine;
 
-    fn start(&self, data: &Arc<u64>, coins: &mut dyn Coins) -> Result<OffsetMachine, Fault> {
+    fn start(&self, data: &Arc<u64>, coins: &mut Coins<'_>) -> Result<OffsetMachine, Fault> {
         Ok(OffsetMachine {
             value: **data,
             offset: coins.weighted(&[2, 1])? as u64,
@@ -35,13 +35,13 @@ impl Machine for OffsetMachine {
     type Query = u64;
     type Answer = u64;
 
-    fn step(&mut self, query: u64, coins: &mut dyn Coins) -> Result<u64, Fault> {
+    fn step(&mut self, query: u64, coins: &mut Coins<'_>) -> Result<u64, Fault> {
         let noise = noise(coins)?;
         Ok((self.value + self.offset * query + noise) % 4)
     }
 }
 
-fn noise(coins: &mut dyn Coins) -> Result<u64, CoinsError> {
+fn noise(coins: &mut Coins<'_>) -> Result<u64, CoinsError> {
     Ok(coins.weighted(&[8, 4, 2, 1])? as u64)
 }
 

@@ -6,7 +6,9 @@
 
 use std::error::Error;
 
-use queryables::account::{Accounted, Accumulator, ContinuationRule, LossOf, compare, nonadaptive};
+use queryables::account::{
+    Accumulator, ContinuationRule, DefaultAccumulator, LossOf, compare, nonadaptive,
+};
 use queryables::privacy::convert::{gdp, zcdp};
 use queryables::privacy::{EpsilonDelta, Gdp, Implies, ZCdp};
 

@@ -31,7 +31,7 @@ impl Middle for Clerk {
     type InnerQuery = Message<NoisyCount<Person>, ()>;
     type InnerAnswer = Reply<i64, Epsilon>;
 
-    fn on_query(&mut self, age: u32, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, age: u32, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         let older = Predicate::new("older", move |person: &Person| person.age > age);
         let count = NoisyCount::new(older, self.price).map_err(|_| Fault::Failed)?;
         Ok(Move::Ask(Message::Launch(count)))
@@ -40,7 +40,7 @@ impl Middle for Clerk {
     fn on_answer(
         &mut self,
         reply: Self::InnerAnswer,
-        _: &mut dyn Coins,
+        _: &mut Coins<'_>,
     ) -> Result<MoveOf<Self>, Fault> {
         match reply {
             Reply::Launched(number) => Ok(Move::Ask(Message::Ask(number, ()))),

@@ -41,7 +41,7 @@ struct Comparing {
 const REACH: i64 = 5;
 
 /// `k` with odds of `2^-|k|`, cut off at [`REACH`].
-fn noise(coins: &mut dyn Coins) -> Result<i64, CoinsError> {
+fn noise(coins: &mut Coins<'_>) -> Result<i64, CoinsError> {
     let weights: Vec<u64> = (-REACH..=REACH).map(|k| 1 << (REACH - k.abs())).collect();
     Ok(coins.weighted(&weights)? as i64 - REACH)
 }
@@ -49,7 +49,7 @@ fn noise(coins: &mut dyn Coins) -> Result<i64, CoinsError> {
 impl Mechanism<Vec<u8>> for AboveThreshold {
     type Machine = Comparing;
 
-    fn start(&self, data: &Arc<Vec<u8>>, coins: &mut dyn Coins) -> Result<Comparing, Fault> {
+    fn start(&self, data: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Comparing, Fault> {
         Ok(Comparing {
             rows: Arc::clone(data),
             noisy_threshold: self.threshold + noise(coins)?,
@@ -64,7 +64,7 @@ impl Machine for Comparing {
     type Answer = bool;
 
     /// Whether the number of rows with this value is above the threshold.
-    fn step(&mut self, value: u8, coins: &mut dyn Coins) -> Result<bool, Fault> {
+    fn step(&mut self, value: u8, coins: &mut Coins<'_>) -> Result<bool, Fault> {
         if self.done && self.stops {
             return Err(Fault::Exhausted);
         }

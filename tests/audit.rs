@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use queryables::audit::{Audit, AuditError, Direction, Pair, largest_epsilon};
 use queryables::machine::{
-    Adversary, Coins, CoinsError, Fault, Machine, Mechanism, Released, Script, View,
+    Adversary, CoinSource, Coins, CoinsError, Fault, Machine, Mechanism, Released, Script, View,
 };
 use queryables::mechanisms::{AboveThreshold, GaussianCount, Predicate, RandomizedResponse};
 use queryables::privacy::{
@@ -45,7 +45,7 @@ struct Once<D, A>(fn(&D, u64) -> Result<A, Fault>);
 impl<D, A> Mechanism<D> for Once<D, A> {
     type Machine = Released<A>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<A>, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<A>, Fault> {
         let draw = coins.uniform(100.try_into().unwrap())?;
         (self.0)(data, draw).map(Released)
     }
@@ -216,14 +216,14 @@ fn failures_are_part_of_the_view() {
     struct Exhausting(bool);
     impl Mechanism<bool> for Exhausted {
         type Machine = Exhausting;
-        fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Exhausting, Fault> {
+        fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Exhausting, Fault> {
             Ok(Exhausting(**data))
         }
     }
     impl Machine for Exhausting {
         type Query = ();
         type Answer = ();
-        fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<(), Fault> {
+        fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<(), Fault> {
             if self.0 {
                 Err(Fault::Exhausted)
             } else {
@@ -244,7 +244,7 @@ struct Numbered(AtomicU64);
 impl Mechanism<bool> for Numbered {
     type Machine = Released<u64>;
 
-    fn start(&self, _: &Arc<bool>, _: &mut dyn Coins) -> Result<Released<u64>, Fault> {
+    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<Released<u64>, Fault> {
         Ok(Released(self.0.fetch_add(1, Ordering::Relaxed)))
     }
 }
@@ -280,7 +280,7 @@ fn what_is_learned_by_heart_does_not_count() {
     struct Noise(u64);
     impl Mechanism<bool> for Noise {
         type Machine = Released<u64>;
-        fn start(&self, _: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<u64>, Fault> {
+        fn start(&self, _: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<u64>, Fault> {
             Ok(Released(coins.uniform(self.0.try_into().unwrap())?))
         }
     }
@@ -324,7 +324,7 @@ fn what_was_never_seen_before_can_be_an_event() {
     struct New;
     impl Mechanism<bool> for New {
         type Machine = Released<u64>;
-        fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<u64>, Fault> {
+        fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<u64>, Fault> {
             let new = coins.uniform(u64::MAX.try_into().unwrap())?;
             Ok(Released(if **data && new.is_multiple_of(3) {
                 new
@@ -349,7 +349,7 @@ struct Echoing(bool, Option<bool>);
 
 impl Mechanism<bool> for Echo {
     type Machine = Echoing;
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Echoing, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Echoing, Fault> {
         Ok(Echoing(**data, None))
     }
 }
@@ -357,7 +357,7 @@ impl Mechanism<bool> for Echo {
 impl Machine for Echoing {
     type Query = bool;
     type Answer = bool;
-    fn step(&mut self, query: bool, coins: &mut dyn Coins) -> Result<bool, Fault> {
+    fn step(&mut self, query: bool, coins: &mut Coins<'_>) -> Result<bool, Fault> {
         let coin = coins.weighted(&[1, 1])? == 1;
         match self.1 {
             None => Ok(*self.1.insert(coin)),
@@ -378,7 +378,7 @@ impl Adversary for Repeats {
     fn ask(
         &mut self,
         last: Option<&Result<bool, Fault>>,
-        coins: &mut dyn Coins,
+        coins: &mut dyn CoinSource,
     ) -> Result<Option<bool>, CoinsError> {
         Ok(Some(match last {
             Some(Ok(answer)) if !self.tosses => *answer,
@@ -657,7 +657,7 @@ fn the_assertion_of_the_documentation_fails_as_it_is_told_there() {
     struct Respond;
     impl Mechanism<bool> for Respond {
         type Machine = Released<bool>;
-        fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+        fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
             Ok(Released(**data ^ (coins.weighted(&[9, 1])? == 1)))
         }
     }

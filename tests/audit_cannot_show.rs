@@ -16,7 +16,7 @@ struct Leaking(fn(u64, u64, u64) -> u64, u64);
 
 impl Mechanism<u64> for Leak {
     type Machine = Leaking;
-    fn start(&self, data: &Arc<u64>, _: &mut dyn Coins) -> Result<Leaking, Fault> {
+    fn start(&self, data: &Arc<u64>, _: &mut Coins<'_>) -> Result<Leaking, Fault> {
         Ok(Leaking(self.0, **data))
     }
 }
@@ -24,7 +24,7 @@ impl Mechanism<u64> for Leak {
 impl Machine for Leaking {
     type Query = u64;
     type Answer = u64;
-    fn step(&mut self, query: u64, coins: &mut dyn Coins) -> Result<u64, Fault> {
+    fn step(&mut self, query: u64, coins: &mut Coins<'_>) -> Result<u64, Fault> {
         let draw = coins.uniform(1_000_000.try_into().unwrap())?;
         Ok((self.0)(self.1, query, draw))
     }
@@ -97,7 +97,7 @@ fn other_ways_out() {
     struct Whispers;
     impl Mechanism<bool> for Whispers {
         type Machine = Released<()>;
-        fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Released<()>, Fault> {
+        fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
             OUTSIDE.store(**data, Ordering::Relaxed);
             Ok(Released(()))
         }
@@ -119,7 +119,7 @@ fn runs_that_know_of_each_other() {
     struct Numbered(AtomicU64);
     impl Mechanism<bool> for Numbered {
         type Machine = Released<bool>;
-        fn start(&self, _: &Arc<bool>, _: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+        fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
             let number = self.0.fetch_add(1, Ordering::Relaxed);
             Ok(Released(number.is_multiple_of(2)))
         }

@@ -10,7 +10,7 @@ use queryables::compose::{
     UniversalAnswer, UniversalQuery,
 };
 use queryables::machine::{
-    Coins, Fault, NotPrivateSeededCoins, Script, View, interact, truncated_view,
+    CoinSource, Coins, Fault, NotPrivateSeededCoins, Script, View, interact, truncated_view,
 };
 use queryables::middle::{LimitQueries, Middle, Move, ThroughExt};
 use queryables::prelude::*;
@@ -77,11 +77,11 @@ impl Middle for InBetween {
     type InnerQuery = ();
     type InnerAnswer = usize;
 
-    fn on_query(&mut self, (): (), _: &mut dyn Coins) -> Result<Move<(), usize>, Fault> {
+    fn on_query(&mut self, (): (), _: &mut Coins<'_>) -> Result<Move<(), usize>, Fault> {
         Ok(Move::Ask(()))
     }
 
-    fn on_answer(&mut self, answer: usize, _: &mut dyn Coins) -> Result<Move<(), usize>, Fault> {
+    fn on_answer(&mut self, answer: usize, _: &mut Coins<'_>) -> Result<Move<(), usize>, Fault> {
         let mut heard = self.heard.lock().unwrap();
         heard.push(answer);
         if heard.len().is_multiple_of(2) {
@@ -381,7 +381,7 @@ fn a_mechanism_may_know_better_than_group_privacy() {
     impl Mechanism<Vec<u32>> for Flat {
         type Machine = Released<()>;
 
-        fn start(&self, _: &Arc<Vec<u32>>, _: &mut dyn Coins) -> Result<Released<()>, Fault> {
+        fn start(&self, _: &Arc<Vec<u32>>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
             Ok(Released(()))
         }
     }
@@ -430,7 +430,7 @@ fn numbered(loss: &str) -> Numbered {
 fn a_filter_as_one_machine_answers_messages() {
     let filter = Filter::concurrent(PureDp, epsilon("1")).at_most(2);
     let mut machine = Addressed::<_, Numbered>::new(filter)
-        .start(&rows(), &mut coins())
+        .start(&rows(), &mut coins().coins())
         .unwrap();
     let over = LaunchError::Refused(queryables::compose::Refusal {
         spent: epsilon("0.4"),
@@ -458,7 +458,7 @@ fn a_filter_as_one_machine_answers_messages() {
         ),
         (Message::PrivacyLoss, Ok(Reply::PrivacyLoss(epsilon("0.5")))),
     ] {
-        assert_eq!(machine.step(message, &mut coins()), reply);
+        assert_eq!(machine.step(message, &mut coins().coins()), reply);
     }
 }
 
@@ -469,7 +469,7 @@ fn a_noninteractive_filter_as_one_machine_answers_launches_at_once() {
     let filter = Filter::noninteractive(ProbabilisticDp, pair("1", "0"));
     let odometer = Odometer::noninteractive(ProbabilisticDp);
     let mut filter = Addressed::<_, Once>::new(filter)
-        .start(&rows(), &mut coins())
+        .start(&rows(), &mut coins().coins())
         .unwrap();
     let over = LaunchError::Refused(queryables::compose::Refusal {
         spent: pair("0.7", "0"),
@@ -482,11 +482,11 @@ fn a_noninteractive_filter_as_one_machine_answers_launches_at_once() {
         (once("0.4"), Reply::NotLaunched(over)),
         (Message::PrivacyLoss, Reply::PrivacyLoss(pair("0.7", "0"))),
     ] {
-        assert_eq!(filter.step(message, &mut coins()), Ok(reply));
+        assert_eq!(filter.step(message, &mut coins().coins()), Ok(reply));
     }
     // The view of the odometer, truncated (Haney et al. Alg 4, 5).
     let mut odometer = Addressed::<_, Once>::new(odometer)
-        .start(&rows(), &mut coins())
+        .start(&rows(), &mut coins().coins())
         .unwrap();
     let view = truncated_view(
         &mut Script::new([once("0.7"), once("0.2"), once("0.2")]),
@@ -506,7 +506,7 @@ fn a_noninteractive_filter_as_one_machine_answers_launches_at_once() {
 fn the_messages_of_a_sequential_filter_freeze() {
     let filter = Filter::sequential(PureDp, epsilon("1"));
     let mut machine = Addressed::<_, Numbered>::new(filter)
-        .start(&rows(), &mut coins())
+        .start(&rows(), &mut coins().coins())
         .unwrap();
     let messages = [
         Message::Launch(numbered("0.1")),
@@ -514,7 +514,7 @@ fn the_messages_of_a_sequential_filter_freeze() {
         Message::Ask(0, ()),
         Message::Ask(1, ()),
     ];
-    let replies = messages.map(|message| machine.step(message, &mut coins()).unwrap());
+    let replies = messages.map(|message| machine.step(message, &mut coins().coins()).unwrap());
     assert_eq!(
         replies,
         [
@@ -540,7 +540,7 @@ fn the_view_of_an_odometer_is_truncated_where_its_reading_passes_the_threshold()
     };
     let start = || {
         Addressed::<_, Numbered>::new(Odometer::concurrent(PureDp))
-            .start(&rows(), &mut coins())
+            .start(&rows(), &mut coins().coins())
             .unwrap()
     };
     let whole: View<_> = interact(&mut script(), &mut start(), &mut coins(), &mut coins(), 100);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use common::{Answer, Ask, Count, Run, Touches, at, epsilon, pair};
 use queryables::account::{Accounting, ContinuationRule, Exceeded};
 use queryables::compose::{Addressed, BoxedMechanism, ConcurrentComposition, Halt, Refusal};
-use queryables::machine::NotPrivateSeededCoins;
+use queryables::machine::{CoinSource, NotPrivateSeededCoins};
 use queryables::middle::{LimitQueries, Postprocessed};
 use queryables::prelude::*;
 
@@ -72,7 +72,7 @@ fn a_mechanism_that_panics_when_asked_for_its_loss_is_not_launched() {
     impl Mechanism<String> for Speechless {
         type Machine = Released<()>;
 
-        fn start(&self, _: &Arc<String>, _: &mut dyn Coins) -> Result<Released<()>, Fault> {
+        fn start(&self, _: &Arc<String>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
             unreachable!("never started")
         }
     }
@@ -329,7 +329,7 @@ fn a_panic_while_dropping_tells_nothing() {
         type Query = bool;
         type Answer = ();
 
-        fn step(&mut self, fail: bool, _: &mut dyn Coins) -> Result<(), Fault> {
+        fn step(&mut self, fail: bool, _: &mut Coins<'_>) -> Result<(), Fault> {
             if fail {
                 Err(Fault::Failed)
             } else {
@@ -344,7 +344,7 @@ fn a_panic_while_dropping_tells_nothing() {
     impl Mechanism<String> for Start {
         type Machine = Vicious;
 
-        fn start(&self, _: &Arc<String>, _: &mut dyn Coins) -> Result<Vicious, Fault> {
+        fn start(&self, _: &Arc<String>, _: &mut Coins<'_>) -> Result<Vicious, Fault> {
             Ok(Vicious(false))
         }
     }
@@ -367,7 +367,7 @@ struct Holder(#[expect(dead_code, reason = "held, not read")] Arc<()>);
 impl Mechanism<String> for Holder {
     type Machine = Self;
 
-    fn start(&self, _: &Arc<String>, _: &mut dyn Coins) -> Result<Self, Fault> {
+    fn start(&self, _: &Arc<String>, _: &mut Coins<'_>) -> Result<Self, Fault> {
         Ok(self.clone())
     }
 }
@@ -376,7 +376,7 @@ impl Machine for Holder {
     type Query = ();
     type Answer = ();
 
-    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<(), Fault> {
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<(), Fault> {
         Err(Fault::Failed)
     }
 }
@@ -570,7 +570,7 @@ fn nothing_prints_the_data() {
         type Query = ();
         type Answer = ();
 
-        fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<(), Fault> {
+        fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<(), Fault> {
             Ok(())
         }
     }
@@ -581,20 +581,20 @@ fn nothing_prints_the_data() {
     impl Mechanism<String> for Hold {
         type Machine = Holds;
 
-        fn start(&self, data: &Arc<String>, _: &mut dyn Coins) -> Result<Holds, Fault> {
+        fn start(&self, data: &Arc<String>, _: &mut Coins<'_>) -> Result<Holds, Fault> {
             Ok(Holds(Arc::clone(data)))
         }
     }
 
     let mut coins = NotPrivateSeededCoins::new(0);
-    assert!(format!("{:?}", Hold.start(&secret(), &mut coins)).contains(SECRET));
+    assert!(format!("{:?}", Hold.start(&secret(), &mut coins.coins())).contains(SECRET));
     let hold = at(epsilon("0.1"), Hold);
     let shown = [
-        format!("{:?}", filter.launch_with(&hold, &mut coins)),
+        format!("{:?}", filter.launch_with(&hold, &mut coins.coins())),
         format!("{:?}", filter.launch(&hold)),
         format!(
             "{:?}",
-            ConcurrentComposition::new([Hold]).start(&secret(), &mut coins)
+            ConcurrentComposition::new([Hold]).start(&secret(), &mut coins.coins())
         ),
         format!(
             "{:?}",
@@ -606,7 +606,7 @@ fn nothing_prints_the_data() {
                 PureDp,
                 epsilon("1")
             ))
-            .start(&secret(), &mut coins)
+            .start(&secret(), &mut coins.coins())
         ),
     ];
     for text in shown {

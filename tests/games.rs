@@ -12,7 +12,7 @@ use queryables::account::{Accumulator, RestartedFilters, Sum};
 use queryables::games::{
     AdaptParamComp, Challenge, Claim, NaiveAdvanced, StopWhenAhead, probability_of_getting_ahead,
 };
-use queryables::machine::{Machine, NotPrivateSeededCoins, Replay, interact};
+use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Replay, interact};
 use queryables::mechanisms::{Response, RevealingResponse};
 use queryables::privacy::{Delta, Epsilon, EpsilonDelta, Rdp};
 
@@ -215,7 +215,7 @@ fn views(
         let mut game = AdaptParamComp::new(2, secret);
         let mut play = |mechanism| {
             let pair = [Arc::new(false), Arc::new(true)];
-            game.step(Challenge { pair, mechanism }, &mut coins)
+            game.step(Challenge { pair, mechanism }, &mut coins.coins())
                 .unwrap()
         };
         odometer.add(&ln_7_3()).unwrap();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use common::{Ask, Count, Stated, Touches, at, epsilon};
 use queryables::compose::{Addressed, Message, Refusal, Reply};
-use queryables::machine::{Coins, Fault, NotPrivateSeededCoins, Recorder};
+use queryables::machine::{CoinSource, Coins, Fault, NotPrivateSeededCoins, Recorder};
 use queryables::middle::{
     Average, Cache, LimitQueries, Log, MapAnswer, MapQuery, MoveOf, Postprocessed, Round, Said,
     Split,
@@ -187,11 +187,11 @@ impl Middle for Evasive {
     type InnerQuery = ();
     type InnerAnswer = usize;
 
-    fn on_query(&mut self, (): (), _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, (): (), _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Ask(()))
     }
 
-    fn on_answer(&mut self, _: usize, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, _: usize, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Ask(()))
     }
 }
@@ -219,7 +219,7 @@ impl Middle for Unreliable {
     type InnerQuery = ();
     type InnerAnswer = usize;
 
-    fn on_query(&mut self, (): (), coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, (): (), coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(if coins.weighted(&[1, 1])? == 0 {
             Move::Ask(())
         } else {
@@ -227,7 +227,7 @@ impl Middle for Unreliable {
         })
     }
 
-    fn on_answer(&mut self, answer: usize, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: usize, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer(Some(answer)))
     }
 }
@@ -237,10 +237,10 @@ fn a_middle_may_toss_coins() {
     let mut coins = Recorder::new(NotPrivateSeededCoins::new(8));
     let mut machine = Count::default()
         .through(Unreliable)
-        .start(&Arc::new(()), &mut coins)
+        .start(&Arc::new(()), &mut coins.coins())
         .unwrap();
     let answers: Vec<_> = (0..8)
-        .map(|_| machine.step((), &mut coins).unwrap())
+        .map(|_| machine.step((), &mut coins.coins()).unwrap())
         .collect();
     let heads: Vec<_> = coins
         .into_tape()
@@ -261,7 +261,7 @@ fn somebody_can_stand_in_the_middle_of_a_handle() {
         child.clone(),
     );
     assert_eq!(
-        twice.step((), &mut NotPrivateSeededCoins::new(0)),
+        twice.step((), &mut NotPrivateSeededCoins::new(0).coins()),
         Ok(vec![1, 2])
     );
     assert_eq!(child.ask(()), Ok(3));

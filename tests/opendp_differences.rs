@@ -282,7 +282,7 @@ fn writing_your_own_queryable() {
         type Query = ();
         type Answer = u32;
 
-        fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<u32, Fault> {
+        fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<u32, Fault> {
             self.0 += 1;
             Ok(self.0)
         }
@@ -294,7 +294,7 @@ fn writing_your_own_queryable() {
     impl<D: ?Sized> Mechanism<D> for Counting {
         type Machine = Counter;
 
-        fn start(&self, _: &std::sync::Arc<D>, _: &mut dyn Coins) -> Result<Counter, Fault> {
+        fn start(&self, _: &std::sync::Arc<D>, _: &mut Coins<'_>) -> Result<Counter, Fault> {
             Ok(Counter(0))
         }
     }

@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use common::{Answer, Count, at};
 use proptest::prelude::*;
-use queryables::account::{Accounted, Accumulator, Capped, ContinuationRule, Sum};
+use queryables::account::{Accumulator, Capped, ContinuationRule, DefaultAccumulator, Sum};
 use queryables::compose::{
     Addressed, Compositor, Discipline, FilterGate, Interactive, Interleaved, Message, Refusal,
     Reply, Sequential,
 };
-use queryables::machine::{Machine, Mechanism, NotPrivateSeededCoins, Script, View, interact};
+use queryables::machine::{
+    CoinSource, Machine, Mechanism, NotPrivateSeededCoins, Script, View, interact,
+};
 use queryables::middle::{Log, MapAnswer, MapQuery, ThroughExt};
 use queryables::prelude::*;
 use queryables::verify::strategies::{conversations, datasets, epsilons};
@@ -84,7 +86,7 @@ fn open(settings: Settings, parent: Option<&Node>) -> Result<Node, LaunchError<E
     }
     fn below<M>(mechanism: &M, parent: Option<&Node>) -> Result<M::Machine, LaunchError<Epsilon>>
     where
-        M: Mechanism<(), Machine: queryables::queryable::Opens<Handle = M::Machine>>
+        M: Mechanism<(), Machine: queryables::queryable::IntoHandle<Handle = M::Machine>>
             + Private<PureDp, AddRemove>,
     {
         match parent {
@@ -405,7 +407,7 @@ proptest! {
 
 // Totals do not depend on the order, to the last digit.
 
-fn order_does_not_matter<Me: Accounted>(
+fn order_does_not_matter<Me: DefaultAccumulator>(
     measure: &Me,
     losses: &[Me::Loss],
     other: &[Me::Loss],
@@ -507,7 +509,7 @@ impl Mechanism<()> for Toss {
     fn start(
         &self,
         _: &Arc<()>,
-        _: &mut dyn queryables::machine::Coins,
+        _: &mut queryables::machine::Coins<'_>,
     ) -> Result<Toss, queryables::machine::Fault> {
         Ok(Toss)
     }
@@ -520,7 +522,7 @@ impl Machine for Toss {
     fn step(
         &mut self,
         query: u8,
-        coins: &mut dyn queryables::machine::Coins,
+        coins: &mut queryables::machine::Coins<'_>,
     ) -> Result<usize, queryables::machine::Fault> {
         Ok(coins.weighted(&[u64::from(query) + 1, 3, 5])?)
     }
@@ -544,7 +546,7 @@ proptest! {
         where
             M: Mechanism<(), Machine: Machine<Query = Message<Numbered, u8>>>,
         {
-            let mut machine = mechanism.start(&Arc::new(()), &mut NotPrivateSeededCoins::new(1)).unwrap();
+            let mut machine = mechanism.start(&Arc::new(()), &mut NotPrivateSeededCoins::new(1).coins()).unwrap();
             interact(
                 &mut Script::new(messages.to_vec()),
                 &mut machine,
@@ -573,7 +575,7 @@ impl Mechanism<Vec<u8>> for Publish {
     fn start(
         &self,
         data: &Arc<Vec<u8>>,
-        _: &mut dyn queryables::machine::Coins,
+        _: &mut queryables::machine::Coins<'_>,
     ) -> Result<Self::Machine, queryables::machine::Fault> {
         Ok(Released(data.to_vec()))
     }
@@ -602,7 +604,7 @@ proptest! {
         let seen = |data: &Vec<u8>| -> Vec<_> {
             let coins = || NotPrivateSeededCoins::new(1);
             let data = Arc::new(data.clone());
-            let mut machine = filter.start(&data, &mut coins()).unwrap();
+            let mut machine = filter.start(&data, &mut coins().coins()).unwrap();
             let mut script = Script::new(talk.clone());
             let view = interact(&mut script, &mut machine, &mut coins(), &mut coins(), 100);
             let told = view.answers().cloned().map(|answer| match answer {

@@ -105,7 +105,7 @@ struct OneSided(bool);
 
 impl Mechanism<bool> for OneSided {
     type Machine = OneSided;
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<OneSided, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<OneSided, Fault> {
         Ok(Self(**data))
     }
 }
@@ -113,7 +113,7 @@ impl Mechanism<bool> for OneSided {
 impl Machine for OneSided {
     type Query = ();
     type Answer = bool;
-    fn step(&mut self, (): (), coins: &mut dyn Coins) -> Result<bool, Fault> {
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<bool, Fault> {
         let lucky = coins.weighted(&[1, 3])? == 0;
         Ok(self.0 && lucky)
     }
@@ -254,7 +254,7 @@ struct Forgetful(AtomicU64);
 
 impl Mechanism<bool> for Forgetful {
     type Machine = Responding;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Responding, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Responding, Fault> {
         let odds = 1 + self.0.fetch_add(1, Ordering::Relaxed);
         Respond { odds, answers: 2 }.start(data, coins)
     }
@@ -278,7 +278,7 @@ struct FailingMachine(&'static str, bool);
 
 impl Mechanism<bool> for Failing {
     type Machine = FailingMachine;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<FailingMachine, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<FailingMachine, Fault> {
         let fails = **data && coins.weighted(&[1, 1])? == 0;
         if fails && self.0 == "start" {
             return Err(Fault::Failed);
@@ -290,7 +290,7 @@ impl Mechanism<bool> for Failing {
 impl Machine for FailingMachine {
     type Query = ();
     type Answer = ();
-    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<(), Fault> {
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<(), Fault> {
         match (self.0, self.1) {
             ("answer", true) => Err(Fault::Failed),
             ("panic", true) => panic!("as planned"),
@@ -332,7 +332,7 @@ struct CountingMachine<'a>(&'a AtomicU64);
 
 impl<'a> Mechanism<bool> for &'a Counting {
     type Machine = CountingMachine<'a>;
-    fn start(&self, _: &Arc<bool>, _: &mut dyn Coins) -> Result<CountingMachine<'a>, Fault> {
+    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<CountingMachine<'a>, Fault> {
         Ok(CountingMachine(&self.0))
     }
 }
@@ -340,7 +340,7 @@ impl<'a> Mechanism<bool> for &'a Counting {
 impl Machine for CountingMachine<'_> {
     type Query = ();
     type Answer = u64;
-    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<u64, Fault> {
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<u64, Fault> {
         Ok(self.0.fetch_add(1, Ordering::Relaxed))
     }
 }
@@ -362,7 +362,7 @@ struct Hidden(usize);
 
 impl Mechanism<bool> for Hiding {
     type Machine = Hidden;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Hidden, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Hidden, Fault> {
         Ok(Hidden(coins.weighted(&[4, 2, 1])? ^ usize::from(**data)))
     }
 }
@@ -370,7 +370,7 @@ impl Mechanism<bool> for Hiding {
 impl Machine for Hidden {
     type Query = usize;
     type Answer = bool;
-    fn step(&mut self, query: usize, coins: &mut dyn Coins) -> Result<bool, Fault> {
+    fn step(&mut self, query: usize, coins: &mut Coins<'_>) -> Result<bool, Fault> {
         Ok((self.0 == query) ^ (coins.weighted(&[3, 1])? == 1))
     }
 }

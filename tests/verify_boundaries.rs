@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use queryables::compose::{Addressed, AddressedParts, Filter, Message, Odometer, Parallel};
 use queryables::machine::{
-    Coins, Fault, Machine, Mechanism, Metered, NotPrivateSeededCoins, Script, interact,
+    CoinSource, Coins, Fault, Machine, Mechanism, Metered, NotPrivateSeededCoins, Script, interact,
     truncated_view,
 };
 use queryables::privacy::{
@@ -70,7 +70,7 @@ enum Heard {
 
 impl Mechanism<bool> for Leak {
     type Machine = Leaking;
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Leaking, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Leaking, Fault> {
         Ok(Leaking(**data, false))
     }
 }
@@ -78,7 +78,7 @@ impl Mechanism<bool> for Leak {
 impl Machine for Leaking {
     type Query = ();
     type Answer = Heard;
-    fn step(&mut self, (): (), coins: &mut dyn Coins) -> Result<Heard, Fault> {
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<Heard, Fault> {
         if std::mem::replace(&mut self.1, true) {
             return Ok(Heard::Nothing);
         }
@@ -184,7 +184,7 @@ fn the_truncated_machine_has_the_truncated_view() {
         ]
     };
     let coins = || NotPrivateSeededCoins::new(3);
-    let mut machine = odometer.start(&data, &mut coins()).unwrap();
+    let mut machine = odometer.start(&data, &mut coins().coins()).unwrap();
     let view = truncated_view(
         &mut Script::new(script()),
         &mut machine,
@@ -195,7 +195,7 @@ fn the_truncated_machine_has_the_truncated_view() {
     );
     assert!(machine.privacy_loss() > ln(3));
     let mut machine = Truncated::new(odometer, ln(3))
-        .start(&data, &mut coins())
+        .start(&data, &mut coins().coins())
         .unwrap();
     let other = interact(
         &mut Script::new(script()),
@@ -218,7 +218,7 @@ struct Any(u64);
 
 impl Mechanism<Vec<u8>> for Any {
     type Machine = Responding;
-    fn start(&self, data: &Arc<Vec<u8>>, coins: &mut dyn Coins) -> Result<Responding, Fault> {
+    fn start(&self, data: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Responding, Fault> {
         once(self.0).start(&Arc::new(!data.is_empty()), coins)
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use queryables::machine::{
-    Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, NotPrivateSeededCoins, Released,
-    StateKey, Support,
+    CoinSource, Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, NotPrivateSeededCoins,
+    Released, StateKey, Support,
 };
 use queryables::privacy::PureDp;
 use queryables::verify::{Completeness, Menu, Pair, Rational, Value, Verifier};
@@ -26,7 +26,7 @@ struct Leaking {
 
 impl Mechanism<u8> for LeaksIf {
     type Machine = Leaking;
-    fn start(&self, data: &Arc<u8>, _: &mut dyn Coins) -> Result<Leaking, Fault> {
+    fn start(&self, data: &Arc<u8>, _: &mut Coins<'_>) -> Result<Leaking, Fault> {
         Ok(Leaking {
             leaks: self.0,
             data: **data,
@@ -38,7 +38,7 @@ impl Mechanism<u8> for LeaksIf {
 impl Machine for Leaking {
     type Query = u8;
     type Answer = u8;
-    fn step(&mut self, query: u8, _: &mut dyn Coins) -> Result<u8, Fault> {
+    fn step(&mut self, query: u8, _: &mut Coins<'_>) -> Result<u8, Fault> {
         self.round += 1;
         let leaks = (self.leaks)(self.data, query, self.round);
         Ok(if leaks { self.data } else { 0 })
@@ -80,7 +80,7 @@ static WHISPERED: AtomicBool = AtomicBool::new(false);
 
 impl Mechanism<bool> for Whisper {
     type Machine = queryables::machine::Released<()>;
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         WHISPERED.fetch_or(**data, Ordering::Relaxed);
         Ok(queryables::machine::Released(()))
     }
@@ -99,7 +99,7 @@ struct Sly(Leaking);
 impl Machine for Sly {
     type Query = u8;
     type Answer = u8;
-    fn step(&mut self, query: u8, coins: &mut dyn Coins) -> Result<u8, Fault> {
+    fn step(&mut self, query: u8, coins: &mut Coins<'_>) -> Result<u8, Fault> {
         self.0.step(query, coins)
     }
 }
@@ -114,7 +114,7 @@ struct Lying;
 
 impl Mechanism<u8> for Lying {
     type Machine = Sly;
-    fn start(&self, data: &Arc<u8>, coins: &mut dyn Coins) -> Result<Sly, Fault> {
+    fn start(&self, data: &Arc<u8>, coins: &mut Coins<'_>) -> Result<Sly, Fault> {
         LeaksIf(|_, _, round| round == 2)
             .start(data, coins)
             .map(Sly)
@@ -159,7 +159,7 @@ struct OnOne(u8);
 
 impl Mechanism<u8> for OnOne {
     type Machine = OnOne;
-    fn start(&self, data: &Arc<u8>, _: &mut dyn Coins) -> Result<OnOne, Fault> {
+    fn start(&self, data: &Arc<u8>, _: &mut Coins<'_>) -> Result<OnOne, Fault> {
         Ok(OnOne(**data))
     }
 }
@@ -167,7 +167,7 @@ impl Mechanism<u8> for OnOne {
 impl Machine for OnOne {
     type Query = u8;
     type Answer = u8;
-    fn step(&mut self, query: u8, _: &mut dyn Coins) -> Result<u8, Fault> {
+    fn step(&mut self, query: u8, _: &mut Coins<'_>) -> Result<u8, Fault> {
         Ok(if query == 1 { self.0 } else { 0 })
     }
 }
@@ -186,7 +186,7 @@ fn a_menu_that_is_not_hashed() {
 struct Loaded;
 
 impl Law for Loaded {
-    fn sample(&self, _: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, _: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         Ok(0)
     }
     fn support(&self) -> Support {
@@ -199,7 +199,7 @@ struct Masked;
 
 impl Mechanism<bool> for Masked {
     type Machine = Released<bool>;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
         Ok(Released(**data ^ (coins.draw(&Loaded)? == 1)))
     }
 }
@@ -211,8 +211,8 @@ fn a_law_that_is_not_sampled() {
     // In production it tells the bit, whatever the coins.
     for (seed, bit) in [(1, false), (2, true), (3, false), (4, true)] {
         let mut coins = NotPrivateSeededCoins::new(seed);
-        let mut machine = Masked.start(&Arc::new(bit), &mut coins).unwrap();
-        assert_eq!(machine.step((), &mut coins), Ok(bit));
+        let mut machine = Masked.start(&Arc::new(bit), &mut coins.coins()).unwrap();
+        assert_eq!(machine.step((), &mut coins.coins()), Ok(bit));
     }
 }
 
@@ -221,7 +221,7 @@ fn a_law_that_is_not_sampled() {
 struct UntilHeads;
 
 impl Law for UntilHeads {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         let mut tosses = 1;
         while coins.weighted(&[1, 1])? == 0 {
             tosses += 1;
@@ -234,7 +234,7 @@ struct Tossing;
 
 impl Mechanism<bool> for Tossing {
     type Machine = queryables::machine::Released<i128>;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let tosses = coins.draw(&UntilHeads)?;
         Ok(queryables::machine::Released(tosses + i128::from(**data)))
     }

@@ -31,7 +31,7 @@ struct Repeating(bool);
 
 impl Mechanism<bool> for Repeat {
     type Machine = Repeating;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Repeating, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Repeating, Fault> {
         let Released(answer) = self.0.start(data, coins)?;
         Ok(Repeating(answer))
     }
@@ -40,7 +40,7 @@ impl Mechanism<bool> for Repeat {
 impl Machine for Repeating {
     type Query = ();
     type Answer = bool;
-    fn step(&mut self, (): (), coins: &mut dyn Coins) -> Result<bool, Fault> {
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<bool, Fault> {
         Ok(self.0 ^ (coins.weighted(&[3, 1])? == 1))
     }
 }
@@ -66,7 +66,7 @@ impl Middle for PlayChildren {
     fn on_query(
         &mut self,
         query: Message<Repeat, ()>,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<MoveOf<Self>, Fault> {
         match query {
             // Direction Q: a launch goes on to Filt(NIM).
@@ -84,7 +84,7 @@ impl Middle for PlayChildren {
         }
     }
 
-    fn on_answer(&mut self, answer: Told, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: Told, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer(match answer {
             Reply::Answered(answer) => {
                 self.children.push(answer);
@@ -154,7 +154,7 @@ enum KidMachine {
 
 impl Mechanism<bool> for Kid {
     type Machine = KidMachine;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<KidMachine, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<KidMachine, Fault> {
         Ok(match self {
             Self::First(respond) => KidMachine::First(respond.start(data, coins)?),
             Self::Rest(filter) => KidMachine::Rest(filter.start(data, coins)?),
@@ -165,7 +165,7 @@ impl Mechanism<bool> for Kid {
 impl Machine for KidMachine {
     type Query = KidQuery;
     type Answer = KidAnswer;
-    fn step(&mut self, query: KidQuery, coins: &mut dyn Coins) -> Result<KidAnswer, Fault> {
+    fn step(&mut self, query: KidQuery, coins: &mut Coins<'_>) -> Result<KidAnswer, Fault> {
         match (self, query) {
             (Self::First(first), KidQuery::First(())) => {
                 first.step((), coins).map(KidAnswer::First)
@@ -251,7 +251,7 @@ impl Middle for Split2 {
     type InnerQuery = Message<Kid, KidQuery>;
     type InnerAnswer = Reply<KidAnswer, Epsilon>;
 
-    fn on_query(&mut self, query: Ask, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Ask, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Ask(match query {
             Message::Launch(respond) if self.first.is_none() => {
                 self.first = respond.loss(&PureDp).ok();
@@ -269,7 +269,7 @@ impl Middle for Split2 {
     fn on_answer(
         &mut self,
         answer: Reply<KidAnswer, Epsilon>,
-        _: &mut dyn Coins,
+        _: &mut Coins<'_>,
     ) -> Result<MoveOf<Self>, Fault> {
         Ok(match answer {
             Reply::Launched(0) => {
@@ -360,7 +360,7 @@ enum Fragile {
 
 impl Mechanism<bool> for Fragile {
     type Machine = Responding;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Responding, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Responding, Fault> {
         match self {
             Self::Sound => once(3).start(data, coins),
             Self::Failing => Err(Fault::Failed),
@@ -407,7 +407,7 @@ impl Middle for Restating {
     type InnerQuery = Message<Restated<ZCdp, Respond>, ()>;
     type InnerAnswer = Told;
 
-    fn on_query(&mut self, query: Ask, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Ask, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Ask(match query {
             Message::Launch(respond) => Message::Launch(Restated::new(ZCdp, respond)),
             Message::Ask(number, ()) => Message::Ask(number, ()),
@@ -415,7 +415,7 @@ impl Middle for Restating {
         }))
     }
 
-    fn on_answer(&mut self, answer: Told, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: Told, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer(match answer {
             Reply::Launched(number) => Reply::Launched(number),
             Reply::NotLaunched(LaunchError::Refused(refusal)) => {
@@ -499,7 +499,7 @@ struct CheckedMachine {
 
 impl Mechanism<bool> for Checked {
     type Machine = CheckedMachine;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<CheckedMachine, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<CheckedMachine, Fault> {
         let odometer = Addressed::<_, Respond>::new(Odometer::concurrent(PureDp));
         Ok(CheckedMachine {
             odometer: odometer.start(data, coins)?,
@@ -511,7 +511,7 @@ impl Mechanism<bool> for Checked {
 impl Machine for CheckedMachine {
     type Query = Ask;
     type Answer = Told;
-    fn step(&mut self, query: Ask, coins: &mut dyn Coins) -> Result<Told, Fault> {
+    fn step(&mut self, query: Ask, coins: &mut Coins<'_>) -> Result<Told, Fault> {
         if let Message::Launch(respond) = &query {
             let requested = respond.loss(&PureDp).map_err(|_| Fault::Failed)?;
             let spent = self.odometer.privacy_loss();
@@ -550,7 +550,7 @@ impl Middle for Counting {
     type InnerQuery = Ask;
     type InnerAnswer = Told;
 
-    fn on_query(&mut self, query: Ask, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Ask, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         match &query {
             Message::PrivacyLoss => {
                 return Ok(Move::Answer(Reply::PrivacyLoss(self.total.total())));
@@ -563,7 +563,7 @@ impl Middle for Counting {
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: Told, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: Told, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         if let Reply::Launched(_) = answer {
             self.total.add(&self.pending).map_err(|_| Fault::Failed)?;
         }
@@ -582,14 +582,14 @@ impl Middle for NoReading {
     type InnerQuery = Ask;
     type InnerAnswer = Told;
 
-    fn on_query(&mut self, query: Ask, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Ask, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         if query == Message::PrivacyLoss {
             return Err(Fault::InvalidQuery("no readings"));
         }
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: Told, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: Told, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer(answer))
     }
 }

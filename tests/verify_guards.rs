@@ -7,7 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use queryables::machine::{
-    Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, Ratio, Released, StateKey,
+    CoinSource, Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, Ratio, Released,
+    StateKey,
 };
 use queryables::noise::Logistic;
 use queryables::privacy::{ApproxDp, Epsilon, EpsilonDelta, Private, PureDp, Rdp, RdpGrid};
@@ -71,7 +72,7 @@ struct StartStateless;
 
 impl Mechanism<bool> for StartStateless {
     type Machine = Stateless;
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Stateless, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Stateless, Fault> {
         Ok(Stateless(**data))
     }
 }
@@ -79,7 +80,7 @@ impl Mechanism<bool> for StartStateless {
 impl Machine for Stateless {
     type Query = u8;
     type Answer = Option<bool>;
-    fn step(&mut self, query: u8, coins: &mut dyn Coins) -> Result<Option<bool>, Fault> {
+    fn step(&mut self, query: u8, coins: &mut Coins<'_>) -> Result<Option<bool>, Fault> {
         let told = self.0 ^ (coins.weighted(&[3, 1])? == 1);
         Ok((query == 0).then_some(told))
     }
@@ -110,7 +111,7 @@ struct Tossing(u64);
 
 impl Mechanism<()> for Toss {
     type Machine = Tossing;
-    fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Tossing, Fault> {
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Tossing, Fault> {
         Ok(Tossing(self.0))
     }
 }
@@ -118,7 +119,7 @@ impl Mechanism<()> for Toss {
 impl Machine for Tossing {
     type Query = ();
     type Answer = usize;
-    fn step(&mut self, (): (), coins: &mut dyn Coins) -> Result<usize, Fault> {
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<usize, Fault> {
         Ok(coins.weighted(&[self.0, 1])?)
     }
 }
@@ -143,7 +144,7 @@ fn two_mechanisms_may_show_the_same_and_be_different() {
 struct UntilHeads;
 
 impl Law for UntilHeads {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         let mut tosses = 1;
         while coins.weighted(&[1, 1])? == 0 {
             tosses += 1;
@@ -157,7 +158,7 @@ struct OneSided;
 
 impl Mechanism<bool> for OneSided {
     type Machine = Released<i128>;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<i128>, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<i128>, Fault> {
         Ok(Released(if **data { coins.draw(&UntilHeads)? } else { 1 }))
     }
 }
@@ -224,7 +225,7 @@ struct OddsOfE;
 
 impl Mechanism<bool> for OddsOfE {
     type Machine = Released<bool>;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
         let law = Logistic::new(Ratio::new(1, 1).unwrap());
         Ok(Released(**data ^ (coins.draw(&law)? == 1)))
     }
@@ -263,7 +264,7 @@ struct Shifted;
 
 impl Mechanism<bool> for Shifted {
     type Machine = Released<i128>;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<i128>, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<i128>, Fault> {
         let tosses = coins.draw(&UntilHeads)?;
         let sign = if coins.weighted(&[1, 1])? == 0 { 1 } else { -1 };
         Ok(Released(i128::from(**data) + sign * (tosses / 2)))

@@ -35,7 +35,7 @@ enum Said {
 }
 
 impl Tool {
-    fn draw(self, bit: bool, coins: &mut dyn Coins) -> Result<Said, Fault> {
+    fn draw(self, bit: bool, coins: &mut Coins<'_>) -> Result<Said, Fault> {
         Ok(match self {
             Self::First => Said::Bit(bit ^ (coins.weighted(&[3, 1])? == 1)),
             Self::Even => Said::Bit(bit ^ (coins.weighted(&[4, 1])? == 1)),
@@ -150,7 +150,7 @@ struct NaturalMachine {
 
 impl Mechanism<bool> for Natural {
     type Machine = NaturalMachine;
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<NaturalMachine, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<NaturalMachine, Fault> {
         Ok(NaturalMachine {
             bit: **data,
             launched: Vec::new(),
@@ -161,7 +161,7 @@ impl Mechanism<bool> for Natural {
 impl Machine for NaturalMachine {
     type Query = Tool;
     type Answer = Said;
-    fn step(&mut self, tool: Tool, coins: &mut dyn Coins) -> Result<Said, Fault> {
+    fn step(&mut self, tool: Tool, coins: &mut Coins<'_>) -> Result<Said, Fault> {
         let mut next = self.launched.clone();
         next.push(tool);
         if !within(&next) {
@@ -281,7 +281,7 @@ fn above(steps: u32, loss: i32) -> bool {
 
 impl Mechanism<()> for Walk {
     type Machine = Walking;
-    fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Walking, Fault> {
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Walking, Fault> {
         Ok(Walking {
             honest: self.honest,
             steps: 0,
@@ -294,7 +294,7 @@ impl Mechanism<()> for Walk {
 impl Machine for Walking {
     type Query = Step;
     type Answer = bool;
-    fn step(&mut self, step: Step, coins: &mut dyn Coins) -> Result<bool, Fault> {
+    fn step(&mut self, step: Step, coins: &mut Coins<'_>) -> Result<bool, Fault> {
         match step {
             _ if self.stopped => Err(Fault::Exhausted),
             Step::Go => {

@@ -3,7 +3,7 @@
 
 mod verify_support;
 
-use queryables::account::{Accounted, Accumulator};
+use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::{Addressed, Filter};
 use queryables::mechanisms::{
     AboveThreshold, Attribute, ConditionalResponse, ContinualCount, ExponentialMechanism,

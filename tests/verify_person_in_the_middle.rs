@@ -8,7 +8,9 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use queryables::compose::{Universal, UniversalAnswer, UniversalQuery};
-use queryables::machine::{Adversary, Coins, CoinsError, Fault, Recorder, Replay, Tape, View};
+use queryables::machine::{
+    Adversary, CoinSource, Coins, CoinsError, Fault, Recorder, Replay, Tape, View,
+};
 use queryables::middle::{Middle, Move, MoveOf, ThroughExt};
 use queryables::privacy::{AddRemove, PureDp};
 use queryables::verify::{Distribution, Pair, Rational, Verifier, views};
@@ -29,7 +31,7 @@ impl Middle for Tallying {
     type InnerQuery = ();
     type InnerAnswer = bool;
 
-    fn on_query(&mut self, ask: bool, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, ask: bool, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         if ask {
             Ok(Move::Ask(()))
         } else {
@@ -37,7 +39,7 @@ impl Middle for Tallying {
         }
     }
 
-    fn on_answer(&mut self, answer: bool, coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: bool, coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         self.heard += u8::from(answer);
         if coins.weighted(&[2, 1])? == 0 {
             return Ok(Move::Answer(self.heard));
@@ -45,7 +47,7 @@ impl Middle for Tallying {
         Ok(Move::Ask(()))
     }
 
-    fn on_fault(&mut self, _: Fault, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_fault(&mut self, _: Fault, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer(100 + self.heard))
     }
 }
@@ -63,7 +65,7 @@ impl Adversary for Curious {
     fn ask(
         &mut self,
         last: Option<&Result<u8, Fault>>,
-        coins: &mut dyn Coins,
+        coins: &mut dyn CoinSource,
     ) -> Result<Option<bool>, CoinsError> {
         if self.asked == 3 || matches!(last, Some(Ok(2..))) {
             return Ok(None);
@@ -87,14 +89,14 @@ impl Adversary for Simulating {
     fn ask(
         &mut self,
         last: Option<&Result<bool, Fault>>,
-        coins: &mut dyn Coins,
+        coins: &mut dyn CoinSource,
     ) -> Result<Option<()>, CoinsError> {
         let failed = |_| CoinsError::TapeEnds;
         let mut told = None;
         if let Some(last) = last {
             let next = match last {
-                Ok(answer) => self.middle.on_answer(*answer, coins),
-                Err(fault) => self.middle.on_fault(*fault, coins),
+                Ok(answer) => self.middle.on_answer(*answer, &mut Coins::new(coins)),
+                Err(fault) => self.middle.on_fault(*fault, &mut Coins::new(coins)),
             };
             match next.map_err(failed)? {
                 Move::Ask(query) => return Ok(Some(query)),
@@ -102,7 +104,11 @@ impl Adversary for Simulating {
             }
         }
         while let Some(query) = self.adversary.ask(told.as_ref(), coins)? {
-            match self.middle.on_query(query, coins).map_err(failed)? {
+            match self
+                .middle
+                .on_query(query, &mut Coins::new(coins))
+                .map_err(failed)?
+            {
                 Move::Ask(query) => return Ok(Some(query)),
                 Move::Answer(answer) => told = Some(Ok(answer)),
             }
@@ -135,14 +141,14 @@ fn unsimulate(view: View<bool>) -> View<u8> {
             assert_eq!(coins.remaining(), 0);
             return seen;
         };
-        let mut next = middle.on_query(query, &mut coins).unwrap();
+        let mut next = middle.on_query(query, &mut coins.coins()).unwrap();
         let answer = loop {
             match next {
                 Move::Answer(answer) => break answer,
                 Move::Ask(()) => {
                     next = match answers.next().expect("A′ asked as often as P") {
-                        Ok(answer) => middle.on_answer(answer, &mut coins),
-                        Err(fault) => middle.on_fault(fault, &mut coins),
+                        Ok(answer) => middle.on_answer(answer, &mut coins.coins()),
+                        Err(fault) => middle.on_fault(fault, &mut coins.coins()),
                     }
                     .unwrap();
                 }
@@ -200,7 +206,7 @@ impl Middle for Become {
     type InnerQuery = UniversalQuery<Respond, ()>;
     type InnerAnswer = UniversalAnswer<bool>;
 
-    fn on_query(&mut self, (): (), _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, (): (), _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         if self.became {
             return Ok(Move::Ask(UniversalQuery::Ask(())));
         }
@@ -211,7 +217,7 @@ impl Middle for Become {
     fn on_answer(
         &mut self,
         answer: UniversalAnswer<bool>,
-        _: &mut dyn Coins,
+        _: &mut Coins<'_>,
     ) -> Result<MoveOf<Self>, Fault> {
         Ok(match answer {
             UniversalAnswer::Became => Move::Ask(UniversalQuery::Ask(())),

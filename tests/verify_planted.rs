@@ -10,7 +10,7 @@ mod verify_support;
 use std::sync::Arc;
 
 use filter::{Bug, COST, Home, Kid, Query, Reply};
-use queryables::machine::{Coins, Fault, Machine, Mechanism};
+use queryables::machine::{CoinSource, Coins, Fault, Machine, Mechanism};
 use queryables::privacy::{Epsilon, PureDp};
 use queryables::verify::{Pair, Rational, Truncated, Value, Verdict, Verifier};
 use threshold::AboveThreshold;
@@ -211,7 +211,7 @@ struct PeekingMachine(Responding, bool);
 
 impl Mechanism<bool> for Peeking {
     type Machine = PeekingMachine;
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<PeekingMachine, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<PeekingMachine, Fault> {
         Ok(PeekingMachine(once(3).start(data, coins)?, **data))
     }
 }
@@ -219,7 +219,7 @@ impl Mechanism<bool> for Peeking {
 impl Machine for PeekingMachine {
     type Query = ();
     type Answer = bool;
-    fn step(&mut self, (): (), coins: &mut dyn Coins) -> Result<bool, Fault> {
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<bool, Fault> {
         Ok(self.0.step((), coins)? && self.1)
     }
 }
@@ -242,9 +242,9 @@ fn a_middle_that_asks_for_the_data_is_caught_by_the_compiler() {
 fn replies_are_as_expected() {
     // The planted filter is a right one to begin with: what it says is what one expects.
     let mut machine = Home::filter(Bug::Nothing, COST)
-        .start(&Arc::new(true), &mut coins())
+        .start(&Arc::new(true), &mut coins().coins())
         .unwrap();
-    let mut ask = |query| machine.step(query, &mut coins()).unwrap();
+    let mut ask = |query| machine.step(query, &mut coins().coins()).unwrap();
     assert_eq!(ask(Query::Launch(Kid::Claiming(-1))), Reply::NotALoss);
     assert_eq!(ask(Query::Launch(Kid::Respond)), Reply::Child(0));
     assert_eq!(ask(Query::Launch(Kid::Respond)), Reply::Refused);

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestError, TestRunner};
 use queryables::compose::{Addressed, ConcurrentComposition, Message, Odometer, Reply};
 use queryables::machine::{
-    Coins, Fault, Machine, Mechanism, Metered, NotPrivateSeededCoins, Released, Script,
+    CoinSource, Coins, Fault, Machine, Mechanism, Metered, NotPrivateSeededCoins, Released, Script,
 };
 use queryables::middle::{MapAnswer, ThroughExt};
 use queryables::privacy::{AddRemove, Epsilon, Private, PureDp, UnknownLoss};
@@ -181,7 +181,7 @@ struct Claim(Epsilon);
 
 impl Mechanism<bool> for Claim {
     type Machine = Released<()>;
-    fn start(&self, _: &Arc<bool>, _: &mut dyn Coins) -> Result<Released<()>, Fault> {
+    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
         Ok(Released(()))
     }
 }
@@ -221,10 +221,10 @@ fn naive(conversation: &[Message<Claim, ()>]) -> Vec<bool> {
 fn real(conversation: &[Message<Claim, ()>]) -> Vec<bool> {
     let mut coins = NotPrivateSeededCoins::new(0);
     let filter = pure_filter::<Claim>(budget());
-    let mut machine = filter.start(&Arc::new(true), &mut coins).unwrap();
+    let mut machine = filter.start(&Arc::new(true), &mut coins.coins()).unwrap();
     let mut decisions = Vec::new();
     for message in conversation {
-        match machine.step(message.clone(), &mut coins) {
+        match machine.step(message.clone(), &mut coins.coins()) {
             Ok(Reply::Launched(_)) => decisions.push(true),
             Ok(Reply::NotLaunched(_)) => decisions.push(false),
             _ => {}
@@ -237,13 +237,13 @@ fn real(conversation: &[Message<Claim, ()>]) -> Vec<bool> {
 fn planted(bug: filter::Bug, conversation: &[Message<Claim, ()>]) -> Vec<bool> {
     let mut coins = NotPrivateSeededCoins::new(0);
     let home = filter::Home::filter(bug, 300);
-    let mut machine = home.start(&Arc::new(true), &mut coins).unwrap();
+    let mut machine = home.start(&Arc::new(true), &mut coins.coins()).unwrap();
     let mut decisions = Vec::new();
     for message in conversation {
         if let Message::Launch(Claim(loss)) = message {
             let hundredths = (loss.units() / 10_u128.pow(25)) as i64;
             let kid = filter::Kid::Claiming(hundredths);
-            let reply = machine.step(filter::Query::Launch(kid), &mut coins);
+            let reply = machine.step(filter::Query::Launch(kid), &mut coins.coins());
             decisions.push(matches!(reply, Ok(filter::Reply::Child(_))));
         }
     }
@@ -292,10 +292,10 @@ fn less_for_at_most_is_caught_by_a_property_test() {
 fn reading(losses: &[Epsilon]) -> Epsilon {
     let mut coins = NotPrivateSeededCoins::new(0);
     let odometer = Addressed::<_, Claim>::new(Odometer::concurrent(PureDp));
-    let mut machine = odometer.start(&Arc::new(true), &mut coins).unwrap();
+    let mut machine = odometer.start(&Arc::new(true), &mut coins.coins()).unwrap();
     for loss in losses {
         machine
-            .step(Message::Launch(Claim(*loss)), &mut coins)
+            .step(Message::Launch(Claim(*loss)), &mut coins.coins())
             .unwrap();
     }
     machine.privacy_loss()

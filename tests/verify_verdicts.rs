@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use queryables::machine::{
-    Coins, CoinsError, Fault, Law, Machine, Mechanism, Metered, Released, Script,
+    CoinSource, Coins, CoinsError, Fault, Law, Machine, Mechanism, Metered, Released, Script,
 };
 use queryables::privacy::{Epsilon, Rdp};
 use queryables::verify::{
@@ -34,25 +34,25 @@ where
     Telling<F>: Machine,
 {
     type Machine = Telling<F>;
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Telling<F>, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Telling<F>, Fault> {
         Ok(Telling(self.0.clone(), **data))
     }
 }
 
 impl<F> Machine for Telling<F>
 where
-    F: Fn(bool, u8, &mut dyn Coins) -> Result<i128, Fault>,
+    F: Fn(bool, u8, &mut Coins<'_>) -> Result<i128, Fault>,
 {
     type Query = u8;
     type Answer = i128;
-    fn step(&mut self, query: u8, coins: &mut dyn Coins) -> Result<i128, Fault> {
+    fn step(&mut self, query: u8, coins: &mut Coins<'_>) -> Result<i128, Fault> {
         (self.0)(self.1, query, coins)
     }
 }
 
 fn told<F>(tell: F) -> Told<F>
 where
-    F: Fn(bool, u8, &mut dyn Coins) -> Result<i128, Fault>,
+    F: Fn(bool, u8, &mut Coins<'_>) -> Result<i128, Fault>,
 {
     Told(tell)
 }
@@ -67,7 +67,7 @@ struct FailingMeter(bool, u32);
 
 impl Mechanism<bool> for Failing {
     type Machine = FailingMeter;
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<FailingMeter, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<FailingMeter, Fault> {
         Ok(FailingMeter(**data, 0))
     }
 }
@@ -75,7 +75,7 @@ impl Mechanism<bool> for Failing {
 impl Machine for FailingMeter {
     type Query = ();
     type Answer = ();
-    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<(), Fault> {
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<(), Fault> {
         if self.0 {
             return Err(Fault::Failed);
         }
@@ -108,7 +108,7 @@ struct Fails;
 
 impl Mechanism<bool> for Late {
     type Machine = Fails;
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Fails, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Fails, Fault> {
         if **data {
             Err(Fault::Failed)
         } else {
@@ -120,7 +120,7 @@ impl Mechanism<bool> for Late {
 impl Machine for Fails {
     type Query = ();
     type Answer = ();
-    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<(), Fault> {
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<(), Fault> {
         Err(Fault::Failed)
     }
 }
@@ -143,7 +143,7 @@ struct Counting(AtomicU64);
 
 impl Mechanism<bool> for Counting {
     type Machine = Released<u64>;
-    fn start(&self, _: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<u64>, Fault> {
+    fn start(&self, _: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<u64>, Fault> {
         Ok(Released(match coins.weighted(&[1, 1])? {
             0 => 0,
             _ => 1 + self.0.fetch_add(1, Ordering::SeqCst),
@@ -169,7 +169,7 @@ struct Number(u64);
 
 impl Mechanism<bool> for Numbered {
     type Machine = Number;
-    fn start(&self, _: &Arc<bool>, _: &mut dyn Coins) -> Result<Number, Fault> {
+    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<Number, Fault> {
         Ok(Number(self.0.fetch_add(1, Ordering::SeqCst)))
     }
 }
@@ -177,7 +177,7 @@ impl Mechanism<bool> for Numbered {
 impl Machine for Number {
     type Query = ();
     type Answer = ();
-    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<(), Fault> {
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<(), Fault> {
         Ok(())
     }
 }
@@ -198,7 +198,7 @@ struct Firsts(AtomicU64);
 
 impl<'a> Mechanism<bool> for &'a Firsts {
     type Machine = First<'a>;
-    fn start(&self, _: &Arc<bool>, _: &mut dyn Coins) -> Result<First<'a>, Fault> {
+    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<First<'a>, Fault> {
         Ok(First(&self.0, true))
     }
 }
@@ -206,7 +206,7 @@ impl<'a> Mechanism<bool> for &'a Firsts {
 impl Machine for First<'_> {
     type Query = ();
     type Answer = bool;
-    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<bool, Fault> {
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<bool, Fault> {
         let first = std::mem::replace(&mut self.1, false);
         // The same for all four runs of the first query: twice on each dataset.
         Ok(first && self.0.fetch_add(1, Ordering::SeqCst) >= 4)
@@ -228,7 +228,7 @@ fn every_answer_of_a_replay_is_compared() {
 struct Tails;
 
 impl Law for Tails {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         let mut tails = 0;
         while coins.uniform(NonZeroU64::MIN.saturating_add(1))? == 0 {
             tails += 1;
@@ -370,7 +370,7 @@ impl Hash for Poisoned {
 
 impl Mechanism<bool> for Panicking {
     type Machine = Poisoned;
-    fn start(&self, _: &Arc<bool>, _: &mut dyn Coins) -> Result<Poisoned, Fault> {
+    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<Poisoned, Fault> {
         Ok(Poisoned(false))
     }
 }
@@ -378,7 +378,7 @@ impl Mechanism<bool> for Panicking {
 impl Machine for Poisoned {
     type Query = bool;
     type Answer = ();
-    fn step(&mut self, panics: bool, _: &mut dyn Coins) -> Result<(), Fault> {
+    fn step(&mut self, panics: bool, _: &mut Coins<'_>) -> Result<(), Fault> {
         self.0 = true;
         assert!(!panics, "on purpose");
         Ok(())
@@ -400,7 +400,7 @@ struct TalksAfterwards;
 
 impl Mechanism<bool> for TalksAfterwards {
     type Machine = Talking;
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Talking, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Talking, Fault> {
         Ok(Talking(**data, false))
     }
 }
@@ -408,7 +408,7 @@ impl Mechanism<bool> for TalksAfterwards {
 impl Machine for Talking {
     type Query = ();
     type Answer = bool;
-    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<bool, Fault> {
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<bool, Fault> {
         if std::mem::replace(&mut self.1, true) {
             Ok(self.0)
         } else {

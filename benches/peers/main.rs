@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use criterion::Criterion;
 use opendp::traits::samplers::{sample_discrete_gaussian, sample_discrete_laplace};
-use queryables::machine::{Coins, Law, Ratio, SystemCoins};
+use queryables::machine::{CoinSource, Law, Ratio, SystemCoins};
 use queryables::noise::{DiscreteGaussian, DiscreteLaplace, RoundedGaussian};
 use queryables::queryable::Queryable;
 

@@ -27,7 +27,7 @@ pub fn constant() -> Constant {
 impl<D: ?Sized> Mechanism<D> for Constant {
     type Machine = Released<bool>;
 
-    fn start(&self, _: &Arc<D>, _: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+    fn start(&self, _: &Arc<D>, _: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
         Ok(Released(true))
     }
 }

@@ -130,7 +130,7 @@ pub struct Comparing {
 impl Mechanism<Vec<u8>> for SparseVector {
     type Machine = Comparing;
 
-    fn start(&self, data: &Arc<Vec<u8>>, coins: &mut dyn Coins) -> Result<Comparing, Fault> {
+    fn start(&self, data: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Comparing, Fault> {
         Ok(Comparing {
             rows: Arc::clone(data),
             noisy_threshold: i128::from(self.threshold) + coins.draw(&self.threshold_noise)?,
@@ -151,7 +151,7 @@ impl Machine for Comparing {
     type Answer = Answer;
 
     /// Whether there are many rows with this value.
-    fn step(&mut self, value: u8, coins: &mut dyn Coins) -> Result<Answer, Fault> {
+    fn step(&mut self, value: u8, coins: &mut Coins<'_>) -> Result<Answer, Fault> {
         if self.hits_left == Some(0) {
             return Err(Fault::Exhausted);
         }

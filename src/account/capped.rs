@@ -94,7 +94,7 @@ impl<G: Accumulator + ValidConcurrently> ValidConcurrently for Capped<G> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Accounted;
+    use crate::account::DefaultAccumulator;
     use crate::account::Sum;
     use crate::privacy::{ApproxDp, Epsilon, EpsilonDelta, Gdp, Overflow, PureDp, RdpGrid};
 

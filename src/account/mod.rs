@@ -226,7 +226,7 @@ pub trait ValidSequentially: Accounting {}
 pub trait ValidConcurrently: ValidSequentially {}
 
 /// A measure with an accumulator that needs no further parameters.
-pub trait Accounted: Measure {
+pub trait DefaultAccumulator: Measure {
     /// The accumulator.
     type Accumulator: Accumulator<Measure = Self>;
 

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use crate::account::{ContinuationRule, Exceeded};
     use crate::compose::{LaunchError, Odometer};
-    use crate::machine::{Coins, Fault, Mechanism, NotPrivateSeededCoins, Released};
+    use crate::machine::{CoinSource, Coins, Fault, Mechanism, NotPrivateSeededCoins, Released};
     use crate::privacy::{AddRemove, Private};
     use proptest::prelude::*;
     use std::sync::Arc;
@@ -234,10 +234,13 @@ mod tests {
     #[test]
     fn an_odometer_refuses_what_is_more_than_a_step_and_goes_on() {
         let odometer = Odometer::concurrent_with(odometer("0.5"))
-            .start(&Arc::new(()), &mut NotPrivateSeededCoins::new(0))
+            .start(&Arc::new(()), &mut NotPrivateSeededCoins::new(0).coins())
             .unwrap();
         let release = |loss: &str| {
-            odometer.release_with(&Nothing(epsilon(loss)), &mut NotPrivateSeededCoins::new(0))
+            odometer.release_with(
+                &Nothing(epsilon(loss)),
+                &mut NotPrivateSeededCoins::new(0).coins(),
+            )
         };
         assert_eq!(release("0.4"), Ok(()));
         assert_eq!(
@@ -258,7 +261,7 @@ mod tests {
     impl Mechanism<()> for Nothing {
         type Machine = Released<()>;
 
-        fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Released<()>, Fault> {
+        fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
             Ok(Released(()))
         }
     }

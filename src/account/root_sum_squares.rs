@@ -1,4 +1,4 @@
-use super::{Accounted, Accounting, Accumulator, ValidConcurrently, ValidSequentially};
+use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
 use crate::privacy::{Gdp, Mu, Overflow, Square};
 
 /// Gaussian losses add up as squares: `G(μ₁, …, μ_k) = √(μ₁² + … + μ_k²)`.
@@ -64,7 +64,7 @@ impl Accumulator for RootSumSquares {
     }
 }
 
-impl Accounted for Gdp {
+impl DefaultAccumulator for Gdp {
     type Accumulator = RootSumSquares;
 
     fn accumulator(&self) -> RootSumSquares {

@@ -1,4 +1,6 @@
-use super::{Accounted, Accounting, Accumulator, LossOf, ValidConcurrently, ValidSequentially};
+use super::{
+    Accounting, Accumulator, DefaultAccumulator, LossOf, ValidConcurrently, ValidSequentially,
+};
 use crate::privacy::{
     Additive, ApproxDp, ApproxRdp, ApproxZCdp, Measure, Overflow, ProbabilisticDp, PureDp, Rdp,
     RdpGrid, ZCdp,
@@ -73,7 +75,7 @@ impl<Me: Additive> Accumulator for Sum<Me> {
 
 macro_rules! accounted_by_sum {
     ($($measure:ty),*) => {$(
-        impl Accounted for $measure {
+        impl DefaultAccumulator for $measure {
             type Accumulator = Sum<Self>;
 
             fn accumulator(&self) -> Sum<Self> {

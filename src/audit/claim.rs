@@ -183,7 +183,7 @@ impl Refutable for ApproxRdp {
 /// Every order by itself, by [`convert::rdp`].
 impl Refutable for RdpGrid {
     fn implied(&self, loss: &RdpCurve) -> Vec<EpsilonDelta> {
-        if !self.owns(loss) {
+        if !self.is_valid(loss) {
             return vec![];
         }
         let orders = self.orders().iter().zip(loss.epsilons());

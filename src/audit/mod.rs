@@ -22,7 +22,7 @@
 //!
 //! impl Mechanism<bool> for Respond {
 //!     type Machine = Released<bool>;
-//!     fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+//!     fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
 //!         Ok(Released(**data ^ (coins.weighted(&[9, 1])? == 1)))
 //!     }
 //! }

@@ -9,7 +9,7 @@ use super::AuditError;
 use super::event::{Counts, Side, Tally};
 use super::finding::{Finding, Level};
 use crate::machine::{
-    Adversary, Coins, CoinsError, Direction, Machine, Mechanism, NotPrivateSeededCoins, Pair,
+    Adversary, CoinSource, CoinsError, Direction, Machine, Mechanism, NotPrivateSeededCoins, Pair,
     SystemCoins, View, view_of,
 };
 use crate::privacy::Delta;
@@ -61,7 +61,7 @@ pub struct Audit<'a, A> {
     seed: Option<u64>,
 }
 
-type Run<'a, A> = dyn Fn(Side, &mut dyn Coins, &mut dyn Coins) -> View<A> + 'a;
+type Run<'a, A> = dyn Fn(Side, &mut dyn CoinSource, &mut dyn CoinSource) -> View<A> + 'a;
 
 impl<'a, A> Audit<'a, A> {
     /// Audits a mechanism on a pair of neighbouring datasets, against an adversary that is made anew
@@ -80,21 +80,22 @@ impl<'a, A> Audit<'a, A> {
         M: Mechanism<D, Machine: Machine<Query = V::Query, Answer = A>> + ?Sized,
         V: Adversary<Answer = A>,
     {
-        let view = move |side, of_adversary: &mut dyn Coins, of_machine: &mut dyn Coins| {
-            let data: &Arc<D> = match side {
-                Side::First => pair.one(),
-                Side::Second => pair.other(),
+        let view =
+            move |side, of_adversary: &mut dyn CoinSource, of_machine: &mut dyn CoinSource| {
+                let data: &Arc<D> = match side {
+                    Side::First => pair.one(),
+                    Side::Second => pair.other(),
+                };
+                let mut adversary = adversary();
+                view_of(
+                    mechanism,
+                    data,
+                    &mut adversary,
+                    of_adversary,
+                    of_machine,
+                    rounds,
+                )
             };
-            let mut adversary = adversary();
-            view_of(
-                mechanism,
-                data,
-                &mut adversary,
-                of_adversary,
-                of_machine,
-                rounds,
-            )
-        };
         Self {
             view: Box::new(view),
             trials: 10_000,
@@ -255,8 +256,8 @@ impl<'a, A> Audit<'a, A> {
     fn begin(&self) -> Result<Ready<'_, 'a, A>, AuditError> {
         let level = Level::new(self.trials, self.failure, self.delta)?;
         let mut seeds = self.seed.map(NotPrivateSeededCoins::new);
-        let mut coins = || -> Result<Box<dyn Coins>, CoinsError> {
-            let mut coins: Box<dyn Coins> = match &mut seeds {
+        let mut coins = || -> Result<Box<dyn CoinSource>, CoinsError> {
+            let mut coins: Box<dyn CoinSource> = match &mut seeds {
                 None => Box::new(SystemCoins::new()),
                 Some(seeds) => {
                     let seed = seeds.uniform(NonZeroU64::MAX)?;
@@ -295,8 +296,8 @@ struct Ready<'r, 'a, A> {
 /// Runs, one after the other, each with coins that no other one has.
 struct Runs<'r, 'a, A> {
     audit: &'r Audit<'a, A>,
-    machine: Box<dyn Coins>,
-    adversary: Box<dyn Coins>,
+    machine: Box<dyn CoinSource>,
+    adversary: Box<dyn CoinSource>,
 }
 
 impl<A> Runs<'_, '_, A> {

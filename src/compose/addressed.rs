@@ -80,7 +80,7 @@ where
 {
     type Machine = AddressedMachine<C::Machine, M::Machine, M>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(AddressedMachine::new(self.compositor.start(data, coins)?))
     }
 }
@@ -126,7 +126,7 @@ where
     type Query = Message<M, S::Query>;
     type Answer = Reply<S::Answer, <G::Measure as Measure>::Loss>;
 
-    fn step(&mut self, message: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+    fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         Ok(match message {
             Message::Launch(mechanism) => match self.compositor.launch_with(&mechanism, coins) {
                 Ok(child) => {
@@ -173,7 +173,7 @@ where
     type Query = Message<M, Infallible>;
     type Answer = Reply<A, <G::Measure as Measure>::Loss>;
 
-    fn step(&mut self, message: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+    fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         Ok(match message {
             Message::Launch(mechanism) => match self.compositor.release_with(&mechanism, coins) {
                 Ok(answer) => Reply::Answered(answer),

@@ -53,7 +53,7 @@ where
     type Machine =
         AddressedPartsMachine<K, Compositor<Vec<Row>, FilterGate<F>, AddRemove, X>, M::Machine, M>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let parts: Parts<_, _> = self.parallel.start(data, coins)?;
         let parts = parts.into_iter();
         Ok(AddressedPartsMachine {
@@ -95,7 +95,7 @@ where
     fn step(
         &mut self,
         (key, message): Self::Query,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<Self::Answer, Fault> {
         match self.parts.get_mut(&key) {
             Some(part) => part.step(message, coins),

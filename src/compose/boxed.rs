@@ -25,7 +25,7 @@ use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 /// # struct Constant(u8);
 /// # impl Mechanism<Vec<u8>> for Constant {
 /// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut dyn Coins) -> Result<Released<u8>, Fault> {
+/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
 /// #         Ok(Released(self.0))
 /// #     }
 /// # }
@@ -47,7 +47,7 @@ pub struct BoxedMechanism<D: ?Sized, Me, R, Q, A>(Box<dyn Erased<D, Me, R, Q, A>
 
 /// What is left of a mechanism's type.
 trait Erased<D: ?Sized, Me: Measure, R: Relation, Q, A>: DynClone + Send + Sync {
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<BoxedMachine<Q, A>, Fault>;
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<BoxedMachine<Q, A>, Fault>;
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss>;
 }
 
@@ -62,7 +62,7 @@ where
     fn start(
         &self,
         data: &Arc<D>,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<BoxedMachine<S::Query, S::Answer>, Fault> {
         Ok(Box::new(Mechanism::start(self, data, coins)?))
     }
@@ -96,7 +96,7 @@ where
 {
     type Machine = BoxedMachine<Q, A>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         self.0.start(data, coins)
     }
 }

@@ -26,7 +26,7 @@ impl<S> Child<S> {
         mechanism: &M,
         data: &Arc<D>,
         leash: Leash,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<Self, Fault> {
         let held = leash.hold();
         let machine = guarded(|| mechanism.start(data, coins));
@@ -41,7 +41,7 @@ impl<S> Child<S> {
     pub(crate) fn root<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
         mechanism: &M,
         data: &Arc<D>,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<Self, Fault> {
         Self::start(mechanism, data, Leash::default(), coins)
     }
@@ -63,7 +63,7 @@ impl<S: Machine> Child<S> {
     ///
     /// Those of the machine ([`Fault`]), and [`AskError::Closed`], [`AskError::Frozen`],
     /// [`AskError::Halted`].
-    pub fn ask(&mut self, query: S::Query, coins: &mut dyn Coins) -> Result<S::Answer, AskError> {
+    pub fn ask(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<S::Answer, AskError> {
         self.leash.check()?;
         let machine = self.machine.as_mut().ok_or(AskError::Closed)?;
         let held = self.leash.hold();
@@ -123,6 +123,7 @@ fn discard<T>(value: T) {
 mod tests {
     use super::*;
     use crate::compose::leash::Cut;
+    use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
 
     /// Does as it is told.
@@ -132,7 +133,7 @@ mod tests {
         type Query = Option<Fault>;
         type Answer = ();
 
-        fn step(&mut self, query: Option<Fault>, _: &mut dyn Coins) -> Result<(), Fault> {
+        fn step(&mut self, query: Option<Fault>, _: &mut Coins<'_>) -> Result<(), Fault> {
             query.map_or(Ok(()), Err)
         }
     }
@@ -145,7 +146,7 @@ mod tests {
     }
 
     fn ask(child: &mut Child<Obedient>, query: Option<Fault>) -> Result<(), AskError> {
-        child.ask(query, &mut NotPrivateSeededCoins::new(0))
+        child.ask(query, &mut NotPrivateSeededCoins::new(0).coins())
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> Compositor<D, G, R, X> {
     pub fn launch_with<M>(
         &self,
         mechanism: &M,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<Child<M::Machine>, LaunchErrorOf<G>>
     where
         M: Mechanism<D> + Private<G::Measure, R>,
@@ -155,7 +155,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> Compositor<D, G, R, X> {
     pub fn release_with<M, A>(
         &self,
         mechanism: &M,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<A, LaunchErrorOf<G>>
     where
         M: Mechanism<D, Machine = Released<A>> + Private<G::Measure, R>,
@@ -168,7 +168,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> Compositor<D, G, R, X> {
     fn start<M>(
         &self,
         mechanism: &M,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<Child<M::Machine>, LaunchErrorOf<G>>
     where
         M: Mechanism<D> + Private<G::Measure, R>,

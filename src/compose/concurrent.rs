@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::AskError;
 use super::child::Child;
 use super::filter::owned;
-use crate::account::{Accounted, Accumulator, ValidConcurrently};
+use crate::account::{Accumulator, DefaultAccumulator, ValidConcurrently};
 use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::privacy::{Distance, Private, Relation, UnknownLoss};
 
@@ -30,7 +30,7 @@ use crate::privacy::{Distance, Private, Relation, UnknownLoss};
 /// # struct Constant(u8);
 /// # impl Mechanism<Vec<u8>> for Constant {
 /// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut dyn Coins) -> Result<Released<u8>, Fault> {
+/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
 /// #         Ok(Released(self.0))
 /// #     }
 /// # }
@@ -56,7 +56,7 @@ impl<M> ConcurrentComposition<M> {
 impl<D: ?Sized, M: Mechanism<D>> Mechanism<D> for ConcurrentComposition<M> {
     type Machine = ConcurrentMachine<M::Machine>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let children = self
             .mechanisms
             .iter()
@@ -68,7 +68,7 @@ impl<D: ?Sized, M: Mechanism<D>> Mechanism<D> for ConcurrentComposition<M> {
 
 impl<Me, R, M> Private<Me, R> for ConcurrentComposition<M>
 where
-    Me: Accounted<Accumulator: ValidConcurrently>,
+    Me: DefaultAccumulator<Accumulator: ValidConcurrently>,
     R: Relation,
     M: Private<Me, R>,
 {
@@ -98,7 +98,7 @@ impl<S: Machine> Machine for ConcurrentMachine<S> {
     fn step(
         &mut self,
         (number, query): Self::Query,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<Self::Answer, Fault> {
         let child = self.children.get_mut(number);
         let child = child.ok_or(Fault::InvalidQuery("no mechanism has this number"))?;

@@ -7,8 +7,8 @@ use super::{
     Compositor, Discipline, Gate, Interleaved, LaunchError, NonInteractive, Refusal, Sequential,
 };
 use crate::account::{
-    Accounted, Accounting, Accumulator, Capped, ContinuationRule, LossOf, ValidConcurrently,
-    ValidSequentially,
+    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, LossOf,
+    ValidConcurrently, ValidSequentially,
 };
 use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss};
@@ -49,7 +49,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLos
 /// # struct Constant(Epsilon);
 /// # impl Mechanism<Vec<u8>> for Constant {
 /// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut dyn Coins) -> Result<Released<u8>, Fault> {
+/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
 /// #         Ok(Released(7))
 /// #     }
 /// # }
@@ -83,7 +83,7 @@ impl<G: Accumulator> Filter<Capped<G>> {
     /// Children may be interleaved (F-FiltCon, Haney et al. Alg 3).
     pub fn concurrent<Me>(measure: Me, budget: Me::Loss) -> Self
     where
-        Me: Accounted<Accumulator = G>,
+        Me: DefaultAccumulator<Accumulator = G>,
         G: ValidConcurrently + Accounting<Measure = Me>,
     {
         Self::concurrent_with(measure.accumulator().capped(budget))
@@ -94,7 +94,7 @@ impl<G: Accumulator> Filter<Capped<G>, AddRemove, Sequential> {
     /// A launch freezes the earlier children, and theirs (F-FiltSeq, Haney et al. 1.4).
     pub fn sequential<Me>(measure: Me, budget: Me::Loss) -> Self
     where
-        Me: Accounted<Accumulator = G>,
+        Me: DefaultAccumulator<Accumulator = G>,
         G: ValidSequentially + Accounting<Measure = Me>,
     {
         Self::sequential_with(measure.accumulator().capped(budget))
@@ -105,7 +105,7 @@ impl<G: Accumulator> Filter<Capped<G>, AddRemove, NonInteractive> {
     /// Children answer once (F-Filt, Haney et al. Alg 2).
     pub fn noninteractive<Me>(measure: Me, budget: Me::Loss) -> Self
     where
-        Me: Accounted<Accumulator = G>,
+        Me: DefaultAccumulator<Accumulator = G>,
         G: Accounting<Measure = Me>,
     {
         Self::noninteractive_with(measure.accumulator().capped(budget))
@@ -191,8 +191,8 @@ where
 {
     type Machine = Compositor<D, FilterGate<F>, R, X>;
 
-    fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
-        if !self.rule.measure().owns(self.rule.limit()) {
+    fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        if !self.rule.measure().is_valid(self.rule.limit()) {
             return Err(Fault::InvalidQuery("the budget is not one of the measure"));
         }
         let tariff = FilterTariff {
@@ -333,7 +333,7 @@ impl<F: ContinuationRule + Inspect> Inspect for FilterGate<F> {
 
 /// The loss, if it is one of the measure.
 pub(super) fn owned<Me: Measure>(measure: &Me, loss: Me::Loss) -> Result<Me::Loss, UnknownLoss> {
-    if measure.owns(&loss) {
+    if measure.is_valid(&loss) {
         Ok(loss)
     } else {
         Err(UnknownLoss("the stated loss is not one of the measure"))

@@ -8,7 +8,8 @@ use super::{
     Compositor, Discipline, Filter, Gate, Interleaved, LaunchError, NonInteractive, Sequential,
 };
 use crate::account::{
-    Accounted, Accounting, Accumulator, Capped, LossOf, ValidConcurrently, ValidSequentially,
+    Accounting, Accumulator, Capped, DefaultAccumulator, LossOf, ValidConcurrently,
+    ValidSequentially,
 };
 use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss};
@@ -40,7 +41,7 @@ use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss};
 /// # struct Constant(Epsilon);
 /// # impl Mechanism<Vec<u8>> for Constant {
 /// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut dyn Coins) -> Result<Released<u8>, Fault> {
+/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
 /// #         Ok(Released(7))
 /// #     }
 /// # }
@@ -68,7 +69,7 @@ impl<G: Accumulator> Odometer<G> {
     /// Children may be interleaved (G-OdomCon, Haney et al. Alg 6).
     pub fn concurrent<Me>(measure: Me) -> Self
     where
-        Me: Accounted<Accumulator = G>,
+        Me: DefaultAccumulator<Accumulator = G>,
         G: ValidConcurrently + Accounting<Measure = Me>,
     {
         Self::concurrent_with(measure.accumulator())
@@ -79,7 +80,7 @@ impl<G: Accumulator> Odometer<G, AddRemove, Sequential> {
     /// A launch freezes the earlier children, and theirs (G-OdomSeq, Haney et al. 1.4).
     pub fn sequential<Me>(measure: Me) -> Self
     where
-        Me: Accounted<Accumulator = G>,
+        Me: DefaultAccumulator<Accumulator = G>,
         G: ValidSequentially + Accounting<Measure = Me>,
     {
         Self::sequential_with(measure.accumulator())
@@ -90,7 +91,7 @@ impl<G: Accumulator> Odometer<G, AddRemove, NonInteractive> {
     /// Children answer once (G-Odom, Haney et al. Alg 4).
     pub fn noninteractive<Me>(measure: Me) -> Self
     where
-        Me: Accounted<Accumulator = G>,
+        Me: DefaultAccumulator<Accumulator = G>,
         G: Accounting<Measure = Me>,
     {
         Self::noninteractive_with(measure.accumulator())
@@ -166,7 +167,7 @@ where
 {
     type Machine = Compositor<D, OdometerGate<G>, R, X>;
 
-    fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let tariff = OdometerTariff {
             measure: self.accumulator.measure().clone(),
             distances: self.distances.clone(),

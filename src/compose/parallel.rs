@@ -94,7 +94,7 @@ where
 {
     type Machine = Parts<K, Compositor<Vec<Row>, FilterGate<F>, AddRemove, X>>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let mut rows: BTreeMap<&K, Vec<Row>> =
             self.filters.keys().map(|key| (key, Vec::new())).collect();
         for row in (**data).as_ref() {

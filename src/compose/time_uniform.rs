@@ -30,12 +30,12 @@ use crate::privacy::{
 /// use queryables::account::time_uniform::{MixtureOdometer, Slack};
 /// use queryables::compose::TimeUniform;
 /// use std::sync::Arc;
-/// # use queryables::machine::{Coins, Fault};
+/// # use queryables::machine::{CoinSource, Coins, Fault};
 /// # #[derive(Clone)]
 /// # struct Constant(Epsilon);
 /// # impl Mechanism<Vec<u8>> for Constant {
 /// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut dyn Coins) -> Result<Released<u8>, Fault> {
+/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
 /// #         Ok(Released(7))
 /// #     }
 /// # }
@@ -83,7 +83,7 @@ impl<O, R> TimeUniform<O, R> {
 impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> Mechanism<D> for TimeUniform<O, R> {
     type Machine = Compositor<D, TimeUniformGate<O>, R, NonInteractive>;
 
-    fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let gate = TimeUniformGate {
             odometer: self.odometer.clone(),
         };
@@ -130,7 +130,7 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation>
 mod tests {
     use super::*;
     use crate::account::time_uniform::{FilterOdometer, Slack};
-    use crate::machine::{NotPrivateSeededCoins, Released};
+    use crate::machine::{CoinSource, NotPrivateSeededCoins, Released};
     use crate::privacy::Replace;
 
     /// Costs what it is told to, and fails on an empty dataset.
@@ -140,7 +140,7 @@ mod tests {
     impl Mechanism<[u8]> for Length {
         type Machine = Released<usize>;
 
-        fn start(&self, data: &Arc<[u8]>, _: &mut dyn Coins) -> Result<Released<usize>, Fault> {
+        fn start(&self, data: &Arc<[u8]>, _: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
             match data.len() {
                 0 => Err(Fault::Failed),
                 length => Ok(Released(length)),
@@ -164,7 +164,7 @@ mod tests {
     fn start(data: &[u8]) -> Running {
         TimeUniform::noninteractive(accountant())
             .under(Replace)
-            .start(&Arc::from(data), &mut NotPrivateSeededCoins::new(0))
+            .start(&Arc::from(data), &mut NotPrivateSeededCoins::new(0).coins())
             .unwrap()
     }
 
@@ -173,7 +173,7 @@ mod tests {
         ($odometer:expr, $epsilon:expr) => {
             $odometer.release_with(
                 &Length(EpsilonDelta::new($epsilon, "0").unwrap()),
-                &mut NotPrivateSeededCoins::new(1),
+                &mut NotPrivateSeededCoins::new(1).coins(),
             )
         };
     }

@@ -23,7 +23,7 @@ use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss};
 /// # struct Constant(&'static str);
 /// # impl Mechanism<Vec<u8>> for Constant {
 /// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut dyn Coins) -> Result<Released<u8>, Fault> {
+/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
 /// #         Ok(Released(7))
 /// #     }
 /// # }
@@ -77,7 +77,7 @@ where
 {
     type Machine = UniversalMachine<D, Me, R, M>;
 
-    fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(UniversalMachine {
             description: self.clone(),
             state: State::Waiting(Arc::clone(data)),
@@ -134,7 +134,7 @@ where
     type Query = UniversalQuery<M, <M::Machine as Machine>::Query>;
     type Answer = UniversalAnswer<<M::Machine as Machine>::Answer>;
 
-    fn step(&mut self, query: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+    fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         match (&mut self.state, query) {
             (State::Waiting(data), UniversalQuery::Become(mechanism)) => {
                 let Universal {
@@ -142,7 +142,7 @@ where
                 } = &self.description;
                 let fits = mechanism
                     .loss(measure)
-                    .is_ok_and(|loss| measure.owns(&loss) && loss <= *budget);
+                    .is_ok_and(|loss| measure.is_valid(&loss) && loss <= *budget);
                 if !fits {
                     return Err(Fault::InvalidQuery(
                         "the mechanism's loss is over the budget",

@@ -107,7 +107,7 @@ where
     type Query = Challenge<M, D>;
     type Answer = A;
 
-    fn step(&mut self, challenge: Self::Query, coins: &mut dyn Coins) -> Result<A, Fault> {
+    fn step(&mut self, challenge: Self::Query, coins: &mut Coins<'_>) -> Result<A, Fault> {
         if self.parameters.len() >= self.rounds {
             return Err(Fault::Exhausted);
         }
@@ -168,7 +168,7 @@ where
     type Query = Challenge<M, D>;
     type Answer = A;
 
-    fn step(&mut self, challenge: Self::Query, coins: &mut dyn Coins) -> Result<A, Fault> {
+    fn step(&mut self, challenge: Self::Query, coins: &mut Coins<'_>) -> Result<A, Fault> {
         let class = self
             .classes
             .get(self.game.parameters.len())
@@ -188,6 +188,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::CoinSource;
     use crate::machine::{NotPrivateSeededCoins, Replay};
     use crate::mechanisms::{Response, RevealingResponse};
     use crate::privacy::Replace;
@@ -236,8 +237,8 @@ mod tests {
                     (NonZeroU64::new(8).unwrap(), then),
                 ]);
                 let mut game = AdaptParamComp::new(2, secret);
-                let first = game.step(round(odds(3, 1)), &mut coins).unwrap();
-                let then = game.step(second(first), &mut coins).unwrap();
+                let first = game.step(round(odds(3, 1)), &mut coins.coins()).unwrap();
+                let then = game.step(second(first), &mut coins.coins()).unwrap();
                 let view = views.entry((first, then)).or_insert((0, game.loss()));
                 view.0 += 1;
                 assert_eq!(view.1, game.loss());
@@ -263,14 +264,14 @@ mod tests {
     fn the_adversary_chooses_parameters_and_the_game_remembers_them() {
         let mut coins = NotPrivateSeededCoins::new(0);
         let mut game = AdaptParamComp::new(2, true);
-        game.step(round(odds(3, 1)), &mut coins).unwrap();
-        game.step(round(odds(7, 1)), &mut coins).unwrap();
+        game.step(round(odds(3, 1)), &mut coins.coins()).unwrap();
+        game.step(round(odds(7, 1)), &mut coins.coins()).unwrap();
         assert_eq!(
             game.parameters(),
             [odds(3, 1).epsilon_delta(), odds(7, 1).epsilon_delta()]
         );
         assert_eq!(
-            game.step(round(odds(3, 1)), &mut coins),
+            game.step(round(odds(3, 1)), &mut coins.coins()),
             Err(Fault::Exhausted)
         );
         assert_eq!(game.parameters().len(), 2);
@@ -282,13 +283,13 @@ mod tests {
         let classes = vec![odds(3, 1).epsilon_delta(), odds(7, 1).epsilon_delta()];
         let mut game = FixedParamComp::new(classes, false).under(Replace);
         let too_much = Err(Fault::InvalidQuery("more than this round's parameters"));
-        assert_eq!(game.step(round(odds(7, 1)), &mut coins), too_much);
+        assert_eq!(game.step(round(odds(7, 1)), &mut coins.coins()), too_much);
         assert_eq!(game.loss(), 0.0);
-        assert!(game.step(round(odds(2, 1)), &mut coins).is_ok());
-        assert!(game.step(round(odds(7, 1)), &mut coins).is_ok());
+        assert!(game.step(round(odds(2, 1)), &mut coins.coins()).is_ok());
+        assert!(game.step(round(odds(7, 1)), &mut coins.coins()).is_ok());
         assert_ne!(game.loss(), 0.0);
         assert_eq!(
-            game.step(round(odds(1, 1)), &mut coins),
+            game.step(round(odds(1, 1)), &mut coins.coins()),
             Err(Fault::Exhausted)
         );
     }

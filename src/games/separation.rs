@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::response::{honesty, log_odds, revelation};
 use super::{Challenge, Claim, Likelihood};
-use crate::machine::{Adversary, Coins, CoinsError, Fault};
+use crate::machine::{Adversary, CoinSource, CoinsError, Fault};
 use crate::mechanisms::{Response, RevealingResponse};
 
 /// The adversary of Rogers et al. 6.1: plays randomized response round by round and stops as soon
@@ -50,7 +50,7 @@ where
     fn ask(
         &mut self,
         last: Option<&Result<Response, Fault>>,
-        _coins: &mut dyn Coins,
+        _coins: &mut dyn CoinSource,
     ) -> Result<Option<Self::Query>, CoinsError> {
         if let (Some(mechanism), Some(Ok(answer))) = (self.last.take(), last) {
             self.loss += mechanism.log_ratio(&false, &true, answer);

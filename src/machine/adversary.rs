@@ -1,12 +1,12 @@
 //! The other side of a conversation.
 
-use super::{Coins, CoinsError, Fault, Machine, Recorder, Tape};
+use super::{CoinSource, Coins, CoinsError, Fault, Machine, Recorder, Tape};
 
 /// A machine on the other side: it is told the last answer and asks the next query
 /// (Haney et al. 1.5).
 ///
 /// ```
-/// use queryables::machine::{Adversary, Coins, CoinsError, Fault};
+/// use queryables::machine::{Adversary, CoinSource, CoinsError, Fault};
 ///
 /// /// Asks for ever larger numbers until one is refused.
 /// struct Climber(u64);
@@ -18,7 +18,7 @@ use super::{Coins, CoinsError, Fault, Machine, Recorder, Tape};
 ///     fn ask(
 ///         &mut self,
 ///         last: Option<&Result<bool, Fault>>,
-///         _coins: &mut dyn Coins,
+///         _coins: &mut dyn CoinSource,
 ///     ) -> Result<Option<u64>, CoinsError> {
 ///         if last == Some(&Ok(false)) {
 ///             return Ok(None);
@@ -42,7 +42,7 @@ pub trait Adversary {
     fn ask(
         &mut self,
         last: Option<&Result<Self::Answer, Fault>>,
-        coins: &mut dyn Coins,
+        coins: &mut dyn CoinSource,
     ) -> Result<Option<Self::Query>, CoinsError>;
 }
 
@@ -70,7 +70,7 @@ impl<Q, A> Adversary for Script<Q, A> {
     fn ask(
         &mut self,
         _last: Option<&Result<A, Fault>>,
-        _coins: &mut dyn Coins,
+        _coins: &mut dyn CoinSource,
     ) -> Result<Option<Q>, CoinsError> {
         Ok(self.queries.next())
     }
@@ -128,8 +128,8 @@ impl<A> View<A> {
 pub fn interact<Q, A>(
     adversary: &mut dyn Adversary<Query = Q, Answer = A>,
     machine: &mut dyn Machine<Query = Q, Answer = A>,
-    adversary_coins: &mut dyn Coins,
-    machine_coins: &mut dyn Coins,
+    adversary_coins: &mut dyn CoinSource,
+    machine_coins: &mut dyn CoinSource,
     rounds: usize,
 ) -> View<A> {
     converse(
@@ -147,8 +147,8 @@ pub fn interact<Q, A>(
 pub(super) fn converse<Q, A, S>(
     adversary: &mut dyn Adversary<Query = Q, Answer = A>,
     machine: &mut S,
-    adversary_coins: &mut dyn Coins,
-    machine_coins: &mut dyn Coins,
+    adversary_coins: &mut dyn CoinSource,
+    machine_coins: &mut dyn CoinSource,
     rounds: usize,
     mut keep: impl FnMut(&S) -> bool,
 ) -> View<A>
@@ -165,7 +165,7 @@ where
             view.last_coins = tossed;
             break;
         };
-        let answer = machine.step(query, machine_coins);
+        let answer = machine.step(query, &mut Coins::new(&mut *machine_coins));
         if !keep(machine) {
             break;
         }
@@ -191,7 +191,7 @@ mod tests {
         type Query = u64;
         type Answer = u64;
 
-        fn step(&mut self, query: u64, _coins: &mut dyn Coins) -> Result<u64, Fault> {
+        fn step(&mut self, query: u64, _coins: &mut Coins<'_>) -> Result<u64, Fault> {
             match query {
                 0 => Err(Fault::Failed),
                 odd if odd % 2 == 1 => Err(Fault::InvalidQuery("odd")),
@@ -210,7 +210,7 @@ mod tests {
         fn ask(
             &mut self,
             last: Option<&Result<u64, Fault>>,
-            coins: &mut dyn Coins,
+            coins: &mut dyn CoinSource,
         ) -> Result<Option<u64>, CoinsError> {
             match last {
                 None => Ok(Some(2 + 2 * coins.uniform(NonZeroU64::new(2).unwrap())?)),

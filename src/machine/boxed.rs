@@ -9,7 +9,7 @@ impl<S: Machine + ?Sized> Machine for Box<S> {
     type Query = S::Query;
     type Answer = S::Answer;
 
-    fn step(&mut self, query: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+    fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         (**self).step(query, coins)
     }
 }

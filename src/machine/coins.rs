@@ -1,223 +1,209 @@
-//! Where random choices come from.
+//! What a step runs on: randomness, and the permission to go on.
 
-use std::fmt::Debug;
+use std::fmt;
 use std::num::NonZeroU64;
 
-use thiserror::Error;
+use super::{CoinSource, CoinsError, Law, Stop, StopToken};
 
-use super::Ratio;
-
-/// A source of random choices, each with an exactly known law.
+/// The context of a step: a source of randomness, and the stop tokens of everybody on whose behalf
+/// the step runs.
 ///
-/// There is one primitive, a uniform draw; everything else is made of it. Sources that explore
-/// instead of drawing can override [`weighted`](Coins::weighted) and implement
-/// [`draw`](Coins::draw) by branching over the law's [`Support`], which needs fewer branches than
-/// following the sampler.
+/// Whoever runs a machine makes the context; a compositor that steps a child extends it by the
+/// child's own token ([`under`](Self::under)). So a machine that runs three compositors deep sees
+/// whether any of the three was frozen or halted meanwhile, and a machine that somebody else owns
+/// has a context of its own.
 ///
-/// | source | for |
-/// |---|---|
-/// | [`SystemCoins`](super::SystemCoins) | every value that is released |
-/// | [`NotPrivateSeededCoins`](super::NotPrivateSeededCoins) | tests and demonstrations |
-/// | [`Recorder`](super::Recorder), [`Replay`](super::Replay) | the same conversation once more |
+/// # What a machine may do with it
 ///
-/// # Example
+/// Draw, pass it on to machines inside, and ask whether to go on ([`check`](Self::check)). A
+/// machine that runs code of others in the middle of a step, and then talks on to what is inside,
+/// checks first: that code may have seen a later launch, or made one.
 ///
 /// ```
-/// use std::num::NonZeroU64;
-/// use queryables::machine::{Coins, NotPrivateSeededCoins};
+/// use queryables::machine::{CoinSource, Coins, NotPrivateSeededCoins, StopToken, Stop};
 ///
-/// let mut coins = NotPrivateSeededCoins::new(7);
-/// let die = coins.uniform(NonZeroU64::new(6).unwrap())?;
-/// assert!(die < 6);
-/// // Index 0 with odds 1 of 4, index 1 with odds 3 of 4.
-/// assert!(coins.weighted(&[1, 3])? < 2);
+/// let (token, stopper) = StopToken::default().extended();
+/// let mut source = NotPrivateSeededCoins::new(7);
+/// let mut coins = source.coins();
+/// let mut inner = coins.under(&token);
+/// assert!(inner.weighted(&[1, 3])? < 2);
+/// assert_eq!(inner.check(), Ok(()));
+/// stopper.stop(Stop::Frozen);
+/// assert_eq!(inner.check(), Err(Stop::Frozen));
+/// // The one outside goes on.
+/// assert_eq!(coins.check(), Ok(()));
 /// # Ok::<(), queryables::machine::CoinsError>(())
 /// ```
-pub trait Coins {
+pub struct Coins<'a> {
+    source: &'a mut dyn CoinSource,
+    stops: Stops<'a>,
+}
+
+/// The tokens in force, innermost first. They are linked through the stack, so that a step costs
+/// no allocation and replacing the source loses none of them.
+#[derive(Clone, Copy, Default)]
+struct Stops<'a> {
+    token: Option<&'a StopToken>,
+    outer: Option<&'a Stops<'a>>,
+}
+
+impl<'a> Coins<'a> {
+    /// A context that nobody can stop. [`CoinSource::coins`] is the same.
+    pub fn new(source: &'a mut dyn CoinSource) -> Self {
+        Self {
+            source,
+            stops: Stops::default(),
+        }
+    }
+
+    /// This context, extended by the token of a machine that is about to run in it.
+    pub fn under<'b>(&'b mut self, token: &'b StopToken) -> Coins<'b> {
+        Coins {
+            source: &mut *self.source,
+            stops: Stops {
+                token: Some(token),
+                outer: Some(&self.stops),
+            },
+        }
+    }
+
+    /// This context with another source of randomness: the tokens stay.
+    pub fn with_source<'b>(&'b self, source: &'b mut dyn CoinSource) -> Coins<'b> {
+        Coins {
+            source,
+            stops: self.stops,
+        }
+    }
+
+    /// Whether the step may go on.
+    ///
+    /// # Errors
+    ///
+    /// Why not: the innermost token that was stopped says it.
+    #[inline]
+    pub fn check(&self) -> Result<(), Stop> {
+        let mut stops = Some(&self.stops);
+        while let Some(Stops { token, outer }) = stops {
+            if let Some(token) = token {
+                token.check()?;
+            }
+            stops = *outer;
+        }
+        Ok(())
+    }
+
+    /// A token that is stopped where any of those in force is, for what outlives the step.
+    #[must_use]
+    pub fn token(&self) -> StopToken {
+        let mut joined = StopToken::default();
+        let mut stops = Some(&self.stops);
+        while let Some(Stops { token, outer }) = stops {
+            if let Some(token) = token {
+                joined = joined.joined(token);
+            }
+            stops = *outer;
+        }
+        joined
+    }
+
+    /// The source of randomness.
+    pub fn source(&mut self) -> &mut dyn CoinSource {
+        &mut *self.source
+    }
+
     /// A uniform draw from `0..below`.
     ///
     /// # Errors
     ///
-    /// When the source has nothing to give: no operating-system randomness, a tape at its end.
-    fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError>;
+    /// Those of the source: see [`CoinSource::uniform`].
+    #[inline]
+    pub fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
+        self.source.uniform(below)
+    }
 
-    /// A draw from a named law. Sources that do not branch over laws answer `law.sample(self)`.
+    /// A draw from a named law.
     ///
     /// # Errors
     ///
-    /// Those of the source.
-    fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError>;
+    /// Those of the source: see [`CoinSource::draw`].
+    #[inline]
+    pub fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {
+        self.source.draw(law)
+    }
 
     /// An index drawn with odds proportional to its integer weight.
     ///
     /// # Errors
     ///
-    /// [`CoinsError::NoWeight`] if no weight is positive, [`CoinsError::TooHeavy`] if the weights
-    /// add up to more than a `u64` holds, and those of the source.
-    fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {
-        let total = total_weight(weights)?;
-        let mut left = self.uniform(total)?;
-        for (index, &weight) in weights.iter().enumerate() {
-            if left < weight {
-                return Ok(index);
-            }
-            left -= weight;
-        }
-        Err(CoinsError::OutOfRange)
+    /// See [`CoinSource::weighted`].
+    #[inline]
+    pub fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {
+        self.source.weighted(weights)
     }
 }
 
-/// The sum of the weights.
-///
-/// # Errors
-///
-/// As for [`Coins::weighted`].
-pub(crate) fn total_weight(weights: &[u64]) -> Result<NonZeroU64, CoinsError> {
-    let total = weights
-        .iter()
-        .try_fold(0_u64, |sum, &weight| sum.checked_add(weight))
-        .ok_or(CoinsError::TooHeavy)?;
-    NonZeroU64::new(total).ok_or(CoinsError::NoWeight)
-}
-
-impl<C: Coins + ?Sized> Coins for &mut C {
-    fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
-        (**self).uniform(below)
+impl fmt::Debug for Coins<'_> {
+    /// Nothing of what the source will give.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coins")
+            .field("check", &self.check())
+            .finish_non_exhaustive()
     }
-
-    fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {
-        (**self).draw(law)
-    }
-
-    fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {
-        (**self).weighted(weights)
-    }
-}
-
-/// A distribution on the integers whose probabilities are known exactly.
-///
-/// A law knows how to draw from itself with simpler draws ([`sample`](Law::sample)), and says
-/// what its probabilities are ([`support`](Law::support)), for sources that enumerate.
-///
-/// [`Bernoulli`](super::Bernoulli) and [`Weighted`](super::Weighted) are examples.
-pub trait Law: Debug {
-    /// Draws once, with draws from `coins` only.
-    ///
-    /// # Errors
-    ///
-    /// Those of `coins`.
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError>;
-
-    /// The probabilities, as far as they can be written down.
-    fn support(&self) -> Support {
-        Support::FollowSampler
-    }
-}
-
-/// The probabilities of a [`Law`].
-///
-/// Laws on all integers are clamped to `i128`. Those of this crate bound their parameters such
-/// that what is clamped has a probability below `e^-100000000`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Support {
-    /// Outcome `i` has odds proportional to the `i`-th weight.
-    Weights(Vec<u64>),
-    /// 1 with probability `e^-exponent`, otherwise 0.
-    BernoulliExp {
-        /// What stands in the exponent.
-        exponent: Ratio,
-    },
-    /// 1 with probability `1 / (1 + e^exponent)`, otherwise 0.
-    Logistic {
-        /// What stands in the exponent.
-        exponent: Ratio,
-    },
-    /// Index `i` with probability proportional to `e^(-rate gaps[i])`.
-    ExponentialChoice {
-        /// How far each index is behind.
-        gaps: Vec<u64>,
-        /// By how much odds fall.
-        rate: Ratio,
-    },
-    /// `k >= 0` with probability `(1 - q) q^k`, where `q = e^(-1 / scale)`.
-    Geometric {
-        /// How many steps it takes to fall by a factor of e.
-        scale: Ratio,
-    },
-    /// `k` with probability `(1 - q) / (1 + q) q^|k|`, where `q = e^(-1 / scale)`.
-    DiscreteLaplace {
-        /// How many steps it takes to fall by a factor of e.
-        scale: Ratio,
-    },
-    /// `k` with probability proportional to `e^(-k^2 / (2 variance))`.
-    DiscreteGaussian {
-        /// That of the continuous law; the discrete one has a little less.
-        variance: Ratio,
-    },
-    /// `k` with the probability that a Gaussian value is nearer to `k` than to any other integer.
-    RoundedGaussian {
-        /// That of the Gaussian; rounding adds a little.
-        variance: Ratio,
-    },
-    /// Only the sampler knows: an enumeration follows its draws.
-    FollowSampler,
-}
-
-/// Why a draw was not possible. It says nothing about the data: draws come before it is seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
-#[non_exhaustive]
-pub enum CoinsError {
-    /// The operating system gave no randomness.
-    #[error("the operating system gave no randomness")]
-    NoEntropy,
-    /// No weight was positive.
-    #[error("no weight is positive")]
-    NoWeight,
-    /// The weights add up to more than a `u64` holds.
-    #[error("the weights add up to more than 2^64 - 1")]
-    TooHeavy,
-    /// A source gave a value outside the range that it was asked for.
-    #[error("the source of coins gave a value outside the range asked for")]
-    OutOfRange,
-    /// A replay asked for more draws than were recorded.
-    #[error("the tape ends here")]
-    TapeEnds,
-    /// A replay asked for another draw than was recorded at this place.
-    #[error("the tape has another draw here: is the machine deterministic given its coins?")]
-    TapeDiverges,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::NotPrivateSeededCoins;
 
-    /// Gives the same number whatever is asked.
-    struct Fixed(u64);
-
-    impl Coins for Fixed {
-        fn uniform(&mut self, _below: NonZeroU64) -> Result<u64, CoinsError> {
-            Ok(self.0)
-        }
-
-        fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {
-            law.sample(self)
+    #[test]
+    fn a_stop_anywhere_in_the_stack_is_seen_inside_and_not_outside() {
+        for stopped in 0..3 {
+            let links = [(); 3].map(|()| StopToken::default().extended());
+            let mut source = NotPrivateSeededCoins::new(0);
+            let mut root = source.coins();
+            let mut one = root.under(&links[0].0);
+            let mut two = one.under(&links[1].0);
+            let three = two.under(&links[2].0);
+            let token = three.token();
+            links[stopped].1.stop(Stop::Halted);
+            assert_eq!(three.check(), Err(Stop::Halted));
+            assert_eq!(token.check(), Err(Stop::Halted));
+            let expected = |depth| {
+                if stopped < depth {
+                    Err(Stop::Halted)
+                } else {
+                    Ok(())
+                }
+            };
+            assert_eq!(two.check(), expected(2));
+            assert_eq!(one.check(), expected(1));
+            assert_eq!(root.check(), Ok(()));
         }
     }
 
     #[test]
-    fn weights_cut_the_range_in_order() {
-        let drawn: Vec<_> = (0..6)
-            .map(|value| Fixed(value).weighted(&[2, 0, 1, 3]).unwrap())
-            .collect();
-        assert_eq!(drawn, [0, 0, 2, 3, 3, 3]);
+    fn the_innermost_stop_is_the_one_reported() {
+        let (outer, stops_outer) = StopToken::default().extended();
+        let (inner, stops_inner) = StopToken::default().extended();
+        let mut source = NotPrivateSeededCoins::new(0);
+        let mut coins = source.coins();
+        let mut one = coins.under(&outer);
+        let two = one.under(&inner);
+        stops_outer.stop(Stop::Halted);
+        stops_inner.stop(Stop::Frozen);
+        assert_eq!(two.check(), Err(Stop::Frozen));
     }
 
     #[test]
-    fn weights_without_a_law_are_errors() {
-        assert_eq!(Fixed(0).weighted(&[]), Err(CoinsError::NoWeight));
-        assert_eq!(Fixed(0).weighted(&[0, 0]), Err(CoinsError::NoWeight));
-        assert_eq!(Fixed(0).weighted(&[u64::MAX, 1]), Err(CoinsError::TooHeavy));
-        assert_eq!(Fixed(9).weighted(&[2, 3]), Err(CoinsError::OutOfRange));
+    fn another_source_keeps_the_tokens() {
+        let (token, stopper) = StopToken::default().extended();
+        let mut source = NotPrivateSeededCoins::new(0);
+        let mut other = NotPrivateSeededCoins::new(1);
+        let mut coins = source.coins();
+        let inner = coins.under(&token);
+        let replaced = inner.with_source(&mut other);
+        stopper.stop(Stop::Frozen);
+        assert_eq!(replaced.check(), Err(Stop::Frozen));
     }
 }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::{Adversary, Coins, Fault, Machine, Mechanism, View, interact};
+use super::{Adversary, CoinSource, Coins, Fault, Machine, Mechanism, View, interact};
 
 /// Starts a mechanism and lets an adversary talk to it. A start that fails is seen to
 /// ([`View::started`]), and a panic is a failure, as it is for whoever holds a handle.
@@ -11,15 +11,15 @@ pub(crate) fn view_of<D, M, Q, A>(
     mechanism: &M,
     data: &Arc<D>,
     adversary: &mut dyn Adversary<Query = Q, Answer = A>,
-    adversary_coins: &mut dyn Coins,
-    machine_coins: &mut dyn Coins,
+    adversary_coins: &mut dyn CoinSource,
+    machine_coins: &mut dyn CoinSource,
     rounds: usize,
 ) -> View<A>
 where
     D: ?Sized,
     M: Mechanism<D, Machine: Machine<Query = Q, Answer = A>> + ?Sized,
 {
-    match guarded(|| mechanism.start(data, &mut *machine_coins)) {
+    match guarded(|| mechanism.start(data, &mut Coins::new(&mut *machine_coins))) {
         Ok(machine) => interact(
             adversary,
             &mut Guarded(machine),
@@ -46,7 +46,7 @@ impl<S: Machine> Machine for Guarded<S> {
     type Query = S::Query;
     type Answer = S::Answer;
 
-    fn step(&mut self, query: S::Query, coins: &mut dyn Coins) -> Result<S::Answer, Fault> {
+    fn step(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<S::Answer, Fault> {
         guarded(|| self.0.step(query, coins))
     }
 }

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU64;
 
-use super::coins::total_weight;
-use super::{Coins, CoinsError, Law, Support};
+use super::source::total_weight;
+use super::{CoinSource, CoinsError, Law, Support};
 
 /// 1 with odds `numerator / denominator`, otherwise 0.
 ///
 /// ```
-/// use queryables::machine::{Bernoulli, Coins, NotPrivateSeededCoins};
+/// use queryables::machine::{Bernoulli, CoinSource, NotPrivateSeededCoins};
 ///
 /// let third = Bernoulli::new(1, 3).expect("1/3 is a probability");
 /// let heads = NotPrivateSeededCoins::new(1).draw(&third)?;
@@ -35,7 +35,7 @@ impl Bernoulli {
 }
 
 impl Law for Bernoulli {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         Ok(i128::from(
             coins.uniform(self.denominator)? < self.numerator,
         ))
@@ -52,7 +52,7 @@ impl Law for Bernoulli {
 /// Index `i` with odds proportional to the `i`-th weight.
 ///
 /// ```
-/// use queryables::machine::{Coins, Weighted, NotPrivateSeededCoins};
+/// use queryables::machine::{CoinSource, Weighted, NotPrivateSeededCoins};
 ///
 /// let law = Weighted::new(vec![1, 2, 1])?;
 /// assert!((0..3).contains(&NotPrivateSeededCoins::new(1).draw(&law)?));
@@ -76,7 +76,7 @@ impl Weighted {
 }
 
 impl Law for Weighted {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         Ok(coins.weighted(&self.weights)? as i128)
     }
 

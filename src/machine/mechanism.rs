@@ -31,7 +31,7 @@ use super::{Coins, Fault, Machine};
 ///     fn start(
 ///         &self,
 ///         data: &Arc<bool>,
-///         coins: &mut dyn Coins,
+///         coins: &mut Coins<'_>,
 ///     ) -> Result<Released<bool>, Fault> {
 ///         let lie = coins.weighted(&[3, 1])? == 1;
 ///         Ok(Released(**data ^ lie))
@@ -47,13 +47,13 @@ pub trait Mechanism<D: ?Sized> {
     /// # Errors
     ///
     /// A [`Fault`], of which nothing but the fact is told to anybody.
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault>;
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault>;
 }
 
 impl<D: ?Sized, M: Mechanism<D> + ?Sized> Mechanism<D> for &M {
     type Machine = M::Machine;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         (**self).start(data, coins)
     }
 }
@@ -72,7 +72,7 @@ impl<A: Clone> Machine for Released<A> {
     type Query = ();
     type Answer = A;
 
-    fn step(&mut self, (): (), _coins: &mut dyn Coins) -> Result<A, Fault> {
+    fn step(&mut self, (): (), _coins: &mut Coins<'_>) -> Result<A, Fault> {
         Ok(self.0.clone())
     }
 }

@@ -18,15 +18,15 @@ mod mechanism;
 mod pair;
 mod ratio;
 mod seeded;
+mod source;
+mod stop;
 mod system;
 mod tape;
 mod truncated;
 
 pub use adversary::{Adversary, Script, View, interact};
 pub use boxed::BoxedMachine;
-#[cfg(any(test, feature = "verify"))]
-pub(crate) use coins::total_weight;
-pub use coins::{Coins, CoinsError, Law, Support};
+pub use coins::Coins;
 #[cfg(feature = "verify")]
 pub(crate) use guard::guarded;
 pub(crate) use guard::view_of;
@@ -36,6 +36,10 @@ pub use mechanism::{Mechanism, Released};
 pub use pair::{Direction, Pair};
 pub use ratio::Ratio;
 pub use seeded::NotPrivateSeededCoins;
+#[cfg(any(test, feature = "verify"))]
+pub(crate) use source::total_weight;
+pub use source::{CoinSource, CoinsError, Law, Support};
+pub use stop::{Stop, StopToken, Stopper};
 pub use system::SystemCoins;
 pub use tape::{Recorder, Replay, Tape};
 pub use truncated::{Metered, truncated_view};
@@ -67,7 +71,7 @@ use thiserror::Error;
 /// A machine that counts how often it was asked:
 ///
 /// ```
-/// use queryables::machine::{Coins, Fault, Machine, NotPrivateSeededCoins};
+/// use queryables::machine::{CoinSource, Coins, Fault, Machine, NotPrivateSeededCoins};
 ///
 /// struct Counter(u64);
 ///
@@ -75,14 +79,15 @@ use thiserror::Error;
 ///     type Query = ();
 ///     type Answer = u64;
 ///
-///     fn step(&mut self, (): (), _coins: &mut dyn Coins) -> Result<u64, Fault> {
+///     fn step(&mut self, (): (), _coins: &mut Coins<'_>) -> Result<u64, Fault> {
 ///         self.0 += 1;
 ///         Ok(self.0)
 ///     }
 /// }
 ///
 /// let mut machine = Counter(0);
-/// let mut coins = NotPrivateSeededCoins::new(0);
+/// let mut source = NotPrivateSeededCoins::new(0);
+/// let mut coins = source.coins();
 /// assert_eq!(machine.step((), &mut coins), Ok(1));
 /// assert_eq!(machine.step((), &mut coins), Ok(2));
 /// ```
@@ -97,7 +102,7 @@ pub trait Machine {
     /// # Errors
     ///
     /// A [`Fault`] is as visible to the other side as an answer, and it is all that is visible.
-    fn step(&mut self, query: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault>;
+    fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault>;
 }
 
 /// How a step can end without an answer.

@@ -1,4 +1,4 @@
-//! Coins for tests and demonstrations.
+//! CoinSource for tests and demonstrations.
 
 use std::num::NonZeroU64;
 
@@ -6,9 +6,9 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::system::uniform_from;
-use super::{Coins, CoinsError, Law};
+use super::{CoinSource, CoinsError, Law};
 
-/// Coins that everybody who knows the seed can predict: **nothing drawn from them is private**.
+/// CoinSource that everybody who knows the seed can predict: **nothing drawn from them is private**.
 ///
 /// The same seed gives the same draws on every machine and in every version with the same major
 /// number.
@@ -23,7 +23,7 @@ impl NotPrivateSeededCoins {
     }
 }
 
-impl Coins for NotPrivateSeededCoins {
+impl CoinSource for NotPrivateSeededCoins {
     fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
         Ok(uniform_from(&mut self.0, below))
     }

@@ -6,9 +6,9 @@ use std::num::NonZeroU64;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::{Coins, CoinsError, Law};
+use super::{CoinSource, CoinsError, Law};
 
-/// Coins for released values: a ChaCha20 stream of its own, seeded by the operating system.
+/// CoinSource for released values: a ChaCha20 stream of its own, seeded by the operating system.
 ///
 /// The seed is fetched at the first draw, so that what needs no randomness does not pay for it.
 /// Every child of a compositor has coins of its own; they cannot be cloned, and their `Debug`
@@ -38,7 +38,7 @@ impl SystemCoins {
     }
 }
 
-impl Coins for SystemCoins {
+impl CoinSource for SystemCoins {
     fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
         Ok(uniform_from(self.stream()?, below))
     }

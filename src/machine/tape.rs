@@ -2,15 +2,15 @@
 
 use std::num::NonZeroU64;
 
-use super::{Coins, CoinsError, Law};
+use super::{CoinSource, CoinsError, Law};
 
 /// The uniform draws of a conversation, in order: what each was asked below, and what it gave.
 pub type Tape = Vec<(NonZeroU64, u64)>;
 
-/// Coins that write down what another source gives.
+/// CoinSource that write down what another source gives.
 ///
 /// ```
-/// use queryables::machine::{Coins, NotPrivateSeededCoins, Recorder, Replay};
+/// use queryables::machine::{CoinSource, NotPrivateSeededCoins, Recorder, Replay};
 ///
 /// let mut recorder = Recorder::new(NotPrivateSeededCoins::new(3));
 /// let first = recorder.weighted(&[1, 1, 1])?;
@@ -45,7 +45,7 @@ impl<C> Recorder<C> {
     }
 }
 
-impl<C: Coins> Coins for Recorder<C> {
+impl<C: CoinSource> CoinSource for Recorder<C> {
     fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
         let value = self.coins.uniform(below)?;
         self.tape.push((below, value));
@@ -57,7 +57,7 @@ impl<C: Coins> Coins for Recorder<C> {
     }
 }
 
-/// Coins that give what is on a tape.
+/// CoinSource that give what is on a tape.
 ///
 /// A machine that asks for something else than what was recorded has diverged, and the error says
 /// so.
@@ -81,7 +81,7 @@ impl Replay {
     }
 }
 
-impl Coins for Replay {
+impl CoinSource for Replay {
     fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
         match self.tape.next() {
             None => Err(CoinsError::TapeEnds),

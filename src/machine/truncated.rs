@@ -1,7 +1,7 @@
 //! What an odometer's guarantee is about.
 
 use super::adversary::converse;
-use super::{Adversary, Coins, Machine, View};
+use super::{Adversary, CoinSource, Machine, View};
 
 /// A machine that says what it has spent: deterministic, and without changing state
 /// (Haney et al. 1.12).
@@ -23,8 +23,8 @@ pub fn truncated_view<Q, A, S>(
     adversary: &mut dyn Adversary<Query = Q, Answer = A>,
     odometer: &mut S,
     threshold: &S::Loss,
-    adversary_coins: &mut dyn Coins,
-    odometer_coins: &mut dyn Coins,
+    adversary_coins: &mut dyn CoinSource,
+    odometer_coins: &mut dyn CoinSource,
     rounds: usize,
 ) -> View<A>
 where
@@ -43,7 +43,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Fault, NotPrivateSeededCoins, Script};
+    use crate::machine::{Coins, Fault, NotPrivateSeededCoins, Script};
 
     /// Spends what it is asked to spend.
     struct Spender(u32);
@@ -52,7 +52,7 @@ mod tests {
         type Query = u32;
         type Answer = u32;
 
-        fn step(&mut self, query: u32, _coins: &mut dyn Coins) -> Result<u32, Fault> {
+        fn step(&mut self, query: u32, _coins: &mut Coins<'_>) -> Result<u32, Fault> {
             self.0 += query;
             Ok(query)
         }

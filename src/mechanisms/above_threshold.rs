@@ -154,7 +154,7 @@ impl<Row, R: CountingRelation> AboveThreshold<Row, R> {
 impl<D: AsRef<[Row]> + ?Sized, Row, R> Mechanism<D> for AboveThreshold<Row, R> {
     type Machine = Search<D, Row>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Search<D, Row>, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Search<D, Row>, Fault> {
         let noise = coins.draw(&self.threshold_noise)?;
         Ok(Search {
             data: Arc::clone(data),
@@ -204,7 +204,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Search<D, Row> {
     pub(super) fn hit(
         &mut self,
         predicate: &Predicate<Row>,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<Option<u64>, Fault> {
         self.hit_by(predicate, i128::from, coins)
     }
@@ -215,7 +215,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Search<D, Row> {
         &mut self,
         predicate: &Predicate<Row>,
         value: impl FnOnce(u64) -> i128,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<Option<u64>, Fault> {
         if self.hits_left == 0 {
             return Err(Fault::Exhausted);
@@ -234,7 +234,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Machine for Search<D, Row> {
     type Query = Predicate<Row>;
     type Answer = bool;
 
-    fn step(&mut self, query: Predicate<Row>, coins: &mut dyn Coins) -> Result<bool, Fault> {
+    fn step(&mut self, query: Predicate<Row>, coins: &mut Coins<'_>) -> Result<bool, Fault> {
         Ok(self.hit(&query, coins)?.is_some())
     }
 }
@@ -270,7 +270,7 @@ fn cube_root(number: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Law, NotPrivateSeededCoins, Support};
+    use crate::machine::{CoinSource, Law, NotPrivateSeededCoins, Support};
     use crate::mechanisms::exact::{answers, rows_of, violation};
 
     fn epsilon(text: &str) -> Epsilon {
@@ -328,9 +328,11 @@ mod tests {
         fn start(
             &self,
             data: &Arc<Vec<u8>>,
-            _coins: &mut dyn Coins,
+            _coins: &mut Coins<'_>,
         ) -> Result<Self::Machine, Fault> {
-            let mut search = self.0.start(data, &mut NotPrivateSeededCoins::new(0))?;
+            let mut search = self
+                .0
+                .start(data, &mut NotPrivateSeededCoins::new(0).coins())?;
             search.threshold = self.0.threshold.into();
             Ok(search)
         }
@@ -358,8 +360,8 @@ mod tests {
         let search = AboveThreshold::new(AddRemove, 1, 2, epsilon("1000000")).unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);
         let data = Arc::new(vec![1, 2]);
-        let mut machine = search.start(&data, &mut coins).unwrap();
-        let mut ask = |value| machine.step(rows_of(value), &mut coins);
+        let mut machine = search.start(&data, &mut coins.coins()).unwrap();
+        let mut ask = |value| machine.step(rows_of(value), &mut coins.coins());
         assert_eq!(ask(1), Ok(true));
         assert_eq!(ask(3), Ok(false));
         assert_eq!(ask(2), Ok(true));

@@ -146,7 +146,7 @@ fn some_of<Row>(
 impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyMax<Row, R> {
     type Machine = Released<usize>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<usize>, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
         let (mut winner, mut largest) = (0, i128::MIN);
         for (index, candidate) in self.candidates.iter().enumerate() {
             let noise = coins.draw(&self.noise)?;
@@ -163,7 +163,7 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyMax<Row, R> {
 impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for ExponentialMechanism<Row, R> {
     type Machine = Released<usize>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<usize>, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
         let rows = (**data).as_ref();
         // The fewer, the further behind.
         let gaps = self.candidates.iter().map(|one| u64::MAX - one.count(rows));

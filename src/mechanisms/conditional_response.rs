@@ -22,7 +22,7 @@ use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, Unkno
 /// its loss is its budget, and it can be launched like any other mechanism.
 ///
 /// ```
-/// use queryables::account::{Accounted, Accumulator};
+/// use queryables::account::{DefaultAccumulator, Accumulator};
 /// use queryables::mechanisms::{ConditionalResponse, Response};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
@@ -79,7 +79,7 @@ impl<F, Z, R> ConditionalResponse<F, Z, R> {
 impl<F: ContinuationRule, Z, R: Relation> Mechanism<bool> for ConditionalResponse<F, Z, R> {
     type Machine = Responder<F, Z, R>;
 
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(Responder {
             filter: self.filter.start(data, coins)?,
             parameters: Arc::clone(&self.parameters),
@@ -128,7 +128,7 @@ where
     type Query = Z;
     type Answer = Result<Response, LaunchError<LossOf<F>>>;
 
-    fn step(&mut self, seen: Z, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+    fn step(&mut self, seen: Z, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let response = RevealingResponse::new((self.parameters)(&seen));
         match self.filter.release_with(&response, coins) {
             Err(LaunchError::Failed) => Err(Fault::Failed),
@@ -147,8 +147,9 @@ impl<F: ContinuationRule, Z, R> fmt::Debug for Responder<F, Z, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::{Accounted, Accumulator, Capped, Sum};
+    use crate::account::{Accumulator, Capped, DefaultAccumulator, Sum};
     use crate::compose::Refusal;
+    use crate::machine::CoinSource;
     use crate::machine::{NotPrivateSeededCoins, Replay};
     use crate::noise::enumerate::{Enumeration, enumerate};
     use crate::privacy::{ApproxDp, Delta, Epsilon, PureDp, Replace};
@@ -173,9 +174,17 @@ mod tests {
 
     fn views(bit: bool) -> Enumeration<[Response; 2]> {
         enumerate(0.0, |coins| {
-            let mut machine = adaptive().start(&Arc::new(bit), coins).unwrap();
-            let first = machine.step(None, coins).unwrap().unwrap();
-            [first, machine.step(Some(first), coins).unwrap().unwrap()]
+            let mut machine = adaptive()
+                .start(&Arc::new(bit), &mut Coins::new(coins))
+                .unwrap();
+            let first = machine.step(None, &mut Coins::new(coins)).unwrap().unwrap();
+            [
+                first,
+                machine
+                    .step(Some(first), &mut Coins::new(coins))
+                    .unwrap()
+                    .unwrap(),
+            ]
         })
     }
 
@@ -213,8 +222,10 @@ mod tests {
         let rule = PureDp.accumulator().capped(epsilon("1"));
         let mechanism = ConditionalResponse::new(rule, |loss: &EpsilonDelta| *loss).under(Replace);
         let mut coins = NotPrivateSeededCoins::new(3);
-        let mut machine = mechanism.start(&Arc::new(true), &mut coins).unwrap();
-        let mut ask = |text, delta| machine.step(pair(text, delta), &mut coins).unwrap();
+        let mut machine = mechanism
+            .start(&Arc::new(true), &mut coins.coins())
+            .unwrap();
+        let mut ask = |text, delta| machine.step(pair(text, delta), &mut coins.coins()).unwrap();
         assert!(ask("0.75", "0").is_ok());
         let refusal = Refusal {
             spent: epsilon("0.75"),
@@ -233,7 +244,9 @@ mod tests {
     #[test]
     fn coins_that_fail_end_it() {
         let mut none = Replay::of([]);
-        let mut machine = adaptive().start(&Arc::new(true), &mut none).unwrap();
-        assert_eq!(machine.step(None, &mut none), Err(Fault::Failed));
+        let mut machine = adaptive()
+            .start(&Arc::new(true), &mut none.coins())
+            .unwrap();
+        assert_eq!(machine.step(None, &mut none.coins()), Err(Fault::Failed));
     }
 }

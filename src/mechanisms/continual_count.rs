@@ -208,7 +208,7 @@ macro_rules! continual_count {
         impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for $Count<Row, R> {
             type Machine = Counter<$Noise>;
 
-            fn start(&self, data: &Arc<D>, _: &mut dyn Coins) -> Result<Counter<$Noise>, Fault> {
+            fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<Counter<$Noise>, Fault> {
                 let $count = self;
                 Ok(self.times.start((**data).as_ref(), $noise))
             }
@@ -281,6 +281,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::CoinSource;
     use crate::machine::{Machine, NotPrivateSeededCoins, Ratio, Support};
     use crate::mechanisms::exact::{answers, violation};
     use crate::privacy::{Rdp, Replace, ZCdp};
@@ -376,8 +377,8 @@ mod tests {
         let count = laplace(AddRemove, 100, "1000000").unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);
         let data = Arc::new(vec![3, 0, 3, 98, 99, 7, 100]);
-        let mut machine = count.start(&data, &mut coins).unwrap();
-        let mut ask = |time| machine.step(time, &mut coins);
+        let mut machine = count.start(&data, &mut coins.coins()).unwrap();
+        let mut ask = |time| machine.step(time, &mut coins.coins());
         for (time, expected) in [(0, 0), (1, 1), (3, 1), (4, 3), (7, 3), (8, 4), (100, 4)] {
             assert_eq!(ask(time), Ok(expected), "{time}");
         }

@@ -141,7 +141,7 @@ macro_rules! count {
         impl<Row, D: AsRef<[Row]> + ?Sized> Mechanism<D> for $Count<Row> {
             type Machine = Released<i64>;
 
-            fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<i64>, Fault> {
+            fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<i64>, Fault> {
                 // Before the data: whether there are coins must not depend on it.
                 let $count = self;
                 let noise = coins.draw(&$noise)?;
@@ -204,6 +204,7 @@ impl<Row, R: CountingRelation, Me: GaussianMeasure> Private<Me, R> for GaussianC
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::CoinSource;
     use crate::machine::{NotPrivateSeededCoins, Support};
     use crate::mechanisms::exact::{answers, rows_of, violation};
     use crate::privacy::{AddRemove, Gdp, Rdp, RdpGrid, Replace, ZCdp};
@@ -302,7 +303,7 @@ mod tests {
         let data = Arc::new(vec![1, 2]);
         let count = noisy("1e-27").unwrap();
         for _ in 0..20 {
-            let Released(answer) = count.start(&data, &mut coins).unwrap();
+            let Released(answer) = count.start(&data, &mut coins.coins()).unwrap();
             assert!(answer == i64::MIN || answer == i64::MAX);
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dashu::rational::RBig;
 
 use super::Predicate;
-use crate::machine::{Coins, Fault, Machine, Mechanism};
+use crate::machine::{CoinSource, Coins, Fault, Machine, Mechanism};
 use crate::noise::bracket::Bracket;
 use crate::noise::enumerate::{Enumeration, enumerate_laws};
 use crate::privacy::Epsilon;
@@ -22,13 +22,13 @@ where
     S: Machine<Query: Clone, Answer: Ord>,
 {
     let data = Arc::new(rows.to_vec());
-    enumerate_laws(span, |coins: &mut dyn Coins| {
+    enumerate_laws(span, |coins: &mut dyn CoinSource| {
         // A path may be cut before the machine runs; its outcome does not count.
-        let mut machine = match mechanism.start(&data, coins) {
+        let mut machine = match mechanism.start(&data, &mut Coins::new(coins)) {
             Ok(machine) => machine,
             Err(fault) => return vec![Err(fault.to_string())],
         };
-        let mut ask = |query: &S::Query| machine.step(query.clone(), coins);
+        let mut ask = |query: &S::Query| machine.step(query.clone(), &mut Coins::new(coins));
         let answers = queries.iter().map(&mut ask);
         answers
             .map(|answer| answer.map_err(|fault: Fault| fault.to_string()))

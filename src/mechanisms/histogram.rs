@@ -71,7 +71,7 @@ impl<Row, R: CountingRelation> NoisyHistogram<Row, R> {
 impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyHistogram<Row, R> {
     type Machine = Released<Vec<i64>>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let mut counts = vec![0_i128; self.bins.get()];
         for row in (**data).as_ref() {
             if let Some(count) = self.bin.read(row).and_then(|bin| counts.get_mut(bin)) {

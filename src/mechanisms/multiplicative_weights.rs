@@ -109,7 +109,7 @@ impl<Row> MultiplicativeWeights<Row> {
 impl<D: AsRef<[Row]> + ?Sized, Row> Mechanism<D> for MultiplicativeWeights<Row> {
     type Machine = Postprocessed<Weights<Row>, GapSearch<D, Row>>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let search = GapSearch(self.search.start(data, coins)?);
         Ok(Postprocessed::new(self.weights.clone(), search))
     }
@@ -149,7 +149,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Machine for GapSearch<D, Row> {
     type Query = Gap<Row>;
     type Answer = Option<i64>;
 
-    fn step(&mut self, gap: Gap<Row>, coins: &mut dyn Coins) -> Result<Option<i64>, Fault> {
+    fn step(&mut self, gap: Gap<Row>, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
         let above = |count: u64| i128::from(count) - i128::from(gap.guess);
         match gap.side {
             Side::Above => self.0.count_by(&gap.predicate, above, coins),
@@ -163,6 +163,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Machine for GapSearch<D, Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
     use crate::mechanisms::Predicate;
     use crate::mechanisms::exact::{answers, rows_of, violation};
@@ -179,7 +180,7 @@ mod tests {
     impl<R> Mechanism<Vec<u8>> for Hits<R> {
         type Machine = Hitting;
 
-        fn start(&self, data: &Arc<Vec<u8>>, coins: &mut dyn Coins) -> Result<Hitting, Fault> {
+        fn start(&self, data: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Hitting, Fault> {
             Ok(Hitting(GapSearch(self.0.start(data, coins)?)))
         }
     }
@@ -188,7 +189,7 @@ mod tests {
         type Query = Gap<u8>;
         type Answer = bool;
 
-        fn step(&mut self, gap: Gap<u8>, coins: &mut dyn Coins) -> Result<bool, Fault> {
+        fn step(&mut self, gap: Gap<u8>, coins: &mut Coins<'_>) -> Result<bool, Fault> {
             Ok(self.0.step(gap, coins)?.is_some())
         }
     }
@@ -257,11 +258,11 @@ mod tests {
         let mechanism =
             MultiplicativeWeights::new(domain, rows, threshold, updates, epsilon("1e9")).unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);
-        let mut machine = mechanism.start(&data, &mut coins).unwrap();
+        let mut machine = mechanism.start(&data, &mut coins.coins()).unwrap();
         let mut round = || -> Vec<i64> {
             let answers = conjunctions().map(|predicate| {
                 let truth = predicate.count(&data) as i64;
-                let answer = machine.step(predicate, &mut coins).unwrap();
+                let answer = machine.step(predicate, &mut coins.coins()).unwrap();
                 assert!(answer.abs_diff(truth) < u64::from(threshold));
                 answer
             });
@@ -283,11 +284,11 @@ mod tests {
             MultiplicativeWeights::new(vec![1_u8, 2], 100, 10, 1, epsilon("1e9")).unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);
         let data = Arc::new(vec![1_u8; 100]);
-        let mut machine = mechanism.start(&data, &mut coins).unwrap();
+        let mut machine = mechanism.start(&data, &mut coins.coins()).unwrap();
         let all = Predicate::new("all", |_: &u8| true);
-        assert_eq!(machine.step(all.clone(), &mut coins), Ok(100));
-        assert_eq!(machine.step(rows_of(2), &mut coins), Ok(0));
-        assert_eq!(machine.step(all, &mut coins), Err(Fault::Exhausted));
+        assert_eq!(machine.step(all.clone(), &mut coins.coins()), Ok(100));
+        assert_eq!(machine.step(rows_of(2), &mut coins.coins()), Ok(0));
+        assert_eq!(machine.step(all, &mut coins.coins()), Err(Fault::Exhausted));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::privacy::{
 /// What is over budget is refused and costs nothing; a cheaper query may still be answered.
 ///
 /// ```
-/// use queryables::account::{Accounted, Accumulator};
+/// use queryables::account::{DefaultAccumulator, Accumulator};
 /// use queryables::mechanisms::{Predicate, Priced, QueryAnswerer};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
@@ -175,7 +175,7 @@ where
 {
     type Machine = Answerer<D, F, Row, R>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(Answerer {
             filter: self.filter.start(data, coins)?,
             row: PhantomData,
@@ -228,7 +228,7 @@ where
     type Query = Priced<Row, <F::Measure as Pricing>::Price>;
     type Answer = Result<i64, LaunchError<LossOf<F>>>;
 
-    fn step(&mut self, query: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+    fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let count = F::Measure::count(query.predicate, query.price)
             .map_err(|_| Fault::InvalidQuery("no noise has this price"))?;
         match self.filter.release_with(&count, coins) {
@@ -248,8 +248,9 @@ impl<D: ?Sized, F: ContinuationRule, Row, R> fmt::Debug for Answerer<D, F, Row, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::{Accounted, Accumulator, ThroughZCdp};
+    use crate::account::{Accumulator, DefaultAccumulator, ThroughZCdp};
     use crate::compose::Refusal;
+    use crate::machine::CoinSource;
     use crate::machine::{NotPrivateSeededCoins, Replay};
     use crate::mechanisms::exact::{rows_of, violation};
     use crate::noise::enumerate::{Enumeration, enumerate_laws};
@@ -266,10 +267,10 @@ mod tests {
         let rule = PureDp.accumulator().capped(epsilon(budget));
         let mechanism = QueryAnswerer::new(rule).under(Replace);
         enumerate_laws(9, |coins| {
-            let mut machine = mechanism.start(&data, coins).unwrap();
+            let mut machine = mechanism.start(&data, &mut Coins::new(coins)).unwrap();
             let mut ask = |price| {
                 let query = Priced::new(rows_of(1), epsilon(price));
-                machine.step(query, coins).ok()?.ok()
+                machine.step(query, &mut Coins::new(coins)).ok()?.ok()
             };
             let first = ask("1");
             let second = ask(if first == Some(0) { "1" } else { "2" });
@@ -299,8 +300,9 @@ mod tests {
         assert_eq!(mechanism.loss(&PureDp), Ok(epsilon("1")));
         let mut coins = NotPrivateSeededCoins::new(3);
         let data = Arc::new(vec![1_u8, 2]);
-        let mut machine = mechanism.start(&data, &mut coins).unwrap();
-        let mut ask = |price| machine.step(Priced::new(rows_of(1), epsilon(price)), &mut coins);
+        let mut machine = mechanism.start(&data, &mut coins.coins()).unwrap();
+        let mut ask =
+            |price| machine.step(Priced::new(rows_of(1), epsilon(price)), &mut coins.coins());
         assert!(ask("0.75").unwrap().is_ok());
         let refusal = Refusal {
             spent: epsilon("0.75"),
@@ -326,9 +328,11 @@ mod tests {
             ($rule:expr) => {{
                 let mut coins = NotPrivateSeededCoins::new(3);
                 let mechanism = QueryAnswerer::<_, u8>::new($rule);
-                let mut machine = mechanism.start(&Arc::new(vec![1_u8]), &mut coins).unwrap();
+                let mut machine = mechanism
+                    .start(&Arc::new(vec![1_u8]), &mut coins.coins())
+                    .unwrap();
                 answered(Box::new(move || {
-                    machine.step(query(), &mut coins).unwrap().is_ok()
+                    machine.step(query(), &mut coins.coins()).unwrap().is_ok()
                 }))
             }};
         }
@@ -342,11 +346,11 @@ mod tests {
         let mechanism = QueryAnswerer::<_, u8>::new(rule);
         let mut coins = NotPrivateSeededCoins::new(3);
         let data = Arc::new(vec![1_u8, 2, 1]);
-        let mut machine = mechanism.start(&data, &mut coins).unwrap();
+        let mut machine = mechanism.start(&data, &mut coins.coins()).unwrap();
         // With a ρ of a million there is no noise to speak of.
         let query = Priced::new(rows_of(1), "1000000".parse().unwrap());
-        assert_eq!(machine.step(query.clone(), &mut coins), Ok(Ok(2)));
-        let over = machine.step(query, &mut coins).unwrap();
+        assert_eq!(machine.step(query.clone(), &mut coins.coins()), Ok(Ok(2)));
+        let over = machine.step(query, &mut coins.coins()).unwrap();
         assert!(matches!(over, Err(LaunchError::Refused(_))));
     }
 
@@ -355,8 +359,10 @@ mod tests {
         let rule = PureDp.accumulator().capped(epsilon("1"));
         let mechanism = QueryAnswerer::<_, u8>::new(rule);
         let mut none = Replay::of([]);
-        let mut machine = mechanism.start(&Arc::new(vec![1_u8]), &mut none).unwrap();
+        let mut machine = mechanism
+            .start(&Arc::new(vec![1_u8]), &mut none.coins())
+            .unwrap();
         let query = Priced::new(rows_of(1), epsilon("0.5"));
-        assert_eq!(machine.step(query, &mut none), Err(Fault::Failed));
+        assert_eq!(machine.step(query, &mut none.coins()), Err(Fault::Failed));
     }
 }

@@ -98,7 +98,7 @@ impl RandomizedResponse {
 impl Mechanism<bool> for RandomizedResponse {
     type Machine = Released<bool>;
 
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
         let law: &dyn Law = match &self.lie {
             Lie::Logistic(law) => law,
             Lie::Bernoulli(law) => law,
@@ -127,7 +127,7 @@ mod tests {
 
     fn told(mechanism: RandomizedResponse, truth: bool) -> Enumeration<Option<bool>> {
         enumerate(1e-12, |coins| {
-            let released = mechanism.start(&Arc::new(truth), coins);
+            let released = mechanism.start(&Arc::new(truth), &mut Coins::new(coins));
             released.ok().map(|Released(told)| told)
         })
     }

@@ -97,7 +97,7 @@ fn end_in_steps(
 impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyRealSum<Row, R> {
     type Machine = Released<f64>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<f64>, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<f64>, Fault> {
         // Not as an `i64`, which ten thousand rows of 2^50 steps are too many for.
         let (sum, noise) = self.steps.sum_and_noise((**data).as_ref(), coins)?;
         Ok(Released(of_steps(sum.saturating_add(noise), self.exponent)))
@@ -138,6 +138,7 @@ impl<Row, R: Relation> fmt::Debug for NoisyRealSum<Row, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
     use crate::noise::bracket::Bracket;
     use crate::noise::enumerate::{Enumeration, enumerate_laws};
@@ -159,9 +160,11 @@ mod tests {
     /// In quarters.
     fn answers<R: SummingRelation>(sum: &NoisyRealSum<f64, R>, rows: &[f64]) -> Enumeration<i64> {
         let data = Arc::new(rows.to_vec());
-        enumerate_laws(100, |coins| match sum.start(&data, coins) {
-            Ok(Released(sum)) => (4.0 * sum) as i64,
-            Err(_) => i64::MIN,
+        enumerate_laws(100, |coins| {
+            match sum.start(&data, &mut Coins::new(coins)) {
+                Ok(Released(sum)) => (4.0 * sum) as i64,
+                Err(_) => i64::MIN,
+            }
         })
     }
 
@@ -204,7 +207,7 @@ mod tests {
         let sum = sum(AddRemove, 0.0..=1.0, -50).unwrap();
         let data = Arc::new(vec![1.0; 20_000]);
         let Released(answer) = sum
-            .start(&data, &mut NotPrivateSeededCoins::new(5))
+            .start(&data, &mut NotPrivateSeededCoins::new(5).coins())
             .unwrap();
         // Noise of scale 1, which is beyond 50 with probability 4e-22.
         assert!((answer - 20_000.0).abs() < 50.0, "{answer}");

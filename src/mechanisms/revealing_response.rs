@@ -83,7 +83,7 @@ impl RevealingResponse {
         }
     }
 
-    fn reveals(&self, coins: &mut dyn Coins) -> Result<bool, CoinsError> {
+    fn reveals(&self, coins: &mut Coins<'_>) -> Result<bool, CoinsError> {
         if self.delta == Delta::ZERO {
             return Ok(false);
         }
@@ -95,7 +95,7 @@ impl RevealingResponse {
                 Ok(coins.draw(&law)? == 1)
             }
             // A δ of more digits than a law can list as weights.
-            _ => Ok(uniform_below(coins, denominator)? < numerator),
+            _ => Ok(uniform_below(coins.source(), denominator)? < numerator),
         }
     }
 }
@@ -103,7 +103,7 @@ impl RevealingResponse {
 impl Mechanism<bool> for RevealingResponse {
     type Machine = Released<Response>;
 
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let response = if self.reveals(coins)? {
             match **data {
                 false => Response::Zero,
@@ -158,6 +158,7 @@ impl<R: Relation> Private<PureDp, R> for RevealingResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::CoinSource;
     use crate::machine::Replay;
     use crate::noise::enumerate::enumerate;
     use crate::privacy::Replace;
@@ -174,7 +175,7 @@ mod tests {
     fn told(
         mechanism: RevealingResponse,
         bit: bool,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<Response, Fault> {
         let Released(response) = mechanism.start(&Arc::new(bit), coins)?;
         Ok(response)
@@ -183,7 +184,9 @@ mod tests {
     /// The exact probabilities, in sixteenths; odds of 3 to 1, δ = 1/4.
     fn sixteenths(bit: bool) -> [i32; 4] {
         let mechanism = RevealingResponse::with_odds(3, 1, "0.25".parse().unwrap()).unwrap();
-        let found = enumerate(0.0, |coins| told(mechanism, bit, coins).unwrap());
+        let found = enumerate(0.0, |coins| {
+            told(mechanism, bit, &mut Coins::new(coins)).unwrap()
+        });
         assert_eq!(found.cut, RBig::ZERO);
         ANSWERS.map(|answer| {
             let sixteenths = found.probability(&answer) * RBig::from(16);
@@ -230,7 +233,9 @@ mod tests {
     #[test]
     fn decimal_parameters_have_their_law() {
         let mechanism = RevealingResponse::new(EpsilonDelta::new("0.7", "0.2").unwrap());
-        let found = enumerate(1e-12, |coins| told(mechanism, true, coins).ok());
+        let found = enumerate(1e-12, |coins| {
+            told(mechanism, true, &mut Coins::new(coins)).ok()
+        });
         let truth = 0.7_f64.exp() / (1.0 + 0.7_f64.exp());
         let expected = [0.0, 0.8 * (1.0 - truth), 0.8 * truth, 0.2];
         let cut = found.cut.to_f64_fast();
@@ -254,7 +259,7 @@ mod tests {
             let digit = 1_u128 << 63;
             let first = (below((number - 1) / digit + 1), (drawn / digit) as u64);
             let last = (below(digit), (drawn % digit) as u64);
-            mechanism.reveals(&mut Replay::of([first, last]))
+            mechanism.reveals(&mut Replay::of([first, last]).coins())
         };
         assert_eq!(reveals(0), Ok(true));
         assert_eq!(reveals(number - 2), Ok(true));
@@ -267,7 +272,9 @@ mod tests {
             epsilon: Epsilon::ZERO,
             delta: Delta::ONE,
         });
-        let found = enumerate(0.0, |coins| told(certain, true, coins).unwrap());
+        let found = enumerate(0.0, |coins| {
+            told(certain, true, &mut Coins::new(coins)).unwrap()
+        });
         assert_eq!(found.probability(&Response::One), RBig::ONE);
     }
 

@@ -103,22 +103,22 @@ impl<Row> SampledGaussianSum<Row> {
 }
 
 /// Whether something of these odds happens.
-fn happens(odds: Ratio, coins: &mut dyn Coins) -> Result<bool, CoinsError> {
+fn happens(odds: Ratio, coins: &mut Coins<'_>) -> Result<bool, CoinsError> {
     let (numerator, denominator) = (odds.numerator(), odds.denominator());
     match (u64::try_from(numerator), u64::try_from(denominator.get())) {
         (Ok(yes), Ok(all)) => Ok(coins.weighted(&[all - yes, yes])? == 1),
-        _ => Ok(uniform_below(coins, denominator)? < numerator),
+        _ => Ok(uniform_below(coins.source(), denominator)? < numerator),
     }
 }
 
 impl<Row, D: AsRef<[Row]> + ?Sized> Mechanism<D> for SampledGaussianSum<Row> {
     type Machine = Released<Vec<f64>>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let odds = Ratio::from(self.rate);
         // One draw for each row: how many rows there are shows in the time that it takes, as it does
         // for every sum. The system's coins cannot fail any more, once the noise was drawn.
-        let joins = |coins: &mut dyn Coins| happens(odds, coins);
+        let joins = |coins: &mut Coins<'_>| happens(odds, coins);
         self.sum.release((**data).as_ref(), coins, joins)
     }
 }
@@ -151,6 +151,7 @@ impl<Row> fmt::Debug for SampledGaussianSum<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
     use crate::noise::enumerate::{Enumeration, enumerate_laws};
     use crate::privacy::{Rdp, RdpGrid};
@@ -167,7 +168,7 @@ mod tests {
 
     fn answers(sum: &SampledGaussianSum<i32>, rows: &[i32]) -> Enumeration<i64> {
         let data = Arc::new(rows.to_vec());
-        enumerate_laws(40, |coins| match sum.start(&data, coins) {
+        enumerate_laws(40, |coins| match sum.start(&data, &mut Coins::new(coins)) {
             Ok(Released(sum)) => sum[0] as i64,
             Err(_) => i64::MIN,
         })
@@ -210,7 +211,7 @@ mod tests {
             without_noise.0 = drawn;
             let sum = sum("0.25", "1").unwrap();
             let data = Arc::new(vec![7]);
-            let Released(answer) = sum.start(&data, &mut without_noise).unwrap();
+            let Released(answer) = sum.start(&data, &mut without_noise.coins()).unwrap();
             assert_eq!(answer, [expected]);
         }
     }
@@ -221,7 +222,7 @@ mod tests {
     fn long_odds_are_odds() {
         let odds = Ratio::new(1 << 100, (1 << 102) - 1).unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);
-        let draws = (0..20_000).filter(|_| happens(odds, &mut coins).unwrap());
+        let draws = (0..20_000).filter(|_| happens(odds, &mut coins.coins()).unwrap());
         let share = draws.count() as f64 / 20_000.0;
         assert!((share - 0.25).abs() < 0.0232, "{share}");
     }
@@ -229,7 +230,7 @@ mod tests {
     /// Draws no noise, and this branch of any two.
     struct NoNoise(usize);
 
-    impl Coins for NoNoise {
+    impl CoinSource for NoNoise {
         fn uniform(&mut self, _: std::num::NonZeroU64) -> Result<u64, CoinsError> {
             Err(CoinsError::TapeEnds)
         }

@@ -61,7 +61,7 @@ impl<Row, R> SparseVector<Row, R> {
 impl<D: AsRef<[Row]> + ?Sized, Row, R> Mechanism<D> for SparseVector<Row, R> {
     type Machine = CountingSearch<D, Row>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(CountingSearch {
             search: self.search.start(data, coins)?,
             answer_noise: self.answer_noise,
@@ -105,7 +105,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Machine for CountingSearch<D, Row> {
     type Query = Predicate<Row>;
     type Answer = Option<i64>;
 
-    fn step(&mut self, query: Predicate<Row>, coins: &mut dyn Coins) -> Result<Option<i64>, Fault> {
+    fn step(&mut self, query: Predicate<Row>, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
         self.count_by(&query, i128::from, coins)
     }
 }
@@ -116,7 +116,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row> CountingSearch<D, Row> {
         &mut self,
         predicate: &Predicate<Row>,
         value: impl FnOnce(u64) -> i128,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<Option<i64>, Fault> {
         let Some(count) = self.search.hit_by(predicate, value, coins)? else {
             return Ok(None);
@@ -129,6 +129,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row> CountingSearch<D, Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
     use crate::mechanisms::exact::{answers, rows_of, violation};
 
@@ -157,12 +158,18 @@ mod tests {
         let mechanism = sparse_vector(["1e6", "1e6", "0.001"]).unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);
         let data = Arc::new(vec![1, 1, 2]);
-        let mut machine = mechanism.start(&data, &mut coins).unwrap();
-        assert_eq!(machine.step(rows_of(3), &mut coins), Ok(None));
-        let count = machine.step(rows_of(1), &mut coins).unwrap().unwrap();
+        let mut machine = mechanism.start(&data, &mut coins.coins()).unwrap();
+        assert_eq!(machine.step(rows_of(3), &mut coins.coins()), Ok(None));
+        let count = machine
+            .step(rows_of(1), &mut coins.coins())
+            .unwrap()
+            .unwrap();
         // Scale 1000: within 10 of the truth with probability 1%; the seed is one where it is not.
         assert!(count.abs_diff(2) > 10);
-        assert_eq!(machine.step(rows_of(1), &mut coins), Err(Fault::Exhausted));
+        assert_eq!(
+            machine.step(rows_of(1), &mut coins.coins()),
+            Err(Fault::Exhausted)
+        );
     }
 
     #[test]

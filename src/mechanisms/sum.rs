@@ -101,7 +101,7 @@ impl<Row, R: SummingRelation> NoisySum<Row, R> {
 impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisySum<Row, R> {
     type Machine = Released<i64>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<i64>, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<i64>, Fault> {
         let (sum, noise) = self.sum_and_noise((**data).as_ref(), coins)?;
         Ok(Released(clamped(sum, noise)))
     }
@@ -112,7 +112,7 @@ impl<Row, R> NoisySum<Row, R> {
     pub(super) fn sum_and_noise(
         &self,
         rows: &[Row],
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<(i128, i128), Fault> {
         // Before the data: whether there are coins must not depend on it.
         let noise = coins.draw(&self.noise)?;

@@ -63,7 +63,7 @@ impl<N: Law> Counter<N> {
         }
     }
 
-    fn noise(&mut self, node: (u64, u64), coins: &mut dyn Coins) -> Result<i128, Fault> {
+    fn noise(&mut self, node: (u64, u64), coins: &mut Coins<'_>) -> Result<i128, Fault> {
         if let Some(noise) = self.drawn.get(&node) {
             return Ok(*noise);
         }
@@ -77,7 +77,7 @@ impl<N: Law> Machine for Counter<N> {
     type Query = u64;
     type Answer = i64;
 
-    fn step(&mut self, time: u64, coins: &mut dyn Coins) -> Result<i64, Fault> {
+    fn step(&mut self, time: u64, coins: &mut Coins<'_>) -> Result<i64, Fault> {
         if time > self.horizon {
             return Err(Fault::InvalidQuery("the time is beyond the horizon"));
         }
@@ -118,6 +118,7 @@ impl<N> fmt::Debug for Counter<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::CoinSource;
     use crate::machine::{NotPrivateSeededCoins, Ratio};
     use crate::noise::DiscreteLaplace;
     use std::collections::BTreeSet;
@@ -172,7 +173,7 @@ mod tests {
         let mut coins = NotPrivateSeededCoins::new(5);
         let mut all = || -> Vec<_> {
             (0..=64)
-                .map(|time| machine.step(time, &mut coins).unwrap())
+                .map(|time| machine.step(time, &mut coins.coins()).unwrap())
                 .collect()
         };
         let first = all();

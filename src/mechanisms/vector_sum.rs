@@ -132,8 +132,8 @@ impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
     pub(super) fn release(
         &self,
         rows: &[Row],
-        coins: &mut dyn Coins,
-        mut keep: impl FnMut(&mut dyn Coins) -> Result<bool, CoinsError>,
+        coins: &mut Coins<'_>,
+        mut keep: impl FnMut(&mut Coins<'_>) -> Result<bool, CoinsError>,
     ) -> Result<Released<Vec<f64>>, Fault> {
         // Before the data: whether there are coins must not depend on it.
         let mut sum = (0..self.dimension)
@@ -158,7 +158,7 @@ impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
 impl<Row, D: AsRef<[Row]> + ?Sized, R: SummingRelation> Mechanism<D> for GaussianVectorSum<Row, R> {
     type Machine = Released<Vec<f64>>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         self.release((**data).as_ref(), coins, |_| Ok(true))
     }
 }
@@ -198,7 +198,7 @@ impl<Row, R: Relation> fmt::Debug for GaussianVectorSum<Row, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{NotPrivateSeededCoins, Ratio, Support};
+    use crate::machine::{CoinSource, NotPrivateSeededCoins, Ratio, Support};
     use crate::noise::enumerate::enumerate_laws;
     use crate::privacy::Replace;
     use proptest::prelude::*;
@@ -228,7 +228,7 @@ mod tests {
     ) -> f64 {
         let [one, other] = pair.map(|rows| {
             let data: Arc<Vectors> = Arc::new(rows.iter().map(|row| row.to_vec()).collect());
-            enumerate_laws(30, |coins| match sum.start(&data, coins) {
+            enumerate_laws(30, |coins| match sum.start(&data, &mut Coins::new(coins)) {
                 // In steps: multiples of 1/4 are floats.
                 Ok(Released(sum)) => sum.into_iter().map(|x| (4.0 * x) as i64).collect(),
                 Err(_) => vec![],
@@ -306,7 +306,7 @@ mod tests {
         ];
         let data: Arc<Vectors> = Arc::new(rows.map(<[f64]>::to_vec).into());
         let Released(answer) = sum
-            .start(&data, &mut NotPrivateSeededCoins::new(5))
+            .start(&data, &mut NotPrivateSeededCoins::new(5).coins())
             .unwrap();
         // 0.25 + 0 + 1.25 - 0.25, and -0.25 + 0.5.
         assert_eq!(answer, [1.25, 0.25]);

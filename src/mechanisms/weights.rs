@@ -111,7 +111,7 @@ impl<Row> Middle for Weights<Row> {
     fn on_query(
         &mut self,
         predicate: Predicate<Row>,
-        _: &mut dyn Coins,
+        _: &mut Coins<'_>,
     ) -> Result<MoveOf<Self>, Fault> {
         let guess = self.guess(&predicate);
         Ok(self.ask(Gap {
@@ -121,7 +121,7 @@ impl<Row> Middle for Weights<Row> {
         }))
     }
 
-    fn on_answer(&mut self, count: Option<i64>, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, count: Option<i64>, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         let asked = self.asked.take().ok_or(Fault::Failed)?;
         match (count, asked.side) {
             (Some(count), side) => {

@@ -9,13 +9,13 @@ use crate::machine::{Coins, Fault};
 /// Holds answers back until so many of them can be averaged: `None` until then.
 ///
 /// ```
-/// use queryables::machine::{Machine, NotPrivateSeededCoins, Released};
+/// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
 /// use queryables::middle::{Average, Postprocessed};
 /// use std::num::NonZeroU32;
 ///
 /// let pairs = Average::of(NonZeroU32::new(2).unwrap());
 /// let mut machine = Postprocessed::new(pairs, Released(4_i64));
-/// let answers = [(); 4].map(|()| machine.step((), &mut NotPrivateSeededCoins::new(0)));
+/// let answers = [(); 4].map(|()| machine.step((), &mut NotPrivateSeededCoins::new(0).coins()));
 /// assert_eq!(answers, [Ok(None), Ok(Some(4.0)), Ok(None), Ok(Some(4.0))]);
 /// ```
 #[derive(Debug)]
@@ -51,11 +51,11 @@ impl<Q> Middle for Average<Q> {
     type InnerQuery = Q;
     type InnerAnswer = i64;
 
-    fn on_query(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: i64, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: i64, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         // At most 2^32 terms of 64 bits: no overflow.
         self.sum += i128::from(answer);
         self.heard += 1;
@@ -71,7 +71,7 @@ impl<Q> Middle for Average<Q> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Machine, NotPrivateSeededCoins};
+    use crate::machine::{CoinSource, Machine, NotPrivateSeededCoins};
     use crate::middle::Postprocessed;
 
     /// Echoes.
@@ -81,7 +81,7 @@ mod tests {
         type Query = i64;
         type Answer = i64;
 
-        fn step(&mut self, query: i64, _: &mut dyn Coins) -> Result<i64, Fault> {
+        fn step(&mut self, query: i64, _: &mut Coins<'_>) -> Result<i64, Fault> {
             Ok(query)
         }
     }
@@ -94,7 +94,7 @@ mod tests {
             .into_iter()
             .map(|query| {
                 machine
-                    .step(query, &mut NotPrivateSeededCoins::new(0))
+                    .step(query, &mut NotPrivateSeededCoins::new(0).coins())
                     .unwrap()
             })
             .collect();

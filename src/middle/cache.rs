@@ -11,21 +11,21 @@ use crate::machine::{Coins, Fault};
 /// It remembers every query it has answered; a limit on their number, further out, bounds that.
 ///
 /// ```
-/// use queryables::machine::{Coins, Fault, Machine, NotPrivateSeededCoins};
+/// use queryables::machine::{CoinSource, Coins, Fault, Machine, NotPrivateSeededCoins};
 /// use queryables::middle::{Cache, Postprocessed};
 ///
 /// struct Counter(u32);
 /// impl Machine for Counter {
 ///     type Query = &'static str;
 ///     type Answer = u32;
-///     fn step(&mut self, _: &'static str, _: &mut dyn Coins) -> Result<u32, Fault> {
+///     fn step(&mut self, _: &'static str, _: &mut Coins<'_>) -> Result<u32, Fault> {
 ///         self.0 += 1;
 ///         Ok(self.0)
 ///     }
 /// }
 ///
 /// let mut machine = Postprocessed::new(Cache::new(), Counter(0));
-/// let answers = ["a", "b", "a"].map(|q| machine.step(q, &mut NotPrivateSeededCoins::new(0)));
+/// let answers = ["a", "b", "a"].map(|q| machine.step(q, &mut NotPrivateSeededCoins::new(0).coins()));
 /// assert_eq!(answers, [Ok(1), Ok(2), Ok(1)]);
 /// ```
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ impl<Q: Clone + Eq + Hash, A: Clone> Middle for Cache<Q, A> {
     type InnerQuery = Q;
     type InnerAnswer = A;
 
-    fn on_query(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         if let Some(answer) = self.answers.get(&query) {
             return Ok(Move::Answer(answer.clone()));
         }
@@ -65,7 +65,7 @@ impl<Q: Clone + Eq + Hash, A: Clone> Middle for Cache<Q, A> {
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: A, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         if let Some(asked) = self.asked.take() {
             self.answers.insert(asked, answer.clone());
         }

@@ -38,12 +38,12 @@ impl<Q, A> Middle for LimitQueries<Q, A> {
     type InnerQuery = Q;
     type InnerAnswer = A;
 
-    fn on_query(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         self.left = self.left.checked_sub(1).ok_or(Fault::Exhausted)?;
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: A, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer(answer))
     }
 }

@@ -22,7 +22,7 @@ pub enum Said<'a, Q, A> {
 /// It hears just what the analyst hears, so that what it writes is as private as the answers are.
 ///
 /// ```
-/// use queryables::machine::{Machine, NotPrivateSeededCoins, Released};
+/// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
 /// use queryables::middle::{Log, Postprocessed};
 /// use std::sync::{Arc, Mutex};
 ///
@@ -30,7 +30,7 @@ pub enum Said<'a, Q, A> {
 /// let sink = Arc::clone(&lines);
 /// let log = Log::new(move |said| sink.lock().unwrap().push(format!("{said:?}")));
 /// let mut machine = Postprocessed::new(log, Released(7));
-/// assert_eq!(machine.step((), &mut NotPrivateSeededCoins::new(0)), Ok(7));
+/// assert_eq!(machine.step((), &mut NotPrivateSeededCoins::new(0).coins()), Ok(7));
 /// assert_eq!(*lines.lock().unwrap(), ["Query(())", "Answer(7)"]);
 /// ```
 pub struct Log<Q, A> {
@@ -68,17 +68,17 @@ impl<Q, A> Middle for Log<Q, A> {
     type InnerQuery = Q;
     type InnerAnswer = A;
 
-    fn on_query(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         (self.tell)(Said::Query(&query));
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: A, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         (self.tell)(Said::Answer(&answer));
         Ok(Move::Answer(answer))
     }
 
-    fn on_fault(&mut self, fault: Fault, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_fault(&mut self, fault: Fault, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         (self.tell)(Said::Fault(fault));
         Err(fault)
     }

@@ -10,11 +10,11 @@ use crate::machine::{Coins, Fault};
 /// Translates every query: outside `From`, inside `To`.
 ///
 /// ```
-/// use queryables::machine::{Machine, NotPrivateSeededCoins, Released};
+/// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
 /// use queryables::middle::{MapQuery, Postprocessed};
 ///
 /// let mut machine = Postprocessed::new(MapQuery::new(|_word: &str| ()), Released(7));
-/// assert_eq!(machine.step("anything", &mut NotPrivateSeededCoins::new(0)), Ok(7));
+/// assert_eq!(machine.step("anything", &mut NotPrivateSeededCoins::new(0).coins()), Ok(7));
 /// ```
 pub struct MapQuery<From, To, A> {
     map: Arc<dyn Fn(From) -> To + Send + Sync>,
@@ -37,11 +37,11 @@ impl<From, To, A> Middle for MapQuery<From, To, A> {
     type InnerQuery = To;
     type InnerAnswer = A;
 
-    fn on_query(&mut self, query: From, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: From, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Ask((self.map)(query)))
     }
 
-    fn on_answer(&mut self, answer: A, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer(answer))
     }
 }
@@ -49,11 +49,11 @@ impl<From, To, A> Middle for MapQuery<From, To, A> {
 /// Translates every answer: inside `From`, outside `To`.
 ///
 /// ```
-/// use queryables::machine::{Machine, NotPrivateSeededCoins, Released};
+/// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
 /// use queryables::middle::{MapAnswer, Postprocessed};
 ///
 /// let mut machine = Postprocessed::new(MapAnswer::new(|answer: u32| answer % 2 == 0), Released(7));
-/// assert_eq!(machine.step((), &mut NotPrivateSeededCoins::new(0)), Ok(false));
+/// assert_eq!(machine.step((), &mut NotPrivateSeededCoins::new(0).coins()), Ok(false));
 /// ```
 pub struct MapAnswer<Q, From, To> {
     map: Arc<dyn Fn(From) -> To + Send + Sync>,
@@ -76,11 +76,11 @@ impl<Q, From, To> Middle for MapAnswer<Q, From, To> {
     type InnerQuery = Q;
     type InnerAnswer = From;
 
-    fn on_query(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: From, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: From, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer((self.map)(answer)))
     }
 }

@@ -38,7 +38,7 @@ where
 {
     type Machine = Released<B>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Released<B>, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<B>, Fault> {
         let Released(answer) = self.mechanism.start(data, coins)?;
         Ok(Released((self.function)(answer)))
     }

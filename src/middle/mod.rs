@@ -71,13 +71,13 @@ use crate::machine::{Coins, Fault};
 ///     type InnerQuery = u32;
 ///     type InnerAnswer = i64;
 ///
-///     fn on_query(&mut self, query: u32, _: &mut dyn Coins) -> Result<Move<u32, i64>, Fault> {
+///     fn on_query(&mut self, query: u32, _: &mut Coins<'_>) -> Result<Move<u32, i64>, Fault> {
 ///         self.query = Some(query);
 ///         self.heard.clear();
 ///         Ok(Move::Ask(query))
 ///     }
 ///
-///     fn on_answer(&mut self, answer: i64, _: &mut dyn Coins) -> Result<Move<u32, i64>, Fault> {
+///     fn on_answer(&mut self, answer: i64, _: &mut Coins<'_>) -> Result<Move<u32, i64>, Fault> {
 ///         self.heard.push(answer);
 ///         self.heard.sort();
 ///         match (self.query, &self.heard[..]) {
@@ -106,7 +106,7 @@ pub trait Middle {
     fn on_query(
         &mut self,
         query: Self::OuterQuery,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<MoveOf<Self>, Fault>;
 
     /// Hears an answer from the inside.
@@ -117,7 +117,7 @@ pub trait Middle {
     fn on_answer(
         &mut self,
         answer: Self::InnerAnswer,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<MoveOf<Self>, Fault>;
 
     /// Hears that the inside did not answer. Passed on, unless the middle knows better; a fault
@@ -126,7 +126,7 @@ pub trait Middle {
     /// # Errors
     ///
     /// A fault goes to the outside, as if the machine had it.
-    fn on_fault(&mut self, fault: Fault, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_fault(&mut self, fault: Fault, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Err(fault)
     }
 }

@@ -59,7 +59,7 @@ where
     type Query = P::OuterQuery;
     type Answer = P::OuterAnswer;
 
-    fn step(&mut self, query: Self::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+    fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let leash = Leash::held();
         let mut next = self.middle.on_query(query, coins)?;
         for _ in 0..self.rounds {
@@ -125,17 +125,17 @@ impl<P, M> Through<P, M> {
 /// use queryables::middle::{Clamp, LimitQueries, ThroughExt};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
-/// # use queryables::machine::{Coins, Fault};
+/// # use queryables::machine::{CoinSource, Coins, Fault};
 /// # #[derive(Clone)]
 /// # struct Echo;
 /// # impl Mechanism<()> for Echo {
 /// #     type Machine = Self;
-/// #     fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Self, Fault> { Ok(Self) }
+/// #     fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Self, Fault> { Ok(Self) }
 /// # }
 /// # impl Machine for Echo {
 /// #     type Query = i64;
 /// #     type Answer = i64;
-/// #     fn step(&mut self, query: i64, _: &mut dyn Coins) -> Result<i64, Fault> { Ok(query) }
+/// #     fn step(&mut self, query: i64, _: &mut Coins<'_>) -> Result<i64, Fault> { Ok(query) }
 /// # }
 /// // A mechanism that echoes its query, clamped, three times at most.
 /// let mechanism = Echo.through(Clamp::new(0, 100)).through(LimitQueries::new(3));
@@ -165,7 +165,7 @@ pub trait ThroughExt: Sized {
     /// # struct Rows;
     /// # impl Mechanism<Vec<u8>> for Rows {
     /// #     type Machine = Released<usize>;
-    /// #     fn start(&self, data: &Arc<Vec<u8>>, _: &mut dyn Coins) -> Result<Released<usize>, Fault> {
+    /// #     fn start(&self, data: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
     /// #         Ok(Released(data.len()))
     /// #     }
     /// # }
@@ -193,7 +193,7 @@ where
 {
     type Machine = Postprocessed<P, M::Machine>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let machine = self.mechanism.start(data, coins)?;
         Ok(Postprocessed::new(self.middle.clone(), machine).with_round_limit(self.rounds))
     }
@@ -217,6 +217,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
     use crate::middle::MoveOf;
 
@@ -229,12 +230,12 @@ mod tests {
         type InnerQuery = Option<Fault>;
         type InnerAnswer = ();
 
-        fn on_query(&mut self, query: u32, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+        fn on_query(&mut self, query: u32, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
             *self = Self(query, 0);
-            self.on_answer((), &mut NotPrivateSeededCoins::new(0))
+            self.on_answer((), &mut NotPrivateSeededCoins::new(0).coins())
         }
 
-        fn on_answer(&mut self, (): (), _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+        fn on_answer(&mut self, (): (), _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
             if self.1 == self.0 {
                 return Ok(Move::Answer(self.1));
             }
@@ -251,7 +252,7 @@ mod tests {
         type Query = Option<Fault>;
         type Answer = ();
 
-        fn step(&mut self, query: Option<Fault>, _: &mut dyn Coins) -> Result<(), Fault> {
+        fn step(&mut self, query: Option<Fault>, _: &mut Coins<'_>) -> Result<(), Fault> {
             self.0 += 1;
             query.map_or(Ok(()), Err)
         }
@@ -260,7 +261,7 @@ mod tests {
     fn ask(rounds: u32, times: u32) -> (Result<u32, Fault>, u32) {
         let mut machine =
             Postprocessed::new(Persistent(0, 0), Inner::default()).with_round_limit(rounds);
-        let answer = machine.step(times, &mut NotPrivateSeededCoins::new(0));
+        let answer = machine.step(times, &mut NotPrivateSeededCoins::new(0).coins());
         (answer, machine.machine.0)
     }
 
@@ -289,16 +290,16 @@ mod tests {
         fn on_query(
             &mut self,
             query: Option<Fault>,
-            _: &mut dyn Coins,
+            _: &mut Coins<'_>,
         ) -> Result<MoveOf<Self>, Fault> {
             Ok(Move::Ask(query))
         }
 
-        fn on_answer(&mut self, (): (), _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+        fn on_answer(&mut self, (): (), _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
             Ok(Move::Answer(None))
         }
 
-        fn on_fault(&mut self, fault: Fault, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+        fn on_fault(&mut self, fault: Fault, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
             Ok(Move::Answer(Some(fault)))
         }
     }
@@ -306,7 +307,7 @@ mod tests {
     #[test]
     fn a_middle_hears_what_the_machine_rejects_but_cannot_hide_its_failure() {
         let mut machine = Postprocessed::new(Forgiving, Inner::default());
-        let mut ask = |query| machine.step(query, &mut NotPrivateSeededCoins::new(0));
+        let mut ask = |query| machine.step(query, &mut NotPrivateSeededCoins::new(0).coins());
         assert_eq!(ask(None), Ok(None));
         assert_eq!(ask(Some(Fault::Exhausted)), Ok(Some(Fault::Exhausted)));
         assert_eq!(ask(Some(Fault::Failed)), Err(Fault::Failed));

@@ -10,13 +10,13 @@ use crate::machine::{Coins, Fault};
 /// overflow stays at the last multiple that does not.
 ///
 /// ```
-/// use queryables::machine::{Machine, NotPrivateSeededCoins, Released};
+/// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
 /// use queryables::middle::{Postprocessed, Round};
 /// use std::num::NonZeroU32;
 ///
 /// let tens = Round::to(NonZeroU32::new(10).unwrap());
 /// let mut machine = Postprocessed::new(tens, Released(-25_i64));
-/// assert_eq!(machine.step((), &mut NotPrivateSeededCoins::new(0)), Ok(-30));
+/// assert_eq!(machine.step((), &mut NotPrivateSeededCoins::new(0).coins()), Ok(-30));
 /// ```
 #[derive(Debug)]
 pub struct Round<Q> {
@@ -57,11 +57,11 @@ impl<Q> Middle for Round<Q> {
     type InnerQuery = Q;
     type InnerAnswer = i64;
 
-    fn on_query(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: i64, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: i64, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer(self.round(answer)))
     }
 }
@@ -100,11 +100,11 @@ impl<Q, A: PartialOrd + Clone> Middle for Clamp<Q, A> {
     type InnerQuery = Q;
     type InnerAnswer = A;
 
-    fn on_query(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: A, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         // Each comparison is false for what does not compare.
         let clamped = if answer > self.high && self.high >= self.low {
             self.high.clone()
@@ -120,7 +120,7 @@ impl<Q, A: PartialOrd + Clone> Middle for Clamp<Q, A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Machine, NotPrivateSeededCoins, Released};
+    use crate::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
     use crate::middle::Postprocessed;
 
     fn through<P: Middle<OuterQuery = (), InnerQuery = ()>>(
@@ -131,7 +131,7 @@ mod tests {
         P::InnerAnswer: Clone,
     {
         Postprocessed::new(middle, Released(answer))
-            .step((), &mut NotPrivateSeededCoins::new(0))
+            .step((), &mut NotPrivateSeededCoins::new(0).coins())
             .unwrap()
     }
 

@@ -13,12 +13,13 @@ use crate::machine::{Coins, Fault};
 /// [`with_round_limit`](super::Through::with_round_limit) says otherwise.
 ///
 /// ```
-/// use queryables::machine::{Machine, NotPrivateSeededCoins, Released};
+/// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
 /// use queryables::middle::{Postprocessed, Split};
 ///
 /// let sum_of = Split::new(|times: usize| vec![(); times], |answers: Vec<i64>| answers.iter().sum::<i64>());
 /// let mut machine = Postprocessed::new(sum_of, Released(5));
-/// let mut coins = NotPrivateSeededCoins::new(0);
+/// let mut source = NotPrivateSeededCoins::new(0);
+/// let mut coins = source.coins();
 /// assert_eq!(machine.step(3, &mut coins), Ok(15));
 /// assert_eq!(machine.step(0, &mut coins), Ok(0));
 /// ```
@@ -57,14 +58,14 @@ impl<Outer, Inner, From, To> Middle for Split<Outer, Inner, From, To> {
     type InnerQuery = Inner;
     type InnerAnswer = From;
 
-    fn on_query(&mut self, query: Outer, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Outer, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         // Whatever an earlier query that was rejected halfway has left is forgotten.
         self.left = (self.split)(query).into_iter();
         self.heard.clear();
         Ok(self.go_on())
     }
 
-    fn on_answer(&mut self, answer: From, _coins: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: From, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         self.heard.push(answer);
         Ok(self.go_on())
     }
@@ -90,7 +91,7 @@ impl<Outer, Inner, From, To> fmt::Debug for Split<Outer, Inner, From, To> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Machine, NotPrivateSeededCoins};
+    use crate::machine::{CoinSource, Machine, NotPrivateSeededCoins};
     use crate::middle::Postprocessed;
 
     /// Echoes small numbers and rejects large ones.
@@ -100,7 +101,7 @@ mod tests {
         type Query = u32;
         type Answer = u32;
 
-        fn step(&mut self, query: u32, _: &mut dyn Coins) -> Result<u32, Fault> {
+        fn step(&mut self, query: u32, _: &mut Coins<'_>) -> Result<u32, Fault> {
             if query < 10 {
                 Ok(query)
             } else {
@@ -113,7 +114,7 @@ mod tests {
     fn a_query_rejected_halfway_leaves_nothing_behind() {
         let list = Split::new(|queries: Vec<u32>| queries, |answers: Vec<u32>| answers);
         let mut machine = Postprocessed::new(list, Small);
-        let mut ask = |queries| machine.step(queries, &mut NotPrivateSeededCoins::new(0));
+        let mut ask = |queries| machine.step(queries, &mut NotPrivateSeededCoins::new(0).coins());
         assert_eq!(ask(vec![1, 2]), Ok(vec![1, 2]));
         assert_eq!(ask(vec![3, 10, 4]), Err(Fault::InvalidQuery("large")));
         assert_eq!(ask(vec![5]), Ok(vec![5]));

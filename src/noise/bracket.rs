@@ -4,7 +4,7 @@ use dashu::integer::{IBig, UBig};
 use dashu::rational::RBig;
 
 use super::enumerate::enumerate;
-use crate::machine::{Coins, Law, NotPrivateSeededCoins, Ratio, Support};
+use crate::machine::{CoinSource, Law, NotPrivateSeededCoins, Ratio, Support};
 
 /// A number of which two rational bounds are known.
 #[derive(Clone, Debug)]
@@ -248,7 +248,7 @@ fn sum_of_squares(q: &Bracket) -> Bracket {
 pub(crate) fn assert_exact(
     support: &Support,
     most: f64,
-    attempt: impl FnMut(&mut dyn Coins) -> Option<i128>,
+    attempt: impl FnMut(&mut dyn CoinSource) -> Option<i128>,
 ) {
     let closed_form = ClosedForm::of(support);
     let mut found = enumerate(most / 1e4, attempt);

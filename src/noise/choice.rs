@@ -5,12 +5,12 @@ use std::num::NonZeroU64;
 use super::NoiseError;
 use super::exponential::Exponential;
 use super::wide::divide_product;
-use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
+use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
 
 /// Index `i` with probability proportional to `e^(-rate gaps[i])`.
 ///
 /// ```
-/// use queryables::machine::{Coins, NotPrivateSeededCoins, Ratio};
+/// use queryables::machine::{CoinSource, NotPrivateSeededCoins, Ratio};
 /// use queryables::noise::{ExponentialChoice, NoiseError};
 ///
 /// // Half the time or more the first one, which is ahead by 2.
@@ -50,7 +50,7 @@ impl ExponentialChoice {
     }
 
     /// An index, or nothing where the try was rejected.
-    fn attempt(&self, coins: &mut dyn Coins) -> Result<Option<i128>, CoinsError> {
+    fn attempt(&self, coins: &mut dyn CoinSource) -> Result<Option<i128>, CoinsError> {
         let index = coins.uniform(self.choices)?;
         let gap = self
             .gaps
@@ -64,7 +64,7 @@ impl ExponentialChoice {
 }
 
 impl Law for ExponentialChoice {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         loop {
             if let Some(index) = self.attempt(coins)? {
                 return Ok(index);

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use dashu::rational::RBig;
 
 use super::bracket::ClosedForm;
-use crate::machine::{Coins, CoinsError, Law, Support, total_weight};
+use crate::machine::{CoinSource, CoinsError, Law, Support, total_weight};
 
 /// The probability of each outcome, exactly, and what is left to the paths that were not followed
 /// to their end.
@@ -27,7 +27,7 @@ impl<T: Ord> Enumeration<T> {
 /// follows samplers through all that they draw.
 pub(crate) fn enumerate<T: Ord>(
     floor: f64,
-    experiment: impl FnMut(&mut dyn Coins) -> T,
+    experiment: impl FnMut(&mut dyn CoinSource) -> T,
 ) -> Enumeration<T> {
     explore(Path::new(floor, None), experiment)
 }
@@ -39,14 +39,14 @@ pub(crate) fn enumerate<T: Ord>(
 /// probabilities; with what was cut they are upper bounds.
 pub(crate) fn enumerate_laws<T: Ord>(
     span: u64,
-    experiment: impl FnMut(&mut dyn Coins) -> T,
+    experiment: impl FnMut(&mut dyn CoinSource) -> T,
 ) -> Enumeration<T> {
     explore(Path::new(1e-5, Some(span)), experiment)
 }
 
 fn explore<T: Ord>(
     mut path: Path,
-    mut experiment: impl FnMut(&mut dyn Coins) -> T,
+    mut experiment: impl FnMut(&mut dyn CoinSource) -> T,
 ) -> Enumeration<T> {
     let mut outcomes = BTreeMap::new();
     loop {
@@ -64,7 +64,7 @@ fn explore<T: Ord>(
     Enumeration { outcomes, cut }
 }
 
-/// Coins that take a given path and, from its end on, the first possible branch.
+/// CoinSource that take a given path and, from its end on, the first possible branch.
 struct Path {
     forks: Vec<Fork>,
     at: usize,
@@ -167,7 +167,7 @@ impl Path {
     }
 }
 
-impl Coins for Path {
+impl CoinSource for Path {
     fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
         Ok(self.fork(Weights::Equal(below.get()))? as u64)
     }

@@ -3,14 +3,14 @@
 use std::num::{NonZeroU64, NonZeroU128};
 
 use super::uniform::uniform_below;
-use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
+use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
 
 /// 1 with probability `e^-x`, otherwise 0, for rational `x`.
 ///
 /// It takes one draw nearly always where the denominator of `x` is a small number and `x <= 1`.
 ///
 /// ```
-/// use queryables::machine::{Coins, NotPrivateSeededCoins, Ratio};
+/// use queryables::machine::{CoinSource, NotPrivateSeededCoins, Ratio};
 /// use queryables::noise::BernoulliExp;
 ///
 /// let half = Ratio::new(1, 2).expect("two is not zero");
@@ -41,7 +41,7 @@ impl BernoulliExp {
 }
 
 impl Law for BernoulliExp {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         Ok(i128::from(self.bias.holds(coins)?))
     }
 
@@ -81,7 +81,7 @@ impl Exponential {
     }
 
     #[inline]
-    pub(super) fn holds(&self, coins: &mut dyn Coins) -> Result<bool, CoinsError> {
+    pub(super) fn holds(&self, coins: &mut dyn CoinSource) -> Result<bool, CoinsError> {
         // However large the exponent is, the first bias of 1/e that fails is the last: there are
         // 1.6 on average.
         for _ in 0..self.whole {
@@ -95,7 +95,7 @@ impl Exponential {
 
 /// True with probability 1/e.
 #[inline]
-pub(super) fn one_holds(coins: &mut dyn Coins) -> Result<bool, CoinsError> {
+pub(super) fn one_holds(coins: &mut dyn CoinSource) -> Result<bool, CoinsError> {
     const ONE: UpToOne = UpToOne::new(1, NonZeroU128::MIN, u64::MAX);
     ONE.holds(coins)
 }
@@ -160,7 +160,7 @@ impl UpToOne {
     }
 
     #[inline]
-    fn holds(&self, coins: &mut dyn Coins) -> Result<bool, CoinsError> {
+    fn holds(&self, coins: &mut dyn CoinSource) -> Result<bool, CoinsError> {
         if self.numerator == 0 {
             return Ok(true);
         }
@@ -176,7 +176,7 @@ impl UpToOne {
 
     /// The tosses for which the weights have no room, one by one: x, and then 1/k.
     #[cold]
-    fn further_tosses(&self, coins: &mut dyn Coins) -> Result<bool, CoinsError> {
+    fn further_tosses(&self, coins: &mut dyn CoinSource) -> Result<bool, CoinsError> {
         let mut toss = NonZeroU64::MIN.saturating_add(self.tosses);
         while uniform_below(coins, self.denominator)? < self.numerator
             && (toss == NonZeroU64::MIN || coins.uniform(toss)? == 0)

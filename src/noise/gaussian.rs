@@ -5,7 +5,7 @@ use std::num::{NonZeroU64, NonZeroU128};
 use super::NoiseError;
 use super::exponential::Exponential;
 use super::wide::divide_product;
-use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
+use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
 
 /// `k` with probability proportional to `e^(-k^2 / (2 variance))`.
 ///
@@ -13,7 +13,7 @@ use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
 /// Δ²/(2ρ), it makes a release that is ρ-zCDP (Canonne, Kamath and Steinke 2020, Theorem 4).
 ///
 /// ```
-/// use queryables::machine::{Coins, Law, NotPrivateSeededCoins, Ratio, Support};
+/// use queryables::machine::{CoinSource, Law, NotPrivateSeededCoins, Ratio, Support};
 /// use queryables::noise::{DiscreteGaussian, NoiseError};
 ///
 /// let law = DiscreteGaussian::new(Ratio::from(100))?;
@@ -101,7 +101,7 @@ impl DiscreteGaussian {
     #[inline]
     pub(super) fn attempt_side(
         &self,
-        coins: &mut dyn Coins,
+        coins: &mut dyn CoinSource,
     ) -> Result<Option<(Side, u128)>, CoinsError> {
         let mut steps = 0_u64;
         while self.goes_on.holds(coins)? {
@@ -141,7 +141,7 @@ impl DiscreteGaussian {
     }
 
     /// A value, or nothing where the try was rejected.
-    fn attempt(&self, coins: &mut dyn Coins) -> Result<Option<i128>, CoinsError> {
+    fn attempt(&self, coins: &mut dyn CoinSource) -> Result<Option<i128>, CoinsError> {
         Ok(match self.attempt_side(coins)? {
             // Zero has one side only.
             None | Some((Side::Below, 0)) => None,
@@ -169,7 +169,7 @@ impl Side {
 }
 
 impl Law for DiscreteGaussian {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         loop {
             if let Some(value) = self.attempt(coins)? {
                 return Ok(value);

@@ -6,12 +6,12 @@ use super::NoiseError;
 use super::exponential::{Exponential, one_holds};
 use super::uniform::uniform_below;
 use super::wide::divide_product;
-use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
+use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
 
 /// `k >= 0` with probability proportional to `e^(-k / scale)`.
 ///
 /// ```
-/// use queryables::machine::{Coins, NotPrivateSeededCoins, Ratio};
+/// use queryables::machine::{CoinSource, NotPrivateSeededCoins, Ratio};
 /// use queryables::noise::{Geometric, NoiseError};
 ///
 /// let law = Geometric::new(Ratio::from(5))?;
@@ -64,7 +64,7 @@ impl Geometric {
     #[inline]
     pub(super) fn attempt<const SIDES: u64>(
         &self,
-        coins: &mut dyn Coins,
+        coins: &mut dyn CoinSource,
     ) -> Result<Option<(u64, u128)>, CoinsError> {
         let (side, rest) = self.side_and_rest::<SIDES>(coins)?;
         if !Exponential::once((0, rest), self.steps).holds(coins)? {
@@ -81,7 +81,7 @@ impl Geometric {
     #[inline]
     fn side_and_rest<const SIDES: u64>(
         &self,
-        coins: &mut dyn Coins,
+        coins: &mut dyn CoinSource,
     ) -> Result<(u64, u128), CoinsError> {
         let one_draw = u64::try_from(self.steps.get())
             .ok()
@@ -101,7 +101,7 @@ impl Geometric {
 }
 
 impl Law for Geometric {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         loop {
             if let Some((_, value)) = self.attempt::<1>(coins)? {
                 return Ok(i128::try_from(value).unwrap_or(i128::MAX));
@@ -127,7 +127,7 @@ mod tests {
     fn the_sampler_has_the_odds_that_it_states() {
         for (numerator, denominator) in [(1, 1), (2, 1), (1, 3), (3, 2), (2, 5)] {
             let law = law(numerator, denominator);
-            let attempt = |coins: &mut dyn Coins| {
+            let attempt = |coins: &mut dyn CoinSource| {
                 let drawn = law.attempt::<1>(coins).ok()?;
                 drawn.map(|(_, value)| value as i128)
             };

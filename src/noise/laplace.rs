@@ -1,7 +1,7 @@
 //! Noise for a whole-number answer under pure privacy.
 
 use super::{Geometric, NoiseError};
-use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
+use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
 
 /// `k` with probability proportional to `e^(-|k| / scale)`.
 ///
@@ -9,7 +9,7 @@ use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
 /// makes a release that is ε-private, and no less.
 ///
 /// ```
-/// use queryables::machine::{Coins, Law, NotPrivateSeededCoins, Ratio, Support};
+/// use queryables::machine::{CoinSource, Law, NotPrivateSeededCoins, Ratio, Support};
 /// use queryables::noise::{DiscreteLaplace, NoiseError};
 ///
 /// let law = DiscreteLaplace::new(Ratio::from(10))?;
@@ -47,7 +47,7 @@ impl DiscreteLaplace {
 
     /// A value, or nothing where the try was rejected.
     #[inline]
-    fn attempt(&self, coins: &mut dyn Coins) -> Result<Option<i128>, CoinsError> {
+    fn attempt(&self, coins: &mut dyn CoinSource) -> Result<Option<i128>, CoinsError> {
         let Some((side, magnitude)) = self.magnitude.attempt::<2>(coins)? else {
             return Ok(None);
         };
@@ -62,7 +62,7 @@ impl DiscreteLaplace {
 }
 
 impl Law for DiscreteLaplace {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         loop {
             if let Some(value) = self.attempt(coins)? {
                 return Ok(value);

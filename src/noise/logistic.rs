@@ -1,7 +1,7 @@
 //! The bias of randomized response.
 
 use super::exponential::Exponential;
-use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
+use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
 
 /// 1 with probability `1 / (1 + e^x)`, otherwise 0, for rational `x >= 0`.
 ///
@@ -9,7 +9,7 @@ use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
 /// those of a lie are `e^x` to 1.
 ///
 /// ```
-/// use queryables::machine::{Coins, NotPrivateSeededCoins, Ratio};
+/// use queryables::machine::{CoinSource, NotPrivateSeededCoins, Ratio};
 /// use queryables::noise::Logistic;
 ///
 /// let lie = NotPrivateSeededCoins::new(1).draw(&Logistic::new(Ratio::from(2)))?;
@@ -39,7 +39,7 @@ impl Logistic {
     }
 
     /// A value, or nothing where the try was rejected.
-    fn attempt(&self, coins: &mut dyn Coins) -> Result<Option<i128>, CoinsError> {
+    fn attempt(&self, coins: &mut dyn CoinSource) -> Result<Option<i128>, CoinsError> {
         if coins.weighted(&[1, 1])? == 0 {
             return Ok(Some(0));
         }
@@ -48,7 +48,7 @@ impl Logistic {
 }
 
 impl Law for Logistic {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         loop {
             if let Some(value) = self.attempt(coins)? {
                 return Ok(value);

@@ -6,7 +6,7 @@ use super::NoiseError;
 use super::gaussian::DiscreteGaussian;
 use super::uniform::uniform_below;
 use super::wide::divide_product;
-use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
+use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
 
 /// A Gaussian value, rounded to the nearest integer: `k` with probability
 /// `Φ((k + 1/2)/σ) − Φ((k − 1/2)/σ)`, where σ² is the variance.
@@ -21,7 +21,7 @@ use crate::machine::{Coins, CoinsError, Law, Ratio, Support};
 /// Gaussian mechanism it would have the very same one, and its own is a polygon.
 ///
 /// ```
-/// use queryables::machine::{Coins, Law, NotPrivateSeededCoins, Ratio, Support};
+/// use queryables::machine::{CoinSource, Law, NotPrivateSeededCoins, Ratio, Support};
 /// use queryables::noise::{NoiseError, RoundedGaussian};
 ///
 /// let law = RoundedGaussian::new(Ratio::from(100))?;
@@ -96,7 +96,7 @@ impl RoundedGaussian {
 
     /// A value, or nothing where the try was rejected.
     #[inline]
-    fn attempt(&self, coins: &mut dyn Coins) -> Result<Option<i128>, CoinsError> {
+    fn attempt(&self, coins: &mut dyn CoinSource) -> Result<Option<i128>, CoinsError> {
         let Some((side, cell)) = self.proposal.attempt_side(coins)? else {
             return Ok(None);
         };
@@ -122,7 +122,7 @@ impl RoundedGaussian {
 }
 
 impl Law for RoundedGaussian {
-    fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         loop {
             if let Some(value) = self.attempt(coins)? {
                 return Ok(value);
@@ -151,7 +151,7 @@ struct HiddenPlace {
 
 impl HiddenPlace {
     /// Whether another place lies to the left of it: given u, that has probability u.
-    fn is_right_of_another(&mut self, coins: &mut dyn Coins) -> Result<bool, CoinsError> {
+    fn is_right_of_another(&mut self, coins: &mut dyn CoinSource) -> Result<bool, CoinsError> {
         let is_right = coins.weighted(&[self.right + 1, self.left + 1])? == 1;
         if is_right {
             self.left += 1;
@@ -170,7 +170,7 @@ impl HiddenPlace {
         power: u32,
         numerator: u128,
         denominator: NonZeroU128,
-        coins: &mut dyn Coins,
+        coins: &mut dyn CoinSource,
     ) -> Result<bool, CoinsError> {
         let mut toss = 1_u64;
         while uniform_below(coins, denominator)? < numerator
@@ -185,7 +185,7 @@ impl HiddenPlace {
     fn is_right_of_others(
         &mut self,
         count: u32,
-        coins: &mut dyn Coins,
+        coins: &mut dyn CoinSource,
     ) -> Result<bool, CoinsError> {
         for _ in 0..count {
             if !self.is_right_of_another(coins)? {

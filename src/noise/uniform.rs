@@ -2,7 +2,7 @@
 
 use std::num::{NonZeroU64, NonZeroU128};
 
-use crate::machine::{Coins, CoinsError};
+use crate::machine::{CoinSource, CoinsError};
 
 /// The digits of a wide draw are below this. It is not 2^64, which a `u64` cannot ask for.
 const DIGIT_BITS: u32 = 63;
@@ -13,7 +13,10 @@ const DIGIT: NonZeroU64 = NonZeroU64::MIN.saturating_add((1 << DIGIT_BITS) - 1);
 /// One draw where `below` fits in a word. Elsewhere a number of just as many digits is drawn until
 /// it is below: its first digits run up to those of the last number allowed, so that more than
 /// half of all numbers are.
-pub(crate) fn uniform_below(coins: &mut dyn Coins, below: NonZeroU128) -> Result<u128, CoinsError> {
+pub(crate) fn uniform_below(
+    coins: &mut dyn CoinSource,
+    below: NonZeroU128,
+) -> Result<u128, CoinsError> {
     if below == NonZeroU128::MIN {
         return Ok(0);
     }

@@ -250,7 +250,7 @@ impl<From, M> Restated<From, M> {
 impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for Restated<From, M> {
     type Machine = M::Machine;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<M::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<M::Machine, Fault> {
         self.mechanism.start(data, coins)
     }
 }

@@ -133,7 +133,7 @@ impl<From, M> RestatedAt<From, M> {
 impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for RestatedAt<From, M> {
     type Machine = M::Machine;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<M::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<M::Machine, Fault> {
         self.mechanism.start(data, coins)
     }
 }

@@ -21,7 +21,7 @@ pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     fn zero(&self) -> Self::Loss;
 
     /// Whether a loss is one of this measure, where the type alone does not say so.
-    fn owns(&self, _loss: &Self::Loss) -> bool {
+    fn is_valid(&self, _loss: &Self::Loss) -> bool {
         true
     }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use crate::compose::{AskError, Child};
-use crate::machine::{Coins, Fault, Machine, SystemCoins};
+use crate::machine::{CoinSource, Coins, Fault, Machine, SystemCoins};
 
 /// A handle to a running machine: it asks queries of type `Q` and gives answers of type `A`.
 ///
@@ -23,7 +23,7 @@ use crate::machine::{Coins, Fault, Machine, SystemCoins};
 /// # Example
 ///
 /// ```
-/// use queryables::machine::{Coins, Fault};
+/// use queryables::machine::{CoinSource, Coins, Fault};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -33,7 +33,7 @@ use crate::machine::{Coins, Fault, Machine, SystemCoins};
 ///
 /// impl Mechanism<()> for Counting {
 ///     type Machine = Counter;
-///     fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Counter, Fault> {
+///     fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Counter, Fault> {
 ///         Ok(Counter(0))
 ///     }
 /// }
@@ -41,7 +41,7 @@ use crate::machine::{Coins, Fault, Machine, SystemCoins};
 /// impl Machine for Counter {
 ///     type Query = ();
 ///     type Answer = u32;
-///     fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<u32, Fault> {
+///     fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<u32, Fault> {
 ///         self.0 += 1;
 ///         Ok(self.0)
 ///     }
@@ -64,7 +64,7 @@ pub struct Queryable<Q, A>(Arc<dyn Answers<Q, A> + Send + Sync>);
 /// # Example
 ///
 /// ```
-/// use queryables::machine::{Coins, Fault};
+/// use queryables::machine::{CoinSource, Coins, Fault};
 /// use queryables::prelude::*;
 /// use queryables::queryable::launch_local;
 /// use std::cell::Cell;
@@ -77,7 +77,7 @@ pub struct Queryable<Q, A>(Arc<dyn Answers<Q, A> + Send + Sync>);
 ///
 /// impl Mechanism<()> for Counting {
 ///     type Machine = Counter;
-///     fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Counter, Fault> {
+///     fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Counter, Fault> {
 ///         Ok(Counter(Rc::default()))
 ///     }
 /// }
@@ -85,7 +85,7 @@ pub struct Queryable<Q, A>(Arc<dyn Answers<Q, A> + Send + Sync>);
 /// impl Machine for Counter {
 ///     type Query = ();
 ///     type Answer = u32;
-///     fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<u32, Fault> {
+///     fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<u32, Fault> {
 ///         self.0.update(|count| count + 1);
 ///         Ok(self.0.get())
 ///     }
@@ -131,7 +131,7 @@ impl<S: Machine> Answers<S::Query, S::Answer> for Running<S> {
         let answering = Answering::begin();
         let mut running = self.lock(answering.outer)?;
         let (child, coins) = &mut *running;
-        child.ask(query, coins)
+        child.ask(query, &mut coins.coins())
     }
 }
 
@@ -202,7 +202,7 @@ macro_rules! handle {
             type Query = Q;
             type Answer = A;
 
-            fn step(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<A, Fault> {
+            fn step(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<A, Fault> {
                 self.ask(query).map_err(fault_of)
             }
         }
@@ -248,7 +248,7 @@ mod tests {
     impl Mechanism<()> for Witness {
         type Machine = Self;
 
-        fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Self, Fault> {
+        fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Self, Fault> {
             Ok(Self)
         }
     }
@@ -257,7 +257,7 @@ mod tests {
         type Query = Option<Queryable<Option<()>, bool>>;
         type Answer = bool;
 
-        fn step(&mut self, query: Self::Query, _: &mut dyn Coins) -> Result<bool, Fault> {
+        fn step(&mut self, query: Self::Query, _: &mut Coins<'_>) -> Result<bool, Fault> {
             if let Some(other) = query {
                 assert_eq!(other.ask(Some(())), Ok(true));
             }
@@ -270,7 +270,7 @@ mod tests {
     impl Mechanism<()> for Inner {
         type Machine = Self;
 
-        fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Self, Fault> {
+        fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Self, Fault> {
             Ok(Self)
         }
     }
@@ -279,7 +279,7 @@ mod tests {
         type Query = Option<()>;
         type Answer = bool;
 
-        fn step(&mut self, query: Option<()>, _: &mut dyn Coins) -> Result<bool, Fault> {
+        fn step(&mut self, query: Option<()>, _: &mut Coins<'_>) -> Result<bool, Fault> {
             assert!(query.is_some(), "panics without a query");
             Ok(Answering::now())
         }
@@ -309,7 +309,9 @@ mod tests {
         assert_eq!(inner.clone().ask(None), Err(AskError::Failed));
         assert_eq!(inner.ask(Some(())), Err(AskError::Closed));
         assert_eq!(
-            inner.clone().step(Some(()), &mut SystemCoins::new()),
+            inner
+                .clone()
+                .step(Some(()), &mut SystemCoins::new().coins()),
             Err(Fault::Failed)
         );
         assert!(!Answering::now());

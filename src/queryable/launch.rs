@@ -7,7 +7,7 @@ use crate::account::ContinuationRule;
 use crate::compose::{
     Child, Compositor, Discipline, FilterGate, Gate, Interactive, LaunchError, Leash, Parts,
 };
-use crate::machine::{Fault, Machine, Mechanism, Released, SystemCoins};
+use crate::machine::{CoinSource, Fault, Machine, Mechanism, Released, SystemCoins};
 use crate::privacy::{Measure, Private, Relation};
 
 /// Starts a mechanism on data, outside any compositor, and gives the handle to it.
@@ -19,10 +19,13 @@ use crate::privacy::{Measure, Private, Relation};
 /// # Errors
 ///
 /// The mechanism's fault.
-pub fn launch<D, M>(mechanism: &M, data: Arc<D>) -> Result<<M::Machine as Opens>::Handle, Fault>
+pub fn launch<D, M>(
+    mechanism: &M,
+    data: Arc<D>,
+) -> Result<<M::Machine as IntoHandle>::Handle, Fault>
 where
     D: ?Sized,
-    M: Mechanism<D, Machine: Opens>,
+    M: Mechanism<D, Machine: IntoHandle>,
 {
     launch_held(mechanism, data, Leash::default())
 }
@@ -32,13 +35,13 @@ pub(crate) fn launch_held<D, M>(
     mechanism: &M,
     data: Arc<D>,
     leash: Leash,
-) -> Result<<M::Machine as Opens>::Handle, Fault>
+) -> Result<<M::Machine as IntoHandle>::Handle, Fault>
 where
     D: ?Sized,
-    M: Mechanism<D, Machine: Opens>,
+    M: Mechanism<D, Machine: IntoHandle>,
 {
     let mut coins = SystemCoins::new();
-    let child = Child::start(mechanism, &data, leash, &mut coins)?;
+    let child = Child::start(mechanism, &data, leash, &mut coins.coins())?;
     M::Machine::open(child, coins).ok_or(Fault::Failed)
 }
 
@@ -57,7 +60,7 @@ where
     S: Machine + 'static,
 {
     let mut coins = SystemCoins::new();
-    let child = Child::root(mechanism, &data, &mut coins)?;
+    let child = Child::root(mechanism, &data, &mut coins.coins())?;
     Ok(LocalQueryable::new(child, coins))
 }
 
@@ -69,7 +72,7 @@ where
     note = "a handle can be sent between threads: what it holds must be a `Machine` that is `Send`",
     note = "one that is not `Send` can be launched with `launch_local`, and stays on its thread"
 )]
-pub trait Opens: Sized {
+pub trait IntoHandle: Sized {
     /// The handle.
     type Handle;
 
@@ -78,7 +81,7 @@ pub trait Opens: Sized {
     fn open(child: Child<Self>, coins: SystemCoins) -> Option<Self::Handle>;
 }
 
-impl<S: Machine + Send + 'static> Opens for S {
+impl<S: Machine + Send + 'static> IntoHandle for S {
     type Handle = Queryable<S::Query, S::Answer>;
 
     fn open(child: Child<Self>, coins: SystemCoins) -> Option<Self::Handle> {
@@ -86,7 +89,7 @@ impl<S: Machine + Send + 'static> Opens for S {
     }
 }
 
-impl<D: ?Sized, G: Gate, R, X> Opens for Compositor<D, G, R, X> {
+impl<D: ?Sized, G: Gate, R, X> IntoHandle for Compositor<D, G, R, X> {
     type Handle = Self;
 
     fn open(child: Child<Self>, _coins: SystemCoins) -> Option<Self> {
@@ -95,7 +98,7 @@ impl<D: ?Sized, G: Gate, R, X> Opens for Compositor<D, G, R, X> {
     }
 }
 
-impl<K: Ord, D: ?Sized, F: ContinuationRule, R, X> Opens
+impl<K: Ord, D: ?Sized, F: ContinuationRule, R, X> IntoHandle
     for Parts<K, Compositor<D, FilterGate<F>, R, X>>
 {
     type Handle = Self;
@@ -122,13 +125,13 @@ where
     pub fn launch<M>(
         &self,
         mechanism: &M,
-    ) -> Result<<M::Machine as Opens>::Handle, LaunchError<<G::Measure as Measure>::Loss>>
+    ) -> Result<<M::Machine as IntoHandle>::Handle, LaunchError<<G::Measure as Measure>::Loss>>
     where
-        M: Mechanism<D, Machine: Opens> + Private<G::Measure, R>,
+        M: Mechanism<D, Machine: IntoHandle> + Private<G::Measure, R>,
         X: Interactive,
     {
         let mut coins = SystemCoins::new();
-        let child = self.launch_with(mechanism, &mut coins)?;
+        let child = self.launch_with(mechanism, &mut coins.coins())?;
         M::Machine::open(child, coins).ok_or(LaunchError::Failed)
     }
 
@@ -148,7 +151,7 @@ where
         X: Interactive,
     {
         let mut coins = SystemCoins::new();
-        let child = self.launch_with(mechanism, &mut coins)?;
+        let child = self.launch_with(mechanism, &mut coins.coins())?;
         Ok(LocalQueryable::new(child, coins))
     }
 
@@ -164,6 +167,6 @@ where
     where
         M: Mechanism<D, Machine = Released<A>> + Private<G::Measure, R>,
     {
-        self.release_with(mechanism, &mut SystemCoins::new())
+        self.release_with(mechanism, &mut SystemCoins::new().coins())
     }
 }

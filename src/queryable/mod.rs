@@ -10,4 +10,4 @@ mod launch;
 pub use handle::{LocalQueryable, Queryable};
 #[cfg(feature = "opendp")]
 pub(crate) use launch::launch_held;
-pub use launch::{LocalHandle, Opens, launch, launch_local};
+pub use launch::{IntoHandle, LocalHandle, launch, launch_local};

@@ -1,4 +1,4 @@
-//! Coins that take every branch, one after the other.
+//! CoinSource that take every branch, one after the other.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 use super::error::{MOST_DRAWS, MOST_OUTCOMES};
 use super::laws::{Listed, list};
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{Coins, CoinsError, Law, Support};
+use crate::machine::{CoinSource, CoinsError, Law, Support};
 
 /// One draw that was made on a path: what was asked for, as a hash, and what came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -148,7 +148,7 @@ fn mass_of(forks: &[Fork]) -> Interval {
     product
 }
 
-/// Coins that first follow a given path, then the branch that is being explored, and take the
+/// CoinSource that first follow a given path, then the branch that is being explored, and take the
 /// first branch of every draw beyond.
 #[derive(Debug)]
 pub(super) struct Branching<'a> {
@@ -253,7 +253,7 @@ fn hash(asked: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-impl Coins for Branching<'_> {
+impl CoinSource for Branching<'_> {
     fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
         let drawn = self.branch(hash(&("uniform", below)), || {
             let outcomes = below.get();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     fn explore<T>(
-        mut code: impl FnMut(&mut dyn Coins) -> T,
+        mut code: impl FnMut(&mut dyn CoinSource) -> T,
     ) -> Result<Vec<(T, Rational)>, VerifyError> {
         let outcomes = every_path(&[], &Rational::ZERO, |coins| Ok(code(coins)))?;
         let masses = outcomes.list.iter().map(|outcome| outcome.mass.low());
@@ -392,7 +392,7 @@ mod tests {
     struct UntilHeads;
 
     impl Law for UntilHeads {
-        fn sample(&self, coins: &mut dyn Coins) -> Result<i128, CoinsError> {
+        fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
             let mut tosses = 1;
             while coins.uniform(below(2))? == 0 {
                 tosses += 1;

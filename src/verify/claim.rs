@@ -276,7 +276,7 @@ where
 ///
 /// impl Mechanism<bool> for Respond {
 ///     type Machine = Released<bool>;
-///     fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+///     fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
 ///         Ok(Released(**data ^ (coins.weighted(&[3, 1])? == 1)))
 ///     }
 /// }

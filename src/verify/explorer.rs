@@ -10,7 +10,7 @@ use super::error::LIMIT;
 use super::side::{Running, Side};
 use super::tree::{Branch, Ending, Expansion, Groups, Node, Step};
 use super::{Rational, VerifyError};
-use crate::machine::Fault;
+use crate::machine::{CoinSource, Fault};
 
 /// How machines are run.
 pub(super) struct Explorer<'a, Q, A> {
@@ -75,7 +75,7 @@ where
         let mut groups = Groups::default();
         for (index, side) in self.sides.iter().enumerate() {
             let step = self.step(&[], |coins| {
-                Ok(match side.start(coins) {
+                Ok(match side.start(&mut coins.coins()) {
                     Ok(machine) => (Ok(()), machine.state()),
                     Err(_) => (Err(Fault::Failed), None),
                 })
@@ -101,7 +101,7 @@ where
             for branch in branches {
                 let run = |coins: &mut Branching<'_>| {
                     let mut machine = replay(side, &node.transcript, coins)?;
-                    let answer = machine.answer(query.clone(), coins);
+                    let answer = machine.answer(query.clone(), &mut coins.coins());
                     // A machine that failed is not touched again: it may have panicked halfway.
                     let state = is_open(&answer).then(|| machine.state()).flatten();
                     Ok((answer, state))
@@ -186,9 +186,11 @@ fn replay<'a, Q: Clone, A: Eq>(
     transcript: &[(Q, Result<A, Fault>)],
     coins: &mut Branching<'_>,
 ) -> Result<Box<dyn Running<Q, A> + 'a>, VerifyError> {
-    let mut machine = side.start(coins).map_err(|_| VerifyError::Diverged)?;
+    let mut machine = side
+        .start(&mut coins.coins())
+        .map_err(|_| VerifyError::Diverged)?;
     for (query, answer) in transcript {
-        if machine.answer(query.clone(), coins) != *answer {
+        if machine.answer(query.clone(), &mut coins.coins()) != *answer {
             return Err(VerifyError::Diverged);
         }
     }

@@ -11,11 +11,11 @@ pub(super) struct Side<'a, Q, A> {
 }
 
 type Start<'a, Q, A> =
-    dyn Fn(&mut dyn Coins) -> Result<Box<dyn Running<Q, A> + 'a>, Fault> + Send + Sync + 'a;
+    dyn Fn(&mut Coins<'_>) -> Result<Box<dyn Running<Q, A> + 'a>, Fault> + Send + Sync + 'a;
 
 /// A started machine, and its state where it shows it.
 pub(super) trait Running<Q, A> {
-    fn answer(&mut self, query: Q, coins: &mut dyn Coins) -> Result<A, Fault>;
+    fn answer(&mut self, query: Q, coins: &mut Coins<'_>) -> Result<A, Fault>;
     fn state(&self) -> Option<Vec<u8>>;
 }
 
@@ -23,7 +23,7 @@ struct Opaque<S>(S);
 struct Transparent<S>(S);
 
 impl<S: Machine> Running<S::Query, S::Answer> for Opaque<S> {
-    fn answer(&mut self, query: S::Query, coins: &mut dyn Coins) -> Result<S::Answer, Fault> {
+    fn answer(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<S::Answer, Fault> {
         guarded(|| self.0.step(query, coins))
     }
 
@@ -33,7 +33,7 @@ impl<S: Machine> Running<S::Query, S::Answer> for Opaque<S> {
 }
 
 impl<S: Machine + Inspect> Running<S::Query, S::Answer> for Transparent<S> {
-    fn answer(&mut self, query: S::Query, coins: &mut dyn Coins) -> Result<S::Answer, Fault> {
+    fn answer(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<S::Answer, Fault> {
         guarded(|| self.0.step(query, coins))
     }
 
@@ -50,7 +50,7 @@ impl<'a, Q, A> Side<'a, Q, A> {
         D: Send + Sync + ?Sized,
         M: Mechanism<D, Machine: Machine<Query = Q, Answer = A>> + Sync + ?Sized,
     {
-        let start = move |coins: &mut dyn Coins| {
+        let start = move |coins: &mut Coins<'_>| {
             let machine = guarded(|| mechanism.start(data, coins))?;
             Ok(Box::new(Opaque(machine)) as Box<dyn Running<Q, A> + 'a>)
         };
@@ -65,7 +65,7 @@ impl<'a, Q, A> Side<'a, Q, A> {
         D: Send + Sync + ?Sized,
         M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect> + Sync + ?Sized,
     {
-        let start = move |coins: &mut dyn Coins| {
+        let start = move |coins: &mut Coins<'_>| {
             let machine = guarded(|| mechanism.start(data, coins))?;
             Ok(Box::new(Transparent(machine)) as Box<dyn Running<Q, A> + 'a>)
         };
@@ -76,7 +76,7 @@ impl<'a, Q, A> Side<'a, Q, A> {
 
     pub(super) fn start(
         &self,
-        coins: &mut dyn Coins,
+        coins: &mut Coins<'_>,
     ) -> Result<Box<dyn Running<Q, A> + 'a>, Fault> {
         (self.start)(coins)
     }

@@ -4,7 +4,7 @@ use std::fmt::{self, Debug};
 
 use super::Interval;
 use super::interval::in_short;
-use crate::machine::{Adversary, Coins, CoinsError, Fault};
+use crate::machine::{Adversary, CoinSource, CoinsError, Fault};
 
 /// A deterministic adversary against a pair of datasets: what it asks, and how it goes on after
 /// each answer. It prints as a person would tell it, and plays as an [`Adversary`].
@@ -89,7 +89,7 @@ impl<Q: Clone, A: PartialEq> Adversary for Player<'_, Q, A> {
     fn ask(
         &mut self,
         last: Option<&Result<A, Fault>>,
-        _coins: &mut dyn Coins,
+        _coins: &mut dyn CoinSource,
     ) -> Result<Option<Q>, CoinsError> {
         if let (Some(last), Some(Strategy::Ask { then, .. })) = (last, self.at) {
             let known = then.iter().find(|(answer, _)| answer == last);

@@ -39,7 +39,7 @@ where
 {
     type Machine = TruncatedMachine<M::Machine, L>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(TruncatedMachine {
             odometer: self.odometer.start(data, coins)?,
             threshold: self.threshold.clone(),
@@ -61,7 +61,7 @@ impl<S: Machine + Metered> Machine for TruncatedMachine<S, S::Loss> {
     /// `None` where the threshold is crossed; nothing is answered after it.
     type Answer = Option<S::Answer>;
 
-    fn step(&mut self, query: S::Query, coins: &mut dyn Coins) -> Result<Self::Answer, Fault> {
+    fn step(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         if self.crossed {
             return Err(Fault::Failed);
         }

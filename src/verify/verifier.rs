@@ -38,7 +38,7 @@ use crate::privacy::{Epsilon, Order};
 ///
 /// impl Mechanism<bool> for Responding {
 ///     type Machine = Respond;
-///     fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Respond, Fault> {
+///     fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Respond, Fault> {
 ///         Ok(Respond(**data))
 ///     }
 /// }
@@ -46,7 +46,7 @@ use crate::privacy::{Epsilon, Order};
 /// impl Machine for Respond {
 ///     type Query = ();
 ///     type Answer = bool;
-///     fn step(&mut self, (): (), coins: &mut dyn Coins) -> Result<bool, Fault> {
+///     fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<bool, Fault> {
 ///         Ok(self.0 ^ (coins.weighted(&[3, 1])? == 1))
 ///     }
 /// }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::branching::{Branching, every_path_twice};
 use super::error::LIMIT;
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{Adversary, Coins, CoinsError, Law, Machine, Mechanism, View, view_of};
+use crate::machine::{Adversary, CoinSource, CoinsError, Law, Machine, Mechanism, View, view_of};
 
 /// A probability distribution with finitely many outcomes.
 ///
@@ -103,7 +103,7 @@ impl<T> Distribution<T> {
 ///
 /// impl Mechanism<bool> for Respond {
 ///     type Machine = Released<bool>;
-///     fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+///     fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
 ///         Ok(Released(**data ^ (coins.weighted(&[3, 1])? == 1)))
 ///     }
 /// }
@@ -157,7 +157,7 @@ where
 /// One source of coins for both sides of a conversation.
 struct Shared<'a, 'b, 'c>(&'a RefCell<&'b mut Branching<'c>>);
 
-impl Coins for Shared<'_, '_, '_> {
+impl CoinSource for Shared<'_, '_, '_> {
     fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
         self.0.borrow_mut().uniform(below)
     }

@@ -28,7 +28,7 @@ where
 impl<D: ?Sized, L, M: Mechanism<D>> Mechanism<D> for Stated<L, M> {
     type Machine = M::Machine;
 
-    fn start(&self, data: &Arc<D>, coins: &mut dyn Coins) -> Result<M::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<M::Machine, Fault> {
         self.mechanism.start(data, coins)
     }
 }
@@ -54,7 +54,7 @@ pub struct Answer(pub Touches);
 impl<D: ?Sized> Mechanism<D> for Answer {
     type Machine = Released<usize>;
 
-    fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         self.0.touch(&**data);
         Ok(Released(self.0.count()))
     }
@@ -72,7 +72,7 @@ pub struct Counter {
 impl<D: ?Sized> Mechanism<D> for Count {
     type Machine = Counter;
 
-    fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Counter, Fault> {
+    fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Counter, Fault> {
         self.0.touch(&**data);
         Ok(Counter {
             asked: 0,
@@ -85,7 +85,7 @@ impl Machine for Counter {
     type Query = ();
     type Answer = usize;
 
-    fn step(&mut self, (): (), _coins: &mut dyn Coins) -> Result<usize, Fault> {
+    fn step(&mut self, (): (), _coins: &mut Coins<'_>) -> Result<usize, Fault> {
         self.touches.touch(&());
         self.asked += 1;
         Ok(self.asked)
@@ -112,7 +112,7 @@ impl<D: ?Sized, A> Clone for Run<D, A> {
 impl<D: ?Sized, A> Mechanism<D> for Run<D, A> {
     type Machine = Released<A>;
 
-    fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Released<A>, Fault> {
+    fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Released<A>, Fault> {
         (self.0)(data).map(Released)
     }
 }
@@ -139,7 +139,7 @@ impl<D: ?Sized, Q, A> Clone for Ask<D, Q, A> {
 impl<D: ?Sized, Q, A> Mechanism<D> for Ask<D, Q, A> {
     type Machine = Asking<D, Q, A>;
 
-    fn start(&self, data: &Arc<D>, _coins: &mut dyn Coins) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(Asking(Arc::clone(data), Arc::clone(&self.0)))
     }
 }
@@ -148,7 +148,7 @@ impl<D: ?Sized, Q, A> Machine for Asking<D, Q, A> {
     type Query = Q;
     type Answer = A;
 
-    fn step(&mut self, query: Q, _coins: &mut dyn Coins) -> Result<A, Fault> {
+    fn step(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<A, Fault> {
         (self.1)(&self.0, query)
     }
 }

@@ -17,7 +17,7 @@ impl Private<ZCdp, AddRemove> for Mine {
 impl Mechanism<()> for Mine {
     type Machine = Released<u8>;
 
-    fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Released<u8>, Fault> {
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
         Ok(Released(1))
     }
 }

@@ -17,7 +17,7 @@ impl Private<ProbabilisticDp, AddRemove> for Mine {
 impl Mechanism<()> for Mine {
     type Machine = Counter;
 
-    fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Counter, Fault> {
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Counter, Fault> {
         Ok(Counter)
     }
 }
@@ -28,7 +28,7 @@ impl Machine for Counter {
     type Query = ();
     type Answer = u8;
 
-    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<u8, Fault> {
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<u8, Fault> {
         Ok(1)
     }
 }

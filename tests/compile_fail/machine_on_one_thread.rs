@@ -18,7 +18,7 @@ impl Private<PureDp, AddRemove> for Mine {
 impl Mechanism<()> for Mine {
     type Machine = Local;
 
-    fn start(&self, _: &Arc<()>, _: &mut dyn Coins) -> Result<Local, Fault> {
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Local, Fault> {
         Ok(Local(Rc::new(1)))
     }
 }
@@ -29,7 +29,7 @@ impl Machine for Local {
     type Query = ();
     type Answer = u8;
 
-    fn step(&mut self, (): (), _: &mut dyn Coins) -> Result<u8, Fault> {
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<u8, Fault> {
         Ok(*self.0)
     }
 }

@@ -113,7 +113,7 @@ struct Child {
 impl Mechanism<bool> for Home {
     type Machine = Running;
 
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Running, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Running, Fault> {
         Ok(Running {
             bug: self.bug,
             bit: **data,
@@ -132,7 +132,7 @@ impl Mechanism<bool> for Home {
 }
 
 impl Running {
-    fn noise(&mut self, coins: &mut dyn Coins) -> Result<bool, Fault> {
+    fn noise(&mut self, coins: &mut Coins<'_>) -> Result<bool, Fault> {
         if self.bug == Bug::ReusedNoise
             && let Some(noise) = self.noise
         {
@@ -170,7 +170,7 @@ impl Running {
         Reply::Child(self.handles.len() - 1)
     }
 
-    fn launch(&mut self, kid: Kid, under: bool, coins: &mut dyn Coins) -> Result<Reply, Fault> {
+    fn launch(&mut self, kid: Kid, under: bool, coins: &mut Coins<'_>) -> Result<Reply, Fault> {
         let cost = match kid {
             Kid::Claiming(cost) if cost < 0 && self.bug != Bug::NegativeLoss => {
                 return Ok(Reply::NotALoss);
@@ -209,7 +209,7 @@ impl Running {
         Ok(self.push(kid))
     }
 
-    fn ask(&mut self, handle: usize, coins: &mut dyn Coins) -> Result<Reply, Fault> {
+    fn ask(&mut self, handle: usize, coins: &mut Coins<'_>) -> Result<Reply, Fault> {
         let halted = self.halted && self.bug != Bug::HaltForgetsChildren;
         let Some(&number) = self.handles.get(handle) else {
             return Err(Fault::InvalidQuery("no such child"));
@@ -230,7 +230,7 @@ impl Machine for Running {
     type Query = Query;
     type Answer = Reply;
 
-    fn step(&mut self, query: Query, coins: &mut dyn Coins) -> Result<Reply, Fault> {
+    fn step(&mut self, query: Query, coins: &mut Coins<'_>) -> Result<Reply, Fault> {
         match query {
             Query::Launch(_) | Query::LaunchUnder(_) if self.halted => Ok(Reply::Refused),
             Query::Launch(kid) => self.launch(kid, false, coins),

@@ -55,7 +55,7 @@ pub(crate) struct Responding {
 impl Mechanism<bool> for Respond {
     type Machine = Responding;
 
-    fn start(&self, data: &Arc<bool>, _: &mut dyn Coins) -> Result<Responding, Fault> {
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Responding, Fault> {
         Ok(Responding {
             bit: **data,
             odds: self.odds,
@@ -68,7 +68,7 @@ impl Machine for Responding {
     type Query = ();
     type Answer = bool;
 
-    fn step(&mut self, (): (), coins: &mut dyn Coins) -> Result<bool, Fault> {
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<bool, Fault> {
         if self.left == 0 {
             return Err(Fault::Exhausted);
         }
@@ -127,7 +127,7 @@ pub(crate) struct Released1(pub(crate) u64);
 impl Mechanism<bool> for Released1 {
     type Machine = Released<bool>;
 
-    fn start(&self, data: &Arc<bool>, coins: &mut dyn Coins) -> Result<Released<bool>, Fault> {
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
         Ok(Released(**data ^ (coins.weighted(&[self.0, 1])? == 1)))
     }
 }

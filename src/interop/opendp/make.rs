@@ -10,12 +10,12 @@ use super::{Embeddable, Member, Reaches, error};
 use crate::compose::Leash;
 use crate::machine::Mechanism;
 use crate::privacy::Private;
-use crate::queryable::{Opens, launch_held};
+use crate::queryable::{IntoHandle, launch_held};
 
 /// An OpenDP measurement that starts a mechanism `M` of this crate and emits its handle.
 pub type Embedded<DI, MI, Me, M> = Measurement<DI, MI, <Me as Embeddable>::OpenDp, HandleOf<M, DI>>;
 
-type HandleOf<M, DI> = <<M as Mechanism<Member<DI>>>::Machine as Opens>::Handle;
+type HandleOf<M, DI> = <<M as Mechanism<Member<DI>>>::Machine as IntoHandle>::Handle;
 
 /// An OpenDP measurement that, when it is invoked, starts an interactive mechanism of this crate, a
 /// [`Filter`](crate::compose::Filter) above all, and emits its handle.
@@ -56,7 +56,7 @@ where
     (DI, MI): MetricSpace,
     Me: Embeddable,
     R: Reaches<DI, MI>,
-    M: Mechanism<Member<DI>, Machine: Opens> + Private<Me, R> + 'static,
+    M: Mechanism<Member<DI>, Machine: IntoHandle> + Private<Me, R> + 'static,
 {
     let mechanism = Rc::new(mechanism);
     let started = Rc::clone(&mechanism);
@@ -76,7 +76,7 @@ where
             let loss = R::steps(&domain, &metric, d_in)
                 .and_then(|distance| mechanism.loss_at(&measure, distance))
                 .map_err(|unknown| error::map(unknown.0))?;
-            if !measure.owns(&loss) {
+            if !measure.is_valid(&loss) {
                 return Err(error::map("the stated loss is not one of the measure"));
             }
             Ok(measure.distance(&loss))

@@ -104,7 +104,7 @@ where
 {
     type Machine = Released<TO>;
 
-    fn start(&self, data: &Arc<Member<DI>>, _: &mut dyn Coins) -> Result<Released<TO>, Fault> {
+    fn start(&self, data: &Arc<Member<DI>>, _: &mut Coins<'_>) -> Result<Released<TO>, Fault> {
         self.invoke(data, &Frame::default()).map(Released)
     }
 }
@@ -119,7 +119,7 @@ where
 {
     type Machine = Asked<Q, A>;
 
-    fn start(&self, data: &Arc<Member<DI>>, _: &mut dyn Coins) -> Result<Asked<Q, A>, Fault> {
+    fn start(&self, data: &Arc<Member<DI>>, _: &mut Coins<'_>) -> Result<Asked<Q, A>, Fault> {
         let frame = Frame::default();
         let queryable = self.invoke(data, &frame)?;
         Ok(Asked { queryable, frame })
@@ -137,7 +137,7 @@ impl<Q: 'static, A: Value> Machine for Asked<Q, A> {
     type Query = Q;
     type Answer = A;
 
-    fn step(&mut self, query: Q, _: &mut dyn Coins) -> Result<A, Fault> {
+    fn step(&mut self, query: Q, _: &mut Coins<'_>) -> Result<A, Fault> {
         let mut queryable = self.queryable.clone();
         self.frame.run(move || queryable.eval(&query))
     }

@@ -15,7 +15,7 @@ use crate::privacy::{
 ///
 /// let grid = RdpGrid::new(["2".parse()?, "8".parse()?])?;
 /// let curve = grid.curve(["0.1".parse()?, "0.4".parse()?])?;
-/// assert!(grid.owns(&curve));
+/// assert!(grid.is_valid(&curve));
 /// assert_eq!(curve.to_string(), "[0.1, 0.4]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -160,7 +160,7 @@ impl Measure for RdpGrid {
         self.filled(self.orders.iter().map(|_| Epsilon::ZERO).collect())
     }
 
-    fn owns(&self, loss: &RdpCurve) -> bool {
+    fn is_valid(&self, loss: &RdpCurve) -> bool {
         loss.orders == self.orders
     }
 
@@ -216,12 +216,12 @@ mod tests {
             })
         );
         let short = RdpGrid::new([two]).unwrap().zero();
-        assert!(!grid().owns(&short));
+        assert!(!grid().is_valid(&short));
         assert_eq!(short.partial_cmp(&curve("0", "0")), None);
         let others = RdpGrid::new(["2", "8"].map(|order| order.parse().unwrap())).unwrap();
-        assert!(!grid().owns(&others.zero()));
+        assert!(!grid().is_valid(&others.zero()));
         assert_eq!(others.zero().partial_cmp(&curve("1", "1")), None);
-        assert!(grid().owns(&curve("1", "1")));
+        assert!(grid().is_valid(&curve("1", "1")));
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::hash::{Hash, Hasher};
 
 use proptest::prelude::*;
 
-use crate::machine::{Adversary, Coins, CoinsError, Fault};
+use crate::machine::{Adversary, CoinSource, CoinsError, Fault};
 
 /// How an adversary goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl<Q: Clone, A: Hash> Adversary for Reactive<Q, A> {
     fn ask(
         &mut self,
         last: Option<&Result<A, Fault>>,
-        _coins: &mut dyn Coins,
+        _coins: &mut dyn CoinSource,
     ) -> Result<Option<Q>, CoinsError> {
         if let (Some(last), Reaction::Ask { then, .. }) = (last, &self.next) {
             let [one, other] = &**then;

@@ -100,7 +100,7 @@ impl FiniteMechanism {
 impl Mechanism<bool> for FiniteMechanism {
     type Machine = FiniteMachine;
 
-    fn start(&self, data: &Arc<bool>, _coins: &mut dyn Coins) -> Result<FiniteMachine, Fault> {
+    fn start(&self, data: &Arc<bool>, _coins: &mut Coins<'_>) -> Result<FiniteMachine, Fault> {
         Ok(FiniteMachine {
             mechanism: self.clone(),
             bit: **data,
@@ -127,7 +127,7 @@ impl Machine for FiniteMachine {
     type Query = usize;
     type Answer = usize;
 
-    fn step(&mut self, query: usize, coins: &mut dyn Coins) -> Result<usize, Fault> {
+    fn step(&mut self, query: usize, coins: &mut Coins<'_>) -> Result<usize, Fault> {
         let odds = self.mechanism.odds.get(query);
         let [one, other] = odds.ok_or(Fault::InvalidQuery("no such query"))?;
         self.left = self.left.checked_sub(1).ok_or(Fault::Exhausted)?;

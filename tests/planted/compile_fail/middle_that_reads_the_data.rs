@@ -15,12 +15,12 @@ impl Middle for Peeking {
         &mut self,
         (): (),
         data: &bool,
-        _: &mut dyn Coins,
+        _: &mut Coins<'_>,
     ) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer(*data))
     }
 
-    fn on_answer(&mut self, answer: bool, _: &mut dyn Coins) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: bool, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         Ok(Move::Answer(answer))
     }
 }

@@ -1,0 +1,210 @@
+//! How running things are stopped for good.
+//!
+//! Everything that somebody may stop carries a token: a chain of links, one for each ancestor that
+//! may ever stop it. Stopping a link stops everything below. Ancestors that never stop anybody add
+//! no link, so that the usual token has nothing to check.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use thiserror::Error;
+
+/// Why something was stopped for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+pub enum Stop {
+    /// A later launch in a sequential compositor froze it; or the answer in which it was made is
+    /// over.
+    #[error("frozen by a later launch, or by the end of the answer that it was made in")]
+    Frozen,
+    /// A compositor that it lives in halted at a launch that it did not admit.
+    #[error("halted after a launch that was not admitted")]
+    Halted,
+}
+
+/// Says whether somebody has stopped what carries it. Clones are the same token.
+///
+/// ```
+/// use queryables::machine::{Stop, StopToken};
+///
+/// let (parent, stopper) = StopToken::default().extended();
+/// let (child, _) = parent.extended();
+/// stopper.stop(Stop::Halted);
+/// assert_eq!(child.check(), Err(Stop::Halted));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct StopToken(Option<Arc<Link>>);
+
+#[derive(Debug)]
+struct Link {
+    stopped: AtomicU8,
+    above: StopToken,
+    /// A second chain, for a token that two can stop.
+    beside: StopToken,
+}
+
+const RUNNING: u8 = 0;
+const FROZEN: u8 = 1;
+const HALTED: u8 = 2;
+
+impl StopToken {
+    /// A token below this one, and what stops it.
+    #[must_use]
+    pub fn extended(&self) -> (Self, Stopper) {
+        let link = Arc::new(Link::below(self.clone(), Self::default()));
+        (Self(Some(Arc::clone(&link))), Stopper(link))
+    }
+
+    /// A token that is stopped where either is.
+    #[must_use]
+    pub fn joined(&self, other: &Self) -> Self {
+        match (&self.0, &other.0) {
+            (None, _) => other.clone(),
+            (_, None) => self.clone(),
+            _ => Self(Some(Arc::new(Link::below(self.clone(), other.clone())))),
+        }
+    }
+
+    /// Whether what carries it may go on.
+    ///
+    /// # Errors
+    ///
+    /// Why not; the lowest stop is reported.
+    #[inline]
+    pub fn check(&self) -> Result<(), Stop> {
+        // The usual token has no link.
+        if self.0.is_none() {
+            return Ok(());
+        }
+        self.check_links()
+    }
+
+    fn check_links(&self) -> Result<(), Stop> {
+        let mut token = self;
+        while let Some(link) = &token.0 {
+            // Acquire: whoever sees a stop also sees what was done before it.
+            match link.stopped.load(Ordering::Acquire) {
+                RUNNING => link.beside.check()?,
+                FROZEN => return Err(Stop::Frozen),
+                _ => return Err(Stop::Halted),
+            }
+            token = &link.above;
+        }
+        Ok(())
+    }
+}
+
+impl Link {
+    fn below(above: StopToken, beside: StopToken) -> Self {
+        Self {
+            stopped: AtomicU8::new(RUNNING),
+            above,
+            beside,
+        }
+    }
+}
+
+/// A long chain is let go of link by link: each letting go of the next in turn would need a stack
+/// as deep as the chain, and its length is the analyst's choice.
+impl Drop for Link {
+    fn drop(&mut self) {
+        let mut chains = vec![
+            std::mem::take(&mut self.above),
+            std::mem::take(&mut self.beside),
+        ];
+        while let Some(StopToken(chain)) = chains.pop() {
+            if let Some(mut link) = chain.and_then(Arc::into_inner) {
+                chains.push(std::mem::take(&mut link.above));
+                chains.push(std::mem::take(&mut link.beside));
+            }
+        }
+    }
+}
+
+/// Stops one token, and everything below it.
+#[derive(Debug)]
+pub struct Stopper(Arc<Link>);
+
+impl Stopper {
+    /// Stops it for good. The first reason stays.
+    pub fn stop(&self, why: Stop) {
+        let why = match why {
+            Stop::Frozen => FROZEN,
+            Stop::Halted => HALTED,
+        };
+        // Release: see the acquire above. Where it was stopped before, nothing changes.
+        let _ = self
+            .0
+            .stopped
+            .compare_exchange(RUNNING, why, Ordering::Release, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_reaches_everything_below_and_nothing_above() {
+        let root = StopToken::default();
+        let (parent, stops_parent) = root.extended();
+        let (child, stops_child) = parent.extended();
+        let (grandchild, _stopper) = child.extended();
+        let (sibling, _stopper) = parent.extended();
+
+        stops_child.stop(Stop::Frozen);
+        assert_eq!(grandchild.check(), Err(Stop::Frozen));
+        assert_eq!(child.check(), Err(Stop::Frozen));
+        assert_eq!(sibling.check(), Ok(()));
+        assert_eq!(parent.check(), Ok(()));
+
+        stops_parent.stop(Stop::Halted);
+        assert_eq!(sibling.check(), Err(Stop::Halted));
+        assert_eq!(root.check(), Ok(()));
+    }
+
+    #[test]
+    fn the_first_reason_stays() {
+        let (token, stopper) = StopToken::default().extended();
+        stopper.stop(Stop::Frozen);
+        stopper.stop(Stop::Halted);
+        assert_eq!(token.check(), Err(Stop::Frozen));
+    }
+
+    #[test]
+    fn a_chain_of_any_length_can_be_let_go() {
+        let mut token = StopToken::default();
+        for _ in 0..200_000 {
+            token = token.extended().0;
+        }
+        assert_eq!(token.check(), Ok(()));
+        drop(token);
+    }
+
+    #[test]
+    fn a_joined_token_is_stopped_where_either_is() {
+        for which in [0, 1] {
+            let chains = [
+                StopToken::default().extended(),
+                StopToken::default().extended(),
+            ];
+            let joined = chains[0].0.joined(&chains[1].0);
+            let (below, _stopper) = joined.extended();
+            assert_eq!(below.check(), Ok(()));
+            chains[which].1.stop(Stop::Halted);
+            assert_eq!(joined.check(), Err(Stop::Halted));
+            assert_eq!(below.check(), Err(Stop::Halted));
+            assert_eq!(chains[1 - which].0.check(), Ok(()));
+        }
+        let (alone, stopper) = StopToken::default().extended();
+        let joined = [
+            StopToken::default().joined(&alone),
+            alone.joined(&StopToken::default()),
+        ];
+        stopper.stop(Stop::Frozen);
+        assert!(
+            joined
+                .iter()
+                .all(|token| token.check() == Err(Stop::Frozen))
+        );
+    }
+}
