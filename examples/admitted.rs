@@ -7,9 +7,9 @@
 use std::error::Error;
 
 use queryables::account::{
-    Accumulator, ContinuationRule, DefaultAccumulator, LossOf, compare, nonadaptive,
+    Accumulator, ChildLoss, ContinuationRule, DefaultAccumulator, ThroughZCdp, compare, nonadaptive,
 };
-use queryables::privacy::convert::{gdp, zcdp};
+use queryables::privacy::convert::gdp;
 use queryables::privacy::{EpsilonDelta, Gdp, Implies, ZCdp};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -53,8 +53,7 @@ pub(crate) fn table() -> Result<String, Box<dyn Error>> {
         "|---|---:|---|".to_owned(),
     ]);
     let rho = Gdp.imply(&mu, &ZCdp)?;
-    let most = zcdp::budget(budget.epsilon, budget.delta)?;
-    let zcdp = count(ZCdp.accumulator().capped(most), &rho);
+    let zcdp = count(ThroughZCdp::for_zcdp(budget)?, &rho);
     let most = gdp::budget(budget.epsilon, budget.delta);
     let gdp = count(Gdp.accumulator().capped(most), &mu);
     lines.push(format!("| zCDP, tight | {zcdp} | yes |"));
@@ -64,9 +63,10 @@ pub(crate) fn table() -> Result<String, Box<dyn Error>> {
 }
 
 /// Launches until the first refusal.
-fn count<F: ContinuationRule>(mut rule: F, loss: &LossOf<F>) -> u64 {
+fn count<F: ContinuationRule>(mut rule: F, loss: &ChildLoss<F>) -> u64 {
     let mut launches = 0;
-    while rule.charge(loss).is_ok() {
+    while let Ok(next) = rule.charge(loss) {
+        rule = next;
         launches += 1;
     }
     launches

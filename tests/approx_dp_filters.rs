@@ -5,9 +5,14 @@ mod common;
 use std::sync::Arc;
 
 use common::{Answer, Count, at, epsilon, pair};
-use queryables::account::{Accumulator, Whitehouse, compare};
+use queryables::account::{Accumulator, ThroughRdp, ThroughZCdp, Whitehouse, compare};
+use queryables::compose::Refusal;
+use queryables::mechanisms::{
+    Attribute, GaussianCount, Lattice, NoisyCount, Predicate, SampledGaussianSum,
+};
 use queryables::prelude::*;
-use queryables::privacy::{RestatedAt, Rho, ZCdp};
+use queryables::privacy::convert::{rdp, zcdp};
+use queryables::privacy::{RdpGrid, Renyi, RestatedAt, Rho, ZCdp};
 
 #[test]
 fn every_rule_runs_a_concurrent_filter() {
@@ -49,8 +54,7 @@ fn an_accumulator_runs_an_odometer_and_capped_a_filter() {
         .launch(&at(pair("0.1", "1e-7"), Count::default()))
         .unwrap();
     assert_eq!(child.ask(()), Ok(1));
-    let mut expected = total;
-    expected.add(&pair("0.1", "1e-7")).unwrap();
+    let expected = total.add(&pair("0.1", "1e-7")).unwrap();
     assert_eq!(odometer.privacy_loss(), expected.total());
 
     let filter = Filter::concurrent_with(total.capped(pair("0.1", "1e-6")));
@@ -62,11 +66,115 @@ fn an_accumulator_runs_an_odometer_and_capped_a_filter() {
 #[test]
 fn a_mechanism_restated_at_a_delta_is_charged_for_it() {
     let budget = pair("1", "2e-6");
-    let rule = queryables::account::ThroughZCdp::tight(budget, "1e-6".parse().unwrap()).unwrap();
+    let rule = ThroughZCdp::tight(budget, "1e-6".parse().unwrap()).unwrap();
     let filter = launch(&Filter::concurrent_with(rule), Arc::new(())).unwrap();
     let rho: Rho = "0.0001".parse().unwrap();
     let mechanism = RestatedAt::new(ZCdp, "4e-7".parse().unwrap(), at(rho, Answer::default()));
     filter.release(&mechanism).unwrap();
     assert_eq!(filter.privacy_loss().delta, "1.4e-6".parse().unwrap());
     assert!(filter.privacy_loss().epsilon > epsilon("0.05"));
+}
+
+fn adults() -> Predicate<u8> {
+    Predicate::new("at least 18", |age: &u8| *age >= 18)
+}
+
+#[test]
+fn a_budget_takes_gaussian_counts_at_their_rho() {
+    let budget = pair("1", "1e-6");
+    let filter = Filter::concurrent_with(ThroughZCdp::for_zcdp(budget).unwrap());
+    // The budget is its loss, so it fits another filter of this measure.
+    let outer = launch(
+        &Filter::concurrent(ApproxDp, budget),
+        Arc::new(vec![17, 18]),
+    )
+    .unwrap();
+    let filter = outer.launch(&filter).unwrap();
+    assert_eq!(outer.remaining(), pair("0", "0"));
+
+    let rho: Rho = "0.00125".parse().unwrap();
+    let count = GaussianCount::new(adults(), rho).unwrap();
+    let child = filter.launch(&at(rho, Count::default())).unwrap();
+    for _ in 1..19 {
+        let _: i64 = filter.release(&count).unwrap();
+    }
+    // Refused in both languages: the children's and the budget's.
+    let spent = filter.privacy_loss();
+    let converted = zcdp::epsilon("0.02375".parse().unwrap(), budget.delta).unwrap();
+    // To the last digits of a float.
+    assert!(spent.epsilon.units().abs_diff(converted.units()) < 10_u128.pow(12));
+    assert_eq!(spent.delta, budget.delta);
+    let refusal = Refusal {
+        spent,
+        requested: rho,
+        remaining: filter.remaining(),
+        limit: budget,
+    };
+    assert_eq!(
+        filter.release(&count),
+        Err(LaunchError::Refused(refusal.clone()))
+    );
+    assert!(!filter.would_admit(&rho));
+    assert!(refusal.remaining > "0.0006".parse().unwrap());
+    assert_eq!(
+        filter.release(&at(refusal.remaining, Answer::default())),
+        Ok(1)
+    );
+    assert_eq!(filter.remaining(), Rho::ZERO);
+    assert_eq!(child.ask(()), Ok(1));
+    assert_eq!(
+        Refusal {
+            remaining: Rho::ZERO,
+            spent: budget,
+            ..refusal
+        }
+        .to_string(),
+        "a loss of 0.00125 is over budget: (1, 1e-6) of (1, 1e-6) is spent, 0 can still be"
+    );
+}
+
+#[test]
+fn a_grid_takes_gaussian_pure_and_sampled_mechanisms_together() {
+    let budget = pair("1", "1e-6");
+    let grid = RdpGrid::new(["8", "24", "64"].map(|order| order.parse().unwrap())).unwrap();
+    let (one, sigma) = ("1".parse().unwrap(), "20".parse().unwrap());
+    let typical = grid.at_each_order(|order| rdp::gaussian(order, one, sigma));
+    let rule = ThroughRdp::on_grid_chosen_for(grid.clone(), budget, &typical.unwrap()).unwrap();
+    assert_eq!(rule.order(), "24".parse().unwrap());
+    let filter = Filter::concurrent_with(rule);
+    assert_eq!(
+        Private::<ApproxDp, AddRemove>::loss(&filter, &ApproxDp),
+        Ok(budget)
+    );
+    let filter = launch(&filter, Arc::new(vec![17_u8, 18])).unwrap();
+
+    let gaussian = GaussianCount::with_mu(adults(), "0.05".parse().unwrap()).unwrap();
+    let pure = NoisyCount::new(adults(), epsilon("0.05")).unwrap();
+    let attribute = Attribute::new("age", |age: &u8| vec![f64::from(*age) / 128.0]);
+    let lattice = Lattice {
+        exponent: -7,
+        radius: 128,
+    };
+    let (rate, mu) = ("0.01".parse().unwrap(), "0.5".parse().unwrap());
+    let sampled = SampledGaussianSum::new(attribute, 1, lattice, rate, mu).unwrap();
+    let _: i64 = filter.release(&gaussian).unwrap();
+    let _: i64 = filter.release(&pure).unwrap();
+    let _: Vec<f64> = filter.release(&sampled).unwrap();
+
+    // Only the order 24 counts, and there the three add up.
+    let order = "24".parse().unwrap();
+    let costs = [
+        Private::<RdpGrid, AddRemove>::loss(&gaussian, &grid),
+        Private::<RdpGrid, AddRemove>::loss(&pure, &grid),
+        Private::<RdpGrid, AddRemove>::loss(&sampled, &grid),
+    ];
+    let total = costs.into_iter().fold(Epsilon::ZERO, |total, curve| {
+        total.checked_add(curve.unwrap().epsilons()[1]).unwrap()
+    });
+    assert_eq!(
+        filter.privacy_loss().epsilon,
+        rdp::epsilon(order, total, budget.delta).unwrap()
+    );
+    let most = rdp::budget(order, budget.epsilon, budget.delta).unwrap();
+    assert_eq!(filter.remaining().epsilons()[1], most.saturating_sub(total));
 }

@@ -138,7 +138,7 @@ fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
         "odometer.rogers" => bound(|| {
             let mut odometer = RogersOdometer::new(args.whole("n")?, args.get("delta")?)?;
             for epsilon in args.list("epsilons")? {
-                odometer.add(&EpsilonDelta {
+                odometer = odometer.add(&EpsilonDelta {
                     epsilon,
                     delta: Delta::ZERO,
                 })?;
@@ -192,7 +192,7 @@ fn whitehouse_epsilon(args: &Args) -> Result<Vec<Number>, Failure> {
     one(|| {
         let mut total = Whitehouse::new(args.get("delta_prime")?)?;
         for epsilon in roots(&args.rational("sum_sq")?)? {
-            total.add(&EpsilonDelta {
+            total = total.add(&EpsilonDelta {
                 epsilon,
                 delta: Delta::ZERO,
             })?;
@@ -202,7 +202,7 @@ fn whitehouse_epsilon(args: &Args) -> Result<Vec<Number>, Failure> {
 }
 
 /// Launches one after the other, and counts.
-fn count<F: ContinuationRule<Measure = queryables::privacy::ApproxDp>>(
+fn count<F: ContinuationRule<Children = queryables::privacy::ApproxDp>>(
     args: &Args,
     rule: impl Fn(EpsilonDelta) -> Result<F, Failure>,
     delta: &str,
@@ -216,7 +216,8 @@ fn count<F: ContinuationRule<Measure = queryables::privacy::ApproxDp>>(
         return Err("launches that cost nothing never end".into());
     }
     let mut launches = 0_u64;
-    while rule.charge(&loss).is_ok() {
+    while let Ok(next) = rule.charge(&loss) {
+        rule = next;
         launches += 1;
     }
     Ok(vec![Number::Finite(RBig::from(launches))])

@@ -496,7 +496,7 @@ fn reading_changes_nothing() {
 
 // A rule may be anybody's.
 
-/// Panics at its second launch, half changed.
+/// Panics at its second launch.
 #[derive(Clone, Debug)]
 struct Shaky {
     limit: Epsilon,
@@ -504,9 +504,14 @@ struct Shaky {
 }
 
 impl Accounting for Shaky {
-    type Measure = PureDp;
+    type Children = PureDp;
+    type Whole = PureDp;
 
-    fn measure(&self) -> &PureDp {
+    fn children(&self) -> &PureDp {
+        &PureDp
+    }
+
+    fn whole(&self) -> &PureDp {
         &PureDp
     }
 }
@@ -524,10 +529,12 @@ impl ContinuationRule for Shaky {
         self.limit
     }
 
-    fn charge(&mut self, _: &Epsilon) -> Result<(), Exceeded> {
-        self.launches += 1;
-        assert_ne!(self.launches, 2, "shaky");
-        Ok(())
+    fn charge(&self, _: &Epsilon) -> Result<Self, Exceeded> {
+        assert_ne!(self.launches, 1, "shaky");
+        Ok(Self {
+            launches: self.launches + 1,
+            ..*self
+        })
     }
 }
 

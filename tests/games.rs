@@ -203,7 +203,7 @@ type View = (Response, Option<Response>);
 /// How many of the 16 coins lead to each view of the two rounds, where a round is seen only if the
 /// reading after it is at most `threshold`; and the readings after the last round.
 fn views(
-    odometer: &impl Accumulator<Measure = Rdp>,
+    odometer: &impl Accumulator<Children = Rdp, Whole = Rdp>,
     secret: bool,
     threshold: &Epsilon,
 ) -> HashMap<View, (u32, Epsilon)> {
@@ -211,18 +211,17 @@ fn views(
     let mut views = HashMap::new();
     for coins in 0..16 {
         let mut coins = Replay::of([(four, coins / 4), (four, coins % 4)]);
-        let mut odometer = odometer.clone();
         let mut game = AdaptParamComp::new(2, secret);
         let mut play = |mechanism| {
             let pair = [Arc::new(false), Arc::new(true)];
             game.step(Challenge { pair, mechanism }, &mut coins.coins())
                 .unwrap()
         };
-        odometer.add(&ln_7_3()).unwrap();
+        let odometer = odometer.add(&ln_7_3()).unwrap();
         assert!(odometer.total() <= *threshold);
         let first = play(RevealingResponse::with_odds(3, 1, Delta::ZERO).unwrap());
         let (mechanism, loss) = second(first);
-        odometer.add(&loss).unwrap();
+        let odometer = odometer.add(&loss).unwrap();
         let then = play(mechanism);
         let seen = odometer.total() <= *threshold;
         views
@@ -235,7 +234,7 @@ fn views(
 
 /// `E[(P⁰/P¹)²]` over the views drawn from P¹, given that they are among those kept.
 fn second_moment(
-    odometer: &impl Accumulator<Measure = Rdp>,
+    odometer: &impl Accumulator<Children = Rdp, Whole = Rdp>,
     threshold: &Epsilon,
     keep: impl Fn(Epsilon) -> bool,
 ) -> f64 {

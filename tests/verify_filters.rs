@@ -565,7 +565,8 @@ impl Middle for Counting {
 
     fn on_answer(&mut self, answer: Told, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
         if let Reply::Launched(_) = answer {
-            self.total.add(&self.pending).map_err(|_| Fault::Failed)?;
+            let total = self.total.add(&self.pending);
+            self.total = total.map_err(|_| Fault::Failed)?;
         }
         self.pending = Epsilon::ZERO;
         Ok(Move::Answer(answer))

@@ -1,8 +1,8 @@
 use std::hash::{Hash, Hasher};
 
 use super::{
-    Accounting, Accumulator, ContinuationRule, Exceeded, LossOf, ValidConcurrently,
-    ValidSequentially,
+    Accounting, Accumulator, ChildLoss, ContinuationRule, Exceeded, ValidConcurrently,
+    ValidSequentially, WholeLoss,
 };
 
 /// The rule `F(·; d) = [G(·) ≼ d]`: go on while the total is at most the limit, equality
@@ -18,24 +18,25 @@ use super::{
 /// use queryables::account::{Accumulator, ContinuationRule, Exceeded, Sum};
 /// use queryables::privacy::PureDp;
 ///
-/// let mut rule = Sum::new(PureDp).capped("1".parse()?);
-/// assert_eq!(rule.charge(&"0.7".parse()?), Ok(()));
+/// let rule = Sum::new(PureDp).capped("1".parse()?);
+/// let rule = rule.charge(&"0.7".parse()?)?;
 /// assert_eq!(rule.charge(&"0.4".parse()?), Err(Exceeded));
 /// assert_eq!(rule.remaining(), "0.3".parse()?);
-/// assert_eq!(rule.charge(&"0.3".parse()?), Ok(()));
+/// let rule = rule.charge(&"0.3".parse()?)?;
 ///
 /// // And back to the accumulator.
 /// assert_eq!(rule.uncapped().total(), "1".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use = "`charge` gives the next rule and changes nothing"]
 pub struct Capped<G: Accounting> {
     accumulator: G,
-    limit: LossOf<G>,
+    limit: WholeLoss<G>,
 }
 
 impl<G: Accumulator> Capped<G> {
-    pub(super) fn new(accumulator: G, limit: LossOf<G>) -> Self {
+    pub(super) fn new(accumulator: G, limit: WholeLoss<G>) -> Self {
         Self { accumulator, limit }
     }
 
@@ -47,7 +48,7 @@ impl<G: Accumulator> Capped<G> {
 
 impl<G: Accumulator + Hash> Hash for Capped<G>
 where
-    LossOf<G>: Hash,
+    WholeLoss<G>: Hash,
 {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.accumulator.hash(state);
@@ -56,35 +57,41 @@ where
 }
 
 impl<G: Accumulator> Accounting for Capped<G> {
-    type Measure = G::Measure;
+    type Children = G::Children;
+    type Whole = G::Whole;
 
-    fn measure(&self) -> &G::Measure {
-        self.accumulator.measure()
+    fn children(&self) -> &G::Children {
+        self.accumulator.children()
+    }
+
+    fn whole(&self) -> &G::Whole {
+        self.accumulator.whole()
     }
 }
 
 impl<G: Accumulator> ContinuationRule for Capped<G> {
-    fn limit(&self) -> &LossOf<G> {
+    fn limit(&self) -> &WholeLoss<G> {
         &self.limit
     }
 
-    fn spent(&self) -> LossOf<G> {
+    fn spent(&self) -> WholeLoss<G> {
         self.accumulator.total_within(&self.limit)
     }
 
-    fn remaining(&self) -> LossOf<G> {
+    fn remaining(&self) -> ChildLoss<G> {
         self.accumulator.headroom(&self.limit)
     }
 
-    fn charge(&mut self, loss: &LossOf<G>) -> Result<(), Exceeded> {
-        let mut next = self.accumulator.clone();
+    fn charge(&self, loss: &ChildLoss<G>) -> Result<Self, Exceeded> {
         // A total that can't be held is over every limit that can.
-        next.add(loss).map_err(|_| Exceeded)?;
-        if !next.is_within(&self.limit) {
+        let accumulator = self.accumulator.add(loss).map_err(|_| Exceeded)?;
+        if !accumulator.is_within(&self.limit) {
             return Err(Exceeded);
         }
-        self.accumulator = next;
-        Ok(())
+        Ok(Self {
+            accumulator,
+            limit: self.limit.clone(),
+        })
     }
 }
 
@@ -99,13 +106,11 @@ mod tests {
     use crate::privacy::{ApproxDp, Epsilon, EpsilonDelta, Gdp, Overflow, PureDp, RdpGrid};
 
     #[test]
-    fn a_refusal_changes_nothing() {
+    fn what_is_refused_is_over_the_limit_or_cannot_be_held() {
         let mut rule = PureDp.accumulator().capped("1".parse().unwrap());
-        rule.charge(&"0.5".parse().unwrap()).unwrap();
-        let before = rule.clone();
+        rule = rule.charge(&"0.5".parse().unwrap()).unwrap();
         assert_eq!(rule.charge(&"0.6".parse().unwrap()), Err(Exceeded));
         assert_eq!(rule.charge(&"3.4e11".parse().unwrap()), Err(Exceeded));
-        assert_eq!(rule, before);
     }
 
     /// Shows one unit more than it compares.
@@ -113,16 +118,21 @@ mod tests {
     struct Rough(Sum<PureDp>);
 
     impl Accounting for Rough {
-        type Measure = PureDp;
+        type Children = PureDp;
+        type Whole = PureDp;
 
-        fn measure(&self) -> &PureDp {
+        fn children(&self) -> &PureDp {
+            &PureDp
+        }
+
+        fn whole(&self) -> &PureDp {
             &PureDp
         }
     }
 
     impl Accumulator for Rough {
-        fn add(&mut self, loss: &Epsilon) -> Result<(), Overflow> {
-            self.0.add(loss)
+        fn add(&self, loss: &Epsilon) -> Result<Self, Overflow> {
+            self.0.add(loss).map(Self)
         }
 
         fn total(&self) -> Epsilon {
@@ -142,9 +152,9 @@ mod tests {
     fn rounding_shows_no_more_than_the_limit_but_an_excess_does() {
         let epsilon = |text: &str| text.parse::<Epsilon>().unwrap();
         let mut rule = Rough(Sum::new(PureDp)).capped(epsilon("1"));
-        rule.charge(&epsilon("0.5")).unwrap();
+        rule = rule.charge(&epsilon("0.5")).unwrap();
         assert_eq!(rule.spent(), epsilon("0.500000000000000000000000001"));
-        rule.charge(&epsilon("0.5")).unwrap();
+        rule = rule.charge(&epsilon("0.5")).unwrap();
         assert_eq!(rule.spent(), epsilon("1"));
         let less = rule.uncapped().capped(epsilon("0.9"));
         assert_eq!(less.spent(), epsilon("1.000000000000000000000000001"));
@@ -153,10 +163,10 @@ mod tests {
     #[test]
     fn over_in_one_coordinate_is_over() {
         let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
-        let mut rule = ApproxDp.accumulator().capped(pair("1", "1e-6"));
+        let rule = ApproxDp.accumulator().capped(pair("1", "1e-6"));
         assert_eq!(rule.charge(&pair("1.1", "0")), Err(Exceeded));
         assert_eq!(rule.charge(&pair("0.1", "2e-6")), Err(Exceeded));
-        assert_eq!(rule.charge(&pair("1", "1e-6")), Ok(()));
+        assert!(rule.charge(&pair("1", "1e-6")).is_ok());
     }
 
     #[test]
@@ -169,20 +179,20 @@ mod tests {
         let mut rule = grid.accumulator().capped(curve("1", "2"));
         assert_eq!(rule.charge(&curve("0.1", "2.1")), Err(Exceeded));
         assert_eq!(rule.charge(&curve("1.1", "0.1")), Err(Exceeded));
-        assert_eq!(rule.charge(&curve("0.5", "1.5")), Ok(()));
+        rule = rule.charge(&curve("0.5", "1.5")).unwrap();
         assert_eq!(rule.remaining(), curve("0.5", "0.5"));
     }
 
     #[test]
     fn squares_are_compared_exactly() {
         let mut rule = Gdp.accumulator().capped("5".parse().unwrap());
-        assert_eq!(rule.charge(&"3".parse().unwrap()), Ok(()));
+        rule = rule.charge(&"3".parse().unwrap()).unwrap();
         assert_eq!(
             rule.charge(&"4.000000000000000000000000001".parse().unwrap()),
             Err(Exceeded)
         );
         assert_eq!(rule.remaining(), "4".parse().unwrap());
-        assert_eq!(rule.charge(&"4".parse().unwrap()), Ok(()));
+        rule = rule.charge(&"4".parse().unwrap()).unwrap();
         assert_eq!(rule.spent(), "5".parse().unwrap());
     }
 }

@@ -11,6 +11,7 @@ use crate::privacy::{ApproxDp, Delta, EpsilonDelta};
 /// That of the rule inside; which one it is depends on public values only, and never changes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[must_use = "`charge` gives the next rule and changes nothing"]
 pub enum ApproxDpRule {
     /// Losses add up (Rogers et al. 3.3).
     Basic(Capped<Sum<ApproxDp>>),
@@ -50,9 +51,14 @@ impl ApproxDpRule {
 }
 
 impl Accounting for ApproxDpRule {
-    type Measure = ApproxDp;
+    type Children = ApproxDp;
+    type Whole = ApproxDp;
 
-    fn measure(&self) -> &ApproxDp {
+    fn children(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+
+    fn whole(&self) -> &ApproxDp {
         &ApproxDp
     }
 }
@@ -70,19 +76,25 @@ impl ContinuationRule for ApproxDpRule {
         each!(self, rule => rule.remaining())
     }
 
-    fn charge(&mut self, loss: &EpsilonDelta) -> Result<(), Exceeded> {
-        each!(self, rule => rule.charge(loss))
+    fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
+        self.charge_times(loss, 1)
     }
 }
 
 impl Repeats for ApproxDpRule {
-    fn charge_times(&mut self, loss: &EpsilonDelta, times: u64) -> Result<(), Exceeded> {
-        each!(self, rule => rule.charge_times(loss, times))
+    fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
+        Ok(match self {
+            Self::Basic(rule) => Self::Basic(rule.charge_times(loss, times)?),
+            Self::Rogers(rule) => Self::Rogers(rule.charge_times(loss, times)?),
+            Self::Whitehouse(rule) => Self::Whitehouse(rule.charge_times(loss, times)?),
+            Self::ThroughZCdp(rule) => Self::ThroughZCdp(rule.charge_times(loss, times)?),
+            Self::ThroughRdp(rule) => Self::ThroughRdp(rule.charge_times(loss, times)?),
+        })
     }
 }
 
 impl Repeats for Capped<Sum<ApproxDp>> {
-    fn charge_times(&mut self, loss: &EpsilonDelta, times: u64) -> Result<(), Exceeded> {
+    fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
         let whole = EpsilonDelta {
             epsilon: loss.epsilon.checked_mul(times).ok_or(Exceeded)?,
             delta: loss.delta.checked_mul(times).ok_or(Exceeded)?,
@@ -122,9 +134,10 @@ pub struct Candidate {
 ///
 /// // For few launches nothing beats adding up.
 /// let typical = EpsilonDelta::new("0.5", "0")?;
-/// let mut best = compare(budget, typical).swap_remove(0);
+/// let best = compare(budget, typical).swap_remove(0);
 /// assert_eq!((best.rule.name(), best.admits), ("basic", 2));
-/// best.rule.charge(&typical)?;
+/// let rule = best.rule.charge(&typical)?;
+/// assert_eq!(rule.remaining(), EpsilonDelta::new("0.5", "1e-6")?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
@@ -167,7 +180,7 @@ pub fn compare(budget: EpsilonDelta, typical: EpsilonDelta) -> Vec<Candidate> {
 /// ```
 #[must_use]
 pub fn admits(rule: &ApproxDpRule, loss: &EpsilonDelta) -> u64 {
-    largest(|times| rule.clone().charge_times(loss, times).is_ok())
+    largest(|times| rule.charge_times(loss, times).is_ok())
 }
 
 /// The slack with which a rule admits most: more of it leaves more of ε and less of δ to children.
@@ -306,13 +319,12 @@ mod tests {
                 loop {
                     let remaining = rule.remaining();
                     let fits = typical <= remaining;
-                    let before = rule.clone();
                     let spent = rule.spent();
-                    if rule.charge(&typical).is_err() {
+                    let Ok(next) = rule.charge(&typical) else {
                         prop_assert!(!fits, "{} {launched}", rule.name());
-                        prop_assert_eq!(&rule, &before);
                         break;
-                    }
+                    };
+                    rule = next;
                     launched += 1;
                     prop_assert!(spent <= rule.spent(), "{}: what is spent rises", rule.name());
                     prop_assert!(rule.spent() <= *rule.limit());
@@ -332,22 +344,20 @@ mod tests {
             let mut candidates = compare(budget, pair("0.01", "1e-9"));
             let rule = candidates.swap_remove(choice).rule;
             let run = |change: Option<usize>| {
-                let mut rule = rule.clone();
-                let mut admitted = Ok(());
+                let mut admitted = Ok(rule.clone());
                 for (index, (epsilon, delta)) in losses.iter().enumerate() {
                     let more = if change == Some(index) { more } else { 0 };
                     let loss = EpsilonDelta {
                         epsilon: Epsilon::from_units(epsilon + more).unwrap(),
                         delta: Delta::from_units(delta + more).unwrap(),
                     };
-                    admitted = admitted.and_then(|()| rule.charge(&loss));
+                    admitted = admitted.and_then(|rule| rule.charge(&loss));
                 }
-                (admitted, rule)
+                admitted
             };
-            let (small, less) = run(None);
-            let (large, greater) = run(Some(at % losses.len()));
+            let (small, large) = (run(None), run(Some(at % losses.len())));
             prop_assert!(small.is_ok() || large == Err(Exceeded));
-            if large.is_ok() {
+            if let (Ok(less), Ok(greater)) = (small, large) {
                 prop_assert!(less.spent() <= greater.spent());
                 prop_assert!(greater.remaining() <= less.remaining());
             }
@@ -365,7 +375,7 @@ mod tests {
                 let mut rule = rule.clone();
                 for units in losses {
                     let epsilon = Epsilon::from_units(*units).unwrap();
-                    rule.charge(&EpsilonDelta { epsilon, delta: Delta::ZERO }).unwrap();
+                    rule = rule.charge(&EpsilonDelta { epsilon, delta: Delta::ZERO }).unwrap();
                 }
                 (rule.spent(), rule.remaining())
             };

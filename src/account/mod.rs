@@ -1,7 +1,7 @@
 //! How losses add up: accumulators G, which say what has been spent, and continuation rules F,
 //! which say whether to go on. One file per theorem.
 //!
-//! | accumulator | measure | valid for | source |
+//! | accumulator | children and whole | valid for | source |
 //! |---|---|---|---|
 //! | [`Sum`] | [`PureDp`](crate::privacy::PureDp), [`ApproxDp`](crate::privacy::ApproxDp) | interleaved children | Rogers et al. 3.3 with Haney et al. 1.20 |
 //! | [`Sum`] | [`Rdp`](crate::privacy::Rdp), [`RdpGrid`](crate::privacy::RdpGrid) | interleaved children | Haney et al. 4.6, 4.9 |
@@ -13,12 +13,19 @@
 //! | [`RootSumSquares`] | [`Gdp`](crate::privacy::Gdp) | interleaved children | Tran et al. 2.11 with Haney et al. 1.21 |
 //! | [`Whitehouse`] | `ApproxDp` | interleaved children | Haney et al. 3.8, Whitehouse et al. Thm 2 |
 //!
-//! | rule | measure | valid for | source |
-//! |---|---|---|---|
-//! | [`ThroughZCdp::simple`] | `ApproxDp` | interleaved children | Whitehouse et al. Thm 2, Haney et al. 3.7 |
-//! | [`ThroughZCdp::tight`] | `ApproxDp` | interleaved children | Feldman and Zrnic 4.7, Canonne et al. 2020 |
-//! | [`ThroughRdp`] | `ApproxDp` | interleaved children | Whitehouse et al. Thm 1, Canonne et al. 2020 |
-//! | [`Rogers`] | `ApproxDp` | interleaved children | Rogers et al. 5.1 |
+//! | rule | children | whole | valid for | source |
+//! |---|---|---|---|---|
+//! | [`ThroughZCdp::simple`] | `ApproxDp` | `ApproxDp` | interleaved children | Whitehouse et al. Thm 2, Haney et al. 3.7 |
+//! | [`ThroughZCdp::tight`] | `ApproxDp` | `ApproxDp` | interleaved children | Feldman and Zrnic 4.7, Canonne et al. 2020 |
+//! | [`ThroughZCdp::for_zcdp`] | `ZCdp` | `ApproxDp` | interleaved children | Haney et al. 4.10, 4.11, Canonne et al. 2020 |
+//! | [`ThroughZCdp::for_zcdp_simple`] | `ZCdp` | `ApproxDp` | interleaved children | Haney et al. 4.10, 4.11, Bun and Steinke 2016 |
+//! | [`ThroughRdp::at`], [`ThroughRdp::chosen_for`] | `ApproxDp` | `ApproxDp` | interleaved children | Whitehouse et al. Thm 1, Canonne et al. 2020 |
+//! | [`ThroughRdp::on_grid_at`], [`ThroughRdp::on_grid_chosen_for`] | `RdpGrid` | `ApproxDp` | interleaved children | Haney et al. 4.6, 4.9, Canonne et al. 2020 |
+//! | [`Rogers`] | `ApproxDp` | `ApproxDp` | interleaved children | Rogers et al. 5.1 |
+//!
+//! Children state their losses in one measure and the guarantee of the whole is stated in another
+//! one ([`Accounting`]): a budget of (1, 1e-6) takes Gaussian counts at their ρ. What is remaining
+//! is in the children's measure, what is spent and the limit are in that of the whole.
 //!
 //! [`compare`] says how many launches each of them admits. [`nonadaptive`] is for comparison only.
 //!
@@ -29,6 +36,7 @@
 //! once, are in [`time_uniform`]; the games that tell valid ones from naive ones in
 //! [`games`](crate::games).
 
+mod budget;
 mod capped;
 mod compare;
 pub mod nonadaptive;
@@ -57,19 +65,26 @@ use std::fmt::Debug;
 
 use thiserror::Error;
 
-use crate::privacy::convert::log_inverse;
-use crate::privacy::{Delta, EpsilonDelta, Interval, Measure, Overflow, UnknownLoss};
+use crate::privacy::{Delta, Measure, Overflow, UnknownLoss};
 
-/// The loss of a measure, for short.
-pub type LossOf<T> = <<T as Accounting>::Measure as Measure>::Loss;
+/// What a child loses, in the measure that children are asked for.
+pub type ChildLoss<T> = <<T as Accounting>::Children as Measure>::Loss;
 
-/// What accumulators and rules have in common.
+/// What all children together lose, in the measure of the budget.
+pub type WholeLoss<T> = <<T as Accounting>::Whole as Measure>::Loss;
+
+/// What accumulators and rules have in common: two measures, which are often the same.
 pub trait Accounting: Clone + Debug + Send + Sync + 'static {
-    /// In which losses are measured.
-    type Measure: Measure;
+    /// In which children state their losses.
+    type Children: Measure;
+    /// In which the guarantee of the whole is stated.
+    type Whole: Measure;
 
-    /// The measure.
-    fn measure(&self) -> &Self::Measure;
+    /// The measure of children.
+    fn children(&self) -> &Self::Children;
+
+    /// The measure of the whole.
+    fn whole(&self) -> &Self::Whole;
 }
 
 /// A privacy-loss accumulator G: a sequence of losses in, a bound on the whole out
@@ -93,28 +108,29 @@ pub trait Accumulator: Accounting {
     /// # Errors
     ///
     /// [`UnknownLoss`], which says why not.
-    fn covers(&self, _loss: &LossOf<Self>) -> Result<(), UnknownLoss> {
+    fn covers(&self, _loss: &ChildLoss<Self>) -> Result<(), UnknownLoss> {
         Ok(())
     }
 
-    /// Counts one more loss.
+    /// The accumulator after one more loss. A pure function: it depends on nothing else and
+    /// changes nothing.
     ///
     /// # Errors
     ///
     /// [`Overflow`] if the total can no longer be held, or if the loss is not
-    /// [covered](Self::covers); nothing has changed then.
-    fn add(&mut self, loss: &LossOf<Self>) -> Result<(), Overflow>;
+    /// [covered](Self::covers).
+    fn add(&self, loss: &ChildLoss<Self>) -> Result<Self, Overflow>;
 
     /// The bound on everything counted so far, rounded up.
-    fn total(&self) -> LossOf<Self>;
+    fn total(&self) -> WholeLoss<Self>;
 
     /// Whether the exact total is at most `limit`.
-    fn is_within(&self, limit: &LossOf<Self>) -> bool {
+    fn is_within(&self, limit: &WholeLoss<Self>) -> bool {
         self.total() <= *limit
     }
 
     /// The total; the limit where the exact total is within it and only its rounding is not.
-    fn total_within(&self, limit: &LossOf<Self>) -> LossOf<Self> {
+    fn total_within(&self, limit: &WholeLoss<Self>) -> WholeLoss<Self> {
         let total = self.total();
         if total <= *limit || !self.is_within(limit) {
             return total;
@@ -123,10 +139,10 @@ pub trait Accumulator: Accounting {
     }
 
     /// A loss such that one more launch of it, or of anything less, stays within `limit`.
-    fn headroom(&self, limit: &LossOf<Self>) -> LossOf<Self>;
+    fn headroom(&self, limit: &WholeLoss<Self>) -> ChildLoss<Self>;
 
     /// The rule that goes on while the total is at most `limit` (Haney et al. Lemma 2.19).
-    fn capped(self, limit: LossOf<Self>) -> Capped<Self> {
+    fn capped(self, limit: WholeLoss<Self>) -> Capped<Self> {
         Capped::new(self, limit)
     }
 }
@@ -143,21 +159,22 @@ pub trait Accumulator: Accounting {
 /// [`Capped`] has an example.
 pub trait ContinuationRule: Accounting {
     /// The budget.
-    fn limit(&self) -> &LossOf<Self>;
+    fn limit(&self) -> &WholeLoss<Self>;
 
     /// A bound on everything counted so far.
-    fn spent(&self) -> LossOf<Self>;
+    fn spent(&self) -> WholeLoss<Self>;
 
-    /// A loss that would be admitted, as would anything less. For losses that are one number it
-    /// is the largest.
-    fn remaining(&self) -> LossOf<Self>;
+    /// A loss of a child that would be admitted, as would anything less. For losses that are one
+    /// number it is the largest.
+    fn remaining(&self) -> ChildLoss<Self>;
 
-    /// Counts one more loss, if the rule says to go on.
+    /// The rule after one more loss, if it says to go on. A pure function: it depends on nothing
+    /// else and changes nothing, so asking does not charge.
     ///
     /// # Errors
     ///
-    /// [`Exceeded`]; nothing has changed then.
-    fn charge(&mut self, loss: &LossOf<Self>) -> Result<(), Exceeded>;
+    /// [`Exceeded`].
+    fn charge(&self, loss: &ChildLoss<Self>) -> Result<Self, Exceeded>;
 }
 
 /// The rule says not to go on.
@@ -183,23 +200,17 @@ pub enum RuleError {
     /// The order is too small for the budget.
     #[error("at this Rényi order no loss at all is known to be within the budget")]
     Order,
+    /// A rule on a grid looks at one of its orders.
+    #[error("the order, or the typical curve, does not belong to the grid")]
+    NotOnGrid,
     /// The theorem's conditions.
     #[error("Rogers et al. Thm 5.1 needs ε > 0 and 0 < δ < 1/e")]
     Rogers,
 }
 
-/// `ln(1/δ′)` of a slack that a budget can pay for.
-fn checked_slack(limit: EpsilonDelta, slack: Delta) -> Result<Interval, RuleError> {
-    let delta = limit.delta;
-    if slack > delta {
-        return Err(RuleError::SlackTooLarge { slack, delta });
-    }
-    log_inverse(slack).map_err(|_| RuleError::NoSlack)
-}
-
 /// A rule that can count the same loss many times at once, with the same result.
 pub(crate) trait Repeats: ContinuationRule {
-    fn charge_times(&mut self, loss: &LossOf<Self>, times: u64) -> Result<(), Exceeded>;
+    fn charge_times(&self, loss: &ChildLoss<Self>, times: u64) -> Result<Self, Exceeded>;
 }
 
 /// A rule or accumulator that holds for interactive mechanisms used one after the other.
@@ -228,7 +239,7 @@ pub trait ValidConcurrently: ValidSequentially {}
 /// A measure with an accumulator that needs no further parameters.
 pub trait DefaultAccumulator: Measure {
     /// The accumulator.
-    type Accumulator: Accumulator<Measure = Self>;
+    type Accumulator: Accumulator<Children = Self, Whole = Self>;
 
     /// An accumulator that has counted nothing.
     fn accumulator(&self) -> Self::Accumulator;
@@ -238,22 +249,22 @@ pub trait DefaultAccumulator: Measure {
 mod tests {
     use super::*;
     use crate::privacy::{
-        ApproxDp, ApproxRdp, ApproxZCdp, Epsilon, Gdp, Mu, ProbabilisticDp, PureDp, Rdp, RdpGrid,
-        Rho, RhoDelta, ZCdp,
+        ApproxDp, ApproxRdp, ApproxZCdp, Epsilon, EpsilonDelta, Gdp, Mu, ProbabilisticDp, PureDp,
+        Rdp, RdpGrid, Rho, RhoDelta, ZCdp,
     };
     use proptest::prelude::*;
 
     /// Adding more at one place gives no less, and adding one more launch neither.
-    fn rises<G: Accumulator>(nothing: &G, losses: &[LossOf<G>], at: usize, more: &LossOf<G>) {
-        let total = |losses: &[LossOf<G>]| {
+    fn rises<G: Accumulator>(nothing: &G, losses: &[ChildLoss<G>], at: usize, more: &ChildLoss<G>) {
+        let total = |losses: &[ChildLoss<G>]| {
             let mut total = nothing.clone();
             for loss in losses {
-                total.add(loss).unwrap();
+                total = total.add(loss).unwrap();
             }
             total.total()
         };
         let before = total(losses);
-        let join = nothing.measure().join(&losses[at], more);
+        let join = nothing.children().join(&losses[at], more);
         let mut changed = losses.to_vec();
         changed[at] = join;
         assert!(before <= total(&changed));

@@ -29,10 +29,10 @@ use crate::privacy::{Epsilon, Overflow, Rdp, UnknownLoss};
 /// use queryables::account::{Accumulator, RestartError, RestartedFilters};
 /// use queryables::privacy::Rdp;
 ///
-/// let mut odometer = RestartedFilters::new(Rdp::new("2".parse()?), "1".parse()?)?;
-/// odometer.count("0.7".parse()?)?;
+/// let odometer = RestartedFilters::new(Rdp::new("2".parse()?), "1".parse()?)?;
+/// let odometer = odometer.count("0.7".parse()?)?;
 /// assert_eq!(odometer.total(), "1".parse()?);
-/// odometer.count("0.7".parse()?)?;
+/// let odometer = odometer.count("0.7".parse()?)?;
 /// assert_eq!(odometer.total(), "2".parse()?);
 /// assert_eq!(
 ///     odometer.count("1.1".parse()?),
@@ -41,6 +41,7 @@ use crate::privacy::{Epsilon, Overflow, Rdp, UnknownLoss};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use = "`add` gives the next total and changes nothing"]
 pub struct RestartedFilters {
     measure: Rdp,
     step: Epsilon,
@@ -94,31 +95,41 @@ impl RestartedFilters {
         self.step
     }
 
-    /// Counts one more loss.
+    /// The odometer after one more loss: [`add`](Accumulator::add), and the error says more.
     ///
     /// # Errors
     ///
-    /// [`RestartError::LargerThanStep`] or [`RestartError::Overflow`]; nothing has changed then.
-    pub fn count(&mut self, loss: Epsilon) -> Result<(), RestartError> {
+    /// [`RestartError::LargerThanStep`] or [`RestartError::Overflow`].
+    pub fn count(&self, loss: Epsilon) -> Result<Self, RestartError> {
         if loss > self.step {
             return Err(RestartError::LargerThanStep {
                 requested: loss,
                 step: self.step,
             });
         }
-        if loss > self.left {
-            self.total = self.total.checked_add(self.step).ok_or(Overflow)?;
-            self.left = self.step;
-        }
-        self.left = self.left.saturating_sub(loss);
-        Ok(())
+        let (total, left) = if loss > self.left {
+            let total = self.total.checked_add(self.step).ok_or(Overflow)?;
+            (total, self.step)
+        } else {
+            (self.total, self.left)
+        };
+        Ok(Self {
+            total,
+            left: left.saturating_sub(loss),
+            ..*self
+        })
     }
 }
 
 impl Accounting for RestartedFilters {
-    type Measure = Rdp;
+    type Children = Rdp;
+    type Whole = Rdp;
 
-    fn measure(&self) -> &Rdp {
+    fn children(&self) -> &Rdp {
+        &self.measure
+    }
+
+    fn whole(&self) -> &Rdp {
         &self.measure
     }
 }
@@ -131,7 +142,7 @@ impl Accumulator for RestartedFilters {
         Ok(())
     }
 
-    fn add(&mut self, loss: &Epsilon) -> Result<(), Overflow> {
+    fn add(&self, loss: &Epsilon) -> Result<Self, Overflow> {
         self.count(*loss).map_err(|_| Overflow)
     }
 
@@ -178,7 +189,7 @@ mod tests {
         let readings: Vec<_> = ["0.4", "0.6", "0.3", "0.8", "0.2", "0"]
             .into_iter()
             .map(|loss| {
-                odometer.count(epsilon(loss)).unwrap();
+                odometer = odometer.count(epsilon(loss)).unwrap();
                 odometer.total().to_string()
             })
             .collect();
@@ -190,21 +201,20 @@ mod tests {
     fn what_costs_nothing_opens_no_filter() {
         let mut rule = odometer("1").capped(epsilon("0.9"));
         assert_eq!(rule.remaining(), Epsilon::ZERO);
-        assert_eq!(rule.charge(&Epsilon::ZERO), Ok(()));
+        rule = rule.charge(&Epsilon::ZERO).unwrap();
         assert_eq!(rule.spent(), Epsilon::ZERO);
         assert_eq!(rule.charge(&epsilon("1e-27")), Err(Exceeded));
         // Nor does it where the open one is full.
         let mut odometer = odometer("1");
-        odometer.count(epsilon("1")).unwrap();
-        odometer.count(Epsilon::ZERO).unwrap();
+        odometer = odometer.count(epsilon("1")).unwrap();
+        odometer = odometer.count(Epsilon::ZERO).unwrap();
         assert_eq!(odometer.total(), epsilon("1"));
     }
 
     #[test]
     fn no_launch_may_cost_more_than_the_step() {
         let mut odometer = odometer("0.5");
-        odometer.count(epsilon("0.5")).unwrap();
-        let before = odometer.clone();
+        odometer = odometer.count(epsilon("0.5")).unwrap();
         assert_eq!(
             odometer.count(epsilon("0.500000000000000000000000001")),
             Err(RestartError::LargerThanStep {
@@ -212,7 +222,6 @@ mod tests {
                 step: epsilon("0.5"),
             })
         );
-        assert_eq!(odometer, before);
     }
 
     #[test]
@@ -222,13 +231,11 @@ mod tests {
             Err(RestartError::NoStep)
         );
         let mut odometer = odometer("2e11");
-        odometer.count(epsilon("2e11")).unwrap();
-        let before = odometer.clone();
+        odometer = odometer.count(epsilon("2e11")).unwrap();
         assert_eq!(
             odometer.count(epsilon("1")),
             Err(RestartError::Overflow(Overflow))
         );
-        assert_eq!(odometer, before);
     }
 
     #[test]
@@ -277,14 +284,14 @@ mod tests {
         let mut odometer = odometer("1");
         assert_eq!(odometer.headroom(&epsilon("0.9")), Epsilon::ZERO);
         assert_eq!(odometer.headroom(&epsilon("1")), epsilon("1"));
-        odometer.count(epsilon("0.7")).unwrap();
+        odometer = odometer.count(epsilon("0.7")).unwrap();
         assert_eq!(odometer.headroom(&epsilon("0.9")), Epsilon::ZERO);
         assert_eq!(odometer.headroom(&epsilon("1.9")), epsilon("0.3"));
         assert_eq!(odometer.headroom(&epsilon("2")), epsilon("1"));
         // What is promised is admitted, and nothing more.
         let mut rule = odometer.capped(epsilon("1.9"));
         assert_eq!(rule.charge(&epsilon("0.31")), Err(Exceeded));
-        assert_eq!(rule.charge(&epsilon("0.3")), Ok(()));
+        rule = rule.charge(&epsilon("0.3")).unwrap();
         assert_eq!(rule.spent(), epsilon("1"));
     }
 
@@ -296,7 +303,7 @@ mod tests {
             let mut odometer = odometer("1");
             let (mut filters, mut inside, mut sum) = (0_u32, 100, 0);
             for loss in losses {
-                odometer.count(epsilon(&format!("{loss}e-2"))).unwrap();
+                odometer = odometer.count(epsilon(&format!("{loss}e-2"))).unwrap();
                 sum += loss;
                 inside += loss;
                 if inside > 100 {

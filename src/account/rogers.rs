@@ -24,12 +24,13 @@ use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Square, U
 /// let mut rule = Rogers::new(EpsilonDelta::new("1", "1e-6")?)?;
 /// let loss = EpsilonDelta::new("0.01", "0")?;
 /// for _ in 0..147 {
-///     rule.charge(&loss)?;
+///     rule = rule.charge(&loss)?;
 /// }
 /// assert_eq!(rule.charge(&loss), Err(Exceeded));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use = "`charge` gives the next rule and changes nothing"]
 pub struct Rogers {
     limit: EpsilonDelta,
     /// `ε²/c`.
@@ -110,9 +111,14 @@ pub(super) fn drift_of(epsilon: Epsilon) -> Option<Epsilon> {
 }
 
 impl Accounting for Rogers {
-    type Measure = ApproxDp;
+    type Children = ApproxDp;
+    type Whole = ApproxDp;
 
-    fn measure(&self) -> &ApproxDp {
+    fn children(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+
+    fn whole(&self) -> &ApproxDp {
         &ApproxDp
     }
 }
@@ -154,13 +160,13 @@ impl ContinuationRule for Rogers {
         }
     }
 
-    fn charge(&mut self, loss: &EpsilonDelta) -> Result<(), Exceeded> {
+    fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
         self.charge_times(loss, 1)
     }
 }
 
 impl Repeats for Rogers {
-    fn charge_times(&mut self, loss: &EpsilonDelta, times: u64) -> Result<(), Exceeded> {
+    fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
         let deltas = loss
             .delta
             .checked_mul(times)
@@ -171,8 +177,12 @@ impl Repeats for Rogers {
             .after(loss.epsilon, times)
             .filter(|(_, _, bound)| *bound <= self.limit.epsilon)
             .ok_or(Exceeded)?;
-        (self.drift, self.squares, self.deltas) = (drift, squares, deltas);
-        Ok(())
+        Ok(Self {
+            drift,
+            squares,
+            deltas,
+            ..*self
+        })
     }
 }
 
@@ -203,7 +213,7 @@ mod tests {
         let mut rule = Rogers::new(pair("1", "1e-6")).unwrap();
         assert_eq!(rule.remaining().delta, "5e-7".parse().unwrap());
         assert_eq!(rule.charge(&pair("0.01", "6e-7")), Err(Exceeded));
-        assert_eq!(rule.charge(&pair("0.01", "5e-7")), Ok(()));
+        rule = rule.charge(&pair("0.01", "5e-7")).unwrap();
         assert_eq!(rule.spent().delta, "1e-6".parse().unwrap());
         assert_eq!(rule.charge(&pair("0.01", "1e-38")), Err(Exceeded));
     }
@@ -212,7 +222,7 @@ mod tests {
     fn half_of_an_odd_delta_is_rounded_against_the_children() {
         let mut rule = Rogers::new(pair("1", "3e-38")).unwrap();
         assert_eq!(rule.charge(&pair("0", "2e-38")), Err(Exceeded));
-        assert_eq!(rule.charge(&pair("0", "1e-38")), Ok(()));
+        rule = rule.charge(&pair("0", "1e-38")).unwrap();
         assert_eq!(rule.spent().delta, "3e-38".parse().unwrap());
     }
 

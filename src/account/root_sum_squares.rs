@@ -16,33 +16,36 @@ use crate::privacy::{Gdp, Mu, Overflow, Square};
 /// ```
 /// use queryables::account::{Accumulator, RootSumSquares};
 ///
-/// let mut total = RootSumSquares::default();
-/// total.add(&"3".parse()?)?;
-/// total.add(&"4".parse()?)?;
+/// let total = RootSumSquares::default();
+/// let total = total.add(&"3".parse()?)?.add(&"4".parse()?)?;
 /// assert_eq!(total.total(), "5".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[must_use = "`add` gives the next total and changes nothing"]
 pub struct RootSumSquares {
     squares: Square,
 }
 
 impl Accounting for RootSumSquares {
-    type Measure = Gdp;
+    type Children = Gdp;
+    type Whole = Gdp;
 
-    fn measure(&self) -> &Gdp {
+    fn children(&self) -> &Gdp {
+        &Gdp
+    }
+
+    fn whole(&self) -> &Gdp {
         &Gdp
     }
 }
 
 impl Accumulator for RootSumSquares {
-    fn add(&mut self, loss: &Mu) -> Result<(), Overflow> {
+    fn add(&self, loss: &Mu) -> Result<Self, Overflow> {
         let squares = self.squares.checked_add(Square::of(*loss));
         // The root must be held too.
-        self.squares = squares
-            .filter(|squares| *squares <= Square::of(Mu::LARGEST))
-            .ok_or(Overflow)?;
-        Ok(())
+        let squares = squares.filter(|squares| *squares <= Square::of(Mu::LARGEST));
+        squares.map(|squares| Self { squares }).ok_or(Overflow)
     }
 
     fn total(&self) -> Mu {
@@ -87,12 +90,12 @@ mod tests {
     fn a_hundred_tenths_fill_a_budget_of_one() {
         let mut total = RootSumSquares::default();
         for _ in 0..100 {
-            total.add(&mu("0.1")).unwrap();
+            total = total.add(&mu("0.1")).unwrap();
         }
         assert_eq!(total.total(), mu("1"));
         assert!(total.is_within(&mu("1")));
         assert_eq!(total.headroom(&mu("1")), Mu::ZERO);
-        total.add(&mu("1e-27")).unwrap();
+        total = total.add(&mu("1e-27")).unwrap();
         assert!(!total.is_within(&mu("1")));
         assert_eq!(total.headroom(&mu("1")), Mu::ZERO);
         // The root of 1 + 1e-54 lies within the first unit above 1.
@@ -102,26 +105,24 @@ mod tests {
     #[test]
     fn headroom_rounds_down_and_the_total_up() {
         let mut total = RootSumSquares::default();
-        total.add(&mu("1")).unwrap();
+        total = total.add(&mu("1")).unwrap();
         let room = total.headroom(&mu("2"));
         assert_eq!(room, mu("1.732050807568877293527446341")); // √3 = ….3415…
         let mut full = total;
-        full.add(&room).unwrap();
+        full = full.add(&room).unwrap();
         assert!(full.is_within(&mu("2")));
         assert_eq!(full.total(), mu("2"));
-        total.add(&mu("1")).unwrap();
+        total = total.add(&mu("1")).unwrap();
         assert_eq!(total.total(), mu("1.414213562373095048801688725")); // √2 = ….7242…
     }
 
     #[test]
-    fn an_overflow_changes_nothing() {
+    fn what_cannot_be_held_is_an_overflow() {
         let mut total = RootSumSquares::default();
-        total.add(&mu("3e11")).unwrap();
-        let before = total;
+        total = total.add(&mu("3e11")).unwrap();
         assert_eq!(total.add(&mu("3e11")), Err(Overflow));
-        assert_eq!(total, before);
         let mut full = RootSumSquares::default();
-        full.add(&Mu::LARGEST).unwrap();
+        full = full.add(&Mu::LARGEST).unwrap();
         assert_eq!(full.total(), Mu::LARGEST);
         assert_eq!(full.add(&mu("1e-27")), Err(Overflow));
     }

@@ -7,13 +7,15 @@ use crate::privacy::oracle::{
     is_above_given_terms, is_just_above, ln, orders, quantity, randomized_response, real,
     simple_epsilon, sizes, sqrt,
 };
-use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, units};
+use crate::privacy::{
+    ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Order, RdpGrid, Rho, units,
+};
 use proptest::prelude::*;
 
 /// Launches parts of what remains, one after the other, and says which.
 fn charged<F>(rule: &mut F, parts: &[f64]) -> Vec<EpsilonDelta>
 where
-    F: ContinuationRule<Measure = ApproxDp>,
+    F: ContinuationRule<Children = ApproxDp>,
 {
     let launch = |part: &f64| {
         let remaining = rule.remaining();
@@ -22,7 +24,7 @@ where
             epsilon: Epsilon::from_units(of(remaining.epsilon.units())).unwrap(),
             delta: Delta::from_units(of(remaining.delta.units())).unwrap(),
         };
-        rule.charge(&loss).unwrap();
+        *rule = rule.charge(&loss).unwrap();
         loss
     };
     parts.iter().map(launch).collect()
@@ -95,7 +97,7 @@ proptest! {
         let truth = simple_epsilon(&rho, &quantity(slack));
         is_just_above(rule.spent().epsilon, &truth);
         for loss in &losses {
-            capped.charge(loss).unwrap();
+            capped = capped.charge(loss).unwrap();
         }
         is_just_above(capped.spent().epsilon, &truth);
         for spent in [rule.spent(), capped.spent()] {
@@ -146,6 +148,64 @@ proptest! {
         is_above_given_terms(rule.spent().epsilon, &truth, &terms);
     }
 
+    /// Children under zCDP, by both conversions.
+    #[test]
+    fn what_zcdp_children_spend(epsilon in epsilons(), delta in deltas(), parts in parts()) {
+        let limit = EpsilonDelta { epsilon, delta };
+        let exact = quantity(delta);
+        for tight in [false, true] {
+            let new = if tight { ThroughZCdp::for_zcdp } else { ThroughZCdp::for_zcdp_simple };
+            let mut rule = new(limit).unwrap();
+            let mut sum = Real::ZERO;
+            for part in &parts {
+                let left = rule.remaining().units();
+                let rho = Rho::from_units(((left as f64 * part) as u128).min(left)).unwrap();
+                rule = rule.charge(&rho).unwrap();
+                sum += quantity(rho);
+            }
+            prop_assert_eq!(rule.spent().delta, delta);
+            if sum == Real::ZERO {
+                prop_assert_eq!(rule.spent().epsilon, Epsilon::ZERO);
+                continue;
+            }
+            let terms = simple_epsilon(&sum, &exact);
+            let truth = if tight { better_epsilon(&sum, &exact) } else { terms.clone() };
+            is_above_given_terms(rule.spent().epsilon, &truth, &terms);
+        }
+    }
+
+    /// Children on a grid, at one order of it.
+    #[test]
+    fn what_children_on_a_grid_spend(
+        order in orders(), size in -6.0..1.0_f64, delta in deltas(), parts in parts(),
+    ) {
+        let (alpha, exact) = (quantity(order), quantity(delta));
+        // A limit that has room at this order.
+        let surcharge = epsilon_of(&alpha, &real(0.0), &exact);
+        let limit = float(&at_least_zero(surcharge.clone())) + libm::exp10(size);
+        let epsilon = Interval::exactly(limit).up().unwrap();
+        // The other order is always more.
+        let above = Order::from_units(order.units() + 1).unwrap();
+        let grid = RdpGrid::new([order, above]).unwrap();
+        let limit = EpsilonDelta { epsilon, delta };
+        let mut rule = ThroughRdp::on_grid_at(grid.clone(), order, limit).unwrap();
+        let mut tau = Real::ZERO;
+        for part in &parts {
+            let left = rule.remaining().epsilons()[0].units();
+            let cost = Epsilon::from_units(((left as f64 * part) as u128).min(left)).unwrap();
+            rule = rule.charge(&grid.curve([cost, Epsilon::LARGEST]).unwrap()).unwrap();
+            tau += quantity(cost);
+        }
+        prop_assert_eq!(rule.spent().delta, delta);
+        if tau == Real::ZERO {
+            prop_assert_eq!(rule.spent().epsilon, Epsilon::ZERO);
+            return Ok(());
+        }
+        let terms = &tau - ln(&exact) / (&alpha - real(1.0));
+        let truth = at_least_zero(&tau + surcharge);
+        is_above_given_terms(rule.spent().epsilon, &truth, &terms);
+    }
+
     /// Haney et al. 3.8.
     #[test]
     fn what_the_accumulator_totals(
@@ -155,7 +215,7 @@ proptest! {
         let mut deltas = slack;
         let mut rho = real(0.0);
         for (epsilon, delta) in losses {
-            sum.add(&EpsilonDelta { epsilon, delta }).unwrap();
+            sum = sum.add(&EpsilonDelta { epsilon, delta }).unwrap();
             deltas = deltas.saturating_add(delta);
             rho += quantity(epsilon) * quantity(epsilon) / real(2.0);
         }

@@ -1,6 +1,4 @@
-use super::{
-    Accounting, Accumulator, DefaultAccumulator, LossOf, ValidConcurrently, ValidSequentially,
-};
+use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
 use crate::privacy::{
     Additive, ApproxDp, ApproxRdp, ApproxZCdp, Measure, Overflow, ProbabilisticDp, PureDp, Rdp,
     RdpGrid, ZCdp,
@@ -30,12 +28,13 @@ use crate::privacy::{
 ///
 /// let mut sum = Sum::new(PureDp);
 /// for _ in 0..10 {
-///     sum.add(&"0.1".parse()?)?;
+///     sum = sum.add(&"0.1".parse()?)?;
 /// }
 /// assert_eq!(sum.total(), "1".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Hash)]
+#[must_use = "`add` gives the next total and changes nothing"]
 pub struct Sum<Me: Measure> {
     measure: Me,
     total: Me::Loss,
@@ -43,7 +42,6 @@ pub struct Sum<Me: Measure> {
 
 impl<Me: Additive> Sum<Me> {
     /// Nothing counted yet.
-    #[must_use]
     pub fn new(measure: Me) -> Self {
         let total = measure.zero();
         Self { measure, total }
@@ -51,24 +49,31 @@ impl<Me: Additive> Sum<Me> {
 }
 
 impl<Me: Additive> Accounting for Sum<Me> {
-    type Measure = Me;
+    type Children = Me;
+    type Whole = Me;
 
-    fn measure(&self) -> &Me {
+    fn children(&self) -> &Me {
+        &self.measure
+    }
+
+    fn whole(&self) -> &Me {
         &self.measure
     }
 }
 
 impl<Me: Additive> Accumulator for Sum<Me> {
-    fn add(&mut self, loss: &Me::Loss) -> Result<(), Overflow> {
-        self.total = self.measure.plus(&self.total, loss)?;
-        Ok(())
+    fn add(&self, loss: &Me::Loss) -> Result<Self, Overflow> {
+        Ok(Self {
+            measure: self.measure.clone(),
+            total: self.measure.plus(&self.total, loss)?,
+        })
     }
 
     fn total(&self) -> Me::Loss {
         self.total.clone()
     }
 
-    fn headroom(&self, limit: &LossOf<Self>) -> Me::Loss {
+    fn headroom(&self, limit: &Me::Loss) -> Me::Loss {
         self.measure.minus(limit, &self.total)
     }
 }
@@ -116,20 +121,18 @@ mod tests {
     use crate::privacy::EpsilonDelta;
 
     #[test]
-    fn an_overflow_changes_nothing() {
+    fn what_cannot_be_held_is_an_overflow() {
         let mut sum = Sum::new(PureDp);
-        sum.add(&"3e11".parse().unwrap()).unwrap();
-        let before = sum.clone();
+        sum = sum.add(&"3e11".parse().unwrap()).unwrap();
         assert_eq!(sum.add(&"3e11".parse().unwrap()), Err(Overflow));
-        assert_eq!(sum, before);
     }
 
     #[test]
     fn approximate_renyi_losses_add_up_in_both_coordinates() {
         let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
         let mut sum = ApproxRdp::new("8".parse().unwrap()).accumulator();
-        sum.add(&pair("0.3", "1e-6")).unwrap();
-        sum.add(&pair("0.1", "2e-6")).unwrap();
+        sum = sum.add(&pair("0.3", "1e-6")).unwrap();
+        sum = sum.add(&pair("0.1", "2e-6")).unwrap();
         assert_eq!(sum.total(), pair("0.4", "3e-6"));
         assert!(!sum.is_within(&pair("1", "2.9e-6")));
         assert!(!sum.is_within(&pair("0.39", "1e-3")));
@@ -139,7 +142,7 @@ mod tests {
     #[test]
     fn headroom_is_what_is_missing_in_each_coordinate() {
         let mut sum = Sum::new(ApproxDp);
-        sum.add(&EpsilonDelta::new("0.3", "1e-6").unwrap()).unwrap();
+        sum = sum.add(&EpsilonDelta::new("0.3", "1e-6").unwrap()).unwrap();
         let limit = EpsilonDelta::new("1", "1e-7").unwrap();
         assert_eq!(sum.headroom(&limit), EpsilonDelta::new("0.7", "0").unwrap());
         assert!(!sum.is_within(&limit));

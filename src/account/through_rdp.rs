@@ -1,25 +1,46 @@
+use std::fmt::Debug;
+
+use super::budget::{Budget, checked_slack};
 use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
-use super::{ValidConcurrently, ValidSequentially, checked_slack};
+use super::{ValidConcurrently, ValidSequentially};
 use crate::privacy::convert::search::{lowest, most};
 use crate::privacy::convert::{curves, rdp};
-use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Order, Unit, units};
+use crate::privacy::{
+    ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Measure, Order, RdpCurve, RdpGrid, Unit,
+    units,
+};
 
-/// The (ε, δ) filter through Rényi privacy of one order α: go on while `Σ D_α(ε_i) ≤ τ*` and
-/// `δ′ + Σδ ≤ δ`, where D_α(ε) is the Rényi divergence of randomized response, the largest that an
-/// ε-DP mechanism can have, and τ* the largest Rényi loss that implies (ε, δ′)-DP.
+/// The (ε, δ) filter through Rényi privacy of one order α: go on while `Στ ≤ τ*` and
+/// `δ′ + Σδ ≤ δ`, where τ is what a child costs at that order and τ* the largest Rényi loss of that
+/// order that implies (ε, δ′)-DP.
 ///
-/// The order is fixed in advance, as the theorem asks: [`at`](Self::at) a stated one, or
-/// [`chosen_for`](Self::chosen_for) a typical loss. τ* is rounded down and every D_α(ε_i) up, then
-/// added exactly, so the order of launches does not matter.
+/// The budget is (ε, δ). Children state their losses in one of two measures `C`:
+///
+/// | children | cost | constructors |
+/// |---|---|---|
+/// | [`ApproxDp`] | D_α(ε), the Rényi divergence of randomized response, which no ε-DP mechanism exceeds; and δ | [`at`](Self::at), [`chosen_for`](Self::chosen_for) |
+/// | [`RdpGrid`] | the curve's value at α | [`on_grid_at`](Self::on_grid_at), [`on_grid_chosen_for`](Self::on_grid_chosen_for) |
+///
+/// A grid takes Gaussian, pure and sampled mechanisms together: each has a curve.
+///
+/// The order is fixed in advance, as the theorems ask: a stated one, or the best for a typical loss.
+/// τ* is rounded down and every D_α(ε) up, then added exactly, so the order of launches does not
+/// matter. On a grid the other orders decide nothing. To go on while *any* order still fits would
+/// admit more, but which order fits last depends on the losses, which depend on the answers. No
+/// theorem here covers that.
 ///
 /// # Guarantee
 ///
-/// A child of loss (ε, δ) is, but for probability δ, a postprocessing of ε-randomized response
-/// (Kairouz, Oh, Viswanath 2015), so δ-approximate (α, D_α(ε))-RDP. Such losses add up under a
-/// filter (Whitehouse et al. Thm 1 and its remark; Feldman and Zrnic 4.3 for δ = 0), and the sum
-/// implies (ε, δ′ + Σδ)-DP by the conversion of Canonne, Kamath and Steinke 2020. For interleaved
-/// children Haney et al. 1.20, with finite communication: losses and budget are (ε, δ), whatever
-/// the proof passes through.
+/// (ε, δ) children: a child of loss (ε, δ) is, but for probability δ, a postprocessing of
+/// ε-randomized response (Kairouz, Oh, Viswanath 2015), so δ-approximate (α, D_α(ε))-RDP. Such losses
+/// add up under a filter (Whitehouse et al. Thm 1 and its remark; Feldman and Zrnic 4.3 for δ = 0),
+/// and the sum implies (ε, δ′ + Σδ)-DP by the conversion of Canonne, Kamath and Steinke 2020. For
+/// interleaved children Haney et al. 1.20, with finite communication: losses and budget are (ε, δ),
+/// whatever the proof passes through.
+///
+/// Children on a grid: at the one order, adding up is a valid filter for interleaved children (Haney
+/// et al. 4.6, 4.9), so the whole is (α, τ*)-RDP. By the same conversion it is (ε, δ)-DP.
+/// Communication need not be finite.
 ///
 /// # Example
 ///
@@ -31,46 +52,34 @@ use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Order, Un
 /// let loss = EpsilonDelta::new("0.01", "0")?;
 /// let mut rule = ThroughRdp::chosen_for(budget, budget.delta, loss.epsilon)?;
 /// for _ in 0..490 {
-///     rule.charge(&loss)?;
+///     rule = rule.charge(&loss)?;
 /// }
 /// assert_eq!(rule.charge(&loss), Err(Exceeded));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ThroughRdp {
-    limit: EpsilonDelta,
-    slack: Delta,
+#[must_use = "`charge` gives the next rule and changes nothing"]
+pub struct ThroughRdp<C: RdpChildren = ApproxDp> {
+    children: C,
     order: Order,
-    /// τ*.
-    threshold: Epsilon,
-    total: Epsilon,
-    deltas: Delta,
-    /// The last ε and its D_α: launches tend to repeat.
-    last: (Epsilon, Epsilon),
+    /// In Στ.
+    budget: Budget<Epsilon>,
+    prices: C::Prices,
 }
 
 impl ThroughRdp {
-    /// At this order.
+    /// For (ε, δ) children, at this order.
     ///
     /// # Errors
     ///
     /// [`RuleError::NoSlack`], [`RuleError::SlackTooLarge`], or [`RuleError::Order`] if at this
     /// order not even a loss of zero is known to be within the budget.
     pub fn at(order: Order, limit: EpsilonDelta, slack: Delta) -> Result<Self, RuleError> {
-        checked_slack(limit, slack)?;
-        Ok(Self {
-            limit,
-            slack,
-            order,
-            threshold: rdp::budget(order, limit.epsilon, slack).map_err(|_| RuleError::Order)?,
-            total: Epsilon::ZERO,
-            deltas: Delta::ZERO,
-            last: (Epsilon::ZERO, Epsilon::ZERO),
-        })
+        Self::new(ApproxDp, order, limit, slack, LastPrice::default())
     }
 
-    /// At the order that admits most launches of a typical ε. Launches of another ε are counted
-    /// just as soundly, if not as sparingly.
+    /// For (ε, δ) children, at the order that admits most launches of a typical ε. Launches of
+    /// another ε are counted just as soundly, if not as sparingly.
     ///
     /// # Errors
     ///
@@ -96,101 +105,242 @@ impl ThroughRdp {
         let order = Order::from_units(units).map_err(|_| RuleError::Order)?;
         Self::at(order, limit, slack)
     }
+}
+
+impl ThroughRdp<RdpGrid> {
+    /// For children on a grid, at this order of it.
+    ///
+    /// # Errors
+    ///
+    /// [`RuleError::NotOnGrid`], [`RuleError::NoSlack`] if δ is zero, or [`RuleError::Order`] if at
+    /// this order not even a loss of zero is known to be within the budget.
+    pub fn on_grid_at(grid: RdpGrid, order: Order, limit: EpsilonDelta) -> Result<Self, RuleError> {
+        let index = grid.orders().binary_search(&order);
+        let index = index.map_err(|_| RuleError::NotOnGrid)?;
+        Self::new(grid, order, limit, limit.delta, OrderIndex(index))
+    }
+
+    /// For children on a grid, at the order that admits most launches of a typical curve: where
+    /// τ*, divided by the curve, is largest. Launches of other curves are counted just as soundly, if
+    /// not as sparingly.
+    ///
+    /// # Errors
+    ///
+    /// As for [`on_grid_at`](Self::on_grid_at); [`RuleError::Order`] if no order of the grid will do.
+    ///
+    /// ```
+    /// use queryables::account::{ContinuationRule, ThroughRdp};
+    /// use queryables::privacy::convert::rdp;
+    /// use queryables::privacy::{EpsilonDelta, RdpGrid, Renyi};
+    ///
+    /// let budget = EpsilonDelta::new("1", "1e-6")?;
+    /// let grid = RdpGrid::new(["8".parse()?, "24".parse()?, "64".parse()?])?;
+    /// let (sensitivity, sigma, epsilon) = ("1".parse()?, "20".parse()?, "0.05".parse()?);
+    /// let gaussian = grid.at_each_order(|order| rdp::gaussian(order, sensitivity, sigma))?;
+    /// let pure = grid.at_each_order(|order| Ok(rdp::pure(order, epsilon)))?;
+    ///
+    /// let rule = ThroughRdp::on_grid_chosen_for(grid, budget, &gaussian)?;
+    /// assert_eq!(rule.order(), "24".parse()?);
+    /// let rule = rule.charge(&gaussian)?.charge(&pure)?;
+    /// assert!(rule.spent() < budget);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_grid_chosen_for(
+        grid: RdpGrid,
+        limit: EpsilonDelta,
+        typical: &RdpCurve,
+    ) -> Result<Self, RuleError> {
+        checked_slack(limit, limit.delta)?;
+        if !grid.is_valid(typical) {
+            return Err(RuleError::NotOnGrid);
+        }
+        let costs = grid.orders().iter().zip(typical.epsilons());
+        let (mut best, mut most) = (None, 0.0);
+        for (order, cost) in costs {
+            let Ok(threshold) = rdp::budget(*order, limit.epsilon, limit.delta) else {
+                continue;
+            };
+            // A cost of zero counts as one unit. Any order that is found is a valid one.
+            let launches = threshold.units() as f64 / cost.units().max(1) as f64;
+            if best.is_none() || launches > most {
+                (best, most) = (Some(*order), launches);
+            }
+        }
+        Self::on_grid_at(grid, best.ok_or(RuleError::Order)?, limit)
+    }
+}
+
+impl<C: RdpChildren> ThroughRdp<C> {
+    fn new(
+        children: C,
+        order: Order,
+        limit: EpsilonDelta,
+        slack: Delta,
+        prices: C::Prices,
+    ) -> Result<Self, RuleError> {
+        checked_slack(limit, slack)?;
+        let threshold = rdp::budget(order, limit.epsilon, slack).map_err(|_| RuleError::Order)?;
+        Ok(Self {
+            children,
+            order,
+            budget: Budget::new(limit, slack, threshold),
+            prices,
+        })
+    }
 
     /// The order α.
     #[must_use]
     pub fn order(&self) -> Order {
         self.order
     }
+}
 
-    fn cost(&self, epsilon: Epsilon) -> Epsilon {
-        if epsilon == self.last.0 {
-            self.last.1
+/// A measure in which children of [`ThroughRdp`] state their losses.
+#[diagnostic::on_unimplemented(
+    message = "`ThroughRdp` takes children under `ApproxDp` or `RdpGrid`, not under `{Self}`"
+)]
+pub trait RdpChildren: Measure {
+    /// What is needed to price a loss at the order.
+    type Prices: Clone + Debug + Send + Sync + 'static;
+
+    /// What a loss costs at the order, and its δ, and the prices from then on; `None` if it is not
+    /// one of the measure.
+    fn cost(rule: &ThroughRdp<Self>, loss: &Self::Loss) -> Option<(Epsilon, Delta, Self::Prices)>;
+
+    /// A loss that costs no more, and nor does anything less.
+    fn largest(rule: &ThroughRdp<Self>, cost: Epsilon, delta: Delta) -> Self::Loss;
+}
+
+/// The last ε and its D_α: launches tend to repeat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastPrice {
+    epsilon: Epsilon,
+    cost: Epsilon,
+}
+
+impl LastPrice {
+    fn cost(&self, order: Order, epsilon: Epsilon) -> Epsilon {
+        if epsilon == self.epsilon {
+            self.cost
         } else {
-            rdp::pure(self.order, epsilon)
+            rdp::pure(order, epsilon)
         }
     }
 }
 
-impl Accounting for ThroughRdp {
-    type Measure = ApproxDp;
+impl RdpChildren for ApproxDp {
+    type Prices = LastPrice;
 
-    fn measure(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-}
-
-impl ContinuationRule for ThroughRdp {
-    fn limit(&self) -> &EpsilonDelta {
-        &self.limit
-    }
-
-    fn spent(&self) -> EpsilonDelta {
-        let epsilon = if self.total == Epsilon::ZERO {
-            Epsilon::ZERO
-        } else {
-            rdp::epsilon(self.order, self.total, self.slack).unwrap_or(self.limit.epsilon)
-        };
-        EpsilonDelta {
-            // Whatever was admitted is within the limit, to the last digit.
-            epsilon: epsilon.min(self.limit.epsilon),
-            delta: self.slack.saturating_add(self.deltas),
-        }
+    fn cost(rule: &ThroughRdp, loss: &EpsilonDelta) -> Option<(Epsilon, Delta, LastPrice)> {
+        let epsilon = loss.epsilon;
+        let cost = rule.prices.cost(rule.order, epsilon);
+        Some((cost, loss.delta, LastPrice { epsilon, cost }))
     }
 
     /// D_α rises with ε, but D_α as computed only but for rounding, less than 1e-13 of it. So that
     /// everything less is admitted, too, ε is cut a little: what it costs fits with 2^-39 (2e-12)
     /// to spare.
-    fn remaining(&self) -> EpsilonDelta {
-        let left = self.threshold.saturating_sub(self.total);
+    fn largest(rule: &ThroughRdp, left: Epsilon, delta: Delta) -> EpsilonDelta {
         let fits = |epsilon| {
-            let cost = self.cost(epsilon).units();
+            let cost = rule.prices.cost(rule.order, epsilon).units();
             cost + cost.div_ceil(1 << 39) <= left.units()
         };
         // D_α(ε) is about αε²/2.
-        let (room, order) = (Interval::from(left), Interval::from(self.order));
+        let (room, order) = (Interval::from(left), Interval::from(rule.order));
         let guess = (Interval::TWO * room / order).sqrt().middle();
         let epsilon = most(guess * 1e27, <units::Epsilon as Unit>::LARGEST, |units| {
             Epsilon::from_units(units).is_ok_and(fits)
         });
-        let spent = self.slack.saturating_add(self.deltas);
         EpsilonDelta {
             epsilon: Epsilon::from_units(epsilon.unwrap_or(0)).unwrap_or_default(),
-            delta: self.limit.delta.saturating_sub(spent),
+            delta,
         }
     }
+}
 
-    fn charge(&mut self, loss: &EpsilonDelta) -> Result<(), Exceeded> {
+/// Where the order is on the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderIndex(usize);
+
+impl RdpChildren for RdpGrid {
+    type Prices = OrderIndex;
+
+    fn cost(rule: &ThroughRdp<Self>, loss: &RdpCurve) -> Option<(Epsilon, Delta, OrderIndex)> {
+        if !rule.children.is_valid(loss) {
+            return None;
+        }
+        let cost = loss.epsilons().get(rule.prices.0)?;
+        Some((*cost, Delta::ZERO, rule.prices))
+    }
+
+    fn largest(rule: &ThroughRdp<Self>, left: Epsilon, _: Delta) -> RdpCurve {
+        let values = rule.children.orders().iter().map(|order| {
+            if *order == rule.order {
+                left
+            } else {
+                Epsilon::LARGEST
+            }
+        });
+        let curve = rule.children.curve(values);
+        curve.unwrap_or_else(|_| rule.children.zero())
+    }
+}
+
+impl<C: RdpChildren> Accounting for ThroughRdp<C> {
+    type Children = C;
+    type Whole = ApproxDp;
+
+    fn children(&self) -> &C {
+        &self.children
+    }
+
+    fn whole(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+}
+
+impl<C: RdpChildren> ContinuationRule for ThroughRdp<C> {
+    fn limit(&self) -> &EpsilonDelta {
+        &self.budget.limit
+    }
+
+    fn spent(&self) -> EpsilonDelta {
+        let (order, slack) = (self.order, self.budget.slack);
+        self.budget
+            .spent(|total| rdp::epsilon(order, total, slack).ok())
+    }
+
+    /// On a grid it is a curve with what is left at the order, and at the other orders, which decide
+    /// nothing, the largest ε that can be held. A curve is admitted if and only if it is at most this
+    /// one.
+    fn remaining(&self) -> C::Loss {
+        C::largest(self, self.budget.cost_left(), self.budget.delta_left())
+    }
+
+    fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
         self.charge_times(loss, 1)
     }
 }
 
-impl Repeats for ThroughRdp {
-    fn charge_times(&mut self, loss: &EpsilonDelta, times: u64) -> Result<(), Exceeded> {
-        let cost = self.cost(loss.epsilon);
-        let total = cost
-            .checked_mul(times)
-            .and_then(|cost| self.total.checked_add(cost))
-            .filter(|total| *total <= self.threshold)
-            .ok_or(Exceeded)?;
-        let deltas = loss
-            .delta
-            .checked_mul(times)
-            .and_then(|deltas| self.deltas.checked_add(deltas))
-            .filter(|deltas| self.slack.saturating_add(*deltas) <= self.limit.delta)
-            .ok_or(Exceeded)?;
-        self.last = (loss.epsilon, cost);
-        (self.total, self.deltas) = (total, deltas);
-        Ok(())
+impl<C: RdpChildren> Repeats for ThroughRdp<C> {
+    fn charge_times(&self, loss: &C::Loss, times: u64) -> Result<Self, Exceeded> {
+        let (cost, delta, prices) = C::cost(self, loss).ok_or(Exceeded)?;
+        Ok(Self {
+            children: self.children.clone(),
+            order: self.order,
+            budget: self.budget.charge(cost, delta, times)?,
+            prices,
+        })
     }
 }
 
-impl ValidSequentially for ThroughRdp {}
-impl ValidConcurrently for ThroughRdp {}
+impl<C: RdpChildren> ValidSequentially for ThroughRdp<C> {}
+impl<C: RdpChildren> ValidConcurrently for ThroughRdp<C> {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::Renyi;
     use crate::privacy::oracle::{
         at_least_zero, deltas, epsilon_of, float, ln, orders, quantity, real,
     };
@@ -221,7 +371,8 @@ mod tests {
         let (budget, loss) = (pair("1", "1e-6"), pair("0.01", "0"));
         let admits = |mut rule: ThroughRdp| {
             let mut launches = 0;
-            while rule.charge(&loss).is_ok() {
+            while let Ok(next) = rule.charge(&loss) {
+                rule = next;
                 launches += 1;
             }
             launches
@@ -240,10 +391,10 @@ mod tests {
         let mut rule =
             ThroughRdp::chosen_for(budget, "5e-7".parse().unwrap(), "0.01".parse().unwrap())
                 .unwrap();
-        rule.charge(&pair("0.05", "1e-7")).unwrap();
+        rule = rule.charge(&pair("0.05", "1e-7")).unwrap();
         let remaining = rule.remaining();
         assert_eq!(remaining.delta, "4e-7".parse().unwrap());
-        assert_eq!(rule.clone().charge(&remaining), Ok(()));
+        assert!(rule.charge(&remaining).is_ok());
         let units = remaining.epsilon.units();
         let more = Epsilon::from_units(units + units / 1_000_000_000).unwrap();
         let more = EpsilonDelta {
@@ -253,16 +404,158 @@ mod tests {
         assert_eq!(rule.charge(&more), Err(Exceeded));
     }
 
+    fn grid() -> RdpGrid {
+        RdpGrid::new(["8", "24", "64"].map(|order| order.parse().unwrap())).unwrap()
+    }
+
+    fn curve(epsilons: [&str; 3]) -> RdpCurve {
+        let epsilons = epsilons.map(|epsilon| epsilon.parse().unwrap());
+        grid().curve(epsilons).unwrap()
+    }
+
+    #[test]
+    fn parameters_on_a_grid_are_checked() {
+        let budget = pair("1", "1e-6");
+        let at = |order: &str, limit| ThroughRdp::on_grid_at(grid(), order.parse().unwrap(), limit);
+        assert_eq!(at("16", budget), Err(RuleError::NotOnGrid));
+        assert_eq!(at("24", pair("1", "0")), Err(RuleError::NoSlack));
+        // ln(1e6)/7 alone is more than 1.
+        assert_eq!(at("8", budget), Err(RuleError::Order));
+        let chosen = |limit, typical| ThroughRdp::on_grid_chosen_for(grid(), limit, typical);
+        let typical = curve(["0.01", "0.03", "0.08"]);
+        assert_eq!(chosen(pair("1", "0"), &typical), Err(RuleError::NoSlack));
+        // At the order 64 it is still (ln(1e6) − ln(64))/63 = 0.15….
+        let tiny = pair("0.1", "1e-6");
+        assert_eq!(chosen(tiny, &typical), Err(RuleError::Order));
+        let other = RdpGrid::new(["8".parse().unwrap()]).unwrap().zero();
+        assert_eq!(chosen(budget, &other), Err(RuleError::NotOnGrid));
+    }
+
+    #[test]
+    fn one_order_of_the_grid_decides_and_the_others_do_not() {
+        let budget = pair("1", "1e-6");
+        let rule = ThroughRdp::on_grid_at(grid(), "24".parse().unwrap(), budget).unwrap();
+        let room = rdp::budget("24".parse().unwrap(), budget.epsilon, budget.delta).unwrap();
+        let unit = |units: u128| Epsilon::from_units(units).unwrap();
+        let with = |epsilon| grid().curve([Epsilon::LARGEST, epsilon, Epsilon::LARGEST]);
+        assert_eq!(rule.remaining(), with(room).unwrap());
+
+        // At 24 it is too much by one unit, though at 64 and 8 it costs nothing.
+        let more = unit(room.units() + 1);
+        let more = grid().curve([Epsilon::ZERO, more, Epsilon::ZERO]).unwrap();
+        assert_eq!(rule.charge(&more), Err(Exceeded));
+
+        // At 24 it just fits, though at the others it is as much as can be held.
+        let rule = rule.charge(&with(unit(room.units() - 1)).unwrap()).unwrap();
+        assert_eq!(rule.remaining(), with(unit(1)).unwrap());
+        let rule = rule.charge(&with(unit(1)).unwrap()).unwrap();
+        assert_eq!(rule.remaining(), with(Epsilon::ZERO).unwrap());
+        assert_eq!(rule.charge(&with(unit(1)).unwrap()), Err(Exceeded));
+        assert!(rule.spent() <= budget);
+        assert!(rule.spent() >= pair("0.999999999", "1e-6"));
+    }
+
+    #[test]
+    fn a_curve_of_another_grid_is_refused() {
+        let budget = pair("1", "1e-6");
+        let rule = ThroughRdp::on_grid_at(grid(), "24".parse().unwrap(), budget).unwrap();
+        let others = ["8", "25", "64"].map(|order| order.parse().unwrap());
+        let zero = RdpGrid::new(others).unwrap().zero();
+        assert_eq!(rule.charge(&zero), Err(Exceeded));
+        assert!(rule.charge(&grid().zero()).is_ok());
+    }
+
+    fn launches<C: RdpChildren>(mut rule: ThroughRdp<C>, loss: &C::Loss) -> u32 {
+        let mut launches = 0;
+        while let Ok(next) = rule.charge(loss) {
+            rule = next;
+            launches += 1;
+        }
+        launches
+    }
+
+    #[test]
+    fn no_other_order_of_the_grid_admits_more_of_the_typical_curve() {
+        let budget = pair("1", "1e-6");
+        let orders = ["6", "12", "18", "24", "30", "40", "64", "128"];
+        let grid = RdpGrid::new(orders.map(|order| order.parse().unwrap())).unwrap();
+        let (one, epsilon) = ("1".parse().unwrap(), "0.3".parse().unwrap());
+        let gaussian = |sigma: &str| {
+            let sigma = sigma.parse().unwrap();
+            grid.at_each_order(|order| rdp::gaussian(order, one, sigma))
+                .unwrap()
+        };
+        let sampled = grid.at_each_order(|order| {
+            let (rate, sigma) = ("0.01".parse().unwrap(), "1.5".parse().unwrap());
+            rdp::subsampled_gaussian(order.whole().unwrap(), rate, one, sigma)
+        });
+        let pure = grid.at_each_order(|order| Ok(rdp::pure(order, epsilon)));
+        // τ*/curve at 30 digits is largest there: 1933.53…, 3.17… and 730.75….
+        for (typical, best, most) in [
+            (gaussian("200"), "24", 1933),
+            (pure.unwrap(), "128", 3),
+            (sampled.unwrap(), "18", 730),
+        ] {
+            let chosen = ThroughRdp::on_grid_chosen_for(grid.clone(), budget, &typical).unwrap();
+            let admitted = launches(chosen.clone(), &typical);
+            assert_eq!(
+                (chosen.order().to_string().as_str(), admitted),
+                (best, most)
+            );
+            for order in grid.orders() {
+                match ThroughRdp::on_grid_at(grid.clone(), *order, budget) {
+                    Ok(rule) => assert!(launches(rule, &typical) <= most, "{order}"),
+                    Err(error) => assert_eq!(error, RuleError::Order),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_typical_curve_that_costs_nothing_has_an_order_too() {
+        let budget = pair("1", "1e-6");
+        let chosen = ThroughRdp::on_grid_chosen_for(grid(), budget, &grid().zero()).unwrap();
+        // Where τ* is largest.
+        assert_eq!(chosen.order(), "64".parse().unwrap());
+        // Where it is zero at one order, that one.
+        let typical = curve(["0", "0", "0.1"]);
+        let chosen = ThroughRdp::on_grid_chosen_for(grid(), budget, &typical).unwrap();
+        assert_eq!(chosen.order(), "24".parse().unwrap());
+    }
+
+    #[test]
+    fn pure_curves_cost_what_pure_children_do() {
+        let (budget, loss) = (pair("1", "1e-6"), pair("0.05", "0"));
+        let order = "24".parse().unwrap();
+        let curve = grid().at_each_order(|order| Ok(rdp::pure(order, loss.epsilon)));
+        let curve = curve.unwrap();
+        let mut pairs = ThroughRdp::at(order, budget, budget.delta).unwrap();
+        let mut curves = ThroughRdp::on_grid_at(grid(), order, budget).unwrap();
+        let mut launched = 0;
+        loop {
+            assert_eq!(pairs.spent(), curves.spent());
+            assert_eq!(pairs.limit(), curves.limit());
+            let Ok(next) = pairs.charge(&loss) else {
+                assert_eq!(curves.charge(&curve), Err(Exceeded));
+                break;
+            };
+            (pairs, curves) = (next, curves.charge(&curve).unwrap());
+            launched += 1;
+        }
+        // τ* = 0.58006…, D₂₄(0.05) = 0.024897….
+        assert_eq!(launched, 23);
+    }
+
     #[test]
     fn the_last_cost_that_is_kept_is_the_right_one() {
         let budget = pair("5", "1e-6");
         let mut rule = ThroughRdp::at("8".parse().unwrap(), budget, budget.delta).unwrap();
         let mut plain = Epsilon::ZERO;
         for epsilon in ["0.1", "0.1", "0.2", "0", "0.1"] {
-            rule.charge(&pair(epsilon, "0")).unwrap();
+            rule = rule.charge(&pair(epsilon, "0")).unwrap();
             let cost = rdp::pure(rule.order(), epsilon.parse().unwrap());
             plain = plain.checked_add(cost).unwrap();
-            assert_eq!(rule.total, plain);
+            assert_eq!(rule.budget.total, plain);
         }
     }
     proptest! {
@@ -279,10 +572,32 @@ mod tests {
             let epsilon = Interval::exactly(room).up().unwrap();
             let rule = ThroughRdp::at(order, EpsilonDelta { epsilon, delta }, delta).unwrap();
             let truth = quantity(epsilon) - surcharge;
-            prop_assert!(quantity(rule.threshold) <= truth);
+            prop_assert!(quantity(rule.budget.threshold) <= truth);
             let terms = quantity(epsilon) - ln(&exact) / (alpha - real(1.0));
             let margin = &truth * real(1e-9) + terms * real(1e-14) + real(1e-27);
-            prop_assert!(quantity(rule.threshold) >= truth - margin);
+            prop_assert!(quantity(rule.budget.threshold) >= &truth - &margin);
+            // On a grid the same is left to children.
+            let grid = RdpGrid::new([order]).unwrap();
+            let rule = ThroughRdp::on_grid_at(grid, order, EpsilonDelta { epsilon, delta }).unwrap();
+            let left = quantity(rule.remaining().epsilons()[0]);
+            prop_assert!(left <= truth && left >= &truth - &margin);
+        }
+
+        /// A curve is admitted if and only if it is at most what remains.
+        #[test]
+        fn on_a_grid_what_remains_is_the_largest(
+            units in proptest::collection::vec(proptest::array::uniform3(0..10_u128.pow(27)), 1..8), index in 1..3_usize,
+        ) {
+            let budget = pair("1", "1e-6");
+            let mut rule = ThroughRdp::on_grid_at(grid(), grid().orders()[index], budget).unwrap();
+            for units in units {
+                let epsilons = units.map(|units| Epsilon::from_units(units / 4).unwrap());
+                let loss = grid().curve(epsilons).unwrap();
+                let next = rule.charge(&loss);
+                prop_assert_eq!(next.is_ok(), loss <= rule.remaining());
+                rule = next.unwrap_or(rule);
+                prop_assert!(rule.spent() <= budget);
+            }
         }
     }
     /// Charges a part of what there is, and then, each to a copy, what remains and less.
@@ -297,12 +612,12 @@ mod tests {
             delta: Delta::ZERO,
         };
         let units = rule.remaining().epsilon.units();
-        rule.charge(&launch((units as f64 * part) as u128)).unwrap();
+        rule = rule.charge(&launch((units as f64 * part) as u128)).unwrap();
         let units = rule.remaining().epsilon.units();
         // A few floats apart, where rounding shows, and then further down.
         let near = (0..400).map(|step| units - (units >> 51) * step);
         for less in near.chain((1..40).map(|bits| units >> bits)) {
-            assert_eq!(rule.clone().charge(&launch(less)), Ok(()));
+            assert!(rule.charge(&launch(less)).is_ok());
         }
     }
 

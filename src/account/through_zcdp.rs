@@ -1,21 +1,35 @@
+use super::budget::{Budget, checked_slack};
 use super::whitehouse::{simple_epsilon, simple_threshold};
 use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
-use super::{ValidConcurrently, ValidSequentially, checked_slack};
+use super::{ValidConcurrently, ValidSequentially};
 use crate::privacy::convert::zcdp;
-use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Square};
+use crate::privacy::{
+    ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Measure, Rho, Square, Unit, ZCdp, units,
+};
 
-/// The (ε, δ) filter through zCDP: go on while `½Σε² ≤ ρ*` and `δ′ + Σδ ≤ δ`, where ρ* is the
+/// The (ε, δ) filter through zCDP: go on while `Σρ ≤ ρ*` and `δ′ + Σδ ≤ δ`, where ρ* is the
 /// largest ρ for which ρ-zCDP implies (ε, δ′)-DP.
 ///
+/// The budget is (ε, δ). Children state their losses in one of two measures `C`:
+///
+/// | children | count as | constructors |
+/// |---|---|---|
+/// | [`ApproxDp`] | ρ = ε²/2, and δ | [`tight`](Self::tight), [`simple`](Self::simple) |
+/// | [`ZCdp`] | ρ | [`for_zcdp`](Self::for_zcdp), [`for_zcdp_simple`](Self::for_zcdp_simple) |
+///
 /// ρ* is computed once, rounded down; a launch adds integers and compares them. δ′, the slack, is
-/// chosen in advance: all of δ if every child is pure, less if δ of theirs must fit, too.
+/// chosen in advance: all of δ if every child is pure, less if δ of theirs must fit, too. Children
+/// under zCDP have no δ, so there the slack is all of δ.
 ///
 /// # Guarantee
 ///
-/// A child of loss (ε, δ) is δ-approximate ε²/2-zCDP (Whitehouse et al. Lemma 1), such losses add up
-/// under a filter (Thm 1; Feldman and Zrnic 4.7 for δ = 0), and the sum implies (ε, δ′ + Σδ)-DP. For
-/// interleaved children Haney et al. 1.20, with finite communication: losses and budget are
-/// (ε, δ), whatever the proof passes through.
+/// (ε, δ) children: a child of loss (ε, δ) is δ-approximate ε²/2-zCDP (Whitehouse et al. Lemma 1),
+/// such losses add up under a filter (Thm 1; Feldman and Zrnic 4.7 for δ = 0), and the sum implies
+/// (ε, δ′ + Σδ)-DP. For interleaved children Haney et al. 1.20, with finite communication: losses
+/// and budget are (ε, δ), whatever the proof passes through.
+///
+/// zCDP children: adding up is a valid filter for interleaved children (Haney et al. 4.10, 4.11), so
+/// the whole is ρ*-zCDP, which implies (ε, δ)-DP. Communication need not be finite.
 ///
 /// [`simple`](Self::simple) is Whitehouse et al. Thm 2, [`tight`](Self::tight) admits more.
 ///
@@ -29,21 +43,19 @@ use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Square};
 /// let mut rule = ThroughZCdp::tight(budget, budget.delta)?;
 /// let loss = EpsilonDelta::new("0.01", "0")?;
 /// for _ in 0..487 {
-///     rule.charge(&loss)?;
+///     rule = rule.charge(&loss)?;
 /// }
 /// assert_eq!(rule.charge(&loss), Err(Exceeded));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ThroughZCdp {
-    limit: EpsilonDelta,
-    slack: Delta,
+#[must_use = "`charge` gives the next rule and changes nothing"]
+pub struct ThroughZCdp<C = ApproxDp> {
+    children: C,
     log: Interval,
     conversion: Conversion,
-    /// The largest Σε², twice ρ*.
-    threshold: Square,
-    squares: Square,
-    deltas: Delta,
+    /// In Σε², which is twice Σρ.
+    budget: Budget<Square>,
 }
 
 /// From ρ to ε.
@@ -54,25 +66,72 @@ enum Conversion {
 }
 
 impl ThroughZCdp {
-    /// With `ε = ρ + 2√(ρ ln(1/δ′))`: Whitehouse et al. Thm 2.
+    /// For (ε, δ) children, with `ε = ρ + 2√(ρ ln(1/δ′))`: Whitehouse et al. Thm 2.
     ///
     /// # Errors
     ///
     /// [`RuleError::NoSlack`] or [`RuleError::SlackTooLarge`].
     pub fn simple(limit: EpsilonDelta, slack: Delta) -> Result<Self, RuleError> {
-        Self::new(limit, slack, Conversion::Simple)
+        Self::new(ApproxDp, limit, slack, Conversion::Simple)
     }
 
-    /// With the tightest conversion known, that of Canonne, Kamath and Steinke 2020.
+    /// For (ε, δ) children, with the tightest conversion known, that of Canonne, Kamath and Steinke
+    /// 2020.
     ///
     /// # Errors
     ///
     /// [`RuleError::NoSlack`] or [`RuleError::SlackTooLarge`].
     pub fn tight(limit: EpsilonDelta, slack: Delta) -> Result<Self, RuleError> {
-        Self::new(limit, slack, Conversion::Tight)
+        Self::new(ApproxDp, limit, slack, Conversion::Tight)
+    }
+}
+
+impl ThroughZCdp<ZCdp> {
+    /// For children under zCDP, Gaussian noise for example, with the tightest conversion known, that
+    /// of Canonne, Kamath and Steinke 2020.
+    ///
+    /// # Errors
+    ///
+    /// [`RuleError::NoSlack`] if δ is zero.
+    ///
+    /// ```
+    /// use queryables::account::{ContinuationRule, Exceeded, ThroughZCdp};
+    /// use queryables::privacy::EpsilonDelta;
+    ///
+    /// let budget = EpsilonDelta::new("1", "1e-6")?;
+    /// let mut rule = ThroughZCdp::for_zcdp(budget)?;
+    /// let rho = "0.001".parse()?;
+    /// for _ in 0..24 {
+    ///     rule = rule.charge(&rho)?;
+    /// }
+    /// assert_eq!(rule.charge(&rho), Err(Exceeded));
+    /// // ρ* is 0.02435…
+    /// assert!(rule.remaining() > "0.00035".parse()?);
+    /// assert!(rule.spent() < *rule.limit());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn for_zcdp(limit: EpsilonDelta) -> Result<Self, RuleError> {
+        Self::new(ZCdp, limit, limit.delta, Conversion::Tight)
     }
 
-    fn new(limit: EpsilonDelta, slack: Delta, conversion: Conversion) -> Result<Self, RuleError> {
+    /// As [`for_zcdp`](Self::for_zcdp), with `ε = ρ + 2√(ρ ln(1/δ))` (Bun and Steinke 2016,
+    /// Prop. 1.3), which admits less.
+    ///
+    /// # Errors
+    ///
+    /// [`RuleError::NoSlack`] if δ is zero.
+    pub fn for_zcdp_simple(limit: EpsilonDelta) -> Result<Self, RuleError> {
+        Self::new(ZCdp, limit, limit.delta, Conversion::Simple)
+    }
+}
+
+impl<C> ThroughZCdp<C> {
+    fn new(
+        children: C,
+        limit: EpsilonDelta,
+        slack: Delta,
+        conversion: Conversion,
+    ) -> Result<Self, RuleError> {
         let log = checked_slack(limit, slack)?;
         let threshold = match conversion {
             Conversion::Simple => simple_threshold(limit.epsilon, log),
@@ -83,87 +142,109 @@ impl ThroughZCdp {
             }
         };
         Ok(Self {
-            limit,
-            slack,
+            children,
             log,
             conversion,
-            threshold,
-            squares: Square::default(),
-            deltas: Delta::ZERO,
+            budget: Budget::new(limit, slack, threshold),
         })
     }
 
-    fn spent_epsilon(&self) -> Option<Epsilon> {
-        if self.squares == Square::default() {
-            return Some(Epsilon::ZERO);
-        }
+    fn epsilon(&self, squares: Square) -> Option<Epsilon> {
         match self.conversion {
-            Conversion::Simple => simple_epsilon(self.squares, self.log),
+            Conversion::Simple => simple_epsilon(squares, self.log),
             Conversion::Tight => {
-                let rho = Interval::squares(self.squares, 27) / Interval::TWO;
+                let rho = Interval::squares(squares, 27) / Interval::TWO;
                 zcdp::tight(rho, self.log).up()
             }
         }
     }
 }
 
-impl Accounting for ThroughZCdp {
-    type Measure = ApproxDp;
+/// A measure in which children of [`ThroughZCdp`] state their losses.
+#[diagnostic::on_unimplemented(
+    message = "`ThroughZCdp` takes children under `ApproxDp` or `ZCdp`, not under `{Self}`"
+)]
+pub(crate) trait ZCdpChildren: Measure {
+    /// Twice ρ, in the units of Σε², and δ.
+    fn cost(loss: &Self::Loss) -> Option<(Square, Delta)>;
 
-    fn measure(&self) -> &ApproxDp {
+    /// The largest loss that costs no more, rounded down.
+    fn largest(squares: Square, delta: Delta) -> Self::Loss;
+}
+
+impl ZCdpChildren for ApproxDp {
+    fn cost(loss: &EpsilonDelta) -> Option<(Square, Delta)> {
+        Some((Square::of(loss.epsilon), loss.delta))
+    }
+
+    fn largest(squares: Square, delta: Delta) -> EpsilonDelta {
+        EpsilonDelta {
+            epsilon: Epsilon::from_units(squares.root_down()).unwrap_or(Epsilon::LARGEST),
+            delta,
+        }
+    }
+}
+
+/// A unit of ρ in the units of Σε²: twice 10⁻²⁷ in units of 10⁻⁵⁴.
+const RHO: u128 = 2 * 10_u128.pow(<units::Rho as Unit>::DECIMALS);
+
+impl ZCdpChildren for ZCdp {
+    fn cost(loss: &Rho) -> Option<(Square, Delta)> {
+        let squares = Square::whole(loss.units()).checked_mul(RHO);
+        squares.map(|squares| (squares, Delta::ZERO))
+    }
+
+    fn largest(squares: Square, _: Delta) -> Rho {
+        // ρ* is not much more than the limit's ε, so the quotient fits.
+        let (units, _) = squares.divided_by(RHO);
+        Rho::from_units(units).unwrap_or(Rho::LARGEST)
+    }
+}
+
+impl<C: ZCdpChildren> Accounting for ThroughZCdp<C> {
+    type Children = C;
+    type Whole = ApproxDp;
+
+    fn children(&self) -> &C {
+        &self.children
+    }
+
+    fn whole(&self) -> &ApproxDp {
         &ApproxDp
     }
 }
 
-impl ContinuationRule for ThroughZCdp {
+impl<C: ZCdpChildren> ContinuationRule for ThroughZCdp<C> {
     fn limit(&self) -> &EpsilonDelta {
-        &self.limit
+        &self.budget.limit
     }
 
     fn spent(&self) -> EpsilonDelta {
-        // Whatever was admitted is within the limit, to the last digit.
-        let epsilon = self.spent_epsilon().unwrap_or(self.limit.epsilon);
-        EpsilonDelta {
-            epsilon: epsilon.min(self.limit.epsilon),
-            delta: self.slack.saturating_add(self.deltas),
-        }
+        self.budget.spent(|squares| self.epsilon(squares))
     }
 
-    fn remaining(&self) -> EpsilonDelta {
-        let left = self.threshold.checked_sub(self.squares);
-        let units = left.map_or(0, Square::root_down);
-        let spent = self.slack.saturating_add(self.deltas);
-        EpsilonDelta {
-            epsilon: Epsilon::from_units(units).unwrap_or(self.limit.epsilon),
-            delta: self.limit.delta.saturating_sub(spent),
-        }
+    fn remaining(&self) -> C::Loss {
+        C::largest(self.budget.cost_left(), self.budget.delta_left())
     }
 
-    fn charge(&mut self, loss: &EpsilonDelta) -> Result<(), Exceeded> {
+    fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
         self.charge_times(loss, 1)
     }
 }
 
-impl Repeats for ThroughZCdp {
-    fn charge_times(&mut self, loss: &EpsilonDelta, times: u64) -> Result<(), Exceeded> {
-        let squares = Square::of(loss.epsilon)
-            .checked_mul(u128::from(times))
-            .and_then(|squares| self.squares.checked_add(squares))
-            .filter(|squares| *squares <= self.threshold)
-            .ok_or(Exceeded)?;
-        let deltas = loss
-            .delta
-            .checked_mul(times)
-            .and_then(|deltas| self.deltas.checked_add(deltas))
-            .filter(|deltas| self.slack.saturating_add(*deltas) <= self.limit.delta)
-            .ok_or(Exceeded)?;
-        (self.squares, self.deltas) = (squares, deltas);
-        Ok(())
+impl<C: ZCdpChildren> Repeats for ThroughZCdp<C> {
+    fn charge_times(&self, loss: &C::Loss, times: u64) -> Result<Self, Exceeded> {
+        let (squares, delta) = C::cost(loss).ok_or(Exceeded)?;
+        Ok(Self {
+            budget: self.budget.charge(squares, delta, times)?,
+            children: self.children.clone(),
+            ..*self
+        })
     }
 }
 
-impl ValidSequentially for ThroughZCdp {}
-impl ValidConcurrently for ThroughZCdp {}
+impl<C: ZCdpChildren> ValidSequentially for ThroughZCdp<C> {}
+impl<C: ZCdpChildren> ValidConcurrently for ThroughZCdp<C> {}
 
 #[cfg(test)]
 mod tests {
@@ -193,20 +274,20 @@ mod tests {
     #[test]
     fn deltas_of_children_share_what_the_slack_leaves() {
         let mut rule = ThroughZCdp::tight(pair("1", "1e-6"), "4e-7".parse().unwrap()).unwrap();
-        assert_eq!(rule.charge(&pair("0.01", "5e-7")), Ok(()));
+        rule = rule.charge(&pair("0.01", "5e-7")).unwrap();
         assert_eq!(rule.remaining().delta, "1e-7".parse().unwrap());
         assert_eq!(rule.charge(&pair("0.01", "2e-7")), Err(Exceeded));
-        assert_eq!(rule.charge(&pair("0.01", "1e-7")), Ok(()));
+        rule = rule.charge(&pair("0.01", "1e-7")).unwrap();
         assert_eq!(rule.spent().delta, "1e-6".parse().unwrap());
         assert_eq!(rule.charge(&pair("0.01", "1e-38")), Err(Exceeded));
-        assert_eq!(rule.charge(&pair("0.01", "0")), Ok(()));
+        assert!(rule.charge(&pair("0.01", "0")).is_ok());
     }
 
     #[test]
     fn no_epsilon_admits_only_launches_that_cost_none() {
-        let mut rule = ThroughZCdp::simple(pair("0", "1e-6"), "1e-7".parse().unwrap()).unwrap();
+        let rule = ThroughZCdp::simple(pair("0", "1e-6"), "1e-7".parse().unwrap()).unwrap();
         assert_eq!(rule.charge(&pair("1e-27", "0")), Err(Exceeded));
-        assert_eq!(rule.charge(&pair("0", "9e-7")), Ok(()));
+        assert!(rule.charge(&pair("0", "9e-7")).is_ok());
     }
 
     #[test]
@@ -215,18 +296,113 @@ mod tests {
         let budget = pair("0.5", "1e-9");
         let mut rule = ThroughZCdp::simple(budget, budget.delta).unwrap();
         let loss = pair("1e-6", "0");
-        assert_eq!(rule.charge_times(&loss, 5_960_000_000), Ok(()));
+        rule = rule.charge_times(&loss, 5_960_000_000).unwrap();
         assert_eq!(rule.charge_times(&loss, 1_000_000_000), Err(Exceeded));
+    }
+
+    #[test]
+    fn zcdp_children_need_a_delta() {
+        for new in [ThroughZCdp::for_zcdp, ThroughZCdp::for_zcdp_simple] {
+            assert_eq!(new(pair("1", "0")), Err(RuleError::NoSlack));
+        }
+    }
+
+    #[test]
+    fn zcdp_children_fill_the_budget_to_the_last_unit() {
+        let rho = |units: u128| Rho::from_units(units).unwrap();
+        let budget = pair("1", "1e-6");
+        let converted = [zcdp::budget_simple, zcdp::budget];
+        for (new, converted) in [ThroughZCdp::for_zcdp_simple, ThroughZCdp::for_zcdp]
+            .into_iter()
+            .zip(converted)
+        {
+            let rule = new(budget).unwrap();
+            let most = rule.remaining();
+            // To the last digits of a float.
+            let converted = converted(budget.epsilon, budget.delta).unwrap().units();
+            assert!(most.units().abs_diff(converted) < converted >> 50);
+            assert_eq!(rule.spent(), pair("0", "1e-6"));
+            assert_eq!(rule.charge(&rho(most.units() + 1)), Err(Exceeded));
+            assert_eq!(rule.charge(&Rho::LARGEST), Err(Exceeded));
+            let rule = rule.charge(&rho(most.units() - 1)).unwrap();
+            assert_eq!(rule.remaining(), rho(1));
+            assert_eq!(rule.charge(&rho(2)), Err(Exceeded));
+            let rule = rule.charge(&rho(1)).unwrap();
+            assert_eq!(rule.remaining(), Rho::ZERO);
+            assert_eq!(rule.charge(&rho(1)), Err(Exceeded));
+            assert!(rule.charge(&Rho::ZERO).is_ok());
+            assert!(rule.spent() <= budget);
+            assert!(rule.spent().epsilon > "0.999999999".parse().unwrap());
+        }
+    }
+
+    /// A Gaussian with σ = 20 on a count is 1/800-zCDP.
+    #[test]
+    fn a_budget_of_one_takes_gaussian_counts_at_their_rho() {
+        let (budget, rho) = (pair("1", "1e-6"), "0.00125".parse().unwrap());
+        let admits = |mut rule: ThroughZCdp<ZCdp>| {
+            let mut launches = 0;
+            while let Ok(next) = rule.charge(&rho) {
+                rule = next;
+                launches += 1;
+            }
+            launches
+        };
+        // 0.01746/0.00125 = 13.9…, 0.02435/0.00125 = 19.4….
+        assert_eq!(admits(ThroughZCdp::for_zcdp_simple(budget).unwrap()), 13);
+        assert_eq!(admits(ThroughZCdp::for_zcdp(budget).unwrap()), 19);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
+        /// What is left to zCDP children is the largest ρ that implies the budget, rounded down, to
+        /// 1e-9 or one unit.
+        #[test]
+        fn the_largest_rho_is_rounded_down(epsilon in epsilons(), delta in deltas()) {
+            let limit = EpsilonDelta { epsilon, delta };
+            let (target, exact) = (quantity(epsilon), quantity(delta));
+            let check = |rule: ThroughZCdp<ZCdp>, bound: &dyn Fn(&Real) -> Real| {
+                let most = rule.remaining();
+                assert!(bound(&quantity(most)) <= target);
+                let more = quantity(Rho::from_units(most.units() + 1).unwrap());
+                assert!(bound(&(more * real(1.0 + 1e-9))) > target);
+            };
+            check(ThroughZCdp::for_zcdp_simple(limit).unwrap(), &|rho| simple_epsilon(rho, &exact));
+            check(ThroughZCdp::for_zcdp(limit).unwrap(), &|rho| better_epsilon(rho, &exact));
+        }
+
+        /// A pure child counts as ε²/2.
+        #[test]
+        fn pure_children_and_their_rho_cost_the_same(
+            losses in proptest::collection::vec(0..200_000_000_000_u128, 1..20),
+        ) {
+            let budget = pair("1", "1e-6");
+            let mut pairs = ThroughZCdp::tight(budget, budget.delta).unwrap();
+            let mut rhos = ThroughZCdp::for_zcdp(budget).unwrap();
+            for loss in losses {
+                // Multiples of 2e-12 have squares that ρ holds exactly.
+                let loss = 2 * loss;
+                let epsilon = Epsilon::from_units(loss * 10_u128.pow(15)).unwrap();
+                let rho = Rho::from_units(loss * loss / 2 * 1000).unwrap();
+                let pure = EpsilonDelta { epsilon, delta: Delta::ZERO };
+                match (pairs.charge(&pure), rhos.charge(&rho)) {
+                    (Ok(one), Ok(other)) => (pairs, rhos) = (one, other),
+                    (one, other) => {
+                        prop_assert_eq!(one, Err(Exceeded));
+                        prop_assert_eq!(other, Err(Exceeded));
+                    }
+                }
+                prop_assert_eq!(pairs.spent(), rhos.spent());
+                prop_assert_eq!(pairs.budget, rhos.budget);
+            }
+        }
+
         /// The threshold is the largest Σε² within the bound, rounded down, to 1e-9.
         #[test]
         fn the_threshold_is_rounded_down(epsilon in epsilons(), delta in deltas()) {
             let rule = ThroughZCdp::simple(EpsilonDelta { epsilon, delta }, delta).unwrap();
-            let largest = squares(rule.threshold) / real(2.0);
+            let largest = squares(rule.budget.threshold) / real(2.0);
             let bound = |rho: &Real| simple_epsilon(rho, &quantity(delta));
             prop_assert!(bound(&largest) <= quantity(epsilon));
             prop_assert!(bound(&(largest * real(1.0 + 1e-9))) > quantity(epsilon));
@@ -236,7 +412,7 @@ mod tests {
         #[test]
         fn the_tight_threshold_is_rounded_down(epsilon in epsilons(), delta in deltas()) {
             let rule = ThroughZCdp::tight(EpsilonDelta { epsilon, delta }, delta).unwrap();
-            let largest = squares(rule.threshold) / real(2.0);
+            let largest = squares(rule.budget.threshold) / real(2.0);
             let (target, exact) = (quantity(epsilon), quantity(delta));
             let admits = |rho: &Real| better_epsilon(rho, &exact) <= target;
             prop_assert!(admits(&largest));

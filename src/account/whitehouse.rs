@@ -25,13 +25,14 @@ use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Overflow,
 ///
 /// let mut total = Whitehouse::new("1e-6".parse()?)?;
 /// for _ in 0..100 {
-///     total.add(&EpsilonDelta::new("0.01", "0")?)?;
+///     total = total.add(&EpsilonDelta::new("0.01", "0")?)?;
 /// }
 /// // Added up it would be 1.
 /// assert!(total.total() <= EpsilonDelta::new("0.5307", "1e-6")?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use = "`add` gives the next total and changes nothing"]
 pub struct Whitehouse {
     slack: Delta,
     log: Interval,
@@ -78,23 +79,27 @@ fn most_squares() -> Square {
 }
 
 impl Accounting for Whitehouse {
-    type Measure = ApproxDp;
+    type Children = ApproxDp;
+    type Whole = ApproxDp;
 
-    fn measure(&self) -> &ApproxDp {
+    fn children(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+
+    fn whole(&self) -> &ApproxDp {
         &ApproxDp
     }
 }
 
 impl Accumulator for Whitehouse {
-    fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow> {
-        let squares = self
-            .squares
-            .checked_add(Square::of(loss.epsilon))
-            .filter(|squares| *squares <= most_squares())
-            .ok_or(Overflow)?;
-        self.squares = squares;
-        self.deltas = self.deltas.saturating_add(loss.delta);
-        Ok(())
+    fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
+        let squares = self.squares.checked_add(Square::of(loss.epsilon));
+        let squares = squares.filter(|squares| *squares <= most_squares());
+        Ok(Self {
+            squares: squares.ok_or(Overflow)?,
+            deltas: self.deltas.saturating_add(loss.delta),
+            ..*self
+        })
     }
 
     fn total(&self) -> EpsilonDelta {
@@ -167,24 +172,22 @@ mod tests {
     }
 
     #[test]
-    fn an_overflow_changes_nothing() {
+    fn what_cannot_be_held_is_an_overflow() {
         let mut total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
-        total.add(&pair("4e5", "0.1")).unwrap();
-        let before = total;
+        total = total.add(&pair("4e5", "0.1")).unwrap();
         assert_eq!(total.add(&pair("3e5", "0.1")), Err(Overflow));
-        assert_eq!(total, before);
         assert!(total.total().epsilon > "8e10".parse().unwrap());
     }
 
     #[test]
     fn headroom_is_admitted_and_one_unit_more_is_not() {
         let mut total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
-        total.add(&pair("0.1", "1e-7")).unwrap();
+        total = total.add(&pair("0.1", "1e-7")).unwrap();
         let limit = pair("1", "2e-6");
         let room = total.headroom(&limit);
         assert_eq!(room.delta, "9e-7".parse().unwrap());
-        let mut rule = total.capped(limit);
-        assert_eq!(rule.clone().charge(&room), Ok(()));
+        let rule = total.capped(limit);
+        assert!(rule.charge(&room).is_ok());
         let more = Epsilon::from_units(room.epsilon.units() + 1).unwrap();
         let more = EpsilonDelta {
             epsilon: more,
@@ -202,7 +205,7 @@ mod tests {
             let mut rule = nothing.capped(limit);
             let epsilon = rule.remaining().epsilon;
             let delta = Delta::ZERO;
-            rule.charge(&EpsilonDelta { epsilon, delta }).unwrap();
+            rule = rule.charge(&EpsilonDelta { epsilon, delta }).unwrap();
             let (spent, total) = (rule.spent(), rule.uncapped().total());
             assert_eq!(spent.epsilon, total.epsilon.min(limit.epsilon));
             assert_eq!(spent.delta, total.delta);
@@ -215,7 +218,7 @@ mod tests {
     #[test]
     fn what_is_above_a_limit_is_said_to_be() {
         let mut total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
-        total.add(&pair("1", "0")).unwrap();
+        total = total.add(&pair("1", "0")).unwrap();
         assert_eq!(total.capped(pair("1", "1e-5")).spent(), total.total());
     }
 
@@ -225,7 +228,7 @@ mod tests {
         let mut rule = total.capped(pair("3e11", "1e-5"));
         let room = rule.remaining();
         assert_eq!(room.epsilon, "4e5".parse().unwrap());
-        assert_eq!(rule.charge(&room), Ok(()));
+        rule = rule.charge(&room).unwrap();
         assert_eq!(rule.remaining(), EpsilonDelta::default());
     }
 
@@ -244,13 +247,14 @@ mod tests {
                 let epsilon = Epsilon::from_units(u128::from(epsilon) * 10_u128.pow(24)).unwrap();
                 let delta = Delta::from_units(u128::from(delta) * 10_u128.pow(33)).unwrap();
                 let loss = EpsilonDelta { epsilon, delta };
-                let before = capped.clone().uncapped();
-                let admitted = filter.charge(&loss);
-                prop_assert_eq!(admitted, capped.charge(&loss));
+                let next = capped.clone().uncapped().add(&loss).unwrap();
+                let (admitted, also) = (filter.charge(&loss), capped.charge(&loss));
+                prop_assert_eq!(admitted.is_ok(), also.is_ok());
+                if let (Ok(one), Ok(other)) = (admitted, also) {
+                    (filter, capped) = (one, other);
+                }
                 prop_assert_eq!(filter.spent(), capped.spent());
                 prop_assert_eq!(filter.remaining(), capped.remaining());
-                let mut next = before;
-                next.add(&loss).unwrap();
                 if admitted.is_err() {
                     // Refused: the total, if not rounded, would be over the limit.
                     let total = next.total();
@@ -273,7 +277,7 @@ mod tests {
                         epsilon: Epsilon::from_units(epsilon + extra).unwrap(),
                         delta: Delta::from_units(delta + extra).unwrap(),
                     };
-                    total.add(&loss).unwrap();
+                    total = total.add(&loss).unwrap();
                 }
                 total.total()
             };

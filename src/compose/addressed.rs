@@ -26,17 +26,17 @@ pub enum Message<M, Q> {
 
 /// An answer of a compositor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Reply<A, L: std::fmt::Display> {
+pub enum Reply<A, C, W = C> {
     /// Launched, as this number.
     Launched(usize),
     /// Not launched. A child whose start failed has no number.
-    NotLaunched(LaunchError<L>),
+    NotLaunched(LaunchError<C, W>),
     /// The child's answer.
     Answered(A),
     /// The child did not answer.
     NotAnswered(AskError),
     /// What has been spent.
-    PrivacyLoss(L),
+    PrivacyLoss(W),
 }
 
 /// A compositor `C` (a [`Filter`](super::Filter) or an [`Odometer`](super::Odometer)) whose
@@ -121,10 +121,10 @@ where
     X: Interactive,
     S: Machine,
     M: Mechanism<D, Machine = S> + Private<G::Measure, R>,
-    Compositor<D, G, R, X>: Metered<Loss = <G::Measure as Measure>::Loss>,
+    Compositor<D, G, R, X>: Metered<Loss = <G::Whole as Measure>::Loss>,
 {
     type Query = Message<M, S::Query>;
-    type Answer = Reply<S::Answer, <G::Measure as Measure>::Loss>;
+    type Answer = Reply<S::Answer, <G::Measure as Measure>::Loss, <G::Whole as Measure>::Loss>;
 
     fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         Ok(match message {
@@ -168,10 +168,10 @@ where
     G: Gate,
     R: Relation,
     M: Mechanism<D, Machine = Released<A>> + Private<G::Measure, R>,
-    Compositor<D, G, R, NonInteractive>: Metered<Loss = <G::Measure as Measure>::Loss>,
+    Compositor<D, G, R, NonInteractive>: Metered<Loss = <G::Whole as Measure>::Loss>,
 {
     type Query = Message<M, Infallible>;
-    type Answer = Reply<A, <G::Measure as Measure>::Loss>;
+    type Answer = Reply<A, <G::Measure as Measure>::Loss, <G::Whole as Measure>::Loss>;
 
     fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         Ok(match message {
@@ -200,7 +200,7 @@ where
     R: Relation,
     X: Discipline,
 {
-    type Loss = <F::Measure as Measure>::Loss;
+    type Loss = <F::Whole as Measure>::Loss;
 
     fn privacy_loss(&self) -> Self::Loss {
         Self::privacy_loss(self)
@@ -214,7 +214,7 @@ where
     R: Relation,
     X: Discipline,
 {
-    type Loss = <G::Measure as Measure>::Loss;
+    type Loss = <G::Whole as Measure>::Loss;
 
     fn privacy_loss(&self) -> Self::Loss {
         Self::privacy_loss(self)

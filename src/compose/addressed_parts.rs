@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{
     AddressedMachine, Compositor, Filter, FilterGate, Interactive, Message, Parallel, Parts, Reply,
 };
-use crate::account::{ContinuationRule, LossOf};
+use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Measure, Private, UnknownLoss};
 
@@ -87,10 +87,10 @@ where
     F: ContinuationRule,
     X: Interactive,
     S: Machine,
-    M: Mechanism<D, Machine = S> + Private<F::Measure, AddRemove>,
+    M: Mechanism<D, Machine = S> + Private<F::Children, AddRemove>,
 {
     type Query = (K, Message<M, S::Query>);
-    type Answer = Reply<S::Answer, LossOf<F>>;
+    type Answer = Reply<S::Answer, ChildLoss<F>, WholeLoss<F>>;
 
     fn step(
         &mut self,

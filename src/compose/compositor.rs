@@ -16,8 +16,10 @@ use crate::privacy::{Measure, Private, Relation, UnknownLoss};
 /// [`FilterGate`](super::FilterGate), [`OdometerGate`](super::OdometerGate) and
 /// [`TimeUniformGate`](super::TimeUniformGate) are the three here.
 pub trait Gate: Send + 'static {
-    /// In which losses are measured.
+    /// In which children state their losses.
     type Measure: Measure;
+    /// In which the guarantee of the whole is stated.
+    type Whole: Measure;
     /// What a mechanism is asked for before a launch; it does not change.
     type Tariff: Send + Sync;
     /// What the mechanism says.
@@ -46,7 +48,8 @@ pub trait Gate: Send + 'static {
     }
 }
 
-type LaunchErrorOf<G> = LaunchError<<<G as Gate>::Measure as Measure>::Loss>;
+pub(crate) type LaunchErrorOf<G> =
+    LaunchError<<<G as Gate>::Measure as Measure>::Loss, <<G as Gate>::Whole as Measure>::Loss>;
 
 /// A running filter or odometer, on data of type `D`.
 ///

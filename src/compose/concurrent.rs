@@ -79,7 +79,7 @@ where
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
         let mut total = measure.accumulator();
         for mechanism in &self.mechanisms {
-            total.add(&owned(measure, mechanism.loss_at(measure, distance)?)?)?;
+            total = total.add(&owned(measure, mechanism.loss_at(measure, distance)?)?)?;
         }
         Ok(total.total())
     }

@@ -3,8 +3,6 @@
 //! Everything in these errors is public: losses that were declared, limits that were set, and
 //! the bare fact that something failed. Nothing is computed from the data.
 
-use std::fmt::Display;
-
 use thiserror::Error;
 
 use super::leash::Cut;
@@ -16,24 +14,24 @@ use crate::privacy::UnknownLoss;
 #[error(
     "a loss of {requested} is over budget: {spent} of {limit} is spent, {remaining} can still be"
 )]
-pub struct Refusal<L: Display> {
-    /// What earlier launches add up to.
-    pub spent: L,
-    /// What this launch would have cost.
-    pub requested: L,
-    /// What would still be admitted.
-    pub remaining: L,
+pub struct Refusal<C, W = C> {
+    /// What earlier launches add up to, in the budget's measure.
+    pub spent: W,
+    /// What this launch would have cost, in the children's measure.
+    pub requested: C,
+    /// What would still be admitted, in the children's measure.
+    pub remaining: C,
     /// The budget.
-    pub limit: L,
+    pub limit: W,
 }
 
 /// Why a launch gave no child.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
-pub enum LaunchError<L: Display> {
+pub enum LaunchError<C, W = C> {
     /// Over budget. Not charged; try a smaller one.
     #[error(transparent)]
-    Refused(#[from] Refusal<L>),
+    Refused(#[from] Refusal<C, W>),
     /// The compositor has launched as many mechanisms as it may. Not charged.
     #[error("at the limit of {limit} mechanisms")]
     CountLimit {
@@ -62,7 +60,7 @@ pub enum LaunchError<L: Display> {
     Failed,
 }
 
-impl<L: Display> From<Cut> for LaunchError<L> {
+impl<C, W> From<Cut> for LaunchError<C, W> {
     fn from(cut: Cut) -> Self {
         match cut {
             Cut::Frozen => Self::Frozen,

@@ -7,8 +7,8 @@ use super::{
     Compositor, Discipline, Gate, Interleaved, LaunchError, NonInteractive, Refusal, Sequential,
 };
 use crate::account::{
-    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, LossOf,
-    ValidConcurrently, ValidSequentially,
+    Accounting, Accumulator, Capped, ChildLoss, ContinuationRule, DefaultAccumulator,
+    ValidConcurrently, ValidSequentially, WholeLoss,
 };
 use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss};
@@ -84,7 +84,7 @@ impl<G: Accumulator> Filter<Capped<G>> {
     pub fn concurrent<Me>(measure: Me, budget: Me::Loss) -> Self
     where
         Me: DefaultAccumulator<Accumulator = G>,
-        G: ValidConcurrently + Accounting<Measure = Me>,
+        G: ValidConcurrently + Accounting<Children = Me, Whole = Me>,
     {
         Self::concurrent_with(measure.accumulator().capped(budget))
     }
@@ -95,7 +95,7 @@ impl<G: Accumulator> Filter<Capped<G>, AddRemove, Sequential> {
     pub fn sequential<Me>(measure: Me, budget: Me::Loss) -> Self
     where
         Me: DefaultAccumulator<Accumulator = G>,
-        G: ValidSequentially + Accounting<Measure = Me>,
+        G: ValidSequentially + Accounting<Children = Me, Whole = Me>,
     {
         Self::sequential_with(measure.accumulator().capped(budget))
     }
@@ -106,7 +106,7 @@ impl<G: Accumulator> Filter<Capped<G>, AddRemove, NonInteractive> {
     pub fn noninteractive<Me>(measure: Me, budget: Me::Loss) -> Self
     where
         Me: DefaultAccumulator<Accumulator = G>,
-        G: Accounting<Measure = Me>,
+        G: Accounting<Children = Me, Whole = Me>,
     {
         Self::noninteractive_with(measure.accumulator().capped(budget))
     }
@@ -192,11 +192,11 @@ where
     type Machine = Compositor<D, FilterGate<F>, R, X>;
 
     fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        if !self.rule.measure().is_valid(self.rule.limit()) {
+        if !self.rule.whole().is_valid(self.rule.limit()) {
             return Err(Fault::InvalidQuery("the budget is not one of the measure"));
         }
         let tariff = FilterTariff {
-            measure: self.rule.measure().clone(),
+            measure: self.rule.children().clone(),
             distance: self.distance,
         };
         let gate = FilterGate {
@@ -210,17 +210,17 @@ where
     }
 }
 
-impl<F, R, X> Private<F::Measure, R> for Filter<F, R, X>
+impl<F, R, X> Private<F::Whole, R> for Filter<F, R, X>
 where
     F: ContinuationRule,
     R: Relation,
 {
-    fn loss(&self, measure: &F::Measure) -> Result<LossOf<F>, UnknownLoss> {
+    fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
         self.loss_at(measure, Distance::NEIGHBOURS)
     }
 
-    fn loss_at(&self, measure: &F::Measure, distance: Distance) -> Result<LossOf<F>, UnknownLoss> {
-        if measure != self.rule.measure() {
+    fn loss_at(&self, measure: &F::Whole, distance: Distance) -> Result<WholeLoss<F>, UnknownLoss> {
+        if measure != self.rule.whole() {
             return Err(UnknownLoss("the filter has another measure"));
         }
         let limit = self.rule.limit();
@@ -239,15 +239,15 @@ pub struct FilterGate<F: ContinuationRule> {
     launched: u64,
     count_limit: Option<u64>,
     halts: bool,
-    halt: Option<Halt<LossOf<F>>>,
+    halt: Option<Halt<ChildLoss<F>, WholeLoss<F>>>,
 }
 
 /// Why a filter halted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Halt<L: std::fmt::Display> {
+pub enum Halt<C, W = C> {
     /// A launch was over budget.
-    OverBudget(Refusal<L>),
+    OverBudget(Refusal<C, W>),
     /// A launch was one more than the limit on their number.
     CountLimit {
         /// The limit.
@@ -255,8 +255,8 @@ pub enum Halt<L: std::fmt::Display> {
     },
 }
 
-impl<L: std::fmt::Display> From<Halt<L>> for LaunchError<L> {
-    fn from(halt: Halt<L>) -> Self {
+impl<C, W> From<Halt<C, W>> for LaunchError<C, W> {
+    fn from(halt: Halt<C, W>) -> Self {
         match halt {
             Halt::OverBudget(refusal) => Self::Refused(refusal),
             Halt::CountLimit { limit } => Self::CountLimit { limit },
@@ -273,13 +273,13 @@ pub struct FilterTariff<Me> {
 
 impl<F: ContinuationRule> FilterGate<F> {
     /// The rule's decision and the limit on the number of launches; charges if both admit.
-    fn decide(&mut self, loss: LossOf<F>) -> Result<(), Halt<LossOf<F>>> {
+    fn decide(&mut self, loss: ChildLoss<F>) -> Result<(), Halt<ChildLoss<F>, WholeLoss<F>>> {
         if let Some(limit) = self.count_limit
             && self.launched >= limit
         {
             return Err(Halt::CountLimit { limit });
         }
-        self.rule.charge(&loss).map_err(|_| {
+        self.rule = self.rule.charge(&loss).map_err(|_| {
             Halt::OverBudget(Refusal {
                 spent: self.rule.spent(),
                 requested: loss,
@@ -293,19 +293,23 @@ impl<F: ContinuationRule> FilterGate<F> {
 }
 
 impl<F: ContinuationRule> Gate for FilterGate<F> {
-    type Measure = F::Measure;
-    type Tariff = FilterTariff<F::Measure>;
-    type Price = LossOf<F>;
+    type Measure = F::Children;
+    type Whole = F::Whole;
+    type Tariff = FilterTariff<F::Children>;
+    type Price = ChildLoss<F>;
 
     fn price<R: Relation>(
         tariff: &Self::Tariff,
-        mechanism: &dyn Private<F::Measure, R>,
-    ) -> Result<LossOf<F>, UnknownLoss> {
+        mechanism: &dyn Private<F::Children, R>,
+    ) -> Result<ChildLoss<F>, UnknownLoss> {
         let loss = mechanism.loss_at(&tariff.measure, tariff.distance)?;
         owned(&tariff.measure, loss)
     }
 
-    fn charge(&mut self, loss: LossOf<F>) -> Result<(), LaunchError<LossOf<F>>> {
+    fn charge(
+        &mut self,
+        loss: ChildLoss<F>,
+    ) -> Result<(), LaunchError<ChildLoss<F>, WholeLoss<F>>> {
         if self.halt.is_some() {
             return Err(LaunchError::Halted);
         }
@@ -346,7 +350,7 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline>
 {
     /// What the launches so far add up to.
     #[must_use]
-    pub fn privacy_loss(&self) -> LossOf<F> {
+    pub fn privacy_loss(&self) -> WholeLoss<F> {
         self.read(|gate| gate.rule.spent())
     }
 
@@ -355,13 +359,13 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline>
     ///
     /// The budget is not all that decides: see [`would_admit`](Self::would_admit).
     #[must_use]
-    pub fn remaining(&self) -> LossOf<F> {
+    pub fn remaining(&self) -> ChildLoss<F> {
         self.read(|gate| gate.rule.remaining())
     }
 
     /// The budget.
     #[must_use]
-    pub fn limit(&self) -> LossOf<F> {
+    pub fn limit(&self) -> WholeLoss<F> {
         self.read(|gate| gate.rule.limit().clone())
     }
 
@@ -374,20 +378,20 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline>
     /// Whether a launch with this loss would be admitted now: by the budget, by the limit on the
     /// number of launches, and by whoever may have halted or frozen it.
     #[must_use]
-    pub fn would_admit(&self, loss: &LossOf<F>) -> bool {
+    pub fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
         if self.check_leash().is_err() || owned(&self.tariff().measure, loss.clone()).is_err() {
             return false;
         }
         self.read(|gate| {
             gate.halt.is_none()
                 && gate.count_limit.is_none_or(|limit| gate.launched < limit)
-                && gate.rule.clone().charge(loss).is_ok()
+                && gate.rule.charge(loss).is_ok()
         })
     }
 
     /// Why it halted, if it did.
     #[must_use]
-    pub fn halt(&self) -> Option<Halt<LossOf<F>>> {
+    pub fn halt(&self) -> Option<Halt<ChildLoss<F>, WholeLoss<F>>> {
         self.read(|gate| gate.halt.clone())
     }
 }

@@ -40,6 +40,7 @@ pub use boxed::BoxedMechanism;
 pub use child::Child;
 #[cfg(feature = "opendp")]
 pub(crate) use child::guarded;
+pub(crate) use compositor::LaunchErrorOf;
 pub use compositor::{Compositor, Gate};
 pub use concurrent::{ConcurrentComposition, ConcurrentMachine};
 pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Sequential};

@@ -8,8 +8,8 @@ use super::{
     Compositor, Discipline, Filter, Gate, Interleaved, LaunchError, NonInteractive, Sequential,
 };
 use crate::account::{
-    Accounting, Accumulator, Capped, DefaultAccumulator, LossOf, ValidConcurrently,
-    ValidSequentially,
+    Accounting, Accumulator, Capped, ChildLoss, DefaultAccumulator, ValidConcurrently,
+    ValidSequentially, WholeLoss,
 };
 use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss};
@@ -70,7 +70,7 @@ impl<G: Accumulator> Odometer<G> {
     pub fn concurrent<Me>(measure: Me) -> Self
     where
         Me: DefaultAccumulator<Accumulator = G>,
-        G: ValidConcurrently + Accounting<Measure = Me>,
+        G: ValidConcurrently + Accounting<Children = Me, Whole = Me>,
     {
         Self::concurrent_with(measure.accumulator())
     }
@@ -81,7 +81,7 @@ impl<G: Accumulator> Odometer<G, AddRemove, Sequential> {
     pub fn sequential<Me>(measure: Me) -> Self
     where
         Me: DefaultAccumulator<Accumulator = G>,
-        G: ValidSequentially + Accounting<Measure = Me>,
+        G: ValidSequentially + Accounting<Children = Me, Whole = Me>,
     {
         Self::sequential_with(measure.accumulator())
     }
@@ -92,7 +92,7 @@ impl<G: Accumulator> Odometer<G, AddRemove, NonInteractive> {
     pub fn noninteractive<Me>(measure: Me) -> Self
     where
         Me: DefaultAccumulator<Accumulator = G>,
-        G: Accounting<Measure = Me>,
+        G: Accounting<Children = Me, Whole = Me>,
     {
         Self::noninteractive_with(measure.accumulator())
     }
@@ -154,7 +154,7 @@ impl<G: Accumulator, R: Relation, X: Discipline> Odometer<G, R, X> {
     /// The filter that goes on while this odometer reads at most `limit`, at neighbours
     /// (Haney et al. Lemma 2.19, Alg 14).
     #[must_use]
-    pub fn capped(self, limit: LossOf<G>) -> Filter<Capped<G>, R, X> {
+    pub fn capped(self, limit: WholeLoss<G>) -> Filter<Capped<G>, R, X> {
         Filter::from_rule(self.accumulator.capped(limit))
     }
 }
@@ -169,7 +169,7 @@ where
 
     fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let tariff = OdometerTariff {
-            measure: self.accumulator.measure().clone(),
+            measure: self.accumulator.children().clone(),
             distances: self.distances.clone(),
         };
         let gate = OdometerGate {
@@ -203,13 +203,14 @@ pub struct OdometerPrice<L> {
 }
 
 impl<G: Accumulator> Gate for OdometerGate<G> {
-    type Measure = G::Measure;
-    type Tariff = OdometerTariff<G::Measure>;
-    type Price = OdometerPrice<LossOf<G>>;
+    type Measure = G::Children;
+    type Whole = G::Whole;
+    type Tariff = OdometerTariff<G::Children>;
+    type Price = OdometerPrice<ChildLoss<G>>;
 
     fn price<R: Relation>(
         tariff: &Self::Tariff,
-        mechanism: &dyn Private<G::Measure, R>,
+        mechanism: &dyn Private<G::Children, R>,
     ) -> Result<Self::Price, UnknownLoss> {
         let OdometerTariff { measure, distances } = tariff;
         let at = |distance| owned(measure, mechanism.loss_at(measure, distance)?);
@@ -222,20 +223,20 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
         })
     }
 
-    fn charge(&mut self, price: Self::Price) -> Result<(), LaunchError<LossOf<G>>> {
+    fn charge(
+        &mut self,
+        price: Self::Price,
+    ) -> Result<(), LaunchError<ChildLoss<G>, WholeLoss<G>>> {
         // All or nothing: none is kept until all have been counted.
-        let mut neighbours = self.neighbours.clone();
-        neighbours.covers(&price.neighbours)?;
-        neighbours
-            .add(&price.neighbours)
-            .map_err(|_| LaunchError::Overflow)?;
+        let after = |total: &G, loss: &ChildLoss<G>| {
+            total.covers(loss)?;
+            total.add(loss).map_err(|_| LaunchError::Overflow)
+        };
+        let neighbours = after(&self.neighbours, &price.neighbours)?;
         if !self.further.is_empty() {
-            let mut further = self.further.clone();
-            for (total, loss) in further.iter_mut().zip(&price.further) {
-                total.covers(loss)?;
-                total.add(loss).map_err(|_| LaunchError::Overflow)?;
-            }
-            self.further = further;
+            let pairs = self.further.iter().zip(&price.further);
+            let further = pairs.map(|(total, loss)| after(total, loss));
+            self.further = further.collect::<Result<_, LaunchError<_, _>>>()?;
         }
         self.neighbours = neighbours;
         Ok(())
@@ -256,13 +257,13 @@ impl<G: Inspect> Inspect for OdometerGate<G> {
 impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> Compositor<D, OdometerGate<G>, R, X> {
     /// What the launches so far add up to, for neighbours.
     #[must_use]
-    pub fn privacy_loss(&self) -> LossOf<G> {
+    pub fn privacy_loss(&self) -> WholeLoss<G> {
         self.read(|gate| gate.neighbours.total())
     }
 
     /// What the launches so far add up to, at a distance; `None` if it is not tracked.
     #[must_use]
-    pub fn privacy_loss_at(&self, distance: Distance) -> Option<LossOf<G>> {
+    pub fn privacy_loss_at(&self, distance: Distance) -> Option<WholeLoss<G>> {
         if distance == Distance::NEIGHBOURS {
             return Some(self.privacy_loss());
         }

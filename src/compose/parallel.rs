@@ -114,12 +114,12 @@ where
     }
 }
 
-impl<K, Row, F, X> Private<F::Measure, AddRemove> for Parallel<K, Row, Filter<F, AddRemove, X>>
+impl<K, Row, F, X> Private<F::Whole, AddRemove> for Parallel<K, Row, Filter<F, AddRemove, X>>
 where
-    F: ContinuationRule<Measure: Postprocessable>,
+    F: ContinuationRule<Whole: Postprocessable>,
     X: Discipline,
 {
-    fn loss(&self, measure: &F::Measure) -> Result<<F::Measure as Measure>::Loss, UnknownLoss> {
+    fn loss(&self, measure: &F::Whole) -> Result<<F::Whole as Measure>::Loss, UnknownLoss> {
         self.filters
             .values()
             .try_fold(measure.zero(), |largest, filter| {

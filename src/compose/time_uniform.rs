@@ -99,6 +99,7 @@ pub struct TimeUniformGate<O> {
 
 impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
     type Measure = ProbabilisticDp;
+    type Whole = ProbabilisticDp;
     type Tariff = ();
     type Price = EpsilonDelta;
 
@@ -110,9 +111,9 @@ impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
     }
 
     fn charge(&mut self, loss: EpsilonDelta) -> Result<(), LaunchError<EpsilonDelta>> {
-        self.odometer
-            .add(&loss)
-            .map_err(|Overflow| LaunchError::Overflow)
+        let next = self.odometer.add(&loss);
+        self.odometer = next.map_err(|Overflow| LaunchError::Overflow)?;
+        Ok(())
     }
 }
 
@@ -184,9 +185,8 @@ mod tests {
         let mut expected = accountant();
         for epsilon in ["0.1", "0.02", "0.3"] {
             assert_eq!(release!(odometer, epsilon), Ok(3));
-            expected
-                .add(&EpsilonDelta::new(epsilon, "0").unwrap())
-                .unwrap();
+            let loss = EpsilonDelta::new(epsilon, "0").unwrap();
+            expected = expected.add(&loss).unwrap();
             assert_eq!(odometer.reading(), expected.reading());
         }
         assert_ne!(odometer.reading(), accountant().reading());

@@ -14,7 +14,9 @@ pub trait Claim {
 impl<O: TimeUniformOdometer> Claim for O {
     fn count(&mut self, loss: &EpsilonDelta) {
         // What can't be counted does not change the claim; games stay far from there.
-        let _ = self.add(loss);
+        if let Ok(next) = self.add(loss) {
+            *self = next;
+        }
     }
 
     fn claimed(&self) -> f64 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::RevealingResponse;
 use super::revealing_response::Response;
-use crate::account::{ContinuationRule, LossOf};
+use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Compositor, Filter, FilterGate, LaunchError, NonInteractive};
 use crate::machine::{Coins, Fault, Machine, Mechanism};
 use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, UnknownLoss};
@@ -87,12 +87,12 @@ impl<F: ContinuationRule, Z, R: Relation> Mechanism<bool> for ConditionalRespons
     }
 }
 
-impl<F: ContinuationRule, Z, R: Relation> Private<F::Measure, R> for ConditionalResponse<F, Z, R> {
-    fn loss(&self, measure: &F::Measure) -> Result<LossOf<F>, UnknownLoss> {
+impl<F: ContinuationRule, Z, R: Relation> Private<F::Whole, R> for ConditionalResponse<F, Z, R> {
+    fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
         self.filter.loss(measure)
     }
 
-    fn loss_at(&self, measure: &F::Measure, distance: Distance) -> Result<LossOf<F>, UnknownLoss> {
+    fn loss_at(&self, measure: &F::Whole, distance: Distance) -> Result<WholeLoss<F>, UnknownLoss> {
         self.filter.loss_at(measure, distance)
     }
 }
@@ -123,10 +123,10 @@ pub struct Responder<F: ContinuationRule, Z, R> {
 
 impl<F: ContinuationRule, Z, R: Relation> Machine for Responder<F, Z, R>
 where
-    RevealingResponse: Private<F::Measure, R>,
+    RevealingResponse: Private<F::Children, R>,
 {
     type Query = Z;
-    type Answer = Result<Response, LaunchError<LossOf<F>>>;
+    type Answer = Result<Response, LaunchError<ChildLoss<F>, WholeLoss<F>>>;
 
     fn step(&mut self, seen: Z, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let response = RevealingResponse::new((self.parameters)(&seen));

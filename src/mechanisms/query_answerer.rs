@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{GaussianCount, MechanismError, NoisyCount, Predicate};
-use crate::account::{ContinuationRule, LossOf};
+use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Compositor, Filter, FilterGate, LaunchError, NonInteractive};
 use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
 use crate::privacy::{
@@ -146,7 +146,7 @@ impl<Row, P: fmt::Debug> fmt::Debug for Priced<Row, P> {
     }
 }
 
-impl<F: ContinuationRule<Measure: Pricing>, Row> QueryAnswerer<F, Row> {
+impl<F: ContinuationRule<Children: Pricing>, Row> QueryAnswerer<F, Row> {
     /// Answers as long as this rule says to go on.
     pub fn new(rule: F) -> Self {
         Self {
@@ -183,12 +183,12 @@ where
     }
 }
 
-impl<F: ContinuationRule, Row, R: Relation> Private<F::Measure, R> for QueryAnswerer<F, Row, R> {
-    fn loss(&self, measure: &F::Measure) -> Result<LossOf<F>, UnknownLoss> {
+impl<F: ContinuationRule, Row, R: Relation> Private<F::Whole, R> for QueryAnswerer<F, Row, R> {
+    fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
         self.filter.loss(measure)
     }
 
-    fn loss_at(&self, measure: &F::Measure, distance: Distance) -> Result<LossOf<F>, UnknownLoss> {
+    fn loss_at(&self, measure: &F::Whole, distance: Distance) -> Result<WholeLoss<F>, UnknownLoss> {
         self.filter.loss_at(measure, distance)
     }
 }
@@ -220,16 +220,16 @@ pub struct Answerer<D: ?Sized, F: ContinuationRule, Row, R> {
 impl<D, F, Row, R> Machine for Answerer<D, F, Row, R>
 where
     D: AsRef<[Row]> + ?Sized,
-    F: ContinuationRule<Measure: Pricing>,
+    F: ContinuationRule<Children: Pricing>,
     R: Relation,
-    <F::Measure as Pricing>::Count<Row>:
-        Mechanism<D, Machine = Released<i64>> + Private<F::Measure, R>,
+    <F::Children as Pricing>::Count<Row>:
+        Mechanism<D, Machine = Released<i64>> + Private<F::Children, R>,
 {
-    type Query = Priced<Row, <F::Measure as Pricing>::Price>;
-    type Answer = Result<i64, LaunchError<LossOf<F>>>;
+    type Query = Priced<Row, <F::Children as Pricing>::Price>;
+    type Answer = Result<i64, LaunchError<ChildLoss<F>, WholeLoss<F>>>;
 
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
-        let count = F::Measure::count(query.predicate, query.price)
+        let count = F::Children::count(query.predicate, query.price)
             .map_err(|_| Fault::InvalidQuery("no noise has this price"))?;
         match self.filter.release_with(&count, coins) {
             Err(LaunchError::Failed) => Err(Fault::Failed),

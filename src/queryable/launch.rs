@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::{LocalQueryable, Queryable};
 use crate::account::ContinuationRule;
 use crate::compose::{
-    Child, Compositor, Discipline, FilterGate, Gate, Interactive, LaunchError, Leash, Parts,
+    Child, Compositor, Discipline, FilterGate, Gate, Interactive, LaunchError, LaunchErrorOf,
+    Leash, Parts,
 };
 use crate::machine::{CoinSource, Fault, Machine, Mechanism, Released, SystemCoins};
-use crate::privacy::{Measure, Private, Relation};
+use crate::privacy::{Private, Relation};
 
 /// Starts a mechanism on data, outside any compositor, and gives the handle to it.
 ///
@@ -125,7 +126,7 @@ where
     pub fn launch<M>(
         &self,
         mechanism: &M,
-    ) -> Result<<M::Machine as IntoHandle>::Handle, LaunchError<<G::Measure as Measure>::Loss>>
+    ) -> Result<<M::Machine as IntoHandle>::Handle, LaunchErrorOf<G>>
     where
         M: Mechanism<D, Machine: IntoHandle> + Private<G::Measure, R>,
         X: Interactive,
@@ -141,10 +142,7 @@ where
     /// # Errors
     ///
     /// As for [`launch`](Self::launch).
-    pub fn launch_local<M, S>(
-        &self,
-        mechanism: &M,
-    ) -> Result<LocalHandle<S>, LaunchError<<G::Measure as Measure>::Loss>>
+    pub fn launch_local<M, S>(&self, mechanism: &M) -> Result<LocalHandle<S>, LaunchErrorOf<G>>
     where
         M: Mechanism<D, Machine = S> + Private<G::Measure, R>,
         S: Machine + 'static,
@@ -160,10 +158,7 @@ where
     /// # Errors
     ///
     /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
-    pub fn release<M, A>(
-        &self,
-        mechanism: &M,
-    ) -> Result<A, LaunchError<<G::Measure as Measure>::Loss>>
+    pub fn release<M, A>(&self, mechanism: &M) -> Result<A, LaunchErrorOf<G>>
     where
         M: Mechanism<D, Machine = Released<A>> + Private<G::Measure, R>,
     {

@@ -124,11 +124,10 @@ impl<M, Q> Children<M, Q> {
     }
 }
 
-impl<M, Q, A, L> Menu<Message<M, Q>, Reply<A, L>> for Children<M, Q>
+impl<M, Q, A, C, W> Menu<Message<M, Q>, Reply<A, C, W>> for Children<M, Q>
 where
     M: Clone + Sync,
     Q: Clone + Sync,
-    L: std::fmt::Display,
 {
     /// How many launches were tried, and how many children there are.
     type State = (usize, usize);
@@ -156,7 +155,7 @@ where
         &self,
         &(tried, children): &(usize, usize),
         query: &Message<M, Q>,
-        answer: &Result<Reply<A, L>, Fault>,
+        answer: &Result<Reply<A, C, W>, Fault>,
     ) -> (usize, usize) {
         (
             // Counting without a limit would tell conversations apart for nothing.

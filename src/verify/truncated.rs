@@ -86,33 +86,32 @@ impl<S: Inspect, L: Inspect> Inspect for TruncatedMachine<S, L> {
 }
 
 /// The same children; crossing the threshold is like a message that was refused.
-impl<M, Q, A, L> Menu<Message<M, Q>, Option<Reply<A, L>>> for Children<M, Q>
+impl<M, Q, A, C, W> Menu<Message<M, Q>, Option<Reply<A, C, W>>> for Children<M, Q>
 where
     M: Clone + Sync,
     Q: Clone + Sync,
-    L: std::fmt::Display,
 {
-    type State = <Self as Menu<Message<M, Q>, Reply<A, L>>>::State;
+    type State = <Self as Menu<Message<M, Q>, Reply<A, C, W>>>::State;
 
     fn start(&self) -> Self::State {
-        Menu::<Message<M, Q>, Reply<A, L>>::start(self)
+        Menu::<Message<M, Q>, Reply<A, C, W>>::start(self)
     }
 
     fn queries(&self, state: &Self::State) -> Vec<Message<M, Q>> {
-        Menu::<Message<M, Q>, Reply<A, L>>::queries(self, state)
+        Menu::<Message<M, Q>, Reply<A, C, W>>::queries(self, state)
     }
 
     fn after(
         &self,
         state: &Self::State,
         query: &Message<M, Q>,
-        answer: &Result<Option<Reply<A, L>>, Fault>,
+        answer: &Result<Option<Reply<A, C, W>>, Fault>,
     ) -> Self::State {
         // Nothing but a launch changes what there is to ask.
         let launched = match answer {
             Ok(Some(Reply::Launched(child))) => Ok(Reply::Launched(*child)),
             _ => Err(Fault::Failed),
         };
-        Menu::<Message<M, Q>, Reply<A, L>>::after(self, state, query, &launched)
+        Menu::<Message<M, Q>, Reply<A, C, W>>::after(self, state, query, &launched)
     }
 }

@@ -26,7 +26,7 @@ use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
 ///
 /// let mut odometer = FilterOdometer::new("1".parse()?, Slack::pure("1e-6".parse()?)?)?;
 /// for _ in 0..349 {
-///     odometer.add(&EpsilonDelta::new("0.01", "0")?)?;
+///     odometer = odometer.add(&EpsilonDelta::new("0.01", "0")?)?;
 /// }
 /// // The filter with this target admits 349 such launches, and reads the same.
 /// let bound = odometer.reading().bound();
@@ -34,6 +34,7 @@ use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use = "`add` gives the next odometer and changes nothing"]
 pub struct FilterOdometer {
     slack: Slack,
     /// y*. Any positive number keeps the guarantee, so that a float is enough.
@@ -64,7 +65,6 @@ impl FilterOdometer {
 
     /// Tightest where the variance is this: none of the odometers here, whatever its parameter,
     /// reads less there with the same δ'.
-    #[must_use]
     pub fn tightest_at(variance: Variance, slack: Slack) -> Self {
         Self::touching(interval(squares(variance)).middle(), slack)
     }
@@ -100,8 +100,9 @@ impl FilterOdometer {
 }
 
 impl TimeUniformOdometer for FilterOdometer {
-    fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow> {
-        self.spent.add(loss)
+    fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
+        let spent = self.spent.add(loss)?;
+        Ok(Self { spent, ..*self })
     }
 
     fn reading(&self) -> Reading {

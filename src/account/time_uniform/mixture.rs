@@ -25,17 +25,18 @@ use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
 /// let slack = Slack::new("1e-6".parse()?, "1e-7".parse()?)?;
 /// let mut odometer = MixtureOdometer::tightest_at("0.05".parse()?, slack);
 /// for _ in 0..5 {
-///     odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;
+///     odometer = odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;
 /// }
 /// let reading = odometer.reading();
 /// assert!(reading.bound() < Some("1.4".parse()?));
 /// assert_eq!(reading.delta(), "1.1e-6".parse()?);
 ///
-/// odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;
+/// odometer = odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;
 /// assert_eq!(odometer.reading().bound(), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use = "`add` gives the next odometer and changes nothing"]
 pub struct MixtureOdometer {
     slack: Slack,
     gamma: f64,
@@ -46,7 +47,6 @@ pub struct MixtureOdometer {
 
 impl MixtureOdometer {
     /// With this γ.
-    #[must_use]
     pub fn new(gamma: Variance, slack: Slack) -> Self {
         Self::with(interval(squares(gamma)).middle(), slack)
     }
@@ -55,7 +55,6 @@ impl MixtureOdometer {
     ///
     /// Put `γ = V/x`. The radicand is then `V·(2L + ln(1 + x))·(1 + 1/x)` with `L = ln(1/δ')`, and
     /// its derivative vanishes where `x = 2L + ln(1 + x)`. So x depends on δ' only.
-    #[must_use]
     pub fn tightest_at(variance: Variance, slack: Slack) -> Self {
         let twice_log = 2.0 * slack.log().middle();
         // Newton's steps on x − 2L − ln(1 + x), which is convex, from the right of its root. Each
@@ -98,8 +97,9 @@ impl MixtureOdometer {
 }
 
 impl TimeUniformOdometer for MixtureOdometer {
-    fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow> {
-        self.spent.add(loss)
+    fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
+        let spent = self.spent.add(loss)?;
+        Ok(Self { spent, ..*self })
     }
 
     fn reading(&self) -> Reading {

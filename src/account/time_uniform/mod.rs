@@ -57,12 +57,12 @@ use crate::privacy::{EpsilonDelta, Overflow};
 ///
 /// [`MixtureOdometer`] has an example.
 pub trait TimeUniformOdometer: Clone + Debug + Send + Sync + 'static {
-    /// Counts one more launch.
+    /// The odometer after one more launch. A pure function: it changes nothing.
     ///
     /// # Errors
     ///
-    /// [`Overflow`] if the sum of squares can no longer be held; nothing has changed then.
-    fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow>;
+    /// [`Overflow`] if the sum of squares can no longer be held.
+    fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow>;
 
     /// The bound on the loss realised so far, rounded up.
     fn reading(&self) -> Reading;

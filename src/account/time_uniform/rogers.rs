@@ -29,12 +29,13 @@ use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Overflow, Square};
 ///
 /// let mut odometer = RogersOdometer::new(10_000, "1e-6".parse()?)?;
 /// for _ in 0..12 {
-///     odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
+///     odometer = odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
 /// }
 /// assert!(odometer.reading().bound() < Some("2.635".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use = "`add` gives the next odometer and changes nothing"]
 pub struct RogersOdometer {
     rows: u64,
     delta: Delta,
@@ -106,13 +107,13 @@ impl RogersOdometer {
 }
 
 impl TimeUniformOdometer for RogersOdometer {
-    fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow> {
-        self.spent.add(loss)?;
-        self.drift = self
-            .drift
-            .zip(drift_of(loss.epsilon))
-            .and_then(|(drift, term)| drift.checked_add(term));
-        Ok(())
+    fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
+        let terms = self.drift.zip(drift_of(loss.epsilon));
+        Ok(Self {
+            spent: self.spent.add(loss)?,
+            drift: terms.and_then(|(drift, term)| drift.checked_add(term)),
+            ..*self
+        })
     }
 
     fn reading(&self) -> Reading {

@@ -49,13 +49,12 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    pub(super) fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow> {
-        self.squares = self
-            .squares
-            .checked_add(Square::of(loss.epsilon))
-            .ok_or(Overflow)?;
-        self.delta = self.delta.saturating_add(loss.delta);
-        Ok(())
+    pub(super) fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
+        let squares = self.squares.checked_add(Square::of(loss.epsilon));
+        Ok(Self {
+            squares: squares.ok_or(Overflow)?,
+            delta: self.delta.saturating_add(loss.delta),
+        })
     }
 
     /// `Σε²`.
@@ -104,21 +103,17 @@ mod tests {
     fn squares_add_up_to_a_variance_exactly() {
         let mut spent = Spent::default();
         for _ in 0..10 {
-            spent
-                .add(&EpsilonDelta::new("0.01", "1e-9").unwrap())
-                .unwrap();
+            let loss = EpsilonDelta::new("0.01", "1e-9").unwrap();
+            spent = spent.add(&loss).unwrap();
         }
         assert_eq!(spent.squares(), squares("0.001".parse().unwrap()));
         assert_eq!(spent.delta(), "1e-8".parse().unwrap());
     }
 
     #[test]
-    fn an_overflow_changes_nothing() {
-        let mut spent = Spent::default();
+    fn what_cannot_be_held_is_an_overflow() {
         let large = EpsilonDelta::new("3.3e11", "0.1").unwrap();
-        spent.add(&large).unwrap();
-        let before = spent;
+        let spent = Spent::default().add(&large).unwrap();
         assert_eq!(spent.add(&large), Err(Overflow));
-        assert_eq!(spent, before);
     }
 }

@@ -27,13 +27,14 @@ use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
 /// use queryables::privacy::EpsilonDelta;
 ///
 /// let mut odometer = StitchedOdometer::new("0.02".parse()?, Slack::pure("1e-6".parse()?)?);
-/// odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
+/// odometer = odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
 /// assert_eq!(odometer.reading().bound(), None);
-/// odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
+/// odometer = odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
 /// assert!(odometer.reading().bound() < Some("0.81".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use = "`add` gives the next odometer and changes nothing"]
 pub struct StitchedOdometer {
     slack: Slack,
     start: Variance,
@@ -44,7 +45,6 @@ pub struct StitchedOdometer {
 
 impl StitchedOdometer {
     /// With this v₀.
-    #[must_use]
     pub fn new(start: Variance, slack: Slack) -> Self {
         let ratio = |numerator: u32, denominator: u32| {
             Interval::from(numerator) / Interval::from(denominator)
@@ -59,7 +59,6 @@ impl StitchedOdometer {
 
     /// With the v₀ that reads least at this variance, which is the variance itself: `ln ln(2V/v₀)`
     /// falls as v₀ rises. It shows nothing before.
-    #[must_use]
     pub fn tightest_at(variance: Variance, slack: Slack) -> Self {
         Self::new(variance, slack)
     }
@@ -92,8 +91,9 @@ impl StitchedOdometer {
 }
 
 impl TimeUniformOdometer for StitchedOdometer {
-    fn add(&mut self, loss: &EpsilonDelta) -> Result<(), Overflow> {
-        self.spent.add(loss)
+    fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
+        let spent = self.spent.add(loss)?;
+        Ok(Self { spent, ..*self })
     }
 
     fn reading(&self) -> Reading {

@@ -138,7 +138,7 @@ proptest! {
         prop_assume!(delta <= "0.36".parse().unwrap());
         let mut odometer = RogersOdometer::new(rows, delta).unwrap();
         for epsilon in &epsilons {
-            odometer.add(&EpsilonDelta::new(*epsilon, Delta::ZERO).unwrap()).unwrap();
+            odometer = odometer.add(&EpsilonDelta::new(*epsilon, Delta::ZERO).unwrap()).unwrap();
         }
         outward(odometer.reading().bound(), &rogers(&epsilons, rows, delta));
     }
@@ -161,7 +161,7 @@ proptest! {
                     _ => format!("{}e-3", 1001 + thousandths),
                 };
                 let loss = EpsilonDelta::new(epsilon.as_str(), "0").unwrap();
-                odometer.add(&loss).unwrap();
+                odometer = odometer.add(&loss).unwrap();
             }
             bound(odometer.reading().bound())
         };
@@ -258,14 +258,12 @@ fn launches_with_too_much_delta_end_what_is_known() {
     check(RogersOdometer::new(100, "2e-7".parse().unwrap()).unwrap());
 
     fn check(mut odometer: impl TimeUniformOdometer) {
-        odometer
-            .add(&EpsilonDelta::new("0.1", "1e-7").unwrap())
-            .unwrap();
+        let loss = EpsilonDelta::new("0.1", "1e-7").unwrap();
+        odometer = odometer.add(&loss).unwrap();
         // Equality is still inside.
         assert!(odometer.reading().bound().is_some(), "{odometer:?}");
-        odometer
-            .add(&EpsilonDelta::new("0", "1e-38").unwrap())
-            .unwrap();
+        let loss = EpsilonDelta::new("0", "1e-38").unwrap();
+        odometer = odometer.add(&loss).unwrap();
         assert_eq!(odometer.reading().bound(), None, "{odometer:?}");
     }
 }
@@ -279,8 +277,8 @@ fn the_filter_odometer_touches_the_filter() {
     let mut line = FilterOdometer::tightest_at("1".parse().unwrap(), Slack::pure(delta).unwrap());
     let launch = EpsilonDelta::new("0.1", "0").unwrap();
     for launches in 1..=200 {
-        curve.add(&launch).unwrap();
-        line.add(&launch).unwrap();
+        curve = curve.add(&launch).unwrap();
+        line = line.add(&launch).unwrap();
         let (curve, line) = (curve.total().epsilon, line.reading().bound().unwrap());
         let apart = (line.units() as f64 - curve.units() as f64) / curve.units() as f64;
         if launches == 100 {
@@ -296,9 +294,8 @@ fn a_reading_follows_what_was_counted() {
     let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
     let mut odometer = MixtureOdometer::new("0.01".parse().unwrap(), slack);
     for _ in 0..5 {
-        odometer
-            .add(&EpsilonDelta::new("0.1", "0").unwrap())
-            .unwrap();
+        let loss = EpsilonDelta::new("0.1", "0").unwrap();
+        odometer = odometer.add(&loss).unwrap();
     }
     assert_eq!(
         odometer.reading().bound(),
@@ -310,9 +307,8 @@ fn a_reading_follows_what_was_counted() {
 fn rogers_has_two_branches_and_exact_ends() {
     let read = |epsilon: &str| {
         let mut odometer = RogersOdometer::new(10, "1e-6".parse().unwrap()).unwrap();
-        odometer
-            .add(&EpsilonDelta::new(epsilon, "0").unwrap())
-            .unwrap();
+        let loss = EpsilonDelta::new(epsilon, "0").unwrap();
+        odometer = odometer.add(&loss).unwrap();
         odometer.reading().bound().unwrap()
     };
     // V = 1/n² and V = 1 belong to the tighter branch; a hair outside is far above.
@@ -338,9 +334,8 @@ fn rogers_refuses_what_its_theorem_does_not_cover() {
 #[test]
 fn a_drift_that_cannot_be_held_is_no_bound() {
     let mut odometer = RogersOdometer::new(10, "1e-6".parse().unwrap()).unwrap();
-    odometer
-        .add(&EpsilonDelta::new("100", "0").unwrap())
-        .unwrap();
+    let loss = EpsilonDelta::new("100", "0").unwrap();
+    odometer = odometer.add(&loss).unwrap();
     assert_eq!(odometer.reading().bound(), None);
 }
 

@@ -1,0 +1,118 @@
+use super::{Exceeded, RuleError};
+use crate::privacy::convert::log_inverse;
+use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Square};
+
+/// What the (ε, δ) rules with a threshold have in common: costs add up to at most the threshold,
+/// and the δ of children to at most what the slack δ′ leaves of δ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Budget<T> {
+    pub(super) limit: EpsilonDelta,
+    /// δ′, spent from the start: with it the threshold implies the limit's ε.
+    pub(super) slack: Delta,
+    pub(super) threshold: T,
+    pub(super) total: T,
+    deltas: Delta,
+}
+
+impl<T: Cost> Budget<T> {
+    pub(super) fn new(limit: EpsilonDelta, slack: Delta, threshold: T) -> Self {
+        Self {
+            limit,
+            slack,
+            threshold,
+            total: T::default(),
+            deltas: Delta::ZERO,
+        }
+    }
+
+    /// After this many children of the same cost and δ.
+    pub(super) fn charge(&self, cost: T, delta: Delta, times: u64) -> Result<Self, Exceeded> {
+        let total = cost
+            .times(times)
+            .and_then(|cost| self.total.plus(cost))
+            .filter(|total| *total <= self.threshold);
+        let deltas = delta
+            .checked_mul(times)
+            .and_then(|deltas| self.deltas.checked_add(deltas))
+            .filter(|deltas| self.slack.saturating_add(*deltas) <= self.limit.delta);
+        Ok(Self {
+            total: total.ok_or(Exceeded)?,
+            deltas: deltas.ok_or(Exceeded)?,
+            ..*self
+        })
+    }
+
+    /// What is spent, if the total cost is known to imply this ε, rounded up.
+    pub(super) fn spent(&self, epsilon: impl FnOnce(T) -> Option<Epsilon>) -> EpsilonDelta {
+        let epsilon = if self.total == T::default() {
+            Epsilon::ZERO
+        } else {
+            // Whatever was admitted is within the limit, to the last digit.
+            epsilon(self.total).map_or(self.limit.epsilon, |epsilon| {
+                epsilon.min(self.limit.epsilon)
+            })
+        };
+        EpsilonDelta {
+            epsilon,
+            delta: self.slack.saturating_add(self.deltas),
+        }
+    }
+
+    /// What is left of the threshold.
+    pub(super) fn cost_left(&self) -> T {
+        self.threshold.minus(self.total)
+    }
+
+    /// What is left of δ.
+    pub(super) fn delta_left(&self) -> Delta {
+        let spent = self.slack.saturating_add(self.deltas);
+        self.limit.delta.saturating_sub(spent)
+    }
+}
+
+/// `ln(1/δ′)` of a slack that a budget can pay for.
+pub(super) fn checked_slack(limit: EpsilonDelta, slack: Delta) -> Result<Interval, RuleError> {
+    let delta = limit.delta;
+    if slack > delta {
+        return Err(RuleError::SlackTooLarge { slack, delta });
+    }
+    log_inverse(slack).map_err(|_| RuleError::NoSlack)
+}
+
+/// A number of units that add up exactly. The default is zero.
+pub(super) trait Cost: Copy + Default + Ord {
+    fn plus(self, other: Self) -> Option<Self>;
+
+    fn times(self, times: u64) -> Option<Self>;
+
+    /// Not below zero.
+    fn minus(self, other: Self) -> Self;
+}
+
+impl Cost for Square {
+    fn plus(self, other: Self) -> Option<Self> {
+        self.checked_add(other)
+    }
+
+    fn times(self, times: u64) -> Option<Self> {
+        self.checked_mul(u128::from(times))
+    }
+
+    fn minus(self, other: Self) -> Self {
+        self.checked_sub(other).unwrap_or_default()
+    }
+}
+
+impl Cost for Epsilon {
+    fn plus(self, other: Self) -> Option<Self> {
+        self.checked_add(other)
+    }
+
+    fn times(self, times: u64) -> Option<Self> {
+        self.checked_mul(times)
+    }
+
+    fn minus(self, other: Self) -> Self {
+        self.saturating_sub(other)
+    }
+}
