@@ -15,8 +15,11 @@ use adult::Person;
 use queryables::compose::{Addressed, Message, Reply};
 use queryables::machine::{Coins, Fault};
 use queryables::mechanisms::{NoisyCount, Predicate};
-use queryables::middle::{Cache, Clamp, LimitQueries, Log, MoveOf, Round, Said};
+use queryables::middle::{Cache, Clamp, LimitQueries, Log, Round, Said};
 use queryables::prelude::*;
+
+/// What the filter takes, as a machine.
+type ToFilter = Message<NoisyCount<Person>, ()>;
 
 /// A clerk: asked for an age, it launches a noisy count on the filter behind it, asks that for its
 /// answer, and passes it on. Nobody on the outside sees that there is a filter.
@@ -25,13 +28,11 @@ struct Clerk {
     price: Epsilon,
 }
 
-impl Middle for Clerk {
+impl Middle<ToFilter, Reply<i64, Epsilon>> for Clerk {
     type OuterQuery = u32;
     type OuterAnswer = i64;
-    type InnerQuery = Message<NoisyCount<Person>, ()>;
-    type InnerAnswer = Reply<i64, Epsilon>;
 
-    fn on_query(&mut self, age: u32, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, age: u32, _: &mut Coins<'_>) -> Result<Move<ToFilter, i64>, Fault> {
         let older = Predicate::new("older", move |person: &Person| person.age > age);
         let count = NoisyCount::new(older, self.price).map_err(|_| Fault::Failed)?;
         Ok(Move::Ask(Message::Launch(count)))
@@ -39,9 +40,9 @@ impl Middle for Clerk {
 
     fn on_answer(
         &mut self,
-        reply: Self::InnerAnswer,
+        reply: Reply<i64, Epsilon>,
         _: &mut Coins<'_>,
-    ) -> Result<MoveOf<Self>, Fault> {
+    ) -> Result<Move<ToFilter, i64>, Fault> {
         match reply {
             Reply::Launched(number) => Ok(Move::Ask(Message::Ask(number, ()))),
             Reply::Answered(count) => Ok(Move::Answer(count)),

@@ -71,11 +71,9 @@ struct InBetween {
     heard: Arc<Mutex<Vec<usize>>>,
 }
 
-impl Middle for InBetween {
+impl Middle<(), usize> for InBetween {
     type OuterQuery = ();
     type OuterAnswer = usize;
-    type InnerQuery = ();
-    type InnerAnswer = usize;
 
     fn on_query(&mut self, (): (), _: &mut Coins<'_>) -> Result<Move<(), usize>, Fault> {
         Ok(Move::Ask(()))

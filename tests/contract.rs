@@ -605,7 +605,7 @@ fn nothing_prints_the_data() {
         ),
         format!(
             "{:?}",
-            Postprocessed::new(LimitQueries::<(), ()>::new(1), Holds(secret()))
+            Postprocessed::new(LimitQueries::new(1), Holds(secret()))
         ),
         format!(
             "{:?}",

@@ -9,8 +9,7 @@ use common::{Ask, Count, Stated, Touches, at, epsilon};
 use queryables::compose::{Addressed, Message, Refusal, Reply};
 use queryables::machine::{CoinSource, Coins, Fault, NotPrivateSeededCoins, Recorder};
 use queryables::middle::{
-    Average, Cache, LimitQueries, Log, MapAnswer, MapQuery, MoveOf, Postprocessed, Round, Said,
-    Split,
+    Average, Cache, LimitQueries, Log, MapAnswer, MapQuery, Postprocessed, Round, Said, Split,
 };
 use queryables::prelude::*;
 
@@ -135,6 +134,46 @@ fn middles_stack_and_each_start_has_its_own() {
 }
 
 #[test]
+fn functions_are_inferred_from_the_machine() {
+    let echo = Ask::new(|_: &(), query: i64| Ok(query));
+    let mechanism = echo
+        .through(MapAnswer::new(|answer| answer % 2 == 0))
+        .through(MapAnswer::new(|even| format!("{even}")))
+        .through(MapQuery::new(|query| query));
+    let child = launch(&mechanism, Arc::new(())).unwrap();
+    assert_eq!(child.ask(4), Ok("true".to_string()));
+}
+
+#[test]
+fn a_function_may_keep_state_and_each_start_has_its_own() {
+    let echo = Ask::new(|_: &(), query: u32| Ok(query));
+    let mut sum = 0;
+    let mechanism = echo.through(MapAnswer::new(move |answer: u32| {
+        sum += answer;
+        sum
+    }));
+    for _ in 0..2 {
+        let child = launch(&mechanism, Arc::new(())).unwrap();
+        assert_eq!([3, 4].map(|query| child.ask(query)), [Ok(3), Ok(7)]);
+    }
+}
+
+/// A query that cannot be cloned.
+#[derive(Debug)]
+struct Once(u8);
+
+#[test]
+fn a_query_that_cannot_be_cloned_goes_through_a_function() {
+    let echo = Ask::new(|_: &(), query: u8| Ok(query));
+    let unwrapped = MapQuery::new(|Once(query)| query);
+    let twice = Split::new(|Once(query)| vec![query, query], |answers: Vec<u8>| answers);
+    let child = launch(&echo.clone().through(unwrapped), Arc::new(())).unwrap();
+    assert_eq!(child.ask(Once(3)), Ok(3));
+    let child = launch(&echo.through(twice), Arc::new(())).unwrap();
+    assert_eq!(child.ask(Once(3)), Ok(vec![3, 3]));
+}
+
+#[test]
 fn a_cache_spares_the_machine() {
     let touches = Touches::default();
     let mechanism = at(epsilon("0.1"), Count(touches.clone())).through(Cache::new());
@@ -181,17 +220,15 @@ fn answers_are_held_back_until_they_can_be_averaged() {
 #[derive(Clone)]
 struct Evasive;
 
-impl Middle for Evasive {
+impl Middle<(), usize> for Evasive {
     type OuterQuery = ();
     type OuterAnswer = usize;
-    type InnerQuery = ();
-    type InnerAnswer = usize;
 
-    fn on_query(&mut self, (): (), _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, (): (), _: &mut Coins<'_>) -> Result<Move<(), usize>, Fault> {
         Ok(Move::Ask(()))
     }
 
-    fn on_answer(&mut self, _: usize, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, _: usize, _: &mut Coins<'_>) -> Result<Move<(), usize>, Fault> {
         Ok(Move::Ask(()))
     }
 }
@@ -213,13 +250,15 @@ fn a_middle_that_never_answers_is_stopped_and_closed() {
 #[derive(Clone)]
 struct Unreliable;
 
-impl Middle for Unreliable {
+impl Middle<(), usize> for Unreliable {
     type OuterQuery = ();
     type OuterAnswer = Option<usize>;
-    type InnerQuery = ();
-    type InnerAnswer = usize;
 
-    fn on_query(&mut self, (): (), coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(
+        &mut self,
+        (): (),
+        coins: &mut Coins<'_>,
+    ) -> Result<Move<(), Option<usize>>, Fault> {
         Ok(if coins.weighted(&[1, 1])? == 0 {
             Move::Ask(())
         } else {
@@ -227,7 +266,11 @@ impl Middle for Unreliable {
         })
     }
 
-    fn on_answer(&mut self, answer: usize, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(
+        &mut self,
+        answer: usize,
+        _: &mut Coins<'_>,
+    ) -> Result<Move<(), Option<usize>>, Fault> {
         Ok(Move::Answer(Some(answer)))
     }
 }

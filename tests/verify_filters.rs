@@ -12,7 +12,7 @@ use queryables::compose::{
     NonInteractive, Odometer, OdometerGate, Refusal, Reply,
 };
 use queryables::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, Released, StateKey};
-use queryables::middle::{Middle, Move, MoveOf, ThroughExt};
+use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::privacy::{
     AddRemove, Epsilon, Private, PureDp, Rdp, Restated, Rho, UnknownLoss, ZCdp,
 };
@@ -57,17 +57,15 @@ struct PlayChildren {
     children: Vec<bool>,
 }
 
-impl Middle for PlayChildren {
+impl Middle<Message<Released1, Infallible>, Told> for PlayChildren {
     type OuterQuery = Message<Repeat, ()>;
     type OuterAnswer = Told;
-    type InnerQuery = Message<Released1, Infallible>;
-    type InnerAnswer = Told;
 
     fn on_query(
         &mut self,
         query: Message<Repeat, ()>,
         coins: &mut Coins<'_>,
-    ) -> Result<MoveOf<Self>, Fault> {
+    ) -> Result<Move<Message<Released1, Infallible>, Told>, Fault> {
         match query {
             // Direction Q: a launch goes on to Filt(NIM).
             Message::Launch(Repeat(noninteractive)) => {
@@ -84,7 +82,11 @@ impl Middle for PlayChildren {
         }
     }
 
-    fn on_answer(&mut self, answer: Told, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(
+        &mut self,
+        answer: Told,
+        _: &mut Coins<'_>,
+    ) -> Result<Move<Message<Released1, Infallible>, Told>, Fault> {
         Ok(Move::Answer(match answer {
             Reply::Answered(answer) => {
                 self.children.push(answer);
@@ -245,13 +247,15 @@ impl Split2 {
     }
 }
 
-impl Middle for Split2 {
+impl Middle<Message<Kid, KidQuery>, Reply<KidAnswer, Epsilon>> for Split2 {
     type OuterQuery = Ask;
     type OuterAnswer = Told;
-    type InnerQuery = Message<Kid, KidQuery>;
-    type InnerAnswer = Reply<KidAnswer, Epsilon>;
 
-    fn on_query(&mut self, query: Ask, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(
+        &mut self,
+        query: Ask,
+        _: &mut Coins<'_>,
+    ) -> Result<Move<Message<Kid, KidQuery>, Told>, Fault> {
         Ok(Move::Ask(match query {
             Message::Launch(respond) if self.first.is_none() => {
                 self.first = respond.loss(&PureDp).ok();
@@ -270,7 +274,7 @@ impl Middle for Split2 {
         &mut self,
         answer: Reply<KidAnswer, Epsilon>,
         _: &mut Coins<'_>,
-    ) -> Result<MoveOf<Self>, Fault> {
+    ) -> Result<Move<Message<Kid, KidQuery>, Told>, Fault> {
         Ok(match answer {
             Reply::Launched(0) => {
                 self.starting = true;
@@ -401,13 +405,15 @@ fn half(epsilon: Epsilon) -> Rho {
     Rho::from_units(epsilon.units() / 2).unwrap()
 }
 
-impl Middle for Restating {
+impl Middle<Message<Restated<ZCdp, Respond>, ()>, Told> for Restating {
     type OuterQuery = Ask;
     type OuterAnswer = Reply<bool, Rho>;
-    type InnerQuery = Message<Restated<ZCdp, Respond>, ()>;
-    type InnerAnswer = Told;
 
-    fn on_query(&mut self, query: Ask, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(
+        &mut self,
+        query: Ask,
+        _: &mut Coins<'_>,
+    ) -> Result<Move<Message<Restated<ZCdp, Respond>, ()>, Reply<bool, Rho>>, Fault> {
         Ok(Move::Ask(match query {
             Message::Launch(respond) => Message::Launch(Restated::new(ZCdp, respond)),
             Message::Ask(number, ()) => Message::Ask(number, ()),
@@ -415,7 +421,11 @@ impl Middle for Restating {
         }))
     }
 
-    fn on_answer(&mut self, answer: Told, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(
+        &mut self,
+        answer: Told,
+        _: &mut Coins<'_>,
+    ) -> Result<Move<Message<Restated<ZCdp, Respond>, ()>, Reply<bool, Rho>>, Fault> {
         Ok(Move::Answer(match answer {
             Reply::Launched(number) => Reply::Launched(number),
             Reply::NotLaunched(LaunchError::Refused(refusal)) => {
@@ -544,13 +554,11 @@ struct Counting {
     pending: Epsilon,
 }
 
-impl Middle for Counting {
+impl Middle<Ask, Told> for Counting {
     type OuterQuery = Ask;
     type OuterAnswer = Told;
-    type InnerQuery = Ask;
-    type InnerAnswer = Told;
 
-    fn on_query(&mut self, query: Ask, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Ask, _: &mut Coins<'_>) -> Result<Move<Ask, Told>, Fault> {
         match &query {
             Message::PrivacyLoss => {
                 return Ok(Move::Answer(Reply::PrivacyLoss(self.total.total())));
@@ -563,7 +571,7 @@ impl Middle for Counting {
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: Told, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: Told, _: &mut Coins<'_>) -> Result<Move<Ask, Told>, Fault> {
         if let Reply::Launched(_) = answer {
             let total = self.total.add(&self.pending);
             self.total = total.map_err(|_| Fault::Failed)?;
@@ -577,20 +585,18 @@ impl Middle for Counting {
 #[derive(Clone, Hash)]
 struct NoReading;
 
-impl Middle for NoReading {
+impl Middle<Ask, Told> for NoReading {
     type OuterQuery = Ask;
     type OuterAnswer = Told;
-    type InnerQuery = Ask;
-    type InnerAnswer = Told;
 
-    fn on_query(&mut self, query: Ask, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Ask, _: &mut Coins<'_>) -> Result<Move<Ask, Told>, Fault> {
         if query == Message::PrivacyLoss {
             return Err(Fault::InvalidQuery("no readings"));
         }
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: Told, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: Told, _: &mut Coins<'_>) -> Result<Move<Ask, Told>, Fault> {
         Ok(Move::Answer(answer))
     }
 }

@@ -11,7 +11,7 @@ use queryables::compose::{Universal, UniversalAnswer, UniversalQuery};
 use queryables::machine::{
     Adversary, CoinSource, Coins, CoinsError, Fault, Recorder, Replay, Tape, View,
 };
-use queryables::middle::{Middle, Move, MoveOf, ThroughExt};
+use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::privacy::{AddRemove, PureDp};
 use queryables::verify::{Distribution, Pair, Rational, Verifier, views};
 use verify_support::*;
@@ -25,13 +25,11 @@ struct Tallying {
     heard: u8,
 }
 
-impl Middle for Tallying {
+impl Middle<(), bool> for Tallying {
     type OuterQuery = bool;
     type OuterAnswer = u8;
-    type InnerQuery = ();
-    type InnerAnswer = bool;
 
-    fn on_query(&mut self, ask: bool, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, ask: bool, _: &mut Coins<'_>) -> Result<Move<(), u8>, Fault> {
         if ask {
             Ok(Move::Ask(()))
         } else {
@@ -39,7 +37,7 @@ impl Middle for Tallying {
         }
     }
 
-    fn on_answer(&mut self, answer: bool, coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: bool, coins: &mut Coins<'_>) -> Result<Move<(), u8>, Fault> {
         self.heard += u8::from(answer);
         if coins.weighted(&[2, 1])? == 0 {
             return Ok(Move::Answer(self.heard));
@@ -47,7 +45,7 @@ impl Middle for Tallying {
         Ok(Move::Ask(()))
     }
 
-    fn on_fault(&mut self, _: Fault, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_fault(&mut self, _: Fault, _: &mut Coins<'_>) -> Result<Move<(), u8>, Fault> {
         Ok(Move::Answer(100 + self.heard))
     }
 }
@@ -200,13 +198,15 @@ struct Become {
     became: bool,
 }
 
-impl Middle for Become {
+impl Middle<UniversalQuery<Respond, ()>, UniversalAnswer<bool>> for Become {
     type OuterQuery = ();
     type OuterAnswer = bool;
-    type InnerQuery = UniversalQuery<Respond, ()>;
-    type InnerAnswer = UniversalAnswer<bool>;
 
-    fn on_query(&mut self, (): (), _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(
+        &mut self,
+        (): (),
+        _: &mut Coins<'_>,
+    ) -> Result<Move<UniversalQuery<Respond, ()>, bool>, Fault> {
         if self.became {
             return Ok(Move::Ask(UniversalQuery::Ask(())));
         }
@@ -218,7 +218,7 @@ impl Middle for Become {
         &mut self,
         answer: UniversalAnswer<bool>,
         _: &mut Coins<'_>,
-    ) -> Result<MoveOf<Self>, Fault> {
+    ) -> Result<Move<UniversalQuery<Respond, ()>, bool>, Fault> {
         Ok(match answer {
             UniversalAnswer::Became => Move::Ask(UniversalQuery::Ask(())),
             UniversalAnswer::Answered(answer) => Move::Answer(answer),

@@ -38,7 +38,7 @@ fn every_wrapper_states_what_follows_at_one_step_and_at_two() {
     assert_eq!(losses(&inner()), expected("0.1", "0.2"));
     assert_eq!(losses(&&inner()), expected("0.1", "0.2"));
     assert_eq!(
-        losses(&inner().through(LimitQueries::<(), usize>::new(1))),
+        losses(&inner().through(LimitQueries::new(1))),
         expected("0.1", "0.2")
     );
     assert_eq!(

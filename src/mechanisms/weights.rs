@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Predicate;
 use crate::machine::{Coins, Fault};
-use crate::middle::{Middle, Move, MoveOf};
+use crate::middle::{Middle, Move};
 
 /// On which side of the guess a count may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,23 +96,21 @@ impl<Row> Weights<Row> {
         }
     }
 
-    fn ask(&mut self, gap: Gap<Row>) -> MoveOf<Self> {
+    fn ask(&mut self, gap: Gap<Row>) -> Move<Gap<Row>, i64> {
         self.asked = Some(gap.clone());
         Move::Ask(gap)
     }
 }
 
-impl<Row> Middle for Weights<Row> {
+impl<Row> Middle<Gap<Row>, Option<i64>> for Weights<Row> {
     type OuterQuery = Predicate<Row>;
     type OuterAnswer = i64;
-    type InnerQuery = Gap<Row>;
-    type InnerAnswer = Option<i64>;
 
     fn on_query(
         &mut self,
         predicate: Predicate<Row>,
         _: &mut Coins<'_>,
-    ) -> Result<MoveOf<Self>, Fault> {
+    ) -> Result<Move<Gap<Row>, i64>, Fault> {
         let guess = self.guess(&predicate);
         Ok(self.ask(Gap {
             predicate,
@@ -121,7 +119,11 @@ impl<Row> Middle for Weights<Row> {
         }))
     }
 
-    fn on_answer(&mut self, count: Option<i64>, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(
+        &mut self,
+        count: Option<i64>,
+        _: &mut Coins<'_>,
+    ) -> Result<Move<Gap<Row>, i64>, Fault> {
         let asked = self.asked.take().ok_or(Fault::Failed)?;
         match (count, asked.side) {
             (Some(count), side) => {

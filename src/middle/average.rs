@@ -1,12 +1,11 @@
 //! A middle that holds answers back.
 
-use std::marker::PhantomData;
 use std::num::NonZeroU32;
 
-use super::{Middle, Move, MoveOf};
+use super::{Middle, Move};
 use crate::machine::{Coins, Fault};
 
-/// Holds answers back until so many of them can be averaged: `None` until then.
+/// Holds answers back until n of them can be averaged: `None` until then.
 ///
 /// ```
 /// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
@@ -18,44 +17,42 @@ use crate::machine::{Coins, Fault};
 /// let answers = [(); 4].map(|()| machine.step((), &mut NotPrivateSeededCoins::new(0).coins()));
 /// assert_eq!(answers, [Ok(None), Ok(Some(4.0)), Ok(None), Ok(Some(4.0))]);
 /// ```
-#[derive(Debug)]
-pub struct Average<Q> {
+#[derive(Clone, Debug)]
+pub struct Average {
     count: u32,
     heard: u32,
     sum: i128,
-    query: PhantomData<fn(Q)>,
 }
 
-impl<Q> Average<Q> {
-    /// Averages of so many answers.
+impl Average {
+    /// Averages of this number of answers.
     #[must_use]
     pub fn of(count: NonZeroU32) -> Self {
         Self {
             count: count.get(),
             heard: 0,
             sum: 0,
-            query: PhantomData,
         }
     }
 }
 
-impl<Q> Clone for Average<Q> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
-    }
-}
-
-impl<Q> Middle for Average<Q> {
+impl<Q> Middle<Q, i64> for Average {
     type OuterQuery = Q;
     type OuterAnswer = Option<f64>;
-    type InnerQuery = Q;
-    type InnerAnswer = i64;
 
-    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(
+        &mut self,
+        query: Q,
+        _coins: &mut Coins<'_>,
+    ) -> Result<Move<Q, Option<f64>>, Fault> {
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: i64, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(
+        &mut self,
+        answer: i64,
+        _coins: &mut Coins<'_>,
+    ) -> Result<Move<Q, Option<f64>>, Fault> {
         // At most 2^32 terms of 64 bits: no overflow.
         self.sum += i128::from(answer);
         self.heard += 1;

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::{Middle, Move, MoveOf};
+use super::{Middle, Move};
 use crate::machine::{Coins, Fault};
 
 /// Gives the answer it gave before when it hears a query again, without asking inward.
 ///
-/// It remembers every query it has answered; a limit on their number, further out, bounds that.
+/// It remembers every query that it has answered: put a [`LimitQueries`](super::LimitQueries)
+/// further out to bound its memory.
 ///
 /// ```
 /// use queryables::machine::{CoinSource, Coins, Fault, Machine, NotPrivateSeededCoins};
@@ -51,13 +52,11 @@ impl<Q, A> Default for Cache<Q, A> {
     }
 }
 
-impl<Q: Clone + Eq + Hash, A: Clone> Middle for Cache<Q, A> {
+impl<Q: Clone + Eq + Hash, A: Clone> Middle<Q, A> for Cache<Q, A> {
     type OuterQuery = Q;
     type OuterAnswer = A;
-    type InnerQuery = Q;
-    type InnerAnswer = A;
 
-    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
         if let Some(answer) = self.answers.get(&query) {
             return Ok(Move::Answer(answer.clone()));
         }
@@ -65,7 +64,7 @@ impl<Q: Clone + Eq + Hash, A: Clone> Middle for Cache<Q, A> {
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
         if let Some(asked) = self.asked.take() {
             self.answers.insert(asked, answer.clone());
         }

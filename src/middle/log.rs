@@ -1,9 +1,8 @@
 //! A middle that tells.
 
 use std::fmt;
-use std::sync::Arc;
 
-use super::{Middle, Move, MoveOf};
+use super::{Middle, Move};
 use crate::machine::{Coins, Fault};
 
 /// What passes through a [`Log`].
@@ -19,7 +18,9 @@ pub enum Said<'a, Q, A> {
 
 /// Tells somebody everything that is said, and changes none of it.
 ///
-/// It hears just what the analyst hears, so that what it writes is as private as the answers are.
+/// It hears exactly what the analyst hears, so what it writes is as private as the answers are. Each
+/// start of the mechanism has a clone of the function: what all of them write to is behind an
+/// [`Arc`](std::sync::Arc).
 ///
 /// ```
 /// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
@@ -33,52 +34,42 @@ pub enum Said<'a, Q, A> {
 /// assert_eq!(machine.step((), &mut NotPrivateSeededCoins::new(0).coins()), Ok(7));
 /// assert_eq!(*lines.lock().unwrap(), ["Query(())", "Answer(7)"]);
 /// ```
-pub struct Log<Q, A> {
-    tell: Arc<Tell<Q, A>>,
+#[derive(Clone)]
+pub struct Log<F> {
+    tell: F,
 }
 
-type Tell<Q, A> = dyn Fn(Said<'_, Q, A>) + Send + Sync;
-
-impl<Q, A> Log<Q, A> {
+impl<F> Log<F> {
     /// Tells this function.
-    pub fn new(tell: impl Fn(Said<'_, Q, A>) + Send + Sync + 'static) -> Self {
-        Self {
-            tell: Arc::new(tell),
-        }
+    pub fn new<Q, A>(tell: F) -> Self
+    where
+        F: FnMut(Said<'_, Q, A>),
+    {
+        Self { tell }
     }
 }
 
-impl<Q, A> Clone for Log<Q, A> {
-    fn clone(&self) -> Self {
-        Self {
-            tell: Arc::clone(&self.tell),
-        }
-    }
-}
-
-impl<Q, A> fmt::Debug for Log<Q, A> {
+impl<F> fmt::Debug for Log<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Log")
     }
 }
 
-impl<Q, A> Middle for Log<Q, A> {
+impl<Q, A, F: FnMut(Said<'_, Q, A>)> Middle<Q, A> for Log<F> {
     type OuterQuery = Q;
     type OuterAnswer = A;
-    type InnerQuery = Q;
-    type InnerAnswer = A;
 
-    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
         (self.tell)(Said::Query(&query));
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
         (self.tell)(Said::Answer(&answer));
         Ok(Move::Answer(answer))
     }
 
-    fn on_fault(&mut self, fault: Fault, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_fault(&mut self, fault: Fault, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
         (self.tell)(Said::Fault(fault));
         Err(fault)
     }

@@ -2,12 +2,11 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
-use super::{Middle, Move, MoveOf};
+use super::{Middle, Move};
 use crate::machine::{Coins, Fault};
 
-/// Translates every query: outside `From`, inside `To`.
+/// Translates every query with a function from the outer query `O`.
 ///
 /// ```
 /// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
@@ -16,101 +15,95 @@ use crate::machine::{Coins, Fault};
 /// let mut machine = Postprocessed::new(MapQuery::new(|_word: &str| ()), Released(7));
 /// assert_eq!(machine.step("anything", &mut NotPrivateSeededCoins::new(0).coins()), Ok(7));
 /// ```
-pub struct MapQuery<From, To, A> {
-    map: Arc<dyn Fn(From) -> To + Send + Sync>,
-    answer: PhantomData<fn() -> A>,
+pub struct MapQuery<O, F> {
+    map: F,
+    query: PhantomData<fn(O)>,
 }
 
-impl<From, To, A> MapQuery<From, To, A> {
+impl<O, F> MapQuery<O, F> {
     /// Translates with this function.
-    pub fn new(map: impl Fn(From) -> To + Send + Sync + 'static) -> Self {
+    pub fn new<Q>(map: F) -> Self
+    where
+        F: FnMut(O) -> Q,
+    {
         Self {
-            map: Arc::new(map),
-            answer: PhantomData,
+            map,
+            query: PhantomData,
         }
     }
 }
 
-impl<From, To, A> Middle for MapQuery<From, To, A> {
-    type OuterQuery = From;
+impl<O, Q, A, F: FnMut(O) -> Q> Middle<Q, A> for MapQuery<O, F> {
+    type OuterQuery = O;
     type OuterAnswer = A;
-    type InnerQuery = To;
-    type InnerAnswer = A;
 
-    fn on_query(&mut self, query: From, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: O, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
         Ok(Move::Ask((self.map)(query)))
     }
 
-    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
         Ok(Move::Answer(answer))
     }
 }
 
-/// Translates every answer: inside `From`, outside `To`.
-///
-/// ```
-/// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
-/// use queryables::middle::{MapAnswer, Postprocessed};
-///
-/// let mut machine = Postprocessed::new(MapAnswer::new(|answer: u32| answer % 2 == 0), Released(7));
-/// assert_eq!(machine.step((), &mut NotPrivateSeededCoins::new(0).coins()), Ok(false));
-/// ```
-pub struct MapAnswer<Q, From, To> {
-    map: Arc<dyn Fn(From) -> To + Send + Sync>,
-    query: PhantomData<fn(Q)>,
-}
-
-impl<Q, From, To> MapAnswer<Q, From, To> {
-    /// Translates with this function.
-    pub fn new(map: impl Fn(From) -> To + Send + Sync + 'static) -> Self {
+// A derive would ask the same of `O`, which is only named.
+impl<O, F: Clone> Clone for MapQuery<O, F> {
+    fn clone(&self) -> Self {
         Self {
-            map: Arc::new(map),
+            map: self.map.clone(),
             query: PhantomData,
         }
     }
 }
 
-impl<Q, From, To> Middle for MapAnswer<Q, From, To> {
-    type OuterQuery = Q;
-    type OuterAnswer = To;
-    type InnerQuery = Q;
-    type InnerAnswer = From;
-
-    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
-        Ok(Move::Ask(query))
-    }
-
-    fn on_answer(&mut self, answer: From, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
-        Ok(Move::Answer((self.map)(answer)))
-    }
-}
-
-// Derives would ask the same of the types that are only named.
-impl<From, To, A> Clone for MapQuery<From, To, A> {
-    fn clone(&self) -> Self {
-        Self {
-            map: Arc::clone(&self.map),
-            answer: PhantomData,
-        }
-    }
-}
-
-impl<Q, From, To> Clone for MapAnswer<Q, From, To> {
-    fn clone(&self) -> Self {
-        Self {
-            map: Arc::clone(&self.map),
-            query: PhantomData,
-        }
-    }
-}
-
-impl<From, To, A> fmt::Debug for MapQuery<From, To, A> {
+impl<O, F> fmt::Debug for MapQuery<O, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("MapQuery")
     }
 }
 
-impl<Q, From, To> fmt::Debug for MapAnswer<Q, From, To> {
+/// Translates every answer with a function.
+///
+/// ```
+/// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
+/// use queryables::middle::{MapAnswer, Postprocessed};
+///
+/// let mut machine = Postprocessed::new(MapAnswer::new(|answer| answer % 2 == 0), Released(7));
+/// assert_eq!(machine.step((), &mut NotPrivateSeededCoins::new(0).coins()), Ok(false));
+/// ```
+///
+/// The compiler learns what the function takes from the machine, after it has read the function. So
+/// operators and `format!` need no annotation; a method or a field of the argument, or a cast, does:
+/// `|answer: i64| answer as f64`.
+#[derive(Clone)]
+pub struct MapAnswer<F> {
+    map: F,
+}
+
+impl<F> MapAnswer<F> {
+    /// Translates with this function.
+    pub fn new<A, B>(map: F) -> Self
+    where
+        F: FnMut(A) -> B,
+    {
+        Self { map }
+    }
+}
+
+impl<Q, A, B, F: FnMut(A) -> B> Middle<Q, A> for MapAnswer<F> {
+    type OuterQuery = Q;
+    type OuterAnswer = B;
+
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<Move<Q, B>, Fault> {
+        Ok(Move::Ask(query))
+    }
+
+    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<Move<Q, B>, Fault> {
+        Ok(Move::Answer((self.map)(answer)))
+    }
+}
+
+impl<F> fmt::Debug for MapAnswer<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("MapAnswer")
     }

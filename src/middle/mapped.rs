@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use super::check;
 use crate::machine::{Coins, Fault, Mechanism, Released};
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
 /// A non-interactive mechanism whose answer goes through a function.
 ///
-/// Made by [`mapped`](super::ThroughExt::mapped). It is still non-interactive, so that it can be released
-/// and launched where only such mechanisms can; [`through`](super::ThroughExt::through) is for
-/// those that are asked.
+/// Made by [`mapped`](super::ThroughExt::mapped). It is still non-interactive, so that it can be
+/// released, and launched where only such mechanisms can; [`through`](super::ThroughExt::through) is
+/// for those that are asked.
 ///
 /// # Guarantee
 ///
@@ -40,7 +41,9 @@ where
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<B>, Fault> {
         let Released(answer) = self.mechanism.start(data, coins)?;
-        Ok(Released((self.function)(answer)))
+        let mapped = (self.function)(answer);
+        check(coins)?;
+        Ok(Released(mapped))
     }
 }
 
@@ -56,5 +59,41 @@ where
 
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
         self.mechanism.loss_at(measure, distance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{CoinSource, NotPrivateSeededCoins, Stop, StopToken};
+    use crate::middle::ThroughExt;
+
+    /// Answers 7.
+    struct Seven;
+
+    impl Mechanism<()> for Seven {
+        type Machine = Released<u8>;
+
+        fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
+            Ok(Released(7))
+        }
+    }
+
+    #[test]
+    fn a_function_that_stops_the_start_gets_no_answer_out() {
+        for stops in [false, true] {
+            let (token, stopper) = StopToken::default().extended();
+            let mapped = Seven.mapped(|answer| {
+                if stops {
+                    stopper.stop(Stop::Frozen);
+                }
+                answer + 1
+            });
+            let mut source = NotPrivateSeededCoins::new(0);
+            let mut coins = source.coins();
+            let answer = mapped.start(&Arc::new(()), &mut coins.under(&token));
+            let frozen = Fault::InvalidQuery("frozen or halted while it was answering");
+            assert_eq!(answer, if stops { Err(frozen) } else { Ok(Released(8)) });
+        }
     }
 }

@@ -13,9 +13,9 @@
 //! | [`MapQuery`], [`MapAnswer`] | translate one direction |
 //! | [`Round`], [`Clamp`] | make answers coarser |
 //! | [`Cache`] | give the same answer to the same query |
-//! | [`LimitQueries`] | stop after so many queries |
+//! | [`LimitQueries`] | stop after n queries |
 //! | [`Split`] | ask several queries for one |
-//! | [`Average`] | hold answers back until enough can be averaged |
+//! | [`Average`] | hold answers back until n can be averaged |
 //! | [`Log`] | tell somebody what is said |
 //!
 //! A mechanism that answers once needs no middle: [`mapped`](ThroughExt::mapped) takes a function.
@@ -44,7 +44,11 @@ pub use split::Split;
 
 use crate::machine::{Coins, Fault};
 
-/// A person in the middle, P (Haney et al. 2.15).
+/// A person in the middle, P (Haney et al. 2.15), of a machine that takes queries `Q` and gives
+/// answers `A`.
+///
+/// What the machine takes and gives are parameters, so that one middle fits many machines; what the
+/// outside sees follows from them.
 ///
 /// # Guarantee
 ///
@@ -65,11 +69,9 @@ use crate::machine::{Coins, Fault};
 ///     heard: Vec<i64>,
 /// }
 ///
-/// impl Middle for MedianOfThree {
+/// impl Middle<u32, i64> for MedianOfThree {
 ///     type OuterQuery = u32;
 ///     type OuterAnswer = i64;
-///     type InnerQuery = u32;
-///     type InnerAnswer = i64;
 ///
 ///     fn on_query(&mut self, query: u32, _: &mut Coins<'_>) -> Result<Move<u32, i64>, Fault> {
 ///         self.query = Some(query);
@@ -88,15 +90,17 @@ use crate::machine::{Coins, Fault};
 ///     }
 /// }
 /// ```
-pub trait Middle {
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand in the middle of a machine that takes `{Q}` and gives `{A}`",
+    label = "not a `Middle<{Q}, {A}>`",
+    note = "translate what the machine takes with `MapQuery`, or what it gives with `MapAnswer`; \
+            the machine may itself be behind a middle, which changes both"
+)]
+pub trait Middle<Q, A> {
     /// What comes from the outside.
     type OuterQuery;
     /// What goes to the outside.
     type OuterAnswer;
-    /// What goes to the inside.
-    type InnerQuery;
-    /// What comes from the inside.
-    type InnerAnswer;
 
     /// Hears a query from the outside.
     ///
@@ -107,7 +111,7 @@ pub trait Middle {
         &mut self,
         query: Self::OuterQuery,
         coins: &mut Coins<'_>,
-    ) -> Result<MoveOf<Self>, Fault>;
+    ) -> Result<Move<Q, Self::OuterAnswer>, Fault>;
 
     /// Hears an answer from the inside.
     ///
@@ -116,17 +120,21 @@ pub trait Middle {
     /// A fault goes to the outside, as if the machine had it.
     fn on_answer(
         &mut self,
-        answer: Self::InnerAnswer,
+        answer: A,
         coins: &mut Coins<'_>,
-    ) -> Result<MoveOf<Self>, Fault>;
+    ) -> Result<Move<Q, Self::OuterAnswer>, Fault>;
 
-    /// Hears that the inside did not answer. Passed on, unless the middle knows better; a fault
-    /// that ends the machine is passed on whatever the middle says.
+    /// Hears that the inside did not answer. By default the fault is passed on; a fault that ends
+    /// the machine is passed on whatever the middle says.
     ///
     /// # Errors
     ///
     /// A fault goes to the outside, as if the machine had it.
-    fn on_fault(&mut self, fault: Fault, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_fault(
+        &mut self,
+        fault: Fault,
+        _coins: &mut Coins<'_>,
+    ) -> Result<Move<Q, Self::OuterAnswer>, Fault> {
         Err(fault)
     }
 }
@@ -140,5 +148,8 @@ pub enum Move<Q, A> {
     Answer(A),
 }
 
-/// The moves of a middle.
-pub type MoveOf<P> = Move<<P as Middle>::InnerQuery, <P as Middle>::OuterAnswer>;
+/// Called after code of others has run, before anything else is asked or started: that code may
+/// have seen a later launch, or made one.
+fn check(coins: &Coins<'_>) -> Result<(), Fault> {
+    (coins.check()).map_err(|_| Fault::InvalidQuery("frozen or halted while it was answering"))
+}

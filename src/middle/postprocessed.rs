@@ -3,18 +3,21 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Mapped, Middle, Move};
-use crate::compose::Leash;
+use super::{Mapped, Middle, Move, check};
 use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
-/// How often a middle may ask inward for one answer, unless stated otherwise.
+/// How often a middle may ask inward for one answer, by default.
 const ROUNDS: u32 = 1000;
 
 /// P∘M as a machine (Haney et al. Alg 7).
 ///
 /// A middle that asks inward more often than the round limit without answering is stopped with
 /// [`Fault::RoundLimit`]. The paper's loop has no such limit; a machine must come to an end.
+///
+/// A middle may launch something that freezes or halts the very machine that it stands before, or
+/// wait until somebody else does. So each question inward first asks the context whether to go on
+/// ([`Coins::check`]).
 ///
 /// # Guarantee
 ///
@@ -37,7 +40,7 @@ impl<P, S> Postprocessed<P, S> {
         }
     }
 
-    /// Lets the middle ask inward so often for one answer.
+    /// Lets the middle ask inward at most `rounds` times for one answer; 1000 times by default.
     #[must_use]
     pub fn with_round_limit(self, rounds: u32) -> Self {
         Self { rounds, ..self }
@@ -53,23 +56,20 @@ impl<P, S> fmt::Debug for Postprocessed<P, S> {
 
 impl<P, S> Machine for Postprocessed<P, S>
 where
-    P: Middle,
-    S: Machine<Query = P::InnerQuery, Answer = P::InnerAnswer>,
+    S: Machine,
+    P: Middle<S::Query, S::Answer>,
 {
     type Query = P::OuterQuery;
     type Answer = P::OuterAnswer;
 
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
-        let leash = Leash::held();
         let mut next = self.middle.on_query(query, coins)?;
         for _ in 0..self.rounds {
             let query = match next {
                 Move::Answer(answer) => return Ok(answer),
                 Move::Ask(query) => query,
             };
-            // What the middle knows may be younger than a launch that has frozen the machine.
-            let frozen = Fault::InvalidQuery("frozen or halted while it was answering");
-            leash.check().map_err(|_| frozen)?;
+            check(coins)?;
             next = match self.machine.step(query, coins) {
                 Ok(answer) => self.middle.on_answer(answer, coins)?,
                 Err(fault) => {
@@ -112,7 +112,7 @@ pub struct Through<P, M> {
 }
 
 impl<P, M> Through<P, M> {
-    /// Lets the middle ask inward so often for one answer; a thousand times if nothing is said.
+    /// Lets the middle ask inward at most `rounds` times for one answer; 1000 times by default.
     #[must_use]
     pub fn with_round_limit(self, rounds: u32) -> Self {
         Self { rounds, ..self }
@@ -148,7 +148,10 @@ impl<P, M> Through<P, M> {
 /// ```
 pub trait ThroughExt: Sized {
     /// This mechanism, behind that middle.
-    fn through<P: Middle>(self, middle: P) -> Through<P, Self> {
+    ///
+    /// Whether the two fit is checked where the result is launched: only there is it known what the
+    /// mechanism runs on.
+    fn through<P>(self, middle: P) -> Through<P, Self> {
         Through {
             middle,
             mechanism: self,
@@ -182,20 +185,25 @@ pub trait ThroughExt: Sized {
     }
 }
 
+// For every type: a bound `M: Mechanism<D>` would have to name `D`, which a mechanism for many types
+// of data leaves open until it is launched ("type annotations needed").
 impl<M> ThroughExt for M {}
 
 impl<D, P, M> Mechanism<D> for Through<P, M>
 where
     D: ?Sized,
-    P: Middle + Clone,
     M: Mechanism<D>,
-    M::Machine: Machine<Query = P::InnerQuery, Answer = P::InnerAnswer>,
+    M::Machine: Machine,
+    P: Clone + Middle<<M::Machine as Machine>::Query, <M::Machine as Machine>::Answer>,
 {
     type Machine = Postprocessed<P, M::Machine>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        // In this order: a clone is code of others too.
+        let middle = self.middle.clone();
+        check(coins)?;
         let machine = self.mechanism.start(data, coins)?;
-        Ok(Postprocessed::new(self.middle.clone(), machine).with_round_limit(self.rounds))
+        Ok(Postprocessed::new(middle, machine).with_round_limit(self.rounds))
     }
 }
 
@@ -216,26 +224,32 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use super::*;
-    use crate::machine::CoinSource;
-    use crate::machine::NotPrivateSeededCoins;
-    use crate::middle::MoveOf;
+    use crate::machine::{CoinSource, NotPrivateSeededCoins, Stop, StopToken, Stopper};
 
     /// Asks inward as often as it is told, then answers how often it has.
     struct Persistent(u32, u32);
 
-    impl Middle for Persistent {
+    impl Middle<Option<Fault>, ()> for Persistent {
         type OuterQuery = u32;
         type OuterAnswer = u32;
-        type InnerQuery = Option<Fault>;
-        type InnerAnswer = ();
 
-        fn on_query(&mut self, query: u32, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+        fn on_query(
+            &mut self,
+            query: u32,
+            _: &mut Coins<'_>,
+        ) -> Result<Move<Option<Fault>, u32>, Fault> {
             *self = Self(query, 0);
             self.on_answer((), &mut NotPrivateSeededCoins::new(0).coins())
         }
 
-        fn on_answer(&mut self, (): (), _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+        fn on_answer(
+            &mut self,
+            (): (),
+            _: &mut Coins<'_>,
+        ) -> Result<Move<Option<Fault>, u32>, Fault> {
             if self.1 == self.0 {
                 return Ok(Move::Answer(self.1));
             }
@@ -281,25 +295,31 @@ mod tests {
     /// Passes faults in, and turns those that come back into answers.
     struct Forgiving;
 
-    impl Middle for Forgiving {
+    impl Middle<Option<Fault>, ()> for Forgiving {
         type OuterQuery = Option<Fault>;
         type OuterAnswer = Option<Fault>;
-        type InnerQuery = Option<Fault>;
-        type InnerAnswer = ();
 
         fn on_query(
             &mut self,
             query: Option<Fault>,
             _: &mut Coins<'_>,
-        ) -> Result<MoveOf<Self>, Fault> {
+        ) -> Result<Move<Option<Fault>, Option<Fault>>, Fault> {
             Ok(Move::Ask(query))
         }
 
-        fn on_answer(&mut self, (): (), _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+        fn on_answer(
+            &mut self,
+            (): (),
+            _: &mut Coins<'_>,
+        ) -> Result<Move<Option<Fault>, Option<Fault>>, Fault> {
             Ok(Move::Answer(None))
         }
 
-        fn on_fault(&mut self, fault: Fault, _: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+        fn on_fault(
+            &mut self,
+            fault: Fault,
+            _: &mut Coins<'_>,
+        ) -> Result<Move<Option<Fault>, Option<Fault>>, Fault> {
             Ok(Move::Answer(Some(fault)))
         }
     }
@@ -311,5 +331,127 @@ mod tests {
         assert_eq!(ask(None), Ok(None));
         assert_eq!(ask(Some(Fault::Exhausted)), Ok(Some(Fault::Exhausted)));
         assert_eq!(ask(Some(Fault::Failed)), Err(Fault::Failed));
+    }
+
+    /// When somebody in the middle stops the machine behind it.
+    #[derive(Clone, Copy, PartialEq)]
+    enum When {
+        Cloned,
+        Asked,
+        Answered,
+        Failed,
+        Never,
+    }
+
+    /// Asks twice, the second time for a fault, and then once more.
+    struct Stopping {
+        when: When,
+        stopper: Arc<Stopper>,
+        asked: u32,
+    }
+
+    impl Stopping {
+        fn act(&mut self, now: When) -> Move<Option<Fault>, u32> {
+            if self.when == now {
+                self.stopper.stop(Stop::Frozen);
+            }
+            self.asked += 1;
+            match self.asked {
+                1 => Move::Ask(None),
+                2 => Move::Ask(Some(Fault::Exhausted)),
+                3 => Move::Ask(None),
+                _ => Move::Answer(self.asked),
+            }
+        }
+    }
+
+    impl Clone for Stopping {
+        fn clone(&self) -> Self {
+            if self.when == When::Cloned {
+                self.stopper.stop(Stop::Frozen);
+            }
+            Self {
+                stopper: Arc::clone(&self.stopper),
+                ..*self
+            }
+        }
+    }
+
+    impl Middle<Option<Fault>, ()> for Stopping {
+        type OuterQuery = ();
+        type OuterAnswer = u32;
+
+        fn on_query(
+            &mut self,
+            (): (),
+            _: &mut Coins<'_>,
+        ) -> Result<Move<Option<Fault>, u32>, Fault> {
+            Ok(self.act(When::Asked))
+        }
+
+        fn on_answer(
+            &mut self,
+            (): (),
+            _: &mut Coins<'_>,
+        ) -> Result<Move<Option<Fault>, u32>, Fault> {
+            Ok(self.act(When::Answered))
+        }
+
+        fn on_fault(
+            &mut self,
+            _: Fault,
+            _: &mut Coins<'_>,
+        ) -> Result<Move<Option<Fault>, u32>, Fault> {
+            Ok(self.act(When::Failed))
+        }
+    }
+
+    /// Counts its starts in the data.
+    #[derive(Clone)]
+    struct Started;
+
+    impl Mechanism<AtomicU32> for Started {
+        type Machine = Inner;
+
+        fn start(&self, data: &Arc<AtomicU32>, _: &mut Coins<'_>) -> Result<Inner, Fault> {
+            data.fetch_add(1, Ordering::Relaxed);
+            Ok(Inner::default())
+        }
+    }
+
+    const STOPPED: Fault = Fault::InvalidQuery("frozen or halted while it was answering");
+
+    /// The answer, the starts and the steps of a machine behind a middle that stops it.
+    fn stopped(when: When) -> (Result<u32, Fault>, u32, u32) {
+        let (token, stopper) = StopToken::default().extended();
+        let mechanism = Started.through(Stopping {
+            when,
+            stopper: Arc::new(stopper),
+            asked: 0,
+        });
+        let data = Arc::new(AtomicU32::new(0));
+        let mut source = NotPrivateSeededCoins::new(0);
+        let mut coins = source.coins();
+        let mut coins = coins.under(&token);
+        let mut steps = 0;
+        let answer = mechanism.start(&data, &mut coins).and_then(|mut machine| {
+            let answer = machine.step((), &mut coins);
+            steps = machine.machine.0;
+            answer
+        });
+        (answer, data.load(Ordering::Relaxed), steps)
+    }
+
+    #[test]
+    fn a_middle_that_stops_its_machine_asks_it_nothing_more() {
+        assert_eq!(stopped(When::Never), (Ok(4), 1, 3));
+        assert_eq!(stopped(When::Asked), (Err(STOPPED), 1, 0));
+        assert_eq!(stopped(When::Answered), (Err(STOPPED), 1, 1));
+        assert_eq!(stopped(When::Failed), (Err(STOPPED), 1, 2));
+    }
+
+    #[test]
+    fn a_middle_that_is_stopped_while_it_is_cloned_starts_nothing() {
+        assert_eq!(stopped(When::Cloned), (Err(STOPPED), 0, 0));
     }
 }

@@ -1,9 +1,8 @@
 //! Middles that make answers coarser.
 
-use std::marker::PhantomData;
 use std::num::NonZeroU32;
 
-use super::{Middle, Move, MoveOf};
+use super::{Middle, Move};
 use crate::machine::{Coins, Fault};
 
 /// Rounds whole answers to the nearest multiple of a step, halves away from zero; what would
@@ -18,19 +17,17 @@ use crate::machine::{Coins, Fault};
 /// let mut machine = Postprocessed::new(tens, Released(-25_i64));
 /// assert_eq!(machine.step((), &mut NotPrivateSeededCoins::new(0).coins()), Ok(-30));
 /// ```
-#[derive(Debug)]
-pub struct Round<Q> {
+#[derive(Clone, Debug)]
+pub struct Round {
     step: i64,
-    query: PhantomData<fn(Q)>,
 }
 
-impl<Q> Round<Q> {
+impl Round {
     /// To multiples of this.
     #[must_use]
     pub fn to(step: NonZeroU32) -> Self {
         Self {
             step: i64::from(step.get()),
-            query: PhantomData,
         }
     }
 
@@ -45,23 +42,15 @@ impl<Q> Round<Q> {
     }
 }
 
-impl<Q> Clone for Round<Q> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
-    }
-}
-
-impl<Q> Middle for Round<Q> {
+impl<Q> Middle<Q, i64> for Round {
     type OuterQuery = Q;
     type OuterAnswer = i64;
-    type InnerQuery = Q;
-    type InnerAnswer = i64;
 
-    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<Move<Q, i64>, Fault> {
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: i64, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: i64, _coins: &mut Coins<'_>) -> Result<Move<Q, i64>, Fault> {
         Ok(Move::Answer(self.round(answer)))
     }
 }
@@ -70,41 +59,28 @@ impl<Q> Middle for Round<Q> {
 ///
 /// An answer that compares with neither end, such as a float that is not a number, becomes the
 /// lower end. [`ThroughExt`](super::ThroughExt) has an example.
-#[derive(Debug)]
-pub struct Clamp<Q, A> {
+#[derive(Clone, Debug)]
+pub struct Clamp<A> {
     low: A,
     high: A,
-    query: PhantomData<fn(Q)>,
 }
 
-impl<Q, A> Clamp<Q, A> {
+impl<A> Clamp<A> {
     /// To `low..=high`. If `low` is above `high`, every answer is `low`.
     pub fn new(low: A, high: A) -> Self {
-        Self {
-            low,
-            high,
-            query: PhantomData,
-        }
+        Self { low, high }
     }
 }
 
-impl<Q, A: Clone> Clone for Clamp<Q, A> {
-    fn clone(&self) -> Self {
-        Self::new(self.low.clone(), self.high.clone())
-    }
-}
-
-impl<Q, A: PartialOrd + Clone> Middle for Clamp<Q, A> {
+impl<Q, A: PartialOrd + Clone> Middle<Q, A> for Clamp<A> {
     type OuterQuery = Q;
     type OuterAnswer = A;
-    type InnerQuery = Q;
-    type InnerAnswer = A;
 
-    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
         Ok(Move::Ask(query))
     }
 
-    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
         // Each comparison is false for what does not compare.
         let clamped = if answer > self.high && self.high >= self.low {
             self.high.clone()
@@ -123,13 +99,10 @@ mod tests {
     use crate::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
     use crate::middle::Postprocessed;
 
-    fn through<P: Middle<OuterQuery = (), InnerQuery = ()>>(
+    fn through<A: Clone, P: Middle<(), A, OuterQuery = ()>>(
         middle: P,
-        answer: P::InnerAnswer,
-    ) -> P::OuterAnswer
-    where
-        P::InnerAnswer: Clone,
-    {
+        answer: A,
+    ) -> P::OuterAnswer {
         Postprocessed::new(middle, Released(answer))
             .step((), &mut NotPrivateSeededCoins::new(0).coins())
             .unwrap()

@@ -1,16 +1,16 @@
 //! A middle that asks several queries for one.
 
 use std::fmt;
-use std::sync::Arc;
+use std::marker::PhantomData;
+use std::vec;
 
-use super::{Middle, Move, MoveOf};
+use super::{Middle, Move};
 use crate::machine::{Coins, Fault};
 
 /// Splits a query into several, asks them in order, and combines the answers.
 ///
-/// Should the machine reject one of them, the whole query is rejected. A query may be split into as
-/// many as the round limit allows, a thousand unless
-/// [`with_round_limit`](super::Through::with_round_limit) says otherwise.
+/// If the machine rejects one of them, the whole query is rejected. A query may be split into as
+/// many as the round limit allows: see [`with_round_limit`](super::Through::with_round_limit).
 ///
 /// ```
 /// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Released};
@@ -23,28 +23,34 @@ use crate::machine::{Coins, Fault};
 /// assert_eq!(machine.step(3, &mut coins), Ok(15));
 /// assert_eq!(machine.step(0, &mut coins), Ok(0));
 /// ```
-pub struct Split<Outer, Inner, From, To> {
-    split: Arc<dyn Fn(Outer) -> Vec<Inner> + Send + Sync>,
-    combine: Arc<dyn Fn(Vec<From>) -> To + Send + Sync>,
-    left: std::vec::IntoIter<Inner>,
-    heard: Vec<From>,
+pub struct Split<O, Q, A, S, C> {
+    split: S,
+    combine: C,
+    left: vec::IntoIter<Q>,
+    heard: Vec<A>,
+    query: PhantomData<fn(O)>,
 }
 
-impl<Outer, Inner, From, To> Split<Outer, Inner, From, To> {
+impl<O, Q, A, S, C> Split<O, Q, A, S, C> {
     /// Splits queries with one function and combines answers with the other.
-    pub fn new(
-        split: impl Fn(Outer) -> Vec<Inner> + Send + Sync + 'static,
-        combine: impl Fn(Vec<From>) -> To + Send + Sync + 'static,
-    ) -> Self {
+    pub fn new<B>(split: S, combine: C) -> Self
+    where
+        S: FnMut(O) -> Vec<Q>,
+        C: FnMut(Vec<A>) -> B,
+    {
         Self {
-            split: Arc::new(split),
-            combine: Arc::new(combine),
+            split,
+            combine,
             left: Vec::new().into_iter(),
             heard: Vec::new(),
+            query: PhantomData,
         }
     }
 
-    fn go_on(&mut self) -> Move<Inner, To> {
+    fn go_on<B>(&mut self) -> Move<Q, B>
+    where
+        C: FnMut(Vec<A>) -> B,
+    {
         match self.left.next() {
             Some(query) => Move::Ask(query),
             None => Move::Answer((self.combine)(std::mem::take(&mut self.heard))),
@@ -52,37 +58,41 @@ impl<Outer, Inner, From, To> Split<Outer, Inner, From, To> {
     }
 }
 
-impl<Outer, Inner, From, To> Middle for Split<Outer, Inner, From, To> {
-    type OuterQuery = Outer;
-    type OuterAnswer = To;
-    type InnerQuery = Inner;
-    type InnerAnswer = From;
+impl<O, Q, A, B, S, C> Middle<Q, A> for Split<O, Q, A, S, C>
+where
+    S: FnMut(O) -> Vec<Q>,
+    C: FnMut(Vec<A>) -> B,
+{
+    type OuterQuery = O;
+    type OuterAnswer = B;
 
-    fn on_query(&mut self, query: Outer, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
-        // Whatever an earlier query that was rejected halfway has left is forgotten.
+    fn on_query(&mut self, query: O, _coins: &mut Coins<'_>) -> Result<Move<Q, B>, Fault> {
+        // Forgets what an earlier query that was rejected halfway has left.
         self.left = (self.split)(query).into_iter();
         self.heard.clear();
         Ok(self.go_on())
     }
 
-    fn on_answer(&mut self, answer: From, _coins: &mut Coins<'_>) -> Result<MoveOf<Self>, Fault> {
+    fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<Move<Q, B>, Fault> {
         self.heard.push(answer);
         Ok(self.go_on())
     }
 }
 
-impl<Outer, Inner: Clone, From: Clone, To> Clone for Split<Outer, Inner, From, To> {
+// A derive would ask the same of `O`, which is only named.
+impl<O, Q: Clone, A: Clone, S: Clone, C: Clone> Clone for Split<O, Q, A, S, C> {
     fn clone(&self) -> Self {
         Self {
-            split: Arc::clone(&self.split),
-            combine: Arc::clone(&self.combine),
+            split: self.split.clone(),
+            combine: self.combine.clone(),
             left: self.left.clone(),
             heard: self.heard.clone(),
+            query: PhantomData,
         }
     }
 }
 
-impl<Outer, Inner, From, To> fmt::Debug for Split<Outer, Inner, From, To> {
+impl<O, Q, A, S, C> fmt::Debug for Split<O, Q, A, S, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Split")
     }
