@@ -67,6 +67,18 @@ impl<'a> Coins<'a> {
         }
     }
 
+    /// The same context, to be lent to code of others.
+    ///
+    /// Whoever is lent `&mut Coins` can put another context in its place (`*coins = …`), and then
+    /// what runs next in it has the source of their choice, and no tokens. So somebody who runs code
+    /// that no theorem trusts, and goes on after it, lends this.
+    pub fn reborrow(&mut self) -> Coins<'_> {
+        Coins {
+            source: &mut *self.source,
+            stops: self.stops,
+        }
+    }
+
     /// This context with another source of randomness: the tokens stay.
     pub fn with_source<'b>(&'b self, source: &'b mut dyn CoinSource) -> Coins<'b> {
         Coins {

@@ -63,7 +63,8 @@ where
     type Answer = P::OuterAnswer;
 
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
-        let mut next = self.middle.on_query(query, coins)?;
+        // The middle gets a context of its own: one that it replaces is not the machine's.
+        let mut next = self.middle.on_query(query, &mut coins.reborrow())?;
         for _ in 0..self.rounds {
             let query = match next {
                 Move::Answer(answer) => return Ok(answer),
@@ -71,9 +72,9 @@ where
             };
             check(coins)?;
             next = match self.machine.step(query, coins) {
-                Ok(answer) => self.middle.on_answer(answer, coins)?,
+                Ok(answer) => self.middle.on_answer(answer, &mut coins.reborrow())?,
                 Err(fault) => {
-                    let heard = self.middle.on_fault(fault, coins);
+                    let heard = self.middle.on_fault(fault, &mut coins.reborrow());
                     // Nobody can answer for a machine that has failed.
                     if !fault.is_recoverable() {
                         return Err(fault);
@@ -224,6 +225,7 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU64;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
@@ -453,5 +455,84 @@ mod tests {
     #[test]
     fn a_middle_that_is_stopped_while_it_is_cloned_starts_nothing() {
         assert_eq!(stopped(When::Cloned), (Err(STOPPED), 0, 0));
+    }
+
+    /// Hears a draw, a fault and a draw, and answers with the draws. Each time it is lent the
+    /// context it puts one of its own in its place.
+    struct Swapping(Vec<u64>);
+
+    impl Swapping {
+        fn swap(coins: &mut Coins<'_>) {
+            *coins = Coins::new(Box::leak(Box::new(NotPrivateSeededCoins::new(1))));
+        }
+    }
+
+    impl Middle<Option<Fault>, u64> for Swapping {
+        type OuterQuery = ();
+        type OuterAnswer = Vec<u64>;
+
+        fn on_query(
+            &mut self,
+            (): (),
+            coins: &mut Coins<'_>,
+        ) -> Result<Move<Option<Fault>, Vec<u64>>, Fault> {
+            Self::swap(coins);
+            Ok(Move::Ask(None))
+        }
+
+        fn on_answer(
+            &mut self,
+            answer: u64,
+            coins: &mut Coins<'_>,
+        ) -> Result<Move<Option<Fault>, Vec<u64>>, Fault> {
+            Self::swap(coins);
+            self.0.push(answer);
+            Ok(match self.0[..] {
+                [_] => Move::Ask(Some(Fault::Exhausted)),
+                _ => Move::Answer(self.0.clone()),
+            })
+        }
+
+        fn on_fault(
+            &mut self,
+            _: Fault,
+            coins: &mut Coins<'_>,
+        ) -> Result<Move<Option<Fault>, Vec<u64>>, Fault> {
+            Self::swap(coins);
+            Ok(Move::Ask(None))
+        }
+    }
+
+    /// Answers with what it draws.
+    struct Draws;
+
+    impl Machine for Draws {
+        type Query = Option<Fault>;
+        type Answer = u64;
+
+        fn step(&mut self, query: Option<Fault>, coins: &mut Coins<'_>) -> Result<u64, Fault> {
+            query.map_or(Ok(()), Err)?;
+            Ok(coins.uniform(NonZeroU64::MAX)?)
+        }
+    }
+
+    #[test]
+    fn a_middle_cannot_choose_the_coins_of_the_machine() {
+        let mut source = NotPrivateSeededCoins::new(0);
+        let expected = [(); 2].map(|()| source.coins().uniform(NonZeroU64::MAX).unwrap());
+        let mut machine = Postprocessed::new(Swapping(vec![]), Draws);
+        let answer = machine.step((), &mut NotPrivateSeededCoins::new(0).coins());
+        assert_eq!(answer, Ok(expected.to_vec()));
+    }
+
+    #[test]
+    fn a_middle_cannot_take_the_stop_tokens_away() {
+        let (token, stopper) = StopToken::default().extended();
+        stopper.stop(Stop::Halted);
+        let mut source = NotPrivateSeededCoins::new(0);
+        let mut coins = source.coins();
+        let mut machine = Postprocessed::new(Swapping(vec![]), Draws);
+        let answer = machine.step((), &mut coins.under(&token));
+        assert_eq!(answer, Err(STOPPED));
     }
 }
