@@ -83,7 +83,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     )?;
     let two_counts = filter.launch_local(&Measured::new(two_counts))?;
 
-    let count = Measured::new(older_than(filter.domain(), 40, 100.0)?);
+    let count = Measured::new(older_than(filter.facts(), 40, 100.0)?);
     let (mut sum, mut counted, mut age, mut found) = (0, 0, 20, false);
     let refusal = loop {
         match filter.release(&count) {
@@ -97,7 +97,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
             age += u32::from(!found);
         }
         if counted % 150 == 0 {
-            let elders = two_counts.ask(older_than(filter.domain(), 65, 200.0)?)?;
+            let elders = two_counts.ask(older_than(filter.facts(), 65, 200.0)?)?;
             writeln!(
                 out,
                 "After {counted} counts: about {elders} are older than 65."

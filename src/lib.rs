@@ -13,16 +13,16 @@
 //! # How it fits together
 //!
 //! ```text
-//!   data + Filter ──launch──▶ Compositor ──launch(mechanism)──▶ Queryable ──ask(query)──▶ answer
-//!                                 │    └───release(mechanism)──▶ answer
-//!                                 └─── privacy_loss(), remaining(), would_admit(loss)
+//!   data + Filter ──launch──▶ RunningFilter ──launch(mechanism)──▶ Queryable ──ask(query)──▶ answer
+//!                                  │     └───release(mechanism)──▶ answer
+//!                                  └─── privacy_loss(), remaining(), would_admit(loss)
 //! ```
 //!
 //! 1. Whoever holds the data starts a [`Filter`](compose::Filter) on it with [`launch`] and hands
 //!    out what comes back.
 //! 2. The analyst launches mechanisms. Each states its loss ([`Private`](privacy::Private)) before
 //!    it sees the data; the filter decides, charges, and only then starts it.
-//! 3. A mechanism that answers once is [`release`](compose::Compositor::release)d; any other comes
+//! 3. A mechanism that answers once is [`release`](compose::RunningFilter::release)d; any other comes
 //!    back as a [`Queryable`](queryable::Queryable), or as another compositor.
 //!
 //! # What the types rule out
@@ -88,15 +88,15 @@ pub use queryable::launch;
 
 /// What most programs need, in one `use`.
 pub mod prelude {
-    pub use crate::compose::{AskError, Filter, LaunchError, Odometer};
-    pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
+    pub use crate::compose::{Filter, LaunchError, Odometer};
+    pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released, Stop};
     pub use crate::middle::{Middle, Move, ThroughExt};
     pub use crate::privacy::{
         AddRemove, Additive, ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, Epsilon,
         EpsilonDelta, Gdp, Measure, Mu, NumberError, Order, Private, ProbabilisticDp, PureDp, Rdp,
         RdpGrid, Relation, Replace, Restated, Rho, RhoDelta, UnknownLoss, ZCdp,
     };
-    pub use crate::queryable::{Queryable, launch};
+    pub use crate::queryable::{AskError, Queryable, launch};
 }
 
 /// The examples of the README, compiled and run.

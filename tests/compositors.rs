@@ -36,7 +36,7 @@ fn a_sequential_launch_freezes_earlier_children_and_theirs() {
     let inner = filter
         .launch(&Filter::sequential(ApproxZCdp, loss))
         .unwrap();
-    assert_eq!(child.ask(()), Err(AskError::Frozen));
+    assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Frozen)));
     let small = RhoDelta::new("0.01", "0").unwrap();
     let grandchild = inner.launch(&at(small, Count::default())).unwrap();
     assert_eq!(grandchild.ask(()), Ok(1));
@@ -54,10 +54,10 @@ fn a_sequential_launch_freezes_earlier_children_and_theirs() {
 
     // A release is a launch.
     filter.release(&at(loss, Answer::default())).unwrap();
-    assert_eq!(grandchild.ask(()), Err(AskError::Frozen));
+    assert_eq!(grandchild.ask(()), Err(AskError::Stopped(Stop::Frozen)));
     let touches = Touches::default();
     let frozen = inner.release(&at(small, Answer(touches.clone())));
-    assert_eq!(frozen, Err(LaunchError::Frozen));
+    assert_eq!(frozen, Err(LaunchError::Stopped(Stop::Frozen)));
     assert_eq!(touches.count(), 0);
     assert!(!inner.would_admit(&small));
     // What it has spent can still be read.
@@ -120,12 +120,12 @@ fn a_middle_does_not_talk_on_after_a_freeze() {
     let child = inner.launch(&through(launches)).unwrap();
     assert_eq!(
         child.ask(()),
-        Err(AskError::InvalidQuery(
+        Err(AskError::Fault(Fault::InvalidQuery(
             "frozen or halted while it was answering"
-        ))
+        )))
     );
     assert_eq!(*heard.lock().unwrap(), [1, 2, 1]);
-    assert_eq!(child.ask(()), Err(AskError::Frozen));
+    assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Frozen)));
     assert_eq!(filter.launched(), 3);
 }
 
@@ -147,10 +147,13 @@ fn freezing_goes_through_concurrent_children() {
         [Ok(1), Ok(1), Ok(2)]
     );
     outer.release(&at(tenth, Answer::default())).unwrap();
-    assert_eq!([one.ask(()), two.ask(())], [Err(AskError::Frozen); 2]);
+    assert_eq!(
+        [one.ask(()), two.ask(())],
+        [Err(AskError::Stopped(Stop::Frozen)); 2]
+    );
     assert_eq!(
         inner.launch(&at(tenth, Count::default())).unwrap_err(),
-        LaunchError::Frozen
+        LaunchError::Stopped(Stop::Frozen)
     );
 }
 
@@ -167,11 +170,11 @@ fn a_halting_filter_below_a_sequential_one_obeys_both() {
             outer
                 .release(&at(epsilon("0.1"), Answer::default()))
                 .unwrap();
-            assert_eq!(child.ask(()), Err(AskError::Frozen));
+            assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Frozen)));
         } else {
             let over = inner.release(&at(epsilon("0.9"), Answer::default()));
             assert!(matches!(over, Err(LaunchError::Refused(_))));
-            assert_eq!(child.ask(()), Err(AskError::Halted));
+            assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Halted)));
         }
     }
 }
@@ -183,7 +186,7 @@ fn a_sequential_odometer_freezes_too() {
     let child = odometer.launch(&at(loss, Count::default())).unwrap();
     assert_eq!(child.ask(()), Ok(1));
     odometer.release(&at(loss, Answer::default())).unwrap();
-    assert_eq!(child.ask(()), Err(AskError::Frozen));
+    assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Frozen)));
     assert_eq!(
         odometer.privacy_loss(),
         RhoDelta::new("0.2", "2e-9").unwrap()
@@ -209,7 +212,7 @@ fn concurrent_children_of_different_types_are_interleaved_and_outlive_their_filt
     assert_eq!(inner.release(&at(epsilon("0.1"), sum)), Ok(15));
     drop(filter);
     assert_eq!([count.ask(()), limited.ask(())], [Ok(2), Ok(2)]);
-    assert_eq!(limited.ask(()), Err(AskError::Exhausted));
+    assert_eq!(limited.ask(()), Err(AskError::Fault(Fault::Exhausted)));
     assert_eq!(inner.privacy_loss(), epsilon("0.1"));
     assert_eq!(inner.release(&at(epsilon("0.1"), Answer::default())), Ok(1));
 }
@@ -311,7 +314,7 @@ fn a_curve_of_another_grid_is_no_loss() {
     let other = RdpGrid::new(["2".parse().unwrap()]).unwrap();
     let filter = Filter::concurrent(grid.clone(), grid.zero());
     let filter = launch(&filter, rows()).unwrap();
-    let unknown = UnknownLoss("the stated loss is not one of the measure");
+    let unknown = UnknownLoss("the stated loss does not belong to the measure");
     assert_eq!(
         filter.release(&at(other.zero(), Answer::default())),
         Err(LaunchError::UnknownLoss(unknown))
@@ -518,7 +521,7 @@ fn the_messages_of_a_sequential_filter_freeze() {
         [
             Reply::Launched(0),
             Reply::Launched(1),
-            Reply::NotAnswered(AskError::Frozen),
+            Reply::NotAnswered(AskError::Stopped(Stop::Frozen)),
             Reply::Answered(1),
         ]
     );
@@ -572,7 +575,9 @@ fn concurrent_composition_interleaves_and_adds_up() {
     assert_eq!(answers, [1, 1, 2, 3, 2].map(|answer| Ok(Ok(answer))));
     assert_eq!(
         both.ask((2, ())),
-        Err(AskError::InvalidQuery("no mechanism has this number"))
+        Err(AskError::Fault(Fault::InvalidQuery(
+            "no mechanism has this number"
+        )))
     );
 }
 
@@ -604,7 +609,7 @@ fn one_that_fails_leaves_the_others() {
     let fails: Any = BoxedMechanism::new(at(epsilon("0.1"), fails));
     let both = ConcurrentComposition::new([fails, Any::new(numbered("0.1"))]);
     let both = launch(&both, rows()).unwrap();
-    assert_eq!(both.ask((0, ())), Ok(Err(AskError::Failed)));
+    assert_eq!(both.ask((0, ())), Ok(Err(AskError::Fault(Fault::Failed))));
     assert_eq!(both.ask((0, ())), Ok(Err(AskError::Closed)));
     assert_eq!(both.ask((1, ())), Ok(Ok(1)));
 }
@@ -674,9 +679,9 @@ fn parallel_parts_freeze_with_what_launched_them() {
     outer
         .release(&at(epsilon("0.1"), Answer::default()))
         .unwrap();
-    assert_eq!(child.ask(()), Err(AskError::Frozen));
+    assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Frozen)));
     let frozen = parts.part(&0).unwrap().launch(&numbered("0.1"));
-    assert_eq!(frozen.unwrap_err(), LaunchError::Frozen);
+    assert_eq!(frozen.unwrap_err(), LaunchError::Stopped(Stop::Frozen));
 }
 
 // Universal.
@@ -691,13 +696,15 @@ fn a_universal_mechanism_becomes_one_mechanism_within_its_budget() {
     let costing = |loss| UniversalQuery::Become(at(epsilon(loss), Count(touches.clone())));
     assert_eq!(
         place.ask(UniversalQuery::Ask(())),
-        Err(AskError::InvalidQuery("it has not become a mechanism yet"))
+        Err(AskError::Fault(Fault::InvalidQuery(
+            "it has not become a mechanism yet"
+        )))
     );
     assert_eq!(
         place.ask(costing("0.6")),
-        Err(AskError::InvalidQuery(
+        Err(AskError::Fault(Fault::InvalidQuery(
             "the mechanism's loss is over the budget"
-        ))
+        )))
     );
     assert_eq!(touches.count(), 0);
     assert_eq!(place.ask(costing("0.5")), Ok(UniversalAnswer::Became));
@@ -707,7 +714,9 @@ fn a_universal_mechanism_becomes_one_mechanism_within_its_budget() {
     );
     assert_eq!(
         place.ask(costing("0.1")),
-        Err(AskError::InvalidQuery("it has become a mechanism already"))
+        Err(AskError::Fault(Fault::InvalidQuery(
+            "it has become a mechanism already"
+        )))
     );
     assert_eq!(
         place.ask(UniversalQuery::Ask(())),

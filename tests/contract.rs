@@ -183,11 +183,17 @@ fn after_a_halt_nothing_answers_but_what_was_spent_and_why() {
 
     let touches = Touches::default();
     let small = at(epsilon("0.1"), Answer(touches.clone()));
-    assert_eq!(filter.release(&small), Err(LaunchError::Halted));
-    assert_eq!(inner.release(&small), Err(LaunchError::Halted));
+    assert_eq!(
+        filter.release(&small),
+        Err(LaunchError::Stopped(Stop::Halted))
+    );
+    assert_eq!(
+        inner.release(&small),
+        Err(LaunchError::Stopped(Stop::Halted))
+    );
     assert_eq!(touches.count(), 0);
-    assert_eq!(child.ask(()), Err(AskError::Halted));
-    assert_eq!(grandchild.ask(()), Err(AskError::Halted));
+    assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Halted)));
+    assert_eq!(grandchild.ask(()), Err(AskError::Stopped(Stop::Halted)));
     assert!(!filter.would_admit(&epsilon("0")));
     assert!(!inner.would_admit(&epsilon("0")));
 
@@ -206,7 +212,7 @@ fn a_filter_that_halts_inside_another_stops_only_its_own() {
     let child = inner.launch(&at(epsilon("0.1"), Count::default())).unwrap();
     let over = inner.release(&at(epsilon("0.9"), Answer::default()));
     assert!(matches!(over, Err(LaunchError::Refused(_))));
-    assert_eq!(child.ask(()), Err(AskError::Halted));
+    assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Halted)));
     assert_eq!(sibling.ask(()), Ok(1));
     assert_eq!(outer.release(&at(epsilon("0.1"), Answer::default())), Ok(1));
 }
@@ -231,9 +237,12 @@ fn a_limit_on_the_number_of_mechanisms_is_kept_by_both_policies() {
     let first = halting.launch(&mechanism).unwrap();
     halting.launch(&mechanism).unwrap();
     assert_eq!(halting.launch(&mechanism).unwrap_err(), limit);
-    assert_eq!(halting.launch(&mechanism).unwrap_err(), LaunchError::Halted);
+    assert_eq!(
+        halting.launch(&mechanism).unwrap_err(),
+        LaunchError::Stopped(Stop::Halted)
+    );
     assert_eq!(halting.halt(), Some(Halt::CountLimit { limit: 2 }));
-    assert_eq!(first.ask(()), Err(AskError::Halted));
+    assert_eq!(first.ask(()), Err(AskError::Stopped(Stop::Halted)));
 }
 
 // 3. An admitted launch is charged before the mechanism runs, and the charge stands.
@@ -290,7 +299,7 @@ fn a_child_that_fails_or_panics_later_is_closed_and_nothing_else_is() {
     for panics in [false, true] {
         let child = filter.launch(&mechanism).unwrap();
         let error = child.ask(panics).unwrap_err();
-        assert_eq!(error, AskError::Failed);
+        assert_eq!(error, AskError::Fault(Fault::Failed));
         assert!(!format!("{error} {error:?}").contains(SECRET));
         assert_eq!(child.ask(panics), Err(AskError::Closed));
         assert_eq!(child.clone().ask(panics), Err(AskError::Closed));
@@ -308,7 +317,7 @@ fn what_a_failed_child_held_is_dropped_at_once() {
     let child = filter.launch(&mechanism).unwrap();
     drop(mechanism);
     assert_eq!(Arc::strong_count(&held), 2);
-    assert_eq!(child.ask(()), Err(AskError::Failed));
+    assert_eq!(child.ask(()), Err(AskError::Fault(Fault::Failed)));
     assert_eq!(Arc::strong_count(&held), 1);
 }
 
@@ -352,7 +361,7 @@ fn a_panic_while_dropping_tells_nothing() {
     let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     for fail in [true, false] {
         let child = filter.launch(&at(epsilon("0.1"), Start)).unwrap();
-        assert_eq!(child.ask(fail), Err(AskError::Failed));
+        assert_eq!(child.ask(fail), Err(AskError::Fault(Fault::Failed)));
         assert_eq!(child.ask(fail), Err(AskError::Closed));
     }
     // One that never failed panics as its handle goes.
@@ -470,7 +479,7 @@ fn a_panic_in_one_child_while_its_sibling_answers_on_another_thread() {
     std::thread::scope(|threads| {
         let answer = threads.spawn(|| sibling.ask(()));
         has_entered.recv().unwrap();
-        assert_eq!(panics.ask(()), Err(AskError::Failed));
+        assert_eq!(panics.ask(()), Err(AskError::Fault(Fault::Failed)));
         go_on.send(()).unwrap();
         assert_eq!(answer.join().unwrap(), Ok(()));
     });
@@ -563,8 +572,8 @@ fn nothing_prints_the_data() {
     let reveal = Ask::new(|data: &String, ()| Ok(data.clone()));
     let child = filter.launch(&at(epsilon("0.1"), reveal)).unwrap();
     let odometer = launch(&Odometer::concurrent(PureDp), secret()).unwrap();
-    assert_eq!(format!("{filter:?}"), "Compositor");
-    assert_eq!(format!("{odometer:?}"), "Compositor");
+    assert_eq!(format!("{filter:?}"), "RunningFilter");
+    assert_eq!(format!("{odometer:?}"), "RunningOdometer");
     assert_eq!(format!("{child:?}"), "Queryable");
     // The child does hold it.
     assert_eq!(child.ask(()), Ok(SECRET.to_string()));
@@ -596,8 +605,11 @@ fn nothing_prints_the_data() {
     let mut coins = NotPrivateSeededCoins::new(0);
     assert!(format!("{:?}", Hold.start(&secret(), &mut coins.coins())).contains(SECRET));
     let hold = at(epsilon("0.1"), Hold);
+    let machine = Filter::concurrent(PureDp, epsilon("1")).start(&secret(), &mut coins.coins());
+    let mut machine = machine.unwrap();
     let shown = [
-        format!("{:?}", filter.launch_with(&hold, &mut coins.coins())),
+        format!("{:?}", machine),
+        format!("{:?}", machine.launch(&hold, &mut coins.coins())),
         format!("{:?}", filter.launch(&hold)),
         format!(
             "{:?}",

@@ -12,6 +12,7 @@ use queryables::middle::{
     Average, Cache, LimitQueries, Log, MapAnswer, MapQuery, Postprocessed, Round, Said, Split,
 };
 use queryables::prelude::*;
+use queryables::queryable::Relay;
 
 type Numbered = Stated<Epsilon, Count>;
 
@@ -77,7 +78,7 @@ fn the_log_of_a_compositor_has_what_the_analyst_sees() {
     let invalid = "no child has this number";
     assert_eq!(
         queryable.ask(Message::Ask(1, ())),
-        Err(AskError::InvalidQuery(invalid))
+        Err(AskError::Fault(Fault::InvalidQuery(invalid)))
     );
     let expected = [
         "launch".to_string(),
@@ -97,7 +98,7 @@ fn a_log_hears_of_a_failure_too() {
     let log = Log::new(move |said| sink.lock().unwrap().push(format!("{said:?}")));
     let fails = Ask::new(|_: &(), (): ()| Err::<(), _>(Fault::Failed));
     let child = launch(&fails.through(log), Arc::new(())).unwrap();
-    assert_eq!(child.ask(()), Err(AskError::Failed));
+    assert_eq!(child.ask(()), Err(AskError::Fault(Fault::Failed)));
     assert_eq!(*lines.lock().unwrap(), ["Query(())", "Fault(Failed)"]);
 }
 
@@ -110,7 +111,10 @@ fn a_query_can_be_split_into_as_many_as_the_round_limit() {
     );
     let child = launch(&echo.clone().through(list.clone()), Arc::new(())).unwrap();
     assert_eq!(child.ask(1000), Ok(1000));
-    assert_eq!(child.ask(1001), Err(AskError::RoundLimit(1000)));
+    assert_eq!(
+        child.ask(1001),
+        Err(AskError::Fault(Fault::RoundLimit(1000)))
+    );
     let child = launch(&echo.through(list).with_round_limit(5000), Arc::new(())).unwrap();
     assert_eq!(child.ask(5000), Ok(5000));
 }
@@ -128,7 +132,7 @@ fn middles_stack_and_each_start_has_its_own() {
         let child = filter.launch(&mechanism).unwrap();
         assert_eq!(child.ask("abc"), Ok("about 20".to_string()));
         assert_eq!(child.ask("x"), Ok("about 10".to_string()));
-        assert_eq!(child.ask("x"), Err(AskError::Exhausted));
+        assert_eq!(child.ask("x"), Err(AskError::Fault(Fault::Exhausted)));
     }
     assert_eq!(filter.privacy_loss(), epsilon("0.2"));
 }
@@ -196,7 +200,10 @@ fn a_cache_remembers_no_answer_of_a_query_that_was_rejected() {
         }
     });
     let child = launch(&second_time.through(Cache::new()), Arc::new(())).unwrap();
-    assert_eq!(child.ask(1), Err(AskError::InvalidQuery("not yet")));
+    assert_eq!(
+        child.ask(1),
+        Err(AskError::Fault(Fault::InvalidQuery("not yet")))
+    );
     assert_eq!(child.ask(2), Ok((2, 2)));
     assert_eq!(child.ask(1), Ok((1, 3)));
     assert_eq!(child.ask(2), Ok((2, 2)));
@@ -239,7 +246,7 @@ fn a_middle_that_never_answers_is_stopped_and_closed() {
     let touches = Touches::default();
     let evasive = at(epsilon("0.1"), Count(touches.clone())).through(Evasive);
     let child = filter.launch(&evasive.with_round_limit(20)).unwrap();
-    assert_eq!(child.ask(()), Err(AskError::RoundLimit(20)));
+    assert_eq!(child.ask(()), Err(AskError::Fault(Fault::RoundLimit(20))));
     assert_eq!(touches.count(), 1 + 20);
     assert_eq!(child.ask(()), Err(AskError::Closed));
     // The others do not mind.
@@ -301,7 +308,7 @@ fn somebody_can_stand_in_the_middle_of_a_handle() {
     let child = filter.launch(&numbered("0.1")).unwrap();
     let mut twice = Postprocessed::new(
         Split::new(|()| vec![(), ()], |answers: Vec<usize>| answers),
-        child.clone(),
+        Relay(child.clone()),
     );
     assert_eq!(
         twice.step((), &mut NotPrivateSeededCoins::new(0).coins()),

@@ -71,7 +71,10 @@ fn adaptive_composition_with_compositors_among_the_children() {
     // A later launch has not closed the earlier child: pure privacy is composed concurrently. It
     // has one question left, and then it has none.
     third.ask(response(0.53)).unwrap();
-    assert_eq!(third.ask(response(0.53)), Err(AskError::Failed));
+    assert_eq!(
+        third.ask(response(0.53)),
+        Err(AskError::Fault(Fault::Failed))
+    );
     assert_eq!(third.ask(response(0.53)), Err(AskError::Closed));
     assert_eq!(root.privacy_loss(), epsilon("0.875"));
 }
@@ -228,7 +231,7 @@ fn composition_of_laplace_noise() -> Fallible<()> {
     let error = less.release(&both).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a loss of 2 is over budget: 0 of 1.9999 is spent, 1.9999 can still be"
+        "a loss of 2 is over budget: 0 of 1.9999 is spent, 1.9999 is left"
     );
     Ok(())
 }

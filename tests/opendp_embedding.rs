@@ -20,13 +20,13 @@ use opendp::transformations::{make_clamp, make_count, make_ordered_random};
 use opendp_support::*;
 use queryables::account::time_uniform::{MixtureOdometer, Slack};
 use queryables::account::{Capped, Sum};
-use queryables::compose::{Compositor, FilterGate, Interleaved, TimeUniform};
+use queryables::compose::{RunningFilterOf, TimeUniform};
 use queryables::interop::opendp::{Measured, Member, make_interactive};
 use queryables::mechanisms::{AboveThreshold, NoisyCount, Predicate};
 use queryables::prelude::*;
 
 type PureFilter = Filter<Capped<Sum<PureDp>>>;
-type Running = Compositor<Member<Rows>, FilterGate<Capped<Sum<PureDp>>>, AddRemove, Interleaved>;
+type Running = RunningFilterOf<Member<Rows>, PureDp>;
 
 fn pure(budget: &str) -> PureFilter {
     Filter::concurrent(PureDp, epsilon(budget))
@@ -62,13 +62,13 @@ fn a_transformation_leads_to_a_filter_in_which_both_kinds_are_launched() {
     assert_eq!(chain.map(&1), Ok(1.0));
 
     let filter = chain.invoke(&vec![17, 18, 43, SECRET]).unwrap();
-    assert_eq!(filter.domain(), &clamped);
+    assert_eq!(filter.facts(), &clamped);
     let up_to = |age: i32| Predicate::new("up to an age", move |other: &i32| *other <= age);
     // One of its own that stays open, OpenDP's noise in between, and its own again.
     let search = filter
         .launch(&AboveThreshold::new(AddRemove, 1, 1, epsilon("0.25")).unwrap())
         .unwrap();
-    let count = make_count(filter.domain().clone(), SymmetricDistance).unwrap()
+    let count = make_count(filter.facts().clone(), SymmetricDistance).unwrap()
         >> make_laplace::<_, _, MaxDivergence>(
             AtomDomain::<i64>::default(),
             AbsoluteDistance::default(),
@@ -86,7 +86,7 @@ fn a_transformation_leads_to_a_filter_in_which_both_kinds_are_launched() {
     let refused = filter.release(&young).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "a loss of 0.5 is over budget: 1 of 1 is spent, 0 can still be"
+        "a loss of 0.5 is over budget: 1 of 1 is spent, 0 is left"
     );
 }
 
@@ -171,7 +171,7 @@ fn a_loss_of_another_grid_is_none() {
     let embedded = make_interactive(rows(), InsertDeleteDistance, asked, AddRemove, mechanism);
     assert_eq!(
         message(embedded.unwrap().map(&1).map(|_| ())),
-        "the stated loss is not one of the measure"
+        "the stated loss does not belong to the measure"
     );
 }
 
@@ -298,7 +298,10 @@ fn a_handle_that_was_kept_aside_answers_nobody() {
     let number = Restated::new(PureDp, Measured::new(number));
     assert_eq!(odometer.release(&number), Ok(0));
     let kept = stash.borrow_mut().take().unwrap();
-    assert_eq!(kept.release(&eighth), Err(LaunchError::Frozen));
+    assert_eq!(
+        kept.release(&eighth),
+        Err(LaunchError::Stopped(Stop::Frozen))
+    );
 
     // What must be frozen by a later launch, here a machine and not a compositor.
     let search = AboveThreshold::new(AddRemove, 1, 1, epsilon("0.5")).unwrap();
@@ -310,7 +313,7 @@ fn a_handle_that_was_kept_aside_answers_nobody() {
     assert_eq!(sequential.release(&Measured::new(number)), Ok(0));
     let kept = stash.borrow_mut().take().unwrap();
     let anybody = Predicate::new("anybody", |_: &i32| true);
-    assert_eq!(kept.ask(anybody), Err(AskError::Frozen));
+    assert_eq!(kept.ask(anybody), Err(AskError::Stopped(Stop::Frozen)));
     assert_eq!(runs.count(), 1);
 }
 
@@ -333,7 +336,10 @@ fn a_handle_that_was_kept_aside_in_an_answer_answers_nobody() {
     let (number, stash) = stashing(embedded("0.5"));
     assert_eq!(child.ask(number), Ok(0));
     let kept = stash.borrow_mut().take().unwrap();
-    assert_eq!(kept.release(&eighth), Err(LaunchError::Frozen));
+    assert_eq!(
+        kept.release(&eighth),
+        Err(LaunchError::Stopped(Stop::Frozen))
+    );
     // Neither does the end of an answer stop what was made outside.
     let outside = embedded("0.5").invoke(data().value()).unwrap();
     assert_eq!(child.ask(stashing(embedded("0.5")).0), Ok(0));

@@ -53,7 +53,7 @@ fn a_launch_is_charged_what_the_privacy_map_says_rounded_up() {
 fn a_count_with_laplace_noise_is_released() {
     let filter = launch(&pure("1"), data()).unwrap();
     // The analyst reads the domain from the filter.
-    let count = make_count(filter.domain().clone(), SymmetricDistance).unwrap();
+    let count = make_count(filter.facts().clone(), SymmetricDistance).unwrap();
     let noise = make_laplace::<_, _, MaxDivergence>(
         AtomDomain::<i64>::default(),
         AbsoluteDistance::default(),
@@ -283,7 +283,7 @@ fn a_child_that_fails_or_panics_is_closed_and_its_siblings_go_on() {
         let child = filter.launch_local(&composed).unwrap();
         assert_eq!(child.ask(stating(0.25, &runs)), Ok(runs.count()));
         let error = child.ask(broken).unwrap_err();
-        assert_eq!(error, AskError::Failed);
+        assert_eq!(error, AskError::Fault(Fault::Failed));
         assert_eq!(error.to_string(), "the mechanism failed");
         assert_eq!(child.ask(stating(0.25, &runs)), Err(AskError::Closed));
     }
@@ -363,7 +363,7 @@ fn approximate_zcdp_children_are_sequential() {
     let second = filter.launch_local(&Measured::new(composed::<Approx>(vec![(0.25, 0.0)])));
     assert_eq!(
         first.ask(stating((0.25, 0.0), &runs)),
-        Err(AskError::Frozen)
+        Err(AskError::Stopped(Stop::Frozen))
     );
     assert_eq!(second.unwrap().ask(stating((0.25, 0.0), &runs)), Ok(2));
     assert_eq!(filter.privacy_loss(), RhoDelta::new("0.75", "0").unwrap());
@@ -412,7 +412,10 @@ fn a_halt_stops_children_that_stay_on_their_thread() {
         matches!(refused, Err(LaunchError::Refused(_))),
         "{refused:?}"
     );
-    assert_eq!(child.ask(stating(0.5, &runs)), Err(AskError::Halted));
+    assert_eq!(
+        child.ask(stating(0.5, &runs)),
+        Err(AskError::Stopped(Stop::Halted))
+    );
     assert_eq!(runs.count(), 0);
 }
 
@@ -584,7 +587,10 @@ fn inside_a_compositor_of_opendp_its_hook_stays_in_force() {
     let runs = Tally::default();
     assert_eq!(child.ask(stating(0.25, &runs)), Ok(1));
     outer.eval(&stating((0.5, 0.0), &runs)).unwrap();
-    assert_eq!(child.ask(stating(0.25, &runs)), Err(AskError::Failed));
+    assert_eq!(
+        child.ask(stating(0.25, &runs)),
+        Err(AskError::Fault(Fault::Failed))
+    );
 }
 
 #[test]

@@ -9,17 +9,18 @@ use common::{Answer, Count, at};
 use proptest::prelude::*;
 use queryables::account::{Accumulator, Capped, ContinuationRule, DefaultAccumulator, Sum};
 use queryables::compose::{
-    Addressed, Compositor, Discipline, FilterGate, Interactive, Interleaved, Message, Refusal,
-    Reply, Sequential,
+    Addressed, Discipline, Interactive, Interleaved, Message, Refusal, Reply, RunningFilterOf,
+    Sequential,
 };
 use queryables::machine::{
     CoinSource, Machine, Mechanism, NotPrivateSeededCoins, Script, View, interact,
 };
 use queryables::middle::{Log, MapAnswer, MapQuery, ThroughExt};
 use queryables::prelude::*;
+use queryables::queryable::{HandleOf, IntoHandle};
 use queryables::verify::strategies::{conversations, datasets, epsilons};
 
-type Running<X> = Compositor<(), FilterGate<Capped<Sum<PureDp>>>, AddRemove, X>;
+type Running<X> = RunningFilterOf<(), PureDp, AddRemove, X>;
 
 /// What a program can do to the nodes that it has opened so far; nodes are named by their number,
 /// modulo how many there are.
@@ -84,10 +85,12 @@ fn open(settings: Settings, parent: Option<&Node>) -> Result<Node, LaunchError<E
             None => filter,
         }
     }
-    fn below<M>(mechanism: &M, parent: Option<&Node>) -> Result<M::Machine, LaunchError<Epsilon>>
+    fn below<M>(
+        mechanism: &M,
+        parent: Option<&Node>,
+    ) -> Result<HandleOf<M, ()>, LaunchError<Epsilon>>
     where
-        M: Mechanism<(), Machine: queryables::queryable::IntoHandle<Handle = M::Machine>>
-            + Private<PureDp, AddRemove>,
+        M: Mechanism<(), Machine: IntoHandle> + Private<PureDp, AddRemove>,
     {
         match parent {
             None => Ok(launch(mechanism, Arc::new(())).unwrap()),
@@ -204,10 +207,10 @@ impl Reference {
             return None;
         };
         if settings.sequential && launch + 1 != losses.len() {
-            return Some(AskError::Frozen);
+            return Some(AskError::Stopped(Stop::Frozen));
         }
         if *halted {
-            return Some(AskError::Halted);
+            return Some(AskError::Stopped(Stop::Halted));
         }
         self.stopped(parent)
     }
@@ -223,12 +226,14 @@ impl Reference {
             unreachable!("only filters launch");
         };
         match self.stopped(number) {
-            Some(AskError::Frozen) => return Some(LaunchError::Frozen),
-            Some(_) => return Some(LaunchError::Halted),
+            Some(AskError::Stopped(Stop::Frozen)) => {
+                return Some(LaunchError::Stopped(Stop::Frozen));
+            }
+            Some(_) => return Some(LaunchError::Stopped(Stop::Halted)),
             None => {}
         }
         if *halted {
-            return Some(LaunchError::Halted);
+            return Some(LaunchError::Stopped(Stop::Halted));
         }
         if let Some(limit) = settings.count_limit
             && losses.len() as u64 >= limit

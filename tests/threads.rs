@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{Answer, Ask, Count, at, epsilon};
-use queryables::compose::{Compositor, FilterGate, Interleaved};
+use queryables::compose::RunningFilterOf;
 use queryables::machine::SystemCoins;
 use queryables::prelude::*;
 
@@ -120,9 +120,9 @@ fn a_query_asked_before_a_freeze_or_a_halt_is_answered_and_the_next_is_not() {
             assert_eq!(answer.join().unwrap(), Ok(()));
         });
         let stopped = if freezes {
-            AskError::Frozen
+            AskError::Stopped(Stop::Frozen)
         } else {
-            AskError::Halted
+            AskError::Stopped(Stop::Halted)
         };
         assert_eq!(child.ask(()), Err(stopped));
     }
@@ -133,13 +133,6 @@ fn handles_can_be_sent_and_shared() {
     fn shared<T: Send + Sync + 'static>() {}
     fn sent<T: Send + 'static>() {}
     shared::<Queryable<u8, std::cell::Cell<u8>>>();
-    shared::<
-        Compositor<
-            Vec<u8>,
-            FilterGate<queryables::account::Capped<queryables::account::Sum<PureDp>>>,
-            AddRemove,
-            Interleaved,
-        >,
-    >();
+    shared::<RunningFilterOf<Vec<u8>, PureDp>>();
     sent::<SystemCoins>();
 }

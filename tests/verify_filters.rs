@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use queryables::account::{Accumulator, Capped, Sum};
 use queryables::compose::{
-    Addressed, AddressedMachine, AskError, Compositor, Filter, FilterGate, LaunchError, Message,
-    NonInteractive, Odometer, OdometerGate, Refusal, Reply,
+    Addressed, AddressedMachine, Filter, FilterMachine, LaunchError, Message, NonInteractive,
+    Odometer, OdometerMachine, Refusal, Reply,
 };
 use queryables::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, Released, StateKey};
 use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::privacy::{
     AddRemove, Epsilon, Private, PureDp, Rdp, Restated, Rho, UnknownLoss, ZCdp,
 };
+use queryables::queryable::AskError;
 use queryables::verify::{ByRound, Children, Pair, Rational, Verifier, Worst};
 use verify_support::*;
 
@@ -143,15 +144,11 @@ enum KidAnswer {
     Rest(Told),
 }
 
-type FilterMachine<D> = AddressedMachine<
-    Compositor<D, FilterGate<PureRule>, AddRemove, queryables::compose::Interleaved>,
-    Responding,
-    Respond,
->;
+type AddressedFilter<D> = AddressedMachine<FilterMachine<D, PureRule>, Responding, Respond>;
 
 enum KidMachine {
     First(Responding),
-    Rest(FilterMachine<bool>),
+    Rest(AddressedFilter<bool>),
 }
 
 impl Mechanism<bool> for Kid {
@@ -293,7 +290,7 @@ impl Middle<Message<Kid, KidQuery>, Reply<KidAnswer, Epsilon>> for Split2 {
             }
             Reply::Answered(KidAnswer::First(answer)) => Move::Answer(Reply::Answered(answer)),
             Reply::Answered(KidAnswer::Rest(told)) => Move::Answer(self.restate(told)),
-            Reply::NotAnswered(AskError::InvalidQuery(reason)) => {
+            Reply::NotAnswered(AskError::Fault(Fault::InvalidQuery(reason))) => {
                 return Err(Fault::InvalidQuery(reason));
             }
             Reply::NotAnswered(error) => Move::Answer(Reply::NotAnswered(error)),
@@ -496,14 +493,10 @@ struct Checked {
     limit: Epsilon,
 }
 
-type OdometerMachine = AddressedMachine<
-    Compositor<bool, OdometerGate<Sum<PureDp>>, AddRemove, queryables::compose::Interleaved>,
-    Responding,
-    Respond,
->;
+type AddressedOdometer = AddressedMachine<OdometerMachine<bool, Sum<PureDp>>, Responding, Respond>;
 
 struct CheckedMachine {
-    odometer: OdometerMachine,
+    odometer: AddressedOdometer,
     limit: Epsilon,
 }
 

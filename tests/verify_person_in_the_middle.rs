@@ -93,8 +93,8 @@ impl Adversary for Simulating {
         let mut told = None;
         if let Some(last) = last {
             let next = match last {
-                Ok(answer) => self.middle.on_answer(*answer, &mut Coins::new(coins)),
-                Err(fault) => self.middle.on_fault(*fault, &mut Coins::new(coins)),
+                Ok(answer) => self.middle.on_answer(*answer, &mut Coins::new(&mut *coins)),
+                Err(fault) => self.middle.on_fault(*fault, &mut Coins::new(&mut *coins)),
             };
             match next.map_err(failed)? {
                 Move::Ask(query) => return Ok(Some(query)),
@@ -104,7 +104,7 @@ impl Adversary for Simulating {
         while let Some(query) = self.adversary.ask(told.as_ref(), coins)? {
             match self
                 .middle
-                .on_query(query, &mut Coins::new(coins))
+                .on_query(query, &mut Coins::new(&mut *coins))
                 .map_err(failed)?
             {
                 Move::Ask(query) => return Ok(Some(query)),

@@ -140,7 +140,7 @@ fn grids() -> (RdpGrid, RdpGrid) {
 #[test]
 fn a_curve_of_another_grid_is_caught_by_every_compositor() {
     let (grid, other) = grids();
-    let unknown = UnknownLoss("the stated loss is not one of the measure");
+    let unknown = UnknownLoss("the stated loss does not belong to the measure");
     let curve = |grid: &RdpGrid, both: &str| grid.curve([epsilon(both), epsilon(both)]).unwrap();
     let foreign = at(curve(&other, "0.1"), Count::default());
     let budget = curve(&grid, "1");
@@ -164,9 +164,9 @@ fn a_curve_of_another_grid_is_caught_by_every_compositor() {
     let universal = launch(&Universal::new(grid.clone(), AddRemove, budget), rows()).unwrap();
     assert_eq!(
         universal.ask(queryables::compose::UniversalQuery::Become(foreign)),
-        Err(AskError::InvalidQuery(
+        Err(AskError::Fault(Fault::InvalidQuery(
             "the mechanism's loss is over the budget"
-        ))
+        )))
     );
 }
 
@@ -176,7 +176,7 @@ fn a_budget_of_another_grid_is_an_error_before_anything_is_launched() {
     let filter = Filter::concurrent(grid, other.zero());
     assert_eq!(
         launch(&filter, rows()).unwrap_err(),
-        Fault::InvalidQuery("the budget is not one of the measure")
+        Fault::InvalidQuery("the budget does not belong to the measure")
     );
 }
 

@@ -3,18 +3,15 @@
 use std::sync::Arc;
 
 use queryables::account::{Capped, Sum};
-use queryables::compose::{
-    BoxedMechanism, Compositor, FilterGate, Interleaved, OdometerGate, Parallel, Parts,
-};
+use queryables::compose::{BoxedMechanism, Parallel, Parts, RunningFilterOf, RunningOdometerOf};
 use queryables::mechanisms::{NoisyCount, Predicate};
 use queryables::middle::MapAnswer;
 use queryables::prelude::*;
 
 use super::LOSS;
 
-pub type RunningFilter<D = bool> =
-    Compositor<D, FilterGate<Capped<Sum<PureDp>>>, AddRemove, Interleaved>;
-pub type RunningOdometer = Compositor<bool, OdometerGate<Sum<PureDp>>, AddRemove, Interleaved>;
+pub type RunningFilter<D = bool> = RunningFilterOf<D, PureDp>;
+pub type RunningOdometer = RunningOdometerOf<bool, PureDp>;
 
 /// A mechanism that computes nothing and costs next to nothing; released or asked.
 #[derive(Clone)]

@@ -57,6 +57,8 @@ where
 }
 
 impl<G: Accumulator> Accounting for Capped<G> {
+    const CALLS_BACK: bool = G::CALLS_BACK;
+
     type Children = G::Children;
     type Whole = G::Whole;
 

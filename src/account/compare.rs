@@ -51,6 +51,8 @@ impl ApproxDpRule {
 }
 
 impl Accounting for ApproxDpRule {
+    const CALLS_BACK: bool = false;
+
     type Children = ApproxDp;
     type Whole = ApproxDp;
 

@@ -75,6 +75,11 @@ pub type WholeLoss<T> = <<T as Accounting>::Whole as Measure>::Loss;
 
 /// What accumulators and rules have in common: two measures, which are often the same.
 pub trait Accounting: Clone + Debug + Send + Sync + 'static {
+    /// Whether its code may call the compositor that uses it. Only the rules of this crate say that
+    /// theirs does not; they then decide under the compositor's lock.
+    #[doc(hidden)]
+    const CALLS_BACK: bool = true;
+
     /// In which children state their losses.
     type Children: Measure;
     /// In which the guarantee of the whole is stated.

@@ -122,6 +122,8 @@ impl RestartedFilters {
 }
 
 impl Accounting for RestartedFilters {
+    const CALLS_BACK: bool = false;
+
     type Children = Rdp;
     type Whole = Rdp;
 
@@ -169,7 +171,8 @@ mod tests {
     use super::*;
     use crate::account::{ContinuationRule, Exceeded};
     use crate::compose::{LaunchError, Odometer};
-    use crate::machine::{CoinSource, Coins, Fault, Mechanism, NotPrivateSeededCoins, Released};
+    use crate::launch;
+    use crate::machine::{Coins, Fault, Mechanism, Released};
     use crate::privacy::{AddRemove, Private};
     use proptest::prelude::*;
     use std::sync::Arc;
@@ -240,15 +243,9 @@ mod tests {
 
     #[test]
     fn an_odometer_refuses_what_is_more_than_a_step_and_goes_on() {
-        let odometer = Odometer::concurrent_with(odometer("0.5"))
-            .start(&Arc::new(()), &mut NotPrivateSeededCoins::new(0).coins())
-            .unwrap();
-        let release = |loss: &str| {
-            odometer.release_with(
-                &Nothing(epsilon(loss)),
-                &mut NotPrivateSeededCoins::new(0).coins(),
-            )
-        };
+        let odometer = Odometer::concurrent_with(odometer("0.5"));
+        let odometer = launch(&odometer, Arc::new(())).unwrap();
+        let release = |loss: &str| odometer.release(&Nothing(epsilon(loss)));
         assert_eq!(release("0.4"), Ok(()));
         assert_eq!(
             release("0.6"),

@@ -111,6 +111,8 @@ pub(super) fn drift_of(epsilon: Epsilon) -> Option<Epsilon> {
 }
 
 impl Accounting for Rogers {
+    const CALLS_BACK: bool = false;
+
     type Children = ApproxDp;
     type Whole = ApproxDp;
 

@@ -28,6 +28,8 @@ pub struct RootSumSquares {
 }
 
 impl Accounting for RootSumSquares {
+    const CALLS_BACK: bool = false;
+
     type Children = Gdp;
     type Whole = Gdp;
 

@@ -49,6 +49,8 @@ impl<Me: Additive> Sum<Me> {
 }
 
 impl<Me: Additive> Accounting for Sum<Me> {
+    const CALLS_BACK: bool = Me::CALLS_BACK;
+
     type Children = Me;
     type Whole = Me;
 

@@ -287,6 +287,8 @@ impl RdpChildren for RdpGrid {
 }
 
 impl<C: RdpChildren> Accounting for ThroughRdp<C> {
+    const CALLS_BACK: bool = false;
+
     type Children = C;
     type Whole = ApproxDp;
 

@@ -202,6 +202,8 @@ impl ZCdpChildren for ZCdp {
 }
 
 impl<C: ZCdpChildren> Accounting for ThroughZCdp<C> {
+    const CALLS_BACK: bool = false;
+
     type Children = C;
     type Whole = ApproxDp;
 

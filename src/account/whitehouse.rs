@@ -79,6 +79,8 @@ fn most_squares() -> Square {
 }
 
 impl Accounting for Whitehouse {
+    const CALLS_BACK: bool = false;
+
     type Children = ApproxDp;
     type Whole = ApproxDp;
 

@@ -5,13 +5,16 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use super::gate::Gate;
 use super::{
-    AskError, Child, Compositor, Discipline, FilterGate, Gate, Interactive, LaunchError,
-    NonInteractive, OdometerGate,
+    CompositorMachine, FilterMachine, Interactive, LaunchError, NonInteractive, OdometerMachine,
 };
-use crate::account::{Accumulator, ContinuationRule};
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, Released, StateKey};
+use crate::account::{Accumulator, ContinuationRule, WholeLoss};
+use crate::machine::{
+    Coins, Fault, Inspect, Machine, Mechanism, Metered, Public, Released, StateKey, Unsuitable,
+};
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
+use crate::queryable::{AskError, Child};
 
 /// A query to a compositor (Haney et al. Alg 3, 6).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -83,6 +86,10 @@ where
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(AddressedMachine::new(self.compositor.start(data, coins)?))
     }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        self.compositor.check(data)
+    }
 }
 
 impl<Me: Measure, R: Relation, C: Private<Me, R>, M> Private<Me, R> for Addressed<C, M> {
@@ -113,22 +120,22 @@ impl<C, S, M> AddressedMachine<C, S, M> {
     }
 }
 
-impl<D, G, R, X, S, M> Machine for AddressedMachine<Compositor<D, G, R, X>, S, M>
+impl<D, G, R, X, S, M> Machine for AddressedMachine<CompositorMachine<D, G, R, X>, S, M>
 where
     D: ?Sized,
     G: Gate,
     R: Relation,
     X: Interactive,
     S: Machine,
-    M: Mechanism<D, Machine = S> + Private<G::Measure, R>,
-    Compositor<D, G, R, X>: Metered<Loss = <G::Whole as Measure>::Loss>,
+    M: Mechanism<D, Machine = S> + Private<G::Children, R>,
+    CompositorMachine<D, G, R, X>: Metered<Loss = <G::Whole as Measure>::Loss>,
 {
     type Query = Message<M, S::Query>;
-    type Answer = Reply<S::Answer, <G::Measure as Measure>::Loss, <G::Whole as Measure>::Loss>;
+    type Answer = Reply<S::Answer, <G::Children as Measure>::Loss, <G::Whole as Measure>::Loss>;
 
     fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         Ok(match message {
-            Message::Launch(mechanism) => match self.compositor.launch_with(&mechanism, coins) {
+            Message::Launch(mechanism) => match self.compositor.launch(&mechanism, coins) {
                 Ok(child) => {
                     self.children.push(child);
                     Reply::Launched(self.children.len() - 1)
@@ -162,20 +169,20 @@ impl<C: Inspect, S: Inspect, M> Inspect for AddressedMachine<C, S, M> {
 /// Where children answer once, a launch is answered at once and there is nobody to ask
 /// (Haney et al. Alg 2, 4).
 impl<D, G, R, A, M> Machine
-    for AddressedMachine<Compositor<D, G, R, NonInteractive>, Released<A>, M>
+    for AddressedMachine<CompositorMachine<D, G, R, NonInteractive>, Released<A>, M>
 where
     D: ?Sized,
     G: Gate,
     R: Relation,
-    M: Mechanism<D, Machine = Released<A>> + Private<G::Measure, R>,
-    Compositor<D, G, R, NonInteractive>: Metered<Loss = <G::Whole as Measure>::Loss>,
+    M: Mechanism<D, Machine = Released<A>> + Private<G::Children, R>,
+    CompositorMachine<D, G, R, NonInteractive>: Metered<Loss = <G::Whole as Measure>::Loss>,
 {
     type Query = Message<M, Infallible>;
-    type Answer = Reply<A, <G::Measure as Measure>::Loss, <G::Whole as Measure>::Loss>;
+    type Answer = Reply<A, <G::Children as Measure>::Loss, <G::Whole as Measure>::Loss>;
 
     fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         Ok(match message {
-            Message::Launch(mechanism) => match self.compositor.release_with(&mechanism, coins) {
+            Message::Launch(mechanism) => match self.compositor.release(&mechanism, coins) {
                 Ok(answer) => Reply::Answered(answer),
                 Err(error) => Reply::NotLaunched(error),
             },
@@ -193,30 +200,18 @@ impl<C: Metered, S, M> Metered for AddressedMachine<C, S, M> {
     }
 }
 
-impl<D, F, R, X> Metered for Compositor<D, FilterGate<F>, R, X>
-where
-    D: ?Sized,
-    F: ContinuationRule,
-    R: Relation,
-    X: Discipline,
-{
-    type Loss = <F::Whole as Measure>::Loss;
+impl<D: ?Sized, F: ContinuationRule, R, X> Metered for FilterMachine<D, F, R, X> {
+    type Loss = WholeLoss<F>;
 
-    fn privacy_loss(&self) -> Self::Loss {
+    fn privacy_loss(&self) -> WholeLoss<F> {
         Self::privacy_loss(self)
     }
 }
 
-impl<D, G, R, X> Metered for Compositor<D, OdometerGate<G>, R, X>
-where
-    D: ?Sized,
-    G: Accumulator,
-    R: Relation,
-    X: Discipline,
-{
-    type Loss = <G::Whole as Measure>::Loss;
+impl<D: ?Sized, G: Accumulator, R, X> Metered for OdometerMachine<D, G, R, X> {
+    type Loss = WholeLoss<G>;
 
-    fn privacy_loss(&self) -> Self::Loss {
+    fn privacy_loss(&self) -> WholeLoss<G> {
         Self::privacy_loss(self)
     }
 }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{
-    AddressedMachine, Compositor, Filter, FilterGate, Interactive, Message, Parallel, Parts, Reply,
+    AddressedMachine, Filter, FilterMachine, Interactive, Message, Parallel, PartsMachine, Reply,
 };
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
@@ -51,10 +51,10 @@ where
     M: Mechanism<Vec<Row>>,
 {
     type Machine =
-        AddressedPartsMachine<K, Compositor<Vec<Row>, FilterGate<F>, AddRemove, X>, M::Machine, M>;
+        AddressedPartsMachine<K, FilterMachine<Vec<Row>, F, AddRemove, X>, M::Machine, M>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        let parts: Parts<_, _> = self.parallel.start(data, coins)?;
+        let PartsMachine { parts } = self.parallel.start(data, coins)?;
         let parts = parts.into_iter();
         Ok(AddressedPartsMachine {
             parts: parts
@@ -79,8 +79,7 @@ pub struct AddressedPartsMachine<K, C, S, M> {
     parts: BTreeMap<K, AddressedMachine<C, S, M>>,
 }
 
-impl<K, D, F, X, S, M> Machine
-    for AddressedPartsMachine<K, Compositor<D, FilterGate<F>, AddRemove, X>, S, M>
+impl<K, D, F, X, S, M> Machine for AddressedPartsMachine<K, FilterMachine<D, F, AddRemove, X>, S, M>
 where
     K: Ord,
     D: ?Sized,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dyn_clone::DynClone;
 
-use crate::machine::{BoxedMachine, Coins, Fault, Machine, Mechanism};
+use crate::machine::{BoxedMachine, Coins, Fault, Machine, Mechanism, Public, Unsuitable};
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 
 /// A mechanism of which only what it can be asked, what it answers and what it costs is known.
@@ -48,6 +48,7 @@ pub struct BoxedMechanism<D: ?Sized, Me, R, Q, A>(Box<dyn Erased<D, Me, R, Q, A>
 /// What is left of a mechanism's type.
 trait Erased<D: ?Sized, Me: Measure, R: Relation, Q, A>: DynClone + Send + Sync {
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<BoxedMachine<Q, A>, Fault>;
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable>;
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss>;
 }
 
@@ -65,6 +66,10 @@ where
         coins: &mut Coins<'_>,
     ) -> Result<BoxedMachine<S::Query, S::Answer>, Fault> {
         Ok(Box::new(Mechanism::start(self, data, coins)?))
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        Mechanism::check(self, data)
     }
 
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
@@ -98,6 +103,10 @@ where
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         self.0.start(data, coins)
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        self.0.check(data)
     }
 }
 

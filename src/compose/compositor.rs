@@ -1,249 +1,154 @@
-//! What all compositors that launch one mechanism after the other have in common.
+//! A running compositor as a machine: owned, with explicit coins.
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
-use super::child::{Child, guarded};
-use super::leash::{Cut, Knife, Leash};
-use super::{Discipline, Interactive, LaunchError, patience};
+use super::gate::{DenialOf, Gate, LaunchErrorOf, PriceOf, Terms};
+use super::launches::{Launches, admit};
+use super::{Discipline, Interactive, LaunchError, Ticket};
 use crate::machine::{Coins, Inspect, Mechanism, Released, StateKey};
-use crate::privacy::{Measure, Private, Relation, UnknownLoss};
+use crate::privacy::{Private, Relation};
+use crate::queryable::Child;
 
-/// Decides launches: the part of a compositor that knows what has been spent.
+/// A running filter or odometer, as a machine that launches children on data of type `D`.
 ///
-/// Deciding and charging is one operation, under one lock; nothing but public values is in sight.
-/// [`FilterGate`](super::FilterGate), [`OdometerGate`](super::OdometerGate) and
-/// [`TimeUniformGate`](super::TimeUniformGate) are the three here.
-pub trait Gate: Send + 'static {
-    /// In which children state their losses.
-    type Measure: Measure;
-    /// In which the guarantee of the whole is stated.
-    type Whole: Measure;
-    /// What a mechanism is asked for before a launch; it does not change.
-    type Tariff: Send + Sync;
-    /// What the mechanism says.
-    type Price;
-
-    /// Asks a mechanism for its price. No lock is held: this is the mechanism's own code.
-    ///
-    /// # Errors
-    ///
-    /// [`UnknownLoss`] if the mechanism has none.
-    fn price<R: Relation>(
-        tariff: &Self::Tariff,
-        mechanism: &dyn Private<Self::Measure, R>,
-    ) -> Result<Self::Price, UnknownLoss>;
-
-    /// Decides on a launch and charges it.
-    ///
-    /// # Errors
-    ///
-    /// Why it is not admitted. Nothing has been charged then.
-    fn charge(&mut self, price: Self::Price) -> Result<(), LaunchErrorOf<Self>>;
-
-    /// Whether an earlier refusal has ended everything.
-    fn is_halted(&self) -> bool {
-        false
-    }
-}
-
-pub(crate) type LaunchErrorOf<G> =
-    LaunchError<<<G as Gate>::Measure as Measure>::Loss, <<G as Gate>::Whole as Measure>::Loss>;
-
-/// A running filter or odometer, on data of type `D`.
+/// This is the form for authors of machines, who embed it and give it their own coins, and for
+/// `verify`. An analyst gets the handle instead, a [`RunningFilter`](super::RunningFilter) or a
+/// [`RunningOdometer`](super::RunningOdometer): `launch` makes one out of the other.
 ///
-/// It is a handle: clones share one budget, and it can be sent between threads. What it launches
-/// lives on its own: children may outlive it, run on other threads, and block neither each other
-/// nor their parent. See [`Filter`](super::Filter) and [`Odometer`](super::Odometer) for what can
-/// be read from it.
-pub struct Compositor<D: ?Sized, G: Gate, R, X> {
-    shared: Arc<Shared<D, G>>,
-    /// Held by the handle and not by what is shared: it is that of whoever launched it.
-    leash: Leash,
+/// ```
+/// use queryables::compose::FilterMachine;
+/// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
+/// use queryables::mechanisms::{AboveThreshold, NoisyCount, Predicate};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let mut source = NotPrivateSeededCoins::new(0);
+/// let mut coins = source.coins();
+/// let data = Arc::new(vec![1_u8, 2, 3]);
+/// let mut filter = Filter::concurrent(PureDp, "1".parse()?).start(&data, &mut coins)?;
+///
+/// let large = Predicate::new("large", |row: &u8| *row > 1);
+/// let count = NoisyCount::new(large, "0.5".parse()?)?;
+/// let answer: i64 = filter.release(&count, &mut coins)?;
+/// let mut child = filter.launch(&count, &mut coins)?;
+/// let answer: i64 = child.ask((), &mut coins)?;
+/// assert_eq!(filter.remaining(), Epsilon::ZERO);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct CompositorMachine<D: ?Sized, G: Gate, R, X> {
+    pub(super) data: Arc<D>,
+    pub(super) terms: Terms<G::Children>,
+    pub(super) launches: Launches<G>,
     types: PhantomData<fn() -> (R, X)>,
 }
 
-struct Shared<D: ?Sized, G: Gate> {
-    tariff: G::Tariff,
-    state: Mutex<State<G>>,
-    data: Arc<D>,
-}
-
-struct State<G> {
-    gate: G,
-    /// Set for good when the gate panics: what it knows may be half changed.
-    broken: bool,
-    /// The link that all children hang on, where a halt must be able to stop them.
-    common: Option<(Leash, Knife)>,
-    /// Freezes the latest child.
-    latest: Option<Knife>,
-}
-
-impl<D: ?Sized, G: Gate, R, X> Compositor<D, G, R, X> {
-    pub(super) fn new(data: &Arc<D>, tariff: G::Tariff, gate: G, may_halt: bool) -> Self {
+impl<D: ?Sized, G: Gate, R, X> CompositorMachine<D, G, R, X> {
+    pub(super) fn new(data: &Arc<D>, terms: Terms<G::Children>, gate: G) -> Self {
         Self {
-            shared: Arc::new(Shared {
-                tariff,
-                state: Mutex::new(State {
-                    gate,
-                    broken: false,
-                    common: may_halt.then(|| Leash::default().extended()),
-                    latest: None,
-                }),
-                data: Arc::clone(data),
-            }),
-            leash: Leash::default(),
+            data: Arc::clone(data),
+            terms,
+            launches: Launches::new(gate),
             types: PhantomData,
         }
     }
 
-    /// The same compositor, held by this leash.
-    pub(crate) fn on_leash(self, leash: Leash) -> Self {
-        Self { leash, ..self }
-    }
-
-    pub(super) fn tariff(&self) -> &G::Tariff {
-        &self.shared.tariff
-    }
-
-    #[cfg(feature = "opendp")]
-    pub(crate) fn data(&self) -> &D {
-        &self.shared.data
-    }
-
-    /// Reads what has been spent. Always possible: these are public values.
-    pub(super) fn read<T>(&self, read: impl FnOnce(&G) -> T) -> T {
-        read(&self.state().gate)
-    }
-
-    /// Whether an ancestor has stopped it.
-    pub(super) fn check_leash(&self) -> Result<(), Cut> {
-        self.leash.check()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State<G>> {
-        // Poisoned by a rule that panicked as it was read: reading changes nothing.
-        patience::lock(&self.shared.state)
+    pub(super) fn gate(&self) -> &G {
+        &self.launches.gate
     }
 }
 
-impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> Compositor<D, G, R, X> {
-    /// Launches a mechanism with these coins: decides, charges, starts, in this order.
-    ///
-    /// [`launch`](Self::launch) is the same with the operating system's randomness.
+impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, X> {
+    /// Launches a mechanism: decides, charges, starts, in this order.
     ///
     /// # Errors
     ///
     /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
-    pub fn launch_with<M>(
-        &self,
+    pub fn launch<M>(
+        &mut self,
         mechanism: &M,
         coins: &mut Coins<'_>,
     ) -> Result<Child<M::Machine>, LaunchErrorOf<G>>
     where
-        M: Mechanism<D> + Private<G::Measure, R>,
+        M: Mechanism<D> + Private<G::Children, R>,
         X: Interactive,
     {
-        self.start(mechanism, coins)
+        let ticket = self.admit_mechanism(mechanism, coins)?;
+        let child = ticket.start(mechanism, &self.data, coins);
+        child.map_err(|_| LaunchError::Failed)
     }
 
-    /// Launches a non-interactive mechanism with these coins and returns its answer.
-    ///
-    /// [`release`](Self::release) is the same with the operating system's randomness.
+    /// Launches a non-interactive mechanism and returns its answer.
     ///
     /// # Errors
     ///
-    /// As for [`launch_with`](Self::launch_with).
-    pub fn release_with<M, A>(
-        &self,
+    /// As for [`launch`](Self::launch).
+    pub fn release<M, A>(
+        &mut self,
         mechanism: &M,
         coins: &mut Coins<'_>,
     ) -> Result<A, LaunchErrorOf<G>>
     where
-        M: Mechanism<D, Machine = Released<A>> + Private<G::Measure, R>,
+        M: Mechanism<D, Machine = Released<A>> + Private<G::Children, R>,
     {
-        let child = self.start(mechanism, coins)?;
-        let (Released(answer), _) = child.into_parts().ok_or(LaunchError::Failed)?;
-        Ok(answer)
+        let ticket = self.admit_mechanism(mechanism, coins)?;
+        let answer = ticket.release(mechanism, &self.data, coins);
+        answer.map_err(|_| LaunchError::Failed)
     }
 
-    fn start<M>(
-        &self,
+    fn admit_mechanism<M>(
+        &mut self,
         mechanism: &M,
-        coins: &mut Coins<'_>,
-    ) -> Result<Child<M::Machine>, LaunchErrorOf<G>>
+        coins: &Coins<'_>,
+    ) -> Result<Ticket, LaunchErrorOf<G>>
     where
-        M: Mechanism<D> + Private<G::Measure, R>,
+        M: Mechanism<D> + Private<G::Children, R>,
     {
-        let leash = self.admit(mechanism)?;
-        let child = Child::start(mechanism, &self.shared.data, leash, coins);
-        child.map_err(|_| LaunchError::Failed)
+        let price = self.terms.price(mechanism, &*self.data);
+        let price = price.map_err(|reason| *DenialOf::<G>::from(reason))?;
+        self.admit(&price, coins)
     }
 
-    /// Decides and charges, from public values only; the leash is for the child.
-    fn admit(&self, mechanism: &dyn Private<G::Measure, R>) -> Result<Leash, LaunchErrorOf<G>> {
-        self.leash.check()?;
-        let price = guarded(|| Ok(G::price(&self.shared.tariff, mechanism)))
-            .unwrap_or(Err(UnknownLoss("the mechanism failed to state its loss")))?;
-        let mut state = self.state();
-        if state.broken {
-            return Err(LaunchError::RuleFailed);
-        }
-        // A rule may be anybody's.
-        let Ok(charged) = guarded(|| Ok(state.gate.charge(price))) else {
-            state.broken = true;
-            return Err(LaunchError::RuleFailed);
-        };
-        if let Some((_, knife)) = &state.common
-            && state.gate.is_halted()
-        {
-            knife.cut(Cut::Halted);
-        }
-        charged?;
-        let leash = match &state.common {
-            Some((common, _)) => self.leash.joined(common),
-            None => self.leash.clone(),
-        };
-        if !X::FREEZES {
-            return Ok(leash);
-        }
-        let (leash, knife) = leash.extended();
-        if let Some(earlier) = state.latest.replace(knife) {
-            earlier.cut(Cut::Frozen);
-        }
-        Ok(leash)
+    /// Decides on a launch of this price, from public values only, and charges it.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not admitted. Nothing has been charged then.
+    pub fn admit(
+        &mut self,
+        price: &PriceOf<G>,
+        coins: &Coins<'_>,
+    ) -> Result<Ticket, LaunchErrorOf<G>> {
+        let mut copy = self.launches.copy();
+        let admitted = admit(&mut copy.gate, price);
+        // The code of the mechanism and of the rule has run: it may have stopped this machine.
+        coins.check()?;
+        let decided = self.launches.put_back::<X>(&mut copy, admitted);
+        // Nobody else has the machine, so there is no other gate.
+        let decided = decided.unwrap_or_else(|| Err(LaunchError::RuleFailed.into()));
+        decided.map_err(|denial| *denial)
     }
 }
 
-/// The data, what it asks of mechanisms, what has been spent, and whether an ancestor has stopped it. Which children it may
-/// yet stop follows from their order: all of them, or the latest.
-impl<D, G, R, X> Inspect for Compositor<D, G, R, X>
+/// The data, what it asks of mechanisms, and what has been spent. Which children it may yet stop
+/// follows from their order: all of them, or the latest.
+impl<D, G, R, X> Inspect for CompositorMachine<D, G, R, X>
 where
     D: Inspect + ?Sized,
-    G: Gate<Tariff: Inspect> + Inspect,
+    G: Gate + Inspect,
+    Terms<G::Children>: Inspect,
 {
     fn inspect(&self, key: &mut StateKey) {
-        key.write(&*self.shared.data);
-        key.write(&self.shared.tariff);
-        key.write(&self.leash.check());
-        key.write(&self.state().gate);
+        key.write(&*self.data);
+        key.write(&self.terms);
+        key.write(self.gate());
     }
 }
 
-impl<D: ?Sized, G: Gate, R, X> Clone for Compositor<D, G, R, X> {
-    fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            leash: self.leash.clone(),
-            types: PhantomData,
-        }
-    }
-}
-
-impl<D: ?Sized, G: Gate, R, X> fmt::Debug for Compositor<D, G, R, X> {
+impl<D: ?Sized, G: Gate, R, X> fmt::Debug for CompositorMachine<D, G, R, X> {
     /// Nothing of what is inside.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Compositor")
+        f.write_str("CompositorMachine")
     }
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::AskError;
-use super::child::Child;
-use super::filter::owned;
+use super::gate::valid;
 use crate::account::{Accumulator, DefaultAccumulator, ValidConcurrently};
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
+use crate::machine::{
+    Coins, Fault, Inspect, Machine, Mechanism, Public, StateKey, StopToken, Unsuitable,
+};
 use crate::privacy::{Distance, Private, Relation, UnknownLoss};
+use crate::queryable::{AskError, Child};
 
 /// Several mechanisms, started together and asked in any order (Haney et al. Alg 1).
 ///
@@ -60,9 +61,13 @@ impl<D: ?Sized, M: Mechanism<D>> Mechanism<D> for ConcurrentComposition<M> {
         let children = self
             .mechanisms
             .iter()
-            .map(|mechanism| Child::root(mechanism, data, coins))
+            .map(|mechanism| Child::start(mechanism, data, StopToken::default(), coins))
             .collect::<Result<_, _>>()?;
         Ok(ConcurrentMachine { children })
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        self.mechanisms.iter().try_for_each(|each| each.check(data))
     }
 }
 
@@ -79,7 +84,7 @@ where
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
         let mut total = measure.accumulator();
         for mechanism in &self.mechanisms {
-            total = total.add(&owned(measure, mechanism.loss_at(measure, distance)?)?)?;
+            total = total.add(&valid(measure, mechanism.loss_at(measure, distance)?)?)?;
         }
         Ok(total.total())
     }

@@ -3,14 +3,16 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use super::gate::{DenialOf, PriceOf, Terms, sealed};
 use super::{
-    Compositor, Discipline, Gate, Interleaved, LaunchError, NonInteractive, Refusal, Sequential,
+    CompositorMachine, Discipline, Gate, Interleaved, LaunchError, NonInteractive, Refusal,
+    Sequential,
 };
 use crate::account::{
     Accounting, Accumulator, Capped, ChildLoss, ContinuationRule, DefaultAccumulator,
     ValidConcurrently, ValidSequentially, WholeLoss,
 };
-use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey};
+use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey, Stop};
 use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss};
 
 /// A compositor that launches mechanisms as long as a continuation rule says to go on
@@ -66,7 +68,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLos
 /// let error = filter.release(&tenth).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "a loss of 0.1 is over budget: 1 of 1 is spent, 0 can still be",
+///     "a loss of 0.1 is over budget: 1 of 1 is spent, 0 is left",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -173,7 +175,7 @@ impl<F, R, X> Filter<F, R, X> {
     }
 
     /// Halts for good at the first launch that it does not admit: from then on nothing answers,
-    /// children included; only what has been spent, and why it halted, can still be read.
+    /// children included; only what has been spent, and why it halted, is left read.
     #[must_use]
     pub fn halting(self) -> Self {
         Self {
@@ -189,16 +191,15 @@ where
     R: Relation,
     X: Discipline,
 {
-    type Machine = Compositor<D, FilterGate<F>, R, X>;
+    type Machine = FilterMachine<D, F, R, X>;
 
     fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         if !self.rule.whole().is_valid(self.rule.limit()) {
-            return Err(Fault::InvalidQuery("the budget is not one of the measure"));
+            return Err(Fault::InvalidQuery(
+                "the budget does not belong to the measure",
+            ));
         }
-        let tariff = FilterTariff {
-            measure: self.rule.children().clone(),
-            distance: self.distance,
-        };
+        let terms = Terms::at(self.rule.children().clone(), self.distance);
         let gate = FilterGate {
             rule: self.rule.clone(),
             launched: 0,
@@ -206,10 +207,11 @@ where
             halts: self.halts,
             halt: None,
         };
-        Ok(Compositor::new(data, tariff, gate, self.halts))
+        Ok(CompositorMachine::new(data, terms, gate))
     }
 }
 
+/// The filter's own loss is its budget, in the measure of the whole.
 impl<F, R, X> Private<F::Whole, R> for Filter<F, R, X>
 where
     F: ContinuationRule,
@@ -224,7 +226,7 @@ where
             return Err(UnknownLoss("the filter has another measure"));
         }
         let limit = self.rule.limit();
-        // So many hops, each within the distance for which the limit holds.
+        // As many hops, each within the distance for which the limit holds.
         match Distance::new(distance.steps().div_ceil(self.distance.steps())) {
             Some(hops) if hops > Distance::NEIGHBOURS => measure.group(limit, hops),
             _ => Ok(limit.clone()),
@@ -232,15 +234,37 @@ where
     }
 }
 
+/// A running [`Filter`] as a machine. [`CompositorMachine`] has an example.
+pub type FilterMachine<D, F, R = AddRemove, X = Interleaved> =
+    CompositorMachine<D, FilterGate<F>, R, X>;
+
+/// What can be read from a running filter, at any time, without changing it.
+impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
+    /// What the launches so far add up to.
+    #[must_use]
+    pub fn privacy_loss(&self) -> WholeLoss<F> {
+        self.gate().rule.spent()
+    }
+
+    /// What the budget has room for: a loss that it would admit, as it would anything less.
+    #[must_use]
+    pub fn remaining(&self) -> ChildLoss<F> {
+        self.gate().rule.remaining()
+    }
+}
+
 /// What decides in a running [`Filter`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FilterGate<F: ContinuationRule> {
-    rule: F,
-    launched: u64,
+    pub(super) rule: F,
+    pub(super) launched: u64,
     count_limit: Option<u64>,
     halts: bool,
-    halt: Option<Halt<ChildLoss<F>, WholeLoss<F>>>,
+    /// Behind a pointer: it is seldom there, and the gate is copied at every launch.
+    pub(super) halt: Option<Arc<HaltOf<F>>>,
 }
+
+pub(super) type HaltOf<F> = Halt<ChildLoss<F>, WholeLoss<F>>;
 
 /// Why a filter halted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -255,70 +279,63 @@ pub enum Halt<C, W = C> {
     },
 }
 
-impl<C, W> From<Halt<C, W>> for LaunchError<C, W> {
-    fn from(halt: Halt<C, W>) -> Self {
-        match halt {
-            Halt::OverBudget(refusal) => Self::Refused(refusal),
-            Halt::CountLimit { limit } => Self::CountLimit { limit },
-        }
-    }
-}
-
-/// What a filter asks a mechanism for: its loss at one distance.
-#[derive(Clone, Debug, Hash)]
-pub struct FilterTariff<Me> {
-    measure: Me,
-    distance: Distance,
-}
-
 impl<F: ContinuationRule> FilterGate<F> {
-    /// The rule's decision and the limit on the number of launches; charges if both admit.
-    fn decide(&mut self, loss: ChildLoss<F>) -> Result<(), Halt<ChildLoss<F>, WholeLoss<F>>> {
+    /// The limit on the number of launches, and the rule's decision.
+    #[inline]
+    pub(super) fn charge(&self, loss: &ChildLoss<F>) -> Result<F, Box<HaltOf<F>>> {
         if let Some(limit) = self.count_limit
             && self.launched >= limit
         {
-            return Err(Halt::CountLimit { limit });
+            return Err(Box::new(Halt::CountLimit { limit }));
         }
-        self.rule = self.rule.charge(&loss).map_err(|_| {
-            Halt::OverBudget(Refusal {
+        self.rule.charge(loss).map_err(|_| {
+            Box::new(Halt::OverBudget(Refusal {
                 spent: self.rule.spent(),
-                requested: loss,
+                requested: loss.clone(),
                 remaining: self.rule.remaining(),
                 limit: self.rule.limit().clone(),
-            })
-        })?;
-        self.launched = self.launched.saturating_add(1);
-        Ok(())
+            }))
+        })
+    }
+
+    /// Remembers the reason where it halts.
+    #[cold]
+    fn deny(&mut self, reason: HaltOf<F>) -> DenialOf<Self> {
+        if self.halts {
+            self.halt = Some(Arc::new(reason.clone()));
+        }
+        Box::new(match reason {
+            Halt::OverBudget(refusal) => LaunchError::Refused(refusal),
+            Halt::CountLimit { limit } => LaunchError::CountLimit { limit },
+        })
     }
 }
 
-impl<F: ContinuationRule> Gate for FilterGate<F> {
-    type Measure = F::Children;
-    type Whole = F::Whole;
-    type Tariff = FilterTariff<F::Children>;
-    type Price = ChildLoss<F>;
+impl<F: ContinuationRule> sealed::Sealed for FilterGate<F> {}
 
-    fn price<R: Relation>(
-        tariff: &Self::Tariff,
-        mechanism: &dyn Private<F::Children, R>,
-    ) -> Result<ChildLoss<F>, UnknownLoss> {
-        let loss = mechanism.loss_at(&tariff.measure, tariff.distance)?;
-        owned(&tariff.measure, loss)
+impl<F: ContinuationRule> Gate for FilterGate<F> {
+    type Children = F::Children;
+    type Whole = F::Whole;
+
+    const CALLS_BACK: bool = F::CALLS_BACK;
+
+    #[inline]
+    fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
+        if self.halt.is_some() {
+            return Err(LaunchError::Stopped(Stop::Halted).into());
+        }
+        match self.charge(&price.first) {
+            Ok(rule) => {
+                self.rule = rule;
+                self.launched = self.launched.saturating_add(1);
+                Ok(())
+            }
+            Err(reason) => Err(self.deny(*reason)),
+        }
     }
 
-    fn charge(
-        &mut self,
-        loss: ChildLoss<F>,
-    ) -> Result<(), LaunchError<ChildLoss<F>, WholeLoss<F>>> {
-        if self.halt.is_some() {
-            return Err(LaunchError::Halted);
-        }
-        self.decide(loss).map_err(|reason| {
-            if self.halts {
-                self.halt = Some(reason.clone());
-            }
-            reason.into()
-        })
+    fn may_halt(&self) -> bool {
+        self.halts
     }
 
     fn is_halted(&self) -> bool {
@@ -332,66 +349,5 @@ impl<F: ContinuationRule + Inspect> Inspect for FilterGate<F> {
         // Why it halted is read from the handle only.
         let halted = self.halt.is_some();
         key.write(&(self.launched, self.count_limit, self.halts, halted));
-    }
-}
-
-/// The loss, if it is one of the measure.
-pub(super) fn owned<Me: Measure>(measure: &Me, loss: Me::Loss) -> Result<Me::Loss, UnknownLoss> {
-    if measure.is_valid(&loss) {
-        Ok(loss)
-    } else {
-        Err(UnknownLoss("the stated loss is not one of the measure"))
-    }
-}
-
-/// What can be read from a running filter, at any time, in constant time, without changing it.
-impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline>
-    Compositor<D, FilterGate<F>, R, X>
-{
-    /// What the launches so far add up to.
-    #[must_use]
-    pub fn privacy_loss(&self) -> WholeLoss<F> {
-        self.read(|gate| gate.rule.spent())
-    }
-
-    /// What the budget has room for: a loss that it would admit, as it would anything less. For
-    /// losses that are one number it is the largest.
-    ///
-    /// The budget is not all that decides: see [`would_admit`](Self::would_admit).
-    #[must_use]
-    pub fn remaining(&self) -> ChildLoss<F> {
-        self.read(|gate| gate.rule.remaining())
-    }
-
-    /// The budget.
-    #[must_use]
-    pub fn limit(&self) -> WholeLoss<F> {
-        self.read(|gate| gate.rule.limit().clone())
-    }
-
-    /// How many mechanisms were launched.
-    #[must_use]
-    pub fn launched(&self) -> u64 {
-        self.read(|gate| gate.launched)
-    }
-
-    /// Whether a launch with this loss would be admitted now: by the budget, by the limit on the
-    /// number of launches, and by whoever may have halted or frozen it.
-    #[must_use]
-    pub fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
-        if self.check_leash().is_err() || owned(&self.tariff().measure, loss.clone()).is_err() {
-            return false;
-        }
-        self.read(|gate| {
-            gate.halt.is_none()
-                && gate.count_limit.is_none_or(|limit| gate.launched < limit)
-                && gate.rule.charge(loss).is_ok()
-        })
-    }
-
-    /// Why it halted, if it did.
-    #[must_use]
-    pub fn halt(&self) -> Option<Halt<ChildLoss<F>, WholeLoss<F>>> {
-        self.read(|gate| gate.halt.clone())
     }
 }

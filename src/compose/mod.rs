@@ -9,11 +9,15 @@
 //! | [`Parallel`] | the largest of its parts | in each part | yes |
 //! | [`Universal`] | its budget, on one mechanism | – | – |
 //!
-//! A running filter or odometer is a [`Compositor`]: a handle that can be cloned and sent, whose
-//! launches are decided from public values before the data is touched, and charged before the
-//! mechanism runs. The [`Discipline`] is part of the type: [`Interleaved`] where a theorem lets
-//! children be asked in any order, [`Sequential`] where a launch freezes earlier children,
-//! [`NonInteractive`] where children answer once.
+//! Each has two running forms. The handle is what an analyst gets from `launch`: a
+//! [`RunningFilter`], a [`RunningOdometer`] or a [`RunningTimeUniform`] can be cloned and sent
+//! between threads. The machine, a [`CompositorMachine`], is what authors of machines embed and
+//! what `verify` explores. Both decide launches from public values before the data is touched,
+//! charge them before the mechanism runs, and run none of that under a lock.
+//!
+//! The [`Discipline`] is part of the type: [`Interleaved`] where a theorem lets children be asked
+//! in any order, [`Sequential`] where a launch freezes earlier children, [`NonInteractive`] where
+//! children answer once.
 //!
 //! [`Addressed`] is the same compositor as one single machine whose queries are messages, as the
 //! papers write it: for adversaries, and for persons in the middle.
@@ -21,35 +25,34 @@
 mod addressed;
 mod addressed_parts;
 mod boxed;
-mod child;
 mod compositor;
 mod concurrent;
 mod discipline;
 mod error;
 mod filter;
-mod leash;
+mod gate;
+mod launches;
 mod odometer;
 mod parallel;
-mod patience;
+mod running;
+mod running_filter;
+mod running_odometer;
 mod time_uniform;
 mod universal;
 
 pub use addressed::{Addressed, AddressedMachine, Message, Reply};
 pub use addressed_parts::{AddressedParts, AddressedPartsMachine};
 pub use boxed::BoxedMechanism;
-pub use child::Child;
-#[cfg(feature = "opendp")]
-pub(crate) use child::guarded;
-pub(crate) use compositor::LaunchErrorOf;
-pub use compositor::{Compositor, Gate};
+pub use compositor::CompositorMachine;
 pub use concurrent::{ConcurrentComposition, ConcurrentMachine};
 pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Sequential};
-pub use error::{AskError, LaunchError, Refusal};
-pub use filter::{Filter, FilterGate, FilterTariff, Halt};
-#[cfg(feature = "opendp")]
-pub(crate) use leash::Cut;
-pub(crate) use leash::Leash;
-pub use odometer::{Odometer, OdometerGate, OdometerPrice, OdometerTariff};
-pub use parallel::{Parallel, Parts};
-pub use time_uniform::{TimeUniform, TimeUniformGate};
+pub use error::{LaunchError, Refusal};
+pub use filter::{Filter, FilterGate, FilterMachine, Halt};
+pub use gate::{Gate, Price, Terms};
+pub use launches::Ticket;
+pub use odometer::{Odometer, OdometerGate, OdometerMachine};
+pub use parallel::{Parallel, Parts, PartsMachine};
+pub use running_filter::{RunningFilter, RunningFilterOf};
+pub use running_odometer::{RunningOdometer, RunningOdometerOf};
+pub use time_uniform::{RunningTimeUniform, TimeUniform, TimeUniformGate};
 pub use universal::{Universal, UniversalAnswer, UniversalMachine, UniversalQuery};

@@ -3,16 +3,17 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::filter::owned;
+use super::gate::{DenialOf, PriceOf, Terms, sealed};
 use super::{
-    Compositor, Discipline, Filter, Gate, Interleaved, LaunchError, NonInteractive, Sequential,
+    CompositorMachine, Discipline, Filter, Gate, Interleaved, LaunchError, NonInteractive,
+    Sequential,
 };
 use crate::account::{
-    Accounting, Accumulator, Capped, ChildLoss, DefaultAccumulator, ValidConcurrently,
-    ValidSequentially, WholeLoss,
+    Accounting, Accumulator, Capped, DefaultAccumulator, ValidConcurrently, ValidSequentially,
+    WholeLoss,
 };
 use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey};
-use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss};
+use crate::privacy::{AddRemove, Distance, Relation};
 
 /// A compositor that launches whatever it is asked to and says what has been spent
 /// (Haney et al. Alg 4, 6).
@@ -165,78 +166,63 @@ where
     R: Relation,
     X: Discipline,
 {
-    type Machine = Compositor<D, OdometerGate<G>, R, X>;
+    type Machine = OdometerMachine<D, G, R, X>;
 
     fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        let tariff = OdometerTariff {
+        let terms = Terms {
             measure: self.accumulator.children().clone(),
-            distances: self.distances.clone(),
+            first: Distance::NEIGHBOURS,
+            further: self.distances.clone().into(),
         };
         let gate = OdometerGate {
             neighbours: self.accumulator.clone(),
             further: vec![self.accumulator.clone(); self.distances.len()],
         };
-        Ok(Compositor::new(data, tariff, gate, false))
+        Ok(CompositorMachine::new(data, terms, gate))
+    }
+}
+
+/// A running [`Odometer`] as a machine. [`CompositorMachine`] has an example of a filter.
+pub type OdometerMachine<D, G, R = AddRemove, X = Interleaved> =
+    CompositorMachine<D, OdometerGate<G>, R, X>;
+
+impl<D: ?Sized, G: Accumulator, R, X> OdometerMachine<D, G, R, X> {
+    /// What the launches so far add up to, for neighbours.
+    #[must_use]
+    pub fn privacy_loss(&self) -> WholeLoss<G> {
+        self.gate().neighbours.total()
     }
 }
 
 /// What counts in a running [`Odometer`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct OdometerGate<G> {
-    neighbours: G,
+    pub(super) neighbours: G,
     /// One for each further distance.
-    further: Vec<G>,
+    pub(super) further: Vec<G>,
 }
 
-/// What an odometer asks a mechanism for: its loss at each distance.
-#[derive(Debug, Hash)]
-pub struct OdometerTariff<Me> {
-    measure: Me,
-    distances: Vec<Distance>,
-}
-
-/// A mechanism's loss at each distance.
-#[derive(Debug)]
-pub struct OdometerPrice<L> {
-    neighbours: L,
-    further: Vec<L>,
-}
+impl<G> sealed::Sealed for OdometerGate<G> {}
 
 impl<G: Accumulator> Gate for OdometerGate<G> {
-    type Measure = G::Children;
+    type Children = G::Children;
     type Whole = G::Whole;
-    type Tariff = OdometerTariff<G::Children>;
-    type Price = OdometerPrice<ChildLoss<G>>;
 
-    fn price<R: Relation>(
-        tariff: &Self::Tariff,
-        mechanism: &dyn Private<G::Children, R>,
-    ) -> Result<Self::Price, UnknownLoss> {
-        let OdometerTariff { measure, distances } = tariff;
-        let at = |distance| owned(measure, mechanism.loss_at(measure, distance)?);
-        Ok(OdometerPrice {
-            neighbours: at(Distance::NEIGHBOURS)?,
-            further: distances
-                .iter()
-                .map(|distance| at(*distance))
-                .collect::<Result<_, _>>()?,
-        })
-    }
+    const CALLS_BACK: bool = G::CALLS_BACK;
 
-    fn charge(
-        &mut self,
-        price: Self::Price,
-    ) -> Result<(), LaunchError<ChildLoss<G>, WholeLoss<G>>> {
-        // All or nothing: none is kept until all have been counted.
-        let after = |total: &G, loss: &ChildLoss<G>| {
-            total.covers(loss)?;
-            total.add(loss).map_err(|_| LaunchError::Overflow)
+    #[inline]
+    fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
+        let add = |total: &G, loss| {
+            total.covers(loss).map_err(LaunchError::UnknownLoss)?;
+            Ok::<_, DenialOf<Self>>(total.add(loss).map_err(|_| LaunchError::Overflow)?)
         };
-        let neighbours = after(&self.neighbours, &price.neighbours)?;
+        // All or nothing: none is kept until all have been counted.
+        let neighbours = add(&self.neighbours, &price.first)?;
         if !self.further.is_empty() {
-            let pairs = self.further.iter().zip(&price.further);
-            let further = pairs.map(|(total, loss)| after(total, loss));
-            self.further = further.collect::<Result<_, LaunchError<_, _>>>()?;
+            let totals = self.further.iter().zip(&price.further);
+            self.further = totals
+                .map(|(total, loss)| add(total, loss))
+                .collect::<Result<_, _>>()?;
         }
         self.neighbours = neighbours;
         Ok(())
@@ -250,25 +236,5 @@ impl<G: Inspect> Inspect for OdometerGate<G> {
         for further in &self.further {
             key.write(further);
         }
-    }
-}
-
-/// What can be read from a running odometer, at any time, in constant time, without changing it.
-impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> Compositor<D, OdometerGate<G>, R, X> {
-    /// What the launches so far add up to, for neighbours.
-    #[must_use]
-    pub fn privacy_loss(&self) -> WholeLoss<G> {
-        self.read(|gate| gate.neighbours.total())
-    }
-
-    /// What the launches so far add up to, at a distance; `None` if it is not tracked.
-    #[must_use]
-    pub fn privacy_loss_at(&self, distance: Distance) -> Option<WholeLoss<G>> {
-        if distance == Distance::NEIGHBOURS {
-            return Some(self.privacy_loss());
-        }
-        let tracked = &self.tariff().distances;
-        let index = tracked.iter().position(|other| *other == distance)?;
-        self.read(|gate| gate.further.get(index).map(Accumulator::total))
     }
 }

@@ -5,16 +5,17 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::leash::Leash;
-use super::{Compositor, Discipline, Filter, FilterGate};
-use crate::account::ContinuationRule;
-use crate::machine::{Coins, Fault, Mechanism};
+use super::running::Running;
+use super::{Discipline, Filter, FilterMachine, RunningFilter};
+use crate::account::{ContinuationRule, WholeLoss};
+use crate::machine::{Coins, Fault, Mechanism, SystemCoins, guarded};
 use crate::privacy::{AddRemove, Measure, Postprocessable, Private, UnknownLoss};
+use crate::queryable::{Child, IntoHandle, sealed};
 
 /// Splits the rows by a public list of keys and runs a filter on each part; all of them can be
 /// used in any order (Haney et al. §5.2).
 ///
-/// A row whose key is not on the list is in no part. The key must depend on nothing but the row,
+/// A row whose key is not on the list, or on which the key panics, is in no part. The key must depend on nothing but the row,
 /// and a row must be what the neighbouring relation adds and removes: if that is a household, the
 /// rows are households.
 ///
@@ -92,16 +93,21 @@ where
     F: ContinuationRule,
     X: Discipline,
 {
-    type Machine = Parts<K, Compositor<Vec<Row>, FilterGate<F>, AddRemove, X>>;
+    type Machine = PartsMachine<K, FilterMachine<Vec<Row>, F, AddRemove, X>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let mut rows: BTreeMap<&K, Vec<Row>> =
             self.filters.keys().map(|key| (key, Vec::new())).collect();
-        for row in (**data).as_ref() {
-            if let Some(part) = rows.get_mut(&(self.key)(row)) {
-                part.push(row.clone());
+        coins.guarded(|_| {
+            for row in (**data).as_ref() {
+                // A key that panics on a row must not tell that there is such a row.
+                let part = guarded(|| Ok(rows.get_mut(&(self.key)(row))));
+                if let Ok(Some(part)) = part {
+                    part.push(row.clone());
+                }
             }
-        }
+            Ok(())
+        })?;
         let parts = self
             .filters
             .iter()
@@ -110,7 +116,7 @@ where
                 Ok((key.clone(), filter.start(&part, coins)?))
             })
             .collect::<Result<_, Fault>>()?;
-        Ok(Parts { parts })
+        Ok(PartsMachine { parts })
     }
 }
 
@@ -119,13 +125,18 @@ where
     F: ContinuationRule<Whole: Postprocessable>,
     X: Discipline,
 {
-    fn loss(&self, measure: &F::Whole) -> Result<<F::Whole as Measure>::Loss, UnknownLoss> {
+    fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
         self.filters
             .values()
             .try_fold(measure.zero(), |largest, filter| {
                 Ok(measure.join(&largest, &filter.loss(measure)?))
             })
     }
+}
+
+/// The running filters of a [`Parallel`] composition as machines, by key.
+pub struct PartsMachine<K, C> {
+    pub(super) parts: BTreeMap<K, C>,
 }
 
 /// The running filters of a [`Parallel`] composition, by key. Clones share them.
@@ -147,28 +158,39 @@ impl<K: Ord, C: Clone> Parts<K, C> {
     }
 }
 
-impl<K, C> Parts<K, C> {
-    pub(super) fn into_iter(self) -> impl Iterator<Item = (K, C)> {
-        self.parts.into_iter()
+impl<K, D: ?Sized, F: ContinuationRule, R, X> sealed::Sealed
+    for PartsMachine<K, FilterMachine<D, F, R, X>>
+{
+}
+
+impl<K, D, F, R, X> IntoHandle for PartsMachine<K, FilterMachine<D, F, R, X>>
+where
+    K: Ord,
+    D: ?Sized,
+    F: ContinuationRule,
+{
+    type Handle = Parts<K, RunningFilter<D, F, R, X>>;
+
+    fn into_handle(child: Child<Self>, _: SystemCoins) -> Result<Self::Handle, Fault> {
+        let (machine, token) = child.into_parts().ok_or(Fault::Failed)?;
+        let open = |part| RunningFilter(Running::of(part, token.clone()));
+        let parts = machine.parts.into_iter();
+        Ok(Parts {
+            parts: parts.map(|(key, part)| (key, open(part))).collect(),
+        })
     }
 }
 
-impl<K: Ord, D: ?Sized, F: ContinuationRule, R, X> Parts<K, Compositor<D, FilterGate<F>, R, X>> {
-    /// The same filters, all held by this leash.
-    pub(crate) fn on_leash(self, leash: &Leash) -> Self {
-        let parts = self.parts.into_iter();
-        Self {
-            parts: parts
-                .map(|(key, part)| (key, part.on_leash(leash.clone())))
-                .collect(),
+macro_rules! debug {
+    ($($Parts:ident)*) => {$(
+        impl<K: fmt::Debug, C> fmt::Debug for $Parts<K, C> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($Parts))
+                    .field("keys", &self.parts.keys())
+                    .finish_non_exhaustive()
+            }
         }
-    }
+    )*};
 }
 
-impl<K: fmt::Debug, C> fmt::Debug for Parts<K, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts")
-            .field("keys", &self.parts.keys())
-            .finish_non_exhaustive()
-    }
-}
+debug! { Parts PartsMachine }

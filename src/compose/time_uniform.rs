@@ -3,12 +3,15 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{Compositor, Gate, LaunchError, NonInteractive};
+use super::gate::{DenialOf, PriceOf, Terms, sealed};
+use super::running::Running;
+use super::{CompositorMachine, Gate, LaunchError, NonInteractive};
 use crate::account::time_uniform::{Reading, TimeUniformOdometer};
-use crate::machine::{Coins, Fault, Mechanism};
+use crate::machine::{Coins, Fault, Mechanism, Released, SystemCoins};
 use crate::privacy::{
-    AddRemove, EpsilonDelta, Overflow, Private, ProbabilisticDp, Relation, UnknownLoss,
+    AddRemove, Distance, EpsilonDelta, Overflow, Private, ProbabilisticDp, Relation,
 };
+use crate::queryable::{Child, IntoHandle, sealed as handles};
 
 /// A compositor that launches whatever non-interactive mechanism it is asked to, and shows a bound
 /// on the loss realised so far that holds at all times at once.
@@ -81,49 +84,96 @@ impl<O, R> TimeUniform<O, R> {
 }
 
 impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> Mechanism<D> for TimeUniform<O, R> {
-    type Machine = Compositor<D, TimeUniformGate<O>, R, NonInteractive>;
+    type Machine = CompositorMachine<D, TimeUniformGate<O>, R, NonInteractive>;
 
     fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        let terms = Terms::at(ProbabilisticDp, Distance::NEIGHBOURS);
         let gate = TimeUniformGate {
             odometer: self.odometer.clone(),
         };
-        Ok(Compositor::new(data, (), gate, false))
+        Ok(CompositorMachine::new(data, terms, gate))
     }
 }
 
 /// What counts in a running [`TimeUniform`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TimeUniformGate<O> {
     odometer: O,
 }
 
+impl<O> sealed::Sealed for TimeUniformGate<O> {}
+
 impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
-    type Measure = ProbabilisticDp;
+    type Children = ProbabilisticDp;
     type Whole = ProbabilisticDp;
-    type Tariff = ();
-    type Price = EpsilonDelta;
 
-    fn price<R: Relation>(
-        (): &(),
-        mechanism: &dyn Private<ProbabilisticDp, R>,
-    ) -> Result<EpsilonDelta, UnknownLoss> {
-        mechanism.loss(&ProbabilisticDp)
-    }
+    // Odometers of others may call back.
+    const CALLS_BACK: bool = true;
 
-    fn charge(&mut self, loss: EpsilonDelta) -> Result<(), LaunchError<EpsilonDelta>> {
-        let next = self.odometer.add(&loss);
-        self.odometer = next.map_err(|Overflow| LaunchError::Overflow)?;
+    fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
+        let sum = self.odometer.add(&price.first);
+        self.odometer = sum.map_err(|Overflow| LaunchError::Overflow)?;
         Ok(())
     }
 }
 
-/// What can be read, at any time, in constant time, without changing anything.
-impl<D: ?Sized, O: TimeUniformOdometer, R: Relation>
-    Compositor<D, TimeUniformGate<O>, R, NonInteractive>
-{
-    /// The bound on the loss realised so far.
+/// A running [`TimeUniform`] on data of type `D`: what an analyst releases answers with, and reads
+/// the bound from.
+///
+/// It is a handle: clones share one odometer, and it can be sent between threads.
+///
+/// # Guarantee
+///
+/// That of [`TimeUniform`], which has an example.
+pub struct RunningTimeUniform<D: ?Sized, O: TimeUniformOdometer, R = AddRemove>(
+    Running<D, TimeUniformGate<O>, R, NonInteractive>,
+);
+
+impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> RunningTimeUniform<D, O, R> {
+    /// Launches a non-interactive mechanism and gives its answer.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
+    pub fn release<M, A>(&self, mechanism: &M) -> Result<A, LaunchError<EpsilonDelta>>
+    where
+        M: Mechanism<D, Machine = Released<A>> + Private<ProbabilisticDp, R>,
+    {
+        self.0.release(mechanism).map_err(|denial| *denial)
+    }
+
+    /// The bound on the loss realised so far. Reading it changes nothing.
+    #[must_use]
     pub fn reading(&self) -> Reading {
-        self.read(|gate| gate.odometer.reading())
+        self.0.read(|gate| gate.odometer.reading())
+    }
+}
+
+impl<D: ?Sized, O: TimeUniformOdometer, R> Clone for RunningTimeUniform<D, O, R> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<D: ?Sized, O: TimeUniformOdometer, R> std::fmt::Debug for RunningTimeUniform<D, O, R> {
+    /// Nothing of what is inside.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RunningTimeUniform")
+    }
+}
+
+impl<D: ?Sized, O: TimeUniformOdometer, R> handles::Sealed
+    for CompositorMachine<D, TimeUniformGate<O>, R, NonInteractive>
+{
+}
+
+impl<D: ?Sized, O: TimeUniformOdometer, R> IntoHandle
+    for CompositorMachine<D, TimeUniformGate<O>, R, NonInteractive>
+{
+    type Handle = RunningTimeUniform<D, O, R>;
+
+    fn into_handle(child: Child<Self>, _: SystemCoins) -> Result<Self::Handle, Fault> {
+        Ok(RunningTimeUniform(Running::new(child)?))
     }
 }
 
@@ -131,8 +181,8 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation>
 mod tests {
     use super::*;
     use crate::account::time_uniform::{FilterOdometer, Slack};
-    use crate::machine::{CoinSource, NotPrivateSeededCoins, Released};
-    use crate::privacy::Replace;
+    use crate::launch;
+    use crate::privacy::{Replace, UnknownLoss};
 
     /// Costs what it is told to, and fails on an empty dataset.
     #[derive(Clone)]
@@ -155,27 +205,20 @@ mod tests {
         }
     }
 
-    type Running = Compositor<[u8], TimeUniformGate<FilterOdometer>, Replace, NonInteractive>;
-
     fn accountant() -> FilterOdometer {
         let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
         FilterOdometer::new("1".parse().unwrap(), slack).unwrap()
     }
 
-    fn start(data: &[u8]) -> Running {
-        TimeUniform::noninteractive(accountant())
-            .under(Replace)
-            .start(&Arc::from(data), &mut NotPrivateSeededCoins::new(0).coins())
-            .unwrap()
+    fn start(data: &[u8]) -> RunningTimeUniform<[u8], FilterOdometer, Replace> {
+        let odometer = TimeUniform::noninteractive(accountant()).under(Replace);
+        launch(&odometer, Arc::from(data)).unwrap()
     }
 
     /// Releases the length at this price.
     macro_rules! release {
         ($odometer:expr, $epsilon:expr) => {
-            $odometer.release_with(
-                &Length(EpsilonDelta::new($epsilon, "0").unwrap()),
-                &mut NotPrivateSeededCoins::new(1).coins(),
-            )
+            $odometer.release(&Length(EpsilonDelta::new($epsilon, "0").unwrap()))
         };
     }
 

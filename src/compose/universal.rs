@@ -35,7 +35,7 @@ use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss};
 /// let place = launch(&Universal::new(PureDp, AddRemove, "0.5".parse()?), Arc::new(vec![]))?;
 /// assert_eq!(
 ///     place.ask(UniversalQuery::Become(Constant("0.6"))),
-///     Err(AskError::InvalidQuery("the mechanism's loss is over the budget")),
+///     Err(AskError::Fault(Fault::InvalidQuery("the mechanism's loss is over the budget"))),
 /// );
 /// assert_eq!(place.ask(UniversalQuery::Become(Constant("0.5")))?, UniversalAnswer::Became);
 /// assert_eq!(place.ask(UniversalQuery::Ask(()))?, UniversalAnswer::Answered(7));
@@ -140,9 +140,11 @@ where
                 let Universal {
                     measure, budget, ..
                 } = &self.description;
-                let fits = mechanism
-                    .loss(measure)
-                    .is_ok_and(|loss| measure.is_valid(&loss) && loss <= *budget);
+                // The mechanism's own code: afterwards, whoever may stop this one may have done so.
+                let fits = coins.guarded(|_| {
+                    let loss = mechanism.loss(measure);
+                    Ok(loss.is_ok_and(|loss| measure.is_valid(&loss) && loss <= *budget))
+                })?;
                 if !fits {
                     return Err(Fault::InvalidQuery(
                         "the mechanism's loss is over the budget",

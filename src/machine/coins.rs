@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-use super::{CoinSource, CoinsError, Law, Stop, StopToken};
+use super::{CoinSource, CoinsError, Fault, Law, Stop, StopToken, guarded};
 
 /// The context of a step: a source of randomness, and the stop tokens of everybody on whose behalf
 /// the step runs.
@@ -13,6 +13,10 @@ use super::{CoinSource, CoinsError, Law, Stop, StopToken};
 /// whether any of the three was frozen or halted meanwhile, and a machine that somebody else owns
 /// has a context of its own.
 ///
+/// A context is lent as `&mut Coins<'_>`, which has no size: whoever is lent one can neither
+/// replace it nor swap it for another, and so cannot choose the coins of what runs next, or shake
+/// off a token.
+///
 /// # What a machine may do with it
 ///
 /// Draw, pass it on to machines inside, and ask whether to go on ([`check`](Self::check)). A
@@ -20,73 +24,111 @@ use super::{CoinSource, CoinsError, Law, Stop, StopToken};
 /// checks first: that code may have seen a later launch, or made one.
 ///
 /// ```
-/// use queryables::machine::{CoinSource, Coins, NotPrivateSeededCoins, StopToken, Stop};
+/// use queryables::machine::{
+///     CoinSource, Coins, CoinsError, NotPrivateSeededCoins, Stop, StopToken,
+/// };
 ///
 /// let (token, stopper) = StopToken::default().extended();
 /// let mut source = NotPrivateSeededCoins::new(7);
-/// let mut coins = source.coins();
-/// let mut inner = coins.under(&token);
-/// assert!(inner.weighted(&[1, 3])? < 2);
-/// assert_eq!(inner.check(), Ok(()));
-/// stopper.stop(Stop::Frozen);
-/// assert_eq!(inner.check(), Err(Stop::Frozen));
+/// let coins: &mut Coins<'_> = &mut source.coins();
+/// coins.under(&token, |inner| {
+///     assert!(inner.weighted(&[1, 3])? < 2);
+///     assert_eq!(inner.check(), Ok(()));
+///     stopper.stop(Stop::Frozen);
+///     assert_eq!(inner.check(), Err(Stop::Frozen));
+///     Ok::<(), CoinsError>(())
+/// })?;
 /// // The one outside goes on.
 /// assert_eq!(coins.check(), Ok(()));
-/// # Ok::<(), queryables::machine::CoinsError>(())
+/// # Ok::<(), CoinsError>(())
 /// ```
-pub struct Coins<'a> {
-    source: &'a mut dyn CoinSource,
+pub struct Coins<'a, S: ?Sized = dyn CoinSource + 'a> {
     stops: Stops<'a>,
+    source: S,
 }
 
-/// The tokens in force, innermost first. They are linked through the stack, so that a step costs
-/// no allocation and replacing the source loses none of them.
-#[derive(Clone, Copy, Default)]
-struct Stops<'a> {
-    token: Option<&'a StopToken>,
-    outer: Option<&'a Stops<'a>>,
+/// The innermost of the tokens in force; none at all for what nobody can stop.
+pub(crate) type Stops<'a> = Option<&'a Frame<'a>>;
+
+/// A token in force, and those outside it. They are linked through the stack, so that a step costs
+/// no allocation and replacing the source loses none.
+pub(crate) struct Frame<'a> {
+    token: &'a StopToken,
+    outer: Stops<'a>,
+}
+
+impl<S: CoinSource> Coins<'_, S> {
+    /// A context that nobody can stop. [`CoinSource::coins`] is the same, for a source that is
+    /// only lent.
+    pub fn new(source: S) -> Self {
+        Self {
+            stops: None,
+            source,
+        }
+    }
+}
+
+impl<'a, S: CoinSource> Coins<'a, S> {
+    /// A context of a handle's own source, with the tokens of whoever asks the handle.
+    #[inline]
+    pub(crate) fn with_stops(source: S, stops: Stops<'a>) -> Self {
+        Self { stops, source }
+    }
 }
 
 impl<'a> Coins<'a> {
-    /// A context that nobody can stop. [`CoinSource::coins`] is the same.
-    pub fn new(source: &'a mut dyn CoinSource) -> Self {
-        Self {
-            source,
-            stops: Stops::default(),
+    /// Runs a machine in this context, extended by the machine's own token.
+    #[inline]
+    pub fn under<T>(&mut self, token: &StopToken, run: impl FnOnce(&mut Coins<'_>) -> T) -> T {
+        if token.is_free() {
+            return run(self);
         }
-    }
-
-    /// This context, extended by the token of a machine that is about to run in it.
-    pub fn under<'b>(&'b mut self, token: &'b StopToken) -> Coins<'b> {
-        Coins {
-            source: &mut *self.source,
-            stops: Stops {
-                token: Some(token),
-                outer: Some(&self.stops),
-            },
-        }
-    }
-
-    /// The same context, to be lent to code of others.
-    ///
-    /// Whoever is lent `&mut Coins` can put another context in its place (`*coins = …`), and then
-    /// what runs next in it has the source of their choice, and no tokens. So somebody who runs code
-    /// that no theorem trusts, and goes on after it, lends this.
-    pub fn reborrow(&mut self) -> Coins<'_> {
-        Coins {
-            source: &mut *self.source,
-            stops: self.stops,
-        }
+        let frame = Frame {
+            token,
+            outer: self.stops,
+        };
+        run(&mut Coins {
+            stops: Some(&frame),
+            source: &mut self.source,
+        })
     }
 
     /// This context with another source of randomness: the tokens stay.
-    pub fn with_source<'b>(&'b self, source: &'b mut dyn CoinSource) -> Coins<'b> {
+    pub fn with_source<'b, S: CoinSource>(&'b self, source: S) -> Coins<'b, S> {
         Coins {
-            source,
             stops: self.stops,
+            source,
         }
     }
 
+    /// Runs code of others in the middle of a step, and then looks whether the step may still go
+    /// on: that code may have made the launch that froze the machine, or seen it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the code; [`Fault::Failed`] if it panics; [`Fault::Stopped`] if the machine was
+    /// stopped meanwhile.
+    pub fn guarded<T>(
+        &mut self,
+        code: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let result = guarded(|| code(self))?;
+        self.check()?;
+        Ok(result)
+    }
+
+    /// The tokens in force, for a machine that is run by its handle.
+    pub(crate) fn stops(&self) -> Stops<'a> {
+        self.stops
+    }
+
+    /// The source of randomness.
+    pub fn source(&mut self) -> &mut (dyn CoinSource + 'a) {
+        &mut self.source
+    }
+}
+
+impl<S: ?Sized> Coins<'_, S> {
     /// Whether the step may go on.
     ///
     /// # Errors
@@ -94,35 +136,27 @@ impl<'a> Coins<'a> {
     /// Why not: the innermost token that was stopped says it.
     #[inline]
     pub fn check(&self) -> Result<(), Stop> {
-        let mut stops = Some(&self.stops);
-        while let Some(Stops { token, outer }) = stops {
-            if let Some(token) = token {
-                token.check()?;
-            }
-            stops = *outer;
+        if self.stops.is_none() {
+            return Ok(());
         }
-        Ok(())
+        self.tokens().try_for_each(StopToken::check)
+    }
+
+    /// The tokens in force, innermost first.
+    fn tokens(&self) -> impl Iterator<Item = &StopToken> {
+        std::iter::successors(self.stops, |frame| frame.outer).map(|frame| frame.token)
     }
 
     /// A token that is stopped where any of those in force is, for what outlives the step.
     #[must_use]
     pub fn token(&self) -> StopToken {
-        let mut joined = StopToken::default();
-        let mut stops = Some(&self.stops);
-        while let Some(Stops { token, outer }) = stops {
-            if let Some(token) = token {
-                joined = joined.joined(token);
-            }
-            stops = *outer;
-        }
-        joined
+        let root = StopToken::default();
+        self.tokens()
+            .fold(root, |joined, token| joined.joined(token))
     }
+}
 
-    /// The source of randomness.
-    pub fn source(&mut self) -> &mut dyn CoinSource {
-        &mut *self.source
-    }
-
+impl<S: CoinSource + ?Sized> Coins<'_, S> {
     /// A uniform draw from `0..below`.
     ///
     /// # Errors
@@ -154,12 +188,10 @@ impl<'a> Coins<'a> {
     }
 }
 
-impl fmt::Debug for Coins<'_> {
+impl<S: ?Sized> fmt::Debug for Coins<'_, S> {
     /// Nothing of what the source will give.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Coins")
-            .field("check", &self.check())
-            .finish_non_exhaustive()
+        f.write_str("Coins")
     }
 }
 
@@ -172,24 +204,24 @@ mod tests {
     fn a_stop_anywhere_in_the_stack_is_seen_inside_and_not_outside() {
         for stopped in 0..3 {
             let links = [(); 3].map(|()| StopToken::default().extended());
-            let mut source = NotPrivateSeededCoins::new(0);
-            let mut root = source.coins();
-            let mut one = root.under(&links[0].0);
-            let mut two = one.under(&links[1].0);
-            let three = two.under(&links[2].0);
-            let token = three.token();
-            links[stopped].1.stop(Stop::Halted);
-            assert_eq!(three.check(), Err(Stop::Halted));
-            assert_eq!(token.check(), Err(Stop::Halted));
-            let expected = |depth| {
-                if stopped < depth {
-                    Err(Stop::Halted)
-                } else {
-                    Ok(())
-                }
+            let expected = |depth| match stopped < depth {
+                true => Err(Stop::Halted),
+                false => Ok(()),
             };
-            assert_eq!(two.check(), expected(2));
-            assert_eq!(one.check(), expected(1));
+            let mut source = NotPrivateSeededCoins::new(0);
+            let root: &mut Coins<'_> = &mut source.coins();
+            root.under(&links[0].0, |one| {
+                one.under(&links[1].0, |two| {
+                    two.under(&links[2].0, |three| {
+                        let token = three.token();
+                        links[stopped].1.stop(Stop::Halted);
+                        assert_eq!(three.check(), Err(Stop::Halted));
+                        assert_eq!(token.check(), Err(Stop::Halted));
+                    });
+                    assert_eq!(two.check(), expected(2));
+                });
+                assert_eq!(one.check(), expected(1));
+            });
             assert_eq!(root.check(), Ok(()));
         }
     }
@@ -198,24 +230,40 @@ mod tests {
     fn the_innermost_stop_is_the_one_reported() {
         let (outer, stops_outer) = StopToken::default().extended();
         let (inner, stops_inner) = StopToken::default().extended();
-        let mut source = NotPrivateSeededCoins::new(0);
-        let mut coins = source.coins();
-        let mut one = coins.under(&outer);
-        let two = one.under(&inner);
         stops_outer.stop(Stop::Halted);
         stops_inner.stop(Stop::Frozen);
-        assert_eq!(two.check(), Err(Stop::Frozen));
+        let mut source = NotPrivateSeededCoins::new(0);
+        let check = |coins: &mut Coins<'_>| coins.under(&inner, |coins| coins.check());
+        let coins: &mut Coins<'_> = &mut source.coins();
+        let found = coins.under(&outer, check);
+        assert_eq!(found, Err(Stop::Frozen));
     }
 
     #[test]
     fn another_source_keeps_the_tokens() {
         let (token, stopper) = StopToken::default().extended();
+        stopper.stop(Stop::Frozen);
         let mut source = NotPrivateSeededCoins::new(0);
         let mut other = NotPrivateSeededCoins::new(1);
-        let mut coins = source.coins();
-        let inner = coins.under(&token);
-        let replaced = inner.with_source(&mut other);
-        stopper.stop(Stop::Frozen);
-        assert_eq!(replaced.check(), Err(Stop::Frozen));
+        let check = |coins: &mut Coins<'_>| coins.with_source(&mut other).check();
+        let coins: &mut Coins<'_> = &mut source.coins();
+        assert_eq!(coins.under(&token, check), Err(Stop::Frozen));
+    }
+
+    #[test]
+    fn code_of_others_is_run_and_then_the_step_is_checked() {
+        let (token, stopper) = StopToken::default().extended();
+        let mut source = NotPrivateSeededCoins::new(0);
+        let coins: &mut Coins<'_> = &mut source.coins();
+        coins.under(&token, |coins| {
+            assert_eq!(coins.guarded(|_| Ok(7)), Ok(7));
+            let panics = |_: &mut Coins<'_>| -> Result<(), Fault> { panic!("of others") };
+            assert_eq!(coins.guarded(panics), Err(Fault::Failed));
+            let stops = |_: &mut Coins<'_>| {
+                stopper.stop(Stop::Halted);
+                Ok(7)
+            };
+            assert_eq!(coins.guarded(stops), Err(Fault::Stopped(Stop::Halted)));
+        });
     }
 }

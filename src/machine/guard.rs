@@ -1,52 +1,52 @@
-//! Whole conversations, from the start of a mechanism, in which a panic is a failure.
+//! Running code of others such that a panic in it tells nobody anything.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
-use super::{Adversary, CoinSource, Coins, Fault, Machine, Mechanism, View, interact};
+use super::Fault;
 
-/// Starts a mechanism and lets an adversary talk to it. A start that fails is seen to
-/// ([`View::started`]), and a panic is a failure, as it is for whoever holds a handle.
-pub(crate) fn view_of<D, M, Q, A>(
-    mechanism: &M,
-    data: &Arc<D>,
-    adversary: &mut dyn Adversary<Query = Q, Answer = A>,
-    adversary_coins: &mut dyn CoinSource,
-    machine_coins: &mut dyn CoinSource,
-    rounds: usize,
-) -> View<A>
-where
-    D: ?Sized,
-    M: Mechanism<D, Machine: Machine<Query = Q, Answer = A>> + ?Sized,
-{
-    match guarded(|| mechanism.start(data, &mut Coins::new(&mut *machine_coins))) {
-        Ok(machine) => interact(
-            adversary,
-            &mut Guarded(machine),
-            adversary_coins,
-            machine_coins,
-            rounds,
-        ),
-        Err(_) => View {
-            started: false,
-            ..View::default()
-        },
-    }
+/// Runs code of others; a panic is [`Fault::Failed`], and what was thrown is dropped unseen.
+///
+/// What unwinds may be half changed: drop it without another look.
+///
+/// The message of a panic goes to the process's panic hook, as always: a process that shows its
+/// standard error to analysts should set a hook that is silent. A process built with
+/// `panic = "abort"` ends at the first panic.
+///
+/// ```
+/// use queryables::machine::{Fault, guarded};
+///
+/// assert_eq!(guarded(|| Ok(7)), Ok(7));
+/// # std::panic::set_hook(Box::new(|_| ()));
+/// assert_eq!(guarded(|| -> Result<(), Fault> { panic!("a secret") }), Err(Fault::Failed));
+/// ```
+///
+/// # Errors
+///
+/// Those of the code, and [`Fault::Failed`] where it panics.
+pub fn guarded<T>(code: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|thrown| {
+        discard(thrown);
+        Err(Fault::Failed)
+    })
 }
 
-/// A panic is a failure.
-pub(crate) fn guarded<T>(code: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or(Err(Fault::Failed))
-}
-
-/// A machine whose panics are failures.
-struct Guarded<S>(S);
-
-impl<S: Machine> Machine for Guarded<S> {
-    type Query = S::Query;
-    type Answer = S::Answer;
-
-    fn step(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<S::Answer, Fault> {
-        guarded(|| self.0.step(query, coins))
+/// Drops something that others made. Should that panic, what it throws is not even dropped: it
+/// might panic in its turn.
+///
+/// ```
+/// use queryables::machine::discard;
+///
+/// struct Bomb;
+/// impl Drop for Bomb {
+///     fn drop(&mut self) {
+///         std::panic::panic_any(Bomb);
+///     }
+/// }
+/// # std::panic::set_hook(Box::new(|_| ()));
+/// discard(Bomb);
+/// ```
+pub fn discard<T>(value: T) {
+    if let Err(thrown) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        std::mem::forget(thrown);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Coins, Fault, Machine};
+use super::{Coins, Fault, Machine, Public, Unsuitable};
 
 /// A public description of a machine that is yet to be started on data of type `D`.
 ///
-/// `Machine` is what runs: a [`Machine`](super::Machine), a
-/// [`Compositor`](crate::compose::Compositor) or, for a non-interactive mechanism, the answer
-/// itself ([`Released`]).
+/// `Machine` is what runs: a [`Machine`](super::Machine), the machine of a compositor, or, for a
+/// non-interactive mechanism, the answer itself ([`Released`]). It is never a handle: `launch`
+/// makes handles out of machines.
 ///
 /// What a mechanism costs is stated apart, by [`Private`](crate::privacy::Private): one mechanism
 /// can have a loss under several measures.
@@ -48,6 +48,16 @@ pub trait Mechanism<D: ?Sized> {
     ///
     /// A [`Fault`], of which nothing but the fact is told to anybody.
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault>;
+
+    /// Whether the mechanism fits what is public about the dataset. It is asked before a launch is
+    /// charged; by default everything fits.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsuitable`], which says why not. The launch is refused, and nothing is charged.
+    fn check(&self, _data: Public<'_, D>) -> Result<(), Unsuitable> {
+        Ok(())
+    }
 }
 
 impl<D: ?Sized, M: Mechanism<D> + ?Sized> Mechanism<D> for &M {
@@ -55,6 +65,10 @@ impl<D: ?Sized, M: Mechanism<D> + ?Sized> Mechanism<D> for &M {
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         (**self).start(data, coins)
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        (**self).check(data)
     }
 }
 

@@ -11,6 +11,8 @@
 mod adversary;
 mod boxed;
 mod coins;
+mod conversation;
+mod facts;
 mod guard;
 mod inspect;
 mod laws;
@@ -27,9 +29,10 @@ mod truncated;
 pub use adversary::{Adversary, Script, View, interact};
 pub use boxed::BoxedMachine;
 pub use coins::Coins;
-#[cfg(feature = "verify")]
-pub(crate) use guard::guarded;
-pub(crate) use guard::view_of;
+pub(crate) use coins::Stops;
+pub(crate) use conversation::view_of;
+pub use facts::{Public, PublicFacts, Unsuitable};
+pub use guard::{discard, guarded};
 pub use inspect::{Inspect, StateKey};
 pub use laws::{Bernoulli, Weighted};
 pub use mechanism::{Mechanism, Released};
@@ -121,6 +124,9 @@ pub enum Fault {
     /// A person in the middle asked the inner machine this often without giving an answer.
     #[error("the person in the middle gave no answer within {0} rounds")]
     RoundLimit(u32),
+    /// Whoever may stop the machine did so while it was answering. Asking again gives this again.
+    #[error(transparent)]
+    Stopped(#[from] Stop),
     /// The machine failed. It is not asked again.
     #[error("the mechanism failed")]
     Failed,
@@ -131,7 +137,7 @@ impl Fault {
     #[must_use]
     pub fn is_recoverable(self) -> bool {
         match self {
-            Self::InvalidQuery(_) | Self::Exhausted => true,
+            Self::InvalidQuery(_) | Self::Exhausted | Self::Stopped(_) => true,
             Self::RoundLimit(_) | Self::Failed => false,
         }
     }
@@ -152,6 +158,7 @@ mod tests {
     fn only_a_failure_ends_a_machine() {
         assert!(Fault::InvalidQuery("x").is_recoverable());
         assert!(Fault::Exhausted.is_recoverable());
+        assert!(Fault::Stopped(Stop::Frozen).is_recoverable());
         assert!(!Fault::RoundLimit(3).is_recoverable());
         assert!(!Fault::Failed.is_recoverable());
     }

@@ -67,7 +67,7 @@ pub trait CoinSource {
     }
 
     /// The context of a step that draws from this source, which nobody can stop.
-    fn coins(&mut self) -> Coins<'_>
+    fn coins(&mut self) -> Coins<'_, &mut Self>
     where
         Self: Sized,
     {

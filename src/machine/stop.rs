@@ -64,6 +64,12 @@ impl StopToken {
         }
     }
 
+    /// Whether nobody can ever stop it.
+    #[inline]
+    pub(super) fn is_free(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Whether what carries it may go on.
     ///
     /// # Errors

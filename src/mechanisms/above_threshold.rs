@@ -33,7 +33,7 @@ use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Replace, Unk
 /// };
 /// assert_eq!(search.ask(decade(90)), Ok(false));
 /// assert_eq!(search.ask(decade(10)), Ok(true));
-/// assert_eq!(search.ask(decade(20)), Err(AskError::Exhausted));
+/// assert_eq!(search.ask(decade(20)), Err(AskError::Fault(Fault::Exhausted)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -1,8 +1,9 @@
 //! Questions about one row.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+
+use crate::machine::guarded;
 
 /// Something that each row has, with a name: public, and cheap to clone.
 ///
@@ -51,7 +52,7 @@ impl<Row, T> Attribute<Row, T> {
     /// What this row has; `None` where reading it panics.
     #[must_use]
     pub fn read(&self, row: &Row) -> Option<T> {
-        catch_unwind(AssertUnwindSafe(|| (self.read)(row))).ok()
+        guarded(|| Ok((self.read)(row))).ok()
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::RevealingResponse;
 use super::revealing_response::Response;
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
-use crate::compose::{Compositor, Filter, FilterGate, LaunchError, NonInteractive};
+use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
 use crate::machine::{Coins, Fault, Machine, Mechanism};
 use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, UnknownLoss};
 
@@ -117,7 +117,7 @@ impl<F: fmt::Debug, Z, R: Relation> fmt::Debug for ConditionalResponse<F, Z, R> 
 /// A running [`ConditionalResponse`]: it is asked with what was seen, and answers with a
 /// [`Response`], or with the reason why there is none.
 pub struct Responder<F: ContinuationRule, Z, R> {
-    filter: Compositor<bool, FilterGate<F>, R, NonInteractive>,
+    filter: FilterMachine<bool, F, R, NonInteractive>,
     parameters: Parameters<Z>,
 }
 
@@ -129,8 +129,9 @@ where
     type Answer = Result<Response, LaunchError<ChildLoss<F>, WholeLoss<F>>>;
 
     fn step(&mut self, seen: Z, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
-        let response = RevealingResponse::new((self.parameters)(&seen));
-        match self.filter.release_with(&response, coins) {
+        let parameters = coins.guarded(|_| Ok((self.parameters)(&seen)))?;
+        let response = RevealingResponse::new(parameters);
+        match self.filter.release(&response, coins) {
             Err(LaunchError::Failed) => Err(Fault::Failed),
             answer => Ok(answer),
         }
@@ -175,13 +176,16 @@ mod tests {
     fn views(bit: bool) -> Enumeration<[Response; 2]> {
         enumerate(0.0, |coins| {
             let mut machine = adaptive()
-                .start(&Arc::new(bit), &mut Coins::new(coins))
+                .start(&Arc::new(bit), &mut Coins::new(&mut *coins))
                 .unwrap();
-            let first = machine.step(None, &mut Coins::new(coins)).unwrap().unwrap();
+            let first = machine
+                .step(None, &mut Coins::new(&mut *coins))
+                .unwrap()
+                .unwrap();
             [
                 first,
                 machine
-                    .step(Some(first), &mut Coins::new(coins))
+                    .step(Some(first), &mut Coins::new(&mut *coins))
                     .unwrap()
                     .unwrap(),
             ]

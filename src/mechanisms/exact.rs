@@ -24,11 +24,11 @@ where
     let data = Arc::new(rows.to_vec());
     enumerate_laws(span, |coins: &mut dyn CoinSource| {
         // A path may be cut before the machine runs; its outcome does not count.
-        let mut machine = match mechanism.start(&data, &mut Coins::new(coins)) {
+        let mut machine = match mechanism.start(&data, &mut Coins::new(&mut *coins)) {
             Ok(machine) => machine,
             Err(fault) => return vec![Err(fault.to_string())],
         };
-        let mut ask = |query: &S::Query| machine.step(query.clone(), &mut Coins::new(coins));
+        let mut ask = |query: &S::Query| machine.step(query.clone(), &mut Coins::new(&mut *coins));
         let answers = queries.iter().map(&mut ask);
         answers
             .map(|answer| answer.map_err(|fault: Fault| fault.to_string()))

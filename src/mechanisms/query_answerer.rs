@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{GaussianCount, MechanismError, NoisyCount, Predicate};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
-use crate::compose::{Compositor, Filter, FilterGate, LaunchError, NonInteractive};
+use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
 use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
 use crate::privacy::{
     AddRemove, ApproxDp, Distance, Epsilon, Measure, Private, PureDp, Relation, Restated, Rho,
@@ -213,7 +213,7 @@ impl<F: fmt::Debug, Row, R: Relation> fmt::Debug for QueryAnswerer<F, Row, R> {
 /// A running [`QueryAnswerer`]: it is asked [`Priced`] predicates, and answers with a noisy count,
 /// or with the reason why there is none.
 pub struct Answerer<D: ?Sized, F: ContinuationRule, Row, R> {
-    filter: Compositor<D, FilterGate<F>, R, NonInteractive>,
+    filter: FilterMachine<D, F, R, NonInteractive>,
     row: PhantomData<fn(&Row)>,
 }
 
@@ -231,7 +231,7 @@ where
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let count = F::Children::count(query.predicate, query.price)
             .map_err(|_| Fault::InvalidQuery("no noise has this price"))?;
-        match self.filter.release_with(&count, coins) {
+        match self.filter.release(&count, coins) {
             Err(LaunchError::Failed) => Err(Fault::Failed),
             answer => Ok(answer),
         }
@@ -267,10 +267,12 @@ mod tests {
         let rule = PureDp.accumulator().capped(epsilon(budget));
         let mechanism = QueryAnswerer::new(rule).under(Replace);
         enumerate_laws(9, |coins| {
-            let mut machine = mechanism.start(&data, &mut Coins::new(coins)).unwrap();
+            let mut machine = mechanism
+                .start(&data, &mut Coins::new(&mut *coins))
+                .unwrap();
             let mut ask = |price| {
                 let query = Priced::new(rows_of(1), epsilon(price));
-                machine.step(query, &mut Coins::new(coins)).ok()?.ok()
+                machine.step(query, &mut Coins::new(&mut *coins)).ok()?.ok()
             };
             let first = ask("1");
             let second = ask(if first == Some(0) { "1" } else { "2" });

@@ -161,7 +161,7 @@ mod tests {
     fn answers<R: SummingRelation>(sum: &NoisyRealSum<f64, R>, rows: &[f64]) -> Enumeration<i64> {
         let data = Arc::new(rows.to_vec());
         enumerate_laws(100, |coins| {
-            match sum.start(&data, &mut Coins::new(coins)) {
+            match sum.start(&data, &mut Coins::new(&mut *coins)) {
                 Ok(Released(sum)) => (4.0 * sum) as i64,
                 Err(_) => i64::MIN,
             }

@@ -185,7 +185,7 @@ mod tests {
     fn sixteenths(bit: bool) -> [i32; 4] {
         let mechanism = RevealingResponse::with_odds(3, 1, "0.25".parse().unwrap()).unwrap();
         let found = enumerate(0.0, |coins| {
-            told(mechanism, bit, &mut Coins::new(coins)).unwrap()
+            told(mechanism, bit, &mut Coins::new(&mut *coins)).unwrap()
         });
         assert_eq!(found.cut, RBig::ZERO);
         ANSWERS.map(|answer| {
@@ -234,7 +234,7 @@ mod tests {
     fn decimal_parameters_have_their_law() {
         let mechanism = RevealingResponse::new(EpsilonDelta::new("0.7", "0.2").unwrap());
         let found = enumerate(1e-12, |coins| {
-            told(mechanism, true, &mut Coins::new(coins)).ok()
+            told(mechanism, true, &mut Coins::new(&mut *coins)).ok()
         });
         let truth = 0.7_f64.exp() / (1.0 + 0.7_f64.exp());
         let expected = [0.0, 0.8 * (1.0 - truth), 0.8 * truth, 0.2];
@@ -273,7 +273,7 @@ mod tests {
             delta: Delta::ONE,
         });
         let found = enumerate(0.0, |coins| {
-            told(certain, true, &mut Coins::new(coins)).unwrap()
+            told(certain, true, &mut Coins::new(&mut *coins)).unwrap()
         });
         assert_eq!(found.probability(&Response::One), RBig::ONE);
     }

@@ -168,9 +168,11 @@ mod tests {
 
     fn answers(sum: &SampledGaussianSum<i32>, rows: &[i32]) -> Enumeration<i64> {
         let data = Arc::new(rows.to_vec());
-        enumerate_laws(40, |coins| match sum.start(&data, &mut Coins::new(coins)) {
-            Ok(Released(sum)) => sum[0] as i64,
-            Err(_) => i64::MIN,
+        enumerate_laws(40, |coins| {
+            match sum.start(&data, &mut Coins::new(&mut *coins)) {
+                Ok(Released(sum)) => sum[0] as i64,
+                Err(_) => i64::MIN,
+            }
         })
     }
 

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::check;
-use crate::machine::{Coins, Fault, Mechanism, Released};
+use crate::machine::{Coins, Fault, Mechanism, Public, Released, Unsuitable};
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
 /// A non-interactive mechanism whose answer goes through a function.
@@ -41,9 +40,12 @@ where
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<B>, Fault> {
         let Released(answer) = self.mechanism.start(data, coins)?;
-        let mapped = (self.function)(answer);
-        check(coins)?;
+        let mapped = coins.guarded(|_| Ok((self.function)(answer)))?;
         Ok(Released(mapped))
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        self.mechanism.check(data)
     }
 }
 
@@ -90,9 +92,9 @@ mod tests {
                 answer + 1
             });
             let mut source = NotPrivateSeededCoins::new(0);
-            let mut coins = source.coins();
-            let answer = mapped.start(&Arc::new(()), &mut coins.under(&token));
-            let frozen = Fault::InvalidQuery("frozen or halted while it was answering");
+            let coins: &mut Coins<'_> = &mut source.coins();
+            let answer = coins.under(&token, |coins| mapped.start(&Arc::new(()), coins));
+            let frozen = Fault::Stopped(Stop::Frozen);
             assert_eq!(answer, if stops { Err(frozen) } else { Ok(Released(8)) });
         }
     }

@@ -147,9 +147,3 @@ pub enum Move<Q, A> {
     /// Answer outward.
     Answer(A),
 }
-
-/// Called after code of others has run, before anything else is asked or started: that code may
-/// have seen a later launch, or made one.
-fn check(coins: &Coins<'_>) -> Result<(), Fault> {
-    (coins.check()).map_err(|_| Fault::InvalidQuery("frozen or halted while it was answering"))
-}

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Mapped, Middle, Move, check};
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
+use super::{Mapped, Middle, Move};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Public, StateKey, Unsuitable};
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
 /// How often a middle may ask inward for one answer, by default.
@@ -63,18 +63,18 @@ where
     type Answer = P::OuterAnswer;
 
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
-        // The middle gets a context of its own: one that it replaces is not the machine's.
-        let mut next = self.middle.on_query(query, &mut coins.reborrow())?;
+        let mut next = self.middle.on_query(query, coins)?;
         for _ in 0..self.rounds {
             let query = match next {
                 Move::Answer(answer) => return Ok(answer),
                 Move::Ask(query) => query,
             };
-            check(coins)?;
+            // The middle's code has run: it may have seen a later launch, or made one.
+            coins.check()?;
             next = match self.machine.step(query, coins) {
-                Ok(answer) => self.middle.on_answer(answer, &mut coins.reborrow())?,
+                Ok(answer) => self.middle.on_answer(answer, coins)?,
                 Err(fault) => {
-                    let heard = self.middle.on_fault(fault, &mut coins.reborrow());
+                    let heard = self.middle.on_fault(fault, coins);
                     // Nobody can answer for a machine that has failed.
                     if !fault.is_recoverable() {
                         return Err(fault);
@@ -144,7 +144,7 @@ impl<P, M> Through<P, M> {
 /// assert_eq!(queryable.ask(7), Ok(7));
 /// assert_eq!(queryable.ask(-7), Ok(0));
 /// assert_eq!(queryable.ask(700), Ok(100));
-/// assert_eq!(queryable.ask(7), Err(AskError::Exhausted));
+/// assert_eq!(queryable.ask(7), Err(AskError::Fault(Fault::Exhausted)));
 /// # Ok::<(), Fault>(())
 /// ```
 pub trait ThroughExt: Sized {
@@ -201,10 +201,13 @@ where
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         // In this order: a clone is code of others too.
-        let middle = self.middle.clone();
-        check(coins)?;
+        let middle = coins.guarded(|_| Ok(self.middle.clone()))?;
         let machine = self.mechanism.start(data, coins)?;
         Ok(Postprocessed::new(middle, machine).with_round_limit(self.rounds))
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        self.mechanism.check(data)
     }
 }
 
@@ -225,7 +228,6 @@ where
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroU64;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
@@ -421,7 +423,7 @@ mod tests {
         }
     }
 
-    const STOPPED: Fault = Fault::InvalidQuery("frozen or halted while it was answering");
+    const STOPPED: Fault = Fault::Stopped(Stop::Frozen);
 
     /// The answer, the starts and the steps of a machine behind a middle that stops it.
     fn stopped(when: When) -> (Result<u32, Fault>, u32, u32) {
@@ -433,11 +435,11 @@ mod tests {
         });
         let data = Arc::new(AtomicU32::new(0));
         let mut source = NotPrivateSeededCoins::new(0);
-        let mut coins = source.coins();
-        let mut coins = coins.under(&token);
+        let coins: &mut Coins<'_> = &mut source.coins();
         let mut steps = 0;
-        let answer = mechanism.start(&data, &mut coins).and_then(|mut machine| {
-            let answer = machine.step((), &mut coins);
+        let answer = coins.under(&token, |coins| {
+            let mut machine = mechanism.start(&data, coins)?;
+            let answer = machine.step((), coins);
             steps = machine.machine.0;
             answer
         });
@@ -455,84 +457,5 @@ mod tests {
     #[test]
     fn a_middle_that_is_stopped_while_it_is_cloned_starts_nothing() {
         assert_eq!(stopped(When::Cloned), (Err(STOPPED), 0, 0));
-    }
-
-    /// Hears a draw, a fault and a draw, and answers with the draws. Each time it is lent the
-    /// context it puts one of its own in its place.
-    struct Swapping(Vec<u64>);
-
-    impl Swapping {
-        fn swap(coins: &mut Coins<'_>) {
-            *coins = Coins::new(Box::leak(Box::new(NotPrivateSeededCoins::new(1))));
-        }
-    }
-
-    impl Middle<Option<Fault>, u64> for Swapping {
-        type OuterQuery = ();
-        type OuterAnswer = Vec<u64>;
-
-        fn on_query(
-            &mut self,
-            (): (),
-            coins: &mut Coins<'_>,
-        ) -> Result<Move<Option<Fault>, Vec<u64>>, Fault> {
-            Self::swap(coins);
-            Ok(Move::Ask(None))
-        }
-
-        fn on_answer(
-            &mut self,
-            answer: u64,
-            coins: &mut Coins<'_>,
-        ) -> Result<Move<Option<Fault>, Vec<u64>>, Fault> {
-            Self::swap(coins);
-            self.0.push(answer);
-            Ok(match self.0[..] {
-                [_] => Move::Ask(Some(Fault::Exhausted)),
-                _ => Move::Answer(self.0.clone()),
-            })
-        }
-
-        fn on_fault(
-            &mut self,
-            _: Fault,
-            coins: &mut Coins<'_>,
-        ) -> Result<Move<Option<Fault>, Vec<u64>>, Fault> {
-            Self::swap(coins);
-            Ok(Move::Ask(None))
-        }
-    }
-
-    /// Answers with what it draws.
-    struct Draws;
-
-    impl Machine for Draws {
-        type Query = Option<Fault>;
-        type Answer = u64;
-
-        fn step(&mut self, query: Option<Fault>, coins: &mut Coins<'_>) -> Result<u64, Fault> {
-            query.map_or(Ok(()), Err)?;
-            Ok(coins.uniform(NonZeroU64::MAX)?)
-        }
-    }
-
-    #[test]
-    fn a_middle_cannot_choose_the_coins_of_the_machine() {
-        let mut source = NotPrivateSeededCoins::new(0);
-        let expected = [(); 2].map(|()| source.coins().uniform(NonZeroU64::MAX).unwrap());
-        let mut machine = Postprocessed::new(Swapping(vec![]), Draws);
-        let answer = machine.step((), &mut NotPrivateSeededCoins::new(0).coins());
-        assert_eq!(answer, Ok(expected.to_vec()));
-    }
-
-    #[test]
-    fn a_middle_cannot_take_the_stop_tokens_away() {
-        let (token, stopper) = StopToken::default().extended();
-        stopper.stop(Stop::Halted);
-        let mut source = NotPrivateSeededCoins::new(0);
-        let mut coins = source.coins();
-        let mut machine = Postprocessed::new(Swapping(vec![]), Draws);
-        let answer = machine.step((), &mut coins.under(&token));
-        assert_eq!(answer, Err(STOPPED));
     }
 }

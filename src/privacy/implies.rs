@@ -7,7 +7,7 @@ use super::{
     Order, Private, ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Relation, Renyi, Rho,
     RhoDelta, Square, Unit, UnknownLoss, ZCdp, convert,
 };
-use crate::machine::{Coins, Fault, Mechanism};
+use crate::machine::{Coins, Fault, Mechanism, Public, Unsuitable};
 
 /// A guarantee under this measure is also one under `To`.
 ///
@@ -252,6 +252,10 @@ impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for Restated<From, M> {
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<M::Machine, Fault> {
         self.mechanism.start(data, coins)
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        self.mechanism.check(data)
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, EpsilonDelta, Gdp, Measure, Mu, Private, Rdp,
     RdpCurve, RdpGrid, Relation, Rho, RhoDelta, UnknownLoss, ZCdp, convert,
 };
-use crate::machine::{Coins, Fault, Mechanism};
+use crate::machine::{Coins, Fault, Mechanism, Public, Unsuitable};
 
 /// A guarantee under this measure implies (ε, δ)-DP for every δ, with an ε that depends on it.
 ///
@@ -135,6 +135,10 @@ impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for RestatedAt<From, M> {
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<M::Machine, Fault> {
         self.mechanism.start(data, coins)
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        self.mechanism.check(data)
     }
 }
 

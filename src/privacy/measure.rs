@@ -17,6 +17,11 @@ pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     /// may be incomparable.
     type Loss: Clone + Debug + Display + PartialOrd + Send + Sync + 'static;
 
+    /// Whether its code may call the compositor that uses it. Only the measures of this crate say
+    /// that theirs does not; see [`Accounting`](crate::account::Accounting).
+    #[doc(hidden)]
+    const CALLS_BACK: bool = true;
+
     /// Nothing lost.
     fn zero(&self) -> Self::Loss;
 

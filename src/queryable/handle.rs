@@ -5,14 +5,18 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use crate::compose::{AskError, Child};
-use crate::machine::{CoinSource, Coins, Fault, Machine, SystemCoins};
+use super::{AskError, Child};
+use crate::machine::{Coins, Machine, Stops, SystemCoins};
 
 /// A handle to a running machine: it asks queries of type `Q` and gives answers of type `A`.
 ///
 /// It is all that an analyst gets. A clone shares the machine, it does not fork it. A handle can
 /// be sent between threads; one machine answers one query at a time, and different machines
-/// answer at the same time. It cannot rewind the machine or print what is inside.
+/// answer at the same time. It cannot rewind the machine, print what is inside, or be given coins:
+/// the machine draws from the operating system's.
+///
+/// A handle is not a machine. Whoever wants to build a machine on one puts it into a
+/// [`Relay`](super::Relay).
 ///
 /// # From inside an answer
 ///
@@ -101,7 +105,8 @@ pub struct LocalQueryable<Q, A>(Rc<dyn Answers<Q, A>>);
 
 /// A running machine behind its lock.
 trait Answers<Q, A> {
-    fn ask(&self, query: Q) -> Result<A, AskError>;
+    /// `outer` are the tokens of whoever asks, if it is a machine that asks on behalf of others.
+    fn ask(&self, query: Q, outer: Stops<'_>) -> Result<A, AskError>;
 }
 
 /// What cannot be sent needs no lock, and pays little for one that nobody else ever holds: both
@@ -109,7 +114,7 @@ trait Answers<Q, A> {
 struct Running<S>(Mutex<(Child<S>, SystemCoins)>);
 
 impl<Q, A> Queryable<Q, A> {
-    pub(super) fn new<S>(child: Child<S>, coins: SystemCoins) -> Self
+    pub(crate) fn new<S>(child: Child<S>, coins: SystemCoins) -> Self
     where
         S: Machine<Query = Q, Answer = A> + Send + 'static,
     {
@@ -118,7 +123,7 @@ impl<Q, A> Queryable<Q, A> {
 }
 
 impl<Q, A> LocalQueryable<Q, A> {
-    pub(super) fn new<S>(child: Child<S>, coins: SystemCoins) -> Self
+    pub(crate) fn new<S>(child: Child<S>, coins: SystemCoins) -> Self
     where
         S: Machine<Query = Q, Answer = A> + 'static,
     {
@@ -127,11 +132,11 @@ impl<Q, A> LocalQueryable<Q, A> {
 }
 
 impl<S: Machine> Answers<S::Query, S::Answer> for Running<S> {
-    fn ask(&self, query: S::Query) -> Result<S::Answer, AskError> {
+    fn ask(&self, query: S::Query, outer: Stops<'_>) -> Result<S::Answer, AskError> {
         let answering = Answering::begin();
         let mut running = self.lock(answering.outer)?;
-        let (child, coins) = &mut *running;
-        child.ask(query, &mut coins.coins())
+        let (child, source) = &mut *running;
+        child.ask(query, &mut Coins::with_stops(source, outer))
     }
 }
 
@@ -192,18 +197,12 @@ macro_rules! handle {
             ///
             /// Why there is none; see [`AskError`].
             pub fn ask(&self, query: Q) -> Result<A, AskError> {
-                self.0.ask(query)
+                self.0.ask(query, None)
             }
-        }
 
-        /// A handle is a machine again, with coins of its own: somebody can stand in the middle
-        /// of it.
-        impl<Q, A> Machine for $Handle<Q, A> {
-            type Query = Q;
-            type Answer = A;
-
-            fn step(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<A, Fault> {
-                self.ask(query).map_err(fault_of)
+            /// Asks on behalf of a machine that others may stop.
+            pub(super) fn ask_for(&self, query: Q, coins: &Coins<'_>) -> Result<A, AskError> {
+                self.0.ask(query, coins.stops())
             }
         }
 
@@ -225,22 +224,11 @@ macro_rules! handle {
 handle!(Queryable, Arc, "Queryable");
 handle!(LocalQueryable, Rc, "LocalQueryable");
 
-/// What an inner handle's error is to whoever asks the outer machine.
-fn fault_of(error: AskError) -> Fault {
-    match error {
-        AskError::InvalidQuery(reason) => Fault::InvalidQuery(reason),
-        AskError::Busy => Fault::InvalidQuery("the inner machine is busy"),
-        AskError::Exhausted => Fault::Exhausted,
-        AskError::RoundLimit(rounds) => Fault::RoundLimit(rounds),
-        AskError::Failed | AskError::Closed | AskError::Frozen | AskError::Halted => Fault::Failed,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Mechanism;
-    use crate::queryable::{launch, launch_local};
+    use crate::machine::{CoinSource, Fault, Mechanism};
+    use crate::queryable::{Relay, launch, launch_local};
 
     /// Says whether the thread is inside an answer, and panics on demand.
     struct Witness;
@@ -296,7 +284,7 @@ mod tests {
         assert_eq!(outer.ask(Some(inner.clone())), Ok(true));
         assert!(!Answering::now());
         // A panic ends an answer too.
-        assert_eq!(inner.ask(None), Err(AskError::Failed));
+        assert_eq!(inner.ask(None), Err(AskError::Fault(Fault::Failed)));
         assert!(!Answering::now());
     }
 
@@ -306,12 +294,10 @@ mod tests {
         let inner = launch_local(&Inner, Arc::new(())).unwrap();
         assert_eq!(inner.ask(Some(())), Ok(true));
         assert!(!Answering::now());
-        assert_eq!(inner.clone().ask(None), Err(AskError::Failed));
+        assert_eq!(inner.clone().ask(None), Err(AskError::Fault(Fault::Failed)));
         assert_eq!(inner.ask(Some(())), Err(AskError::Closed));
         assert_eq!(
-            inner
-                .clone()
-                .step(Some(()), &mut SystemCoins::new().coins()),
+            Relay(inner.clone()).step(Some(()), &mut SystemCoins::new().coins()),
             Err(Fault::Failed)
         );
         assert!(!Answering::now());

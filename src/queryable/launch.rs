@@ -2,14 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{LocalQueryable, Queryable};
-use crate::account::ContinuationRule;
-use crate::compose::{
-    Child, Compositor, Discipline, FilterGate, Gate, Interactive, LaunchError, LaunchErrorOf,
-    Leash, Parts,
-};
-use crate::machine::{CoinSource, Fault, Machine, Mechanism, Released, SystemCoins};
-use crate::privacy::{Private, Relation};
+use super::{Child, LocalQueryable, Queryable};
+use crate::machine::{CoinSource, Fault, Machine, Mechanism, Public, StopToken, SystemCoins};
 
 /// Starts a mechanism on data, outside any compositor, and gives the handle to it.
 ///
@@ -19,32 +13,36 @@ use crate::privacy::{Private, Relation};
 ///
 /// # Errors
 ///
-/// The mechanism's fault.
-pub fn launch<D, M>(
-    mechanism: &M,
-    data: Arc<D>,
-) -> Result<<M::Machine as IntoHandle>::Handle, Fault>
+/// The mechanism's fault; [`Fault::InvalidQuery`] if it does not fit the public facts of the data.
+pub fn launch<D, M>(mechanism: &M, data: Arc<D>) -> Result<HandleOf<M, D>, Fault>
 where
     D: ?Sized,
     M: Mechanism<D, Machine: IntoHandle>,
 {
-    launch_held(mechanism, data, Leash::default())
+    launch_under(mechanism, data, &StopToken::default())
 }
 
-/// [`launch`] of something that can be stopped.
-pub(crate) fn launch_held<D, M>(
+/// [`launch`] of something that `token` stops: for frameworks whose closures get no
+/// [`Coins`](crate::machine::Coins), from which a machine learns on whose behalf it runs.
+///
+/// # Errors
+///
+/// As for [`launch`], and [`Fault::Stopped`] if the token is stopped already.
+pub fn launch_under<D, M>(
     mechanism: &M,
     data: Arc<D>,
-    leash: Leash,
-) -> Result<<M::Machine as IntoHandle>::Handle, Fault>
+    token: &StopToken,
+) -> Result<HandleOf<M, D>, Fault>
 where
     D: ?Sized,
     M: Mechanism<D, Machine: IntoHandle>,
 {
-    let mut coins = SystemCoins::new();
-    let child = Child::start(mechanism, &data, leash, &mut coins.coins())?;
-    M::Machine::open(child, coins).ok_or(Fault::Failed)
+    let (child, coins) = start(mechanism, &data, token)?;
+    M::Machine::into_handle(child, coins)
 }
+
+/// The handle to what mechanism `M` starts on data of type `D`.
+pub type HandleOf<M, D> = <<M as Mechanism<D>>::Machine as IntoHandle>::Handle;
 
 /// The handle to a machine `S` that stays on its thread.
 pub type LocalHandle<S> = LocalQueryable<<S as Machine>::Query, <S as Machine>::Answer>;
@@ -53,115 +51,65 @@ pub type LocalHandle<S> = LocalQueryable<<S as Machine>::Query, <S as Machine>::
 ///
 /// # Errors
 ///
-/// The mechanism's fault.
+/// As for [`launch`].
 pub fn launch_local<D, M, S>(mechanism: &M, data: Arc<D>) -> Result<LocalHandle<S>, Fault>
 where
     D: ?Sized,
     M: Mechanism<D, Machine = S>,
     S: Machine + 'static,
 {
-    let mut coins = SystemCoins::new();
-    let child = Child::root(mechanism, &data, &mut coins.coins())?;
+    let (child, coins) = start(mechanism, &data, &StopToken::default())?;
     Ok(LocalQueryable::new(child, coins))
 }
 
-/// What can be handed out to an analyst.
+fn start<D: ?Sized, M: Mechanism<D>>(
+    mechanism: &M,
+    data: &Arc<D>,
+    token: &StopToken,
+) -> Result<(Child<M::Machine>, SystemCoins), Fault> {
+    mechanism
+        .check(Public::of(&**data))
+        .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
+    let mut coins = SystemCoins::new();
+    let child = Child::start(mechanism, data, token.clone(), &mut coins.coins())?;
+    Ok((child, coins))
+}
+
+pub(crate) mod sealed {
+    /// Only this crate knows how to make handles.
+    pub trait Sealed {}
+}
+
+/// A machine of which a handle can be made.
 ///
-/// Machines become [`Queryable`]s; compositors are handles already.
+/// A [`Machine`] becomes a [`Queryable`], the machine of a filter or an odometer becomes a
+/// [`RunningFilter`](crate::compose::RunningFilter) or a
+/// [`RunningOdometer`](crate::compose::RunningOdometer). Handles themselves are not on the list:
+/// there is one way, from machine to handle, so that nobody turns a handle into another one that
+/// escapes whoever may stop the first.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be handed out to an analyst",
-    note = "a handle can be sent between threads: what it holds must be a `Machine` that is `Send`",
-    note = "one that is not `Send` can be launched with `launch_local`, and stays on its thread"
+    message = "`{Self}` is not a machine that can be handed out to an analyst",
+    note = "a handle can be sent between threads: what it is made of must be a `Machine` that is \
+            `Send`",
+    note = "one that is not `Send` can be launched with `launch_local`, and stays on its thread",
+    note = "a mechanism that starts a handle which exists already cannot be launched: put it into \
+            a `Relay`, which obeys whoever may stop it"
 )]
-pub trait IntoHandle: Sized {
+pub trait IntoHandle: sealed::Sealed + Sized {
     /// The handle.
     type Handle;
 
-    /// Turns a child into a handle; `None` if it has failed already.
+    /// Turns a child into a handle.
     #[doc(hidden)]
-    fn open(child: Child<Self>, coins: SystemCoins) -> Option<Self::Handle>;
+    fn into_handle(child: Child<Self>, coins: SystemCoins) -> Result<Self::Handle, Fault>;
 }
+
+impl<S: Machine + Send + 'static> sealed::Sealed for S {}
 
 impl<S: Machine + Send + 'static> IntoHandle for S {
     type Handle = Queryable<S::Query, S::Answer>;
 
-    fn open(child: Child<Self>, coins: SystemCoins) -> Option<Self::Handle> {
-        Some(Queryable::new(child, coins))
-    }
-}
-
-impl<D: ?Sized, G: Gate, R, X> IntoHandle for Compositor<D, G, R, X> {
-    type Handle = Self;
-
-    fn open(child: Child<Self>, _coins: SystemCoins) -> Option<Self> {
-        let (compositor, leash) = child.into_parts()?;
-        Some(compositor.on_leash(leash))
-    }
-}
-
-impl<K: Ord, D: ?Sized, F: ContinuationRule, R, X> IntoHandle
-    for Parts<K, Compositor<D, FilterGate<F>, R, X>>
-{
-    type Handle = Self;
-
-    fn open(child: Child<Self>, _coins: SystemCoins) -> Option<Self> {
-        let (parts, leash) = child.into_parts()?;
-        Some(parts.on_leash(&leash))
-    }
-}
-
-impl<D, G, R, X> Compositor<D, G, R, X>
-where
-    D: ?Sized,
-    G: Gate,
-    R: Relation,
-    X: Discipline,
-{
-    /// Launches a mechanism and gives the handle to it: a [`Queryable`], or the running compositor
-    /// where the mechanism is one.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
-    pub fn launch<M>(
-        &self,
-        mechanism: &M,
-    ) -> Result<<M::Machine as IntoHandle>::Handle, LaunchErrorOf<G>>
-    where
-        M: Mechanism<D, Machine: IntoHandle> + Private<G::Measure, R>,
-        X: Interactive,
-    {
-        let mut coins = SystemCoins::new();
-        let child = self.launch_with(mechanism, &mut coins.coins())?;
-        M::Machine::open(child, coins).ok_or(LaunchError::Failed)
-    }
-
-    /// [`launch`](Self::launch) for a machine that cannot be sent to another thread: the handle
-    /// stays on this one.
-    ///
-    /// # Errors
-    ///
-    /// As for [`launch`](Self::launch).
-    pub fn launch_local<M, S>(&self, mechanism: &M) -> Result<LocalHandle<S>, LaunchErrorOf<G>>
-    where
-        M: Mechanism<D, Machine = S> + Private<G::Measure, R>,
-        S: Machine + 'static,
-        X: Interactive,
-    {
-        let mut coins = SystemCoins::new();
-        let child = self.launch_with(mechanism, &mut coins.coins())?;
-        Ok(LocalQueryable::new(child, coins))
-    }
-
-    /// Launches a non-interactive mechanism and gives its answer.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
-    pub fn release<M, A>(&self, mechanism: &M) -> Result<A, LaunchErrorOf<G>>
-    where
-        M: Mechanism<D, Machine = Released<A>> + Private<G::Measure, R>,
-    {
-        self.release_with(mechanism, &mut SystemCoins::new().coins())
+    fn into_handle(child: Child<Self>, coins: SystemCoins) -> Result<Self::Handle, Fault> {
+        Ok(Queryable::new(child, coins))
     }
 }

@@ -1,13 +1,24 @@
 //! What an analyst holds: handles, and how to get them.
 //!
-//! [`launch`] starts a mechanism on data; on the compositor that comes back, `launch` gives
-//! further handles and `release` gives answers. A handle to an interactive mechanism is a
-//! [`Queryable`]; for one that cannot leave its thread, `launch_local` gives a [`LocalQueryable`].
+//! Every running thing has two forms. The *machine* is owned, takes explicit coins and can be
+//! inspected; it is what authors of machines embed and what `verify` explores. The *handle* is
+//! shared, can be sent between threads and draws from the operating system; it is what an analyst
+//! gets. [`launch`] makes handles out of machines, and nothing makes machines out of handles: a
+//! handle inside a machine is a [`Relay`], which still obeys whoever may stop the handle.
+//!
+//! A handle to an interactive mechanism is a [`Queryable`]; for one that cannot leave its thread,
+//! `launch_local` gives a [`LocalQueryable`]. The handles to running filters and odometers are in
+//! [`compose`](crate::compose).
 
+mod child;
+mod error;
 mod handle;
 mod launch;
+mod relay;
 
+pub use child::Child;
+pub use error::AskError;
 pub use handle::{LocalQueryable, Queryable};
-#[cfg(feature = "opendp")]
-pub(crate) use launch::launch_held;
-pub use launch::{IntoHandle, LocalHandle, launch, launch_local};
+pub(crate) use launch::sealed;
+pub use launch::{HandleOf, IntoHandle, LocalHandle, launch, launch_local, launch_under};
+pub use relay::Relay;

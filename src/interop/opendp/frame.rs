@@ -29,37 +29,47 @@ use ::opendp::measures::MaxDivergence;
 use ::opendp::metrics::DiscreteDistance;
 
 use super::error;
-use crate::compose::{Cut, Leash, guarded};
-use crate::machine::Fault;
+use crate::machine::{Coins, Fault, Stop, StopToken, guarded};
 
 /// Where the OpenDP code of one child runs.
 #[derive(Default)]
 pub(super) struct Frame {
-    /// Cut when the run is over, or when the child is stopped in the middle of it.
-    leash: Rc<RefCell<Leash>>,
+    /// Stopped when the run is over, or when the child is stopped in the middle of it.
+    token: Rc<RefCell<StopToken>>,
+}
+
+thread_local! {
+    /// The token of the frame that runs on this thread: OpenDP's closures get no context.
+    static IN_FORCE: RefCell<StopToken> = RefCell::default();
+}
+
+/// What stops that which is launched by OpenDP's code on this thread.
+pub(super) fn in_force() -> StopToken {
+    IN_FORCE.with_borrow(StopToken::clone)
 }
 
 impl Frame {
-    /// Runs OpenDP's code. Of an error or a panic nothing is left but the fact: OpenDP's messages
-    /// may have data in them.
+    /// Runs OpenDP's code on behalf of whoever `coins` belong to. Of an error or a panic nothing is
+    /// left but the fact: OpenDP's messages may have data in them.
     pub(super) fn run<T: 'static>(
         &self,
+        coins: &Coins<'_>,
         code: impl FnOnce() -> Fallible<T> + 'static,
     ) -> Result<T, Fault> {
-        let (leash, knife) = Leash::held().extended();
-        self.leash.replace(leash.clone());
-        let held = leash.hold();
+        let (token, stopper) = coins.token().extended();
+        self.token.replace(token.clone());
+        let outer = IN_FORCE.replace(token);
         let result = guarded(|| wrapped(self.hook(), code).map_err(|_| Fault::Failed));
-        drop(held);
-        knife.cut(Cut::Frozen);
+        IN_FORCE.set(outer);
+        stopper.stop(Stop::Frozen);
         result
     }
 
     /// Permits questions while the frame runs, to what is made inside and to what that makes.
     fn hook(&self) -> Wrapper {
-        let leash = Rc::clone(&self.leash);
+        let token = Rc::clone(&self.token);
         Wrapper::new_recursive_pre_hook(move || {
-            let permitted = leash.borrow().check();
+            let permitted = token.borrow().check();
             permitted.map_err(|_| error::function("asked from outside"))
         })
     }

@@ -6,16 +6,14 @@ use std::sync::Arc;
 use ::opendp::core::{Domain, Function, Measurement, Metric, MetricSpace, PrivacyMap};
 use ::opendp::error::Fallible;
 
-use super::{Embeddable, Member, Reaches, error};
-use crate::compose::Leash;
+use super::{Embeddable, Member, Reaches, error, frame};
 use crate::machine::Mechanism;
 use crate::privacy::Private;
-use crate::queryable::{IntoHandle, launch_held};
+use crate::queryable::{HandleOf, IntoHandle, launch_under};
 
 /// An OpenDP measurement that starts a mechanism `M` of this crate and emits its handle.
-pub type Embedded<DI, MI, Me, M> = Measurement<DI, MI, <Me as Embeddable>::OpenDp, HandleOf<M, DI>>;
-
-type HandleOf<M, DI> = <<M as Mechanism<Member<DI>>>::Machine as IntoHandle>::Handle;
+pub type Embedded<DI, MI, Me, M> =
+    Measurement<DI, MI, <Me as Embeddable>::OpenDp, HandleOf<M, Member<DI>>>;
 
 /// An OpenDP measurement that, when it is invoked, starts an interactive mechanism of this crate, a
 /// [`Filter`](crate::compose::Filter) above all, and emits its handle.
@@ -69,7 +67,7 @@ where
         Function::new_fallible(move |value: &DI::Carrier| {
             let member = Member::new(members.clone(), value.clone());
             let member = member.map_err(|_| error::function("the data is not in the domain"))?;
-            launch_held(&*started, Arc::new(member), Leash::held())
+            launch_under(&*started, Arc::new(member), &frame::in_force())
                 .map_err(|_| error::function("the mechanism did not start"))
         }),
         PrivacyMap::new_fallible(move |d_in: &MI::Distance| {
@@ -77,7 +75,7 @@ where
                 .and_then(|distance| mechanism.loss_at(&measure, distance))
                 .map_err(|unknown| error::map(unknown.0))?;
             if !measure.is_valid(&loss) {
-                return Err(error::map("the stated loss is not one of the measure"));
+                return Err(error::map("the stated loss does not belong to the measure"));
             }
             Ok(measure.distance(&loss))
         }),

@@ -8,15 +8,15 @@ use ::opendp::interactive::Queryable as OpenDpQueryable;
 
 use super::frame::Frame;
 use super::{Counterpart, Member, Value, Within};
-use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
+use crate::machine::{Coins, Fault, Machine, Mechanism, Public, Released, Unsuitable};
 use crate::privacy::{Distance, Measure, Private, UnknownLoss};
 
 /// An OpenDP measurement, to be launched by a compositor of this crate.
 ///
 /// One that releases a plain [`Value`] is non-interactive: it is
-/// [`release`](crate::compose::Compositor::release)d. One that emits an OpenDP queryable is
+/// [`release`](crate::compose::RunningFilter::release)d. One that emits an OpenDP queryable is
 /// interactive: it is launched with
-/// [`launch_local`](crate::compose::Compositor::launch_local), because OpenDP's queryables cannot
+/// [`launch_local`](crate::compose::RunningFilter::launch_local), because OpenDP's queryables cannot
 /// leave their thread, and every question to the handle is one to the queryable.
 ///
 /// The compositor runs on a [`Member`] of the measurement's domain, under a relation that knows
@@ -24,7 +24,7 @@ use crate::privacy::{Distance, Measure, Private, UnknownLoss};
 /// distance that the compositor wants to know of, before the data is touched; what it says is taken
 /// at its word and rounded up. A map that fails, or says what is no loss (negative, NaN, infinite,
 /// more than can be held), is an [`UnknownLoss`]: nothing is charged. A measurement on another
-/// domain than that of the data fails, and is charged.
+/// domain than that of the data is refused, and not charged.
 ///
 /// Postprocessing that talks to a queryable inside gets no more from it once the child is frozen:
 /// in a sequential or non-interactive compositor, by the next launch, on whatever thread. The
@@ -57,20 +57,28 @@ impl<DI: Domain, MI: Metric, MO: OpenDpMeasure, TO> Measured<DI, MI, MO, TO> {
         Self(measurement)
     }
 
-    fn invoke(&self, data: &Arc<Member<DI>>, frame: &Frame) -> Result<TO, Fault>
+    fn invoke(&self, data: &Arc<Member<DI>>, coins: &Coins<'_>, frame: &Frame) -> Result<TO, Fault>
     where
         DI: 'static,
         DI::Carrier: 'static,
         TO: 'static,
     {
-        // Both are public.
-        if self.0.input_domain != *data.domain() {
-            return Err(Fault::InvalidQuery(
-                "the measurement is on another domain than the data",
-            ));
-        }
+        // Compositors have asked this before; whoever embeds the mechanism may not have.
+        self.fits(data.domain())
+            .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
         let (function, data) = (self.0.function.clone(), Arc::clone(data));
-        frame.run(move || function.eval(data.value()))
+        frame.run(coins, move || function.eval(data.value()))
+    }
+
+    /// Both domains are public.
+    fn fits(&self, domain: &DI) -> Result<(), Unsuitable> {
+        if self.0.input_domain == *domain {
+            Ok(())
+        } else {
+            Err(Unsuitable(
+                "the measurement is on another domain than the data",
+            ))
+        }
     }
 }
 
@@ -104,8 +112,12 @@ where
 {
     type Machine = Released<TO>;
 
-    fn start(&self, data: &Arc<Member<DI>>, _: &mut Coins<'_>) -> Result<Released<TO>, Fault> {
-        self.invoke(data, &Frame::default()).map(Released)
+    fn start(&self, data: &Arc<Member<DI>>, coins: &mut Coins<'_>) -> Result<Released<TO>, Fault> {
+        self.invoke(data, coins, &Frame::default()).map(Released)
+    }
+
+    fn check(&self, data: Public<'_, Member<DI>>) -> Result<(), Unsuitable> {
+        self.fits(data.facts())
     }
 }
 
@@ -119,10 +131,14 @@ where
 {
     type Machine = Asked<Q, A>;
 
-    fn start(&self, data: &Arc<Member<DI>>, _: &mut Coins<'_>) -> Result<Asked<Q, A>, Fault> {
+    fn start(&self, data: &Arc<Member<DI>>, coins: &mut Coins<'_>) -> Result<Asked<Q, A>, Fault> {
         let frame = Frame::default();
-        let queryable = self.invoke(data, &frame)?;
+        let queryable = self.invoke(data, coins, &frame)?;
         Ok(Asked { queryable, frame })
+    }
+
+    fn check(&self, data: Public<'_, Member<DI>>) -> Result<(), Unsuitable> {
+        self.fits(data.facts())
     }
 }
 
@@ -137,9 +153,9 @@ impl<Q: 'static, A: Value> Machine for Asked<Q, A> {
     type Query = Q;
     type Answer = A;
 
-    fn step(&mut self, query: Q, _: &mut Coins<'_>) -> Result<A, Fault> {
+    fn step(&mut self, query: Q, coins: &mut Coins<'_>) -> Result<A, Fault> {
         let mut queryable = self.queryable.clone();
-        self.frame.run(move || queryable.eval(&query))
+        self.frame.run(coins, move || queryable.eval(&query))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use ::opendp::core::Domain;
 use thiserror::Error;
 
-use crate::compose::{Compositor, Gate};
+use crate::machine::PublicFacts;
 
 /// Data, and the OpenDP domain that it is a member of.
 ///
@@ -14,8 +14,8 @@ use crate::compose::{Compositor, Gate};
 /// data says once which domain it is a member of, and it is checked before anything is launched;
 /// from then on, only measurements on that very domain start.
 ///
-/// The domain is public, like the neighbouring relation: analysts read it from the compositor
-/// ([`Compositor::domain`]) and build their measurements on it. Do not compute it from the data,
+/// The domain is public, like the neighbouring relation: analysts read it from the handle
+/// ([`facts`](crate::compose::RunningFilter::facts)) and build their measurements on it. Do not compute it from the data,
 /// unless that is public too.
 ///
 /// What works on rows (`AsRef<[Row]>`) works on a member as it does on its value.
@@ -82,12 +82,12 @@ impl<DI: Domain> fmt::Debug for Member<DI> {
     }
 }
 
-/// What is public about the data.
-impl<DI: Domain, G: Gate, R, X> Compositor<Member<DI>, G, R, X> {
-    /// The OpenDP domain that the data is a member of.
-    #[must_use]
-    pub fn domain(&self) -> &DI {
-        self.data().domain()
+/// The domain is public.
+impl<DI: Domain> PublicFacts for Member<DI> {
+    type Facts = DI;
+
+    fn facts(&self) -> &DI {
+        &self.domain
     }
 }
 

@@ -15,7 +15,7 @@
 //!   compile.
 //! - What comes out is a plain [`Value`], or an OpenDP queryable whose answers are. Queryables of
 //!   OpenDP's stay on their thread: they are launched with
-//!   [`launch_local`](crate::compose::Compositor::launch_local).
+//!   [`launch_local`](crate::compose::RunningFilter::launch_local).
 //!
 //! # Setting up
 //!
@@ -48,7 +48,7 @@
 //! let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), data)?;
 //!
 //! // The analyst builds a measurement on it; its privacy map says 1/2 for one row more or less.
-//! let count = make_count(filter.domain().clone(), SymmetricDistance)?;
+//! let count = make_count(filter.facts().clone(), SymmetricDistance)?;
 //! let number = AtomDomain::<i64>::default();
 //! let noise = make_laplace(number, AbsoluteDistance::default(), 2.0, None)?;
 //! let count = Measured::<_, _, MaxDivergence, _>::new((count >> noise)?);

@@ -10,6 +10,8 @@ pub struct ApproxDp;
 impl Measure for ApproxDp {
     type Loss = EpsilonDelta;
 
+    const CALLS_BACK: bool = false;
+
     fn zero(&self) -> EpsilonDelta {
         EpsilonDelta::default()
     }

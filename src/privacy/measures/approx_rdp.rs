@@ -38,6 +38,8 @@ impl ApproxRdp {
 impl Measure for ApproxRdp {
     type Loss = EpsilonDelta;
 
+    const CALLS_BACK: bool = false;
+
     fn zero(&self) -> EpsilonDelta {
         EpsilonDelta::default()
     }

@@ -12,6 +12,8 @@ pub struct ApproxZCdp;
 impl Measure for ApproxZCdp {
     type Loss = RhoDelta;
 
+    const CALLS_BACK: bool = false;
+
     fn zero(&self) -> RhoDelta {
         RhoDelta::default()
     }

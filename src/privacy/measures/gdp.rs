@@ -11,6 +11,8 @@ pub struct Gdp;
 impl Measure for Gdp {
     type Loss = Mu;
 
+    const CALLS_BACK: bool = false;
+
     fn zero(&self) -> Mu {
         Mu::ZERO
     }

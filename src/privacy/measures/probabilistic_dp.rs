@@ -13,6 +13,8 @@ pub struct ProbabilisticDp;
 impl Measure for ProbabilisticDp {
     type Loss = EpsilonDelta;
 
+    const CALLS_BACK: bool = false;
+
     fn zero(&self) -> EpsilonDelta {
         EpsilonDelta::default()
     }

@@ -8,6 +8,8 @@ pub struct PureDp;
 impl Measure for PureDp {
     type Loss = Epsilon;
 
+    const CALLS_BACK: bool = false;
+
     fn zero(&self) -> Epsilon {
         Epsilon::ZERO
     }

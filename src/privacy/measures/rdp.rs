@@ -32,6 +32,8 @@ impl Rdp {
 impl Measure for Rdp {
     type Loss = Epsilon;
 
+    const CALLS_BACK: bool = false;
+
     fn zero(&self) -> Epsilon {
         Epsilon::ZERO
     }

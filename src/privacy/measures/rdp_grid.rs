@@ -156,6 +156,8 @@ impl fmt::Display for RdpCurve {
 impl Measure for RdpGrid {
     type Loss = RdpCurve;
 
+    const CALLS_BACK: bool = false;
+
     fn zero(&self) -> RdpCurve {
         self.filled(self.orders.iter().map(|_| Epsilon::ZERO).collect())
     }

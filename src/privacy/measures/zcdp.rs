@@ -9,6 +9,8 @@ pub struct ZCdp;
 impl Measure for ZCdp {
     type Loss = Rho;
 
+    const CALLS_BACK: bool = false;
+
     fn zero(&self) -> Rho {
         Rho::ZERO
     }

@@ -1,0 +1,172 @@
+//! Where the decision about a launch is made.
+
+use super::LaunchError;
+use crate::machine::{Mechanism, Public, Unsuitable, guarded};
+use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
+
+pub(super) mod sealed {
+    /// See [`Gate`](super::Gate).
+    pub trait Sealed {}
+}
+
+/// The part of a compositor that knows what has been spent, and decides.
+///
+/// It decides from public values only, its own and what the mechanism costs, by the pure function
+/// of a rule or an accumulator. A launch that is not admitted changes nothing, unless it halts.
+///
+/// Sealed: [`FilterGate`](super::FilterGate), [`OdometerGate`](super::OdometerGate) and
+/// [`TimeUniformGate`](super::TimeUniformGate) are all there are. A theorem of one's own enters as a
+/// [`ContinuationRule`](crate::account::ContinuationRule) or an
+/// [`Accumulator`](crate::account::Accumulator), which are open. A store that keeps the budget
+/// needs no gate of its own either: it decides on a copy, and puts the copy in place of the gate
+/// unless another launch came first, as the handle does for rules of others.
+pub trait Gate: sealed::Sealed + Clone + Send + Sync + 'static {
+    /// In which children state their losses.
+    type Children: Measure;
+    /// In which the whole is measured.
+    type Whole: Measure;
+
+    /// Whether the rule inside is somebody else's, and so may call back.
+    #[doc(hidden)]
+    const CALLS_BACK: bool;
+
+    /// Decides on a launch and charges it, all or nothing.
+    #[doc(hidden)]
+    fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>>;
+
+    /// Whether a launch that is not admitted may ever stop the children.
+    #[doc(hidden)]
+    fn may_halt(&self) -> bool {
+        false
+    }
+
+    /// Whether an earlier refusal has ended everything.
+    #[doc(hidden)]
+    fn is_halted(&self) -> bool {
+        false
+    }
+}
+
+/// What a mechanism costs, in the children's measure of a gate.
+pub(super) type PriceOf<G> = Price<LossOf<<G as Gate>::Children>>;
+
+/// Why a gate admits no launch.
+pub(super) type LaunchErrorOf<G> =
+    LaunchError<LossOf<<G as Gate>::Children>, LossOf<<G as Gate>::Whole>>;
+
+type LossOf<Me> = <Me as Measure>::Loss;
+
+/// The same behind a pointer: it is large, and most launches are admitted.
+pub(super) type DenialOf<G> = Box<LaunchErrorOf<G>>;
+
+/// What a compositor asks mechanisms for: their loss under one measure, at one or more distances.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Terms<Me> {
+    pub(super) measure: Me,
+    pub(super) first: Distance,
+    pub(super) further: Box<[Distance]>,
+}
+
+/// What a mechanism costs: its loss at each distance of the [`Terms`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Price<L> {
+    pub(super) first: L,
+    pub(super) further: Vec<L>,
+}
+
+impl<L> From<L> for Price<L> {
+    fn from(loss: L) -> Self {
+        Self {
+            first: loss,
+            further: Vec::new(),
+        }
+    }
+}
+
+impl<Me: Measure> Terms<Me> {
+    /// A loss at one distance.
+    pub(super) fn at(measure: Me, distance: Distance) -> Self {
+        Self {
+            measure,
+            first: distance,
+            further: Box::default(),
+        }
+    }
+
+    /// Asks a mechanism whether it fits the data, and what it costs. This is the mechanism's own
+    /// code: no lock is held, and whoever calls looks afterwards whether it may still go on.
+    pub(super) fn price<D, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
+    where
+        D: ?Sized,
+        M: Mechanism<D> + Private<Me, R>,
+        R: Relation,
+    {
+        let mut price = None;
+        // Written where it stays: what is returned through a guard is copied once more.
+        let asked = guarded(|| {
+            price = Some(self.ask(mechanism, data));
+            Ok(())
+        });
+        match (asked, price) {
+            (Ok(()), Some(price)) => price,
+            _ => Err(UnknownLoss("the mechanism failed to state its loss").into()),
+        }
+    }
+
+    fn ask<D, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
+    where
+        D: ?Sized,
+        M: Mechanism<D> + Private<Me, R>,
+        R: Relation,
+    {
+        mechanism.check(Public::of(data))?;
+        let at = |distance| valid(&self.measure, mechanism.loss_at(&self.measure, distance)?);
+        let first = at(self.first)?;
+        if self.further.is_empty() {
+            return Ok(first.into());
+        }
+        let further = self.further.iter().map(|distance| at(*distance));
+        Ok(Price {
+            first,
+            further: further.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// Why a mechanism has no price.
+pub(super) enum NoPrice {
+    Unsuitable(Unsuitable),
+    UnknownLoss(UnknownLoss),
+}
+
+impl From<Unsuitable> for NoPrice {
+    fn from(unsuitable: Unsuitable) -> Self {
+        Self::Unsuitable(unsuitable)
+    }
+}
+
+impl From<UnknownLoss> for NoPrice {
+    fn from(unknown: UnknownLoss) -> Self {
+        Self::UnknownLoss(unknown)
+    }
+}
+
+impl<C, W> From<NoPrice> for Box<LaunchError<C, W>> {
+    fn from(reason: NoPrice) -> Self {
+        Self::new(match reason {
+            NoPrice::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
+            NoPrice::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
+        })
+    }
+}
+
+/// The loss, if it belongs to the measure.
+pub(super) fn valid<Me: Measure>(measure: &Me, loss: Me::Loss) -> Result<Me::Loss, UnknownLoss> {
+    if measure.is_valid(&loss) {
+        Ok(loss)
+    } else {
+        Err(UnknownLoss(
+            "the stated loss does not belong to the measure",
+        ))
+    }
+}

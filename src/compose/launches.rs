@@ -1,0 +1,174 @@
+//! Admitting launches, and stopping what was launched.
+
+use std::sync::Arc;
+
+use super::gate::{DenialOf, Gate, PriceOf};
+use super::{Discipline, LaunchError};
+use crate::machine::{Coins, Fault, Mechanism, Released, Stop, StopToken, Stopper, guarded};
+use crate::queryable::Child;
+
+/// A launch that was admitted: charged, and not yet started.
+///
+/// A compositor's `launch` is two steps, to admit and to start. Whoever runs the mechanism
+/// elsewhere, in another process say, does the first and keeps the ticket: its token says whether
+/// the compositor has stopped the child meanwhile.
+#[derive(Debug)]
+#[must_use = "the launch is charged already"]
+pub struct Ticket {
+    token: StopToken,
+}
+
+impl Ticket {
+    /// Starts the mechanism that was admitted, with these coins.
+    ///
+    /// # Errors
+    ///
+    /// The mechanism's fault; [`Fault::Stopped`] if it was stopped since it was admitted.
+    pub fn start<D: ?Sized, M: Mechanism<D> + ?Sized>(
+        self,
+        mechanism: &M,
+        data: &Arc<D>,
+        coins: &mut Coins<'_>,
+    ) -> Result<Child<M::Machine>, Fault> {
+        Child::start(mechanism, data, self.token, coins)
+    }
+
+    /// Starts a mechanism that answers once: there is nothing left to stop afterwards.
+    #[inline]
+    pub(super) fn release<D: ?Sized, A, M: Mechanism<D, Machine = Released<A>> + ?Sized>(
+        &self,
+        mechanism: &M,
+        data: &Arc<D>,
+        coins: &mut Coins<'_>,
+    ) -> Result<A, Fault> {
+        let Released(answer) = Child::run(mechanism, data, &self.token, coins)?;
+        Ok(answer)
+    }
+
+    /// Says whether the child has been stopped.
+    #[must_use]
+    pub fn token(&self) -> &StopToken {
+        &self.token
+    }
+}
+
+/// What has been launched: the gate, and what stops the children.
+#[derive(Debug)]
+pub(super) struct Launches<G> {
+    pub(super) gate: G,
+    /// Counts how often the gate was replaced.
+    version: u64,
+    /// Above every child's token.
+    base: StopToken,
+    /// Where the gate may halt: a token above every child's, and what stops it.
+    halting: Option<(StopToken, Stopper)>,
+    /// Where a launch freezes the earlier child: what stops the latest.
+    latest: Option<Stopper>,
+}
+
+impl<G: Gate> Launches<G> {
+    pub(super) fn new(gate: G) -> Self {
+        let base = StopToken::default();
+        Self {
+            version: 0,
+            halting: gate.may_halt().then(|| base.extended()),
+            latest: None,
+            gate,
+            base,
+        }
+    }
+
+    /// Puts everything that is launched from now on below `base`. What was launched before is
+    /// stopped: nobody else could do so any more.
+    pub(super) fn rebase(&mut self, base: &StopToken) {
+        let halting = self.gate.may_halt().then(|| base.extended());
+        if let Some((_, stopper)) = std::mem::replace(&mut self.halting, halting) {
+            stopper.stop(Stop::Frozen);
+        }
+        if let Some(stopper) = self.latest.take() {
+            stopper.stop(Stop::Frozen);
+        }
+        self.base = base.clone();
+    }
+
+    /// Decides on a launch by the rule in place, and carries it out.
+    #[inline]
+    pub(super) fn admit<X: Discipline>(
+        &mut self,
+        price: &PriceOf<G>,
+    ) -> Result<Ticket, DenialOf<G>> {
+        let admitted = admit(&mut self.gate, price);
+        self.carry_out::<X>(admitted)
+    }
+
+    /// A copy of the gate, to decide with elsewhere.
+    pub(super) fn copy(&self) -> Copy<G> {
+        Copy {
+            gate: self.gate.clone(),
+            version: self.version,
+        }
+    }
+
+    /// Puts a copy that has decided in place of the gate, and carries the decision out; `None` if
+    /// there is another gate since the copy was made. What the gate was is left in the copy, to be
+    /// dropped elsewhere.
+    pub(super) fn put_back<X: Discipline>(
+        &mut self,
+        copy: &mut Copy<G>,
+        admitted: Result<(), DenialOf<G>>,
+    ) -> Option<Result<Ticket, DenialOf<G>>> {
+        if copy.version != self.version {
+            return None;
+        }
+        std::mem::swap(&mut self.gate, &mut copy.gate);
+        Some(self.carry_out::<X>(admitted))
+    }
+
+    #[inline]
+    fn carry_out<X: Discipline>(
+        &mut self,
+        admitted: Result<(), DenialOf<G>>,
+    ) -> Result<Ticket, DenialOf<G>> {
+        self.version += 1;
+        if let Err(denial) = admitted {
+            if let Some((_, stopper)) = &self.halting
+                && self.gate.is_halted()
+            {
+                stopper.stop(Stop::Halted);
+            }
+            return Err(denial);
+        }
+        Ok(self.ticket::<X>())
+    }
+
+    /// A token for one more child.
+    fn ticket<X: Discipline>(&mut self) -> Ticket {
+        let above = match &self.halting {
+            Some((token, _)) => token,
+            None => &self.base,
+        };
+        if !X::FREEZES {
+            return Ticket {
+                token: above.clone(),
+            };
+        }
+        let (token, stopper) = above.extended();
+        if let Some(earlier) = self.latest.replace(stopper) {
+            earlier.stop(Stop::Frozen);
+        }
+        Ticket { token }
+    }
+}
+
+/// A gate taken out, and which it was.
+pub(super) struct Copy<G> {
+    pub(super) gate: G,
+    version: u64,
+}
+
+/// Asks a gate for its decision. A rule may be anybody's, and may panic: then nothing has changed,
+/// because the gate puts the next rule in place only when it has it.
+#[inline]
+pub(super) fn admit<G: Gate>(gate: &mut G, price: &PriceOf<G>) -> Result<(), DenialOf<G>> {
+    guarded(|| Ok(gate.admit(price))).unwrap_or_else(|_| Err(LaunchError::RuleFailed.into()))
+}

@@ -1,0 +1,323 @@
+//! What the handles to running compositors have in common.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use super::gate::{DenialOf, Gate, PriceOf, Terms};
+use super::launches::{Copy, Launches, admit};
+use super::{CompositorMachine, Discipline, LaunchError, Ticket};
+use crate::machine::{
+    CoinSource, Fault, Mechanism, PublicFacts, Released, StopToken, SystemCoins, discard, guarded,
+};
+use crate::privacy::{Private, Relation};
+use crate::queryable::Child;
+
+/// A compositor that is shared: a [`CompositorMachine`] taken apart, with what changes behind a
+/// lock.
+///
+/// The lock is held to read the gate and to replace it, never while code of others runs. A launch
+/// under a rule of somebody else's copies the gate, decides outside, and comes back with the next
+/// gate; if another launch came first, it decides anew. So a rule that reads its own filter does
+/// not wait for itself, and a store that keeps the budget elsewhere can do the same. The rules of
+/// this crate call nobody, and decide under the lock: that saves one turn of it.
+pub(super) struct Running<D: ?Sized, G: Gate, R, X> {
+    shared: Arc<Shared<D, G>>,
+    /// Of whoever launched it. Kept beside the lock, so that a check takes none.
+    token: StopToken,
+    types: PhantomData<fn() -> (R, X)>,
+}
+
+struct Shared<D: ?Sized, G: Gate> {
+    terms: Terms<G::Children>,
+    launches: Mutex<Launches<G>>,
+    /// `None` only while it is dropped.
+    data: Option<Arc<D>>,
+}
+
+/// The data's own `drop` may panic. Analysts drop handles, and must not see with what.
+impl<D: ?Sized, G: Gate> Drop for Shared<D, G> {
+    fn drop(&mut self) {
+        discard(self.data.take());
+    }
+}
+
+impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
+    /// The handle to a machine that was launched.
+    pub(super) fn new(child: Child<CompositorMachine<D, G, R, X>>) -> Result<Self, Fault> {
+        let (machine, token) = child.into_parts().ok_or(Fault::Failed)?;
+        Ok(Self::of(machine, token))
+    }
+
+    /// The handle to a machine that `token` stops.
+    pub(super) fn of(machine: CompositorMachine<D, G, R, X>, token: StopToken) -> Self {
+        let CompositorMachine {
+            data,
+            terms,
+            mut launches,
+            ..
+        } = machine;
+        launches.rebase(&token);
+        Self {
+            shared: Arc::new(Shared {
+                terms,
+                launches: Mutex::new(launches),
+                data: Some(data),
+            }),
+            token,
+            types: PhantomData,
+        }
+    }
+
+    fn launches(&self) -> MutexGuard<'_, Launches<G>> {
+        lock(&self.shared.launches)
+    }
+
+    /// Reads what is public, which is always possible.
+    pub(super) fn read<T>(&self, read: impl FnOnce(&G) -> T) -> T {
+        if G::CALLS_BACK {
+            return read(&self.copy().gate);
+        }
+        read(&self.launches().gate)
+    }
+
+    /// The gate of somebody else's rule as it is now.
+    fn copy(&self) -> Copy<G> {
+        let launches = self.launches();
+        let _copying = Copying::begin();
+        launches.copy()
+    }
+
+    pub(super) fn terms(&self) -> &Terms<G::Children> {
+        &self.shared.terms
+    }
+
+    /// Whether an ancestor has stopped it.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.token.check().is_err()
+    }
+
+    /// What is public about the data.
+    pub(super) fn facts(&self) -> &D::Facts
+    where
+        D: PublicFacts,
+    {
+        match &self.shared.data {
+            Some(data) => data.facts(),
+            // It is taken out when the last handle is dropped, and this is a handle.
+            None => unreachable!("a handle has its data"),
+        }
+    }
+
+    /// Decides, charges, starts, in this order.
+    pub(super) fn start<M>(
+        &self,
+        mechanism: &M,
+    ) -> Result<(Child<M::Machine>, SystemCoins), DenialOf<G>>
+    where
+        M: Mechanism<D> + Private<G::Children, R>,
+        R: Relation,
+        X: Discipline,
+    {
+        let (ticket, data) = self.admit_mechanism(mechanism)?;
+        let mut coins = SystemCoins::new();
+        let child = ticket.start(mechanism, data, &mut coins.coins());
+        Ok((child.map_err(|_| LaunchError::Failed)?, coins))
+    }
+
+    /// The same for a mechanism that answers once.
+    pub(super) fn release<M, A>(&self, mechanism: &M) -> Result<A, DenialOf<G>>
+    where
+        M: Mechanism<D, Machine = Released<A>> + Private<G::Children, R>,
+        R: Relation,
+        X: Discipline,
+    {
+        let (ticket, data) = self.admit_mechanism(mechanism)?;
+        let answer = ticket.release(mechanism, data, &mut SystemCoins::new().coins());
+        Ok(answer.map_err(|_| LaunchError::Failed)?)
+    }
+
+    fn admit_mechanism<M>(&self, mechanism: &M) -> Result<(Ticket, &Arc<D>), DenialOf<G>>
+    where
+        M: Mechanism<D> + Private<G::Children, R>,
+        R: Relation,
+        X: Discipline,
+    {
+        self.token.check().map_err(LaunchError::Stopped)?;
+        let data = self.shared.data.as_ref().ok_or(LaunchError::Failed)?;
+        let price = self.shared.terms.price(mechanism, &**data)?;
+        Ok((self.admit(&price)?, data))
+    }
+
+    /// Decides and charges, from public values only.
+    pub(super) fn admit(&self, price: &PriceOf<G>) -> Result<Ticket, DenialOf<G>>
+    where
+        X: Discipline,
+    {
+        if !G::CALLS_BACK {
+            // The mechanism's code has run: it may have stopped this one.
+            self.token.check().map_err(LaunchError::Stopped)?;
+            return self.launches().admit::<X>(price);
+        }
+        loop {
+            let copy = guarded(|| Ok(self.copy()));
+            let mut copy = copy.map_err(|_| LaunchError::RuleFailed)?;
+            let admitted = admit(&mut copy.gate, price);
+            // So has the rule's.
+            self.token.check().map_err(LaunchError::Stopped)?;
+            let decided = self.launches().put_back::<X>(&mut copy, admitted);
+            if let Some(decided) = decided {
+                return decided;
+            }
+        }
+    }
+}
+
+/// Waits for the lock, unless this thread has it already.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    match mutex.try_lock() {
+        Ok(guard) => guard,
+        // By a rule that panicked as it was copied: nothing has changed.
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => {
+            assert!(
+                !COPYING.get(),
+                "the clone of a rule uses the rule's own filter"
+            );
+            mutex.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
+}
+
+thread_local! {
+    /// Whether this thread copies a gate, with the lock in hand.
+    static COPYING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks that this thread copies a gate, until dropped.
+struct Copying;
+
+impl Copying {
+    fn begin() -> Self {
+        COPYING.set(true);
+        Self
+    }
+}
+
+impl Drop for Copying {
+    fn drop(&mut self) {
+        COPYING.set(false);
+    }
+}
+
+impl<D: ?Sized, G: Gate, R, X> Clone for Running<D, G, R, X> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            token: self.token.clone(),
+            types: PhantomData,
+        }
+    }
+}
+
+/// What every handle to a running compositor can do: launch, release, show what is public. It
+/// cannot be printed, forked or given coins.
+macro_rules! running {
+    ($Running:ident<D, $Rule:ident: $Bound:path, R, X>, $Gate:ty, $name:literal) => {
+        impl<D, $Rule, R, X> $Running<D, $Rule, R, X>
+        where
+            D: ?Sized,
+            $Rule: $Bound,
+            R: Relation,
+            X: Discipline,
+        {
+            /// Launches a mechanism and gives the handle to it: a
+            /// [`Queryable`](crate::queryable::Queryable), or the running compositor where the
+            /// mechanism is one.
+            ///
+            /// # Errors
+            ///
+            /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
+            pub fn launch<M>(
+                &self,
+                mechanism: &M,
+            ) -> Result<HandleOf<M, D>, LaunchError<ChildLoss<$Rule>, WholeLoss<$Rule>>>
+            where
+                M: Mechanism<D, Machine: IntoHandle> + Private<$Rule::Children, R>,
+                X: Interactive,
+            {
+                let (child, coins) = self.0.start(mechanism).map_err(|denial| *denial)?;
+                M::Machine::into_handle(child, coins).map_err(|_| LaunchError::Failed)
+            }
+
+            /// Launches a non-interactive mechanism and gives its answer.
+            ///
+            /// # Errors
+            ///
+            /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
+            pub fn release<M, A>(
+                &self,
+                mechanism: &M,
+            ) -> Result<A, LaunchError<ChildLoss<$Rule>, WholeLoss<$Rule>>>
+            where
+                M: Mechanism<D, Machine = Released<A>> + Private<$Rule::Children, R>,
+            {
+                self.0.release(mechanism).map_err(|denial| *denial)
+            }
+
+            /// [`launch`](Self::launch) for a machine that cannot be sent to another thread: the
+            /// handle stays on this one.
+            ///
+            /// # Errors
+            ///
+            /// As for [`launch`](Self::launch).
+            pub fn launch_local<M, S>(
+                &self,
+                mechanism: &M,
+            ) -> Result<LocalHandle<S>, LaunchError<ChildLoss<$Rule>, WholeLoss<$Rule>>>
+            where
+                M: Mechanism<D, Machine = S> + Private<$Rule::Children, R>,
+                S: Machine + 'static,
+                X: Interactive,
+            {
+                let (child, coins) = self.0.start(mechanism).map_err(|denial| *denial)?;
+                Ok(LocalQueryable::new(child, coins))
+            }
+
+            /// What is public about the data: its domain, its schema, a horizon.
+            pub fn facts(&self) -> &D::Facts
+            where
+                D: PublicFacts,
+            {
+                self.0.facts()
+            }
+        }
+
+        impl<D: ?Sized, $Rule: $Bound, R, X> Clone for $Running<D, $Rule, R, X> {
+            fn clone(&self) -> Self {
+                Self(self.0.clone())
+            }
+        }
+
+        impl<D: ?Sized, $Rule: $Bound, R, X> std::fmt::Debug for $Running<D, $Rule, R, X> {
+            /// Nothing of what is inside.
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str($name)
+            }
+        }
+
+        impl<D: ?Sized, $Rule: $Bound, R, X> crate::queryable::sealed::Sealed
+            for CompositorMachine<D, $Gate, R, X>
+        {
+        }
+
+        impl<D: ?Sized, $Rule: $Bound, R, X> IntoHandle for CompositorMachine<D, $Gate, R, X> {
+            type Handle = $Running<D, $Rule, R, X>;
+
+            fn into_handle(child: Child<Self>, _: SystemCoins) -> Result<Self::Handle, Fault> {
+                Ok($Running(Running::new(child)?))
+            }
+        }
+    };
+}
+pub(super) use running;

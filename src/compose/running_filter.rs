@@ -1,0 +1,126 @@
+//! The handle to a running filter.
+
+use super::filter::HaltOf;
+use super::gate::valid;
+use super::running::{Running, running};
+use super::{
+    CompositorMachine, Discipline, FilterGate, Interactive, Interleaved, LaunchError, Ticket,
+};
+use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, WholeLoss};
+use crate::machine::{Fault, Machine, Mechanism, PublicFacts, Released, SystemCoins, guarded};
+use crate::privacy::{AddRemove, Private, Relation};
+use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
+
+/// A running [`Filter`](super::Filter) on data of type `D`: what an analyst launches mechanisms
+/// with.
+///
+/// It is a handle: clones share one budget, and it can be sent between threads. What it launches
+/// lives on its own: children may outlive it, run on other threads, and block neither each other
+/// nor their parent. What has been spent can be read at any time, in constant time, without
+/// changing anything.
+///
+/// A program that keeps one names its type by the data and the measure: [`RunningFilterOf`].
+///
+/// # Guarantee
+///
+/// That of the [`Filter`](super::Filter).
+///
+/// # Example
+///
+/// ```
+/// use queryables::compose::RunningFilterOf;
+/// use queryables::mechanisms::{AboveThreshold, NoisyCount, Predicate};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// struct Session {
+///     filter: RunningFilterOf<Vec<u32>, PureDp>,
+/// }
+///
+/// let ages = Arc::new(vec![17, 18, 43, 70]);
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+/// let session = Session { filter };
+///
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let count: i64 = session.filter.release(&NoisyCount::new(adults, "0.4".parse()?)?)?;
+/// assert_eq!(session.filter.privacy_loss(), "0.4".parse()?);
+/// assert_eq!(session.filter.remaining(), "0.6".parse()?);
+/// assert!(!session.filter.would_admit(&"0.7".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct RunningFilter<D: ?Sized, F: ContinuationRule, R = AddRemove, X = Interleaved>(
+    pub(super) Running<D, FilterGate<F>, R, X>,
+);
+
+/// A running filter with the measure's own rule: what [`launch`](crate::launch) makes of
+/// `Filter::concurrent(measure, budget)`.
+pub type RunningFilterOf<D, Me, R = AddRemove, X = Interleaved> =
+    RunningFilter<D, Capped<<Me as DefaultAccumulator>::Accumulator>, R, X>;
+
+running!(RunningFilter<D, F: ContinuationRule, R, X>, FilterGate<F>, "RunningFilter");
+
+/// What can be read, at any time, without changing anything.
+impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D, F, R, X> {
+    /// What the budget has room for: a loss that it would admit, as it would anything less. For
+    /// losses that are one number it is the largest.
+    ///
+    /// The budget is not all that decides: see [`would_admit`](Self::would_admit).
+    #[must_use]
+    pub fn remaining(&self) -> ChildLoss<F> {
+        self.0.read(|gate| gate.rule.remaining())
+    }
+
+    /// What the launches so far add up to.
+    #[must_use]
+    pub fn privacy_loss(&self) -> WholeLoss<F> {
+        self.0.read(|gate| gate.rule.spent())
+    }
+
+    /// The budget.
+    #[must_use]
+    pub fn limit(&self) -> WholeLoss<F> {
+        self.0.read(|gate| gate.rule.limit().clone())
+    }
+
+    /// How many mechanisms were launched.
+    #[must_use]
+    pub fn launched(&self) -> u64 {
+        self.0.read(|gate| gate.launched)
+    }
+
+    /// Whether a launch with this loss would be admitted now: by the budget, by the limit on the
+    /// number of launches, and by whoever may have halted or frozen it.
+    #[must_use]
+    pub fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
+        if self.0.is_stopped() || !self.is_valid(loss) {
+            return false;
+        }
+        self.0
+            .read(|gate| guarded(|| Ok(gate.halt.is_none() && gate.charge(loss).is_ok())))
+            .unwrap_or(false)
+    }
+
+    /// Why it halted, if it did.
+    #[must_use]
+    pub fn halt(&self) -> Option<HaltOf<F>> {
+        self.0.read(|gate| gate.halt.as_deref().cloned())
+    }
+
+    /// Charges a loss without running anything here: for a mechanism that runs elsewhere, in
+    /// another process or another language. [`launch`](Self::launch) is this, and then the start.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not admitted. Nothing has been charged then.
+    pub fn admit(
+        &self,
+        loss: &ChildLoss<F>,
+    ) -> Result<Ticket, LaunchError<ChildLoss<F>, WholeLoss<F>>> {
+        let loss = valid(&self.0.terms().measure, loss.clone())?;
+        self.0.admit(&loss.into()).map_err(|denial| *denial)
+    }
+
+    fn is_valid(&self, loss: &ChildLoss<F>) -> bool {
+        valid(&self.0.terms().measure, loss.clone()).is_ok()
+    }
+}

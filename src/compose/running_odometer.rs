@@ -1,0 +1,70 @@
+//! The handle to a running odometer.
+
+use super::running::{Running, running};
+use super::{CompositorMachine, Discipline, Interactive, Interleaved, LaunchError, OdometerGate};
+use crate::account::{Accumulator, ChildLoss, DefaultAccumulator, WholeLoss};
+use crate::machine::{Fault, Machine, Mechanism, PublicFacts, Released, SystemCoins};
+use crate::privacy::{AddRemove, Distance, Private, Relation};
+use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
+
+/// A running [`Odometer`](super::Odometer) on data of type `D`: what an analyst launches
+/// mechanisms with, and reads what has been spent from.
+///
+/// It is a handle: clones share one odometer, and it can be sent between threads. What it launches
+/// lives on its own: children may outlive it, run on other threads, and block neither each other
+/// nor their parent.
+///
+/// A program that keeps one names its type by the data and the measure: [`RunningOdometerOf`].
+///
+/// # Guarantee
+///
+/// That of the [`Odometer`](super::Odometer).
+///
+/// # Example
+///
+/// ```
+/// use queryables::compose::RunningOdometerOf;
+/// use queryables::mechanisms::{NoisyCount, Predicate};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let ages = Arc::new(vec![17, 18, 43, 70]);
+/// let odometer: RunningOdometerOf<Vec<u32>, PureDp> =
+///     launch(&Odometer::concurrent(PureDp), ages)?;
+///
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let count: i64 = odometer.release(&NoisyCount::new(adults, "0.4".parse()?)?)?;
+/// assert_eq!(odometer.privacy_loss(), "0.4".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct RunningOdometer<D: ?Sized, G: Accumulator, R = AddRemove, X = Interleaved>(
+    Running<D, OdometerGate<G>, R, X>,
+);
+
+/// A running odometer with the measure's own accumulator: what [`launch`](crate::launch) makes of
+/// `Odometer::concurrent(measure)`.
+pub type RunningOdometerOf<D, Me, R = AddRemove, X = Interleaved> =
+    RunningOdometer<D, <Me as DefaultAccumulator>::Accumulator, R, X>;
+
+running!(RunningOdometer<D, G: Accumulator, R, X>, OdometerGate<G>, "RunningOdometer");
+
+/// What can be read, at any time, without changing anything.
+impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G, R, X> {
+    /// What the launches so far add up to, for neighbours.
+    #[must_use]
+    pub fn privacy_loss(&self) -> WholeLoss<G> {
+        self.0.read(|gate| gate.neighbours.total())
+    }
+
+    /// What the launches so far add up to, at a distance; `None` if it is not tracked.
+    #[must_use]
+    pub fn privacy_loss_at(&self, distance: Distance) -> Option<WholeLoss<G>> {
+        if distance == Distance::NEIGHBOURS {
+            return Some(self.privacy_loss());
+        }
+        let tracked = &self.0.terms().further;
+        let index = tracked.iter().position(|other| *other == distance)?;
+        self.0
+            .read(|gate| gate.further.get(index).map(Accumulator::total))
+    }
+}

@@ -1,0 +1,71 @@
+//! What is public about a dataset.
+
+use thiserror::Error;
+
+/// A dataset of which something is public: its domain, its schema, a horizon.
+///
+/// Whoever holds a handle can read the facts, and a mechanism can check them before anything is
+/// charged ([`Mechanism::check`](super::Mechanism::check)). Do not compute them from the data,
+/// unless that is public too.
+///
+/// ```
+/// use queryables::machine::PublicFacts;
+///
+/// /// Visits on the days from 0 to the horizon.
+/// struct Visits {
+///     horizon: u32,
+///     days: Vec<u32>,
+/// }
+///
+/// impl PublicFacts for Visits {
+///     type Facts = u32;
+///
+///     fn facts(&self) -> &u32 {
+///         &self.horizon
+///     }
+/// }
+/// ```
+pub trait PublicFacts {
+    /// What is public.
+    type Facts: ?Sized;
+
+    /// Reads it.
+    fn facts(&self) -> &Self::Facts;
+}
+
+/// A dataset of which nothing but the public facts can be read.
+pub struct Public<'a, D: ?Sized>(&'a D);
+
+impl<'a, D: ?Sized> Public<'a, D> {
+    pub(crate) fn of(data: &'a D) -> Self {
+        Self(data)
+    }
+}
+
+impl<'a, D: PublicFacts + ?Sized> Public<'a, D> {
+    /// The facts.
+    #[must_use]
+    pub fn facts(&self) -> &'a D::Facts {
+        self.0.facts()
+    }
+}
+
+impl<D: ?Sized> std::fmt::Debug for Public<'_, D> {
+    /// Nothing of what is inside.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Public")
+    }
+}
+
+impl<D: ?Sized> Clone for Public<'_, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D: ?Sized> Copy for Public<'_, D> {}
+
+/// The mechanism does not fit the public facts of the dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[error("the mechanism does not fit the dataset: {0}")]
+pub struct Unsuitable(pub &'static str);

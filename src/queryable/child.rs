@@ -1,0 +1,199 @@
+//! A machine that was launched, and those who may stop it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::AskError;
+use crate::machine::{
+    Coins, Fault, Inspect, Machine, Mechanism, StateKey, StopToken, discard, guarded,
+};
+
+/// A launched machine: it stops answering when it has failed, or when an ancestor stops it.
+///
+/// This is the form for authors of machines, who embed it and step it with their own coins; an
+/// analyst gets a handle instead. A failure or a panic closes it and nothing else; what is seen is
+/// an [`AskError`] that says nothing about the data.
+///
+/// [`CompositorMachine`](crate::compose::CompositorMachine) has an example.
+pub struct Child<S> {
+    /// `None` once it has failed: what is left of it is dropped at once.
+    machine: Option<S>,
+    token: StopToken,
+}
+
+impl<S> Child<S> {
+    /// Starts a mechanism that `token` can stop, in the context of whoever starts it.
+    pub(crate) fn start<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
+        mechanism: &M,
+        data: &Arc<D>,
+        token: StopToken,
+        coins: &mut Coins<'_>,
+    ) -> Result<Self, Fault> {
+        let machine = Self::run(mechanism, data, &token, coins)?;
+        Ok(Self {
+            machine: Some(machine),
+            token,
+        })
+    }
+
+    /// The start itself: a check, and then the mechanism's code.
+    #[inline]
+    pub(crate) fn run<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
+        mechanism: &M,
+        data: &Arc<D>,
+        token: &StopToken,
+        coins: &mut Coins<'_>,
+    ) -> Result<S, Fault> {
+        coins.under(token, |coins| {
+            coins.check()?;
+            guarded(|| mechanism.start(data, coins))
+        })
+    }
+
+    /// The machine and its token, for handles that check it themselves.
+    pub(crate) fn into_parts(mut self) -> Option<(S, StopToken)> {
+        Some((self.machine.take()?, std::mem::take(&mut self.token)))
+    }
+
+    fn close(&mut self) {
+        discard(self.machine.take());
+    }
+}
+
+impl<S: Machine> Child<S> {
+    /// Asks one query, in the context of whoever asks, extended by the child's own token.
+    ///
+    /// # Errors
+    ///
+    /// Those of the machine, [`AskError::Closed`] and [`AskError::Stopped`].
+    pub fn ask(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<S::Answer, AskError> {
+        let machine = self.machine.as_mut();
+        let closed = machine.is_none();
+        let answer = coins.under(&self.token, |coins| {
+            coins.check()?;
+            let machine = machine.ok_or(Fault::Failed)?;
+            guarded(|| machine.step(query, coins))
+        });
+        answer.map_err(|fault| match fault {
+            Fault::Failed if closed => AskError::Closed,
+            fault => {
+                if !fault.is_recoverable() {
+                    self.close();
+                }
+                fault.into()
+            }
+        })
+    }
+}
+
+/// The machine's state, and whether an ancestor has stopped it. Who may stop it yet follows from
+/// its place among its siblings.
+impl<S: Inspect> Inspect for Child<S> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.token.check());
+        key.write(&self.machine.is_some());
+        if let Some(machine) = &self.machine {
+            key.write(machine);
+        }
+    }
+}
+
+impl<S> fmt::Debug for Child<S> {
+    /// Nothing of what is inside.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Child")
+    }
+}
+
+/// A machine that panics as it is dropped tells nobody anything either.
+impl<S> Drop for Child<S> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{CoinSource, NotPrivateSeededCoins, Stop};
+
+    /// Does as it is told.
+    struct Obedient;
+
+    impl Machine for Obedient {
+        type Query = Option<Fault>;
+        type Answer = ();
+
+        fn step(&mut self, query: Option<Fault>, _: &mut Coins<'_>) -> Result<(), Fault> {
+            query.map_or(Ok(()), Err)
+        }
+    }
+
+    impl Mechanism<()> for Obedient {
+        type Machine = Self;
+
+        fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Self, Fault> {
+            Ok(Self)
+        }
+    }
+
+    fn start(token: StopToken) -> Result<Child<Obedient>, Fault> {
+        let mut source = NotPrivateSeededCoins::new(0);
+        Child::start(&Obedient, &Arc::new(()), token, &mut source.coins())
+    }
+
+    fn ask(child: &mut Child<Obedient>, query: Option<Fault>) -> Result<(), AskError> {
+        child.ask(query, &mut NotPrivateSeededCoins::new(0).coins())
+    }
+
+    #[test]
+    fn what_it_rejects_does_not_close_it() {
+        let mut child = start(StopToken::default()).unwrap();
+        for fault in [Fault::InvalidQuery("no"), Fault::Exhausted] {
+            assert_eq!(ask(&mut child, Some(fault)), Err(AskError::Fault(fault)));
+        }
+        assert_eq!(
+            ask(&mut child, Some(Fault::Stopped(Stop::Frozen))),
+            Err(AskError::Stopped(Stop::Frozen))
+        );
+        assert_eq!(ask(&mut child, None), Ok(()));
+    }
+
+    #[test]
+    fn a_failure_closes_it() {
+        for fault in [Fault::Failed, Fault::RoundLimit(7)] {
+            let mut child = start(StopToken::default()).unwrap();
+            assert_eq!(ask(&mut child, Some(fault)), Err(AskError::Fault(fault)));
+            assert_eq!(ask(&mut child, None), Err(AskError::Closed));
+        }
+    }
+
+    #[test]
+    fn a_stop_is_seen_before_the_machine_is() {
+        for stop in [Stop::Frozen, Stop::Halted] {
+            let (token, stopper) = StopToken::default().extended();
+            let mut child = start(token.clone()).unwrap();
+            stopper.stop(stop);
+            assert_eq!(
+                ask(&mut child, Some(Fault::Failed)),
+                Err(AskError::Stopped(stop))
+            );
+            assert!(child.machine.is_some());
+            assert_eq!(start(token).unwrap_err(), Fault::Stopped(stop));
+        }
+    }
+
+    #[test]
+    fn whoever_asks_may_have_been_stopped() {
+        let (token, stopper) = StopToken::default().extended();
+        let mut child = start(StopToken::default()).unwrap();
+        stopper.stop(Stop::Halted);
+        let mut source = NotPrivateSeededCoins::new(0);
+        let coins: &mut Coins<'_> = &mut source.coins();
+        assert_eq!(
+            coins.under(&token, |coins| child.ask(None, coins)),
+            Err(AskError::Stopped(Stop::Halted))
+        );
+        assert_eq!(child.ask(None, coins), Ok(()));
+    }
+}

@@ -1,0 +1,36 @@
+//! What analysts see instead of an answer.
+
+use thiserror::Error;
+
+use crate::machine::{Fault, Stop};
+
+/// Why a query got no answer.
+///
+/// Everything in it is public: what the machine says of itself, and the bare fact that something
+/// failed or was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The machine ended the step without an answer. After [`Fault::Failed`] and
+    /// [`Fault::RoundLimit`] it is closed.
+    #[error(transparent)]
+    Fault(Fault),
+    /// Stopped for good by a compositor that it lives in.
+    #[error(transparent)]
+    Stopped(#[from] Stop),
+    /// The machine failed earlier.
+    #[error("closed by an earlier failure")]
+    Closed,
+    /// Asked from inside an answer, while it is answering. Nothing has changed.
+    #[error("asked from inside an answer while it is answering another query")]
+    Busy,
+}
+
+impl From<Fault> for AskError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Stopped(stop) => Self::Stopped(stop),
+            fault => Self::Fault(fault),
+        }
+    }
+}
