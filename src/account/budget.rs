@@ -25,21 +25,24 @@ impl<T: Cost> Budget<T> {
         }
     }
 
-    /// After this many children of the same cost and δ.
-    pub(super) fn charge(&self, cost: T, delta: Delta, times: u64) -> Result<Self, Exceeded> {
-        let total = cost
-            .times(times)
-            .and_then(|cost| self.total.plus(cost))
-            .filter(|total| *total <= self.threshold);
-        let deltas = delta
-            .checked_mul(times)
-            .and_then(|deltas| self.deltas.checked_add(deltas))
-            .filter(|deltas| self.slack.saturating_add(*deltas) <= self.limit.delta);
+    /// After one more child.
+    pub(super) fn charge(&self, cost: T, delta: Delta) -> Result<Self, Exceeded> {
+        let total = self.total.plus(cost);
+        let total = total.filter(|total| *total <= self.threshold);
+        let deltas = self.deltas.checked_add(delta);
+        let deltas = deltas.filter(|deltas| self.slack.saturating_add(*deltas) <= self.limit.delta);
         Ok(Self {
             total: total.ok_or(Exceeded)?,
             deltas: deltas.ok_or(Exceeded)?,
             ..*self
         })
+    }
+
+    /// After this many children of the same cost and δ.
+    pub(super) fn charge_times(&self, cost: T, delta: Delta, times: u64) -> Result<Self, Exceeded> {
+        let cost = cost.times(times).ok_or(Exceeded)?;
+        let delta = delta.checked_mul(times).ok_or(Exceeded)?;
+        self.charge(cost, delta)
     }
 
     /// What is spent, if the total cost is known to imply this ε, rounded up.
@@ -90,28 +93,34 @@ pub(super) trait Cost: Copy + Default + Ord {
 }
 
 impl Cost for Square {
+    #[inline]
     fn plus(self, other: Self) -> Option<Self> {
         self.checked_add(other)
     }
 
+    #[inline]
     fn times(self, times: u64) -> Option<Self> {
         self.checked_mul(u128::from(times))
     }
 
+    #[inline]
     fn minus(self, other: Self) -> Self {
         self.checked_sub(other).unwrap_or_default()
     }
 }
 
 impl Cost for Epsilon {
+    #[inline]
     fn plus(self, other: Self) -> Option<Self> {
         self.checked_add(other)
     }
 
+    #[inline]
     fn times(self, times: u64) -> Option<Self> {
         self.checked_mul(times)
     }
 
+    #[inline]
     fn minus(self, other: Self) -> Self {
         self.saturating_sub(other)
     }

@@ -188,6 +188,15 @@ impl<C: RdpChildren> ThroughRdp<C> {
         })
     }
 
+    fn with(&self, budget: Budget<Epsilon>, prices: C::Prices) -> Self {
+        Self {
+            children: self.children.clone(),
+            order: self.order,
+            budget,
+            prices,
+        }
+    }
+
     /// The order α.
     #[must_use]
     pub fn order(&self) -> Order {
@@ -320,19 +329,15 @@ impl<C: RdpChildren> ContinuationRule for ThroughRdp<C> {
     }
 
     fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
-        self.charge_times(loss, 1)
+        let (cost, delta, prices) = C::cost(self, loss).ok_or(Exceeded)?;
+        Ok(self.with(self.budget.charge(cost, delta)?, prices))
     }
 }
 
 impl<C: RdpChildren> Repeats for ThroughRdp<C> {
     fn charge_times(&self, loss: &C::Loss, times: u64) -> Result<Self, Exceeded> {
         let (cost, delta, prices) = C::cost(self, loss).ok_or(Exceeded)?;
-        Ok(Self {
-            children: self.children.clone(),
-            order: self.order,
-            budget: self.budget.charge(cost, delta, times)?,
-            prices,
-        })
+        Ok(self.with(self.budget.charge_times(cost, delta, times)?, prices))
     }
 }
 

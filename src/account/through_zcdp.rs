@@ -149,6 +149,17 @@ impl<C> ThroughZCdp<C> {
         })
     }
 
+    fn with(&self, budget: Budget<Square>) -> Self
+    where
+        C: Clone,
+    {
+        Self {
+            budget,
+            children: self.children.clone(),
+            ..*self
+        }
+    }
+
     fn epsilon(&self, squares: Square) -> Option<Epsilon> {
         match self.conversion {
             Conversion::Simple => simple_epsilon(squares, self.log),
@@ -230,18 +241,15 @@ impl<C: ZCdpChildren> ContinuationRule for ThroughZCdp<C> {
     }
 
     fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
-        self.charge_times(loss, 1)
+        let (squares, delta) = C::cost(loss).ok_or(Exceeded)?;
+        Ok(self.with(self.budget.charge(squares, delta)?))
     }
 }
 
 impl<C: ZCdpChildren> Repeats for ThroughZCdp<C> {
     fn charge_times(&self, loss: &C::Loss, times: u64) -> Result<Self, Exceeded> {
         let (squares, delta) = C::cost(loss).ok_or(Exceeded)?;
-        Ok(Self {
-            budget: self.budget.charge(squares, delta, times)?,
-            children: self.children.clone(),
-            ..*self
-        })
+        Ok(self.with(self.budget.charge_times(squares, delta, times)?))
     }
 }
 
