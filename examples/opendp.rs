@@ -73,7 +73,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     // Two children stay open all the while, at (0.01, 0) each: a search of this crate's, and a
     // compositor of OpenDP's in which two more counts, at half of that, are asked for later.
     let search = AboveThreshold::new(AddRemove, 500, 1, "0.01".parse()?)?;
-    let search = filter.launch(&Restated::new(PureDp, search))?;
+    let search = filter.launch(&search)?;
     let two_counts = make_adaptive_composition(
         ages.clone(),
         SymmetricDistance,

@@ -60,7 +60,7 @@ fn a_sequential_launch_freezes_earlier_children_and_theirs() {
     assert_eq!(frozen, Err(LaunchError::Stopped(Stop::Frozen)));
     assert_eq!(touches.count(), 0);
     assert!(!inner.would_admit(&small));
-    // What it has spent can still be read.
+    // What it has spent is left read.
     assert_eq!(inner.privacy_loss(), small);
 }
 
@@ -118,12 +118,7 @@ fn a_middle_does_not_talk_on_after_a_freeze() {
         ))
         .unwrap();
     let child = inner.launch(&through(launches)).unwrap();
-    assert_eq!(
-        child.ask(()),
-        Err(AskError::Fault(Fault::InvalidQuery(
-            "frozen or halted while it was answering"
-        )))
-    );
+    assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Frozen)));
     assert_eq!(*heard.lock().unwrap(), [1, 2, 1]);
     assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Frozen)));
     assert_eq!(filter.launched(), 3);

@@ -9,6 +9,7 @@ use queryables::compose::{Addressed, BoxedMechanism, ConcurrentComposition, Para
 use queryables::middle::LimitQueries;
 use queryables::prelude::*;
 use queryables::privacy::convert::zcdp;
+use queryables::privacy::{Implies, ImpliesAt, RestatedAt};
 
 type Inner = Stated<Epsilon, Count>;
 type Unit = Arc<Vec<u32>>;
@@ -167,6 +168,122 @@ fn a_curve_of_another_grid_is_caught_by_every_compositor() {
         Err(AskError::Fault(Fault::InvalidQuery(
             "the mechanism's loss is over the budget"
         )))
+    );
+}
+
+/// The first value of the curve is that at the order 2, and would be read as that at 64.
+#[test]
+fn a_curve_of_another_grid_is_not_restated() {
+    let grid = |orders: [&str; 2]| RdpGrid::new(orders.map(|text| text.parse().unwrap())).unwrap();
+    let (small, large) = (grid(["2", "64"]), grid(["64", "128"]));
+    let curve = small.curve([epsilon("0.1"), epsilon("3.2")]).unwrap();
+    let mechanism = at(curve, Answer::default());
+    let unknown = LaunchError::UnknownLoss(UnknownLoss::FOREIGN);
+
+    let rdp = Filter::concurrent(Rdp::new("64".parse().unwrap()), epsilon("9"));
+    let filter = launch(&rdp, rows()).unwrap();
+    let wrong = Restated::new(large.clone(), mechanism.clone());
+    assert_eq!(filter.release(&wrong).unwrap_err(), unknown);
+    assert_eq!(filter.privacy_loss(), Epsilon::ZERO);
+    let right = Restated::new(small.clone(), mechanism.clone());
+    assert_eq!(filter.release(&right), Ok(1));
+    assert_eq!(filter.privacy_loss(), epsilon("3.2"));
+
+    let approx = Filter::concurrent(ApproxDp, pair("9", "1e-5"));
+    let filter = launch(&approx, rows()).unwrap();
+    let slack = "1e-6".parse().unwrap();
+    let wrong = RestatedAt::new(large, slack, mechanism.clone());
+    assert_eq!(
+        filter.release(&wrong).unwrap_err().to_string(),
+        unknown.to_string()
+    );
+    assert_eq!(filter.privacy_loss(), pair("0", "0"));
+    filter
+        .release(&RestatedAt::new(small, slack, mechanism))
+        .unwrap();
+    assert_eq!(filter.privacy_loss().delta, slack);
+}
+
+/// A measure whose losses are checked by nobody but itself.
+#[derive(Clone, Debug, PartialEq)]
+struct AtMostOne;
+
+impl Measure for AtMostOne {
+    type Loss = Epsilon;
+
+    fn zero(&self) -> Epsilon {
+        Epsilon::ZERO
+    }
+
+    fn is_valid(&self, loss: &Epsilon) -> bool {
+        *loss <= epsilon("1")
+    }
+
+    fn join(&self, one: &Epsilon, other: &Epsilon) -> Epsilon {
+        *one.max(other)
+    }
+
+    fn group(&self, loss: &Epsilon, _: Distance) -> Result<Epsilon, UnknownLoss> {
+        loss.checked_mul(5).ok_or(UnknownLoss("too large"))
+    }
+}
+
+impl Implies<PureDp> for AtMostOne {
+    fn imply(&self, loss: &Epsilon, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(*loss)
+    }
+}
+
+impl ImpliesAt for AtMostOne {
+    fn imply_at(&self, loss: &Epsilon, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+        Ok(EpsilonDelta {
+            epsilon: *loss,
+            delta: slack,
+        })
+    }
+}
+
+#[test]
+fn a_stated_loss_is_checked_before_it_is_restated() {
+    let slack: Delta = "1e-6".parse().unwrap();
+    for (loss, expected) in [
+        ("0.2", [Ok(epsilon("0.2")), Ok(epsilon("1"))]),
+        ("0.3", [Ok(epsilon("0.3")), Err(UnknownLoss::FOREIGN)]),
+        (
+            "1.1",
+            [Err(UnknownLoss::FOREIGN), Err(UnknownLoss::FOREIGN)],
+        ),
+    ] {
+        let mechanism = at(epsilon(loss), Answer::default());
+        assert_eq!(
+            losses(&Restated::new(AtMostOne, mechanism.clone())),
+            expected
+        );
+        let restated = RestatedAt::new(AtMostOne, slack, mechanism);
+        let at = |distance| Private::<ApproxDp, AddRemove>::loss_at(&restated, &ApproxDp, distance);
+        let found =
+            [Distance::NEIGHBOURS, two()].map(|distance| at(distance).map(|loss| loss.epsilon));
+        assert_eq!(found, expected);
+        let near = Private::<ApproxDp, AddRemove>::loss(&restated, &ApproxDp);
+        assert_eq!(near.map(|loss| loss.epsilon), expected[0]);
+    }
+}
+
+/// Its own measure too.
+#[test]
+fn a_loss_is_restated_under_its_own_measure() {
+    assert_eq!(losses(&Restated::new(PureDp, inner())), losses(&inner()));
+    let order = |text: &str| Rdp::new(text.parse().unwrap());
+    let restated = Restated::new(order("2"), inner());
+    assert_eq!(
+        Private::<Rdp, AddRemove>::loss(&restated, &order("2")),
+        Ok(epsilon("0.1"))
+    );
+    assert_eq!(
+        Private::<Rdp, AddRemove>::loss(&restated, &order("3")),
+        Err(UnknownLoss(
+            "the loss is stated under the same measure with other parameters"
+        ))
     );
 }
 

@@ -11,7 +11,8 @@ use super::{
 };
 use crate::account::{Accumulator, ContinuationRule, WholeLoss};
 use crate::machine::{
-    Coins, Fault, Inspect, Machine, Mechanism, Metered, Public, Released, StateKey, Unsuitable,
+    Coins, Description, Fault, Inspect, Machine, Mechanism, Metered, Public, Released, StateKey,
+    Unsuitable,
 };
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 use crate::queryable::{AskError, Child};
@@ -89,6 +90,10 @@ where
 
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.compositor.check(data)
+    }
+
+    fn describe(&self) -> Description {
+        self.compositor.describe()
     }
 }
 

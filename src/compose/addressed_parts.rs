@@ -9,7 +9,7 @@ use super::{
     AddressedMachine, Filter, FilterMachine, Interactive, Message, Parallel, PartsMachine, Reply,
 };
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey};
+use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Measure, Private, UnknownLoss};
 
 /// A [`Parallel`] composition whose parts are addressed by key and whose children, all of type
@@ -61,6 +61,10 @@ where
                 .map(|(key, part)| (key, AddressedMachine::new(part)))
                 .collect(),
         })
+    }
+
+    fn describe(&self) -> Description {
+        Mechanism::<D>::describe(&self.parallel)
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use dyn_clone::DynClone;
 
-use crate::machine::{BoxedMachine, Coins, Fault, Machine, Mechanism, Public, Unsuitable};
+use crate::machine::{
+    BoxedMachine, Coins, Description, Fault, Machine, Mechanism, Public, Unsuitable,
+};
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 
 /// A mechanism of which only what it can be asked, what it answers and what it costs is known.
@@ -49,6 +51,7 @@ pub struct BoxedMechanism<D: ?Sized, Me, R, Q, A>(Box<dyn Erased<D, Me, R, Q, A>
 trait Erased<D: ?Sized, Me: Measure, R: Relation, Q, A>: DynClone + Send + Sync {
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<BoxedMachine<Q, A>, Fault>;
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable>;
+    fn describe(&self) -> Description;
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss>;
 }
 
@@ -70,6 +73,10 @@ where
 
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         Mechanism::check(self, data)
+    }
+
+    fn describe(&self) -> Description {
+        Mechanism::describe(self)
     }
 
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
@@ -108,6 +115,10 @@ where
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.0.check(data)
     }
+
+    fn describe(&self) -> Description {
+        self.0.describe()
+    }
 }
 
 impl<D, Me, R, Q, A> Private<Me, R> for BoxedMechanism<D, Me, R, Q, A>
@@ -131,8 +142,14 @@ impl<D: ?Sized, Me: Measure, R: Relation, Q, A> Clone for BoxedMechanism<D, Me, 
     }
 }
 
-impl<D: ?Sized, Me, R, Q, A> fmt::Debug for BoxedMechanism<D, Me, R, Q, A> {
+impl<D, Me, R, Q, A> fmt::Debug for BoxedMechanism<D, Me, R, Q, A>
+where
+    D: ?Sized,
+    Me: Measure,
+    R: Relation,
+{
+    /// What the mechanism inside says of itself.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BoxedMechanism")
+        write!(f, "BoxedMechanism({})", self.0.describe())
     }
 }

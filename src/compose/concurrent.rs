@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::gate::valid;
 use crate::account::{Accumulator, DefaultAccumulator, ValidConcurrently};
 use crate::machine::{
-    Coins, Fault, Inspect, Machine, Mechanism, Public, StateKey, StopToken, Unsuitable,
+    Coins, Description, Fault, Inspect, Machine, Mechanism, Public, StateKey, StopToken, Unsuitable,
 };
-use crate::privacy::{Distance, Private, Relation, UnknownLoss};
+use crate::privacy::{Distance, Private, Relation, UnknownLoss, checked};
 use crate::queryable::{AskError, Child};
 
 /// Several mechanisms, started together and asked in any order (Haney et al. Alg 1).
@@ -69,6 +68,14 @@ impl<D: ?Sized, M: Mechanism<D>> Mechanism<D> for ConcurrentComposition<M> {
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanisms.iter().try_for_each(|each| each.check(data))
     }
+
+    fn describe(&self) -> Description {
+        let each = Description::new("ConcurrentComposition");
+        let numbered = self.mechanisms.iter().enumerate();
+        numbered.fold(each, |all, (number, mechanism)| {
+            all.with(number.to_string(), mechanism.describe())
+        })
+    }
 }
 
 impl<Me, R, M> Private<Me, R> for ConcurrentComposition<M>
@@ -84,7 +91,7 @@ where
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
         let mut total = measure.accumulator();
         for mechanism in &self.mechanisms {
-            total = total.add(&valid(measure, mechanism.loss_at(measure, distance)?)?)?;
+            total = total.add(&checked(measure, mechanism.loss_at(measure, distance)?)?)?;
         }
         Ok(total.total())
     }

@@ -12,7 +12,7 @@ use crate::account::{
     Accounting, Accumulator, Capped, ChildLoss, ContinuationRule, DefaultAccumulator,
     ValidConcurrently, ValidSequentially, WholeLoss,
 };
-use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey, Stop};
+use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, StateKey, Stop};
 use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss};
 
 /// A compositor that launches mechanisms as long as a continuation rule says to go on
@@ -208,6 +208,18 @@ where
             halt: None,
         };
         Ok(CompositorMachine::new(data, terms, gate))
+    }
+
+    fn describe(&self) -> Description {
+        let mut description = Description::new("Filter")
+            .with("children", format_args!("{:?}", self.rule.children()))
+            .with("limit", self.rule.limit())
+            .with("relation", R::NAME)
+            .with("distance", self.distance);
+        if let Some(limit) = self.count_limit {
+            description = description.with("at most", limit);
+        }
+        description.with("halts", self.halts)
     }
 }
 

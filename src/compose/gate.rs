@@ -2,7 +2,7 @@
 
 use super::LaunchError;
 use crate::machine::{Mechanism, Public, Unsuitable, guarded};
-use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
+use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss, checked};
 
 pub(super) mod sealed {
     /// See [`Gate`](super::Gate).
@@ -120,7 +120,7 @@ impl<Me: Measure> Terms<Me> {
         R: Relation,
     {
         mechanism.check(Public::of(data))?;
-        let at = |distance| valid(&self.measure, mechanism.loss_at(&self.measure, distance)?);
+        let at = |distance| checked(&self.measure, mechanism.loss_at(&self.measure, distance)?);
         let first = at(self.first)?;
         if self.further.is_empty() {
             return Ok(first.into());
@@ -157,16 +157,5 @@ impl<C, W> From<NoPrice> for Box<LaunchError<C, W>> {
             NoPrice::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
             NoPrice::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
         })
-    }
-}
-
-/// The loss, if it belongs to the measure.
-pub(super) fn valid<Me: Measure>(measure: &Me, loss: Me::Loss) -> Result<Me::Loss, UnknownLoss> {
-    if measure.is_valid(&loss) {
-        Ok(loss)
-    } else {
-        Err(UnknownLoss(
-            "the stated loss does not belong to the measure",
-        ))
     }
 }

@@ -12,7 +12,7 @@ use crate::account::{
     Accounting, Accumulator, Capped, DefaultAccumulator, ValidConcurrently, ValidSequentially,
     WholeLoss,
 };
-use crate::machine::{Coins, Fault, Inspect, Mechanism, StateKey};
+use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Relation};
 
 /// A compositor that launches whatever it is asked to and says what has been spent
@@ -179,6 +179,15 @@ where
             further: vec![self.accumulator.clone(); self.distances.len()],
         };
         Ok(CompositorMachine::new(data, terms, gate))
+    }
+
+    fn describe(&self) -> Description {
+        Description::new("Odometer")
+            .with(
+                "children",
+                format_args!("{:?}", self.accumulator.children()),
+            )
+            .with("relation", R::NAME)
     }
 }
 

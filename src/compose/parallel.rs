@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::running::Running;
 use super::{Discipline, Filter, FilterMachine, RunningFilter};
 use crate::account::{ContinuationRule, WholeLoss};
-use crate::machine::{Coins, Fault, Mechanism, SystemCoins, guarded};
+use crate::machine::{Coins, Description, Fault, Mechanism, SystemCoins, guarded};
 use crate::privacy::{AddRemove, Measure, Postprocessable, Private, UnknownLoss};
 use crate::queryable::{Child, IntoHandle, sealed};
 
@@ -117,6 +117,10 @@ where
             })
             .collect::<Result<_, Fault>>()?;
         Ok(PartsMachine { parts })
+    }
+
+    fn describe(&self) -> Description {
+        Description::new("Parallel").with("parts", self.filters.len())
     }
 }
 

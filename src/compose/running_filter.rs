@@ -1,14 +1,13 @@
 //! The handle to a running filter.
 
 use super::filter::HaltOf;
-use super::gate::valid;
 use super::running::{Running, running};
 use super::{
     CompositorMachine, Discipline, FilterGate, Interactive, Interleaved, LaunchError, Ticket,
 };
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, WholeLoss};
 use crate::machine::{Fault, Machine, Mechanism, PublicFacts, Released, SystemCoins, guarded};
-use crate::privacy::{AddRemove, Private, Relation};
+use crate::privacy::{AddRemove, Measure, Private, Relation, checked};
 use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
 
 /// A running [`Filter`](super::Filter) on data of type `D`: what an analyst launches mechanisms
@@ -116,11 +115,12 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
         &self,
         loss: &ChildLoss<F>,
     ) -> Result<Ticket, LaunchError<ChildLoss<F>, WholeLoss<F>>> {
-        let loss = valid(&self.0.terms().measure, loss.clone())?;
+        let loss =
+            checked(&self.0.terms().measure, loss.clone()).map_err(LaunchError::UnknownLoss)?;
         self.0.admit(&loss.into()).map_err(|denial| *denial)
     }
 
     fn is_valid(&self, loss: &ChildLoss<F>) -> bool {
-        valid(&self.0.terms().measure, loss.clone()).is_ok()
+        self.0.terms().measure.is_valid(loss)
     }
 }

@@ -7,7 +7,7 @@ use super::gate::{DenialOf, PriceOf, Terms, sealed};
 use super::running::Running;
 use super::{CompositorMachine, Gate, LaunchError, NonInteractive};
 use crate::account::time_uniform::{Reading, TimeUniformOdometer};
-use crate::machine::{Coins, Fault, Mechanism, Released, SystemCoins};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released, SystemCoins};
 use crate::privacy::{
     AddRemove, Distance, EpsilonDelta, Overflow, Private, ProbabilisticDp, Relation,
 };
@@ -92,6 +92,10 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> Mechanism<D> for TimeUnifor
             odometer: self.odometer.clone(),
         };
         Ok(CompositorMachine::new(data, terms, gate))
+    }
+
+    fn describe(&self) -> Description {
+        Description::new("TimeUniform").with("relation", R::NAME)
     }
 }
 

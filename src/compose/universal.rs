@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::machine::{Coins, Fault, Machine, Mechanism};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss};
 
 /// A mechanism that becomes whichever mechanism it is first asked to be, as long as that one's
@@ -82,6 +82,10 @@ where
             description: self.clone(),
             state: State::Waiting(Arc::clone(data)),
         })
+    }
+
+    fn describe(&self) -> Description {
+        Description::new("Universal").with("budget", &self.budget)
     }
 }
 

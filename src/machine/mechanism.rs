@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Coins, Fault, Machine, Public, Unsuitable};
+use super::{Coins, Description, Fault, Machine, Public, Unsuitable};
 
 /// A public description of a machine that is yet to be started on data of type `D`.
 ///
@@ -58,6 +58,33 @@ pub trait Mechanism<D: ?Sized> {
     fn check(&self, _data: Public<'_, D>) -> Result<(), Unsuitable> {
         Ok(())
     }
+
+    /// A name and public parameters, for logs, `Debug` and the ledger.
+    ///
+    /// By default the short name of the type. Say nothing here that is computed from data.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use queryables::machine::{Coins, Description, Fault, Mechanism, Released};
+    /// struct Constant(u8);
+    ///
+    /// impl Mechanism<()> for Constant {
+    ///     type Machine = Released<u8>;
+    ///
+    ///     fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
+    ///         Ok(Released(self.0))
+    ///     }
+    ///
+    ///     fn describe(&self) -> Description {
+    ///         Description::of::<Self>().with("value", self.0)
+    ///     }
+    /// }
+    ///
+    /// assert_eq!(Constant(3).describe().to_string(), "Constant(value = 3)");
+    /// ```
+    fn describe(&self) -> Description {
+        Description::of::<Self>()
+    }
 }
 
 impl<D: ?Sized, M: Mechanism<D> + ?Sized> Mechanism<D> for &M {
@@ -69,6 +96,10 @@ impl<D: ?Sized, M: Mechanism<D> + ?Sized> Mechanism<D> for &M {
 
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         (**self).check(data)
+    }
+
+    fn describe(&self) -> Description {
+        (**self).describe()
     }
 }
 
@@ -88,5 +119,49 @@ impl<A: Clone> Machine for Released<A> {
 
     fn step(&mut self, (): (), _coins: &mut Coins<'_>) -> Result<A, Fault> {
         Ok(self.0.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Silent<T>(T);
+    struct Named;
+
+    impl<T> Mechanism<()> for Silent<T> {
+        type Machine = Released<()>;
+
+        fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
+            Ok(Released(()))
+        }
+    }
+
+    impl Mechanism<()> for Named {
+        type Machine = Released<()>;
+
+        fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
+            Ok(Released(()))
+        }
+
+        fn describe(&self) -> Description {
+            Description::new("another name").with("size", 3)
+        }
+    }
+
+    #[test]
+    fn by_default_a_mechanism_is_called_as_its_type() {
+        assert_eq!(Silent(vec![1]).describe().to_string(), "Silent");
+    }
+
+    #[test]
+    fn a_reference_says_what_the_mechanism_says() {
+        fn described(mechanism: impl Mechanism<()>) -> String {
+            mechanism.describe().to_string()
+        }
+        assert_eq!(described(Named), "another name(size = 3)");
+        assert_eq!(described(&Named), "another name(size = 3)");
+        let unsized_too: &dyn Mechanism<(), Machine = Released<()>> = &Named;
+        assert_eq!(described(unsized_too), "another name(size = 3)");
     }
 }

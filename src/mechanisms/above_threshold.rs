@@ -4,10 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{MechanismError, Predicate, SparseVector, over};
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Ratio, StateKey};
+use super::{MechanismError, Predicate, SparseVector, over, shown, states};
+use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, Ratio, StateKey};
 use crate::noise::DiscreteLaplace;
-use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Replace, UnknownLoss};
+use crate::privacy::facts::Pure;
+use crate::privacy::{AddRemove, Epsilon, Relation, Replace};
 
 /// Answers whether the count of a predicate is above a threshold, for as many predicates as one
 /// likes, until it has said yes a given number of times.
@@ -52,9 +53,9 @@ use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Replace, Unk
 /// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
 /// not part of the bound.
 pub struct AboveThreshold<Row, R = AddRemove> {
-    threshold: i64,
+    pub(super) threshold: i64,
     pub(super) hits: u32,
-    pub(super) epsilon: Epsilon,
+    pub(super) fact: Pure,
     threshold_noise: DiscreteLaplace,
     count_noise: DiscreteLaplace,
     types: PhantomData<fn(&Row) -> R>,
@@ -129,12 +130,13 @@ impl<Row, R: CountingRelation> AboveThreshold<Row, R> {
             return Err(MechanismError::NoHits);
         }
         let spread = Ratio::from(R::APART * u64::from(hits));
+        let epsilon = threshold_epsilon
+            .checked_add(counts_epsilon)
+            .ok_or(MechanismError::TooLarge)?;
         Ok(Self {
             threshold,
             hits,
-            epsilon: threshold_epsilon
-                .checked_add(counts_epsilon)
-                .ok_or(MechanismError::TooLarge)?,
+            fact: Pure { epsilon },
             threshold_noise: DiscreteLaplace::new(over(Ratio::from(1), threshold_epsilon)?)?,
             count_noise: DiscreteLaplace::new(over(spread, counts_epsilon)?)?,
             types: PhantomData,
@@ -151,7 +153,7 @@ impl<Row, R: CountingRelation> AboveThreshold<Row, R> {
     }
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row, R> Mechanism<D> for AboveThreshold<Row, R> {
+impl<D: AsRef<[Row]> + ?Sized, Row, R: Relation> Mechanism<D> for AboveThreshold<Row, R> {
     type Machine = Search<D, Row>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Search<D, Row>, Fault> {
@@ -164,28 +166,33 @@ impl<D: AsRef<[Row]> + ?Sized, Row, R> Mechanism<D> for AboveThreshold<Row, R> {
             row: PhantomData,
         })
     }
-}
 
-impl<Row, R: CountingRelation> Private<PureDp, R> for AboveThreshold<Row, R> {
-    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-        Ok(self.epsilon)
+    fn describe(&self) -> Description {
+        self.description()
     }
 }
+
+impl<Row, R: Relation> AboveThreshold<Row, R> {
+    fn description(&self) -> Description {
+        let description = self.parameters("AboveThreshold");
+        description.with("epsilon", self.fact.epsilon)
+    }
+
+    /// Under this name, all but the loss.
+    pub(super) fn parameters(&self, name: &'static str) -> Description {
+        Description::new(name)
+            .with("relation", R::NAME)
+            .with("threshold", self.threshold)
+            .with("hits", self.hits)
+    }
+}
+
+states!(Pure: impl[Row, R: CountingRelation,] AboveThreshold<Row, R>, R, |search| search.fact);
+shown!(impl[Row, R: Relation] AboveThreshold<Row, R>);
 
 impl<Row, R> Clone for AboveThreshold<Row, R> {
     fn clone(&self) -> Self {
         Self { ..*self }
-    }
-}
-
-impl<Row, R: Relation> fmt::Debug for AboveThreshold<Row, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AboveThreshold")
-            .field("relation", &R::NAME)
-            .field("threshold", &self.threshold)
-            .field("hits", &self.hits)
-            .field("loss", &self.epsilon)
-            .finish()
     }
 }
 
@@ -272,6 +279,7 @@ mod tests {
     use super::*;
     use crate::machine::{CoinSource, Law, NotPrivateSeededCoins, Support};
     use crate::mechanisms::exact::{answers, rows_of, violation};
+    use crate::privacy::{Private, PureDp};
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()
@@ -390,8 +398,8 @@ mod tests {
         assert_eq!(tiny.loss(&PureDp), Ok(epsilon("3e-27")));
         assert_eq!(
             format!("{tiny:?}"),
-            "AboveThreshold { relation: \"add or remove one row\", threshold: 9, hits: 1, \
-             loss: epsilon 3e-27 }"
+            "AboveThreshold(relation = add or remove one row, threshold = 9, hits = 1, \
+             epsilon = 3e-27)"
         );
     }
 

@@ -1,16 +1,13 @@
 //! Which of several counts is the largest.
 
-use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{CountingRelation, MechanismError, Predicate, over};
-use crate::machine::{Coins, Fault, Mechanism, Ratio, Released};
+use super::{CountingRelation, MechanismError, Predicate, over, shown, states};
+use crate::machine::{Coins, Description, Fault, Mechanism, Ratio, Released};
 use crate::noise::{DiscreteLaplace, ExponentialChoice};
-use crate::privacy::convert::rdp;
-use crate::privacy::{
-    AddRemove, Epsilon, Implies, Overflow, Private, PureDp, Rdp, Relation, Renyi, Rho, UnknownLoss,
-    ZCdp, half_square,
-};
+use crate::privacy::facts::{BoundedRange, Pure};
+use crate::privacy::{AddRemove, Epsilon, Relation};
 
 /// The index of the predicate with the largest count, after noise was added to each: report noisy
 /// max.
@@ -45,16 +42,16 @@ use crate::privacy::{
 /// not part of the bound.
 pub struct NoisyMax<Row, R = AddRemove> {
     candidates: Arc<[Predicate<Row>]>,
-    epsilon: Epsilon,
+    fact: Pure,
     noise: DiscreteLaplace,
-    relation: R,
+    relation: PhantomData<fn() -> R>,
 }
 
 /// The index of a predicate, with probability proportional to e^(ε count / 2): the exponential
 /// mechanism of McSherry and Talwar.
 ///
-/// Use it like [`NoisyMax`], where the odds of each candidate are to be known, and where many choices
-/// are accounted in zCDP or RDP: there it costs a quarter of what ε-DP implies.
+/// Use it like [`NoisyMax`], where the odds of each candidate are to be known, and where many
+/// choices are accounted in zCDP or RDP: there it costs a quarter of what ε-DP implies.
 ///
 /// ```
 /// use queryables::mechanisms::{ExponentialMechanism, Predicate};
@@ -77,19 +74,16 @@ pub struct NoisyMax<Row, R = AddRemove> {
 /// removed, all counts move in the same direction; the odds are then proportional to e^(ε count),
 /// because a candidate's own weight and the sum of all change by factors that partly cancel.
 ///
-/// It is ε²/8-zCDP (Cesar and Rogers 2021), and so has Rényi divergences of αε²/8, or of what ε-DP
-/// implies if that is less. Why: between neighbours, the logarithms of the odds' ratios all lie
-/// within some interval of length ε, since two counts move apart by what the noise is made for. Let
-/// K(s) be the logarithm of the mean of their s-th power on the second dataset. It is zero at 0 and
-/// 1, and K″ is the variance of a number in that interval, ε²/4 at most. Hence K(s) − ε²/8·s(s − 1)
-/// is concave, and not positive for s > 1; the divergence of order α is K(α)/(α − 1).
+/// It states a [`BoundedRange`]: between neighbours, the logarithms of the odds' ratios all lie
+/// within some interval of length ε, since two counts move apart by what the odds are made for. So
+/// it is ε²/8-zCDP, or what ε-DP implies if that is less.
 ///
 /// How long it takes depends on the counts, and not only on what is released.
 pub struct ExponentialMechanism<Row, R = AddRemove> {
     candidates: Arc<[Predicate<Row>]>,
-    epsilon: Epsilon,
+    fact: BoundedRange,
     rate: Ratio,
-    relation: R,
+    relation: PhantomData<fn() -> R>,
 }
 
 impl<Row, R: CountingRelation> NoisyMax<Row, R> {
@@ -99,15 +93,15 @@ impl<Row, R: CountingRelation> NoisyMax<Row, R> {
     ///
     /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
-        relation: R,
+        _relation: R,
         candidates: impl IntoIterator<Item = Predicate<Row>>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
         Ok(Self {
             candidates: some_of(candidates)?,
-            epsilon,
+            fact: Pure { epsilon },
             noise: DiscreteLaplace::new(over(Ratio::from(R::APART), epsilon)?)?,
-            relation,
+            relation: PhantomData,
         })
     }
 }
@@ -119,16 +113,16 @@ impl<Row, R: CountingRelation> ExponentialMechanism<Row, R> {
     ///
     /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
-        relation: R,
+        _relation: R,
         candidates: impl IntoIterator<Item = Predicate<Row>>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
         let scale = over(Ratio::from(R::APART), epsilon)?;
         Ok(Self {
             candidates: some_of(candidates)?,
-            epsilon,
+            fact: BoundedRange { epsilon },
             rate: scale.inverse().ok_or(MechanismError::NoLoss("epsilon"))?,
-            relation,
+            relation: PhantomData,
         })
     }
 }
@@ -143,7 +137,7 @@ fn some_of<Row>(
     Ok(candidates)
 }
 
-impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyMax<Row, R> {
+impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisyMax<Row, R> {
     type Machine = Released<usize>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
@@ -158,9 +152,13 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyMax<Row, R> {
         }
         Ok(Released(winner))
     }
+
+    fn describe(&self) -> Description {
+        self.description()
+    }
 }
 
-impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for ExponentialMechanism<Row, R> {
+impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for ExponentialMechanism<Row, R> {
     type Machine = Released<usize>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
@@ -173,18 +171,28 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for ExponentialMechanism<Row
             .map(Released)
             .map_err(|_| Fault::Failed)
     }
+
+    fn describe(&self) -> Description {
+        self.description()
+    }
 }
 
 /// What the two have in common.
 macro_rules! choice {
-    ($Choice:ident) => {
-        impl<Row, R: CountingRelation> Private<PureDp, R> for $Choice<Row, R> {
-            fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-                Ok(self.epsilon)
+    ($Choice:ident: $Fact:ty) => {
+        impl<Row, R: Relation> $Choice<Row, R> {
+            fn description(&self) -> Description {
+                Description::new(stringify!($Choice))
+                    .with("relation", R::NAME)
+                    .with("candidates", listed(&self.candidates))
+                    .with("epsilon", self.fact.epsilon)
             }
         }
 
-        impl<Row, R: Copy> Clone for $Choice<Row, R> {
+        states!($Fact: impl[Row, R: CountingRelation,] $Choice<Row, R>, R, |choice| choice.fact);
+        shown!(impl[Row, R: Relation] $Choice<Row, R>);
+
+        impl<Row, R> Clone for $Choice<Row, R> {
             fn clone(&self) -> Self {
                 Self {
                     candidates: Arc::clone(&self.candidates),
@@ -192,54 +200,28 @@ macro_rules! choice {
                 }
             }
         }
-
-        impl<Row, R: Relation> fmt::Debug for $Choice<Row, R> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($Choice))
-                    .field("relation", &self.relation)
-                    .field("candidates", &self.candidates)
-                    .field("loss", &self.epsilon)
-                    .finish()
-            }
-        }
     };
 }
 
-impl<Row, R> ExponentialMechanism<Row, R> {
-    /// ε²/8, which is (ε/2)²/2, rounded up.
-    fn rho(&self) -> Result<Rho, UnknownLoss> {
-        let half = Epsilon::from_units(self.epsilon.units().div_ceil(2)).map_err(|_| Overflow)?;
-        half_square(half)
+choice!(NoisyMax: Pure);
+choice!(ExponentialMechanism: BoundedRange);
+
+/// The names of the first few, and how many there are.
+fn listed<Row>(candidates: &[Predicate<Row>]) -> String {
+    const SHOWN: usize = 8;
+    let names: Vec<&str> = candidates.iter().take(SHOWN).map(Predicate::name).collect();
+    let names = names.join(", ");
+    match candidates.len() {
+        0..=SHOWN => format!("[{names}]"),
+        all => format!("[{names}, …], {all} in all"),
     }
 }
-
-impl<Row, R: CountingRelation> Private<ZCdp, R> for ExponentialMechanism<Row, R> {
-    fn loss(&self, _: &ZCdp) -> Result<Rho, UnknownLoss> {
-        self.rho()
-    }
-}
-
-impl<Row, R: CountingRelation, Me: Renyi> Private<Me, R> for ExponentialMechanism<Row, R> {
-    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        measure.at_each_order(|order| {
-            let pure = rdp::pure(order, self.epsilon);
-            let concentrated = self
-                .rho()
-                .and_then(|rho| ZCdp.imply(&rho, &Rdp::new(order)));
-            // Where it is more than can be held, ε is less.
-            Ok(concentrated.map_or(pure, |loss| loss.min(pure)))
-        })
-    }
-}
-
-choice!(NoisyMax);
-choice!(ExponentialMechanism);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::mechanisms::exact::{answers, rows_of, violation};
-    use crate::privacy::Replace;
+    use crate::privacy::{Distance, Private, PureDp, Rdp, Replace, ZCdp};
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()
@@ -341,10 +323,36 @@ mod tests {
         assert_eq!(rho("2"), Ok("0.5".into()));
         assert_eq!(rho("0.1"), Ok("0.00125".into()));
         assert_eq!(rho("1e-27"), Ok("1e-27".into()));
-        assert_eq!(rho("1e7"), Err(Overflow.into()));
+        // ε²/8 is more than can be held, and from about ε = 8 on more than what ε-DP implies.
+        assert_eq!(rho("1e7"), Ok("10000000".into()));
         let large = ExponentialMechanism::new(AddRemove, [rows_of(0)], epsilon("1e7")).unwrap();
         let loss = large.loss(&Rdp::new("2".parse().unwrap())).unwrap();
         assert!(loss <= epsilon("1e7"));
+    }
+
+    #[test]
+    fn at_a_distance_the_interval_is_longer() {
+        let choice = ExponentialMechanism::new(Replace, [rows_of(0)], epsilon("0.2")).unwrap();
+        let three = Distance::new(3).unwrap();
+        assert_eq!(choice.loss_at(&PureDp, three), Ok(epsilon("0.6")));
+        // (3·0.2)²/8, and at order 2 twice that.
+        assert_eq!(choice.loss_at(&ZCdp, three), Ok("0.045".parse().unwrap()));
+        let two = Rdp::new("2".parse().unwrap());
+        assert_eq!(choice.loss_at(&two, three), Ok(epsilon("0.09")));
+    }
+
+    #[test]
+    fn a_description_lists_the_first_candidates() {
+        let choice = |last| NoisyMax::new(AddRemove, (1..=last).map(rows_of), epsilon("0.5"));
+        assert_eq!(
+            format!("{:?}", choice(3).unwrap()),
+            "NoisyMax(relation = add or remove one row, candidates = [1, 2, 3], epsilon = 0.5)"
+        );
+        let many = Mechanism::<Vec<u8>>::describe(&choice(9).unwrap());
+        assert_eq!(
+            many.get("candidates"),
+            Some("[1, 2, 3, 4, 5, 6, 7, 8, …], 9 in all")
+        );
     }
 
     #[test]
@@ -373,15 +381,5 @@ mod tests {
         };
         assert_eq!(exponential(&[], "1"), none);
         assert_eq!(exponential(&[rows_of(0)], "0"), zero);
-    }
-
-    /// What a law is drawn from is part of the machine, and not of its description.
-    #[test]
-    fn debug_shows_what_is_public() {
-        let choice = NoisyMax::new(Replace, [rows_of(7)], epsilon("1")).unwrap();
-        assert_eq!(
-            format!("{choice:?}"),
-            "NoisyMax { relation: Replace, candidates: [Attribute(7)], loss: epsilon 1 }"
-        );
     }
 }

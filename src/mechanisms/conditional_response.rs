@@ -7,11 +7,11 @@ use super::RevealingResponse;
 use super::revealing_response::Response;
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
-use crate::machine::{Coins, Fault, Machine, Mechanism};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, UnknownLoss};
 
-/// Conditional randomized response (Whitehouse et al. Def. 7): asked with what was seen so far, `z`,
-/// it answers with RR_{ε(z),δ(z)} of its bit.
+/// Conditional randomized response (Whitehouse et al. Def. 7): asked with what was seen so far,
+/// `z`, it answers with RR_{ε(z),δ(z)} of its bit.
 ///
 /// Use it to test claims about *adaptive* composition: whatever mechanisms an analyst chooses one
 /// after the other, on two neighbours they do no worse than this with the same parameters
@@ -84,6 +84,11 @@ impl<F: ContinuationRule, Z, R: Relation> Mechanism<bool> for ConditionalRespons
             filter: self.filter.start(data, coins)?,
             parameters: Arc::clone(&self.parameters),
         })
+    }
+
+    fn describe(&self) -> Description {
+        let filter = Mechanism::<bool>::describe(&self.filter);
+        Description::new("ConditionalResponse").with("filter", filter)
     }
 }
 
@@ -239,7 +244,7 @@ mod tests {
         };
         assert_eq!(ask("0.5", "0"), Err(LaunchError::Refused(refusal)));
         // Pure privacy has no word for what reveals.
-        let unknown = UnknownLoss("it reveals the bit with probability delta");
+        let unknown = UnknownLoss("this measure has no loss where δ > 0");
         assert_eq!(ask("0.1", "0.1"), Err(LaunchError::UnknownLoss(unknown)));
         assert!(ask("0.25", "0").is_ok());
         assert!(matches!(ask("1e-27", "0"), Err(LaunchError::Refused(_))));

@@ -1,17 +1,16 @@
 //! How many rows there are so far, again and again as time goes on.
 
-use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use super::gaussian::{Gaussian, GaussianMeasure};
+use super::gaussian::GaussianNoise;
 use super::tree::{Counter, StreamingRelation};
-use super::{Attribute, MechanismError, over, shared_divergence};
-use crate::machine::{Coins, Fault, Law, Mechanism};
+use super::{Attribute, MechanismError, over, shown, states};
+use crate::machine::{Coins, Description, Fault, Law, Mechanism};
 use crate::noise::{DiscreteLaplace, RoundedGaussian};
-use crate::privacy::{
-    AddRemove, Distance, Epsilon, Mu, Private, PureDp, Relation, Renyi, Rho, UnknownLoss,
-};
+use crate::privacy::facts::{Gaussian, Laplace};
+use crate::privacy::{AddRemove, Epsilon, Mu, Relation, Rho};
 
 /// How many rows arrived before a time, for as many times as one likes: the binary-tree counter of
 /// Dwork, Naor, Pitassi and Rothblum 2010 and Chan, Shi and Song 2011, with discrete Laplace noise.
@@ -46,11 +45,11 @@ use crate::privacy::{
 ///
 /// # Guarantee
 ///
-/// ε-DP, and no less, for neighbours under `R`, against every choice of times. Times are the leaves
-/// of a binary tree. The rows before t are those below the nodes that the binary digits of t name,
-/// one for each digit 1, and each node has noise of its own, drawn once: all answers are computed
-/// from the noisy counts of the nodes. How many nodes one row can change is their sensitivity Δ,
-/// and the noise has a scale of Δ/ε:
+/// ε-DP, and this is tight, for neighbours under `R`, against every choice of times. Times are the
+/// leaves of a binary tree. The rows before t are those below the nodes that the binary digits of t
+/// name, one for each digit 1, and each node has noise of its own, drawn once: all answers are
+/// computed from the noisy counts of the nodes. How many nodes one row can change is their
+/// sensitivity Δ, and the noise has a scale of Δ/ε:
 ///
 /// - a row that is added or removed: Δ is the number of binary digits of the horizon. A row at time
 ///   0 is below as many nodes, and no row is below more, since only left children are ever named;
@@ -58,13 +57,13 @@ use crate::privacy::{
 ///   With a horizon of 2^h + r, where r < 2^h, that is h + 1 and the number of digits of r, if any,
 ///   or 2h − 1 if that is more.
 ///
-/// Under Rényi privacy, these are Δ counts with ε/Δ each.
+/// It states [`Laplace`] noise on Δ answers that change by one.
 ///
 /// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
 /// not part of the bound.
 pub struct ContinualCount<Row, R = AddRemove> {
     times: Times<Row>,
-    epsilon: Epsilon,
+    fact: Laplace,
     noise: DiscreteLaplace,
     relation: PhantomData<fn() -> R>,
 }
@@ -94,12 +93,11 @@ pub struct ContinualCount<Row, R = AddRemove> {
 /// That of the Gaussian mechanism, of which it is a postprocessing
 /// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), for neighbours under `R`, against every
 /// choice of times: one row changes Δ nodes by one each, as for [`ContinualCount`], which is √Δ in
-/// the Euclidean norm. With a variance of σ² it is μ-GDP for μ = √Δ/σ (Dong, Roth, Su 2022, Theorem
-/// 2.7), and has Rényi divergences of αμ²/2 (Mironov 2017, Proposition 7), which is zCDP for
-/// ρ = μ²/2. At a distance of d, d·μ and d²·ρ.
+/// the Euclidean norm. With a variance of σ² it states [`Gaussian`] noise of μ = √Δ/σ, or ρ = μ²/2.
+/// At a distance of d, d·μ and d²·ρ.
 pub struct GaussianContinualCount<Row, R = AddRemove> {
     times: Times<Row>,
-    gaussian: Gaussian,
+    gaussian: GaussianNoise,
     relation: PhantomData<fn() -> R>,
 }
 
@@ -134,8 +132,11 @@ impl<Row, R: StreamingRelation> ContinualCount<Row, R> {
         let (times, change) = Times::new::<R>(time, horizon)?;
         Ok(Self {
             times,
-            epsilon,
-            noise: DiscreteLaplace::new(over(change.into(), epsilon)?)?,
+            fact: Laplace {
+                answers: change,
+                ..Laplace::of_count(epsilon)
+            },
+            noise: DiscreteLaplace::new(over(change.get().into(), epsilon)?)?,
             relation: PhantomData,
         })
     }
@@ -159,7 +160,7 @@ impl<Row, R: StreamingRelation> GaussianContinualCount<Row, R> {
         let (times, change) = Times::new::<R>(time, horizon)?;
         Ok(Self {
             times,
-            gaussian: Gaussian::with_rho(change.into(), rho)?,
+            gaussian: GaussianNoise::with_rho(change.get().into(), rho)?,
             relation: PhantomData,
         })
     }
@@ -178,7 +179,7 @@ impl<Row, R: StreamingRelation> GaussianContinualCount<Row, R> {
         let (times, change) = Times::new::<R>(time, horizon)?;
         Ok(Self {
             times,
-            gaussian: Gaussian::with_mu(change.into(), mu)?,
+            gaussian: GaussianNoise::with_mu(change.get().into(), mu)?,
             relation: PhantomData,
         })
     }
@@ -188,11 +189,18 @@ impl<Row> Times<Row> {
     fn new<R: StreamingRelation>(
         attribute: Attribute<Row, Option<u64>>,
         horizon: u64,
-    ) -> Result<(Self, u64), MechanismError> {
-        if horizon == 0 {
-            return Err(MechanismError::NoTime);
-        }
-        Ok((Self { attribute, horizon }, R::largest_change(horizon)))
+    ) -> Result<(Self, NonZeroU64), MechanismError> {
+        // No time, no node.
+        let change = NonZeroU64::new(R::largest_change(horizon)).filter(|_| horizon > 0);
+        let change = change.ok_or(MechanismError::NoTime)?;
+        Ok((Self { attribute, horizon }, change))
+    }
+
+    fn describe<R: Relation>(&self, name: &'static str) -> Description {
+        Description::new(name)
+            .with("relation", R::NAME)
+            .with("time", self.attribute.name())
+            .with("horizon", self.horizon)
     }
 
     fn start<N: Law>(&self, rows: &[Row], noise: N) -> Counter<N> {
@@ -204,15 +212,21 @@ impl<Row> Times<Row> {
 
 /// What the two have in common.
 macro_rules! continual_count {
-    ($Count:ident, $Noise:ident, |$count:ident| $loss:expr, $noise:expr) => {
-        impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for $Count<Row, R> {
+    ($Count:ident, $Noise:ident, |$count:ident| $noise:expr) => {
+        impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for $Count<Row, R> {
             type Machine = Counter<$Noise>;
 
             fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<Counter<$Noise>, Fault> {
                 let $count = self;
                 Ok(self.times.start((**data).as_ref(), $noise))
             }
+
+            fn describe(&self) -> Description {
+                self.description()
+            }
         }
+
+        shown!(impl[Row, R: Relation] $Count<Row, R>);
 
         impl<Row, R> Clone for $Count<Row, R> {
             fn clone(&self) -> Self {
@@ -222,61 +236,33 @@ macro_rules! continual_count {
                 }
             }
         }
-
-        impl<Row, R: Relation> fmt::Debug for $Count<Row, R> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let $count = self;
-                f.debug_struct(stringify!($Count))
-                    .field("relation", &R::NAME)
-                    .field("time", &self.times.attribute)
-                    .field("horizon", &self.times.horizon)
-                    .field("loss", &$loss)
-                    .field("noise", &$noise.support())
-                    .finish()
-            }
-        }
     };
 }
 
-continual_count!(
-    ContinualCount,
-    DiscreteLaplace,
-    |count| count.epsilon,
-    count.noise
+continual_count!(ContinualCount, DiscreteLaplace, |count| count.noise);
+continual_count!(GaussianContinualCount, RoundedGaussian, |count| count
+    .gaussian
+    .noise);
+
+impl<Row, R: Relation> ContinualCount<Row, R> {
+    fn description(&self) -> Description {
+        let description = self.times.describe::<R>("ContinualCount");
+        description.with("epsilon", self.fact.epsilon)
+    }
+}
+
+impl<Row, R: Relation> GaussianContinualCount<Row, R> {
+    fn description(&self) -> Description {
+        let description = self.times.describe::<R>("GaussianContinualCount");
+        self.gaussian.describe(description)
+    }
+}
+
+states!(Laplace: impl[Row, R: StreamingRelation,] ContinualCount<Row, R>, R, |count| count.fact);
+states!(
+    Gaussian: impl[Row, R: StreamingRelation,] GaussianContinualCount<Row, R>, R,
+    |count| count.gaussian.fact
 );
-continual_count!(
-    GaussianContinualCount,
-    RoundedGaussian,
-    |count| count.gaussian.loss,
-    count.gaussian.noise
-);
-
-impl<Row, R: StreamingRelation> Private<PureDp, R> for ContinualCount<Row, R> {
-    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-        Ok(self.epsilon)
-    }
-}
-
-impl<Row, R: StreamingRelation, Me: Renyi> Private<Me, R> for ContinualCount<Row, R> {
-    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        let counts = R::largest_change(self.times.horizon);
-        measure.at_each_order(|order| shared_divergence(order, counts, self.epsilon))
-    }
-}
-
-impl<Row, R, Me> Private<Me, R> for GaussianContinualCount<Row, R>
-where
-    R: StreamingRelation,
-    Me: GaussianMeasure,
-{
-    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        measure.of_gaussian(self.gaussian.loss)
-    }
-
-    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        measure.of_gaussian(self.gaussian.loss.at(distance)?)
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -284,7 +270,7 @@ mod tests {
     use crate::machine::CoinSource;
     use crate::machine::{Machine, NotPrivateSeededCoins, Ratio, Support};
     use crate::mechanisms::exact::{answers, violation};
-    use crate::privacy::{Rdp, Replace, ZCdp};
+    use crate::privacy::{Private, PureDp, Rdp, Replace, ZCdp};
 
     /// A row of t arrives at time t; 99 has no time, and 98 cannot be read.
     fn time() -> Attribute<u8, Option<u64>> {
@@ -331,8 +317,8 @@ mod tests {
         assert!(!attains(Replace, 3, [&[0], &[98]]));
     }
 
-    /// The Rényi divergence of order 2: that of two counts with ε/2 each, which is 3.7511. One with ε
-    /// would have 3.9819.
+    /// The Rényi divergence of order 2: that of two counts with ε/2 each, which is 3.7511. One with
+    /// ε would have 3.9819.
     #[test]
     fn the_divergence_of_laplace_noise_is_attained_and_not_exceeded() {
         let count = laplace(AddRemove, 2, "4").unwrap();

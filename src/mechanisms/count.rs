@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::gaussian::{Gaussian, GaussianMeasure};
-use super::{CountingRelation, MechanismError, Predicate, clamped, over, shared_divergence};
-use crate::machine::{Coins, Fault, Law, Mechanism, Ratio, Released};
+use super::gaussian::GaussianNoise;
+use super::{CountingRelation, MechanismError, Predicate, clamped, over, shown, states};
+use crate::machine::{Coins, Description, Fault, Mechanism, Ratio, Released};
 use crate::noise::DiscreteLaplace;
-use crate::privacy::{Distance, Epsilon, Mu, Private, PureDp, Renyi, Rho, UnknownLoss};
+use crate::privacy::facts::{Gaussian, Laplace};
+use crate::privacy::{Epsilon, Mu, Rho};
 
 /// The number of rows that satisfy a predicate, plus discrete Laplace noise of scale 1/ε.
 ///
@@ -31,14 +32,13 @@ use crate::privacy::{Distance, Epsilon, Mu, Private, PureDp, Renyi, Rho, Unknown
 ///
 /// # Guarantee
 ///
-/// ε-DP, and no less, whether a row is added, removed or replaced: each changes the count by at
-/// most one, and so the odds of any answer by a factor of at most e^ε. At a distance of d, d·ε.
-/// Under Rényi privacy it has the divergence of randomized response, the largest that an ε-DP
-/// mechanism can have ([`rdp::discrete_laplace`](crate::privacy::convert::rdp::discrete_laplace)).
-/// An answer that an `i64` cannot hold is clamped, which is postprocessing.
+/// ε-DP, and this is tight, whether a row is added, removed or replaced: each changes the count by
+/// at most one, and so the odds of any answer by a factor of at most e^ε. It states [`Laplace`]
+/// noise on one answer that changes by one; at a distance of d, by d, which is d·ε. An answer that
+/// an `i64` cannot hold is clamped, which is postprocessing.
 pub struct NoisyCount<Row> {
     predicate: Predicate<Row>,
-    epsilon: Epsilon,
+    fact: Laplace,
     noise: DiscreteLaplace,
 }
 
@@ -52,9 +52,15 @@ impl<Row> NoisyCount<Row> {
         let noise = DiscreteLaplace::new(over(Ratio::from(1), epsilon)?)?;
         Ok(Self {
             predicate,
-            epsilon,
+            fact: Laplace::of_count(epsilon),
             noise,
         })
+    }
+
+    fn description(&self) -> Description {
+        Description::new("NoisyCount")
+            .with("predicate", self.predicate.name())
+            .with("epsilon", self.fact.epsilon)
     }
 }
 
@@ -81,13 +87,12 @@ impl<Row> NoisyCount<Row> {
 ///
 /// That of the Gaussian mechanism with a sensitivity of 1, of which it is a postprocessing
 /// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), whether a row is added, removed or
-/// replaced: each changes the count by at most one. With a variance of σ² it is μ-GDP for μ = 1/σ
-/// (Dong, Roth, Su 2022, Theorem 2.7), and has Rényi divergences of αμ²/2 (Mironov 2017, Proposition
-/// 7), which is zCDP for ρ = μ²/2. At a distance of d, d·μ and d²·ρ. An answer that an `i64` cannot
+/// replaced: each changes the count by at most one. With a variance of σ² it states [`Gaussian`]
+/// noise of μ = 1/σ, or ρ = μ²/2. At a distance of d, d·μ and d²·ρ. An answer that an `i64` cannot
 /// hold is clamped, which is postprocessing.
 pub struct GaussianCount<Row> {
     predicate: Predicate<Row>,
-    gaussian: Gaussian,
+    gaussian: GaussianNoise,
 }
 
 impl<Row> GaussianCount<Row> {
@@ -99,7 +104,7 @@ impl<Row> GaussianCount<Row> {
     /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
     /// ρ of more than 10^11 with more than 15 digits after the point, for instance.
     pub fn new(predicate: Predicate<Row>, rho: Rho) -> Result<Self, MechanismError> {
-        let gaussian = Gaussian::with_rho(1, rho)?;
+        let gaussian = GaussianNoise::with_rho(1, rho)?;
         Ok(Self {
             predicate,
             gaussian,
@@ -127,7 +132,7 @@ impl<Row> GaussianCount<Row> {
     /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
     /// μ² must not have more than about 36 digits.
     pub fn with_mu(predicate: Predicate<Row>, mu: Mu) -> Result<Self, MechanismError> {
-        let gaussian = Gaussian::with_mu(1, mu)?;
+        let gaussian = GaussianNoise::with_mu(1, mu)?;
         Ok(Self {
             predicate,
             gaussian,
@@ -135,9 +140,17 @@ impl<Row> GaussianCount<Row> {
     }
 }
 
+impl<Row> GaussianCount<Row> {
+    fn description(&self) -> Description {
+        let description = Description::new("GaussianCount");
+        self.gaussian
+            .describe(description.with("predicate", self.predicate.name()))
+    }
+}
+
 /// What the two have in common.
 macro_rules! count {
-    ($Count:ident, |$count:ident| $loss:expr, $noise:expr) => {
+    ($Count:ident, |$count:ident| $noise:expr) => {
         impl<Row, D: AsRef<[Row]> + ?Sized> Mechanism<D> for $Count<Row> {
             type Machine = Released<i64>;
 
@@ -148,7 +161,13 @@ macro_rules! count {
                 let count = self.predicate.count((**data).as_ref());
                 Ok(Released(clamped(count.into(), noise)))
             }
+
+            fn describe(&self) -> Description {
+                self.description()
+            }
         }
+
+        shown!(impl[Row] $Count<Row>);
 
         impl<Row> Clone for $Count<Row> {
             fn clone(&self) -> Self {
@@ -158,56 +177,25 @@ macro_rules! count {
                 }
             }
         }
-
-        impl<Row> std::fmt::Debug for $Count<Row> {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                let $count = self;
-                f.debug_struct(stringify!($Count))
-                    .field("predicate", &self.predicate)
-                    .field("loss", &$loss)
-                    .field("noise", &$noise.support())
-                    .finish()
-            }
-        }
     };
 }
 
-count!(NoisyCount, |count| count.epsilon, count.noise);
-count!(
-    GaussianCount,
-    |count| count.gaussian.loss,
-    count.gaussian.noise
+count!(NoisyCount, |count| count.noise);
+count!(GaussianCount, |count| count.gaussian.noise);
+
+states!(Laplace: impl[Row, R: CountingRelation,] NoisyCount<Row>, R, |count| count.fact);
+states!(
+    Gaussian: impl[Row, R: CountingRelation,] GaussianCount<Row>, R,
+    |count| count.gaussian.fact
 );
-
-impl<Row, R: CountingRelation> Private<PureDp, R> for NoisyCount<Row> {
-    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-        Ok(self.epsilon)
-    }
-}
-
-impl<Row, R: CountingRelation, Me: Renyi> Private<Me, R> for NoisyCount<Row> {
-    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        measure.at_each_order(|order| shared_divergence(order, 1, self.epsilon))
-    }
-}
-
-impl<Row, R: CountingRelation, Me: GaussianMeasure> Private<Me, R> for GaussianCount<Row> {
-    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        measure.of_gaussian(self.gaussian.loss)
-    }
-
-    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        measure.of_gaussian(self.gaussian.loss.at(distance)?)
-    }
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::machine::CoinSource;
-    use crate::machine::{NotPrivateSeededCoins, Support};
+    use crate::machine::{Law, NotPrivateSeededCoins, Support};
     use crate::mechanisms::exact::{answers, rows_of, violation};
-    use crate::privacy::{AddRemove, Gdp, Rdp, RdpGrid, Replace, ZCdp};
+    use crate::privacy::{AddRemove, Distance, Gdp, Private, Rdp, RdpGrid, Replace, ZCdp};
 
     fn noisy(epsilon: &str) -> Result<NoisyCount<u8>, MechanismError> {
         NoisyCount::new(rows_of(1), epsilon.parse().unwrap())
@@ -312,8 +300,12 @@ mod tests {
     fn debug_shows_what_is_public() {
         assert_eq!(
             format!("{:?}", noisy("0.5").unwrap()),
-            "NoisyCount { predicate: Attribute(1), loss: epsilon 0.5, noise: DiscreteLaplace { \
-             scale: Ratio { numerator: 2, denominator: 1 } } }"
+            "NoisyCount(predicate = 1, epsilon = 0.5)"
+        );
+        let described = Mechanism::<Vec<u8>>::describe(&gaussian("0.5").unwrap());
+        assert_eq!(
+            described.to_string(),
+            "GaussianCount(predicate = 1, rho = 0.5)"
         );
     }
 }

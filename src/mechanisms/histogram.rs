@@ -1,13 +1,14 @@
 //! How many rows there are of each kind.
 
-use std::fmt;
-use std::num::NonZeroUsize;
+use std::marker::PhantomData;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
-use super::{Attribute, CountingRelation, MechanismError, clamped, over, shared_divergence};
-use crate::machine::{Coins, Fault, Mechanism, Ratio, Released};
+use super::{Attribute, CountingRelation, MechanismError, clamped, over, shown, states};
+use crate::machine::{Coins, Description, Fault, Mechanism, Ratio, Released};
 use crate::noise::DiscreteLaplace;
-use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Renyi, UnknownLoss};
+use crate::privacy::facts::Laplace;
+use crate::privacy::{AddRemove, Epsilon, Relation};
 
 /// The number of rows in each of several bins, each with discrete Laplace noise of its own.
 ///
@@ -31,17 +32,17 @@ use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Renyi, Unkno
 ///
 /// # Guarantee
 ///
-/// ε-DP, and no less, for neighbours under `R`: a row that is added or removed changes one bin by
-/// one, and the noise has a scale of 1/ε; a row that is replaced changes two bins by one, and it
-/// has a scale of 2/ε. Under Rényi privacy, these are one count with ε or two with ε/2. A row whose
-/// bin is not below the number of bins, or cannot be read, is in none. Answers that an `i64` cannot
-/// hold are clamped, which is postprocessing.
+/// ε-DP, and this is tight, for neighbours under `R`: a row that is added or removed changes one
+/// bin by one, and the noise has a scale of 1/ε; a row that is replaced changes two bins by one,
+/// and it has a scale of 2/ε. It states [`Laplace`] noise on one or two answers that change by one.
+/// A row whose bin is not below the number of bins, or cannot be read, is in none. Answers that an
+/// `i64` cannot hold are clamped, which is postprocessing.
 pub struct NoisyHistogram<Row, R = AddRemove> {
     bin: Attribute<Row, usize>,
     bins: NonZeroUsize,
-    epsilon: Epsilon,
+    fact: Laplace,
     noise: DiscreteLaplace,
-    relation: R,
+    relation: PhantomData<fn() -> R>,
 }
 
 impl<Row, R: CountingRelation> NoisyHistogram<Row, R> {
@@ -51,7 +52,7 @@ impl<Row, R: CountingRelation> NoisyHistogram<Row, R> {
     ///
     /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
-        relation: R,
+        _relation: R,
         bin: Attribute<Row, usize>,
         bins: usize,
         epsilon: Epsilon,
@@ -61,14 +62,17 @@ impl<Row, R: CountingRelation> NoisyHistogram<Row, R> {
         Ok(Self {
             bin,
             bins,
-            epsilon,
+            fact: Laplace {
+                answers: NonZeroU64::new(R::APART).unwrap_or(NonZeroU64::MIN),
+                ..Laplace::of_count(epsilon)
+            },
             noise,
-            relation,
+            relation: PhantomData,
         })
     }
 }
 
-impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyHistogram<Row, R> {
+impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisyHistogram<Row, R> {
     type Machine = Released<Vec<i64>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
@@ -83,21 +87,26 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyHistogram<Row, R> {
             .map(|count| Ok(clamped(count, coins.draw(&self.noise)?)));
         noisy.collect::<Result<_, Fault>>().map(Released)
     }
-}
 
-impl<Row, R: CountingRelation> Private<PureDp, R> for NoisyHistogram<Row, R> {
-    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-        Ok(self.epsilon)
+    fn describe(&self) -> Description {
+        self.description()
     }
 }
 
-impl<Row, R: CountingRelation, Me: Renyi> Private<Me, R> for NoisyHistogram<Row, R> {
-    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        measure.at_each_order(|order| shared_divergence(order, R::APART, self.epsilon))
+impl<Row, R: Relation> NoisyHistogram<Row, R> {
+    fn description(&self) -> Description {
+        Description::new("NoisyHistogram")
+            .with("relation", R::NAME)
+            .with("bin", self.bin.name())
+            .with("bins", self.bins)
+            .with("epsilon", self.fact.epsilon)
     }
 }
 
-impl<Row, R: Copy> Clone for NoisyHistogram<Row, R> {
+states!(Laplace: impl[Row, R: CountingRelation,] NoisyHistogram<Row, R>, R, |bins| bins.fact);
+shown!(impl[Row, R: Relation] NoisyHistogram<Row, R>);
+
+impl<Row, R> Clone for NoisyHistogram<Row, R> {
     fn clone(&self) -> Self {
         Self {
             bin: self.bin.clone(),
@@ -106,22 +115,11 @@ impl<Row, R: Copy> Clone for NoisyHistogram<Row, R> {
     }
 }
 
-impl<Row, R: Relation> fmt::Debug for NoisyHistogram<Row, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NoisyHistogram")
-            .field("relation", &self.relation)
-            .field("bin", &self.bin)
-            .field("bins", &self.bins)
-            .field("loss", &self.epsilon)
-            .finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::mechanisms::exact::{answers, violation};
-    use crate::privacy::{Rdp, Replace};
+    use crate::privacy::{Private, Rdp, Replace};
 
     fn histogram<R: CountingRelation>(
         relation: R,

@@ -4,29 +4,41 @@
 //! one row can change is a consequence of what is computed, never a number that somebody enters.
 //! Bad parameters are errors at construction, before any data is touched.
 //!
-//! | mechanism | answers | loss |
-//! |---|---|---|
-//! | [`NoisyCount`] | how many rows satisfy a predicate | ε |
-//! | [`GaussianCount`] | the same, with lighter tails | ρ or μ |
-//! | [`NoisySum`] | the sum of a bounded attribute | ε |
-//! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε |
-//! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ |
-//! | [`SampledGaussianSum`] | the same over a random sample | an RDP curve |
-//! | [`NoisyHistogram`] | how many rows there are in each bin | ε |
-//! | [`NoisyMax`], [`ExponentialMechanism`] | which of several counts is the largest | ε |
-//! | [`RandomizedResponse`] | one bit | ε |
-//! | [`RevealingResponse`] | one bit, revealed with probability δ | (ε, δ) |
-//! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget |
-//! | [`ContinualCount`] | how many rows there are so far, at every time | ε |
-//! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ |
-//! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget |
-//! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits |
-//! | [`SparseVector`] | the same, with the counts | ε for a number of hits |
-//! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates |
+//! | mechanism | answers | made for | states |
+//! |---|---|---|---|
+//! | [`NoisyCount`] | how many rows satisfy a predicate | ε | [`Laplace`] |
+//! | [`GaussianCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] |
+//! | [`NoisySum`] | the sum of a bounded attribute | ε | [`Laplace`] |
+//! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε | [`Laplace`] |
+//! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] |
+//! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`Curve`] |
+//! | [`NoisyHistogram`] | how many rows there are in each bin | ε | [`Laplace`] |
+//! | [`NoisyMax`] | which of several counts is the largest | ε | [`Pure`] |
+//! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] |
+//! | [`RandomizedResponse`] | one bit | ε | [`Pure`] |
+//! | [`RevealingResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] |
+//! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – |
+//! | [`ContinualCount`] | how many rows there are so far, at every time | ε | [`Laplace`] |
+//! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] |
+//! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget | – |
+//! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits | [`Pure`] |
+//! | [`SparseVector`] | the same, with the counts | ε for a number of hits | [`Pure`] |
+//! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates | [`Pure`] |
 //!
-//! Each states its loss under every measure in which it has one of its own: for Laplace noise pure
-//! and Rényi privacy, for the exponential mechanism zCDP too, for Gaussian noise zCDP, Rényi privacy
-//! and GDP. Under other measures, what follows is had by [`Restated`](crate::privacy::Restated).
+//! Each states a fact, and every measure that can price the fact does so, at the smallest loss that
+//! is known ([`Prices`]): so a mechanism is launched as it is, under any of these measures.
+//!
+//! | fact | `PureDp` | `ApproxDp`, `ProbabilisticDp` | `ZCdp`, `ApproxZCdp` | `Rdp`, `RdpGrid`, `ApproxRdp` | `Gdp` |
+//! |---|---|---|---|---|---|
+//! | [`Pure`] | ε | (ε, 0) | ε·tanh(ε/2) | that of randomized response | yes |
+//! | [`Laplace`] | ε | (ε, 0) | as [`Pure`], answer by answer | its own curve | as [`Pure`], answer by answer |
+//! | [`BoundedRange`] | ε | (ε, 0) | ε²/8, or as [`Pure`] | αε²/8, or as [`Pure`] | as [`Pure`] |
+//! | [`Probabilistic`] | if δ = 0 | (ε, δ) | approximate: yes; zCDP: if δ = 0 | approximate: yes; others: if δ = 0 | if δ = 0 |
+//! | [`Gaussian`] | no | choose a δ: [`RestatedAt`] | ρ | αρ | μ |
+//! | [`Curve`] | no | choose a δ: [`RestatedAt`] | no | the curve | no |
+//!
+//! [`ConditionalResponse`] and [`QueryAnswerer`] are filters inside: their loss is their budget,
+//! under the measure of their rule.
 //!
 //! Data are rows: anything that is `AsRef<[Row]>`, a `Vec<Row>` or a `[Row]` for instance.
 
@@ -60,7 +72,6 @@ pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, Responder};
 pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
-pub use gaussian::{GaussianLoss, GaussianMeasure};
 pub use histogram::NoisyHistogram;
 pub use lattice::Lattice;
 pub use multiplicative_weights::{GapSearch, MultiplicativeWeights};
@@ -77,12 +88,51 @@ pub use weights::{Gap, Weights};
 
 use crate::machine::Ratio;
 use crate::noise::NoiseError;
-use crate::privacy::convert::rdp;
-use crate::privacy::{Epsilon, Order, Overflow, Quantity, Unit, UnknownLoss};
-
-use std::num::NonZeroU64;
+#[cfg(doc)]
+use crate::privacy::{
+    Prices, RestatedAt,
+    facts::{BoundedRange, Curve, Gaussian, Laplace, Probabilistic, Pure},
+};
+use crate::privacy::{Quantity, Unit};
 
 use thiserror::Error;
+
+/// States the fact of a mechanism, at every distance, to every measure that prices it.
+macro_rules! states {
+    ($Fact:ty: impl[$($generics:tt)*] $Mechanism:ty, $R:ty, |$mechanism:ident| $fact:expr) => {
+        impl<$($generics)* Me> crate::privacy::Private<Me, $R> for $Mechanism
+        where
+            Me: crate::privacy::Prices<$Fact>,
+        {
+            fn loss(&self, measure: &Me) -> Result<Me::Loss, crate::privacy::UnknownLoss> {
+                let $mechanism = self;
+                measure.price(&$fact)
+            }
+
+            fn loss_at(
+                &self,
+                measure: &Me,
+                distance: crate::privacy::Distance,
+            ) -> Result<Me::Loss, crate::privacy::UnknownLoss> {
+                let $mechanism = self;
+                measure.price(&$fact.at(distance)?)
+            }
+        }
+    };
+}
+use states;
+
+/// `Debug` that shows the description.
+macro_rules! shown {
+    (impl[$($generics:tt)*] $Mechanism:ty) => {
+        impl<$($generics)*> std::fmt::Debug for $Mechanism {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(&self.description(), f)
+            }
+        }
+    };
+}
+use shown;
 
 /// Why a mechanism cannot be constructed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
@@ -149,15 +199,6 @@ fn over<U: Unit>(factor: Ratio, quantity: Quantity<U>) -> Result<Ratio, Mechanis
     inverse.checked_mul(factor).ok_or(MechanismError::TooFine)
 }
 
-/// The Rényi divergence of so many independent counts, each of which changes by one and has the
-/// noise for its share of ε: that of one ([`rdp::discrete_laplace`]), as many times.
-fn shared_divergence(order: Order, counts: u64, epsilon: Epsilon) -> Result<Epsilon, UnknownLoss> {
-    let share = epsilon.units().div_ceil(u128::from(counts.max(1)));
-    let share = Epsilon::from_units(share).map_err(|_| Overflow)?;
-    let each = rdp::discrete_laplace(order, NonZeroU64::MIN, share);
-    Ok(each.checked_mul(counts).ok_or(Overflow)?)
-}
-
 /// The nearest number that an `i64` holds.
 ///
 /// This is postprocessing, and exact: noise that reached the end of an `i128` is still beyond the
@@ -165,17 +206,4 @@ fn shared_divergence(order: Order, counts: u64, epsilon: Epsilon) -> Result<Epsi
 fn clamped(exact: i128, noise: i128) -> i64 {
     let noisy = exact.saturating_add(noise);
     noisy.clamp(i64::MIN.into(), i64::MAX.into()) as i64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A share that cannot be held is rounded up, not lost.
-    #[test]
-    fn shares_are_rounded_up() {
-        let [least, three] = ["1e-27", "3e-27"].map(|text| text.parse().unwrap());
-        let order = "2".parse().unwrap();
-        assert_eq!(shared_divergence(order, 3, least), Ok(three));
-    }
 }

@@ -1,14 +1,14 @@
 //! Any number of counts, most of them from a public guess that is mended where it is wrong.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, CountingRelation};
 use super::weights::{Gap, Side, Weights};
-use super::{CountingSearch, MechanismError, SparseVector};
-use crate::machine::{Coins, Fault, Machine, Mechanism};
+use super::{CountingSearch, MechanismError, SparseVector, shown, states};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::middle::Postprocessed;
-use crate::privacy::{Epsilon, Private, PureDp, Replace, UnknownLoss};
+use crate::privacy::facts::Pure;
+use crate::privacy::{Epsilon, Replace};
 
 /// Private multiplicative weights (Hardt and Rothblum 2010): answers counting queries from a public
 /// guess of the data, and pays only where the guess is wrong.
@@ -113,14 +113,29 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Mechanism<D> for MultiplicativeWeights<Row> 
         let search = GapSearch(self.search.start(data, coins)?);
         Ok(Postprocessed::new(self.weights.clone(), search))
     }
-}
 
-impl<Row, R: CountingRelation> Private<PureDp, R> for MultiplicativeWeights<Row> {
-    fn loss(&self, measure: &PureDp) -> Result<Epsilon, UnknownLoss> {
-        // For replaced rows, and with it for added and removed ones: see above.
-        self.search.loss(measure)
+    fn describe(&self) -> Description {
+        self.description()
     }
 }
+
+impl<Row> MultiplicativeWeights<Row> {
+    fn description(&self) -> Description {
+        Description::new("MultiplicativeWeights")
+            .with("domain", self.weights.domain.len())
+            .with("rows", self.weights.rows)
+            .with("threshold", self.search.search.threshold)
+            .with("updates", self.search.search.hits)
+            .with("epsilon", self.search.fact.epsilon)
+    }
+}
+
+// That of the search, for replaced rows, and with it for added and removed ones: see above.
+states!(
+    Pure: impl[Row, R: CountingRelation,] MultiplicativeWeights<Row>, R,
+    |counts| counts.search.fact
+);
+shown!(impl[Row] MultiplicativeWeights<Row>);
 
 impl<Row> Clone for MultiplicativeWeights<Row> {
     fn clone(&self) -> Self {
@@ -131,17 +146,8 @@ impl<Row> Clone for MultiplicativeWeights<Row> {
     }
 }
 
-impl<Row> fmt::Debug for MultiplicativeWeights<Row> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MultiplicativeWeights")
-            .field("domain", &self.weights.domain.len())
-            .field("rows", &self.weights.rows)
-            .field("search", &self.search)
-            .finish()
-    }
-}
-
-/// A running sparse vector that is asked about [`Gap`]s: the noisy count, where the gap looks large.
+/// A running sparse vector that is asked about [`Gap`]s: the noisy count, where the gap looks
+/// large.
 #[derive(Debug)]
 pub struct GapSearch<D: ?Sized, Row>(CountingSearch<D, Row>);
 
@@ -167,7 +173,7 @@ mod tests {
     use crate::machine::NotPrivateSeededCoins;
     use crate::mechanisms::Predicate;
     use crate::mechanisms::exact::{answers, rows_of, violation};
-    use crate::privacy::AddRemove;
+    use crate::privacy::{AddRemove, Private, PureDp, Relation};
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()
@@ -177,7 +183,7 @@ mod tests {
     struct Hits<R>(SparseVector<u8, R>);
     struct Hitting(GapSearch<Vec<u8>, u8>);
 
-    impl<R> Mechanism<Vec<u8>> for Hits<R> {
+    impl<R: Relation> Mechanism<Vec<u8>> for Hits<R> {
         type Machine = Hitting;
 
         fn start(&self, data: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Hitting, Fault> {
@@ -319,6 +325,8 @@ mod tests {
             MultiplicativeWeights::new(vec![1_u8, 2], 100, 10, 1, epsilon("1")).unwrap();
         assert!(Private::<PureDp, AddRemove>::loss(&mechanism, &PureDp).is_ok());
         let shown = format!("{mechanism:?}");
-        assert!(shown.starts_with("MultiplicativeWeights { domain: 2, rows: 100, search: "));
+        assert!(
+            shown.starts_with("MultiplicativeWeights(domain = 2, rows = 100, threshold = 10, ")
+        );
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::{GaussianCount, MechanismError, NoisyCount, Predicate};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
-use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Released};
 use crate::privacy::{
-    AddRemove, ApproxDp, Distance, Epsilon, Measure, Private, PureDp, Relation, Restated, Rho,
-    UnknownLoss, ZCdp,
+    AddRemove, ApproxDp, Distance, Epsilon, Measure, Private, PureDp, Relation, Rho, UnknownLoss,
+    ZCdp,
 };
 
 /// Answers counting queries, each at a price that comes with it, until its own budget is spent.
@@ -94,13 +94,13 @@ impl Pricing for PureDp {
 
 impl Pricing for ApproxDp {
     type Price = Epsilon;
-    type Count<Row> = Restated<PureDp, NoisyCount<Row>>;
+    type Count<Row> = NoisyCount<Row>;
 
     fn count<Row>(
         predicate: Predicate<Row>,
         price: Epsilon,
-    ) -> Result<Self::Count<Row>, MechanismError> {
-        Ok(Restated::new(PureDp, NoisyCount::new(predicate, price)?))
+    ) -> Result<NoisyCount<Row>, MechanismError> {
+        NoisyCount::new(predicate, price)
     }
 }
 
@@ -180,6 +180,11 @@ where
             filter: self.filter.start(data, coins)?,
             row: PhantomData,
         })
+    }
+
+    fn describe(&self) -> Description {
+        let filter = Mechanism::<D>::describe(&self.filter);
+        Description::new("QueryAnswerer").with("filter", filter)
     }
 }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::MechanismError;
 use super::logarithm::logarithm_up;
-use crate::machine::{Bernoulli, Coins, Fault, Law, Mechanism, Ratio, Released};
+use crate::machine::{Bernoulli, Coins, Description, Fault, Law, Mechanism, Ratio, Released};
 use crate::noise::Logistic;
-use crate::privacy::{Distance, Epsilon, Private, PureDp, Relation, UnknownLoss};
+use crate::privacy::facts::Pure;
+use crate::privacy::{Distance, Epsilon, Prices, Private, Relation, UnknownLoss};
 
 /// A bit, or with known odds its opposite (Warner 1965; RR_ε of Rogers et al. 2.6).
 ///
@@ -32,8 +33,8 @@ use crate::privacy::{Distance, Epsilon, Private, PureDp, Relation, UnknownLoss};
 ///
 /// # Guarantee
 ///
-/// ε-DP, and no less, under every neighbouring relation and at every distance, because there are
-/// but two datasets: the odds of a truth to those of a lie are e^ε to 1.
+/// ε-DP, and this is tight, under every neighbouring relation and at every distance, because there
+/// are but two datasets: the odds of a truth to those of a lie are e^ε to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomizedResponse {
     epsilon: Epsilon,
@@ -106,15 +107,21 @@ impl Mechanism<bool> for RandomizedResponse {
         let lie = coins.draw(law)? == 1;
         Ok(Released(**data ^ lie))
     }
+
+    fn describe(&self) -> Description {
+        Description::new("RandomizedResponse").with("epsilon", self.epsilon)
+    }
 }
 
-impl<R: Relation> Private<PureDp, R> for RandomizedResponse {
-    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-        Ok(self.epsilon)
+impl<R: Relation, Me: Prices<Pure>> Private<Me, R> for RandomizedResponse {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        let epsilon = self.epsilon;
+        measure.price(&Pure { epsilon })
     }
 
-    fn loss_at(&self, _: &PureDp, _: Distance) -> Result<Epsilon, UnknownLoss> {
-        Ok(self.epsilon)
+    /// There are but two datasets.
+    fn loss_at(&self, measure: &Me, _: Distance) -> Result<Me::Loss, UnknownLoss> {
+        Private::<Me, R>::loss(self, measure)
     }
 }
 
@@ -122,7 +129,7 @@ impl<R: Relation> Private<PureDp, R> for RandomizedResponse {
 mod tests {
     use super::*;
     use crate::noise::enumerate::{Enumeration, enumerate};
-    use crate::privacy::Replace;
+    use crate::privacy::{PureDp, Replace};
     use dashu::rational::RBig;
 
     fn told(mechanism: RandomizedResponse, truth: bool) -> Enumeration<Option<bool>> {

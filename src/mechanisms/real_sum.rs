@@ -1,13 +1,13 @@
 //! The sum of a real attribute.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::lattice::{EXPONENTS, LARGEST, in_steps, of_steps};
-use super::{Attribute, MechanismError, NoisySum, SummingRelation};
-use crate::machine::{Coins, Fault, Mechanism, Released};
-use crate::privacy::{AddRemove, Distance, Epsilon, Measure, Private, Relation, UnknownLoss};
+use super::{Attribute, MechanismError, NoisySum, SummingRelation, shown, states};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::privacy::facts::Laplace;
+use crate::privacy::{AddRemove, Epsilon, Relation};
 
 /// The sum of a real attribute that is clamped to a range and rounded to a lattice, plus discrete
 /// Laplace noise on the same lattice.
@@ -34,19 +34,19 @@ use crate::privacy::{AddRemove, Distance, Epsilon, Measure, Private, Relation, U
 ///
 /// # Guarantee
 ///
-/// That of [`NoisySum`], for what each row has in steps of the lattice: rounding comes first, toward
-/// zero, and clamping after it, so that Δ is a whole number of steps, rounding included. The ends
-/// of the range are rounded outward. A row that cannot be read, or has what is not a number, counts
-/// as the number of the range that is nearest to zero. The answer is a multiple of the step, as far
-/// as floats go, which is postprocessing.
+/// That of [`NoisySum`], for what each row has in steps of the lattice: rounding comes first,
+/// toward zero, and clamping after it, so that Δ is a whole number of steps, rounding included. The
+/// ends of the range are rounded outward. A row that cannot be read, or has what is not a number,
+/// counts as the number of the range that is nearest to zero. The answer is a multiple of the step,
+/// as far as floats go, which is postprocessing.
 pub struct NoisyRealSum<Row, R = AddRemove> {
     steps: NoisySum<Row, R>,
     exponent: i32,
 }
 
 impl<Row: 'static, R: SummingRelation> NoisyRealSum<Row, R> {
-    /// Sums `attribute`, clamped to `range`, in steps of 2 to the power of `exponent`, which is from
-    /// −500 to 500.
+    /// Sums `attribute`, clamped to `range`, in steps of 2 to the power of `exponent`, which is
+    /// from −500 to 500.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ fn end_in_steps(
     }
 }
 
-impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyRealSum<Row, R> {
+impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisyRealSum<Row, R> {
     type Machine = Released<f64>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<f64>, Fault> {
@@ -102,20 +102,22 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisyRealSum<Row, R> {
         let (sum, noise) = self.steps.sum_and_noise((**data).as_ref(), coins)?;
         Ok(Released(of_steps(sum.saturating_add(noise), self.exponent)))
     }
-}
 
-impl<Row, R: Relation, Me: Measure> Private<Me, R> for NoisyRealSum<Row, R>
-where
-    NoisySum<Row, R>: Private<Me, R>,
-{
-    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        self.steps.loss(measure)
-    }
-
-    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        self.steps.loss_at(measure, distance)
+    fn describe(&self) -> Description {
+        self.description()
     }
 }
+
+impl<Row, R: Relation> NoisyRealSum<Row, R> {
+    fn description(&self) -> Description {
+        let value = |steps: i64| of_steps(steps.into(), self.exponent);
+        let description = self.steps.parameters("NoisyRealSum", value);
+        description.with("exponent", self.exponent)
+    }
+}
+
+states!(Laplace: impl[Row, R: SummingRelation,] NoisyRealSum<Row, R>, R, |sum| sum.steps.fact);
+shown!(impl[Row, R: Relation] NoisyRealSum<Row, R>);
 
 impl<Row, R: Copy> Clone for NoisyRealSum<Row, R> {
     fn clone(&self) -> Self {
@@ -126,15 +128,6 @@ impl<Row, R: Copy> Clone for NoisyRealSum<Row, R> {
     }
 }
 
-impl<Row, R: Relation> fmt::Debug for NoisyRealSum<Row, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NoisyRealSum")
-            .field("steps", &self.steps)
-            .field("exponent", &self.exponent)
-            .finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,7 +135,7 @@ mod tests {
     use crate::machine::NotPrivateSeededCoins;
     use crate::noise::bracket::Bracket;
     use crate::noise::enumerate::{Enumeration, enumerate_laws};
-    use crate::privacy::{PureDp, Rdp, Replace};
+    use crate::privacy::{Distance, Private, PureDp, Rdp, Replace};
     use dashu::rational::RBig;
 
     fn sum<R: SummingRelation>(

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{MechanismError, RandomizedResponse};
-use crate::machine::{Bernoulli, Coins, CoinsError, Fault, Mechanism, Ratio, Released};
-use crate::noise::uniform_below;
-use crate::privacy::{
-    ApproxDp, Delta, Distance, Epsilon, EpsilonDelta, Private, ProbabilisticDp, PureDp, Relation,
-    UnknownLoss,
+use crate::machine::{
+    Bernoulli, Coins, CoinsError, Description, Fault, Mechanism, Ratio, Released,
 };
+use crate::noise::uniform_below;
+use crate::privacy::facts::Probabilistic;
+use crate::privacy::{Delta, Distance, EpsilonDelta, Prices, Private, Relation, UnknownLoss};
 
 /// Randomized response RR_{ε,δ} (Rogers et al. 2.6): with probability δ it reveals the bit for
 /// sure, otherwise it tells the truth with odds of e^ε to 1.
@@ -31,9 +31,10 @@ use crate::privacy::{
 ///
 /// # Guarantee
 ///
-/// (ε, δ)-DP and (ε, δ)-pDP, and no less of either (Whitehouse et al. App. D), under every
+/// (ε, δ)-DP and (ε, δ)-pDP, and both are tight (Whitehouse et al. App. D), under every
 /// neighbouring relation and at every distance, because there are but two datasets. If δ is zero,
-/// ε-DP. The probabilities are exactly those of the definition, for every ε and δ.
+/// ε-DP. What is not revealed realises exactly ±ε. The probabilities are exactly those of the
+/// definition, for every ε and δ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RevealingResponse {
     told: RandomizedResponse,
@@ -117,41 +118,23 @@ impl Mechanism<bool> for RevealingResponse {
         };
         Ok(Released(response))
     }
-}
 
-impl<R: Relation> Private<ApproxDp, R> for RevealingResponse {
-    fn loss(&self, _: &ApproxDp) -> Result<EpsilonDelta, UnknownLoss> {
-        Ok(self.epsilon_delta())
-    }
-
-    fn loss_at(&self, _: &ApproxDp, _: Distance) -> Result<EpsilonDelta, UnknownLoss> {
-        Ok(self.epsilon_delta())
+    fn describe(&self) -> Description {
+        Description::new("RevealingResponse")
+            .with("epsilon", self.told.epsilon())
+            .with("delta", self.delta)
     }
 }
 
-/// What is not revealed realises exactly ±ε.
-impl<R: Relation> Private<ProbabilisticDp, R> for RevealingResponse {
-    fn loss(&self, _: &ProbabilisticDp) -> Result<EpsilonDelta, UnknownLoss> {
-        Ok(self.epsilon_delta())
+impl<R: Relation, Me: Prices<Probabilistic>> Private<Me, R> for RevealingResponse {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        let loss = self.epsilon_delta();
+        measure.price(&Probabilistic { loss })
     }
 
-    fn loss_at(&self, _: &ProbabilisticDp, _: Distance) -> Result<EpsilonDelta, UnknownLoss> {
-        Ok(self.epsilon_delta())
-    }
-}
-
-/// Only if nothing is ever revealed.
-impl<R: Relation> Private<PureDp, R> for RevealingResponse {
-    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-        if self.delta == Delta::ZERO {
-            Ok(self.told.epsilon())
-        } else {
-            Err(UnknownLoss("it reveals the bit with probability delta"))
-        }
-    }
-
-    fn loss_at(&self, measure: &PureDp, _: Distance) -> Result<Epsilon, UnknownLoss> {
-        Private::<PureDp, R>::loss(self, measure)
+    /// There are but two datasets.
+    fn loss_at(&self, measure: &Me, _: Distance) -> Result<Me::Loss, UnknownLoss> {
+        Private::<Me, R>::loss(self, measure)
     }
 }
 
@@ -161,7 +144,7 @@ mod tests {
     use crate::machine::CoinSource;
     use crate::machine::Replay;
     use crate::noise::enumerate::enumerate;
-    use crate::privacy::Replace;
+    use crate::privacy::{ApproxDp, Epsilon, ProbabilisticDp, PureDp, Replace};
     use dashu::rational::RBig;
     use std::num::NonZeroU64;
 
@@ -288,7 +271,7 @@ mod tests {
         assert_eq!(loss("0"), Ok("0.7".parse().unwrap()));
         assert_eq!(
             loss("0.1"),
-            Err(UnknownLoss("it reveals the bit with probability delta"))
+            Err(UnknownLoss("this measure has no loss where δ > 0"))
         );
     }
 

@@ -1,15 +1,14 @@
 //! The sum of clipped vectors over a random sample of the rows.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::gaussian::GaussianLoss;
-use super::{Attribute, GaussianVectorSum, Lattice, MechanismError};
-use crate::machine::{Coins, CoinsError, Fault, Mechanism, Ratio, Released};
+use super::{Attribute, GaussianVectorSum, Lattice, MechanismError, shown, states};
+use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Ratio, Released};
 use crate::noise::uniform_below;
 use crate::privacy::convert::rdp;
-use crate::privacy::{AddRemove, Delta, Epsilon, Interval, Mu, Order, Private, Renyi, UnknownLoss};
+use crate::privacy::facts::{Curve, Gaussian};
+use crate::privacy::{AddRemove, Delta, Epsilon, Interval, Mu, UnknownLoss};
 
 /// The sum of clipped vectors over a sample that each row joins by chance, plus rounded Gaussian
 /// noise: the Poisson-subsampled Gaussian mechanism.
@@ -42,18 +41,18 @@ use crate::privacy::{AddRemove, Delta, Epsilon, Interval, Mu, Order, Private, Re
 ///
 /// # Guarantee
 ///
-/// The Rényi divergence of the sampled Gaussian mechanism (Mironov, Talwar, Zhang 2019, §3.3), whole
-/// orders only, for rows that are added or removed, and for each release: the one stated here is
-/// [`rdp::subsampled_gaussian`], rounded up. It is a postprocessing of that mechanism, as
+/// The Rényi divergence of the sampled Gaussian mechanism (Mironov, Talwar, Zhang 2019, §3.3),
+/// whole orders only, for rows that are added or removed, and for each release: the one stated here
+/// is [`rdp::subsampled_gaussian`], rounded up. It is a postprocessing of that mechanism, as
 /// [`GaussianVectorSum`] is of the Gaussian one. The odds of the sample are exact.
 ///
-/// It has no loss under [`Replace`](crate::privacy::Replace), where another curve holds, none under
-/// zCDP and GDP, where no tight one is known, and none for rows more than one apart.
+/// It states a [`Curve`]. It has no loss under [`Replace`](crate::privacy::Replace), where another
+/// curve holds, none under zCDP and GDP, where no tight one is known, and none for rows more than
+/// one apart.
 pub struct SampledGaussianSum<Row> {
     sum: GaussianVectorSum<Row>,
     rate: Delta,
-    /// What was computed already: a sum of as many terms as the order.
-    curve: Arc<Mutex<BTreeMap<u32, Epsilon>>>,
+    curve: Curve,
 }
 
 impl<Row> SampledGaussianSum<Row> {
@@ -76,30 +75,38 @@ impl<Row> SampledGaussianSum<Row> {
         if rate == Delta::ZERO {
             return Err(MechanismError::BadRate);
         }
-        Ok(Self {
-            sum: GaussianVectorSum::with_mu(AddRemove, attribute, dimension, lattice, mu)?,
-            rate,
-            curve: Arc::default(),
-        })
+        let sum = GaussianVectorSum::with_mu(AddRemove, attribute, dimension, lattice, mu)?;
+        let curve = curve(sum.gaussian.fact, rate);
+        Ok(Self { sum, rate, curve })
     }
 
-    fn at(&self, order: Order) -> Result<Epsilon, UnknownLoss> {
+    fn description(&self) -> Description {
+        let description = Description::new("SampledGaussianSum");
+        self.sum.parameters(description).with("rate", self.rate)
+    }
+}
+
+/// The divergences of the sampled Gaussian mechanism. What was computed once is kept: a divergence
+/// is a sum of as many terms as its order.
+fn curve(gaussian: Gaussian, rate: Delta) -> Curve {
+    let half = match gaussian {
+        Gaussian::Rho(rho) => Interval::from(rho),
+        Gaussian::Mu(mu) => Interval::from(mu).square() / Interval::TWO,
+    };
+    let known: Mutex<BTreeMap<u32, Epsilon>> = Mutex::default();
+    Curve::new(move |order| {
         let whole = order.whole().ok_or(UnknownLoss(
             "the loss of a sampled Gaussian sum is known at whole orders",
         ))?;
         // Poisoned by a panic that cannot have left half an entry.
-        let curve = || self.curve.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(epsilon) = curve().get(&whole) {
+        let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(epsilon) = known().get(&whole) {
             return Ok(*epsilon);
         }
-        let half = match self.sum.gaussian.loss {
-            GaussianLoss::Rho(rho) => Interval::from(rho),
-            GaussianLoss::Mu(mu) => Interval::from(mu).square() / Interval::TWO,
-        };
-        let epsilon = rdp::sampled(whole, self.rate, half)?;
-        curve().insert(whole, epsilon);
+        let epsilon = rdp::sampled(whole, rate, half)?;
+        known().insert(whole, epsilon);
         Ok(epsilon)
-    }
+    })
 }
 
 /// Whether something of these odds happens.
@@ -121,30 +128,22 @@ impl<Row, D: AsRef<[Row]> + ?Sized> Mechanism<D> for SampledGaussianSum<Row> {
         let joins = |coins: &mut Coins<'_>| happens(odds, coins);
         self.sum.release((**data).as_ref(), coins, joins)
     }
-}
 
-impl<Row, Me: Renyi> Private<Me, AddRemove> for SampledGaussianSum<Row> {
-    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        measure.at_each_order(|order| self.at(order))
+    fn describe(&self) -> Description {
+        self.description()
     }
 }
+
+states!(Curve: impl[Row,] SampledGaussianSum<Row>, AddRemove, |sum| sum.curve);
+shown!(impl[Row] SampledGaussianSum<Row>);
 
 impl<Row> Clone for SampledGaussianSum<Row> {
     fn clone(&self) -> Self {
         Self {
             sum: self.sum.clone(),
             rate: self.rate,
-            curve: Arc::clone(&self.curve),
+            curve: self.curve.clone(),
         }
-    }
-}
-
-impl<Row> fmt::Debug for SampledGaussianSum<Row> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SampledGaussianSum")
-            .field("sum", &self.sum)
-            .field("rate", &self.rate)
-            .finish()
     }
 }
 
@@ -154,7 +153,7 @@ mod tests {
     use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
     use crate::noise::enumerate::{Enumeration, enumerate_laws};
-    use crate::privacy::{Rdp, RdpGrid};
+    use crate::privacy::{Private, Rdp, RdpGrid};
 
     fn sum(rate: &str, mu: &str) -> Result<SampledGaussianSum<i32>, MechanismError> {
         let attribute = Attribute::new("itself", |row: &i32| vec![f64::from(*row)]);
@@ -218,8 +217,8 @@ mod tests {
         }
     }
 
-    /// Odds of 0.25 that a word does not hold. By Hoeffding's inequality, 20 000 draws are further off
-    /// than this with probability 2e^(-2·20000·0.0232²) < 1e-9.
+    /// Odds of 0.25 that a word does not hold. By Hoeffding's inequality, 20 000 draws are further
+    /// off than this with probability 2e^(-2·20000·0.0232²) < 1e-9.
     #[test]
     fn long_odds_are_odds() {
         let odds = Ratio::new(1 << 100, (1 << 102) - 1).unwrap();

@@ -1,13 +1,13 @@
 //! The counts that are large, among many.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, CountingRelation, Search};
-use super::{MechanismError, Predicate, clamped, over};
-use crate::machine::{Coins, Fault, Machine, Mechanism, Ratio};
+use super::{MechanismError, Predicate, clamped, over, shown, states};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Ratio};
 use crate::noise::DiscreteLaplace;
-use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, UnknownLoss};
+use crate::privacy::facts::Pure;
+use crate::privacy::{AddRemove, Epsilon, Relation};
 
 /// [`AboveThreshold`] that answers with the counts: `None` for a no, and for a yes the count with
 /// noise of its own, of scale hits/ε₃.
@@ -36,8 +36,8 @@ use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, UnknownLoss}
 /// that are given out costs ε₃/hits. The answers' noise is fresh: to give out the noisy count that
 /// was compared would not be private.
 pub struct SparseVector<Row, R = AddRemove> {
-    search: AboveThreshold<Row, R>,
-    epsilon: Epsilon,
+    pub(super) search: AboveThreshold<Row, R>,
+    pub(super) fact: Pure,
     answer_noise: DiscreteLaplace,
 }
 
@@ -47,18 +47,25 @@ impl<Row, R> SparseVector<Row, R> {
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
         let hits = Ratio::from(u64::from(search.hits));
+        let answer_noise = DiscreteLaplace::new(over(hits, epsilon)?)?;
+        let epsilon = search.fact.epsilon.checked_add(epsilon);
+        let epsilon = epsilon.ok_or(MechanismError::TooLarge)?;
         Ok(Self {
-            epsilon: search
-                .epsilon
-                .checked_add(epsilon)
-                .ok_or(MechanismError::TooLarge)?,
-            answer_noise: DiscreteLaplace::new(over(hits, epsilon)?)?,
+            fact: Pure { epsilon },
+            answer_noise,
             search,
         })
     }
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row, R> Mechanism<D> for SparseVector<Row, R> {
+impl<Row, R: Relation> SparseVector<Row, R> {
+    fn description(&self) -> Description {
+        let description = self.search.parameters("SparseVector");
+        description.with("epsilon", self.fact.epsilon)
+    }
+}
+
+impl<D: AsRef<[Row]> + ?Sized, Row, R: Relation> Mechanism<D> for SparseVector<Row, R> {
     type Machine = CountingSearch<D, Row>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
@@ -67,13 +74,14 @@ impl<D: AsRef<[Row]> + ?Sized, Row, R> Mechanism<D> for SparseVector<Row, R> {
             answer_noise: self.answer_noise,
         })
     }
-}
 
-impl<Row, R: CountingRelation> Private<PureDp, R> for SparseVector<Row, R> {
-    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-        Ok(self.epsilon)
+    fn describe(&self) -> Description {
+        self.description()
     }
 }
+
+states!(Pure: impl[Row, R: CountingRelation,] SparseVector<Row, R>, R, |search| search.fact);
+shown!(impl[Row, R: Relation] SparseVector<Row, R>);
 
 impl<Row, R> Clone for SparseVector<Row, R> {
     fn clone(&self) -> Self {
@@ -81,15 +89,6 @@ impl<Row, R> Clone for SparseVector<Row, R> {
             search: self.search.clone(),
             ..*self
         }
-    }
-}
-
-impl<Row, R: Relation> fmt::Debug for SparseVector<Row, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SparseVector")
-            .field("search", &self.search)
-            .field("loss", &self.epsilon)
-            .finish()
     }
 }
 
@@ -132,6 +131,7 @@ mod tests {
     use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
     use crate::mechanisms::exact::{answers, rows_of, violation};
+    use crate::privacy::{Private, PureDp};
 
     fn sparse_vector(epsilons: [&str; 3]) -> Result<SparseVector<u8, AddRemove>, MechanismError> {
         let [threshold, counts, answers] = epsilons.map(|text| text.parse().unwrap());

@@ -1,15 +1,16 @@
 //! The sum of a bounded attribute.
 
-use std::fmt;
+use std::fmt::Display;
+use std::marker::PhantomData;
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::{Attribute, CountingRelation, MechanismError, clamped, over};
-use crate::machine::{Coins, Fault, Mechanism, Ratio, Released};
+use super::{Attribute, CountingRelation, MechanismError, clamped, over, shown, states};
+use crate::machine::{Coins, Description, Fault, Mechanism, Ratio, Released};
 use crate::noise::DiscreteLaplace;
-use crate::privacy::convert::rdp;
-use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Renyi, Replace, UnknownLoss};
+use crate::privacy::facts::Laplace;
+use crate::privacy::{AddRemove, Epsilon, Relation, Replace};
 
 /// The sum of an attribute that is clamped to a range, plus discrete Laplace noise.
 ///
@@ -35,19 +36,19 @@ use crate::privacy::{AddRemove, Epsilon, Private, PureDp, Relation, Renyi, Repla
 ///
 /// # Guarantee
 ///
-/// ε-DP, and no less, for neighbours under `R`: the noise has a scale of Δ/ε, where one row that is
-/// added or removed changes the sum by at most Δ = max(|low|, |high|), and one that is replaced by
-/// at most Δ = high − low. Under Rényi privacy it has less than what ε-DP implies
-/// ([`rdp::discrete_laplace`]). A row that cannot be read counts as the number of the range that is
-/// nearest to zero. An answer that an `i64` cannot hold is clamped, which is postprocessing.
+/// ε-DP, and this is tight, for neighbours under `R`: the noise has a scale of Δ/ε, where one row
+/// that is added or removed changes the sum by at most Δ = max(|low|, |high|), and one that is
+/// replaced by at most Δ = high − low. It states [`Laplace`] noise on one answer that changes by Δ,
+/// which is less under Rényi privacy than what ε-DP implies. A row that cannot be read counts as
+/// the number of the range that is nearest to zero. An answer that an `i64` cannot hold is clamped,
+/// which is postprocessing.
 pub struct NoisySum<Row, R = AddRemove> {
     attribute: Attribute<Row, i64>,
     range: RangeInclusive<i64>,
-    /// The largest change.
-    change: NonZeroU64,
-    epsilon: Epsilon,
+    /// Its steps are the largest change.
+    pub(super) fact: Laplace,
     noise: DiscreteLaplace,
-    relation: R,
+    relation: PhantomData<fn() -> R>,
 }
 
 /// A relation for which it is known by how much one row changes a sum.
@@ -78,7 +79,7 @@ impl<Row, R: SummingRelation> NoisySum<Row, R> {
     /// [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::TooFine`] if Δ/ε, in lowest
     /// terms, needs more than 128 bits, and [`MechanismError::Noise`] if it is more than 2^100.
     pub fn new(
-        relation: R,
+        _relation: R,
         attribute: Attribute<Row, i64>,
         range: RangeInclusive<i64>,
         epsilon: Epsilon,
@@ -90,20 +91,46 @@ impl<Row, R: SummingRelation> NoisySum<Row, R> {
         Ok(Self {
             attribute,
             range,
-            change,
-            epsilon,
+            fact: Laplace {
+                steps: change,
+                ..Laplace::of_count(epsilon)
+            },
             noise,
-            relation,
+            relation: PhantomData,
         })
     }
 }
 
-impl<Row, D: AsRef<[Row]> + ?Sized, R> Mechanism<D> for NoisySum<Row, R> {
+impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisySum<Row, R> {
     type Machine = Released<i64>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<i64>, Fault> {
         let (sum, noise) = self.sum_and_noise((**data).as_ref(), coins)?;
         Ok(Released(clamped(sum, noise)))
+    }
+
+    fn describe(&self) -> Description {
+        self.description()
+    }
+}
+
+impl<Row, R: Relation> NoisySum<Row, R> {
+    fn description(&self) -> Description {
+        self.parameters("NoisySum", |steps| steps)
+    }
+
+    /// Under this name, with the ends of the range as they are called there.
+    pub(super) fn parameters<T: Display>(
+        &self,
+        name: &'static str,
+        end: impl Fn(i64) -> T,
+    ) -> Description {
+        let (low, high) = (end(*self.range.start()), end(*self.range.end()));
+        Description::new(name)
+            .with("relation", R::NAME)
+            .with("attribute", self.attribute.name())
+            .with("range", format_args!("{low}..={high}"))
+            .with("epsilon", self.fact.epsilon)
     }
 }
 
@@ -124,19 +151,10 @@ impl<Row, R> NoisySum<Row, R> {
     }
 }
 
-impl<Row, R: SummingRelation> Private<PureDp, R> for NoisySum<Row, R> {
-    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-        Ok(self.epsilon)
-    }
-}
+states!(Laplace: impl[Row, R: SummingRelation,] NoisySum<Row, R>, R, |sum| sum.fact);
+shown!(impl[Row, R: Relation] NoisySum<Row, R>);
 
-impl<Row, R: SummingRelation, Me: Renyi> Private<Me, R> for NoisySum<Row, R> {
-    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        measure.at_each_order(|order| Ok(rdp::discrete_laplace(order, self.change, self.epsilon)))
-    }
-}
-
-impl<Row, R: Copy> Clone for NoisySum<Row, R> {
+impl<Row, R> Clone for NoisySum<Row, R> {
     fn clone(&self) -> Self {
         Self {
             attribute: self.attribute.clone(),
@@ -146,23 +164,12 @@ impl<Row, R: Copy> Clone for NoisySum<Row, R> {
     }
 }
 
-impl<Row, R: Relation> fmt::Debug for NoisySum<Row, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NoisySum")
-            .field("relation", &self.relation)
-            .field("attribute", &self.attribute)
-            .field("range", &self.range)
-            .field("loss", &self.epsilon)
-            .finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::mechanisms::exact::{answers, violation};
     use crate::noise::NoiseError;
-    use crate::privacy::Rdp;
+    use crate::privacy::{Private, Rdp};
 
     fn sum<R: SummingRelation>(
         relation: R,

@@ -1,12 +1,13 @@
 //! The sum of clipped vectors.
 
-use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gaussian::{Gaussian, GaussianMeasure};
-use super::{Attribute, Lattice, MechanismError, SummingRelation};
-use crate::machine::{Coins, CoinsError, Fault, Law, Mechanism, Released};
-use crate::privacy::{AddRemove, Distance, Mu, Private, Relation, Rho, UnknownLoss};
+use super::gaussian::GaussianNoise;
+use super::{Attribute, Lattice, MechanismError, SummingRelation, shown, states};
+use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
+use crate::privacy::facts::Gaussian;
+use crate::privacy::{AddRemove, Mu, Relation, Rho};
 
 /// The sum of vectors that are clipped to a length, plus rounded Gaussian noise in each coordinate.
 ///
@@ -35,13 +36,12 @@ use crate::privacy::{AddRemove, Distance, Mu, Private, Relation, Rho, UnknownLos
 /// # Guarantee
 ///
 /// That of the Gaussian mechanism, of which it is a postprocessing
-/// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), for neighbours under `R`. Each row's vector
-/// is rounded to the lattice, toward zero, and then clipped in whole numbers: so the vectors that are
-/// summed are at most the radius long, rounding included. One that is added or removed moves the sum
-/// by at most that, and one that is replaced by twice that, which is Δ. With a variance of σ², in
-/// steps of the lattice, it is μ-GDP for μ = Δ/σ (Dong, Roth, Su 2022, Theorem 2.7), and has Rényi
-/// divergences of αμ²/2 (Mironov 2017, Proposition 7), which is zCDP for ρ = μ²/2. At a distance of
-/// d, d·μ and d²·ρ.
+/// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), for neighbours under `R`. Each row's
+/// vector is rounded to the lattice, toward zero, and then clipped in whole numbers: so the vectors
+/// that are summed are at most the radius long, rounding included. One that is added or removed
+/// moves the sum by at most that, and one that is replaced by twice that, which is Δ. With a
+/// variance of σ², in steps of the lattice, it states [`Gaussian`] noise of μ = Δ/σ, or ρ = μ²/2.
+/// At a distance of d, d·μ and d²·ρ.
 ///
 /// A row that cannot be read, or has another number of coordinates, counts as zero, as does a
 /// coordinate that is not a number. The answer is a multiple of the lattice's step, as far as
@@ -50,8 +50,8 @@ pub struct GaussianVectorSum<Row, R = AddRemove> {
     attribute: Attribute<Row, Vec<f64>>,
     dimension: usize,
     lattice: Lattice,
-    pub(super) gaussian: Gaussian,
-    relation: R,
+    pub(super) gaussian: GaussianNoise,
+    relation: PhantomData<fn() -> R>,
 }
 
 /// So many squares add up to 2^127 at most.
@@ -63,18 +63,19 @@ impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
     /// # Errors
     ///
     /// [`MechanismError::BadDimension`], [`MechanismError::BadExponent`] or
-    /// [`MechanismError::BadRadius`] if one of them is not in its range,
-    /// [`MechanismError::NoLoss`] if ρ is zero, and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance needs longer numbers
-    /// than the noise works with: 4Δ²/(2ρ), in lowest terms, must have a numerator of at most 2^124.
+    /// [`MechanismError::BadRadius`] if one of them is not in its range, [`MechanismError::NoLoss`]
+    /// if ρ is zero, and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance
+    /// needs longer numbers than the noise works with: 4Δ²/(2ρ), in lowest terms, must have a
+    /// numerator of at most 2^124.
     pub fn new(
-        relation: R,
+        _relation: R,
         attribute: Attribute<Row, Vec<f64>>,
         dimension: usize,
         lattice: Lattice,
         rho: Rho,
     ) -> Result<Self, MechanismError> {
-        Self::with(relation, attribute, dimension, lattice, |square| {
-            Gaussian::with_rho(square, rho)
+        Self::with(attribute, dimension, lattice, |square| {
+            GaussianNoise::with_rho(square, rho)
         })
     }
 
@@ -84,24 +85,23 @@ impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
     ///
     /// As for [`new`](Self::new).
     pub fn with_mu(
-        relation: R,
+        _relation: R,
         attribute: Attribute<Row, Vec<f64>>,
         dimension: usize,
         lattice: Lattice,
         mu: Mu,
     ) -> Result<Self, MechanismError> {
-        Self::with(relation, attribute, dimension, lattice, |square| {
-            Gaussian::with_mu(square, mu)
+        Self::with(attribute, dimension, lattice, |square| {
+            GaussianNoise::with_mu(square, mu)
         })
     }
 
     /// The noise is made for the square of Δ.
     fn with(
-        relation: R,
         attribute: Attribute<Row, Vec<f64>>,
         dimension: usize,
         lattice: Lattice,
-        gaussian: impl FnOnce(u128) -> Result<Gaussian, MechanismError>,
+        gaussian: impl FnOnce(u128) -> Result<GaussianNoise, MechanismError>,
     ) -> Result<Self, MechanismError> {
         let radius = lattice.checked_radius()?;
         if !(1..=MOST_COORDINATES).contains(&dimension) {
@@ -114,7 +114,7 @@ impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
             dimension,
             lattice,
             gaussian: gaussian(change * change)?,
-            relation,
+            relation: PhantomData,
         })
     }
 
@@ -128,6 +128,7 @@ impl<Row, R: SummingRelation> GaussianVectorSum<Row, R> {
         self.lattice.clip(&mut steps);
         Some(steps)
     }
+
     /// The noisy sum of those rows that are kept.
     pub(super) fn release(
         &self,
@@ -161,19 +162,35 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R: SummingRelation> Mechanism<D> for Gaussia
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         self.release((**data).as_ref(), coins, |_| Ok(true))
     }
-}
 
-impl<Row, R: SummingRelation, Me: GaussianMeasure> Private<Me, R> for GaussianVectorSum<Row, R> {
-    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        measure.of_gaussian(self.gaussian.loss)
-    }
-
-    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        measure.of_gaussian(self.gaussian.loss.at(distance)?)
+    fn describe(&self) -> Description {
+        self.description()
     }
 }
 
-impl<Row, R: Copy> Clone for GaussianVectorSum<Row, R> {
+impl<Row, R: Relation> GaussianVectorSum<Row, R> {
+    fn description(&self) -> Description {
+        let description = Description::new("GaussianVectorSum").with("relation", R::NAME);
+        self.parameters(description)
+    }
+
+    pub(super) fn parameters(&self, description: Description) -> Description {
+        let description = description
+            .with("attribute", self.attribute.name())
+            .with("dimension", self.dimension)
+            .with("exponent", self.lattice.exponent)
+            .with("radius", self.lattice.radius);
+        self.gaussian.describe(description)
+    }
+}
+
+states!(
+    Gaussian: impl[Row, R: SummingRelation,] GaussianVectorSum<Row, R>, R,
+    |sum| sum.gaussian.fact
+);
+shown!(impl[Row, R: Relation] GaussianVectorSum<Row, R>);
+
+impl<Row, R> Clone for GaussianVectorSum<Row, R> {
     fn clone(&self) -> Self {
         Self {
             attribute: self.attribute.clone(),
@@ -182,23 +199,10 @@ impl<Row, R: Copy> Clone for GaussianVectorSum<Row, R> {
     }
 }
 
-impl<Row, R: Relation> fmt::Debug for GaussianVectorSum<Row, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GaussianVectorSum")
-            .field("relation", &self.relation)
-            .field("attribute", &self.attribute)
-            .field("dimension", &self.dimension)
-            .field("lattice", &self.lattice)
-            .field("loss", &self.gaussian.loss)
-            .field("noise", &self.gaussian.noise.support())
-            .finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{CoinSource, NotPrivateSeededCoins, Ratio, Support};
+    use crate::machine::{CoinSource, Law, NotPrivateSeededCoins, Ratio, Support};
     use crate::noise::enumerate::enumerate_laws;
     use crate::privacy::Replace;
     use proptest::prelude::*;

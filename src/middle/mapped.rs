@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::machine::{Coins, Fault, Mechanism, Public, Released, Unsuitable};
+use crate::machine::{Coins, Description, Fault, Mechanism, Public, Released, Unsuitable};
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
 /// A non-interactive mechanism whose answer goes through a function.
@@ -46,6 +46,10 @@ where
 
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanism.check(data)
+    }
+
+    fn describe(&self) -> Description {
+        self.mechanism.describe()
     }
 }
 

@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Mapped, Middle, Move};
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Public, StateKey, Unsuitable};
+use crate::machine::{
+    Coins, Description, Fault, Inspect, Machine, Mechanism, Public, StateKey, Unsuitable,
+};
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
 /// How often a middle may ask inward for one answer, by default.
@@ -208,6 +210,10 @@ where
 
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanism.check(data)
+    }
+
+    fn describe(&self) -> Description {
+        self.mechanism.describe()
     }
 }
 

@@ -1,29 +1,42 @@
 //! Guarantees under one measure that imply guarantees under another.
 
-use std::sync::Arc;
-
+use super::measure::checked;
 use super::{
-    ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, Epsilon, EpsilonDelta, Gdp, Measure, Mu,
-    Order, Private, ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Relation, Renyi, Rho,
-    RhoDelta, Square, Unit, UnknownLoss, ZCdp, convert,
+    ApproxDp, ApproxRdp, ApproxZCdp, Delta, Epsilon, EpsilonDelta, Gdp, Measure, Mu, Order,
+    ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Renyi, Rho, RhoDelta, Square, Unit,
+    UnknownLoss, ZCdp, convert,
 };
-use crate::machine::{Coins, Fault, Mechanism, Public, Unsuitable};
 
 /// A guarantee under this measure is also one under `To`.
+///
+/// Every measure implies itself: the same order, the same grid, and so on.
 ///
 /// # Guarantee
 ///
 /// Every implementation names the theorem it rests on. Losses are rounded up, never down.
 #[diagnostic::on_unimplemented(
-    message = "a guarantee under `{Self}` is not known to imply one under `{To}`"
+    message = "state the loss under `{To}` itself: `{Self}` is not known to imply it",
+    note = "a measure of your own follows where `Implies<{To}>` is implemented for `{Self}`"
 )]
 pub trait Implies<To: Measure>: Measure {
     /// The loss that follows under `to`.
     ///
     /// # Errors
     ///
-    /// [`UnknownLoss`] if it cannot be held.
+    /// [`UnknownLoss`] if it cannot be held, or if the loss does not belong to this measure.
     fn imply(&self, loss: &Self::Loss, to: &To) -> Result<To::Loss, UnknownLoss>;
+}
+
+/// By definition, if the parameters are the same.
+impl<M: Measure> Implies<M> for M {
+    fn imply(&self, loss: &M::Loss, to: &M) -> Result<M::Loss, UnknownLoss> {
+        if self != to {
+            return Err(UnknownLoss(
+                "the loss is stated under the same measure with other parameters",
+            ));
+        }
+        checked(self, loss.clone())
+    }
 }
 
 /// ε-DP is (ε, 0)-DP.
@@ -64,8 +77,9 @@ impl Implies<ZCdp> for PureDp {
     }
 }
 
-/// (ε, δ)-DP is δ-approximate ε·tanh(ε/2)-zCDP: but for probability δ the answer is a postprocessing
-/// of randomized response (Kairouz, Oh, Viswanath 2015). Whitehouse et al. Lemma 1 says ε²/2.
+/// (ε, δ)-DP is δ-approximate ε·tanh(ε/2)-zCDP: but for probability δ the answer is a
+/// postprocessing of randomized response (Kairouz, Oh, Viswanath 2015). Whitehouse et al. Lemma 1
+/// says ε²/2.
 impl Implies<ApproxZCdp> for ApproxDp {
     fn imply(&self, loss: &EpsilonDelta, _: &ApproxZCdp) -> Result<RhoDelta, UnknownLoss> {
         Ok(RhoDelta {
@@ -75,17 +89,29 @@ impl Implies<ApproxZCdp> for ApproxDp {
     }
 }
 
-/// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order.
-impl Implies<Rdp> for PureDp {
-    fn imply(&self, loss: &Epsilon, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
+/// ε-DP is (ε, 0)-DP, and so 0-approximate ε·tanh(ε/2)-zCDP.
+impl Implies<ApproxZCdp> for PureDp {
+    fn imply(&self, loss: &Epsilon, to: &ApproxZCdp) -> Result<RhoDelta, UnknownLoss> {
+        ZCdp.imply(&self.imply(loss, &ZCdp)?, to)
+    }
+}
+
+/// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order
+/// ([`convert::rdp::pure`]).
+// A failure is not for want of `Renyi`.
+#[diagnostic::do_not_recommend]
+impl<To: Renyi> Implies<To> for PureDp {
+    fn imply(&self, loss: &Epsilon, to: &To) -> Result<To::Loss, UnknownLoss> {
         to.at_each_order(|order| Ok(convert::rdp::pure(order, *loss)))
     }
 }
 
-/// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order.
-impl Implies<RdpGrid> for PureDp {
-    fn imply(&self, loss: &Epsilon, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
-        to.at_each_order(|order| Ok(convert::rdp::pure(order, *loss)))
+/// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order
+/// ([`convert::rdp::pure`]).
+impl Implies<ApproxRdp> for PureDp {
+    fn imply(&self, loss: &Epsilon, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {
+        let rdp = Rdp::new(to.order());
+        rdp.imply(&self.imply(loss, &rdp)?, to)
     }
 }
 
@@ -106,16 +132,10 @@ impl Implies<ZCdp> for Gdp {
 }
 
 /// μ-GDP has at most the Rényi divergence αμ²/2 of the Gaussians, at every order α.
-impl Implies<Rdp> for Gdp {
-    fn imply(&self, loss: &Mu, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
-        let rho = half_square(*loss)?;
-        to.at_each_order(|order| at_order(rho, order))
-    }
-}
-
-/// μ-GDP has at most the Rényi divergence αμ²/2 of the Gaussians, at every order α.
-impl Implies<RdpGrid> for Gdp {
-    fn imply(&self, loss: &Mu, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
+// A failure is not for want of `Renyi`.
+#[diagnostic::do_not_recommend]
+impl<To: Renyi> Implies<To> for Gdp {
+    fn imply(&self, loss: &Mu, to: &To) -> Result<To::Loss, UnknownLoss> {
         let rho = half_square(*loss)?;
         to.at_each_order(|order| at_order(rho, order))
     }
@@ -132,15 +152,10 @@ impl Implies<ApproxZCdp> for ZCdp {
 }
 
 /// ρ-zCDP is ρα-RDP at every order α, by definition.
-impl Implies<Rdp> for ZCdp {
-    fn imply(&self, loss: &Rho, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
-        to.at_each_order(|order| at_order(*loss, order))
-    }
-}
-
-/// ρ-zCDP is ρα-RDP at every order α, by definition.
-impl Implies<RdpGrid> for ZCdp {
-    fn imply(&self, loss: &Rho, to: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
+// A failure is not for want of `Renyi`.
+#[diagnostic::do_not_recommend]
+impl<To: Renyi> Implies<To> for ZCdp {
+    fn imply(&self, loss: &Rho, to: &To) -> Result<To::Loss, UnknownLoss> {
         to.at_each_order(|order| at_order(*loss, order))
     }
 }
@@ -148,6 +163,9 @@ impl Implies<RdpGrid> for ZCdp {
 /// A curve holds at each of its orders.
 impl Implies<Rdp> for RdpGrid {
     fn imply(&self, loss: &RdpCurve, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
+        if !self.is_valid(loss) {
+            return Err(UnknownLoss::FOREIGN);
+        }
         let at = self.orders().iter().position(|order| *order == to.order());
         at.and_then(|at| loss.epsilons().get(at).copied())
             .ok_or(UnknownLoss("the grid has no such order"))
@@ -180,8 +198,9 @@ impl Implies<ApproxRdp> for ApproxZCdp {
     }
 }
 
-/// (ε, δ)-DP is δ-approximate (α, D_α(ε))-RDP, where D_α(ε) is the divergence of randomized response:
-/// but for probability δ the answer is a postprocessing of it (Kairouz, Oh, Viswanath 2015).
+/// (ε, δ)-DP is δ-approximate (α, D_α(ε))-RDP, where D_α(ε) is the divergence of randomized
+/// response: but for probability δ the answer is a postprocessing of it (Kairouz, Oh, Viswanath
+/// 2015).
 impl Implies<ApproxRdp> for ApproxDp {
     fn imply(&self, loss: &EpsilonDelta, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {
         Ok(EpsilonDelta {
@@ -209,71 +228,6 @@ fn at_order(rho: Rho, order: Order) -> Result<Epsilon, UnknownLoss> {
         .and_then(|units| units.checked_add((rest * order.units()).div_ceil(ONE)))
         .and_then(|units| Epsilon::from_units(units).ok())
         .ok_or(TOO_LARGE)
-}
-
-/// A mechanism that states its loss under `From`, to be launched where another measure is used.
-///
-/// # Guarantee
-///
-/// What follows from that of the mechanism, by the theorem that [`Implies`] rests on.
-///
-/// ```
-/// use queryables::privacy::{AddRemove, ApproxDp, Epsilon, Private, PureDp, Restated, UnknownLoss};
-///
-/// #[derive(Clone)]
-/// struct Tenth;
-///
-/// impl Private<PureDp, AddRemove> for Tenth {
-///     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-///         Epsilon::try_from("0.1").map_err(|_| UnknownLoss("not a number"))
-///     }
-/// }
-///
-/// let restated = Restated::new(PureDp, Tenth);
-/// let loss = Private::<ApproxDp, AddRemove>::loss(&restated, &ApproxDp)?;
-/// assert_eq!(loss.to_string(), "(0.1, 0)");
-/// # Ok::<(), UnknownLoss>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Restated<From, M> {
-    from: From,
-    mechanism: M,
-}
-
-impl<From, M> Restated<From, M> {
-    /// The mechanism, with what follows from its loss under `from`.
-    pub fn new(from: From, mechanism: M) -> Self {
-        Self { from, mechanism }
-    }
-}
-
-impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for Restated<From, M> {
-    type Machine = M::Machine;
-
-    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<M::Machine, Fault> {
-        self.mechanism.start(data, coins)
-    }
-
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
-        self.mechanism.check(data)
-    }
-}
-
-impl<From, To, R, M> Private<To, R> for Restated<From, M>
-where
-    From: Implies<To>,
-    To: Measure,
-    R: Relation,
-    M: Private<From, R>,
-{
-    fn loss(&self, measure: &To) -> Result<To::Loss, UnknownLoss> {
-        self.from.imply(&self.mechanism.loss(&self.from)?, measure)
-    }
-
-    fn loss_at(&self, measure: &To, distance: Distance) -> Result<To::Loss, UnknownLoss> {
-        let loss = self.mechanism.loss_at(&self.from, distance)?;
-        self.from.imply(&loss, measure)
-    }
 }
 
 #[cfg(test)]
@@ -384,5 +338,47 @@ mod tests {
             grid.imply(&curve, &Rdp::new(order("3"))),
             Err(UnknownLoss("the grid has no such order"))
         );
+    }
+
+    #[test]
+    fn a_curve_of_another_grid_is_not_read() {
+        let order = |text: &str| text.parse::<Order>().unwrap();
+        let small = RdpGrid::new([order("2"), order("64")]).unwrap();
+        let large = RdpGrid::new([order("64"), order("128")]).unwrap();
+        let curve = small.curve(["0.1", "3.2"].map(|text| text.parse().unwrap()));
+        let curve = curve.unwrap();
+        let at = Rdp::new(order("64"));
+        assert_eq!(small.imply(&curve, &at), Ok("3.2".parse().unwrap()));
+        // Its first value is that at the order 2.
+        assert_eq!(large.imply(&curve, &at), Err(UnknownLoss::FOREIGN));
+    }
+
+    #[test]
+    fn a_measure_implies_itself_and_no_other_order_or_grid() {
+        let epsilon: Epsilon = "0.3".parse().unwrap();
+        assert_eq!(PureDp.imply(&epsilon, &PureDp), Ok(epsilon));
+        let other = UnknownLoss("the loss is stated under the same measure with other parameters");
+        let [two, four] = ["2", "4"].map(|text| text.parse::<Order>().unwrap());
+        assert_eq!(Rdp::new(two).imply(&epsilon, &Rdp::new(two)), Ok(epsilon));
+        assert_eq!(Rdp::new(two).imply(&epsilon, &Rdp::new(four)), Err(other));
+        // Not at smaller orders either: there, `ApproxRdp` has a theorem.
+        assert_eq!(Rdp::new(four).imply(&epsilon, &Rdp::new(two)), Err(other));
+        let [small, large] = [two, four].map(|order| RdpGrid::new([order]).unwrap());
+        let curve = small.curve([epsilon]).unwrap();
+        assert_eq!(small.imply(&curve, &small), Ok(curve.clone()));
+        assert_eq!(small.imply(&curve, &large), Err(other));
+        assert_eq!(large.imply(&curve, &large), Err(UnknownLoss::FOREIGN));
+    }
+
+    #[test]
+    fn without_a_delta_approximate_losses_are_those_of_the_measure_itself() {
+        let epsilon: Epsilon = "0.5".parse().unwrap();
+        let rho = convert::zcdp::pure(epsilon);
+        let zcdp = PureDp.imply(&epsilon, &ApproxZCdp).unwrap();
+        assert_eq!((zcdp.rho, zcdp.delta), (rho, Delta::ZERO));
+        let order = "3".parse().unwrap();
+        let rdp = PureDp.imply(&epsilon, &ApproxRdp::new(order)).unwrap();
+        let alone = convert::rdp::pure(order, epsilon);
+        assert_eq!((rdp.epsilon, rdp.delta), (alone, Delta::ZERO));
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::measure::checked;
 use super::{
     ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, EpsilonDelta, Gdp, Measure, Mu, Private, Rdp,
     RdpCurve, RdpGrid, Relation, Rho, RhoDelta, UnknownLoss, ZCdp, convert,
 };
-use crate::machine::{Coins, Fault, Mechanism, Public, Unsuitable};
+use crate::machine::{Coins, Description, Fault, Mechanism, Public, Unsuitable};
 
 /// A guarantee under this measure implies (ε, δ)-DP for every δ, with an ε that depends on it.
 ///
@@ -19,7 +20,8 @@ pub trait ImpliesAt: Measure {
     ///
     /// # Errors
     ///
-    /// [`UnknownLoss`] if `slack` is zero, or ε cannot be held.
+    /// [`UnknownLoss`] if `slack` is zero, if ε cannot be held, or if the loss does not belong to
+    /// this measure.
     fn imply_at(&self, loss: &Self::Loss, slack: Delta) -> Result<EpsilonDelta, UnknownLoss>;
 }
 
@@ -62,6 +64,9 @@ impl ImpliesAt for ApproxRdp {
 /// Canonne, Kamath, Steinke 2020, Prop. 12, at the best order of the grid.
 impl ImpliesAt for RdpGrid {
     fn imply_at(&self, loss: &RdpCurve, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+        if !self.is_valid(loss) {
+            return Err(UnknownLoss::FOREIGN);
+        }
         let mut best = Err(UnknownLoss("a grid has as many values as orders"));
         for (order, epsilon) in self.orders().iter().zip(loss.epsilons()) {
             let here = convert::rdp::epsilon(*order, *epsilon, slack);
@@ -140,6 +145,10 @@ impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for RestatedAt<From, M> {
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanism.check(data)
     }
+
+    fn describe(&self) -> Description {
+        self.mechanism.describe().with("slack", self.slack)
+    }
 }
 
 impl<From, R, M> Private<ApproxDp, R> for RestatedAt<From, M>
@@ -149,12 +158,13 @@ where
     M: Private<From, R>,
 {
     fn loss(&self, _: &ApproxDp) -> Result<EpsilonDelta, UnknownLoss> {
-        let loss = self.mechanism.loss(&self.from)?;
+        let loss = checked(&self.from, self.mechanism.loss(&self.from)?)?;
         self.from.imply_at(&loss, self.slack)
     }
 
     fn loss_at(&self, _: &ApproxDp, distance: Distance) -> Result<EpsilonDelta, UnknownLoss> {
         let loss = self.mechanism.loss_at(&self.from, distance)?;
+        let loss = checked(&self.from, loss)?;
         self.from.imply_at(&loss, self.slack)
     }
 }
@@ -182,6 +192,8 @@ mod tests {
             grid.imply_at(&curve, Delta::ZERO),
             Err(UnknownLoss("this conversion needs δ > 0"))
         );
+        let other = RdpGrid::new(["5", "17", "65"].map(|order| order.parse().unwrap())).unwrap();
+        assert_eq!(other.imply_at(&curve, slack), Err(UnknownLoss::FOREIGN));
     }
 
     #[test]

@@ -8,10 +8,10 @@ use super::Distance;
 
 /// A way to measure privacy: a partially ordered set of losses (Haney et al. 2.1).
 ///
-/// A measure is a value, because some have parameters: the order of [`Rdp`](super::Rdp), the
-/// orders of [`RdpGrid`](super::RdpGrid). A compositor states one measure, and asks each mechanism
-/// for its loss under just that one ([`Private`](super::Private)): a bare number, an ε say, may be a
-/// loss under several.
+/// A measure is a value, because some have parameters: the order of [`Rdp`](super::Rdp), the orders
+/// of [`RdpGrid`](super::RdpGrid). A compositor states one measure, and asks each mechanism for its
+/// loss under just that one ([`Private`](super::Private)): a bare number, an ε say, may be a loss
+/// under several.
 pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     /// How much privacy is lost. `a <= b` says that a guarantee of `a` is one of `b`; two losses
     /// may be incomparable.
@@ -39,6 +39,15 @@ pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     ///
     /// [`UnknownLoss`] where no theorem gives one.
     fn group(&self, loss: &Self::Loss, distance: Distance) -> Result<Self::Loss, UnknownLoss>;
+}
+
+/// The loss, if it is one of the measure.
+pub(crate) fn checked<Me: Measure>(measure: &Me, loss: Me::Loss) -> Result<Me::Loss, UnknownLoss> {
+    if measure.is_valid(&loss) {
+        Ok(loss)
+    } else {
+        Err(UnknownLoss::FOREIGN)
+    }
 }
 
 /// A measure that is closed under postprocessing and jointly convex, as Haney et al. 2.1 asks.
@@ -70,6 +79,11 @@ pub trait Additive: Measure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[error("no known loss: {0}")]
 pub struct UnknownLoss(pub &'static str);
+
+impl UnknownLoss {
+    /// The stated loss does not belong to the measure: a curve of another grid, for instance.
+    pub const FOREIGN: Self = Self("the stated loss does not belong to the measure");
+}
 
 /// The total is more than can be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]

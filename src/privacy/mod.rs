@@ -1,6 +1,12 @@
 //! What a guarantee is made of: exact numbers, measures and their losses, neighbouring
 //! relations, and the trait with which a mechanism states its loss.
 //!
+//! A mechanism states a loss under a measure and a relation ([`Private`]). One that knows more
+//! than a number states a fact ([`facts`]), for example Laplace noise of this scale, and every
+//! measure that can price the fact does so ([`Prices`]). A loss under one measure implies losses
+//! under others ([`Implies`], [`ImpliesAt`]); [`Restated`] and [`RestatedAt`] wrap mechanisms that
+//! state a single one.
+//!
 //! | measure | loss | source |
 //! |---|---|---|
 //! | [`PureDp`] | [`Epsilon`] | Dwork, McSherry, Nissim, Smith 2006 |
@@ -16,6 +22,7 @@
 mod bound;
 pub mod convert;
 mod decimal;
+pub mod facts;
 mod implies;
 mod implies_at;
 mod interval;
@@ -25,25 +32,30 @@ pub(crate) mod normal;
 #[cfg(test)]
 pub(crate) mod oracle;
 mod pair;
+mod prices;
 mod private;
 mod quantity;
 mod relation;
+mod restated;
 mod square;
 mod wide;
 
 pub use decimal::NumberError;
+pub use implies::Implies;
 pub(crate) use implies::half_square;
-pub use implies::{Implies, Restated};
 pub use implies_at::{ImpliesAt, RestatedAt};
 pub(crate) use interval::Interval;
+pub(crate) use measure::checked;
 pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
 pub use measures::{
     ApproxDp, ApproxRdp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve,
     RdpGrid, Renyi, ZCdp,
 };
 pub use pair::{EpsilonDelta, RhoDelta};
+pub use prices::Prices;
 pub use private::Private;
 pub use quantity::{Delta, Epsilon, Mu, Order, Quantity, Rho, Scale, Unit, units};
 pub use relation::{AddRemove, Distance, Relation, Replace};
+pub use restated::Restated;
 pub(crate) use square::Square;
 pub(crate) use wide::Wide;

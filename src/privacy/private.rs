@@ -7,6 +7,9 @@ use super::{Distance, Measure, Relation, UnknownLoss};
 ///
 /// The loss is public. It is read before the data is touched, and must not depend on it.
 ///
+/// A mechanism of which a fact is known, as Laplace noise of some scale, states its loss under
+/// every measure at once: see [`Prices`](super::Prices).
+///
 /// # Guarantee
 ///
 /// Everything this crate promises rests on the implementations of this trait being true. Cite the
@@ -30,7 +33,7 @@ use super::{Distance, Measure, Relation, UnknownLoss};
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` states no loss under `{Me}` for neighbours under `{R}`",
+    message = "launch what states a loss under `{Me}` for neighbours under `{R}`: `{Self}` does not",
     label = "no proved loss here",
     note = "a compositor launches mechanisms whose loss is proved under its own measure and \
             neighbouring relation",

@@ -20,10 +20,8 @@ use crate::privacy::{Epsilon, Measure, Order, Rdp, RdpCurve, RdpGrid, UnknownLos
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "no loss under `{Self}` is stated here",
-    label = "no proved loss under this measure",
-    note = "what states its Rényi divergences can be launched under `Rdp` and `RdpGrid`",
-    note = "stated under pure privacy too? then wrap it: `Restated::new(PureDp, mechanism)`"
+    message = "use `Rdp` or `RdpGrid`: `{Self}` is not made of Rényi divergences",
+    label = "no proved loss under `{Self}`"
 )]
 pub trait Renyi: Measure {
     /// The loss, from the divergence at each of its orders.

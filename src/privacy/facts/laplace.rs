@@ -1,0 +1,238 @@
+use std::num::NonZeroU64;
+
+use super::{Diverges, through};
+use crate::privacy::convert::{gdp, rdp, zcdp};
+use crate::privacy::{
+    ApproxDp, ApproxZCdp, Distance, Epsilon, Gdp, Measure, Mu, Order, Prices, ProbabilisticDp,
+    PureDp, Rho, Square, UnknownLoss, ZCdp,
+};
+
+/// Discrete Laplace noise on whole numbers, each of which has noise of its own.
+///
+/// Between neighbours at most `answers` of them change, each by at most `steps`. The noise has a
+/// scale of `steps · answers / ε`, so that it is ε-DP.
+///
+/// ```
+/// use std::num::NonZeroU64;
+/// use queryables::privacy::facts::{Laplace, Pure};
+/// use queryables::privacy::{Prices, ZCdp};
+///
+/// // A replaced row changes two bins of a histogram.
+/// let epsilon = "1".parse()?;
+/// let answers = NonZeroU64::new(2).expect("not zero");
+/// let bins = Laplace { answers, ..Laplace::of_count(epsilon) };
+/// assert!(ZCdp.price(&bins)? < ZCdp.price(&Pure { epsilon })?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// The answers are independent, so that their Rényi divergences add up; each is ε/`answers`-DP.
+///
+/// At a distance of d each number changes by at most d·`steps`, and all of them together by at most
+/// d·`steps`·`answers`. The divergences are then largest if `answers` numbers change by d·`steps`
+/// each. Why: by [`rdp::discrete_laplace`], e^((α−1)D) of one number that changes by x is
+/// `A·e^((α−1)sx) + B·e^(−αsx)`, where 1/s is the scale, with `A + B = 1` and `B = (q − r)/((1 +
+/// q)(1 − r)) ≥ 0`. A sum of exponentials is log-convex, so D is convex in x and zero at 0; and a
+/// sum of convex functions, each on [0, d·`steps`], with the sum of their arguments bounded, is
+/// largest at a corner. The same holds of pure privacy, where D is linear in x.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Laplace {
+    /// The ε of all answers together.
+    pub epsilon: Epsilon,
+    /// By how much an answer changes, at most.
+    pub steps: NonZeroU64,
+    /// How many answers change, at most.
+    pub answers: NonZeroU64,
+}
+
+impl Laplace {
+    /// Noise on a single number that changes by one: of scale 1/ε.
+    #[must_use]
+    pub fn of_count(epsilon: Epsilon) -> Self {
+        Self {
+            epsilon,
+            steps: NonZeroU64::MIN,
+            answers: NonZeroU64::MIN,
+        }
+    }
+
+    /// What is true at a distance of d: as many answers change, by d times as much.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownLoss`] if d·ε cannot be held.
+    pub fn at(&self, distance: Distance) -> Result<Self, UnknownLoss> {
+        let factor = NonZeroU64::new(distance.steps());
+        // For a single step it is priced at what pure privacy implies, which is always true.
+        let steps = factor.and_then(|factor| self.steps.checked_mul(factor));
+        Ok(Self {
+            epsilon: PureDp.group(&self.epsilon, distance)?,
+            steps: steps.unwrap_or(NonZeroU64::MIN),
+            answers: self.answers,
+        })
+    }
+
+    /// The ε of one answer, rounded up.
+    fn share(&self) -> Epsilon {
+        let units = self.epsilon.units().div_ceil(self.answers.get().into());
+        Epsilon::from_units(units).unwrap_or(self.epsilon)
+    }
+}
+
+/// The noise's odds fall by e^(−ε/(`steps`·`answers`)) with each step, by definition.
+impl Prices<Laplace> for PureDp {
+    fn price(&self, fact: &Laplace) -> Result<Epsilon, UnknownLoss> {
+        Ok(fact.epsilon)
+    }
+}
+
+/// The divergence of one answer ([`rdp::discrete_laplace`]), as many times; never more than what
+/// ε-DP implies ([`rdp::pure`]).
+impl Diverges for Laplace {
+    fn divergence(&self, order: Order) -> Result<Epsilon, UnknownLoss> {
+        let each = rdp::discrete_laplace(order, self.steps, self.share());
+        if self.answers == NonZeroU64::MIN {
+            return Ok(each);
+        }
+        let most = rdp::pure(order, self.epsilon);
+        let all = each.checked_mul(self.answers.get());
+        Ok(all.map_or(most, |all| all.min(most)))
+    }
+}
+
+/// What ε/`answers`-DP implies for one answer ([`zcdp::pure`]), as many times (Bun and Steinke
+/// 2016, Lemma 1.7): ε·tanh(ε/(2·`answers`)).
+impl Prices<Laplace> for ZCdp {
+    fn price(&self, fact: &Laplace) -> Result<Rho, UnknownLoss> {
+        let most = zcdp::pure(fact.epsilon);
+        let all = zcdp::pure(fact.share()).checked_mul(fact.answers.get());
+        Ok(all.map_or(most, |all| all.min(most)))
+    }
+}
+
+/// What ε/`answers`-DP implies for one answer ([`gdp::pure`]), times the root of their number
+/// (Dong, Roth, Su 2022, Corollary 3.3), or what ε-DP implies if that is less.
+impl Prices<Laplace> for Gdp {
+    fn price(&self, fact: &Laplace) -> Result<Mu, UnknownLoss> {
+        let most = gdp::pure(fact.epsilon);
+        if fact.answers == NonZeroU64::MIN {
+            return most;
+        }
+        let square = Square::of(gdp::pure(fact.share())?).checked_mul(fact.answers.get().into());
+        let all = square
+            .and_then(Square::root_up)
+            .and_then(|units| Mu::from_units(units).ok());
+        match (all, most) {
+            (Some(all), Ok(most)) => Ok(all.min(most)),
+            (all, most) => all.map_or(most, Ok),
+        }
+    }
+}
+
+through!(Laplace: PureDp => ApproxDp, PureDp => ProbabilisticDp, ZCdp => ApproxZCdp);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::Rdp;
+    use proptest::prelude::*;
+
+    fn of(epsilon: &str, steps: u64, answers: u64) -> Laplace {
+        Laplace {
+            epsilon: epsilon.parse().unwrap(),
+            steps: NonZeroU64::new(steps).unwrap(),
+            answers: NonZeroU64::new(answers).unwrap(),
+        }
+    }
+
+    fn order(text: &str) -> Order {
+        text.parse().unwrap()
+    }
+
+    /// A share that cannot be held is rounded up, and the whole is still no more than ε.
+    #[test]
+    fn shares_are_rounded_up() {
+        assert_eq!(of("1", 1, 3).share().units(), 10_u128.pow(27).div_ceil(3));
+        assert_eq!(of("1e-27", 1, 3).share(), "1e-27".parse().unwrap());
+        assert_eq!(
+            Rdp::new(order("2")).price(&of("1e-27", 1, 3)),
+            Ok("1e-27".parse().unwrap())
+        );
+    }
+
+    #[test]
+    fn independent_answers_add_up() {
+        let rdp = Rdp::new(order("3"));
+        let half: Epsilon = rdp.price(&of("0.5", 1, 1)).unwrap();
+        assert_eq!(rdp.price(&of("1", 1, 2)), Ok(half.checked_mul(2).unwrap()));
+        let half: Rho = ZCdp.price(&of("0.5", 1, 1)).unwrap();
+        assert_eq!(ZCdp.price(&of("1", 1, 2)), Ok(half.checked_mul(2).unwrap()));
+        // √4 times what a quarter has.
+        let quarter: Mu = Gdp.price(&of("0.25", 1, 1)).unwrap();
+        assert_eq!(
+            Gdp.price(&of("1", 1, 4)),
+            Ok(quarter.checked_mul(2).unwrap())
+        );
+        // √2 is rounded up.
+        let half: Mu = Gdp.price(&of("0.5", 1, 1)).unwrap();
+        let both: Mu = Gdp.price(&of("1", 1, 2)).unwrap();
+        assert!(Square::of(both) > Square::of(half).checked_mul(2).unwrap());
+        assert!(Gdp.price(&of("1", 1, 4)).unwrap() < gdp::pure("1".parse().unwrap()).unwrap());
+    }
+
+    /// Where their number makes no difference, the whole is what ε-DP implies.
+    #[test]
+    fn what_cannot_be_added_up_is_still_private() {
+        let large = of("3.4e11", 1, 3);
+        let most = rdp::pure(order("2"), large.epsilon);
+        assert!(Rdp::new(order("2")).price(&large).unwrap() <= most);
+        assert_eq!(ZCdp.price(&large), Ok(zcdp::pure(large.epsilon)));
+        assert!(Gdp.price(&large).unwrap() <= gdp::pure(large.epsilon).unwrap());
+    }
+
+    #[test]
+    fn a_distance_multiplies_the_steps() {
+        let three = Distance::new(3).unwrap();
+        assert_eq!(of("0.1", 2, 5).at(three), Ok(of("0.3", 6, 5)));
+        assert_eq!(of("0.1", u64::MAX, 5).at(three), Ok(of("0.3", 1, 5)));
+        assert_eq!(
+            of("3.4e11", 1, 1).at(three),
+            Err(UnknownLoss("the loss is more than can be held"))
+        );
+    }
+
+    /// Σ p(k)^α q(k)^(1−α) for noise of decay q per step, summed up in floats.
+    fn moment(decay: f64, shift: i32, order: f64) -> f64 {
+        let law = |k: i32| (1.0 - decay) / (1.0 + decay) * decay.powi(k.abs());
+        // As a power of the ratio, so that nothing underflows.
+        let ratio = |k: i32| decay.powi(k.abs() - (k - shift).abs());
+        let terms = (-2000..=2000).map(|k| law(k - shift) * ratio(k).powf(order));
+        terms.sum()
+    }
+
+    proptest! {
+        /// Whatever way so many steps are shared out among answers, it is within the price.
+        #[test]
+        fn at_a_distance_no_change_of_the_answers_costs_more(
+            hundredths in 1_u32..100, answers in 1_u64..4, distance in 1_u64..4,
+            order in 1.1..6.0_f64, rows in proptest::collection::vec(any::<[bool; 4]>(), 3),
+        ) {
+            let epsilon = format!("{:.2}", f64::from(hundredths) / 50.0);
+            let fact = of(&epsilon, 1, answers);
+            let decay = (-epsilon.parse::<f64>().unwrap() / answers as f64).exp();
+            // Each row changes at most `answers` of four numbers by one.
+            let mut changes = [0; 4];
+            for row in &rows[..distance as usize] {
+                let changed = (0..4).filter(|index| row[*index]).take(answers as usize);
+                changed.for_each(|index| changes[index] += 1);
+            }
+            let product: f64 = changes.iter().map(|change| moment(decay, *change, order)).product();
+            let divergence = product.ln() / (order - 1.0);
+            let measure = Rdp::new(format!("{order:.9}").parse().unwrap());
+            let apart = fact.at(Distance::new(distance).unwrap()).unwrap();
+            let price: f64 = measure.price(&apart).unwrap().to_string().parse().unwrap();
+            prop_assert!(divergence <= price + 1e-7, "{divergence} {price}");
+        }
+    }
+}

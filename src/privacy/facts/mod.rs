@@ -1,0 +1,46 @@
+//! What mechanisms state about themselves, for measures to price ([`Prices`]).
+//!
+//! | fact | states | priced under |
+//! |---|---|---|
+//! | [`Pure`] | ε-DP | every measure |
+//! | [`Laplace`] | discrete Laplace noise on whole numbers | every measure |
+//! | [`BoundedRange`] | log-odds that move within an interval of length ε | every measure |
+//! | [`Probabilistic`] | (ε, δ)-pDP | every measure; those without a δ only if δ is zero |
+//! | [`Gaussian`] | Gaussian noise, by its ρ or μ | zCDP, GDP, Rényi, and approximate zCDP and Rényi |
+//! | [`Curve`] | Rényi divergences, as a function of the order | Rényi and approximate Rényi |
+//!
+//! Each knows itself at a distance: noise that is made for one row protects several rows better
+//! than group privacy would have it, because it is known how far their answers are apart.
+
+mod bounded_range;
+mod curve;
+mod diverges;
+mod gaussian;
+mod laplace;
+mod probabilistic;
+mod pure;
+
+pub use bounded_range::BoundedRange;
+pub use curve::Curve;
+pub use diverges::Diverges;
+pub use gaussian::Gaussian;
+pub use laplace::Laplace;
+pub use probabilistic::Probabilistic;
+pub use pure::Pure;
+
+#[cfg(doc)]
+use super::Prices;
+
+/// Prices that follow from those under another measure, by [`Implies`](super::Implies).
+macro_rules! through {
+    ($Fact:ty: $($From:ident => $To:ident),* $(,)?) => {$(
+        #[diagnostic::do_not_recommend]
+        impl crate::privacy::Prices<$Fact> for $To {
+            fn price(&self, fact: &$Fact) -> Result<Self::Loss, crate::privacy::UnknownLoss> {
+                let loss = crate::privacy::Prices::<$Fact>::price(&$From, fact)?;
+                crate::privacy::Implies::imply(&$From, &loss, self)
+            }
+        }
+    )*};
+}
+use through;

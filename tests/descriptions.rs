@@ -1,0 +1,185 @@
+//! What every ready-made mechanism says about itself in logs.
+
+use queryables::account::{Accumulator, DefaultAccumulator};
+use queryables::machine::Description;
+use queryables::mechanisms::{
+    AboveThreshold, Attribute, ConditionalResponse, ContinualCount, ExponentialMechanism,
+    GaussianContinualCount, GaussianCount, GaussianVectorSum, Lattice, MultiplicativeWeights,
+    NoisyCount, NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, Predicate, QueryAnswerer,
+    RandomizedResponse, RevealingResponse, SampledGaussianSum,
+};
+use queryables::prelude::*;
+use queryables::privacy::RestatedAt;
+
+fn of<D>(mechanism: &impl Mechanism<D>) -> Description {
+    mechanism.describe()
+}
+
+fn over_rows(mechanism: impl Mechanism<Vec<u8>>) -> String {
+    of(&mechanism).to_string()
+}
+
+fn over_a_bit(mechanism: impl Mechanism<bool>) -> String {
+    of(&mechanism).to_string()
+}
+
+fn ones() -> Predicate<u8> {
+    Predicate::new("is one", |row| *row == 1)
+}
+
+fn vector() -> Attribute<u8, Vec<f64>> {
+    Attribute::new("vector", |row| vec![f64::from(*row)])
+}
+
+fn time() -> Attribute<u8, Option<u64>> {
+    Attribute::new("hour", |row| Some(u64::from(*row)))
+}
+
+const LATTICE: Lattice = Lattice {
+    exponent: -2,
+    radius: 3,
+};
+
+#[test]
+fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::error::Error>> {
+    let epsilon: Epsilon = "0.5".parse()?;
+    let itself = || Attribute::new("itself", |row: &u8| f64::from(*row));
+    let whole = || Attribute::new("itself", |row: &u8| i64::from(*row));
+    let bin = Attribute::new("itself", |row: &u8| usize::from(*row));
+    for (found, expected) in [
+        (
+            over_rows(NoisyCount::new(ones(), epsilon)?),
+            "NoisyCount(predicate = is one, epsilon = 0.5)",
+        ),
+        (
+            over_rows(GaussianCount::with_mu(ones(), "0.1".parse()?)?),
+            "GaussianCount(predicate = is one, mu = 0.1)",
+        ),
+        (
+            over_rows(NoisySum::new(Replace, whole(), -3..=i64::MAX, epsilon)?),
+            "NoisySum(relation = replace one row, attribute = itself, \
+             range = -3..=9223372036854775807, epsilon = 0.5)",
+        ),
+        (
+            over_rows(NoisyRealSum::new(
+                AddRemove,
+                itself(),
+                -0.25..=1.1,
+                -2,
+                epsilon,
+            )?),
+            "NoisyRealSum(relation = add or remove one row, attribute = itself, \
+             range = -0.25..=1.25, epsilon = 0.5, exponent = -2)",
+        ),
+        (
+            over_rows(GaussianVectorSum::new(
+                AddRemove,
+                vector(),
+                1,
+                LATTICE,
+                "0.1".parse()?,
+            )?),
+            "GaussianVectorSum(relation = add or remove one row, attribute = vector, \
+             dimension = 1, exponent = -2, radius = 3, rho = 0.1)",
+        ),
+        (
+            over_rows(SampledGaussianSum::new(
+                vector(),
+                1,
+                LATTICE,
+                "0.01".parse()?,
+                "1".parse()?,
+            )?),
+            "SampledGaussianSum(attribute = vector, dimension = 1, exponent = -2, radius = 3, \
+             mu = 1, rate = 0.01)",
+        ),
+        (
+            over_rows(NoisyHistogram::new(AddRemove, bin, 9, epsilon)?),
+            "NoisyHistogram(relation = add or remove one row, bin = itself, bins = 9, \
+             epsilon = 0.5)",
+        ),
+        (
+            over_rows(NoisyMax::new(Replace, [ones(), ones()], epsilon)?),
+            "NoisyMax(relation = replace one row, candidates = [is one, is one], epsilon = 0.5)",
+        ),
+        (
+            over_rows(ExponentialMechanism::new(AddRemove, [ones()], epsilon)?),
+            "ExponentialMechanism(relation = add or remove one row, candidates = [is one], \
+             epsilon = 0.5)",
+        ),
+        (
+            over_rows(ContinualCount::new(AddRemove, time(), 24, epsilon)?),
+            "ContinualCount(relation = add or remove one row, time = hour, horizon = 24, \
+             epsilon = 0.5)",
+        ),
+        (
+            over_rows(GaussianContinualCount::new(
+                Replace,
+                time(),
+                24,
+                "0.1".parse()?,
+            )?),
+            "GaussianContinualCount(relation = replace one row, time = hour, horizon = 24, \
+             rho = 0.1)",
+        ),
+        (
+            over_rows(AboveThreshold::<u8, _>::new(AddRemove, -9, 2, epsilon)?),
+            "AboveThreshold(relation = add or remove one row, threshold = -9, hits = 2, \
+             epsilon = 0.5)",
+        ),
+        (
+            over_rows(
+                AboveThreshold::<u8, _>::new(AddRemove, -9, 2, epsilon)?.with_counts(epsilon)?,
+            ),
+            "SparseVector(relation = add or remove one row, threshold = -9, hits = 2, \
+             epsilon = 1)",
+        ),
+        (
+            over_rows(MultiplicativeWeights::new(vec![1, 2], 9, 3, 2, epsilon)?),
+            "MultiplicativeWeights(domain = 2, rows = 9, threshold = 3, updates = 2, \
+             epsilon = 0.5)",
+        ),
+        (
+            over_a_bit(RandomizedResponse::new(epsilon)?),
+            "RandomizedResponse(epsilon = 0.5)",
+        ),
+        (
+            over_a_bit(RevealingResponse::new(EpsilonDelta::new("0.5", "1e-6")?)),
+            "RevealingResponse(epsilon = 0.5, delta = 1e-6)",
+        ),
+    ] {
+        assert_eq!(found, expected);
+    }
+    Ok(())
+}
+
+#[test]
+fn debug_shows_the_description() {
+    let count = NoisyCount::new(ones(), "0.5".parse().unwrap()).unwrap();
+    assert_eq!(format!("{count:?}"), over_rows(&count));
+}
+
+#[test]
+fn what_restates_a_loss_is_called_as_what_it_restates() {
+    let count = NoisyCount::new(ones(), "0.5".parse().unwrap()).unwrap();
+    assert_eq!(over_rows(Restated::new(PureDp, &count)), over_rows(&count));
+    let count = GaussianCount::new(ones(), "0.5".parse().unwrap()).unwrap();
+    assert_eq!(
+        over_rows(RestatedAt::new(ZCdp, "1e-6".parse().unwrap(), count)),
+        "GaussianCount(predicate = is one, rho = 0.5, slack = 1e-6)"
+    );
+}
+
+#[test]
+fn what_is_a_filter_inside_says_so() {
+    let rule = || PureDp.accumulator().capped("1".parse().unwrap());
+    let response = ConditionalResponse::new(rule(), |pair: &EpsilonDelta| *pair);
+    let response = of(&response);
+    assert_eq!(response.name(), "ConditionalResponse");
+    let filter = of::<bool>(&Filter::concurrent(PureDp, "1".parse().unwrap())).to_string();
+    assert!(filter.starts_with("Filter"));
+    assert!(response.get("filter").unwrap().starts_with("Filter"));
+    let answerer = of::<Vec<u8>>(&QueryAnswerer::<_, u8>::new(rule()));
+    assert_eq!(answerer.name(), "QueryAnswerer");
+    assert!(answerer.get("filter").unwrap().starts_with("Filter"));
+}
