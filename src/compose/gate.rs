@@ -95,6 +95,7 @@ impl<Me: Measure> Terms<Me> {
 
     /// Asks a mechanism whether it fits the data, and what it costs. This is the mechanism's own
     /// code: no lock is held, and whoever calls looks afterwards whether it may still go on.
+    #[inline]
     pub(super) fn price<D, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
     where
         D: ?Sized,
@@ -113,6 +114,7 @@ impl<Me: Measure> Terms<Me> {
         }
     }
 
+    #[inline]
     fn ask<D, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
     where
         D: ?Sized,

@@ -24,6 +24,7 @@ impl Ticket {
     /// # Errors
     ///
     /// The mechanism's fault; [`Fault::Stopped`] if it was stopped since it was admitted.
+    #[inline]
     pub fn start<D: ?Sized, M: Mechanism<D> + ?Sized>(
         self,
         mechanism: &M,

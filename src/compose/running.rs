@@ -110,6 +110,7 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
     }
 
     /// Decides, charges, starts, in this order.
+    #[inline]
     pub(super) fn start<M>(
         &self,
         mechanism: &M,
@@ -126,6 +127,7 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
     }
 
     /// The same for a mechanism that answers once.
+    #[inline]
     pub(super) fn release<M, A>(&self, mechanism: &M) -> Result<A, DenialOf<G>>
     where
         M: Mechanism<D, Machine = Released<A>> + Private<G::Children, R>,
@@ -137,6 +139,7 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
         Ok(answer.map_err(|_| LaunchError::Failed)?)
     }
 
+    #[inline]
     fn admit_mechanism<M>(&self, mechanism: &M) -> Result<(Ticket, &Arc<D>), DenialOf<G>>
     where
         M: Mechanism<D> + Private<G::Children, R>,
@@ -150,6 +153,7 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
     }
 
     /// Decides and charges, from public values only.
+    #[inline]
     pub(super) fn admit(&self, price: &PriceOf<G>) -> Result<Ticket, DenialOf<G>>
     where
         X: Discipline,
@@ -174,6 +178,7 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
 }
 
 /// Waits for the lock, unless this thread has it already.
+#[inline]
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.try_lock() {
         Ok(guard) => guard,

@@ -23,6 +23,7 @@ pub struct Child<S> {
 
 impl<S> Child<S> {
     /// Starts a mechanism that `token` can stop, in the context of whoever starts it.
+    #[inline]
     pub(crate) fn start<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
         mechanism: &M,
         data: &Arc<D>,
@@ -66,23 +67,25 @@ impl<S: Machine> Child<S> {
     /// # Errors
     ///
     /// Those of the machine, [`AskError::Closed`] and [`AskError::Stopped`].
+    #[inline]
     pub fn ask(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<S::Answer, AskError> {
-        let machine = self.machine.as_mut();
-        let closed = machine.is_none();
+        let Some(machine) = &mut self.machine else {
+            coins.under(&self.token, |coins| coins.check())?;
+            return Err(AskError::Closed);
+        };
         let answer = coins.under(&self.token, |coins| {
             coins.check()?;
-            let machine = machine.ok_or(Fault::Failed)?;
             guarded(|| machine.step(query, coins))
         });
-        answer.map_err(|fault| match fault {
-            Fault::Failed if closed => AskError::Closed,
-            fault => {
-                if !fault.is_recoverable() {
-                    self.close();
-                }
-                fault.into()
-            }
-        })
+        answer.map_err(|fault| self.unanswered(fault))
+    }
+
+    #[cold]
+    fn unanswered(&mut self, fault: Fault) -> AskError {
+        if !fault.is_recoverable() {
+            self.close();
+        }
+        fault.into()
     }
 }
 

@@ -109,6 +109,7 @@ impl<S: Machine + Send + 'static> sealed::Sealed for S {}
 impl<S: Machine + Send + 'static> IntoHandle for S {
     type Handle = Queryable<S::Query, S::Answer>;
 
+    #[inline]
     fn into_handle(child: Child<Self>, coins: SystemCoins) -> Result<Self::Handle, Fault> {
         Ok(Queryable::new(child, coins))
     }

@@ -1,11 +1,11 @@
-//! Does one thing so many times: `instructions OPERATION TIMES`.
+//! Does one thing n times: `instructions OPERATION TIMES`.
 
 use std::hint::black_box;
 use std::num::NonZeroU64;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use queryables::machine::{CoinsError, Law, Ratio, SystemCoins};
+use queryables::machine::{CoinSource, CoinsError, Law, Ratio, SystemCoins};
 use queryables::mechanisms::{NoisyCount, Predicate};
 use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
 use queryables::prelude::*;
@@ -32,7 +32,7 @@ impl<R: Relation> Private<PureDp, R> for Constant {
 /// a stream cipher costs depends on the processor.
 struct CheapCoins(u64);
 
-impl Coins for CheapCoins {
+impl CoinSource for CheapCoins {
     fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -59,19 +59,22 @@ fn run(operation: &str, times: u64) -> Result<(), Box<dyn std::error::Error>> {
         &Filter::concurrent(PureDp, "1e9".parse()?),
         Arc::clone(&data),
     )?;
-    let odometer = launch(&Odometer::concurrent(PureDp), data)?;
+    let odometer = launch(&Odometer::concurrent(PureDp), Arc::clone(&data))?;
     let child = filter.launch(&constant)?;
     let count = NoisyCount::new(Predicate::new("all", |_: &bool| true), "0.1".parse()?)?;
     let laplace = DiscreteLaplace::new(Ratio::from(10))?;
     let gaussian = DiscreteGaussian::new(Ratio::from(100))?;
     let mut coins = CheapCoins(1);
+    // The machine takes coins, and does at a launch what the handle does but for the lock.
+    let machine = Filter::concurrent(PureDp, "1e9".parse()?);
+    let mut machine = machine.start(&data, &mut coins.coins())?;
     match operation {
         "filter_release" => repeat(times, || filter.release(&constant)),
         "odometer_release" => repeat(times, || odometer.release(&constant)),
         "interactive_launch" => repeat(times, || filter.launch(&constant)),
         "ask" => repeat(times, || child.ask(())),
         "privacy_loss" => repeat(times, || filter.privacy_loss()),
-        "noisy_count" => repeat(times, || filter.release_with(&count, &mut coins)),
+        "noisy_count" => repeat(times, || machine.release(&count, &mut coins.coins())),
         "laplace_draw" => repeat(times, || coins.draw(&laplace)),
         "gaussian_draw" => repeat(times, || coins.draw(&gaussian)),
         "seed" => repeat(times, || SystemCoins::new().uniform(NonZeroU64::MIN)),

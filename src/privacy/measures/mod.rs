@@ -26,6 +26,7 @@ pub use zcdp::ZCdp;
 macro_rules! additive {
     ($measure:ty) => {
         impl crate::privacy::Additive for $measure {
+            #[inline]
             fn plus(
                 &self,
                 one: &Self::Loss,
