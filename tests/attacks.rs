@@ -1,7 +1,7 @@
 //! Ways around the guarantee that were open once, with safe code and the public API only.
 //!
-//! Three more do not compile: a mechanism that starts a handle (`handle_as_machine`), coins for a
-//! handle (`coins_for_a_handle`), and inspecting a handle (`inspecting_a_handle`) or replacing the
+//! Four more do not compile: a mechanism that starts a handle (`handle_as_machine`), coins for a
+//! handle (`coins_for_a_handle`), inspecting a handle (`inspecting_a_handle`), and replacing the
 //! coins that one is lent (`replacing_the_coins`); see `compile_fail`.
 
 mod common;
@@ -19,11 +19,13 @@ use queryables::account::{
 };
 use queryables::compose::{
     Addressed, BoxedMechanism, ConcurrentComposition, FilterMachine, Message, Parallel, Reply,
-    RunningFilter, RunningFilterOf, Sequential,
+    RunningFilter, RunningFilterOf, Sequential, Universal, UniversalQuery,
 };
+use queryables::machine::{CoinSource, NotPrivateSeededCoins, Public, PublicFacts, Unsuitable};
 use queryables::mechanisms::{NoisyCount, Predicate};
 use queryables::middle::Clamp;
 use queryables::prelude::*;
+use queryables::privacy::Overflow;
 use queryables::queryable::{Child, Relay};
 
 type Sequentially = RunningFilterOf<Vec<u8>, PureDp, AddRemove, Sequential>;
@@ -104,13 +106,12 @@ fn the_parts_of_a_parallel_composition_are_frozen_with_it() {
     );
 }
 
-/// And the other way: whoever stops the machine that a relay is part of stops the relay, and
-/// whatever would still ask inside.
+/// And the other way: whoever stops the machine that a relay is part of stops the relay.
 #[test]
 fn a_relay_obeys_whoever_may_stop_the_machine_around_it() {
     let unrelated = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let outer = sequentially();
-    // The handle's own machine has a middle that freezes the relay, and would then ask inside.
+    // The handle's own machine has a middle that freezes the relay.
     let inside = unrelated
         .launch(&often("0.1").through(Freezes(outer.clone())))
         .unwrap();
@@ -586,4 +587,273 @@ fn whatever_fails_as_it_starts_or_answers_is_charged_and_closes_nothing_else() {
         .launch(&at(epsilon("0.1"), Count::default()))
         .unwrap();
     assert_eq!(counter.ask(()), Ok(1));
+}
+
+// ---- The clone of a rule of one's own runs under no lock --------------------------------------------
+
+type Hook = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
+
+/// Does something once, as it is cloned.
+struct Hooked {
+    rule: Capped<Sum<PureDp>>,
+    hook: Hook,
+}
+
+impl std::fmt::Debug for Hooked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hooked")
+    }
+}
+
+impl Clone for Hooked {
+    fn clone(&self) -> Self {
+        let hook = self.hook.lock().unwrap().take();
+        if let Some(hook) = hook {
+            hook();
+        }
+        Self {
+            rule: self.rule.clone(),
+            hook: Arc::clone(&self.hook),
+        }
+    }
+}
+
+impl Accounting for Hooked {
+    type Children = PureDp;
+    type Whole = PureDp;
+
+    fn children(&self) -> &PureDp {
+        &PureDp
+    }
+
+    fn whole(&self) -> &PureDp {
+        &PureDp
+    }
+}
+
+impl ContinuationRule for Hooked {
+    fn limit(&self) -> &Epsilon {
+        self.rule.limit()
+    }
+
+    fn spent(&self) -> Epsilon {
+        self.rule.spent()
+    }
+
+    fn remaining(&self) -> Epsilon {
+        self.rule.remaining()
+    }
+
+    fn charge(&self, loss: &Epsilon) -> Result<Self, Exceeded> {
+        let mut next = self.clone();
+        next.rule = self.rule.charge(loss)?;
+        Ok(next)
+    }
+}
+
+impl ValidSequentially for Hooked {}
+impl ValidConcurrently for Hooked {}
+
+#[test]
+fn a_rule_whose_clone_reads_its_filter_does_not_wait_for_itself() {
+    let (done, is_done) = channel();
+    thread::spawn(move || {
+        let rule = Hooked {
+            rule: PureDp.accumulator().capped(epsilon("1")),
+            hook: Arc::default(),
+        };
+        let hook = Arc::clone(&rule.hook);
+        let filter = launch(&Filter::concurrent_with(rule), rows()).unwrap();
+        let seen = || {
+            [0, 1].map(|how| {
+                let inner = filter.clone();
+                *hook.lock().unwrap() = Some(Box::new(move || {
+                    // Also from another thread, and for a reading as for a launch.
+                    thread::spawn(move || inner.remaining()).join().unwrap();
+                }));
+                match how {
+                    0 => filter.release(&once("0.25")).is_ok(),
+                    _ => filter.would_admit(&epsilon("0.5")),
+                }
+            })
+        };
+        done.send((seen(), filter.remaining()))
+    });
+    assert_eq!(is_done.recv(), Ok(([true, true], epsilon("0.75"))));
+}
+
+// ---- Children of a machine are stopped with it, wherever they are kept ------------------------------
+
+type Kept = Child<common::Asking<Vec<u8>, u32, usize>>;
+
+/// Starts a filter that has launched a child already, and keeps that child aside.
+#[derive(Clone)]
+struct Stashes(Arc<Mutex<Option<Kept>>>);
+
+impl Mechanism<Vec<u8>> for Stashes {
+    type Machine = FilterMachine<Vec<u8>, Capped<Sum<PureDp>>>;
+
+    fn start(&self, rows: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        let mut filter = Filter::concurrent(PureDp, epsilon("1")).start(rows, coins)?;
+        let child = filter.launch(&often("0.5"), coins);
+        *self.0.lock().unwrap() = Some(child.map_err(|_| Fault::Failed)?);
+        Ok(filter)
+    }
+}
+
+#[test]
+fn a_child_that_a_machine_launched_before_it_became_a_handle_is_frozen_with_it() {
+    let outer = sequentially();
+    let kept = Arc::new(Mutex::new(None));
+    let inner = outer
+        .launch(&at(epsilon("1"), Stashes(Arc::clone(&kept))))
+        .unwrap();
+    let mut child = kept.lock().unwrap().take().unwrap();
+    let mut coins = NotPrivateSeededCoins::new(0);
+    assert_eq!(child.ask(0, &mut coins.coins()), Ok(3));
+    outer.release(&once("0.1")).unwrap();
+    assert_eq!(child.ask(0, &mut coins.coins()), Err(FROZEN));
+    assert_eq!(
+        inner.release(&once("0.1")),
+        Err(LaunchError::Stopped(Stop::Frozen))
+    );
+}
+
+#[test]
+fn a_machine_admits_no_loss_that_does_not_belong_to_its_measure() {
+    let grid = |orders: &[&str]| RdpGrid::new(orders.iter().map(|o| o.parse().unwrap())).unwrap();
+    let (two, one) = (grid(&["2", "8"]), grid(&["3"]));
+    let budget = two.curve(["1", "1"].map(epsilon)).unwrap();
+    let mut source = NotPrivateSeededCoins::new(0);
+    let coins: &mut Coins<'_> = &mut source.coins();
+    let filter = Filter::concurrent(two.clone(), budget);
+    let mut filter = filter.start(&rows(), coins).unwrap();
+    let foreign = one.curve([Epsilon::ZERO]).unwrap();
+    assert_eq!(
+        filter.admit(&foreign, coins).map(|_| ()),
+        Err(LaunchError::UnknownLoss(UnknownLoss::FOREIGN))
+    );
+    assert_eq!(two.plus(&two.zero(), &foreign), Err(Overflow));
+    let huge = two.curve(["0", "1000"].map(epsilon)).unwrap();
+    let huge = at(huge, Run::new(|rows: &Vec<u8>| Ok(rows.len())));
+    assert!(matches!(
+        filter.release(&huge, coins),
+        Err(LaunchError::Refused(_))
+    ));
+}
+
+// ---- A relay that is stopped leaves what it asked as it was -----------------------------------------
+
+/// Is in the middle of an answer, or not; freezes the asker on the way if it is told to.
+#[derive(Clone)]
+struct Careful {
+    outer: Sequentially,
+    answering: bool,
+}
+
+impl Middle<u32, usize> for Careful {
+    type OuterQuery = bool;
+    type OuterAnswer = usize;
+
+    fn on_query(&mut self, freeze: bool, _: &mut Coins<'_>) -> Result<Move<u32, usize>, Fault> {
+        assert!(!self.answering, "left in the middle of an answer");
+        self.answering = true;
+        if freeze {
+            self.outer
+                .release(&once("0.1"))
+                .map_err(|_| Fault::Failed)?;
+        }
+        Ok(Move::Ask(0))
+    }
+
+    fn on_answer(&mut self, answer: usize, _: &mut Coins<'_>) -> Result<Move<u32, usize>, Fault> {
+        self.answering = false;
+        Ok(Move::Answer(answer))
+    }
+}
+
+#[test]
+fn an_unrelated_handle_answers_on_after_a_relay_to_it_was_frozen() {
+    let unrelated = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let outer = sequentially();
+    let middle = Careful {
+        outer: outer.clone(),
+        answering: false,
+    };
+    let inside = unrelated.launch(&often("0.1").through(middle)).unwrap();
+    let relay = outer
+        .launch(&at(epsilon("1"), Rewrap(inside.clone())))
+        .unwrap();
+    assert_eq!(relay.ask(true), Err(FROZEN));
+    assert_eq!(inside.ask(false), Ok(3));
+}
+
+// ---- Public facts ---------------------------------------------------------------------------------------
+
+struct Leaky(Vec<u8>);
+
+impl PublicFacts for Leaky {
+    type Facts = u8;
+
+    fn facts(&self) -> &u8 {
+        panic!("the rows are {:?}", self.0);
+    }
+}
+
+#[test]
+fn facts_that_panic_tell_the_analyst_nothing_of_the_data() {
+    let filter = Filter::concurrent(PureDp, epsilon("1"));
+    let filter = launch(&filter, Arc::new(Leaky(vec![4, 2]))).unwrap();
+    let thrown = catch_unwind(AssertUnwindSafe(|| *filter.facts())).unwrap_err();
+    let text = thrown.downcast_ref::<&str>().copied().unwrap_or_default();
+    let text = thrown.downcast_ref::<String>().map_or(text, String::as_str);
+    assert!(text.contains("fails to say what is public"), "{text}");
+}
+
+/// Fits no dataset.
+#[derive(Clone)]
+struct Picky;
+
+impl Mechanism<Vec<u8>> for Picky {
+    type Machine = Released<usize>;
+
+    fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
+        Err(Fault::Failed)
+    }
+
+    fn check(&self, _: Public<'_, Vec<u8>>) -> Result<(), Unsuitable> {
+        Err(Unsuitable("picky"))
+    }
+}
+
+impl Private<PureDp, AddRemove> for Picky {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(epsilon("0.1"))
+    }
+}
+
+#[test]
+fn what_does_not_fit_the_public_facts_is_refused_before_the_charge_everywhere() {
+    let refused = LaunchError::Unsuitable(Unsuitable("picky"));
+    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    assert_eq!(filter.release(&Picky), Err(refused.clone()));
+    assert_eq!(filter.release(&Picky.mapped(|n: usize| n)), Err(refused));
+    assert_eq!(filter.privacy_loss(), Epsilon::ZERO);
+    let invalid = Fault::InvalidQuery("picky");
+    assert_eq!(launch(&Picky, rows()).map(|_| ()), Err(invalid));
+    let place = Universal::new(PureDp, AddRemove, epsilon("1"));
+    let place = launch(&place, rows()).unwrap();
+    let became = place.ask(UniversalQuery::Become(Picky));
+    assert_eq!(became, Err(AskError::Fault(invalid)));
+}
+
+#[test]
+fn a_ticket_below_many_compositors_can_be_printed() {
+    let zero = Filter::sequential(PureDp, Epsilon::ZERO);
+    let mut filter = launch(&zero, rows()).unwrap();
+    for _ in 0..1000 {
+        filter = filter.launch(&zero).unwrap();
+    }
+    let ticket = filter.admit(&Epsilon::ZERO).unwrap();
+    assert_eq!(format!("{ticket:?}"), "Ticket { token: StopToken(Ok(())) }");
 }

@@ -21,6 +21,7 @@ use opendp::metrics::{AbsoluteDistance, ChangeOneDistance, SymmetricDistance};
 use opendp::transformations::{make_count, make_mean};
 use opendp_support::*;
 use queryables::interop::opendp::{Measured, Member, NotAMember};
+use queryables::machine::Unsuitable;
 use queryables::prelude::*;
 use queryables::queryable::LocalQueryable;
 
@@ -185,7 +186,7 @@ fn data_outside_the_domain_is_found_before_anything_is_launched() {
 }
 
 #[test]
-fn a_measurement_on_another_domain_does_not_run_and_is_charged() {
+fn a_measurement_on_another_domain_is_refused_and_not_charged() {
     let filter = launch(&pure("1"), data()).unwrap();
     let runs = Tally::default();
     let count = runs.clone();
@@ -199,10 +200,12 @@ fn a_measurement_on_another_domain_does_not_run_and_is_charged() {
     );
     assert_eq!(
         filter.release(&Measured::new(digits.unwrap())),
-        Err(LaunchError::Failed)
+        Err(LaunchError::Unsuitable(Unsuitable(
+            "the measurement is on another domain than the data"
+        )))
     );
     assert_eq!(runs.count(), 0);
-    assert_eq!(filter.privacy_loss(), epsilon("0.25"));
+    assert_eq!(filter.privacy_loss(), Epsilon::ZERO);
 }
 
 #[test]

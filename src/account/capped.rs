@@ -1,3 +1,4 @@
+use crate::privacy::CallsBack;
 use std::hash::{Hash, Hasher};
 
 use super::{
@@ -57,7 +58,7 @@ where
 }
 
 impl<G: Accumulator> Accounting for Capped<G> {
-    const CALLS_BACK: bool = G::CALLS_BACK;
+    const CALLS_BACK: CallsBack = G::CALLS_BACK;
 
     type Children = G::Children;
     type Whole = G::Whole;

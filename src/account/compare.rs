@@ -2,6 +2,7 @@ use super::{
     Accounting, Accumulator, Capped, ContinuationRule, Exceeded, Repeats, Rogers, RuleError, Sum,
     ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
 };
+use crate::privacy::CallsBack;
 use crate::privacy::{ApproxDp, Delta, EpsilonDelta};
 
 /// Any of the (ε, δ) rules here, chosen in advance.
@@ -51,7 +52,7 @@ impl ApproxDpRule {
 }
 
 impl Accounting for ApproxDpRule {
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     type Children = ApproxDp;
     type Whole = ApproxDp;

@@ -61,6 +61,7 @@ pub use through_rdp::ThroughRdp;
 pub use through_zcdp::ThroughZCdp;
 pub use whitehouse::Whitehouse;
 
+use crate::privacy::CallsBack;
 use std::fmt::Debug;
 
 use thiserror::Error;
@@ -78,7 +79,7 @@ pub trait Accounting: Clone + Debug + Send + Sync + 'static {
     /// Whether its code may call the compositor that uses it. Only the rules of this crate say that
     /// theirs does not; they then decide under the compositor's lock.
     #[doc(hidden)]
-    const CALLS_BACK: bool = true;
+    const CALLS_BACK: CallsBack = CallsBack(true);
 
     /// In which children state their losses.
     type Children: Measure;

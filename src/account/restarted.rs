@@ -1,3 +1,4 @@
+use crate::privacy::CallsBack;
 use thiserror::Error;
 
 use super::{Accounting, Accumulator, ValidConcurrently, ValidSequentially};
@@ -122,7 +123,7 @@ impl RestartedFilters {
 }
 
 impl Accounting for RestartedFilters {
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     type Children = Rdp;
     type Whole = Rdp;

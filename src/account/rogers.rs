@@ -1,5 +1,6 @@
 use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
+use crate::privacy::CallsBack;
 use crate::privacy::convert::log_inverse;
 use crate::privacy::convert::search::most;
 use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Square, Unit, units};
@@ -111,7 +112,7 @@ pub(super) fn drift_of(epsilon: Epsilon) -> Option<Epsilon> {
 }
 
 impl Accounting for Rogers {
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     type Children = ApproxDp;
     type Whole = ApproxDp;

@@ -1,4 +1,5 @@
 use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
+use crate::privacy::CallsBack;
 use crate::privacy::{Gdp, Mu, Overflow, Square};
 
 /// Gaussian losses add up as squares: `G(μ₁, …, μ_k) = √(μ₁² + … + μ_k²)`.
@@ -28,7 +29,7 @@ pub struct RootSumSquares {
 }
 
 impl Accounting for RootSumSquares {
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     type Children = Gdp;
     type Whole = Gdp;

@@ -1,4 +1,5 @@
 use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
+use crate::privacy::CallsBack;
 use crate::privacy::{
     Additive, ApproxDp, ApproxRdp, ApproxZCdp, Measure, Overflow, ProbabilisticDp, PureDp, Rdp,
     RdpGrid, ZCdp,
@@ -49,7 +50,7 @@ impl<Me: Additive> Sum<Me> {
 }
 
 impl<Me: Additive> Accounting for Sum<Me> {
-    const CALLS_BACK: bool = Me::CALLS_BACK;
+    const CALLS_BACK: CallsBack = Me::CALLS_BACK;
 
     type Children = Me;
     type Whole = Me;

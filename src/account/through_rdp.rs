@@ -1,3 +1,4 @@
+use crate::privacy::CallsBack;
 use std::fmt::Debug;
 
 use super::budget::{Budget, checked_slack};
@@ -296,7 +297,7 @@ impl RdpChildren for RdpGrid {
 }
 
 impl<C: RdpChildren> Accounting for ThroughRdp<C> {
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     type Children = C;
     type Whole = ApproxDp;

@@ -2,6 +2,7 @@ use super::budget::{Budget, checked_slack};
 use super::whitehouse::{simple_epsilon, simple_threshold};
 use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
+use crate::privacy::CallsBack;
 use crate::privacy::convert::zcdp;
 use crate::privacy::{
     ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Measure, Rho, Square, Unit, ZCdp, units,
@@ -213,7 +214,7 @@ impl ZCdpChildren for ZCdp {
 }
 
 impl<C: ZCdpChildren> Accounting for ThroughZCdp<C> {
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     type Children = C;
     type Whole = ApproxDp;

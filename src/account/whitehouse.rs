@@ -1,4 +1,5 @@
 use super::{Accounting, Accumulator, RuleError, ValidConcurrently, ValidSequentially};
+use crate::privacy::CallsBack;
 use crate::privacy::convert::{log_inverse, zcdp};
 use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Overflow, Square};
 
@@ -79,7 +80,7 @@ fn most_squares() -> Square {
 }
 
 impl Accounting for Whitehouse {
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     type Children = ApproxDp;
     type Whole = ApproxDp;

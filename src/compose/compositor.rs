@@ -45,11 +45,18 @@ pub struct CompositorMachine<D: ?Sized, G: Gate, R, X> {
 }
 
 impl<D: ?Sized, G: Gate, R, X> CompositorMachine<D, G, R, X> {
-    pub(super) fn new(data: &Arc<D>, terms: Terms<G::Children>, gate: G) -> Self {
+    /// Started in this context: whoever may stop the machine stops its children too, wherever they
+    /// are kept.
+    pub(super) fn new(
+        data: &Arc<D>,
+        terms: Terms<G::Children>,
+        gate: G,
+        coins: &Coins<'_>,
+    ) -> Self {
         Self {
             data: Arc::clone(data),
             terms,
-            launches: Launches::new(gate),
+            launches: Launches::new(gate, coins.token()),
             types: PhantomData,
         }
     }
@@ -107,15 +114,10 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
     {
         let price = self.terms.price(mechanism, &*self.data);
         let price = price.map_err(|reason| *DenialOf::<G>::from(reason))?;
-        self.admit(&price, coins)
+        self.admit_at(&price, coins)
     }
 
-    /// Decides on a launch of this price, from public values only, and charges it.
-    ///
-    /// # Errors
-    ///
-    /// Why it is not admitted. Nothing has been charged then.
-    pub fn admit(
+    pub(super) fn admit_at(
         &mut self,
         price: &PriceOf<G>,
         coins: &Coins<'_>,

@@ -4,16 +4,17 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::gate::{DenialOf, PriceOf, Terms, sealed};
+use super::slot::Slot;
 use super::{
     CompositorMachine, Discipline, Gate, Interleaved, LaunchError, NonInteractive, Refusal,
-    Sequential,
+    Sequential, Ticket,
 };
 use crate::account::{
     Accounting, Accumulator, Capped, ChildLoss, ContinuationRule, DefaultAccumulator,
     ValidConcurrently, ValidSequentially, WholeLoss,
 };
 use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, StateKey, Stop};
-use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss};
+use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss, checked};
 
 /// A compositor that launches mechanisms as long as a continuation rule says to go on
 /// (Haney et al. Alg 2, 3).
@@ -193,7 +194,7 @@ where
 {
     type Machine = FilterMachine<D, F, R, X>;
 
-    fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         if !self.rule.whole().is_valid(self.rule.limit()) {
             return Err(Fault::InvalidQuery(
                 "the budget does not belong to the measure",
@@ -201,13 +202,13 @@ where
         }
         let terms = Terms::at(self.rule.children().clone(), self.distance);
         let gate = FilterGate {
-            rule: self.rule.clone(),
+            rule: Slot::new(self.rule.clone(), F::CALLS_BACK),
             launched: 0,
             count_limit: self.count_limit,
             halts: self.halts,
             halt: None,
         };
-        Ok(CompositorMachine::new(data, terms, gate))
+        Ok(CompositorMachine::new(data, terms, gate, coins))
     }
 
     fn describe(&self) -> Description {
@@ -265,10 +266,27 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
     }
 }
 
+impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> FilterMachine<D, F, R, X> {
+    /// Charges a loss without starting anything: [`launch`](Self::launch) is this, and then the
+    /// start.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not admitted. Nothing has been charged then.
+    pub fn admit(
+        &mut self,
+        loss: &ChildLoss<F>,
+        coins: &Coins<'_>,
+    ) -> Result<Ticket, LaunchError<ChildLoss<F>, WholeLoss<F>>> {
+        let loss = checked(&self.terms.measure, loss.clone())?;
+        self.admit_at(&loss.into(), coins)
+    }
+}
+
 /// What decides in a running [`Filter`].
 #[derive(Clone, Debug)]
 pub struct FilterGate<F: ContinuationRule> {
-    pub(super) rule: F,
+    pub(super) rule: Slot<F>,
     pub(super) launched: u64,
     count_limit: Option<u64>,
     halts: bool,
@@ -329,7 +347,7 @@ impl<F: ContinuationRule> Gate for FilterGate<F> {
     type Children = F::Children;
     type Whole = F::Whole;
 
-    const CALLS_BACK: bool = F::CALLS_BACK;
+    const CALLS_BACK: bool = F::CALLS_BACK.0;
 
     #[inline]
     fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
@@ -338,7 +356,7 @@ impl<F: ContinuationRule> Gate for FilterGate<F> {
         }
         match self.charge(&price.first) {
             Ok(rule) => {
-                self.rule = rule;
+                self.rule = Slot::new(rule, F::CALLS_BACK);
                 self.launched = self.launched.saturating_add(1);
                 Ok(())
             }
@@ -357,7 +375,7 @@ impl<F: ContinuationRule> Gate for FilterGate<F> {
 
 impl<F: ContinuationRule + Inspect> Inspect for FilterGate<F> {
     fn inspect(&self, key: &mut StateKey) {
-        key.write(&self.rule);
+        key.write(&*self.rule);
         // Why it halted is read from the handle only.
         let halted = self.halt.is_some();
         key.write(&(self.launched, self.count_limit, self.halts, halted));

@@ -68,8 +68,8 @@ pub(super) struct Launches<G> {
 }
 
 impl<G: Gate> Launches<G> {
-    pub(super) fn new(gate: G) -> Self {
-        let base = StopToken::default();
+    /// `base` stops everything that is launched.
+    pub(super) fn new(gate: G, base: StopToken) -> Self {
         Self {
             version: 0,
             halting: gate.may_halt().then(|| base.extended()),
@@ -79,12 +79,13 @@ impl<G: Gate> Launches<G> {
         }
     }
 
-    /// Puts everything that is launched from now on below `base`. What was launched before is
-    /// stopped: nobody else could do so any more.
+    /// Puts everything that is launched from now on below `base`, another token for the same
+    /// machine. What was launched before stays below that of its start.
     pub(super) fn rebase(&mut self, base: &StopToken) {
-        let halting = self.gate.may_halt().then(|| base.extended());
-        if let Some((_, stopper)) = std::mem::replace(&mut self.halting, halting) {
+        if let Some((_, stopper)) = &self.halting {
+            // Nobody can halt the earlier children any more.
             stopper.stop(Stop::Frozen);
+            self.halting = Some(base.extended());
         }
         if let Some(stopper) = self.latest.take() {
             stopper.stop(Stop::Frozen);
@@ -103,8 +104,8 @@ impl<G: Gate> Launches<G> {
     }
 
     /// A copy of the gate, to decide with elsewhere.
-    pub(super) fn copy(&self) -> Copy<G> {
-        Copy {
+    pub(super) fn copy(&self) -> Taken<G> {
+        Taken {
             gate: self.gate.clone(),
             version: self.version,
         }
@@ -115,7 +116,7 @@ impl<G: Gate> Launches<G> {
     /// dropped elsewhere.
     pub(super) fn put_back<X: Discipline>(
         &mut self,
-        copy: &mut Copy<G>,
+        copy: &mut Taken<G>,
         admitted: Result<(), DenialOf<G>>,
     ) -> Option<Result<Ticket, DenialOf<G>>> {
         if copy.version != self.version {
@@ -162,7 +163,7 @@ impl<G: Gate> Launches<G> {
 }
 
 /// A gate taken out, and which it was.
-pub(super) struct Copy<G> {
+pub(super) struct Taken<G> {
     pub(super) gate: G,
     version: u64,
 }

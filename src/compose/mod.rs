@@ -37,6 +37,7 @@ mod parallel;
 mod running;
 mod running_filter;
 mod running_odometer;
+mod slot;
 mod time_uniform;
 mod universal;
 
@@ -48,7 +49,7 @@ pub use concurrent::{ConcurrentComposition, ConcurrentMachine};
 pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Sequential};
 pub use error::{LaunchError, Refusal};
 pub use filter::{Filter, FilterGate, FilterMachine, Halt};
-pub use gate::{Gate, Price, Terms};
+pub use gate::Gate;
 pub use launches::Ticket;
 pub use odometer::{Odometer, OdometerGate, OdometerMachine};
 pub use parallel::{Parallel, Parts, PartsMachine};

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::gate::{DenialOf, PriceOf, Terms, sealed};
+use super::slot::Slot;
 use super::{
     CompositorMachine, Discipline, Filter, Gate, Interleaved, LaunchError, NonInteractive,
     Sequential,
@@ -13,7 +14,7 @@ use crate::account::{
     WholeLoss,
 };
 use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, StateKey};
-use crate::privacy::{AddRemove, Distance, Relation};
+use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 
 /// A compositor that launches whatever it is asked to and says what has been spent
 /// (Haney et al. Alg 4, 6).
@@ -168,17 +169,18 @@ where
 {
     type Machine = OdometerMachine<D, G, R, X>;
 
-    fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let terms = Terms {
             measure: self.accumulator.children().clone(),
             first: Distance::NEIGHBOURS,
             further: self.distances.clone().into(),
         };
+        let slot = || Slot::new(self.accumulator.clone(), G::CALLS_BACK);
         let gate = OdometerGate {
-            neighbours: self.accumulator.clone(),
-            further: vec![self.accumulator.clone(); self.distances.len()],
+            neighbours: slot(),
+            further: self.distances.iter().map(|_| slot()).collect(),
         };
-        Ok(CompositorMachine::new(data, terms, gate))
+        Ok(CompositorMachine::new(data, terms, gate, coins))
     }
 
     fn describe(&self) -> Description {
@@ -206,9 +208,9 @@ impl<D: ?Sized, G: Accumulator, R, X> OdometerMachine<D, G, R, X> {
 /// What counts in a running [`Odometer`].
 #[derive(Clone, Debug)]
 pub struct OdometerGate<G> {
-    pub(super) neighbours: G,
+    pub(super) neighbours: Slot<G>,
     /// One for each further distance.
-    pub(super) further: Vec<G>,
+    pub(super) further: Vec<Slot<G>>,
 }
 
 impl<G> sealed::Sealed for OdometerGate<G> {}
@@ -217,14 +219,18 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
     type Children = G::Children;
     type Whole = G::Whole;
 
-    const CALLS_BACK: bool = G::CALLS_BACK;
+    const CALLS_BACK: bool = G::CALLS_BACK.0;
 
     #[inline]
     fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
         let add = |total: &G, loss| {
             total.covers(loss).map_err(LaunchError::UnknownLoss)?;
-            Ok::<_, DenialOf<Self>>(total.add(loss).map_err(|_| LaunchError::Overflow)?)
+            let sum = total.add(loss).map_err(|_| LaunchError::Overflow)?;
+            Ok::<_, DenialOf<Self>>(Slot::new(sum, G::CALLS_BACK))
         };
+        if price.further.len() != self.further.len() {
+            return Err(LaunchError::UnknownLoss(UnknownLoss::FOREIGN).into());
+        }
         // All or nothing: none is kept until all have been counted.
         let neighbours = add(&self.neighbours, &price.first)?;
         if !self.further.is_empty() {
@@ -240,10 +246,10 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
 
 impl<G: Inspect> Inspect for OdometerGate<G> {
     fn inspect(&self, key: &mut StateKey) {
-        key.write(&self.neighbours);
+        key.write(&*self.neighbours);
         key.write(&self.further.len());
         for further in &self.further {
-            key.write(further);
+            key.write(&**further);
         }
     }
 }

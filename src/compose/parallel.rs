@@ -175,7 +175,11 @@ where
 {
     type Handle = Parts<K, RunningFilter<D, F, R, X>>;
 
-    fn into_handle(child: Child<Self>, _: SystemCoins) -> Result<Self::Handle, Fault> {
+    fn into_handle(
+        child: Child<Self>,
+        _: SystemCoins,
+        _: sealed::Opening,
+    ) -> Result<Self::Handle, Fault> {
         let (machine, token) = child.into_parts().ok_or(Fault::Failed)?;
         let open = |part| RunningFilter(Running::of(part, token.clone()));
         let parts = machine.parts.into_iter();

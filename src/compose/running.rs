@@ -1,11 +1,10 @@
 //! What the handles to running compositors have in common.
 
-use std::cell::Cell;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::gate::{DenialOf, Gate, PriceOf, Terms};
-use super::launches::{Copy, Launches, admit};
+use super::launches::{Launches, admit};
 use super::{CompositorMachine, Discipline, LaunchError, Ticket};
 use crate::machine::{
     CoinSource, Fault, Mechanism, PublicFacts, Released, StopToken, SystemCoins, discard, guarded,
@@ -70,22 +69,18 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
     }
 
     fn launches(&self) -> MutexGuard<'_, Launches<G>> {
-        lock(&self.shared.launches)
+        // Nothing that runs under the lock leaves anything half changed.
+        let launches = self.shared.launches.lock();
+        launches.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads what is public, which is always possible.
     pub(super) fn read<T>(&self, read: impl FnOnce(&G) -> T) -> T {
         if G::CALLS_BACK {
-            return read(&self.copy().gate);
+            let copy = self.launches().copy();
+            return read(&copy.gate);
         }
         read(&self.launches().gate)
-    }
-
-    /// The gate of somebody else's rule as it is now.
-    fn copy(&self) -> Copy<G> {
-        let launches = self.launches();
-        let _copying = Copying::begin();
-        launches.copy()
     }
 
     pub(super) fn terms(&self) -> &Terms<G::Children> {
@@ -102,10 +97,12 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
     where
         D: PublicFacts,
     {
-        match &self.shared.data {
-            Some(data) => data.facts(),
-            // It is taken out when the last handle is dropped, and this is a handle.
-            None => unreachable!("a handle has its data"),
+        let data = self.shared.data.as_deref();
+        // It is taken out when the last handle is dropped, and this is a handle. What the data's own
+        // code throws is not for the analyst.
+        match guarded(|| Ok(data.map(PublicFacts::facts))) {
+            Ok(Some(facts)) => facts,
+            _ => unreachable!("the dataset fails to say what is public about it"),
         }
     }
 
@@ -164,8 +161,7 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
             return self.launches().admit::<X>(price);
         }
         loop {
-            let copy = guarded(|| Ok(self.copy()));
-            let mut copy = copy.map_err(|_| LaunchError::RuleFailed)?;
+            let mut copy = self.launches().copy();
             let admitted = admit(&mut copy.gate, price);
             // So has the rule's.
             self.token.check().map_err(LaunchError::Stopped)?;
@@ -174,44 +170,6 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
                 return decided;
             }
         }
-    }
-}
-
-/// Waits for the lock, unless this thread has it already.
-#[inline]
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    match mutex.try_lock() {
-        Ok(guard) => guard,
-        // By a rule that panicked as it was copied: nothing has changed.
-        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => {
-            assert!(
-                !COPYING.get(),
-                "the clone of a rule uses the rule's own filter"
-            );
-            mutex.lock().unwrap_or_else(PoisonError::into_inner)
-        }
-    }
-}
-
-thread_local! {
-    /// Whether this thread copies a gate, with the lock in hand.
-    static COPYING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Marks that this thread copies a gate, until dropped.
-struct Copying;
-
-impl Copying {
-    fn begin() -> Self {
-        COPYING.set(true);
-        Self
-    }
-}
-
-impl Drop for Copying {
-    fn drop(&mut self) {
-        COPYING.set(false);
     }
 }
 
@@ -252,7 +210,7 @@ macro_rules! running {
                 X: Interactive,
             {
                 let (child, coins) = self.0.start(mechanism).map_err(|denial| *denial)?;
-                M::Machine::into_handle(child, coins).map_err(|_| LaunchError::Failed)
+                M::Machine::into_handle(child, coins, OPENING).map_err(|_| LaunchError::Failed)
             }
 
             /// Launches a non-interactive mechanism and gives its answer.
@@ -290,6 +248,10 @@ macro_rules! running {
             }
 
             /// What is public about the data: its domain, its schema, a horizon.
+            ///
+            /// # Panics
+            ///
+            /// If the dataset's own code does, with a text that says nothing else.
             pub fn facts(&self) -> &D::Facts
             where
                 D: PublicFacts,
@@ -319,7 +281,11 @@ macro_rules! running {
         impl<D: ?Sized, $Rule: $Bound, R, X> IntoHandle for CompositorMachine<D, $Gate, R, X> {
             type Handle = $Running<D, $Rule, R, X>;
 
-            fn into_handle(child: Child<Self>, _: SystemCoins) -> Result<Self::Handle, Fault> {
+            fn into_handle(
+                child: Child<Self>,
+                _: SystemCoins,
+                _: Opening,
+            ) -> Result<Self::Handle, Fault> {
                 Ok($Running(Running::new(child)?))
             }
         }

@@ -8,6 +8,7 @@ use super::{
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, WholeLoss};
 use crate::machine::{Fault, Machine, Mechanism, PublicFacts, Released, SystemCoins, guarded};
 use crate::privacy::{AddRemove, Measure, Private, Relation, checked};
+use crate::queryable::sealed::{OPENING, Opening};
 use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
 
 /// A running [`Filter`](super::Filter) on data of type `D`: what an analyst launches mechanisms

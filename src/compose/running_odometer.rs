@@ -5,6 +5,7 @@ use super::{CompositorMachine, Discipline, Interactive, Interleaved, LaunchError
 use crate::account::{Accumulator, ChildLoss, DefaultAccumulator, WholeLoss};
 use crate::machine::{Fault, Machine, Mechanism, PublicFacts, Released, SystemCoins};
 use crate::privacy::{AddRemove, Distance, Private, Relation};
+use crate::queryable::sealed::{OPENING, Opening};
 use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
 
 /// A running [`Odometer`](super::Odometer) on data of type `D`: what an analyst launches
@@ -65,6 +66,6 @@ impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G
         let tracked = &self.0.terms().further;
         let index = tracked.iter().position(|other| *other == distance)?;
         self.0
-            .read(|gate| gate.further.get(index).map(Accumulator::total))
+            .read(|gate| gate.further.get(index).map(|total| total.total()))
     }
 }

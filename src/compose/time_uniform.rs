@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::gate::{DenialOf, PriceOf, Terms, sealed};
 use super::running::Running;
+use super::slot::Slot;
 use super::{CompositorMachine, Gate, LaunchError, NonInteractive};
 use crate::account::time_uniform::{Reading, TimeUniformOdometer};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released, SystemCoins};
 use crate::privacy::{
-    AddRemove, Distance, EpsilonDelta, Overflow, Private, ProbabilisticDp, Relation,
+    AddRemove, CallsBack, Distance, EpsilonDelta, Overflow, Private, ProbabilisticDp, Relation,
 };
 use crate::queryable::{Child, IntoHandle, sealed as handles};
 
@@ -86,12 +87,12 @@ impl<O, R> TimeUniform<O, R> {
 impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> Mechanism<D> for TimeUniform<O, R> {
     type Machine = CompositorMachine<D, TimeUniformGate<O>, R, NonInteractive>;
 
-    fn start(&self, data: &Arc<D>, _coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let terms = Terms::at(ProbabilisticDp, Distance::NEIGHBOURS);
         let gate = TimeUniformGate {
-            odometer: self.odometer.clone(),
+            odometer: Slot::new(self.odometer.clone(), CallsBack(true)),
         };
-        Ok(CompositorMachine::new(data, terms, gate))
+        Ok(CompositorMachine::new(data, terms, gate, coins))
     }
 
     fn describe(&self) -> Description {
@@ -102,7 +103,7 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> Mechanism<D> for TimeUnifor
 /// What counts in a running [`TimeUniform`].
 #[derive(Clone, Debug)]
 pub struct TimeUniformGate<O> {
-    odometer: O,
+    odometer: Slot<O>,
 }
 
 impl<O> sealed::Sealed for TimeUniformGate<O> {}
@@ -116,7 +117,8 @@ impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
 
     fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
         let sum = self.odometer.add(&price.first);
-        self.odometer = sum.map_err(|Overflow| LaunchError::Overflow)?;
+        let sum = sum.map_err(|Overflow| LaunchError::Overflow)?;
+        self.odometer = Slot::new(sum, CallsBack(true));
         Ok(())
     }
 }
@@ -176,7 +178,11 @@ impl<D: ?Sized, O: TimeUniformOdometer, R> IntoHandle
 {
     type Handle = RunningTimeUniform<D, O, R>;
 
-    fn into_handle(child: Child<Self>, _: SystemCoins) -> Result<Self::Handle, Fault> {
+    fn into_handle(
+        child: Child<Self>,
+        _: SystemCoins,
+        _: handles::Opening,
+    ) -> Result<Self::Handle, Fault> {
         Ok(RunningTimeUniform(Running::new(child)?))
     }
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Public};
 use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss};
 
 /// A mechanism that becomes whichever mechanism it is first asked to be, as long as that one's
@@ -146,6 +146,9 @@ where
                 } = &self.description;
                 // The mechanism's own code: afterwards, whoever may stop this one may have done so.
                 let fits = coins.guarded(|_| {
+                    mechanism
+                        .check(Public::of(&**data))
+                        .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
                     let loss = mechanism.loss(measure);
                     Ok(loss.is_ok_and(|loss| measure.is_valid(&loss) && loss <= *budget))
                 })?;

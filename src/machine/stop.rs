@@ -4,6 +4,7 @@
 //! may ever stop it. Stopping a link stops everything below. Ancestors that never stop anybody add
 //! no link, so that the usual token has nothing to check.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -31,10 +32,9 @@ pub enum Stop {
 /// stopper.stop(Stop::Halted);
 /// assert_eq!(child.check(), Err(Stop::Halted));
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct StopToken(Option<Arc<Link>>);
 
-#[derive(Debug)]
 struct Link {
     stopped: AtomicU8,
     above: StopToken,
@@ -86,20 +86,47 @@ impl StopToken {
 
     fn check_links(&self) -> Result<(), Stop> {
         let mut token = self;
-        while let Some(link) = &token.0 {
-            // Acquire: whoever sees a stop also sees what was done before it.
-            match link.stopped.load(Ordering::Acquire) {
-                RUNNING => link.beside.check()?,
-                FROZEN => return Err(Stop::Frozen),
-                _ => return Err(Stop::Halted),
+        // Tokens beside, which few have: a long chain of them must not need a deep stack.
+        let mut beside: Vec<&Self> = Vec::new();
+        loop {
+            while let Some(link) = &token.0 {
+                link.state()?;
+                if !link.beside.is_free() {
+                    beside.push(&link.beside);
+                }
+                token = &link.above;
             }
-            token = &link.above;
+            match beside.pop() {
+                Some(next) => token = next,
+                None => return Ok(()),
+            }
         }
-        Ok(())
+    }
+}
+
+impl fmt::Debug for StopToken {
+    /// Whether it is stopped; a chain may be long.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StopToken").field(&self.check()).finish()
+    }
+}
+
+impl fmt::Debug for Stopper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Stopper").field(&self.0.state()).finish()
     }
 }
 
 impl Link {
+    fn state(&self) -> Result<(), Stop> {
+        // Acquire: whoever sees a stop also sees what was done before it.
+        match self.stopped.load(Ordering::Acquire) {
+            RUNNING => Ok(()),
+            FROZEN => Err(Stop::Frozen),
+            _ => Err(Stop::Halted),
+        }
+    }
+
     fn below(above: StopToken, beside: StopToken) -> Self {
         Self {
             stopped: AtomicU8::new(RUNNING),
@@ -127,7 +154,6 @@ impl Drop for Link {
 }
 
 /// Stops one token, and everything below it.
-#[derive(Debug)]
 pub struct Stopper(Arc<Link>);
 
 impl Stopper {
@@ -183,7 +209,17 @@ mod tests {
             token = token.extended().0;
         }
         assert_eq!(token.check(), Ok(()));
+        assert_eq!(format!("{token:?}"), "StopToken(Ok(()))");
         drop(token);
+    }
+
+    #[test]
+    fn a_chain_of_joined_tokens_of_any_length_can_be_checked() {
+        let mut token = StopToken::default().extended().0;
+        for _ in 0..200_000 {
+            token = StopToken::default().extended().0.joined(&token);
+        }
+        assert_eq!(token.check(), Ok(()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::{CoinSource, CoinsError, Law};
 
-/// CoinSource for released values: a ChaCha20 stream of its own, seeded by the operating system.
+/// Coins for released values: a ChaCha20 stream of its own, seeded by the operating system.
 ///
 /// The seed is fetched at the first draw, so that what needs no randomness does not pay for it.
 /// Every child of a compositor has coins of its own; they cannot be cloned, and their `Debug`

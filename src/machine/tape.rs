@@ -7,7 +7,7 @@ use super::{CoinSource, CoinsError, Law};
 /// The uniform draws of a conversation, in order: what each was asked below, and what it gave.
 pub type Tape = Vec<(NonZeroU64, u64)>;
 
-/// CoinSource that write down what another source gives.
+/// Coins that write down what another source gives.
 ///
 /// ```
 /// use queryables::machine::{CoinSource, NotPrivateSeededCoins, Recorder, Replay};
@@ -57,7 +57,7 @@ impl<C: CoinSource> CoinSource for Recorder<C> {
     }
 }
 
-/// CoinSource that give what is on a tape.
+/// Coins that give what is on a tape.
 ///
 /// A machine that asks for something else than what was recorded has diverged, and the error says
 /// so.

@@ -64,7 +64,7 @@ fn explore<T: Ord>(
     Enumeration { outcomes, cut }
 }
 
-/// CoinSource that take a given path and, from its end on, the first possible branch.
+/// Coins that take a given path and, from its end on, the first possible branch.
 struct Path {
     forks: Vec<Fork>,
     at: usize,

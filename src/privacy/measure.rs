@@ -6,6 +6,11 @@ use thiserror::Error;
 
 use super::Distance;
 
+/// Whether code may call the compositor that uses it. That of others may: only this crate can say
+/// that it does not.
+#[derive(Clone, Copy, Debug)]
+pub struct CallsBack(pub(crate) bool);
+
 /// A way to measure privacy: a partially ordered set of losses (Haney et al. 2.1).
 ///
 /// A measure is a value, because some have parameters: the order of [`Rdp`](super::Rdp), the orders
@@ -20,7 +25,7 @@ pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     /// Whether its code may call the compositor that uses it. Only the measures of this crate say
     /// that theirs does not; see [`Accounting`](crate::account::Accounting).
     #[doc(hidden)]
-    const CALLS_BACK: bool = true;
+    const CALLS_BACK: CallsBack = CallsBack(true);
 
     /// Nothing lost.
     fn zero(&self) -> Self::Loss;

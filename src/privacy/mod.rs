@@ -45,6 +45,8 @@ pub use implies::Implies;
 pub(crate) use implies::half_square;
 pub use implies_at::{ImpliesAt, RestatedAt};
 pub(crate) use interval::Interval;
+#[doc(hidden)]
+pub use measure::CallsBack;
 pub(crate) use measure::checked;
 pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
 pub use measures::{

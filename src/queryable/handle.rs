@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::{AskError, Child};
-use crate::machine::{Coins, Machine, Stops, SystemCoins};
+use crate::machine::{CoinSource, Machine, SystemCoins};
 
 /// A handle to a running machine: it asks queries of type `Q` and gives answers of type `A`.
 ///
@@ -105,8 +105,7 @@ pub struct LocalQueryable<Q, A>(Rc<dyn Answers<Q, A>>);
 
 /// A running machine behind its lock.
 trait Answers<Q, A> {
-    /// `outer` are the tokens of whoever asks, if it is a machine that asks on behalf of others.
-    fn ask(&self, query: Q, outer: Stops<'_>) -> Result<A, AskError>;
+    fn ask(&self, query: Q) -> Result<A, AskError>;
 }
 
 /// What cannot be sent needs no lock, and pays little for one that nobody else ever holds: both
@@ -132,11 +131,11 @@ impl<Q, A> LocalQueryable<Q, A> {
 }
 
 impl<S: Machine> Answers<S::Query, S::Answer> for Running<S> {
-    fn ask(&self, query: S::Query, outer: Stops<'_>) -> Result<S::Answer, AskError> {
+    fn ask(&self, query: S::Query) -> Result<S::Answer, AskError> {
         let answering = Answering::begin();
         let mut running = self.lock(answering.outer)?;
         let (child, source) = &mut *running;
-        child.ask(query, &mut Coins::with_stops(source, outer))
+        child.ask(query, &mut source.coins())
     }
 }
 
@@ -197,12 +196,7 @@ macro_rules! handle {
             ///
             /// Why there is none; see [`AskError`].
             pub fn ask(&self, query: Q) -> Result<A, AskError> {
-                self.0.ask(query, None)
-            }
-
-            /// Asks on behalf of a machine that others may stop.
-            pub(super) fn ask_for(&self, query: Q, coins: &Coins<'_>) -> Result<A, AskError> {
-                self.0.ask(query, coins.stops())
+                self.0.ask(query)
             }
         }
 
@@ -227,7 +221,7 @@ handle!(LocalQueryable, Rc, "LocalQueryable");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{CoinSource, Fault, Mechanism};
+    use crate::machine::{Coins, Fault, Mechanism};
     use crate::queryable::{Relay, launch, launch_local};
 
     /// Says whether the thread is inside an answer, and panics on demand.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::{Child, LocalQueryable, Queryable};
-use crate::machine::{CoinSource, Fault, Machine, Mechanism, Public, StopToken, SystemCoins};
+use crate::machine::{
+    CoinSource, Fault, Machine, Mechanism, Public, StopToken, SystemCoins, guarded,
+};
 
 /// Starts a mechanism on data, outside any compositor, and gives the handle to it.
 ///
@@ -38,7 +40,7 @@ where
     M: Mechanism<D, Machine: IntoHandle>,
 {
     let (child, coins) = start(mechanism, &data, token)?;
-    M::Machine::into_handle(child, coins)
+    M::Machine::into_handle(child, coins, sealed::OPENING)
 }
 
 /// The handle to what mechanism `M` starts on data of type `D`.
@@ -67,8 +69,7 @@ fn start<D: ?Sized, M: Mechanism<D>>(
     data: &Arc<D>,
     token: &StopToken,
 ) -> Result<(Child<M::Machine>, SystemCoins), Fault> {
-    mechanism
-        .check(Public::of(&**data))
+    guarded(|| Ok(mechanism.check(Public::of(&**data))))?
         .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
     let mut coins = SystemCoins::new();
     let child = Child::start(mechanism, data, token.clone(), &mut coins.coins())?;
@@ -78,6 +79,12 @@ fn start<D: ?Sized, M: Mechanism<D>>(
 pub(crate) mod sealed {
     /// Only this crate knows how to make handles.
     pub trait Sealed {}
+
+    /// Only this crate opens a machine.
+    #[derive(Debug)]
+    pub struct Opening(());
+
+    pub(crate) const OPENING: Opening = Opening(());
 }
 
 /// A machine of which a handle can be made.
@@ -101,7 +108,11 @@ pub trait IntoHandle: sealed::Sealed + Sized {
 
     /// Turns a child into a handle.
     #[doc(hidden)]
-    fn into_handle(child: Child<Self>, coins: SystemCoins) -> Result<Self::Handle, Fault>;
+    fn into_handle(
+        child: Child<Self>,
+        coins: SystemCoins,
+        opening: sealed::Opening,
+    ) -> Result<Self::Handle, Fault>;
 }
 
 impl<S: Machine + Send + 'static> sealed::Sealed for S {}
@@ -110,7 +121,11 @@ impl<S: Machine + Send + 'static> IntoHandle for S {
     type Handle = Queryable<S::Query, S::Answer>;
 
     #[inline]
-    fn into_handle(child: Child<Self>, coins: SystemCoins) -> Result<Self::Handle, Fault> {
+    fn into_handle(
+        child: Child<Self>,
+        coins: SystemCoins,
+        _: sealed::Opening,
+    ) -> Result<Self::Handle, Fault> {
         Ok(Queryable::new(child, coins))
     }
 }

@@ -1,4 +1,4 @@
-//! CoinSource that take every branch, one after the other.
+//! Coins that take every branch, one after the other.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -148,7 +148,7 @@ fn mass_of(forks: &[Fork]) -> Interval {
     product
 }
 
-/// CoinSource that first follow a given path, then the branch that is being explored, and take the
+/// Coins that first follow a given path, then the branch that is being explored, and take the
 /// first branch of every draw beyond.
 #[derive(Debug)]
 pub(super) struct Branching<'a> {

@@ -1,4 +1,5 @@
 use super::additive;
+use crate::privacy::CallsBack;
 use crate::privacy::{
     Delta, Distance, EpsilonDelta, Measure, Overflow, Postprocessable, UnknownLoss,
 };
@@ -10,7 +11,7 @@ pub struct ApproxDp;
 impl Measure for ApproxDp {
     type Loss = EpsilonDelta;
 
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     fn zero(&self) -> EpsilonDelta {
         EpsilonDelta::default()

@@ -1,4 +1,5 @@
 use super::additive;
+use crate::privacy::CallsBack;
 use crate::privacy::{Distance, EpsilonDelta, Measure, Order, Postprocessable, UnknownLoss};
 
 /// δ-approximate Rényi privacy of one fixed order: but for a part of weight δ on either side, the
@@ -38,7 +39,7 @@ impl ApproxRdp {
 impl Measure for ApproxRdp {
     type Loss = EpsilonDelta;
 
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     fn zero(&self) -> EpsilonDelta {
         EpsilonDelta::default()

@@ -1,4 +1,5 @@
 use super::additive;
+use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Measure, Postprocessable, RhoDelta, UnknownLoss};
 
 /// δ-approximate ρ-zero-concentrated privacy (Bun and Steinke 2016, Definition 8.1; Whitehouse et
@@ -12,7 +13,7 @@ pub struct ApproxZCdp;
 impl Measure for ApproxZCdp {
     type Loss = RhoDelta;
 
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     fn zero(&self) -> RhoDelta {
         RhoDelta::default()

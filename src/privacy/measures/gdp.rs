@@ -1,3 +1,4 @@
+use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Measure, Mu, Overflow, Postprocessable, UnknownLoss};
 
 /// μ-Gaussian privacy: no easier to tell apart than N(0, 1) and N(μ, 1) (Dong, Roth, Su 2022;
@@ -11,7 +12,7 @@ pub struct Gdp;
 impl Measure for Gdp {
     type Loss = Mu;
 
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     fn zero(&self) -> Mu {
         Mu::ZERO

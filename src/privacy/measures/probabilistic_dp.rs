@@ -1,4 +1,5 @@
 use super::additive;
+use crate::privacy::CallsBack;
 use crate::privacy::{Distance, EpsilonDelta, Measure, UnknownLoss};
 
 /// (ε, δ)-probabilistic privacy: with probability at least 1 − δ the realised loss is at most ε
@@ -13,7 +14,7 @@ pub struct ProbabilisticDp;
 impl Measure for ProbabilisticDp {
     type Loss = EpsilonDelta;
 
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     fn zero(&self) -> EpsilonDelta {
         EpsilonDelta::default()

@@ -1,4 +1,5 @@
 use super::additive;
+use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Epsilon, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// ε-differential privacy: the largest log-ratio of the probabilities of any event.
@@ -8,7 +9,7 @@ pub struct PureDp;
 impl Measure for PureDp {
     type Loss = Epsilon;
 
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     fn zero(&self) -> Epsilon {
         Epsilon::ZERO

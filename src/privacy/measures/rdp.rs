@@ -1,4 +1,5 @@
 use super::additive;
+use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Epsilon, Measure, Order, Postprocessable, UnknownLoss};
 
 /// Rényi privacy of one fixed order: the Rényi divergence of order α (Haney et al. 1.3).
@@ -32,7 +33,7 @@ impl Rdp {
 impl Measure for Rdp {
     type Loss = Epsilon;
 
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     fn zero(&self) -> Epsilon {
         Epsilon::ZERO

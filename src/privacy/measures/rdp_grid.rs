@@ -1,3 +1,4 @@
+use crate::privacy::CallsBack;
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
@@ -156,7 +157,7 @@ impl fmt::Display for RdpCurve {
 impl Measure for RdpGrid {
     type Loss = RdpCurve;
 
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     fn zero(&self) -> RdpCurve {
         self.filled(self.orders.iter().map(|_| Epsilon::ZERO).collect())
@@ -181,6 +182,10 @@ impl Postprocessable for RdpGrid {}
 
 impl Additive for RdpGrid {
     fn plus(&self, one: &RdpCurve, other: &RdpCurve) -> Result<RdpCurve, Overflow> {
+        // Curves of other grids have no sum here; a shorter one must not cut the other.
+        if !(self.is_valid(one) && self.is_valid(other)) {
+            return Err(Overflow);
+        }
         let pairs = one.epsilons.iter().zip(&other.epsilons);
         let epsilons: Option<_> = pairs.map(|(one, other)| one.checked_add(*other)).collect();
         Ok(self.filled(epsilons.ok_or(Overflow)?))

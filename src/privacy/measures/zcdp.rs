@@ -1,4 +1,5 @@
 use super::additive;
+use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Measure, Overflow, Postprocessable, Rho, UnknownLoss};
 
 /// ρ-zero-concentrated privacy: the Rényi divergence of every order α is at most ρα
@@ -9,7 +10,7 @@ pub struct ZCdp;
 impl Measure for ZCdp {
     type Loss = Rho;
 
-    const CALLS_BACK: bool = false;
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     fn zero(&self) -> Rho {
         Rho::ZERO
