@@ -1,0 +1,212 @@
+//! The contract of stopping, on random programs.
+//!
+//! A start or an inward question counts at its check. One that passed before the freeze may finish;
+//! after the freeze or halt has returned, and in whatever runs on behalf of a stopped child, no
+//! further check passes, for it and its descendants; and nobody else is disturbed.
+//!
+//! A program launches filters and odometers in every order of nesting, as handles and inside
+//! machines, parallel parts, plain machines, handles wrapped into mechanisms, and middles; and code
+//! of others launches and asks with handles that it holds: in the middle of an answer, while it is
+//! cloned or mapped as a child starts, while the loss of a launch is asked for, and while rows are
+//! sorted into parts. After each step everything that happened and everything that can be seen of
+//! every node is compared with the reference.
+
+#[path = "stopping/doubles.rs"]
+mod doubles;
+#[path = "stopping/model.rs"]
+mod model;
+#[path = "stopping/program.rs"]
+mod program;
+#[path = "stopping/system.rs"]
+mod system;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+
+use doubles::{CheckedBeforeOnly, ContextLost, JudgedByTheAsker, RelayEscapes};
+use model::Programs;
+use program::Op;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestError, TestRng, TestRunner};
+use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
+use system::{Disagreement, Running, System};
+
+/// How long programs are.
+const STEPS: std::ops::Range<usize> = 1..24;
+
+/// How many programs there are.
+const CASES: u32 = 2048;
+
+#[derive(Clone, Copy, Debug)]
+struct Real;
+
+impl System for Real {}
+
+struct Stopping<const THREADS: bool, S>(PhantomData<S>);
+
+impl<const THREADS: bool, S: System> StateMachineTest for Stopping<THREADS, S> {
+    type SystemUnderTest = Running<S>;
+    type Reference = Programs<THREADS>;
+
+    fn init_test(model: &Programs<THREADS>) -> Running<S> {
+        Running::new(model)
+    }
+
+    fn apply(mut running: Running<S>, model: &Programs<THREADS>, _: Op) -> Running<S> {
+        running
+            .apply(model)
+            .unwrap_or_else(|difference| panic!("{difference}"));
+        running
+    }
+
+    fn check_invariants(running: &Running<S>, model: &Programs<THREADS>) {
+        running
+            .look(model)
+            .unwrap_or_else(|difference| panic!("{difference}"));
+    }
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 4096,
+        ..ProptestConfig::default()
+    }
+}
+
+prop_state_machine! {
+    #![proptest_config(config(CASES))]
+
+    #[test]
+    fn programs_stop_as_the_contract_says(sequential STEPS => Stopping<false, Real>);
+}
+
+prop_state_machine! {
+    #![proptest_config(config(CASES / 4))]
+
+    #[test]
+    fn programs_with_threads_stop_as_the_contract_says(sequential STEPS => Stopping<true, Real>);
+}
+
+// The same programs find each of the defects that there were, with a fixed seed.
+
+/// Runs one program.
+fn run<S: System>(mut model: Programs<false>, program: &[Op]) -> Result<(), Disagreement> {
+    let mut running = Running::<S>::new(&model);
+    for op in program {
+        model = Programs::apply(model, op);
+        running.apply(&model)?;
+        running.look(&model)?;
+    }
+    Ok(())
+}
+
+fn deterministic(cases: u32) -> TestRunner {
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    TestRunner::new_with_rng(config(cases), rng)
+}
+
+/// How many programs it takes until one goes wrong, and how the smallest such program does.
+fn caught<S: System>() -> (u32, Disagreement) {
+    let (cases, found) = (Cell::new(0), RefCell::new(None));
+    let programs = Programs::<false>::sequential_strategy(STEPS);
+    let result = deterministic(CASES).run(&programs, |(model, program, _)| {
+        if found.borrow().is_none() {
+            cases.set(cases.get() + 1);
+        }
+        run::<S>(model, &program).map_err(|disagreement| {
+            let reason = TestCaseError::fail(disagreement.to_string());
+            found.replace(Some(disagreement));
+            reason
+        })
+    });
+    let smallest = match result {
+        Err(TestError::Fail(reason, _)) => reason.message().to_owned(),
+        other => panic!("nothing was found: {other:?}"),
+    };
+    println!("after {} programs: {smallest}", cases.get());
+    let disagreement = found.into_inner().expect("it was found");
+    (cases.get(), disagreement)
+}
+
+/// What should be stopped goes on: where a stop is expected there is none, or a leaf is reached.
+fn goes_on<S: System>() {
+    let (_, Disagreement { expected, found }) = caught::<S>();
+    let reached = ["Started(", "Stepped("]
+        .iter()
+        .any(|leaf| found.contains(leaf));
+    assert!(expected.contains("Stopped(") || reached, "{expected}");
+    assert!(!found.contains("Stopped("), "{found}");
+}
+
+/// With this seed, by the 4th program.
+#[test]
+fn a_relay_that_is_not_stopped_with_the_original_is_found() {
+    goes_on::<RelayEscapes>();
+}
+
+/// With this seed, by the 14th program.
+#[test]
+fn a_check_before_the_loss_and_not_after_is_found() {
+    goes_on::<CheckedBeforeOnly>();
+}
+
+/// With this seed, by the 9th program.
+#[test]
+fn a_context_that_is_lost_in_between_is_found() {
+    goes_on::<ContextLost>();
+}
+
+/// With this seed, by the 6th program.
+#[test]
+fn a_judgement_by_the_context_of_the_asker_is_found() {
+    let (_, Disagreement { expected, found }) = caught::<JudgedByTheAsker>();
+    assert!(!expected.contains("Stopped("), "{expected}");
+    assert!(found.contains("Stopped("), "{found}");
+}
+
+// And they reach what they are about.
+
+/// How often each of these happens, at least, to handles and to what is inside of machines.
+const SEEN: [(&str, usize); 14] = [
+    ("Launched(Ok(()))", 1000),
+    ("Launched(Err(Refused(Refusal", 100),
+    ("Launched(Err(Stopped(Frozen)))", 100),
+    ("Launched(Err(Stopped(Halted)))", 100),
+    ("Launched(Err(Failed))", 100),
+    ("Asked(Ok(Done))", 1000),
+    ("Asked(Err(Stopped(Frozen)))", 100),
+    ("Asked(Err(Stopped(Halted)))", 100),
+    ("Asked(Err(Busy))", 100),
+    ("Asked(Ok(NotAnswered(Stopped(Frozen))))", 10),
+    ("Asked(Ok(NotAnswered(Stopped(Halted))))", 10),
+    ("Asked(Ok(NotLaunched(Stopped(Frozen))))", 5),
+    ("Asked(Ok(NotLaunched(Stopped(Halted))))", 5),
+    ("Asked(Ok(NotLaunched(Failed)))", 5),
+];
+
+#[test]
+fn programs_reach_every_way_to_be_stopped() {
+    let mut seen = BTreeMap::<String, usize>::new();
+    let programs = Programs::<false>::sequential_strategy(STEPS);
+    let mut runner = deterministic(CASES);
+    for _ in 0..CASES {
+        let (mut model, program, _) = programs.new_tree(&mut runner).unwrap().current();
+        for op in &program {
+            model = Programs::apply(model, op);
+            for event in &model.events {
+                let event = format!("{event:?}");
+                let name = event.split(" {").next().unwrap_or_default();
+                *seen.entry(name.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    for (event, least) in SEEN {
+        let times = seen.get(event).copied().unwrap_or_default();
+        println!("{event}: {times}");
+        assert!(times >= least, "{event}: only {times} times");
+    }
+}

@@ -1,0 +1,119 @@
+//! Four defects that there were once, one operation each.
+
+use std::sync::{Arc, Mutex, TryLockError};
+
+use queryables::machine::BoxedMachine;
+use queryables::prelude::*;
+use queryables::queryable::{HandleOf, IntoHandle, Relay};
+
+use super::model::{Answer, BUSY, NotLaunched};
+use super::system::{Asked, Boxed, Launches, Query, Rows, Shared, Stated, System, boxed, rows};
+
+/// A wrapped handle is not stopped with the original: the relay has the machine, not the handle.
+#[derive(Clone, Copy, Debug)]
+pub struct RelayEscapes;
+
+impl System for RelayEscapes {
+    fn expose(mechanism: Boxed) -> (Boxed, Option<Shared>) {
+        let shared = Shared::default();
+        let exposed = Exposed(mechanism, Arc::clone(&shared));
+        (boxed(exposed), Some(shared))
+    }
+
+    fn relay(_: &Asked, machine: Option<&Shared>) -> Boxed {
+        boxed(Escaped(Arc::clone(machine.expect("it was exposed"))))
+    }
+}
+
+#[derive(Clone)]
+struct Exposed(Boxed, Shared);
+
+impl Mechanism<Rows> for Exposed {
+    type Machine = Escaped;
+
+    fn start(&self, rows: &Arc<Rows>, coins: &mut Coins<'_>) -> Result<Escaped, Fault> {
+        let machine = self.0.start(rows, coins)?;
+        *self.1.lock().unwrap() = Some(machine);
+        Ok(Escaped(Arc::clone(&self.1)))
+    }
+}
+
+#[derive(Clone)]
+struct Escaped(Arc<Mutex<Option<BoxedMachine<Query, Answer>>>>);
+
+impl Mechanism<Rows> for Escaped {
+    type Machine = Self;
+
+    fn start(&self, _: &Arc<Rows>, _: &mut Coins<'_>) -> Result<Self, Fault> {
+        Ok(self.clone())
+    }
+}
+
+impl Machine for Escaped {
+    type Query = Query;
+    type Answer = Answer;
+
+    fn step(&mut self, query: Query, coins: &mut Coins<'_>) -> Result<Answer, Fault> {
+        match self.0.try_lock() {
+            Ok(mut machine) => machine.as_mut().ok_or(Fault::Failed)?.step(query, coins),
+            Err(TryLockError::WouldBlock) => Err(Fault::InvalidQuery(BUSY)),
+            Err(TryLockError::Poisoned(_)) => Err(Fault::Failed),
+        }
+    }
+}
+
+/// The token is checked before `loss()` and not after: what was stopped meanwhile starts anyway.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckedBeforeOnly;
+
+impl System for CheckedBeforeOnly {
+    fn launch<C, M>(at: &C, mechanism: &Stated<M>) -> Result<HandleOf<M, Rows>, NotLaunched>
+    where
+        C: Launches,
+        M: Mechanism<Rows, Machine: IntoHandle> + Clone,
+    {
+        let (Some(hook), true) = (&mechanism.while_asked, at.admits()) else {
+            return at.launch(mechanism);
+        };
+        hook();
+        let asked = Stated {
+            while_asked: None,
+            ..mechanism.clone()
+        };
+        match at.launch(&asked) {
+            Err(LaunchError::Stopped(_)) => launch(&asked, rows()).map_err(|_| LaunchError::Failed),
+            launched => launched,
+        }
+    }
+}
+
+/// The context is lost between an outer compositor and what stands in one inside a machine.
+#[derive(Clone, Copy, Debug)]
+pub struct ContextLost;
+
+impl System for ContextLost {
+    fn inside<T>(coins: &mut Coins<'_>, step: impl FnOnce(&mut Coins<'_>) -> T) -> T {
+        step(&mut Coins::new(coins.source()))
+    }
+}
+
+/// Whoever is asked from inside an answer is judged by the context of whoever asks.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedByTheAsker;
+
+impl System for JudgedByTheAsker {
+    fn ask(
+        handle: &Asked,
+        query: Query,
+        coins: Option<&mut Coins<'_>>,
+    ) -> Result<Answer, AskError> {
+        let Some(coins) = coins else {
+            return handle.ask(query);
+        };
+        let answer = Relay(handle.clone()).step(query, coins);
+        answer.map_err(|fault| match fault {
+            Fault::InvalidQuery(BUSY) => AskError::Busy,
+            fault => fault.into(),
+        })
+    }
+}

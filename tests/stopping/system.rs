@@ -1,0 +1,899 @@
+//! The real thing: the same programs with handles, machines and middles of the crate.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt::{self, Debug};
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use queryables::account::{Capped, Sum};
+use queryables::compose::{
+    Addressed, BoxedMechanism, Interactive, Interleaved, Message, NonInteractive, Parallel, Reply,
+    RunningFilterOf, RunningOdometerOf, Sequential,
+};
+use queryables::machine::BoxedMachine;
+use queryables::middle::Mapped;
+use queryables::prelude::*;
+use queryables::queryable::{HandleOf, IntoHandle, Relay};
+
+use super::model::{Answer, Event, NOT_HERE, NotLaunched, Programs, Question, Reading, epsilon};
+use super::program::{Act, Id, Kind, Op, Order, Price, Settings, Thing};
+
+pub type Rows = Vec<u8>;
+pub type Asked = Queryable<Query, Answer>;
+pub type Boxed = BoxedMechanism<Rows, PureDp, AddRemove, Query, Answer>;
+
+/// The operations that the defects were in. A double does one of them as it was done once.
+pub trait System: Debug + Copy + Send + Sync + 'static {
+    /// Asks a handle from inside other code; there are coins where that code is a middle.
+    fn ask(
+        handle: &Asked,
+        query: Query,
+        _coins: Option<&mut Coins<'_>>,
+    ) -> Result<Answer, AskError> {
+        handle.ask(query)
+    }
+
+    /// Steps a compositor that lives inside a machine.
+    fn inside<T>(coins: &mut Coins<'_>, step: impl FnOnce(&mut Coins<'_>) -> T) -> T {
+        step(coins)
+    }
+
+    /// A mechanism that is about to be launched, and what a double wants to know of its machine.
+    fn expose(mechanism: Boxed) -> (Boxed, Option<Shared>) {
+        (mechanism, None)
+    }
+
+    /// A handle wrapped into a mechanism.
+    fn relay(handle: &Asked, _machine: Option<&Shared>) -> Boxed {
+        boxed(Wrapped(handle.clone()))
+    }
+
+    /// Launches on a handle.
+    fn launch<C, M>(at: &C, mechanism: &Stated<M>) -> Result<HandleOf<M, Rows>, NotLaunched>
+    where
+        C: Launches,
+        M: Mechanism<Rows, Machine: IntoHandle> + Clone,
+    {
+        at.launch(mechanism)
+    }
+}
+
+/// A machine that a double shares with somebody.
+pub type Shared = Arc<Mutex<Option<BoxedMachine<Query, Answer>>>>;
+
+pub fn rows() -> Arc<Rows> {
+    Arc::new(vec![0, 1, 2])
+}
+
+// Mechanisms.
+
+pub type Hook = Arc<dyn Fn() + Send + Sync>;
+type CoinHook = Arc<dyn Fn(&mut Coins<'_>) + Send + Sync>;
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<Event>>>);
+
+impl Log {
+    fn push(&self, event: Event) {
+        self.0.lock().unwrap().push(event);
+    }
+
+    fn take(&self) -> Vec<Event> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// A mechanism with a loss, and what happens while that is asked for.
+#[derive(Clone)]
+pub struct Stated<M> {
+    pub loss: Epsilon,
+    pub while_asked: Option<Hook>,
+    pub mechanism: M,
+}
+
+impl<M: Mechanism<Rows>> Mechanism<Rows> for Stated<M> {
+    type Machine = M::Machine;
+
+    fn start(&self, rows: &Arc<Rows>, coins: &mut Coins<'_>) -> Result<M::Machine, Fault> {
+        self.mechanism.start(rows, coins)
+    }
+}
+
+impl<M> Private<PureDp, AddRemove> for Stated<M> {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        if let Some(hook) = &self.while_asked {
+            hook();
+        }
+        Ok(self.loss)
+    }
+}
+
+/// Whoever launches it states the loss.
+pub fn boxed<M, S>(mechanism: M) -> Boxed
+where
+    M: Mechanism<Rows, Machine = S> + Clone + Send + Sync + 'static,
+    S: Machine<Query = Query, Answer = Answer> + Send + 'static,
+{
+    Boxed::new(Stated {
+        loss: Epsilon::ZERO,
+        while_asked: None,
+        mechanism,
+    })
+}
+
+/// What the machines of a program are asked.
+pub enum Query {
+    Go,
+    Probe,
+    Spent,
+    To(usize, Box<Query>),
+    Launch(Boxed),
+    Release(Once),
+}
+
+impl Query {
+    fn is_quiet(&self) -> bool {
+        match self {
+            Self::Probe | Self::Spent => true,
+            Self::To(_, query) => query.is_quiet(),
+            Self::Go | Self::Launch(_) | Self::Release(_) => false,
+        }
+    }
+}
+
+/// Answers.
+#[derive(Clone)]
+struct Leaf(usize, Log);
+
+impl Mechanism<Rows> for Leaf {
+    type Machine = Self;
+
+    fn start(&self, _: &Arc<Rows>, _: &mut Coins<'_>) -> Result<Self, Fault> {
+        self.1.push(Event::Started(self.0));
+        Ok(self.clone())
+    }
+}
+
+impl Machine for Leaf {
+    type Query = Query;
+    type Answer = Answer;
+
+    fn step(&mut self, query: Query, _: &mut Coins<'_>) -> Result<Answer, Fault> {
+        match query {
+            Query::Go => {
+                self.1.push(Event::Stepped(self.0));
+                Ok(Answer::Done)
+            }
+            Query::Probe => Ok(Answer::Done),
+            _ => Err(Fault::InvalidQuery(NOT_HERE)),
+        }
+    }
+}
+
+/// Answers once.
+pub struct LeafOnce(Option<(usize, Log)>);
+
+impl Mechanism<Rows> for LeafOnce {
+    type Machine = Released<()>;
+
+    fn start(&self, _: &Arc<Rows>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
+        if let Some((serial, log)) = &self.0 {
+            log.push(Event::Started(*serial));
+        }
+        Ok(Released(()))
+    }
+}
+
+type Function = Box<dyn Fn(()) -> Answer + Send + Sync>;
+
+/// The same, through a function.
+pub type Once = Stated<Mapped<LeafOnce, Function>>;
+
+fn once(
+    name: Option<(usize, Log)>,
+    loss: u64,
+    while_asked: Option<Hook>,
+    on_start: Option<Hook>,
+) -> Once {
+    let function: Function = Box::new(move |()| {
+        if let Some(hook) = &on_start {
+            hook();
+        }
+        Answer::Done
+    });
+    Stated {
+        loss: epsilon(loss),
+        while_asked,
+        mechanism: LeafOnce(name).mapped(function),
+    }
+}
+
+/// A handle that exists already.
+#[derive(Clone)]
+struct Wrapped(Asked);
+
+impl Mechanism<Rows> for Wrapped {
+    type Machine = Relay<Asked>;
+
+    fn start(&self, _: &Arc<Rows>, _: &mut Coins<'_>) -> Result<Relay<Asked>, Fault> {
+        Ok(Relay(self.0.clone()))
+    }
+}
+
+/// A clone that runs nobody's code.
+struct ByPointer<M>(Arc<M>);
+
+impl<M> Clone for ByPointer<M> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<M: Mechanism<Rows>> Mechanism<Rows> for ByPointer<M> {
+    type Machine = M::Machine;
+
+    fn start(&self, rows: &Arc<Rows>, coins: &mut Coins<'_>) -> Result<M::Machine, Fault> {
+        self.0.start(rows, coins)
+    }
+}
+
+/// Holds handles, and uses them on the way.
+struct Meddler {
+    on_clone: Option<Hook>,
+    before: Option<CoinHook>,
+    again: Option<CoinHook>,
+    /// Whether it will ask inward again.
+    pending: bool,
+}
+
+impl Clone for Meddler {
+    fn clone(&self) -> Self {
+        if let Some(hook) = &self.on_clone {
+            hook();
+        }
+        Self {
+            on_clone: self.on_clone.clone(),
+            before: self.before.clone(),
+            again: self.again.clone(),
+            pending: false,
+        }
+    }
+}
+
+impl Middle<Query, Answer> for Meddler {
+    type OuterQuery = Query;
+    type OuterAnswer = Answer;
+
+    fn on_query(
+        &mut self,
+        query: Query,
+        coins: &mut Coins<'_>,
+    ) -> Result<Move<Query, Answer>, Fault> {
+        self.pending = !query.is_quiet() && self.again.is_some();
+        if let (false, Some(hook)) = (query.is_quiet(), &self.before) {
+            hook(coins);
+        }
+        Ok(Move::Ask(query))
+    }
+
+    fn on_answer(
+        &mut self,
+        answer: Answer,
+        coins: &mut Coins<'_>,
+    ) -> Result<Move<Query, Answer>, Fault> {
+        match &self.again {
+            Some(hook) if std::mem::take(&mut self.pending) => {
+                hook(coins);
+                Ok(Move::Ask(Query::Go))
+            }
+            _ => Ok(Move::Answer(answer)),
+        }
+    }
+}
+
+// Compositors inside machines.
+
+#[derive(Clone)]
+struct Nested<S, C>(C, PhantomData<S>);
+
+/// Children have numbers.
+struct NestedMachine<S, T> {
+    machine: T,
+    children: usize,
+    system: PhantomData<S>,
+}
+
+impl<S: System, C> Mechanism<Rows> for Nested<S, Addressed<C, Boxed>>
+where
+    Addressed<C, Boxed>: Mechanism<Rows>,
+{
+    type Machine = NestedMachine<S, <Addressed<C, Boxed> as Mechanism<Rows>>::Machine>;
+
+    fn start(&self, rows: &Arc<Rows>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        Ok(NestedMachine {
+            machine: self.0.start(rows, coins)?,
+            children: 0,
+            system: PhantomData,
+        })
+    }
+}
+
+impl<S, T> Machine for NestedMachine<S, T>
+where
+    S: System,
+    T: Machine<Query = Message<Boxed, Query>, Answer = Reply<Answer, Epsilon>>,
+{
+    type Query = Query;
+    type Answer = Answer;
+
+    fn step(&mut self, query: Query, coins: &mut Coins<'_>) -> Result<Answer, Fault> {
+        let message = match query {
+            Query::Go | Query::Probe if self.children == 0 => return Ok(Answer::Done),
+            Query::Go | Query::Probe => Message::Ask(self.children - 1, query),
+            Query::Spent => Message::PrivacyLoss,
+            Query::To(number, query) => Message::Ask(number, *query),
+            Query::Launch(mechanism) => Message::Launch(mechanism),
+            Query::Release(_) => return Err(Fault::InvalidQuery(NOT_HERE)),
+        };
+        let reply = S::inside(coins, |coins| self.machine.step(message, coins))?;
+        Ok(match reply {
+            Reply::Launched(number) => {
+                self.children = number + 1;
+                Answer::Launched(number)
+            }
+            reply => answer_of(reply),
+        })
+    }
+}
+
+fn answer_of(reply: Reply<Answer, Epsilon>) -> Answer {
+    match reply {
+        Reply::Launched(number) => Answer::Launched(number),
+        Reply::NotLaunched(error) => Answer::NotLaunched(error),
+        Reply::Answered(answer) => answer,
+        Reply::NotAnswered(error) => Answer::NotAnswered(error),
+        Reply::PrivacyLoss(spent) => Answer::Spent(spent),
+    }
+}
+
+/// Children answer once.
+struct NestedOnceMachine<S, T>(T, PhantomData<S>);
+
+impl<S: System, C> Mechanism<Rows> for Nested<S, Addressed<C, Once>>
+where
+    Addressed<C, Once>: Mechanism<Rows>,
+{
+    type Machine = NestedOnceMachine<S, <Addressed<C, Once> as Mechanism<Rows>>::Machine>;
+
+    fn start(&self, rows: &Arc<Rows>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        Ok(NestedOnceMachine(self.0.start(rows, coins)?, PhantomData))
+    }
+}
+
+impl<S, T> Machine for NestedOnceMachine<S, T>
+where
+    S: System,
+    T: Machine<Query = Message<Once, Infallible>, Answer = Reply<Answer, Epsilon>>,
+{
+    type Query = Query;
+    type Answer = Answer;
+
+    fn step(&mut self, query: Query, coins: &mut Coins<'_>) -> Result<Answer, Fault> {
+        let message = match query {
+            Query::Go | Query::Probe => return Ok(Answer::Done),
+            Query::Spent => Message::PrivacyLoss,
+            Query::Release(mechanism) => Message::Launch(mechanism),
+            Query::To(..) | Query::Launch(_) => return Err(Fault::InvalidQuery(NOT_HERE)),
+        };
+        let reply = S::inside(coins, |coins| self.0.step(message, coins))?;
+        Ok(answer_of(reply))
+    }
+}
+
+// Handles.
+
+type RunningFilter<X> = RunningFilterOf<Rows, PureDp, AddRemove, X>;
+type RunningOdometer<X> = RunningOdometerOf<Rows, PureDp, AddRemove, X>;
+
+#[derive(Clone)]
+enum Handle {
+    ConcurrentFilter(RunningFilter<Interleaved>),
+    SequentialFilter(RunningFilter<Sequential>),
+    NonInteractiveFilter(RunningFilter<NonInteractive>),
+    ConcurrentOdometer(RunningOdometer<Interleaved>),
+    SequentialOdometer(RunningOdometer<Sequential>),
+    NonInteractiveOdometer(RunningOdometer<NonInteractive>),
+    Machine(Asked, Option<Shared>),
+}
+
+/// What a launch is made on.
+pub trait Launches {
+    fn launch<M>(&self, mechanism: &M) -> Result<HandleOf<M, Rows>, NotLaunched>
+    where
+        M: Mechanism<Rows, Machine: IntoHandle> + Private<PureDp, AddRemove>;
+
+    /// Whether it says that something that costs nothing would be admitted now.
+    fn admits(&self) -> bool;
+}
+
+impl<X: Interactive> Launches for RunningFilter<X> {
+    fn launch<M>(&self, mechanism: &M) -> Result<HandleOf<M, Rows>, NotLaunched>
+    where
+        M: Mechanism<Rows, Machine: IntoHandle> + Private<PureDp, AddRemove>,
+    {
+        self.launch(mechanism)
+    }
+
+    fn admits(&self) -> bool {
+        self.would_admit(&Epsilon::ZERO)
+    }
+}
+
+impl<X: Interactive> Launches for RunningOdometer<X> {
+    fn launch<M>(&self, mechanism: &M) -> Result<HandleOf<M, Rows>, NotLaunched>
+    where
+        M: Mechanism<Rows, Machine: IntoHandle> + Private<PureDp, AddRemove>,
+    {
+        self.launch(mechanism)
+    }
+
+    fn admits(&self) -> bool {
+        false
+    }
+}
+
+type Rule = Capped<Sum<PureDp>>;
+
+fn filter<X>(filter: Filter<Rule, AddRemove, X>, halts: bool) -> Filter<Rule, AddRemove, X> {
+    if halts { filter.halting() } else { filter }
+}
+
+/// Launches a mechanism on a handle, or outside any.
+fn launch_at<S, M>(
+    at: Option<&Handle>,
+    mechanism: &Stated<M>,
+) -> Result<HandleOf<M, Rows>, NotLaunched>
+where
+    S: System,
+    M: Mechanism<Rows, Machine: IntoHandle> + Clone,
+{
+    match at {
+        None => Ok(launch(mechanism, rows()).expect("nobody stops it")),
+        Some(Handle::ConcurrentFilter(at)) => S::launch(at, mechanism),
+        Some(Handle::SequentialFilter(at)) => S::launch(at, mechanism),
+        Some(Handle::ConcurrentOdometer(at)) => S::launch(at, mechanism),
+        Some(Handle::SequentialOdometer(at)) => S::launch(at, mechanism),
+        Some(_) => unreachable!("it launches nothing that is asked later"),
+    }
+}
+
+impl Handle {
+    fn release(&self, mechanism: &Once) -> Result<(), NotLaunched> {
+        match self {
+            Self::ConcurrentFilter(at) => at.release(mechanism),
+            Self::SequentialFilter(at) => at.release(mechanism),
+            Self::NonInteractiveFilter(at) => at.release(mechanism),
+            Self::ConcurrentOdometer(at) => at.release(mechanism),
+            Self::SequentialOdometer(at) => at.release(mechanism),
+            Self::NonInteractiveOdometer(at) => at.release(mechanism),
+            Self::Machine(..) => unreachable!("a machine is asked"),
+        }
+        .map(|answer| assert_eq!(answer, Answer::Done))
+    }
+
+    fn machine(&self) -> (&Asked, Option<&Shared>) {
+        match self {
+            Self::Machine(handle, shared) => (handle, shared.as_ref()),
+            _ => unreachable!("a compositor's handle is not asked"),
+        }
+    }
+
+    /// What can be seen of a compositor.
+    fn reading(&self) -> Reading {
+        macro_rules! filter {
+            ($filter:expr) => {
+                Reading::Filter {
+                    spent: $filter.privacy_loss(),
+                    admits: $filter.would_admit(&Epsilon::ZERO),
+                    halted: $filter.halt().is_some(),
+                }
+            };
+        }
+        let odometer = |spent, launched| Reading::Odometer { spent, launched };
+        match self {
+            Self::ConcurrentFilter(at) => filter!(at),
+            Self::SequentialFilter(at) => filter!(at),
+            Self::NonInteractiveFilter(at) => filter!(at),
+            Self::ConcurrentOdometer(at) => odometer(
+                at.privacy_loss(),
+                Some(self.release(&once(None, 0, None, None))),
+            ),
+            Self::SequentialOdometer(at) => odometer(at.privacy_loss(), None),
+            Self::NonInteractiveOdometer(at) => odometer(at.privacy_loss(), None),
+            Self::Machine(..) => unreachable!("a machine is asked"),
+        }
+    }
+}
+
+/// A running program.
+pub struct Running<S> {
+    log: Log,
+    handles: BTreeMap<Id, Handle>,
+    system: PhantomData<S>,
+}
+
+/// What the reference and what runs disagree on.
+#[derive(Debug)]
+pub struct Disagreement {
+    pub expected: String,
+    pub found: String,
+}
+
+impl Disagreement {
+    fn between(expected: &impl Debug, found: &impl Debug) -> Self {
+        Self {
+            expected: format!("{expected:?}"),
+            found: format!("{found:?}"),
+        }
+    }
+
+    /// How the step ended, or the first thing that happened otherwise.
+    fn in_events(expected: &[Event], found: &[Event]) -> Option<Self> {
+        if expected.last() != found.last() {
+            return Some(Self::between(&expected.last(), &found.last()));
+        }
+        let longer = expected.len().max(found.len());
+        let (expected, found) = (0..longer)
+            .map(|index| (expected.get(index), found.get(index)))
+            .find(|(expected, found)| expected != found)?;
+        Some(Self::between(&expected, &found))
+    }
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected {}, found {}", self.expected, self.found)
+    }
+}
+
+impl<S: System> Running<S> {
+    pub fn new<const T: bool>(model: &Programs<T>) -> Self {
+        let mut running = Self {
+            log: Log::default(),
+            handles: BTreeMap::new(),
+            system: PhantomData,
+        };
+        running.apply(model).expect("a root is launched");
+        running
+    }
+
+    /// Does what the reference has done.
+    pub fn apply<const T: bool>(&mut self, model: &Programs<T>) -> Result<(), Disagreement> {
+        let op = model.op.as_ref().expect("a step");
+        let (event, opened) = self.run(model, op);
+        self.log.push(event);
+        if let Some(disagreement) = Disagreement::in_events(&model.events, &self.log.take()) {
+            return Err(disagreement);
+        }
+        assert_eq!(opened.len(), model.opened.len());
+        self.handles
+            .extend(model.opened.iter().copied().zip(opened));
+        Ok(())
+    }
+
+    /// Looks at everything.
+    pub fn look<const T: bool>(&self, model: &Programs<T>) -> Result<(), Disagreement> {
+        for (id, expected) in model.readings() {
+            let found = if model.is_handle(id) {
+                self.handles[&id].reading()
+            } else {
+                let (id, question) = model.look(id);
+                let query = self.query(model, &question);
+                Reading::Machine(self.handles[&id].machine().0.ask(query))
+            };
+            if found != expected {
+                return Err(Disagreement::between(&(id, expected), &(id, found)));
+            }
+        }
+        let events = self.log.take();
+        assert!(events.is_empty(), "looking does nothing: {events:?}");
+        Ok(())
+    }
+
+    fn run<const T: bool>(&self, model: &Programs<T>, op: &Op) -> (Event, Vec<Handle>) {
+        let ask = |at, question| {
+            let (id, question) = model.address(at, question);
+            let query = self.query(model, &question);
+            (
+                Event::Asked(self.handles[&id].machine().0.ask(query)),
+                vec![],
+            )
+        };
+        let free = Price {
+            loss: 0,
+            acts: vec![],
+        };
+        let opened = match op {
+            Op::Ask(id) => return ask(*id, Question::Go),
+            Op::Free(thing) => self.open(model, None, &free, thing),
+            Op::Launch { at, price, thing } => match thing {
+                Thing::Machine(kind) if !model.is_handle(*at) => {
+                    return ask(*at, Question::Launch(price.clone(), kind.clone()));
+                }
+                thing => self.open(model, Some(&self.handles[at]), price, thing),
+            },
+            Op::Release {
+                at,
+                price,
+                serial,
+                on_start,
+            } => {
+                if !model.is_handle(*at) {
+                    let question = Question::Release(price.clone(), *serial, on_start.clone());
+                    return ask(*at, question);
+                }
+                let mechanism = self.once(model, price, *serial, on_start);
+                self.handles[at].release(&mechanism).map(|()| vec![])
+            }
+        };
+        match opened {
+            Ok(handles) => (Event::Launched(Ok(())), handles),
+            Err(error) => (Event::Launched(Err(error)), vec![]),
+        }
+    }
+
+    fn open<const T: bool>(
+        &self,
+        model: &Programs<T>,
+        at: Option<&Handle>,
+        price: &Price,
+        thing: &Thing,
+    ) -> Result<Vec<Handle>, NotLaunched> {
+        let while_asked = self.hook(model, &price.acts);
+        macro_rules! launched {
+            ($mechanism:expr) => {
+                launch_at::<S, _>(
+                    at,
+                    &Stated {
+                        loss: epsilon(price.loss),
+                        while_asked,
+                        mechanism: $mechanism,
+                    },
+                )?
+            };
+        }
+        Ok(match thing {
+            Thing::Compositor(settings) => {
+                let Settings { halts, .. } = *settings;
+                let budget = epsilon(settings.budget);
+                vec![match (settings.odometer, settings.order) {
+                    (false, Order::Concurrent) => Handle::ConcurrentFilter(launched!(filter(
+                        Filter::concurrent(PureDp, budget),
+                        halts
+                    ))),
+                    (false, Order::Sequential) => Handle::SequentialFilter(launched!(filter(
+                        Filter::sequential(PureDp, budget),
+                        halts
+                    ))),
+                    (false, Order::NonInteractive) => Handle::NonInteractiveFilter(launched!(
+                        filter(Filter::noninteractive(PureDp, budget), halts)
+                    )),
+                    (true, Order::Concurrent) => {
+                        Handle::ConcurrentOdometer(launched!(Odometer::concurrent(PureDp)))
+                    }
+                    (true, Order::Sequential) => {
+                        Handle::SequentialOdometer(launched!(Odometer::sequential(PureDp)))
+                    }
+                    (true, Order::NonInteractive) => {
+                        Handle::NonInteractiveOdometer(launched!(Odometer::noninteractive(PureDp)))
+                    }
+                }]
+            }
+            Thing::Parallel(settings, acts) => {
+                let hook = self.hook(model, acts);
+                // All rows are in the first part.
+                let key = move |row: &u8| {
+                    if let (0, Some(hook)) = (row, &hook) {
+                        hook();
+                    }
+                    0_u8
+                };
+                let budget = epsilon(settings.budget);
+                macro_rules! parts {
+                    ($filter:expr, $Handle:path) => {{
+                        let filter = filter($filter, settings.halts);
+                        let filters = [0, 1].map(|part| (part, filter.clone()));
+                        let parts = launched!(Parallel::new(key, filters));
+                        [0, 1].map(|part| $Handle(parts.part(&part).unwrap()))
+                    }};
+                }
+                match settings.order {
+                    Order::Concurrent => {
+                        parts!(Filter::concurrent(PureDp, budget), Handle::ConcurrentFilter)
+                    }
+                    Order::Sequential => {
+                        parts!(Filter::sequential(PureDp, budget), Handle::SequentialFilter)
+                    }
+                    Order::NonInteractive => parts!(
+                        Filter::noninteractive(PureDp, budget),
+                        Handle::NonInteractiveFilter
+                    ),
+                }
+                .into()
+            }
+            Thing::Machine(kind) => {
+                let (mechanism, shared) = S::expose(self.machine(model, kind));
+                vec![Handle::Machine(launched!(mechanism), shared)]
+            }
+        })
+    }
+
+    fn machine<const T: bool>(&self, model: &Programs<T>, kind: &Kind) -> Boxed {
+        match kind {
+            Kind::Leaf(serial) => boxed(Leaf(*serial, self.log.clone())),
+            Kind::Relay(id) => {
+                let (handle, shared) = self.handles[id].machine();
+                S::relay(handle, shared)
+            }
+            Kind::Nested(settings) => self.nested(*settings),
+            Kind::Behind(behind) => {
+                let meddler = Meddler {
+                    on_clone: self.hook(model, &behind.on_start),
+                    before: self.coin_hook(model, &behind.before),
+                    again: self.coin_hook(model, &behind.again),
+                    pending: false,
+                };
+                let inner = self.machine(model, &behind.inner);
+                boxed(ByPointer(Arc::new(inner.through(meddler))))
+            }
+        }
+    }
+
+    fn nested(&self, settings: Settings) -> Boxed {
+        let Settings { halts, .. } = settings;
+        let budget = epsilon(settings.budget);
+        macro_rules! interactive {
+            ($compositor:expr) => {
+                boxed(Nested(
+                    Addressed::<_, Boxed>::new($compositor),
+                    PhantomData::<S>,
+                ))
+            };
+        }
+        match (settings.odometer, settings.order) {
+            (false, Order::Concurrent) => {
+                interactive!(filter(Filter::concurrent(PureDp, budget), halts))
+            }
+            (false, Order::Sequential) => {
+                interactive!(filter(Filter::sequential(PureDp, budget), halts))
+            }
+            (true, Order::Concurrent) => interactive!(Odometer::concurrent(PureDp)),
+            (true, Order::Sequential) => interactive!(Odometer::sequential(PureDp)),
+            (false, Order::NonInteractive) => {
+                let filter = filter(Filter::noninteractive(PureDp, budget), halts);
+                boxed(Nested(Addressed::<_, Once>::new(filter), PhantomData::<S>))
+            }
+            (true, Order::NonInteractive) => {
+                let odometer = Odometer::noninteractive(PureDp);
+                boxed(Nested(
+                    Addressed::<_, Once>::new(odometer),
+                    PhantomData::<S>,
+                ))
+            }
+        }
+    }
+
+    fn once<const T: bool>(
+        &self,
+        model: &Programs<T>,
+        price: &Price,
+        serial: usize,
+        on_start: &[Act],
+    ) -> Once {
+        once(
+            Some((serial, self.log.clone())),
+            price.loss,
+            self.hook(model, &price.acts),
+            self.hook(model, on_start),
+        )
+    }
+
+    fn query<const T: bool>(&self, model: &Programs<T>, question: &Question) -> Query {
+        match question {
+            Question::Go => Query::Go,
+            Question::Probe => Query::Probe,
+            Question::Spent => Query::Spent,
+            Question::To(number, question) => {
+                Query::To(*number, Box::new(self.query(model, question)))
+            }
+            Question::Launch(price, kind) => Query::Launch(Boxed::new(Stated {
+                loss: epsilon(price.loss),
+                while_asked: self.hook(model, &price.acts),
+                mechanism: self.machine(model, kind),
+            })),
+            Question::Release(price, serial, on_start) => {
+                Query::Release(self.once(model, price, *serial, on_start))
+            }
+        }
+    }
+
+    fn hook<const T: bool>(&self, model: &Programs<T>, acts: &[Act]) -> Option<Hook> {
+        let acts = self.acts(model, acts);
+        (!acts.is_empty())
+            .then(|| -> Hook { Arc::new(move || acts.iter().for_each(|act| act(None))) })
+    }
+
+    fn coin_hook<const T: bool>(&self, model: &Programs<T>, acts: &[Act]) -> Option<CoinHook> {
+        let acts = self.acts(model, acts);
+        (!acts.is_empty()).then(|| -> CoinHook {
+            Arc::new(move |coins: &mut Coins<'_>| acts.iter().for_each(|act| act(Some(coins))))
+        })
+    }
+
+    /// What is done with handles that exist by now, and are held from now on.
+    fn acts<const T: bool>(&self, model: &Programs<T>, acts: &[Act]) -> Vec<Deed> {
+        acts.iter().map(|act| self.act(model, act)).collect()
+    }
+
+    fn act<const T: bool>(&self, model: &Programs<T>, act: &Act) -> Deed {
+        let log = self.log.clone();
+        let (loss, serial, on_a_thread) = (act.loss, act.serial, act.on_a_thread);
+        let Some((id, question)) = model.question_of(act) else {
+            let handle = self.handles[&act.at].clone();
+            return Box::new(move |_| {
+                let mechanism = once(Some((serial, log.clone())), loss, None, None);
+                let launched = if on_a_thread {
+                    thread::scope(|scope| {
+                        scope.spawn(|| handle.release(&mechanism)).join().unwrap()
+                    })
+                } else {
+                    handle.release(&mechanism)
+                };
+                log.push(Event::Launched(launched));
+            });
+        };
+        let handle = self.handles[&id].machine().0.clone();
+        let (path, what) = way(question);
+        Box::new(move |coins| {
+            let query = match what {
+                Way::Go => Query::Go,
+                Way::Launch => Query::Launch(Boxed::new(Stated {
+                    loss: epsilon(loss),
+                    while_asked: None,
+                    mechanism: boxed(Leaf(serial, log.clone())),
+                })),
+                Way::Release => Query::Release(once(Some((serial, log.clone())), loss, None, None)),
+            };
+            let query = path
+                .iter()
+                .rev()
+                .fold(query, |query, number| Query::To(*number, Box::new(query)));
+            log.push(Event::Asked(S::ask(&handle, query, coins)));
+        })
+    }
+}
+
+/// Something that is done with a handle, again and again.
+type Deed = Box<dyn Fn(Option<&mut Coins<'_>>) + Send + Sync>;
+
+#[derive(Clone, Copy)]
+enum Way {
+    Go,
+    Launch,
+    Release,
+}
+
+/// A question taken apart: through which children it goes, and what it is.
+fn way(question: Question) -> (Vec<usize>, Way) {
+    match question {
+        Question::To(number, question) => {
+            let (path, what) = way(*question);
+            ([vec![number], path].concat(), what)
+        }
+        Question::Launch(..) => (vec![], Way::Launch),
+        Question::Release(..) => (vec![], Way::Release),
+        Question::Go | Question::Probe | Question::Spent => (vec![], Way::Go),
+    }
+}
