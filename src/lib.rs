@@ -81,6 +81,7 @@ pub mod middle;
 pub mod noise;
 pub mod privacy;
 pub mod queryable;
+mod sync;
 #[cfg(feature = "verify")]
 pub mod verify;
 

@@ -1,7 +1,7 @@
 //! What the handles to running compositors have in common.
 
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::gate::{DenialOf, Gate, PriceOf, Terms};
 use super::launches::{Launches, admit};
@@ -11,6 +11,7 @@ use crate::machine::{
 };
 use crate::privacy::{Private, Relation};
 use crate::queryable::Child;
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A compositor that is shared: a [`CompositorMachine`] taken apart, with what changes behind a
 /// lock.

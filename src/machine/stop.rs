@@ -6,9 +6,10 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use thiserror::Error;
+
+use crate::sync::{AtomicU8, Ordering};
 
 /// Why something was stopped for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]

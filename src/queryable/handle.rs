@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::Arc;
 
 use super::{AskError, Child};
 use crate::machine::{CoinSource, Machine, SystemCoins};
+use crate::sync::{Mutex, MutexGuard, PoisonError, TryLockError, thread_local};
 
 /// A handle to a running machine: it asks queries of type `Q` and gives answers of type `A`.
 ///
@@ -168,13 +169,13 @@ thread_local! {
 impl Answering {
     #[cfg(test)]
     fn now() -> bool {
-        ANSWERING.get()
+        ANSWERING.with(Cell::get)
     }
 
     #[inline]
     fn begin() -> Self {
         Self {
-            outer: ANSWERING.replace(true),
+            outer: ANSWERING.with(|answering| answering.replace(true)),
         }
     }
 }
@@ -182,7 +183,7 @@ impl Answering {
 impl Drop for Answering {
     #[inline]
     fn drop(&mut self) {
-        ANSWERING.set(self.outer);
+        ANSWERING.with(|answering| answering.set(self.outer));
     }
 }
 

@@ -1,0 +1,15 @@
+//! The locks, atomics and thread-locals of whatever runs: the standard library's, or, where the races
+//! are tested, those of a scheduler that tries many orders of events.
+
+#[cfg(feature = "shuttle")]
+pub(crate) use shuttle::{
+    sync::atomic::{AtomicU8, Ordering},
+    sync::{Mutex, MutexGuard, PoisonError, TryLockError},
+    thread_local,
+};
+#[cfg(not(feature = "shuttle"))]
+pub(crate) use std::{
+    sync::atomic::{AtomicU8, Ordering},
+    sync::{Mutex, MutexGuard, PoisonError, TryLockError},
+    thread_local,
+};

@@ -1,0 +1,160 @@
+//! A freeze or a halt against questions and launches.
+
+use std::sync::Arc;
+
+use queryables::prelude::*;
+use queryables::queryable::Relay;
+use shuttle::thread;
+
+use super::race;
+use super::watch::{Once, Seven, Thrice, Watch, epsilon};
+
+const FROZEN: AskError = AskError::Stopped(Stop::Frozen);
+const HALTED: AskError = AskError::Stopped(Stop::Halted);
+
+/// Asks twice while somebody else stops. Whoever asks after the stop has returned is told so, and
+/// so is whoever asks after he was told so.
+fn ask_twice(child: &Queryable<(), u8>, watch: &Watch, stop: AskError) {
+    let mut stopped = false;
+    for _ in 0..2 {
+        stopped |= watch.is_done();
+        let answer = child.ask(());
+        assert!(
+            answer == Err(stop) || (answer == Ok(7) && !stopped),
+            "{answer:?}, stopped before: {stopped}"
+        );
+        stopped |= answer.is_err();
+    }
+}
+
+fn seven(loss: &str, watch: &Watch) -> Seven {
+    Seven {
+        loss: epsilon(loss),
+        watch: watch.clone(),
+    }
+}
+
+#[test]
+fn a_freeze_against_questions() {
+    race(|| {
+        let watch = Watch::default();
+        let filter = Filter::sequential(PureDp, epsilon("1"));
+        let filter = launch(&filter, Arc::new(())).unwrap();
+        let middle = Thrice(watch.clone(), 0);
+        let child = filter
+            .launch(&seven("0.1", &watch).through(middle))
+            .unwrap();
+        let asking = {
+            let (child, watch) = (child.clone(), watch.clone());
+            thread::spawn(move || ask_twice(&child, &watch, FROZEN))
+        };
+        assert_eq!(filter.release(&Once("0.1")), Ok(7));
+        watch.done();
+        assert_eq!(child.ask(()), Err(FROZEN));
+        asking.join().unwrap();
+        watch.assert_nobody_went_on();
+    });
+}
+
+#[test]
+fn a_halt_against_questions_and_launches() {
+    race(|| {
+        let watch = Watch::default();
+        let outer = Filter::concurrent(PureDp, epsilon("1")).halting();
+        let outer = launch(&outer, Arc::new(())).unwrap();
+        let inner = Filter::concurrent(PureDp, epsilon("1"));
+        let inner = outer.launch(&inner).unwrap();
+        let child = inner.launch(&seven("0.1", &watch)).unwrap();
+        let asking = {
+            let (child, watch) = (child.clone(), watch.clone());
+            thread::spawn(move || ask_twice(&child, &watch, HALTED))
+        };
+        let launching = {
+            let (inner, watch) = (inner.clone(), watch.by_others());
+            thread::spawn(move || {
+                let stopped = watch.is_done();
+                match inner.launch(&seven("0.2", &watch)) {
+                    Ok(child) => {
+                        assert!(!stopped);
+                        ask_twice(&child, &watch, HALTED);
+                        true
+                    }
+                    Err(LaunchError::Stopped(Stop::Halted)) => false,
+                    // Charged, and stopped before it started.
+                    Err(LaunchError::Failed) => {
+                        assert!(!stopped && !watch.is_seen());
+                        true
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+            })
+        };
+        let over = outer.release(&Once("5"));
+        assert!(matches!(over, Err(LaunchError::Refused(_))), "{over:?}");
+        watch.done();
+        assert_eq!(child.ask(()), Err(HALTED));
+        let halted = Err(LaunchError::Stopped(Stop::Halted));
+        assert_eq!(inner.release(&Once("0.1")), halted);
+        asking.join().unwrap();
+        let charged = launching.join().unwrap();
+        let spent = if charged { "0.3" } else { "0.1" };
+        assert_eq!(inner.privacy_loss(), epsilon(spent));
+        assert_eq!(outer.privacy_loss(), epsilon("1"));
+        watch.assert_nobody_went_on();
+    });
+}
+
+/// A handle that exists already.
+struct Wrapped(Queryable<(), u8>);
+
+impl Mechanism<()> for Wrapped {
+    type Machine = Relay<Queryable<(), u8>>;
+
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        Ok(Relay(self.0.clone()))
+    }
+}
+
+impl Private<PureDp, AddRemove> for Wrapped {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(epsilon("0.1"))
+    }
+}
+
+/// A relay, either of whose owners is frozen while it is asked: the one of the handle inside, or
+/// the one of the relay.
+fn a_relay_is_asked(freezes_inside: bool) {
+    let watch = Watch::default();
+    let [inside, outside] = [(); 2].map(|()| {
+        let filter = Filter::sequential(PureDp, epsilon("1"));
+        launch(&filter, Arc::new(())).unwrap()
+    });
+    let middle = Thrice(watch.clone(), 0);
+    let original = inside
+        .launch(&seven("0.1", &watch).through(middle))
+        .unwrap();
+    let relay = outside.launch(&Wrapped(original.clone())).unwrap();
+    let asking = {
+        let (relay, watch) = (relay.clone(), watch.clone());
+        thread::spawn(move || ask_twice(&relay, &watch, FROZEN))
+    };
+    let frozen = if freezes_inside { &inside } else { &outside };
+    assert_eq!(frozen.release(&Once("0.1")), Ok(7));
+    watch.done();
+    assert_eq!(relay.ask(()), Err(FROZEN));
+    asking.join().unwrap();
+    watch.assert_nobody_went_on();
+    // Nobody else is disturbed.
+    let expected = if freezes_inside { Err(FROZEN) } else { Ok(7) };
+    assert_eq!(original.ask(()), expected);
+}
+
+#[test]
+fn a_relay_is_asked_while_the_owner_of_the_original_is_frozen() {
+    race(|| a_relay_is_asked(true));
+}
+
+#[test]
+fn a_relay_is_asked_while_its_owner_is_frozen() {
+    race(|| a_relay_is_asked(false));
+}

@@ -1,0 +1,137 @@
+//! Launches against each other.
+
+use std::sync::Arc;
+
+use queryables::account::{
+    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, Sum,
+    ValidConcurrently, ValidSequentially,
+};
+use queryables::compose::{Refusal, RunningFilter};
+use queryables::prelude::*;
+use shuttle::sync::Mutex;
+use shuttle::thread;
+
+use super::race;
+use super::watch::{Once, epsilon};
+
+type Own = RunningFilter<(), Rule>;
+
+/// A rule of one's own: it adds up, and launches on its own filter when it is first asked to.
+#[derive(Clone, Debug)]
+struct Rule {
+    sum: Capped<Sum<PureDp>>,
+    launches: Arc<Mutex<Option<Own>>>,
+}
+
+impl Accounting for Rule {
+    type Children = PureDp;
+    type Whole = PureDp;
+
+    fn children(&self) -> &PureDp {
+        &PureDp
+    }
+
+    fn whole(&self) -> &PureDp {
+        &PureDp
+    }
+}
+
+impl ContinuationRule for Rule {
+    fn limit(&self) -> &Epsilon {
+        self.sum.limit()
+    }
+
+    fn spent(&self) -> Epsilon {
+        self.sum.spent()
+    }
+
+    fn remaining(&self) -> Epsilon {
+        self.sum.remaining()
+    }
+
+    fn charge(&self, loss: &Epsilon) -> Result<Self, Exceeded> {
+        let filter = self.launches.lock().unwrap().take();
+        if let Some(filter) = filter {
+            assert_eq!(filter.release(&Once("0.25")), Ok(7));
+        }
+        Ok(Self {
+            sum: self.sum.charge(loss)?,
+            launches: Arc::clone(&self.launches),
+        })
+    }
+}
+
+impl ValidSequentially for Rule {}
+impl ValidConcurrently for Rule {}
+
+fn own(launches: bool) -> Own {
+    let rule = Rule {
+        sum: PureDp.accumulator().capped(epsilon("1")),
+        launches: Arc::default(),
+    };
+    let held = Arc::clone(&rule.launches);
+    let filter = launch(&Filter::concurrent_with(rule), Arc::new(())).unwrap();
+    if launches {
+        *held.lock().unwrap() = Some(filter.clone());
+    }
+    filter
+}
+
+/// Exactly one of two is admitted, and the other is told by how much it came too late.
+fn one_of_two<F>(filter: RunningFilter<(), F>)
+where
+    F: ContinuationRule<Children = PureDp, Whole = PureDp> + ValidConcurrently,
+{
+    filter.release(&Once("0.5")).unwrap();
+    let other = {
+        let filter = filter.clone();
+        thread::spawn(move || filter.release(&Once("0.5")))
+    };
+    let results = [filter.release(&Once("0.5")), other.join().unwrap()];
+    let refused = Err(LaunchError::Refused(Refusal {
+        spent: epsilon("1"),
+        requested: epsilon("0.5"),
+        remaining: Epsilon::ZERO,
+        limit: epsilon("1"),
+    }));
+    assert!(
+        results == [Ok(7), refused.clone()] || results == [refused, Ok(7)],
+        "{results:?}"
+    );
+    assert_eq!(filter.privacy_loss(), epsilon("1"));
+    assert_eq!(filter.launched(), 2);
+}
+
+#[test]
+fn two_launches_for_the_last_of_a_budget() {
+    race(|| {
+        let filter = Filter::concurrent(PureDp, epsilon("1"));
+        one_of_two(launch(&filter, Arc::new(())).unwrap());
+    });
+}
+
+#[test]
+fn two_launches_for_the_last_of_a_budget_under_a_rule_of_ones_own() {
+    race(|| one_of_two(own(false)));
+}
+
+#[test]
+fn a_rule_that_launches_against_another_launch() {
+    race(|| {
+        let filter = own(true);
+        let other = {
+            let filter = filter.clone();
+            thread::spawn(move || filter.release(&Once("0.25")))
+        };
+        // All three fit, in any order, and a fourth does not.
+        assert_eq!(filter.release(&Once("0.5")), Ok(7));
+        assert_eq!(other.join().unwrap(), Ok(7));
+        assert_eq!(filter.privacy_loss(), epsilon("1"));
+        assert_eq!(filter.launched(), 3);
+        let refused = filter.release(&Once("0.25"));
+        assert!(
+            matches!(refused, Err(LaunchError::Refused(_))),
+            "{refused:?}"
+        );
+    });
+}

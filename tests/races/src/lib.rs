@@ -1,0 +1,58 @@
+//! Races, under a scheduler that tries many orders of events.
+//!
+//! Each race is run with random schedules and with schedules of few preemptions (PCT), from fixed
+//! seeds. What must not happen is asked of whoever may know that the other thread is done: a stop
+//! that has *returned* is seen by everybody, and what passed its check before may finish.
+//!
+//! Each was seen to fail, by breaking the library on purpose; what was broken, and in which
+//! execution it was found, stands beside the race.
+#![cfg(test)]
+
+mod freeze;
+mod launches;
+mod watch;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use shuttle::{Config, Runner};
+
+/// How many orders of events are tried, by each scheduler.
+const EXECUTIONS: usize = 1000;
+
+/// How many preemptions PCT looks for.
+const PREEMPTIONS: usize = 3;
+
+/// Runs a race in many orders.
+fn race(run: fn()) {
+    schedule("random", RandomScheduler::new_from_seed(7, EXECUTIONS), run);
+    let few = PctScheduler::new_from_seed(7, PREEMPTIONS, EXECUTIONS);
+    schedule("PCT", few, run);
+}
+
+fn schedule(name: &'static str, scheduler: impl Scheduler + 'static, run: fn()) {
+    let mut config = Config::new();
+    config.silence_warnings = true;
+    // The default is small for code that is not optimised.
+    config.stack_size = 1 << 18;
+    let executions = Arc::new(Executions(name, AtomicUsize::new(0)));
+    let counted = Arc::clone(&executions);
+    Runner::new(scheduler, config).run(move || {
+        counted.1.fetch_add(1, Ordering::Relaxed);
+        run();
+    });
+    assert_eq!(executions.1.load(Ordering::Relaxed), EXECUTIONS);
+}
+
+/// Says in which execution a race failed.
+struct Executions(&'static str, AtomicUsize);
+
+impl Drop for Executions {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("{}: execution {}", self.0, self.1.load(Ordering::Relaxed));
+        }
+    }
+}
