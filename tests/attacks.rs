@@ -106,7 +106,8 @@ fn the_parts_of_a_parallel_composition_are_frozen_with_it() {
     );
 }
 
-/// And the other way: whoever stops the machine that a relay is part of stops the relay.
+/// And the other way: whoever stops the machine that a relay is part of stops the relay, and
+/// whatever would still ask inside.
 #[test]
 fn a_relay_obeys_whoever_may_stop_the_machine_around_it() {
     let unrelated = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
@@ -769,6 +770,11 @@ impl Middle<u32, usize> for Careful {
     fn on_answer(&mut self, answer: usize, _: &mut Coins<'_>) -> Result<Move<u32, usize>, Fault> {
         self.answering = false;
         Ok(Move::Answer(answer))
+    }
+
+    fn on_fault(&mut self, fault: Fault, _: &mut Coins<'_>) -> Result<Move<u32, usize>, Fault> {
+        self.answering = false;
+        Err(fault)
     }
 }
 

@@ -157,8 +157,10 @@ where
                         "the mechanism's loss is over the budget",
                     ));
                 }
-                self.state =
-                    State::Became(mechanism.start(data, coins).map_err(|_| Fault::Failed)?);
+                // Whatever the fault, even if only whoever asked was stopped: the data was touched,
+                // and the place is taken.
+                let machine = mechanism.start(data, coins).map_err(|_| Fault::Failed)?;
+                self.state = State::Became(machine);
                 Ok(UniversalAnswer::Became)
             }
             (State::Became(machine), UniversalQuery::Ask(query)) => {

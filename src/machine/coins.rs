@@ -48,11 +48,11 @@ pub struct Coins<'a, S: ?Sized = dyn CoinSource + 'a> {
 }
 
 /// The innermost of the tokens in force; none at all for what nobody can stop.
-type Stops<'a> = Option<&'a Frame<'a>>;
+pub(crate) type Stops<'a> = Option<&'a Frame<'a>>;
 
 /// A token in force, and those outside it. They are linked through the stack, so that a step costs
 /// no allocation and replacing the source loses none.
-struct Frame<'a> {
+pub(crate) struct Frame<'a> {
     token: &'a StopToken,
     outer: Stops<'a>,
 }
@@ -65,6 +65,14 @@ impl<S: CoinSource> Coins<'_, S> {
             stops: None,
             source,
         }
+    }
+}
+
+impl<'a, S: CoinSource> Coins<'a, S> {
+    /// A context of a handle's own source, with the tokens of whoever asks the handle.
+    #[inline]
+    pub(crate) fn with_stops(source: S, stops: Stops<'a>) -> Self {
+        Self { stops, source }
     }
 }
 
@@ -107,6 +115,11 @@ impl<'a> Coins<'a> {
         let result = guarded(|| code(self))?;
         self.check()?;
         Ok(result)
+    }
+
+    /// The tokens in force, for a machine that is run by its handle.
+    pub(crate) fn stops(&self) -> Stops<'a> {
+        self.stops
     }
 
     /// The source of randomness.

@@ -30,6 +30,7 @@ mod truncated;
 pub use adversary::{Adversary, Script, View, interact};
 pub use boxed::BoxedMachine;
 pub use coins::Coins;
+pub(crate) use coins::Stops;
 pub(crate) use conversation::view_of;
 pub use description::Description;
 pub use facts::{Public, PublicFacts, Unsuitable};

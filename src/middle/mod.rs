@@ -125,7 +125,8 @@ pub trait Middle<Q, A> {
     ) -> Result<Move<Q, Self::OuterAnswer>, Fault>;
 
     /// Hears that the inside did not answer. By default the fault is passed on; a fault that ends
-    /// the machine is passed on whatever the middle says.
+    /// the machine, and one that says that somebody has stopped it, is passed on whatever the middle
+    /// says.
     ///
     /// # Errors
     ///

@@ -72,7 +72,11 @@ where
                 Move::Ask(query) => query,
             };
             // The middle's code has run: it may have seen a later launch, or made one.
-            coins.check()?;
+            if let Err(stop) = coins.check() {
+                // Others may ask the middle yet, where only the one who asked was stopped.
+                let _ = self.middle.on_fault(Fault::Stopped(stop), coins);
+                return Err(Fault::Stopped(stop));
+            }
             next = match self.machine.step(query, coins) {
                 Ok(answer) => self.middle.on_answer(answer, coins)?,
                 Err(fault) => {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{AskError, Child};
-use crate::machine::{CoinSource, Machine, SystemCoins};
+use crate::machine::{Coins, Machine, Stops, SystemCoins};
 use crate::sync::{Mutex, MutexGuard, PoisonError, TryLockError, thread_local};
 
 /// A handle to a running machine: it asks queries of type `Q` and gives answers of type `A`.
@@ -106,7 +106,8 @@ pub struct LocalQueryable<Q, A>(Rc<dyn Answers<Q, A>>);
 
 /// A running machine behind its lock.
 trait Answers<Q, A> {
-    fn ask(&self, query: Q) -> Result<A, AskError>;
+    /// `outer` are the tokens of whoever asks, if it is a machine that asks on behalf of others.
+    fn ask(&self, query: Q, outer: Stops<'_>) -> Result<A, AskError>;
 }
 
 /// What cannot be sent needs no lock, and pays little for one that nobody else ever holds: both
@@ -132,11 +133,11 @@ impl<Q, A> LocalQueryable<Q, A> {
 }
 
 impl<S: Machine> Answers<S::Query, S::Answer> for Running<S> {
-    fn ask(&self, query: S::Query) -> Result<S::Answer, AskError> {
+    fn ask(&self, query: S::Query, outer: Stops<'_>) -> Result<S::Answer, AskError> {
         let answering = Answering::begin();
         let mut running = self.lock(answering.outer)?;
         let (child, source) = &mut *running;
-        child.ask(query, &mut source.coins())
+        child.ask(query, &mut Coins::with_stops(source, outer))
     }
 }
 
@@ -197,7 +198,12 @@ macro_rules! handle {
             ///
             /// Why there is none; see [`AskError`].
             pub fn ask(&self, query: Q) -> Result<A, AskError> {
-                self.0.ask(query)
+                self.0.ask(query, None)
+            }
+
+            /// Asks on behalf of a machine that others may stop.
+            pub(super) fn ask_for(&self, query: Q, coins: &Coins<'_>) -> Result<A, AskError> {
+                self.0.ask(query, coins.stops())
             }
         }
 
@@ -222,7 +228,7 @@ handle!(LocalQueryable, Rc, "LocalQueryable");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Coins, Fault, Mechanism};
+    use crate::machine::{CoinSource, Fault, Mechanism};
     use crate::queryable::{Relay, launch, launch_local};
 
     /// Says whether the thread is inside an answer, and panics on demand.

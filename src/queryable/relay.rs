@@ -6,9 +6,8 @@ use crate::machine::{Coins, Fault, Machine};
 /// A handle as a machine: somebody can stand in the middle of it, or a machine can be built on it.
 ///
 /// It draws from the handle's own coins. It obeys whoever may stop the handle *and* whoever may
-/// stop the machine that it is part of. What is behind the handle is a conversation of its own, to
-/// which others may hold handles too: it is not stopped in the middle of an answer because the
-/// machine that asked was; that answer goes nowhere.
+/// stop the machine that it is part of: a middle inside the handle's machine that is about to ask
+/// on, on behalf of the relay, sees both. It is told so, and can be asked by others afterwards.
 ///
 /// ```
 /// use queryables::middle::{MapAnswer, Postprocessed};
@@ -36,11 +35,7 @@ macro_rules! relay {
             type Answer = A;
 
             fn step(&mut self, query: Q, coins: &mut Coins<'_>) -> Result<A, Fault> {
-                coins.check()?;
-                let answer = self.0.ask(query).map_err(fault_of)?;
-                // Meanwhile whoever may stop this machine may have done so.
-                coins.check()?;
-                Ok(answer)
+                self.0.ask_for(query, coins).map_err(fault_of)
             }
         }
     )*};
