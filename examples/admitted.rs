@@ -1,20 +1,69 @@
-//! How many launches each rule admits: prints the table that is kept in `spec/admitted.md`.
+//! How many launches each rule admits: prints the table that is kept in `spec/admitted.md`, and what
+//! the menu filters admit.
 //!
 //! ```sh
-//! cargo run --example admitted > spec/admitted.md
+//! cargo run --release --example admitted
+//! cargo run --example admitted -- --quick
+//! cargo run --example admitted -- --table > spec/admitted.md
 //! ```
 
 use std::error::Error;
 
+use queryables::account::menu::MenuFilter;
 use queryables::account::{
-    Accumulator, ChildLoss, ContinuationRule, DefaultAccumulator, ThroughZCdp, compare, nonadaptive,
+    Accumulator, ChildLoss, ContinuationRule, DefaultAccumulator, FixedCount, ThroughRdp,
+    ThroughZCdp, compare, nonadaptive,
 };
 use queryables::privacy::convert::gdp;
-use queryables::privacy::{EpsilonDelta, Gdp, Implies, ZCdp};
+use queryables::privacy::{Epsilon, EpsilonDelta, Gdp, Implies, ZCdp};
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let options: Vec<String> = std::env::args().skip(1).collect();
+    let has = |name: &str| options.iter().any(|option| option == name);
     print!("{}", table()?);
+    if !has("--table") {
+        println!();
+        // Without optimisation the full form takes minutes.
+        menus(cfg!(debug_assertions) || has("--quick"))?;
+    }
     Ok(())
+}
+
+/// What the fixed count and the menus admit, and the balanced one at losses that are not on its
+/// menu, beside the Rényi filter that is in the table.
+fn menus(quick: bool) -> Result<(), Box<dyn Error>> {
+    let budget = EpsilonDelta::new("1", "1e-6")?;
+    let loss = EpsilonDelta::new("0.01", "0")?;
+    let fixed = FixedCount::most(budget, loss)?;
+    println!("admits: fixed count {}", count(fixed, &loss));
+    let menu = MenuFilter::many_small(budget, budget.delta, loss.epsilon)?;
+    println!("admits: menu {}", count(menu, &loss));
+    if quick {
+        println!("The balanced menu takes some seconds: run this with --release, without --quick.");
+        return Ok(());
+    }
+    let balanced = MenuFilter::balanced(budget, budget.delta, loss.epsilon, 56)?;
+    println!("admits: balanced {}", count(balanced.clone(), &loss));
+    println!();
+    println!("| ε | balanced | Rényi |");
+    println!("|---|---:|---:|");
+    let renyi = ThroughRdp::chosen_for(budget, budget.delta, loss.epsilon)?;
+    for epsilon in off_the_grid()? {
+        let loss = EpsilonDelta { epsilon, ..loss };
+        let (here, there) = (count(balanced.clone(), &loss), count(renyi, &loss));
+        println!("| {epsilon} | {here} | {there} |");
+        if here < there {
+            return Err(format!("the balanced menu admits fewer launches of {epsilon}").into());
+        }
+    }
+    Ok(())
+}
+
+/// 20 values from 0.005 to 0.2, each about 21 % larger than the one before.
+fn off_the_grid() -> Result<Vec<Epsilon>, Box<dyn Error>> {
+    let value = |index: i32| 0.00503 * (0.1997_f64 / 0.00503).powf(f64::from(index) / 19.0);
+    let text = |index| format!("{:.7}", value(index));
+    (0..20).map(|index| Ok(text(index).parse()?)).collect()
 }
 
 /// The table, in Markdown.
@@ -24,9 +73,9 @@ pub(crate) fn table() -> Result<String, Box<dyn Error>> {
     let mut lines = vec![
         "# Launches that fit a budget".to_owned(),
         String::new(),
-        "Made by `cargo run --example admitted`. Every count is of launches, one after the other,"
+        "Made by `cargo run --example admitted -- --table`. Every count is of launches, one after"
             .to_owned(),
-        "until the first refusal.".to_owned(),
+        "the other, until the first refusal. The fixed count admits no larger launch.".to_owned(),
         String::new(),
         format!("## Launches of {loss} in {budget}"),
         String::new(),

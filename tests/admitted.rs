@@ -19,6 +19,8 @@ fn every_count_is_reached() {
         "| Whitehouse | 349 | yes |",
         "| zCDP, tight | 487 | yes |",
         "| RDP, exact curve | 490 | yes |",
+        "| menu, many small | 551 | yes |",
+        "| fixed count | 562 | yes |",
         "the limit* | 562 | no |",
         "| GDP | 560 | yes |",
     ] {

@@ -18,7 +18,7 @@ use queryables::privacy::{RdpGrid, Renyi, RestatedAt, Rho, ZCdp};
 fn every_rule_runs_a_concurrent_filter() {
     let (budget, loss) = (pair("1", "1e-6"), pair("0.01", "0"));
     let candidates = compare(budget, loss);
-    assert_eq!(candidates.len(), 5);
+    assert_eq!(candidates.len(), 7);
     for candidate in candidates {
         let name = candidate.rule.name();
         let filter = launch(&Filter::concurrent_with(candidate.rule), Arc::new(())).unwrap();

@@ -1,6 +1,7 @@
+use super::menu::MenuFilter;
 use super::{
-    Accounting, Accumulator, Capped, ContinuationRule, Exceeded, Repeats, Rogers, RuleError, Sum,
-    ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
+    Accounting, Accumulator, Capped, ContinuationRule, Exceeded, FixedCount, Repeats, Rogers,
+    RuleError, Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
 };
 use crate::privacy::CallsBack;
 use crate::privacy::{ApproxDp, Delta, EpsilonDelta};
@@ -24,6 +25,10 @@ pub enum ApproxDpRule {
     ThroughZCdp(ThroughZCdp),
     /// Through Rényi privacy, at the best order.
     ThroughRdp(ThroughRdp),
+    /// A number of launches that are all at most the typical one (Kairouz, Oh, Viswanath 2015).
+    FixedCount(FixedCount),
+    /// A price list (after Tran et al. App. B).
+    Menu(MenuFilter),
 }
 
 macro_rules! each {
@@ -33,6 +38,8 @@ macro_rules! each {
             ApproxDpRule::Rogers($inner) => $value,
             ApproxDpRule::Whitehouse($inner) | ApproxDpRule::ThroughZCdp($inner) => $value,
             ApproxDpRule::ThroughRdp($inner) => $value,
+            ApproxDpRule::FixedCount($inner) => $value,
+            ApproxDpRule::Menu($inner) => $value,
         }
     };
 }
@@ -47,6 +54,8 @@ impl ApproxDpRule {
             Self::Whitehouse(_) => "Whitehouse",
             Self::ThroughZCdp(_) => "zCDP, tight",
             Self::ThroughRdp(_) => "RDP, exact curve",
+            Self::FixedCount(_) => "fixed count",
+            Self::Menu(rule) => rule.name(),
         }
     }
 }
@@ -92,6 +101,8 @@ impl Repeats for ApproxDpRule {
             Self::Whitehouse(rule) => Self::Whitehouse(rule.charge_times(loss, times)?),
             Self::ThroughZCdp(rule) => Self::ThroughZCdp(rule.charge_times(loss, times)?),
             Self::ThroughRdp(rule) => Self::ThroughRdp(rule.charge_times(loss, times)?),
+            Self::FixedCount(rule) => Self::FixedCount(rule.charge_times(loss, times)?),
+            Self::Menu(rule) => Self::Menu(rule.charge_times(loss, times)?),
         })
     }
 }
@@ -122,7 +133,12 @@ pub struct Candidate {
 /// loss first.
 ///
 /// Where a slack must be set aside it is all of δ for a pure loss, and the best part of δ
-/// otherwise; a rule with nothing left of δ refuses children with δ > 0.
+/// otherwise; a rule with nothing left of δ refuses children with δ > 0. The menu sets aside half
+/// of δ then.
+///
+/// The fixed count refuses every launch that is larger than the typical one. The menu is the one
+/// for many small launches, and is left out where a typical launch is less than 1/200 of ε;
+/// [`compare_thoroughly`] has the balanced one, too.
 ///
 /// # Example
 ///
@@ -132,8 +148,11 @@ pub struct Candidate {
 ///
 /// let budget = EpsilonDelta::new("1", "1e-6")?;
 /// let typical = EpsilonDelta::new("0.01", "0")?;
-/// let best = compare(budget, typical).swap_remove(0);
-/// assert_eq!((best.rule.name(), best.admits), ("RDP, exact curve", 490));
+/// let candidates = compare(budget, typical);
+/// let names: Vec<_> = candidates.iter().map(|best| (best.rule.name(), best.admits)).collect();
+/// assert_eq!(names[0], ("fixed count", 562));
+/// assert_eq!(names[1], ("menu, many small", 551));
+/// assert_eq!(names[2], ("RDP, exact curve", 490));
 ///
 /// // For few launches nothing beats adding up.
 /// let typical = EpsilonDelta::new("0.5", "0")?;
@@ -158,14 +177,62 @@ pub fn compare(budget: EpsilonDelta, typical: EpsilonDelta) -> Vec<Candidate> {
             ThroughRdp::chosen_for(budget, slack, typical.epsilon).map(ApproxDpRule::ThroughRdp)
         }),
     ];
-    let mut candidates: Vec<Candidate> = std::iter::once(basic)
+    let menu = many_small(budget, typical);
+    let fixed = (budget.delta > Delta::ZERO)
+        .then(|| FixedCount::most(budget, typical).ok())
+        .flatten();
+    let rules = std::iter::once(basic)
         .chain(rogers.ok())
         .chain(with_slack.into_iter().filter_map(Result::ok))
-        .map(|rule| Candidate {
-            admits: admits(&rule, &typical),
-            rule,
-        })
-        .collect();
+        .chain(menu.map(ApproxDpRule::Menu))
+        .chain(fixed.map(ApproxDpRule::FixedCount));
+    sorted(rules, typical)
+}
+
+/// As [`compare`], with the balanced menu, which takes some seconds to build.
+///
+/// ```no_run
+/// use queryables::account::compare_thoroughly;
+/// use queryables::privacy::EpsilonDelta;
+///
+/// let budget = EpsilonDelta::new("1", "1e-6")?;
+/// let candidates = compare_thoroughly(budget, EpsilonDelta::new("0.01", "0")?);
+/// assert_eq!(candidates[2].rule.name(), "menu, balanced");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn compare_thoroughly(budget: EpsilonDelta, typical: EpsilonDelta) -> Vec<Candidate> {
+    /// A gap between two sizes of at most 1/56.
+    const DETAIL: u64 = 56;
+    let slack = menu_slack(budget, typical);
+    let balanced = MenuFilter::balanced(budget, slack, typical.epsilon, DETAIL);
+    let others = compare(budget, typical).into_iter().map(|other| other.rule);
+    sorted(others.chain(balanced.ok().map(ApproxDpRule::Menu)), typical)
+}
+
+/// The menu for many small launches, where it takes little time.
+fn many_small(budget: EpsilonDelta, typical: EpsilonDelta) -> Option<MenuFilter> {
+    if typical.epsilon.checked_mul(200)? < budget.epsilon || typical.epsilon > budget.epsilon {
+        return None;
+    }
+    MenuFilter::many_small(budget, menu_slack(budget, typical), typical.epsilon).ok()
+}
+
+/// All of δ for pure launches, else half of it.
+fn menu_slack(budget: EpsilonDelta, typical: EpsilonDelta) -> Delta {
+    if typical.delta == Delta::ZERO {
+        return budget.delta;
+    }
+    Delta::from_units(budget.delta.units() / 2).unwrap_or_default()
+}
+
+/// The rule that admits most first.
+fn sorted(rules: impl Iterator<Item = ApproxDpRule>, typical: EpsilonDelta) -> Vec<Candidate> {
+    let candidate = |rule| Candidate {
+        admits: admits(&rule, &typical),
+        rule,
+    };
+    let mut candidates: Vec<Candidate> = rules.map(candidate).collect();
     // Stable: of equals the simplest stays first.
     candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.admits));
     candidates
@@ -260,6 +327,8 @@ mod tests {
         assert_eq!(
             names(&compare(pair("1", "1e-6"), pair("0.01", "0"))),
             [
+                ("fixed count", 562),
+                ("menu, many small", 551),
                 ("RDP, exact curve", 490),
                 ("zCDP, tight", 487),
                 ("Whitehouse", 349),
@@ -281,9 +350,14 @@ mod tests {
     fn the_slack_leaves_room_for_the_children() {
         let (budget, typical) = (pair("1", "1e-6"), pair("0.01", "1e-9"));
         let candidates = compare(budget, typical);
-        let best = &candidates[0];
+        let best = candidates
+            .iter()
+            .find(|candidate| candidate.rule.name() == "RDP, exact curve")
+            .unwrap();
         // Of 490 for pure ones; 1e-6 alone would be enough for a thousand of 1e-9.
-        assert_eq!((best.rule.name(), best.admits), ("RDP, exact curve", 465));
+        assert_eq!(best.admits, 465);
+        assert_eq!(candidates[0].rule.name(), "fixed count");
+        assert!(candidates[0].admits > 500);
         // Another slack admits no more.
         for slack in ["1e-7", "3e-7", "5.34e-7", "6e-7", "9e-7"] {
             let rule = ThroughRdp::chosen_for(budget, slack.parse().unwrap(), typical.epsilon);
@@ -341,7 +415,7 @@ mod tests {
         #[test]
         fn rules_fall_in_every_argument(
             losses in proptest::collection::vec((0..10_u128.pow(26), 0..10_u128.pow(31)), 1..12),
-            at in 0..12_usize, more in 0..10_u128.pow(26), choice in 0..5_usize,
+            at in 0..12_usize, more in 0..10_u128.pow(26), choice in 0..7_usize,
         ) {
             let budget = pair("1", "1e-5");
             let mut candidates = compare(budget, pair("0.01", "1e-9"));
@@ -370,7 +444,7 @@ mod tests {
         #[test]
         fn the_order_of_launches_does_not_matter(
             mut losses in proptest::collection::vec(0..10_u128.pow(25), 1..12),
-            choice in 0..5_usize,
+            choice in 0..7_usize,
         ) {
             let mut candidates = compare(pair("1", "1e-5"), pair("0.01", "0"));
             let rule = candidates.swap_remove(choice).rule;

@@ -22,6 +22,10 @@
 //! | [`ThroughRdp::at`], [`ThroughRdp::chosen_for`] | `ApproxDp` | `ApproxDp` | interleaved children | Whitehouse et al. Thm 1, Canonne et al. 2020 |
 //! | [`ThroughRdp::on_grid_at`], [`ThroughRdp::on_grid_chosen_for`] | `RdpGrid` | `ApproxDp` | interleaved children | Haney et al. 4.6, 4.9, Canonne et al. 2020 |
 //! | [`Rogers`] | `ApproxDp` | `ApproxDp` | interleaved children | Rogers et al. 5.1 |
+//! | [`FixedCount`], [`FixedInAdvance`] | `ApproxDp` | `ApproxDp` | interleaved children | Kairouz et al. 2015, Haney et al. 1.8 |
+//! | [`MenuFilter`](menu::MenuFilter), [`TwoSums`](menu::TwoSums) | `ApproxDp` | `ApproxDp` | interleaved children | `spec/menu_filter.md`, after Tran et al. App. B |
+//! | [`SampledGaussianFilter`](menu::SampledGaussianFilter) | Gaussians on samples | `ApproxDp` | non-interactive children | the same |
+//! | [`UnitFilter`] | units of one mechanism | `ApproxDp` | interleaved children | Tran et al. Ex. D.3 |
 //!
 //! Children state their losses in one measure and the guarantee of the whole is stated in another
 //! one ([`Accounting`]): a budget of (1, 1e-6) takes Gaussian counts at their ρ. What is remaining
@@ -39,6 +43,9 @@
 mod budget;
 mod capped;
 mod compare;
+mod fixed_count;
+mod fixed_in_advance;
+pub mod menu;
 pub mod nonadaptive;
 mod restarted;
 mod rogers;
@@ -49,16 +56,20 @@ mod sum;
 mod through_rdp;
 mod through_zcdp;
 pub mod time_uniform;
+mod unit_filter;
 mod whitehouse;
 
 pub use capped::Capped;
-pub use compare::{ApproxDpRule, Candidate, admits, compare};
+pub use compare::{ApproxDpRule, Candidate, admits, compare, compare_thoroughly};
+pub use fixed_count::FixedCount;
+pub use fixed_in_advance::FixedInAdvance;
 pub use restarted::{RestartError, RestartedFilters};
 pub use rogers::Rogers;
 pub use root_sum_squares::RootSumSquares;
 pub use sum::Sum;
 pub use through_rdp::ThroughRdp;
 pub use through_zcdp::ThroughZCdp;
+pub use unit_filter::{Powers, PurePowers, UnitFilter};
 pub use whitehouse::Whitehouse;
 
 use crate::privacy::CallsBack;

@@ -1,0 +1,335 @@
+use crate::privacy::CallsBack;
+use std::sync::Arc;
+
+use super::menu::MenuError;
+use super::{
+    Accounting, ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially,
+    nonadaptive,
+};
+use crate::privacy::convert::{either, log_inverse};
+use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval};
+
+/// At most K launches, each within (ε₀, δ₀): the whole is within (ε, δ) by the optimal composition
+/// bound of Kairouz, Oh and Viswanath.
+///
+/// Each launch may be smaller than (ε₀, δ₀), as the analyst decides on the way, and so may be their
+/// number; a smaller launch counts as a whole one. What loses nothing does not count.
+///
+/// # Guarantee
+///
+/// The whole is (ε, δ)-DP, for interleaved interactive children with finite communication.
+///
+/// *Proof.* Fix two neighbouring datasets. A launch within (ε₀, δ₀) is (ε₀, δ₀)-DP, so it is a
+/// postprocessing of (ε₀, δ₀)-randomized response on which of the two it is (Kairouz, Oh and
+/// Viswanath 2015; for an interactive launch Lyu 2022, Vadhan and Zhang 2023, which is Haney et al.
+/// Thm 3.3). So draw K such responses in advance. The i-th launch, whatever the analyst chooses it
+/// to be after the answers so far, is made from the i-th response and fresh coins; questions to
+/// earlier launches are answered from theirs, so interleaving changes nothing (Haney et al. 1.8);
+/// stopping early leaves responses unused. So everything that the analyst sees is a postprocessing
+/// of K responses, drawn independently and in advance. Their optimal (ε, δ) is
+/// `1 − (1 − δ₀)^K (1 − δ_K(ε))`, where δ_K is that of K-fold randomized response
+/// ([`nonadaptive::tight_delta`]). ∎
+///
+/// In other words, K and (ε₀, δ₀) are fixed in advance and nothing else is. An ε₀ chosen on the way
+/// would not be covered.
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::{ContinuationRule, Exceeded, FixedCount};
+/// use queryables::privacy::EpsilonDelta;
+///
+/// let limit = EpsilonDelta::new("1", "1e-6")?;
+/// let each = EpsilonDelta::new("0.01", "0")?;
+/// let mut rule = FixedCount::most(limit, each)?;
+/// assert_eq!(rule.count(), 562);
+/// for _ in 0..561 {
+///     rule = rule.charge(&each)?;
+/// }
+/// rule = rule.charge(&EpsilonDelta::new("0.001", "0")?)?;
+/// assert_eq!(rule.charge(&each), Err(Exceeded));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct FixedCount {
+    limit: EpsilonDelta,
+    each: EpsilonDelta,
+    count: u64,
+    launched: u64,
+    /// δ at the limit's ε after parts of the launches, in [`READINGS`] equal steps.
+    readings: Arc<[Delta]>,
+}
+
+/// How many readings are computed in advance, so that reading takes no time.
+const READINGS: u64 = 32;
+
+/// The most launches: to compose them takes about the root of their number.
+const MOST: u64 = 10_000_000_000;
+
+impl FixedCount {
+    /// As many launches as fit.
+    ///
+    /// # Errors
+    ///
+    /// [`MenuError::LosesNothing`] if a launch loses nothing, [`MenuError::Endless`] if 10¹⁰ or
+    /// more fit.
+    pub fn most(limit: EpsilonDelta, each: EpsilonDelta) -> Result<Self, MenuError> {
+        if each == EpsilonDelta::default() {
+            return Err(MenuError::LosesNothing { entry: 0 });
+        }
+        let fits = |count| count <= MOST && composed(count, each, limit.epsilon) <= limit.delta;
+        let count = super::compare::largest(fits);
+        if count >= MOST {
+            return Err(MenuError::Endless);
+        }
+        Ok(Self::build(limit, each, count))
+    }
+
+    /// Exactly this many launches.
+    ///
+    /// # Errors
+    ///
+    /// [`MenuError::OverBudget`] if so many are over the limit, [`MenuError::Endless`] for more
+    /// than 10¹⁰.
+    pub fn new(limit: EpsilonDelta, each: EpsilonDelta, count: u64) -> Result<Self, MenuError> {
+        if count > MOST {
+            return Err(MenuError::Endless);
+        }
+        let delta = composed(count, each, limit.epsilon);
+        if delta > limit.delta {
+            let limit = limit.delta;
+            return Err(MenuError::OverBudget { delta, limit });
+        }
+        Ok(Self::build(limit, each, count))
+    }
+
+    fn build(limit: EpsilonDelta, each: EpsilonDelta, count: u64) -> Self {
+        let part = |index: u64| {
+            let launches = (u128::from(count) * u128::from(index)).div_ceil(u128::from(READINGS));
+            let launches = u64::try_from(launches).unwrap_or(count);
+            // Rounding may make a smaller number read more than the whole, which is within.
+            composed(launches, each, limit.epsilon).min(limit.delta)
+        };
+        Self {
+            limit,
+            each,
+            count,
+            launched: 0,
+            readings: (0..=READINGS).map(part).collect(),
+        }
+    }
+
+    /// How many launches there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// What each may lose.
+    #[must_use]
+    pub fn each(&self) -> EpsilonDelta {
+        self.each
+    }
+
+    /// How many are counted so far.
+    #[must_use]
+    pub fn launched(&self) -> u64 {
+        self.launched
+    }
+}
+
+/// The smallest δ at ε of this many launches together, rounded up: with probability
+/// (1 − δ₀)^K none of them tells everything, and then they are pure.
+fn composed(count: u64, each: EpsilonDelta, epsilon: Epsilon) -> Delta {
+    let pure = nonadaptive::tight_delta(count, each.epsilon, epsilon);
+    if each.delta == Delta::ZERO || count == 0 {
+        return pure;
+    }
+    either(pure, some_of(count, each.delta))
+}
+
+/// 1 − (1 − δ)^count, rounded up, and never more than count · δ.
+fn some_of(count: u64, delta: Delta) -> Delta {
+    let sum = delta.checked_mul(count).unwrap_or(Delta::ONE);
+    // −ln(1 − δ) · count; δ = 1 has no logarithm.
+    let Ok(log) = log_inverse(Delta::ONE.saturating_sub(delta)) else {
+        return sum;
+    };
+    // ln(1 − δ) of a tiny δ is lost in 1 − δ: the sum is the better bound there.
+    let none = -(log * Interval::whole(u128::from(count)));
+    let some: Option<Delta> = (-none.exp_m1()).max(Interval::ZERO).up();
+    some.map_or(sum, |some| some.min(sum))
+}
+
+impl Accounting for FixedCount {
+    const CALLS_BACK: CallsBack = CallsBack(false);
+
+    type Children = ApproxDp;
+    type Whole = ApproxDp;
+
+    fn children(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+
+    fn whole(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+}
+
+impl ContinuationRule for FixedCount {
+    fn limit(&self) -> &EpsilonDelta {
+        &self.limit
+    }
+
+    /// While the launches together are within the limit's ε by basic composition, their sum. Then
+    /// the limit's ε and the δ of the launches so far, rounded up to the next 32nd of all.
+    fn spent(&self) -> EpsilonDelta {
+        let (epsilon, delta) = (self.each.epsilon, self.each.delta);
+        let sum = epsilon.checked_mul(self.launched);
+        if let Some(epsilon) = sum.filter(|sum| *sum <= self.limit.epsilon) {
+            let delta = some_of(self.launched, delta).min(self.limit.delta);
+            return EpsilonDelta { epsilon, delta };
+        }
+        let place = (u128::from(self.launched) * u128::from(READINGS))
+            .div_ceil(u128::from(self.count.max(1)));
+        let reading = self
+            .readings
+            .get(usize::try_from(place).unwrap_or(usize::MAX));
+        EpsilonDelta {
+            epsilon: self.limit.epsilon,
+            delta: reading.copied().unwrap_or(self.limit.delta),
+        }
+    }
+
+    fn remaining(&self) -> EpsilonDelta {
+        if self.launched < self.count {
+            self.each
+        } else {
+            EpsilonDelta::default()
+        }
+    }
+
+    fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
+        self.charge_times(loss, 1)
+    }
+}
+
+impl Repeats for FixedCount {
+    fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
+        if *loss == EpsilonDelta::default() {
+            return Ok(self.clone());
+        }
+        let is_within = loss.epsilon <= self.each.epsilon && loss.delta <= self.each.delta;
+        let launched = self.launched.checked_add(times).ok_or(Exceeded)?;
+        if !is_within || launched > self.count {
+            return Err(Exceeded);
+        }
+        Ok(Self {
+            launched,
+            ..self.clone()
+        })
+    }
+}
+
+impl ValidSequentially for FixedCount {}
+impl ValidConcurrently for FixedCount {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::oracle::{quantity, real, whole};
+
+    fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
+        EpsilonDelta::new(epsilon, delta).unwrap()
+    }
+
+    #[test]
+    fn as_many_as_the_optimal_bound_admits() {
+        for (limit, each, count) in [
+            (pair("1", "1e-6"), pair("0.01", "0"), 562),
+            (pair("4", "1e-6"), pair("0.1", "0"), 74),
+            (pair("0.1", "1e-3"), pair("0.001", "0"), 3302),
+        ] {
+            let rule = FixedCount::most(limit, each).unwrap();
+            assert_eq!(rule.count(), count);
+            let over = FixedCount::new(limit, each, count + 1).unwrap_err();
+            let delta = nonadaptive::tight_delta(count + 1, each.epsilon, limit.epsilon);
+            assert!(delta > limit.delta);
+            let limit = limit.delta;
+            assert_eq!(over, MenuError::OverBudget { delta, limit });
+        }
+    }
+
+    #[test]
+    fn a_smaller_launch_counts_and_a_larger_one_is_refused() {
+        let mut rule = FixedCount::new(pair("1", "1e-6"), pair("0.5", "1e-7"), 2).unwrap();
+        for over in [pair("0.6", "0"), pair("0.1", "2e-7")] {
+            assert_eq!(rule.charge(&over), Err(Exceeded));
+        }
+        rule = rule.charge(&pair("0", "0")).unwrap();
+        assert_eq!((rule.launched(), rule.spent()), (0, pair("0", "0")));
+        rule = rule.charge(&pair("0.1", "1e-7")).unwrap();
+        assert_eq!(rule.spent(), pair("0.5", "1e-7"));
+        assert_eq!(rule.remaining(), pair("0.5", "1e-7"));
+        rule = rule.charge(&pair("0.5", "0")).unwrap();
+        assert_eq!(rule.remaining(), pair("0", "0"));
+        let before = rule.clone();
+        assert_eq!(rule.charge(&pair("0.001", "0")), Err(Exceeded));
+        assert_eq!(rule, before);
+        assert_eq!(rule.charge(&pair("0", "0")).map(|_| ()), Ok(()));
+    }
+
+    #[test]
+    fn bad_counts_are_errors() {
+        let (limit, each) = (pair("1", "1e-6"), pair("0.01", "0"));
+        let most = FixedCount::most(limit, pair("0", "0"));
+        assert_eq!(most, Err(MenuError::LosesNothing { entry: 0 }));
+        let most = FixedCount::most(limit, pair("1e-12", "0"));
+        assert_eq!(most, Err(MenuError::Endless));
+        let many = FixedCount::new(limit, each, MOST + 1);
+        assert_eq!(many, Err(MenuError::Endless));
+        assert_eq!(FixedCount::most(limit, pair("2", "0")).unwrap().count(), 0);
+    }
+
+    /// 1 − (1 − δ₀)^K (1 − δ_K), by repeated multiplication with 256 bits.
+    #[test]
+    fn leaks_add_up_to_just_above_the_truth() {
+        for (count, each, epsilon) in [
+            (100, pair("0.05", "1e-8"), "1"),
+            (7, pair("0.3", "0.01"), "0.7"),
+            (50, pair("0.1", "0.2"), "2"),
+        ] {
+            let epsilon = epsilon.parse().unwrap();
+            let pure = quantity(nonadaptive::tight_delta(count, each.epsilon, epsilon));
+            let mut kept = real(1.0) - pure;
+            for _ in 0..count {
+                kept *= real(1.0) - quantity(each.delta);
+            }
+            let truth = real(1.0) - kept;
+            let bound = quantity(composed(count, each, epsilon));
+            assert!(truth <= bound, "{count} {each}");
+            assert!(
+                bound <= truth * real(1.0 + 1e-6) + real(1e-30),
+                "{count} {each}"
+            );
+        }
+        assert_eq!(some_of(3, Delta::ONE), Delta::ONE);
+        assert_eq!(quantity(some_of(3, Delta::ZERO)), whole(0));
+    }
+
+    #[test]
+    fn what_is_spent_rises_to_the_limit() {
+        let (limit, each) = (pair("1", "1e-6"), pair("0.05", "1e-9"));
+        let mut rule = FixedCount::most(limit, each).unwrap();
+        let mut before = rule.spent();
+        while let Ok(next) = rule.charge(&each) {
+            rule = next;
+            let now = rule.spent();
+            assert!(before <= now && now <= limit, "{before} {now}");
+            let truth = composed(rule.launched(), each, now.epsilon);
+            assert!(truth <= now.delta, "{} {now}", rule.launched());
+            before = now;
+        }
+        assert_eq!(rule.launched(), rule.count());
+    }
+}

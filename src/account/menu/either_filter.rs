@@ -1,0 +1,207 @@
+//! The filter with two price lists.
+
+use crate::privacy::CallsBack;
+use std::sync::Arc;
+
+use super::MenuError;
+use super::either::worst_of_either;
+use super::entry::prepared;
+use super::prices::{Price, Prices};
+use crate::account::{
+    Accounting, ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially,
+};
+use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta};
+
+/// A loss and both of its costs.
+type Entry = (Epsilon, [u64; 2]);
+
+/// A filter with two price lists, of which either may fit. It admits more than either alone, and
+/// its worst case is that of an adversary who uses both. As with [`MenuFilter`](super::MenuFilter),
+/// launches are also admitted while Σε is at most the limit's ε.
+///
+/// # Guarantee
+///
+/// That of [`MenuFilter`](super::MenuFilter), with what is left of both budgets as the state.
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::ContinuationRule;
+/// use queryables::account::menu::{MenuError, TwoSums};
+/// use queryables::privacy::EpsilonDelta;
+///
+/// let limit = EpsilonDelta::new("1", "1e-6")?;
+/// let menu = [("0.05".parse()?, [1, 2]), ("0.1".parse()?, [4, 7])];
+/// let build = |budgets| {
+///     TwoSums::new(limit, limit.delta, "0.05".parse().unwrap(), &menu, budgets)
+/// };
+/// let mut rule = build([20, 38])?;
+/// rule = rule.charge(&EpsilonDelta::new("0.07", "0")?)?;
+/// assert!(matches!(build([20, 60]), Err(MenuError::OverBudget { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwoSums {
+    limit: EpsilonDelta,
+    slack: Delta,
+    entries: Arc<[(Epsilon, [u64; 2])]>,
+    /// What is left of either budget; `None` once it was exceeded.
+    left: [Option<u64>; 2],
+    epsilons: Epsilon,
+    deltas: Delta,
+}
+
+impl TwoSums {
+    /// A filter on entries (ε, costs), in rising order, with a budget for either sum. The other
+    /// arguments are those of [`MenuFilter::new`](super::MenuFilter::new).
+    ///
+    /// # Errors
+    ///
+    /// [`MenuError::OverBudget`] if the worst case of these budgets is over the limit; the others
+    /// say what to change.
+    pub fn new(
+        limit: EpsilonDelta,
+        slack: Delta,
+        step: Epsilon,
+        entries: &[(Epsilon, [u64; 2])],
+        budgets: [u64; 2],
+    ) -> Result<Self, MenuError> {
+        let check = |cost: fn([u64; 2]) -> u64| {
+            let price = |(loss, costs): &(Epsilon, [u64; 2])| Price {
+                loss: *loss,
+                count: 1,
+                cost: cost(*costs),
+            };
+            Prices::check(&entries.iter().map(price).collect::<Vec<_>>())
+        };
+        check(|[first, _]| first)?;
+        check(|[_, second]| second)?;
+        // A launch is charged as the first entry that is large enough.
+        let falls = |(entry, (less, more)): (usize, (&Entry, &Entry))| {
+            let ([one, other], [first, second]) = (less.1, more.1);
+            (less.0 == more.0 || one > first || other > second).then_some(entry + 1)
+        };
+        let neighbours = entries.iter().zip(entries.iter().skip(1));
+        if let Some(entry) = neighbours.enumerate().find_map(falls) {
+            return Err(MenuError::NotRising { entry });
+        }
+        let losses: Vec<_> = entries.iter().map(|(loss, _)| (*loss, 1)).collect();
+        let (lattice, launches) = prepared(limit, slack, step, &losses)?;
+        let costs = entries.iter().map(|(_, costs)| *costs);
+        let priced: Vec<_> = launches.into_iter().zip(costs).collect();
+        let worst = worst_of_either(&lattice, &priced, budgets)?;
+        let delta = worst.delta(&lattice, limit.epsilon, true);
+        if delta > slack {
+            return Err(MenuError::OverBudget {
+                delta,
+                limit: slack,
+            });
+        }
+        Ok(Self {
+            limit,
+            slack,
+            entries: entries.into(),
+            left: budgets.map(Some),
+            epsilons: Epsilon::ZERO,
+            deltas: Delta::ZERO,
+        })
+    }
+
+    /// What is left of either budget; `None` once it was exceeded.
+    #[must_use]
+    pub fn left(&self) -> [Option<u64>; 2] {
+        self.left
+    }
+
+    fn after(&self, costs: [u64; 2], times: u64) -> [Option<u64>; 2] {
+        let ([first, second], [one, other]) = (self.left, costs);
+        let after = |left: Option<u64>, cost: u64| left?.checked_sub(cost.checked_mul(times)?);
+        [after(first, one), after(second, other)]
+    }
+
+    fn left_for_children(&self) -> Delta {
+        let reserve = self.limit.delta.saturating_sub(self.slack);
+        reserve.saturating_sub(self.deltas)
+    }
+}
+
+impl Accounting for TwoSums {
+    const CALLS_BACK: CallsBack = CallsBack(false);
+
+    type Children = ApproxDp;
+    type Whole = ApproxDp;
+
+    fn children(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+
+    fn whole(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+}
+
+impl ContinuationRule for TwoSums {
+    fn limit(&self) -> &EpsilonDelta {
+        &self.limit
+    }
+
+    /// While Σε is at most the limit's ε, the sum; then all that the price lists may use.
+    fn spent(&self) -> EpsilonDelta {
+        let basic = self.epsilons <= self.limit.epsilon;
+        EpsilonDelta {
+            epsilon: self.epsilons.min(self.limit.epsilon),
+            delta: if basic {
+                self.deltas
+            } else {
+                self.slack.saturating_add(self.deltas)
+            },
+        }
+    }
+
+    fn remaining(&self) -> EpsilonDelta {
+        let fits = |costs| self.after(costs, 1).iter().any(Option::is_some);
+        let listed = self.entries.iter().rev().find(|(_, costs)| fits(*costs));
+        let basic = self.limit.epsilon.saturating_sub(self.epsilons);
+        EpsilonDelta {
+            epsilon: listed.map_or(basic, |(epsilon, _)| basic.max(*epsilon)),
+            delta: self.left_for_children(),
+        }
+    }
+
+    fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
+        self.charge_times(loss, 1)
+    }
+}
+
+impl Repeats for TwoSums {
+    fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
+        let deltas = loss.delta.checked_mul(times).ok_or(Exceeded)?;
+        if deltas > self.left_for_children() {
+            return Err(Exceeded);
+        }
+        let epsilons = loss
+            .epsilon
+            .checked_mul(times)
+            .and_then(|added| self.epsilons.checked_add(added))
+            .unwrap_or(Epsilon::LARGEST);
+        let mut next = self.clone();
+        if loss.epsilon > Epsilon::ZERO {
+            // The cheapest of the entries that are large enough, which is the first.
+            let place = self
+                .entries
+                .partition_point(|(entry, _)| *entry < loss.epsilon);
+            let entry = self.entries.get(place);
+            let left = entry.map_or([None; 2], |(_, costs)| self.after(*costs, times));
+            if left == [None; 2] && epsilons > self.limit.epsilon {
+                return Err(Exceeded);
+            }
+            next.left = left;
+        }
+        next.deltas = self.deltas.saturating_add(deltas);
+        next.epsilons = epsilons;
+        Ok(next)
+    }
+}
+
+impl ValidSequentially for TwoSums {}
+impl ValidConcurrently for TwoSums {}

@@ -1,0 +1,264 @@
+//! The menu filter for (ε, δ) children.
+
+use crate::privacy::CallsBack;
+use std::sync::Arc;
+
+use super::MenuError;
+use super::entry::{MenuEntry, prepared};
+use super::prices::{Paid, Price, Prices};
+use super::sum::{Priced, largest_budget};
+use crate::account::{
+    Accounting, ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially,
+};
+use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta};
+
+/// A filter with a price list: every entry of a finite menu has an integer cost, and launches go on
+/// while the costs add up to at most a budget.
+///
+/// The budget is the largest one whose *worst case over all adaptive adversaries* is within the
+/// limit. That worst case is computed when the filter is built; a launch only looks up its price.
+/// A loss between two entries is charged as the larger one, so a menu covers all losses up to its
+/// end. Three things are admitted beside the price list: what loses nothing; launches of any size
+/// while Σε is at most the limit's ε; and δ of children, out of what the slack leaves of δ.
+///
+/// # Guarantee
+///
+/// The whole is (ε, δ)-DP, for interleaved interactive children with finite communication.
+/// `spec/menu_filter.md` has the proof. In short: let V_n bound the profile of all that can follow
+/// when n is left. An adversary chooses the next entry before its answer, so
+/// V_n = max(H₀, max_i H_i ⊗ V_{n − c_i}) (Tran et al. App. B, widened), where H_i is the profile of
+/// randomized response, of which every ε_i-DP launch is a postprocessing (Kairouz, Oh and
+/// Viswanath 2015). V is computed on a lattice with every rounding upward. Ends with Σε ≤ ε add
+/// nothing to δ(ε), so they may be admitted, too. A child's own δ adds at most itself. Interleaved
+/// children: Haney et al. 1.20.
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::menu::{MenuEntry, MenuFilter};
+/// use queryables::account::{ContinuationRule, Exceeded};
+/// use queryables::privacy::EpsilonDelta;
+///
+/// let limit = EpsilonDelta::new("1", "1e-6")?;
+/// let menu = [
+///     MenuEntry::new("0.02".parse()?, 1),
+///     MenuEntry::new("0.04".parse()?, 4),
+///     MenuEntry::new("0.1".parse()?, 25),
+/// ];
+/// let mut rule = MenuFilter::new(limit, limit.delta, "0.02".parse()?, &menu)?;
+/// assert_eq!(rule.budget(), 140);
+/// // Charged as 0.04.
+/// rule = rule.charge(&EpsilonDelta::new("0.03", "0")?)?;
+/// assert_eq!(rule.cost(), Some(4));
+/// for _ in 4..140 {
+///     rule = rule.charge(&EpsilonDelta::new("0.02", "0")?)?;
+/// }
+/// assert_eq!(rule.charge(&EpsilonDelta::new("0.02", "0")?), Err(Exceeded));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct MenuFilter {
+    limit: EpsilonDelta,
+    table: Arc<Table>,
+    /// What is paid; `None` once a launch was admitted that the price list had no room for.
+    paid: Option<Paid>,
+    epsilons: Epsilon,
+    deltas: Delta,
+}
+
+/// What never changes.
+#[derive(Debug, PartialEq)]
+struct Table {
+    name: &'static str,
+    prices: Prices<Epsilon>,
+    slack: Delta,
+    /// δ at the limit's ε after each sum of costs.
+    readings: Vec<Delta>,
+}
+
+impl MenuFilter {
+    /// A filter on entries in rising order of loss. It takes the largest budget that fits. The time
+    /// and memory to build it grow with the number of lattice points, which are a `step` apart, and
+    /// with the costs.
+    ///
+    /// Losses that are multiples of the step are exact. Others are rounded outward, which costs
+    /// something unless the step is small.
+    ///
+    /// `slack` is the part of δ that the price list may use; the rest is for children's own δ.
+    ///
+    /// # Errors
+    ///
+    /// [`MenuError`] says what to change.
+    pub fn new(
+        limit: EpsilonDelta,
+        slack: Delta,
+        step: Epsilon,
+        entries: &[MenuEntry],
+    ) -> Result<Self, MenuError> {
+        Self::named("menu", limit, slack, step, entries)
+    }
+
+    pub(super) fn named(
+        name: &'static str,
+        limit: EpsilonDelta,
+        slack: Delta,
+        step: Epsilon,
+        entries: &[MenuEntry],
+    ) -> Result<Self, MenuError> {
+        let price = |entry: &MenuEntry| Price {
+            loss: entry.epsilon,
+            count: entry.count,
+            cost: entry.cost,
+        };
+        let prices: Vec<_> = entries.iter().map(price).collect();
+        Prices::check(&prices)?;
+        let losses: Vec<_> = prices
+            .iter()
+            .map(|price| (price.loss, price.count))
+            .collect();
+        let (lattice, launches) = prepared(limit, slack, step, &losses)?;
+        let costs = prices.iter().map(|price| price.cost);
+        let priced: Vec<Priced> = launches.into_iter().zip(costs).collect();
+        let target = EpsilonDelta {
+            delta: slack,
+            ..limit
+        };
+        let readings = largest_budget(&lattice, &priced, target)?;
+        let prices = Prices {
+            entries: prices,
+            budget: readings.len().saturating_sub(1) as u64,
+        };
+        Ok(Self {
+            limit,
+            paid: Some(prices.nothing_paid()),
+            table: Arc::new(Table {
+                name,
+                prices,
+                slack,
+                readings,
+            }),
+            epsilons: Epsilon::ZERO,
+            deltas: Delta::ZERO,
+        })
+    }
+
+    /// What the filter is called.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.table.name
+    }
+
+    /// What the costs may add up to.
+    #[must_use]
+    pub fn budget(&self) -> u64 {
+        self.table.prices.budget
+    }
+
+    /// What they add up to so far; `None` once a launch was admitted only because Σε was small.
+    #[must_use]
+    pub fn cost(&self) -> Option<u64> {
+        self.paid.as_ref().map(Paid::cost)
+    }
+
+    /// The menu.
+    pub fn entries(&self) -> impl Iterator<Item = MenuEntry> + '_ {
+        let entry = |price: &Price<Epsilon>| MenuEntry {
+            epsilon: price.loss,
+            count: price.count,
+            cost: price.cost,
+        };
+        self.table.prices.entries.iter().map(entry)
+    }
+
+    fn left_for_children(&self) -> Delta {
+        let reserve = self.limit.delta.saturating_sub(self.table.slack);
+        reserve.saturating_sub(self.deltas)
+    }
+}
+
+impl Accounting for MenuFilter {
+    const CALLS_BACK: CallsBack = CallsBack(false);
+
+    type Children = ApproxDp;
+    type Whole = ApproxDp;
+
+    fn children(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+
+    fn whole(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+}
+
+impl ContinuationRule for MenuFilter {
+    fn limit(&self) -> &EpsilonDelta {
+        &self.limit
+    }
+
+    /// While Σε is at most the limit's ε, the sum; then the worst case of all that costs as much.
+    fn spent(&self) -> EpsilonDelta {
+        if self.epsilons <= self.limit.epsilon {
+            return EpsilonDelta {
+                epsilon: self.epsilons,
+                delta: self.deltas,
+            };
+        }
+        let cost = self.cost().and_then(|cost| usize::try_from(cost).ok());
+        let reading = cost.and_then(|cost| self.table.readings.get(cost).copied());
+        EpsilonDelta {
+            epsilon: self.limit.epsilon,
+            delta: reading
+                .unwrap_or(self.table.slack)
+                .saturating_add(self.deltas),
+        }
+    }
+
+    fn remaining(&self) -> EpsilonDelta {
+        let prices = &self.table.prices;
+        let listed = self
+            .paid
+            .as_ref()
+            .and_then(|paid| prices.largest_that_fits(paid));
+        let basic = self.limit.epsilon.saturating_sub(self.epsilons);
+        EpsilonDelta {
+            epsilon: basic.max(listed.unwrap_or_default()),
+            delta: self.left_for_children(),
+        }
+    }
+
+    fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
+        self.charge_times(loss, 1)
+    }
+}
+
+impl Repeats for MenuFilter {
+    fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
+        let deltas = loss.delta.checked_mul(times).ok_or(Exceeded)?;
+        if deltas > self.left_for_children() {
+            return Err(Exceeded);
+        }
+        // A sum of ε that cannot be held is over every limit.
+        let epsilons = loss
+            .epsilon
+            .checked_mul(times)
+            .and_then(|added| self.epsilons.checked_add(added))
+            .unwrap_or(Epsilon::LARGEST);
+        let mut next = self.clone();
+        if loss.epsilon > Epsilon::ZERO {
+            let prices = &self.table.prices;
+            let paid = self.paid.as_ref();
+            let paid = paid.and_then(|paid| prices.pay(paid, loss.epsilon, times));
+            if paid.is_none() && epsilons > self.limit.epsilon {
+                return Err(Exceeded);
+            }
+            next.paid = paid;
+        }
+        next.deltas = self.deltas.saturating_add(deltas);
+        next.epsilons = epsilons;
+        Ok(next)
+    }
+}
+
+impl ValidSequentially for MenuFilter {}
+impl ValidConcurrently for MenuFilter {}

@@ -1,0 +1,53 @@
+//! What children of the sampled Gaussian filter state.
+
+use crate::privacy::{Delta, Distance, Measure, Mu, UnknownLoss};
+
+/// Gaussians on a random sample, each row being in it with one fixed probability: the loss is
+/// μ = sensitivity/σ of the Gaussian.
+///
+/// A loss of μ says: for every dataset and every row in it, the pair (output with the row, output
+/// without it) is dominated by ((1 − q)N(0, 1) + qN(μ, 1), N(0, 1)) (Zhu, Dong and Wang 2022; Tran et
+/// al. §2). At one rate these pairs are ordered by μ, so `a <= b` compares guarantees.
+///
+/// ```
+/// use queryables::account::menu::SampledGaussianDp;
+/// use queryables::privacy::Measure;
+///
+/// let measure = SampledGaussianDp::new("0.01".parse()?);
+/// assert_eq!(measure.join(&"0.4".parse()?, &"0.5".parse()?), "0.5".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampledGaussianDp {
+    rate: Delta,
+}
+
+impl SampledGaussianDp {
+    /// At this sampling rate.
+    #[must_use]
+    pub fn new(rate: Delta) -> Self {
+        Self { rate }
+    }
+
+    /// The probability with which a row is in the sample.
+    #[must_use]
+    pub fn rate(&self) -> Delta {
+        self.rate
+    }
+}
+
+impl Measure for SampledGaussianDp {
+    type Loss = Mu;
+
+    fn zero(&self) -> Mu {
+        Mu::ZERO
+    }
+
+    fn join(&self, one: &Mu, other: &Mu) -> Mu {
+        (*one).max(*other)
+    }
+
+    fn group(&self, _: &Mu, _: Distance) -> Result<Mu, UnknownLoss> {
+        Err(UnknownLoss("a group is sampled at another rate"))
+    }
+}
