@@ -18,11 +18,13 @@
 //! | [`ZCdp`] | [`Rho`] | Haney et al. 4.4 |
 //! | [`ApproxZCdp`] | [`RhoDelta`] | Whitehouse et al. Def. 2 |
 //! | [`Gdp`] | [`Mu`] | Tran et al. 2.10 |
+//! | [`FDp`](fdp::FDp) | [`Profile`](fdp::Profile) | Tran et al. 2.4 |
 
 mod bound;
 pub mod convert;
 mod decimal;
 pub mod facts;
+pub mod fdp;
 mod implies;
 mod implies_at;
 mod interval;

@@ -1,0 +1,214 @@
+//! Which of two profiles is more private, everywhere.
+
+use super::curve::Curve;
+use super::table::Table;
+use super::{Direction, FdpError, Grid, Profile};
+use crate::privacy::{Delta, Interval, Mu};
+
+/// How two profiles compare in the Blackwell order (Tran et al. 2.6, A.7).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Blackwell {
+    /// The first is at least as private as the second, everywhere.
+    Ordered,
+    /// The second is at least as private as the first, everywhere.
+    Reversed,
+    /// They are the same.
+    Equal,
+    /// Neither: they cross, at some γ between these two.
+    Crossing {
+        /// The γ of the crossing: between these two.
+        at: (f64, f64),
+    },
+    /// The bounds do not tell.
+    Undecided {
+        /// Up to this Δ-divergence, the first is at least as private, or the second is.
+        within: Delta,
+    },
+}
+
+impl Profile {
+    /// Compares two profiles in one direction.
+    ///
+    /// Families with a proof are compared by their parameters: Gaussians, randomized response and
+    /// Laplace noise, the same at two rates, and Gaussians at one rate (Tran et al. 3.7). Everything
+    /// else is decided from bounds on a grid, where that is possible: tails that both come close to
+    /// zero are not told apart.
+    ///
+    /// # Errors
+    ///
+    /// [`FdpError::TooFar`], or [`FdpError::DifferentSteps`] if a profile was composed on another
+    /// grid.
+    ///
+    /// ```
+    /// use queryables::privacy::fdp::{Blackwell, Direction, Grid, Profile};
+    ///
+    /// let grid = Grid::new("1e-2".parse()?)?;
+    /// let (one, other) = (Profile::gaussian("1".parse()?), Profile::laplace("1".parse()?));
+    /// let more = Profile::gaussian("2".parse()?);
+    /// assert_eq!(one.compare(&more, Direction::Remove, &grid)?, Blackwell::Ordered);
+    /// let crossing = one.compare(&other, Direction::Remove, &grid)?;
+    /// assert!(matches!(crossing, Blackwell::Crossing { .. }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn compare(
+        &self,
+        other: &Self,
+        direction: Direction,
+        grid: &Grid,
+    ) -> Result<Blackwell, FdpError> {
+        if self == other {
+            return Ok(Blackwell::Equal);
+        }
+        if let (Some(one), Some(other)) = (self.curve(), other.curve()) {
+            if is_below(one, other) {
+                return Ok(Blackwell::Ordered);
+            }
+            if is_below(other, one) {
+                return Ok(Blackwell::Reversed);
+            }
+        }
+        let (one, other) = self.tables(other, direction, grid)?;
+        Ok(decide(&one, &other))
+    }
+
+    /// Δ(f, g): the least Δ with f(α + Δ) − Δ ≤ g(α) for all α, for the trade-off functions of this
+    /// and the other (Tran et al. 3.4, C.8).
+    ///
+    /// # Guarantee
+    ///
+    /// f(α + Δ) − Δ belongs to the profile H_f(γ) + (1 + γ)Δ (Tran et al. A.6), so Δ(f, g) is the
+    /// supremum of (H_g − H_f)⁺/(1 + γ). On a cell of a grid both bounds are linear in γ, and such a
+    /// quotient is largest at an end.
+    ///
+    /// # Errors
+    ///
+    /// As [`compare`](Self::compare).
+    pub fn divergence(
+        &self,
+        other: &Self,
+        direction: Direction,
+        grid: &Grid,
+    ) -> Result<super::Bounds<Delta>, FdpError> {
+        let (one, other) = self.tables(other, direction, grid)?;
+        let (lower, _) = excess(&one.up, &other.low, &one);
+        let (upper, _) = excess(&one.low, &other.up, &one);
+        let upper = upper.max(1.0 - one.start);
+        Ok(super::Bounds {
+            lower: Interval::exactly(lower * (1.0 - 1e-14))
+                .down()
+                .unwrap_or_default(),
+            upper: Interval::exactly(upper * (1.0 + 1e-14))
+                .up()
+                .unwrap_or(Delta::ONE),
+        })
+    }
+
+    /// Both at the same places.
+    fn tables(
+        &self,
+        other: &Self,
+        direction: Direction,
+        grid: &Grid,
+    ) -> Result<(Table, Table), FdpError> {
+        let lattice = grid.lattice();
+        let mut nodes = self.nodes(direction, lattice, grid.tail(), grid.spread())?;
+        nodes.extend(other.nodes(direction, lattice, grid.tail(), grid.spread())?);
+        nodes.sort_unstable();
+        nodes.dedup();
+        Ok((
+            self.table_at(direction, lattice, nodes.clone()),
+            other.table_at(direction, lattice, nodes),
+        ))
+    }
+}
+
+/// Whether the first is at least as private by a theorem.
+fn is_below(one: &Curve, other: &Curve) -> bool {
+    match (one, other) {
+        (Curve::Gaussian(one), _) if *one == Mu::ZERO => true,
+        (Curve::Gaussian(one), Curve::Gaussian(other)) => one <= other,
+        (Curve::Laplace(one), Curve::Laplace(other)) => one <= other,
+        (Curve::Response(one), Curve::Response(other)) => one <= other,
+        // ε-DP is dominated by randomized response.
+        (Curve::Laplace(one), Curve::Response(other)) => *one <= other.epsilon,
+        (Curve::DiscreteLaplace { epsilon, steps }, Curve::Response(other)) => epsilon
+            .checked_mul(u64::from(*steps))
+            .is_some_and(|total| total <= other.epsilon),
+        // The mixture is a postprocessing of either answer, and mixing in more of P is less private.
+        (
+            Curve::Sampled { rate, base },
+            Curve::Sampled {
+                rate: other_rate,
+                base: other_base,
+            },
+        ) => rate <= other_rate && (base == other_base || is_below(base, other_base)),
+        (Curve::Sampled { base, .. }, _) => **base == *other || is_below(base, other),
+        _ => false,
+    }
+}
+
+/// The largest (other − one)/(1 + γ) at the places of a table, and its place.
+fn excess(one: &[f64], other: &[f64], table: &Table) -> (f64, i64) {
+    let values = one.iter().zip(other).zip(&table.nodes);
+    let best = values.fold((0.0, 0), |best, ((one, other), &node)| {
+        let value = (other - one) / (1.0 + table.lattice.loss(node).exp().middle());
+        if value > best.0 { (value, node) } else { best }
+    });
+    // Right of the last place the bounds no longer change, and 1 + γ grows. Left of the first both
+    // are linear down to γ = 0, where an upper bound is 1 and a lower one `start`.
+    best
+}
+
+fn decide(one: &Table, other: &Table) -> Blackwell {
+    // Where the second is certainly larger, and where the first is.
+    let (second, at_second) = excess(&one.up, &other.low, one);
+    let (first, at_first) = excess(&other.up, &one.low, one);
+    if first > 0.0 && second > 0.0 {
+        let gamma = |node| one.lattice.loss(node).exp().middle();
+        let (left, right) = (at_first.min(at_second), at_first.max(at_second));
+        let (left, right) = narrowed(one, other, left, right);
+        return Blackwell::Crossing {
+            at: (gamma(left), gamma(right)),
+        };
+    }
+    let by_first = excess(&other.low, &one.up, one).0.max(1.0 - other.start);
+    let by_second = excess(&one.low, &other.up, one).0.max(1.0 - one.start);
+    if by_first == 0.0 {
+        return Blackwell::Ordered;
+    }
+    if by_second == 0.0 {
+        return Blackwell::Reversed;
+    }
+    Blackwell::Undecided {
+        within: Interval::exactly(by_first.min(by_second) * (1.0 + 1e-14))
+            .up()
+            .unwrap_or(Delta::ONE),
+    }
+}
+
+/// The closest places, between two where the order is certain and opposite, where it still is.
+fn narrowed(one: &Table, other: &Table, left: i64, right: i64) -> (i64, i64) {
+    let bounds = one
+        .up
+        .iter()
+        .zip(&one.low)
+        .zip(other.up.iter().zip(&other.low));
+    let signs = one
+        .nodes
+        .iter()
+        .zip(bounds)
+        .map(|(&node, ((up, low), (other_up, other_low)))| {
+            let sign = i32::from(up < other_low) - i32::from(low > other_up);
+            (node, sign)
+        });
+    let mut last: Option<(i64, i32)> = None;
+    for (node, sign) in signs.filter(|(node, sign)| *sign != 0 && (left..=right).contains(node)) {
+        if let Some((before, other)) = last
+            && other != sign
+        {
+            return (before, node);
+        }
+        last = Some((node, sign));
+    }
+    (left, right)
+}

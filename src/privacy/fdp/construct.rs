@@ -1,0 +1,108 @@
+//! Profiles of mechanisms, by the parameters of their noise.
+
+use std::sync::Arc;
+
+use super::curve::Curve;
+use super::{FdpError, Profile};
+use crate::privacy::{Delta, Epsilon, EpsilonDelta, Mu, Scale, Wide};
+
+impl Profile {
+    /// Of a mechanism that says nothing.
+    #[must_use]
+    pub fn perfect() -> Self {
+        Self::gaussian(Mu::ZERO)
+    }
+
+    /// Gaussian noise of deviation 1/μ on an answer that changes by at most 1.
+    #[must_use]
+    pub fn gaussian(mu: Mu) -> Self {
+        Self::closed(Curve::Gaussian(mu))
+    }
+
+    /// Laplace noise of scale 1/ε on an answer that changes by at most 1.
+    #[must_use]
+    pub fn laplace(epsilon: Epsilon) -> Self {
+        Self::closed(Curve::Laplace(epsilon))
+    }
+
+    /// Noise on the integers with odds e^(−ε|k|), on an answer that changes by at most `steps`.
+    #[must_use]
+    pub fn discrete_laplace(epsilon: Epsilon, steps: u32) -> Self {
+        Self::closed(Curve::DiscreteLaplace { epsilon, steps })
+    }
+
+    /// Gaussian noise of deviation σ, rounded to integers, on an answer that changes by at most
+    /// `steps`.
+    #[must_use]
+    pub fn rounded_gaussian(sigma: Scale, steps: u32) -> Self {
+        Self::closed(Curve::RoundedGaussian { sigma, steps })
+    }
+
+    /// Randomized response: the largest profile that ε-DP allows.
+    #[must_use]
+    pub fn randomized_response(epsilon: Epsilon) -> Self {
+        Self::approx_dp(EpsilonDelta {
+            epsilon,
+            delta: Delta::ZERO,
+        })
+    }
+
+    /// The largest profile that (ε, δ)-DP allows (Kairouz, Oh, Viswanath 2015).
+    #[must_use]
+    pub fn approx_dp(loss: EpsilonDelta) -> Self {
+        Self::closed(Curve::Response(loss))
+    }
+
+    /// The polygon with these corners (α, β) as trade-off function T\[P, Q\]: false alarms under P,
+    /// misses under Q (Tran et al. 2.2, 2.3). The corners (0, 1) and (1, 0) are implied.
+    ///
+    /// # Errors
+    ///
+    /// [`FdpError::NotATradeOff`] if the polygon does not fall, is not convex, or a corner lies
+    /// above the line from (0, 1) to (1, 0).
+    ///
+    /// ```
+    /// use queryables::privacy::fdp::{FdpError, Profile};
+    ///
+    /// let corner = |alpha: &str, beta: &str| Ok::<_, Box<dyn std::error::Error>>(
+    ///     (alpha.parse()?, beta.parse()?));
+    /// Profile::from_trade_off(&[corner("0.25", "0.25")?])?;
+    /// assert_eq!(
+    ///     Profile::from_trade_off(&[corner("0.5", "0.75")?]),
+    ///     Err(FdpError::NotATradeOff { corner: 0, why: "β is more than 1 − α" }),
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_trade_off(corners: &[(Delta, Delta)]) -> Result<Self, FdpError> {
+        super::polygon::masses(corners).map(|masses| Self::closed(Curve::Finite(masses)))
+    }
+
+    /// Gaussian noise of deviation σ, with sensitivity 1, on a Poisson sample at this rate.
+    #[must_use]
+    pub fn sampled_gaussian(rate: Delta, sigma: Scale) -> Self {
+        // 1/σ to 27 digits, rounded up: more μ is less private.
+        let mu = (Wide::whole(1) / Wide::from(sigma)).up();
+        Self::sampled_gaussian_by(rate, mu.unwrap_or(Mu::LARGEST))
+    }
+
+    /// The same, by μ = 1/σ (Tran et al. 2.2).
+    #[must_use]
+    pub fn sampled_gaussian_by(rate: Delta, mu: Mu) -> Self {
+        Self::closed(Curve::Sampled {
+            rate,
+            base: Arc::new(Curve::Gaussian(mu)),
+        })
+    }
+
+    /// A mechanism with this profile for adding or removing a person, on a Poisson sample.
+    ///
+    /// # Guarantee
+    ///
+    /// (1−q)Q + qP against Q dominates, if P against Q does (Zhu, Dong, Wang 2022, Theorem 11).
+    /// `None` for a profile that is known by a table or as the worst of several.
+    #[must_use]
+    pub fn sampled(&self, rate: Delta) -> Option<Self> {
+        let base = Arc::new(self.plain_curve()?.clone());
+        Some(Self::closed(Curve::Sampled { rate, base }))
+    }
+}

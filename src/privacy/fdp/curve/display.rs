@@ -1,0 +1,21 @@
+use std::fmt;
+
+use super::Curve;
+
+impl fmt::Display for Curve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gaussian(mu) => write!(f, "Gaussian({mu})"),
+            Self::Response(loss) => write!(f, "({}, {})-DP", loss.epsilon, loss.delta),
+            Self::Laplace(epsilon) => write!(f, "Laplace({epsilon})"),
+            Self::DiscreteLaplace { epsilon, steps } => {
+                write!(f, "discrete Laplace({epsilon}) moved by {steps}")
+            }
+            Self::RoundedGaussian { sigma, steps } => {
+                write!(f, "rounded Gaussian({sigma}) moved by {steps}")
+            }
+            Self::Finite(masses) => write!(f, "{} answers", masses.len()),
+            Self::Sampled { rate, base } => write!(f, "{base} sampled at {rate}"),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+use super::*;
+use crate::privacy::oracle::{self, Real};
+use proptest::prelude::*;
+
+fn text<T: std::str::FromStr>(number: &str) -> T
+where
+    T::Err: std::fmt::Debug,
+{
+    number.parse().unwrap()
+}
+
+/// One of every kind.
+pub(crate) fn all() -> Vec<Curve> {
+    let gaussian = |mu: &str| Curve::Gaussian(text(mu));
+    let response = |epsilon, delta| Curve::Response(EpsilonDelta::new(epsilon, delta).unwrap());
+    let sampled = |rate: &str, base: Curve| Curve::Sampled {
+        rate: text(rate),
+        base: Arc::new(base),
+    };
+    let masses: Vec<(Delta, Delta)> = [("0.1", "0"), ("0.5", "0.2"), ("0.4", "0.7"), ("0", "0.1")]
+        .map(|(p, q)| (text(p), text(q)))
+        .into();
+    vec![
+        gaussian("0"),
+        gaussian("0.3"),
+        gaussian("2"),
+        response("0.7", "0"),
+        response("0.7", "0.01"),
+        Curve::Laplace(text("1.1")),
+        Curve::DiscreteLaplace {
+            epsilon: text("0.4"),
+            steps: 3,
+        },
+        Curve::RoundedGaussian {
+            sigma: text("1.7"),
+            steps: 2,
+        },
+        Curve::Finite(masses.into()),
+        sampled("0.01", gaussian("1")),
+        sampled("0.5", gaussian("2.25")),
+        sampled("1", gaussian("0.5")),
+        sampled("0.2", Curve::Laplace(text("1.1"))),
+        sampled("0.3", sampled("0.5", gaussian("1"))),
+    ]
+}
+
+fn contains(interval: Interval, number: &Real) {
+    let (low, high) = (oracle::real(interval.low()), oracle::real(interval.high()));
+    // The oracle itself has some 70 digits.
+    let (low, high) = (low - oracle::exp2(-220), high + oracle::exp2(-220));
+    assert!(low <= *number && *number <= high, "{interval:?} {number}");
+}
+
+/// max P(A) − γQ(A) for N(μ, 1) against N(0, 1), by the density's formula.
+fn gaussian(mu: &Real, s: &Real) -> Real {
+    let (middle, half) = (s / mu, mu / oracle::real(2.0));
+    oracle::cdf(&(&half - &middle)) - oracle::exp(s) * oracle::cdf(&(-half - middle))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn gaussians_are_enclosed(mu in 0.05..4.0_f64, s in -4.0..6.0_f64) {
+        let mu: Mu = mu.try_into().unwrap();
+        let curve = Curve::Gaussian(mu);
+        let truth = gaussian(&oracle::quantity(mu), &oracle::real(s));
+        let point = curve.at(Direction::Remove, Interval::exactly(s));
+        contains(point.height, &truth);
+        prop_assert!(point.height.high() - point.height.low() < 1e-14);
+    }
+
+    #[test]
+    fn sampled_gaussians_are_enclosed(
+        rate in 0.001..0.999_f64, mu in 0.05..4.0_f64, s in -1.0..3.0_f64,
+    ) {
+        let (rate, mu): (Delta, Mu) = (rate.try_into().unwrap(), mu.try_into().unwrap());
+        let curve = Curve::Sampled { rate, base: Arc::new(Curve::Gaussian(mu)) };
+        let (q, one) = (oracle::quantity(rate), oracle::real(1.0));
+        // The truth from Tran et al. 2.2: P − γQ = (1−q−γ)N(0,1) + qN(μ,1), above the place where
+        // that is zero.
+        let truth = |gamma: Real| {
+            let odds = (&gamma - &one + &q) / &q;
+            if odds <= Real::ZERO {
+                return &one - gamma;
+            }
+            &q * gaussian(&oracle::quantity(mu), &oracle::ln(&odds))
+        };
+        let point = curve.at(Direction::Remove, Interval::exactly(s));
+        contains(point.height, &truth(oracle::exp(&oracle::real(s))));
+        prop_assert!(point.height.high() - point.height.low() < 1e-14);
+        // H(1/γ) gives the other direction (Tran et al. A.8).
+        let gamma = oracle::exp(&oracle::real(s));
+        let other = &one - &gamma + &gamma * truth(&one / &gamma);
+        let point = curve.at(Direction::Add, Interval::exactly(s));
+        contains(point.height, &other);
+        prop_assert!(point.height.high() - point.height.low() < 1e-13);
+    }
+
+    #[test]
+    fn slopes_are_those_of_tangents(s in -3.0..3.0_f64, t in -3.0..3.0_f64, at in 0..14_usize) {
+        let curve = &all()[at];
+        for direction in Direction::BOTH {
+            let point = |s: f64| curve.at(direction, Interval::exactly(s));
+            let (here, there) = (point(s), point(t));
+            let step = Interval::exactly(t).exp() - Interval::exactly(s).exp();
+            let tangent = here.height - here.slope * step;
+            prop_assert!(there.height.high() >= tangent.low(), "{curve} {s} {t}");
+        }
+    }
+
+    #[test]
+    fn the_other_direction_is_the_reflection(s in -3.0..3.0_f64, at in 0..14_usize) {
+        // 1 − γ + γH(1/γ), Tran et al. A.8.
+        let curve = &all()[at];
+        let odds = Interval::exactly(s).exp();
+        let back = curve.at(Direction::Remove, Interval::exactly(-s)).height;
+        let reflected = Interval::ONE - odds + odds * back;
+        let given = curve.at(Direction::Add, Interval::exactly(s)).height;
+        prop_assert!(given.low() <= reflected.high() && reflected.low() <= given.high(), "{curve}");
+    }
+}
+
+#[test]
+fn integer_noise_agrees_with_sums_over_its_answers() {
+    let sum = |odds: &dyn Fn(i32) -> (f64, f64), s: f64| -> f64 {
+        (-200..=200)
+            .map(odds)
+            .map(|(p, q)| (p - s.exp() * q).max(0.0))
+            .sum()
+    };
+    let tail = |t: f64| 0.5 * libm::erfc(t / std::f64::consts::SQRT_2);
+    for step in -40..=40 {
+        let s = f64::from(step) * 0.05;
+        let interval = Interval::exactly(s);
+        let laplace = Curve::DiscreteLaplace {
+            epsilon: text("0.4"),
+            steps: 3,
+        };
+        let whole = (1.0 - (-0.4_f64).exp()) / (1.0 + (-0.4_f64).exp());
+        let odds = |k: i32| whole * (-0.4 * f64::from(k.abs())).exp();
+        let truth = sum(&|k| (odds(k - 3), odds(k)), s);
+        let given = laplace.at(Direction::Remove, interval).height;
+        assert!(
+            (given.middle() - truth).abs() < 1e-13,
+            "{s} {given:?} {truth}"
+        );
+        let gaussian = Curve::RoundedGaussian {
+            sigma: text("1.7"),
+            steps: 2,
+        };
+        let odds = |k: i32| {
+            let k = f64::from(k);
+            tail((k - 0.5) / 1.7) - tail((k + 0.5) / 1.7)
+        };
+        let truth = sum(&|k| (odds(k - 2), odds(k)), s);
+        let given = gaussian.at(Direction::Add, interval).height;
+        assert!(
+            (given.middle() - truth).abs() < 1e-13,
+            "{s} {given:?} {truth}"
+        );
+    }
+}

@@ -1,0 +1,98 @@
+use super::FdpError;
+use super::lattice::Lattice;
+use crate::privacy::{Delta, Epsilon, Interval};
+
+/// How finely profiles are discretised, and for which δ.
+///
+/// Bounds are valid on every grid. A smaller step makes them narrower, by the square of the step,
+/// and takes longer.
+///
+/// Fourier transforms in floats leave some of δ uncertain, the same everywhere: 2e-10 for 100
+/// launches of a sampled Gaussian and 3e-9 for 3650. [`Profile::floor`](super::Profile::floor) is the
+/// smallest δ that is certified. A grid that is aimed at a δ tilts the laws first, and what is
+/// uncertain falls to some 1e-8 of that δ, down to δ = 1e-30 and below; far from it, bounds are
+/// wider. Losses that end before δ is reached, and single launches, gain nothing.
+///
+/// ```
+/// use queryables::privacy::fdp::Grid;
+///
+/// let grid = Grid::new("1e-3".parse()?)?.aimed_at("1e-9".parse()?);
+/// # let _ = grid;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grid {
+    lattice: Lattice,
+    aim: Option<Delta>,
+    spread: u32,
+    most_points: u64,
+}
+
+impl Grid {
+    /// The grid of multiples of a step.
+    ///
+    /// # Errors
+    ///
+    /// [`FdpError::Step`] if the step is not between 1e-9 and 1.
+    pub fn new(step: Epsilon) -> Result<Self, FdpError> {
+        Ok(Self {
+            lattice: Lattice::new(step)?,
+            aim: None,
+            spread: 128,
+            most_points: 1 << 22,
+        })
+    }
+
+    /// The same, most precise where the composition's δ is about this. Zero means no aim.
+    #[must_use]
+    pub fn aimed_at(self, delta: Delta) -> Self {
+        let aim = (delta > Delta::ZERO).then_some(delta);
+        Self { aim, ..self }
+    }
+
+    /// The same, with at most this many points: 2²² by default, which take some 300 MB.
+    #[must_use]
+    pub fn with_most_points(self, most_points: u64) -> Self {
+        Self {
+            most_points: most_points.min(1 << 30),
+            ..self
+        }
+    }
+
+    /// The same, where single launches are evaluated at places this many times as close: within
+    /// 1/128 of the distance to zero or to a kink by default.
+    #[must_use]
+    pub fn spread_by(self, factor: u32) -> Self {
+        Self {
+            spread: self.spread.saturating_mul(factor.max(1)),
+            ..self
+        }
+    }
+
+    /// The step.
+    #[must_use]
+    pub fn step(&self) -> Epsilon {
+        self.lattice.step()
+    }
+
+    pub(super) fn lattice(&self) -> Lattice {
+        self.lattice
+    }
+
+    pub(super) fn spread(&self) -> u32 {
+        self.spread
+    }
+
+    pub(super) fn most_points(&self) -> u64 {
+        self.most_points
+    }
+
+    pub(super) fn aim(&self) -> Option<f64> {
+        self.aim.map(|delta| Interval::from(delta).middle())
+    }
+
+    /// How much of δ may be counted as an infinite loss, over all launches.
+    pub(super) fn tail(&self) -> f64 {
+        self.aim().map_or(1e-16, |delta| (1e-9 * delta).min(1e-16))
+    }
+}

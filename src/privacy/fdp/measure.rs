@@ -1,0 +1,85 @@
+use std::cmp::Ordering;
+
+use super::curve::Curve;
+use super::lattice::Lattice;
+use super::{Blackwell, Direction, Grid, Profile};
+use crate::privacy::{Distance, Epsilon, Measure, Overflow, Postprocessable, UnknownLoss};
+
+/// f-DP: the loss is a [`Profile`], or equivalently a trade-off function (Dong, Roth, Su 2022;
+/// Tran et al. 2.4, A.4).
+///
+/// ```
+/// use queryables::privacy::Measure;
+/// use queryables::privacy::fdp::{FDp, Profile};
+///
+/// let (one, other) = (Profile::gaussian("1".parse()?), Profile::laplace("1".parse()?));
+/// let both = FDp.join(&one, &other);
+/// assert_eq!(both.to_string(), "the worst of Gaussian(1), Laplace(1)");
+/// assert!(one <= Profile::gaussian("2".parse()?));
+/// assert_eq!(one.partial_cmp(&other), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FDp;
+
+impl PartialOrd for Profile {
+    /// The Blackwell order in both directions, where it is proved; `None` where profiles cross, and
+    /// where the bounds on a grid of step 1e-3, or the step of a table, do not tell.
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        let step = || "1e-3".parse::<Epsilon>().unwrap_or_default();
+        let lattice = self.lattice().or_else(|| other.lattice());
+        let grid = Grid::new(lattice.map_or_else(step, Lattice::step)).ok()?;
+        let mut order = Ordering::Equal;
+        for direction in Direction::BOTH {
+            let here = match self.compare(other, direction, &grid).ok()? {
+                Blackwell::Equal => Ordering::Equal,
+                Blackwell::Ordered => Ordering::Less,
+                Blackwell::Reversed => Ordering::Greater,
+                Blackwell::Crossing { .. } | Blackwell::Undecided { .. } => return None,
+            };
+            if order == Ordering::Equal {
+                order = here;
+            } else if here != Ordering::Equal && here != order {
+                return None;
+            }
+        }
+        Some(order)
+    }
+}
+
+impl Measure for FDp {
+    type Loss = Profile;
+
+    fn zero(&self) -> Profile {
+        Profile::perfect()
+    }
+
+    fn join(&self, one: &Profile, other: &Profile) -> Profile {
+        one.worst(other)
+    }
+
+    /// `k·μ` for Gaussian noise (Dong, Roth, Su 2022, Theorem 2.14), and randomized response with
+    /// `k·ε` for what is pure.
+    fn group(&self, loss: &Profile, distance: Distance) -> Result<Profile, UnknownLoss> {
+        let steps = distance.steps();
+        let pure = |epsilon: Epsilon| {
+            let total = epsilon.checked_mul(steps).ok_or(Overflow)?;
+            Ok(Profile::randomized_response(total))
+        };
+        match loss.curve() {
+            _ if steps == 1 => Ok(loss.clone()),
+            Some(Curve::Gaussian(mu)) => {
+                Ok(Profile::gaussian(mu.checked_mul(steps).ok_or(Overflow)?))
+            }
+            Some(Curve::Laplace(epsilon)) => pure(*epsilon),
+            Some(Curve::Response(loss)) if loss.delta == crate::privacy::Delta::ZERO => {
+                pure(loss.epsilon)
+            }
+            _ => Err(UnknownLoss(
+                "group privacy of this trade-off function is not offered",
+            )),
+        }
+    }
+}
+
+impl Postprocessable for FDp {}

@@ -1,0 +1,54 @@
+//! Trade-off functions and privacy profiles, between certified bounds.
+//!
+//! | what | where | source |
+//! |---|---|---|
+//! | a profile in both directions | [`Profile`] | Tran et al. A.2–A.5 |
+//! | its trade-off function | [`Profile::trade_off`] | A.6 |
+//! | inverse, symmetrised, greatest lower bound | [`Profile::reversed`], [`symmetrised`](Profile::symmetrised), [`worst`](Profile::worst) | A.8–A.10, A.1 |
+//! | tensor product and powers | [`Profile::compose`], [`power`](Profile::power) | A.12, A.14 |
+//! | Blackwell order, Δ-divergence | [`Profile::compare`], [`divergence`](Profile::divergence) | 2.6, C.8 |
+//! | (ε, δ) and μ | [`Profile::epsilon`], [`worst_delta`](Profile::worst_delta), [`mu`](Profile::mu) | A.1, 2.4 |
+//! | the measure | [`FDp`] | 2.4 |
+//! | why composing trade-off functions is no filter | [`counterexample`] | 3.3, B.1 |
+//! | moments of the loss of sampled Gaussians | [`asymptotic`] | 4.1 |
+//!
+//! # How bounds are kept
+//!
+//! Losses are put on a lattice, once so that the profile only grows and once so that it only
+//! shrinks; both by polygons that touch or nearly touch the profile, so the error is of second
+//! order in the step. Sums of losses are convolutions, computed by Fourier transform with a bound
+//! on its rounding. Each file proves its part.
+
+pub mod asymptotic;
+mod atoms;
+mod blackwell;
+mod bounds;
+mod compose;
+mod construct;
+mod convert;
+pub mod counterexample;
+mod curve;
+mod error;
+mod evaluate;
+mod grid;
+mod heights;
+mod lattice;
+mod measure;
+mod polygon;
+mod profile;
+mod sagging;
+mod spectrum;
+mod table;
+mod tail;
+mod trade_off;
+mod window;
+
+pub use blackwell::Blackwell;
+pub use bounds::Bounds;
+pub use error::FdpError;
+pub use grid::Grid;
+pub use measure::FDp;
+pub use profile::{Direction, Profile};
+
+#[cfg(test)]
+mod tests;

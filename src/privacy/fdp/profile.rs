@@ -1,0 +1,172 @@
+use std::fmt;
+use std::sync::Arc;
+
+use rustfft::FftPlanner;
+
+use super::compose::compose;
+use super::curve::Curve;
+use super::table::Table;
+use super::{FdpError, Grid};
+
+/// Which of the two laws comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// The answers with the person's data against those without: T's H⁻.
+    Remove,
+    /// The answers without the person's data against those with.
+    Add,
+}
+
+impl Direction {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::Remove, Self::Add];
+
+    /// The other one.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Remove => Self::Add,
+            Self::Add => Self::Remove,
+        }
+    }
+}
+
+/// How well answers tell neighbouring datasets apart: a privacy profile, and with it a trade-off
+/// function, between certified bounds.
+///
+/// It belongs to a pair of laws (P, Q), P with a person's data and Q without, that are at least as
+/// easy to tell apart as a mechanism's answers on any neighbours: H(γ) = max P(A) − γQ(A) over all
+/// events (Tran et al. A.2, A.4). Neighbours have no direction, so the profile of (Q, P) is part of
+/// it, and losses are stated for the worse of the two.
+///
+/// ```
+/// use queryables::privacy::fdp::{Grid, Profile};
+///
+/// // A hundred steps of DP-SGD.
+/// let step = Profile::sampled_gaussian("0.01".parse()?, "1".parse()?);
+/// let grid = Grid::new("1e-3".parse()?)?.aimed_at("1e-5".parse()?);
+/// let epsilon = step.power(100, &grid)?.epsilon("1e-5".parse()?)?;
+/// assert!(epsilon.lower > "0.71".parse()? && epsilon.upper < "0.72".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    pub(super) form: Form,
+    pub(super) reversed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Form {
+    Closed(Curve),
+    /// In both directions, on one lattice.
+    Tables {
+        remove: Arc<Table>,
+        add: Arc<Table>,
+    },
+    /// The largest of several, everywhere.
+    Worst(Arc<[Profile]>),
+}
+
+impl Profile {
+    pub(super) fn closed(curve: Curve) -> Self {
+        Self {
+            form: Form::Closed(curve),
+            reversed: false,
+        }
+    }
+
+    /// Of (Q, P).
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self {
+            form: self.form.clone(),
+            reversed: !self.reversed,
+        }
+    }
+
+    /// sym(H): the worse direction in both (Tran et al. A.10).
+    #[must_use]
+    pub fn symmetrised(&self) -> Self {
+        self.worst(&self.reversed())
+    }
+
+    /// The least profile that is at least both; as trade-off functions, the greatest lower bound,
+    /// the convex envelope of the smaller one (Tran et al. A.1).
+    #[must_use]
+    pub fn worst(&self, other: &Self) -> Self {
+        if self == other {
+            return self.clone();
+        }
+        Self {
+            form: Form::Worst(Arc::new([self.clone(), other.clone()])),
+            reversed: false,
+        }
+    }
+
+    /// The profile of launching this n times (Tran et al. A.12).
+    ///
+    /// # Errors
+    ///
+    /// As [`compose`](Self::compose).
+    pub fn power(&self, launches: u64, grid: &Grid) -> Result<Self, FdpError> {
+        Self::compose(&[(self.clone(), launches)], grid)
+    }
+
+    /// The profile of launching both.
+    ///
+    /// # Errors
+    ///
+    /// As [`compose`](Self::compose).
+    pub fn tensor(&self, other: &Self, grid: &Grid) -> Result<Self, FdpError> {
+        Self::compose(&[(self.clone(), 1), (other.clone(), 1)], grid)
+    }
+
+    /// The tensor product of several profiles, each taken as often as it says (Tran et al. 2.8,
+    /// A.12): by Fourier transform, with every rounding accounted for.
+    ///
+    /// # Guarantee
+    ///
+    /// Mechanisms that are dominated by these profiles, chosen adaptively but with the profiles and
+    /// their number fixed in advance, are together dominated by it (Tran et al. A.14; Zhu, Dong,
+    /// Wang 2022). It is no filter: which profiles are used must not depend on answers.
+    ///
+    /// # Errors
+    ///
+    /// [`FdpError::NoParts`], [`FdpError::TooFar`], [`FdpError::TooManyPoints`], or
+    /// [`FdpError::DifferentSteps`] if a part was composed on another grid.
+    pub fn compose(parts: &[(Self, u64)], grid: &Grid) -> Result<Self, FdpError> {
+        let mut planner = FftPlanner::new();
+        let remove = Arc::new(compose(parts, Direction::Remove, grid, &mut planner)?);
+        let add = if parts.iter().all(|(part, _)| part.is_symmetric()) {
+            Arc::clone(&remove)
+        } else {
+            Arc::new(compose(parts, Direction::Add, grid, &mut planner)?)
+        };
+        Ok(Self {
+            form: Form::Tables { remove, add },
+            reversed: false,
+        })
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.reversed && !self.is_symmetric() {
+            f.write_str("reversed ")?;
+        }
+        match &self.form {
+            Form::Closed(curve) => write!(f, "{curve}"),
+            Form::Tables { remove, .. } => {
+                write!(f, "a table on multiples of {}", remove.lattice.step())
+            }
+            Form::Worst(several) => {
+                f.write_str("the worst of ")?;
+                for (index, profile) in several.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { ", " };
+                    write!(f, "{comma}{profile}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
