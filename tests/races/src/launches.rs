@@ -102,6 +102,8 @@ where
     assert_eq!(filter.launched(), 2);
 }
 
+/// If every rule decides on a copy, and the copy is put back without a look at the version
+/// (`Running::admit`, `Launches::put_back`): random execution 3, PCT 2.
 #[test]
 fn two_launches_for_the_last_of_a_budget() {
     race(|| {
@@ -110,11 +112,13 @@ fn two_launches_for_the_last_of_a_budget() {
     });
 }
 
+/// If the copy is put back without a look at the version: random execution 1, PCT 2.
 #[test]
 fn two_launches_for_the_last_of_a_budget_under_a_rule_of_ones_own() {
     race(|| one_of_two(own(false)));
 }
 
+/// If the copy is put back without a look at the version: the first of each.
 #[test]
 fn a_rule_that_launches_against_another_launch() {
     race(|| {

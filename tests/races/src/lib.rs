@@ -12,9 +12,9 @@ mod freeze;
 mod launches;
 mod watch;
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner};
@@ -37,22 +37,18 @@ fn schedule(name: &'static str, scheduler: impl Scheduler + 'static, run: fn()) 
     config.silence_warnings = true;
     // The default is small for code that is not optimised.
     config.stack_size = 1 << 18;
-    let executions = Arc::new(Executions(name, AtomicUsize::new(0)));
+    let executions = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&executions);
-    Runner::new(scheduler, config).run(move || {
-        counted.1.fetch_add(1, Ordering::Relaxed);
-        run();
-    });
-    assert_eq!(executions.1.load(Ordering::Relaxed), EXECUTIONS);
-}
-
-/// Says in which execution a race failed.
-struct Executions(&'static str, AtomicUsize);
-
-impl Drop for Executions {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            eprintln!("{}: execution {}", self.0, self.1.load(Ordering::Relaxed));
-        }
+    let runner = Runner::new(scheduler, config);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        runner.run(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            run();
+        })
+    }));
+    if let Err(thrown) = result {
+        eprintln!("{name}: execution {executions:?}");
+        resume_unwind(thrown);
     }
+    assert_eq!(executions.load(Ordering::Relaxed), EXECUTIONS);
 }
