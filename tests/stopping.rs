@@ -11,6 +11,7 @@
 //! sorted into parts. After each step everything that happened and everything that can be seen of
 //! every node is compared with the reference.
 
+mod common;
 #[path = "stopping/doubles.rs"]
 mod doubles;
 #[path = "stopping/model.rs"]
@@ -23,7 +24,9 @@ mod system;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
+use common::{at, epsilon};
 use doubles::{CheckedBeforeOnly, ContextLost, JudgedByTheAsker, RelayEscapes};
 use model::Programs;
 use program::Op;
@@ -31,6 +34,12 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestError, TestRng, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
+use queryables::account::{
+    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, Sum,
+    ValidConcurrently, ValidSequentially,
+};
+use queryables::compose::{Addressed, Message, Reply, RunningFilterOf, Sequential};
+use queryables::prelude::*;
 use system::{Disagreement, Running, System};
 
 /// How long programs are.
@@ -209,4 +218,78 @@ fn programs_reach_every_way_to_be_stopped() {
         println!("{event}: {times}");
         assert!(times >= least, "{event}: only {times} times");
     }
+}
+
+// Rules of one's own are code of others too.
+
+/// Adds up, and meanwhile launches on a filter around its own.
+#[derive(Clone, Debug)]
+struct Meddling {
+    sum: Capped<Sum<PureDp>>,
+    outer: RunningFilterOf<(), PureDp, AddRemove, Sequential>,
+}
+
+impl Accounting for Meddling {
+    type Children = PureDp;
+    type Whole = PureDp;
+
+    fn children(&self) -> &PureDp {
+        &PureDp
+    }
+
+    fn whole(&self) -> &PureDp {
+        &PureDp
+    }
+}
+
+impl ContinuationRule for Meddling {
+    fn limit(&self) -> &Epsilon {
+        self.sum.limit()
+    }
+
+    fn spent(&self) -> Epsilon {
+        self.sum.spent()
+    }
+
+    fn remaining(&self) -> Epsilon {
+        self.sum.remaining()
+    }
+
+    fn charge(&self, loss: &Epsilon) -> Result<Self, Exceeded> {
+        let later = at(epsilon("0.1"), common::Answer::default());
+        self.outer.release(&later).map_err(|_| Exceeded)?;
+        Ok(Self {
+            sum: self.sum.charge(loss)?,
+            outer: self.outer.clone(),
+        })
+    }
+}
+
+impl ValidSequentially for Meddling {}
+impl ValidConcurrently for Meddling {}
+
+#[test]
+fn a_rule_that_freezes_its_own_filter_admits_nothing() {
+    let outer = Filter::sequential(PureDp, epsilon("3"));
+    let outer = launch(&outer, Arc::new(())).unwrap();
+    let inner = || {
+        Filter::concurrent_with(Meddling {
+            sum: PureDp.accumulator().capped(epsilon("1")),
+            outer: outer.clone(),
+        })
+    };
+    let mechanism = at(epsilon("0.1"), common::Count::default());
+    let stopped = LaunchError::Stopped(Stop::Frozen);
+
+    let filter = outer.launch(&inner()).unwrap();
+    let launched = filter.launch(&mechanism).map(|_| ());
+    assert_eq!(launched, Err(stopped.clone()));
+    assert_eq!(filter.privacy_loss(), Epsilon::ZERO);
+
+    // As a machine, too.
+    let nested = outer.launch(&Addressed::new(inner())).unwrap();
+    assert_eq!(
+        nested.ask(Message::Launch(mechanism)),
+        Ok(Reply::NotLaunched(stopped))
+    );
 }
