@@ -608,7 +608,7 @@ fn nothing_prints_the_data() {
     let machine = Filter::concurrent(PureDp, epsilon("1")).start(&secret(), &mut coins.coins());
     let mut machine = machine.unwrap();
     let shown = [
-        format!("{:?}", machine),
+        format!("{machine:?}"),
         format!("{:?}", machine.launch(&hold, &mut coins.coins())),
         format!("{:?}", filter.launch(&hold)),
         format!(

@@ -141,6 +141,8 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> RunningTimeUniform<D, O, R>
     /// # Errors
     ///
     /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
+    // The error is what every compositor gives, and is made on the rare path only.
+    #[allow(clippy::result_large_err)]
     pub fn release<M, A>(&self, mechanism: &M) -> Result<A, LaunchError<EpsilonDelta>>
     where
         M: Mechanism<D, Machine = Released<A>> + Private<ProbabilisticDp, R>,
@@ -149,7 +151,6 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> RunningTimeUniform<D, O, R>
     }
 
     /// The bound on the loss realised so far. Reading it changes nothing.
-    #[must_use]
     pub fn reading(&self) -> Reading {
         self.0.read(|gate| gate.odometer.reading())
     }
