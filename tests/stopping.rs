@@ -40,6 +40,7 @@ use queryables::account::{
 };
 use queryables::compose::{Addressed, Message, Reply, RunningFilterOf, Sequential};
 use queryables::prelude::*;
+use queryables::queryable::Relay;
 use system::{Disagreement, Running, System};
 
 /// How long programs are.
@@ -218,6 +219,56 @@ fn programs_reach_every_way_to_be_stopped() {
         println!("{event}: {times}");
         assert!(times >= least, "{event}: only {times} times");
     }
+}
+
+// A machine of one's own may forget to check; a relay inside does not.
+
+/// Launches on the filter that it lives in, and steps a relay.
+struct Careless {
+    outer: RunningFilterOf<(), PureDp, AddRemove, Sequential>,
+    relay: Relay<Queryable<(), usize>>,
+}
+
+#[derive(Clone)]
+struct StartsCareless(
+    RunningFilterOf<(), PureDp, AddRemove, Sequential>,
+    Queryable<(), usize>,
+);
+
+impl Mechanism<()> for StartsCareless {
+    type Machine = Careless;
+
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Careless, Fault> {
+        Ok(Careless {
+            outer: self.0.clone(),
+            relay: Relay(self.1.clone()),
+        })
+    }
+}
+
+impl Machine for Careless {
+    type Query = ();
+    type Answer = usize;
+
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<usize, Fault> {
+        let later = at(epsilon("0.1"), common::Answer::default());
+        self.outer.release(&later).map_err(|_| Fault::Failed)?;
+        self.relay.step((), coins)
+    }
+}
+
+#[test]
+fn a_relay_asks_nothing_for_a_machine_that_was_stopped() {
+    let other = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let original = other
+        .launch(&at(epsilon("0.1"), common::Count::default()))
+        .unwrap();
+    let outer = launch(&Filter::sequential(PureDp, epsilon("3")), Arc::new(())).unwrap();
+    let careless = StartsCareless(outer.clone(), original.clone());
+    let careless = outer.launch(&at(epsilon("0.1"), careless)).unwrap();
+    assert_eq!(careless.ask(()), Err(AskError::Stopped(Stop::Frozen)));
+    // It was not asked before.
+    assert_eq!(original.ask(()), Ok(1));
 }
 
 // Rules of one's own are code of others too.

@@ -92,8 +92,8 @@ impl System for CheckedBeforeOnly {
 pub struct ContextLost;
 
 impl System for ContextLost {
-    fn inside<T>(coins: &mut Coins<'_>, step: impl FnOnce(&mut Coins<'_>) -> T) -> T {
-        step(&mut Coins::new(coins.source()))
+    fn inside<T>(coins: &mut Coins<'_>, run: impl FnOnce(&mut Coins<'_>) -> T) -> T {
+        run(&mut Coins::new(coins.source()))
     }
 }
 

@@ -35,9 +35,9 @@ pub trait System: Debug + Copy + Send + Sync + 'static {
         handle.ask(query)
     }
 
-    /// Steps a compositor that lives inside a machine.
-    fn inside<T>(coins: &mut Coins<'_>, step: impl FnOnce(&mut Coins<'_>) -> T) -> T {
-        step(coins)
+    /// Starts or steps a compositor that lives inside a machine.
+    fn inside<T>(coins: &mut Coins<'_>, run: impl FnOnce(&mut Coins<'_>) -> T) -> T {
+        run(coins)
     }
 
     /// A mechanism that is about to be launched, and what a double wants to know of its machine.
@@ -313,7 +313,7 @@ where
 
     fn start(&self, rows: &Arc<Rows>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(NestedMachine {
-            machine: self.0.start(rows, coins)?,
+            machine: S::inside(coins, |coins| self.0.start(rows, coins))?,
             children: 0,
             system: PhantomData,
         })
@@ -368,7 +368,8 @@ where
     type Machine = NestedOnceMachine<S, <Addressed<C, Once> as Mechanism<Rows>>::Machine>;
 
     fn start(&self, rows: &Arc<Rows>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        Ok(NestedOnceMachine(self.0.start(rows, coins)?, PhantomData))
+        let machine = S::inside(coins, |coins| self.0.start(rows, coins))?;
+        Ok(NestedOnceMachine(machine, PhantomData))
     }
 }
 
