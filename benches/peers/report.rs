@@ -125,11 +125,6 @@ impl Report {
                 self.throughput("queries by two threads to separate children"),
             ),
             Target::at_least(
-                "two threads on one filter: times one thread's throughput",
-                1.0,
-                self.throughput("launches by two threads on one filter"),
-            ),
-            Target::at_least(
                 "discrete Laplace noise of scale 10: times faster than OpenDP",
                 10.0,
                 self.ratio("discrete Laplace of scale 10", None),
