@@ -27,6 +27,7 @@ use queryables::middle::Clamp;
 use queryables::prelude::*;
 use queryables::privacy::Overflow;
 use queryables::queryable::{Child, Relay};
+use queryables::verify::{Children, Pair, Verifier};
 
 type Sequentially = RunningFilterOf<Vec<u8>, PureDp, AddRemove, Sequential>;
 
@@ -862,4 +863,74 @@ fn a_ticket_below_many_compositors_can_be_printed() {
     }
     let ticket = filter.admit(&Epsilon::ZERO).unwrap();
     assert_eq!(format!("{ticket:?}"), "Ticket { token: StopToken(Ok(())) }");
+}
+
+// ---- A rule that panics hides nothing from the verifier ------------------------------------------------
+
+/// Admits everything, which is a bug, and panics at an absurd loss.
+#[derive(Clone, Debug, Hash)]
+struct Careless(Epsilon);
+
+impl Accounting for Careless {
+    type Children = PureDp;
+    type Whole = PureDp;
+
+    fn children(&self) -> &PureDp {
+        &PureDp
+    }
+
+    fn whole(&self) -> &PureDp {
+        &PureDp
+    }
+}
+
+impl ContinuationRule for Careless {
+    fn limit(&self) -> &Epsilon {
+        &self.0
+    }
+
+    fn spent(&self) -> Epsilon {
+        Epsilon::ZERO
+    }
+
+    fn remaining(&self) -> Epsilon {
+        Epsilon::ZERO
+    }
+
+    fn charge(&self, loss: &Epsilon) -> Result<Self, Exceeded> {
+        assert!(*loss < epsilon("100"));
+        Ok(self.clone())
+    }
+}
+
+impl ValidSequentially for Careless {}
+impl ValidConcurrently for Careless {}
+
+/// Tells the bit, at this loss.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
+struct Tell(u8);
+
+impl Mechanism<bool> for Tell {
+    type Machine = Released<bool>;
+
+    fn start(&self, bit: &Arc<bool>, _: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
+        Ok(Released(**bit))
+    }
+}
+
+impl Private<PureDp, AddRemove> for Tell {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(epsilon(&self.0.to_string()))
+    }
+}
+
+#[test]
+fn a_state_after_a_panic_of_the_rule_is_told_from_one_before() {
+    let rule = Filter::concurrent_with(Careless(Epsilon::ZERO));
+    let filter = Addressed::<_, Tell>::new(rule);
+    let pair = Pair::new(false, true);
+    // The absurd loss first: what comes after it must still be explored.
+    let menu = Children::new(vec![Tell(200), Tell(1)], vec![()]);
+    let verifier = Verifier::by_state(&filter, &pair, menu, 4);
+    assert!(!verifier.check(&PureDp, &Epsilon::ZERO).unwrap().holds());
 }
