@@ -548,7 +548,7 @@ impl ContinuationRule for Shaky {
 }
 
 #[test]
-fn after_a_rule_has_panicked_nothing_is_launched_any_more() {
+fn a_launch_at_which_the_rule_panics_touches_nothing() {
     let rule = Shaky {
         limit: epsilon("1"),
         launches: 0,
