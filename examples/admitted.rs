@@ -14,8 +14,9 @@ use queryables::account::{
     Accumulator, ChildLoss, ContinuationRule, DefaultAccumulator, FixedCount, ThroughRdp,
     ThroughZCdp, compare, nonadaptive,
 };
+use queryables::number::Epsilon;
 use queryables::privacy::convert::gdp;
-use queryables::privacy::{Epsilon, EpsilonDelta, Gdp, Implies, ZCdp};
+use queryables::privacy::{EpsilonDelta, Gdp, Implies, ZCdp};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options: Vec<String> = std::env::args().skip(1).collect();

@@ -15,7 +15,8 @@ use std::io::{self, Write};
 
 use queryables::audit::{Audit, Pair, largest_epsilon};
 use queryables::machine::Script;
-use queryables::privacy::{Delta, Epsilon, PureDp};
+use queryables::number::{Delta, Epsilon};
+use queryables::privacy::PureDp;
 
 const TRIALS: u32 = 8_000;
 

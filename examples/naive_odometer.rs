@@ -8,24 +8,24 @@ use std::error::Error;
 use std::sync::Arc;
 
 use queryables::account::time_uniform::{
-    FilterOdometer, MixtureOdometer, RogersOdometer, Slack, StitchedOdometer,
+    MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer,
 };
 use queryables::compose::TimeUniform;
 use queryables::games::{
     AdaptParamComp, Claim, NaiveAdvanced, StopWhenAhead, probability_of_getting_ahead,
 };
 use queryables::machine::{NotPrivateSeededCoins, interact};
-use queryables::mechanisms::RevealingResponse;
+use queryables::mechanisms::ApproxRandomizedResponse;
 use queryables::prelude::*;
 
 const ROUNDS: u32 = 1000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mechanism = RevealingResponse::new(EpsilonDelta::new("0.1", "0")?);
+    let mechanism = ApproxRandomizedResponse::new(EpsilonDelta::new("0.1", "0")?);
     let delta: Delta = "0.05".parse()?;
     let slack = Slack::pure(delta)?;
     // Σε² after the last round is 10.
-    let filter = FilterOdometer::tightest_at("10".parse()?, slack);
+    let filter = TangentOdometer::tightest_at("10".parse()?, slack);
     let mixture = MixtureOdometer::tightest_at("10".parse()?, slack);
     let stitched = StitchedOdometer::new("0.01".parse()?, slack);
     let rogers = RogersOdometer::new(10_000, delta)?;
@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn row(name: &str, rule: impl Claim + Clone, mechanism: &RevealingResponse) {
+fn row(name: &str, rule: impl Claim + Clone, mechanism: &ApproxRandomizedResponse) {
     println!(
         "{name:<28}{:>16.2}{:>26.2}%",
         shown(rule.clone(), mechanism, ROUNDS as usize),
@@ -84,13 +84,17 @@ fn row(name: &str, rule: impl Claim + Clone, mechanism: &RevealingResponse) {
 }
 
 /// What a rule claims after so many rounds.
-fn shown(mut rule: impl Claim, mechanism: &RevealingResponse, rounds: usize) -> f64 {
+fn shown(mut rule: impl Claim, mechanism: &ApproxRandomizedResponse, rounds: usize) -> f64 {
     (0..rounds).for_each(|_| rule.count(&mechanism.epsilon_delta()));
     rule.claimed()
 }
 
 /// Plays one game; how long it took and what was realised, if the analyst got ahead.
-fn played(rule: impl Claim, mechanism: &RevealingResponse, seed: u64) -> Option<(usize, f64)> {
+fn played(
+    rule: impl Claim,
+    mechanism: &ApproxRandomizedResponse,
+    seed: u64,
+) -> Option<(usize, f64)> {
     let mut adversary = StopWhenAhead::new(rule, vec![*mechanism; ROUNDS as usize]);
     let mut game = AdaptParamComp::new(ROUNDS as usize, false);
     interact(

@@ -15,7 +15,7 @@ use adult::Person;
 use queryables::compose::{Addressed, Message, Reply};
 use queryables::machine::{Coins, Fault};
 use queryables::mechanisms::{NoisyCount, Predicate};
-use queryables::middle::{Cache, Clamp, LimitQueries, Log, Round, Said};
+use queryables::middle::{Cache, Clamp, LimitQueries, Log, LogEvent, Round};
 use queryables::prelude::*;
 
 /// What the filter takes, as a machine.
@@ -57,9 +57,9 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let sink = Arc::clone(&lines);
     let log = Log::new(move |said| {
         let line = match said {
-            Said::Query(age) => format!("      (the clerk is asked for those over {age})"),
-            Said::Answer(count) => format!("      (the clerk says {count})"),
-            Said::Fault(fault) => format!("      (the clerk says nothing: {fault})"),
+            LogEvent::Query(age) => format!("      (the clerk is asked for those over {age})"),
+            LogEvent::Answer(count) => format!("      (the clerk says {count})"),
+            LogEvent::Fault(fault) => format!("      (the clerk says nothing: {fault})"),
         };
         if let Ok(mut lines) = sink.lock() {
             lines.push(line);

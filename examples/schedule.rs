@@ -15,7 +15,8 @@ use std::io::Write;
 use std::time::Instant;
 
 use queryables::account::menu::{Detail, SampledGaussians};
-use queryables::privacy::{EpsilonDelta, Scale};
+use queryables::number::Scale;
+use queryables::privacy::EpsilonDelta;
 
 /// σ, and how many steps have it.
 type Schedule = Vec<(Scale, u64)>;

@@ -13,7 +13,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use queryables::machine::{Coins, CoinsError, Fault, Machine, Mechanism};
-use queryables::privacy::{Epsilon, PureDp};
+use queryables::number::Epsilon;
+use queryables::privacy::PureDp;
 use queryables::verify::{Pair, Verifier};
 
 /// Says which counts are above a threshold.

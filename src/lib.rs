@@ -79,9 +79,12 @@ pub mod machine;
 pub mod mechanisms;
 pub mod middle;
 pub mod noise;
+pub mod number;
 pub mod privacy;
 pub mod queryable;
 mod sync;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "verify")]
 pub mod verify;
 
@@ -92,10 +95,11 @@ pub mod prelude {
     pub use crate::compose::{Filter, LaunchError, Odometer};
     pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released, Stop};
     pub use crate::middle::{Middle, Move, ThroughExt};
+    pub use crate::number::{Delta, Epsilon, Mu, NumberError, Order, Rho};
     pub use crate::privacy::{
-        AddRemove, Additive, ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, Epsilon,
-        EpsilonDelta, Gdp, Measure, Mu, NumberError, Order, Private, ProbabilisticDp, PureDp, Rdp,
-        RdpGrid, Relation, Replace, Restated, Rho, RhoDelta, UnknownLoss, ZCdp,
+        AddRemove, Additive, ApproxDp, ApproxRdp, ApproxZCdp, Distance, EpsilonDelta, Gdp, Measure,
+        Private, ProbabilisticDp, PureDp, Rdp, RdpGrid, Relation, Replace, Restated, RhoDelta,
+        UnknownLoss, ZCdp,
     };
     pub use crate::queryable::{AskError, Queryable, launch};
 }

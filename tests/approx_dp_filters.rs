@@ -10,9 +10,10 @@ use queryables::compose::Refusal;
 use queryables::mechanisms::{
     Attribute, GaussianCount, Lattice, NoisyCount, Predicate, SampledGaussianSum,
 };
+use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::convert::{rdp, zcdp};
-use queryables::privacy::{RdpGrid, Renyi, RestatedAt, Rho, ZCdp};
+use queryables::privacy::{RdpGrid, Renyi, RestatedAt, ZCdp};
 
 #[test]
 fn every_rule_runs_a_concurrent_filter() {

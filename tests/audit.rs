@@ -25,9 +25,10 @@ use queryables::machine::{
     Adversary, CoinSource, Coins, CoinsError, Fault, Machine, Mechanism, Released, Script, View,
 };
 use queryables::mechanisms::{AboveThreshold, GaussianCount, Predicate, RandomizedResponse};
+use queryables::number::{Delta, Epsilon, Rho};
 use queryables::privacy::{
-    AddRemove, ApproxDp, ApproxRdp, ApproxZCdp, Delta, Epsilon, EpsilonDelta, Gdp, Implies,
-    ProbabilisticDp, PureDp, Rdp, RdpGrid, Replace, Rho, ZCdp,
+    AddRemove, ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Gdp, Implies, ProbabilisticDp,
+    PureDp, Rdp, RdpGrid, Replace, ZCdp,
 };
 use queryables::verify::{Rational, Verifier};
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use queryables::audit::{Audit, Pair, largest_epsilon};
 use queryables::machine::{Coins, Fault, Machine, Mechanism, Released, Script, View};
-use queryables::privacy::{Delta, Epsilon};
+use queryables::number::{Delta, Epsilon};
 
 /// A function of the data, the query and a draw below a million.
 struct Leak(fn(u64, u64, u64) -> u64);

@@ -10,18 +10,17 @@ use dashu::base::{Abs, SquareRoot};
 use dashu::integer::{IBig, UBig};
 use dashu::rational::RBig;
 use queryables::account::time_uniform::{
-    FilterOdometer, MixtureOdometer, ParameterError, RogersOdometer, Slack, StitchedOdometer,
+    MixtureOdometer, ParameterError, RogersOdometer, Slack, StitchedOdometer, TangentOdometer,
     TimeUniformOdometer,
 };
 use queryables::account::{
     Accumulator, ContinuationRule, Rogers, ThroughZCdp, Whitehouse, nonadaptive,
 };
+use queryables::number::{Delta, Epsilon, NumberError, Quantity, Unit};
 use queryables::privacy::convert::{self, gdp, rdp, zcdp};
 use queryables::privacy::fdp::asymptotic::{self, Regime};
 use queryables::privacy::fdp::{Direction, FdpError, Profile};
-use queryables::privacy::{
-    Delta, Epsilon, EpsilonDelta, NumberError, Quantity, RhoDelta, Unit, UnknownLoss,
-};
+use queryables::privacy::{EpsilonDelta, RhoDelta, UnknownLoss};
 use serde_json::Value;
 
 /// Operations that nothing here computes yet.
@@ -233,7 +232,7 @@ fn moment(args: &Args, part: impl Fn(asymptotic::Moments) -> f64) -> Result<Vec<
     Ok(vec![Number::Finite(decimal(&format!("{moment:e}"))?)])
 }
 
-fn schedule(args: &Args) -> Result<(Epsilon, queryables::privacy::Mu), Failure> {
+fn schedule(args: &Args) -> Result<(Epsilon, queryables::number::Mu), Failure> {
     let (steps, block) = (args.whole("steps")?, args.whole("block")?);
     let (rate, norm) = (args.get("rate")?, args.get("norm")?);
     Ok(asymptotic::schedule(
@@ -249,8 +248,8 @@ fn slack(args: &Args) -> Result<Slack, Failure> {
     Ok(Slack::pure(args.get("delta_prime")?)?)
 }
 
-fn filter(args: &Args) -> Result<FilterOdometer, Failure> {
-    Ok(FilterOdometer::new(args.get("epsilon")?, slack(args)?)?)
+fn filter(args: &Args) -> Result<TangentOdometer, Failure> {
+    Ok(TangentOdometer::new(args.get("epsilon")?, slack(args)?)?)
 }
 
 /// A bound on the realised loss, or none.

@@ -3,10 +3,10 @@
 use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::machine::Description;
 use queryables::mechanisms::{
-    AboveThreshold, Attribute, ConditionalResponse, ContinualCount, ExponentialMechanism,
-    GaussianContinualCount, GaussianCount, GaussianVectorSum, Lattice, MultiplicativeWeights,
-    NoisyCount, NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, Predicate, QueryAnswerer,
-    RandomizedResponse, RevealingResponse, SampledGaussianSum,
+    AboveThreshold, ApproxRandomizedResponse, Attribute, ConditionalResponse, ContinualCount,
+    ExponentialMechanism, GaussianContinualCount, GaussianCount, GaussianVectorSum, Lattice,
+    MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, Predicate,
+    QueryAnswerer, RandomizedResponse, SampledGaussianSum,
 };
 use queryables::prelude::*;
 use queryables::privacy::RestatedAt;
@@ -144,8 +144,10 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
             "RandomizedResponse(epsilon = 0.5)",
         ),
         (
-            over_a_bit(RevealingResponse::new(EpsilonDelta::new("0.5", "1e-6")?)),
-            "RevealingResponse(epsilon = 0.5, delta = 1e-6)",
+            over_a_bit(ApproxRandomizedResponse::new(EpsilonDelta::new(
+                "0.5", "1e-6",
+            )?)),
+            "ApproxRandomizedResponse(epsilon = 0.5, delta = 1e-6)",
         ),
     ] {
         assert_eq!(found, expected);

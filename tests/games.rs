@@ -6,22 +6,23 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use queryables::account::time_uniform::{
-    FilterOdometer, MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, Variance,
+    MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer, Variance,
 };
 use queryables::account::{Accumulator, RestartedFilters, Sum};
 use queryables::games::{
     AdaptParamComp, Challenge, Claim, NaiveAdvanced, StopWhenAhead, probability_of_getting_ahead,
 };
 use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins, Replay, interact};
-use queryables::mechanisms::{Response, RevealingResponse};
-use queryables::privacy::{Delta, Epsilon, EpsilonDelta, Rdp};
+use queryables::mechanisms::{ApproxRandomizedResponse, Response};
+use queryables::number::{Delta, Epsilon};
+use queryables::privacy::{EpsilonDelta, Rdp};
 
 fn variance(text: &str) -> Variance {
     text.parse().unwrap()
 }
 
-fn response(epsilon: &str) -> RevealingResponse {
-    RevealingResponse::new(EpsilonDelta::new(epsilon, "0").unwrap())
+fn response(epsilon: &str) -> ApproxRandomizedResponse {
+    ApproxRandomizedResponse::new(EpsilonDelta::new(epsilon, "0").unwrap())
 }
 
 /// The time-uniform odometers, tuned for the variance where the games below end.
@@ -30,7 +31,7 @@ fn valid(delta: Delta, at: &str) -> Vec<(&'static str, Box<dyn Clonable>)> {
     vec![
         (
             "filter",
-            Box::new(FilterOdometer::tightest_at(variance(at), slack)),
+            Box::new(TangentOdometer::tightest_at(variance(at), slack)),
         ),
         (
             "mixture",
@@ -93,10 +94,10 @@ fn stopping_early_defeats_the_naive_rule_and_no_other() {
 #[test]
 fn revealing_mechanisms_stay_within_both_slacks() {
     let loss = EpsilonDelta::new("0.1", "1e-4").unwrap();
-    let mechanism = RevealingResponse::new(loss);
+    let mechanism = ApproxRandomizedResponse::new(loss);
     // 100 launches bring 0.01 along.
     let slack = Slack::new("0.05".parse().unwrap(), "0.01".parse().unwrap()).unwrap();
-    let odometer = FilterOdometer::tightest_at(variance("1"), slack);
+    let odometer = TangentOdometer::tightest_at(variance("1"), slack);
     let ahead = probability_of_getting_ahead(odometer.clone(), &mechanism, 100);
     assert!(ahead <= 0.06 && ahead > 0.0099, "{ahead}");
     // The launch after that is over δ'': nothing is claimed any more, and nothing can be lost.
@@ -134,7 +135,7 @@ fn the_naive_rule_holds_at_a_fixed_time() {
 }
 
 /// Each loss a tenth of all before it, squared: Σε² runs from 1e-18 to 1.
-fn growing() -> Vec<RevealingResponse> {
+fn growing() -> Vec<ApproxRandomizedResponse> {
     let (mut schedule, mut squares) = (Vec::new(), 0.0_f64);
     while squares < 1.0 {
         let epsilon = (squares / 10.0).sqrt().max(1e-9);
@@ -185,8 +186,8 @@ fn growing_parameters_defeat_the_naive_rule_and_no_other() {
 /// Feldman and Zrnic, Example 5.1, at order 2: ⊤ in the first round buys a second one.
 ///
 /// Odds 3 : 1 have a Rényi divergence of order 2 of ln(7/3), since 9·(1/4) + (1/9)·(3/4) = 7/3.
-fn second(first: Response) -> (RevealingResponse, Epsilon) {
-    let odds = |truth, lie| RevealingResponse::with_odds(truth, lie, Delta::ZERO).unwrap();
+fn second(first: Response) -> (ApproxRandomizedResponse, Epsilon) {
+    let odds = |truth, lie| ApproxRandomizedResponse::with_odds(truth, lie, Delta::ZERO).unwrap();
     match first {
         Response::Top => (odds(3, 1), ln_7_3()),
         _ => (odds(2, 2), Epsilon::ZERO),
@@ -219,7 +220,7 @@ fn views(
         };
         let odometer = odometer.add(&ln_7_3()).unwrap();
         assert!(odometer.total() <= *threshold);
-        let first = play(RevealingResponse::with_odds(3, 1, Delta::ZERO).unwrap());
+        let first = play(ApproxRandomizedResponse::with_odds(3, 1, Delta::ZERO).unwrap());
         let (mechanism, loss) = second(first);
         let odometer = odometer.add(&loss).unwrap();
         let then = play(mechanism);

@@ -9,7 +9,7 @@ use common::{Ask, Count, Stated, Touches, at, epsilon};
 use queryables::compose::{Addressed, Message, Refusal, Reply};
 use queryables::machine::{CoinSource, Coins, Fault, NotPrivateSeededCoins, Recorder};
 use queryables::middle::{
-    Average, Cache, LimitQueries, Log, MapAnswer, MapQuery, Postprocessed, Round, Said, Split,
+    Average, Cache, LimitQueries, Log, LogEvent, MapAnswer, MapQuery, Postprocessed, Round, Split,
 };
 use queryables::prelude::*;
 use queryables::queryable::Relay;
@@ -62,10 +62,10 @@ fn the_log_of_a_compositor_has_what_the_analyst_sees() {
     let sink = Arc::clone(&lines);
     let log = Log::new(move |said| {
         let line = match said {
-            Said::Query(Message::Launch(_)) => "launch".to_string(),
-            Said::Query(message) => format!("{message:?}"),
-            Said::Answer(reply) => format!("{reply:?}"),
-            Said::Fault(fault) => format!("{fault:?}"),
+            LogEvent::Query(Message::Launch(_)) => "launch".to_string(),
+            LogEvent::Query(message) => format!("{message:?}"),
+            LogEvent::Answer(reply) => format!("{reply:?}"),
+            LogEvent::Fault(fault) => format!("{fault:?}"),
         };
         sink.lock().unwrap().push(line);
     });

@@ -5,9 +5,9 @@
 //! crate.
 
 use queryables::mechanisms::{
-    AboveThreshold, Attribute, ContinualCount, ExponentialMechanism, GaussianContinualCount,
-    GaussianCount, GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount, NoisyHistogram,
-    NoisyMax, NoisyRealSum, NoisySum, Predicate, RandomizedResponse, RevealingResponse,
+    AboveThreshold, ApproxRandomizedResponse, Attribute, ContinualCount, ExponentialMechanism,
+    GaussianContinualCount, GaussianCount, GaussianVectorSum, Lattice, MultiplicativeWeights,
+    NoisyCount, NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, Predicate, RandomizedResponse,
     SampledGaussianSum,
 };
 use queryables::prelude::*;
@@ -358,7 +358,11 @@ fn the_exponential_mechanism() {
 #[test]
 fn a_response_that_reveals() {
     let without = EpsilonDelta::new("1", "0").unwrap();
-    row!(RevealingResponse::new(without), AddRemove, TWO_DATASETS);
+    row!(
+        ApproxRandomizedResponse::new(without),
+        AddRemove,
+        TWO_DATASETS
+    );
     let unknown = Unknown("this measure has no loss where δ > 0");
     let pair = Is([&[1.0, 1e-6], &[1.0, 1e-6]]);
     let cells = [
@@ -373,7 +377,7 @@ fn a_response_that_reveals() {
         unknown,
     ];
     let revealing = EpsilonDelta::new("1", "1e-6").unwrap();
-    row!(RevealingResponse::new(revealing), Replace, cells);
+    row!(ApproxRandomizedResponse::new(revealing), Replace, cells);
 }
 
 /// A pure mechanism is launched as it is, and charged at what the measure says.

@@ -10,9 +10,9 @@ use queryables::machine::{
     CoinSource, Coins, Fault, Machine, Mechanism, Metered, NotPrivateSeededCoins, Script, interact,
     truncated_view,
 };
+use queryables::number::{Delta, Epsilon};
 use queryables::privacy::{
-    AddRemove, ApproxDp, Delta, Epsilon, EpsilonDelta, Private, PureDp, Rdp, RdpGrid, UnknownLoss,
-    ZCdp,
+    AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, Rdp, RdpGrid, UnknownLoss, ZCdp,
 };
 use queryables::verify::{Children, Pair, Rational, Truncated, Verifier};
 use verify_support::*;

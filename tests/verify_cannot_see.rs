@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use queryables::machine::{
-    CoinSource, Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, NotPrivateSeededCoins,
-    Released, StateKey, Support,
+    ClosedForm, CoinSource, Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism,
+    NotPrivateSeededCoins, Released, StateKey,
 };
 use queryables::privacy::PureDp;
 use queryables::verify::{Completeness, Menu, Pair, Rational, Value, Verifier};
@@ -189,8 +189,8 @@ impl Law for Loaded {
     fn sample(&self, _: &mut dyn CoinSource) -> Result<i128, CoinsError> {
         Ok(0)
     }
-    fn support(&self) -> Support {
-        Support::Weights(vec![1, 1])
+    fn closed_form(&self) -> ClosedForm {
+        ClosedForm::Weights(vec![1, 1])
     }
 }
 

@@ -13,9 +13,8 @@ use queryables::compose::{
 };
 use queryables::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, Released, StateKey};
 use queryables::middle::{Middle, Move, ThroughExt};
-use queryables::privacy::{
-    AddRemove, Epsilon, Private, PureDp, Rdp, Restated, Rho, UnknownLoss, ZCdp,
-};
+use queryables::number::{Epsilon, Rho};
+use queryables::privacy::{AddRemove, Private, PureDp, Rdp, Restated, UnknownLoss, ZCdp};
 use queryables::queryable::AskError;
 use queryables::verify::{ByRound, Children, Pair, Rational, Verifier, Worst};
 use verify_support::*;

@@ -7,11 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use queryables::machine::{
-    CoinSource, Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, Ratio, Released,
-    StateKey,
+    CoinSource, Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, Released, StateKey,
 };
 use queryables::noise::Logistic;
-use queryables::privacy::{ApproxDp, Epsilon, EpsilonDelta, Private, PureDp, Rdp, RdpGrid};
+use queryables::number::Epsilon;
+use queryables::number::Ratio;
+use queryables::privacy::{ApproxDp, EpsilonDelta, Private, PureDp, Rdp, RdpGrid};
 use queryables::verify::{
     ByTranscript, Completeness, Distribution, Divergences, Interval, Pair, Rational, Value,
     Verifier, renyi_divergence,

@@ -6,14 +6,15 @@ mod verify_support;
 use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::{Addressed, Filter};
 use queryables::mechanisms::{
-    AboveThreshold, Attribute, ConditionalResponse, ContinualCount, ExponentialMechanism,
-    GaussianCount, GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount, NoisyHistogram,
-    NoisyMax, NoisySum, Predicate, Priced, QueryAnswerer, RandomizedResponse, RevealingResponse,
-    SampledGaussianSum,
+    AboveThreshold, ApproxRandomizedResponse, Attribute, ConditionalResponse, ContinualCount,
+    ExponentialMechanism, GaussianCount, GaussianVectorSum, Lattice, MultiplicativeWeights,
+    NoisyCount, NoisyHistogram, NoisyMax, NoisySum, Predicate, Priced, QueryAnswerer,
+    RandomizedResponse, SampledGaussianSum,
 };
 use queryables::middle::ThroughExt;
+use queryables::number::Epsilon;
 use queryables::privacy::convert::gdp;
-use queryables::privacy::{AddRemove, ApproxDp, Epsilon, EpsilonDelta, PureDp, Replace};
+use queryables::privacy::{AddRemove, ApproxDp, EpsilonDelta, PureDp, Replace};
 use queryables::verify::{Children, Completeness, Pair, Rational, Verifier};
 use verify_support::*;
 
@@ -133,7 +134,7 @@ fn epsilon_delta(epsilon: &str, delta: &str) -> EpsilonDelta {
 
 #[test]
 fn a_revealing_response_has_its_delta_and_no_less() {
-    let respond = RevealingResponse::with_odds(3, 1, "0.25".parse().unwrap()).unwrap();
+    let respond = ApproxRandomizedResponse::with_odds(3, 1, "0.25".parse().unwrap()).unwrap();
     let pair = Pair::new(false, true);
     let verifier = Verifier::new(&respond, &pair, vec![()], 1);
     // Odds of 3 to 1, revealed or not: 4/16 + (9/16 - 3/16) apart.

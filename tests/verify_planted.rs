@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use filter::{Bug, COST, Home, Kid, Query, Reply};
 use queryables::machine::{CoinSource, Coins, Fault, Machine, Mechanism};
-use queryables::privacy::{Epsilon, PureDp};
+use queryables::number::Epsilon;
+use queryables::privacy::PureDp;
 use queryables::verify::{Pair, Rational, Truncated, Value, Verdict, Verifier};
 use threshold::AboveThreshold;
 use verify_support::*;

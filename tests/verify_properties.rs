@@ -15,7 +15,8 @@ use queryables::machine::{
     CoinSource, Coins, Fault, Machine, Mechanism, Metered, NotPrivateSeededCoins, Released, Script,
 };
 use queryables::middle::{MapAnswer, ThroughExt};
-use queryables::privacy::{AddRemove, Epsilon, Private, PureDp, UnknownLoss};
+use queryables::number::Epsilon;
+use queryables::privacy::{AddRemove, Private, PureDp, UnknownLoss};
 use queryables::verify::strategies::{
     FiniteMechanism, Reactive, adversaries, conversations, deltas, epsilon_deltas, epsilons,
     finite_mechanisms, neighbours, replaced,

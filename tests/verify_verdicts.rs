@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use queryables::machine::{
     CoinSource, Coins, CoinsError, Fault, Law, Machine, Mechanism, Metered, Released, Script,
 };
-use queryables::privacy::{Epsilon, Rdp};
+use queryables::number::Epsilon;
+use queryables::privacy::Rdp;
 use queryables::verify::{
     Direction, Divergences, Pair, Rational, Truncated, Value, Verifier, VerifyError, views,
 };

@@ -20,8 +20,9 @@ use std::time::Duration;
 
 use criterion::Criterion;
 use opendp::traits::samplers::{sample_discrete_gaussian, sample_discrete_laplace};
-use queryables::machine::{CoinSource, Law, Ratio, SystemCoins};
+use queryables::machine::{CoinSource, Law, SystemCoins};
 use queryables::noise::{DiscreteGaussian, DiscreteLaplace, RoundedGaussian};
+use queryables::number::Ratio;
 use queryables::queryable::Queryable;
 
 use fleet::Fleet;

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use queryables::machine::{Coins, Fault, Machine, Mechanism, Ratio};
+use queryables::machine::{Coins, Fault, Machine, Mechanism};
 use queryables::noise::DiscreteLaplace;
+use queryables::number::Ratio;
 
 /// A version, for counts that change by at most one.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 use super::{Exceeded, RuleError};
+use crate::number::{Delta, Epsilon, Interval, U256};
+use crate::privacy::EpsilonDelta;
 use crate::privacy::convert::log_inverse;
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Square};
 
 /// What the (ε, δ) rules with a threshold have in common: costs add up to at most the threshold,
 /// and the δ of children to at most what the slack δ′ leaves of δ.
@@ -92,7 +93,7 @@ pub(super) trait Cost: Copy + Default + Ord {
     fn minus(self, other: Self) -> Self;
 }
 
-impl Cost for Square {
+impl Cost for U256 {
     #[inline]
     fn plus(self, other: Self) -> Option<Self> {
         self.checked_add(other)

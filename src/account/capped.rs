@@ -106,7 +106,8 @@ mod tests {
     use super::*;
     use crate::account::DefaultAccumulator;
     use crate::account::Sum;
-    use crate::privacy::{ApproxDp, Epsilon, EpsilonDelta, Gdp, Overflow, PureDp, RdpGrid};
+    use crate::number::Epsilon;
+    use crate::privacy::{ApproxDp, EpsilonDelta, Gdp, Overflow, PureDp, RdpGrid};
 
     #[test]
     fn what_is_refused_is_over_the_limit_or_cannot_be_held() {

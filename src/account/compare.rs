@@ -3,8 +3,9 @@ use super::{
     Accounting, Accumulator, Capped, ContinuationRule, Exceeded, FixedCount, Repeats, Rogers,
     RuleError, Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
 };
+use crate::number::Delta;
 use crate::privacy::CallsBack;
-use crate::privacy::{ApproxDp, Delta, EpsilonDelta};
+use crate::privacy::{ApproxDp, EpsilonDelta};
 
 /// Any of the (ε, δ) rules here, chosen in advance.
 ///
@@ -309,8 +310,8 @@ pub(super) fn largest(holds: impl Fn(u64) -> bool) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::oracle::sizes;
-    use crate::privacy::{Epsilon, units};
+    use crate::number::{Epsilon, units};
+    use crate::tests::oracle::sizes;
     use proptest::prelude::*;
 
     fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {

@@ -6,8 +6,9 @@ use super::{
     Accounting, ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially,
     nonadaptive,
 };
+use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::convert::{either, log_inverse};
-use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval};
+use crate::privacy::{ApproxDp, EpsilonDelta};
 
 /// At most K launches, each within (ε₀, δ₀): the whole is within (ε, δ) by the optimal composition
 /// bound of Kairouz, Oh and Viswanath.
@@ -237,7 +238,7 @@ impl ValidConcurrently for FixedCount {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::oracle::{quantity, real, whole};
+    use crate::tests::oracle::{quantity, real, whole};
 
     fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
         EpsilonDelta::new(epsilon, delta).unwrap()

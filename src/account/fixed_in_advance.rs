@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use super::menu::{MenuError, composed_deltas};
 use super::{Accounting, ContinuationRule, Exceeded, ValidConcurrently, ValidSequentially};
-use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta};
+use crate::number::{Delta, Epsilon};
+use crate::privacy::{ApproxDp, EpsilonDelta};
 
 /// Losses fixed before the first launch; each launch pops the next one. The whole costs their tight
 /// composition, not their sum.
@@ -155,7 +156,7 @@ impl ValidConcurrently for FixedInAdvance {}
 mod tests {
     use super::*;
     use crate::account::nonadaptive::tight_delta;
-    use crate::privacy::oracle::{quantity, real};
+    use crate::tests::oracle::{quantity, real};
 
     fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
         EpsilonDelta::new(epsilon, delta).unwrap()

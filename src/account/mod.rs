@@ -77,7 +77,8 @@ use std::fmt::Debug;
 
 use thiserror::Error;
 
-use crate::privacy::{Delta, Measure, Overflow, UnknownLoss};
+use crate::number::Delta;
+use crate::privacy::{Measure, Overflow, UnknownLoss};
 
 /// What a child loses, in the measure that children are asked for.
 pub type ChildLoss<T> = <<T as Accounting>::Children as Measure>::Loss;
@@ -265,9 +266,10 @@ pub trait DefaultAccumulator: Measure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::{Epsilon, Mu, Rho};
     use crate::privacy::{
-        ApproxDp, ApproxRdp, ApproxZCdp, Epsilon, EpsilonDelta, Gdp, Mu, ProbabilisticDp, PureDp,
-        Rdp, RdpGrid, Rho, RhoDelta, ZCdp,
+        ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Gdp, ProbabilisticDp, PureDp, Rdp, RdpGrid,
+        RhoDelta, ZCdp,
     };
     use proptest::prelude::*;
 

@@ -7,8 +7,9 @@
 //! once kε (e^ε − 1)/(e^ε + 1) is replaced by the ½Σε² that is never less (Whitehouse et al. Thm 2):
 //! that is [`ThroughZCdp::simple`](super::ThroughZCdp::simple).
 
+use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::convert::{log_inverse, loss_up, probability_up};
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, UnknownLoss};
+use crate::privacy::{EpsilonDelta, UnknownLoss};
 
 /// Advanced composition: `√(2k ln(1/δ′)) ε + kε (e^ε − 1)/(e^ε + 1)` for k launches of ε, rounded up
 /// (Whitehouse et al. eq. 2, after Dwork, Rothblum and Vadhan).
@@ -207,10 +208,11 @@ pub fn tight_launches(each: Epsilon, budget: EpsilonDelta) -> Result<u64, Unknow
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::oracle::{
+    use crate::number::units;
+    use crate::privacy::convert;
+    use crate::tests::oracle::{
         Real, deltas, epsilons, exp, is_just_above, ln, quantity, real, sizes, sqrt, whole,
     };
-    use crate::privacy::{convert, units};
     use proptest::prelude::*;
 
     /// The sum over all numbers of lies, as printed.

@@ -2,7 +2,8 @@ use crate::privacy::CallsBack;
 use thiserror::Error;
 
 use super::{Accounting, Accumulator, ValidConcurrently, ValidSequentially};
-use crate::privacy::{Epsilon, Overflow, Rdp, UnknownLoss};
+use crate::number::Epsilon;
+use crate::privacy::{Overflow, Rdp, UnknownLoss};
 
 /// Rényi filters of one size Δ, one after the other: the total is Δ for each that was opened.
 ///

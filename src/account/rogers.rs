@@ -1,9 +1,10 @@
 use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
+use crate::number::{Delta, Epsilon, Interval, U256, Unit, units};
 use crate::privacy::CallsBack;
 use crate::privacy::convert::log_inverse;
 use crate::privacy::convert::search::most;
-use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Square, Unit, units};
+use crate::privacy::{ApproxDp, EpsilonDelta};
 
 /// The first advanced (ε, δ) filter: go on while `Σδ ≤ δ/2` and
 /// `Σ ε_i(e^{ε_i} − 1)/2 + √(2 (Σε² + ε²/c) (1 + ½ ln(cΣε²/ε² + 1)) ln(2/δ)) ≤ ε`, with
@@ -38,7 +39,7 @@ pub struct Rogers {
     offset: Interval,
     /// `ln(2/δ)`.
     log: Interval,
-    squares: Square,
+    squares: U256,
     /// `Σ ε_i(e^{ε_i} − 1)/2`, each rounded up and then added exactly: any order gives the same.
     drift: Epsilon,
     deltas: Delta,
@@ -62,7 +63,7 @@ impl Rogers {
             limit,
             offset: Interval::from(limit.epsilon).square() / c,
             log: log + Interval::TWO.ln(),
-            squares: Square::default(),
+            squares: U256::default(),
             drift: Epsilon::ZERO,
             deltas: Delta::ZERO,
         })
@@ -74,12 +75,12 @@ impl Rogers {
         let (mut drift, mut squares) = (self.drift, self.squares);
         for epsilon in launches {
             drift = drift.checked_add(drift_of(epsilon)?)?;
-            squares = squares.checked_add(Square::of(epsilon))?;
+            squares = squares.checked_add(U256::of(epsilon))?;
         }
         self.bound_at(drift, squares)
     }
 
-    fn bound_at(&self, drift: Epsilon, squares: Square) -> Option<Epsilon> {
+    fn bound_at(&self, drift: Epsilon, squares: U256) -> Option<Epsilon> {
         let squares = Interval::squares(squares, 27);
         let half = Interval::ONE / Interval::TWO;
         let spread = Interval::ONE + half * (squares / self.offset).ln_1p();
@@ -88,10 +89,10 @@ impl Rogers {
     }
 
     /// The sums after so many launches, and the bound.
-    fn after(&self, epsilon: Epsilon, times: u64) -> Option<(Epsilon, Square, Epsilon)> {
+    fn after(&self, epsilon: Epsilon, times: u64) -> Option<(Epsilon, U256, Epsilon)> {
         let drift = drift_of(epsilon)?.checked_mul(times)?;
         let drift = self.drift.checked_add(drift)?;
-        let squares = Square::of(epsilon).checked_mul(u128::from(times))?;
+        let squares = U256::of(epsilon).checked_mul(u128::from(times))?;
         let squares = self.squares.checked_add(squares)?;
         let bound = self.bound_at(drift, squares)?;
         Some((drift, squares, bound))
@@ -132,7 +133,7 @@ impl ContinuationRule for Rogers {
     }
 
     fn spent(&self) -> EpsilonDelta {
-        let epsilon = if self.squares == Square::default() {
+        let epsilon = if self.squares == U256::default() {
             Epsilon::ZERO
         } else {
             self.bound_after([]).unwrap_or(self.limit.epsilon)
@@ -195,7 +196,7 @@ impl ValidConcurrently for Rogers {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::oracle::{deltas, epsilons, exp, is_just_above, ln, quantity, real, sqrt};
+    use crate::tests::oracle::{deltas, epsilons, exp, is_just_above, ln, quantity, real, sqrt};
     use proptest::prelude::*;
 
     fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {

@@ -1,6 +1,7 @@
 use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
+use crate::number::{Mu, U256};
 use crate::privacy::CallsBack;
-use crate::privacy::{Gdp, Mu, Overflow, Square};
+use crate::privacy::{Gdp, Overflow};
 
 /// Gaussian losses add up as squares: `G(μ₁, …, μ_k) = √(μ₁² + … + μ_k²)`.
 ///
@@ -25,7 +26,7 @@ use crate::privacy::{Gdp, Mu, Overflow, Square};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[must_use = "`add` gives the next total and changes nothing"]
 pub struct RootSumSquares {
-    squares: Square,
+    squares: U256,
 }
 
 impl Accounting for RootSumSquares {
@@ -45,9 +46,9 @@ impl Accounting for RootSumSquares {
 
 impl Accumulator for RootSumSquares {
     fn add(&self, loss: &Mu) -> Result<Self, Overflow> {
-        let squares = self.squares.checked_add(Square::of(*loss));
+        let squares = self.squares.checked_add(U256::of(*loss));
         // The root must be held too.
-        let squares = squares.filter(|squares| *squares <= Square::of(Mu::LARGEST));
+        let squares = squares.filter(|squares| *squares <= U256::of(Mu::LARGEST));
         squares.map(|squares| Self { squares }).ok_or(Overflow)
     }
 
@@ -59,11 +60,11 @@ impl Accumulator for RootSumSquares {
     }
 
     fn is_within(&self, limit: &Mu) -> bool {
-        self.squares <= Square::of(*limit)
+        self.squares <= U256::of(*limit)
     }
 
     fn headroom(&self, limit: &Mu) -> Mu {
-        Square::of(*limit)
+        U256::of(*limit)
             .checked_sub(self.squares)
             .and_then(|left| Mu::from_units(left.root_down()).ok())
             .unwrap_or_default()

@@ -2,13 +2,12 @@
 //! 256 bits over the same losses, and within 1e-9 of it.
 
 use super::{Accumulator, ContinuationRule, Rogers, Sum, ThroughRdp, ThroughZCdp, Whitehouse};
-use crate::privacy::oracle::{
+use crate::number::{Delta, Epsilon, Interval, Order, Rho, units};
+use crate::privacy::{ApproxDp, EpsilonDelta, RdpGrid};
+use crate::tests::oracle::{
     Real, at_least_zero, better_epsilon, deltas, epsilon_of, epsilons, exp, float,
     is_above_given_terms, is_just_above, ln, orders, quantity, randomized_response, real,
     simple_epsilon, sizes, sqrt,
-};
-use crate::privacy::{
-    ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Order, RdpGrid, Rho, units,
 };
 use proptest::prelude::*;
 

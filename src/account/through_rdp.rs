@@ -4,12 +4,10 @@ use std::fmt::Debug;
 use super::budget::{Budget, checked_slack};
 use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
+use crate::number::{Delta, Epsilon, Interval, Order, Unit, units};
 use crate::privacy::convert::search::{lowest, most};
 use crate::privacy::convert::{curves, rdp};
-use crate::privacy::{
-    ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Measure, Order, RdpCurve, RdpGrid, Unit,
-    units,
-};
+use crate::privacy::{ApproxDp, EpsilonDelta, Measure, RdpCurve, RdpGrid};
 
 /// The (ε, δ) filter through Rényi privacy of one order α: go on while `Στ ≤ τ*` and
 /// `δ′ + Σδ ≤ δ`, where τ is what a child costs at that order and τ* the largest Rényi loss of that
@@ -349,7 +347,7 @@ impl<C: RdpChildren> ValidConcurrently for ThroughRdp<C> {}
 mod tests {
     use super::*;
     use crate::privacy::Renyi;
-    use crate::privacy::oracle::{
+    use crate::tests::oracle::{
         at_least_zero, deltas, epsilon_of, float, ln, orders, quantity, real,
     };
     use proptest::prelude::*;

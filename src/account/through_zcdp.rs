@@ -2,11 +2,10 @@ use super::budget::{Budget, checked_slack};
 use super::whitehouse::{simple_epsilon, simple_threshold};
 use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
+use crate::number::{Delta, Epsilon, Interval, Rho, U256, Unit, units};
 use crate::privacy::CallsBack;
 use crate::privacy::convert::zcdp;
-use crate::privacy::{
-    ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Measure, Rho, Square, Unit, ZCdp, units,
-};
+use crate::privacy::{ApproxDp, EpsilonDelta, Measure, ZCdp};
 
 /// The (ε, δ) filter through zCDP: go on while `Σρ ≤ ρ*` and `δ′ + Σδ ≤ δ`, where ρ* is the
 /// largest ρ for which ρ-zCDP implies (ε, δ′)-DP.
@@ -56,7 +55,7 @@ pub struct ThroughZCdp<C = ApproxDp> {
     log: Interval,
     conversion: Conversion,
     /// In Σε², which is twice Σρ.
-    budget: Budget<Square>,
+    budget: Budget<U256>,
 }
 
 /// From ρ to ε.
@@ -150,7 +149,7 @@ impl<C> ThroughZCdp<C> {
         })
     }
 
-    fn with(&self, budget: Budget<Square>) -> Self
+    fn with(&self, budget: Budget<U256>) -> Self
     where
         C: Clone,
     {
@@ -161,7 +160,7 @@ impl<C> ThroughZCdp<C> {
         }
     }
 
-    fn epsilon(&self, squares: Square) -> Option<Epsilon> {
+    fn epsilon(&self, squares: U256) -> Option<Epsilon> {
         match self.conversion {
             Conversion::Simple => simple_epsilon(squares, self.log),
             Conversion::Tight => {
@@ -178,18 +177,18 @@ impl<C> ThroughZCdp<C> {
 )]
 pub(crate) trait ZCdpChildren: Measure {
     /// Twice ρ, in the units of Σε², and δ.
-    fn cost(loss: &Self::Loss) -> Option<(Square, Delta)>;
+    fn cost(loss: &Self::Loss) -> Option<(U256, Delta)>;
 
     /// The largest loss that costs no more, rounded down.
-    fn largest(squares: Square, delta: Delta) -> Self::Loss;
+    fn largest(squares: U256, delta: Delta) -> Self::Loss;
 }
 
 impl ZCdpChildren for ApproxDp {
-    fn cost(loss: &EpsilonDelta) -> Option<(Square, Delta)> {
-        Some((Square::of(loss.epsilon), loss.delta))
+    fn cost(loss: &EpsilonDelta) -> Option<(U256, Delta)> {
+        Some((U256::of(loss.epsilon), loss.delta))
     }
 
-    fn largest(squares: Square, delta: Delta) -> EpsilonDelta {
+    fn largest(squares: U256, delta: Delta) -> EpsilonDelta {
         EpsilonDelta {
             epsilon: Epsilon::from_units(squares.root_down()).unwrap_or(Epsilon::LARGEST),
             delta,
@@ -201,15 +200,17 @@ impl ZCdpChildren for ApproxDp {
 const RHO: u128 = 2 * 10_u128.pow(<units::Rho as Unit>::DECIMALS);
 
 impl ZCdpChildren for ZCdp {
-    fn cost(loss: &Rho) -> Option<(Square, Delta)> {
-        let squares = Square::whole(loss.units()).checked_mul(RHO);
+    fn cost(loss: &Rho) -> Option<(U256, Delta)> {
+        let squares = U256::whole(loss.units()).checked_mul(RHO);
         squares.map(|squares| (squares, Delta::ZERO))
     }
 
-    fn largest(squares: Square, _: Delta) -> Rho {
-        // ρ* is not much more than the limit's ε, so the quotient fits.
-        let (units, _) = squares.divided_by(RHO);
-        Rho::from_units(units).unwrap_or(Rho::LARGEST)
+    fn largest(squares: U256, _: Delta) -> Rho {
+        let (units, _) = squares.div_rem(RHO);
+        units
+            .to_u128()
+            .and_then(|units| Rho::from_units(units).ok())
+            .unwrap_or(Rho::LARGEST)
     }
 }
 
@@ -260,7 +261,7 @@ impl<C: ZCdpChildren> ValidConcurrently for ThroughZCdp<C> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::oracle::{
+    use crate::tests::oracle::{
         Real, better_epsilon, deltas, epsilons, quantity, real, simple_epsilon, squares,
     };
     use proptest::prelude::*;

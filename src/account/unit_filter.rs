@@ -2,7 +2,8 @@ use super::Exceeded;
 use super::compare::largest;
 use super::menu::MenuError;
 use super::nonadaptive::tight_delta;
-use crate::privacy::{Delta, Epsilon, EpsilonDelta};
+use crate::number::{Delta, Epsilon};
+use crate::privacy::EpsilonDelta;
 
 /// The powers of one base function: how private n launches of one mechanism are together, if their
 /// number is fixed.
@@ -137,8 +138,8 @@ impl UnitFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::{Interval, Mu};
     use crate::privacy::convert::gdp;
-    use crate::privacy::{Interval, Mu};
 
     #[test]
     fn gaussians_are_the_gdp_filter() {

@@ -1,7 +1,8 @@
 use super::{Accounting, Accumulator, RuleError, ValidConcurrently, ValidSequentially};
+use crate::number::{Delta, Epsilon, Interval, U256};
 use crate::privacy::CallsBack;
 use crate::privacy::convert::{log_inverse, zcdp};
-use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Overflow, Square};
+use crate::privacy::{ApproxDp, EpsilonDelta, Overflow};
 
 /// The (ε, δ) accumulator without loss: after launches of (ε₁, δ₁), …, (ε_k, δ_k) the total is
 /// `(√(2 ln(1/δ′) Σε²) + ½Σε², δ′ + Σδ)`.
@@ -37,7 +38,7 @@ use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta, Interval, Overflow,
 pub struct Whitehouse {
     slack: Delta,
     log: Interval,
-    squares: Square,
+    squares: U256,
     deltas: Delta,
 }
 
@@ -51,32 +52,32 @@ impl Whitehouse {
         Ok(Self {
             slack,
             log: log_inverse(slack).map_err(|_| RuleError::NoSlack)?,
-            squares: Square::default(),
+            squares: U256::default(),
             deltas: Delta::ZERO,
         })
     }
 
     /// The largest Σε² for which the bound is at most ε, rounded down.
-    fn threshold(&self, epsilon: Epsilon) -> Square {
+    fn threshold(&self, epsilon: Epsilon) -> U256 {
         simple_threshold(epsilon, self.log)
     }
 }
 
 /// `√(2 ln(1/δ′) y) + y/2 ≤ ε` just if `y/2 ≤ (√(ln(1/δ′) + ε) − √ln(1/δ′))²`.
-pub(super) fn simple_threshold(epsilon: Epsilon, log: Interval) -> Square {
+pub(super) fn simple_threshold(epsilon: Epsilon, log: Interval) -> U256 {
     let rho = zcdp::simple_budget(epsilon.into(), log);
     (Interval::TWO * rho).squares_down(27)
 }
 
 /// `√(2 ln(1/δ′) y) + y/2`, rounded up.
-pub(super) fn simple_epsilon(squares: Square, log: Interval) -> Option<Epsilon> {
+pub(super) fn simple_epsilon(squares: U256, log: Interval) -> Option<Epsilon> {
     let squares = Interval::squares(squares, 27);
     ((Interval::TWO * log * squares).sqrt() + squares / Interval::TWO).up()
 }
 
 /// The square of 4·10⁵: the bound is then near 8·10¹⁰ for every δ′, and can be held.
-fn most_squares() -> Square {
-    Square::of_units(400_000 * 10_u128.pow(27))
+fn most_squares() -> U256 {
+    U256::of_units(400_000 * 10_u128.pow(27))
 }
 
 impl Accounting for Whitehouse {
@@ -96,7 +97,7 @@ impl Accounting for Whitehouse {
 
 impl Accumulator for Whitehouse {
     fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
-        let squares = self.squares.checked_add(Square::of(loss.epsilon));
+        let squares = self.squares.checked_add(U256::of(loss.epsilon));
         let squares = squares.filter(|squares| *squares <= most_squares());
         Ok(Self {
             squares: squares.ok_or(Overflow)?,
@@ -106,7 +107,7 @@ impl Accumulator for Whitehouse {
     }
 
     fn total(&self) -> EpsilonDelta {
-        let epsilon = if self.squares == Square::default() {
+        let epsilon = if self.squares == U256::default() {
             Some(Epsilon::ZERO)
         } else {
             simple_epsilon(self.squares, self.log)
@@ -137,7 +138,7 @@ impl Accumulator for Whitehouse {
         let threshold = self.threshold(limit.epsilon).min(most_squares());
         let units = threshold
             .checked_sub(self.squares)
-            .map_or(0, Square::root_down);
+            .map_or(0, U256::root_down);
         EpsilonDelta {
             epsilon: Epsilon::from_units(units).unwrap_or(limit.epsilon),
             delta: limit

@@ -11,7 +11,7 @@
 
 use std::f64::consts::PI;
 
-use crate::privacy::Interval;
+use crate::number::Interval;
 
 /// A number that the probability of an event is at least, which happened so often.
 pub(super) fn at_least(hits: u32, trials: u32, failure: Interval) -> f64 {
@@ -132,8 +132,8 @@ fn stirling_error(number: u32) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::Delta;
-    use crate::privacy::oracle::{self, Real};
+    use crate::number::Delta;
+    use crate::tests::oracle::{self, Real};
     use dashu::integer::{IBig, UBig};
     use dashu::rational::RBig;
 

@@ -4,9 +4,10 @@ use std::fmt;
 
 use super::Finding;
 use super::finding::{short_down, short_up};
+use crate::number::{Delta, Epsilon, Mu, Rho};
 use crate::privacy::{
-    ApproxDp, ApproxRdp, ApproxZCdp, Delta, Epsilon, EpsilonDelta, Gdp, Measure, Mu,
-    ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Rho, RhoDelta, UnknownLoss, ZCdp, convert,
+    ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Gdp, Measure, ProbabilisticDp, PureDp, Rdp,
+    RdpCurve, RdpGrid, RhoDelta, UnknownLoss, ZCdp, convert,
 };
 
 /// A measure whose losses say something about (ε, δ), by which they can be refuted.

@@ -173,7 +173,7 @@ fn add(one: Counts, other: Counts) -> Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::Delta;
+    use crate::number::Delta;
 
     /// Labels that were seen so often on each dataset, in this order.
     fn ranking(seen: &[(char, Counts)]) -> Ranking<char> {

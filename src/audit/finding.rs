@@ -5,7 +5,7 @@ use std::fmt;
 use super::AuditError;
 use super::binomial::{at_least, at_most};
 use crate::machine::Direction;
-use crate::privacy::{Delta, Epsilon, Interval};
+use crate::number::{Delta, Epsilon, Interval};
 
 /// An event that is more likely on one dataset than on the other, with what that says about
 /// privacy.
@@ -116,7 +116,7 @@ pub(super) fn short_up(epsilon: Epsilon) -> Epsilon {
 ///
 /// ```
 /// use queryables::audit::largest_epsilon;
-/// use queryables::privacy::Delta;
+/// use queryables::number::Delta;
 ///
 /// let failure = "1e-9".parse()?;
 /// assert!(largest_epsilon(10_000, failure, Delta::ZERO)? < "6.2".parse()?);
@@ -216,7 +216,7 @@ fn epsilon(likely: f64, unlikely: f64, delta: Delta) -> Epsilon {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::oracle;
+    use crate::tests::oracle;
 
     fn delta(text: &str) -> Delta {
         text.parse().unwrap()

@@ -12,7 +12,7 @@ use crate::machine::{
     Adversary, CoinSource, CoinsError, Direction, Machine, Mechanism, NotPrivateSeededCoins, Pair,
     SystemCoins, View, view_of,
 };
-use crate::privacy::Delta;
+use crate::number::Delta;
 
 /// A mechanism, two datasets and an adversary, to be run against each other many times.
 ///

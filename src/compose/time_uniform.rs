@@ -191,7 +191,7 @@ impl<D: ?Sized, O: TimeUniformOdometer, R> IntoHandle
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::time_uniform::{FilterOdometer, Slack};
+    use crate::account::time_uniform::{Slack, TangentOdometer};
     use crate::launch;
     use crate::privacy::{Replace, UnknownLoss};
 
@@ -216,12 +216,12 @@ mod tests {
         }
     }
 
-    fn accountant() -> FilterOdometer {
+    fn accountant() -> TangentOdometer {
         let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
-        FilterOdometer::new("1".parse().unwrap(), slack).unwrap()
+        TangentOdometer::new("1".parse().unwrap(), slack).unwrap()
     }
 
-    fn start(data: &[u8]) -> RunningTimeUniform<[u8], FilterOdometer, Replace> {
+    fn start(data: &[u8]) -> RunningTimeUniform<[u8], TangentOdometer, Replace> {
         let odometer = TimeUniform::noninteractive(accountant()).under(Replace);
         launch(&odometer, Arc::from(data)).unwrap()
     }

@@ -1,5 +1,6 @@
 use crate::account::time_uniform::TimeUniformOdometer;
-use crate::privacy::{Delta, EpsilonDelta, Interval};
+use crate::number::{Delta, Interval};
+use crate::privacy::EpsilonDelta;
 
 /// A rule that claims to bound the realised loss by what the parameters so far imply: the COMP of
 /// Rogers et al. 3.1, valid or not.

@@ -31,12 +31,12 @@ pub struct Challenge<M, D> {
 /// ```
 /// use queryables::games::{AdaptParamComp, Challenge};
 /// use queryables::machine::{interact, NotPrivateSeededCoins, Script};
-/// use queryables::mechanisms::RevealingResponse;
+/// use queryables::mechanisms::ApproxRandomizedResponse;
 /// use std::sync::Arc;
 ///
 /// let round = Challenge {
 ///     pair: [Arc::new(false), Arc::new(true)],
-///     mechanism: RevealingResponse::with_odds(3, 1, "0".parse()?)?,
+///     mechanism: ApproxRandomizedResponse::with_odds(3, 1, "0".parse()?)?,
 /// };
 /// let mut game = AdaptParamComp::new(2, false);
 /// interact(
@@ -190,25 +190,25 @@ mod tests {
     use super::*;
     use crate::machine::CoinSource;
     use crate::machine::{NotPrivateSeededCoins, Replay};
-    use crate::mechanisms::{Response, RevealingResponse};
+    use crate::mechanisms::{ApproxRandomizedResponse, Response};
     use crate::privacy::Replace;
     use std::collections::HashMap;
     use std::num::NonZeroU64;
 
-    type Bits = Challenge<RevealingResponse, bool>;
+    type Bits = Challenge<ApproxRandomizedResponse, bool>;
 
-    fn odds(truth: u64, lie: u64) -> RevealingResponse {
-        RevealingResponse::with_odds(truth, lie, "0".parse().unwrap()).unwrap()
+    fn odds(truth: u64, lie: u64) -> ApproxRandomizedResponse {
+        ApproxRandomizedResponse::with_odds(truth, lie, "0".parse().unwrap()).unwrap()
     }
 
-    fn round(mechanism: RevealingResponse) -> Bits {
+    fn round(mechanism: ApproxRandomizedResponse) -> Bits {
         Challenge {
             pair: [Arc::new(false), Arc::new(true)],
             mechanism,
         }
     }
 
-    fn swapped(mechanism: RevealingResponse) -> Bits {
+    fn swapped(mechanism: ApproxRandomizedResponse) -> Bits {
         let Challenge {
             pair: [zero, one],
             mechanism,

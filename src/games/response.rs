@@ -1,23 +1,23 @@
 use super::Likelihood;
-use crate::mechanisms::{Response, RevealingResponse};
-use crate::privacy::Interval;
+use crate::mechanisms::{ApproxRandomizedResponse, Response};
+use crate::number::Interval;
 
 /// ε, the logarithm of the odds: what ⊤ and ⊥ realise.
-pub(super) fn log_odds(mechanism: &RevealingResponse) -> f64 {
+pub(super) fn log_odds(mechanism: &ApproxRandomizedResponse) -> f64 {
     Interval::from(mechanism.epsilon_delta().epsilon).middle()
 }
 
 /// The probability of the truth, if the bit is not revealed.
-pub(super) fn honesty(mechanism: &RevealingResponse) -> f64 {
+pub(super) fn honesty(mechanism: &ApproxRandomizedResponse) -> f64 {
     1.0 / (1.0 + (-log_odds(mechanism)).exp())
 }
 
 /// The probability that the bit is revealed.
-pub(super) fn revelation(mechanism: &RevealingResponse) -> f64 {
+pub(super) fn revelation(mechanism: &ApproxRandomizedResponse) -> f64 {
     Interval::from(mechanism.epsilon_delta().delta).middle()
 }
 
-impl Likelihood<bool> for RevealingResponse {
+impl Likelihood<bool> for ApproxRandomizedResponse {
     type Answer = Response;
 
     fn log_ratio(&self, zero: &bool, one: &bool, answer: &Response) -> f64 {
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn answers_realise_the_odds() {
-        let mechanism = RevealingResponse::with_odds(3, 1, "0.25".parse().unwrap()).unwrap();
+        let mechanism = ApproxRandomizedResponse::with_odds(3, 1, "0.25".parse().unwrap()).unwrap();
         let ln_3 = 3_f64.ln();
         for (answer, loss) in [
             (Response::Zero, f64::INFINITY),

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::response::{honesty, log_odds, revelation};
 use super::{Challenge, Claim, Likelihood};
 use crate::machine::{Adversary, CoinSource, CoinsError, Fault};
-use crate::mechanisms::{Response, RevealingResponse};
+use crate::mechanisms::{ApproxRandomizedResponse, Response};
 
 /// The adversary of Rogers et al. 6.1: plays randomized response round by round and stops as soon
 /// as the realised loss exceeds the claim.
@@ -15,12 +15,12 @@ use crate::mechanisms::{Response, RevealingResponse};
 pub struct StopWhenAhead<C, I> {
     rule: C,
     schedule: I,
-    last: Option<RevealingResponse>,
+    last: Option<ApproxRandomizedResponse>,
     loss: f64,
     ahead: bool,
 }
 
-impl<C: Claim, I: Iterator<Item = RevealingResponse>> StopWhenAhead<C, I> {
+impl<C: Claim, I: Iterator<Item = ApproxRandomizedResponse>> StopWhenAhead<C, I> {
     /// Plays the mechanisms of the schedule against what `rule` claims.
     pub fn new(rule: C, schedule: impl IntoIterator<IntoIter = I>) -> Self {
         Self {
@@ -42,9 +42,9 @@ impl<C: Claim, I: Iterator<Item = RevealingResponse>> StopWhenAhead<C, I> {
 impl<C, I> Adversary for StopWhenAhead<C, I>
 where
     C: Claim,
-    I: Iterator<Item = RevealingResponse>,
+    I: Iterator<Item = ApproxRandomizedResponse>,
 {
-    type Query = Challenge<RevealingResponse, bool>;
+    type Query = Challenge<ApproxRandomizedResponse, bool>;
     type Answer = Response;
 
     fn ask(
@@ -77,16 +77,16 @@ where
 ///
 /// ```
 /// use queryables::games::{NaiveAdvanced, probability_of_getting_ahead};
-/// use queryables::mechanisms::RevealingResponse;
+/// use queryables::mechanisms::ApproxRandomizedResponse;
 ///
-/// let mechanism = RevealingResponse::with_odds(11, 10, "0".parse()?)?;
+/// let mechanism = ApproxRandomizedResponse::with_odds(11, 10, "0".parse()?)?;
 /// let naive = NaiveAdvanced::new("0.01".parse()?);
 /// assert!(probability_of_getting_ahead(naive, &mechanism, 1000) > 0.02);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn probability_of_getting_ahead(
     mut rule: impl Claim,
-    mechanism: &RevealingResponse,
+    mechanism: &ApproxRandomizedResponse,
     rounds: u32,
 ) -> f64 {
     let (step, reveals) = (log_odds(mechanism), revelation(mechanism));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn probability(claim: f64, delta: &str, rounds: u32) -> f64 {
-        let mechanism = RevealingResponse::with_odds(3, 1, delta.parse().unwrap()).unwrap();
+        let mechanism = ApproxRandomizedResponse::with_odds(3, 1, delta.parse().unwrap()).unwrap();
         probability_of_getting_ahead(Constant(claim), &mechanism, rounds)
     }
 

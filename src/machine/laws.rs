@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use super::source::total_weight;
-use super::{CoinSource, CoinsError, Law, Support};
+use super::{ClosedForm, CoinSource, CoinsError, Law};
 
 /// 1 with odds `numerator / denominator`, otherwise 0.
 ///
@@ -41,8 +41,8 @@ impl Law for Bernoulli {
         ))
     }
 
-    fn support(&self) -> Support {
-        Support::Weights(vec![
+    fn closed_form(&self) -> ClosedForm {
+        ClosedForm::Weights(vec![
             self.denominator.get() - self.numerator,
             self.numerator,
         ])
@@ -80,8 +80,8 @@ impl Law for Weighted {
         Ok(coins.weighted(&self.weights)? as i128)
     }
 
-    fn support(&self) -> Support {
-        Support::Weights(self.weights.clone())
+    fn closed_form(&self) -> ClosedForm {
+        ClosedForm::Weights(self.weights.clone())
     }
 }
 
@@ -89,7 +89,7 @@ impl Law for Weighted {
 mod tests {
     use super::*;
     use crate::machine::Replay;
-    use crate::noise::bracket::{assert_fits, first_ten};
+    use crate::tests::bracket::{assert_fits, first_ten};
 
     /// Follows the sampler over every uniform draw below `total` and counts the outcomes.
     fn outcomes(law: &dyn Law, total: u64) -> Vec<u64> {
@@ -106,9 +106,12 @@ mod tests {
     #[test]
     fn samplers_have_the_odds_that_they_say() {
         let third = Bernoulli::new(1, 3).unwrap();
-        assert_eq!(Support::Weights(outcomes(&third, 3)), third.support());
+        assert_eq!(
+            ClosedForm::Weights(outcomes(&third, 3)),
+            third.closed_form()
+        );
         let law = Weighted::new(vec![3, 0, 2, 1]).unwrap();
-        assert_eq!(Support::Weights(outcomes(&law, 6)), law.support());
+        assert_eq!(ClosedForm::Weights(outcomes(&law, 6)), law.closed_form());
     }
 
     #[test]

@@ -5,13 +5,14 @@ use std::num::NonZeroU64;
 
 use thiserror::Error;
 
-use super::{Coins, Ratio};
+use super::Coins;
+use crate::number::Ratio;
 
 /// A source of random choices, each with an exactly known law.
 ///
 /// There is one primitive, a uniform draw; everything else is made of it. Sources that explore
 /// instead of drawing can override [`weighted`](CoinSource::weighted) and implement
-/// [`draw`](CoinSource::draw) by branching over the law's [`Support`], which needs fewer branches than
+/// [`draw`](CoinSource::draw) by branching over the law's [`ClosedForm`], which needs fewer branches than
 /// following the sampler.
 ///
 /// | source | for |
@@ -105,7 +106,7 @@ impl<C: CoinSource + ?Sized> CoinSource for &mut C {
 /// A distribution on the integers whose probabilities are known exactly.
 ///
 /// A law knows how to draw from itself with simpler draws ([`sample`](Law::sample)), and says
-/// what its probabilities are ([`support`](Law::support)), for sources that enumerate.
+/// what its probabilities are ([`closed_form`](Law::closed_form)), for sources that enumerate.
 ///
 /// [`Bernoulli`](super::Bernoulli) and [`Weighted`](super::Weighted) are examples.
 pub trait Law: Debug {
@@ -117,8 +118,8 @@ pub trait Law: Debug {
     fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError>;
 
     /// The probabilities, as far as they can be written down.
-    fn support(&self) -> Support {
-        Support::FollowSampler
+    fn closed_form(&self) -> ClosedForm {
+        ClosedForm::FollowSampler
     }
 }
 
@@ -128,7 +129,7 @@ pub trait Law: Debug {
 /// that what is clamped has a probability below `e^-100000000`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Support {
+pub enum ClosedForm {
     /// Outcome `i` has odds proportional to the `i`-th weight.
     Weights(Vec<u64>),
     /// 1 with probability `e^-exponent`, otherwise 0.

@@ -5,10 +5,12 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{MechanismError, Predicate, SparseVector, over, shown, states};
-use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, Ratio, StateKey};
+use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::noise::DiscreteLaplace;
+use crate::number::Epsilon;
+use crate::number::Ratio;
 use crate::privacy::facts::Pure;
-use crate::privacy::{AddRemove, Epsilon, Relation, Replace};
+use crate::privacy::{AddRemove, Relation, Replace};
 
 /// Answers whether the count of a predicate is above a threshold, for as many predicates as one
 /// likes, until it has said yes a given number of times.
@@ -154,11 +156,15 @@ impl<Row, R: CountingRelation> AboveThreshold<Row, R> {
 }
 
 impl<D: AsRef<[Row]> + ?Sized, Row, R: Relation> Mechanism<D> for AboveThreshold<Row, R> {
-    type Machine = Search<D, Row>;
+    type Machine = AboveThresholdMachine<D, Row>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Search<D, Row>, Fault> {
+    fn start(
+        &self,
+        data: &Arc<D>,
+        coins: &mut Coins<'_>,
+    ) -> Result<AboveThresholdMachine<D, Row>, Fault> {
         let noise = coins.draw(&self.threshold_noise)?;
-        Ok(Search {
+        Ok(AboveThresholdMachine {
             data: Arc::clone(data),
             threshold: noise.saturating_add(self.threshold.into()),
             count_noise: self.count_noise,
@@ -198,7 +204,7 @@ impl<Row, R> Clone for AboveThreshold<Row, R> {
 
 /// A running [`AboveThreshold`]: it is asked [`Predicate`]s, and after the last hit every query is
 /// [`Fault::Exhausted`].
-pub struct Search<D: ?Sized, Row> {
+pub struct AboveThresholdMachine<D: ?Sized, Row> {
     data: Arc<D>,
     threshold: i128,
     count_noise: DiscreteLaplace,
@@ -206,7 +212,7 @@ pub struct Search<D: ?Sized, Row> {
     row: PhantomData<fn(&Row)>,
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row> Search<D, Row> {
+impl<D: AsRef<[Row]> + ?Sized, Row> AboveThresholdMachine<D, Row> {
     /// The count, if it looks large. It must not leave the mechanism as it is.
     pub(super) fn hit(
         &mut self,
@@ -237,7 +243,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Search<D, Row> {
     }
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row> Machine for Search<D, Row> {
+impl<D: AsRef<[Row]> + ?Sized, Row> Machine for AboveThresholdMachine<D, Row> {
     type Query = Predicate<Row>;
     type Answer = bool;
 
@@ -246,17 +252,17 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Machine for Search<D, Row> {
     }
 }
 
-impl<D: Inspect + ?Sized, Row> Inspect for Search<D, Row> {
+impl<D: Inspect + ?Sized, Row> Inspect for AboveThresholdMachine<D, Row> {
     fn inspect(&self, key: &mut StateKey) {
         key.write(&*self.data);
         key.write(&(self.threshold, &self.count_noise, self.hits_left));
     }
 }
 
-impl<D: ?Sized, Row> fmt::Debug for Search<D, Row> {
+impl<D: ?Sized, Row> fmt::Debug for AboveThresholdMachine<D, Row> {
     /// Neither the data nor the noisy threshold.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Search")
+        f.debug_struct("AboveThresholdMachine")
             .field("hits_left", &self.hits_left)
             .finish_non_exhaustive()
     }
@@ -277,9 +283,9 @@ fn cube_root(number: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{CoinSource, Law, NotPrivateSeededCoins, Support};
-    use crate::mechanisms::exact::{answers, rows_of, violation};
+    use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
     use crate::privacy::{Private, PureDp};
+    use crate::tests::exact::{answers, rows_of, violation};
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()
@@ -331,7 +337,7 @@ mod tests {
     struct Unshaken(AboveThreshold<u8>);
 
     impl Mechanism<Vec<u8>> for Unshaken {
-        type Machine = Search<Vec<u8>, u8>;
+        type Machine = AboveThresholdMachine<Vec<u8>, u8>;
 
         fn start(
             &self,
@@ -375,18 +381,21 @@ mod tests {
         assert_eq!(ask(2), Ok(true));
         assert_eq!(ask(2), Err(Fault::Exhausted));
         assert_eq!(ask(3), Err(Fault::Exhausted));
-        assert_eq!(format!("{machine:?}"), "Search { hits_left: 0, .. }");
+        assert_eq!(
+            format!("{machine:?}"),
+            "AboveThresholdMachine { hits_left: 0, .. }"
+        );
     }
 
     #[test]
     fn the_loss_is_shared_out_whole() {
         let scales = |search: &AboveThreshold<u8, Replace>| {
             [
-                search.threshold_noise.support(),
-                search.count_noise.support(),
+                search.threshold_noise.closed_form(),
+                search.count_noise.closed_form(),
             ]
         };
-        let laplace = |numerator, denominator| Support::DiscreteLaplace {
+        let laplace = |numerator, denominator| ClosedForm::DiscreteLaplace {
             scale: Ratio::new(numerator, denominator).unwrap(),
         };
         // (2·4)^(2/3) = 4: a fifth for the threshold.

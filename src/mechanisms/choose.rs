@@ -4,10 +4,12 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{CountingRelation, MechanismError, Predicate, over, shown, states};
-use crate::machine::{Coins, Description, Fault, Mechanism, Ratio, Released};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::{DiscreteLaplace, ExponentialChoice};
+use crate::number::Epsilon;
+use crate::number::Ratio;
 use crate::privacy::facts::{BoundedRange, Pure};
-use crate::privacy::{AddRemove, Epsilon, Relation};
+use crate::privacy::{AddRemove, Relation};
 
 /// The index of the predicate with the largest count, after noise was added to each: report noisy
 /// max.
@@ -220,8 +222,8 @@ fn listed<Row>(candidates: &[Predicate<Row>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mechanisms::exact::{answers, rows_of, violation};
     use crate::privacy::{Distance, Private, PureDp, Rdp, Replace, ZCdp};
+    use crate::tests::exact::{answers, rows_of, violation};
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::RevealingResponse;
-use super::revealing_response::Response;
+use super::ApproxRandomizedResponse;
+use super::approx_randomized_response::Response;
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
@@ -44,7 +44,7 @@ use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, Unkno
 ///
 /// # Guarantee
 ///
-/// The rule's limit, under every neighbouring relation: each answer is a [`RevealingResponse`], and
+/// The rule's limit, under every neighbouring relation: each answer is a [`ApproxRandomizedResponse`], and
 /// they are launched in a non-interactive [`Filter`] with this rule.
 pub struct ConditionalResponse<F, Z, R = AddRemove> {
     filter: Filter<F, R, NonInteractive>,
@@ -77,10 +77,10 @@ impl<F, Z, R> ConditionalResponse<F, Z, R> {
 }
 
 impl<F: ContinuationRule, Z, R: Relation> Mechanism<bool> for ConditionalResponse<F, Z, R> {
-    type Machine = Responder<F, Z, R>;
+    type Machine = ConditionalResponseMachine<F, Z, R>;
 
     fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        Ok(Responder {
+        Ok(ConditionalResponseMachine {
             filter: self.filter.start(data, coins)?,
             parameters: Arc::clone(&self.parameters),
         })
@@ -121,21 +121,21 @@ impl<F: fmt::Debug, Z, R: Relation> fmt::Debug for ConditionalResponse<F, Z, R> 
 
 /// A running [`ConditionalResponse`]: it is asked with what was seen, and answers with a
 /// [`Response`], or with the reason why there is none.
-pub struct Responder<F: ContinuationRule, Z, R> {
+pub struct ConditionalResponseMachine<F: ContinuationRule, Z, R> {
     filter: FilterMachine<bool, F, R, NonInteractive>,
     parameters: Parameters<Z>,
 }
 
-impl<F: ContinuationRule, Z, R: Relation> Machine for Responder<F, Z, R>
+impl<F: ContinuationRule, Z, R: Relation> Machine for ConditionalResponseMachine<F, Z, R>
 where
-    RevealingResponse: Private<F::Children, R>,
+    ApproxRandomizedResponse: Private<F::Children, R>,
 {
     type Query = Z;
     type Answer = Result<Response, LaunchError<ChildLoss<F>, WholeLoss<F>>>;
 
     fn step(&mut self, seen: Z, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let parameters = coins.guarded(|_| Ok((self.parameters)(&seen)))?;
-        let response = RevealingResponse::new(parameters);
+        let response = ApproxRandomizedResponse::new(parameters);
         match self.filter.release(&response, coins) {
             Err(LaunchError::Failed) => Err(Fault::Failed),
             answer => Ok(answer),
@@ -143,10 +143,10 @@ where
     }
 }
 
-impl<F: ContinuationRule, Z, R> fmt::Debug for Responder<F, Z, R> {
+impl<F: ContinuationRule, Z, R> fmt::Debug for ConditionalResponseMachine<F, Z, R> {
     /// Nothing of what is inside.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Responder")
+        f.write_str("ConditionalResponseMachine")
     }
 }
 
@@ -157,8 +157,9 @@ mod tests {
     use crate::compose::Refusal;
     use crate::machine::CoinSource;
     use crate::machine::{NotPrivateSeededCoins, Replay};
-    use crate::noise::enumerate::{Enumeration, enumerate};
-    use crate::privacy::{ApproxDp, Delta, Epsilon, PureDp, Replace};
+    use crate::number::{Delta, Epsilon};
+    use crate::privacy::{ApproxDp, PureDp, Replace};
+    use crate::tests::enumerate::{Enumeration, enumerate};
     use dashu::rational::RBig;
 
     fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {

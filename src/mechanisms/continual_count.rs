@@ -5,12 +5,13 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
-use super::tree::{Counter, StreamingRelation};
+use super::tree::{ContinualCountMachine, StreamingRelation};
 use super::{Attribute, MechanismError, over, shown, states};
 use crate::machine::{Coins, Description, Fault, Law, Mechanism};
 use crate::noise::{DiscreteLaplace, RoundedGaussian};
+use crate::number::{Epsilon, Mu, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
-use crate::privacy::{AddRemove, Epsilon, Mu, Relation, Rho};
+use crate::privacy::{AddRemove, Relation};
 
 /// How many rows arrived before a time, for as many times as one likes: the binary-tree counter of
 /// Dwork, Naor, Pitassi and Rothblum 2010 and Chan, Shi and Song 2011, with discrete Laplace noise.
@@ -203,10 +204,10 @@ impl<Row> Times<Row> {
             .with("horizon", self.horizon)
     }
 
-    fn start<N: Law>(&self, rows: &[Row], noise: N) -> Counter<N> {
+    fn start<N: Law>(&self, rows: &[Row], noise: N) -> ContinualCountMachine<N> {
         let times = rows.iter().filter_map(|row| self.attribute.read(row)?);
         // Times beyond the horizon are never asked for.
-        Counter::new(times.collect(), self.horizon, noise)
+        ContinualCountMachine::new(times.collect(), self.horizon, noise)
     }
 }
 
@@ -214,9 +215,9 @@ impl<Row> Times<Row> {
 macro_rules! continual_count {
     ($Count:ident, $Noise:ident, |$count:ident| $noise:expr) => {
         impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for $Count<Row, R> {
-            type Machine = Counter<$Noise>;
+            type Machine = ContinualCountMachine<$Noise>;
 
-            fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<Counter<$Noise>, Fault> {
+            fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<ContinualCountMachine<$Noise>, Fault> {
                 let $count = self;
                 Ok(self.times.start((**data).as_ref(), $noise))
             }
@@ -268,9 +269,10 @@ states!(
 mod tests {
     use super::*;
     use crate::machine::CoinSource;
-    use crate::machine::{Machine, NotPrivateSeededCoins, Ratio, Support};
-    use crate::mechanisms::exact::{answers, violation};
+    use crate::machine::{ClosedForm, Machine, NotPrivateSeededCoins};
+    use crate::number::Ratio;
     use crate::privacy::{Private, PureDp, Rdp, Replace, ZCdp};
+    use crate::tests::exact::{answers, violation};
 
     /// A row of t arrives at time t; 99 has no time, and 98 cannot be read.
     fn time() -> Attribute<u8, Option<u64>> {
@@ -372,22 +374,30 @@ mod tests {
             ask(101),
             Err(Fault::InvalidQuery("the time is beyond the horizon"))
         );
-        assert_eq!(format!("{machine:?}"), "Counter { horizon: 100, .. }");
+        assert_eq!(
+            format!("{machine:?}"),
+            "ContinualCountMachine { horizon: 100, .. }"
+        );
     }
 
     #[test]
     fn noise_follows_from_the_loss_and_the_horizon() {
         let scale = |numerator, denominator| Ratio::new(numerator, denominator).unwrap();
-        let support = |horizon| laplace(Replace, horizon, "0.5").unwrap().noise.support();
-        let laplace = |scale| Support::DiscreteLaplace { scale };
-        assert_eq!(support(1), laplace(scale(2, 1)));
-        assert_eq!(support(5), laplace(scale(8, 1)));
+        let closed_form = |horizon| {
+            laplace(Replace, horizon, "0.5")
+                .unwrap()
+                .noise
+                .closed_form()
+        };
+        let laplace = |scale| ClosedForm::DiscreteLaplace { scale };
+        assert_eq!(closed_form(1), laplace(scale(2, 1)));
+        assert_eq!(closed_form(5), laplace(scale(8, 1)));
         let rho = "0.15".parse().unwrap();
         let gaussian = GaussianContinualCount::new(AddRemove, time(), 7, rho).unwrap();
         let variance = scale(10, 1);
         assert_eq!(
-            gaussian.gaussian.noise.support(),
-            Support::RoundedGaussian { variance }
+            gaussian.gaussian.noise.closed_form(),
+            ClosedForm::RoundedGaussian { variance }
         );
     }
 

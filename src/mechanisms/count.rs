@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
 use super::{CountingRelation, MechanismError, Predicate, clamped, over, shown, states};
-use crate::machine::{Coins, Description, Fault, Mechanism, Ratio, Released};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
+use crate::number::Ratio;
+use crate::number::{Epsilon, Mu, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
-use crate::privacy::{Epsilon, Mu, Rho};
 
 /// The number of rows that satisfy a predicate, plus discrete Laplace noise of scale 1/ε.
 ///
@@ -193,9 +194,9 @@ states!(
 mod tests {
     use super::*;
     use crate::machine::CoinSource;
-    use crate::machine::{Law, NotPrivateSeededCoins, Support};
-    use crate::mechanisms::exact::{answers, rows_of, violation};
+    use crate::machine::{ClosedForm, Law, NotPrivateSeededCoins};
     use crate::privacy::{AddRemove, Distance, Gdp, Private, Rdp, RdpGrid, Replace, ZCdp};
+    use crate::tests::exact::{answers, rows_of, violation};
 
     fn noisy(epsilon: &str) -> Result<NoisyCount<u8>, MechanismError> {
         NoisyCount::new(rows_of(1), epsilon.parse().unwrap())
@@ -267,11 +268,11 @@ mod tests {
     #[test]
     fn noise_follows_from_the_loss() {
         let scale = Ratio::new(20, 3).unwrap();
-        let noise = noisy("0.15").unwrap().noise.support();
-        assert_eq!(noise, Support::DiscreteLaplace { scale });
+        let noise = noisy("0.15").unwrap().noise.closed_form();
+        assert_eq!(noise, ClosedForm::DiscreteLaplace { scale });
         let variance = Ratio::new(10, 3).unwrap();
-        let noise = gaussian("0.15").unwrap().gaussian.noise.support();
-        assert_eq!(noise, Support::RoundedGaussian { variance });
+        let noise = gaussian("0.15").unwrap().gaussian.noise.closed_form();
+        assert_eq!(noise, ClosedForm::RoundedGaussian { variance });
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Gaussian noise that a loss pays for.
 
 use super::{MechanismError, over};
-use crate::machine::{Description, Ratio};
+use crate::machine::Description;
 use crate::noise::RoundedGaussian;
+use crate::number::Ratio;
+use crate::number::{Mu, Rho};
 use crate::privacy::facts::Gaussian;
-use crate::privacy::{Mu, Rho};
 
 /// Noise for answers that change by at most Δ, and the loss that it was made for.
 ///

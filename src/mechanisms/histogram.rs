@@ -5,10 +5,12 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use super::{Attribute, CountingRelation, MechanismError, clamped, over, shown, states};
-use crate::machine::{Coins, Description, Fault, Mechanism, Ratio, Released};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
+use crate::number::Epsilon;
+use crate::number::Ratio;
 use crate::privacy::facts::Laplace;
-use crate::privacy::{AddRemove, Epsilon, Relation};
+use crate::privacy::{AddRemove, Relation};
 
 /// The number of rows in each of several bins, each with discrete Laplace noise of its own.
 ///
@@ -118,8 +120,8 @@ impl<Row, R> Clone for NoisyHistogram<Row, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mechanisms::exact::{answers, violation};
     use crate::privacy::{Private, Rdp, Replace};
+    use crate::tests::exact::{answers, violation};
 
     fn histogram<R: CountingRelation>(
         relation: R,

@@ -1,6 +1,6 @@
 //! Logarithms of odds, rounded up.
 
-use crate::privacy::Epsilon;
+use crate::number::Epsilon;
 
 /// Numbers here are multiples of 2^-BITS. The largest logarithm, 64 ln 2 < 2^5.5, times the 5^27
 /// < 2^62.8 of a conversion to decimals, then has fewer than 127 bits.

@@ -16,7 +16,7 @@
 //! | [`NoisyMax`] | which of several counts is the largest | ε | [`Pure`] |
 //! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] |
 //! | [`RandomizedResponse`] | one bit | ε | [`Pure`] |
-//! | [`RevealingResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] |
+//! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] |
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – |
 //! | [`ContinualCount`] | how many rows there are so far, at every time | ε | [`Laplace`] |
 //! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] |
@@ -43,13 +43,12 @@
 //! Data are rows: anything that is `AsRef<[Row]>`, a `Vec<Row>` or a `[Row]` for instance.
 
 mod above_threshold;
+mod approx_randomized_response;
 mod attribute;
 mod choose;
 mod conditional_response;
 mod continual_count;
 mod count;
-#[cfg(test)]
-mod exact;
 mod gaussian;
 mod histogram;
 mod lattice;
@@ -58,7 +57,6 @@ mod multiplicative_weights;
 mod query_answerer;
 mod randomized_response;
 mod real_sum;
-mod revealing_response;
 mod sampled_sum;
 mod sparse_vector;
 mod sum;
@@ -66,34 +64,34 @@ mod tree;
 mod vector_sum;
 mod weights;
 
-pub use above_threshold::{AboveThreshold, CountingRelation, Search};
+pub use above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
+pub use approx_randomized_response::{ApproxRandomizedResponse, Response};
 pub use attribute::{Attribute, Predicate};
 pub use choose::{ExponentialMechanism, NoisyMax};
-pub use conditional_response::{ConditionalResponse, Responder};
+pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
 pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
 pub use histogram::NoisyHistogram;
 pub use lattice::Lattice;
 pub use multiplicative_weights::{GapSearch, MultiplicativeWeights};
-pub use query_answerer::{Answerer, Priced, Pricing, QueryAnswerer};
+pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;
 pub use real_sum::NoisyRealSum;
-pub use revealing_response::{Response, RevealingResponse};
 pub use sampled_sum::SampledGaussianSum;
-pub use sparse_vector::{CountingSearch, SparseVector};
+pub use sparse_vector::{SparseVector, SparseVectorMachine};
 pub use sum::{NoisySum, SummingRelation};
-pub use tree::{Counter, StreamingRelation};
+pub use tree::{ContinualCountMachine, StreamingRelation};
 pub use vector_sum::GaussianVectorSum;
 pub use weights::{Gap, Weights};
 
-use crate::machine::Ratio;
 use crate::noise::NoiseError;
+use crate::number::Ratio;
+use crate::number::{Quantity, Unit};
 #[cfg(doc)]
 use crate::privacy::{
     Prices, RestatedAt,
     facts::{BoundedRange, Curve, Gaussian, Laplace, Probabilistic, Pure},
 };
-use crate::privacy::{Quantity, Unit};
 
 use thiserror::Error;
 

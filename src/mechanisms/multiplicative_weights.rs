@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, CountingRelation};
 use super::weights::{Gap, Side, Weights};
-use super::{CountingSearch, MechanismError, SparseVector, shown, states};
+use super::{MechanismError, SparseVector, SparseVectorMachine, shown, states};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::middle::Postprocessed;
+use crate::number::Epsilon;
+use crate::privacy::Replace;
 use crate::privacy::facts::Pure;
-use crate::privacy::{Epsilon, Replace};
 
 /// Private multiplicative weights (Hardt and Rothblum 2010): answers counting queries from a public
 /// guess of the data, and pays only where the guess is wrong.
@@ -149,7 +150,7 @@ impl<Row> Clone for MultiplicativeWeights<Row> {
 /// A running sparse vector that is asked about [`Gap`]s: the noisy count, where the gap looks
 /// large.
 #[derive(Debug)]
-pub struct GapSearch<D: ?Sized, Row>(CountingSearch<D, Row>);
+pub struct GapSearch<D: ?Sized, Row>(SparseVectorMachine<D, Row>);
 
 impl<D: AsRef<[Row]> + ?Sized, Row> Machine for GapSearch<D, Row> {
     type Query = Gap<Row>;
@@ -172,8 +173,8 @@ mod tests {
     use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
     use crate::mechanisms::Predicate;
-    use crate::mechanisms::exact::{answers, rows_of, violation};
     use crate::privacy::{AddRemove, Private, PureDp, Relation};
+    use crate::tests::exact::{answers, rows_of, violation};
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()

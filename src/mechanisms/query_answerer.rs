@@ -8,9 +8,9 @@ use super::{GaussianCount, MechanismError, NoisyCount, Predicate};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Released};
+use crate::number::{Epsilon, Rho};
 use crate::privacy::{
-    AddRemove, ApproxDp, Distance, Epsilon, Measure, Private, PureDp, Relation, Rho, UnknownLoss,
-    ZCdp,
+    AddRemove, ApproxDp, Distance, Measure, Private, PureDp, Relation, UnknownLoss, ZCdp,
 };
 
 /// Answers counting queries, each at a price that comes with it, until its own budget is spent.
@@ -173,10 +173,10 @@ where
     F: ContinuationRule,
     R: Relation,
 {
-    type Machine = Answerer<D, F, Row, R>;
+    type Machine = QueryAnswererMachine<D, F, Row, R>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        Ok(Answerer {
+        Ok(QueryAnswererMachine {
             filter: self.filter.start(data, coins)?,
             row: PhantomData,
         })
@@ -217,12 +217,12 @@ impl<F: fmt::Debug, Row, R: Relation> fmt::Debug for QueryAnswerer<F, Row, R> {
 
 /// A running [`QueryAnswerer`]: it is asked [`Priced`] predicates, and answers with a noisy count,
 /// or with the reason why there is none.
-pub struct Answerer<D: ?Sized, F: ContinuationRule, Row, R> {
+pub struct QueryAnswererMachine<D: ?Sized, F: ContinuationRule, Row, R> {
     filter: FilterMachine<D, F, R, NonInteractive>,
     row: PhantomData<fn(&Row)>,
 }
 
-impl<D, F, Row, R> Machine for Answerer<D, F, Row, R>
+impl<D, F, Row, R> Machine for QueryAnswererMachine<D, F, Row, R>
 where
     D: AsRef<[Row]> + ?Sized,
     F: ContinuationRule<Children: Pricing>,
@@ -243,10 +243,10 @@ where
     }
 }
 
-impl<D: ?Sized, F: ContinuationRule, Row, R> fmt::Debug for Answerer<D, F, Row, R> {
+impl<D: ?Sized, F: ContinuationRule, Row, R> fmt::Debug for QueryAnswererMachine<D, F, Row, R> {
     /// Nothing of what is inside.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Answerer")
+        f.write_str("QueryAnswererMachine")
     }
 }
 
@@ -257,9 +257,9 @@ mod tests {
     use crate::compose::Refusal;
     use crate::machine::CoinSource;
     use crate::machine::{NotPrivateSeededCoins, Replay};
-    use crate::mechanisms::exact::{rows_of, violation};
-    use crate::noise::enumerate::{Enumeration, enumerate_laws};
     use crate::privacy::{EpsilonDelta, Replace};
+    use crate::tests::enumerate::{Enumeration, enumerate_laws};
+    use crate::tests::exact::{rows_of, violation};
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use super::MechanismError;
 use super::logarithm::logarithm_up;
-use crate::machine::{Bernoulli, Coins, Description, Fault, Law, Mechanism, Ratio, Released};
+use crate::machine::{Bernoulli, Coins, Description, Fault, Law, Mechanism, Released};
 use crate::noise::Logistic;
+use crate::number::Epsilon;
+use crate::number::Ratio;
 use crate::privacy::facts::Pure;
-use crate::privacy::{Distance, Epsilon, Prices, Private, Relation, UnknownLoss};
+use crate::privacy::{Distance, Prices, Private, Relation, UnknownLoss};
 
 /// A bit, or with known odds its opposite (Warner 1965; RR_ε of Rogers et al. 2.6).
 ///
 /// Use it where each person answers for themselves, and as the simplest mechanism whose loss is
 /// attained: every ε-DP mechanism on two datasets is a postprocessing of it (Whitehouse et al.
 /// Lemma 12, after Kairouz, Oh and Viswanath 2015), which is why claims about composition are
-/// tested with it. RR_{ε,δ} is [`RevealingResponse`](super::RevealingResponse).
+/// tested with it. RR_{ε,δ} is [`ApproxRandomizedResponse`](super::ApproxRandomizedResponse).
 ///
 /// ```
 /// use queryables::mechanisms::{MechanismError, RandomizedResponse};
@@ -128,8 +130,8 @@ impl<R: Relation, Me: Prices<Pure>> Private<Me, R> for RandomizedResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::enumerate::{Enumeration, enumerate};
     use crate::privacy::{PureDp, Replace};
+    use crate::tests::enumerate::{Enumeration, enumerate};
     use dashu::rational::RBig;
 
     fn told(mechanism: RandomizedResponse, truth: bool) -> Enumeration<Option<bool>> {

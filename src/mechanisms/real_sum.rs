@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::lattice::{EXPONENTS, LARGEST, in_steps, of_steps};
 use super::{Attribute, MechanismError, NoisySum, SummingRelation, shown, states};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::number::Epsilon;
 use crate::privacy::facts::Laplace;
-use crate::privacy::{AddRemove, Epsilon, Relation};
+use crate::privacy::{AddRemove, Relation};
 
 /// The sum of a real attribute that is clamped to a range and rounded to a lattice, plus discrete
 /// Laplace noise on the same lattice.
@@ -133,9 +134,9 @@ mod tests {
     use super::*;
     use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
-    use crate::noise::bracket::Bracket;
-    use crate::noise::enumerate::{Enumeration, enumerate_laws};
     use crate::privacy::{Distance, Private, PureDp, Rdp, Replace};
+    use crate::tests::bracket::Bracket;
+    use crate::tests::enumerate::{Enumeration, enumerate_laws};
     use dashu::rational::RBig;
 
     fn sum<R: SummingRelation>(

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Attribute, GaussianVectorSum, Lattice, MechanismError, shown, states};
-use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Ratio, Released};
+use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
 use crate::noise::uniform_below;
+use crate::number::Ratio;
+use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::convert::rdp;
 use crate::privacy::facts::{Curve, Gaussian};
-use crate::privacy::{AddRemove, Delta, Epsilon, Interval, Mu, UnknownLoss};
+use crate::privacy::{AddRemove, UnknownLoss};
 
 /// The sum of clipped vectors over a sample that each row joins by chance, plus rounded Gaussian
 /// noise: the Poisson-subsampled Gaussian mechanism.
@@ -152,8 +154,8 @@ mod tests {
     use super::*;
     use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
-    use crate::noise::enumerate::{Enumeration, enumerate_laws};
     use crate::privacy::{Private, Rdp, RdpGrid};
+    use crate::tests::enumerate::{Enumeration, enumerate_laws};
 
     fn sum(rate: &str, mu: &str) -> Result<SampledGaussianSum<i32>, MechanismError> {
         let attribute = Attribute::new("itself", |row: &i32| vec![f64::from(*row)]);

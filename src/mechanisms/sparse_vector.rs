@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::above_threshold::{AboveThreshold, CountingRelation, Search};
+use super::above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
 use super::{MechanismError, Predicate, clamped, over, shown, states};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Ratio};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::noise::DiscreteLaplace;
+use crate::number::Epsilon;
+use crate::number::Ratio;
 use crate::privacy::facts::Pure;
-use crate::privacy::{AddRemove, Epsilon, Relation};
+use crate::privacy::{AddRemove, Relation};
 
 /// [`AboveThreshold`] that answers with the counts: `None` for a no, and for a yes the count with
 /// noise of its own, of scale hits/ε₃.
@@ -66,10 +68,10 @@ impl<Row, R: Relation> SparseVector<Row, R> {
 }
 
 impl<D: AsRef<[Row]> + ?Sized, Row, R: Relation> Mechanism<D> for SparseVector<Row, R> {
-    type Machine = CountingSearch<D, Row>;
+    type Machine = SparseVectorMachine<D, Row>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        Ok(CountingSearch {
+        Ok(SparseVectorMachine {
             search: self.search.start(data, coins)?,
             answer_noise: self.answer_noise,
         })
@@ -95,12 +97,12 @@ impl<Row, R> Clone for SparseVector<Row, R> {
 /// A running [`SparseVector`]: it is asked [`Predicate`]s, and after the last hit every query is
 /// [`Fault::Exhausted`].
 #[derive(Debug)]
-pub struct CountingSearch<D: ?Sized, Row> {
-    search: Search<D, Row>,
+pub struct SparseVectorMachine<D: ?Sized, Row> {
+    search: AboveThresholdMachine<D, Row>,
     answer_noise: DiscreteLaplace,
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row> Machine for CountingSearch<D, Row> {
+impl<D: AsRef<[Row]> + ?Sized, Row> Machine for SparseVectorMachine<D, Row> {
     type Query = Predicate<Row>;
     type Answer = Option<i64>;
 
@@ -109,8 +111,8 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Machine for CountingSearch<D, Row> {
     }
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row> CountingSearch<D, Row> {
-    /// The noisy count, if some value of it looks large, as for [`Search::hit_by`].
+impl<D: AsRef<[Row]> + ?Sized, Row> SparseVectorMachine<D, Row> {
+    /// The noisy count, if some value of it looks large, as for [`AboveThresholdMachine::hit_by`].
     pub(super) fn count_by(
         &mut self,
         predicate: &Predicate<Row>,
@@ -130,8 +132,8 @@ mod tests {
     use super::*;
     use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
-    use crate::mechanisms::exact::{answers, rows_of, violation};
     use crate::privacy::{Private, PureDp};
+    use crate::tests::exact::{answers, rows_of, violation};
 
     fn sparse_vector(epsilons: [&str; 3]) -> Result<SparseVector<u8, AddRemove>, MechanismError> {
         let [threshold, counts, answers] = epsilons.map(|text| text.parse().unwrap());

@@ -7,10 +7,12 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{Attribute, CountingRelation, MechanismError, clamped, over, shown, states};
-use crate::machine::{Coins, Description, Fault, Mechanism, Ratio, Released};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
+use crate::number::Epsilon;
+use crate::number::Ratio;
 use crate::privacy::facts::Laplace;
-use crate::privacy::{AddRemove, Epsilon, Relation, Replace};
+use crate::privacy::{AddRemove, Relation, Replace};
 
 /// The sum of an attribute that is clamped to a range, plus discrete Laplace noise.
 ///
@@ -167,9 +169,9 @@ impl<Row, R> Clone for NoisySum<Row, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mechanisms::exact::{answers, violation};
     use crate::noise::NoiseError;
     use crate::privacy::{Private, Rdp};
+    use crate::tests::exact::{answers, violation};
 
     fn sum<R: SummingRelation>(
         relation: R,

@@ -42,7 +42,7 @@ impl StreamingRelation for Replace {
 ///
 /// It remembers the noise of every node that it has used: at most one for each time asked for and
 /// digit of it, and never more than there are times.
-pub struct Counter<N> {
+pub struct ContinualCountMachine<N> {
     /// When the rows that count arrived, in order.
     times: Vec<u64>,
     horizon: u64,
@@ -51,7 +51,7 @@ pub struct Counter<N> {
     drawn: BTreeMap<(u64, u64), i128>,
 }
 
-impl<N: Law> Counter<N> {
+impl<N: Law> ContinualCountMachine<N> {
     /// Counts rows that arrive at these times.
     pub(super) fn new(mut times: Vec<u64>, horizon: u64, noise: N) -> Self {
         times.sort_unstable();
@@ -73,7 +73,7 @@ impl<N: Law> Counter<N> {
     }
 }
 
-impl<N: Law> Machine for Counter<N> {
+impl<N: Law> Machine for ContinualCountMachine<N> {
     type Query = u64;
     type Answer = i64;
 
@@ -106,10 +106,10 @@ fn nodes(time: u64) -> impl Iterator<Item = (u64, u64)> {
         })
 }
 
-impl<N> fmt::Debug for Counter<N> {
+impl<N> fmt::Debug for ContinualCountMachine<N> {
     /// Neither the data nor the noise.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Counter")
+        f.debug_struct("ContinualCountMachine")
             .field("horizon", &self.horizon)
             .finish_non_exhaustive()
     }
@@ -119,8 +119,9 @@ impl<N> fmt::Debug for Counter<N> {
 mod tests {
     use super::*;
     use crate::machine::CoinSource;
-    use crate::machine::{NotPrivateSeededCoins, Ratio};
+    use crate::machine::NotPrivateSeededCoins;
     use crate::noise::DiscreteLaplace;
+    use crate::number::Ratio;
     use std::collections::BTreeSet;
 
     #[test]
@@ -169,7 +170,7 @@ mod tests {
     #[test]
     fn the_same_time_gets_the_same_answer() {
         let noise = DiscreteLaplace::new(Ratio::from(7000)).unwrap();
-        let mut machine = Counter::new(vec![1], 64, noise);
+        let mut machine = ContinualCountMachine::new(vec![1], 64, noise);
         let mut coins = NotPrivateSeededCoins::new(5);
         let mut all = || -> Vec<_> {
             (0..=64)

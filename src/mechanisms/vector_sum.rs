@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::gaussian::GaussianNoise;
 use super::{Attribute, Lattice, MechanismError, SummingRelation, shown, states};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
+use crate::number::{Mu, Rho};
 use crate::privacy::facts::Gaussian;
-use crate::privacy::{AddRemove, Mu, Relation, Rho};
+use crate::privacy::{AddRemove, Relation};
 
 /// The sum of vectors that are clipped to a length, plus rounded Gaussian noise in each coordinate.
 ///
@@ -202,9 +203,10 @@ impl<Row, R> Clone for GaussianVectorSum<Row, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{CoinSource, Law, NotPrivateSeededCoins, Ratio, Support};
-    use crate::noise::enumerate::enumerate_laws;
+    use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
+    use crate::number::Ratio;
     use crate::privacy::Replace;
+    use crate::tests::enumerate::enumerate_laws;
     use proptest::prelude::*;
 
     type Vectors = Vec<Vec<f64>>;
@@ -318,15 +320,18 @@ mod tests {
 
     #[test]
     fn noise_follows_from_the_loss_and_the_radius() {
-        let variance = |sum: &dyn Fn() -> Support| match sum() {
-            Support::RoundedGaussian { variance } => variance,
+        let variance = |sum: &dyn Fn() -> ClosedForm| match sum() {
+            ClosedForm::RoundedGaussian { variance } => variance,
             other => panic!("{other:?}"),
         };
         let added = sum(AddRemove, lattice(9, 3), "0.5").unwrap();
-        assert_eq!(variance(&|| added.gaussian.noise.support()), Ratio::from(9));
+        assert_eq!(
+            variance(&|| added.gaussian.noise.closed_form()),
+            Ratio::from(9)
+        );
         let replaced = sum(Replace, lattice(9, 3), "0.5").unwrap();
         assert_eq!(
-            variance(&|| replaced.gaussian.noise.support()),
+            variance(&|| replaced.gaussian.noise.closed_form()),
             Ratio::from(36)
         );
     }

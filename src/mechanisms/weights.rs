@@ -162,7 +162,7 @@ impl<Row> fmt::Debug for Weights<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mechanisms::exact::rows_of;
+    use crate::tests::exact::rows_of;
 
     #[test]
     fn weights_move_toward_the_count() {

@@ -7,7 +7,7 @@ use crate::machine::{Coins, Fault};
 
 /// What passes through a [`Log`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Said<'a, Q, A> {
+pub enum LogEvent<'a, Q, A> {
     /// A query, on its way in.
     Query(&'a Q),
     /// An answer, on its way out.
@@ -43,7 +43,7 @@ impl<F> Log<F> {
     /// Tells this function.
     pub fn new<Q, A>(tell: F) -> Self
     where
-        F: FnMut(Said<'_, Q, A>),
+        F: FnMut(LogEvent<'_, Q, A>),
     {
         Self { tell }
     }
@@ -55,22 +55,22 @@ impl<F> fmt::Debug for Log<F> {
     }
 }
 
-impl<Q, A, F: FnMut(Said<'_, Q, A>)> Middle<Q, A> for Log<F> {
+impl<Q, A, F: FnMut(LogEvent<'_, Q, A>)> Middle<Q, A> for Log<F> {
     type OuterQuery = Q;
     type OuterAnswer = A;
 
     fn on_query(&mut self, query: Q, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
-        (self.tell)(Said::Query(&query));
+        (self.tell)(LogEvent::Query(&query));
         Ok(Move::Ask(query))
     }
 
     fn on_answer(&mut self, answer: A, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
-        (self.tell)(Said::Answer(&answer));
+        (self.tell)(LogEvent::Answer(&answer));
         Ok(Move::Answer(answer))
     }
 
     fn on_fault(&mut self, fault: Fault, _coins: &mut Coins<'_>) -> Result<Move<Q, A>, Fault> {
-        (self.tell)(Said::Fault(fault));
+        (self.tell)(LogEvent::Fault(fault));
         Err(fault)
     }
 }

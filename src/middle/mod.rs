@@ -35,7 +35,7 @@ mod split;
 pub use average::Average;
 pub use cache::Cache;
 pub use limit::LimitQueries;
-pub use log::{Log, Said};
+pub use log::{Log, LogEvent};
 pub use map::{MapAnswer, MapQuery};
 pub use mapped::Mapped;
 pub use postprocessed::{Postprocessed, Through, ThroughExt};

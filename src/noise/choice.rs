@@ -4,13 +4,15 @@ use std::num::NonZeroU64;
 
 use super::NoiseError;
 use super::exponential::Exponential;
-use super::wide::divide_product;
-use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, Law};
+use crate::number::Ratio;
+use crate::number::divide_product;
 
 /// Index `i` with probability proportional to `e^(-rate gaps[i])`.
 ///
 /// ```
-/// use queryables::machine::{CoinSource, NotPrivateSeededCoins, Ratio};
+/// use queryables::number::Ratio;
+/// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
 /// use queryables::noise::{ExponentialChoice, NoiseError};
 ///
 /// // Half the time or more the first one, which is ahead by 2.
@@ -72,8 +74,8 @@ impl Law for ExponentialChoice {
         }
     }
 
-    fn support(&self) -> Support {
-        Support::ExponentialChoice {
+    fn closed_form(&self) -> ClosedForm {
+        ClosedForm::ExponentialChoice {
             gaps: self.gaps.clone(),
             rate: self.rate,
         }
@@ -83,7 +85,7 @@ impl Law for ExponentialChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
+    use crate::tests::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
 
     fn law(gaps: &[u64], numerator: u128, denominator: u128) -> ExponentialChoice {
         ExponentialChoice::new(gaps.to_vec(), Ratio::new(numerator, denominator).unwrap()).unwrap()
@@ -97,7 +99,7 @@ mod tests {
             law(&[7, 5, 6, 5], 3, 2),
             law(&[0, 9], 0, 1),
         ] {
-            assert_exact(&law.support(), 1e-9, |coins| law.attempt(coins).ok()?);
+            assert_exact(&law.closed_form(), 1e-9, |coins| law.attempt(coins).ok()?);
             assert_sampled(&law, 0.03);
         }
     }

@@ -3,14 +3,16 @@
 use std::num::{NonZeroU64, NonZeroU128};
 
 use super::uniform::uniform_below;
-use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, Law};
+use crate::number::Ratio;
 
 /// 1 with probability `e^-x`, otherwise 0, for rational `x`.
 ///
 /// It takes one draw nearly always where the denominator of `x` is a small number and `x <= 1`.
 ///
 /// ```
-/// use queryables::machine::{CoinSource, NotPrivateSeededCoins, Ratio};
+/// use queryables::number::Ratio;
+/// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
 /// use queryables::noise::BernoulliExp;
 ///
 /// let half = Ratio::new(1, 2).expect("two is not zero");
@@ -45,8 +47,8 @@ impl Law for BernoulliExp {
         Ok(i128::from(self.bias.holds(coins)?))
     }
 
-    fn support(&self) -> Support {
-        Support::BernoulliExp {
+    fn closed_form(&self) -> ClosedForm {
+        ClosedForm::BernoulliExp {
             exponent: self.exponent,
         }
     }
@@ -190,7 +192,7 @@ impl UpToOne {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::bracket::{assert_exact, assert_fits, first_ten};
+    use crate::tests::bracket::{assert_exact, assert_fits, first_ten};
 
     fn law(numerator: u128, denominator: u128) -> BernoulliExp {
         BernoulliExp::new(Ratio::new(numerator, denominator).unwrap())
@@ -200,7 +202,7 @@ mod tests {
     fn the_sampler_has_the_odds_that_it_states() {
         for (numerator, denominator) in [(0, 1), (1, 1), (1, 2), (2, 3), (1, 1000), (31, 10)] {
             let law = law(numerator, denominator);
-            assert_exact(&law.support(), 1e-12, |coins| law.sample(coins).ok());
+            assert_exact(&law.closed_form(), 1e-12, |coins| law.sample(coins).ok());
         }
     }
 
@@ -223,7 +225,7 @@ mod tests {
     fn tosses_one_by_one_have_the_same_odds() {
         for most in [0, 1, 2, 3] {
             let part = UpToOne::new(2, NonZeroU128::new(3).unwrap(), most);
-            let found = crate::noise::enumerate::enumerate(1e-9, |coins| {
+            let found = crate::tests::enumerate::enumerate(1e-9, |coins| {
                 part.holds(coins).unwrap_or_default()
             });
             let probability = found.probability(&true).to_f64_fast();

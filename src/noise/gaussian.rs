@@ -4,8 +4,9 @@ use std::num::{NonZeroU64, NonZeroU128};
 
 use super::NoiseError;
 use super::exponential::Exponential;
-use super::wide::divide_product;
-use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, Law};
+use crate::number::Ratio;
+use crate::number::divide_product;
 
 /// `k` with probability proportional to `e^(-k^2 / (2 variance))`.
 ///
@@ -13,13 +14,14 @@ use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
 /// Δ²/(2ρ), it makes a release that is ρ-zCDP (Canonne, Kamath and Steinke 2020, Theorem 4).
 ///
 /// ```
-/// use queryables::machine::{CoinSource, Law, NotPrivateSeededCoins, Ratio, Support};
+/// use queryables::number::Ratio;
+/// use queryables::machine::{CoinSource, Law, NotPrivateSeededCoins, ClosedForm};
 /// use queryables::noise::{DiscreteGaussian, NoiseError};
 ///
 /// let law = DiscreteGaussian::new(Ratio::from(100))?;
 /// let noise = NotPrivateSeededCoins::new(1).draw(&law);
 /// assert!(noise.is_ok_and(|noise| noise.abs() < 200));
-/// assert_eq!(law.support(), Support::DiscreteGaussian { variance: Ratio::from(100) });
+/// assert_eq!(law.closed_form(), ClosedForm::DiscreteGaussian { variance: Ratio::from(100) });
 /// # Ok::<(), NoiseError>(())
 /// ```
 ///
@@ -177,8 +179,8 @@ impl Law for DiscreteGaussian {
         }
     }
 
-    fn support(&self) -> Support {
-        Support::DiscreteGaussian {
+    fn closed_form(&self) -> ClosedForm {
+        ClosedForm::DiscreteGaussian {
             variance: self.variance,
         }
     }
@@ -187,7 +189,7 @@ impl Law for DiscreteGaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
+    use crate::tests::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
 
     fn law(numerator: u128, denominator: u128) -> DiscreteGaussian {
         DiscreteGaussian::new(Ratio::new(numerator, denominator).unwrap()).unwrap()
@@ -197,11 +199,13 @@ mod tests {
     fn the_sampler_has_the_odds_that_it_states() {
         for (numerator, denominator) in [(1, 1), (1, 2), (1, 5), (4, 1), (5, 2), (5, 4)] {
             let law = law(numerator, denominator);
-            assert_exact(&law.support(), 3e-4, |coins| law.attempt(coins).ok()?);
+            assert_exact(&law.closed_form(), 3e-4, |coins| law.attempt(coins).ok()?);
             assert_sampled(&law, 0.3);
         }
         let wider = law(9, 1);
-        assert_exact(&wider.support(), 2e-3, |coins| wider.attempt(coins).ok()?);
+        assert_exact(&wider.closed_form(), 2e-3, |coins| {
+            wider.attempt(coins).ok()?
+        });
     }
 
     #[test]

@@ -5,13 +5,15 @@ use std::num::{NonZeroU64, NonZeroU128};
 use super::NoiseError;
 use super::exponential::{Exponential, one_holds};
 use super::uniform::uniform_below;
-use super::wide::divide_product;
-use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, Law};
+use crate::number::Ratio;
+use crate::number::divide_product;
 
 /// `k >= 0` with probability proportional to `e^(-k / scale)`.
 ///
 /// ```
-/// use queryables::machine::{CoinSource, NotPrivateSeededCoins, Ratio};
+/// use queryables::number::Ratio;
+/// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
 /// use queryables::noise::{Geometric, NoiseError};
 ///
 /// let law = Geometric::new(Ratio::from(5))?;
@@ -109,15 +111,15 @@ impl Law for Geometric {
         }
     }
 
-    fn support(&self) -> Support {
-        Support::Geometric { scale: self.scale }
+    fn closed_form(&self) -> ClosedForm {
+        ClosedForm::Geometric { scale: self.scale }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
+    use crate::tests::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
 
     fn law(numerator: u128, denominator: u128) -> Geometric {
         Geometric::new(Ratio::new(numerator, denominator).unwrap()).unwrap()
@@ -131,7 +133,7 @@ mod tests {
                 let drawn = law.attempt::<1>(coins).ok()?;
                 drawn.map(|(_, value)| value as i128)
             };
-            assert_exact(&law.support(), 1e-5, attempt);
+            assert_exact(&law.closed_form(), 1e-5, attempt);
             assert_sampled(&law, 0.01);
         }
     }

@@ -1,7 +1,8 @@
 //! Noise for a whole-number answer under pure privacy.
 
 use super::{Geometric, NoiseError};
-use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, Law};
+use crate::number::Ratio;
 
 /// `k` with probability proportional to `e^(-|k| / scale)`.
 ///
@@ -9,13 +10,14 @@ use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
 /// makes a release that is ε-private, and no less.
 ///
 /// ```
-/// use queryables::machine::{CoinSource, Law, NotPrivateSeededCoins, Ratio, Support};
+/// use queryables::number::Ratio;
+/// use queryables::machine::{CoinSource, Law, NotPrivateSeededCoins, ClosedForm};
 /// use queryables::noise::{DiscreteLaplace, NoiseError};
 ///
 /// let law = DiscreteLaplace::new(Ratio::from(10))?;
 /// let noise = NotPrivateSeededCoins::new(1).draw(&law);
 /// assert!(noise.is_ok_and(|noise| noise.abs() < 1000));
-/// assert_eq!(law.support(), Support::DiscreteLaplace { scale: Ratio::from(10) });
+/// assert_eq!(law.closed_form(), ClosedForm::DiscreteLaplace { scale: Ratio::from(10) });
 /// # Ok::<(), NoiseError>(())
 /// ```
 ///
@@ -70,8 +72,8 @@ impl Law for DiscreteLaplace {
         }
     }
 
-    fn support(&self) -> Support {
-        Support::DiscreteLaplace {
+    fn closed_form(&self) -> ClosedForm {
+        ClosedForm::DiscreteLaplace {
             scale: self.scale(),
         }
     }
@@ -80,7 +82,7 @@ impl Law for DiscreteLaplace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
+    use crate::tests::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
 
     fn law(numerator: u128, denominator: u128) -> DiscreteLaplace {
         DiscreteLaplace::new(Ratio::new(numerator, denominator).unwrap()).unwrap()
@@ -90,7 +92,7 @@ mod tests {
     fn the_sampler_has_the_odds_that_it_states() {
         for (numerator, denominator) in [(1, 1), (2, 1), (1, 3), (3, 2)] {
             let law = law(numerator, denominator);
-            assert_exact(&law.support(), 1e-4, |coins| law.attempt(coins).ok()?);
+            assert_exact(&law.closed_form(), 1e-4, |coins| law.attempt(coins).ok()?);
             assert_sampled(&law, 0.1);
         }
     }

@@ -1,7 +1,8 @@
 //! The bias of randomized response.
 
 use super::exponential::Exponential;
-use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, Law};
+use crate::number::Ratio;
 
 /// 1 with probability `1 / (1 + e^x)`, otherwise 0, for rational `x >= 0`.
 ///
@@ -9,7 +10,8 @@ use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
 /// those of a lie are `e^x` to 1.
 ///
 /// ```
-/// use queryables::machine::{CoinSource, NotPrivateSeededCoins, Ratio};
+/// use queryables::number::Ratio;
+/// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
 /// use queryables::noise::Logistic;
 ///
 /// let lie = NotPrivateSeededCoins::new(1).draw(&Logistic::new(Ratio::from(2)))?;
@@ -56,8 +58,8 @@ impl Law for Logistic {
         }
     }
 
-    fn support(&self) -> Support {
-        Support::Logistic {
+    fn closed_form(&self) -> ClosedForm {
+        ClosedForm::Logistic {
             exponent: self.exponent,
         }
     }
@@ -66,7 +68,7 @@ impl Law for Logistic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
+    use crate::tests::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
 
     fn law(numerator: u128, denominator: u128) -> Logistic {
         Logistic::new(Ratio::new(numerator, denominator).unwrap())
@@ -76,7 +78,7 @@ mod tests {
     fn the_sampler_has_the_odds_that_it_states() {
         for (numerator, denominator) in [(0, 1), (1, 1), (1, 10), (7, 3)] {
             let law = law(numerator, denominator);
-            assert_exact(&law.support(), 1e-9, |coins| law.attempt(coins).ok()?);
+            assert_exact(&law.closed_form(), 1e-9, |coins| law.attempt(coins).ok()?);
             assert_sampled(&law, 0.01);
         }
     }

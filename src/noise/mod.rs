@@ -24,11 +24,7 @@
 //! about the data (Jin, McMurtry, Rubinstein and Ohrimenko 2022). Who sees answers over a network
 //! does not get there; who shares the processor may.
 
-#[cfg(test)]
-pub(crate) mod bracket;
 mod choice;
-#[cfg(test)]
-pub(crate) mod enumerate;
 mod exponential;
 mod gaussian;
 mod geometric;
@@ -36,7 +32,6 @@ mod laplace;
 mod logistic;
 mod rounded_gaussian;
 mod uniform;
-mod wide;
 
 pub use choice::ExponentialChoice;
 pub use exponential::BernoulliExp;
@@ -47,8 +42,8 @@ pub use logistic::Logistic;
 pub use rounded_gaussian::RoundedGaussian;
 pub(crate) use uniform::uniform_below;
 
-use crate::machine::Ratio;
-use crate::privacy::{Quantity, Unit};
+use crate::number::Ratio;
+use crate::number::{Quantity, Unit};
 
 use thiserror::Error;
 
@@ -80,11 +75,11 @@ pub enum NoiseError {
 /// A decimal is a ratio.
 ///
 /// ```
-/// use queryables::{machine::Ratio, privacy::Epsilon};
+/// use queryables::{number::Ratio, number::Epsilon};
 ///
 /// let epsilon = Epsilon::try_from("0.15")?;
 /// assert_eq!(Some(Ratio::from(epsilon)), Ratio::new(3, 20));
-/// # Ok::<(), queryables::privacy::NumberError>(())
+/// # Ok::<(), queryables::number::NumberError>(())
 /// ```
 impl<U: Unit> From<Quantity<U>> for Ratio {
     fn from(quantity: Quantity<U>) -> Self {

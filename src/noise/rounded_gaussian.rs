@@ -5,8 +5,9 @@ use std::num::NonZeroU128;
 use super::NoiseError;
 use super::gaussian::DiscreteGaussian;
 use super::uniform::uniform_below;
-use super::wide::divide_product;
-use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, Law};
+use crate::number::Ratio;
+use crate::number::divide_product;
 
 /// A Gaussian value, rounded to the nearest integer: `k` with probability
 /// `Φ((k + 1/2)/σ) − Φ((k − 1/2)/σ)`, where σ² is the variance.
@@ -21,13 +22,14 @@ use crate::machine::{CoinSource, CoinsError, Law, Ratio, Support};
 /// Gaussian mechanism it would have the very same one, and its own is a polygon.
 ///
 /// ```
-/// use queryables::machine::{CoinSource, Law, NotPrivateSeededCoins, Ratio, Support};
+/// use queryables::number::Ratio;
+/// use queryables::machine::{CoinSource, Law, NotPrivateSeededCoins, ClosedForm};
 /// use queryables::noise::{NoiseError, RoundedGaussian};
 ///
 /// let law = RoundedGaussian::new(Ratio::from(100))?;
 /// let noise = NotPrivateSeededCoins::new(1).draw(&law);
 /// assert!(noise.is_ok_and(|noise| noise.abs() < 200));
-/// assert_eq!(law.support(), Support::RoundedGaussian { variance: Ratio::from(100) });
+/// assert_eq!(law.closed_form(), ClosedForm::RoundedGaussian { variance: Ratio::from(100) });
 /// # Ok::<(), NoiseError>(())
 /// ```
 ///
@@ -130,8 +132,8 @@ impl Law for RoundedGaussian {
         }
     }
 
-    fn support(&self) -> Support {
-        Support::RoundedGaussian {
+    fn closed_form(&self) -> ClosedForm {
+        ClosedForm::RoundedGaussian {
             variance: self.variance,
         }
     }
@@ -199,8 +201,8 @@ impl HiddenPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
-    use crate::noise::enumerate::enumerate;
+    use crate::tests::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
+    use crate::tests::enumerate::enumerate;
 
     fn law(numerator: u128, denominator: u128) -> RoundedGaussian {
         RoundedGaussian::new(Ratio::new(numerator, denominator).unwrap()).unwrap()
@@ -210,7 +212,7 @@ mod tests {
     fn the_sampler_has_the_odds_that_it_states() {
         for (numerator, denominator) in [(1, 4), (1, 16), (1, 2), (3, 4), (1, 1)] {
             let law = law(numerator, denominator);
-            assert_exact(&law.support(), 6e-3, |coins| law.attempt(coins).ok()?);
+            assert_exact(&law.closed_form(), 6e-3, |coins| law.attempt(coins).ok()?);
             assert_sampled(&law, 0.5);
         }
     }

@@ -2,10 +2,10 @@
 
 use super::measure::checked;
 use super::{
-    ApproxDp, ApproxRdp, ApproxZCdp, Delta, Epsilon, EpsilonDelta, Gdp, Measure, Mu, Order,
-    ProbabilisticDp, PureDp, Rdp, RdpCurve, RdpGrid, Renyi, Rho, RhoDelta, Square, Unit,
-    UnknownLoss, ZCdp, convert,
+    ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Gdp, Measure, ProbabilisticDp, PureDp, Rdp,
+    RdpCurve, RdpGrid, Renyi, RhoDelta, UnknownLoss, ZCdp, convert,
 };
+use crate::number::{Delta, Epsilon, Mu, Order, Quantity, Rho, U256, Unit};
 
 /// A guarantee under this measure is also one under `To`.
 ///
@@ -211,8 +211,8 @@ impl Implies<ApproxRdp> for ApproxDp {
 }
 
 /// x²/2, rounded up.
-pub(crate) fn half_square<U: Unit>(quantity: super::Quantity<U>) -> Result<Rho, UnknownLoss> {
-    let units = Square::of(quantity).half_in_units(U::DECIMALS);
+pub(crate) fn half_square<U: Unit>(quantity: Quantity<U>) -> Result<Rho, UnknownLoss> {
+    let units = U256::of(quantity).half_in_units(U::DECIMALS);
     let rho = units.and_then(|units| Rho::from_units(units).ok());
     Ok(rho.ok_or(super::Overflow)?)
 }

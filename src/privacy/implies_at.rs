@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::measure::checked;
 use super::{
-    ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, EpsilonDelta, Gdp, Measure, Mu, Private, Rdp,
-    RdpCurve, RdpGrid, Relation, Rho, RhoDelta, UnknownLoss, ZCdp, convert,
+    ApproxDp, ApproxRdp, ApproxZCdp, Distance, EpsilonDelta, Gdp, Measure, Private, Rdp, RdpCurve,
+    RdpGrid, Relation, RhoDelta, UnknownLoss, ZCdp, convert,
 };
 use crate::machine::{Coins, Description, Fault, Mechanism, Public, Unsuitable};
+use crate::number::{Delta, Epsilon, Mu, Rho};
 
 /// A guarantee under this measure implies (ε, δ)-DP for every δ, with an ε that depends on it.
 ///
@@ -45,7 +46,7 @@ impl ImpliesAt for ApproxZCdp {
 
 /// Canonne, Kamath, Steinke 2020, Prop. 12.
 impl ImpliesAt for Rdp {
-    fn imply_at(&self, loss: &super::Epsilon, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+    fn imply_at(&self, loss: &Epsilon, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
         let epsilon = convert::rdp::epsilon(self.order(), *loss, slack)?;
         Ok(EpsilonDelta {
             epsilon,
@@ -98,9 +99,8 @@ impl ImpliesAt for Gdp {
 /// chosen in advance.
 ///
 /// ```
-/// use queryables::privacy::{
-///     AddRemove, ApproxDp, Private, RestatedAt, Rho, UnknownLoss, ZCdp,
-/// };
+/// use queryables::number::Rho;
+/// use queryables::privacy::{AddRemove, ApproxDp, Private, RestatedAt, UnknownLoss, ZCdp};
 ///
 /// #[derive(Clone)]
 /// struct Gaussian;
@@ -172,7 +172,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::Epsilon;
+    use crate::number::Epsilon;
 
     #[test]
     fn a_grid_takes_its_best_order() {

@@ -20,33 +20,22 @@
 //! | [`Gdp`] | [`Mu`] | Tran et al. 2.10 |
 //! | [`FDp`](fdp::FDp) | [`Profile`](fdp::Profile) | Tran et al. 2.4 |
 
-mod bound;
 pub mod convert;
-mod decimal;
 pub mod facts;
 pub mod fdp;
 mod implies;
 mod implies_at;
-mod interval;
 mod measure;
 mod measures;
-pub(crate) mod normal;
-#[cfg(test)]
-pub(crate) mod oracle;
 mod pair;
 mod prices;
 mod private;
-mod quantity;
 mod relation;
 mod restated;
-mod square;
-mod wide;
 
-pub use decimal::NumberError;
 pub use implies::Implies;
 pub(crate) use implies::half_square;
 pub use implies_at::{ImpliesAt, RestatedAt};
-pub(crate) use interval::Interval;
 #[doc(hidden)]
 pub use measure::CallsBack;
 pub(crate) use measure::checked;
@@ -58,8 +47,5 @@ pub use measures::{
 pub use pair::{EpsilonDelta, RhoDelta};
 pub use prices::Prices;
 pub use private::Private;
-pub use quantity::{Delta, Epsilon, Mu, Order, Quantity, Rho, Scale, Unit, units};
 pub use relation::{AddRemove, Distance, Relation, Replace};
 pub use restated::Restated;
-pub(crate) use square::Square;
-pub(crate) use wide::Wide;

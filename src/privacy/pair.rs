@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::{Delta, Epsilon, NumberError, Rho};
+use crate::number::{Delta, Epsilon, NumberError, Rho};
 
 macro_rules! pair {
     ($(#[$doc:meta])* $pair:ident { $first:ident: $First:ty }) => {
@@ -85,7 +85,7 @@ pair!(
     /// let other = EpsilonDelta::new("0.2", 0.0)?;
     /// assert!(small.partial_cmp(&other).is_none());
     /// assert_eq!(small.to_string(), "(0.1, 1e-6)");
-    /// # Ok::<(), queryables::privacy::NumberError>(())
+    /// # Ok::<(), queryables::number::NumberError>(())
     /// ```
     EpsilonDelta { epsilon: Epsilon }
 );

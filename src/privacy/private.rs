@@ -18,7 +18,8 @@ use super::{Distance, Measure, Relation, UnknownLoss};
 /// # Example
 ///
 /// ```
-/// use queryables::privacy::{AddRemove, Epsilon, Private, PureDp, UnknownLoss};
+/// use queryables::number::Epsilon;
+/// use queryables::privacy::{AddRemove, Private, PureDp, UnknownLoss};
 ///
 /// /// Adds discrete Laplace noise of scale 1/ε to a count.
 /// #[derive(Clone)]

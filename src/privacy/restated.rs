@@ -16,7 +16,8 @@ use crate::machine::{Coins, Description, Fault, Mechanism, Public, Unsuitable};
 /// What follows from that of the mechanism, by the theorem that [`Implies`] rests on.
 ///
 /// ```
-/// use queryables::privacy::{AddRemove, ApproxDp, Epsilon, Private, PureDp, Restated, UnknownLoss};
+/// use queryables::number::Epsilon;
+/// use queryables::privacy::{AddRemove, ApproxDp, Private, PureDp, Restated, UnknownLoss};
 ///
 /// #[derive(Clone)]
 /// struct Tenth;

@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 use super::error::{MOST_DRAWS, MOST_OUTCOMES};
 use super::laws::{Listed, list};
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{CoinSource, CoinsError, Law, Support};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, Law};
 
 /// One draw that was made on a path: what was asked for, as a hash, and what came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -272,9 +272,9 @@ impl CoinSource for Branching<'_> {
     }
 
     fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {
-        match law.support() {
-            Support::Weights(weights) => self.branch_weights(&weights),
-            Support::FollowSampler => {
+        match law.closed_form() {
+            ClosedForm::Weights(weights) => self.branch_weights(&weights),
+            ClosedForm::FollowSampler => {
                 // Samplers may have no longest path; what is too improbable is cut.
                 let outer = self.following;
                 let since = self.position.saturating_sub(self.path.len());

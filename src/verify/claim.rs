@@ -8,9 +8,8 @@ use super::verifier::Verifier;
 use super::worst::{Completeness, Worst, exp_of, order_of};
 use super::{Interval, Pair, Rational, VerifyError};
 use crate::machine::{Machine, Mechanism};
-use crate::privacy::{
-    ApproxDp, Epsilon, EpsilonDelta, Measure, Order, PureDp, Rdp, RdpCurve, RdpGrid,
-};
+use crate::number::{Epsilon, Order};
+use crate::privacy::{ApproxDp, EpsilonDelta, Measure, PureDp, Rdp, RdpCurve, RdpGrid};
 
 /// A measure whose losses can be checked on a finite conversation.
 ///
@@ -284,7 +283,7 @@ where
 /// // ln 3 = 1.0986...
 /// let pair = Pair::new(false, true);
 /// assert_private(&Respond, &pair, &PureDp, &"1.0987".parse()?, vec![()], 2);
-/// # Ok::<(), queryables::privacy::NumberError>(())
+/// # Ok::<(), queryables::number::NumberError>(())
 /// ```
 ///
 /// # Panics

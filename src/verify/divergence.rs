@@ -7,7 +7,7 @@ use super::objective::{Objective, Value};
 use super::views::Distribution;
 use super::worst::{exp_of, order_of};
 use super::{Interval, Rational, VerifyError};
-use crate::privacy::{Epsilon, Order};
+use crate::number::{Epsilon, Order};
 
 /// The divergences of the first law from the second.
 ///
@@ -24,7 +24,7 @@ use crate::privacy::{Epsilon, Order};
 /// assert_eq!(apart.largest_ratio().to_string(), "3");
 /// // e^((2-1) D_2) = (9/16)/(1/4) + (1/16)/(3/4)
 /// assert_eq!(apart.renyi("2".parse()?).to_string(), "7/3");
-/// # Ok::<(), queryables::privacy::NumberError>(())
+/// # Ok::<(), queryables::number::NumberError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Divergences {

@@ -4,7 +4,8 @@ use dashu_int::UBig;
 
 use super::error::MOST_OUTCOMES;
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{Ratio, Support};
+use crate::machine::ClosedForm;
+use crate::number::Ratio;
 
 /// The outcomes of a draw, as far as they are listed.
 #[derive(Debug)]
@@ -31,29 +32,29 @@ impl Listed {
 /// [`VerifyError::TooManyOutcomes`] if there are too many, and [`VerifyError::OutOfRange`] for a
 /// law without end that is to be cut below 2⁻²⁴⁰: intervals are no finer than 2⁻²⁵⁶. For the rounded
 /// Gaussian law it is 2⁻¹²⁰: what is cut off is as much coarser as it is less probable.
-pub(super) fn list(support: &Support, cut: &Rational) -> Result<Listed, VerifyError> {
+pub(super) fn list(support: &ClosedForm, cut: &Rational) -> Result<Listed, VerifyError> {
     let one = Interval::exact(Rational::ONE);
     let finest = match support {
-        Support::Geometric { .. }
-        | Support::DiscreteLaplace { .. }
-        | Support::DiscreteGaussian { .. } => Rational::from_parts(1.into(), UBig::ONE << 240),
-        Support::RoundedGaussian { .. } => Rational::from_parts(1.into(), UBig::ONE << 120),
+        ClosedForm::Geometric { .. }
+        | ClosedForm::DiscreteLaplace { .. }
+        | ClosedForm::DiscreteGaussian { .. } => Rational::from_parts(1.into(), UBig::ONE << 240),
+        ClosedForm::RoundedGaussian { .. } => Rational::from_parts(1.into(), UBig::ONE << 120),
         _ => Rational::ZERO,
     };
     if *cut < finest {
         return Err(VerifyError::OutOfRange("the inverse of the cut"));
     }
     match support {
-        Support::BernoulliExp { exponent } => {
+        ClosedForm::BernoulliExp { exponent } => {
             let heads = Interval::exp_minus(&rational(*exponent));
             Ok(Listed::all([(0, one.minus(&heads)), (1, heads)]))
         }
-        Support::Logistic { exponent } => {
+        ClosedForm::Logistic { exponent } => {
             // 1 / (1 + e^x) = e^-x / (1 + e^-x)
             let power = Interval::exp_minus(&rational(*exponent));
             Ok(Listed::all(shares(&[one, power])))
         }
-        Support::ExponentialChoice { gaps, rate } => {
+        ClosedForm::ExponentialChoice { gaps, rate } => {
             let rate = rational(*rate);
             // From the smallest on: of a choice whose weights are all next to nothing, nothing
             // would be known.
@@ -64,12 +65,12 @@ pub(super) fn list(support: &Support, cut: &Rational) -> Result<Listed, VerifyEr
                 .collect();
             Ok(Listed::all(shares(&weights)))
         }
-        Support::Geometric { scale } => geometric(*scale, cut, false),
-        Support::DiscreteLaplace { scale } => geometric(*scale, cut, true),
-        Support::DiscreteGaussian { variance } => gaussian(*variance, cut),
-        Support::RoundedGaussian { variance } => rounded_gaussian(*variance, cut),
+        ClosedForm::Geometric { scale } => geometric(*scale, cut, false),
+        ClosedForm::DiscreteLaplace { scale } => geometric(*scale, cut, true),
+        ClosedForm::DiscreteGaussian { variance } => gaussian(*variance, cut),
+        ClosedForm::RoundedGaussian { variance } => rounded_gaussian(*variance, cut),
         // These are followed otherwise.
-        Support::Weights(_) | Support::FollowSampler => Ok(Listed::all([])),
+        ClosedForm::Weights(_) | ClosedForm::FollowSampler => Ok(Listed::all([])),
     }
 }
 
@@ -253,7 +254,7 @@ mod tests {
     }
 
     /// The listed masses and the rest hold 1 between them, tightly, and the rest is below the cut.
-    fn assert_whole(support: &Support) -> Listed {
+    fn assert_whole(support: &ClosedForm) -> Listed {
         let listed = list(support, &cut()).unwrap();
         let sum = listed
             .branches
@@ -269,35 +270,35 @@ mod tests {
     #[test]
     fn every_law_is_whole() {
         for support in [
-            Support::BernoulliExp {
+            ClosedForm::BernoulliExp {
                 exponent: ratio(1, 3),
             },
-            Support::BernoulliExp {
+            ClosedForm::BernoulliExp {
                 exponent: ratio(5000, 1),
             },
-            Support::Logistic {
+            ClosedForm::Logistic {
                 exponent: ratio(3, 2),
             },
-            Support::ExponentialChoice {
+            ClosedForm::ExponentialChoice {
                 gaps: vec![0, 3, 1],
                 rate: ratio(1, 2),
             },
-            Support::Geometric { scale: ratio(3, 2) },
-            Support::DiscreteLaplace { scale: ratio(3, 2) },
-            Support::DiscreteLaplace { scale: ratio(0, 1) },
-            Support::DiscreteGaussian {
+            ClosedForm::Geometric { scale: ratio(3, 2) },
+            ClosedForm::DiscreteLaplace { scale: ratio(3, 2) },
+            ClosedForm::DiscreteLaplace { scale: ratio(0, 1) },
+            ClosedForm::DiscreteGaussian {
                 variance: ratio(5, 2),
             },
-            Support::DiscreteGaussian {
+            ClosedForm::DiscreteGaussian {
                 variance: ratio(0, 1),
             },
-            Support::RoundedGaussian {
+            ClosedForm::RoundedGaussian {
                 variance: ratio(5, 2),
             },
-            Support::RoundedGaussian {
+            ClosedForm::RoundedGaussian {
                 variance: ratio(1, 50),
             },
-            Support::RoundedGaussian {
+            ClosedForm::RoundedGaussian {
                 variance: ratio(0, 1),
             },
         ] {
@@ -315,19 +316,19 @@ mod tests {
     #[test]
     fn masses_are_those_of_the_law() {
         // q = 1/e: (1 - q) q^2 and (1 - q) / (1 + q) q^2.
-        let listed = assert_whole(&Support::Geometric { scale: ratio(1, 1) });
+        let listed = assert_whole(&ClosedForm::Geometric { scale: ratio(1, 1) });
         assert_eq!(listed.branches[2].0, 2);
         assert_digits(&listed.branches[2].1, 855_482_148);
-        let listed = assert_whole(&Support::DiscreteLaplace { scale: ratio(1, 1) });
+        let listed = assert_whole(&ClosedForm::DiscreteLaplace { scale: ratio(1, 1) });
         assert_eq!((listed.branches[3].0, listed.branches[4].0), (2, -2));
         assert_digits(&listed.branches[4].1, 625_407_563);
         // e^-x / (1 + e^-x) at x = 1.
-        let listed = assert_whole(&Support::Logistic {
+        let listed = assert_whole(&ClosedForm::Logistic {
             exponent: ratio(1, 1),
         });
         assert_digits(&listed.branches[1].1, 2_689_414_213);
         // Heads, which is 1, at 1/e.
-        let listed = assert_whole(&Support::BernoulliExp {
+        let listed = assert_whole(&ClosedForm::BernoulliExp {
             exponent: ratio(1, 1),
         });
         assert_eq!((listed.branches[0].0, listed.branches[1].0), (0, 1));
@@ -335,7 +336,7 @@ mod tests {
         assert_digits(&listed.branches[1].1, 3_678_794_411);
         // 1, e^-1.5 and e^-0.5 over their sum.
         let far = u64::MAX - 3;
-        let listed = assert_whole(&Support::ExponentialChoice {
+        let listed = assert_whole(&ClosedForm::ExponentialChoice {
             gaps: vec![far, far + 3, far + 1],
             rate: ratio(1, 2),
         });
@@ -354,13 +355,21 @@ mod tests {
     fn a_gaussian_cut_early_holds_one_cut_late() {
         let variance = ratio(5, 2);
         // e^(-4/5) over the sum of all e^(-k²/5).
-        assert_nested(&Support::DiscreteGaussian { variance }, 200, 1_133_716_522);
+        assert_nested(
+            &ClosedForm::DiscreteGaussian { variance },
+            200,
+            1_133_716_522,
+        );
         // Φ(2.5/σ) - Φ(1.5/σ).
-        assert_nested(&Support::RoundedGaussian { variance }, 119, 1_144_677_065);
+        assert_nested(
+            &ClosedForm::RoundedGaussian { variance },
+            119,
+            1_144_677_065,
+        );
     }
 
     /// Cut late, this is the probability of two; cut early, it lies within what is known.
-    fn assert_nested(support: &Support, bits: usize, digits: u64) {
+    fn assert_nested(support: &ClosedForm, bits: usize, digits: u64) {
         let late = list(support, &Rational::from_parts(1.into(), UBig::ONE << bits)).unwrap();
         // The branches go 0, 1, -1, 2, -2.
         assert_eq!(late.branches[4].0, -2);
@@ -380,14 +389,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_listed_is_an_error() {
-        let gaussian = Support::DiscreteGaussian {
+        let gaussian = ClosedForm::DiscreteGaussian {
             variance: ratio(1, 1),
         };
         assert_eq!(
             list(&gaussian, &Rational::ZERO).unwrap_err(),
             VerifyError::OutOfRange("the inverse of the cut")
         );
-        let rounded = Support::RoundedGaussian {
+        let rounded = ClosedForm::RoundedGaussian {
             variance: ratio(1, 1),
         };
         assert_eq!(

@@ -15,7 +15,7 @@ use super::strategy::Strategy;
 use super::worst::{Completeness, Worst, exp_of, order_of};
 use super::{Direction, Interval, Pair, Rational, VerifyError};
 use crate::machine::{Inspect, Machine, Mechanism};
-use crate::privacy::{Epsilon, Order};
+use crate::number::{Epsilon, Order};
 
 /// A mechanism, two datasets, a menu and a depth: all that every adversary could do.
 ///

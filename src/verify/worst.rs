@@ -5,7 +5,7 @@ use std::fmt::{self, Debug};
 use super::objective::Value;
 use super::strategy::Strategy;
 use super::{Direction, Interval, Rational, VerifyError};
-use crate::privacy::{Epsilon, Order};
+use crate::number::{Epsilon, Order};
 
 /// Whether everything was followed.
 #[derive(Clone, Debug, PartialEq, Eq)]

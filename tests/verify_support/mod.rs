@@ -6,9 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use queryables::compose::{Addressed, Filter, Message, Reply};
 use queryables::machine::{Coins, Fault, Machine, Mechanism, Released};
-use queryables::privacy::{
-    AddRemove, Epsilon, Order, Private, PureDp, Rdp, Rho, UnknownLoss, ZCdp,
-};
+use queryables::number::{Epsilon, Order, Rho};
+use queryables::privacy::{AddRemove, Private, PureDp, Rdp, UnknownLoss, ZCdp};
 use queryables::verify::{Rational, epsilon_of_ratio};
 
 /// A fraction.

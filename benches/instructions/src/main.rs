@@ -5,9 +5,10 @@ use std::num::NonZeroU64;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use queryables::machine::{CoinSource, CoinsError, Law, Ratio, SystemCoins};
+use queryables::machine::{CoinSource, CoinsError, Law, SystemCoins};
 use queryables::mechanisms::{NoisyCount, Predicate};
 use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
+use queryables::number::Ratio;
 use queryables::prelude::*;
 
 /// A mechanism that computes nothing.

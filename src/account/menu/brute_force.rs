@@ -10,8 +10,9 @@ use super::either::worst_of_either;
 use super::lattice::Lattice;
 use super::launch::Launch;
 use super::sum::visit;
-use crate::privacy::oracle::{quantity, real};
-use crate::privacy::{Delta, Epsilon, EpsilonDelta};
+use crate::number::{Delta, Epsilon};
+use crate::privacy::EpsilonDelta;
+use crate::tests::oracle::{quantity, real};
 
 /// A leaf of a conversation: its probability on either dataset.
 type Leaf = (RBig, RBig);

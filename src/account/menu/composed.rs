@@ -5,7 +5,8 @@ use super::entry::COARSEST;
 use super::lattice::Lattice;
 use super::launch::Launch;
 use super::{MenuError, window};
-use crate::privacy::{Delta, Epsilon, EpsilonDelta};
+use crate::number::{Delta, Epsilon};
+use crate::privacy::EpsilonDelta;
 
 /// δ at the limit's ε of the first 1, 2, … losses together, each rounded up.
 ///

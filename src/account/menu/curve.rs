@@ -2,8 +2,8 @@
 
 use super::lattice::{LANES, Lattice};
 use super::launch::{FLOOR, Launch};
+use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::convert::probability_up;
-use crate::privacy::{Delta, Epsilon, Interval};
 
 /// How far launches reach beyond the window on either side, in points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

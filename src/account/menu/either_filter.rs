@@ -10,7 +10,8 @@ use super::prices::{Price, Prices};
 use crate::account::{
     Accounting, ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially,
 };
-use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta};
+use crate::number::{Delta, Epsilon};
+use crate::privacy::{ApproxDp, EpsilonDelta};
 
 /// A loss and both of its costs.
 type Entry = (Epsilon, [u64; 2]);

@@ -3,7 +3,8 @@
 use super::lattice::Lattice;
 use super::launch::Launch;
 use super::{MenuError, window};
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval};
+use crate::number::{Delta, Epsilon, Interval};
+use crate::privacy::EpsilonDelta;
 
 /// An entry of a menu: up to `count` launches of at most ε each, paid for at once.
 ///

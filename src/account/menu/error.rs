@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::privacy::{Delta, Epsilon};
+use crate::number::{Delta, Epsilon};
 
 /// Why a menu, or a filter on it, cannot be built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]

@@ -10,7 +10,8 @@ use super::sum::{Priced, largest_budget};
 use crate::account::{
     Accounting, ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially,
 };
-use crate::privacy::{ApproxDp, Delta, Epsilon, EpsilonDelta};
+use crate::number::{Delta, Epsilon};
+use crate::privacy::{ApproxDp, EpsilonDelta};
 
 /// A filter with a price list: every entry of a finite menu has an integer cost, and launches go on
 /// while the costs add up to at most a budget.

@@ -1,7 +1,7 @@
 //! The points on which profiles are kept: multiples of one step, exactly.
 
 use super::MenuError;
-use crate::privacy::{Epsilon, Interval, Unit, units};
+use crate::number::{Epsilon, Interval, Unit, units};
 
 /// How many points are computed side by side; a lattice has a multiple of them.
 pub(super) const LANES: usize = 16;

@@ -4,7 +4,8 @@
 use super::MenuError;
 use super::lattice::Lattice;
 use super::sum::visit;
-use crate::privacy::{Epsilon, EpsilonDelta, Interval};
+use crate::number::{Epsilon, Interval};
+use crate::privacy::EpsilonDelta;
 
 /// What every weight and value is raised by: it keeps products above the subnormal floats, whose
 /// rounding errors are not relative. It is far below the 1e-38 that δ resolves.

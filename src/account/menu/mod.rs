@@ -40,8 +40,8 @@ pub use sampled_filter::SampledGaussianFilter;
 pub use sampled_measure::SampledGaussianDp;
 pub use sampled_menu::{Detail, SampledGaussians};
 
+use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::convert::log_inverse;
-use crate::privacy::{Delta, Epsilon, Interval};
 
 /// How far to the left of zero and to the right of zero the curves are kept, for a worst case at
 /// (ε, δ).

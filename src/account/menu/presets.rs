@@ -2,8 +2,9 @@
 
 use super::{MenuEntry, MenuError, MenuFilter};
 use crate::account::ThroughRdp;
+use crate::number::{Delta, Epsilon, Interval, Order, units};
+use crate::privacy::EpsilonDelta;
 use crate::privacy::convert::rdp;
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Order, units};
 
 /// The entries of the first preset, in multiples of the typical loss.
 const MULTIPLES: [u64; 6] = [1, 2, 3, 5, 10, 20];

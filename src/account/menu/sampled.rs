@@ -4,8 +4,8 @@ use super::MenuError;
 use super::curve::{Curve, Margin};
 use super::lattice::Lattice;
 use super::launch::Launch;
+use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::convert::gdp;
-use crate::privacy::{Delta, Epsilon, Interval, Mu};
 
 /// An upper bound of W = H − H₀ at s, where H is the profile of P = (1 − q)N(0, 1) + qN(μ, 1)
 /// against Q = N(0, 1): the dataset with the row against the one without it, each row being sampled

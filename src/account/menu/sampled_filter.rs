@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::prices::{Paid, Prices};
 use crate::account::Exceeded;
-use crate::privacy::{Delta, EpsilonDelta, Mu};
+use crate::number::{Delta, Mu};
+use crate::privacy::EpsilonDelta;
 
 /// The filter on a [`SampledGaussians`](super::SampledGaussians) menu: children are Gaussians on a sample, stated by
 /// μ = sensitivity/σ; the whole is (ε, δ)-DP.

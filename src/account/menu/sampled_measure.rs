@@ -1,6 +1,7 @@
 //! What children of the sampled Gaussian filter state.
 
-use crate::privacy::{Delta, Distance, Measure, Mu, UnknownLoss};
+use crate::number::{Delta, Mu};
+use crate::privacy::{Distance, Measure, UnknownLoss};
 
 /// Gaussians on a random sample, each row being in it with one fixed probability: the loss is
 /// μ = sensitivity/σ of the Gaussian.

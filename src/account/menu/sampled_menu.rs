@@ -8,7 +8,8 @@ use super::sampled::{bundle, dots};
 use super::sampled_filter::SampledGaussianFilter;
 use super::sum::{Priced, visit};
 use super::{MenuError, window};
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Mu, Scale};
+use crate::number::{Delta, Epsilon, Interval, Mu, Scale};
+use crate::privacy::EpsilonDelta;
 
 /// Gaussians on random samples at one rate, with several noise levels, on a price list.
 ///

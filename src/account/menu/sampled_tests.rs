@@ -4,8 +4,9 @@ use proptest::prelude::*;
 
 use super::{Detail, MenuError, SampledGaussians, sampled};
 use crate::account::Exceeded;
-use crate::privacy::oracle::{self, Real, quantity, real};
-use crate::privacy::{Delta, EpsilonDelta, Interval, Mu, Scale};
+use crate::number::{Delta, Interval, Mu, Scale};
+use crate::privacy::EpsilonDelta;
+use crate::tests::oracle::{self, Real, quantity, real};
 
 fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
     EpsilonDelta::new(epsilon, delta).unwrap()

@@ -85,7 +85,7 @@ pub(crate) fn largest_budget(
     lattice: &Lattice,
     entries: &[Priced],
     limit: EpsilonDelta,
-) -> Result<Vec<crate::privacy::Delta>, MenuError> {
+) -> Result<Vec<crate::number::Delta>, MenuError> {
     let symmetric = entries.iter().all(|(launch, _)| launch.symmetric);
     let mut deltas = Vec::new();
     visit(lattice, entries, |_, curve| {

@@ -8,8 +8,9 @@ use super::sum::largest_budget;
 use super::{MenuEntry, MenuError, MenuFilter, TwoSums};
 use crate::account::nonadaptive::tight_launches;
 use crate::account::{ApproxDpRule, ContinuationRule, Exceeded, Repeats, ThroughRdp, admits};
-use crate::privacy::oracle::{self, Real, quantity, real};
-use crate::privacy::{Delta, Epsilon, EpsilonDelta};
+use crate::number::{Delta, Epsilon};
+use crate::privacy::EpsilonDelta;
+use crate::tests::oracle::{self, Real, quantity, real};
 
 fn epsilon(text: &str) -> Epsilon {
     text.parse().unwrap()

@@ -1,6 +1,7 @@
 use super::spent::{Spent, Variance, interval, squares};
 use super::{Reading, Slack, TimeUniformOdometer};
-use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
+use crate::number::{Epsilon, Interval, U256};
+use crate::privacy::{EpsilonDelta, Overflow};
 
 /// The mixture odometer: lines of all slopes at once, weighted by a Gaussian.
 ///
@@ -89,7 +90,7 @@ impl MixtureOdometer {
         self.boundary(squares(variance)).up()
     }
 
-    fn boundary(&self, squares: Square) -> Interval {
+    fn boundary(&self, squares: U256) -> Interval {
         let (variance, gamma) = (interval(squares), Interval::exactly(self.gamma));
         let logs = self.twice_log + (variance / gamma).ln_1p();
         (logs * (variance + gamma)).sqrt() + Interval::exactly(0.5) * variance

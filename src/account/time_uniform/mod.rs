@@ -15,7 +15,7 @@
 //!
 //! | odometer | tight | grows like | source |
 //! |---|---|---|---|
-//! | [`FilterOdometer`] | at one V chosen in advance | V | Whitehouse et al. Thm 3 |
+//! | [`TangentOdometer`] | at one V chosen in advance | V | Whitehouse et al. Thm 3 |
 //! | [`MixtureOdometer`] | around one V, gently worse elsewhere | √(V ln V) | Whitehouse et al. Thm 3 |
 //! | [`StitchedOdometer`] | nowhere exactly, everywhere nearly | √(V ln ln V) | Whitehouse et al. Thm 3 |
 //! | [`RogersOdometer`] | – | √(V ln V) | Rogers et al. 6.2, for comparison |
@@ -23,23 +23,23 @@
 //! Each of the first three has a constructor `tightest_at`, which tunes its parameter for the V at
 //! which it will be read.
 
-mod filter;
 mod mixture;
 mod reading;
 mod rogers;
 mod slack;
 mod spent;
 mod stitched;
+mod tangent;
 #[cfg(test)]
 mod tests;
 
-pub use filter::FilterOdometer;
 pub use mixture::MixtureOdometer;
 pub use reading::Reading;
 pub use rogers::RogersOdometer;
 pub use slack::{ParameterError, Slack};
 pub use spent::{Variance, VarianceUnit};
 pub use stitched::StitchedOdometer;
+pub use tangent::TangentOdometer;
 
 use std::fmt::Debug;
 

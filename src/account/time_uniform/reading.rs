@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::privacy::{Delta, Epsilon};
+use crate::number::{Delta, Epsilon};
 
 /// What a time-uniform odometer shows: a bound on the realised loss so far.
 ///

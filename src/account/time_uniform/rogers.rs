@@ -1,7 +1,8 @@
 use super::spent::{Spent, interval, whole};
 use super::{ParameterError, Reading, TimeUniformOdometer};
 use crate::account::rogers::drift_of;
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Overflow, Square};
+use crate::number::{Delta, Epsilon, Interval, U256};
+use crate::privacy::{EpsilonDelta, Overflow};
 
 /// The first advanced odometer, kept for comparison: the others read less.
 ///
@@ -96,7 +97,7 @@ impl RogersOdometer {
     }
 
     /// Whether 1/n² ≤ V ≤ 1, decided exactly.
-    fn is_in_middle(&self, squares: Square) -> bool {
+    fn is_in_middle(&self, squares: U256) -> bool {
         let one = whole(1);
         let rows = u128::from(self.rows);
         let scaled = squares

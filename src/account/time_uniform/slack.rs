@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-use crate::privacy::{Delta, Interval};
+use crate::number::{Delta, Interval};
 
 /// How the probability δ = δ' + δ'' of a wrong reading is divided: δ' for the chance that the
 /// loss strays, δ'' for what the launched mechanisms bring along.

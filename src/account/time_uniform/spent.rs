@@ -1,5 +1,6 @@
 use super::{Reading, Slack};
-use crate::privacy::{Delta, EpsilonDelta, Interval, Overflow, Quantity, Square, Unit};
+use crate::number::{Delta, Interval, Quantity, U256, Unit};
+use crate::privacy::{EpsilonDelta, Overflow};
 
 /// The unit of [`Variance`].
 #[derive(Clone, Copy, Debug)]
@@ -22,35 +23,35 @@ pub type Variance = Quantity<VarianceUnit>;
 const ONE: u128 = 10_u128.pow(VarianceUnit::DECIMALS);
 
 /// A variance in the units of a sum of squares, exactly.
-pub(super) fn squares(variance: Variance) -> Square {
+pub(super) fn squares(variance: Variance) -> U256 {
     in_squared_units(variance.units())
 }
 
 /// A small whole number in the units of a sum of squares.
-pub(super) fn whole(number: u32) -> Square {
+pub(super) fn whole(number: u32) -> U256 {
     in_squared_units(u128::from(number) * ONE)
 }
 
-fn in_squared_units(units: u128) -> Square {
+fn in_squared_units(units: u128) -> U256 {
     // At most 128 + 90 bits.
-    Square::whole(units).checked_mul(ONE).unwrap_or(Square::MAX)
+    U256::whole(units).checked_mul(ONE).unwrap_or(U256::MAX)
 }
 
 /// A variance, as exactly as floats can hold it.
-pub(super) fn interval(squares: Square) -> Interval {
+pub(super) fn interval(squares: U256) -> Interval {
     Interval::squares(squares, VarianceUnit::DECIMALS)
 }
 
 /// What all these odometers remember: `Σε²` and `Σδ`, exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spent {
-    squares: Square,
+    squares: U256,
     delta: Delta,
 }
 
 impl Spent {
     pub(super) fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
-        let squares = self.squares.checked_add(Square::of(loss.epsilon));
+        let squares = self.squares.checked_add(U256::of(loss.epsilon));
         Ok(Self {
             squares: squares.ok_or(Overflow)?,
             delta: self.delta.saturating_add(loss.delta),
@@ -58,7 +59,7 @@ impl Spent {
     }
 
     /// `Σε²`.
-    pub(super) fn squares(&self) -> Square {
+    pub(super) fn squares(&self) -> U256 {
         self.squares
     }
 
@@ -71,7 +72,7 @@ impl Spent {
     pub(super) fn reading(
         &self,
         slack: &Slack,
-        boundary: impl FnOnce(Square) -> Option<Interval>,
+        boundary: impl FnOnce(U256) -> Option<Interval>,
     ) -> Reading {
         let bound = if self.delta > slack.launches() {
             None
@@ -85,7 +86,7 @@ impl Spent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::NumberError;
+    use crate::number::NumberError;
 
     #[test]
     fn a_variance_is_positive() {

@@ -1,6 +1,7 @@
 use super::spent::{Spent, Variance, interval, squares};
 use super::{Reading, Slack, TimeUniformOdometer};
-use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
+use crate::number::{Epsilon, Interval, U256};
+use crate::privacy::{EpsilonDelta, Overflow};
 
 /// The stitched odometer: one line for each doubling of V, and a union bound over them.
 ///
@@ -76,7 +77,7 @@ impl StitchedOdometer {
         self.boundary(squares(variance)).and_then(Interval::up)
     }
 
-    fn boundary(&self, spent: Square) -> Option<Interval> {
+    fn boundary(&self, spent: U256) -> Option<Interval> {
         let start = squares(self.start);
         if spent < start {
             return None;

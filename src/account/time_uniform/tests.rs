@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::account::{Accumulator, Whitehouse};
-use crate::privacy::oracle::{self, Real};
-use crate::privacy::{Delta, Epsilon};
+use crate::number::{Delta, Epsilon};
+use crate::tests::oracle::{self, Real};
 use proptest::prelude::*;
 
 /// δ from 1e-30 to 0.5.
@@ -114,7 +114,7 @@ proptest! {
     ) {
         let slack = Slack::pure(delta).unwrap();
         let at = of(variance);
-        let odometer = FilterOdometer::new(target, slack).unwrap();
+        let odometer = TangentOdometer::new(target, slack).unwrap();
         outward(odometer.bound_at(variance), &filter(&real(target.units(), 27), delta, &at));
         let odometer = MixtureOdometer::new(parameter, slack);
         outward(odometer.bound_at(variance), &mixture(&of(parameter), delta, &at));
@@ -178,7 +178,7 @@ proptest! {
         let slack = Slack::pure(delta).unwrap();
         let least = curve(&of(variance), delta);
         let above = |epsilon| bound(epsilon) >= least;
-        prop_assert!(above(FilterOdometer::new(target, slack).unwrap().bound_at(variance)));
+        prop_assert!(above(TangentOdometer::new(target, slack).unwrap().bound_at(variance)));
         prop_assert!(above(MixtureOdometer::new(parameter, slack).bound_at(variance)));
         if parameter <= variance {
             prop_assert!(above(StitchedOdometer::new(parameter, slack).bound_at(variance)));
@@ -196,7 +196,7 @@ proptest! {
         let more = more.unwrap();
         let slack = Slack::pure(delta).unwrap();
         let less_sure = Slack::pure(Delta::from_units(delta.units() / 100 * 99).unwrap()).unwrap();
-        let filter = |slack, at| bound(FilterOdometer::new(target, slack).unwrap().bound_at(at));
+        let filter = |slack, at| bound(TangentOdometer::new(target, slack).unwrap().bound_at(at));
         prop_assert!(filter(slack, variance) <= filter(slack, more));
         let mixture = |slack, at| bound(MixtureOdometer::new(parameter, slack).bound_at(at));
         prop_assert!(mixture(slack, variance) <= mixture(slack, more));
@@ -225,9 +225,9 @@ proptest! {
             let [tuned, other] = [tuned, other].map(bound);
             tuned <= other * (number(1.0) + number(1e-12)) + real(2, 27)
         };
-        let tuned = FilterOdometer::tightest_at(variance, slack);
+        let tuned = TangentOdometer::tightest_at(variance, slack);
         outward(tuned.bound_at(variance), &curve(&of(variance), delta));
-        let untuned = FilterOdometer::new(target, slack).unwrap();
+        let untuned = TangentOdometer::new(target, slack).unwrap();
         prop_assert!(at_most(tuned.bound_at(variance), untuned.bound_at(variance)));
 
         let tuned = MixtureOdometer::tightest_at(variance, slack);
@@ -252,7 +252,7 @@ fn nearby(gamma: f64, percent: u32) -> Option<Variance> {
 fn launches_with_too_much_delta_end_what_is_known() {
     let slack = Slack::new("1e-6".parse().unwrap(), "1e-7".parse().unwrap()).unwrap();
     let one = "1".parse().unwrap();
-    check(FilterOdometer::new("1".parse().unwrap(), slack).unwrap());
+    check(TangentOdometer::new("1".parse().unwrap(), slack).unwrap());
     check(MixtureOdometer::new(one, slack));
     check(StitchedOdometer::new("0.01".parse().unwrap(), slack));
     check(RogersOdometer::new(100, "2e-7".parse().unwrap()).unwrap());
@@ -274,7 +274,7 @@ fn launches_with_too_much_delta_end_what_is_known() {
 fn the_filter_odometer_touches_the_filter() {
     let delta: Delta = "1e-6".parse().unwrap();
     let mut curve = Whitehouse::new(delta).unwrap();
-    let mut line = FilterOdometer::tightest_at("1".parse().unwrap(), Slack::pure(delta).unwrap());
+    let mut line = TangentOdometer::tightest_at("1".parse().unwrap(), Slack::pure(delta).unwrap());
     let launch = EpsilonDelta::new("0.1", "0").unwrap();
     for launches in 1..=200 {
         curve = curve.add(&launch).unwrap();

@@ -5,9 +5,10 @@ use ::opendp::measures::{Approximate, MaxDivergence, RenyiDivergence, ZeroConcen
 
 use super::error;
 use super::number::{float_up, loss_from};
+use crate::number::{Epsilon, Interval, Order, Rho, units};
 use crate::privacy::{
-    ApproxDp, ApproxZCdp, Epsilon, EpsilonDelta, Interval, Measure, Order, PureDp, Rdp, RdpCurve,
-    RdpGrid, Rho, RhoDelta, UnknownLoss, ZCdp, units,
+    ApproxDp, ApproxZCdp, EpsilonDelta, Measure, PureDp, Rdp, RdpCurve, RdpGrid, RhoDelta,
+    UnknownLoss, ZCdp,
 };
 
 /// An OpenDP measure in which a distance says the same as a loss under `Me`.

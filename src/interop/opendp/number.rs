@@ -1,6 +1,7 @@
 //! Between OpenDP's floats and exact quantities, always to the safe side.
 
-use crate::privacy::{Interval, Quantity, Unit, UnknownLoss};
+use crate::number::{Interval, Quantity, Unit};
+use crate::privacy::UnknownLoss;
 
 /// The smallest quantity that is at least this float, whose binary value is taken at its word:
 /// what OpenDP writes as 0.1 is a little more than 1/10.
@@ -30,7 +31,7 @@ pub(super) fn float_up<U: Unit>(quantity: Quantity<U>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::{Delta, Epsilon, Order};
+    use crate::number::{Delta, Epsilon, Order};
     use proptest::prelude::*;
 
     #[test]
@@ -55,7 +56,7 @@ mod tests {
 
     #[test]
     fn what_is_no_loss_is_refused() {
-        let epsilon = loss_from::<crate::privacy::units::Epsilon>;
+        let epsilon = loss_from::<crate::number::units::Epsilon>;
         for (float, reason) in [
             (f64::NAN, "OpenDP's privacy map says NaN"),
             (-f64::NAN, "OpenDP's privacy map says NaN"),
@@ -79,7 +80,7 @@ mod tests {
             assert_eq!(epsilon(float), Err(UnknownLoss(reason)), "{float}");
         }
         assert_eq!(
-            loss_from::<crate::privacy::units::Delta>(1.0_f64.next_up()),
+            loss_from::<crate::number::units::Delta>(1.0_f64.next_up()),
             Err(UnknownLoss(
                 "OpenDP's privacy map says more than can be held"
             ))
@@ -111,7 +112,7 @@ mod tests {
             let quantity = Epsilon::from_units(units).unwrap();
             let float = float_up(quantity);
             prop_assert!(loss_from(float).unwrap() >= quantity);
-            let below = loss_from::<crate::privacy::units::Epsilon>(float.next_down());
+            let below = loss_from::<crate::number::units::Epsilon>(float.next_down());
             prop_assert!(float == 0.0 || below.unwrap() <= quantity);
         }
     }

@@ -1,17 +1,17 @@
 //! Budgets that undo a loss: rounded down, and within 1e-9.
 
 use super::*;
-use crate::privacy::oracle::{
+use crate::number::units;
+use crate::tests::oracle::{
     self, Real, deltas, epsilons, exp, float, is_just_above, ln, orders, quantity,
     randomized_response, real, simple_epsilon, sizes,
 };
-use crate::privacy::units;
 use proptest::prelude::*;
 
 /// A claim that holds up to somewhere holds at the budget, and no longer 1e-9 or one unit above.
 #[track_caller]
-fn is_the_most<U: crate::privacy::Unit>(
-    budget: crate::privacy::Quantity<U>,
+fn is_the_most<U: crate::number::Unit>(
+    budget: crate::number::Quantity<U>,
     holds: impl Fn(&Real) -> bool,
 ) {
     let exact = quantity(budget);
@@ -142,7 +142,7 @@ fn the_ends_of_the_scale() {
     let all = zcdp::approximate_budget(certain, Delta::ONE).unwrap();
     assert_eq!(all.delta, Delta::ONE);
     assert!(all.rho <= "1".parse().unwrap() && all.rho > "0.999999999".parse().unwrap());
-    assert_eq!(zcdp::pure_budget(crate::privacy::Rho::ZERO), Epsilon::ZERO);
+    assert_eq!(zcdp::pure_budget(crate::number::Rho::ZERO), Epsilon::ZERO);
     assert_eq!(
         rdp::pure_budget("2".parse().unwrap(), Epsilon::ZERO),
         Epsilon::ZERO
@@ -151,7 +151,7 @@ fn the_ends_of_the_scale() {
         rdp::pure_budget("2".parse().unwrap(), Epsilon::LARGEST),
         Epsilon::LARGEST
     );
-    assert_eq!(gdp::pure_budget(crate::privacy::Mu::ZERO), Epsilon::ZERO);
+    assert_eq!(gdp::pure_budget(crate::number::Mu::ZERO), Epsilon::ZERO);
     // μ²/8, where the exponential is out of reach.
     let epsilon = gdp::pure_budget("400".parse().unwrap());
     assert!(epsilon <= "20000".parse().unwrap() && epsilon > "19999.99999999".parse().unwrap());

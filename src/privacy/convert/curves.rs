@@ -4,7 +4,8 @@ use std::num::NonZeroU64;
 
 use super::loss_up;
 use super::rdp::excess;
-use crate::privacy::{Delta, Epsilon, Interval, Order, Scale, UnknownLoss};
+use crate::number::{Delta, Epsilon, Interval, Order, Scale};
+use crate::privacy::UnknownLoss;
 
 /// The largest Rényi divergence of order α that an ε-DP mechanism can have: that of randomized
 /// response, rounded up.

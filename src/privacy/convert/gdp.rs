@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 use super::search::{least, most};
 use super::{Delta, Epsilon, UnknownLoss};
-use crate::privacy::normal::{above_half, density, mills, tail};
-use crate::privacy::{Mu, Overflow, Quantity, Square, Unit, Wide, units};
+use crate::number::normal::{above_half, density, mills, tail};
+use crate::number::{Mu, Quantity, U256, Unit, WideInterval, units};
+use crate::privacy::Overflow;
 
 /// The smallest δ such that μ-GDP implies (ε, δ)-DP: Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), rounded up
 /// (Dong, Roth, Su 2022, Cor. 2.13).
@@ -26,8 +27,11 @@ pub fn delta(mu: Mu, epsilon: Epsilon) -> Delta {
 }
 
 /// δ(ε) of N(μ, 1) against N(0, 1), for μ > 0.
-fn profile(mu: Mu, epsilon: Epsilon) -> Wide {
-    let (middle, half) = (Wide::from(epsilon) / Wide::from(mu), Wide::from(mu).half());
+fn profile(mu: Mu, epsilon: Epsilon) -> WideInterval {
+    let (middle, half) = (
+        WideInterval::from(epsilon) / WideInterval::from(mu),
+        WideInterval::from(mu).half(),
+    );
     let far = middle + half;
     // With t = ε/μ − μ/2 the second term is e^ε φ(t + μ) times Mills' ratio R(t + μ), and
     // e^ε φ(t + μ) = φ(t).
@@ -36,16 +40,16 @@ fn profile(mu: Mu, epsilon: Epsilon) -> Wide {
         density(near) * (mills(near) - mills(far))
     } else {
         let near = half - middle;
-        Wide::whole(1).half() + above_half(near) - density(near) * mills(far)
+        WideInterval::whole(1).half() + above_half(near) - density(near) * mills(far)
     }
 }
 
 /// ε/μ ≥ μ/2, decided exactly: 2ε·10²⁷ ≥ μ² in squared units.
 fn is_right_of_zero(mu: Mu, epsilon: Epsilon) -> bool {
-    let twice = Square::whole(epsilon.units())
+    let twice = U256::whole(epsilon.units())
         .checked_mul(2 * 10_u128.pow(27))
-        .unwrap_or(Square::MAX);
-    twice >= Square::of(mu)
+        .unwrap_or(U256::MAX);
+    twice >= U256::of(mu)
 }
 
 /// The smallest ε such that μ-GDP implies (ε, δ)-DP, rounded up.
@@ -68,7 +72,7 @@ pub fn epsilon(mu: Mu, delta: Delta) -> Result<Epsilon, UnknownLoss> {
     if delta == Delta::ZERO {
         return Err(UnknownLoss("this conversion needs δ > 0"));
     }
-    let target = Wide::from(delta);
+    let target = WideInterval::from(delta);
     let (size, goal) = (float(mu), float(delta));
     // δ falls in ε; beyond μ²/2 + 14μ it is below 1e-38.
     let guess = crossing(0.0, 0.5 * size * size + 14.0 * size, |epsilon| {
@@ -97,7 +101,7 @@ pub fn budget(epsilon: Epsilon, delta: Delta) -> Mu {
     if delta == Delta::ZERO {
         return Mu::ZERO;
     }
-    let target = Wide::from(delta);
+    let target = WideInterval::from(delta);
     let (size, goal) = (float(epsilon), float(delta));
     // δ rises in μ; from 4ε + 20 on it is all but 1.
     let guess = crossing(0.0, 4.0 * size + 20.0, |mu| approximate(mu, size) > goal);
@@ -131,7 +135,7 @@ pub fn tradeoff(mu: Mu, alarms: Delta) -> Delta {
     let half = Delta::ONE.units() / 2;
     let (distance, right) = if alarms.units() <= half {
         // z ≥ 0, as small as Φ(−z) ≥ α proves.
-        let target = Wide::from(alarms);
+        let target = WideInterval::from(alarms);
         let units = most(1e27, FARTHEST, |units| {
             target.certainly_at_most(tail(distance_of(units)))
         });
@@ -142,16 +146,16 @@ pub fn tradeoff(mu: Mu, alarms: Delta) -> Delta {
         }
     } else {
         // z < 0: −z as large as Φ(z) ≤ 1 − α needs.
-        let target = Wide::from(Delta::ONE.saturating_sub(alarms));
+        let target = WideInterval::from(Delta::ONE.saturating_sub(alarms));
         let units = least(1e27, FARTHEST, |units| {
             tail(distance_of(units)).certainly_at_most(target)
         });
         let z = Mu::from_units(units.unwrap_or(FARTHEST)).unwrap_or_default();
         (mu.checked_add(z).unwrap_or(mu), false)
     };
-    let distance = Wide::from(distance);
+    let distance = WideInterval::from(distance);
     let missed = if right {
-        Wide::whole(1).half() + above_half(distance)
+        WideInterval::whole(1).half() + above_half(distance)
     } else {
         tail(distance)
     };
@@ -161,8 +165,8 @@ pub fn tradeoff(mu: Mu, alarms: Delta) -> Delta {
 /// Φ(−14) < 1e-44, less than any probability that can be held.
 const FARTHEST: u128 = 14 * 10_u128.pow(27);
 
-fn distance_of(units: u128) -> Wide {
-    Wide::whole(units) / Wide::whole(10_u128.pow(27))
+fn distance_of(units: u128) -> WideInterval {
+    WideInterval::whole(units) / WideInterval::whole(10_u128.pow(27))
 }
 
 /// The smallest μ such that every ε-DP mechanism is μ-GDP, rounded up.
@@ -188,10 +192,10 @@ fn distance_of(units: u128) -> Wide {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn pure(epsilon: Epsilon) -> Result<Mu, UnknownLoss> {
-    if Wide::from(epsilon).exp().is_none() {
-        let eight = Square::whole(epsilon.units()).checked_mul(8 * 10_u128.pow(27));
+    if WideInterval::from(epsilon).exp().is_none() {
+        let eight = U256::whole(epsilon.units()).checked_mul(8 * 10_u128.pow(27));
         let mu = eight
-            .and_then(Square::root_up)
+            .and_then(U256::root_up)
             .and_then(|units| Mu::from_units(units).ok());
         return Ok(mu.ok_or(Overflow)?);
     }
@@ -241,7 +245,7 @@ pub fn pure_budget(mu: Mu) -> Epsilon {
 
 /// For which μ it is certain that ε-DP implies μ-GDP: Φ(−μ/2) ≤ 1/(1 + e^ε).
 fn pure_is_gaussian(epsilon: Epsilon) -> impl Fn(Mu) -> bool {
-    let exact = Wide::from(epsilon);
+    let exact = WideInterval::from(epsilon);
     let powers = exact.exp().zip(exact.exp_m1());
     move |mu| {
         if epsilon == Epsilon::ZERO {
@@ -249,24 +253,27 @@ fn pure_is_gaussian(epsilon: Epsilon) -> impl Fn(Mu) -> bool {
         }
         let Some((power, rise)) = powers else {
             // μ² ≥ 8ε, in units.
-            let eight = Square::whole(epsilon.units()).checked_mul(8 * 10_u128.pow(27));
-            return eight.is_some_and(|eight| eight <= Square::of(mu));
+            let eight = U256::whole(epsilon.units()).checked_mul(8 * 10_u128.pow(27));
+            return eight.is_some_and(|eight| eight <= U256::of(mu));
         };
-        let (half, below) = (Wide::from(mu).half(), Wide::whole(1) + power);
+        let (half, below) = (
+            WideInterval::from(mu).half(),
+            WideInterval::whole(1) + power,
+        );
         if epsilon.units() < 10_u128.pow(27) {
             // Φ(h) − ½ ≥ ½ − c = (e^ε − 1) / (2(e^ε + 1)): nothing cancels near zero.
             (rise / below).half().certainly_at_most(above_half(half))
         } else {
-            (tail(half) * below).certainly_at_most(Wide::whole(1))
+            (tail(half) * below).certainly_at_most(WideInterval::whole(1))
         }
     }
 }
 
 /// To 25 digits. Enclosures here are narrower than what references print, so that a comparison
 /// could turn on how the last digit of the reference was rounded.
-fn about(number: Wide) -> Wide {
+fn about(number: WideInterval) -> WideInterval {
     let digits = 10_u128.pow(25);
-    number * (Wide::between(digits - 1, digits + 1) / Wide::whole(digits))
+    number * (WideInterval::between(digits - 1, digits + 1) / WideInterval::whole(digits))
 }
 
 fn float<U: Unit>(quantity: Quantity<U>) -> f64 {

@@ -30,7 +30,8 @@ pub mod zcdp;
 pub(crate) mod curves;
 pub(crate) mod search;
 
-use super::{Delta, Epsilon, EpsilonDelta, Interval, Overflow, UnknownLoss};
+use super::{EpsilonDelta, Overflow, UnknownLoss};
+use crate::number::{Delta, Epsilon, Interval, Quantity, U256, Unit};
 
 /// (ε, δ)-DP is (2ε, δ (1 + e^-2ε)/(1 − e^-ε))-pDP, rounded up.
 ///
@@ -96,16 +97,18 @@ pub(crate) fn log_inverse(delta: Delta) -> Result<Interval, UnknownLoss> {
 }
 
 /// A loss, rounded up.
-pub(crate) fn loss_up<U: super::Unit>(loss: Interval) -> Result<super::Quantity<U>, UnknownLoss> {
+pub(crate) fn loss_up<U: Unit>(loss: Interval) -> Result<Quantity<U>, UnknownLoss> {
     Ok(loss.up().ok_or(Overflow)?)
 }
 
 /// `δ₁ + δ₂ − δ₁δ₂`, rounded up: either of two independent events.
 pub(crate) fn either(one: Delta, other: Delta) -> Delta {
     // In units u of 1e-38: u₁ + u₂ − ⌊u₁u₂ / 1e38⌋, so at least the truth.
-    let both = super::Square::whole(one.units())
+    let both = U256::whole(one.units())
         .checked_mul(other.units())
-        .map_or(0, |product| product.divided_by(Delta::ONE.units()).0);
+        .map_or(0, |product| {
+            product.div_rem(Delta::ONE.units()).0.halves().1
+        });
     let units = one.units() - both + other.units();
     Delta::from_units(units).unwrap_or(Delta::ONE)
 }
@@ -122,9 +125,11 @@ pub(crate) fn other_of_either(both: Delta, one: Delta) -> Result<Delta, UnknownL
     if one == Delta::ONE {
         return Ok(Delta::ONE);
     }
-    let units = super::Square::whole(left)
+    let units = U256::whole(left)
         .checked_mul(certainty)
-        .map_or(0, |scaled| scaled.divided_by(certainty - one.units()).0);
+        .map_or(0, |scaled| {
+            scaled.div_rem(certainty - one.units()).0.halves().1
+        });
     Ok(Delta::from_units(units).unwrap_or_default())
 }
 

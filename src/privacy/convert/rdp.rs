@@ -4,7 +4,8 @@ pub(crate) use super::curves::sampled;
 pub use super::curves::{discrete_laplace, gaussian, laplace, pure, subsampled_gaussian};
 use super::search::most;
 use super::{either, log_inverse, loss_up, other_of_either, probability_up};
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Order, Unit, UnknownLoss, units};
+use crate::number::{Delta, Epsilon, Interval, Order, Unit, units};
+use crate::privacy::{EpsilonDelta, UnknownLoss};
 
 /// The smallest ε such that Rényi privacy `loss` of order α is known to imply (ε, δ)-DP
 /// (Canonne, Kamath, Steinke 2020, Prop. 12).

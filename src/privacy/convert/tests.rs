@@ -4,11 +4,11 @@
 use std::num::NonZeroU64;
 
 use super::*;
-use crate::privacy::oracle::{
+use crate::number::{Mu, Order, Rho, Scale};
+use crate::tests::oracle::{
     self, Real, at_least_zero, better_epsilon, deltas, epsilon_of, epsilons, exp, float,
     is_above_given_terms, is_just_above, least_near, ln, orders, quantity, real, sizes, sqrt,
 };
-use crate::privacy::{Mu, Order, Rho, Scale};
 use proptest::prelude::*;
 
 /// Canonne, Kamath, Steinke: ln δ at an order.
@@ -22,7 +22,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn zcdp_losses_are_rounded_up(rho in sizes::<crate::privacy::units::Rho>(-18.0..3.0), delta in deltas()) {
+    fn zcdp_losses_are_rounded_up(rho in sizes::<crate::number::units::Rho>(-18.0..3.0), delta in deltas()) {
         let (exact, target) = (quantity(rho), quantity(delta));
         let simple = &exact + real(2.0) * sqrt(&(-ln(&target) * &exact));
         is_just_above(zcdp::epsilon_simple(rho, delta).unwrap(), &simple);
@@ -31,7 +31,7 @@ proptest! {
     }
 
     #[test]
-    fn zcdp_deltas_are_rounded_up(rho in sizes::<crate::privacy::units::Rho>(-6.0..1.0), ratio in 1.0..12.0) {
+    fn zcdp_deltas_are_rounded_up(rho in sizes::<crate::number::units::Rho>(-6.0..1.0), ratio in 1.0..12.0) {
         let size = float(&quantity(rho));
         let epsilon = Interval::exactly(ratio * size.sqrt()).up().unwrap();
         let (exact, target) = (quantity(rho), quantity(epsilon));
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn the_curve_of_laplace_noise_is_rounded_up(order in orders(), scale in sizes::<crate::privacy::units::Scale>(-2.0..6.0)) {
+    fn the_curve_of_laplace_noise_is_rounded_up(order in orders(), scale in sizes::<crate::number::units::Scale>(-2.0..6.0)) {
         let (alpha, ratio) = (quantity(order), real(1.0) / quantity(scale));
         let excess = &alpha - real(1.0);
         let both = &alpha + &excess;
@@ -112,7 +112,7 @@ proptest! {
 
     #[test]
     fn the_curve_of_discrete_laplace_noise_is_rounded_up(
-        order in orders(), steps in 1..30_u64, epsilon in sizes::<crate::privacy::units::Epsilon>(-3.0..1.0),
+        order in orders(), steps in 1..30_u64, epsilon in sizes::<crate::number::units::Epsilon>(-3.0..1.0),
     ) {
         let (alpha, exact) = (quantity(order), quantity(epsilon));
         let excess = &alpha - real(1.0);
@@ -139,7 +139,7 @@ proptest! {
 
     #[test]
     fn the_curve_of_subsampled_noise_is_rounded_up(
-        order in 2..70_u32, rate in sizes::<crate::privacy::units::Delta>(-6.0..-0.01), sigma in sizes::<crate::privacy::units::Scale>(-0.7..2.0),
+        order in 2..70_u32, rate in sizes::<crate::number::units::Delta>(-6.0..-0.01), sigma in sizes::<crate::number::units::Scale>(-0.7..2.0),
     ) {
         let (q, noise) = (quantity(rate), quantity(sigma));
         let mut weight = exp(&(real(f64::from(order)) * ln(&(real(1.0) - &q))));
@@ -178,7 +178,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn gaussian_conversions_are_rounded_outward(mu in sizes::<crate::privacy::units::Mu>(-9.0..0.7), ratio in 0.01..11.0) {
+    fn gaussian_conversions_are_rounded_outward(mu in sizes::<crate::number::units::Mu>(-9.0..0.7), ratio in 0.01..11.0) {
         let size = float(&quantity(mu));
         let epsilon: Epsilon = Interval::exactly(ratio * size).up().unwrap();
         let truth = gaussian_delta(&quantity(mu), &quantity(epsilon));
@@ -198,7 +198,7 @@ proptest! {
     }
 
     #[test]
-    fn the_tradeoff_function_is_rounded_down(mu in sizes::<crate::privacy::units::Mu>(-9.0..0.7), z in -5.0_f64..5.0) {
+    fn the_tradeoff_function_is_rounded_down(mu in sizes::<crate::number::units::Mu>(-9.0..0.7), z in -5.0_f64..5.0) {
         let chance = float(&oracle::cdf(&real(-z)));
         let alarms: Delta = Interval::exactly(chance).up().unwrap();
         // Newton's steps to the z with Φ(−z) = α: each squares the error of 1e-16.

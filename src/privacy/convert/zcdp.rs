@@ -3,9 +3,8 @@
 use super::rdp::{epsilon_at, log_delta_at, renyi_budget_at};
 use super::search::{lowest, most};
 use super::{either, log_inverse, loss_up, other_of_either, probability_up};
-use crate::privacy::{
-    Delta, Epsilon, EpsilonDelta, Interval, Rho, RhoDelta, Unit, UnknownLoss, half_square, units,
-};
+use crate::number::{Delta, Epsilon, Interval, Rho, Unit, units};
+use crate::privacy::{EpsilonDelta, RhoDelta, UnknownLoss, half_square};
 
 /// In `ln(α − 1)`: the best order lies near `1 + √(ln(1/δ)/ρ)`, so between `1 + 1e-6` and `1e15`
 /// for everything that ρ and δ can be.

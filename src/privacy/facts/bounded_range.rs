@@ -1,8 +1,9 @@
 use super::{Diverges, Pure, through};
+use crate::number::{Epsilon, Mu, Order, Rho};
 use crate::privacy::convert::{rdp, zcdp};
 use crate::privacy::{
-    ApproxDp, ApproxZCdp, Distance, Epsilon, Gdp, Implies, Measure, Mu, Order, Overflow, Prices,
-    ProbabilisticDp, PureDp, Rdp, Rho, UnknownLoss, ZCdp, half_square,
+    ApproxDp, ApproxZCdp, Distance, Gdp, Implies, Measure, Overflow, Prices, ProbabilisticDp,
+    PureDp, Rdp, UnknownLoss, ZCdp, half_square,
 };
 
 /// Between neighbours, the logarithms of the odds' ratios all lie within some interval of length ε

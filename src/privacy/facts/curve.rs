@@ -2,7 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Diverges;
-use crate::privacy::{Distance, Epsilon, Order, UnknownLoss};
+use crate::number::{Epsilon, Order};
+use crate::privacy::{Distance, UnknownLoss};
 
 /// Rényi divergences, as a function of the order.
 ///

@@ -1,7 +1,5 @@
-use crate::privacy::{
-    ApproxRdp, Delta, Epsilon, EpsilonDelta, Order, Prices, Rdp, RdpCurve, RdpGrid, Renyi,
-    UnknownLoss,
-};
+use crate::number::{Delta, Epsilon, Order};
+use crate::privacy::{ApproxRdp, EpsilonDelta, Prices, Rdp, RdpCurve, RdpGrid, Renyi, UnknownLoss};
 
 /// A fact from which the Rényi divergences follow.
 ///

@@ -1,7 +1,7 @@
 use super::{Diverges, through};
+use crate::number::{Epsilon, Mu, Order, Rho, U256, Unit, units};
 use crate::privacy::{
-    ApproxZCdp, Distance, Epsilon, Gdp, Implies, Measure, Mu, Order, Overflow, Prices, Rdp, Rho,
-    Square, Unit, UnknownLoss, ZCdp, units,
+    ApproxZCdp, Distance, Gdp, Implies, Measure, Overflow, Prices, Rdp, UnknownLoss, ZCdp,
 };
 
 /// Gaussian noise, or a postprocessing of it: one number, written as ρ or as μ. The other follows,
@@ -62,8 +62,8 @@ impl Prices<Gaussian> for Gdp {
             Gaussian::Mu(mu) => return Ok(*mu),
         };
         // In units of 10^-d, the square of μ is 2ρ units times 10^d.
-        let square = Square::whole(rho.units()).checked_mul(2 * 10_u128.pow(units::Mu::DECIMALS));
-        let root = square.and_then(Square::root_up);
+        let square = U256::whole(rho.units()).checked_mul(2 * 10_u128.pow(units::Mu::DECIMALS));
+        let root = square.and_then(U256::root_up);
         let mu = root.and_then(|units| Mu::from_units(units).ok());
         Ok(mu.ok_or(Overflow)?)
     }

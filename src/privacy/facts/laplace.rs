@@ -1,10 +1,11 @@
 use std::num::NonZeroU64;
 
 use super::{Diverges, through};
+use crate::number::{Epsilon, Mu, Order, Rho, U256};
 use crate::privacy::convert::{gdp, rdp, zcdp};
 use crate::privacy::{
-    ApproxDp, ApproxZCdp, Distance, Epsilon, Gdp, Measure, Mu, Order, Prices, ProbabilisticDp,
-    PureDp, Rho, Square, UnknownLoss, ZCdp,
+    ApproxDp, ApproxZCdp, Distance, Gdp, Measure, Prices, ProbabilisticDp, PureDp, UnknownLoss,
+    ZCdp,
 };
 
 /// Discrete Laplace noise on whole numbers, each of which has noise of its own.
@@ -119,9 +120,9 @@ impl Prices<Laplace> for Gdp {
         if fact.answers == NonZeroU64::MIN {
             return most;
         }
-        let square = Square::of(gdp::pure(fact.share())?).checked_mul(fact.answers.get().into());
+        let square = U256::of(gdp::pure(fact.share())?).checked_mul(fact.answers.get().into());
         let all = square
-            .and_then(Square::root_up)
+            .and_then(U256::root_up)
             .and_then(|units| Mu::from_units(units).ok());
         match (all, most) {
             (Some(all), Ok(most)) => Ok(all.min(most)),
@@ -177,7 +178,7 @@ mod tests {
         // √2 is rounded up.
         let half: Mu = Gdp.price(&of("0.5", 1, 1)).unwrap();
         let both: Mu = Gdp.price(&of("1", 1, 2)).unwrap();
-        assert!(Square::of(both) > Square::of(half).checked_mul(2).unwrap());
+        assert!(U256::of(both) > U256::of(half).checked_mul(2).unwrap());
         assert!(Gdp.price(&of("1", 1, 4)).unwrap() < gdp::pure("1".parse().unwrap()).unwrap());
     }
 

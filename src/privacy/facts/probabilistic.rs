@@ -1,7 +1,8 @@
 use super::Pure;
+use crate::number::Delta;
 use crate::privacy::{
-    ApproxDp, ApproxRdp, ApproxZCdp, Delta, Distance, EpsilonDelta, Gdp, Implies, Prices,
-    ProbabilisticDp, PureDp, Rdp, RdpGrid, RhoDelta, UnknownLoss, ZCdp,
+    ApproxDp, ApproxRdp, ApproxZCdp, Distance, EpsilonDelta, Gdp, Implies, Prices, ProbabilisticDp,
+    PureDp, Rdp, RdpGrid, RhoDelta, UnknownLoss, ZCdp,
 };
 
 /// (ε, δ)-pDP: with probability at least 1 − δ the realised loss is at most ε. If δ is zero, ε-DP.

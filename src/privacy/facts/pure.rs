@@ -1,4 +1,5 @@
-use crate::privacy::{Distance, Epsilon, Implies, Measure, Prices, PureDp, UnknownLoss};
+use crate::number::Epsilon;
+use crate::privacy::{Distance, Implies, Measure, Prices, PureDp, UnknownLoss};
 
 /// ε-DP, and nothing else is known.
 ///

@@ -4,7 +4,8 @@
 //! Nothing here is a guarantee: the approximation holds in a limit, as q → 0 or as q → 1 and
 //! σ → ∞, and the moments are computed by quadrature in floats.
 
-use crate::privacy::{Delta, Epsilon, Interval, Mu, Overflow, Scale};
+use crate::number::{Delta, Epsilon, Interval, Mu, Scale};
+use crate::privacy::Overflow;
 
 /// The limit in which an approximation holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

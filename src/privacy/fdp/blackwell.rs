@@ -3,7 +3,7 @@
 use super::curve::Curve;
 use super::table::Table;
 use super::{Direction, FdpError, Grid, Profile};
-use crate::privacy::{Delta, Interval, Mu};
+use crate::number::{Delta, Interval, Mu};
 
 /// How two profiles compare in the Blackwell order (Tran et al. 2.6, A.7).
 #[derive(Clone, Copy, Debug, PartialEq)]

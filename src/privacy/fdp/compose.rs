@@ -10,7 +10,7 @@ use super::spectrum::Product;
 use super::table::Table;
 use super::window::{Moments, Part, Window, log_moment, tilt, window};
 use super::{Direction, FdpError, Grid, Profile};
-use crate::privacy::Interval;
+use crate::number::Interval;
 
 /// The profile of independent launches, in one direction.
 ///

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::curve::Curve;
 use super::{FdpError, Profile};
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Mu, Scale, Wide};
+use crate::number::{Delta, Epsilon, Mu, Scale, WideInterval};
+use crate::privacy::EpsilonDelta;
 
 impl Profile {
     /// Of a mechanism that says nothing.
@@ -81,7 +82,7 @@ impl Profile {
     #[must_use]
     pub fn sampled_gaussian(rate: Delta, sigma: Scale) -> Self {
         // 1/σ to 27 digits, rounded up: more μ is less private.
-        let mu = (Wide::whole(1) / Wide::from(sigma)).up();
+        let mu = (WideInterval::whole(1) / WideInterval::from(sigma)).up();
         Self::sampled_gaussian_by(rate, mu.unwrap_or(Mu::LARGEST))
     }
 

@@ -2,9 +2,10 @@
 
 use super::curve::Curve;
 use super::{Bounds, Direction, FdpError, Grid, Profile};
+use crate::number::{Delta, Epsilon, Interval, Mu, Scale, Unit, units};
+use crate::privacy::EpsilonDelta;
 use crate::privacy::convert::gdp;
 use crate::privacy::convert::search::{least, most};
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Mu, Scale, Unit, units};
 
 /// e^600 is still a float.
 const FARTHEST: f64 = 600.0;
@@ -193,8 +194,8 @@ impl Profile {
                 }
                 // Postprocessing of Gaussian noise.
                 Curve::RoundedGaussian { sigma, steps } => {
-                    let steps = crate::privacy::Wide::whole(u128::from(*steps));
-                    (steps / crate::privacy::Wide::from(*sigma)).up()
+                    let steps = crate::number::WideInterval::whole(u128::from(*steps));
+                    (steps / crate::number::WideInterval::from(*sigma)).up()
                 }
                 Curve::Sampled { base, .. } => of(base),
                 Curve::Response(_) | Curve::Finite(_) => None,

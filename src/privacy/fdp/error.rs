@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::privacy::{Delta, Epsilon};
+use crate::number::{Delta, Epsilon};
 
 /// Why a trade-off function, a profile or a bound on one cannot be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]

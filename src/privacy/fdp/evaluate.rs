@@ -7,7 +7,7 @@ use super::lattice::Lattice;
 use super::profile::Form;
 use super::table::Table;
 use super::{Direction, FdpError, Profile};
-use crate::privacy::{Interval, Mu};
+use crate::number::{Interval, Mu};
 
 impl Profile {
     /// The curve, if there is one and it is not reversed.

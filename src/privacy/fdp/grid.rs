@@ -1,6 +1,6 @@
 use super::FdpError;
 use super::lattice::Lattice;
-use crate::privacy::{Delta, Epsilon, Interval};
+use crate::number::{Delta, Epsilon, Interval};
 
 /// How finely profiles are discretised, and for which δ.
 ///

@@ -2,7 +2,7 @@
 
 use super::curve::Curve;
 use super::{Direction, FdpError};
-use crate::privacy::{Delta, Epsilon, Interval};
+use crate::number::{Delta, Epsilon, Interval};
 
 /// e^600 and e^-600 are floats with all their digits, and so are products of them with 1e-30.
 const FARTHEST: f64 = 600.0;

@@ -3,7 +3,8 @@ use std::cmp::Ordering;
 use super::curve::Curve;
 use super::lattice::Lattice;
 use super::{Blackwell, Direction, Grid, Profile};
-use crate::privacy::{Distance, Epsilon, Measure, Overflow, Postprocessable, UnknownLoss};
+use crate::number::Epsilon;
+use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// f-DP: the loss is a [`Profile`], or equivalently a trade-off function (Dong, Roth, Su 2022;
 /// Tran et al. 2.4, A.4).
@@ -72,7 +73,7 @@ impl Measure for FDp {
                 Ok(Profile::gaussian(mu.checked_mul(steps).ok_or(Overflow)?))
             }
             Some(Curve::Laplace(epsilon)) => pure(*epsilon),
-            Some(Curve::Response(loss)) if loss.delta == crate::privacy::Delta::ZERO => {
+            Some(Curve::Response(loss)) if loss.delta == crate::number::Delta::ZERO => {
                 pure(loss.epsilon)
             }
             _ => Err(UnknownLoss(

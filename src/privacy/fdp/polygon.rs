@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::FdpError;
-use crate::privacy::{Delta, Square};
+use crate::number::{Delta, U256};
 
 /// The probabilities under P and Q of the answers between successive corners of T[P, Q].
 ///
@@ -41,6 +41,6 @@ pub(super) fn masses(corners: &[(Delta, Delta)]) -> Result<Arc<[(Delta, Delta)]>
 
 /// q₁/p₁ > q₂/p₂, exactly.
 fn is_steeper(one: (Delta, Delta), other: (Delta, Delta)) -> bool {
-    let product = |a: Delta, b: Delta| Square::whole(a.units()).checked_mul(b.units());
+    let product = |a: Delta, b: Delta| U256::whole(a.units()).checked_mul(b.units());
     product(one.1, other.0) > product(other.1, one.0)
 }

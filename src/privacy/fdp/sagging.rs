@@ -1,7 +1,7 @@
 //! How far chords of a convex function lie above it.
 
 use super::curve::Point;
-use crate::privacy::Interval;
+use crate::number::Interval;
 
 /// A little more than a non-negative number that a few roundings led to.
 pub(super) fn above(number: f64) -> f64 {

@@ -4,7 +4,7 @@ use super::Direction;
 use super::curve::{Curve, Point};
 use super::lattice::Lattice;
 use super::sagging::{Sagging, above, lowered};
-use crate::privacy::Interval;
+use crate::number::Interval;
 
 /// Bounds on a profile H at places of a lattice.
 ///

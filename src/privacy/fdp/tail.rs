@@ -1,6 +1,6 @@
 //! The normal distribution in floats, enclosed.
 
-use crate::privacy::Interval;
+use crate::number::Interval;
 
 /// Floats outward from what `libm::erfc` gives: its source states an error below one unit in the
 /// last place, and we take four.
@@ -24,7 +24,7 @@ pub(super) fn tail(t: Interval) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::oracle;
+    use crate::tests::oracle;
     use proptest::prelude::*;
 
     proptest! {

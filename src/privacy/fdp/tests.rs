@@ -8,8 +8,9 @@ use super::lattice::Lattice;
 use super::table::Table;
 use super::*;
 use crate::account::nonadaptive::tight_delta;
+use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::convert::gdp;
-use crate::privacy::{Delta, Distance, Epsilon, EpsilonDelta, Interval, Measure, Mu, UnknownLoss};
+use crate::privacy::{Distance, EpsilonDelta, Measure, UnknownLoss};
 
 fn text<T: std::str::FromStr>(number: &str) -> T
 where

@@ -1,8 +1,8 @@
 //! From a profile to a trade-off function: the bijection of Tran et al. A.6.
 
 use super::{Bounds, Direction, Profile};
+use crate::number::{Delta, Interval};
 use crate::privacy::convert::search::lowest;
-use crate::privacy::{Delta, Interval};
 
 impl Profile {
     /// The trade-off function at α: among tests that raise a false alarm with probability α at most,

@@ -1,8 +1,7 @@
 use super::additive;
+use crate::number::Delta;
 use crate::privacy::CallsBack;
-use crate::privacy::{
-    Delta, Distance, EpsilonDelta, Measure, Overflow, Postprocessable, UnknownLoss,
-};
+use crate::privacy::{Distance, EpsilonDelta, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// (ε, δ)-differential privacy (Haney et al. 1.1, 1.7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 use super::additive;
+use crate::number::Order;
 use crate::privacy::CallsBack;
-use crate::privacy::{Distance, EpsilonDelta, Measure, Order, Postprocessable, UnknownLoss};
+use crate::privacy::{Distance, EpsilonDelta, Measure, Postprocessable, UnknownLoss};
 
 /// δ-approximate Rényi privacy of one fixed order: but for a part of weight δ on either side, the
 /// Rényi divergence of order α is at most ε (Papernot and Steinke 2022; it is Condition 2 of
@@ -10,7 +11,8 @@ use crate::privacy::{Distance, EpsilonDelta, Measure, Order, Postprocessable, Un
 /// sequential.
 ///
 /// ```
-/// use queryables::privacy::{ApproxRdp, Implies, NumberError, Rdp};
+/// use queryables::number::NumberError;
+/// use queryables::privacy::{ApproxRdp, Implies, Rdp};
 ///
 /// let order = "2.5".parse()?;
 /// let loss = Rdp::new(order).imply(&"0.1".parse()?, &ApproxRdp::new(order));

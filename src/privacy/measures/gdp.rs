@@ -1,5 +1,6 @@
+use crate::number::Mu;
 use crate::privacy::CallsBack;
-use crate::privacy::{Distance, Measure, Mu, Overflow, Postprocessable, UnknownLoss};
+use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// μ-Gaussian privacy: no easier to tell apart than N(0, 1) and N(μ, 1) (Dong, Roth, Su 2022;
 /// Tran et al. 2.10).

@@ -46,7 +46,8 @@ use additive;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::{Distance, EpsilonDelta, Measure, Order, RhoDelta, UnknownLoss};
+    use crate::number::Order;
+    use crate::privacy::{Distance, EpsilonDelta, Measure, RhoDelta, UnknownLoss};
 
     /// The loss for a group of three.
     fn of_three<Me: Measure>(measure: &Me, loss: &Me::Loss) -> Result<Me::Loss, UnknownLoss> {

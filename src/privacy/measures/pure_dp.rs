@@ -1,6 +1,7 @@
 use super::additive;
+use crate::number::Epsilon;
 use crate::privacy::CallsBack;
-use crate::privacy::{Distance, Epsilon, Measure, Overflow, Postprocessable, UnknownLoss};
+use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// ε-differential privacy: the largest log-ratio of the probabilities of any event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

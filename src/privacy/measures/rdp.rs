@@ -1,11 +1,13 @@
 use super::additive;
+use crate::number::{Epsilon, Order};
 use crate::privacy::CallsBack;
-use crate::privacy::{Distance, Epsilon, Measure, Order, Postprocessable, UnknownLoss};
+use crate::privacy::{Distance, Measure, Postprocessable, UnknownLoss};
 
 /// Rényi privacy of one fixed order: the Rényi divergence of order α (Haney et al. 1.3).
 ///
 /// ```
-/// use queryables::privacy::{NumberError, Rdp};
+/// use queryables::number::NumberError;
+/// use queryables::privacy::Rdp;
 ///
 /// let measure = Rdp::new("2.5".parse()?);
 /// assert_eq!(measure.order().to_string(), "2.5");

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::privacy::{
-    Additive, Distance, Epsilon, Measure, Order, Overflow, Postprocessable, UnknownLoss,
-};
+use crate::number::{Epsilon, Order};
+use crate::privacy::{Additive, Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// Rényi privacy at every order of a grid at once: a budget holds at *every* order.
 ///

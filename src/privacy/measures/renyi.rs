@@ -1,13 +1,13 @@
-use crate::privacy::{Epsilon, Measure, Order, Rdp, RdpCurve, RdpGrid, UnknownLoss};
+use crate::number::{Epsilon, Order};
+use crate::privacy::{Measure, Rdp, RdpCurve, RdpGrid, UnknownLoss};
 
 /// A measure that is made of Rényi divergences: [`Rdp`] at one order, [`RdpGrid`] at several.
 ///
 /// Whoever knows the divergence of a mechanism at every order states its loss under both at once:
 ///
 /// ```
-/// use queryables::privacy::{
-///     AddRemove, Epsilon, Private, PureDp, Renyi, UnknownLoss, convert::rdp,
-/// };
+/// use queryables::number::Epsilon;
+/// use queryables::privacy::{AddRemove, Private, PureDp, Renyi, UnknownLoss, convert::rdp};
 ///
 /// struct NoisyCount {
 ///     epsilon: Epsilon,

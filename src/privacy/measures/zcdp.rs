@@ -1,6 +1,7 @@
 use super::additive;
+use crate::number::Rho;
 use crate::privacy::CallsBack;
-use crate::privacy::{Distance, Measure, Overflow, Postprocessable, Rho, UnknownLoss};
+use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// ρ-zero-concentrated privacy: the Rényi divergence of every order α is at most ρα
 /// (Haney et al. 4.4).

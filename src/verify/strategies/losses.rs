@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
-use crate::privacy::{Delta, Epsilon, EpsilonDelta};
+use crate::number::{Delta, Epsilon};
+use crate::privacy::EpsilonDelta;
 
 /// ε from 0 to `largest`, in hundredths.
 pub fn epsilons(largest: Epsilon) -> impl Strategy<Value = Epsilon> + Clone {

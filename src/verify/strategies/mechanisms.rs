@@ -4,7 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::machine::{Coins, Fault, Machine, Mechanism};
-use crate::privacy::{AddRemove, Epsilon, Private, PureDp, UnknownLoss};
+use crate::number::Epsilon;
+use crate::privacy::{AddRemove, Private, PureDp, UnknownLoss};
 use crate::verify::{Rational, epsilon_of_ratio};
 
 /// A mechanism on a bit that is nothing but a table of odds, so that its loss is true by

@@ -2,7 +2,7 @@
 
 use super::super::curve::Point;
 use super::{Direction, FdpError, Grid, Profile};
-use crate::privacy::Interval;
+use crate::number::Interval;
 
 /// Answers of the first launch between two places: their probabilities and where they are put.
 #[derive(Clone, Copy, Debug)]

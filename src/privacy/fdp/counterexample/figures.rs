@@ -1,7 +1,7 @@
 //! What T's figures plot.
 
 use super::{Bounds, Branches, Counterexample, Direction, probability};
-use crate::privacy::{Delta, Interval, Scale};
+use crate::number::{Delta, Interval, Scale};
 
 impl Counterexample {
     /// What T's Figures 1 and 4 plot, at these γ and these α.

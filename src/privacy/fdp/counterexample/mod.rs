@@ -15,7 +15,7 @@ use cells::{Cell, cells};
 pub use figures::{Figures, ProfileRow, TradeOffRow};
 
 use super::{Bounds, Direction, FdpError, Grid, Profile};
-use crate::privacy::{Delta, Interval, Scale};
+use crate::number::{Delta, Interval, Scale};
 
 /// Which branch is taken for small y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

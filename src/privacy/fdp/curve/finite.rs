@@ -1,7 +1,7 @@
 //! Finitely many answers.
 
 use super::{Direction, Point};
-use crate::privacy::{Delta, Interval};
+use crate::number::{Delta, Interval};
 
 /// The pair in the order in which it is compared.
 fn ordered(

@@ -2,7 +2,7 @@
 
 use super::super::tail::tail;
 use super::{Point, best, trivial};
-use crate::privacy::{Interval, Mu, Scale};
+use crate::number::{Interval, Mu, Scale};
 
 /// Φ(−s/μ + μ/2) − e^s Φ(−s/μ − μ/2) (Dong, Roth, Su 2022, Cor. 2.13).
 pub(super) fn plain(mu: Mu, s: Interval) -> Point {

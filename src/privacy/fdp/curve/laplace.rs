@@ -1,7 +1,7 @@
 //! Laplace noise, on the line and on the integers.
 
 use super::{Point, best, trivial};
-use crate::privacy::{Epsilon, Interval};
+use crate::number::{Epsilon, Interval};
 
 /// 1 − e^((s−ε)/2) between −ε and ε: the event below the place where the loss is s. Outside, that
 /// expression is less than what the trivial events give.

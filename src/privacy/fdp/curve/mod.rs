@@ -13,7 +13,8 @@ mod sampled;
 use std::sync::Arc;
 
 use super::Direction;
-use crate::privacy::{Delta, Epsilon, EpsilonDelta, Interval, Mu, Scale};
+use crate::number::{Delta, Epsilon, Interval, Mu, Scale};
+use crate::privacy::EpsilonDelta;
 
 /// The profile at one place, enclosed.
 #[derive(Clone, Copy, Debug)]

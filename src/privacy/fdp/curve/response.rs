@@ -1,7 +1,8 @@
 //! Randomized response, and (ε, δ).
 
 use super::{Point, best, trivial};
-use crate::privacy::{EpsilonDelta, Interval};
+use crate::number::Interval;
+use crate::privacy::EpsilonDelta;
 
 /// With probability δ the answer gives everything away, otherwise it is randomized response:
 /// δ + (1−δ) · (e^ε − γ)⁺/(1 + e^ε), the largest profile that (ε, δ)-DP allows

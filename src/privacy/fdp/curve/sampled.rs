@@ -1,7 +1,7 @@
 //! Poisson sampling: the mechanism sees the person with probability q.
 
 use super::{Curve, Direction, Point, best, trivial};
-use crate::privacy::{Delta, Interval};
+use crate::number::{Delta, Interval};
 
 /// The profile of (1−q)Q + qP against Q, or the other way round, at γ = e^s.
 ///

@@ -1,5 +1,5 @@
 use super::*;
-use crate::privacy::oracle::{self, Real};
+use crate::tests::oracle::{self, Real};
 use proptest::prelude::*;
 
 fn text<T: std::str::FromStr>(number: &str) -> T

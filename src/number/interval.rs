@@ -15,7 +15,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::{Quantity, Square, Unit};
+use super::{Quantity, U256, Unit};
 
 /// How many floats outward the result of a `libm` function is moved, twice what its error asks
 /// for.
@@ -60,7 +60,7 @@ impl Interval {
     }
 
     /// The sum of squares of quantities in units of `10^-decimals`.
-    pub(crate) fn squares(square: Square, decimals: u32) -> Self {
+    pub(crate) fn squares(square: U256, decimals: u32) -> Self {
         let (high, low) = square.halves();
         let unit = Self::whole(10_u128.pow(decimals));
         let units = Self::whole(high) * Self::exactly(2_f64.powi(128)) + Self::whole(low);
@@ -149,8 +149,8 @@ impl Interval {
 
     /// The largest sum of squares, of quantities in units of `10^-decimals`, that is at most the
     /// number; zero if there is none.
-    pub(crate) fn squares_down(self, decimals: u32) -> Square {
-        units_of::<2>(self.low, decimals).map_or(Square::MAX, |(units, _)| units)
+    pub(crate) fn squares_down(self, decimals: u32) -> U256 {
+        units_of::<2>(self.low, decimals).map_or(U256::MAX, |(units, _)| units)
     }
 
     fn one_step(low: f64, high: f64) -> Self {
@@ -168,10 +168,10 @@ impl Interval {
 
 /// A float in units of `10^-decimals`, to the power `POWER`: rounded down, and whether something
 /// was cut off. What is negative counts as zero, and `None` is more than 256 bits.
-fn units_of<const POWER: u32>(float: f64, decimals: u32) -> Option<(Square, bool)> {
+fn units_of<const POWER: u32>(float: f64, decimals: u32) -> Option<(U256, bool)> {
     // A positive float is mantissa · 2^exponent, exactly.
     if float <= 0.0 {
-        return Some((Square::default(), false));
+        return Some((U256::default(), false));
     }
     if float.is_infinite() {
         return None;
@@ -182,7 +182,7 @@ fn units_of<const POWER: u32>(float: f64, decimals: u32) -> Option<(Square, bool
         0 => (fraction, -1074),
         _ => (fraction | 1 << 52, biased as i32 - 1075),
     };
-    let mut units = Square::whole(u128::from(mantissa));
+    let mut units = U256::whole(u128::from(mantissa));
     for _ in 0..POWER {
         units = units.checked_mul(10_u128.pow(decimals))?;
     }
@@ -280,8 +280,9 @@ fn corners(one: Interval, other: Interval, operation: impl Fn(f64, f64) -> f64) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::oracle::{self, Real};
-    use crate::privacy::{Delta, Epsilon, Order, Overflow};
+    use crate::number::{Delta, Epsilon, Order};
+    use crate::privacy::Overflow;
+    use crate::tests::oracle::{self, Real};
     use proptest::prelude::*;
 
     /// Floats of every size up to a magnitude, of both signs.
@@ -361,18 +362,18 @@ mod tests {
             let epsilon = Epsilon::from_units(units >> cut).unwrap();
             let interval = Interval::from(epsilon);
             encloses(interval, &(oracle::whole(epsilon.units()) / oracle::power_of_ten(27)));
-            let (down, up) = (interval.down::<crate::privacy::units::Epsilon>(), interval.up());
+            let (down, up) = (interval.down::<crate::number::units::Epsilon>(), interval.up());
             prop_assert!(down.unwrap() <= epsilon && epsilon <= up.unwrap_or(epsilon));
-            let squares = Interval::squares(Square::of(epsilon), 27);
-            prop_assert!(squares.squares_down(27) <= Square::of(epsilon));
+            let squares = Interval::squares(U256::of(epsilon), 27);
+            prop_assert!(squares.squares_down(27) <= U256::of(epsilon));
         }
 
         #[test]
         fn floats_become_the_nearest_quantity_outside(x in prop_oneof![any_size(11), 0.0..2.0]) {
             let x = x.abs();
             let units = oracle::real(x) * oracle::power_of_ten(27);
-            let down = Interval::exactly(x).down::<crate::privacy::units::Epsilon>().unwrap();
-            let up = Interval::exactly(x).up::<crate::privacy::units::Epsilon>().unwrap();
+            let down = Interval::exactly(x).down::<crate::number::units::Epsilon>().unwrap();
+            let up = Interval::exactly(x).up::<crate::number::units::Epsilon>().unwrap();
             prop_assert!(oracle::whole(down.units()) <= units);
             prop_assert!(oracle::whole(up.units()) >= units);
             prop_assert!(up.units() - down.units() <= 1);
@@ -386,22 +387,19 @@ mod tests {
             let interval = Interval::exactly(number);
             assert_eq!(
                 interval
-                    .up::<crate::privacy::units::Epsilon>()
+                    .up::<crate::number::units::Epsilon>()
                     .ok_or(Overflow),
                 Err(Overflow)
             );
             assert_eq!(interval.down(), Some(largest));
         }
-        assert_eq!(
-            Interval::exactly(f64::INFINITY).squares_down(27),
-            Square::MAX
-        );
+        assert_eq!(Interval::exactly(f64::INFINITY).squares_down(27), U256::MAX);
         assert_eq!(Interval::exactly(-1.0).up(), Some(Epsilon::ZERO));
         assert_eq!(
-            Interval::exactly(-1.0).down::<crate::privacy::units::Epsilon>(),
+            Interval::exactly(-1.0).down::<crate::number::units::Epsilon>(),
             None
         );
-        assert_eq!(Interval::exactly(-1.0).squares_down(27), Square::default());
+        assert_eq!(Interval::exactly(-1.0).squares_down(27), U256::default());
         assert_eq!(Interval::exactly(1.0).up(), Some(Delta::ONE));
         assert_eq!(
             Interval::exactly(5e-324).up(),
@@ -409,13 +407,13 @@ mod tests {
         );
         assert_eq!(Interval::exactly(5e-324).down(), Some(Delta::ZERO));
         assert_eq!(
-            Interval::exactly(0.5).down::<crate::privacy::units::Order>(),
+            Interval::exactly(0.5).down::<crate::number::units::Order>(),
             None
         );
         assert_eq!(Interval::exactly(2.5).down(), "2.5".parse::<Order>().ok());
         assert_eq!(
             Interval::exactly(0.25).squares_down(27),
-            Square::of("0.5".parse::<Epsilon>().unwrap())
+            U256::of("0.5".parse::<Epsilon>().unwrap())
         );
     }
 

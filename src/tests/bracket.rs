@@ -4,7 +4,8 @@ use dashu::integer::{IBig, UBig};
 use dashu::rational::RBig;
 
 use super::enumerate::enumerate;
-use crate::machine::{CoinSource, Law, NotPrivateSeededCoins, Ratio, Support};
+use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
+use crate::number::Ratio;
 
 /// A number of which two rational bounds are known.
 #[derive(Clone, Debug)]
@@ -105,7 +106,7 @@ fn rational(ratio: Ratio) -> RBig {
 }
 
 /// The probabilities of a law, from their closed form.
-pub(crate) enum ClosedForm {
+pub(crate) enum Probabilities {
     Bernoulli { holds: Bracket },
     Listed(Vec<Bracket>),
     Geometric { falls: Bracket, first: Bracket },
@@ -114,20 +115,20 @@ pub(crate) enum ClosedForm {
     Rounded { variance: RBig, whole: Bracket },
 }
 
-impl ClosedForm {
-    pub(crate) fn of(support: &Support) -> Self {
+impl Probabilities {
+    pub(crate) fn of(support: &ClosedForm) -> Self {
         let falls = |scale: &Ratio| Bracket::exp_minus(&(RBig::ONE / rational(*scale)));
         match support {
-            Support::BernoulliExp { exponent } => Self::Bernoulli {
+            ClosedForm::BernoulliExp { exponent } => Self::Bernoulli {
                 holds: Bracket::exp_minus(&rational(*exponent)),
             },
-            Support::Logistic { exponent } => {
+            ClosedForm::Logistic { exponent } => {
                 let odds = Bracket::exp_minus(&rational(*exponent));
                 Self::Bernoulli {
                     holds: odds.over(&Bracket::one().plus(&odds)),
                 }
             }
-            Support::ExponentialChoice { gaps, rate } => {
+            ClosedForm::ExponentialChoice { gaps, rate } => {
                 let smallest = gaps.iter().min().unwrap();
                 let weight =
                     |gap: &u64| Bracket::exp_minus(&(RBig::from(gap - smallest) * rational(*rate)));
@@ -136,28 +137,28 @@ impl ClosedForm {
                 let sum = weights.iter().fold(nothing, |sum, weight| sum.plus(weight));
                 Self::Listed(weights.iter().map(|weight| weight.over(&sum)).collect())
             }
-            Support::Geometric { scale } => Self::Geometric {
+            ClosedForm::Geometric { scale } => Self::Geometric {
                 first: Bracket::one().minus(&falls(scale)),
                 falls: falls(scale),
             },
-            Support::DiscreteLaplace { scale } => Self::Laplace {
+            ClosedForm::DiscreteLaplace { scale } => Self::Laplace {
                 first: Bracket::one()
                     .minus(&falls(scale))
                     .over(&Bracket::one().plus(&falls(scale))),
                 falls: falls(scale),
             },
-            Support::DiscreteGaussian { variance } => {
+            ClosedForm::DiscreteGaussian { variance } => {
                 let twice = RBig::from(2) * rational(*variance);
                 let falls = Bracket::exp_minus(&(RBig::ONE / twice));
                 let first = Bracket::one().over(&sum_of_squares(&falls));
                 Self::Gaussian { falls, first }
             }
-            Support::RoundedGaussian { variance } => {
+            ClosedForm::RoundedGaussian { variance } => {
                 let variance = rational(*variance);
                 let whole = half_line(&variance);
                 Self::Rounded { variance, whole }
             }
-            Support::Weights(weights) => {
+            ClosedForm::Weights(weights) => {
                 let total = RBig::from(weights.iter().copied().map(u128::from).sum::<u128>());
                 let share = |weight: &u64| Bracket::exactly(RBig::from(*weight) / &total);
                 Self::Listed(weights.iter().map(share).collect())
@@ -246,11 +247,11 @@ fn sum_of_squares(q: &Bracket) -> Bracket {
 /// accepts has, among all that it accepts, the probability of the closed form, up to what was cut,
 /// and that no more than `most` was.
 pub(crate) fn assert_exact(
-    support: &Support,
+    support: &ClosedForm,
     most: f64,
     attempt: impl FnMut(&mut dyn CoinSource) -> Option<i128>,
 ) {
-    let closed_form = ClosedForm::of(support);
+    let probabilities = Probabilities::of(support);
     let mut found = enumerate(most / 1e4, attempt);
     assert!(
         found.cut.to_f64_fast() <= most,
@@ -264,7 +265,7 @@ pub(crate) fn assert_exact(
         .fold(RBig::ZERO, |sum, mass| sum + mass);
     // What was cut may belong to any value, or to none.
     for (value, mass) in found.outcomes {
-        let expected = closed_form.probability(value.unwrap_or_default());
+        let expected = probabilities.probability(value.unwrap_or_default());
         assert!(
             mass <= expected.high * (&accepted + &found.cut)
                 && expected.low * &accepted <= &mass + &found.cut,
@@ -277,8 +278,8 @@ pub(crate) fn assert_exact(
 /// that the probabilities are those of the closed form, up to what was cut, and that no more than
 /// `most` was.
 pub(crate) fn assert_sampled(law: &dyn Law, most: f64) {
-    let support = law.support();
-    let closed_form = ClosedForm::of(&support);
+    let support = law.closed_form();
+    let probabilities = Probabilities::of(&support);
     let found = enumerate(1e-5, |coins| law.sample(coins).unwrap_or_default());
     assert!(
         found.cut.to_f64_fast() <= most,
@@ -286,7 +287,7 @@ pub(crate) fn assert_sampled(law: &dyn Law, most: f64) {
         found.cut.to_f64_fast()
     );
     for (value, mass) in found.outcomes {
-        let expected = closed_form.probability(value);
+        let expected = probabilities.probability(value);
         assert!(
             mass <= expected.high && expected.low <= &mass + &found.cut,
             "{support:?} gives {value} with {mass}"
@@ -305,10 +306,10 @@ pub(crate) fn assert_fits(law: &dyn Law, span: i128) {
     let mut coins = NotPrivateSeededCoins::new(18);
     let mut drawn: Vec<_> = (0..DRAWS).map(|_| coins.draw(law).unwrap()).collect();
     drawn.sort_unstable();
-    let closed_form = ClosedForm::of(&law.support());
+    let probabilities = Probabilities::of(&law.closed_form());
     let mut expected = 0.0;
     for outcome in -span..=span {
-        expected += closed_form.probability(outcome).low.to_f64_fast();
+        expected += probabilities.probability(outcome).low.to_f64_fast();
         let count = drawn.partition_point(|value| *value <= outcome);
         let found = count as f64 / f64::from(DRAWS);
         assert!((found - expected).abs() <= distance, "{law:?} at {outcome}");
@@ -331,30 +332,30 @@ mod tests {
         let half = Ratio::new(5, 2).unwrap();
         for (support, outcome, expected) in [
             (
-                Support::BernoulliExp { exponent: half },
+                ClosedForm::BernoulliExp { exponent: half },
                 1,
                 0.082_084_998_623_898_8,
             ),
             // (1 - e^-0.4) e^-1.2
             (
-                Support::Geometric { scale: half },
+                ClosedForm::Geometric { scale: half },
                 3,
                 0.099_297_693_917_546_7,
             ),
             // tanh(0.2) e^-0.8
             (
-                Support::DiscreteLaplace { scale: half },
+                ClosedForm::DiscreteLaplace { scale: half },
                 -2,
                 0.088_686_448_178_961_0,
             ),
             // Φ(1.5/σ) - Φ(0.5/σ) at σ² = 2.5
             (
-                Support::RoundedGaussian { variance: half },
+                ClosedForm::RoundedGaussian { variance: half },
                 1,
                 0.204_523_961_448_968_9,
             ),
         ] {
-            let bracket = ClosedForm::of(&support).probability(outcome);
+            let bracket = Probabilities::of(&support).probability(outcome);
             assert!(
                 (bracket.low.to_f64_fast() - expected).abs() < 1e-15,
                 "{support:?}"

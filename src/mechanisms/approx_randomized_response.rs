@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{MechanismError, RandomizedResponse};
-use crate::machine::{
-    Bernoulli, Coins, CoinsError, Description, Fault, Mechanism, Ratio, Released,
-};
+use crate::machine::{Bernoulli, Coins, CoinsError, Description, Fault, Mechanism, Released};
 use crate::noise::uniform_below;
+use crate::number::Delta;
+use crate::number::Ratio;
 use crate::privacy::facts::Probabilistic;
-use crate::privacy::{Delta, Distance, EpsilonDelta, Prices, Private, Relation, UnknownLoss};
+use crate::privacy::{Distance, EpsilonDelta, Prices, Private, Relation, UnknownLoss};
 
 /// Randomized response RR_{ε,δ} (Rogers et al. 2.6): with probability δ it reveals the bit for
 /// sure, otherwise it tells the truth with odds of e^ε to 1.
@@ -18,13 +18,13 @@ use crate::privacy::{Delta, Distance, EpsilonDelta, Prices, Private, Relation, U
 /// 2015; Rogers et al. 2.7). For people's answers use [`RandomizedResponse`], which never reveals.
 ///
 /// ```
-/// use queryables::mechanisms::{Response, RevealingResponse};
+/// use queryables::mechanisms::{Response, ApproxRandomizedResponse};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let budget = EpsilonDelta::new("1", "1e-6")?;
 /// let filter = launch(&Filter::concurrent(ApproxDp, budget), Arc::new(true))?;
-/// let told = filter.release(&RevealingResponse::new(budget))?;
+/// let told = filter.release(&ApproxRandomizedResponse::new(budget))?;
 /// assert_ne!(told, Response::Zero);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -36,12 +36,12 @@ use crate::privacy::{Delta, Distance, EpsilonDelta, Prices, Private, Relation, U
 /// ε-DP. What is not revealed realises exactly ±ε. The probabilities are exactly those of the
 /// definition, for every ε and δ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RevealingResponse {
+pub struct ApproxRandomizedResponse {
     told: RandomizedResponse,
     delta: Delta,
 }
 
-/// What [`RevealingResponse`] answers.
+/// What [`ApproxRandomizedResponse`] answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Response {
     /// The bit is 0 for sure.
@@ -54,7 +54,7 @@ pub enum Response {
     One,
 }
 
-impl RevealingResponse {
+impl ApproxRandomizedResponse {
     /// RR_{ε,δ}. Zeros are fine: RR_{0,0} tosses a fair coin, whatever the bit.
     #[must_use]
     pub fn new(loss: EpsilonDelta) -> Self {
@@ -101,7 +101,7 @@ impl RevealingResponse {
     }
 }
 
-impl Mechanism<bool> for RevealingResponse {
+impl Mechanism<bool> for ApproxRandomizedResponse {
     type Machine = Released<Response>;
 
     fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
@@ -120,13 +120,13 @@ impl Mechanism<bool> for RevealingResponse {
     }
 
     fn describe(&self) -> Description {
-        Description::new("RevealingResponse")
+        Description::new("ApproxRandomizedResponse")
             .with("epsilon", self.told.epsilon())
             .with("delta", self.delta)
     }
 }
 
-impl<R: Relation, Me: Prices<Probabilistic>> Private<Me, R> for RevealingResponse {
+impl<R: Relation, Me: Prices<Probabilistic>> Private<Me, R> for ApproxRandomizedResponse {
     fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
         let loss = self.epsilon_delta();
         measure.price(&Probabilistic { loss })
@@ -143,8 +143,9 @@ mod tests {
     use super::*;
     use crate::machine::CoinSource;
     use crate::machine::Replay;
-    use crate::noise::enumerate::enumerate;
-    use crate::privacy::{ApproxDp, Epsilon, ProbabilisticDp, PureDp, Replace};
+    use crate::number::Epsilon;
+    use crate::privacy::{ApproxDp, ProbabilisticDp, PureDp, Replace};
+    use crate::tests::enumerate::enumerate;
     use dashu::rational::RBig;
     use std::num::NonZeroU64;
 
@@ -156,7 +157,7 @@ mod tests {
     ];
 
     fn told(
-        mechanism: RevealingResponse,
+        mechanism: ApproxRandomizedResponse,
         bit: bool,
         coins: &mut Coins<'_>,
     ) -> Result<Response, Fault> {
@@ -166,7 +167,7 @@ mod tests {
 
     /// The exact probabilities, in sixteenths; odds of 3 to 1, δ = 1/4.
     fn sixteenths(bit: bool) -> [i32; 4] {
-        let mechanism = RevealingResponse::with_odds(3, 1, "0.25".parse().unwrap()).unwrap();
+        let mechanism = ApproxRandomizedResponse::with_odds(3, 1, "0.25".parse().unwrap()).unwrap();
         let found = enumerate(0.0, |coins| {
             told(mechanism, bit, &mut Coins::new(&mut *coins)).unwrap()
         });
@@ -215,7 +216,7 @@ mod tests {
     /// A decimal ε has irrational odds: as exact as what is cut is small.
     #[test]
     fn decimal_parameters_have_their_law() {
-        let mechanism = RevealingResponse::new(EpsilonDelta::new("0.7", "0.2").unwrap());
+        let mechanism = ApproxRandomizedResponse::new(EpsilonDelta::new("0.7", "0.2").unwrap());
         let found = enumerate(1e-12, |coins| {
             told(mechanism, true, &mut Coins::new(&mut *coins)).ok()
         });
@@ -233,7 +234,7 @@ mod tests {
     #[test]
     fn a_fine_delta_is_exact() {
         let number = 10_u128.pow(38);
-        let mechanism = RevealingResponse::new(EpsilonDelta {
+        let mechanism = ApproxRandomizedResponse::new(EpsilonDelta {
             epsilon: Epsilon::ZERO,
             delta: Delta::from_units(number - 1).unwrap(),
         });
@@ -251,7 +252,7 @@ mod tests {
 
     #[test]
     fn certainty_is_certain() {
-        let certain = RevealingResponse::new(EpsilonDelta {
+        let certain = ApproxRandomizedResponse::new(EpsilonDelta {
             epsilon: Epsilon::ZERO,
             delta: Delta::ONE,
         });
@@ -266,7 +267,7 @@ mod tests {
         let far = Distance::new(5).unwrap();
         let loss = |delta: &str| {
             let loss = EpsilonDelta::new("0.7", delta).unwrap();
-            Private::<PureDp, Replace>::loss_at(&RevealingResponse::new(loss), &PureDp, far)
+            Private::<PureDp, Replace>::loss_at(&ApproxRandomizedResponse::new(loss), &PureDp, far)
         };
         assert_eq!(loss("0"), Ok("0.7".parse().unwrap()));
         assert_eq!(
@@ -278,7 +279,10 @@ mod tests {
     #[test]
     fn the_loss_does_not_grow_with_the_distance() {
         let loss = EpsilonDelta::new("0.7", "0.1").unwrap();
-        let (mechanism, far) = (RevealingResponse::new(loss), Distance::new(5).unwrap());
+        let (mechanism, far) = (
+            ApproxRandomizedResponse::new(loss),
+            Distance::new(5).unwrap(),
+        );
         let approximate = Private::<ApproxDp, Replace>::loss_at(&mechanism, &ApproxDp, far);
         assert_eq!(approximate, Ok(loss));
         let probabilistic =
@@ -290,11 +294,11 @@ mod tests {
     fn bad_odds_are_refused_and_even_ones_are_not() {
         for (truth, lie) in [(1, 2), (1, 0), (0, 0), (u64::MAX, 1)] {
             assert_eq!(
-                RevealingResponse::with_odds(truth, lie, Delta::ZERO),
+                ApproxRandomizedResponse::with_odds(truth, lie, Delta::ZERO),
                 Err(MechanismError::BadOdds)
             );
         }
-        let even = RevealingResponse::with_odds(2, 2, Delta::ZERO).unwrap();
+        let even = ApproxRandomizedResponse::with_odds(2, 2, Delta::ZERO).unwrap();
         assert!(even.epsilon_delta().epsilon < "1e-13".parse().unwrap());
     }
 }

@@ -7,8 +7,8 @@ use dashu::float::round::mode::HalfEven;
 use dashu::integer::IBig;
 use proptest::prelude::*;
 
-use super::convert::search;
-use super::{Delta, Epsilon, Interval, Order, Quantity, Square, Unit};
+use crate::number::{Delta, Epsilon, Interval, Order, Quantity, U256, Unit};
+use crate::privacy::convert::search;
 
 /// A number to 256 bits.
 pub(crate) type Real = FBig<HalfEven, 2>;
@@ -100,7 +100,7 @@ pub(crate) fn quantity<U: Unit>(quantity: Quantity<U>) -> Real {
 }
 
 /// A sum of squares of quantities in units of 1e-27.
-pub(crate) fn squares(squares: Square) -> Real {
+pub(crate) fn squares(squares: U256) -> Real {
     let (high, low) = squares.halves();
     (whole(high) * exp2(128) + whole(low)) / power_of_ten(54)
 }

@@ -30,7 +30,7 @@ pub trait Unit: 'static {
 /// cannot hold exactly is an error.
 ///
 /// ```
-/// use queryables::privacy::{Epsilon, NumberError};
+/// use queryables::number::{Epsilon, NumberError};
 ///
 /// let tenth = Epsilon::try_from("0.1")?;
 /// assert_eq!(Epsilon::try_from(0.1)?, tenth);
@@ -249,7 +249,7 @@ impl Order {
     /// The order, where it is a whole number.
     ///
     /// ```
-    /// use queryables::privacy::{NumberError, Order};
+    /// use queryables::number::{NumberError, Order};
     ///
     /// assert_eq!(Order::try_from("16")?.whole(), Some(16));
     /// assert_eq!(Order::try_from("2.5")?.whole(), None);

@@ -1,6 +1,7 @@
 use super::spent::{Spent, Variance, interval, squares};
 use super::{ParameterError, Reading, Slack, TimeUniformOdometer};
-use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
+use crate::number::{Epsilon, Interval, U256};
+use crate::privacy::{EpsilonDelta, Overflow};
 
 /// The filter odometer: a straight line in V that touches the filter's curve at one point.
 ///
@@ -21,10 +22,10 @@ use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
 /// # Example
 ///
 /// ```
-/// use queryables::account::time_uniform::{FilterOdometer, Slack, TimeUniformOdometer};
+/// use queryables::account::time_uniform::{TangentOdometer, Slack, TimeUniformOdometer};
 /// use queryables::privacy::EpsilonDelta;
 ///
-/// let mut odometer = FilterOdometer::new("1".parse()?, Slack::pure("1e-6".parse()?)?)?;
+/// let mut odometer = TangentOdometer::new("1".parse()?, Slack::pure("1e-6".parse()?)?)?;
 /// for _ in 0..349 {
 ///     odometer = odometer.add(&EpsilonDelta::new("0.01", "0")?)?;
 /// }
@@ -35,7 +36,7 @@ use crate::privacy::{Epsilon, EpsilonDelta, Interval, Overflow, Square};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "`add` gives the next odometer and changes nothing"]
-pub struct FilterOdometer {
+pub struct TangentOdometer {
     slack: Slack,
     /// y*. Any positive number keeps the guarantee, so that a float is enough.
     tangent: f64,
@@ -46,7 +47,7 @@ pub struct FilterOdometer {
     spent: Spent,
 }
 
-impl FilterOdometer {
+impl TangentOdometer {
     /// Tightest where the reading is `target`.
     ///
     /// # Errors
@@ -94,12 +95,12 @@ impl FilterOdometer {
         self.boundary(squares(variance)).up()
     }
 
-    fn boundary(&self, squares: Square) -> Interval {
+    fn boundary(&self, squares: U256) -> Interval {
         self.start + self.slope * interval(squares)
     }
 }
 
-impl TimeUniformOdometer for FilterOdometer {
+impl TimeUniformOdometer for TangentOdometer {
     fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
         let spent = self.spent.add(loss)?;
         Ok(Self { spent, ..*self })

@@ -1,26 +1,26 @@
 //! The normal distribution, enclosed.
 
-use super::Wide;
+use super::WideInterval;
 
 /// `1/√(2π)`, to 38 digits.
-fn density_at_zero() -> Wide {
+fn density_at_zero() -> WideInterval {
     const DIGITS: u128 = 39_894_228_040_143_267_793_994_605_993_438_186_847;
-    Wide::between(DIGITS, DIGITS + 1) / Wide::whole(10_u128.pow(38))
+    WideInterval::between(DIGITS, DIGITS + 1) / WideInterval::whole(10_u128.pow(38))
 }
 
 /// Where the series hands over to the continued fraction: before it the series cancels no more
 /// than nine bits, behind it the fraction needs few terms.
-fn is_near(t: Wide) -> bool {
-    t.certainly_at_most(Wide::whole(3))
+fn is_near(t: WideInterval) -> bool {
+    t.certainly_at_most(WideInterval::whole(3))
 }
 
 /// φ(t), the density.
-pub(crate) fn density(t: Wide) -> Wide {
+pub(crate) fn density(t: WideInterval) -> WideInterval {
     density_at_zero() * (t * t).half().exp_of_minus()
 }
 
 /// Φ(−t)/φ(t), Mills' ratio.
-pub(crate) fn mills(t: Wide) -> Wide {
+pub(crate) fn mills(t: WideInterval) -> WideInterval {
     match (t * t).half().exp() {
         // 1/(2φ(t)) − (Φ(t) − ½)/φ(t).
         Some(power) if is_near(t) => power / (density_at_zero() + density_at_zero()) - series(t),
@@ -29,29 +29,29 @@ pub(crate) fn mills(t: Wide) -> Wide {
 }
 
 /// Φ(t) − ½.
-pub(crate) fn above_half(t: Wide) -> Wide {
+pub(crate) fn above_half(t: WideInterval) -> WideInterval {
     if is_near(t) {
         density(t) * series(t)
     } else {
-        Wide::whole(1).half() - density(t) * fraction(t)
+        WideInterval::whole(1).half() - density(t) * fraction(t)
     }
 }
 
 /// Φ(−t).
-pub(crate) fn tail(t: Wide) -> Wide {
+pub(crate) fn tail(t: WideInterval) -> WideInterval {
     density(t) * mills(t)
 }
 
 /// `(Φ(t) − ½)/φ(t) = t + t³/3 + t⁵/15 + …` for t up to 3: every term is t²/(2k+1) times the one
 /// before.
-fn series(t: Wide) -> Wide {
+fn series(t: WideInterval) -> WideInterval {
     /// The last term is 9^60/121!! < 2^-140 of the first.
     const LAST: u128 = 121;
     let square = t * t;
     // The rest, 1 + t²/123 + …, is between 1 and 2.
-    let rest = Wide::between(1, 2);
+    let rest = WideInterval::between(1, 2);
     let sum = (3..=LAST).rev().step_by(2).fold(rest, |rest, odd| {
-        Wide::whole(1) + square / Wide::whole(odd) * rest
+        WideInterval::whole(1) + square / WideInterval::whole(odd) * rest
     });
     t * sum
 }
@@ -60,26 +60,26 @@ fn series(t: Wide) -> Wide {
 ///
 /// Whatever follows a numerator n is at least t and, being t + (n+1)/(at least t), at most
 /// t + (n+1)/t: that encloses the rest wherever the fraction is cut off.
-fn fraction(t: Wide) -> Wide {
+fn fraction(t: WideInterval) -> WideInterval {
     // More terms make it narrower, not more certain; the test says how narrow it is.
-    let terms = if t.certainly_at_most(Wide::whole(6)) {
+    let terms = if t.certainly_at_most(WideInterval::whole(6)) {
         200
     } else {
         60
     };
-    let first = t + Wide::whole(terms) / t;
+    let first = t + WideInterval::whole(terms) / t;
     let rest = t.hull(first);
     let denominator = (1..terms)
         .rev()
-        .fold(rest, |rest, n| t + Wide::whole(n) / rest);
-    Wide::whole(1) / denominator
+        .fold(rest, |rest, n| t + WideInterval::whole(n) / rest);
+    WideInterval::whole(1) / denominator
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::oracle;
-    use crate::privacy::wide::tests::encloses;
+    use crate::number::wide_interval::tests::encloses;
+    use crate::tests::oracle;
     use proptest::prelude::*;
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
         fn the_normal_distribution_is_enclosed(
             t in prop_oneof![0.001..3.0, 2.9..6.1, 6.0..13.0, 13.0..30.0, 1e-12..1e-3_f64],
         ) {
-            let wide = Wide::whole((t * 2_f64.powi(100)) as u128) / Wide::whole(1 << 100);
+            let wide = WideInterval::whole((t * 2_f64.powi(100)) as u128) / WideInterval::whole(1 << 100);
             let t = oracle::real(t);
             encloses(density(wide), &oracle::density(&t), 90);
             encloses(tail(wide), &oracle::tail(&t), 90);

@@ -1,8 +1,8 @@
-//! Floating-point numbers with 128 bits, rounded one way: the bounds of [`Wide`](super::Wide).
+//! Floating-point numbers with 128 bits, rounded one way: the bounds of [`WideInterval`](super::WideInterval).
 
 use std::cmp::Ordering;
 
-use super::Square;
+use super::U256;
 
 /// `mantissa · 2^exponent`; the mantissa's highest bit is set, except for zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl Bound {
 
     /// In units of `10^-decimals`, rounded down, and whether something was cut off.
     pub(super) fn units(self, decimals: u32) -> Option<(u128, bool)> {
-        let units = Square::whole(self.mantissa).checked_mul(10_u128.pow(decimals))?;
+        let units = U256::whole(self.mantissa).checked_mul(10_u128.pow(decimals))?;
         if self.exponent > 0 {
             return None;
         }
@@ -165,27 +165,8 @@ fn shift(mantissa: u128, bits: i32) -> (u128, bool) {
     }
 }
 
-/// The first 128 binary digits of a proper fraction, and what rests.
+/// The first 128 binary digits of a proper fraction, and the remainder.
 fn fraction(numerator: u128, divisor: u128) -> (u128, u128) {
-    let (first, rest) = sixty_four_digits(numerator, divisor);
-    let (second, rest) = sixty_four_digits(rest, divisor);
-    (first << 64 | second, rest)
-}
-
-/// The first 64 binary digits of a proper fraction, and what rests: one step of schoolbook division
-/// in base 2^64.
-fn sixty_four_digits(numerator: u128, divisor: u128) -> (u128, u128) {
-    let dividend = Square::from_halves(numerator >> 64, numerator << 64);
-    // The guess is never too small, and by no more than 2 too large, because the divisor's highest
-    // bit is set (Knuth, The Art of Computer Programming, 4.3.1, Theorem B).
-    let mut digits = (numerator / (divisor >> 64)).min(u128::from(u64::MAX));
-    loop {
-        let product = Square::whole(divisor)
-            .checked_mul(digits)
-            .unwrap_or(Square::MAX);
-        match dividend.checked_sub(product) {
-            Some(rest) => return (digits, rest.halves().1),
-            None => digits -= 1,
-        }
-    }
+    let (digits, rest) = U256::from_halves(numerator, 0).div_rem(divisor);
+    (digits.halves().1, rest)
 }

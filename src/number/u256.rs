@@ -1,16 +1,18 @@
 //! Exact squares: where parameters add up as squares, their sum must be exact too.
 
+use std::num::NonZeroU128;
+
 use super::{Quantity, Unit};
 
 /// A sum of squares of quantities, in squared units, held in 256 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Square {
+pub(crate) struct U256 {
     // The order of the fields makes the derived order that of the numbers.
     high: u128,
     low: u128,
 }
 
-impl Square {
+impl U256 {
     pub(crate) fn of<U: Unit>(quantity: Quantity<U>) -> Self {
         Self::of_units(quantity.units())
     }
@@ -26,7 +28,7 @@ impl Square {
         low: u128::MAX,
     };
 
-    /// So many squared units.
+    /// This number of squared units.
     pub(crate) fn whole(low: u128) -> Self {
         Self { high: 0, low }
     }
@@ -132,27 +134,24 @@ impl Square {
     /// `10^-2·decimals`; `None` if it needs more than 128 bits.
     pub(crate) fn half_in_units(self, decimals: u32) -> Option<u128> {
         let divisor = 2 * 10_u128.pow(decimals);
-        if self.high / divisor != 0 {
-            return None;
-        }
-        let (quotient, rest) = self.divided_by(divisor);
-        quotient.checked_add(u128::from(rest != 0))
+        let (quotient, rest) = self.div_rem(divisor);
+        quotient.to_u128()?.checked_add(u128::from(rest != 0))
     }
 
-    /// Quotient and rest, for a divisor of fewer than 128 bits; the upper 128 bits of the
-    /// quotient are lost.
-    pub(crate) fn divided_by(self, divisor: u128) -> (u128, u128) {
-        // Long division, bit by bit: the rest stays below the divisor, so one more bit fits.
-        let (mut quotient, mut rest) = (0_u128, self.high % divisor);
-        for bit in (0..128).rev() {
-            rest = (rest << 1) | ((self.low >> bit) & 1);
-            quotient <<= 1;
-            if rest >= divisor {
-                rest -= divisor;
-                quotient |= 1;
-            }
-        }
-        (quotient, rest)
+    /// The quotient and the remainder by a number that is not zero: schoolbook division in base
+    /// 2^64.
+    pub(crate) fn div_rem(self, divisor: u128) -> (Self, u128) {
+        let (high, rest) = (self.high / divisor, self.high % divisor);
+        // Scaled so that the divisor's highest bit is set. The rest is below the divisor, so it
+        // stays below it, and the lower half of the quotient has two digits.
+        let shift = divisor.leading_zeros();
+        let divisor = divisor << shift;
+        let rest = rest << shift | self.low.checked_shr(128 - shift).unwrap_or(0);
+        let low = self.low << shift;
+        let (first, rest) = digit(rest, low >> 64, divisor);
+        let (second, rest) = digit(rest, low & u128::from(u64::MAX), divisor);
+        let low = first << 64 | second;
+        (Self { high, low }, rest >> shift)
     }
 
     fn approximately(self) -> f64 {
@@ -160,13 +159,51 @@ impl Square {
     }
 }
 
+/// One digit of a quotient in base 2^64: `(rest · 2^64 + next) / divisor`, and the new rest. The
+/// divisor's highest bit is set, and `rest` is below it.
+fn digit(rest: u128, next: u128, divisor: u128) -> (u128, u128) {
+    let dividend = U256::from_halves(rest >> 64, rest << 64 | next);
+    // The guess is never too small, and by no more than 2 too large (Knuth, The Art of Computer
+    // Programming, 4.3.1, Theorem B).
+    let mut digit = (rest / (divisor >> 64)).min(u128::from(u64::MAX));
+    loop {
+        let product = U256::whole(divisor).checked_mul(digit).unwrap_or(U256::MAX);
+        match dividend.checked_sub(product) {
+            Some(rest) => return (digit, rest.low),
+            None => digit -= 1,
+        }
+    }
+}
+
+/// The quotient and the remainder of `(factor * other + more) / divisor`, exactly; a quotient that
+/// needs more than 128 bits is the largest that there is.
+pub(crate) fn divide_product(
+    factor: u128,
+    other: u128,
+    more: u128,
+    divisor: NonZeroU128,
+) -> (u128, u128) {
+    let divisor = divisor.get();
+    let (low, high) = factor.carrying_mul(other, more);
+    if let (0, Ok(low), Ok(divisor)) = (high, u64::try_from(low), u64::try_from(divisor)) {
+        // The common case, and several times faster.
+        return (u128::from(low / divisor), u128::from(low % divisor));
+    }
+    if high == 0 {
+        return (low / divisor, low % divisor);
+    }
+    let (quotient, rest) = U256 { high, low }.div_rem(divisor);
+    (quotient.to_u128().unwrap_or(u128::MAX), rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dashu::integer::UBig;
     use proptest::prelude::*;
 
-    fn number(high: u128, low: u128) -> Square {
-        Square { high, low }
+    fn number(high: u128, low: u128) -> U256 {
+        U256 { high, low }
     }
 
     #[test]
@@ -189,7 +226,7 @@ mod tests {
     fn the_largest_root() {
         assert_eq!(number(u128::MAX, u128::MAX).root_down(), u128::MAX);
         assert_eq!(number(u128::MAX, u128::MAX).root_up(), None);
-        assert_eq!(Square::of_units(u128::MAX).root_up(), Some(u128::MAX));
+        assert_eq!(U256::of_units(u128::MAX).root_up(), Some(u128::MAX));
     }
 
     #[test]
@@ -230,16 +267,50 @@ mod tests {
         fn roots_are_tight(high: u128, low: u128, cut in 0_u32..128) {
             let square = number(high.checked_shr(cut).unwrap_or(0), low);
             let root = square.root_down();
-            prop_assert!(Square::of_units(root) <= square);
+            prop_assert!(U256::of_units(root) <= square);
             if let Some(next) = root.checked_add(1) {
-                prop_assert!(Square::of_units(next) > square);
+                prop_assert!(U256::of_units(next) > square);
             }
         }
 
         #[test]
         fn the_root_of_a_square_is_exact(root: u128) {
-            prop_assert_eq!(Square::of_units(root).root_down(), root);
-            prop_assert_eq!(Square::of_units(root).root_up(), Some(root));
+            prop_assert_eq!(U256::of_units(root).root_down(), root);
+            prop_assert_eq!(U256::of_units(root).root_up(), Some(root));
         }
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_what_big_numbers_say(
+            factor: u128, other: u128, more: u128, divisor in 1_u128.., cut in 0_u32..128,
+        ) {
+            let (factor, divisor) = (factor >> cut, (divisor >> (127 - cut)).max(1));
+            let whole = UBig::from(factor) * UBig::from(other) + UBig::from(more);
+            let quotient = u128::try_from(&whole / UBig::from(divisor)).unwrap_or(u128::MAX);
+            let rest = u128::try_from(&whole % UBig::from(divisor)).unwrap();
+            prop_assert_eq!(
+                divide_product(factor, other, more, NonZeroU128::new(divisor).unwrap()),
+                (quotient, rest)
+            );
+        }
+    }
+
+    #[test]
+    fn the_largest_quotients() {
+        let most = NonZeroU128::MAX;
+        // (2^128 - 1)^2 + (2^128 - 1) = 2^128 (2^128 - 1).
+        assert_eq!(
+            divide_product(u128::MAX, u128::MAX, u128::MAX, most),
+            (u128::MAX, 0)
+        );
+        assert_eq!(
+            divide_product(u128::MAX, u128::MAX, u128::MAX - 1, most),
+            (u128::MAX, u128::MAX - 1)
+        );
+        assert_eq!(
+            divide_product(u128::MAX, 2, 1, NonZeroU128::MIN),
+            (u128::MAX, 0)
+        );
     }
 }

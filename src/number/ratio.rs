@@ -6,7 +6,7 @@ use std::num::NonZeroU128;
 /// A rational number that is not negative, in lowest terms: the exact parameter of a law.
 ///
 /// ```
-/// use queryables::machine::Ratio;
+/// use queryables::number::Ratio;
 ///
 /// let third = Ratio::new(2, 6).expect("six is not zero");
 /// assert_eq!(third.to_string(), "1/3");

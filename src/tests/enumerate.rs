@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use dashu::rational::RBig;
 
-use super::bracket::ClosedForm;
-use crate::machine::{CoinSource, CoinsError, Law, Support, total_weight};
+use super::bracket::Probabilities;
+use crate::machine::{ClosedForm, CoinSource, CoinsError, Law, total_weight};
 
 /// The probability of each outcome, exactly, and what is left to the paths that were not followed
 /// to their end.
@@ -71,7 +71,7 @@ struct Path {
     floor: f64,
     is_cut: bool,
     span: Option<u64>,
-    laws: HashMap<Support, Rc<[RBig]>>,
+    laws: HashMap<ClosedForm, Rc<[RBig]>>,
 }
 
 struct Fork {
@@ -179,11 +179,11 @@ impl CoinSource for Path {
         let first = -i128::from(span);
         let masses = self
             .laws
-            .entry(law.support())
+            .entry(law.closed_form())
             .or_insert_with_key(|support| {
-                let closed_form = ClosedForm::of(support);
+                let probabilities = Probabilities::of(support);
                 (first..=-first)
-                    .map(|value| closed_form.probability(value).round_down(128))
+                    .map(|value| probabilities.probability(value).round_down(128))
                     .collect()
             });
         let weights = Weights::Law(Rc::clone(masses));

@@ -15,12 +15,12 @@ use super::{Quantity, Unit};
 
 /// A non-negative real number between two bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Wide {
+pub(crate) struct WideInterval {
     low: Bound,
     high: Bound,
 }
 
-impl Wide {
+impl WideInterval {
     /// A whole number.
     pub(crate) fn whole(number: u128) -> Self {
         Self::between(number, number)
@@ -100,7 +100,7 @@ impl Wide {
         self.exp().map_or(
             Self {
                 low: Bound::default(),
-                // e^-8192 < 2^-11818. Wide enough for numbers that start below 8192, too.
+                // e^-8192 < 2^-11818. WideInterval enough for numbers that start below 8192, too.
                 high: Bound {
                     mantissa: TOP,
                     exponent: -11_818 - 127 + 1,
@@ -126,13 +126,13 @@ impl Wide {
     }
 }
 
-impl<U: Unit> From<Quantity<U>> for Wide {
+impl<U: Unit> From<Quantity<U>> for WideInterval {
     fn from(quantity: Quantity<U>) -> Self {
         Self::whole(quantity.units()) / Self::whole(10_u128.pow(U::DECIMALS))
     }
 }
 
-impl Add for Wide {
+impl Add for WideInterval {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -144,7 +144,7 @@ impl Add for Wide {
 }
 
 /// For differences that are known not to be negative.
-impl Sub for Wide {
+impl Sub for WideInterval {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -155,7 +155,7 @@ impl Sub for Wide {
     }
 }
 
-impl Mul for Wide {
+impl Mul for WideInterval {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
@@ -167,7 +167,7 @@ impl Mul for Wide {
 }
 
 /// By a number that is known not to be zero: its lower bound must not be.
-impl Div for Wide {
+impl Div for WideInterval {
     type Output = Self;
 
     fn div(self, other: Self) -> Self {
@@ -182,7 +182,7 @@ impl Div for Wide {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::privacy::oracle::{self, Real};
+    use crate::tests::oracle::{self, Real};
     use proptest::prelude::*;
 
     fn real(bound: Bound) -> Real {
@@ -192,7 +192,7 @@ pub(crate) mod tests {
 
     /// The interval contains the number, and its width is at most `2^-bits` of it.
     #[track_caller]
-    pub(crate) fn encloses(wide: Wide, number: &Real, bits: i32) {
+    pub(crate) fn encloses(wide: WideInterval, number: &Real, bits: i32) {
         let (low, high) = (real(wide.low), real(wide.high));
         assert!(low <= *number && *number <= high, "{wide:?} {number}");
         assert!(
@@ -208,8 +208,8 @@ pub(crate) mod tests {
         })
     }
 
-    fn just(bound: Bound) -> Wide {
-        Wide {
+    fn just(bound: Bound) -> WideInterval {
+        WideInterval {
             low: bound,
             high: bound,
         }
@@ -235,7 +235,7 @@ pub(crate) mod tests {
         #[test]
         fn exponentials_are_outward(x in prop_oneof![0.0..100.0, 0.0..8000.0, 0.0..1e-3], size in 0..80_i32) {
             let x: f64 = x * 2_f64.powi(-size);
-            let wide = Wide::whole((x * 2_f64.powi(100)) as u128) / Wide::whole(1 << 100);
+            let wide = WideInterval::whole((x * 2_f64.powi(100)) as u128) / WideInterval::whole(1 << 100);
             let number = real(wide.low);
             encloses(wide.exp().unwrap(), &oracle::exp(&number), 98);
             encloses(wide.exp_of_minus(), &oracle::exp(&-number.clone()), 98);
@@ -247,12 +247,15 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_far_out_is_tiny_but_not_nothing() {
-        let far = Wide::whole(8193).exp_of_minus();
+        let far = WideInterval::whole(8193).exp_of_minus();
         assert_eq!(far.low, Bound::default());
         assert!(far.high > Bound::default());
         assert!(real(far.high) > oracle::exp(&oracle::real(-8192.0)));
-        assert_eq!(Wide::whole(8193).exp(), None);
-        assert_eq!(Wide::whole(0).exp_of_minus(), Wide::whole(1));
+        assert_eq!(WideInterval::whole(8193).exp(), None);
+        assert_eq!(
+            WideInterval::whole(0).exp_of_minus(),
+            WideInterval::whole(1)
+        );
     }
 
     #[test]
@@ -283,15 +286,18 @@ pub(crate) mod tests {
 
     #[test]
     fn quantities_come_back() {
-        let tenth: crate::privacy::Epsilon = "0.1".parse().unwrap();
-        let wide = Wide::from(tenth);
-        assert!(wide.down::<crate::privacy::units::Epsilon>().unwrap() <= tenth);
-        assert!(wide.up::<crate::privacy::units::Epsilon>().unwrap() >= tenth);
-        assert_eq!(Wide::whole(1).up(), Some(crate::privacy::Delta::ONE));
+        let tenth: crate::number::Epsilon = "0.1".parse().unwrap();
+        let wide = WideInterval::from(tenth);
+        assert!(wide.down::<crate::number::units::Epsilon>().unwrap() <= tenth);
+        assert!(wide.up::<crate::number::units::Epsilon>().unwrap() >= tenth);
+        assert_eq!(WideInterval::whole(1).up(), Some(crate::number::Delta::ONE));
         assert_eq!(
-            Wide::whole(1 << 60).up::<crate::privacy::units::Epsilon>(),
+            WideInterval::whole(1 << 60).up::<crate::number::units::Epsilon>(),
             None
         );
-        assert_eq!(Wide::whole(2).down(), Some(crate::privacy::Delta::ONE));
+        assert_eq!(
+            WideInterval::whole(2).down(),
+            Some(crate::number::Delta::ONE)
+        );
     }
 }

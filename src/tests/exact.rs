@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use dashu::rational::RBig;
 
-use super::Predicate;
 use crate::machine::{CoinSource, Coins, Fault, Machine, Mechanism};
-use crate::noise::bracket::Bracket;
-use crate::noise::enumerate::{Enumeration, enumerate_laws};
-use crate::privacy::Epsilon;
+use crate::mechanisms::Predicate;
+use crate::number::Epsilon;
+use crate::tests::bracket::Bracket;
+use crate::tests::enumerate::{Enumeration, enumerate_laws};
 
 /// What a machine answers to queries asked in this order, each with its probability, where noise
 /// runs from `-span` to `span`.
-pub(super) fn answers<S>(
+pub(crate) fn answers<S>(
     mechanism: &impl Mechanism<Vec<u8>, Machine = S>,
     rows: &[u8],
     queries: &[S::Query],
@@ -38,7 +38,7 @@ where
 
 /// The answer whose probability on `one` is surely more than e^ε times that on `other`, whatever
 /// was cut.
-pub(super) fn violation<'a, T: Ord>(
+pub(crate) fn violation<'a, T: Ord>(
     one: &'a Enumeration<T>,
     other: &Enumeration<T>,
     epsilon: Epsilon,
@@ -54,6 +54,6 @@ pub(super) fn violation<'a, T: Ord>(
 }
 
 /// Counts the rows with this value.
-pub(super) fn rows_of(value: u8) -> Predicate<u8> {
+pub(crate) fn rows_of(value: u8) -> Predicate<u8> {
     Predicate::new(value.to_string(), move |row| *row == value)
 }

@@ -1,0 +1,6 @@
+//! What only the tests of the library need: oracles at high precision, laws by enumeration.
+
+pub(crate) mod bracket;
+pub(crate) mod enumerate;
+pub(crate) mod exact;
+pub(crate) mod oracle;
