@@ -53,7 +53,7 @@
 //! # What it cannot show
 //!
 //! *Not complete*, by far: that nothing was found is **no proof of privacy**, and a mechanism that
-//! gives everything away may pass. Each of these does, in `tests/audit_cannot_show.rs`:
+//! gives everything away may pass. Each of these does, in `tests/audit/cannot_show.rs`:
 //!
 //! | not shown | test |
 //! |---|---|

@@ -69,7 +69,7 @@
 //! # What it cannot see
 //!
 //! *Not complete.* It proves a claim for what it is given, and for nothing else. Each of these
-//! leaks and passes, in `tests/verify_cannot_see.rs`:
+//! leaks and passes, in `tests/verify/cannot_see.rs`:
 //!
 //! | not seen | test |
 //! |---|---|
@@ -84,7 +84,7 @@
 //!
 //! *Sound*, within that: what it refutes is refuted, with the adversary as the witness
 //! (`the_worst_adversary_attains_what_is_said`, `the_worst_is_the_worst`), and sixteen planted bugs
-//! are caught (`tests/verify_planted.rs`, `tests/verify_properties.rs`).
+//! are caught (`tests/verify/planted.rs`, `tests/verify/properties.rs`).
 
 mod branching;
 mod claim;

@@ -1,10 +1,8 @@
 //! The compositors of the papers, one by one.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::{Answer, Count, Run, Touches, at, epsilon, pair};
+use crate::common::{Answer, Count, Run, Touches, at, epsilon, pair};
 use queryables::compose::{
     Addressed, BoxedMechanism, ConcurrentComposition, Message, Parallel, Reply, Universal,
     UniversalAnswer, UniversalQuery,
@@ -416,7 +414,7 @@ fn a_capped_odometer_is_a_filter_and_can_be_launched() {
 
 // As single machines.
 
-type Numbered = common::Stated<Epsilon, Count>;
+type Numbered = crate::common::Stated<Epsilon, Count>;
 
 fn numbered(loss: &str) -> Numbered {
     at(epsilon(loss), Count::default())
@@ -460,7 +458,7 @@ fn a_filter_as_one_machine_answers_messages() {
 
 #[test]
 fn a_noninteractive_filter_as_one_machine_answers_launches_at_once() {
-    type Once = common::Stated<EpsilonDelta, Answer>;
+    type Once = crate::common::Stated<EpsilonDelta, Answer>;
     let once = |epsilon: &str| Message::Launch(at(pair(epsilon, "0"), Answer::default()));
     let filter = Filter::noninteractive(ProbabilisticDp, pair("1", "0"));
     let odometer = Odometer::noninteractive(ProbabilisticDp);
@@ -600,7 +598,7 @@ fn one_that_fails_to_start_fails_them_all() {
 #[test]
 fn one_that_fails_leaves_the_others() {
     type Any = BoxedMechanism<Vec<u32>, PureDp, AddRemove, (), usize>;
-    let fails = common::Ask::new(|_: &Vec<u32>, ()| Err::<usize, _>(Fault::Failed));
+    let fails = crate::common::Ask::new(|_: &Vec<u32>, ()| Err::<usize, _>(Fault::Failed));
     let fails: Any = BoxedMechanism::new(at(epsilon("0.1"), fails));
     let both = ConcurrentComposition::new([fails, Any::new(numbered("0.1"))]);
     let both = launch(&both, rows()).unwrap();

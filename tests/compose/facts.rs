@@ -1,12 +1,10 @@
 //! A mechanism that does not fit what is public about the data is refused before anything is
 //! charged, however it is wrapped.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::epsilon;
+use crate::common::epsilon;
 use queryables::compose::{Addressed, BoxedMechanism, Message, Reply};
 use queryables::machine::{Public, PublicFacts, Unsuitable};
 use queryables::prelude::*;

@@ -1,11 +1,10 @@
 //! The reductions in the proofs of Haney et al., as equalities of views for every adversary:
 //! Alg 11, 12, 13, and Lemma 2.19 through Alg 14, 15.
 
-mod verify_support;
-
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use crate::support::*;
 use queryables::account::{Accumulator, Capped, Sum};
 use queryables::compose::{
     Addressed, AddressedMachine, Filter, FilterMachine, LaunchError, Message, NonInteractive,
@@ -17,7 +16,6 @@ use queryables::number::{Epsilon, Rho};
 use queryables::privacy::{AddRemove, Private, PureDp, Rdp, Restated, UnknownLoss, ZCdp};
 use queryables::queryable::AskError;
 use queryables::verify::{ByRound, Children, Pair, Rational, Verifier, Worst};
-use verify_support::*;
 
 // ---- Alg 11: FiltCon(IM) is a postprocessing of Filt(NIM) ------------------------------------
 

@@ -1,10 +1,9 @@
 //! Filters and odometers at their boundary: exactly at the budget for some adversary, and over it
 //! for none.
 
-mod verify_support;
-
 use std::sync::Arc;
 
+use crate::support::*;
 use queryables::compose::{Addressed, AddressedParts, Filter, Message, Odometer, Parallel};
 use queryables::machine::{
     CoinSource, Coins, Fault, Machine, Mechanism, Metered, NotPrivateSeededCoins, Script, interact,
@@ -15,7 +14,6 @@ use queryables::privacy::{
     AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, Rdp, RdpGrid, UnknownLoss, ZCdp,
 };
 use queryables::verify::{Children, Pair, Rational, Truncated, Verifier};
-use verify_support::*;
 
 #[test]
 fn a_pure_filter_is_exactly_at_its_budget() {

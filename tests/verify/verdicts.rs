@@ -1,5 +1,4 @@
 //! Verdicts that must not depend on how two different things are written down.
-#![cfg(feature = "verify")]
 
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU64;

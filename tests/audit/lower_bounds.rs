@@ -5,16 +5,6 @@
 //! that a finding is not too high is wrong with probability at most 1e-9, and each that something is
 //! found with much less than that.
 
-#[path = "planted/filter.rs"]
-#[allow(dead_code, reason = "one bug is enough here")]
-mod filter;
-#[path = "planted/threshold.rs"]
-mod threshold;
-
-#[path = "../examples/sparse_vectors/mod.rs"]
-#[allow(dead_code, reason = "the example names them")]
-mod sparse_vectors;
-
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -412,7 +402,7 @@ fn an_adversary_that_listens_finds_more() {
 
 #[test]
 fn a_planted_filter_is_found() {
-    use filter::{Bug, COST, Home, Kid, Query};
+    use crate::filter::{Bug, COST, Home, Kid, Query};
     let pair = BITS();
     let claim: Epsilon = format!("{}e-3", 2 * COST).parse().unwrap();
     // Both children are open before either is asked.
@@ -435,11 +425,11 @@ fn the_planted_thresholds_are_found() {
     let pair = Pair::new(vec![7, 7, 8], vec![7, 8, 8]);
     let claim = epsilon("2.08");
     for (bug, refuted) in [
-        (threshold::Bug::Nothing, false),
-        (threshold::Bug::GoesOn, true),
-        (threshold::Bug::NoQueryNoise, true),
+        (crate::threshold::Bug::Nothing, false),
+        (crate::threshold::Bug::GoesOn, true),
+        (crate::threshold::Bug::NoQueryNoise, true),
     ] {
-        let mechanism = threshold::AboveThreshold(bug);
+        let mechanism = crate::threshold::AboveThreshold(bug);
         let exact = Verifier::by_state(&mechanism, &pair, vec![7, 8], 5);
         let exact = exact.check(&PureDp, &claim).unwrap();
         assert_eq!(
@@ -468,7 +458,7 @@ fn the_planted_thresholds_are_found() {
 fn the_versions_of_the_figure_are_what_they_are_said_to_be() {
     let pair = Pair::new(vec![8], vec![7]);
     let cut = |one_in: u32| Rational::from_parts(1.into(), one_in.into());
-    for (private, version) in sparse_vectors::all(1, 4) {
+    for (private, version) in crate::sparse_vectors::all(1, 4) {
         if version.name.starts_with("Algorithm 2") {
             continue;
         }

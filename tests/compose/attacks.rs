@@ -4,15 +4,13 @@
 //! handle (`coins_for_a_handle`), inspecting a handle (`inspecting_a_handle`), and replacing the
 //! coins that one is lent (`replacing_the_coins`); see `compile_fail`.
 
-mod common;
-
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use common::{Answer, Ask, Count, Run, at, epsilon};
+use crate::common::{Answer, Ask, Count, Run, at, epsilon};
 use queryables::account::{
     Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, Sum,
     ValidConcurrently, ValidSequentially,
@@ -40,12 +38,12 @@ fn sequentially() -> Sequentially {
 }
 
 /// The number of rows, once.
-fn once(loss: &str) -> common::Stated<Epsilon, Run<Vec<u8>, usize>> {
+fn once(loss: &str) -> crate::common::Stated<Epsilon, Run<Vec<u8>, usize>> {
     at(epsilon(loss), Run::new(|rows: &Vec<u8>| Ok(rows.len())))
 }
 
 /// The number of rows, as often as it is asked for.
-fn often(loss: &str) -> common::Stated<Epsilon, Ask<Vec<u8>, u32, usize>> {
+fn often(loss: &str) -> crate::common::Stated<Epsilon, Ask<Vec<u8>, u32, usize>> {
     at(epsilon(loss), Ask::new(|rows: &Vec<u8>, _| Ok(rows.len())))
 }
 
@@ -686,7 +684,7 @@ fn a_rule_whose_clone_reads_its_filter_does_not_wait_for_itself() {
 
 // ---- Children of a machine are stopped with it, wherever they are kept ------------------------------
 
-type Kept = Child<common::Asking<Vec<u8>, u32, usize>>;
+type Kept = Child<crate::common::Asking<Vec<u8>, u32, usize>>;
 
 /// Starts a filter that has launched a child already, and keeps that child aside.
 #[derive(Clone)]

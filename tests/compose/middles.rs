@@ -1,11 +1,9 @@
 //! Persons in the middle of machines, compositors and handles.
 
-mod common;
-
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
-use common::{Ask, Count, Stated, Touches, at, epsilon};
+use crate::common::{Ask, Count, Stated, Touches, at, epsilon};
 use queryables::compose::{Addressed, Message, Refusal, Reply};
 use queryables::machine::{CoinSource, Coins, Fault, NotPrivateSeededCoins, Recorder};
 use queryables::middle::{

@@ -2,11 +2,10 @@
 //! person in the middle, another one sees of the mechanism itself and works out alone (Alg 8, 9).
 //! And Alg 10: a universal mechanism is what it becomes.
 
-mod verify_support;
-
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use crate::support::*;
 use queryables::compose::{Universal, UniversalAnswer, UniversalQuery};
 use queryables::machine::{
     Adversary, CoinSource, Coins, CoinsError, Fault, Recorder, Replay, Tape, View,
@@ -14,7 +13,6 @@ use queryables::machine::{
 use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::privacy::{AddRemove, PureDp};
 use queryables::verify::{Distribution, Pair, Rational, Verifier, views};
-use verify_support::*;
 
 const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 

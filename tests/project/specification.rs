@@ -35,9 +35,10 @@ fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
     if !is_path || name.is_empty() {
         return None;
     }
-    match name.split_once("::") {
-        Some((file, test)) => {
-            let file = root().join("tests").join(file).with_extension("rs");
+    match name.rsplit_once("::") {
+        Some((module, test)) => {
+            let file = root().join("tests").join(module.replace("::", "/"));
+            let file = file.with_extension("rs");
             let text = fs::read_to_string(file).ok()?;
             (test != "*" && !defined(&text, test)).then_some("no such test in that file")
         }

@@ -1,10 +1,9 @@
 //! Rules that are not valid, and are caught: the natural f-DP filter without a Blackwell chain,
 //! added Rényi losses read as a conditional odometer, and advanced composition read at any time.
 
-mod verify_support;
-
 use std::sync::{Arc, LazyLock};
 
+use crate::support::*;
 use queryables::compose::{Addressed, Odometer};
 use queryables::machine::{Coins, Fault, Machine, Mechanism, Script};
 use queryables::privacy::Rdp;
@@ -12,7 +11,6 @@ use queryables::verify::{
     ByTranscript, Children, Completeness, Distribution, Divergences, Interval, Pair, Rational,
     Truncated, Verifier, views,
 };
-use verify_support::*;
 
 // ---- The natural f-DP rule (Tran et al. 3.1, 3.3) on a finite example -------------------------
 

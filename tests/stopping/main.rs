@@ -11,14 +11,11 @@
 //! sorted into parts. After each step everything that happened and everything that can be seen of
 //! every node is compared with the reference.
 
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "stopping/doubles.rs"]
 mod doubles;
-#[path = "stopping/model.rs"]
 mod model;
-#[path = "stopping/program.rs"]
 mod program;
-#[path = "stopping/system.rs"]
 mod system;
 
 use std::cell::{Cell, RefCell};

@@ -1,13 +1,9 @@
 //! Properties of the verifier, of filters and of planted bugs, on random mechanisms, adversaries
 //! and conversations.
 
-#[path = "planted/filter.rs"]
-#[allow(dead_code, reason = "a part of it is used")]
-mod filter;
-mod verify_support;
-
 use std::sync::Arc;
 
+use crate::support::{exact, pure_filter, ratio};
 use proptest::prelude::*;
 use proptest::test_runner::{TestError, TestRunner};
 use queryables::compose::{Addressed, ConcurrentComposition, Message, Odometer, Reply};
@@ -22,7 +18,6 @@ use queryables::verify::strategies::{
     finite_mechanisms, neighbours, replaced,
 };
 use queryables::verify::{Divergences, Pair, Rational, Verifier, views};
-use verify_support::{exact, pure_filter, ratio};
 
 /// Two random children, and a menu of everything that they can be asked.
 fn two() -> impl Strategy<Value = (ConcurrentComposition<FiniteMechanism>, Vec<(usize, usize)>)> {
@@ -235,17 +230,17 @@ fn real(conversation: &[Message<Claim, ()>]) -> Vec<bool> {
 }
 
 /// What the planted filter decides, with this bug.
-fn planted(bug: filter::Bug, conversation: &[Message<Claim, ()>]) -> Vec<bool> {
+fn planted(bug: crate::filter::Bug, conversation: &[Message<Claim, ()>]) -> Vec<bool> {
     let mut coins = NotPrivateSeededCoins::new(0);
-    let home = filter::Home::filter(bug, 300);
+    let home = crate::filter::Home::filter(bug, 300);
     let mut machine = home.start(&Arc::new(true), &mut coins.coins()).unwrap();
     let mut decisions = Vec::new();
     for message in conversation {
         if let Message::Launch(Claim(loss)) = message {
             let hundredths = (loss.units() / 10_u128.pow(25)) as i64;
-            let kid = filter::Kid::Claiming(hundredths);
-            let reply = machine.step(filter::Query::Launch(kid), &mut coins.coins());
-            decisions.push(matches!(reply, Ok(filter::Reply::Child(_))));
+            let kid = crate::filter::Kid::Claiming(hundredths);
+            let reply = machine.step(crate::filter::Query::Launch(kid), &mut coins.coins());
+            decisions.push(matches!(reply, Ok(crate::filter::Reply::Child(_))));
         }
     }
     decisions
@@ -270,13 +265,13 @@ fn smallest_difference(
 #[test]
 fn the_filter_decides_as_the_naive_one() {
     assert_eq!(smallest_difference(real), None);
-    let right = |talk: &[_]| planted(filter::Bug::Nothing, talk);
+    let right = |talk: &[_]| planted(crate::filter::Bug::Nothing, talk);
     assert_eq!(smallest_difference(right), None);
 }
 
 #[test]
 fn less_for_at_most_is_caught_by_a_property_test() {
-    let wrong = |talk: &[_]| planted(filter::Bug::StrictlyLess, talk);
+    let wrong = |talk: &[_]| planted(crate::filter::Bug::StrictlyLess, talk);
     let smallest = smallest_difference(wrong).unwrap();
     // One launch of the whole budget, or two that make it up.
     let total: u128 = smallest

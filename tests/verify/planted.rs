@@ -1,21 +1,15 @@
 //! Planted bugs, and what catches each: `verify`, by a loss above the claim or by views that differ
 //! from those of the right one; property tests; or the compiler.
 
-#[path = "planted/filter.rs"]
-mod filter;
-#[path = "planted/threshold.rs"]
-mod threshold;
-mod verify_support;
-
 use std::sync::Arc;
 
-use filter::{Bug, COST, Home, Kid, Query, Reply};
+use crate::filter::{Bug, COST, Home, Kid, Query, Reply};
+use crate::support::*;
+use crate::threshold::AboveThreshold;
 use queryables::machine::{CoinSource, Coins, Fault, Machine, Mechanism};
 use queryables::number::Epsilon;
 use queryables::privacy::PureDp;
 use queryables::verify::{Pair, Rational, Truncated, Value, Verdict, Verifier};
-use threshold::AboveThreshold;
-use verify_support::*;
 
 /// Two responses fit.
 const BUDGET: i64 = 2 * COST;
@@ -200,9 +194,9 @@ fn above_threshold_that_spends_nothing_after_the_first_hit_is_caught_by_verify()
         let verifier = Verifier::by_state(&mechanism, &pair, vec![7, 8], 5);
         verifier.check(&PureDp, &claim).unwrap().holds()
     };
-    assert!(holds(threshold::Bug::Nothing));
-    assert!(!holds(threshold::Bug::GoesOn));
-    assert!(!holds(threshold::Bug::NoQueryNoise));
+    assert!(holds(crate::threshold::Bug::Nothing));
+    assert!(!holds(crate::threshold::Bug::GoesOn));
+    assert!(!holds(crate::threshold::Bug::NoQueryNoise));
 }
 
 /// "Rounds" the answers of a response, and has got hold of the data: started as a mechanism, not

@@ -1,10 +1,8 @@
 //! One budget, several threads.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Answer, Ask, Count, at, epsilon};
+use crate::common::{Answer, Ask, Count, at, epsilon};
 use queryables::compose::RunningFilterOf;
 use queryables::machine::SystemCoins;
 use queryables::prelude::*;

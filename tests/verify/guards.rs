@@ -1,11 +1,10 @@
 //! Single lines of the verifier that matter, and that the large tests would not miss: each test
 //! here fails when one of them is wrong.
 
-mod verify_support;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use crate::support::*;
 use queryables::machine::{
     CoinSource, Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism, Released, StateKey,
 };
@@ -17,7 +16,6 @@ use queryables::verify::{
     ByTranscript, Completeness, Distribution, Divergences, Interval, Pair, Rational, Value,
     Verifier, renyi_divergence,
 };
-use verify_support::*;
 
 /// One unit less than this.
 fn one_less(epsilon: Epsilon) -> Epsilon {

@@ -1,10 +1,8 @@
 //! What happens at a launch and after it, sentence by sentence.
 
-mod common;
-
 use std::sync::{Arc, Mutex, mpsc};
 
-use common::{Answer, Ask, Count, Run, Touches, at, epsilon, pair};
+use crate::common::{Answer, Ask, Count, Run, Touches, at, epsilon, pair};
 use queryables::account::{Accounting, ContinuationRule, Exceeded};
 use queryables::compose::{Addressed, BoxedMechanism, ConcurrentComposition, Halt, Refusal};
 use queryables::machine::{CoinSource, NotPrivateSeededCoins};
@@ -621,7 +619,7 @@ fn nothing_prints_the_data() {
         ),
         format!(
             "{:?}",
-            Addressed::<_, common::Stated<Epsilon, Hold>>::new(Filter::concurrent(
+            Addressed::<_, crate::common::Stated<Epsilon, Hold>>::new(Filter::concurrent(
                 PureDp,
                 epsilon("1")
             ))

@@ -1,10 +1,8 @@
 //! Whatever wraps a mechanism states the loss that follows, at every distance, and nothing else.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Answer, Count, Stated, at, epsilon, pair};
+use crate::common::{Answer, Count, Stated, at, epsilon, pair};
 use queryables::compose::{Addressed, BoxedMechanism, ConcurrentComposition, Parallel, Universal};
 use queryables::middle::LimitQueries;
 use queryables::prelude::*;

@@ -1,17 +1,15 @@
 //! The supremum over all adversaries: known values, both directions, interleavings, limits.
 
-mod verify_support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::support::*;
 use queryables::compose::ConcurrentComposition;
 use queryables::machine::{Coins, Fault, Machine, Mechanism};
 use queryables::privacy::PureDp;
 use queryables::verify::{
     Children, Completeness, Direction, Divergences, Pair, Rational, Verifier, VerifyError, views,
 };
-use verify_support::*;
 
 /// The tight composition of k randomized responses with `e^ε = odds`, at `e^(jε)`
 /// (Kairouz, Oh, Viswanath 2015, Thm 3.3 with δ = 0):

@@ -1,10 +1,8 @@
 //! The (ε, δ) rules inside a filter whose children are interleaved.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Answer, Count, at, epsilon, pair};
+use crate::common::{Answer, Count, at, epsilon, pair};
 use queryables::account::{Accumulator, ThroughRdp, ThroughZCdp, Whitehouse, compare};
 use queryables::compose::Refusal;
 use queryables::mechanisms::{

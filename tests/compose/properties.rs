@@ -1,11 +1,9 @@
 //! Random programs against a naive reference that keeps every loss and works everything out
 //! anew each time.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Answer, Count, at};
+use crate::common::{Answer, Count, at};
 use proptest::prelude::*;
 use queryables::account::{Accumulator, Capped, ContinuationRule, DefaultAccumulator, Sum};
 use queryables::compose::{
@@ -499,7 +497,7 @@ proptest! {
 
 // A view through a middle that changes nothing is the same view.
 
-type Numbered = common::Stated<Epsilon, Toss>;
+type Numbered = crate::common::Stated<Epsilon, Toss>;
 
 /// Answers with coins.
 #[derive(Clone, Debug)]
@@ -583,7 +581,7 @@ impl Mechanism<Vec<u8>> for Publish {
     }
 }
 
-type Published = common::Stated<Epsilon, Publish>;
+type Published = crate::common::Stated<Epsilon, Publish>;
 
 /// Launches of up to 0.3, questions and readings.
 fn talks() -> impl Strategy<Value = Vec<Message<Published, ()>>> {

@@ -1,8 +1,7 @@
 //! The crate's own mechanisms, irrational laws and endless supports included, held against their
 //! claims.
 
-mod verify_support;
-
+use crate::support::*;
 use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::{Addressed, Filter};
 use queryables::mechanisms::{
@@ -16,7 +15,6 @@ use queryables::number::Epsilon;
 use queryables::privacy::convert::gdp;
 use queryables::privacy::{AddRemove, ApproxDp, EpsilonDelta, PureDp, Replace};
 use queryables::verify::{Children, Completeness, Pair, Rational, Verifier};
-use verify_support::*;
 
 fn epsilon(text: &str) -> Epsilon {
     text.parse().unwrap()

@@ -1,18 +1,16 @@
 //! What the verifier cannot see: each of these leaks, and passes. The docs of `verify` name them.
 
-mod verify_support;
-
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::support::*;
 use queryables::machine::{
     ClosedForm, CoinSource, Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism,
     NotPrivateSeededCoins, Released, StateKey,
 };
 use queryables::privacy::PureDp;
 use queryables::verify::{Completeness, Menu, Pair, Rational, Value, Verifier};
-use verify_support::*;
 
 /// Answers with the data, under one condition.
 struct LeaksIf(fn(data: u8, query: u8, round: u8) -> bool);

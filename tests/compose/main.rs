@@ -1,0 +1,14 @@
+//! Compositors, handles and middles, as those who use them see them.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod attacks;
+mod compositors;
+mod contract;
+mod descriptions;
+mod facts;
+mod middles;
+mod properties;
+mod threads;
+mod wrappers;

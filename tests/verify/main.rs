@@ -1,0 +1,20 @@
+//! The verifier: what it proves, what it refutes, and what it cannot see.
+
+#[path = "../planted/filter.rs"]
+mod filter;
+#[macro_use]
+mod support;
+#[path = "../planted/threshold.rs"]
+mod threshold;
+
+mod adversaries;
+mod boundaries;
+mod cannot_see;
+mod filters;
+mod guards;
+mod invalid;
+mod mechanisms;
+mod person_in_the_middle;
+mod planted;
+mod properties;
+mod verdicts;
