@@ -19,7 +19,29 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// The text of a module's file: `theme/file.rs`, or the folder's own `main.rs` or `mod.rs`.
+fn module(folder: &str, path: &str) -> Option<String> {
+    let base = root().join(folder).join(path.replace("::", "/"));
+    [
+        base.with_extension("rs"),
+        base.join("main.rs"),
+        base.join("mod.rs"),
+    ]
+    .iter()
+    .find_map(|file| fs::read_to_string(file).ok())
+}
+
+/// Whether the code, comments apart, has this word.
+fn has_word(text: &str, word: &str) -> bool {
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
+        .any(|part| part == word)
+}
+
 /// Why a name between backticks points nowhere, if it claims to point somewhere.
+///
+/// `theme::file::test` is a test in `tests/theme/file.rs`; `module::item` is an item in `src`.
 fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
     let defined = |text: &str, function: &str| text.contains(&format!("fn {function}("));
     if name.ends_with(".rs") {
@@ -36,11 +58,15 @@ fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
         return None;
     }
     match name.rsplit_once("::") {
-        Some((module, test)) => {
-            let file = root().join("tests").join(module.replace("::", "/"));
-            let file = file.with_extension("rs");
-            let text = fs::read_to_string(file).ok()?;
-            (test != "*" && !defined(&text, test)).then_some("no such test in that file")
+        Some((path, item)) => {
+            let test = module("tests", path).map(|text| item == "*" || defined(&text, item));
+            let code = module("src", path).map(|text| has_word(&text, item));
+            match (test, code) {
+                (Some(true), _) | (_, Some(true)) => None,
+                (Some(false), _) => Some("no such test in that file"),
+                (None, Some(false)) => Some("no such item in that module"),
+                (None, None) => Some("no such module"),
+            }
         }
         // A whole sentence can only be the name of a test.
         None if name.matches('_').count() >= 3 => {
@@ -70,14 +96,15 @@ fn every_file_and_test_that_the_specification_names_exists() {
     let sources = sources();
     let mut names = 0;
     let mut problems = vec![];
-    for page in [
-        "semantics.md",
-        "papers.md",
-        "errata.md",
-        "performance.md",
-        "instructions.md",
-    ] {
-        let text = fs::read_to_string(root().join("spec").join(page)).unwrap();
+    let mut pages: Vec<_> = fs::read_dir(root().join("spec"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    pages.sort();
+    for path in pages {
+        let page = path.file_name().unwrap().to_string_lossy();
+        let text = fs::read_to_string(&path).unwrap();
         for name in text.split('`').skip(1).step_by(2) {
             names += 1;
             if let Some(why) = dangling(name, &sources) {
@@ -97,17 +124,26 @@ fn what_does_not_exist_is_noticed() {
         Some("no such file")
     );
     assert_eq!(
-        dangling("contract::nothing_of_the_kind", &sources),
+        dangling("compose::contract::nothing_of_the_kind", &sources),
         Some("no such test in that file")
+    );
+    assert_eq!(
+        dangling("contract::reading_changes_nothing", &sources),
+        Some("no such module")
+    );
+    assert_eq!(
+        dangling("privacy::convert::nothing", &sources),
+        Some("no such item in that module")
     );
     assert_eq!(
         dangling("a_test_that_nobody_wrote", &sources),
         Some("no such test")
     );
     assert_eq!(
-        dangling("contract::reading_changes_nothing", &sources),
+        dangling("compose::contract::reading_changes_nothing", &sources),
         None
     );
+    assert_eq!(dangling("privacy::convert::zcdp::budget", &sources), None);
     assert_eq!(dangling("compose::Filter", &sources), None);
     assert_eq!(dangling("src/account/capped.rs", &sources), None);
 }
