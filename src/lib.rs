@@ -33,22 +33,23 @@
 //! every mechanism's own claim is true; each item that carries a guarantee says under
 //! `# Guarantee` which theorem that is, and what it assumes.
 //!
-//! # Modules, each built on those above it
+//! # Modules, each built on those above it only
 //!
 //! | module | what lives there |
 //! |---|---|
+//! | [`number`] | exact decimals, ratios, intervals rounded outward |
 //! | [`machine`] | machines, mechanisms, coins, adversaries, views |
-//! | [`privacy`] | exact numbers, measures, losses, neighbouring relations |
+//! | [`privacy`] | measures and their losses, neighbouring relations, conversions |
 //! | [`account`] | how losses add up: accumulators and continuation rules |
+//! | [`queryable`] | the handles that analysts hold |
 //! | [`compose`] | filters, odometers, and other compositors |
 //! | [`middle`] | the person in the middle, and ready-made ones |
-//! | [`queryable`] | the handles that analysts hold |
 //! | [`noise`] | exact samplers on the integers |
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
-//! | [`games`] | what tells valid odometers from naive ones |
-//! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
-//! | `interop` | inside OpenDP, and OpenDP inside; feature `opendp` |
 //! | `verify` | the exact worst case of a mechanism over all adversaries; feature `verify` |
+//! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
+//! | [`games`] | what tells valid odometers from naive ones |
+//! | `interop` | inside OpenDP, and OpenDP inside; feature `opendp` |
 //!
 //! The [`prelude`] has what most programs need.
 

@@ -1,5 +1,6 @@
-//! The project itself: its specification, instruction counts and races.
+//! The project itself: its layers, specification, instruction counts and races.
 
 mod instructions;
+mod layers;
 mod races;
 mod specification;
