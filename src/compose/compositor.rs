@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::gate::{DenialOf, Gate, LaunchErrorOf, PriceOf, Terms};
 use super::launches::{Launches, admit};
 use super::{Discipline, Interactive, LaunchError, Ticket};
-use crate::machine::{Coins, Inspect, Mechanism, Released, StateKey};
+use crate::machine::{Answered, Coins, Inspect, Mechanism, StateKey};
 use crate::privacy::{Private, Relation};
 use crate::queryable::Child;
 
@@ -91,13 +91,13 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
     /// # Errors
     ///
     /// As for [`launch`](Self::launch).
-    pub fn release<M, A>(
+    pub fn release<M>(
         &mut self,
         mechanism: &M,
         coins: &mut Coins<'_>,
-    ) -> Result<A, LaunchErrorOf<G>>
+    ) -> Result<<M::Machine as Answered>::Value, LaunchErrorOf<G>>
     where
-        M: Mechanism<D, Machine = Released<A>> + Private<G::Children, R>,
+        M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
     {
         let ticket = self.admit_mechanism(mechanism, coins)?;
         let answer = ticket.release(mechanism, &self.data, coins);

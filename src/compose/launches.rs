@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::gate::{DenialOf, Gate, PriceOf};
 use super::{Discipline, LaunchError};
-use crate::machine::{Coins, Fault, Mechanism, Released, Stop, StopToken, Stopper, guarded};
+use crate::machine::{Answered, Coins, Fault, Mechanism, Stop, StopToken, Stopper, guarded};
 use crate::queryable::Child;
 
 /// A launch that was admitted: charged, and not yet started.
@@ -36,14 +36,13 @@ impl Ticket {
 
     /// Starts a mechanism that answers once: there is nothing left to stop afterwards.
     #[inline]
-    pub(super) fn release<D: ?Sized, A, M: Mechanism<D, Machine = Released<A>> + ?Sized>(
+    pub(super) fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
         &self,
         mechanism: &M,
         data: &Arc<D>,
         coins: &mut Coins<'_>,
-    ) -> Result<A, Fault> {
-        let Released(answer) = Child::run(mechanism, data, &self.token, coins)?;
-        Ok(answer)
+    ) -> Result<<M::Machine as Answered>::Value, Fault> {
+        Child::run(mechanism, data, &self.token, coins).map(Answered::into_value)
     }
 
     /// Says whether the child has been stopped.

@@ -7,7 +7,7 @@ use super::gate::{DenialOf, Gate, PriceOf, Terms};
 use super::launches::{Launches, admit};
 use super::{CompositorMachine, Discipline, LaunchError, Ticket};
 use crate::machine::{
-    CoinSource, Fault, Mechanism, PublicFacts, Released, StopToken, SystemCoins, discard, guarded,
+    Answered, CoinSource, Fault, Mechanism, PublicFacts, StopToken, SystemCoins, discard, guarded,
 };
 use crate::privacy::{Private, Relation};
 use crate::queryable::Child;
@@ -126,9 +126,12 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
 
     /// The same for a mechanism that answers once.
     #[inline]
-    pub(super) fn release<M, A>(&self, mechanism: &M) -> Result<A, DenialOf<G>>
+    pub(super) fn release<M>(
+        &self,
+        mechanism: &M,
+    ) -> Result<<M::Machine as Answered>::Value, DenialOf<G>>
     where
-        M: Mechanism<D, Machine = Released<A>> + Private<G::Children, R>,
+        M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
         R: Relation,
         X: Discipline,
     {
@@ -219,12 +222,15 @@ macro_rules! running {
             /// # Errors
             ///
             /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
-            pub fn release<M, A>(
+            pub fn release<M>(
                 &self,
                 mechanism: &M,
-            ) -> Result<A, LaunchError<ChildLoss<$Rule>, WholeLoss<$Rule>>>
+            ) -> Result<
+                <M::Machine as Answered>::Value,
+                LaunchError<ChildLoss<$Rule>, WholeLoss<$Rule>>,
+            >
             where
-                M: Mechanism<D, Machine = Released<A>> + Private<$Rule::Children, R>,
+                M: Mechanism<D, Machine: Answered> + Private<$Rule::Children, R>,
             {
                 self.0.release(mechanism).map_err(|denial| *denial)
             }

@@ -6,7 +6,7 @@ use super::{
     CompositorMachine, Discipline, FilterGate, Interactive, Interleaved, LaunchError, Ticket,
 };
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, WholeLoss};
-use crate::machine::{Fault, Machine, Mechanism, PublicFacts, Released, SystemCoins, guarded};
+use crate::machine::{Answered, Fault, Machine, Mechanism, PublicFacts, SystemCoins, guarded};
 use crate::privacy::{AddRemove, Measure, Private, Relation, checked};
 use crate::queryable::sealed::{OPENING, Opening};
 use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};

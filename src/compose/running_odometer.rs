@@ -3,7 +3,7 @@
 use super::running::{Running, running};
 use super::{CompositorMachine, Discipline, Interactive, Interleaved, LaunchError, OdometerGate};
 use crate::account::{Accumulator, ChildLoss, DefaultAccumulator, WholeLoss};
-use crate::machine::{Fault, Machine, Mechanism, PublicFacts, Released, SystemCoins};
+use crate::machine::{Answered, Fault, Machine, Mechanism, PublicFacts, SystemCoins};
 use crate::privacy::{AddRemove, Distance, Private, Relation};
 use crate::queryable::sealed::{OPENING, Opening};
 use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};

@@ -8,7 +8,7 @@ use super::running::Running;
 use super::slot::Slot;
 use super::{CompositorMachine, Gate, LaunchError, NonInteractive};
 use crate::account::time_uniform::{Reading, TimeUniformOdometer};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released, SystemCoins};
+use crate::machine::{Answered, Coins, Description, Fault, Mechanism, SystemCoins};
 use crate::privacy::{
     AddRemove, CallsBack, Distance, EpsilonDelta, Overflow, Private, ProbabilisticDp, Relation,
 };
@@ -143,9 +143,12 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> RunningTimeUniform<D, O, R>
     /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
     // The error is what every compositor gives, and is made on the rare path only.
     #[allow(clippy::result_large_err)]
-    pub fn release<M, A>(&self, mechanism: &M) -> Result<A, LaunchError<EpsilonDelta>>
+    pub fn release<M>(
+        &self,
+        mechanism: &M,
+    ) -> Result<<M::Machine as Answered>::Value, LaunchError<EpsilonDelta>>
     where
-        M: Mechanism<D, Machine = Released<A>> + Private<ProbabilisticDp, R>,
+        M: Mechanism<D, Machine: Answered> + Private<ProbabilisticDp, R>,
     {
         self.0.release(mechanism).map_err(|denial| *denial)
     }
@@ -193,6 +196,7 @@ mod tests {
     use super::*;
     use crate::account::time_uniform::{Slack, TangentOdometer};
     use crate::launch;
+    use crate::machine::Released;
     use crate::privacy::{Replace, UnknownLoss};
 
     /// Costs what it is told to, and fails on an empty dataset.

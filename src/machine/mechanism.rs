@@ -122,6 +122,37 @@ impl<A: Clone> Machine for Released<A> {
     }
 }
 
+mod sealed {
+    pub trait Sealed {}
+    impl<A> Sealed for super::Released<A> {}
+}
+
+/// The machine of a mechanism that answers once. It is [`Released`] and nothing else; as a bound
+/// it lets the compiler say what to do with any other.
+///
+/// Sealed: theorems about non-interactive mechanisms rest on it. [`Released`] is the example.
+#[diagnostic::on_unimplemented(
+    message = "use `launch` instead: the machine of this mechanism, `{Self}`, can be asked \
+               several times",
+    label = "answers more than once",
+    note = "only a mechanism that answers once, whose machine is `Released<A>`, can be released"
+)]
+pub trait Answered: sealed::Sealed {
+    /// What the answer is.
+    type Value;
+
+    /// The answer.
+    fn into_value(self) -> Self::Value;
+}
+
+impl<A> Answered for Released<A> {
+    type Value = A;
+
+    fn into_value(self) -> A {
+        self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

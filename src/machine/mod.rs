@@ -36,7 +36,7 @@ pub use facts::{Public, PublicFacts, Unsuitable};
 pub use guard::{discard, guarded};
 pub use inspect::{Inspect, StateKey};
 pub use laws::{Bernoulli, Weighted};
-pub use mechanism::{Mechanism, Released};
+pub use mechanism::{Answered, Mechanism, Released};
 pub use pair::{Direction, Pair};
 pub use seeded::NotPrivateSeededCoins;
 #[cfg(any(test, feature = "verify"))]
@@ -110,7 +110,10 @@ pub trait Machine {
 
 /// How a step can end without an answer.
 ///
-/// No variant has room for anything that was computed from the data.
+/// A fault is as visible as an answer, its text and its number included. The machines of this
+/// crate put nothing into them that was computed from the data. A machine of others could: a text
+/// can be made from data and leaked. So what holds for all machines is what holds for answers: the
+/// machine's claim covers them, and `verify` tells faults apart by everything that is in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum Fault {

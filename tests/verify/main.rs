@@ -10,6 +10,7 @@ mod threshold;
 mod adversaries;
 mod boundaries;
 mod cannot_see;
+mod faults;
 mod filters;
 mod guards;
 mod invalid;

@@ -1,0 +1,44 @@
+//! What a fault says is seen, as an answer is.
+
+use std::sync::Arc;
+
+use crate::support::*;
+use queryables::machine::{Coins, Fault, Machine, Mechanism};
+use queryables::privacy::PureDp;
+use queryables::verify::{Pair, Verifier};
+
+/// Answers every query with the same kind of fault, made from the data.
+struct Complaining(fn(u8) -> Fault);
+
+struct Complaint(Fault);
+
+impl Mechanism<u8> for Complaining {
+    type Machine = Complaint;
+
+    fn start(&self, data: &Arc<u8>, _: &mut Coins<'_>) -> Result<Complaint, Fault> {
+        Ok(Complaint(self.0(**data)))
+    }
+}
+
+impl Machine for Complaint {
+    type Query = ();
+    type Answer = ();
+
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<(), Fault> {
+        Err(self.0)
+    }
+}
+
+fn holds(fault: fn(u8) -> Fault) -> bool {
+    let (mechanism, pair) = (Complaining(fault), Pair::new(0, 1));
+    let verifier = Verifier::new(&mechanism, &pair, vec![()], 2);
+    verifier.check(&PureDp, &ln_times(2, 1)).unwrap().holds()
+}
+
+#[test]
+fn what_a_fault_says_is_compared_too() {
+    assert!(holds(|_| Fault::InvalidQuery("always")));
+    assert!(!holds(|data| Fault::InvalidQuery(format!("{data}").leak())));
+    assert!(holds(|_| Fault::RoundLimit(7)));
+    assert!(!holds(|data| Fault::RoundLimit(data.into())));
+}
