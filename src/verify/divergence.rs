@@ -14,7 +14,7 @@ use crate::number::{Epsilon, Order};
 /// ```
 /// use queryables::verify::{Divergences, Distribution, Interval, Rational};
 ///
-/// let ratio = |n: u8, d: u8| Interval::exact(Rational::from_parts(n.into(), d.into()));
+/// let ratio = |n, d| Interval::exact(Rational::new(n, d).unwrap());
 /// let p = Distribution::new([("heads", ratio(3, 4)), ("tails", ratio(1, 4))]);
 /// let q = Distribution::new([("heads", ratio(1, 4)), ("tails", ratio(3, 4))]);
 /// let apart = Divergences::between(&p, &q);

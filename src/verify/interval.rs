@@ -15,7 +15,7 @@ use super::Rational;
 /// ```
 /// use queryables::verify::{Interval, Rational};
 ///
-/// let third = Interval::exact(Rational::from_parts(1.into(), 3_u8.into()));
+/// let third = Interval::exact(Rational::new(1, 3).unwrap());
 /// assert!(third.is_exact());
 /// assert_eq!(third.to_string(), "1/3");
 ///
@@ -367,7 +367,7 @@ pub(super) fn in_short(number: &Interval) -> String {
     if fraction.len() <= 12 || fraction.starts_with('[') {
         return fraction;
     }
-    let float = number.high().to_f64_fast();
+    let float = number.high().to_f64();
     if (0.001..10_000.0).contains(&float) {
         format!("about {float:.5}")
     } else {

@@ -95,6 +95,7 @@ mod interval;
 mod laws;
 mod menu;
 mod objective;
+mod rational;
 mod share;
 mod side;
 mod solve;
@@ -109,12 +110,13 @@ mod worst;
 
 pub use crate::machine::{Direction, Pair};
 pub use claim::{Checkable, Verdict, assert_private, epsilon_of_ratio};
-pub use dashu_ratio::RBig as Rational;
+
 pub use divergence::Divergences;
 pub use error::VerifyError;
 pub use interval::Interval;
 pub use menu::{ByRound, ByTranscript, Children, Menu};
 pub use objective::Value;
+pub use rational::Rational;
 pub use strategy::{Player, Strategy};
 pub use truncated::{Truncated, TruncatedMachine};
 pub use verifier::Verifier;

@@ -457,7 +457,7 @@ fn the_planted_thresholds_are_found() {
 #[test]
 fn the_versions_of_the_figure_are_what_they_are_said_to_be() {
     let pair = Pair::new(vec![8], vec![7]);
-    let cut = |one_in: u32| Rational::from_parts(1.into(), one_in.into());
+    let cut = |one_in: u32| Rational::new(1, one_in.into()).unwrap();
     for (private, version) in crate::sparse_vectors::all(1, 4) {
         if version.name.starts_with("Algorithm 2") {
             continue;

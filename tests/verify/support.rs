@@ -12,7 +12,7 @@ use queryables::verify::{Rational, epsilon_of_ratio};
 
 /// A fraction.
 pub(crate) fn ratio(numerator: i64, denominator: u64) -> Rational {
-    Rational::from_parts(numerator.into(), denominator.into())
+    Rational::new(numerator.into(), denominator.into()).unwrap()
 }
 
 /// The smallest ε with `e^ε >= numerator`.

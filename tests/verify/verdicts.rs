@@ -15,7 +15,7 @@ use queryables::verify::{
 };
 
 fn ratio(numerator: i64, denominator: u64) -> Rational {
-    Rational::from_parts(numerator.into(), denominator.into())
+    Rational::new(numerator.into(), denominator.into()).unwrap()
 }
 
 /// Any behaviour of an answer, from the bit of the dataset.
