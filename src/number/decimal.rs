@@ -14,6 +14,18 @@ pub enum NumberError {
         /// The parameter.
         what: &'static str,
     },
+    /// Not two numbers in parentheses.
+    #[error("{what} must be a pair such as (1, 1e-6)")]
+    NotAPair {
+        /// The parameters.
+        what: &'static str,
+    },
+    /// Not a whole number.
+    #[error("{what} must be a whole number such as 1 or 20")]
+    NotWhole {
+        /// The parameter.
+        what: &'static str,
+    },
     /// Not a number.
     #[error("{what} must be a number, not NaN")]
     NotANumber {
@@ -100,7 +112,9 @@ pub(super) fn parse(text: &str, decimals: u32) -> Result<Parsed, Unreadable> {
     }
     let (digits, point) = digits_of(mantissa)?;
     // The digit at index i stands for 10^(point - 1 - i + exponent).
-    let shift = point as i64 + exponent + i64::from(decimals);
+    let shift = (point as i64)
+        .saturating_add(exponent)
+        .saturating_add(i64::from(decimals));
     let mut parsed = Parsed {
         units: 0,
         inexact: false,
@@ -142,7 +156,7 @@ fn digits_of(text: &str) -> Result<(Vec<u8>, usize), Unreadable> {
     }
 }
 
-/// An exponent; one that is out of any use is as good as a thousand.
+/// An exponent. One that no text has enough digits to outweigh is as good as any larger one.
 fn exponent_of(text: &str) -> Result<i64, Unreadable> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
@@ -151,12 +165,65 @@ fn exponent_of(text: &str) -> Result<i64, Unreadable> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Unreadable::Malformed);
     }
-    Ok(sign * digits.parse().unwrap_or(1_000_000_i64).min(1_000_000))
+    const LARGEST: i64 = i64::MAX / 4;
+    Ok(sign * digits.parse().unwrap_or(LARGEST).min(LARGEST))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dashu::integer::UBig;
+    use proptest::prelude::*;
+
+    /// A number in units of 1e-6, by another route: as one integer over a power of ten.
+    fn by_integers(digits: &str, fraction: usize, exponent: i64) -> Option<(u128, bool)> {
+        let number: UBig = digits.parse().unwrap();
+        let power = 6 + exponent - fraction as i64;
+        let ten = |power: i64| UBig::from(10_u8).pow(usize::try_from(power).unwrap());
+        let (units, rest) = if power >= 0 {
+            (number * ten(power), UBig::ZERO)
+        } else {
+            (&number / ten(-power), number % ten(-power))
+        };
+        Some((u128::try_from(&units).ok()?, rest != UBig::ZERO))
+    }
+
+    proptest! {
+        #[test]
+        fn every_shape_of_a_number_is_read_exactly(
+            digits in "0{0,50}[0-9]{1,45}0{0,50}", point in any::<prop::sample::Index>(),
+            exponent in -160_i64..160, zeros in 0..30_usize, plus in any::<bool>(),
+        ) {
+            let point = point.index(digits.len() + 1);
+            let (whole, fraction) = digits.split_at(point);
+            let sign = if exponent < 0 { "-" } else if plus { "+" } else { "" };
+            let zeros = "0".repeat(zeros);
+            let text = format!("{whole}.{fraction}e{sign}{zeros}{}", exponent.abs());
+            let given = parse(&text, 6).ok().map(|parsed| (parsed.units, parsed.inexact));
+            prop_assert_eq!(given, by_integers(&digits, fraction.len(), exponent), "{}", text);
+        }
+    }
+
+    #[test]
+    fn a_long_mantissa_and_a_large_exponent_outweigh_each_other() {
+        for zeros in [0, 26, 999_998, 999_999, 1_000_000, 1_500_000] {
+            let many = "0".repeat(zeros);
+            assert_eq!(
+                units(&format!("0.{many}1e{}", zeros + 1)),
+                (1_000_000, false)
+            );
+            assert_eq!(
+                units(&format!("0.{many}1e{}", zeros - zeros.min(6))).1,
+                zeros > 5
+            );
+            assert_eq!(units(&format!("1{many}e-{zeros}")), (1_000_000, false));
+            assert_eq!(
+                units(&format!("1{many}5e-{}", zeros + 1)).0,
+                if zeros > 5 { 1_000_000 } else { 1_500_000 }
+            );
+            assert_eq!(units(&format!("{many}1")), (1_000_000, false));
+        }
+    }
 
     fn units(text: &str) -> (u128, bool) {
         match parse(text, 6) {

@@ -6,6 +6,7 @@
 
 mod bound;
 mod decimal;
+mod float;
 mod interval;
 pub(crate) mod normal;
 mod quantity;

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::str::FromStr;
 
 use crate::number::{Delta, Epsilon, NumberError, Rho};
 
@@ -68,8 +69,28 @@ macro_rules! pair {
         }
 
         impl fmt::Display for $pair {
+            /// A precision rounds both parts up; width and fill are for the pair as a whole.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "({}, {})", self.$first, self.delta)
+                let text = match f.precision() {
+                    None => format!("({}, {})", self.$first, self.delta),
+                    Some(digits) => format!("({:.digits$}, {:.digits$})", self.$first, self.delta),
+                };
+                f.pad_integral(true, "", &text)
+            }
+        }
+
+        impl FromStr for $pair {
+            type Err = NumberError;
+
+            /// Reads what is printed: `(1, 1e-6)`.
+            fn from_str(text: &str) -> Result<Self, NumberError> {
+                let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+                let (first, delta) = inside
+                    .and_then(|inside| inside.split_once(','))
+                    .ok_or(NumberError::NotAPair {
+                        what: concat!("(", stringify!($first), ", delta)"),
+                    })?;
+                Self::new(first.trim(), delta.trim())
             }
         }
     };
@@ -85,6 +106,7 @@ pair!(
     /// let other = EpsilonDelta::new("0.2", 0.0)?;
     /// assert!(small.partial_cmp(&other).is_none());
     /// assert_eq!(small.to_string(), "(0.1, 1e-6)");
+    /// assert_eq!("(0.1, 1e-6)".parse(), Ok(small));
     /// # Ok::<(), queryables::number::NumberError>(())
     /// ```
     EpsilonDelta { epsilon: Epsilon }
@@ -125,6 +147,51 @@ mod tests {
             pair("1", "0.5").saturating_sub(pair("2", "0.4")),
             pair("0", "0.1")
         );
+    }
+
+    #[test]
+    fn a_pair_is_read_as_it_is_printed() {
+        let pair = EpsilonDelta::new("0.5", "1e-6").unwrap();
+        assert_eq!("(0.5, 1e-6)".parse(), Ok(pair));
+        assert_eq!("( 0.5,1e-6 )".parse(), Ok(pair));
+        assert_eq!(pair.to_string().parse(), Ok(pair));
+        let pair = RhoDelta::new("2", "0").unwrap();
+        assert_eq!(pair.to_string().parse(), Ok(pair));
+        for text in ["", "1", "1, 2", "(1 2)", "(1, 0", "((1), 0", "1, 0)"] {
+            let what = "(epsilon, delta)";
+            assert_eq!(
+                text.parse::<EpsilonDelta>(),
+                Err(NumberError::NotAPair { what }),
+                "{text}"
+            );
+        }
+        assert_eq!(
+            "(x, 0)".parse::<RhoDelta>(),
+            Err(NumberError::Malformed { what: "rho" })
+        );
+        assert_eq!(
+            "(1, 0, 0)".parse::<RhoDelta>(),
+            Err(NumberError::Malformed { what: "delta" })
+        );
+        assert_eq!(
+            NumberError::NotAPair {
+                what: "(rho, delta)"
+            }
+            .to_string(),
+            "(rho, delta) must be a pair such as (1, 1e-6)"
+        );
+    }
+
+    #[test]
+    fn a_precision_rounds_both_parts_up() {
+        let pair = EpsilonDelta::new("12.3416", "1.2345e-6").unwrap();
+        assert_eq!(format!("{pair:.2}"), "(12.35, 1.24e-6)");
+        assert_eq!(format!("{pair:.0}"), "(13, 2e-6)");
+        assert_eq!(format!("{pair:*>14.0}"), "****(13, 2e-6)");
+        assert_eq!(format!("{pair:<12.0}|"), "(13, 2e-6)  |");
+        let pair = RhoDelta::new("0.001", "0").unwrap();
+        assert_eq!(format!("{pair:.2}"), "(0.01, 0.00)");
+        assert_eq!(format!("{pair:12}|"), "  (0.001, 0)|");
     }
 
     #[test]

@@ -4,7 +4,10 @@
 //! a mechanism stated under one cannot be launched by a compositor that works under another.
 
 use std::fmt::{self, Debug};
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::str::FromStr;
+
+use crate::number::NumberError;
 
 /// A neighbouring relation on datasets.
 ///
@@ -49,6 +52,8 @@ impl Relation for Replace {
 ///
 /// assert_eq!(Distance::new(1), Some(Distance::NEIGHBOURS));
 /// assert_eq!(Distance::new(0), None);
+/// assert_eq!("3".parse(), Distance::try_from(3_u32));
+/// # Ok::<(), queryables::number::NumberError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Distance(NonZeroU64);
@@ -57,7 +62,7 @@ impl Distance {
     /// One step.
     pub const NEIGHBOURS: Self = Self(NonZeroU64::MIN);
 
-    /// So many steps; `None` for zero steps, where nothing is lost by any mechanism.
+    /// This number of steps; `None` for zero steps, where nothing is lost by any mechanism.
     #[must_use]
     pub fn new(steps: u64) -> Option<Self> {
         NonZeroU64::new(steps).map(Self)
@@ -70,8 +75,99 @@ impl Distance {
     }
 }
 
+const WHAT: &str = "distance";
+
+impl From<NonZeroU64> for Distance {
+    fn from(steps: NonZeroU64) -> Self {
+        Self(steps)
+    }
+}
+
+impl From<NonZeroU32> for Distance {
+    fn from(steps: NonZeroU32) -> Self {
+        Self(steps.into())
+    }
+}
+
+impl TryFrom<u64> for Distance {
+    type Error = NumberError;
+
+    /// [`NumberError::TooSmall`] for zero.
+    fn try_from(steps: u64) -> Result<Self, NumberError> {
+        let zero = NumberError::TooSmall {
+            what: WHAT,
+            bound: "0",
+        };
+        Self::new(steps).ok_or(zero)
+    }
+}
+
+impl TryFrom<u32> for Distance {
+    type Error = NumberError;
+
+    /// [`NumberError::TooSmall`] for zero.
+    fn try_from(steps: u32) -> Result<Self, NumberError> {
+        u64::from(steps).try_into()
+    }
+}
+
+impl FromStr for Distance {
+    type Err = NumberError;
+
+    fn from_str(text: &str) -> Result<Self, NumberError> {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(NumberError::NotWhole { what: WHAT });
+        }
+        if digits.len() < text.len() {
+            return Err(NumberError::Negative { what: WHAT });
+        }
+        let steps: u64 = digits.parse().map_err(|_| NumberError::TooLarge {
+            what: WHAT,
+            largest: "18446744073709551615",
+        })?;
+        steps.try_into()
+    }
+}
+
 impl fmt::Display for Distance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_whole_and_not_zero() {
+        let what = "distance";
+        let (zero, largest) = ("0", "18446744073709551615");
+        let three = Distance::new(3).unwrap();
+        assert_eq!("3".parse(), Ok(three));
+        assert_eq!(three.to_string().parse(), Ok(three));
+        assert_eq!(largest.parse(), Distance::try_from(u64::MAX));
+        assert_eq!(Distance::try_from(3_u32), Ok(three));
+        assert_eq!(Distance::from(NonZeroU32::new(3).unwrap()), three);
+        assert_eq!(Distance::from(NonZeroU64::new(3).unwrap()), three);
+        let too_small = NumberError::TooSmall { what, bound: zero };
+        assert_eq!(Distance::try_from(0_u32), Err(too_small.clone()));
+        assert_eq!("0".parse::<Distance>(), Err(too_small));
+        assert_eq!(
+            "-3".parse::<Distance>(),
+            Err(NumberError::Negative { what })
+        );
+        assert_eq!(
+            "18446744073709551616".parse::<Distance>(),
+            Err(NumberError::TooLarge { what, largest })
+        );
+        for text in ["", "-", "1.5", "1e3", "three", "+3", " 3"] {
+            assert_eq!(
+                text.parse::<Distance>(),
+                Err(NumberError::NotWhole { what }),
+                "{text}"
+            );
+        }
     }
 }

@@ -1,0 +1,59 @@
+//! The units of the parameters in this crate.
+
+use super::Unit;
+
+macro_rules! unit {
+    ($(#[$doc:meta])* $unit:ident, $name:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $unit;
+
+        impl Unit for $unit {
+            const NAME: &'static str = $name;
+            const DECIMALS: u32 = 27;
+            const LARGEST: u128 = 340_000_000_000 * 10_u128.pow(Self::DECIMALS);
+            const LARGEST_TEXT: &'static str = "3.4e11";
+        }
+    };
+}
+
+unit!(/** ε. */ Epsilon, "epsilon");
+unit!(/** ρ of zero-concentrated privacy. */ Rho, "rho");
+unit!(/** μ of Gaussian privacy. */ Mu, "mu");
+
+/// δ, a probability.
+#[derive(Clone, Copy, Debug)]
+pub struct Delta;
+
+impl Unit for Delta {
+    const NAME: &'static str = "delta";
+    const DECIMALS: u32 = 38;
+    const LARGEST: u128 = 10_u128.pow(38);
+    const LARGEST_TEXT: &'static str = "1";
+}
+
+/// How far noise spreads, or how far an answer can move: a positive number.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale;
+
+impl Unit for Scale {
+    const NAME: &'static str = "scale";
+    const DECIMALS: u32 = 27;
+    const LARGEST: u128 = 340_000_000_000 * 10_u128.pow(Self::DECIMALS);
+    const LARGEST_TEXT: &'static str = "3.4e11";
+    const GREATER_THAN: Option<(u128, &'static str)> = Some((0, "0"));
+    const IS_LOSS: bool = false;
+}
+
+/// α, the order of a Rényi divergence.
+#[derive(Clone, Copy, Debug)]
+pub struct Order;
+
+impl Unit for Order {
+    const NAME: &'static str = "order";
+    const DECIMALS: u32 = 9;
+    const LARGEST: u128 = 10_u128.pow(9 + 9);
+    const LARGEST_TEXT: &'static str = "1e9";
+    const GREATER_THAN: Option<(u128, &'static str)> = Some((10_u128.pow(9), "1"));
+    const IS_LOSS: bool = false;
+}
