@@ -9,4 +9,5 @@ mod sparse_vectors;
 mod threshold;
 
 mod cannot_show;
+mod claims;
 mod lower_bounds;

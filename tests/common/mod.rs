@@ -1,6 +1,8 @@
 //! Mechanisms that the tests launch.
 #![allow(dead_code)]
 
+pub mod own_rule;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -9,6 +9,7 @@ mod contract;
 mod descriptions;
 mod facts;
 mod middles;
+mod programs;
 mod properties;
 mod threads;
 mod wrappers;

@@ -124,7 +124,7 @@ fn what_does_not_exist_is_noticed() {
         Some("no such file")
     );
     assert_eq!(
-        dangling("compose::contract::nothing_of_the_kind", &sources),
+        dangling("compose::contract::readings::nothing_of_the_kind", &sources),
         Some("no such test in that file")
     );
     assert_eq!(
@@ -140,7 +140,10 @@ fn what_does_not_exist_is_noticed() {
         Some("no such test")
     );
     assert_eq!(
-        dangling("compose::contract::reading_changes_nothing", &sources),
+        dangling(
+            "compose::contract::readings::reading_changes_nothing",
+            &sources
+        ),
         None
     );
     assert_eq!(dangling("privacy::convert::zcdp::budget", &sources), None);

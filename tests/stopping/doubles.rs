@@ -6,8 +6,8 @@ use queryables::machine::BoxedMachine;
 use queryables::prelude::*;
 use queryables::queryable::{HandleOf, IntoHandle, Relay};
 
-use super::model::{Answer, BUSY, NotLaunched};
 use super::system::{Asked, Boxed, Launches, Query, Rows, Shared, Stated, System, boxed, rows};
+use crate::model::{Answer, BUSY, NotLaunched};
 
 /// A wrapped handle is not stopped with the original: the relay has the machine, not the handle.
 #[derive(Clone, Copy, Debug)]

@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use common::own_rule::{BeforeDeciding, OwnRule};
 use common::{at, epsilon};
 use doubles::{CheckedBeforeOnly, ContextLost, JudgedByTheAsker, RelayEscapes};
 use model::Programs;
@@ -31,10 +32,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestError, TestRng, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
-use queryables::account::{
-    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, Sum,
-    ValidConcurrently, ValidSequentially,
-};
+use queryables::account::Exceeded;
 use queryables::compose::{Addressed, Message, Reply, RunningFilterOf, Sequential};
 use queryables::prelude::*;
 use queryables::queryable::Relay;
@@ -270,62 +268,24 @@ fn a_relay_asks_nothing_for_a_machine_that_was_stopped() {
 
 // Rules of one's own are code of others too.
 
-/// Adds up, and meanwhile launches on a filter around its own.
+/// Launches on a filter around its own as it is asked to decide.
 #[derive(Clone, Debug)]
-struct Meddling {
-    sum: Capped<Sum<PureDp>>,
-    outer: RunningFilterOf<(), PureDp, AddRemove, Sequential>,
-}
+struct Meddling(RunningFilterOf<(), PureDp, AddRemove, Sequential>);
 
-impl Accounting for Meddling {
-    type Children = PureDp;
-    type Whole = PureDp;
-
-    fn children(&self) -> &PureDp {
-        &PureDp
-    }
-
-    fn whole(&self) -> &PureDp {
-        &PureDp
-    }
-}
-
-impl ContinuationRule for Meddling {
-    fn limit(&self) -> &Epsilon {
-        self.sum.limit()
-    }
-
-    fn spent(&self) -> Epsilon {
-        self.sum.spent()
-    }
-
-    fn remaining(&self) -> Epsilon {
-        self.sum.remaining()
-    }
-
-    fn charge(&self, loss: &Epsilon) -> Result<Self, Exceeded> {
+impl BeforeDeciding for Meddling {
+    fn before_deciding(&self, _: &Epsilon) -> Result<(), Exceeded> {
         let later = at(epsilon("0.1"), common::Answer::default());
-        self.outer.release(&later).map_err(|_| Exceeded)?;
-        Ok(Self {
-            sum: self.sum.charge(loss)?,
-            outer: self.outer.clone(),
-        })
+        self.0.release(&later).map_err(|_| Exceeded)?;
+        Ok(())
     }
 }
-
-impl ValidSequentially for Meddling {}
-impl ValidConcurrently for Meddling {}
 
 #[test]
 fn a_rule_that_freezes_its_own_filter_admits_nothing() {
     let outer = Filter::sequential(PureDp, epsilon("3"));
     let outer = launch(&outer, Arc::new(())).unwrap();
-    let inner = || {
-        Filter::concurrent_with(Meddling {
-            sum: PureDp.accumulator().capped(epsilon("1")),
-            outer: outer.clone(),
-        })
-    };
+    let rule = OwnRule::new(epsilon("1"), Meddling(outer.clone()));
+    let inner = || Filter::concurrent_with(rule.clone());
     let mechanism = at(epsilon("0.1"), common::Count::default());
     let stopped = LaunchError::Stopped(Stop::Frozen);
 

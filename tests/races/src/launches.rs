@@ -2,74 +2,36 @@
 
 use std::sync::Arc;
 
-use queryables::account::{
-    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, Sum,
-    ValidConcurrently, ValidSequentially,
-};
+use queryables::account::{ContinuationRule, Exceeded, ValidConcurrently};
 use queryables::compose::{Refusal, RunningFilter};
 use queryables::prelude::*;
 use shuttle::sync::Mutex;
 use shuttle::thread;
 
+use super::own_rule::{BeforeDeciding, OwnRule};
 use super::race;
 use super::watch::{Once, epsilon};
 
-type Own = RunningFilter<(), Rule>;
+type Own = RunningFilter<(), OwnRule<Launches>>;
 
-/// A rule of one's own: it adds up, and launches on its own filter when it is first asked to.
-#[derive(Clone, Debug)]
-struct Rule {
-    sum: Capped<Sum<PureDp>>,
-    launches: Arc<Mutex<Option<Own>>>,
-}
+/// Launches on its own filter when it is first asked to decide.
+#[derive(Clone, Debug, Default)]
+struct Launches(Arc<Mutex<Option<Own>>>);
 
-impl Accounting for Rule {
-    type Children = PureDp;
-    type Whole = PureDp;
-
-    fn children(&self) -> &PureDp {
-        &PureDp
-    }
-
-    fn whole(&self) -> &PureDp {
-        &PureDp
-    }
-}
-
-impl ContinuationRule for Rule {
-    fn limit(&self) -> &Epsilon {
-        self.sum.limit()
-    }
-
-    fn spent(&self) -> Epsilon {
-        self.sum.spent()
-    }
-
-    fn remaining(&self) -> Epsilon {
-        self.sum.remaining()
-    }
-
-    fn charge(&self, loss: &Epsilon) -> Result<Self, Exceeded> {
-        let filter = self.launches.lock().unwrap().take();
+impl BeforeDeciding for Launches {
+    fn before_deciding(&self, _: &Epsilon) -> Result<(), Exceeded> {
+        let filter = self.0.lock().unwrap().take();
         if let Some(filter) = filter {
             assert_eq!(filter.release(&Once("0.25")), Ok(7));
         }
-        Ok(Self {
-            sum: self.sum.charge(loss)?,
-            launches: Arc::clone(&self.launches),
-        })
+        Ok(())
     }
 }
 
-impl ValidSequentially for Rule {}
-impl ValidConcurrently for Rule {}
-
 fn own(launches: bool) -> Own {
-    let rule = Rule {
-        sum: PureDp.accumulator().capped(epsilon("1")),
-        launches: Arc::default(),
-    };
-    let held = Arc::clone(&rule.launches);
+    let code = Launches::default();
+    let held = Arc::clone(&code.0);
+    let rule = OwnRule::new(epsilon("1"), code);
     let filter = launch(&Filter::concurrent_with(rule), Arc::new(())).unwrap();
     if launches {
         *held.lock().unwrap() = Some(filter.clone());

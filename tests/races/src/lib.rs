@@ -10,6 +10,8 @@
 
 mod freeze;
 mod launches;
+#[path = "../../common/own_rule.rs"]
+mod own_rule;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

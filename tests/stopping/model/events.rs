@@ -1,201 +1,15 @@
-//! The reference: a tree in which every node knows its parent and as which launch it came.
-//!
-//! Whether something is stopped is worked out anew each time, by walking up the tree. Code that
-//! runs on behalf of several nodes carries the list of them, and may go on while none is stopped.
+//! What happens when a program runs.
 
-use proptest::strategy::{BoxedStrategy, Strategy};
-use proptest_state_machine::ReferenceStateMachine;
 use queryables::compose::Refusal;
 use queryables::prelude::*;
 
-use super::program::{Act, Id, Kind, Op, Order, Price, Settings, Thing, op, root};
-
-/// Hundredths.
-pub fn epsilon(hundredths: u64) -> Epsilon {
-    Epsilon::from_units(u128::from(hundredths) * 10_u128.pow(25)).unwrap()
-}
-
-pub const BUSY: &str = "the inner machine is busy";
-pub const NOT_HERE: &str = "not understood here";
-
-pub type NotLaunched = LaunchError<Epsilon>;
-
-/// What a machine of a program answers.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
-    Done,
-    Launched(usize),
-    NotLaunched(NotLaunched),
-    NotAnswered(AskError),
-    Spent(Epsilon),
-}
-
-/// What happens, in this order.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Event {
-    /// A check let the start of a leaf pass.
-    Started(usize),
-    /// A check let a question to a leaf pass.
-    Stepped(usize),
-    /// What a launch gave.
-    Launched(Result<(), NotLaunched>),
-    /// What a question gave.
-    Asked(Result<Answer, AskError>),
-}
-
-/// What can be seen of a node without changing anything.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reading {
-    Filter {
-        spent: Epsilon,
-        admits: bool,
-        halted: bool,
-    },
-    Odometer {
-        spent: Epsilon,
-        /// Where a launch that costs nothing freezes nobody.
-        launched: Option<Result<(), NotLaunched>>,
-    },
-    Machine(Result<Answer, AskError>),
-}
-
-#[derive(Clone, Debug)]
-pub struct Programs<const THREADS: bool> {
-    nodes: Vec<Node>,
-    /// Who is answering, the outermost first.
-    answering: Vec<Id>,
-    serial: usize,
-    /// The last step, with its nodes named, what happened, and the nodes that have handles since.
-    pub op: Option<Op>,
-    pub events: Vec<Event>,
-    pub opened: Vec<Id>,
-}
-
-#[derive(Clone, Debug)]
-struct Node {
-    /// Who may stop it: the parent, and as which of its launches this was started.
-    parent: Option<(Id, usize)>,
-    /// Whether there are rows in its data.
-    rows: bool,
-    what: What,
-}
-
-#[derive(Clone, Debug)]
-enum What {
-    /// Did not start.
-    Never,
-    Compositor(Compositor),
-    /// `inside` is a nested compositor, and which of its children this is.
-    Machine {
-        kind: Kind,
-        compositor: Option<Compositor>,
-        inside: Option<(Id, usize)>,
-    },
-}
-
-#[derive(Clone, Debug)]
-struct Compositor {
-    settings: Settings,
-    losses: Vec<u64>,
-    halted: bool,
-    /// By number, where it is nested.
-    children: Vec<Id>,
-}
-
-impl Compositor {
-    fn new(settings: Settings) -> Self {
-        Self {
-            settings,
-            losses: vec![],
-            halted: false,
-            children: vec![],
-        }
-    }
-
-    fn spent(&self) -> u64 {
-        self.losses.iter().sum()
-    }
-}
-
-/// A question in a program.
-#[derive(Clone, Debug)]
-pub enum Question {
-    Go,
-    /// As `Go`, but nobody acts on the way.
-    Probe,
-    Spent,
-    To(usize, Box<Question>),
-    Launch(Price, Kind),
-    Release(Price, usize, Vec<Act>),
-}
-
-impl Question {
-    fn is_quiet(&self) -> bool {
-        match self {
-            Self::Probe | Self::Spent => true,
-            Self::To(_, question) => question.is_quiet(),
-            Self::Go | Self::Launch(..) | Self::Release(..) => false,
-        }
-    }
-}
-
-/// What a nested compositor inside this kind is, if there is one.
-fn nested(kind: &Kind) -> Option<Settings> {
-    match kind {
-        Kind::Leaf(_) | Kind::Relay(_) => None,
-        Kind::Nested(settings) => Some(*settings),
-        Kind::Behind(behind) => nested(&behind.inner),
-    }
-}
-
-// Who stops whom.
-
-impl<const THREADS: bool> Programs<THREADS> {
-    fn compositor(&self, id: Id) -> Option<&Compositor> {
-        match &self.nodes[id].what {
-            What::Compositor(compositor) => Some(compositor),
-            What::Machine { compositor, .. } => compositor.as_ref(),
-            What::Never => None,
-        }
-    }
-
-    fn compositor_mut(&mut self, id: Id) -> &mut Compositor {
-        match &mut self.nodes[id].what {
-            What::Compositor(compositor) => Some(compositor),
-            What::Machine { compositor, .. } => compositor.as_mut(),
-            What::Never => None,
-        }
-        .expect("a compositor")
-    }
-
-    /// Who stops this node, looking upwards from it.
-    fn stopped(&self, id: Id) -> Result<(), Stop> {
-        let Some((parent, launch)) = self.nodes[id].parent else {
-            return Ok(());
-        };
-        let compositor = self.compositor(parent).expect("a parent launches");
-        let freezes = compositor.settings.order != Order::Concurrent;
-        if freezes && launch + 1 != compositor.losses.len() {
-            return Err(Stop::Frozen);
-        }
-        if compositor.halted {
-            return Err(Stop::Halted);
-        }
-        self.stopped(parent)
-    }
-
-    /// Whether what runs on behalf of these may go on.
-    fn check(&self, behalf: &[Id]) -> Result<(), Stop> {
-        behalf.iter().rev().try_for_each(|id| self.stopped(*id))
-    }
-}
-
-// What happens.
+use super::*;
+use crate::program::{Act, Id, Kind, Op, Order, Price, Thing};
 
 impl<const THREADS: bool> Programs<THREADS> {
     /// Decides on a launch, after whatever ran while its price was asked. The context is the
     /// compositor's own for a handle, and that of whoever asked for one inside a machine.
-    fn admit(&mut self, at: Id, price: &Price, behalf: &[Id]) -> Result<usize, NotLaunched> {
+    pub fn admit(&mut self, at: Id, price: &Price, behalf: &[Id]) -> Result<usize, NotLaunched> {
         self.check(behalf)?;
         self.acts(&price.acts);
         self.check(behalf)?;
@@ -217,7 +31,7 @@ impl<const THREADS: bool> Programs<THREADS> {
         Ok(compositor.losses.len() - 1)
     }
 
-    fn add(&mut self, parent: Option<(Id, usize)>) -> Id {
+    pub fn add(&mut self, parent: Option<(Id, usize)>) -> Id {
         self.nodes.push(Node {
             parent,
             rows: parent.is_none_or(|(parent, _)| self.nodes[parent].rows),
@@ -227,7 +41,7 @@ impl<const THREADS: bool> Programs<THREADS> {
     }
 
     /// The launch of something that answers once.
-    fn release(
+    pub fn release(
         &mut self,
         at: Id,
         price: &Price,
@@ -245,7 +59,7 @@ impl<const THREADS: bool> Programs<THREADS> {
     }
 
     /// Starts a machine, and says whether it may go on in the end.
-    fn start(&mut self, kind: &Kind, behalf: &[Id]) -> Result<(), Stop> {
+    pub fn start(&mut self, kind: &Kind, behalf: &[Id]) -> Result<(), Stop> {
         match kind {
             Kind::Leaf(serial) => self.events.push(Event::Started(*serial)),
             Kind::Relay(_) | Kind::Nested(_) => {}
@@ -258,7 +72,7 @@ impl<const THREADS: bool> Programs<THREADS> {
         Ok(())
     }
 
-    fn launch_machine(
+    pub fn launch_machine(
         &mut self,
         parent: Option<(Id, usize)>,
         kind: &Kind,
@@ -275,7 +89,7 @@ impl<const THREADS: bool> Programs<THREADS> {
         Ok(child)
     }
 
-    fn open(&mut self, parent: Option<(Id, usize)>, thing: &Thing) -> Result<(), NotLaunched> {
+    pub fn open(&mut self, parent: Option<(Id, usize)>, thing: &Thing) -> Result<(), NotLaunched> {
         match thing {
             Thing::Compositor(settings) => {
                 let child = self.add(parent);
@@ -304,7 +118,7 @@ impl<const THREADS: bool> Programs<THREADS> {
     }
 
     /// Asks a handle, on behalf of others or of nobody.
-    fn ask(&mut self, id: Id, question: Question, behalf: &[Id]) -> Result<Answer, AskError> {
+    pub fn ask(&mut self, id: Id, question: Question, behalf: &[Id]) -> Result<Answer, AskError> {
         if self.answering.contains(&id) {
             return Err(AskError::Busy);
         }
@@ -314,7 +128,12 @@ impl<const THREADS: bool> Programs<THREADS> {
         answer
     }
 
-    fn ask_child(&mut self, id: Id, question: Question, behalf: &[Id]) -> Result<Answer, AskError> {
+    pub fn ask_child(
+        &mut self,
+        id: Id,
+        question: Question,
+        behalf: &[Id],
+    ) -> Result<Answer, AskError> {
         self.check(behalf)?;
         let What::Machine { kind, .. } = &self.nodes[id].what else {
             unreachable!("only machines are asked");
@@ -323,7 +142,7 @@ impl<const THREADS: bool> Programs<THREADS> {
         Ok(self.step(id, &kind, question, behalf)?)
     }
 
-    fn step(
+    pub fn step(
         &mut self,
         id: Id,
         kind: &Kind,
@@ -365,7 +184,7 @@ impl<const THREADS: bool> Programs<THREADS> {
         }
     }
 
-    fn step_nested(
+    pub fn step_nested(
         &mut self,
         id: Id,
         order: Order,
@@ -402,13 +221,13 @@ impl<const THREADS: bool> Programs<THREADS> {
         })
     }
 
-    fn ask_nested(&mut self, child: Id, question: Question, behalf: &[Id]) -> Answer {
+    pub fn ask_nested(&mut self, child: Id, question: Question, behalf: &[Id]) -> Answer {
         let behalf = [behalf, &[child]].concat();
         self.ask_child(child, question, &behalf)
             .unwrap_or_else(Answer::NotAnswered)
     }
 
-    fn launch_nested(
+    pub fn launch_nested(
         &mut self,
         id: Id,
         price: &Price,
@@ -458,11 +277,11 @@ impl<const THREADS: bool> Programs<THREADS> {
     }
 
     /// Asks a machine on behalf of nobody.
-    fn ask_anew(&mut self, (id, question): (Id, Question)) -> Result<Answer, AskError> {
+    pub fn ask_anew(&mut self, (id, question): (Id, Question)) -> Result<Answer, AskError> {
         self.ask(id, question, &[])
     }
 
-    fn acts(&mut self, acts: &[Act]) {
+    pub fn acts(&mut self, acts: &[Act]) {
         for act in acts {
             let event = match self.question_of(act) {
                 Some(question) => Event::Asked(self.ask_anew(question)),
@@ -478,7 +297,7 @@ impl<const THREADS: bool> Programs<THREADS> {
         }
     }
 
-    fn run(&mut self, op: &Op) {
+    pub fn run(&mut self, op: &Op) {
         let event = match op {
             Op::Free(thing) => Event::Launched(self.open(None, thing)),
             Op::Launch { at, price, thing } => match (self.is_handle(*at), thing) {
@@ -523,7 +342,7 @@ impl<const THREADS: bool> Programs<THREADS> {
         readings.collect()
     }
 
-    fn reading(&mut self, id: Id) -> Option<Reading> {
+    pub fn reading(&mut self, id: Id) -> Option<Reading> {
         match &self.nodes[id].what {
             What::Never => None,
             What::Compositor(compositor) => {
@@ -560,165 +379,5 @@ impl<const THREADS: bool> Programs<THREADS> {
             Question::Probe
         };
         self.address(id, question)
-    }
-}
-
-// Which nodes the numbers in a program stand for.
-
-impl<const THREADS: bool> Programs<THREADS> {
-    fn pick(&self, number: usize, fits: impl Fn(&What) -> bool) -> Option<Id> {
-        let fitting = (0..self.nodes.len()).filter(|id| fits(&self.nodes[*id].what));
-        let fitting: Vec<_> = fitting.collect();
-        (!fitting.is_empty()).then(|| fitting[number % fitting.len()])
-    }
-
-    fn named_acts(&mut self, acts: &[Act]) -> Vec<Act> {
-        let mut named = vec![];
-        for act in acts {
-            if let Some(at) = self.pick(act.at, |what| !matches!(what, What::Never)) {
-                self.serial += 1;
-                named.push(Act {
-                    at,
-                    serial: self.serial,
-                    ..act.clone()
-                });
-            }
-        }
-        named
-    }
-
-    fn named_price(&mut self, price: &Price) -> Price {
-        Price {
-            loss: price.loss,
-            acts: self.named_acts(&price.acts),
-        }
-    }
-
-    fn named_kind(&mut self, kind: &Kind) -> Kind {
-        self.serial += 1;
-        match kind {
-            Kind::Leaf(_) => Kind::Leaf(self.serial),
-            Kind::Relay(number) => {
-                let has_handle = |what: &What| matches!(what, What::Machine { inside: None, .. });
-                match self.pick(*number, has_handle) {
-                    Some(to) => Kind::Relay(to),
-                    None => Kind::Leaf(self.serial),
-                }
-            }
-            Kind::Nested(settings) => Kind::Nested(*settings),
-            Kind::Behind(behind) => {
-                let mut behind = behind.clone();
-                behind.on_start = self.named_acts(&behind.on_start);
-                behind.before = self.named_acts(&behind.before);
-                behind.again = self.named_acts(&behind.again);
-                behind.inner = self.named_kind(&behind.inner);
-                Kind::Behind(behind)
-            }
-        }
-    }
-
-    fn named_thing(&mut self, thing: &Thing) -> Thing {
-        match thing {
-            Thing::Compositor(settings) => Thing::Compositor(*settings),
-            Thing::Parallel(settings, acts) => Thing::Parallel(*settings, self.named_acts(acts)),
-            Thing::Machine(kind) => Thing::Machine(self.named_kind(kind)),
-        }
-    }
-
-    fn named(&mut self, op: &Op) -> Op {
-        let interactive =
-            |compositor: &Compositor| compositor.settings.order != Order::NonInteractive;
-        match op {
-            Op::Free(thing) => Op::Free(self.named_thing(thing)),
-            Op::Launch { at, price, thing } => {
-                let thing = self.named_thing(thing);
-                let launches = |what: &What| match what {
-                    What::Compositor(compositor) => interactive(compositor),
-                    What::Machine { compositor, .. } => {
-                        compositor.as_ref().is_some_and(interactive)
-                    }
-                    What::Never => false,
-                };
-                let Some(at) = self.pick(*at, launches) else {
-                    return Op::Free(thing);
-                };
-                let thing = match thing {
-                    Thing::Compositor(settings) | Thing::Parallel(settings, _)
-                        if !self.is_handle(at) =>
-                    {
-                        Thing::Machine(Kind::Nested(settings))
-                    }
-                    thing => thing,
-                };
-                let price = self.named_price(price);
-                Op::Launch { at, price, thing }
-            }
-            Op::Release {
-                at,
-                price,
-                on_start,
-                ..
-            } => {
-                let releases = |what: &What| match what {
-                    What::Compositor(_) => true,
-                    What::Machine { compositor, .. } => compositor
-                        .as_ref()
-                        .is_some_and(|nested| !interactive(nested)),
-                    What::Never => false,
-                };
-                self.serial += 1;
-                Op::Release {
-                    at: self.pick(*at, releases).expect("a root"),
-                    price: self.named_price(price),
-                    serial: self.serial,
-                    on_start: self.named_acts(on_start),
-                }
-            }
-            Op::Ask(number) => {
-                let machine = |what: &What| matches!(what, What::Machine { .. });
-                match self.pick(*number, machine) {
-                    Some(id) => Op::Ask(id),
-                    None => Op::Free(Thing::Machine(self.named_kind(&Kind::Leaf(0)))),
-                }
-            }
-        }
-    }
-}
-
-impl<const THREADS: bool> ReferenceStateMachine for Programs<THREADS> {
-    type State = Self;
-    type Transition = Op;
-
-    fn init_state() -> BoxedStrategy<Self> {
-        let with_root = |settings| {
-            let mut programs = Self {
-                nodes: vec![],
-                answering: vec![],
-                serial: 0,
-                op: None,
-                events: vec![],
-                opened: vec![],
-            };
-            let op = Op::Free(Thing::Compositor(settings));
-            programs.run(&op);
-            Self {
-                op: Some(op),
-                ..programs
-            }
-        };
-        root().prop_map(with_root).boxed()
-    }
-
-    fn transitions(_: &Self) -> BoxedStrategy<Op> {
-        op(THREADS).boxed()
-    }
-
-    fn apply(mut state: Self, op: &Op) -> Self {
-        state.events.clear();
-        state.opened.clear();
-        let op = state.named(op);
-        state.run(&op);
-        state.op = Some(op);
-        state
     }
 }

@@ -1,0 +1,307 @@
+//! What the library gives for each operation.
+
+use super::Number;
+use super::arguments::{Args, Failure, OrFail, decimal};
+use dashu::base::SquareRoot;
+use dashu::integer::{IBig, UBig};
+use dashu::rational::RBig;
+use queryables::account::time_uniform::{
+    MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer, TimeUniformOdometer,
+};
+use queryables::account::{
+    Accumulator, ContinuationRule, Rogers, ThroughZCdp, Whitehouse, nonadaptive,
+};
+use queryables::number::{Delta, Epsilon, Quantity, Unit};
+use queryables::privacy::convert::{self, gdp, rdp, zcdp};
+use queryables::privacy::fdp::asymptotic::{self, Regime};
+use queryables::privacy::fdp::{Direction, Profile};
+use queryables::privacy::{EpsilonDelta, RhoDelta};
+
+/// What the library gives for an operation; `None` if it is not known here.
+pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
+    Some(match op {
+        "approx_dp.whitehouse_epsilon" => whitehouse_epsilon(args),
+        "approx_dp.advanced_epsilon" => one(|| {
+            nonadaptive::advanced(
+                args.whole("k")?,
+                args.get("epsilon")?,
+                args.get("delta_prime")?,
+            )
+            .or_fail()
+        }),
+        "approx_dp.whitehouse_admits" => count(
+            args,
+            |limit| Ok(ThroughZCdp::simple(limit, limit.delta)?),
+            "delta_prime",
+        ),
+        "approx_dp.rogers_admits" => count(args, |limit| Ok(Rogers::new(limit)?), "delta"),
+        "approx_dp.rogers_filter_epsilon" => one(|| {
+            let rule = Rogers::new(args.pair("epsilon", "delta")?)?;
+            rule.bound_after(args.list("epsilons")?)
+                .ok_or(Failure::from("too large"))
+        }),
+        "zcdp.epsilon_simple" => {
+            one(|| zcdp::epsilon_simple(args.get("rho")?, args.get("delta")?).or_fail())
+        }
+        "zcdp.epsilon_tight" => {
+            one(|| zcdp::epsilon(args.get("rho")?, args.get("delta")?).or_fail())
+        }
+        "zcdp.delta_tight" => one(|| Ok(zcdp::delta(args.get("rho")?, args.get("epsilon")?))),
+        "zcdp.budget_simple" => {
+            one(|| zcdp::budget_simple(args.get("epsilon")?, args.get("delta")?).or_fail())
+        }
+        "zcdp.budget_tight" => {
+            one(|| zcdp::budget(args.get("epsilon")?, args.get("delta")?).or_fail())
+        }
+        "rdp.epsilon_mironov" => one(|| {
+            rdp::epsilon_simple(args.get("alpha")?, args.get("rdp")?, args.get("delta")?).or_fail()
+        }),
+        "rdp.epsilon_tight" => {
+            one(|| rdp::epsilon(args.get("alpha")?, args.get("rdp")?, args.get("delta")?).or_fail())
+        }
+        "rdp.pure_dp" => one(|| Ok(rdp::pure(args.get("alpha")?, args.get("epsilon")?))),
+        "rdp.laplace" => {
+            one(|| rdp::laplace(args.get("alpha")?, "1".parse()?, args.get("scale")?).or_fail())
+        }
+        "rdp.gaussian" => one(|| {
+            rdp::gaussian(
+                args.get("alpha")?,
+                args.get("sensitivity")?,
+                args.get("sigma")?,
+            )
+            .or_fail()
+        }),
+        "rdp.subsampled_gaussian" => one(|| {
+            let order = u32::try_from(args.whole("alpha")?)?;
+            rdp::subsampled_gaussian(order, args.get("rate")?, "1".parse()?, args.get("sigma")?)
+                .or_fail()
+        }),
+        "pdp.from_approx_dp" => {
+            two(|| convert::probabilistic(args.pair("epsilon", "delta")?).or_fail())
+        }
+        "zcdp.pure" => one(|| Ok(zcdp::pure(args.get("epsilon")?))),
+        "approx_zcdp.to_approx_dp" => two(|| {
+            let loss = RhoDelta {
+                rho: args.get("rho")?,
+                delta: args.get("delta")?,
+            };
+            zcdp::approximate(loss, args.get("delta_prime")?).or_fail()
+        }),
+        "gdp.delta" => one(|| Ok(gdp::delta(args.get("mu")?, args.get("epsilon")?))),
+        "gdp.epsilon" => one(|| gdp::epsilon(args.get("mu")?, args.get("delta")?).or_fail()),
+        "gdp.budget" => one(|| Ok(gdp::budget(args.get("epsilon")?, args.get("delta")?))),
+        "gdp.tradeoff" => one(|| Ok(gdp::tradeoff(args.get("mu")?, args.get("alpha")?))),
+        "fdp.randomized_response_composed_delta" => one(|| {
+            Ok(nonadaptive::tight_delta(
+                args.whole("k")?,
+                args.get("each_epsilon")?,
+                args.get("epsilon")?,
+            ))
+        }),
+        "fdp.randomized_response_launches" => {
+            launches(args).map(|number| vec![Number::Finite(RBig::from(number))])
+        }
+        "fdp.subsampled_gaussian_profile" => one(|| {
+            Ok(sampled(args)?
+                .height(Direction::Remove, args.get("gamma")?)
+                .upper)
+        }),
+        "fdp.subsampled_gaussian_profile_reversed" => one(|| {
+            Ok(sampled(args)?
+                .height(Direction::Add, args.get("gamma")?)
+                .upper)
+        }),
+        "fdp.subsampled_gaussian_tradeoff_plus" => one(|| {
+            Ok(sampled(args)?
+                .trade_off(Direction::Add, args.get("alpha")?)
+                .lower)
+        }),
+        "fdp.subsampled_gaussian_composed_epsilon" => one(|| {
+            let step = Profile::sampled_gaussian(args.get("rate")?, args.get("sigma")?);
+            let parts = [(step, args.whole("steps")?)];
+            let width = "1e-3".parse()?;
+            Ok(Profile::composed_epsilon(&parts, args.get("delta")?, width)?.upper)
+        }),
+        "gdp.approx_cost" => one(|| {
+            let (rate, sigma) = (args.get("rate")?, args.get("sigma")?);
+            Ok(asymptotic::cost(
+                regime(args)?,
+                rate,
+                sigma,
+                args.get("norm")?,
+            )?)
+        }),
+        "gdp.approx_norm_for_budget" => one(|| {
+            let (rate, sigma) = (args.get("rate")?, args.get("sigma")?);
+            asymptotic::norm_for_budget(regime(args)?, rate, sigma, args.get("budget")?)
+                .ok_or(Failure::from("no norm"))
+        }),
+        "gdp.plrv_mean_p" => moment(args, |moments| moments.mean_p),
+        "gdp.plrv_mean_q" => moment(args, |moments| moments.mean_q),
+        "gdp.plrv_var_p" => moment(args, |moments| moments.variance_p),
+        "gdp.schedule_cost" => one(|| Ok(schedule(args)?.0)),
+        "gdp.schedule_mu" => one(|| Ok(schedule(args)?.1)),
+        "odometer.filter" => bound(|| Ok(filter(args)?.bound_at(args.get("sum_sq")?))),
+        "odometer.filter_target" => filter(args)
+            .and_then(|odometer| Ok(vec![Number::Finite(odometer.tangent().try_into()?)])),
+        "odometer.mixture" => bound(|| {
+            let odometer = MixtureOdometer::new(args.get("gamma")?, slack(args)?);
+            Ok(odometer.bound_at(args.get("sum_sq")?))
+        }),
+        "odometer.stitched" => bound(|| {
+            let odometer = StitchedOdometer::new(args.get("v0")?, slack(args)?);
+            Ok(odometer.bound_at(args.get("sum_sq")?))
+        }),
+        "odometer.rogers" => bound(|| {
+            let mut odometer = RogersOdometer::new(args.whole("n")?, args.get("delta")?)?;
+            for epsilon in args.list("epsilons")? {
+                odometer = odometer.add(&EpsilonDelta {
+                    epsilon,
+                    delta: Delta::ZERO,
+                })?;
+            }
+            Ok(odometer.reading().bound())
+        }),
+        _ => return None,
+    })
+}
+
+/// A sampled Gaussian, by its mean.
+pub fn sampled(args: &Args) -> Result<Profile, Failure> {
+    let (rate, mu) = (args.get("rate")?, args.get("mu")?);
+    Ok(Profile::sampled_gaussian_by(rate, mu))
+}
+
+/// How many launches the tight composition allows: δ grows with their number.
+pub fn launches(args: &Args) -> Result<u64, Failure> {
+    let limit = args.pair("epsilon", "delta")?;
+    let each = args.get("each_epsilon")?;
+    if each == Epsilon::ZERO {
+        return Err("launches that cost nothing never end".into());
+    }
+    let fits = |launches| nonadaptive::tight_delta(launches, each, limit.epsilon) <= limit.delta;
+    let (mut low, mut high) = (0, 1);
+    while fits(high) {
+        (low, high) = (high, 2 * high);
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+pub fn regime(args: &Args) -> Result<Regime, Failure> {
+    match args.text("regime")?.as_str() {
+        "small" => Ok(Regime::Small),
+        "large" => Ok(Regime::Large),
+        other => Err(format!("unknown regime {other}").into()),
+    }
+}
+
+/// A moment, which may be negative, as the float that it is.
+pub fn moment(
+    args: &Args,
+    part: impl Fn(asymptotic::Moments) -> f64,
+) -> Result<Vec<Number>, Failure> {
+    let [rate, sigma] = ["rate", "sigma"].map(|name| args.float(name));
+    let moment = part(asymptotic::moments(rate?, sigma?));
+    Ok(vec![Number::Finite(decimal(&format!("{moment:e}"))?)])
+}
+
+pub fn schedule(args: &Args) -> Result<(Epsilon, queryables::number::Mu), Failure> {
+    let (steps, block) = (args.whole("steps")?, args.whole("block")?);
+    let (rate, norm) = (args.get("rate")?, args.get("norm")?);
+    Ok(asymptotic::schedule(
+        steps,
+        rate,
+        block,
+        args.float("offset")?,
+        norm,
+    )?)
+}
+
+pub fn slack(args: &Args) -> Result<Slack, Failure> {
+    Ok(Slack::pure(args.get("delta_prime")?)?)
+}
+
+pub fn filter(args: &Args) -> Result<TangentOdometer, Failure> {
+    Ok(TangentOdometer::new(args.get("epsilon")?, slack(args)?)?)
+}
+
+/// A bound on the realised loss, or none.
+pub fn bound(value: impl Fn() -> Result<Option<Epsilon>, Failure>) -> Result<Vec<Number>, Failure> {
+    Ok(vec![value()?.map_or(Number::Infinite, number)])
+}
+
+pub fn one<U: Unit>(
+    value: impl Fn() -> Result<Quantity<U>, Failure>,
+) -> Result<Vec<Number>, Failure> {
+    Ok(vec![number(value()?)])
+}
+
+pub fn two(value: impl Fn() -> Result<EpsilonDelta, Failure>) -> Result<Vec<Number>, Failure> {
+    let value = value()?;
+    Ok(vec![number(value.epsilon), number(value.delta)])
+}
+
+/// Launches losses with the given sum of squares, and reads the total.
+pub fn whitehouse_epsilon(args: &Args) -> Result<Vec<Number>, Failure> {
+    one(|| {
+        let mut total = Whitehouse::new(args.get("delta_prime")?)?;
+        for epsilon in roots(&args.rational("sum_sq")?)? {
+            total = total.add(&EpsilonDelta {
+                epsilon,
+                delta: Delta::ZERO,
+            })?;
+        }
+        Ok(total.total().epsilon)
+    })
+}
+
+/// Launches one after the other, and counts.
+pub fn count<F: ContinuationRule<Children = queryables::privacy::ApproxDp>>(
+    args: &Args,
+    rule: impl Fn(EpsilonDelta) -> Result<F, Failure>,
+    delta: &str,
+) -> Result<Vec<Number>, Failure> {
+    let mut rule = rule(args.pair("epsilon", delta)?)?;
+    let loss = EpsilonDelta {
+        epsilon: args.get("each_epsilon")?,
+        delta: Delta::ZERO,
+    };
+    if loss.epsilon == Epsilon::ZERO {
+        return Err("launches that cost nothing never end".into());
+    }
+    let mut launches = 0_u64;
+    while let Ok(next) = rule.charge(&loss) {
+        rule = next;
+        launches += 1;
+    }
+    Ok(vec![Number::Finite(RBig::from(launches))])
+}
+
+/// Losses whose squares sum up to exactly this: the largest that fits, again and again.
+pub fn roots(sum: &RBig) -> Result<Vec<Epsilon>, Failure> {
+    let unit = IBig::from(10).pow(54);
+    let scaled = sum * RBig::from(unit);
+    let mut left = UBig::try_from(IBig::try_from(scaled).map_err(|_| "too many digits")?)
+        .map_err(|_| "negative")?;
+    let mut losses = Vec::new();
+    while left > UBig::ZERO {
+        let root = left.sqrt();
+        left -= &root * &root;
+        losses.push(Epsilon::from_units(u128::try_from(root)?)?);
+    }
+    Ok(losses)
+}
+
+/// A quantity as the exact number that it is.
+pub fn number<U: Unit>(quantity: Quantity<U>) -> Number {
+    let scale = UBig::from(10_u8).pow(U::DECIMALS as usize);
+    Number::Finite(RBig::from_parts(IBig::from(quantity.units()), scale))
+}

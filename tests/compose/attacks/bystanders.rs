@@ -1,0 +1,94 @@
+//! Whoever was not stopped goes on as if nothing had happened.
+
+use super::{FROZEN, Rewrap, Sequentially, often, once, rows, sequentially};
+use crate::common::{Ask, at, epsilon};
+use queryables::middle::Clamp;
+use queryables::prelude::*;
+
+/// Freezes the child that it stands before, and then asks somebody else.
+#[derive(Clone)]
+struct AsksElsewhere(Sequentially, Queryable<i64, i64>);
+
+impl Middle<u32, usize> for AsksElsewhere {
+    type OuterQuery = u32;
+    type OuterAnswer = Result<i64, AskError>;
+
+    fn on_query(
+        &mut self,
+        _: u32,
+        _: &mut Coins<'_>,
+    ) -> Result<Move<u32, Self::OuterAnswer>, Fault> {
+        self.0.release(&once("0.1")).map_err(|_| Fault::Failed)?;
+        Ok(Move::Answer(self.1.ask(5)))
+    }
+
+    fn on_answer(
+        &mut self,
+        _: usize,
+        _: &mut Coins<'_>,
+    ) -> Result<Move<u32, Self::OuterAnswer>, Fault> {
+        Err(Fault::Failed)
+    }
+}
+
+#[test]
+fn a_child_of_an_unrelated_filter_answers_whoever_was_frozen() {
+    let other = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let echo = at(epsilon("0"), Ask::new(|_: &Vec<u8>, query: i64| Ok(query)));
+    let unrelated = other.launch(&echo.through(Clamp::new(0, 100))).unwrap();
+    let outer = sequentially();
+    let middle = AsksElsewhere(outer.clone(), unrelated.clone());
+    let child = outer.launch(&often("0.1").through(middle)).unwrap();
+    assert_eq!(child.ask(0), Ok(Ok(5)));
+    assert_eq!(child.ask(0), Err(FROZEN));
+    assert_eq!(unrelated.ask(7), Ok(7));
+}
+
+/// Is in the middle of an answer, or not; freezes the asker on the way if it is told to.
+#[derive(Clone)]
+struct Careful {
+    outer: Sequentially,
+    answering: bool,
+}
+
+impl Middle<u32, usize> for Careful {
+    type OuterQuery = bool;
+    type OuterAnswer = usize;
+
+    fn on_query(&mut self, freeze: bool, _: &mut Coins<'_>) -> Result<Move<u32, usize>, Fault> {
+        assert!(!self.answering, "left in the middle of an answer");
+        self.answering = true;
+        if freeze {
+            self.outer
+                .release(&once("0.1"))
+                .map_err(|_| Fault::Failed)?;
+        }
+        Ok(Move::Ask(0))
+    }
+
+    fn on_answer(&mut self, answer: usize, _: &mut Coins<'_>) -> Result<Move<u32, usize>, Fault> {
+        self.answering = false;
+        Ok(Move::Answer(answer))
+    }
+
+    fn on_fault(&mut self, fault: Fault, _: &mut Coins<'_>) -> Result<Move<u32, usize>, Fault> {
+        self.answering = false;
+        Err(fault)
+    }
+}
+
+#[test]
+fn an_unrelated_handle_answers_on_after_a_relay_to_it_was_frozen() {
+    let unrelated = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let outer = sequentially();
+    let middle = Careful {
+        outer: outer.clone(),
+        answering: false,
+    };
+    let inside = unrelated.launch(&often("0.1").through(middle)).unwrap();
+    let relay = outer
+        .launch(&at(epsilon("1"), Rewrap(inside.clone())))
+        .unwrap();
+    assert_eq!(relay.ask(true), Err(FROZEN));
+    assert_eq!(inside.ask(false), Ok(3));
+}

@@ -1,0 +1,85 @@
+//! Odometers, at every distance that they track.
+
+use std::sync::Arc;
+
+use super::rows;
+use crate::common::{Answer, at, epsilon};
+use queryables::machine::{Coins, Fault};
+use queryables::prelude::*;
+
+#[test]
+fn an_odometer_reads_at_every_distance_that_it_tracks() {
+    let [two, three] = [2, 3].map(|steps| Distance::new(steps).unwrap());
+    let odometer = Odometer::concurrent(ZCdp).tracking([two, Distance::NEIGHBOURS, two]);
+    let odometer = launch(&odometer, rows()).unwrap();
+    for rho in ["0.1", "0.2"] {
+        let rho: Rho = rho.parse().unwrap();
+        odometer.release(&at(rho, Answer::default())).unwrap();
+    }
+    assert_eq!(odometer.privacy_loss(), "0.3".parse().unwrap());
+    assert_eq!(
+        odometer.privacy_loss_at(Distance::NEIGHBOURS),
+        Some("0.3".parse().unwrap())
+    );
+    assert_eq!(odometer.privacy_loss_at(two), Some("1.2".parse().unwrap()));
+    assert_eq!(odometer.privacy_loss_at(three), None);
+}
+
+#[test]
+fn an_odometer_counts_all_distances_or_none() {
+    let far = Distance::new(1_000_000).unwrap();
+    let odometer = launch(&Odometer::concurrent(PureDp).tracking([far]), rows()).unwrap();
+    odometer
+        .release(&at(epsilon("200000"), Answer::default()))
+        .unwrap();
+    let overflow = odometer.release(&at(epsilon("200000"), Answer::default()));
+    assert_eq!(overflow, Err(LaunchError::Overflow));
+    assert_eq!(odometer.privacy_loss(), epsilon("200000"));
+    assert_eq!(odometer.privacy_loss_at(far), Some(epsilon("2e11")));
+}
+
+#[test]
+fn a_mechanism_may_know_better_than_group_privacy() {
+    /// Costs the same at every distance.
+    #[derive(Clone)]
+    struct Flat;
+
+    impl Mechanism<Vec<u32>> for Flat {
+        type Machine = Released<()>;
+
+        fn start(&self, _: &Arc<Vec<u32>>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
+            Ok(Released(()))
+        }
+    }
+
+    impl Private<PureDp, AddRemove> for Flat {
+        fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+            Ok(epsilon("0.1"))
+        }
+
+        fn loss_at(&self, measure: &PureDp, _: Distance) -> Result<Epsilon, UnknownLoss> {
+            Private::<PureDp, AddRemove>::loss(self, measure)
+        }
+    }
+
+    let two = Distance::new(2).unwrap();
+    let odometer = launch(&Odometer::concurrent(PureDp).tracking([two]), rows()).unwrap();
+    odometer.release(&Flat).unwrap();
+    odometer.release(&&Flat).unwrap();
+    assert_eq!(odometer.privacy_loss_at(two), Some(epsilon("0.2")));
+}
+
+#[test]
+fn a_capped_odometer_is_a_filter_and_can_be_launched() {
+    let capped = Odometer::concurrent(PureDp).capped(epsilon("0.5"));
+    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let inner = filter.launch(&capped).unwrap();
+    assert_eq!(filter.privacy_loss(), epsilon("0.5"));
+    inner
+        .release(&at(epsilon("0.5"), Answer::default()))
+        .unwrap();
+    assert!(matches!(
+        inner.release(&at(epsilon("0.1"), Answer::default())),
+        Err(LaunchError::Refused(_))
+    ));
+}

@@ -1,0 +1,130 @@
+//! Mechanisms that are started up front: concurrent and parallel composition.
+
+use super::{numbered, rows};
+use crate::common::{Answer, Count, Run, at, epsilon, pair};
+use queryables::compose::{BoxedMechanism, ConcurrentComposition, Parallel};
+use queryables::machine::Fault;
+use queryables::prelude::*;
+
+#[test]
+fn concurrent_composition_interleaves_and_adds_up() {
+    let both = ConcurrentComposition::new([numbered("0.1"), numbered("0.3")]);
+    assert_eq!(
+        Private::<PureDp, AddRemove>::loss(&both, &PureDp),
+        Ok(epsilon("0.4"))
+    );
+    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let both = filter.launch(&both).unwrap();
+    assert_eq!(filter.privacy_loss(), epsilon("0.4"));
+    let answers = [0, 1, 0, 0, 1].map(|number| both.ask((number, ())));
+    assert_eq!(answers, [1, 1, 2, 3, 2].map(|answer| Ok(Ok(answer))));
+    assert_eq!(
+        both.ask((2, ())),
+        Err(AskError::Fault(Fault::InvalidQuery(
+            "no mechanism has this number"
+        )))
+    );
+}
+
+#[test]
+fn gaussian_losses_compose_as_squares() {
+    let mu = |text: &str| text.parse::<Mu>().unwrap();
+    let both = ConcurrentComposition::new(["3", "4"].map(|loss| at(mu(loss), Count::default())));
+    assert_eq!(Private::<Gdp, AddRemove>::loss(&both, &Gdp), Ok(mu("5")));
+}
+
+#[test]
+fn one_that_fails_to_start_fails_them_all() {
+    let start = |fails: bool| {
+        at(
+            epsilon("0.1"),
+            Run::new(move |_: &Vec<u32>| if fails { Err(Fault::Failed) } else { Ok(7) }),
+        )
+    };
+    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let both = filter.launch(&ConcurrentComposition::new([start(false), start(true)]));
+    assert_eq!(both.unwrap_err(), LaunchError::Failed);
+    assert_eq!(filter.privacy_loss(), epsilon("0.2"));
+}
+
+#[test]
+fn one_that_fails_leaves_the_others() {
+    type Any = BoxedMechanism<Vec<u32>, PureDp, AddRemove, (), usize>;
+    let fails = crate::common::Ask::new(|_: &Vec<u32>, ()| Err::<usize, _>(Fault::Failed));
+    let fails: Any = BoxedMechanism::new(at(epsilon("0.1"), fails));
+    let both = ConcurrentComposition::new([fails, Any::new(numbered("0.1"))]);
+    let both = launch(&both, rows()).unwrap();
+    assert_eq!(both.ask((0, ())), Ok(Err(AskError::Fault(Fault::Failed))));
+    assert_eq!(both.ask((0, ())), Ok(Err(AskError::Closed)));
+    assert_eq!(both.ask((1, ())), Ok(Ok(1)));
+}
+
+// Parallel.
+
+#[test]
+fn parallel_parts_cost_the_largest_and_are_interleaved() {
+    let budgets = [(0, "0.3"), (1, "0.5"), (2, "0.1")];
+    let filters = budgets.map(|(key, budget)| (key, Filter::concurrent(PureDp, epsilon(budget))));
+    let by_remainder = Parallel::new(|row: &u32| row % 4, filters);
+    let whole = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let parts = whole.launch(&by_remainder).unwrap();
+    assert_eq!(whole.privacy_loss(), epsilon("0.5"));
+    assert!(parts.keys().eq(&[0, 1, 2]));
+    assert!(parts.part(&3).is_none());
+
+    let contents = || Run::new(|rows: &Vec<u32>| Ok(rows.clone()));
+    let part = |key| parts.part(&key).unwrap();
+    let counter = part(1)
+        .launch(&at(epsilon("0.2"), Count::default()))
+        .unwrap();
+    assert_eq!(
+        part(0).release(&at(epsilon("0.3"), contents())),
+        Ok(vec![4])
+    );
+    assert_eq!(counter.ask(()), Ok(1));
+    // Row 3 is in no part.
+    assert_eq!(
+        part(1).release(&at(epsilon("0.3"), contents())),
+        Ok(vec![1, 5])
+    );
+    assert_eq!(
+        part(2).release(&at(epsilon("0.1"), contents())),
+        Ok(vec![2])
+    );
+    assert_eq!(counter.ask(()), Ok(2));
+    // Each part has its own budget, shared by all who hold it.
+    assert_eq!(part(1).remaining(), epsilon("0"));
+    assert!(matches!(
+        part(0).release(&at(epsilon("0.1"), contents())),
+        Err(LaunchError::Refused(_))
+    ));
+    assert_eq!(whole.privacy_loss(), epsilon("0.5"));
+}
+
+#[test]
+fn parallel_losses_that_cross_cost_their_join() {
+    let filters =
+        [pair("1", "1e-9"), pair("0.1", "1e-6")].map(|budget| Filter::concurrent(ApproxDp, budget));
+    let parallel = Parallel::new(|row: &u32| *row, (0..).zip(filters));
+    assert_eq!(parallel.loss(&ApproxDp), Ok(pair("1", "1e-6")));
+    // Two rows may lie in two parts: what is left is group privacy, which needs δ = 0.
+    assert_eq!(
+        parallel.loss_at(&ApproxDp, Distance::new(2).unwrap()),
+        Err(UnknownLoss("group privacy with delta > 0 is not offered"))
+    );
+}
+
+#[test]
+fn parallel_parts_freeze_with_what_launched_them() {
+    let filters = [(0, Filter::concurrent(PureDp, epsilon("0.5")))];
+    let outer = launch(&Filter::sequential(PureDp, epsilon("1")), rows()).unwrap();
+    let parts = outer.launch(&Parallel::new(|_: &u32| 0, filters)).unwrap();
+    let child = parts.part(&0).unwrap().launch(&numbered("0.1")).unwrap();
+    assert_eq!(child.ask(()), Ok(1));
+    outer
+        .release(&at(epsilon("0.1"), Answer::default()))
+        .unwrap();
+    assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Frozen)));
+    let frozen = parts.part(&0).unwrap().launch(&numbered("0.1"));
+    assert_eq!(frozen.unwrap_err(), LaunchError::Stopped(Stop::Frozen));
+}
