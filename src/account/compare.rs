@@ -287,7 +287,7 @@ fn best_slack(
 }
 
 /// The largest number of which a claim holds that holds up to somewhere; 0 if for none.
-pub(super) fn largest(holds: impl Fn(u64) -> bool) -> u64 {
+pub(super) fn largest(mut holds: impl FnMut(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, 1);
     while holds(high) {
         low = high;

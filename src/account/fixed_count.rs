@@ -141,7 +141,7 @@ impl FixedCount {
 
 /// The smallest δ at ε of this many launches together, rounded up: with probability
 /// (1 − δ₀)^K none of them tells everything, and then they are pure.
-fn composed(count: u64, each: EpsilonDelta, epsilon: Epsilon) -> Delta {
+pub(super) fn composed(count: u64, each: EpsilonDelta, epsilon: Epsilon) -> Delta {
     let pure = nonadaptive::tight_delta(count, each.epsilon, epsilon);
     if each.delta == Delta::ZERO || count == 0 {
         return pure;

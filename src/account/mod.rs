@@ -8,6 +8,7 @@
 //! | [`Sum`] | [`ZCdp`](crate::privacy::ZCdp) | interleaved children | Haney et al. 4.10, 4.11 |
 //! | [`Sum`] | [`ApproxZCdp`](crate::privacy::ApproxZCdp) | sequential children | Whitehouse et al. Thm 1 |
 //! | [`Sum`] | [`ApproxRdp`](crate::privacy::ApproxRdp) | sequential children | Whitehouse et al. Thm 1, at one order |
+//! | [`Sum`] | [`PowersOf`](crate::privacy::fdp::PowersOf) | interleaved children | Tran et al. 3.6, Ex. D.3 with Haney et al. 3.3 |
 //! | [`Sum`] | [`ProbabilisticDp`](crate::privacy::ProbabilisticDp) | non-interactive children | Rogers et al. 3.3 |
 //! | [`RestartedFilters`] | [`Rdp`](crate::privacy::Rdp) | interleaved children | Feldman and Zrnic Alg 5 |
 //! | [`RootSumSquares`] | [`Gdp`](crate::privacy::Gdp) | interleaved children | Tran et al. 2.11 with Haney et al. 1.21 |
@@ -24,8 +25,8 @@
 //! | [`Rogers`] | `ApproxDp` | `ApproxDp` | interleaved children | Rogers et al. 5.1 |
 //! | [`FixedCount`], [`FixedInAdvance`] | `ApproxDp` | `ApproxDp` | interleaved children | Kairouz et al. 2015, Haney et al. 1.8 |
 //! | [`MenuFilter`](menu::MenuFilter), [`TwoSums`](menu::TwoSums) | `ApproxDp` | `ApproxDp` | interleaved children | `spec/menu_filter.md`, after Tran et al. App. B |
-//! | [`SampledGaussianFilter`](menu::SampledGaussianFilter) | Gaussians on samples | `ApproxDp` | non-interactive children | the same |
-//! | [`UnitFilter`] | units of one mechanism | `ApproxDp` | interleaved children | Tran et al. Ex. D.3 |
+//! | [`SampledGaussianFilter`](menu::SampledGaussianFilter) | [`SampledGaussianDp`](crate::privacy::SampledGaussianDp) | `ApproxDp` | interleaved children | the same |
+//! | [`NaturalFilter`] | `Gdp`, or units of one mechanism ([`PowersOf`](crate::privacy::fdp::PowersOf)) | `ApproxDp` | interleaved children | Tran et al. 3.6, Ex. D.3 |
 //!
 //! Children state their losses in one measure and the guarantee of the whole is stated in another
 //! one ([`Accounting`]): a budget of (1, 1e-6) takes Gaussian counts at their ρ. What is remaining
@@ -46,6 +47,7 @@ mod compare;
 mod fixed_count;
 mod fixed_in_advance;
 pub mod menu;
+mod natural;
 pub mod nonadaptive;
 mod restarted;
 mod rogers;
@@ -56,20 +58,19 @@ mod sum;
 mod through_rdp;
 mod through_zcdp;
 pub mod time_uniform;
-mod unit_filter;
 mod whitehouse;
 
 pub use capped::Capped;
 pub use compare::{ApproxDpRule, Candidate, admits, compare, compare_thoroughly};
 pub use fixed_count::FixedCount;
 pub use fixed_in_advance::FixedInAdvance;
+pub use natural::{BlackwellChain, NaturalFilter};
 pub use restarted::{RestartError, RestartedFilters};
 pub use rogers::Rogers;
 pub use root_sum_squares::RootSumSquares;
 pub use sum::Sum;
 pub use through_rdp::ThroughRdp;
 pub use through_zcdp::ThroughZCdp;
-pub use unit_filter::{Powers, PurePowers, UnitFilter};
 pub use whitehouse::Whitehouse;
 
 use crate::privacy::CallsBack;

@@ -1,5 +1,6 @@
 use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
 use crate::privacy::CallsBack;
+use crate::privacy::fdp::PowersOf;
 use crate::privacy::{
     Additive, ApproxDp, ApproxRdp, ApproxZCdp, Measure, Overflow, ProbabilisticDp, PureDp, Rdp,
     RdpGrid, ZCdp,
@@ -16,6 +17,7 @@ use crate::privacy::{
 /// | zCDP | interleaved | Haney et al. 4.10, 4.11 |
 /// | approximate zCDP | one after the other | Whitehouse et al. Thm 1 |
 /// | approximate Rényi DP of fixed order | one after the other | Whitehouse et al. Thm 1, whose proof goes order by order |
+/// | units of one trade-off function | interleaved, finite communication | Tran et al. 3.6, Ex. D.3; Haney et al. 3.3 |
 /// | probabilistic DP | non-interactive | Rogers et al. 3.3 |
 ///
 /// On a grid, what one order refuses the others never see: to each of them that is a person in the
@@ -101,7 +103,8 @@ accounted_by_sum!(
     RdpGrid,
     ZCdp,
     ApproxZCdp,
-    ApproxRdp
+    ApproxRdp,
+    PowersOf
 );
 
 impl ValidSequentially for Sum<PureDp> {}
@@ -111,12 +114,14 @@ impl ValidSequentially for Sum<RdpGrid> {}
 impl ValidSequentially for Sum<ZCdp> {}
 impl ValidSequentially for Sum<ApproxZCdp> {}
 impl ValidSequentially for Sum<ApproxRdp> {}
+impl ValidSequentially for Sum<PowersOf> {}
 
 impl ValidConcurrently for Sum<PureDp> {}
 impl ValidConcurrently for Sum<ApproxDp> {}
 impl ValidConcurrently for Sum<Rdp> {}
 impl ValidConcurrently for Sum<RdpGrid> {}
 impl ValidConcurrently for Sum<ZCdp> {}
+impl ValidConcurrently for Sum<PowersOf> {}
 
 #[cfg(test)]
 mod tests {

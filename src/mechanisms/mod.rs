@@ -11,7 +11,7 @@
 //! | [`NoisySum`] | the sum of a bounded attribute | ε | [`Laplace`] |
 //! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε | [`Laplace`] |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] |
-//! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`Curve`] |
+//! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`] |
 //! | [`NoisyHistogram`] | how many rows there are in each bin | ε | [`Laplace`] |
 //! | [`NoisyMax`] | which of several counts is the largest | ε | [`Pure`] |
 //! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] |
@@ -28,14 +28,14 @@
 //! Each states a fact, and every measure that can price the fact does so, at the smallest loss that
 //! is known ([`Prices`]): so a mechanism is launched as it is, under any of these measures.
 //!
-//! | fact | `PureDp` | `ApproxDp`, `ProbabilisticDp` | `ZCdp`, `ApproxZCdp` | `Rdp`, `RdpGrid`, `ApproxRdp` | `Gdp` |
-//! |---|---|---|---|---|---|
-//! | [`Pure`] | ε | (ε, 0) | ε·tanh(ε/2) | that of randomized response | yes |
-//! | [`Laplace`] | ε | (ε, 0) | as [`Pure`], answer by answer | its own curve | as [`Pure`], answer by answer |
-//! | [`BoundedRange`] | ε | (ε, 0) | ε²/8, or as [`Pure`] | αε²/8, or as [`Pure`] | as [`Pure`] |
-//! | [`Probabilistic`] | if δ = 0 | (ε, δ) | approximate: yes; zCDP: if δ = 0 | approximate: yes; others: if δ = 0 | if δ = 0 |
-//! | [`Gaussian`] | no | choose a δ: [`RestatedAt`] | ρ | αρ | μ |
-//! | [`Curve`] | no | choose a δ: [`RestatedAt`] | no | the curve | no |
+//! | fact | `PureDp` | `ApproxDp`, `ProbabilisticDp` | `ZCdp`, `ApproxZCdp` | `Rdp`, `RdpGrid`, `ApproxRdp` | `Gdp` | [`FDp`](crate::privacy::fdp::FDp) |
+//! |---|---|---|---|---|---|---|
+//! | [`Pure`] | ε | (ε, 0) | ε·tanh(ε/2) | that of randomized response | yes | randomized response |
+//! | [`Laplace`] | ε | (ε, 0) | as [`Pure`], answer by answer | its own curve | as [`Pure`], answer by answer | its own, all steps as one number |
+//! | [`BoundedRange`] | ε | (ε, 0) | ε²/8, or as [`Pure`] | αε²/8, or as [`Pure`] | as [`Pure`] | as [`Pure`] |
+//! | [`Probabilistic`] | if δ = 0 | (ε, δ) | approximate: yes; zCDP: if δ = 0 | approximate: yes; others: if δ = 0 | if δ = 0 | (ε, δ)-randomized response |
+//! | [`Gaussian`] | no | choose a δ: [`RestatedAt`] | ρ | αρ | μ | its own |
+//! | [`SampledGaussian`] | no | choose a δ: [`RestatedAt`] | no | the curve | no | its own |
 //!
 //! [`ConditionalResponse`] and [`QueryAnswerer`] are filters inside: their loss is their budget,
 //! under the measure of their rule.
@@ -90,7 +90,7 @@ use crate::number::{Quantity, Unit};
 #[cfg(doc)]
 use crate::privacy::{
     Prices, RestatedAt,
-    facts::{BoundedRange, Curve, Gaussian, Laplace, Probabilistic, Pure},
+    facts::{BoundedRange, Gaussian, Laplace, Probabilistic, Pure, SampledGaussian},
 };
 
 use thiserror::Error;

@@ -1,16 +1,16 @@
 //! The sum of clipped vectors over a random sample of the rows.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::{Attribute, GaussianVectorSum, Lattice, MechanismError, shown, states};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
 use crate::noise::uniform_below;
 use crate::number::Ratio;
-use crate::number::{Delta, Epsilon, Interval, Mu};
+use crate::number::{Delta, Mu};
+use crate::privacy::AddRemove;
+#[cfg(doc)]
 use crate::privacy::convert::rdp;
-use crate::privacy::facts::{Curve, Gaussian};
-use crate::privacy::{AddRemove, UnknownLoss};
+use crate::privacy::facts::SampledGaussian;
 
 /// The sum of clipped vectors over a sample that each row joins by chance, plus rounded Gaussian
 /// noise: the Poisson-subsampled Gaussian mechanism.
@@ -48,13 +48,15 @@ use crate::privacy::{AddRemove, UnknownLoss};
 /// is [`rdp::subsampled_gaussian`], rounded up. It is a postprocessing of that mechanism, as
 /// [`GaussianVectorSum`] is of the Gaussian one. The odds of the sample are exact.
 ///
-/// It states a [`Curve`]. It has no loss under [`Replace`](crate::privacy::Replace), where another
-/// curve holds, none under zCDP and GDP, where no tight one is known, and none for rows more than
-/// one apart.
+/// It states [`SampledGaussian`], which f-DP prices, too: as units of one mechanism for a
+/// [`NaturalFilter`](crate::account::NaturalFilter), or on a menu of noise levels for a
+/// [`SampledGaussianFilter`](crate::account::menu::SampledGaussianFilter). It has no loss under
+/// [`Replace`](crate::privacy::Replace), where another curve holds, none under zCDP and GDP, where
+/// no tight one is known, and none for rows more than one apart.
 pub struct SampledGaussianSum<Row> {
     sum: GaussianVectorSum<Row>,
     rate: Delta,
-    curve: Curve,
+    fact: SampledGaussian,
 }
 
 impl<Row> SampledGaussianSum<Row> {
@@ -78,37 +80,14 @@ impl<Row> SampledGaussianSum<Row> {
             return Err(MechanismError::BadRate);
         }
         let sum = GaussianVectorSum::with_mu(AddRemove, attribute, dimension, lattice, mu)?;
-        let curve = curve(sum.gaussian.fact, rate);
-        Ok(Self { sum, rate, curve })
+        let fact = SampledGaussian::new(rate, sum.gaussian.fact);
+        Ok(Self { sum, rate, fact })
     }
 
     fn description(&self) -> Description {
         let description = Description::new("SampledGaussianSum");
         self.sum.parameters(description).with("rate", self.rate)
     }
-}
-
-/// The divergences of the sampled Gaussian mechanism. What was computed once is kept: a divergence
-/// is a sum of as many terms as its order.
-fn curve(gaussian: Gaussian, rate: Delta) -> Curve {
-    let half = match gaussian {
-        Gaussian::Rho(rho) => Interval::from(rho),
-        Gaussian::Mu(mu) => Interval::from(mu).square() / Interval::TWO,
-    };
-    let known: Mutex<BTreeMap<u32, Epsilon>> = Mutex::default();
-    Curve::new(move |order| {
-        let whole = order.whole().ok_or(UnknownLoss(
-            "the loss of a sampled Gaussian sum is known at whole orders",
-        ))?;
-        // Poisoned by a panic that cannot have left half an entry.
-        let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(epsilon) = known().get(&whole) {
-            return Ok(*epsilon);
-        }
-        let epsilon = rdp::sampled(whole, rate, half)?;
-        known().insert(whole, epsilon);
-        Ok(epsilon)
-    })
 }
 
 /// Whether something of these odds happens.
@@ -136,7 +115,7 @@ impl<Row, D: AsRef<[Row]> + ?Sized> Mechanism<D> for SampledGaussianSum<Row> {
     }
 }
 
-states!(Curve: impl[Row,] SampledGaussianSum<Row>, AddRemove, |sum| sum.curve);
+states!(SampledGaussian: impl[Row,] SampledGaussianSum<Row>, AddRemove, |sum| sum.fact);
 shown!(impl[Row] SampledGaussianSum<Row>);
 
 impl<Row> Clone for SampledGaussianSum<Row> {
@@ -144,7 +123,7 @@ impl<Row> Clone for SampledGaussianSum<Row> {
         Self {
             sum: self.sum.clone(),
             rate: self.rate,
-            curve: self.curve.clone(),
+            fact: self.fact.clone(),
         }
     }
 }
@@ -154,7 +133,7 @@ mod tests {
     use super::*;
     use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
-    use crate::privacy::{Private, Rdp, RdpGrid};
+    use crate::privacy::{Private, Rdp, RdpGrid, UnknownLoss};
     use crate::tests::enumerate::{Enumeration, enumerate_laws};
 
     fn sum(rate: &str, mu: &str) -> Result<SampledGaussianSum<i32>, MechanismError> {

@@ -18,6 +18,7 @@
 //! | [`ZCdp`] | [`Rho`] | Haney et al. 4.4 |
 //! | [`ApproxZCdp`] | [`RhoDelta`] | Whitehouse et al. Def. 2 |
 //! | [`Gdp`] | [`Mu`] | Tran et al. 2.10 |
+//! | [`SampledGaussianDp`] | [`Mu`] at one sampling rate | Zhu, Dong, Wang 2022 |
 //! | [`FDp`](fdp::FDp) | [`Profile`](fdp::Profile) | Tran et al. 2.4 |
 
 pub mod convert;
@@ -42,7 +43,7 @@ pub(crate) use measure::checked;
 pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
 pub use measures::{
     ApproxDp, ApproxRdp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve,
-    RdpGrid, Renyi, ZCdp,
+    RdpGrid, Renyi, SampledGaussianDp, ZCdp,
 };
 pub use pair::{EpsilonDelta, RhoDelta};
 pub use prices::Prices;

@@ -325,7 +325,7 @@ fn gaussian_noise() {
 
 #[test]
 fn sampled_gaussian_noise() {
-    let far = "group privacy changes the order of a Rényi guarantee";
+    let far = "several rows join a sample at another rate";
     let cells = [
         No,
         No,

@@ -23,7 +23,6 @@ mod presets;
 mod prices;
 mod sampled;
 mod sampled_filter;
-mod sampled_measure;
 mod sampled_menu;
 #[cfg(test)]
 mod sampled_tests;
@@ -37,7 +36,6 @@ pub use entry::MenuEntry;
 pub use error::MenuError;
 pub use filter::MenuFilter;
 pub use sampled_filter::SampledGaussianFilter;
-pub use sampled_measure::SampledGaussianDp;
 pub use sampled_menu::{Detail, SampledGaussians};
 
 use crate::number::{Delta, Epsilon, Interval};

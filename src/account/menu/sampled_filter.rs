@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::prices::{Paid, Prices};
-use crate::account::Exceeded;
+use crate::account::{
+    Accounting, ContinuationRule, Exceeded, ValidConcurrently, ValidSequentially,
+};
 use crate::number::{Delta, Mu};
-use crate::privacy::EpsilonDelta;
+use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, SampledGaussianDp};
 
-/// The filter on a [`SampledGaussians`](super::SampledGaussians) menu: children are Gaussians on a sample, stated by
-/// μ = sensitivity/σ; the whole is (ε, δ)-DP.
+/// The filter on a [`SampledGaussians`](super::SampledGaussians) menu: children are Gaussians on a
+/// sample, stated by μ = sensitivity/σ ([`SampledGaussianDp`]); the whole is (ε, δ)-DP.
 ///
 /// # Guarantee
 ///
@@ -17,11 +19,40 @@ use crate::privacy::EpsilonDelta;
 /// one of the sampled Gaussian (Zhu, Dong and Wang 2022; Tran et al. §2). The whole is then
 /// (ε, δ)-DP in both directions. The row must play the same part in all launches: it does if they
 /// all see the same dataset, or subsets of it. A lease is a postprocessing of all its launches made
-/// at once, so leases may be interleaved.
+/// at once, so leases may be interleaved. So may interactive children with finite communication,
+/// each of which is a postprocessing of one response (Haney et al. 3.3).
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::menu::{Detail, SampledGaussians};
+/// use queryables::mechanisms::{Attribute, Lattice, SampledGaussianSum};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let budget = EpsilonDelta::new("2", "1e-3")?;
+/// let rate = "0.1".parse()?;
+/// // Coarse, to be quick.
+/// let detail = Detail { step: "0.005".parse()?, ratio: 4, cheapest: 4 };
+/// let menu = SampledGaussians::new(rate, &["2".parse()?, "4".parse()?], 5, budget, detail)?;
+/// let rule = menu.filter(budget)?;
+/// let filter = launch(&Filter::concurrent_with(rule), Arc::new(vec![[0.6, 0.8]; 100]))?;
+///
+/// // σ = 4 to look around, then σ = 2.
+/// let step = |mu: &str| -> Result<_, Box<dyn std::error::Error>> {
+///     let step = Attribute::new("step", |step: &[f64; 2]| step.to_vec());
+///     let lattice = Lattice { exponent: -10, radius: 1024 };
+///     Ok(SampledGaussianSum::new(step, 2, lattice, rate, mu.parse()?)?)
+/// };
+/// let sum: Vec<f64> = filter.release(&step("0.25")?)?;
+/// let sum: Vec<f64> = filter.release(&step("0.5")?)?;
+/// assert!(filter.privacy_loss().delta < budget.delta);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledGaussianFilter {
     limit: EpsilonDelta,
-    rate: Delta,
+    measure: SampledGaussianDp,
     prices: Arc<Prices<Mu>>,
     paid: Paid,
     readings: Arc<[Delta]>,
@@ -37,28 +68,42 @@ impl SampledGaussianFilter {
     ) -> Self {
         Self {
             limit,
-            rate,
+            measure: SampledGaussianDp::new(rate),
             paid: prices.nothing_paid(),
             prices: Arc::new(prices),
             readings: readings.into(),
         }
     }
 
-    /// The budget.
-    #[must_use]
-    pub fn limit(&self) -> &EpsilonDelta {
-        &self.limit
-    }
-
     /// The sampling rate of every launch.
     #[must_use]
     pub fn rate(&self) -> Delta {
-        self.rate
+        self.measure.rate()
+    }
+}
+
+impl Accounting for SampledGaussianFilter {
+    const CALLS_BACK: CallsBack = CallsBack(false);
+
+    type Children = SampledGaussianDp;
+    type Whole = ApproxDp;
+
+    fn children(&self) -> &SampledGaussianDp {
+        &self.measure
     }
 
-    /// A bound on everything counted so far.
-    #[must_use]
-    pub fn spent(&self) -> EpsilonDelta {
+    fn whole(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+}
+
+impl ContinuationRule for SampledGaussianFilter {
+    fn limit(&self) -> &EpsilonDelta {
+        &self.limit
+    }
+
+    /// The limit's ε, and the worst case of all that costs as much; nothing before the first launch.
+    fn spent(&self) -> EpsilonDelta {
         if self.paid.cost() == 0 {
             return EpsilonDelta::default();
         }
@@ -74,19 +119,13 @@ impl SampledGaussianFilter {
     }
 
     /// The largest μ for which one more launch fits; anything less fits, too.
-    #[must_use]
-    pub fn remaining(&self) -> Mu {
+    fn remaining(&self) -> Mu {
         self.prices
             .largest_that_fits(&self.paid)
             .unwrap_or_default()
     }
 
-    /// Counts one more launch.
-    ///
-    /// # Errors
-    ///
-    /// [`Exceeded`]; nothing has changed then.
-    pub fn charge(&self, mu: &Mu) -> Result<Self, Exceeded> {
+    fn charge(&self, mu: &Mu) -> Result<Self, Exceeded> {
         let mut next = self.clone();
         if *mu > Mu::ZERO {
             next.paid = self.prices.pay(&self.paid, *mu, 1).ok_or(Exceeded)?;
@@ -94,3 +133,6 @@ impl SampledGaussianFilter {
         Ok(next)
     }
 }
+
+impl ValidSequentially for SampledGaussianFilter {}
+impl ValidConcurrently for SampledGaussianFilter {}

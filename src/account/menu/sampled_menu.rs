@@ -21,6 +21,7 @@ use crate::privacy::EpsilonDelta;
 /// # Example
 ///
 /// ```
+/// use queryables::account::ContinuationRule;
 /// use queryables::account::menu::{Detail, SampledGaussians};
 /// use queryables::privacy::EpsilonDelta;
 ///

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Detail, MenuError, SampledGaussians, sampled};
+use crate::account::ContinuationRule;
 use crate::account::Exceeded;
 use crate::number::{Delta, Interval, Mu, Scale};
 use crate::privacy::EpsilonDelta;

@@ -6,7 +6,8 @@
 //! | [`Laplace`] | discrete Laplace noise on whole numbers | every measure |
 //! | [`BoundedRange`] | log-odds that move within an interval of length ε | every measure |
 //! | [`Probabilistic`] | (ε, δ)-pDP | every measure; those without a δ only if δ is zero |
-//! | [`Gaussian`] | Gaussian noise, by its ρ or μ | zCDP, GDP, Rényi, and approximate zCDP and Rényi |
+//! | [`Gaussian`] | Gaussian noise, by its ρ or μ | f-DP, zCDP, GDP, Rényi, and approximate zCDP and Rényi |
+//! | [`SampledGaussian`] | Gaussian noise on a sample | f-DP, Rényi and approximate Rényi, and Gaussians on samples |
 //! | [`Curve`] | Rényi divergences, as a function of the order | Rényi and approximate Rényi |
 //!
 //! Each knows itself at a distance: noise that is made for one row protects several rows better
@@ -19,6 +20,7 @@ mod gaussian;
 mod laplace;
 mod probabilistic;
 mod pure;
+mod sampled_gaussian;
 
 pub use bounded_range::BoundedRange;
 pub use curve::Curve;
@@ -27,6 +29,7 @@ pub use gaussian::Gaussian;
 pub use laplace::Laplace;
 pub use probabilistic::Probabilistic;
 pub use pure::Pure;
+pub use sampled_gaussian::SampledGaussian;
 
 #[cfg(doc)]
 use super::Prices;

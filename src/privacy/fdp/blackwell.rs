@@ -3,7 +3,8 @@
 use super::curve::Curve;
 use super::table::Table;
 use super::{Direction, FdpError, Grid, Profile};
-use crate::number::{Delta, Interval, Mu};
+use crate::number::{Delta, Epsilon, Interval, Mu};
+use crate::privacy::EpsilonDelta;
 
 /// How two profiles compare in the Blackwell order (Tran et al. 2.6, A.7).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,6 +104,16 @@ impl Profile {
         })
     }
 
+    /// Whether this is at least as private as the other one by a theorem, in both directions: a
+    /// comparison of parameters, which takes no time.
+    pub(crate) fn is_known_below(&self, other: &Self) -> bool {
+        self == other
+            || match (self.curve(), other.curve()) {
+                (Some(one), Some(other)) => is_below(one, other),
+                _ => false,
+            }
+    }
+
     /// Both at the same places.
     fn tables(
         &self,
@@ -126,9 +137,20 @@ impl Profile {
 fn is_below(one: &Curve, other: &Curve) -> bool {
     match (one, other) {
         (Curve::Gaussian(one), _) if *one == Mu::ZERO => true,
+        // All of them say nothing.
+        (Curve::Response(one), _) if *one == EpsilonDelta::default() => true,
+        (Curve::Laplace(one), _) if *one == Epsilon::ZERO => true,
         (Curve::Gaussian(one), Curve::Gaussian(other)) => one <= other,
         (Curve::Laplace(one), Curve::Laplace(other)) => one <= other,
         (Curve::Response(one), Curve::Response(other)) => one <= other,
+        // More steps, or faster falling odds: see the price of `Laplace`.
+        (
+            Curve::DiscreteLaplace { epsilon, steps },
+            Curve::DiscreteLaplace {
+                epsilon: other_epsilon,
+                steps: other_steps,
+            },
+        ) => epsilon <= other_epsilon && steps <= other_steps,
         // ε-DP is dominated by randomized response.
         (Curve::Laplace(one), Curve::Response(other)) => *one <= other.epsilon,
         (Curve::DiscreteLaplace { epsilon, steps }, Curve::Response(other)) => epsilon

@@ -65,6 +65,9 @@ pub enum FdpError {
         /// How far apart they may be.
         asked: Epsilon,
     },
+    /// A filter that counts launches needs an end.
+    #[error("2^40 or more launches fit: take a base that loses more")]
+    Endless,
     /// No Gaussian trade-off function is known to lie below this one.
     #[error("no μ is known for this trade-off function: read (ε, δ) from it instead")]
     NoGaussianBound,

@@ -4,7 +4,7 @@ use super::curve::Curve;
 use super::lattice::Lattice;
 use super::{Blackwell, Direction, Grid, Profile};
 use crate::number::Epsilon;
-use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
+use crate::privacy::{CallsBack, Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// f-DP: the loss is a [`Profile`], or equivalently a trade-off function (Dong, Roth, Su 2022;
 /// Tran et al. 2.4, A.4).
@@ -50,6 +50,8 @@ impl PartialOrd for Profile {
 
 impl Measure for FDp {
     type Loss = Profile;
+
+    const CALLS_BACK: CallsBack = CallsBack(false);
 
     fn zero(&self) -> Profile {
         Profile::perfect()

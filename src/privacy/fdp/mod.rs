@@ -9,6 +9,7 @@
 //! | Blackwell order, Δ-divergence | [`Profile::compare`], [`divergence`](Profile::divergence) | 2.6, C.8 |
 //! | (ε, δ) and μ | [`Profile::epsilon`], [`worst_delta`](Profile::worst_delta), [`mu`](Profile::mu) | A.1, 2.4 |
 //! | the measure | [`FDp`] | 2.4 |
+//! | units of one profile, as a measure | [`PowersOf`] | D.3 |
 //! | why composing trade-off functions is no filter | [`counterexample`] | 3.3, B.1 |
 //! | moments of the loss of sampled Gaussians | [`asymptotic`] | 4.1 |
 //!
@@ -35,6 +36,8 @@ mod heights;
 mod lattice;
 mod measure;
 mod polygon;
+mod powers;
+mod prices;
 mod profile;
 mod sagging;
 mod spectrum;
@@ -48,6 +51,7 @@ pub use bounds::Bounds;
 pub use error::FdpError;
 pub use grid::Grid;
 pub use measure::FDp;
+pub use powers::{PowersOf, Units};
 pub use profile::{Direction, Profile};
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod pure_dp;
 mod rdp;
 mod rdp_grid;
 mod renyi;
+mod sampled_gaussian_dp;
 mod zcdp;
 
 pub use approx_dp::ApproxDp;
@@ -20,6 +21,7 @@ pub use pure_dp::PureDp;
 pub use rdp::Rdp;
 pub use rdp_grid::{GridError, RdpCurve, RdpGrid};
 pub use renyi::Renyi;
+pub use sampled_gaussian_dp::SampledGaussianDp;
 pub use zcdp::ZCdp;
 
 /// [`Additive`](super::Additive) for a measure whose loss has checked arithmetic of its own.

@@ -1,7 +1,7 @@
 //! What children of the sampled Gaussian filter state.
 
 use crate::number::{Delta, Mu};
-use crate::privacy::{Distance, Measure, UnknownLoss};
+use crate::privacy::{CallsBack, Distance, Measure, Postprocessable, UnknownLoss};
 
 /// Gaussians on a random sample, each row being in it with one fixed probability: the loss is
 /// μ = sensitivity/σ of the Gaussian.
@@ -11,8 +11,7 @@ use crate::privacy::{Distance, Measure, UnknownLoss};
 /// al. §2). At one rate these pairs are ordered by μ, so `a <= b` compares guarantees.
 ///
 /// ```
-/// use queryables::account::menu::SampledGaussianDp;
-/// use queryables::privacy::Measure;
+/// use queryables::privacy::{Measure, SampledGaussianDp};
 ///
 /// let measure = SampledGaussianDp::new("0.01".parse()?);
 /// assert_eq!(measure.join(&"0.4".parse()?, &"0.5".parse()?), "0.5".parse()?);
@@ -40,6 +39,8 @@ impl SampledGaussianDp {
 impl Measure for SampledGaussianDp {
     type Loss = Mu;
 
+    const CALLS_BACK: CallsBack = CallsBack(false);
+
     fn zero(&self) -> Mu {
         Mu::ZERO
     }
@@ -52,3 +53,5 @@ impl Measure for SampledGaussianDp {
         Err(UnknownLoss("a group is sampled at another rate"))
     }
 }
+
+impl Postprocessable for SampledGaussianDp {}

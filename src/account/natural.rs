@@ -1,0 +1,419 @@
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::compare::largest;
+use super::fixed_count::composed;
+use super::{
+    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, Repeats,
+    RootSumSquares, Sum, ValidConcurrently, ValidSequentially,
+};
+use crate::number::{Delta, Mu};
+use crate::privacy::convert::gdp;
+use crate::privacy::fdp::{FdpError, PowersOf, Units};
+use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, Gdp, Measure};
+
+/// A measure whose losses are a Blackwell chain: any two trade-off functions are ordered, and so are
+/// all products of them (Tran et al. 3.4, 3.5). Nobody else can implement it, because a filter on a
+/// family that is no chain is not private.
+///
+/// | chain | members | why |
+/// |---|---|---|
+/// | [`Gdp`] | Gaussians, by μ | G_μ ⊗ G_ν is the Gaussian of √(μ² + ν²) (Tran et al. 3.7) |
+/// | [`PowersOf`] | powers of one function, by their number | fⁿ ⊗ fᵐ = fⁿ⁺ᵐ (Tran et al. Ex. D.3) |
+///
+/// Sampled Gaussians at one rate are ordered, but their products are not
+/// ([`counterexample`](crate::privacy::fdp::counterexample)): for those there is the
+/// [`SampledGaussianFilter`](super::menu::SampledGaussianFilter).
+#[diagnostic::on_unimplemented(
+    message = "use `Gdp` or `PowersOf`: the losses of `{Self}` are not known to be a Blackwell chain",
+    note = "where trade-off functions cross, composing them until a budget is reached is not private \
+            (Tran et al. 3.8; `privacy::fdp::counterexample` has the numbers)",
+    note = "for launches of several sizes take a `MenuFilter`, for Gaussians on samples a \
+            `SampledGaussianFilter`"
+)]
+pub trait BlackwellChain: DefaultAccumulator + sealed::Chain {}
+
+mod sealed {
+    use super::{Debug, Delta, EpsilonDelta, FdpError, Measure};
+
+    /// What the filter needs to know about a chain.
+    pub trait Chain: Measure {
+        /// What is computed in advance, so that reading takes no time.
+        type Readings: Clone + Debug + PartialEq + Send + Sync + 'static;
+
+        /// The largest member within the limit.
+        fn most(&self, limit: EpsilonDelta) -> Result<Self::Loss, FdpError>;
+
+        fn readings(
+            &self,
+            most: &Self::Loss,
+            limit: EpsilonDelta,
+        ) -> Result<Self::Readings, FdpError>;
+
+        /// At least δ of a member at the limit's ε.
+        fn read(readings: &Self::Readings, member: &Self::Loss, limit: EpsilonDelta) -> Delta;
+    }
+}
+
+/// The natural f-DP filter: launches go on while the tensor product of their trade-off functions is
+/// at least that of the budget (Tran et al. 3.1). For a [`BlackwellChain`], and no other family, it is
+/// valid.
+///
+/// The budget is an (ε, δ), that is, the trade-off function f_{ε,δ}. The filter turns it into the
+/// largest member of the chain once, and then counts in the chain, exactly.
+///
+/// - [`Gdp`]: the GDP filter (Tran et al. 2.11).
+/// - [`PowersOf`]: the *unit filter*. Each launch is worth a number of units, chosen on the way. The
+///   number of units is that of a composition fixed in advance, so nothing is paid for deciding on
+///   the way how often to launch. [`Filter::concurrent`](crate::compose::Filter::concurrent) with
+///   `PowersOf` and a number of units has the same rule, with its guarantee in units.
+///
+/// # Guarantee
+///
+/// The whole is (ε, δ)-DP, for interleaved interactive children with finite communication: Tran et
+/// al. 3.6, with Haney et al. 3.3 for interactive children. *Directly, for powers*: fix two
+/// neighbouring datasets, and draw N responses of the base pair in advance. A launch of n units is a
+/// postprocessing of the next n of them; a launch that is not made leaves them unused. So the
+/// analyst sees a postprocessing of the N-fold power, whose δ was certified when the filter was
+/// built.
+///
+/// # Example
+///
+/// Steps of training at a fixed rate and noise, stopped when it looks good enough:
+///
+/// ```
+/// use queryables::account::NaturalFilter;
+/// use queryables::mechanisms::{Attribute, Lattice, SampledGaussianSum};
+/// use queryables::prelude::*;
+/// use queryables::privacy::fdp::{PowersOf, Profile, Units};
+/// use std::sync::Arc;
+///
+/// let (rate, mu) = ("0.1".parse()?, "0.5".parse()?);
+/// let steps = PowersOf::new(Profile::sampled_gaussian_by(rate, mu));
+/// let rule = NaturalFilter::new(EpsilonDelta::new("1", "1e-5")?, steps)?;
+/// assert_eq!(*rule.most(), Units(16));
+/// let filter = launch(&Filter::concurrent_with(rule), Arc::new(vec![[0.6, 0.8]; 100]))?;
+///
+/// let step = Attribute::new("step", |step: &[f64; 2]| step.to_vec());
+/// let lattice = Lattice { exponent: -10, radius: 1024 };
+/// let step = SampledGaussianSum::new(step, 2, lattice, rate, mu)?;
+/// let sum: Vec<f64> = filter.release(&step)?;
+/// assert_eq!(filter.remaining(), Units(15));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[must_use = "`charge` gives the next rule and changes nothing"]
+pub struct NaturalFilter<C: BlackwellChain> {
+    limit: EpsilonDelta,
+    rule: Capped<C::Accumulator>,
+    readings: C::Readings,
+}
+
+impl<C: BlackwellChain> NaturalFilter<C> {
+    /// The filter for this budget on this chain. For powers that are composed by Fourier transform
+    /// it tries some twenty numbers of launches, a hundredth of a second each.
+    ///
+    /// # Errors
+    ///
+    /// [`FdpError::Endless`] if there is no largest member, [`FdpError::BelowFloor`] for a δ of 0
+    /// that nothing certifies, and those of composing the base.
+    pub fn new(limit: EpsilonDelta, chain: C) -> Result<Self, FdpError> {
+        let most = chain.most(limit)?;
+        let readings = chain.readings(&most, limit)?;
+        Ok(Self {
+            limit,
+            rule: chain.accumulator().capped(most),
+            readings,
+        })
+    }
+
+    /// The largest member of the chain that is within the budget: all launches together.
+    pub fn most(&self) -> &C::Loss {
+        self.rule.limit()
+    }
+
+    /// What the launches so far are together.
+    pub fn used(&self) -> C::Loss {
+        self.rule.spent()
+    }
+}
+
+impl<C: BlackwellChain> Accounting for NaturalFilter<C> {
+    const CALLS_BACK: CallsBack = CallsBack(false);
+
+    type Children = C;
+    type Whole = ApproxDp;
+
+    fn children(&self) -> &C {
+        self.rule.children()
+    }
+
+    fn whole(&self) -> &ApproxDp {
+        &ApproxDp
+    }
+}
+
+impl<C: BlackwellChain> ContinuationRule for NaturalFilter<C> {
+    fn limit(&self) -> &EpsilonDelta {
+        &self.limit
+    }
+
+    /// The limit's ε, and a δ for what was launched; nothing before the first launch.
+    fn spent(&self) -> EpsilonDelta {
+        let used = self.used();
+        if used == self.children().zero() {
+            return EpsilonDelta::default();
+        }
+        EpsilonDelta {
+            epsilon: self.limit.epsilon,
+            delta: C::read(&self.readings, &used, self.limit).min(self.limit.delta),
+        }
+    }
+
+    fn remaining(&self) -> C::Loss {
+        self.rule.remaining()
+    }
+
+    fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
+        Ok(Self {
+            rule: self.rule.charge(loss)?,
+            readings: self.readings.clone(),
+            limit: self.limit,
+        })
+    }
+}
+
+impl<C: BlackwellChain> ValidSequentially for NaturalFilter<C> where
+    C::Accumulator: ValidSequentially
+{
+}
+impl<C: BlackwellChain> ValidConcurrently for NaturalFilter<C> where
+    C::Accumulator: ValidConcurrently
+{
+}
+
+impl Repeats for NaturalFilter<PowersOf> {
+    fn charge_times(&self, loss: &Units, times: u64) -> Result<Self, Exceeded> {
+        self.charge(&Units(loss.0.checked_mul(times).ok_or(Exceeded)?))
+    }
+}
+
+impl BlackwellChain for Gdp {}
+
+impl sealed::Chain for Gdp {
+    type Readings = ();
+
+    fn most(&self, limit: EpsilonDelta) -> Result<Mu, FdpError> {
+        Ok(gdp::budget(limit.epsilon, limit.delta))
+    }
+
+    fn readings(&self, _: &Mu, _: EpsilonDelta) -> Result<(), FdpError> {
+        Ok(())
+    }
+
+    fn read((): &(), member: &Mu, limit: EpsilonDelta) -> Delta {
+        gdp::delta(*member, limit.epsilon)
+    }
+}
+
+impl BlackwellChain for PowersOf {}
+
+/// How many readings are computed in advance.
+const READINGS: u64 = 16;
+
+/// The most units; more are never tried.
+const MOST: u64 = 1 << 40;
+
+impl sealed::Chain for PowersOf {
+    /// δ after parts of the units, in equal steps.
+    type Readings = Arc<[(Units, Delta)]>;
+
+    fn most(&self, limit: EpsilonDelta) -> Result<Units, FdpError> {
+        let mut failed = None;
+        let units = largest(|units| {
+            if units > MOST || failed.is_some() {
+                return false;
+            }
+            match delta_of(self, Units(units), limit) {
+                Ok(delta) => delta <= limit.delta,
+                Err(error) => {
+                    failed = Some(error);
+                    false
+                }
+            }
+        });
+        match failed {
+            Some(error) => Err(error),
+            None if units >= MOST => Err(FdpError::Endless),
+            None => Ok(Units(units)),
+        }
+    }
+
+    fn readings(&self, most: &Units, limit: EpsilonDelta) -> Result<Self::Readings, FdpError> {
+        let part = |index: u64| {
+            let units = (u128::from(most.0) * u128::from(index)).div_ceil(READINGS.into());
+            let units = Units(u64::try_from(units).unwrap_or(most.0));
+            Ok((units, delta_of(self, units, limit)?.min(limit.delta)))
+        };
+        let mut readings = (0..=READINGS).map(part).collect::<Result<Vec<_>, _>>()?;
+        // Bounds on different grids: a smaller number may have a larger one.
+        let mut least = limit.delta;
+        for (_, delta) in readings.iter_mut().rev() {
+            least = least.min(*delta);
+            *delta = least;
+        }
+        Ok(readings.into())
+    }
+
+    fn read(readings: &Self::Readings, member: &Units, limit: EpsilonDelta) -> Delta {
+        let place = readings.partition_point(|(units, _)| units < member);
+        readings.get(place).map_or(limit.delta, |(_, delta)| *delta)
+    }
+}
+
+/// At least δ of so many units at the limit's ε.
+fn delta_of(chain: &PowersOf, units: Units, limit: EpsilonDelta) -> Result<Delta, FdpError> {
+    if let Some(loss) = chain.response() {
+        return Ok(composed(units.0, loss, limit.epsilon));
+    }
+    let delta = chain.delta(units, limit.epsilon, limit.delta)?;
+    if limit.delta == Delta::ZERO && delta > Delta::ZERO && units.0 > 1 {
+        return Err(FdpError::BelowFloor {
+            asked: limit.delta,
+            floor: delta,
+        });
+    }
+    Ok(delta)
+}
+
+// The accumulators of both chains interleave.
+const _: fn() = || {
+    fn interleaves<G: ValidConcurrently>() {}
+    interleaves::<RootSumSquares>();
+    interleaves::<Sum<PowersOf>>();
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::nonadaptive::tight_launches;
+    use crate::account::{FixedCount, compare};
+    use crate::privacy::fdp::{Grid, Profile};
+
+    fn text<T: std::str::FromStr>(number: &str) -> T
+    where
+        T::Err: std::fmt::Debug,
+    {
+        number.parse().unwrap()
+    }
+
+    fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
+        EpsilonDelta::new(epsilon, delta).unwrap()
+    }
+
+    fn launches<F: ContinuationRule>(mut rule: F, loss: &super::super::ChildLoss<F>) -> u64 {
+        let mut launches = 0;
+        let mut before = rule.spent();
+        while let Ok(next) = rule.charge(loss) {
+            rule = next;
+            launches += 1;
+            assert!(before <= rule.spent() && rule.spent() <= *rule.limit());
+            before = rule.spent();
+        }
+        launches
+    }
+
+    #[test]
+    fn gaussians_are_the_gdp_filter() {
+        let limit = pair("1", "1e-6");
+        let rule = NaturalFilter::new(limit, Gdp).unwrap();
+        assert_eq!(launches(rule.clone(), &text("0.01")), 560);
+        let capped = Gdp
+            .accumulator()
+            .capped(gdp::budget(limit.epsilon, limit.delta));
+        assert_eq!(launches_in_gdp(capped, &text("0.01")), 560);
+        // As units of one Gaussian: the same.
+        let units = PowersOf::new(Profile::gaussian(text("0.01")));
+        let rule = NaturalFilter::new(limit, units).unwrap();
+        assert_eq!((*rule.most(), rule.used()), (Units(560), Units(0)));
+        assert_eq!(launches(rule, &Units(1)), 560);
+    }
+
+    fn launches_in_gdp(mut rule: Capped<RootSumSquares>, mu: &Mu) -> u64 {
+        let mut launches = 0;
+        while let Ok(next) = rule.charge(mu) {
+            rule = next;
+            launches += 1;
+        }
+        launches
+    }
+
+    #[test]
+    fn units_of_a_response_are_the_optimal_composition() {
+        let limit = pair("1", "1e-6");
+        let units = PowersOf::new(Profile::randomized_response(text("0.01")));
+        let mut rule = NaturalFilter::new(limit, units).unwrap();
+        assert_eq!(Ok(rule.most().0), tight_launches(text("0.01"), limit));
+        assert_eq!(rule.most(), &Units(562));
+        rule = rule.charge(&Units(500)).unwrap();
+        assert_eq!(rule.charge(&Units(63)), Err(Exceeded));
+        assert_eq!(rule.remaining(), Units(62));
+        // With a leak: what the fixed count admits.
+        let leaky = pair("0.1", "1e-8");
+        let rule = NaturalFilter::new(limit, PowersOf::new(Profile::approx_dp(leaky))).unwrap();
+        let fixed = FixedCount::most(limit, leaky).unwrap();
+        assert_eq!(rule.most().0, fixed.count());
+        assert!(compare(limit, leaky)[0].admits >= fixed.count());
+    }
+
+    /// Composed by Fourier transform: N fit and N + 1 do not, by bounds on another grid.
+    #[test]
+    fn units_of_sampled_gaussians_are_as_many_as_fit() {
+        let limit = pair("1", "1e-5");
+        let base = Profile::sampled_gaussian_by(text("0.1"), text("0.5"));
+        let rule = NaturalFilter::new(limit, PowersOf::new(base.clone())).unwrap();
+        let Units(most) = *rule.most();
+        let grid = Grid::new(text("1e-3")).unwrap().aimed_at(limit.delta);
+        let at = |launches| {
+            let composed = base.power(launches, &grid).unwrap();
+            composed.worst_delta(limit.epsilon)
+        };
+        assert!(at(most).upper <= limit.delta, "{most}");
+        assert!(at(most + 1).lower > limit.delta, "{most}");
+        assert_eq!(launches(rule, &Units(1)), most);
+    }
+
+    #[test]
+    fn readings_bound_what_was_launched() {
+        let limit = pair("1", "1e-6");
+        let units = PowersOf::new(Profile::randomized_response(text("0.05")));
+        let mut rule = NaturalFilter::new(limit, units).unwrap();
+        assert_eq!(rule.spent(), pair("0", "0"));
+        while let Ok(next) = rule.charge(&Units(1)) {
+            rule = next;
+            let truth = composed(rule.used().0, pair("0.05", "0"), limit.epsilon);
+            assert!(truth <= rule.spent().delta && rule.spent().delta <= limit.delta);
+        }
+    }
+
+    #[test]
+    fn bad_bases_and_budgets_are_errors_that_say_what_to_do() {
+        let limit = pair("1", "1e-6");
+        let build =
+            |limit, base| NaturalFilter::new(limit, PowersOf::new(base)).map(|rule| *rule.most());
+        assert_eq!(build(limit, Profile::perfect()), Err(FdpError::Endless));
+        assert_eq!(
+            FdpError::Endless.to_string(),
+            "2^40 or more launches fit: take a base that loses more"
+        );
+        assert_eq!(build(limit, Profile::gaussian(text("9"))), Ok(Units(0)));
+        let error = build(pair("1", "0"), Profile::laplace(text("0.1")));
+        let Err(FdpError::BelowFloor { asked, floor }) = error else {
+            panic!("{error:?}");
+        };
+        assert!(asked == Delta::ZERO && floor > Delta::ZERO);
+        // A δ of 0 is enough for responses: their ε add up.
+        let response = Profile::randomized_response(text("0.25"));
+        assert_eq!(build(pair("1", "0"), response), Ok(Units(4)));
+    }
+}

@@ -1,0 +1,246 @@
+use std::fmt;
+use std::sync::Arc;
+
+use super::curve::Curve;
+use super::{FDp, FdpError, Grid, Profile};
+use crate::number::{Delta, Epsilon, Interval, Mu};
+use crate::privacy::convert::gdp;
+use crate::privacy::{
+    Additive, CallsBack, Distance, EpsilonDelta, Measure, Overflow, Postprocessable, Prices,
+    UnknownLoss,
+};
+
+/// How many launches of one mechanism a loss is worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Units(pub u64);
+
+impl fmt::Display for Units {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => f.write_str("1 unit"),
+            many => write!(f, "{many} units"),
+        }
+    }
+}
+
+/// f-DP in units of one profile: a loss of n says that the mechanism is dominated by the n-fold
+/// tensor power of the base (Tran et al. Ex. D.3).
+///
+/// Units add up, exactly. A mechanism that states a fact is worth one unit if its profile is known
+/// to be at most the base, and nothing if it says nothing; one that is worth more implements
+/// [`Private`](crate::privacy::Private) for this measure.
+///
+/// # Guarantee
+///
+/// A loss of n for a mechanism M: for every two neighbours, M's pair of laws is dominated by
+/// (Pⁿ, Qⁿ), where (P, Q) is the base's pair. Where the base has two directions, the dataset with
+/// the row comes first under [`AddRemove`](crate::privacy::AddRemove). A relation without an order
+/// of its own needs it for both orders of the two datasets: the row must play the same part in all
+/// launches, or parts of different directions would be composed.
+///
+/// ```
+/// use queryables::privacy::facts::{Gaussian, SampledGaussian};
+/// use queryables::privacy::fdp::{PowersOf, Profile, Units};
+/// use queryables::privacy::{Prices, UnknownLoss};
+///
+/// let (rate, mu) = ("0.01".parse()?, "1".parse()?);
+/// let steps = PowersOf::new(Profile::sampled_gaussian_by(rate, mu));
+/// assert_eq!(steps.price(&SampledGaussian::new(rate, Gaussian::Mu(mu)))?, Units(1));
+/// assert!(steps.price(&Gaussian::Mu(mu)).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct PowersOf {
+    base: Arc<Profile>,
+}
+
+impl PowersOf {
+    /// In units of this profile.
+    #[must_use]
+    pub fn new(base: Profile) -> Self {
+        Self {
+            base: Arc::new(base),
+        }
+    }
+
+    /// What one unit is.
+    #[must_use]
+    pub fn base(&self) -> &Profile {
+        &self.base
+    }
+
+    /// The (ε, δ) of the base, if it is the largest profile that (ε, δ)-DP allows.
+    pub(crate) fn response(&self) -> Option<EpsilonDelta> {
+        match self.base.curve() {
+            Some(Curve::Response(loss)) => Some(*loss),
+            _ => None,
+        }
+    }
+
+    /// At least the smallest δ such that so many units are (ε, δ)-DP, certified, for a δ of about
+    /// `aim`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Profile::power`], on a grid whose bounds are within about 1e-3 of ε.
+    ///
+    /// ```
+    /// use queryables::privacy::fdp::{PowersOf, Profile, Units};
+    ///
+    /// let gaussian = PowersOf::new(Profile::gaussian("0.1".parse()?));
+    /// let delta = gaussian.delta(Units(100), "1".parse()?, "0.1".parse()?)?;
+    /// // One launch of μ = 1.
+    /// assert!(delta > "0.1269367".parse()? && delta < "0.1269368".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn delta(&self, units: Units, epsilon: Epsilon, aim: Delta) -> Result<Delta, FdpError> {
+        let launches = Interval::whole(u128::from(units.0));
+        match (units.0, self.base.curve()) {
+            (0, _) => return Ok(Delta::ZERO),
+            (1, _) => return Ok(self.base.worst_delta(epsilon).upper),
+            // Tran et al. A.18.
+            (_, Some(Curve::Gaussian(mu))) => {
+                let mu = launches.sqrt() * Interval::from(*mu);
+                return Ok(gdp::delta(mu.up().unwrap_or(Mu::LARGEST), epsilon));
+            }
+            _ => {}
+        }
+        // The bounds are some n·h² apart.
+        let width = 1e-3 * Interval::from(epsilon).middle().max(1e-6);
+        let mut step = (0.3 * width / units.0 as f64).sqrt().clamp(2e-9, 0.1);
+        loop {
+            let rounded = Interval::exactly(step).down().unwrap_or_default();
+            let grid = Grid::new(rounded)?.aimed_at(aim);
+            match self.base.power(units.0, &grid) {
+                // A coarser grid is a bound, too.
+                Err(FdpError::TooManyPoints { .. }) if step < 0.25 => step *= 2.0,
+                composed => return Ok(composed?.worst_delta(epsilon).upper),
+            }
+        }
+    }
+}
+
+impl Measure for PowersOf {
+    type Loss = Units;
+
+    const CALLS_BACK: CallsBack = CallsBack(false);
+
+    fn zero(&self) -> Units {
+        Units(0)
+    }
+
+    /// The powers of one profile are ordered (Tran et al. A.16).
+    fn join(&self, one: &Units, other: &Units) -> Units {
+        *one.max(other)
+    }
+
+    fn group(&self, loss: &Units, distance: Distance) -> Result<Units, UnknownLoss> {
+        if distance == Distance::NEIGHBOURS || *loss == Units(0) {
+            return Ok(*loss);
+        }
+        Err(UnknownLoss(
+            "group privacy in units of a profile is not offered",
+        ))
+    }
+}
+
+/// Tran et al. A.6: the profile determines the trade-off function, which postprocessing keeps.
+impl Postprocessable for PowersOf {}
+
+/// Hⁿ ⊗ Hᵐ = Hⁿ⁺ᵐ (Tran et al. A.13).
+impl Additive for PowersOf {
+    fn plus(&self, one: &Units, other: &Units) -> Result<Units, Overflow> {
+        one.0.checked_add(other.0).map(Units).ok_or(Overflow)
+    }
+
+    fn minus(&self, whole: &Units, part: &Units) -> Units {
+        Units(whole.0.saturating_sub(part.0))
+    }
+}
+
+/// One unit, where the profile is known to be at most the base by a theorem.
+#[diagnostic::do_not_recommend]
+impl<Fact> Prices<Fact> for PowersOf
+where
+    FDp: Prices<Fact>,
+{
+    fn price(&self, fact: &Fact) -> Result<Units, UnknownLoss> {
+        let profile = FDp.price(fact)?;
+        if profile.is_known_below(&Profile::perfect()) {
+            return Ok(Units(0));
+        }
+        if profile.is_known_below(&self.base) {
+            return Ok(Units(1));
+        }
+        Err(UnknownLoss(
+            "not known to be at most one unit: take a base that is at least as large, or state \
+             the units",
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::facts::{Gaussian, Laplace, Pure, SampledGaussian};
+
+    fn text<T: std::str::FromStr>(number: &str) -> T
+    where
+        T::Err: std::fmt::Debug,
+    {
+        number.parse().unwrap()
+    }
+
+    #[test]
+    fn what_is_at_most_the_base_is_one_unit() {
+        let steps = PowersOf::new(Profile::sampled_gaussian_by(text("0.01"), text("1")));
+        let sampled = |rate: &str, mu: &str| {
+            steps.price(&SampledGaussian::new(text(rate), Gaussian::Mu(text(mu))))
+        };
+        let more = Err(UnknownLoss(
+            "not known to be at most one unit: take a base that is at least as large, or state \
+             the units",
+        ));
+        assert_eq!(sampled("0.01", "1"), Ok(Units(1)));
+        assert_eq!(sampled("0.005", "0.3"), Ok(Units(1)));
+        assert_eq!(sampled("0.011", "1"), more);
+        assert_eq!(sampled("0.01", "1.1"), more);
+        assert_eq!(steps.price(&Gaussian::Mu(Mu::ZERO)), Ok(Units(0)));
+        let pure = PowersOf::new(Profile::randomized_response(text("0.1")));
+        assert_eq!(
+            pure.price(&Pure {
+                epsilon: text("0.1")
+            }),
+            Ok(Units(1))
+        );
+        assert_eq!(pure.price(&Laplace::of_count(text("0.05"))), Ok(Units(1)));
+        assert_eq!(pure.price(&Laplace::of_count(text("0.2"))), more);
+        assert_eq!(
+            pure.price(&Pure {
+                epsilon: Epsilon::ZERO
+            }),
+            Ok(Units(0))
+        );
+    }
+
+    #[test]
+    fn units_add_up_and_are_for_neighbours() {
+        let pure = PowersOf::new(Profile::randomized_response(text("0.1")));
+        assert_eq!(pure.plus(&Units(2), &Units(3)), Ok(Units(5)));
+        assert_eq!(pure.plus(&Units(u64::MAX), &Units(1)), Err(Overflow));
+        assert_eq!(pure.minus(&Units(2), &Units(3)), Units(0));
+        assert_eq!(pure.join(&Units(2), &Units(3)), Units(3));
+        let two = Distance::new(2).unwrap();
+        assert_eq!(pure.group(&Units(2), Distance::NEIGHBOURS), Ok(Units(2)));
+        assert_eq!(
+            pure.group(&Units(2), two),
+            Err(UnknownLoss(
+                "group privacy in units of a profile is not offered"
+            ))
+        );
+        assert_eq!(
+            (Units(1).to_string(), Units(7).to_string()),
+            ("1 unit".into(), "7 units".into())
+        );
+    }
+}

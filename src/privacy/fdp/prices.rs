@@ -1,0 +1,266 @@
+//! What follows under f-DP from other measures and from facts, and what follows from f-DP.
+
+use super::{FDp, Profile};
+use crate::number::{Delta, Epsilon, Mu};
+use crate::privacy::facts::{BoundedRange, Gaussian, Laplace, Probabilistic, Pure};
+use crate::privacy::{
+    ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Prices, ProbabilisticDp, PureDp, UnknownLoss,
+};
+
+/// The profile of randomized response, of which every ε-DP mechanism is a postprocessing (Kairouz,
+/// Oh, Viswanath 2015).
+impl Implies<FDp> for PureDp {
+    fn imply(&self, loss: &Epsilon, _: &FDp) -> Result<Profile, UnknownLoss> {
+        Ok(Profile::randomized_response(*loss))
+    }
+}
+
+/// The profile of (ε, δ)-randomized response, of which every (ε, δ)-DP mechanism is a postprocessing
+/// (Kairouz, Oh, Viswanath 2015).
+impl Implies<FDp> for ApproxDp {
+    fn imply(&self, loss: &EpsilonDelta, _: &FDp) -> Result<Profile, UnknownLoss> {
+        Ok(Profile::approx_dp(*loss))
+    }
+}
+
+/// What (ε, δ)-DP implies (Rogers et al. Lemma 2.3).
+impl Implies<FDp> for ProbabilisticDp {
+    fn imply(&self, loss: &EpsilonDelta, to: &FDp) -> Result<Profile, UnknownLoss> {
+        ApproxDp.imply(loss, to)
+    }
+}
+
+/// By definition (Tran et al. 2.5).
+impl Implies<FDp> for Gdp {
+    fn imply(&self, loss: &Mu, _: &FDp) -> Result<Profile, UnknownLoss> {
+        Ok(Profile::gaussian(*loss))
+    }
+}
+
+/// [`Profile::mu`], where one is known.
+impl Implies<Gdp> for FDp {
+    fn imply(&self, loss: &Profile, _: &Gdp) -> Result<Mu, UnknownLoss> {
+        loss.mu().map_err(|_| {
+            UnknownLoss("no μ is known for this trade-off function: read (ε, δ) from it instead")
+        })
+    }
+}
+
+/// [`Profile::epsilon`] (Tran et al. A.1). Nothing is given up beside `slack`, which is all of δ.
+impl ImpliesAt for FDp {
+    fn imply_at(&self, loss: &Profile, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+        let epsilon = loss.epsilon(slack).map_err(|_| {
+            UnknownLoss("the profile is not certified at so small a δ: choose a larger one")
+        })?;
+        Ok(EpsilonDelta {
+            epsilon: epsilon.upper,
+            delta: slack,
+        })
+    }
+}
+
+/// The profile of one number that changes by all the steps together: `steps · answers` of them. For a
+/// single step that is randomized response.
+///
+/// # Guarantee
+///
+/// Numbers that change by x₁, x₂, … are together at least as private as one that changes by the sum.
+/// *Proof*, for two, A and B steps; the rest is induction. Let a = e^(−s) be the odds of one step. For
+/// a change by t, weigh each loss u by e^(u/2) times its probability under Q. That gives the law
+/// ν_t = a^(t/2)/(1 + a) · (1 at ±t·s, and 1 − a at the places (t − 2k)·s between), and the profile is
+/// the integral of g(u) = (e^(u/2) − γe^(−u/2))⁺. Compare ν_{A+B} with the convolution of ν_A and ν_B.
+/// At ±(A + B)·s the first is larger, 1/(1 + a) to 1/(1 + a)². Elsewhere the second is at least as
+/// large: in units of a^((A+B)/2)/(1 + a)² the first has 1 − a² and the second at least 2(1 − a), as an
+/// end of either law meets the places between of the other one twice; where it meets only once, at
+/// ±(A − B)·s, two ends meet and add 1. So the difference has the signs +, −, +. Both laws give 1 to
+/// e^(u/2) and to e^(−u/2), so some combination of these two is below g outside of the two changes of
+/// sign and above g between them; its integral against the difference is 0, so that of g is not
+/// negative. ∎
+///
+/// The ε of one step is rounded up, which is less private: noise with odds of e^(−s|k|) is noise with
+/// faster falling odds e^(−t|k|), plus independent noise. In terms of generating functions, with
+/// a = e^(−s) > b = e^(−t), the quotient (1 − bz)/(1 − az) = b/a + (1 − b/a)Σ aᵏzᵏ has no negative
+/// coefficient, and so has its mirror image.
+impl Prices<Laplace> for FDp {
+    fn price(&self, fact: &Laplace) -> Result<Profile, UnknownLoss> {
+        let steps = fact.steps.checked_mul(fact.answers);
+        match steps.and_then(|steps| u32::try_from(steps.get()).ok()) {
+            Some(steps) if steps > 1 => {
+                let units = fact.epsilon.units().div_ceil(steps.into());
+                let each = Epsilon::from_units(units).unwrap_or(fact.epsilon);
+                Ok(Profile::discrete_laplace(each, steps))
+            }
+            _ => PureDp.imply(&fact.epsilon, self),
+        }
+    }
+}
+
+/// By definition: what is a postprocessing of Gaussian noise, as rounded noise is, is dominated by
+/// its profile (Tran et al. 2.5).
+impl Prices<Gaussian> for FDp {
+    fn price(&self, fact: &Gaussian) -> Result<Profile, UnknownLoss> {
+        Gdp.imply(&Gdp.price(fact)?, self)
+    }
+}
+
+/// What ε-DP implies.
+impl Prices<BoundedRange> for FDp {
+    fn price(&self, fact: &BoundedRange) -> Result<Profile, UnknownLoss> {
+        let epsilon = fact.epsilon;
+        self.price(&Pure { epsilon })
+    }
+}
+
+/// What (ε, δ)-DP implies.
+impl Prices<Probabilistic> for FDp {
+    fn price(&self, fact: &Probabilistic) -> Result<Profile, UnknownLoss> {
+        ProbabilisticDp.imply(&fact.loss, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::Interval;
+    use crate::privacy::fdp::Direction;
+    use std::num::NonZeroU64;
+
+    fn text<T: std::str::FromStr>(number: &str) -> T
+    where
+        T::Err: std::fmt::Debug,
+    {
+        number.parse().unwrap()
+    }
+
+    fn laplace(epsilon: &str, steps: u64, answers: u64) -> Laplace {
+        Laplace {
+            epsilon: text(epsilon),
+            steps: NonZeroU64::new(steps).unwrap(),
+            answers: NonZeroU64::new(answers).unwrap(),
+        }
+    }
+
+    #[test]
+    fn facts_state_their_own_profiles() {
+        let response = Profile::randomized_response(text("0.3"));
+        assert_eq!(
+            FDp.price(&Pure {
+                epsilon: text("0.3")
+            }),
+            Ok(response.clone())
+        );
+        let range = BoundedRange {
+            epsilon: text("0.3"),
+        };
+        assert_eq!(FDp.price(&range), Ok(response.clone()));
+        assert_eq!(FDp.price(&laplace("0.3", 1, 1)), Ok(response.clone()));
+        for (steps, answers) in [(3, 1), (1, 3)] {
+            assert_eq!(
+                FDp.price(&laplace("0.3", steps, answers)),
+                Ok(Profile::discrete_laplace(text("0.1"), 3))
+            );
+        }
+        // Too many steps to count: what is ε-DP.
+        assert_eq!(FDp.price(&laplace("0.3", u64::MAX, 2)), Ok(response));
+        assert_eq!(
+            FDp.price(&Gaussian::Rho(text("0.5"))),
+            Ok(Profile::gaussian(text("1")))
+        );
+        let loss = EpsilonDelta::new("0.5", "1e-3").unwrap();
+        assert_eq!(
+            FDp.price(&Probabilistic { loss }),
+            Ok(Profile::approx_dp(loss))
+        );
+    }
+
+    /// A number that changes by one: the noise is below or above, and nothing else is learnt.
+    #[test]
+    fn discrete_laplace_noise_on_a_count_is_randomized_response() {
+        let noise = Profile::discrete_laplace(text("0.7"), 1);
+        let response = Profile::randomized_response(text("0.7"));
+        for epsilon in ["0", "0.1", "0.35", "0.69", "0.7", "1"] {
+            let [one, other] =
+                [&noise, &response].map(|profile| profile.delta(Direction::Remove, text(epsilon)));
+            assert!(
+                one.lower <= other.upper && other.lower <= one.upper,
+                "{epsilon}"
+            );
+            let apart = one.upper.saturating_sub(one.lower);
+            assert!(apart < text("1e-12"), "{epsilon}");
+        }
+        // In steps of three, less is learnt than from one answer that is 0.7-DP.
+        let three = Profile::discrete_laplace(text("0.233333333334"), 3);
+        let at = |profile: &Profile| profile.delta(Direction::Remove, text("0.35"));
+        assert!(at(&three).upper < at(&response).lower);
+    }
+
+    /// The law of the loss of a number that changes by some steps, under P: exact but for floats.
+    fn losses(odds: f64, steps: i32) -> Vec<(i32, f64)> {
+        let mut losses = vec![
+            (steps, 1.0 / (1.0 + odds)),
+            (-steps, odds.powi(steps) / (1.0 + odds)),
+        ];
+        for place in 1..steps {
+            let mass = (1.0 - odds) / (1.0 + odds) * odds.powi(place);
+            losses.push((steps - 2 * place, mass));
+        }
+        losses
+    }
+
+    #[test]
+    fn numbers_that_change_together_are_no_worse_than_one() {
+        for (odds, one, other) in [
+            (0.9, 1, 1),
+            (0.5, 1, 3),
+            (0.7, 2, 2),
+            (0.95, 5, 2),
+            (0.1, 4, 4),
+        ] {
+            let each: f64 = -libm::log(odds);
+            let (first, second) = (losses(odds, one), losses(odds, other));
+            let both = first
+                .iter()
+                .flat_map(|(a, p)| second.iter().map(move |(b, q)| (a + b, p * q)));
+            let both: Vec<(i32, f64)> = both.collect();
+            let whole: f64 = both.iter().map(|(_, mass)| mass).sum();
+            assert!((whole - 1.0).abs() < 1e-12);
+            let steps = (one + other) as u32;
+            let together = Profile::discrete_laplace(each.try_into().unwrap(), steps);
+            for place in -40..=40 {
+                let s = f64::from(place) / 40.0 * each * f64::from(steps);
+                let exact: f64 = both
+                    .iter()
+                    .map(|(loss, mass)| mass * (1.0 - (s - f64::from(*loss) * each).exp()).max(0.0))
+                    .sum();
+                let bound = together.at(Direction::Remove, Interval::exactly(s)).high();
+                assert!(
+                    exact <= bound + 1e-12,
+                    "{odds} {one} {other} {s}: {exact} {bound}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_from_f_dp() {
+        let response = Profile::approx_dp(EpsilonDelta::new("0.5", "1e-3").unwrap());
+        let at = FDp.imply_at(&response, text("2e-3")).unwrap();
+        assert!(at.epsilon < text("0.5") && at.delta == text("2e-3"), "{at}");
+        assert_eq!(
+            FDp.imply_at(&response, text("1e-4")),
+            Err(UnknownLoss(
+                "the profile is not certified at so small a δ: choose a larger one"
+            ))
+        );
+        assert_eq!(
+            FDp.imply(&response, &Gdp),
+            Err(UnknownLoss(
+                "no μ is known for this trade-off function: read (ε, δ) from it instead"
+            ))
+        );
+        assert_eq!(
+            FDp.imply(&Profile::gaussian(text("0.3")), &Gdp),
+            Ok(text("0.3"))
+        );
+    }
+}
