@@ -1,3 +1,6 @@
+#[cfg(feature = "serde")]
+mod written;
+
 use super::{Exceeded, RuleError};
 use crate::number::{Delta, Epsilon, Interval, U256};
 use crate::privacy::EpsilonDelta;

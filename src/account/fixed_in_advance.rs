@@ -1,3 +1,6 @@
+#[cfg(feature = "serde")]
+mod written;
+
 use crate::privacy::CallsBack;
 use std::sync::Arc;
 
@@ -39,6 +42,9 @@ use crate::privacy::{ApproxDp, EpsilonDelta};
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedInAdvance {
     limit: EpsilonDelta,
+    /// What the lattice was made with: to build the same again.
+    #[cfg_attr(not(feature = "serde"), expect(dead_code))]
+    step: Epsilon,
     /// Each loss, and δ at the limit's ε after it.
     turns: Arc<[(EpsilonDelta, Delta)]>,
     next: usize,
@@ -67,6 +73,7 @@ impl FixedInAdvance {
         }
         Ok(Self {
             limit,
+            step,
             turns: losses.into_iter().zip(deltas).collect(),
             next: 0,
             epsilons: Epsilon::ZERO,

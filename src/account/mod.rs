@@ -44,6 +44,8 @@
 mod budget;
 mod capped;
 mod compare;
+#[cfg(feature = "serde")]
+pub(crate) mod durable;
 mod fixed_count;
 mod fixed_in_advance;
 pub mod menu;
@@ -62,6 +64,8 @@ mod whitehouse;
 
 pub use capped::Capped;
 pub use compare::{ApproxDpRule, Candidate, admits, compare, compare_thoroughly};
+#[cfg(feature = "serde")]
+pub use durable::{Durable, Written};
 pub use fixed_count::FixedCount;
 pub use fixed_in_advance::FixedInAdvance;
 pub use natural::{BlackwellChain, NaturalFilter};

@@ -1,3 +1,6 @@
+#[cfg(feature = "serde")]
+mod written;
+
 use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
 use crate::number::{Mu, U256};
 use crate::privacy::CallsBack;

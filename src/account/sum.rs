@@ -1,3 +1,6 @@
+#[cfg(feature = "serde")]
+mod written;
+
 use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
 use crate::privacy::CallsBack;
 use crate::privacy::fdp::PowersOf;

@@ -1,3 +1,6 @@
+#[cfg(feature = "serde")]
+mod written;
+
 use crate::privacy::CallsBack;
 use std::fmt::Debug;
 

@@ -1,3 +1,6 @@
+#[cfg(feature = "serde")]
+mod written;
+
 use super::budget::{Budget, checked_slack};
 use super::whitehouse::{simple_epsilon, simple_threshold};
 use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};

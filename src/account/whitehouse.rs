@@ -1,3 +1,6 @@
+#[cfg(feature = "serde")]
+mod written;
+
 use super::{Accounting, Accumulator, RuleError, ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon, Interval, U256};
 use crate::privacy::CallsBack;

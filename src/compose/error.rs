@@ -13,6 +13,11 @@ use crate::privacy::UnknownLoss;
 /// What was asked for and what is left are in the children's measure, what is spent and the limit
 /// in that of the whole; for most filters the two are the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 #[error("a loss of {requested} is over budget: {spent} of {limit} is spent, {remaining} is left")]
 pub struct Refusal<C, W = C> {
     /// What earlier launches add up to.

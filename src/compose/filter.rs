@@ -298,6 +298,11 @@ pub(super) type HaltOf<F> = Halt<ChildLoss<F>, WholeLoss<F>>;
 
 /// Why a filter halted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub enum Halt<C, W = C> {
     /// A launch was over budget.

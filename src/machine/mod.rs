@@ -25,6 +25,8 @@ mod stop;
 mod system;
 mod tape;
 mod truncated;
+#[cfg(feature = "serde")]
+mod written;
 
 pub use adversary::{Adversary, Script, View, interact};
 pub use boxed::BoxedMachine;

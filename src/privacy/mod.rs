@@ -33,6 +33,8 @@ mod prices;
 mod private;
 mod relation;
 mod restated;
+#[cfg(feature = "serde")]
+mod written;
 
 pub use implies::Implies;
 pub(crate) use implies::half_square;

@@ -10,6 +10,11 @@ macro_rules! pair {
     ($(#[$doc:meta])* $pair:ident { $first:ident: $First:ty }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[cfg_attr(
+            feature = "serde",
+            derive(serde::Serialize, serde::Deserialize),
+            serde(deny_unknown_fields)
+        )]
         pub struct $pair {
             #[doc = concat!("The ", stringify!($first), " part.")]
             pub $first: $First,

@@ -1,5 +1,8 @@
 //! The filter with two price lists.
 
+#[cfg(feature = "serde")]
+mod written;
+
 use crate::privacy::CallsBack;
 use std::sync::Arc;
 
@@ -45,6 +48,11 @@ type Entry = (Epsilon, [u64; 2]);
 pub struct TwoSums {
     limit: EpsilonDelta,
     slack: Delta,
+    /// Of the lattice: to build the same again.
+    #[cfg_attr(not(feature = "serde"), expect(dead_code))]
+    step: Epsilon,
+    #[cfg_attr(not(feature = "serde"), expect(dead_code))]
+    budgets: [u64; 2],
     entries: Arc<[(Epsilon, [u64; 2])]>,
     /// What is left of either budget; `None` once it was exceeded.
     left: [Option<u64>; 2],
@@ -101,6 +109,8 @@ impl TwoSums {
         Ok(Self {
             limit,
             slack,
+            step,
+            budgets,
             entries: entries.into(),
             left: budgets.map(Some),
             epsilons: Epsilon::ZERO,

@@ -1,5 +1,8 @@
 //! The menu filter for (ε, δ) children.
 
+#[cfg(feature = "serde")]
+mod written;
+
 use crate::privacy::CallsBack;
 use std::sync::Arc;
 
@@ -73,6 +76,9 @@ struct Table {
     name: &'static str,
     prices: Prices<Epsilon>,
     slack: Delta,
+    /// Of the lattice: to build the same again.
+    #[cfg_attr(not(feature = "serde"), expect(dead_code))]
+    step: Epsilon,
     /// δ at the limit's ε after each sum of costs.
     readings: Vec<Delta>,
 }
@@ -136,6 +142,7 @@ impl MenuFilter {
                 name,
                 prices,
                 slack,
+                step,
                 readings,
             }),
             epsilons: Epsilon::ZERO,

@@ -117,7 +117,42 @@ impl<L: Copy + Ord> Prices<L> {
     }
 }
 
+#[cfg(feature = "serde")]
+impl Prices<crate::number::Epsilon> {
+    /// What was paid, if launches that lose this much together can have led there: every open
+    /// launch belongs to a bundle that was paid for, and what was paid for covers the losses.
+    pub(crate) fn paid(
+        &self,
+        cost: u64,
+        open: Vec<u64>,
+        losses: crate::number::Epsilon,
+    ) -> Option<Paid> {
+        use crate::number::Epsilon;
+        if cost > self.budget || open.len() != self.entries.len() {
+            return None;
+        }
+        // At least one launch of an open bundle was used.
+        let bundles = self.entries.iter().zip(&open).map(|(price, open)| {
+            let bundles = (open + u64::from(*open > 0)).div_ceil(price.count);
+            bundles.checked_mul(price.cost)
+        });
+        let opened = bundles.sum::<Option<u64>>()?;
+        // The most that a cost can cover: the best ratio, for each unit of cost.
+        let most = self.entries.iter().map(|price| {
+            let bundles = cost.div_ceil(price.cost).saturating_mul(price.count);
+            price.loss.checked_mul(bundles).unwrap_or(Epsilon::LARGEST)
+        });
+        let covered = losses <= most.max().unwrap_or_default();
+        (opened <= cost && covered).then_some(Paid { cost, open })
+    }
+}
+
 impl Paid {
+    #[cfg(feature = "serde")]
+    pub(crate) fn into_parts(self) -> (u64, Vec<u64>) {
+        (self.cost, self.open)
+    }
+
     pub(crate) fn cost(&self) -> u64 {
         self.cost
     }

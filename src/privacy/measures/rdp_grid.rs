@@ -114,6 +114,14 @@ impl RdpCurve {
         &self.epsilons
     }
 
+    /// The grid that it belongs to.
+    #[must_use]
+    pub fn grid(&self) -> RdpGrid {
+        RdpGrid {
+            orders: Arc::clone(&self.orders),
+        }
+    }
+
     fn zip(&self, other: &Self, combine: impl Fn(Epsilon, Epsilon) -> Epsilon) -> Self {
         let pairs = self.epsilons.iter().zip(&other.epsilons);
         Self {

@@ -1,0 +1,35 @@
+//! Descriptions as they are written down.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Description;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: String,
+    parameters: Vec<(String, String)>,
+}
+
+impl Serialize for Description {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let pair = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        let written = Written {
+            name: self.name().to_owned(),
+            parameters: self.parameters().map(pair).collect(),
+        };
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Description {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Written { name, parameters } = Written::deserialize(deserializer)?;
+        let parameters = parameters.into_iter();
+        Ok(
+            parameters.fold(Self::new(name), |description, (key, value)| {
+                description.with(key, value)
+            }),
+        )
+    }
+}
