@@ -4,6 +4,7 @@ mod written;
 use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
 use crate::privacy::CallsBack;
 use crate::privacy::fdp::PowersOf;
+use crate::privacy::fdp::asymptotic::AsymptoticGdp;
 use crate::privacy::{
     Additive, ApproxDp, ApproxRdp, ApproxZCdp, Measure, Overflow, ProbabilisticDp, PureDp, Rdp,
     RdpGrid, ZCdp,
@@ -21,6 +22,7 @@ use crate::privacy::{
 /// | approximate zCDP | one after the other | Whitehouse et al. Thm 1 |
 /// | approximate Rényi DP of fixed order | one after the other | Whitehouse et al. Thm 1, whose proof goes order by order |
 /// | units of one trade-off function | interleaved, finite communication | Tran et al. 3.6, Ex. D.3; Haney et al. 3.3 |
+/// | approximate GDP of sampled Gaussians | non-interactive; in a limit, not a bound | Tran et al. 4.3 |
 /// | probabilistic DP | non-interactive | Rogers et al. 3.3 |
 ///
 /// On a grid, what one order refuses the others never see: to each of them that is a person in the
@@ -107,7 +109,8 @@ accounted_by_sum!(
     ZCdp,
     ApproxZCdp,
     ApproxRdp,
-    PowersOf
+    PowersOf,
+    AsymptoticGdp
 );
 
 impl ValidSequentially for Sum<PureDp> {}

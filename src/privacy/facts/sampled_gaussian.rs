@@ -47,6 +47,18 @@ impl SampledGaussian {
         }
     }
 
+    /// With which probability a row joins the sample.
+    #[must_use]
+    pub fn rate(&self) -> Delta {
+        self.rate
+    }
+
+    /// The noise.
+    #[must_use]
+    pub fn gaussian(&self) -> Gaussian {
+        self.gaussian
+    }
+
     /// What is true at a distance: known for neighbours only.
     ///
     /// # Errors

@@ -11,7 +11,7 @@
 //! | the measure | [`FDp`] | 2.4 |
 //! | units of one profile, as a measure | [`PowersOf`] | D.3 |
 //! | why composing trade-off functions is no filter | [`counterexample`] | 3.3, B.1 |
-//! | moments of the loss of sampled Gaussians | [`asymptotic`] | 4.1 |
+//! | the approximate GDP filter, which is no bound | [`asymptotic`] | 4.1, 4.3 |
 //!
 //! # How bounds are kept
 //!

@@ -13,7 +13,7 @@ use queryables::account::{
 };
 use queryables::number::{Delta, Epsilon, Quantity, Unit};
 use queryables::privacy::convert::{self, gdp, rdp, zcdp};
-use queryables::privacy::fdp::asymptotic::{self, Regime};
+use queryables::privacy::fdp::asymptotic::{self, MeanLoss, Regime};
 use queryables::privacy::fdp::{Direction, Profile};
 use queryables::privacy::{EpsilonDelta, RhoDelta};
 
@@ -124,23 +124,20 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
         }),
         "gdp.approx_cost" => one(|| {
             let (rate, sigma) = (args.get("rate")?, args.get("sigma")?);
-            Ok(asymptotic::cost(
-                regime(args)?,
-                rate,
-                sigma,
-                args.get("norm")?,
-            )?)
+            Ok(asymptotic::cost(regime(args)?, rate, sigma, args.get("norm")?)?.0)
         }),
         "gdp.approx_norm_for_budget" => one(|| {
             let (rate, sigma) = (args.get("rate")?, args.get("sigma")?);
-            asymptotic::norm_for_budget(regime(args)?, rate, sigma, args.get("budget")?)
+            asymptotic::norm_for_budget(regime(args)?, rate, sigma, MeanLoss(args.get("budget")?))
                 .ok_or(Failure::from("no norm"))
         }),
         "gdp.plrv_mean_p" => moment(args, |moments| moments.mean_p),
         "gdp.plrv_mean_q" => moment(args, |moments| moments.mean_q),
         "gdp.plrv_var_p" => moment(args, |moments| moments.variance_p),
         "gdp.schedule_cost" => one(|| Ok(schedule(args)?.0)),
-        "gdp.schedule_mu" => one(|| Ok(schedule(args)?.1)),
+        "gdp.schedule_mu" => {
+            schedule(args).and_then(|cost| Ok(vec![Number::Finite(cost.about_mu().try_into()?)]))
+        }
         "odometer.filter" => bound(|| Ok(filter(args)?.bound_at(args.get("sum_sq")?))),
         "odometer.filter_target" => filter(args)
             .and_then(|odometer| Ok(vec![Number::Finite(odometer.tangent().try_into()?)])),
@@ -213,7 +210,7 @@ pub fn moment(
     Ok(vec![Number::Finite(decimal(&format!("{moment:e}"))?)])
 }
 
-pub fn schedule(args: &Args) -> Result<(Epsilon, queryables::number::Mu), Failure> {
+pub fn schedule(args: &Args) -> Result<MeanLoss, Failure> {
     let (steps, block) = (args.whole("steps")?, args.whole("block")?);
     let (rate, norm) = (args.get("rate")?, args.get("norm")?);
     Ok(asymptotic::schedule(
