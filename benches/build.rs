@@ -1,5 +1,5 @@
 //! How much work a clean build is and what it brings along, here and for OpenDP:
-//! `cargo bench --bench build`. It takes a few minutes, and is not part of anything.
+//! `cargo bench --package benches --bench build`. It takes a few minutes, and is not part of anything.
 
 mod page;
 
@@ -16,6 +16,7 @@ const CRATES: [(&str, &str); 2] = [
         concat!(
             "queryables = { path = \"",
             env!("CARGO_MANIFEST_DIR"),
+            "/..",
             "\" }"
         ),
     ),

@@ -1,5 +1,5 @@
 //! What launches and children keep in memory, here and in OpenDP:
-//! `cargo bench --bench memory --features opendp`.
+//! `cargo bench --package benches --bench memory`.
 //!
 //! It counts every allocation, which takes time: that is why it is not part of `peers`. The bytes
 //! are those asked of the allocator, the same on every machine with pointers of 64 bits.

@@ -1,4 +1,4 @@
-//! How fast conversations are explored: `cargo bench --bench verify`.
+//! How fast conversations are explored: `cargo bench --package benches --bench verify`.
 //!
 //! Three interleaved children with four possible answers and a hidden state each, a menu of six
 //! queries (two for each child), and a depth of six: all adversaries must be through within a

@@ -49,7 +49,6 @@
 //! | `verify` | the exact worst case of a mechanism over all adversaries; feature `verify` |
 //! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
 //! | [`games`] | what tells valid odometers from naive ones |
-//! | `interop` | inside OpenDP, and OpenDP inside; feature `opendp` |
 //!
 //! The [`prelude`] has what most programs need.
 
@@ -74,8 +73,6 @@ pub mod account;
 pub mod audit;
 pub mod compose;
 pub mod games;
-#[cfg(feature = "opendp")]
-pub mod interop;
 pub mod machine;
 pub mod mechanisms;
 pub mod middle;

@@ -24,10 +24,6 @@ mod interleave;
 #[allow(dead_code)]
 mod odometer;
 
-#[path = "../examples/opendp.rs"]
-#[allow(dead_code)]
-mod opendp_inside;
-
 #[path = "../examples/person_in_the_middle.rs"]
 #[allow(dead_code)]
 mod person_in_the_middle;
@@ -115,17 +111,6 @@ fn the_published_sparse_vectors_are_told_apart() {
         let private = version.contains("(private: true)");
         assert_eq!((refuted, not_refuted), (!private, private), "{version}");
     }
-}
-
-#[test]
-fn the_same_noise_goes_further_than_under_opendps_filter() {
-    let text = output_of!(opendp_inside);
-    assert!(text.contains("OpenDP's filter admits 99.\n"), "{text}");
-    assert!(
-        text.contains("This crate's filter admits 349: 347 counts, a search, and a compositor"),
-        "{text}"
-    );
-    assert!(text.ends_with("Left: 0.2.\n"), "{text}");
 }
 
 #[path = "../examples/admitted.rs"]

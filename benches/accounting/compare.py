@@ -4,10 +4,10 @@ Needs `pip install dp-accounting`. Run from the root of the crate:
 
     python benches/accounting/compare.py [binary]
 
-It runs the same tasks in dp_accounting and in `cargo bench --bench accounting`, or in a binary built
-from benches/accounting/main.rs, and prints a table. Times are the best of several runs. The width of
-dp_accounting is that between its pessimistic and its optimistic estimate; the time is that of the
-pessimistic one alone.
+It runs the same tasks in dp_accounting and in `cargo bench --package benches --bench accounting`, or
+in a binary built from benches/accounting/main.rs, and prints a table. Times are the best of several
+runs. The width of dp_accounting is that between its pessimistic and its optimistic estimate; the time
+is that of the pessimistic one alone.
 """
 
 import logging
@@ -65,7 +65,7 @@ def theirs(parts, delta):
 
 def ours():
     """The lines of the bench: name, delta, bounds, seconds."""
-    command = sys.argv[1:] or ["cargo", "bench", "--quiet", "--bench", "accounting"]
+    command = sys.argv[1:] or ["cargo", "bench", "--quiet", "--package=benches", "--bench=accounting"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     for line in lines.splitlines():
         words = line.split()

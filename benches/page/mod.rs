@@ -2,7 +2,7 @@
 
 use std::fs;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/spec/performance.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/performance.md");
 
 /// Replaces what stands under a heading of the page.
 pub fn write_section(heading: &str, body: &str) {

@@ -1,4 +1,4 @@
-//! This crate and OpenDP in one run: `cargo bench --bench peers --features opendp`.
+//! This crate and OpenDP in one run: `cargo bench --package benches --bench peers`.
 //!
 //! Prints a line for each case, and writes its sections of `spec/performance.md` if nothing was
 //! left out. Both sides launch a mechanism that answers with a constant at a loss of 10⁻⁷, under

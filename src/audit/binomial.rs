@@ -134,8 +134,8 @@ mod tests {
     use super::*;
     use crate::number::Delta;
     use crate::tests::oracle::{self, Real};
-    use dashu::integer::{IBig, UBig};
-    use dashu::rational::RBig;
+    use dashu_int::{IBig, UBig};
+    use dashu_ratio::RBig;
 
     fn failure(text: &str) -> Interval {
         Interval::from(text.parse::<Delta>().unwrap())

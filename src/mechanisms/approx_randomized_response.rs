@@ -146,7 +146,7 @@ mod tests {
     use crate::number::Epsilon;
     use crate::privacy::{ApproxDp, ProbabilisticDp, PureDp, Replace};
     use crate::tests::enumerate::enumerate;
-    use dashu::rational::RBig;
+    use dashu_ratio::RBig;
     use std::num::NonZeroU64;
 
     const ANSWERS: [Response; 4] = [

@@ -160,7 +160,7 @@ mod tests {
     use crate::number::{Delta, Epsilon};
     use crate::privacy::{ApproxDp, PureDp, Replace};
     use crate::tests::enumerate::{Enumeration, enumerate};
-    use dashu::rational::RBig;
+    use dashu_ratio::RBig;
 
     fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
         EpsilonDelta::new(epsilon, delta).unwrap()

@@ -48,8 +48,8 @@ fn twice_artanh_up(z: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dashu::float::FBig;
-    use dashu::float::round::mode::HalfEven;
+    use dashu_float::FBig;
+    use dashu_float::round::mode::HalfEven;
     use proptest::prelude::*;
 
     /// The difference to 200 bits of the logarithm, in units of 1e-27.

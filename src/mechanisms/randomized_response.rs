@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::privacy::{PureDp, Replace};
     use crate::tests::enumerate::{Enumeration, enumerate};
-    use dashu::rational::RBig;
+    use dashu_ratio::RBig;
 
     fn told(mechanism: RandomizedResponse, truth: bool) -> Enumeration<Option<bool>> {
         enumerate(1e-12, |coins| {

@@ -137,7 +137,7 @@ mod tests {
     use crate::privacy::{Distance, Private, PureDp, Rdp, Replace};
     use crate::tests::bracket::Bracket;
     use crate::tests::enumerate::{Enumeration, enumerate_laws};
-    use dashu::rational::RBig;
+    use dashu_ratio::RBig;
 
     fn sum<R: SummingRelation>(
         relation: R,

@@ -172,7 +172,7 @@ fn exponent_of(text: &str) -> Result<i64, Unreadable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dashu::integer::UBig;
+    use dashu_int::UBig;
     use proptest::prelude::*;
 
     /// A number in units of 1e-6, by another route: as one integer over a power of ten.

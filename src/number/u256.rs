@@ -199,7 +199,7 @@ pub(crate) fn divide_product(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dashu::integer::UBig;
+    use dashu_int::UBig;
     use proptest::prelude::*;
 
     fn number(high: u128, low: u128) -> U256 {

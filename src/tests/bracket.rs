@@ -1,7 +1,7 @@
 //! Closed-form probabilities between rational bounds, for tests.
 
-use dashu::integer::{IBig, UBig};
-use dashu::rational::RBig;
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
 
 use super::enumerate::enumerate;
 use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};

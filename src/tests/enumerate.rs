@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU64;
 use std::rc::Rc;
 
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 use super::bracket::Probabilities;
 use crate::machine::{ClosedForm, CoinSource, CoinsError, Law, total_weight};

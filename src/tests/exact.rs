@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 use crate::machine::{CoinSource, Coins, Fault, Machine, Mechanism};
 use crate::mechanisms::Predicate;

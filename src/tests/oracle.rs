@@ -1,10 +1,10 @@
 //! For tests only: real numbers to more than 70 digits, by code that has nothing in common with
 //! what it checks.
 
-use dashu::base::Abs;
-use dashu::float::FBig;
-use dashu::float::round::mode::HalfEven;
-use dashu::integer::IBig;
+use dashu_base::Abs;
+use dashu_float::FBig;
+use dashu_float::round::mode::HalfEven;
+use dashu_int::IBig;
 use proptest::prelude::*;
 
 use crate::number::{Delta, Epsilon, Interval, Order, Quantity, U256, Unit};

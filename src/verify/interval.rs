@@ -387,7 +387,7 @@ fn decimals(number: &Rational) -> String {
 
 #[cfg(test)]
 mod tests {
-    use dashu::float::FBig;
+    use dashu_float::FBig;
 
     use super::*;
 

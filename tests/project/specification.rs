@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The tests of the adapter, where its modules are looked up as well.
+const ADAPTER: &str = "interop/opendp/tests";
+
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -45,7 +48,7 @@ fn has_word(text: &str, word: &str) -> bool {
 fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
     let defined = |text: &str, function: &str| text.contains(&format!("fn {function}("));
     if name.ends_with(".rs") {
-        let places = ["", "src", "tests"].map(|folder| root().join(folder).join(name));
+        let places = ["", "src", "tests", ADAPTER].map(|folder| root().join(folder).join(name));
         return (!places.iter().any(|place| place.exists())).then_some("no such file");
     }
     let is_path = name.split("::").all(|part| {
@@ -59,7 +62,8 @@ fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
     }
     match name.rsplit_once("::") {
         Some((path, item)) => {
-            let test = module("tests", path).map(|text| item == "*" || defined(&text, item));
+            let test = module("tests", path).or_else(|| module(ADAPTER, path));
+            let test = test.map(|text| item == "*" || defined(&text, item));
             let code = module("src", path).map(|text| has_word(&text, item));
             match (test, code) {
                 (Some(true), _) | (_, Some(true)) => None,
@@ -68,8 +72,7 @@ fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
                 (None, None) => Some("no such module"),
             }
         }
-        // A whole sentence can only be the name of a test.
-        None if name.matches('_').count() >= 3 => {
+        None if is_sentence(name) => {
             let known = sources.iter().any(|(_, text)| defined(text, name));
             (!known).then_some("no such test")
         }
@@ -77,9 +80,14 @@ fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
     }
 }
 
+/// A whole sentence can only be the name of a test.
+fn is_sentence(name: &str) -> bool {
+    name.matches('_').count() >= 3
+}
+
 fn sources() -> Vec<(PathBuf, String)> {
     let mut files = vec![];
-    for folder in ["src", "tests"] {
+    for folder in ["src", "tests", "interop"] {
         rust_files(&root().join(folder), &mut files);
     }
     files

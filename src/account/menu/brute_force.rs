@@ -2,8 +2,8 @@
 //! rationals. It shares nothing with the recursion that it checks: strategies are trees that are
 //! listed, and a maximum is taken over the list.
 
-use dashu::integer::IBig;
-use dashu::rational::RBig;
+use dashu_int::IBig;
+use dashu_ratio::RBig;
 
 use super::curve::{Curve, Margin};
 use super::either::worst_of_either;

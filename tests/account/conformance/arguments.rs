@@ -1,7 +1,7 @@
 //! The arguments of a row, and why one fails.
 
-use dashu::integer::{IBig, UBig};
-use dashu::rational::RBig;
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
 use queryables::account::time_uniform::ParameterError;
 use queryables::number::{NumberError, Quantity, Unit};
 use queryables::privacy::fdp::FdpError;
@@ -104,7 +104,7 @@ failures!(
     queryables::privacy::Overflow,
     std::num::ParseIntError,
     std::num::TryFromIntError,
-    dashu::base::ConversionError,
+    dashu_base::ConversionError,
     serde_json::Error
 );
 

@@ -2,9 +2,9 @@
 
 use super::Number;
 use super::arguments::{Args, Failure, OrFail, decimal};
-use dashu::base::SquareRoot;
-use dashu::integer::{IBig, UBig};
-use dashu::rational::RBig;
+use dashu_base::SquareRoot;
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
 use queryables::account::time_uniform::{
     MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer, TimeUniformOdometer,
 };

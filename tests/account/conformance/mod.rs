@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use arguments::{Args, Failure, decimal, text};
 use compute::compute;
-use dashu::base::Abs;
-use dashu::integer::{IBig, UBig};
-use dashu::rational::RBig;
+use dashu_base::Abs;
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
 use serde_json::Value;
 
 /// Operations that nothing here computes yet.

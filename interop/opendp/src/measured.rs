@@ -1,0 +1,179 @@
+//! OpenDP's measurements as mechanisms of this crate.
+
+use std::fmt;
+use std::sync::Arc;
+
+use opendp::core::{Domain, Measure as OpenDpMeasure, Measurement, Metric};
+use opendp::interactive::Queryable as OpenDpQueryable;
+
+use crate::frame::Frame;
+use crate::{Counterpart, Member, Value, Within};
+use queryables::machine::{Coins, Fault, Machine, Mechanism, Public, Released, Unsuitable};
+use queryables::privacy::{Distance, Measure, Private, UnknownLoss};
+
+/// An OpenDP measurement, to be launched by a compositor of this crate.
+///
+/// One that releases a plain [`Value`] is non-interactive: it is
+/// [`release`](queryables::compose::RunningFilter::release)d. One that emits an OpenDP queryable is
+/// interactive: it is launched with
+/// [`launch_local`](queryables::compose::RunningFilter::launch_local), because OpenDP's queryables cannot
+/// leave their thread, and every question to the handle is one to the queryable.
+///
+/// The compositor runs on a [`Member`] of the measurement's domain, under a relation that knows
+/// the measurement's metric ([`Within`]). At a launch, OpenDP's privacy map is asked once for each
+/// distance that the compositor wants to know of, before the data is touched; what it says is taken
+/// at its word and rounded up. A map that fails, or says what is no loss (negative, NaN, infinite,
+/// more than can be held), is an [`UnknownLoss`]: nothing is charged. A measurement on another
+/// domain than that of the data is refused, and not charged.
+///
+/// Postprocessing that talks to a queryable inside gets no more from it once the child is frozen:
+/// in a sequential or non-interactive compositor, by the next launch, on whatever thread. The
+/// measurement fails then, and is charged.
+///
+/// An error or a panic in OpenDP's code leaves the charge standing and closes the child. What
+/// OpenDP says about it goes nowhere: it may contain data. The message of a panic goes to the
+/// process's panic hook, as always, but OpenDP's arithmetic takes that hook out and puts it back at
+/// every sum: with several threads, a hook of yours may not be there when it is needed, or be gone
+/// for good. Do not rely on one, and show standard error to no analyst.
+///
+/// # Guarantee
+///
+/// That which OpenDP states with the privacy map, for members of the domain. It rests on the
+/// measurement being what its map says it is, errors included: a function of yours that fails on
+/// some data, and not on its neighbour, tells them apart.
+///
+/// OpenDP draws from its own source of randomness, not from the compositor's coins: such a
+/// mechanism can be neither replayed nor verified. That source is a secure one only with OpenDP's
+/// feature `use-openssl`, which your `Cargo.toml` has to ask for.
+///
+/// # Example
+///
+/// See [the crate](crate).
+pub struct Measured<DI: Domain, MI: Metric, MO: OpenDpMeasure, TO>(Measurement<DI, MI, MO, TO>);
+
+impl<DI: Domain, MI: Metric, MO: OpenDpMeasure, TO> Measured<DI, MI, MO, TO> {
+    /// This measurement.
+    pub fn new(measurement: Measurement<DI, MI, MO, TO>) -> Self {
+        Self(measurement)
+    }
+
+    fn invoke(&self, data: &Arc<Member<DI>>, coins: &Coins<'_>, frame: &Frame) -> Result<TO, Fault>
+    where
+        DI: 'static,
+        DI::Carrier: 'static,
+        TO: 'static,
+    {
+        // Compositors have asked this before; whoever embeds the mechanism may not have.
+        self.fits(data.domain())
+            .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
+        let (function, data) = (self.0.function.clone(), Arc::clone(data));
+        frame.run(coins, move || function.eval(data.value()))
+    }
+
+    /// Both domains are public.
+    fn fits(&self, domain: &DI) -> Result<(), Unsuitable> {
+        if self.0.input_domain == *domain {
+            Ok(())
+        } else {
+            Err(Unsuitable(
+                "the measurement is on another domain than the data",
+            ))
+        }
+    }
+}
+
+impl<Me, R, DI, MI, MO, TO> Private<Me, R> for Measured<DI, MI, MO, TO>
+where
+    Me: Measure,
+    R: Within<DI, MI>,
+    DI: Domain,
+    MI: Metric,
+    MO: Counterpart<Me>,
+{
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        Private::<Me, R>::loss_at(self, measure, Distance::NEIGHBOURS)
+    }
+
+    /// OpenDP's privacy map, at the d_in of this distance.
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        let d_in = R::d_in(&self.0.input_domain, &self.0.input_metric, distance)?;
+        let unknown = UnknownLoss("OpenDP's privacy map has no answer at this distance");
+        let d_out = self.0.map(&d_in).map_err(|_| unknown)?;
+        MO::loss(measure, &d_out)
+    }
+}
+
+impl<DI, MI, MO, TO> Mechanism<Member<DI>> for Measured<DI, MI, MO, TO>
+where
+    DI: Domain<Carrier: 'static> + 'static,
+    MI: Metric,
+    MO: OpenDpMeasure,
+    TO: Value,
+{
+    type Machine = Released<TO>;
+
+    fn start(&self, data: &Arc<Member<DI>>, coins: &mut Coins<'_>) -> Result<Released<TO>, Fault> {
+        self.invoke(data, coins, &Frame::default()).map(Released)
+    }
+
+    fn check(&self, data: Public<'_, Member<DI>>) -> Result<(), Unsuitable> {
+        self.fits(data.facts())
+    }
+}
+
+impl<DI, MI, MO, Q, A> Mechanism<Member<DI>> for Measured<DI, MI, MO, OpenDpQueryable<Q, A>>
+where
+    DI: Domain<Carrier: 'static> + 'static,
+    MI: Metric,
+    MO: OpenDpMeasure,
+    Q: 'static,
+    A: 'static,
+{
+    type Machine = Asked<Q, A>;
+
+    fn start(&self, data: &Arc<Member<DI>>, coins: &mut Coins<'_>) -> Result<Asked<Q, A>, Fault> {
+        let frame = Frame::default();
+        let queryable = self.invoke(data, coins, &frame)?;
+        Ok(Asked { queryable, frame })
+    }
+
+    fn check(&self, data: Public<'_, Member<DI>>) -> Result<(), Unsuitable> {
+        self.fits(data.facts())
+    }
+}
+
+/// A running OpenDP queryable. It stays on its thread, and is a machine if its answers are
+/// [`Value`]s.
+pub struct Asked<Q, A> {
+    queryable: OpenDpQueryable<Q, A>,
+    frame: Frame,
+}
+
+impl<Q: 'static, A: Value> Machine for Asked<Q, A> {
+    type Query = Q;
+    type Answer = A;
+
+    fn step(&mut self, query: Q, coins: &mut Coins<'_>) -> Result<A, Fault> {
+        let mut queryable = self.queryable.clone();
+        self.frame.run(coins, move || queryable.eval(&query))
+    }
+}
+
+impl<DI: Domain, MI: Metric, MO: OpenDpMeasure, TO> Clone for Measured<DI, MI, MO, TO> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<DI: Domain, MI: Metric, MO: OpenDpMeasure, TO> fmt::Debug for Measured<DI, MI, MO, TO> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Measured").field(&self.0).finish()
+    }
+}
+
+impl<Q, A> fmt::Debug for Asked<Q, A> {
+    /// Nothing of what is inside.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Asked")
+    }
+}

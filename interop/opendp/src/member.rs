@@ -1,0 +1,120 @@
+//! Data that is known to lie in an OpenDP domain.
+
+use std::fmt;
+
+use opendp::core::Domain;
+use thiserror::Error;
+
+use queryables::machine::PublicFacts;
+
+/// Data, and the OpenDP domain that it is a member of.
+///
+/// An OpenDP measurement promises something about members of its domain only: a sum of values that
+/// are said to lie between 0 and 10 tells everything about one that does not. So whoever holds the
+/// data says once which domain it is a member of, and it is checked before anything is launched;
+/// from then on, only measurements on that very domain start.
+///
+/// The domain is public, like the neighbouring relation: analysts read it from the handle
+/// ([`facts`](queryables::compose::RunningFilter::facts)) and build their measurements on it. Do not compute it from the data,
+/// unless that is public too.
+///
+/// What works on rows (`AsRef<[Row]>`) works on a member as it does on its value.
+///
+/// ```
+/// use opendp::domains::{AtomDomain, VectorDomain};
+/// use queryables_opendp::{Member, NotAMember};
+///
+/// let digits = VectorDomain::new(AtomDomain::new_closed((0, 9))?);
+/// let member = Member::new(digits.clone(), vec![3, 1, 4])?;
+/// assert_eq!(member.value(), &[3, 1, 4]);
+/// assert_eq!(Member::new(digits, vec![3, 14]).unwrap_err(), NotAMember);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Member<DI: Domain> {
+    domain: DI,
+    value: DI::Carrier,
+}
+
+/// The data is not in the domain. For whoever holds the data: it says something about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[error("the data is not a member of the domain")]
+pub struct NotAMember;
+
+impl<DI: Domain> Member<DI> {
+    /// Data that is a member of the domain.
+    ///
+    /// # Errors
+    ///
+    /// [`NotAMember`] if it is not, or if OpenDP cannot tell.
+    pub fn new(domain: DI, value: DI::Carrier) -> Result<Self, NotAMember> {
+        match domain.member(&value) {
+            Ok(true) => Ok(Self { domain, value }),
+            Ok(false) | Err(_) => Err(NotAMember),
+        }
+    }
+
+    /// The domain.
+    #[must_use]
+    pub fn domain(&self) -> &DI {
+        &self.domain
+    }
+
+    /// The data.
+    #[must_use]
+    pub fn value(&self) -> &DI::Carrier {
+        &self.value
+    }
+}
+
+/// What works on the data works on a member.
+impl<DI: Domain<Carrier: AsRef<T>>, T: ?Sized> AsRef<T> for Member<DI> {
+    fn as_ref(&self) -> &T {
+        self.value.as_ref()
+    }
+}
+
+impl<DI: Domain> fmt::Debug for Member<DI> {
+    /// The domain, and nothing of the data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Member")
+            .field("domain", &self.domain)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The domain is public.
+impl<DI: Domain> PublicFacts for Member<DI> {
+    type Facts = DI;
+
+    fn facts(&self) -> &DI {
+        &self.domain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error;
+    use opendp::error::Fallible;
+
+    /// Knows of even numbers only.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Undecided;
+
+    impl Domain for Undecided {
+        type Carrier = u8;
+
+        fn member(&self, value: &u8) -> Fallible<bool> {
+            match value % 2 {
+                0 => Ok(true),
+                _ => Err(error::function("who knows")),
+            }
+        }
+    }
+
+    #[test]
+    fn what_opendp_cannot_tell_is_no_member() {
+        assert_eq!(*Member::new(Undecided, 2).unwrap().value(), 2);
+        assert_eq!(Member::new(Undecided, 3).unwrap_err(), NotAMember);
+    }
+}

@@ -1,0 +1,643 @@
+//! OpenDP measurements, launched by the compositors of this crate.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread;
+
+use crate::common::{Answer, Touches, at, epsilon, pair};
+use crate::support::*;
+use opendp::combinators::make_privacy_filter;
+use opendp::core::{
+    Function, Measurement, Odometer as OpenDpOdometer, OdometerAnswer, OdometerQuery, PrivacyMap,
+};
+use opendp::domains::{AtomDomain, VectorDomain};
+use opendp::measurements::{make_gaussian, make_laplace};
+use opendp::measures::{Approximate, MaxDivergence, RenyiDivergence, ZeroConcentratedDivergence};
+use opendp::metrics::{AbsoluteDistance, ChangeOneDistance, SymmetricDistance};
+use opendp::transformations::{make_count, make_mean};
+use queryables::machine::Unsuitable;
+use queryables::prelude::*;
+use queryables::queryable::LocalQueryable;
+use queryables_opendp::{Measured, Member, NotAMember};
+
+fn pure(budget: &str) -> Filter<queryables::account::Capped<queryables::account::Sum<PureDp>>> {
+    Filter::concurrent(PureDp, epsilon(budget))
+}
+
+// What it costs.
+
+#[test]
+fn a_launch_is_charged_what_the_privacy_map_says_rounded_up() {
+    let filter = launch(&pure("1"), data()).unwrap();
+    let runs = Tally::default();
+    assert_eq!(
+        filter.release(&Measured::new(stating::<MaxDivergence>(0.25, &runs))),
+        Ok(1)
+    );
+    assert_eq!(filter.privacy_loss(), epsilon("0.25"));
+    // The float 0.1 is 0.1000000000000000055511151231257827….
+    filter
+        .release(&Measured::new(stating::<MaxDivergence>(0.1, &runs)))
+        .unwrap();
+    assert_eq!(
+        filter.privacy_loss(),
+        epsilon("0.350000000000000005551115124")
+    );
+}
+
+#[test]
+fn a_count_with_laplace_noise_is_released() {
+    let filter = launch(&pure("1"), data()).unwrap();
+    // The analyst reads the domain from the filter.
+    let count = make_count(filter.facts().clone(), SymmetricDistance).unwrap();
+    let noise = make_laplace::<_, _, MaxDivergence>(
+        AtomDomain::<i64>::default(),
+        AbsoluteDistance::default(),
+        2.0,
+        None,
+    );
+    let count = Measured::new((count >> noise.unwrap()).unwrap());
+    // More than 200 off with a probability below e^-100.
+    let answer = filter.release(&count).unwrap();
+    assert!((answer - 3).abs() < 200);
+    assert_eq!(filter.privacy_loss(), epsilon("0.5"));
+    // Under another measure, through this crate's conversion.
+    let filter = launch(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), data()).unwrap();
+    filter.release(&Restated::new(PureDp, count)).unwrap();
+    assert_eq!(filter.privacy_loss(), pair("0.5", "0"));
+}
+
+#[test]
+fn what_is_no_loss_is_rejected_before_the_data_is_touched() {
+    let filter = launch(&pure("1"), data()).unwrap();
+    let runs = Tally::default();
+    let negative = "OpenDP's privacy map says less than nothing";
+    for (loss, reason) in [
+        (-1.0, negative),
+        (-0.0, negative),
+        (f64::NAN, "OpenDP's privacy map says NaN"),
+        (
+            f64::INFINITY,
+            "OpenDP's privacy map says that it is infinite",
+        ),
+        (1e300, "OpenDP's privacy map says more than can be held"),
+    ] {
+        assert_eq!(
+            filter.release(&Measured::new(stating::<MaxDivergence>(loss, &runs))),
+            Err(LaunchError::UnknownLoss(UnknownLoss(reason))),
+            "{loss}"
+        );
+    }
+    let fails = PrivacyMap::new_fallible(|_: &u32| Err(failure("secret")));
+    assert_eq!(
+        filter.release(&Measured::new(with_map::<MaxDivergence>(fails, &runs))),
+        Err(LaunchError::UnknownLoss(UnknownLoss(
+            "OpenDP's privacy map has no answer at this distance"
+        )))
+    );
+    let panics = PrivacyMap::new(|_: &u32| panic!("on purpose"));
+    assert_eq!(
+        filter.release(&Measured::new(with_map::<MaxDivergence>(panics, &runs))),
+        Err(LaunchError::UnknownLoss(UnknownLoss(
+            "the mechanism failed to state its loss"
+        )))
+    );
+    assert_eq!((runs.count(), filter.launched()), (0, 0));
+    assert_eq!(filter.privacy_loss(), Epsilon::ZERO);
+}
+
+#[test]
+fn an_over_budget_launch_is_refused_before_the_data_is_touched() {
+    let filter = launch(&pure("1"), data()).unwrap();
+    let runs = Tally::default();
+    let refused = filter.release(&Measured::new(stating::<MaxDivergence>(1.5, &runs)));
+    assert!(
+        matches!(refused, Err(LaunchError::Refused(_))),
+        "{refused:?}"
+    );
+    assert_eq!(runs.count(), 0);
+    assert_eq!(
+        filter.release(&Measured::new(stating::<MaxDivergence>(1.0, &runs))),
+        Ok(1)
+    );
+}
+
+#[test]
+fn the_map_is_asked_at_the_distance_and_once() {
+    let asked = Rc::new(RefCell::new(vec![]));
+    let runs = Tally::default();
+    let noted = Rc::clone(&asked);
+    let measured = Measured::new(with_map::<MaxDivergence>(
+        PrivacyMap::new(move |d_in: &u32| {
+            noted.borrow_mut().push(*d_in);
+            f64::from(*d_in) / 8.0
+        }),
+        &runs,
+    ));
+    let three = Distance::new(3).unwrap();
+    let five = Distance::new(5).unwrap();
+
+    let filter = launch(&pure("1").at_distance(three), data()).unwrap();
+    filter.release(&measured).unwrap();
+    assert_eq!(filter.privacy_loss(), epsilon("0.375"));
+    assert_eq!(*asked.borrow(), [3]);
+
+    let odometer = launch(&Odometer::concurrent(PureDp).tracking([five]), data()).unwrap();
+    odometer.release(&measured).unwrap();
+    assert_eq!(odometer.privacy_loss(), epsilon("0.125"));
+    assert_eq!(odometer.privacy_loss_at(five), Some(epsilon("0.625")));
+    assert_eq!(*asked.borrow(), [3, 1, 5]);
+
+    // To replace a row is to remove one and to add one.
+    let filter = launch(&pure("1").under(Replace), data()).unwrap();
+    filter.release(&measured).unwrap();
+    assert_eq!(filter.privacy_loss(), epsilon("0.25"));
+    assert_eq!(*asked.borrow(), [3, 1, 5, 2]);
+}
+
+#[test]
+fn a_map_that_changes_its_mind_is_held_to_its_first_word() {
+    let filter = launch(&pure("1"), data()).unwrap();
+    let (calls, runs) = (Tally::default(), Tally::default());
+    let count = calls.clone();
+    let fickle = with_map::<MaxDivergence>(
+        PrivacyMap::new(move |_| if count.one_more() == 1 { 0.5 } else { 0.0 }),
+        &runs,
+    );
+    filter.release(&Measured::new(fickle)).unwrap();
+    assert_eq!(filter.privacy_loss(), epsilon("0.5"));
+    assert_eq!(calls.count(), 1);
+}
+
+// Domains and relations.
+
+#[test]
+fn data_outside_the_domain_is_found_before_anything_is_launched() {
+    let digits = VectorDomain::new(AtomDomain::new_closed((0, 9)).unwrap());
+    assert_eq!(
+        Member::new(digits, vec![3, SECRET]).unwrap_err(),
+        NotAMember
+    );
+}
+
+#[test]
+fn a_measurement_on_another_domain_is_refused_and_not_charged() {
+    let filter = launch(&pure("1"), data()).unwrap();
+    let runs = Tally::default();
+    let count = runs.clone();
+    // Rows that are said to lie between 0 and 9: a sum of them would give the large one away.
+    let digits = Measurement::new(
+        VectorDomain::new(AtomDomain::new_closed((0, 9)).unwrap()),
+        SymmetricDistance,
+        MaxDivergence,
+        Function::new(move |_: &Vec<i32>| count.one_more()),
+        PrivacyMap::new(|_| 0.25),
+    );
+    assert_eq!(
+        filter.release(&Measured::new(digits.unwrap())),
+        Err(LaunchError::Unsuitable(Unsuitable(
+            "the measurement is on another domain than the data"
+        )))
+    );
+    assert_eq!(runs.count(), 0);
+    assert_eq!(filter.privacy_loss(), Epsilon::ZERO);
+}
+
+#[test]
+fn a_domain_of_fixed_size_has_no_loss_for_added_and_removed_rows() {
+    let sized = VectorDomain::new(AtomDomain::new_closed((0.0, 10.0)).unwrap()).with_size(4);
+    let mean = make_mean(sized.clone(), SymmetricDistance).unwrap();
+    let noise = make_laplace(
+        AtomDomain::<f64>::new_non_nan(),
+        AbsoluteDistance::default(),
+        10.0,
+        None,
+    );
+    let mean = (mean >> noise.unwrap()).unwrap();
+    // No two datasets of four rows are at distance 1, so OpenDP may say that next to nothing is lost
+    // there.
+    assert!(mean.map(&1).unwrap() < 1e-14);
+    assert!(mean.map(&2).unwrap() >= 0.25);
+
+    let ages = || Arc::new(Member::new(sized.clone(), vec![1.0, 2.0, 3.0, 4.0]).unwrap());
+    let mean = Measured::<_, _, MaxDivergence, _>::new(mean);
+    let add_remove = launch(&pure("1"), ages()).unwrap();
+    assert_eq!(
+        add_remove.release(&mean),
+        Err(LaunchError::UnknownLoss(UnknownLoss(
+            "datasets of a fixed size have no neighbours with one row more or less"
+        )))
+    );
+    let replace = launch(&pure("1").under(Replace), ages()).unwrap();
+    replace.release(&mean).unwrap();
+    let spent = replace.privacy_loss();
+    assert!(
+        spent >= epsilon("0.25") && spent < epsilon("0.26"),
+        "{spent}"
+    );
+    // The same, where OpenDP counts replaced rows itself.
+    let by_row = Measurement::new(
+        sized.clone(),
+        ChangeOneDistance,
+        MaxDivergence,
+        Function::new(|_: &Vec<f64>| 0.0),
+        PrivacyMap::new(|d_in: &u32| f64::from(*d_in) / 4.0),
+    );
+    replace.release(&Measured::new(by_row.unwrap())).unwrap();
+    assert_eq!(
+        replace.privacy_loss(),
+        spent.checked_add(epsilon("0.25")).unwrap()
+    );
+}
+
+// What goes wrong.
+
+#[test]
+fn an_error_or_a_panic_is_charged_and_tells_nothing() {
+    let filter = launch(&pure("1"), data()).unwrap();
+    for broken in [failing::<MaxDivergence>(0.25), panicking(0.25)] {
+        let error = filter.release(&Measured::new(broken)).unwrap_err();
+        assert_eq!(error, LaunchError::Failed);
+        assert_eq!(
+            error.to_string(),
+            "the mechanism failed; its loss is charged"
+        );
+    }
+    assert_eq!(filter.privacy_loss(), epsilon("0.5"));
+    let runs = Tally::default();
+    assert_eq!(
+        filter.release(&Measured::new(stating::<MaxDivergence>(0.5, &runs))),
+        Ok(1)
+    );
+}
+
+#[test]
+fn a_child_that_fails_or_panics_is_closed_and_its_siblings_go_on() {
+    let filter = launch(&pure("4"), data()).unwrap();
+    let composed = Measured::new(composed::<MaxDivergence>(vec![0.5; 2]));
+    let sibling = filter.launch_local(&composed).unwrap();
+    let runs = Tally::default();
+    for broken in [failing::<MaxDivergence>(0.25), panicking(0.25)] {
+        let child = filter.launch_local(&composed).unwrap();
+        assert_eq!(child.ask(stating(0.25, &runs)), Ok(runs.count()));
+        let error = child.ask(broken).unwrap_err();
+        assert_eq!(error, AskError::Fault(Fault::Failed));
+        assert_eq!(error.to_string(), "the mechanism failed");
+        assert_eq!(child.ask(stating(0.25, &runs)), Err(AskError::Closed));
+    }
+    assert_eq!(sibling.ask(stating(0.25, &runs)), Ok(3));
+    assert_eq!(filter.privacy_loss(), epsilon("3"));
+}
+
+#[test]
+fn nothing_prints_the_data() {
+    let filter = launch(&pure("1"), data()).unwrap();
+    let measured = Measured::new(composed::<MaxDivergence>(vec![0.5]));
+    let child = filter.launch_local(&measured).unwrap();
+    let texts = [
+        format!("{child:?}"),
+        format!("{measured:?}"),
+        format!("{:?}", data()),
+        format!("{filter:?}"),
+    ];
+    assert_eq!(texts[0], "LocalQueryable");
+    for text in texts {
+        assert!(!text.contains(&SECRET.to_string()), "{text}");
+    }
+}
+
+// Every measure.
+
+#[test]
+fn gaussian_noise_is_charged_in_zcdp_and_in_renyi_privacy() {
+    let noise = || {
+        let count = make_count(rows(), SymmetricDistance).unwrap();
+        let noise = make_gaussian(
+            AtomDomain::<i64>::default(),
+            AbsoluteDistance::default(),
+            2.0,
+            None,
+        );
+        (count >> noise.unwrap()).unwrap()
+    };
+    let gaussian: OnRows<ZeroConcentratedDivergence, i64> = noise();
+    let filter = launch(&Filter::concurrent(ZCdp, "1".parse().unwrap()), data()).unwrap();
+    filter.release(&Measured::new(gaussian)).unwrap();
+    assert_eq!(filter.privacy_loss(), "0.125".parse().unwrap());
+
+    // The same curve: α/8 for neighbours, four times that for two of them.
+    let curve = || {
+        measurement::<RenyiDivergence, _>(
+            Function::new(|_: &Vec<i32>| 0_u8),
+            PrivacyMap::new(|d_in: &u32| {
+                let square = f64::from(*d_in).powi(2);
+                Function::new(move |alpha: &f64| alpha * square / 8.0)
+            }),
+        )
+    };
+    let two = Distance::new(2).unwrap();
+    let rdp = Rdp::new("4".parse().unwrap());
+    let odometer = launch(&Odometer::concurrent(rdp).tracking([two]), data()).unwrap();
+    odometer.release(&Measured::new(curve())).unwrap();
+    assert_eq!(odometer.privacy_loss(), epsilon("0.5"));
+    // Where this crate's group privacy knows nothing, the map does.
+    assert_eq!(odometer.privacy_loss_at(two), Some(epsilon("2")));
+
+    let grid = RdpGrid::new(["2", "16"].map(|order| order.parse().unwrap())).unwrap();
+    let odometer = launch(&Odometer::concurrent(grid), data()).unwrap();
+    odometer.release(&Measured::new(curve())).unwrap();
+    assert_eq!(odometer.privacy_loss().to_string(), "[0.25, 2]");
+}
+
+#[test]
+fn approximate_zcdp_children_are_sequential() {
+    type Approx = Approximate<ZeroConcentratedDivergence>;
+    let budget = RhoDelta::new("1", "1e-6").unwrap();
+    let filter = launch(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
+    let runs = Tally::default();
+    let first = filter.launch_local(&Measured::new(composed::<Approx>(vec![(0.25, 0.0); 2])));
+    let first = first.unwrap();
+    assert_eq!(first.ask(stating((0.25, 0.0), &runs)), Ok(1));
+    let second = filter.launch_local(&Measured::new(composed::<Approx>(vec![(0.25, 0.0)])));
+    assert_eq!(
+        first.ask(stating((0.25, 0.0), &runs)),
+        Err(AskError::Stopped(Stop::Frozen))
+    );
+    assert_eq!(second.unwrap().ask(stating((0.25, 0.0), &runs)), Ok(2));
+    assert_eq!(filter.privacy_loss(), RhoDelta::new("0.75", "0").unwrap());
+}
+
+// One thread, and what must not be left behind on it.
+
+/// A handle to a compositor of OpenDP's.
+type Handle = LocalQueryable<OnRows<MaxDivergence>, usize>;
+
+#[test]
+fn a_question_from_inside_its_own_answer_is_an_error() {
+    let filter = launch(&pure("1"), data()).unwrap();
+    let own: Rc<RefCell<Option<Handle>>> = Rc::default();
+    let heard = Rc::new(RefCell::new(None));
+    let (runs, inner, note) = (Tally::default(), Rc::clone(&own), Rc::clone(&heard));
+    let query = measurement::<MaxDivergence, usize>(
+        Function::new(move |_: &Vec<i32>| {
+            let question = stating(0.25, &Tally::default());
+            let answer = inner.borrow().as_ref().map(|handle| handle.ask(question));
+            *note.borrow_mut() = answer;
+            7
+        }),
+        PrivacyMap::new(|_| 0.25),
+    );
+    let child = filter
+        .launch_local(&Measured::new(composed::<MaxDivergence>(vec![0.5; 2])))
+        .unwrap();
+    *own.borrow_mut() = Some(child.clone());
+    assert_eq!(child.ask(query), Ok(7));
+    assert_eq!(*heard.borrow(), Some(Err(AskError::Busy)));
+    assert_eq!(child.ask(stating(0.25, &runs)), Ok(1));
+    // The handle held itself.
+    own.borrow_mut().take();
+}
+
+#[test]
+fn a_halt_stops_children_that_stay_on_their_thread() {
+    let filter = launch(&pure("1").halting(), data()).unwrap();
+    let child = filter
+        .launch_local(&Measured::new(composed::<MaxDivergence>(vec![0.5])))
+        .unwrap();
+    let runs = Tally::default();
+    let refused = filter.release(&Measured::new(stating::<MaxDivergence>(0.75, &runs)));
+    assert!(
+        matches!(refused, Err(LaunchError::Refused(_))),
+        "{refused:?}"
+    );
+    assert_eq!(
+        child.ask(stating(0.5, &runs)),
+        Err(AskError::Stopped(Stop::Halted))
+    );
+    assert_eq!(runs.count(), 0);
+}
+
+/// A running compositor of OpenDP's.
+type Running = opendp::interactive::Queryable<OnRows<MaxDivergence>, usize>;
+
+/// Makes a value of a queryable, and keeps the queryable.
+fn stashing(loss: f64) -> (OnRows<MaxDivergence, u8>, Rc<RefCell<Option<Running>>>) {
+    let stash: Rc<RefCell<Option<Running>>> = Rc::default();
+    let kept = Rc::clone(&stash);
+    let plain = composed::<MaxDivergence>(vec![loss; 2])
+        >> Function::new(move |queryable: &Running| {
+            *kept.borrow_mut() = Some(queryable.clone());
+            0
+        });
+    (plain.unwrap(), stash)
+}
+
+#[test]
+fn a_queryable_that_was_kept_aside_answers_nobody() {
+    let runs = Tally::default();
+    // In OpenDP's hands alone, it does.
+    let (plain, stash) = stashing(0.25);
+    plain.invoke(data().value()).unwrap();
+    let mut kept = stash.borrow_mut().take().unwrap();
+    assert_eq!(kept.eval(&stating(0.25, &runs)), Ok(1));
+
+    // What was released here has answered, and that is all.
+    let filter = launch(&Filter::noninteractive(PureDp, epsilon("1")), data()).unwrap();
+    let (plain, stash) = stashing(0.25);
+    assert_eq!(filter.release(&Measured::new(plain)), Ok(0));
+    let mut kept = stash.borrow_mut().take().unwrap();
+    assert_eq!(
+        message(kept.eval(&stating(0.25, &runs))),
+        "asked from outside"
+    );
+    assert_eq!(runs.count(), 1);
+}
+
+#[test]
+fn a_measurement_may_talk_to_its_own_queryable() {
+    let runs = Tally::default();
+    let count = runs.clone();
+    let talking = composed::<MaxDivergence>(vec![0.25; 2])
+        >> Function::new_fallible(move |queryable: &Running| {
+            let mut queryable = queryable.clone();
+            Ok(queryable.eval(&stating(0.25, &count))? + queryable.eval(&stating(0.25, &count))?)
+        });
+    let filter = launch(&pure("1"), data()).unwrap();
+    assert_eq!(filter.release(&Measured::new(talking.unwrap())), Ok(3));
+    assert_eq!(filter.privacy_loss(), epsilon("0.5"));
+}
+
+/// Postprocessing that launches a sibling in the middle of it has two children open at once, and
+/// gets no more of the first.
+#[test]
+fn a_measurement_does_not_talk_on_after_a_freeze() {
+    type Approx = Approximate<ZeroConcentratedDivergence>;
+    let runs = Tally::default();
+    let talking = |sibling: Box<dyn Fn() -> usize>| {
+        let count = runs.clone();
+        let talk = move |queryable: &opendp::interactive::Queryable<OnRows<Approx>, usize>| {
+            let mut queryable = queryable.clone();
+            queryable.eval(&stating((0.0, 0.0), &count))?;
+            sibling();
+            queryable.eval(&stating((0.0, 0.0), &count))
+        };
+        let both = composed::<Approx>(vec![(0.0, 0.0); 2]) >> Function::new_fallible(talk);
+        Measured::new(both.unwrap())
+    };
+    let sibling = || at(RhoDelta::default(), Answer(Touches::default()));
+    let budget = RhoDelta::new("1", "1e-6").unwrap();
+
+    let filter = launch(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
+    assert_eq!(filter.release(&talking(Box::new(|| 0))), Ok(2));
+    let same = filter.clone();
+    let launching = talking(Box::new(move || same.release(&sibling()).unwrap()));
+    assert_eq!(filter.release(&launching), Err(LaunchError::Failed));
+    assert_eq!((runs.count(), filter.launched()), (3, 3));
+
+    // What answers once is over when the next is launched.
+    let filter = launch(&Filter::noninteractive(ApproxZCdp, budget), data()).unwrap();
+    let same = filter.clone();
+    let launching = talking(Box::new(move || same.release(&sibling()).unwrap()));
+    assert_eq!(filter.release(&launching), Err(LaunchError::Failed));
+    assert_eq!((runs.count(), filter.launched()), (4, 2));
+
+    // Where children may be interleaved, so may these.
+    let talking = composed::<MaxDivergence>(vec![0.0; 2]);
+    let filter = launch(&pure("1"), data()).unwrap();
+    let (same, count) = (filter.clone(), runs.clone());
+    let talking = talking
+        >> Function::new_fallible(move |queryable: &Running| {
+            let mut queryable = queryable.clone();
+            queryable.eval(&stating(0.0, &count))?;
+            let sibling = at(Epsilon::ZERO, Answer(Touches::default()));
+            same.release(&sibling).unwrap();
+            queryable.eval(&stating(0.0, &count))
+        });
+    assert_eq!(filter.release(&Measured::new(talking.unwrap())), Ok(6));
+}
+
+/// OpenDP's filter over an odometer that panics as it starts.
+fn panicking_filter() -> OnRows<MaxDivergence, OpenDpFilter<MaxDivergence>> {
+    let odometer = OpenDpOdometer::new(
+        rows(),
+        SymmetricDistance,
+        MaxDivergence,
+        Function::new(|_: &Vec<i32>| -> OpenDpFilter<MaxDivergence> { panic!("on purpose") }),
+    );
+    make_privacy_filter(odometer.unwrap(), 1, 1.0).unwrap()
+}
+
+#[test]
+fn a_panic_leaves_no_hook_behind() {
+    let asks_afterwards = || {
+        let mut queryable = composed::<MaxDivergence>(vec![0.5])
+            .invoke(data().value())
+            .unwrap();
+        let runs = Tally::default();
+        queryable
+            .eval(&stating(0.5, &runs))
+            .map_err(|error| error.message)
+    };
+    // Each on its own thread, because the hook is the thread's.
+    let alone = thread::spawn(move || {
+        catch_unwind(AssertUnwindSafe(|| {
+            panicking_filter().invoke(data().value()).is_ok()
+        }))
+        .unwrap_err();
+        asks_afterwards()
+    });
+    let error = alone.join().unwrap().unwrap_err().unwrap();
+    assert!(error.starts_with("query must be of type"), "{error}");
+
+    let here = thread::spawn(move || {
+        let filter = launch(&pure("2"), data()).unwrap();
+        let child = filter.launch_local(&Measured::new(panicking_filter()));
+        assert_eq!(child.unwrap_err(), LaunchError::Failed);
+        assert_eq!(filter.privacy_loss(), epsilon("1"));
+        asks_afterwards()
+    });
+    assert_eq!(here.join().unwrap(), Ok(1));
+}
+
+#[test]
+fn inside_a_compositor_of_opendp_its_hook_stays_in_force() {
+    type Approx = Approximate<ZeroConcentratedDivergence>;
+    let kept: Rc<RefCell<Option<Handle>>> = Rc::default();
+    let keep = Rc::clone(&kept);
+    // What OpenDP composes one after the other, and must be able to freeze, uses this crate inside.
+    let inside = measurement::<Approx, usize>(
+        Function::new(move |rows_: &Vec<i32>| {
+            let member = Arc::new(Member::new(rows(), rows_.clone()).unwrap());
+            let filter = launch(&pure("1"), member).unwrap();
+            let child = filter
+                .launch_local(&Measured::new(composed::<MaxDivergence>(vec![0.25; 4])))
+                .unwrap();
+            *keep.borrow_mut() = Some(child);
+            0
+        }),
+        PrivacyMap::new(|_| (0.5, 0.0)),
+    );
+    let mut outer = composed::<Approx>(vec![(0.5, 0.0); 2])
+        .invoke(data().value())
+        .unwrap();
+    outer.eval(&inside).unwrap();
+    let child = kept.borrow_mut().take().unwrap();
+    let runs = Tally::default();
+    assert_eq!(child.ask(stating(0.25, &runs)), Ok(1));
+    outer.eval(&stating((0.5, 0.0), &runs)).unwrap();
+    assert_eq!(
+        child.ask(stating(0.25, &runs)),
+        Err(AskError::Fault(Fault::Failed))
+    );
+}
+
+#[test]
+fn threads_share_a_filter_each_with_measurements_of_its_own() {
+    let filter = launch(&pure("1"), data()).unwrap();
+    let admitted: usize = thread::scope(|scope| {
+        let workers: Vec<_> = (0..4)
+            .map(|_| {
+                let filter = filter.clone();
+                scope.spawn(move || {
+                    let runs = Tally::default();
+                    let eighth = Measured::new(stating::<MaxDivergence>(0.125, &runs));
+                    (0..8).filter(|_| filter.release(&eighth).is_ok()).count()
+                })
+            })
+            .collect();
+        workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap())
+            .sum()
+    });
+    assert_eq!(admitted, 8);
+    assert_eq!(filter.remaining(), Epsilon::ZERO);
+}
+
+#[test]
+fn opendps_own_filter_is_a_child_among_others() {
+    let filter = launch(&pure("2"), data()).unwrap();
+    let runs = Tally::default();
+    let theirs = filter
+        .launch_local(&Measured::new(opendp_filter::<MaxDivergence>(1.0)))
+        .unwrap();
+    let ours = filter.launch(&pure("0.5")).unwrap();
+    let invoke = |loss: f64| OdometerQuery::Invoke(stating(loss, &runs));
+    assert!(matches!(
+        theirs.ask(invoke(0.5)),
+        Ok(OdometerAnswer::Invoke(1))
+    ));
+    ours.release(&Measured::new(stating::<MaxDivergence>(0.5, &runs)))
+        .unwrap();
+    assert!(matches!(
+        theirs.ask(invoke(0.25)),
+        Ok(OdometerAnswer::Invoke(3))
+    ));
+    assert!(matches!(
+        theirs.ask(OdometerQuery::PrivacyLoss(1)),
+        Ok(OdometerAnswer::PrivacyLoss(loss)) if loss == 0.75
+    ));
+    assert_eq!(filter.privacy_loss(), epsilon("1.5"));
+}

@@ -1,7 +1,0 @@
-//! No concurrent composition theorem is known for approximate Rényi privacy.
-use queryables::prelude::*;
-
-fn main() {
-    let measure = ApproxRdp::new("2".parse().unwrap());
-    let _ = Filter::concurrent(measure, EpsilonDelta::default());
-}

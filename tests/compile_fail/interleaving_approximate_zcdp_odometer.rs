@@ -1,6 +1,0 @@
-//! No concurrent composition theorem is known for approximate zCDP.
-use queryables::prelude::*;
-
-fn main() {
-    let _ = Odometer::concurrent(ApproxZCdp);
-}

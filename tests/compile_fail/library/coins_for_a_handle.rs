@@ -1,0 +1,17 @@
+//! A handle draws from the operating system: whoever chose its coins would know its noise.
+use std::sync::Arc;
+
+use queryables::machine::{CoinSource, NotPrivateSeededCoins};
+use queryables::mechanisms::{NoisyCount, Predicate};
+use queryables::prelude::*;
+
+fn main() {
+    let filter = Filter::concurrent(PureDp, Epsilon::default());
+    let filter = launch(&filter, Arc::new(vec![1_u8])).unwrap();
+    let all = Predicate::new("all", |_: &u8| true);
+    let count = NoisyCount::new(all, Epsilon::default()).unwrap();
+    let _ = filter.release(&count, &mut NotPrivateSeededCoins::new(7).coins());
+}
+
+//~ E0061
+//~ NotPrivateSeededCoins

@@ -1,0 +1,18 @@
+//! Only machines are inspected: a handle that could be would tell whether its data is what somebody
+//! guesses.
+use queryables::compose::RunningFilterOf;
+use queryables::machine::{Inspect, StateKey};
+use queryables::prelude::*;
+
+struct Oracle(RunningFilterOf<Vec<u8>, PureDp>);
+
+impl Inspect for Oracle {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.0);
+    }
+}
+
+fn main() {}
+
+//~ E0277
+//~ Inspect

@@ -1,6 +1,0 @@
-//! An epsilon is not a rho.
-use queryables::prelude::*;
-
-fn main() {
-    let _ = Filter::concurrent(ZCdp, Epsilon::default());
-}

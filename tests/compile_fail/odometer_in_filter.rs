@@ -1,9 +1,0 @@
-//! An odometer has no bound, so that a filter cannot launch it.
-use std::sync::Arc;
-
-use queryables::prelude::*;
-
-fn main() {
-    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(())).unwrap();
-    let _ = filter.launch(&Odometer::concurrent(PureDp));
-}

@@ -1,9 +1,0 @@
-//! A bound on the realised loss is not the loss of a truncated view: it cannot be capped.
-use queryables::account::time_uniform::{MixtureOdometer, Slack};
-use queryables::prelude::*;
-
-fn main() {
-    let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
-    let odometer = MixtureOdometer::new("1".parse().unwrap(), slack);
-    let _ = Odometer::noninteractive_with(odometer);
-}

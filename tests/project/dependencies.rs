@@ -1,0 +1,46 @@
+//! A newcomer's first minute: how many crates the quick start compiles.
+//!
+//! `cargo run --example quickstart` compiles the library, all that it needs, and all that the root
+//! package needs for its tests. What only benchmarks, compile-fail tests or adapters need belongs to
+//! a package of its own.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// At most this many, the library included.
+const MOST: usize = 60;
+
+/// The crates in what `cargo tree --prefix none` prints: each once, at each of its versions.
+fn crates(tree: &str) -> BTreeSet<&str> {
+    let name_and_version = |line| {
+        str::split(line, " (")
+            .next()
+            .filter(|name| !name.is_empty())
+    };
+    tree.lines().filter_map(name_and_version).collect()
+}
+
+#[test]
+fn the_quick_start_compiles_few_crates() {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    cargo.args(["tree", "--offline", "--package=queryables"]);
+    cargo.args(["--edges=normal,build,dev", "--prefix=none"]);
+    let output = cargo.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let tree = String::from_utf8(output.stdout).unwrap();
+    let crates = crates(&tree);
+    assert!(crates.contains("queryables v0.1.0"), "{crates:?}");
+    println!("the quick start compiles {} crates", crates.len());
+    assert!(crates.len() <= MOST, "{}: {crates:?}", crates.len());
+}
+
+#[test]
+fn a_crate_counts_once_at_each_version() {
+    let tree = "a v1.0.0 (/here)\nb v2.0.0 (proc-macro)\n\nb v2.0.0 (proc-macro) (*)\nb v3.0.0\n";
+    assert_eq!(
+        crates(tree),
+        BTreeSet::from(["a v1.0.0", "b v2.0.0", "b v3.0.0"])
+    );
+}
