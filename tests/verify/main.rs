@@ -15,6 +15,7 @@ mod filters;
 mod guards;
 mod invalid;
 mod mechanisms;
+mod menus;
 mod person_in_the_middle;
 mod planted;
 mod properties;
