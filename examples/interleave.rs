@@ -11,16 +11,17 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use adult::Person;
-use queryables::mechanisms::{AboveThreshold, NoisyCount, Predicate};
+use queryables::data::Predicate;
+use queryables::mechanisms::{AboveThreshold, NoisyCount};
 use queryables::prelude::*;
 
-fn young(age: u32) -> Predicate<Person> {
+fn young(age: u32) -> Predicate<Vec<Person>> {
     Predicate::new(format!("aged {age} or less"), move |person: &Person| {
         person.age <= age
     })
 }
 
-fn busy(hours: u32) -> Predicate<Person> {
+fn busy(hours: u32) -> Predicate<Vec<Person>> {
     Predicate::new(
         format!("works {hours} hours or more"),
         move |person: &Person| person.hours_per_week >= hours,

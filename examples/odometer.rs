@@ -11,7 +11,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use adult::Person;
-use queryables::mechanisms::{GaussianCount, Predicate};
+use queryables::data::Predicate;
+use queryables::mechanisms::GaussianCount;
 use queryables::prelude::*;
 
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {

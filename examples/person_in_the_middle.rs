@@ -13,13 +13,14 @@ use std::sync::{Arc, Mutex};
 
 use adult::Person;
 use queryables::compose::{Addressed, Message, Reply};
+use queryables::data::Predicate;
 use queryables::machine::{Coins, Fault};
-use queryables::mechanisms::{NoisyCount, Predicate};
+use queryables::mechanisms::NoisyCount;
 use queryables::middle::{Cache, Clamp, LimitQueries, Log, LogEvent, Round};
 use queryables::prelude::*;
 
 /// What the filter takes, as a machine.
-type ToFilter = Message<NoisyCount<Person>, ()>;
+type ToFilter = Message<NoisyCount<Vec<Person>>, ()>;
 
 /// A clerk: asked for an age, it launches a noisy count on the filter behind it, asks that for its
 /// answer, and passes it on. Nobody on the outside sees that there is a filter.

@@ -11,10 +11,11 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use adult::Person;
-use queryables::mechanisms::{AboveThreshold, NoisyCount, Predicate};
+use queryables::data::Predicate;
+use queryables::mechanisms::{AboveThreshold, NoisyCount};
 use queryables::prelude::*;
 
-fn at_most(age: u32) -> Predicate<Person> {
+fn at_most(age: u32) -> Predicate<Vec<Person>> {
     Predicate::new(format!("aged {age} or less"), move |person: &Person| {
         person.age <= age
     })

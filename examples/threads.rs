@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::thread;
 
 use adult::Person;
-use queryables::mechanisms::{AboveThreshold, NoisyCount, Predicate};
+use queryables::data::Predicate;
+use queryables::mechanisms::{AboveThreshold, NoisyCount};
 use queryables::prelude::*;
 
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {

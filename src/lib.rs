@@ -39,6 +39,7 @@
 //! |---|---|
 //! | [`number`] | exact decimals, ratios, intervals rounded outward |
 //! | [`machine`] | machines, mechanisms, coins, adversaries, views |
+//! | [`data`] | datasets, questions about one record, and going through all of them |
 //! | [`privacy`] | measures and their losses, neighbouring relations, conversions |
 //! | [`account`] | how losses add up: accumulators and continuation rules |
 //! | [`queryable`] | the handles that analysts hold |
@@ -72,6 +73,7 @@
 pub mod account;
 pub mod audit;
 pub mod compose;
+pub mod data;
 pub mod games;
 pub mod machine;
 pub mod mechanisms;

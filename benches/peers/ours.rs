@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use queryables::account::{Capped, Sum};
 use queryables::compose::{BoxedMechanism, Parallel, Parts, RunningFilterOf, RunningOdometerOf};
-use queryables::mechanisms::{NoisyCount, Predicate};
+use queryables::data::Predicate;
+use queryables::mechanisms::NoisyCount;
 use queryables::middle::MapAnswer;
 use queryables::prelude::*;
 
@@ -87,7 +88,7 @@ pub fn parts(number: u32) -> Parts<u32, RunningFilter<Vec<u32>>> {
 }
 
 /// A count with Laplace noise of scale 10, over no rows: what remains is noise and this crate.
-pub fn noisy_count() -> (RunningFilter<Vec<bool>>, NoisyCount<bool>) {
+pub fn noisy_count() -> (RunningFilter<Vec<bool>>, NoisyCount<Vec<bool>>) {
     let count = NoisyCount::new(
         Predicate::new("all", |_: &bool| true),
         "0.1".parse().expect("a loss"),

@@ -83,7 +83,8 @@ mod sealed {
 ///
 /// ```
 /// use queryables::account::NaturalFilter;
-/// use queryables::mechanisms::{Attribute, Lattice, SampledGaussianSum};
+/// use queryables::data::Vector;
+/// use queryables::mechanisms::{Lattice, SampledGaussianSum};
 /// use queryables::prelude::*;
 /// use queryables::privacy::fdp::{PowersOf, Profile, Units};
 /// use std::sync::Arc;
@@ -94,7 +95,7 @@ mod sealed {
 /// assert_eq!(*rule.most(), Units(16));
 /// let filter = launch(&Filter::concurrent_with(rule), Arc::new(vec![[0.6, 0.8]; 100]))?;
 ///
-/// let step = Attribute::new("step", |step: &[f64; 2]| step.to_vec());
+/// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 /// let lattice = Lattice { exponent: -10, radius: 1024 };
 /// let step = SampledGaussianSum::new(step, 2, lattice, rate, mu)?;
 /// let sum: Vec<f64> = filter.release(&step)?;

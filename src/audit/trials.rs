@@ -27,7 +27,8 @@ use crate::number::Delta;
 /// ```
 /// use queryables::audit::{Audit, Pair};
 /// use queryables::machine::Script;
-/// use queryables::mechanisms::{NoisyCount, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
 /// use queryables::privacy::PureDp;
 ///
 /// let everybody = Predicate::new("everybody", |_: &u8| true);

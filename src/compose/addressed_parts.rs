@@ -9,6 +9,7 @@ use super::{
     AddressedMachine, Filter, FilterMachine, Interactive, Message, Parallel, PartsMachine, Reply,
 };
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
+use crate::data::Select;
 use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Measure, Private, UnknownLoss};
 
@@ -40,18 +41,15 @@ impl<P: Clone, M> Clone for AddressedParts<P, M> {
     }
 }
 
-impl<D, K, Row, F, X, M> Mechanism<D>
-    for AddressedParts<Parallel<K, Row, Filter<F, AddRemove, X>>, M>
+impl<D, K, F, X, M> Mechanism<D> for AddressedParts<Parallel<K, D, Filter<F, AddRemove, X>>, M>
 where
-    D: AsRef<[Row]> + ?Sized,
+    D: Select + ?Sized,
     K: Ord + Clone,
-    Row: Clone,
     F: ContinuationRule,
     X: Interactive,
-    M: Mechanism<Vec<Row>>,
+    M: Mechanism<D>,
 {
-    type Machine =
-        AddressedPartsMachine<K, FilterMachine<Vec<Row>, F, AddRemove, X>, M::Machine, M>;
+    type Machine = AddressedPartsMachine<K, FilterMachine<D, F, AddRemove, X>, M::Machine, M>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let PartsMachine { parts } = self.parallel.start(data, coins)?;

@@ -20,7 +20,8 @@ use crate::queryable::Child;
 /// ```
 /// use queryables::compose::FilterMachine;
 /// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
-/// use queryables::mechanisms::{AboveThreshold, NoisyCount, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::{AboveThreshold, NoisyCount};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///

@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::running::Running;
 use super::{Discipline, Filter, FilterMachine, RunningFilter};
 use crate::account::{ContinuationRule, WholeLoss};
-use crate::machine::{Coins, Description, Fault, Mechanism, SystemCoins, guarded};
+use crate::data::{Dataset, Fold, Select, pass};
+use crate::machine::{Coins, Description, Fault, Mechanism, SystemCoins};
 use crate::privacy::{AddRemove, Measure, Postprocessable, Private, UnknownLoss};
 use crate::queryable::{Child, IntoHandle, sealed};
 
 /// Splits the rows by a public list of keys and runs a filter on each part; all of them can be
 /// used in any order (Haney et al. §5.2).
 ///
-/// A row whose key is not on the list, or on which the key panics, is in no part. The key must depend on nothing but the row,
-/// and a row must be what the neighbouring relation adds and removes: if that is a household, the
-/// rows are households.
+/// A row whose key is not on the list, or on which the key panics, is in no part. The key must
+/// depend on nothing but the row. A part is a dataset of the same type, so
+/// what works on the whole works on a part.
 ///
 /// # Guarantee
 ///
@@ -47,37 +47,78 @@ use crate::queryable::{Child, IntoHandle, sealed};
 /// assert_eq!(even.remaining(), budget);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Parallel<K, Row, F> {
-    key: Arc<dyn Fn(&Row) -> K + Send + Sync>,
+pub struct Parallel<K, D: ?Sized, F> {
+    split: Arc<Split<D>>,
     filters: BTreeMap<K, F>,
-    row: PhantomData<fn(Row)>,
 }
 
-impl<K: Ord, Row, F> Parallel<K, Row, F> {
+/// The indices of the rows in each part.
+type Split<D> = dyn Fn(&D) -> Vec<Vec<usize>> + Send + Sync;
+
+impl<K, D: Dataset + ?Sized, F> Parallel<K, D, F>
+where
+    K: Ord + Clone + Send + Sync + 'static,
+{
     /// A filter for each key, over the rows with that key.
     pub fn new(
-        key: impl Fn(&Row) -> K + Send + Sync + 'static,
+        key: impl Fn(D::Record<'_>) -> K + Send + Sync + 'static,
         filters: impl IntoIterator<Item = (K, F)>,
     ) -> Self {
+        let filters: BTreeMap<K, F> = filters.into_iter().collect();
+        let keys: Vec<K> = filters.keys().cloned().collect();
+        let split = move |data: &D| {
+            let mut parts = PartIndices::of(keys.len());
+            // Comparing and dropping keys is code of others too: all of it is inside the guard.
+            let part = |row: D::Record<'_>| keys.binary_search(&key(row)).unwrap_or(usize::MAX);
+            pass(data, 0..data.len(), &part, &mut parts);
+            parts.indices
+        };
         Self {
-            key: Arc::new(key),
-            filters: filters.into_iter().collect(),
-            row: PhantomData,
+            split: Arc::new(split),
+            filters,
         }
     }
 }
 
-impl<K: Clone, Row, F: Clone> Clone for Parallel<K, Row, F> {
+/// Which rows are in which part.
+struct PartIndices {
+    indices: Vec<Vec<usize>>,
+    /// How many rows there were so far.
+    taken: usize,
+}
+
+impl PartIndices {
+    fn of(parts: usize) -> Self {
+        Self {
+            indices: vec![Vec::new(); parts],
+            taken: 0,
+        }
+    }
+}
+
+impl Fold<usize> for PartIndices {
+    fn take(&mut self, parts: impl Iterator<Item = usize>) {
+        // Before anything is changed: a key may panic.
+        let parts: Vec<usize> = parts.collect();
+        for part in parts {
+            if let Some(part) = self.indices.get_mut(part) {
+                part.push(self.taken);
+            }
+            self.taken += 1;
+        }
+    }
+}
+
+impl<K: Clone, D: ?Sized, F: Clone> Clone for Parallel<K, D, F> {
     fn clone(&self) -> Self {
         Self {
-            key: Arc::clone(&self.key),
+            split: Arc::clone(&self.split),
             filters: self.filters.clone(),
-            row: PhantomData,
         }
     }
 }
 
-impl<K: fmt::Debug, Row, F> fmt::Debug for Parallel<K, Row, F> {
+impl<K: fmt::Debug, D: ?Sized, F> fmt::Debug for Parallel<K, D, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parallel")
             .field("keys", &self.filters.keys())
@@ -85,35 +126,23 @@ impl<K: fmt::Debug, Row, F> fmt::Debug for Parallel<K, Row, F> {
     }
 }
 
-impl<D, K, Row, F, X> Mechanism<D> for Parallel<K, Row, Filter<F, AddRemove, X>>
+impl<D, K, F, X> Mechanism<D> for Parallel<K, D, Filter<F, AddRemove, X>>
 where
-    D: AsRef<[Row]> + ?Sized,
+    D: Select + ?Sized,
     K: Ord + Clone,
-    Row: Clone,
     F: ContinuationRule,
     X: Discipline,
 {
-    type Machine = PartsMachine<K, FilterMachine<Vec<Row>, F, AddRemove, X>>;
+    type Machine = PartsMachine<K, FilterMachine<D, F, AddRemove, X>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        let mut rows: BTreeMap<&K, Vec<Row>> =
-            self.filters.keys().map(|key| (key, Vec::new())).collect();
-        coins.guarded(|_| {
-            for row in (**data).as_ref() {
-                // A key that panics on a row must not tell that there is such a row.
-                let part = guarded(|| Ok(rows.get_mut(&(self.key)(row))));
-                if let Ok(Some(part)) = part {
-                    part.push(row.clone());
-                }
-            }
-            Ok(())
-        })?;
+        let indices = coins.guarded(|_| Ok((self.split)(data)))?;
         let parts = self
             .filters
             .iter()
-            .map(|(key, filter)| {
-                let part = Arc::new(rows.remove(key).unwrap_or_default());
-                Ok((key.clone(), filter.start(&part, coins)?))
+            .zip(indices)
+            .map(|((key, filter), indices)| {
+                Ok((key.clone(), filter.start(&data.select(&indices), coins)?))
             })
             .collect::<Result<_, Fault>>()?;
         Ok(PartsMachine { parts })
@@ -124,8 +153,9 @@ where
     }
 }
 
-impl<K, Row, F, X> Private<F::Whole, AddRemove> for Parallel<K, Row, Filter<F, AddRemove, X>>
+impl<K, D, F, X> Private<F::Whole, AddRemove> for Parallel<K, D, Filter<F, AddRemove, X>>
 where
+    D: ?Sized,
     F: ContinuationRule<Whole: Postprocessable>,
     X: Discipline,
 {

@@ -29,7 +29,8 @@ use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable}
 ///
 /// ```
 /// use queryables::compose::RunningFilterOf;
-/// use queryables::mechanisms::{AboveThreshold, NoisyCount, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::{AboveThreshold, NoisyCount};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///

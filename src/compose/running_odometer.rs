@@ -25,7 +25,8 @@ use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable}
 ///
 /// ```
 /// use queryables::compose::RunningOdometerOf;
-/// use queryables::mechanisms::{NoisyCount, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///

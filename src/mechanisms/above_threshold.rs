@@ -4,7 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{MechanismError, Predicate, SparseVector, over, shown, states};
+use super::{MechanismError, SparseVector, over, shown, states};
+use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::noise::DiscreteLaplace;
 use crate::number::Epsilon;
@@ -21,7 +22,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// themselves, [`with_counts`](Self::with_counts).
 ///
 /// ```
-/// use queryables::mechanisms::{AboveThreshold, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::AboveThreshold;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -32,7 +34,9 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// let search = AboveThreshold::new(AddRemove, 1000, 1, "0.5".parse()?)?;
 /// let search = filter.launch(&search)?;
 /// let decade = |start: u32| {
-///     Predicate::new(format!("{start} and on"), move |age| (start..start + 10).contains(age))
+///     Predicate::new(format!("{start} and on"), move |age: &u32| {
+///         (start..start + 10).contains(age)
+///     })
 /// };
 /// assert_eq!(search.ask(decade(90)), Ok(false));
 /// assert_eq!(search.ask(decade(10)), Ok(true));
@@ -54,13 +58,13 @@ use crate::privacy::{AddRemove, Relation, Replace};
 ///
 /// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
 /// not part of the bound.
-pub struct AboveThreshold<Row, R = AddRemove> {
+pub struct AboveThreshold<R = AddRemove> {
     pub(super) threshold: i64,
     pub(super) hits: u32,
     pub(super) fact: Pure,
     threshold_noise: DiscreteLaplace,
     count_noise: DiscreteLaplace,
-    types: PhantomData<fn(&Row) -> R>,
+    relation: PhantomData<fn() -> R>,
 }
 
 /// A relation for which it is known how counts move together.
@@ -85,7 +89,7 @@ mod sealed {
     impl Sealed for super::Replace {}
 }
 
-impl<Row, R: CountingRelation> AboveThreshold<Row, R> {
+impl<R: CountingRelation> AboveThreshold<R> {
     /// Says yes `hits` times, for counts of about `threshold` or more.
     ///
     /// ε is shared out such that the noise of a comparison has the least variance: ε₂ is about
@@ -141,7 +145,7 @@ impl<Row, R: CountingRelation> AboveThreshold<Row, R> {
             fact: Pure { epsilon },
             threshold_noise: DiscreteLaplace::new(over(Ratio::from(1), threshold_epsilon)?)?,
             count_noise: DiscreteLaplace::new(over(spread, counts_epsilon)?)?,
-            types: PhantomData,
+            relation: PhantomData,
         })
     }
 
@@ -150,26 +154,25 @@ impl<Row, R: CountingRelation> AboveThreshold<Row, R> {
     /// # Errors
     ///
     /// [`MechanismError::NoLoss`], or [`MechanismError::TooLarge`] if the losses cannot be added.
-    pub fn with_counts(self, epsilon: Epsilon) -> Result<SparseVector<Row, R>, MechanismError> {
+    pub fn with_counts(self, epsilon: Epsilon) -> Result<SparseVector<R>, MechanismError> {
         SparseVector::new(self, epsilon)
     }
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row, R: Relation> Mechanism<D> for AboveThreshold<Row, R> {
-    type Machine = AboveThresholdMachine<D, Row>;
+impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for AboveThreshold<R> {
+    type Machine = AboveThresholdMachine<D>;
 
     fn start(
         &self,
         data: &Arc<D>,
         coins: &mut Coins<'_>,
-    ) -> Result<AboveThresholdMachine<D, Row>, Fault> {
+    ) -> Result<AboveThresholdMachine<D>, Fault> {
         let noise = coins.draw(&self.threshold_noise)?;
         Ok(AboveThresholdMachine {
             data: Arc::clone(data),
             threshold: noise.saturating_add(self.threshold.into()),
             count_noise: self.count_noise,
             hits_left: self.hits,
-            row: PhantomData,
         })
     }
 
@@ -178,7 +181,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row, R: Relation> Mechanism<D> for AboveThreshold
     }
 }
 
-impl<Row, R: Relation> AboveThreshold<Row, R> {
+impl<R: Relation> AboveThreshold<R> {
     fn description(&self) -> Description {
         let description = self.parameters("AboveThreshold");
         description.with("epsilon", self.fact.epsilon)
@@ -193,10 +196,10 @@ impl<Row, R: Relation> AboveThreshold<Row, R> {
     }
 }
 
-states!(Pure: impl[Row, R: CountingRelation,] AboveThreshold<Row, R>, R, |search| search.fact);
-shown!(impl[Row, R: Relation] AboveThreshold<Row, R>);
+states!(Pure: impl[R: CountingRelation,] AboveThreshold<R>, R, |search| search.fact);
+shown!(impl[R: Relation] AboveThreshold<R>);
 
-impl<Row, R> Clone for AboveThreshold<Row, R> {
+impl<R> Clone for AboveThreshold<R> {
     fn clone(&self) -> Self {
         Self { ..*self }
     }
@@ -204,19 +207,18 @@ impl<Row, R> Clone for AboveThreshold<Row, R> {
 
 /// A running [`AboveThreshold`]: it is asked [`Predicate`]s, and after the last hit every query is
 /// [`Fault::Exhausted`].
-pub struct AboveThresholdMachine<D: ?Sized, Row> {
+pub struct AboveThresholdMachine<D: ?Sized> {
     data: Arc<D>,
     threshold: i128,
     count_noise: DiscreteLaplace,
     hits_left: u32,
-    row: PhantomData<fn(&Row)>,
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row> AboveThresholdMachine<D, Row> {
+impl<D: Dataset + ?Sized> AboveThresholdMachine<D> {
     /// The count, if it looks large. It must not leave the mechanism as it is.
     pub(super) fn hit(
         &mut self,
-        predicate: &Predicate<Row>,
+        predicate: &Predicate<D>,
         coins: &mut Coins<'_>,
     ) -> Result<Option<u64>, Fault> {
         self.hit_by(predicate, i128::from, coins)
@@ -226,7 +228,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row> AboveThresholdMachine<D, Row> {
     /// does. Values that do not all move in the same direction need the noise for [`Replace`].
     pub(super) fn hit_by(
         &mut self,
-        predicate: &Predicate<Row>,
+        predicate: &Predicate<D>,
         value: impl FnOnce(u64) -> i128,
         coins: &mut Coins<'_>,
     ) -> Result<Option<u64>, Fault> {
@@ -234,7 +236,7 @@ impl<D: AsRef<[Row]> + ?Sized, Row> AboveThresholdMachine<D, Row> {
             return Err(Fault::Exhausted);
         }
         let noise = coins.draw(&self.count_noise)?;
-        let count = predicate.count((*self.data).as_ref());
+        let count = predicate.count(&self.data);
         if noise.saturating_add(value(count)) < self.threshold {
             return Ok(None);
         }
@@ -243,23 +245,23 @@ impl<D: AsRef<[Row]> + ?Sized, Row> AboveThresholdMachine<D, Row> {
     }
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row> Machine for AboveThresholdMachine<D, Row> {
-    type Query = Predicate<Row>;
+impl<D: Dataset + ?Sized> Machine for AboveThresholdMachine<D> {
+    type Query = Predicate<D>;
     type Answer = bool;
 
-    fn step(&mut self, query: Predicate<Row>, coins: &mut Coins<'_>) -> Result<bool, Fault> {
+    fn step(&mut self, query: Predicate<D>, coins: &mut Coins<'_>) -> Result<bool, Fault> {
         Ok(self.hit(&query, coins)?.is_some())
     }
 }
 
-impl<D: Inspect + ?Sized, Row> Inspect for AboveThresholdMachine<D, Row> {
+impl<D: Inspect + ?Sized> Inspect for AboveThresholdMachine<D> {
     fn inspect(&self, key: &mut StateKey) {
         key.write(&*self.data);
         key.write(&(self.threshold, &self.count_noise, self.hits_left));
     }
 }
 
-impl<D: ?Sized, Row> fmt::Debug for AboveThresholdMachine<D, Row> {
+impl<D: ?Sized> fmt::Debug for AboveThresholdMachine<D> {
     /// Neither the data nor the noisy threshold.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AboveThresholdMachine")
@@ -334,10 +336,10 @@ mod tests {
     }
 
     /// The same search without noise on the threshold: every miss leaks anew.
-    struct Unshaken(AboveThreshold<u8>);
+    struct Unshaken(AboveThreshold);
 
     impl Mechanism<Vec<u8>> for Unshaken {
-        type Machine = AboveThresholdMachine<Vec<u8>, u8>;
+        type Machine = AboveThresholdMachine<Vec<u8>>;
 
         fn start(
             &self,
@@ -389,7 +391,7 @@ mod tests {
 
     #[test]
     fn the_loss_is_shared_out_whole() {
-        let scales = |search: &AboveThreshold<u8, Replace>| {
+        let scales = |search: &AboveThreshold<Replace>| {
             [
                 search.threshold_noise.closed_form(),
                 search.count_noise.closed_form(),
@@ -403,7 +405,7 @@ mod tests {
         assert_eq!(scales(&search), [laplace(5, 1), laplace(10, 1)]);
         assert_eq!(search.loss(&PureDp), Ok(epsilon("1")));
         // What cannot be halved goes to the counts.
-        let tiny = AboveThreshold::<u8, _>::new(AddRemove, 9, 1, epsilon("3e-27")).unwrap();
+        let tiny = AboveThreshold::new(AddRemove, 9, 1, epsilon("3e-27")).unwrap();
         assert_eq!(tiny.loss(&PureDp), Ok(epsilon("3e-27")));
         assert_eq!(
             format!("{tiny:?}"),
@@ -414,16 +416,13 @@ mod tests {
 
     #[test]
     fn bad_parameters_are_refused() {
-        let new = |hits, text| {
-            AboveThreshold::<u8, _>::new(AddRemove, 0, hits, epsilon(text)).map(|_| ())
-        };
+        let new = |hits, text| AboveThreshold::new(AddRemove, 0, hits, epsilon(text)).map(|_| ());
         assert_eq!(new(0, "1"), Err(MechanismError::NoHits));
         assert_eq!(new(1, "0"), Err(MechanismError::NoLoss("epsilon")));
         assert_eq!(new(1, "1e-27"), Err(MechanismError::TooSmall));
         assert_eq!(new(u32::MAX, "1"), Ok(()));
         let shares = |one, other| {
-            AboveThreshold::<u8, _>::with_shares(AddRemove, 0, 1, epsilon(one), epsilon(other))
-                .map(|_| ())
+            AboveThreshold::with_shares(AddRemove, 0, 1, epsilon(one), epsilon(other)).map(|_| ())
         };
         assert_eq!(shares("1", "0"), Err(MechanismError::NoLoss("epsilon")));
         assert_eq!(shares("0", "1"), Err(MechanismError::NoLoss("epsilon")));

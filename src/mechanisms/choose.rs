@@ -3,7 +3,8 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{CountingRelation, MechanismError, Predicate, over, shown, states};
+use super::{CountingRelation, MechanismError, over, shown, states};
+use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::{DiscreteLaplace, ExponentialChoice};
 use crate::number::Epsilon;
@@ -19,7 +20,8 @@ use crate::privacy::{AddRemove, Relation};
 /// [`ExponentialMechanism`] does the same with other odds, which can be written down.
 ///
 /// ```
-/// use queryables::mechanisms::{NoisyMax, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyMax;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -42,8 +44,8 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
 /// not part of the bound.
-pub struct NoisyMax<Row, R = AddRemove> {
-    candidates: Arc<[Predicate<Row>]>,
+pub struct NoisyMax<D: ?Sized, R = AddRemove> {
+    candidates: Arc<[Predicate<D>]>,
     fact: Pure,
     noise: DiscreteLaplace,
     relation: PhantomData<fn() -> R>,
@@ -56,7 +58,8 @@ pub struct NoisyMax<Row, R = AddRemove> {
 /// choices are accounted in zCDP or RDP: there it costs a quarter of what ε-DP implies.
 ///
 /// ```
-/// use queryables::mechanisms::{ExponentialMechanism, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::ExponentialMechanism;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -81,14 +84,14 @@ pub struct NoisyMax<Row, R = AddRemove> {
 /// it is ε²/8-zCDP, or what ε-DP implies if that is less.
 ///
 /// How long it takes depends on the counts, and not only on what is released.
-pub struct ExponentialMechanism<Row, R = AddRemove> {
-    candidates: Arc<[Predicate<Row>]>,
+pub struct ExponentialMechanism<D: ?Sized, R = AddRemove> {
+    candidates: Arc<[Predicate<D>]>,
     fact: BoundedRange,
     rate: Ratio,
     relation: PhantomData<fn() -> R>,
 }
 
-impl<Row, R: CountingRelation> NoisyMax<Row, R> {
+impl<D: ?Sized, R: CountingRelation> NoisyMax<D, R> {
     /// Chooses among `candidates`.
     ///
     /// # Errors
@@ -96,7 +99,7 @@ impl<Row, R: CountingRelation> NoisyMax<Row, R> {
     /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
         _relation: R,
-        candidates: impl IntoIterator<Item = Predicate<Row>>,
+        candidates: impl IntoIterator<Item = Predicate<D>>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
         Ok(Self {
@@ -108,7 +111,7 @@ impl<Row, R: CountingRelation> NoisyMax<Row, R> {
     }
 }
 
-impl<Row, R: CountingRelation> ExponentialMechanism<Row, R> {
+impl<D: ?Sized, R: CountingRelation> ExponentialMechanism<D, R> {
     /// Chooses among `candidates`.
     ///
     /// # Errors
@@ -116,7 +119,7 @@ impl<Row, R: CountingRelation> ExponentialMechanism<Row, R> {
     /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
         _relation: R,
-        candidates: impl IntoIterator<Item = Predicate<Row>>,
+        candidates: impl IntoIterator<Item = Predicate<D>>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
         let scale = over(Ratio::from(R::APART), epsilon)?;
@@ -129,9 +132,9 @@ impl<Row, R: CountingRelation> ExponentialMechanism<Row, R> {
     }
 }
 
-fn some_of<Row>(
-    candidates: impl IntoIterator<Item = Predicate<Row>>,
-) -> Result<Arc<[Predicate<Row>]>, MechanismError> {
+fn some_of<D: ?Sized>(
+    candidates: impl IntoIterator<Item = Predicate<D>>,
+) -> Result<Arc<[Predicate<D>]>, MechanismError> {
     let candidates: Arc<[_]> = candidates.into_iter().collect();
     if candidates.is_empty() {
         return Err(MechanismError::NoChoice);
@@ -139,14 +142,14 @@ fn some_of<Row>(
     Ok(candidates)
 }
 
-impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisyMax<Row, R> {
+impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyMax<D, R> {
     type Machine = Released<usize>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
         let (mut winner, mut largest) = (0, i128::MIN);
         for (index, candidate) in self.candidates.iter().enumerate() {
             let noise = coins.draw(&self.noise)?;
-            let count = candidate.count((**data).as_ref());
+            let count = candidate.count(data);
             let noisy = noise.saturating_add(count.into());
             if noisy > largest {
                 (winner, largest) = (index, noisy);
@@ -160,13 +163,12 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisyMax<Row, 
     }
 }
 
-impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for ExponentialMechanism<Row, R> {
+impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for ExponentialMechanism<D, R> {
     type Machine = Released<usize>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
-        let rows = (**data).as_ref();
         // The fewer, the further behind.
-        let gaps = self.candidates.iter().map(|one| u64::MAX - one.count(rows));
+        let gaps = self.candidates.iter().map(|one| u64::MAX - one.count(data));
         let law = ExponentialChoice::new(gaps.collect(), self.rate).map_err(|_| Fault::Failed)?;
         let index = coins.draw(&law)?;
         usize::try_from(index)
@@ -182,7 +184,7 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for ExponentialMec
 /// What the two have in common.
 macro_rules! choice {
     ($Choice:ident: $Fact:ty) => {
-        impl<Row, R: Relation> $Choice<Row, R> {
+        impl<D: ?Sized, R: Relation> $Choice<D, R> {
             fn description(&self) -> Description {
                 Description::new(stringify!($Choice))
                     .with("relation", R::NAME)
@@ -191,10 +193,10 @@ macro_rules! choice {
             }
         }
 
-        states!($Fact: impl[Row, R: CountingRelation,] $Choice<Row, R>, R, |choice| choice.fact);
-        shown!(impl[Row, R: Relation] $Choice<Row, R>);
+        states!($Fact: impl[D: ?Sized, R: CountingRelation,] $Choice<D, R>, R, |choice| choice.fact);
+        shown!(impl[D: ?Sized, R: Relation] $Choice<D, R>);
 
-        impl<Row, R> Clone for $Choice<Row, R> {
+        impl<D: ?Sized, R> Clone for $Choice<D, R> {
             fn clone(&self) -> Self {
                 Self {
                     candidates: Arc::clone(&self.candidates),
@@ -209,7 +211,7 @@ choice!(NoisyMax: Pure);
 choice!(ExponentialMechanism: BoundedRange);
 
 /// The names of the first few, and how many there are.
-fn listed<Row>(candidates: &[Predicate<Row>]) -> String {
+fn listed<D: ?Sized>(candidates: &[Predicate<D>]) -> String {
     const SHOWN: usize = 8;
     let names: Vec<&str> = candidates.iter().take(SHOWN).map(Predicate::name).collect();
     let names = names.join(", ");
@@ -373,12 +375,12 @@ mod tests {
     fn bad_parameters_are_refused() {
         let zero = MechanismError::NoLoss("epsilon");
         let none = MechanismError::NoChoice;
-        let max = |candidates: &[Predicate<u8>], text| {
+        let max = |candidates: &[Predicate<Vec<u8>>], text| {
             NoisyMax::new(AddRemove, candidates.to_vec(), epsilon(text)).unwrap_err()
         };
         assert_eq!(max(&[], "1"), none);
         assert_eq!(max(&[rows_of(0)], "0"), zero);
-        let exponential = |candidates: &[Predicate<u8>], text| {
+        let exponential = |candidates: &[Predicate<Vec<u8>>], text| {
             ExponentialMechanism::new(AddRemove, candidates.to_vec(), epsilon(text)).unwrap_err()
         };
         assert_eq!(exponential(&[], "1"), none);

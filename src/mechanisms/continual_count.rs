@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
 use super::tree::{ContinualCountMachine, StreamingRelation};
-use super::{Attribute, MechanismError, over, shown, states};
+use super::{MechanismError, over, shown, states};
+use crate::data::{Attribute, Dataset};
 use crate::machine::{Coins, Description, Fault, Law, Mechanism};
 use crate::noise::{DiscreteLaplace, RoundedGaussian};
 use crate::number::{Epsilon, Mu, Rho};
@@ -26,7 +27,8 @@ use crate::privacy::{AddRemove, Relation};
 /// at time 0. Times can be asked for in any order.
 ///
 /// ```
-/// use queryables::mechanisms::{Attribute, ContinualCount};
+/// use queryables::data::Attribute;
+/// use queryables::mechanisms::ContinualCount;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -62,8 +64,8 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
 /// not part of the bound.
-pub struct ContinualCount<Row, R = AddRemove> {
-    times: Times<Row>,
+pub struct ContinualCount<D: ?Sized, R = AddRemove> {
+    times: Times<D>,
     fact: Laplace,
     noise: DiscreteLaplace,
     relation: PhantomData<fn() -> R>,
@@ -75,7 +77,8 @@ pub struct ContinualCount<Row, R = AddRemove> {
 /// noise of an answer has a standard deviation of about (log₂ T + 1)/√(2ρ).
 ///
 /// ```
-/// use queryables::mechanisms::{Attribute, GaussianContinualCount};
+/// use queryables::data::Attribute;
+/// use queryables::mechanisms::GaussianContinualCount;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -96,19 +99,19 @@ pub struct ContinualCount<Row, R = AddRemove> {
 /// choice of times: one row changes Δ nodes by one each, as for [`ContinualCount`], which is √Δ in
 /// the Euclidean norm. With a variance of σ² it states [`Gaussian`] noise of μ = √Δ/σ, or ρ = μ²/2.
 /// At a distance of d, d·μ and d²·ρ.
-pub struct GaussianContinualCount<Row, R = AddRemove> {
-    times: Times<Row>,
+pub struct GaussianContinualCount<D: ?Sized, R = AddRemove> {
+    times: Times<D>,
     gaussian: GaussianNoise,
     relation: PhantomData<fn() -> R>,
 }
 
 /// When rows arrive.
-struct Times<Row> {
-    attribute: Attribute<Row, Option<u64>>,
+struct Times<D: ?Sized> {
+    attribute: Attribute<D, Option<u64>>,
     horizon: u64,
 }
 
-impl<Row> Clone for Times<Row> {
+impl<D: ?Sized> Clone for Times<D> {
     fn clone(&self) -> Self {
         Self {
             attribute: self.attribute.clone(),
@@ -117,7 +120,7 @@ impl<Row> Clone for Times<Row> {
     }
 }
 
-impl<Row, R: StreamingRelation> ContinualCount<Row, R> {
+impl<D: ?Sized, R: StreamingRelation> ContinualCount<D, R> {
     /// Counts rows by the time that `time` gives, below `horizon`. Those without a time, or with a
     /// later one, are not counted.
     ///
@@ -126,7 +129,7 @@ impl<Row, R: StreamingRelation> ContinualCount<Row, R> {
     /// [`MechanismError::NoTime`] if the horizon is zero, [`MechanismError::NoLoss`] if ε is.
     pub fn new(
         _relation: R,
-        time: Attribute<Row, Option<u64>>,
+        time: Attribute<D, Option<u64>>,
         horizon: u64,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
@@ -143,7 +146,7 @@ impl<Row, R: StreamingRelation> ContinualCount<Row, R> {
     }
 }
 
-impl<Row, R: StreamingRelation> GaussianContinualCount<Row, R> {
+impl<D: ?Sized, R: StreamingRelation> GaussianContinualCount<D, R> {
     /// Counts rows by the time that `time` gives, below `horizon`, with ρ-zCDP: a variance of
     /// Δ/(2ρ). Rows without a time, or with a later one, are not counted.
     ///
@@ -154,7 +157,7 @@ impl<Row, R: StreamingRelation> GaussianContinualCount<Row, R> {
     /// numbers than the noise works with.
     pub fn new(
         _relation: R,
-        time: Attribute<Row, Option<u64>>,
+        time: Attribute<D, Option<u64>>,
         horizon: u64,
         rho: Rho,
     ) -> Result<Self, MechanismError> {
@@ -173,7 +176,7 @@ impl<Row, R: StreamingRelation> GaussianContinualCount<Row, R> {
     /// As for [`new`](Self::new).
     pub fn with_mu(
         _relation: R,
-        time: Attribute<Row, Option<u64>>,
+        time: Attribute<D, Option<u64>>,
         horizon: u64,
         mu: Mu,
     ) -> Result<Self, MechanismError> {
@@ -186,9 +189,9 @@ impl<Row, R: StreamingRelation> GaussianContinualCount<Row, R> {
     }
 }
 
-impl<Row> Times<Row> {
+impl<D: ?Sized> Times<D> {
     fn new<R: StreamingRelation>(
-        attribute: Attribute<Row, Option<u64>>,
+        attribute: Attribute<D, Option<u64>>,
         horizon: u64,
     ) -> Result<(Self, NonZeroU64), MechanismError> {
         // No time, no node.
@@ -204,22 +207,26 @@ impl<Row> Times<Row> {
             .with("horizon", self.horizon)
     }
 
-    fn start<N: Law>(&self, rows: &[Row], noise: N) -> ContinualCountMachine<N> {
-        let times = rows.iter().filter_map(|row| self.attribute.read(row)?);
+    fn start<N: Law>(&self, data: &D, noise: N) -> ContinualCountMachine<N>
+    where
+        D: Dataset,
+    {
+        let mut times = Vec::new();
+        self.attribute.fold(data, &mut times);
         // Times beyond the horizon are never asked for.
-        ContinualCountMachine::new(times.collect(), self.horizon, noise)
+        ContinualCountMachine::new(times, self.horizon, noise)
     }
 }
 
 /// What the two have in common.
 macro_rules! continual_count {
     ($Count:ident, $Noise:ident, |$count:ident| $noise:expr) => {
-        impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for $Count<Row, R> {
+        impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for $Count<D, R> {
             type Machine = ContinualCountMachine<$Noise>;
 
             fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<ContinualCountMachine<$Noise>, Fault> {
                 let $count = self;
-                Ok(self.times.start((**data).as_ref(), $noise))
+                Ok(self.times.start(data, $noise))
             }
 
             fn describe(&self) -> Description {
@@ -227,9 +234,9 @@ macro_rules! continual_count {
             }
         }
 
-        shown!(impl[Row, R: Relation] $Count<Row, R>);
+        shown!(impl[D: ?Sized, R: Relation] $Count<D, R>);
 
-        impl<Row, R> Clone for $Count<Row, R> {
+        impl<D: ?Sized, R> Clone for $Count<D, R> {
             fn clone(&self) -> Self {
                 Self {
                     times: self.times.clone(),
@@ -245,23 +252,23 @@ continual_count!(GaussianContinualCount, RoundedGaussian, |count| count
     .gaussian
     .noise);
 
-impl<Row, R: Relation> ContinualCount<Row, R> {
+impl<D: ?Sized, R: Relation> ContinualCount<D, R> {
     fn description(&self) -> Description {
         let description = self.times.describe::<R>("ContinualCount");
         description.with("epsilon", self.fact.epsilon)
     }
 }
 
-impl<Row, R: Relation> GaussianContinualCount<Row, R> {
+impl<D: ?Sized, R: Relation> GaussianContinualCount<D, R> {
     fn description(&self) -> Description {
         let description = self.times.describe::<R>("GaussianContinualCount");
         self.gaussian.describe(description)
     }
 }
 
-states!(Laplace: impl[Row, R: StreamingRelation,] ContinualCount<Row, R>, R, |count| count.fact);
+states!(Laplace: impl[D: ?Sized, R: StreamingRelation,] ContinualCount<D, R>, R, |count| count.fact);
 states!(
-    Gaussian: impl[Row, R: StreamingRelation,] GaussianContinualCount<Row, R>, R,
+    Gaussian: impl[D: ?Sized, R: StreamingRelation,] GaussianContinualCount<D, R>, R,
     |count| count.gaussian.fact
 );
 
@@ -275,7 +282,7 @@ mod tests {
     use crate::tests::exact::{answers, violation};
 
     /// A row of t arrives at time t; 99 has no time, and 98 cannot be read.
-    fn time() -> Attribute<u8, Option<u64>> {
+    fn time() -> Attribute<Vec<u8>, Option<u64>> {
         Attribute::new("time", |row: &u8| match row {
             98 => panic!("an unlucky row"),
             99 => None,
@@ -287,7 +294,7 @@ mod tests {
         relation: R,
         horizon: u64,
         epsilon: &str,
-    ) -> Result<ContinualCount<u8, R>, MechanismError> {
+    ) -> Result<ContinualCount<Vec<u8>, R>, MechanismError> {
         ContinualCount::new(relation, time(), horizon, epsilon.parse().unwrap())
     }
 

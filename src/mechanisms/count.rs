@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
-use super::{CountingRelation, MechanismError, Predicate, clamped, over, shown, states};
+use super::{CountingRelation, MechanismError, clamped, over, shown, states};
+use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
 use crate::number::Ratio;
@@ -17,7 +18,8 @@ use crate::privacy::facts::{Gaussian, Laplace};
 /// [`AboveThreshold`](super::AboveThreshold) pays only for those.
 ///
 /// ```
-/// use queryables::mechanisms::{NoisyCount, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -37,19 +39,19 @@ use crate::privacy::facts::{Gaussian, Laplace};
 /// at most one, and so the odds of any answer by a factor of at most e^ε. It states [`Laplace`]
 /// noise on one answer that changes by one; at a distance of d, by d, which is d·ε. An answer that
 /// an `i64` cannot hold is clamped, which is postprocessing.
-pub struct NoisyCount<Row> {
-    predicate: Predicate<Row>,
+pub struct NoisyCount<D: ?Sized> {
+    predicate: Predicate<D>,
     fact: Laplace,
     noise: DiscreteLaplace,
 }
 
-impl<Row> NoisyCount<Row> {
+impl<D: ?Sized> NoisyCount<D> {
     /// Counts the rows for which `predicate` holds.
     ///
     /// # Errors
     ///
     /// [`MechanismError::NoLoss`] if ε is zero.
-    pub fn new(predicate: Predicate<Row>, epsilon: Epsilon) -> Result<Self, MechanismError> {
+    pub fn new(predicate: Predicate<D>, epsilon: Epsilon) -> Result<Self, MechanismError> {
         let noise = DiscreteLaplace::new(over(Ratio::from(1), epsilon)?)?;
         Ok(Self {
             predicate,
@@ -71,7 +73,8 @@ impl<Row> NoisyCount<Row> {
 /// the end.
 ///
 /// ```
-/// use queryables::mechanisms::{GaussianCount, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::GaussianCount;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -91,12 +94,12 @@ impl<Row> NoisyCount<Row> {
 /// replaced: each changes the count by at most one. With a variance of σ² it states [`Gaussian`]
 /// noise of μ = 1/σ, or ρ = μ²/2. At a distance of d, d·μ and d²·ρ. An answer that an `i64` cannot
 /// hold is clamped, which is postprocessing.
-pub struct GaussianCount<Row> {
-    predicate: Predicate<Row>,
+pub struct GaussianCount<D: ?Sized> {
+    predicate: Predicate<D>,
     gaussian: GaussianNoise,
 }
 
-impl<Row> GaussianCount<Row> {
+impl<D: ?Sized> GaussianCount<D> {
     /// Counts the rows for which `predicate` holds, with ρ-zCDP: a variance of 1/(2ρ).
     ///
     /// # Errors
@@ -104,7 +107,7 @@ impl<Row> GaussianCount<Row> {
     /// [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::TooFine`] or
     /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
     /// ρ of more than 10^11 with more than 15 digits after the point, for instance.
-    pub fn new(predicate: Predicate<Row>, rho: Rho) -> Result<Self, MechanismError> {
+    pub fn new(predicate: Predicate<D>, rho: Rho) -> Result<Self, MechanismError> {
         let gaussian = GaussianNoise::with_rho(1, rho)?;
         Ok(Self {
             predicate,
@@ -115,7 +118,8 @@ impl<Row> GaussianCount<Row> {
     /// Counts the rows for which `predicate` holds, with μ-GDP: a variance of 1/μ².
     ///
     /// ```
-    /// use queryables::mechanisms::{GaussianCount, Predicate};
+    /// use queryables::data::Predicate;
+    /// use queryables::mechanisms::GaussianCount;
     /// use queryables::prelude::*;
     /// use std::sync::Arc;
     ///
@@ -132,7 +136,7 @@ impl<Row> GaussianCount<Row> {
     /// [`MechanismError::NoLoss`] if μ is zero, [`MechanismError::TooFine`] or
     /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
     /// μ² must not have more than about 36 digits.
-    pub fn with_mu(predicate: Predicate<Row>, mu: Mu) -> Result<Self, MechanismError> {
+    pub fn with_mu(predicate: Predicate<D>, mu: Mu) -> Result<Self, MechanismError> {
         let gaussian = GaussianNoise::with_mu(1, mu)?;
         Ok(Self {
             predicate,
@@ -141,7 +145,7 @@ impl<Row> GaussianCount<Row> {
     }
 }
 
-impl<Row> GaussianCount<Row> {
+impl<D: ?Sized> GaussianCount<D> {
     fn description(&self) -> Description {
         let description = Description::new("GaussianCount");
         self.gaussian
@@ -152,14 +156,14 @@ impl<Row> GaussianCount<Row> {
 /// What the two have in common.
 macro_rules! count {
     ($Count:ident, |$count:ident| $noise:expr) => {
-        impl<Row, D: AsRef<[Row]> + ?Sized> Mechanism<D> for $Count<Row> {
+        impl<D: Dataset + ?Sized> Mechanism<D> for $Count<D> {
             type Machine = Released<i64>;
 
             fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<i64>, Fault> {
                 // Before the data: whether there are coins must not depend on it.
                 let $count = self;
                 let noise = coins.draw(&$noise)?;
-                let count = self.predicate.count((**data).as_ref());
+                let count = self.predicate.count(data);
                 Ok(Released(clamped(count.into(), noise)))
             }
 
@@ -168,9 +172,9 @@ macro_rules! count {
             }
         }
 
-        shown!(impl[Row] $Count<Row>);
+        shown!(impl[D: ?Sized] $Count<D>);
 
-        impl<Row> Clone for $Count<Row> {
+        impl<D: ?Sized> Clone for $Count<D> {
             fn clone(&self) -> Self {
                 Self {
                     predicate: self.predicate.clone(),
@@ -184,9 +188,9 @@ macro_rules! count {
 count!(NoisyCount, |count| count.noise);
 count!(GaussianCount, |count| count.gaussian.noise);
 
-states!(Laplace: impl[Row, R: CountingRelation,] NoisyCount<Row>, R, |count| count.fact);
+states!(Laplace: impl[D: ?Sized, R: CountingRelation,] NoisyCount<D>, R, |count| count.fact);
 states!(
-    Gaussian: impl[Row, R: CountingRelation,] GaussianCount<Row>, R,
+    Gaussian: impl[D: ?Sized, R: CountingRelation,] GaussianCount<D>, R,
     |count| count.gaussian.fact
 );
 
@@ -198,11 +202,11 @@ mod tests {
     use crate::privacy::{AddRemove, Distance, Gdp, Private, Rdp, RdpGrid, Replace, ZCdp};
     use crate::tests::exact::{answers, rows_of, violation};
 
-    fn noisy(epsilon: &str) -> Result<NoisyCount<u8>, MechanismError> {
+    fn noisy(epsilon: &str) -> Result<NoisyCount<Vec<u8>>, MechanismError> {
         NoisyCount::new(rows_of(1), epsilon.parse().unwrap())
     }
 
-    fn gaussian(rho: &str) -> Result<GaussianCount<u8>, MechanismError> {
+    fn gaussian(rho: &str) -> Result<GaussianCount<Vec<u8>>, MechanismError> {
         GaussianCount::new(rows_of(1), rho.parse().unwrap())
     }
 

@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
-use super::{Attribute, CountingRelation, MechanismError, clamped, over, shown, states};
+use super::{CountingRelation, MechanismError, clamped, over, shown, states};
+use crate::data::{Attribute, Bins, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
 use crate::number::Epsilon;
@@ -18,7 +19,8 @@ use crate::privacy::{AddRemove, Relation};
 /// together cost what one count costs.
 ///
 /// ```
-/// use queryables::mechanisms::{Attribute, NoisyHistogram};
+/// use queryables::data::Attribute;
+/// use queryables::mechanisms::NoisyHistogram;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -39,15 +41,15 @@ use crate::privacy::{AddRemove, Relation};
 /// and it has a scale of 2/ε. It states [`Laplace`] noise on one or two answers that change by one.
 /// A row whose bin is not below the number of bins, or cannot be read, is in none. Answers that an
 /// `i64` cannot hold are clamped, which is postprocessing.
-pub struct NoisyHistogram<Row, R = AddRemove> {
-    bin: Attribute<Row, usize>,
+pub struct NoisyHistogram<D: ?Sized, R = AddRemove> {
+    bin: Attribute<D, usize>,
     bins: NonZeroUsize,
     fact: Laplace,
     noise: DiscreteLaplace,
     relation: PhantomData<fn() -> R>,
 }
 
-impl<Row, R: CountingRelation> NoisyHistogram<Row, R> {
+impl<D: ?Sized, R: CountingRelation> NoisyHistogram<D, R> {
     /// Counts the rows in the bins `0..bins`.
     ///
     /// # Errors
@@ -55,7 +57,7 @@ impl<Row, R: CountingRelation> NoisyHistogram<Row, R> {
     /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
         _relation: R,
-        bin: Attribute<Row, usize>,
+        bin: Attribute<D, usize>,
         bins: usize,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
@@ -74,20 +76,22 @@ impl<Row, R: CountingRelation> NoisyHistogram<Row, R> {
     }
 }
 
-impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisyHistogram<Row, R> {
+impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyHistogram<D, R> {
     type Machine = Released<Vec<i64>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        let mut counts = vec![0_i128; self.bins.get()];
-        for row in (**data).as_ref() {
-            if let Some(count) = self.bin.read(row).and_then(|bin| counts.get_mut(bin)) {
-                *count += 1;
-            }
-        }
-        let noisy = counts
-            .into_iter()
-            .map(|count| Ok(clamped(count, coins.draw(&self.noise)?)));
-        noisy.collect::<Result<_, Fault>>().map(Released)
+        // Before the data: whether there are coins must not depend on it.
+        let noise = (0..self.bins.get())
+            .map(|_| coins.draw(&self.noise))
+            .collect::<Result<Vec<i128>, _>>()?;
+        let mut bins = Bins::new(self.bins.get());
+        self.bin.fold(data, &mut bins);
+        let counts = bins.counts().iter().zip(noise);
+        Ok(Released(
+            counts
+                .map(|(count, noise)| clamped((*count).into(), noise))
+                .collect(),
+        ))
     }
 
     fn describe(&self) -> Description {
@@ -95,7 +99,7 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisyHistogram
     }
 }
 
-impl<Row, R: Relation> NoisyHistogram<Row, R> {
+impl<D: ?Sized, R: Relation> NoisyHistogram<D, R> {
     fn description(&self) -> Description {
         Description::new("NoisyHistogram")
             .with("relation", R::NAME)
@@ -105,10 +109,10 @@ impl<Row, R: Relation> NoisyHistogram<Row, R> {
     }
 }
 
-states!(Laplace: impl[Row, R: CountingRelation,] NoisyHistogram<Row, R>, R, |bins| bins.fact);
-shown!(impl[Row, R: Relation] NoisyHistogram<Row, R>);
+states!(Laplace: impl[D: ?Sized, R: CountingRelation,] NoisyHistogram<D, R>, R, |bins| bins.fact);
+shown!(impl[D: ?Sized, R: Relation] NoisyHistogram<D, R>);
 
-impl<Row, R> Clone for NoisyHistogram<Row, R> {
+impl<D: ?Sized, R> Clone for NoisyHistogram<D, R> {
     fn clone(&self) -> Self {
         Self {
             bin: self.bin.clone(),
@@ -127,7 +131,7 @@ mod tests {
         relation: R,
         bins: usize,
         epsilon: &str,
-    ) -> Result<NoisyHistogram<u8, R>, MechanismError> {
+    ) -> Result<NoisyHistogram<Vec<u8>, R>, MechanismError> {
         let bin = Attribute::new("itself", |row: &u8| match row {
             99 => panic!("an unlucky row"),
             row => usize::from(*row),

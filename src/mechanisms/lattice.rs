@@ -11,7 +11,7 @@ pub struct Lattice {
     pub radius: u64,
 }
 
-/// Coordinates are cut off at so many steps before anything else: then no square is above 2^100.
+/// What is longer is cut off: then no square is above 2^100.
 pub(super) const LARGEST: i64 = 1 << 50;
 
 /// Sums are cut off at so many steps.
@@ -31,38 +31,9 @@ impl Lattice {
         radius.ok_or(MechanismError::BadRadius)
     }
 
-    pub(super) fn round(&self, coordinate: f64) -> i64 {
-        in_steps(coordinate, self.exponent)
-    }
-
-    /// A vector in the same direction that is no longer than the radius, rounded toward zero.
-    pub(super) fn clip(&self, vector: &mut [i64]) {
-        let squares = vector
-            .iter()
-            .map(|steps| u128::from(steps.unsigned_abs()).pow(2));
-        let square: u128 = squares.sum();
-        if square <= u128::from(self.radius).pow(2) {
-            return;
-        }
-        // The length, rounded up: what is divided by it is not too long.
-        let root = square.isqrt();
-        let length = root + u128::from(root * root < square);
-        for steps in vector {
-            let clipped = i128::from(*steps) * i128::from(self.radius) / length as i128;
-            *steps = clipped as i64;
-        }
-    }
-
     pub(super) fn value(&self, steps: i128) -> f64 {
         of_steps(steps, self.exponent)
     }
-}
-
-/// In steps of 2 to this power, rounded toward zero, up to [`LARGEST`]. Scaling by a power of two is
-/// exact, but for numbers that are less than a step anyway; what is not a number is zero.
-pub(super) fn in_steps(number: f64, exponent: i32) -> i64 {
-    let steps = libm::scalbn(number, -exponent);
-    (steps as i64).clamp(-LARGEST, LARGEST)
 }
 
 /// So many steps, as far as floats go, and up to [`FAR`].
@@ -76,21 +47,6 @@ pub(super) fn of_steps(steps: i128, exponent: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Without a cut, five such squares would be too much for a `u128`.
-    #[test]
-    fn the_largest_coordinates_are_cut_off_before_they_are_squared() {
-        let lattice = Lattice {
-            exponent: -500,
-            radius: 1 << 50,
-        };
-        let mut vector = [f64::INFINITY, f64::MIN, 1.0, -1.0, f64::MAX].map(|x| lattice.round(x));
-        assert_eq!(vector, [1, -1, 1, -1, 1].map(|sign| sign * LARGEST));
-        lattice.clip(&mut vector);
-        // 2^50/√5, rounded down.
-        let clipped = 503_517_745_512_157;
-        assert_eq!(vector, [1, -1, 1, -1, 1].map(|sign| sign * clipped));
-    }
 
     #[test]
     fn what_was_added_to_endless_noise_is_not_seen() {

@@ -40,12 +40,13 @@
 //! [`ConditionalResponse`] and [`QueryAnswerer`] are filters inside: their loss is their budget,
 //! under the measure of their rule.
 //!
-//! Data are rows: anything that is `AsRef<[Row]>`, a `Vec<Row>` or a `[Row]` for instance.
+//! Data are rows: any [`Dataset`], a `Vec` for instance, or columns of your own. What is asked about
+//! one row is an [`Attribute`](crate::data::Attribute).
 
 mod above_threshold;
 mod approx_randomized_response;
-mod attribute;
 mod choose;
+mod clip;
 mod conditional_response;
 mod continual_count;
 mod count;
@@ -66,7 +67,6 @@ mod weights;
 
 pub use above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
 pub use approx_randomized_response::{ApproxRandomizedResponse, Response};
-pub use attribute::{Attribute, Predicate};
 pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
 pub use continual_count::{ContinualCount, GaussianContinualCount};
@@ -84,6 +84,8 @@ pub use tree::{ContinualCountMachine, StreamingRelation};
 pub use vector_sum::GaussianVectorSum;
 pub use weights::{Gap, Weights};
 
+#[cfg(doc)]
+use crate::data::Dataset;
 use crate::noise::NoiseError;
 use crate::number::Ratio;
 use crate::number::{Quantity, Unit};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::above_threshold::{AboveThreshold, CountingRelation};
 use super::weights::{Gap, Side, Weights};
 use super::{MechanismError, SparseVector, SparseVectorMachine, shown, states};
+use crate::data::Dataset;
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::middle::Postprocessed;
 use crate::number::Epsilon;
@@ -23,7 +24,8 @@ use crate::privacy::facts::Pure;
 /// the truth; otherwise it is a noisy count, and the weights are moved toward it.
 ///
 /// ```
-/// use queryables::mechanisms::{MultiplicativeWeights, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::MultiplicativeWeights;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -31,7 +33,7 @@ use crate::privacy::facts::Pure;
 /// let people: Arc<Vec<u8>> = Arc::new((0..100_000_u32).map(|row| 1 | row as u8 & 7).collect());
 /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), people)?;
 ///
-/// let counts = MultiplicativeWeights::new((0..8).collect(), 100_000, 10_000, 20, "1".parse()?)?;
+/// let counts = MultiplicativeWeights::new(Vec::from_iter(0..8), 100_000, 10_000, 20, "1".parse()?)?;
 /// let counts = filter.launch(&counts)?;
 /// // Every conjunction, three times over. Those without the first answer are guessed at no cost.
 /// for mask in (0..8_u8).cycle().take(24) {
@@ -59,14 +61,15 @@ use crate::privacy::facts::Pure;
 /// at first, and a step of η toward a count that is α away lessens it by ηα − η², which is α²/4 for
 /// the η = α/2 taken here, with the threshold for α. Once all updates are made, every query is
 /// [`Fault::Exhausted`].
-pub struct MultiplicativeWeights<Row> {
-    search: SparseVector<Row, Replace>,
-    weights: Weights<Row>,
+pub struct MultiplicativeWeights<D> {
+    search: SparseVector<Replace>,
+    weights: Weights<D>,
 }
 
-impl<Row> MultiplicativeWeights<Row> {
+impl<D: Dataset> MultiplicativeWeights<D> {
     /// Answers about so many rows from this domain, to within about `threshold`, with at most so
-    /// many updates. Half of ε finds where the guess is wrong, and half mends it.
+    /// many updates. Half of ε finds where the guess is wrong, and half mends it. The domain is a
+    /// dataset of the same kind as the data, with each possible row once.
     ///
     /// The number of rows is taken as public; if it is another one, answers are off, and no less
     /// private. So are rows that the domain does not have.
@@ -78,7 +81,7 @@ impl<Row> MultiplicativeWeights<Row> {
     /// [`MechanismError::NoHits`] if there are no updates, [`MechanismError::NoLoss`] if ε is zero,
     /// and [`MechanismError::TooSmall`] if nothing is left of a share of it.
     pub fn new(
-        domain: Vec<Row>,
+        domain: D,
         rows: u32,
         threshold: u32,
         updates: u32,
@@ -107,8 +110,8 @@ impl<Row> MultiplicativeWeights<Row> {
     }
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row> Mechanism<D> for MultiplicativeWeights<Row> {
-    type Machine = Postprocessed<Weights<Row>, GapSearch<D, Row>>;
+impl<D: Dataset> Mechanism<D> for MultiplicativeWeights<D> {
+    type Machine = Postprocessed<Weights<D>, GapSearch<D>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let search = GapSearch(self.search.start(data, coins)?);
@@ -120,10 +123,10 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Mechanism<D> for MultiplicativeWeights<Row> 
     }
 }
 
-impl<Row> MultiplicativeWeights<Row> {
+impl<D> MultiplicativeWeights<D> {
     fn description(&self) -> Description {
         Description::new("MultiplicativeWeights")
-            .with("domain", self.weights.domain.len())
+            .with("domain", self.weights.size())
             .with("rows", self.weights.rows)
             .with("threshold", self.search.search.threshold)
             .with("updates", self.search.search.hits)
@@ -133,12 +136,12 @@ impl<Row> MultiplicativeWeights<Row> {
 
 // That of the search, for replaced rows, and with it for added and removed ones: see above.
 states!(
-    Pure: impl[Row, R: CountingRelation,] MultiplicativeWeights<Row>, R,
+    Pure: impl[D, R: CountingRelation,] MultiplicativeWeights<D>, R,
     |counts| counts.search.fact
 );
-shown!(impl[Row] MultiplicativeWeights<Row>);
+shown!(impl[D] MultiplicativeWeights<D>);
 
-impl<Row> Clone for MultiplicativeWeights<Row> {
+impl<D> Clone for MultiplicativeWeights<D> {
     fn clone(&self) -> Self {
         Self {
             search: self.search.clone(),
@@ -150,13 +153,13 @@ impl<Row> Clone for MultiplicativeWeights<Row> {
 /// A running sparse vector that is asked about [`Gap`]s: the noisy count, where the gap looks
 /// large.
 #[derive(Debug)]
-pub struct GapSearch<D: ?Sized, Row>(SparseVectorMachine<D, Row>);
+pub struct GapSearch<D: ?Sized>(SparseVectorMachine<D>);
 
-impl<D: AsRef<[Row]> + ?Sized, Row> Machine for GapSearch<D, Row> {
-    type Query = Gap<Row>;
+impl<D: Dataset + ?Sized> Machine for GapSearch<D> {
+    type Query = Gap<D>;
     type Answer = Option<i64>;
 
-    fn step(&mut self, gap: Gap<Row>, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
+    fn step(&mut self, gap: Gap<D>, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
         let above = |count: u64| i128::from(count) - i128::from(gap.guess);
         match gap.side {
             Side::Above => self.0.count_by(&gap.predicate, above, coins),
@@ -170,9 +173,9 @@ impl<D: AsRef<[Row]> + ?Sized, Row> Machine for GapSearch<D, Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Predicate;
     use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
-    use crate::mechanisms::Predicate;
     use crate::privacy::{AddRemove, Private, PureDp, Relation};
     use crate::tests::exact::{answers, rows_of, violation};
 
@@ -181,8 +184,8 @@ mod tests {
     }
 
     /// Tells whether gaps look large, and keeps the counts to itself.
-    struct Hits<R>(SparseVector<u8, R>);
-    struct Hitting(GapSearch<Vec<u8>, u8>);
+    struct Hits<R>(SparseVector<R>);
+    struct Hitting(GapSearch<Vec<u8>>);
 
     impl<R: Relation> Mechanism<Vec<u8>> for Hits<R> {
         type Machine = Hitting;
@@ -193,10 +196,10 @@ mod tests {
     }
 
     impl Machine for Hitting {
-        type Query = Gap<u8>;
+        type Query = Gap<Vec<u8>>;
         type Answer = bool;
 
-        fn step(&mut self, gap: Gap<u8>, coins: &mut Coins<'_>) -> Result<bool, Fault> {
+        fn step(&mut self, gap: Gap<Vec<u8>>, coins: &mut Coins<'_>) -> Result<bool, Fault> {
             Ok(self.0.step(gap, coins)?.is_some())
         }
     }
@@ -249,7 +252,7 @@ mod tests {
         assert!(exceeds(&[1, 2], epsilon("3.05")));
     }
 
-    fn conjunctions() -> impl Iterator<Item = Predicate<u8>> {
+    fn conjunctions() -> impl Iterator<Item = Predicate<Vec<u8>>> {
         (0..16_u8)
             .map(|mask| Predicate::new(format!("{mask:04b}"), move |row: &u8| row & mask == mask))
     }

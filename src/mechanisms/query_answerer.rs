@@ -1,12 +1,12 @@
 //! Counts at a price, as long as the budget lasts.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{GaussianCount, MechanismError, NoisyCount, Predicate};
+use super::{GaussianCount, MechanismError, NoisyCount};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
+use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Released};
 use crate::number::{Epsilon, Rho};
 use crate::privacy::{
@@ -24,7 +24,8 @@ use crate::privacy::{
 ///
 /// ```
 /// use queryables::account::{DefaultAccumulator, Accumulator};
-/// use queryables::mechanisms::{Predicate, Priced, QueryAnswerer};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::{Priced, QueryAnswerer};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -51,9 +52,8 @@ use crate::privacy::{
 /// The rule's limit, for neighbours under `R`, against every adaptive choice of predicates and
 /// prices: each answer is a [`NoisyCount`] or a [`GaussianCount`] that loses its price, launched in
 /// a non-interactive [`Filter`] with this rule. Whether a query is refused depends on prices only.
-pub struct QueryAnswerer<F, Row, R = AddRemove> {
+pub struct QueryAnswerer<F, R = AddRemove> {
     filter: Filter<F, R, NonInteractive>,
-    row: PhantomData<fn(&Row)>,
 }
 
 /// A measure in which counts are sold.
@@ -67,77 +67,77 @@ pub trait Pricing: Measure {
     /// What a query offers.
     type Price;
     /// What answers it.
-    type Count<Row>;
+    type Count<D: ?Sized>;
 
     /// The count at this price.
     ///
     /// # Errors
     ///
     /// [`MechanismError`] if no noise has this price.
-    fn count<Row>(
-        predicate: Predicate<Row>,
+    fn count<D: ?Sized>(
+        predicate: Predicate<D>,
         price: Self::Price,
-    ) -> Result<Self::Count<Row>, MechanismError>;
+    ) -> Result<Self::Count<D>, MechanismError>;
 }
 
 impl Pricing for PureDp {
     type Price = Epsilon;
-    type Count<Row> = NoisyCount<Row>;
+    type Count<D: ?Sized> = NoisyCount<D>;
 
-    fn count<Row>(
-        predicate: Predicate<Row>,
+    fn count<D: ?Sized>(
+        predicate: Predicate<D>,
         price: Epsilon,
-    ) -> Result<NoisyCount<Row>, MechanismError> {
+    ) -> Result<NoisyCount<D>, MechanismError> {
         NoisyCount::new(predicate, price)
     }
 }
 
 impl Pricing for ApproxDp {
     type Price = Epsilon;
-    type Count<Row> = NoisyCount<Row>;
+    type Count<D: ?Sized> = NoisyCount<D>;
 
-    fn count<Row>(
-        predicate: Predicate<Row>,
+    fn count<D: ?Sized>(
+        predicate: Predicate<D>,
         price: Epsilon,
-    ) -> Result<NoisyCount<Row>, MechanismError> {
+    ) -> Result<NoisyCount<D>, MechanismError> {
         NoisyCount::new(predicate, price)
     }
 }
 
 impl Pricing for ZCdp {
     type Price = Rho;
-    type Count<Row> = GaussianCount<Row>;
+    type Count<D: ?Sized> = GaussianCount<D>;
 
-    fn count<Row>(
-        predicate: Predicate<Row>,
+    fn count<D: ?Sized>(
+        predicate: Predicate<D>,
         price: Rho,
-    ) -> Result<GaussianCount<Row>, MechanismError> {
+    ) -> Result<GaussianCount<D>, MechanismError> {
         GaussianCount::new(predicate, price)
     }
 }
 
 /// A predicate, and what its count is worth.
-pub struct Priced<Row, P> {
+pub struct Priced<D: ?Sized, P> {
     /// What is counted.
-    pub predicate: Predicate<Row>,
+    pub predicate: Predicate<D>,
     /// What the answer may lose.
     pub price: P,
 }
 
-impl<Row, P> Priced<Row, P> {
+impl<D: ?Sized, P> Priced<D, P> {
     /// This predicate at this price.
-    pub fn new(predicate: Predicate<Row>, price: P) -> Self {
+    pub fn new(predicate: Predicate<D>, price: P) -> Self {
         Self { predicate, price }
     }
 }
 
-impl<Row, P: Clone> Clone for Priced<Row, P> {
+impl<D: ?Sized, P: Clone> Clone for Priced<D, P> {
     fn clone(&self) -> Self {
         Self::new(self.predicate.clone(), self.price.clone())
     }
 }
 
-impl<Row, P: fmt::Debug> fmt::Debug for Priced<Row, P> {
+impl<D: ?Sized, P: fmt::Debug> fmt::Debug for Priced<D, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Priced")
             .field("predicate", &self.predicate)
@@ -146,39 +146,36 @@ impl<Row, P: fmt::Debug> fmt::Debug for Priced<Row, P> {
     }
 }
 
-impl<F: ContinuationRule<Children: Pricing>, Row> QueryAnswerer<F, Row> {
+impl<F: ContinuationRule<Children: Pricing>> QueryAnswerer<F> {
     /// Answers as long as this rule says to go on.
     pub fn new(rule: F) -> Self {
         Self {
             filter: Filter::noninteractive_with(rule),
-            row: PhantomData,
         }
     }
 }
 
-impl<F, Row, R> QueryAnswerer<F, Row, R> {
+impl<F, R> QueryAnswerer<F, R> {
     /// The same, with its guarantee stated under another neighbouring relation.
     #[must_use]
-    pub fn under<S: Relation>(self, relation: S) -> QueryAnswerer<F, Row, S> {
+    pub fn under<S: Relation>(self, relation: S) -> QueryAnswerer<F, S> {
         QueryAnswerer {
             filter: self.filter.under(relation),
-            row: PhantomData,
         }
     }
 }
 
-impl<D, F, Row, R> Mechanism<D> for QueryAnswerer<F, Row, R>
+impl<D, F, R> Mechanism<D> for QueryAnswerer<F, R>
 where
-    D: AsRef<[Row]> + ?Sized,
+    D: Dataset + ?Sized,
     F: ContinuationRule,
     R: Relation,
 {
-    type Machine = QueryAnswererMachine<D, F, Row, R>;
+    type Machine = QueryAnswererMachine<D, F, R>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(QueryAnswererMachine {
             filter: self.filter.start(data, coins)?,
-            row: PhantomData,
         })
     }
 
@@ -188,7 +185,7 @@ where
     }
 }
 
-impl<F: ContinuationRule, Row, R: Relation> Private<F::Whole, R> for QueryAnswerer<F, Row, R> {
+impl<F: ContinuationRule, R: Relation> Private<F::Whole, R> for QueryAnswerer<F, R> {
     fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
         self.filter.loss(measure)
     }
@@ -198,16 +195,15 @@ impl<F: ContinuationRule, Row, R: Relation> Private<F::Whole, R> for QueryAnswer
     }
 }
 
-impl<F: Clone, Row, R: Relation> Clone for QueryAnswerer<F, Row, R> {
+impl<F: Clone, R: Relation> Clone for QueryAnswerer<F, R> {
     fn clone(&self) -> Self {
         Self {
             filter: self.filter.clone(),
-            row: PhantomData,
         }
     }
 }
 
-impl<F: fmt::Debug, Row, R: Relation> fmt::Debug for QueryAnswerer<F, Row, R> {
+impl<F: fmt::Debug, R: Relation> fmt::Debug for QueryAnswerer<F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("QueryAnswerer")
             .field("filter", &self.filter)
@@ -217,20 +213,19 @@ impl<F: fmt::Debug, Row, R: Relation> fmt::Debug for QueryAnswerer<F, Row, R> {
 
 /// A running [`QueryAnswerer`]: it is asked [`Priced`] predicates, and answers with a noisy count,
 /// or with the reason why there is none.
-pub struct QueryAnswererMachine<D: ?Sized, F: ContinuationRule, Row, R> {
+pub struct QueryAnswererMachine<D: ?Sized, F: ContinuationRule, R> {
     filter: FilterMachine<D, F, R, NonInteractive>,
-    row: PhantomData<fn(&Row)>,
 }
 
-impl<D, F, Row, R> Machine for QueryAnswererMachine<D, F, Row, R>
+impl<D, F, R> Machine for QueryAnswererMachine<D, F, R>
 where
-    D: AsRef<[Row]> + ?Sized,
+    D: Dataset + ?Sized,
     F: ContinuationRule<Children: Pricing>,
     R: Relation,
-    <F::Children as Pricing>::Count<Row>:
+    <F::Children as Pricing>::Count<D>:
         Mechanism<D, Machine = Released<i64>> + Private<F::Children, R>,
 {
-    type Query = Priced<Row, <F::Children as Pricing>::Price>;
+    type Query = Priced<D, <F::Children as Pricing>::Price>;
     type Answer = Result<i64, LaunchError<ChildLoss<F>, WholeLoss<F>>>;
 
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
@@ -243,7 +238,7 @@ where
     }
 }
 
-impl<D: ?Sized, F: ContinuationRule, Row, R> fmt::Debug for QueryAnswererMachine<D, F, Row, R> {
+impl<D: ?Sized, F: ContinuationRule, R> fmt::Debug for QueryAnswererMachine<D, F, R> {
     /// Nothing of what is inside.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("QueryAnswererMachine")
@@ -303,7 +298,7 @@ mod tests {
     #[test]
     fn what_is_over_budget_is_refused_and_costs_nothing() {
         let rule = PureDp.accumulator().capped(epsilon("1"));
-        let mechanism = QueryAnswerer::<_, u8>::new(rule);
+        let mechanism = QueryAnswerer::new(rule);
         assert_eq!(mechanism.loss(&PureDp), Ok(epsilon("1")));
         let mut coins = NotPrivateSeededCoins::new(3);
         let data = Arc::new(vec![1_u8, 2]);
@@ -334,7 +329,7 @@ mod tests {
         macro_rules! count {
             ($rule:expr) => {{
                 let mut coins = NotPrivateSeededCoins::new(3);
-                let mechanism = QueryAnswerer::<_, u8>::new($rule);
+                let mechanism = QueryAnswerer::new($rule);
                 let mut machine = mechanism
                     .start(&Arc::new(vec![1_u8]), &mut coins.coins())
                     .unwrap();
@@ -350,7 +345,7 @@ mod tests {
     #[test]
     fn counts_are_sold_by_the_rho_too() {
         let rule = ZCdp.accumulator().capped("1000000".parse().unwrap());
-        let mechanism = QueryAnswerer::<_, u8>::new(rule);
+        let mechanism = QueryAnswerer::new(rule);
         let mut coins = NotPrivateSeededCoins::new(3);
         let data = Arc::new(vec![1_u8, 2, 1]);
         let mut machine = mechanism.start(&data, &mut coins.coins()).unwrap();
@@ -364,7 +359,7 @@ mod tests {
     #[test]
     fn coins_that_fail_end_it() {
         let rule = PureDp.accumulator().capped(epsilon("1"));
-        let mechanism = QueryAnswerer::<_, u8>::new(rule);
+        let mechanism = QueryAnswerer::new(rule);
         let mut none = Replay::of([]);
         let mut machine = mechanism
             .start(&Arc::new(vec![1_u8]), &mut none.coins())

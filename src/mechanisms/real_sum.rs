@@ -1,11 +1,15 @@
 //! The sum of a real attribute.
 
+use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::lattice::{EXPONENTS, LARGEST, in_steps, of_steps};
-use super::{Attribute, MechanismError, NoisySum, SummingRelation, shown, states};
+use super::lattice::{EXPONENTS, LARGEST, of_steps};
+use super::sum::noise_of;
+use super::{MechanismError, SummingRelation, shown, states};
+use crate::data::{Attribute, Dataset, RealSum};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::noise::DiscreteLaplace;
 use crate::number::Epsilon;
 use crate::privacy::facts::Laplace;
 use crate::privacy::{AddRemove, Relation};
@@ -18,7 +22,8 @@ use crate::privacy::{AddRemove, Relation};
 /// [`GaussianVectorSum`](super::GaussianVectorSum).
 ///
 /// ```
-/// use queryables::mechanisms::{Attribute, NoisyRealSum};
+/// use queryables::data::Attribute;
+/// use queryables::mechanisms::NoisyRealSum;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -35,17 +40,22 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// # Guarantee
 ///
-/// That of [`NoisySum`], for what each row has in steps of the lattice: rounding comes first,
+/// That of [`NoisySum`](super::NoisySum), for what each row has in steps of the lattice: rounding comes first,
 /// toward zero, and clamping after it, so that Δ is a whole number of steps, rounding included. The
-/// ends of the range are rounded outward. A row that cannot be read, or has what is not a number,
-/// counts as the number of the range that is nearest to zero. The answer is a multiple of the step,
+/// ends of the range are rounded outward. A row that cannot be read, or whose number is infinite
+/// or not a number, counts as the number of the range that is nearest to zero. The answer is a multiple of the step,
 /// as far as floats go, which is postprocessing.
-pub struct NoisyRealSum<Row, R = AddRemove> {
-    steps: NoisySum<Row, R>,
+pub struct NoisyRealSum<D: ?Sized, R = AddRemove> {
+    attribute: Attribute<D, f64>,
+    /// In steps.
+    range: RangeInclusive<i64>,
     exponent: i32,
+    fact: Laplace,
+    noise: DiscreteLaplace,
+    relation: PhantomData<fn() -> R>,
 }
 
-impl<Row: 'static, R: SummingRelation> NoisyRealSum<Row, R> {
+impl<D: ?Sized, R: SummingRelation> NoisyRealSum<D, R> {
     /// Sums `attribute`, clamped to `range`, in steps of 2 to the power of `exponent`, which is
     /// from −500 to 500.
     ///
@@ -53,10 +63,10 @@ impl<Row: 'static, R: SummingRelation> NoisyRealSum<Row, R> {
     ///
     /// [`MechanismError::BadExponent`], [`MechanismError::TooWide`] if an end of the range is more
     /// than 2^50 steps away from zero, [`MechanismError::BadRange`] if it is empty, not made of
-    /// numbers, or makes no difference, and the other errors of [`NoisySum::new`].
+    /// numbers, or makes no difference, and the other errors of [`NoisySum::new`](super::NoisySum::new).
     pub fn new(
-        relation: R,
-        attribute: Attribute<Row, f64>,
+        _relation: R,
+        attribute: Attribute<D, f64>,
         range: RangeInclusive<f64>,
         exponent: i32,
         epsilon: Epsilon,
@@ -69,13 +79,14 @@ impl<Row: 'static, R: SummingRelation> NoisyRealSum<Row, R> {
         }
         let low = end_in_steps(*range.start(), exponent, libm::floor)?;
         let high = end_in_steps(*range.end(), exponent, libm::ceil)?;
-        let name = attribute.name().to_owned();
-        let in_steps = Attribute::new(name, move |row: &Row| {
-            in_steps(attribute.read(row).unwrap_or(0.0), exponent)
-        });
+        let (fact, noise) = noise_of::<R>(&(low..=high), epsilon)?;
         Ok(Self {
-            steps: NoisySum::new(relation, in_steps, low..=high, epsilon)?,
+            attribute,
+            range: low..=high,
             exponent,
+            fact,
+            noise,
+            relation: PhantomData,
         })
     }
 }
@@ -95,13 +106,17 @@ fn end_in_steps(
     }
 }
 
-impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisyRealSum<Row, R> {
+impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyRealSum<D, R> {
     type Machine = Released<f64>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<f64>, Fault> {
+        // Before the data: whether there are coins must not depend on it.
+        let noise = coins.draw(&self.noise)?;
+        let mut sum = RealSum::new(libm::scalbn(1.0, -self.exponent), self.range.clone());
+        self.attribute.fold(data, &mut sum);
         // Not as an `i64`, which ten thousand rows of 2^50 steps are too many for.
-        let (sum, noise) = self.steps.sum_and_noise((**data).as_ref(), coins)?;
-        Ok(Released(of_steps(sum.saturating_add(noise), self.exponent)))
+        let noisy = sum.total().saturating_add(noise);
+        Ok(Released(of_steps(noisy, self.exponent)))
     }
 
     fn describe(&self) -> Description {
@@ -109,22 +124,28 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisyRealSum<R
     }
 }
 
-impl<Row, R: Relation> NoisyRealSum<Row, R> {
+impl<D: ?Sized, R: Relation> NoisyRealSum<D, R> {
     fn description(&self) -> Description {
-        let value = |steps: i64| of_steps(steps.into(), self.exponent);
-        let description = self.steps.parameters("NoisyRealSum", value);
-        description.with("exponent", self.exponent)
+        let value = |steps: &i64| of_steps((*steps).into(), self.exponent);
+        let (low, high) = (value(self.range.start()), value(self.range.end()));
+        Description::new("NoisyRealSum")
+            .with("relation", R::NAME)
+            .with("attribute", self.attribute.name())
+            .with("range", format_args!("{low}..={high}"))
+            .with("epsilon", self.fact.epsilon)
+            .with("exponent", self.exponent)
     }
 }
 
-states!(Laplace: impl[Row, R: SummingRelation,] NoisyRealSum<Row, R>, R, |sum| sum.steps.fact);
-shown!(impl[Row, R: Relation] NoisyRealSum<Row, R>);
+states!(Laplace: impl[D: ?Sized, R: SummingRelation,] NoisyRealSum<D, R>, R, |sum| sum.fact);
+shown!(impl[D: ?Sized, R: Relation] NoisyRealSum<D, R>);
 
-impl<Row, R: Copy> Clone for NoisyRealSum<Row, R> {
+impl<D: ?Sized, R> Clone for NoisyRealSum<D, R> {
     fn clone(&self) -> Self {
         Self {
-            steps: self.steps.clone(),
-            exponent: self.exponent,
+            attribute: self.attribute.clone(),
+            range: self.range.clone(),
+            ..*self
         }
     }
 }
@@ -134,6 +155,7 @@ mod tests {
     use super::*;
     use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
+    use crate::mechanisms::NoisySum;
     use crate::privacy::{Distance, Private, PureDp, Rdp, Replace};
     use crate::tests::bracket::Bracket;
     use crate::tests::enumerate::{Enumeration, enumerate_laws};
@@ -143,7 +165,7 @@ mod tests {
         relation: R,
         range: RangeInclusive<f64>,
         exponent: i32,
-    ) -> Result<NoisyRealSum<f64, R>, MechanismError> {
+    ) -> Result<NoisyRealSum<Vec<f64>, R>, MechanismError> {
         let itself = Attribute::new("itself", |row: &f64| {
             assert!(*row < 1e9, "an unlucky row");
             *row
@@ -152,7 +174,10 @@ mod tests {
     }
 
     /// In quarters.
-    fn answers<R: SummingRelation>(sum: &NoisyRealSum<f64, R>, rows: &[f64]) -> Enumeration<i64> {
+    fn answers<R: SummingRelation>(
+        sum: &NoisyRealSum<Vec<f64>, R>,
+        rows: &[f64],
+    ) -> Enumeration<i64> {
         let data = Arc::new(rows.to_vec());
         enumerate_laws(100, |coins| {
             match sum.start(&data, &mut Coins::new(&mut *coins)) {
@@ -214,7 +239,9 @@ mod tests {
         let two = Distance::new(2).unwrap();
         assert_eq!(sum.loss_at(&PureDp, two), Ok("2".parse().unwrap()));
         let order = Rdp::new("2".parse().unwrap());
-        assert_eq!(sum.loss(&order), sum.steps.loss(&order));
+        let value = Attribute::<Vec<i64>, _>::new("itself", |row: &i64| *row);
+        let in_steps = NoisySum::new(Replace, value, -2..=6, "1".parse().unwrap()).unwrap();
+        assert_eq!(sum.loss(&order), in_steps.loss(&order));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Attribute, GaussianVectorSum, Lattice, MechanismError, shown, states};
+use super::{GaussianVectorSum, Lattice, MechanismError, shown, states};
+use crate::data::{Dataset, Vector};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
 use crate::noise::uniform_below;
 use crate::number::Ratio;
@@ -21,7 +22,8 @@ use crate::privacy::facts::SampledGaussian;
 /// secret.
 ///
 /// ```
-/// use queryables::mechanisms::{Attribute, Lattice, SampledGaussianSum};
+/// use queryables::data::Vector;
+/// use queryables::mechanisms::{Lattice, SampledGaussianSum};
 /// use queryables::prelude::*;
 /// use queryables::privacy::RdpGrid;
 /// use std::sync::Arc;
@@ -32,7 +34,7 @@ use crate::privacy::facts::SampledGaussian;
 /// let filter = launch(&Filter::concurrent(grid, budget), steps)?;
 ///
 /// // One row in a hundred, a length of 1, and noise of the same size.
-/// let step = Attribute::new("step", |step: &[f64; 2]| step.to_vec());
+/// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 /// let lattice = Lattice { exponent: -10, radius: 1024 };
 /// let step = SampledGaussianSum::new(step, 2, lattice, "0.01".parse()?, "1".parse()?)?;
 /// for _ in 0..100 {
@@ -53,13 +55,13 @@ use crate::privacy::facts::SampledGaussian;
 /// [`SampledGaussianFilter`](crate::account::menu::SampledGaussianFilter). It has no loss under
 /// [`Replace`](crate::privacy::Replace), where another curve holds, none under zCDP and GDP, where
 /// no tight one is known, and none for rows more than one apart.
-pub struct SampledGaussianSum<Row> {
-    sum: GaussianVectorSum<Row>,
+pub struct SampledGaussianSum<D: ?Sized> {
+    sum: GaussianVectorSum<D>,
     rate: Delta,
     fact: SampledGaussian,
 }
 
-impl<Row> SampledGaussianSum<Row> {
+impl<D: ?Sized> SampledGaussianSum<D> {
     /// Sums vectors of so many coordinates, on this lattice, over a sample that each row joins with
     /// probability `rate`. The noise is that of a [`GaussianVectorSum`] which is μ-GDP: it has a
     /// standard deviation of 1/μ times the lattice's radius, and 1/μ is what others call the noise
@@ -70,7 +72,7 @@ impl<Row> SampledGaussianSum<Row> {
     /// [`MechanismError::BadRate`] if the rate is zero, and those of
     /// [`GaussianVectorSum::with_mu`].
     pub fn new(
-        attribute: Attribute<Row, Vec<f64>>,
+        vector: Vector<D>,
         dimension: usize,
         lattice: Lattice,
         rate: Delta,
@@ -79,7 +81,7 @@ impl<Row> SampledGaussianSum<Row> {
         if rate == Delta::ZERO {
             return Err(MechanismError::BadRate);
         }
-        let sum = GaussianVectorSum::with_mu(AddRemove, attribute, dimension, lattice, mu)?;
+        let sum = GaussianVectorSum::with_mu(AddRemove, vector, dimension, lattice, mu)?;
         let fact = SampledGaussian::new(rate, sum.gaussian.fact);
         Ok(Self { sum, rate, fact })
     }
@@ -99,15 +101,15 @@ fn happens(odds: Ratio, coins: &mut Coins<'_>) -> Result<bool, CoinsError> {
     }
 }
 
-impl<Row, D: AsRef<[Row]> + ?Sized> Mechanism<D> for SampledGaussianSum<Row> {
+impl<D: Dataset + ?Sized> Mechanism<D> for SampledGaussianSum<D> {
     type Machine = Released<Vec<f64>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let odds = Ratio::from(self.rate);
         // One draw for each row: how many rows there are shows in the time that it takes, as it does
         // for every sum. The system's coins cannot fail any more, once the noise was drawn.
-        let joins = |coins: &mut Coins<'_>| happens(odds, coins);
-        self.sum.release((**data).as_ref(), coins, joins)
+        let joins = move |coins: &mut Coins<'_>| happens(odds, coins);
+        self.sum.release(data, coins, Some(&joins))
     }
 
     fn describe(&self) -> Description {
@@ -115,10 +117,10 @@ impl<Row, D: AsRef<[Row]> + ?Sized> Mechanism<D> for SampledGaussianSum<Row> {
     }
 }
 
-states!(SampledGaussian: impl[Row,] SampledGaussianSum<Row>, AddRemove, |sum| sum.fact);
-shown!(impl[Row] SampledGaussianSum<Row>);
+states!(SampledGaussian: impl[D: ?Sized,] SampledGaussianSum<D>, AddRemove, |sum| sum.fact);
+shown!(impl[D: ?Sized] SampledGaussianSum<D>);
 
-impl<Row> Clone for SampledGaussianSum<Row> {
+impl<D: ?Sized> Clone for SampledGaussianSum<D> {
     fn clone(&self) -> Self {
         Self {
             sum: self.sum.clone(),
@@ -136,17 +138,19 @@ mod tests {
     use crate::privacy::{Private, Rdp, RdpGrid, UnknownLoss};
     use crate::tests::enumerate::{Enumeration, enumerate_laws};
 
-    fn sum(rate: &str, mu: &str) -> Result<SampledGaussianSum<i32>, MechanismError> {
-        let attribute = Attribute::new("itself", |row: &i32| vec![f64::from(*row)]);
+    fn sum(rate: &str, mu: &str) -> Result<SampledGaussianSum<Vec<i32>>, MechanismError> {
+        let itself = Vector::new("itself", |row: &i32, out: &mut [f64]| {
+            out[0] = f64::from(*row);
+        });
         let lattice = Lattice {
             exponent: 0,
             radius: 3,
         };
         let (rate, mu) = (rate.parse().unwrap(), mu.parse().unwrap());
-        SampledGaussianSum::new(attribute, 1, lattice, rate, mu)
+        SampledGaussianSum::new(itself, 1, lattice, rate, mu)
     }
 
-    fn answers(sum: &SampledGaussianSum<i32>, rows: &[i32]) -> Enumeration<i64> {
+    fn answers(sum: &SampledGaussianSum<Vec<i32>>, rows: &[i32]) -> Enumeration<i64> {
         let data = Arc::new(rows.to_vec());
         enumerate_laws(40, |coins| {
             match sum.start(&data, &mut Coins::new(&mut *coins)) {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
-use super::{MechanismError, Predicate, clamped, over, shown, states};
+use super::{MechanismError, clamped, over, shown, states};
+use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::noise::DiscreteLaplace;
 use crate::number::Epsilon;
@@ -17,7 +18,8 @@ use crate::privacy::{AddRemove, Relation};
 /// Use it to find the few large counts among many and to learn them, in one go.
 ///
 /// ```
-/// use queryables::mechanisms::{AboveThreshold, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::AboveThreshold;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -37,17 +39,14 @@ use crate::privacy::{AddRemove, Relation};
 /// (ε₁ + ε₂ + ε₃)-DP for neighbours under `R`: Lyu, Su and Li 2017, Algorithm 7. Each of the counts
 /// that are given out costs ε₃/hits. The answers' noise is fresh: to give out the noisy count that
 /// was compared would not be private.
-pub struct SparseVector<Row, R = AddRemove> {
-    pub(super) search: AboveThreshold<Row, R>,
+pub struct SparseVector<R = AddRemove> {
+    pub(super) search: AboveThreshold<R>,
     pub(super) fact: Pure,
     answer_noise: DiscreteLaplace,
 }
 
-impl<Row, R> SparseVector<Row, R> {
-    pub(super) fn new(
-        search: AboveThreshold<Row, R>,
-        epsilon: Epsilon,
-    ) -> Result<Self, MechanismError> {
+impl<R> SparseVector<R> {
+    pub(super) fn new(search: AboveThreshold<R>, epsilon: Epsilon) -> Result<Self, MechanismError> {
         let hits = Ratio::from(u64::from(search.hits));
         let answer_noise = DiscreteLaplace::new(over(hits, epsilon)?)?;
         let epsilon = search.fact.epsilon.checked_add(epsilon);
@@ -60,15 +59,15 @@ impl<Row, R> SparseVector<Row, R> {
     }
 }
 
-impl<Row, R: Relation> SparseVector<Row, R> {
+impl<R: Relation> SparseVector<R> {
     fn description(&self) -> Description {
         let description = self.search.parameters("SparseVector");
         description.with("epsilon", self.fact.epsilon)
     }
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row, R: Relation> Mechanism<D> for SparseVector<Row, R> {
-    type Machine = SparseVectorMachine<D, Row>;
+impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for SparseVector<R> {
+    type Machine = SparseVectorMachine<D>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(SparseVectorMachine {
@@ -82,10 +81,10 @@ impl<D: AsRef<[Row]> + ?Sized, Row, R: Relation> Mechanism<D> for SparseVector<R
     }
 }
 
-states!(Pure: impl[Row, R: CountingRelation,] SparseVector<Row, R>, R, |search| search.fact);
-shown!(impl[Row, R: Relation] SparseVector<Row, R>);
+states!(Pure: impl[R: CountingRelation,] SparseVector<R>, R, |search| search.fact);
+shown!(impl[R: Relation] SparseVector<R>);
 
-impl<Row, R> Clone for SparseVector<Row, R> {
+impl<R> Clone for SparseVector<R> {
     fn clone(&self) -> Self {
         Self {
             search: self.search.clone(),
@@ -97,25 +96,25 @@ impl<Row, R> Clone for SparseVector<Row, R> {
 /// A running [`SparseVector`]: it is asked [`Predicate`]s, and after the last hit every query is
 /// [`Fault::Exhausted`].
 #[derive(Debug)]
-pub struct SparseVectorMachine<D: ?Sized, Row> {
-    search: AboveThresholdMachine<D, Row>,
+pub struct SparseVectorMachine<D: ?Sized> {
+    search: AboveThresholdMachine<D>,
     answer_noise: DiscreteLaplace,
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row> Machine for SparseVectorMachine<D, Row> {
-    type Query = Predicate<Row>;
+impl<D: Dataset + ?Sized> Machine for SparseVectorMachine<D> {
+    type Query = Predicate<D>;
     type Answer = Option<i64>;
 
-    fn step(&mut self, query: Predicate<Row>, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
+    fn step(&mut self, query: Predicate<D>, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
         self.count_by(&query, i128::from, coins)
     }
 }
 
-impl<D: AsRef<[Row]> + ?Sized, Row> SparseVectorMachine<D, Row> {
+impl<D: Dataset + ?Sized> SparseVectorMachine<D> {
     /// The noisy count, if some value of it looks large, as for [`AboveThresholdMachine::hit_by`].
     pub(super) fn count_by(
         &mut self,
-        predicate: &Predicate<Row>,
+        predicate: &Predicate<D>,
         value: impl FnOnce(u64) -> i128,
         coins: &mut Coins<'_>,
     ) -> Result<Option<i64>, Fault> {
@@ -135,7 +134,7 @@ mod tests {
     use crate::privacy::{Private, PureDp};
     use crate::tests::exact::{answers, rows_of, violation};
 
-    fn sparse_vector(epsilons: [&str; 3]) -> Result<SparseVector<u8, AddRemove>, MechanismError> {
+    fn sparse_vector(epsilons: [&str; 3]) -> Result<SparseVector<AddRemove>, MechanismError> {
         let [threshold, counts, answers] = epsilons.map(|text| text.parse().unwrap());
         AboveThreshold::with_shares(AddRemove, 1, 1, threshold, counts)?.with_counts(answers)
     }

@@ -1,12 +1,12 @@
 //! The sum of a bounded attribute.
 
-use std::fmt::Display;
 use std::marker::PhantomData;
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::{Attribute, CountingRelation, MechanismError, clamped, over, shown, states};
+use super::{CountingRelation, MechanismError, clamped, over, shown, states};
+use crate::data::{Attribute, ClampedSum, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
 use crate::number::Epsilon;
@@ -21,7 +21,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// noise, and cuts off more.
 ///
 /// ```
-/// use queryables::mechanisms::{Attribute, NoisySum};
+/// use queryables::data::Attribute;
+/// use queryables::mechanisms::NoisySum;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -44,11 +45,11 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// which is less under Rényi privacy than what ε-DP implies. A row that cannot be read counts as
 /// the number of the range that is nearest to zero. An answer that an `i64` cannot hold is clamped,
 /// which is postprocessing.
-pub struct NoisySum<Row, R = AddRemove> {
-    attribute: Attribute<Row, i64>,
+pub struct NoisySum<D: ?Sized, R = AddRemove> {
+    attribute: Attribute<D, i64>,
     range: RangeInclusive<i64>,
     /// Its steps are the largest change.
-    pub(super) fact: Laplace,
+    fact: Laplace,
     noise: DiscreteLaplace,
     relation: PhantomData<fn() -> R>,
 }
@@ -72,7 +73,7 @@ impl SummingRelation for Replace {
     }
 }
 
-impl<Row, R: SummingRelation> NoisySum<Row, R> {
+impl<D: ?Sized, R: SummingRelation> NoisySum<D, R> {
     /// Sums `attribute`, clamped to `range`.
     ///
     /// # Errors
@@ -82,33 +83,45 @@ impl<Row, R: SummingRelation> NoisySum<Row, R> {
     /// terms, needs more than 128 bits, and [`MechanismError::Noise`] if it is more than 2^100.
     pub fn new(
         _relation: R,
-        attribute: Attribute<Row, i64>,
+        attribute: Attribute<D, i64>,
         range: RangeInclusive<i64>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        let change = NonZeroU64::new(R::largest_change(&range));
-        let change = change.filter(|_| !range.is_empty());
-        let change = change.ok_or(MechanismError::BadRange)?;
-        let noise = DiscreteLaplace::new(over(Ratio::from(change.get()), epsilon)?)?;
+        let (fact, noise) = noise_of::<R>(&range, epsilon)?;
         Ok(Self {
             attribute,
             range,
-            fact: Laplace {
-                steps: change,
-                ..Laplace::of_count(epsilon)
-            },
+            fact,
             noise,
             relation: PhantomData,
         })
     }
 }
 
-impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisySum<Row, R> {
+/// What a sum of numbers in this range states, and the noise for it.
+pub(super) fn noise_of<R: SummingRelation>(
+    range: &RangeInclusive<i64>,
+    epsilon: Epsilon,
+) -> Result<(Laplace, DiscreteLaplace), MechanismError> {
+    let change = NonZeroU64::new(R::largest_change(range)).filter(|_| !range.is_empty());
+    let steps = change.ok_or(MechanismError::BadRange)?;
+    let noise = DiscreteLaplace::new(over(Ratio::from(steps.get()), epsilon)?)?;
+    let fact = Laplace {
+        steps,
+        ..Laplace::of_count(epsilon)
+    };
+    Ok((fact, noise))
+}
+
+impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisySum<D, R> {
     type Machine = Released<i64>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<i64>, Fault> {
-        let (sum, noise) = self.sum_and_noise((**data).as_ref(), coins)?;
-        Ok(Released(clamped(sum, noise)))
+        // Before the data: whether there are coins must not depend on it.
+        let noise = coins.draw(&self.noise)?;
+        let mut sum = ClampedSum::new(self.range.clone());
+        self.attribute.fold(data, &mut sum);
+        Ok(Released(clamped(sum.total(), noise)))
     }
 
     fn describe(&self) -> Description {
@@ -116,19 +129,10 @@ impl<Row, D: AsRef<[Row]> + ?Sized, R: Relation> Mechanism<D> for NoisySum<Row, 
     }
 }
 
-impl<Row, R: Relation> NoisySum<Row, R> {
+impl<D: ?Sized, R: Relation> NoisySum<D, R> {
     fn description(&self) -> Description {
-        self.parameters("NoisySum", |steps| steps)
-    }
-
-    /// Under this name, with the ends of the range as they are called there.
-    pub(super) fn parameters<T: Display>(
-        &self,
-        name: &'static str,
-        end: impl Fn(i64) -> T,
-    ) -> Description {
-        let (low, high) = (end(*self.range.start()), end(*self.range.end()));
-        Description::new(name)
+        let (low, high) = (self.range.start(), self.range.end());
+        Description::new("NoisySum")
             .with("relation", R::NAME)
             .with("attribute", self.attribute.name())
             .with("range", format_args!("{low}..={high}"))
@@ -136,27 +140,10 @@ impl<Row, R: Relation> NoisySum<Row, R> {
     }
 }
 
-impl<Row, R> NoisySum<Row, R> {
-    /// The exact sum, and what is to be added to it.
-    pub(super) fn sum_and_noise(
-        &self,
-        rows: &[Row],
-        coins: &mut Coins<'_>,
-    ) -> Result<(i128, i128), Fault> {
-        // Before the data: whether there are coins must not depend on it.
-        let noise = coins.draw(&self.noise)?;
-        let (low, high) = (*self.range.start(), *self.range.end());
-        let values = rows
-            .iter()
-            .map(|row| self.attribute.read(row).unwrap_or(0).clamp(low, high));
-        Ok((values.map(i128::from).sum(), noise))
-    }
-}
+states!(Laplace: impl[D: ?Sized, R: SummingRelation,] NoisySum<D, R>, R, |sum| sum.fact);
+shown!(impl[D: ?Sized, R: Relation] NoisySum<D, R>);
 
-states!(Laplace: impl[Row, R: SummingRelation,] NoisySum<Row, R>, R, |sum| sum.fact);
-shown!(impl[Row, R: Relation] NoisySum<Row, R>);
-
-impl<Row, R> Clone for NoisySum<Row, R> {
+impl<D: ?Sized, R> Clone for NoisySum<D, R> {
     fn clone(&self) -> Self {
         Self {
             attribute: self.attribute.clone(),
@@ -177,7 +164,7 @@ mod tests {
         relation: R,
         range: RangeInclusive<i64>,
         epsilon: &str,
-    ) -> Result<NoisySum<u8, R>, MechanismError> {
+    ) -> Result<NoisySum<Vec<u8>, R>, MechanismError> {
         let attribute = Attribute::new("signed", |row: &u8| match row {
             99 => panic!("an unlucky row"),
             row => i64::from(*row) - 5,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Predicate;
+use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Fault};
 use crate::middle::{Middle, Move};
 
@@ -17,13 +17,13 @@ pub(super) enum Side {
 }
 
 /// A question about the difference between a count and a guess.
-pub struct Gap<Row> {
-    pub(super) predicate: Predicate<Row>,
+pub struct Gap<D: ?Sized> {
+    pub(super) predicate: Predicate<D>,
     pub(super) guess: i64,
     pub(super) side: Side,
 }
 
-impl<Row> Clone for Gap<Row> {
+impl<D: ?Sized> Clone for Gap<D> {
     fn clone(&self) -> Self {
         Self {
             predicate: self.predicate.clone(),
@@ -32,7 +32,7 @@ impl<Row> Clone for Gap<Row> {
     }
 }
 
-impl<Row> fmt::Debug for Gap<Row> {
+impl<D: ?Sized> fmt::Debug for Gap<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gap")
             .field("predicate", &self.predicate)
@@ -45,22 +45,29 @@ impl<Row> fmt::Debug for Gap<Row> {
 /// The person in the middle of [`MultiplicativeWeights`](super::MultiplicativeWeights), who knows the guess.
 ///
 /// Everything here is public, so that floats will do.
-pub struct Weights<Row> {
-    pub(super) domain: Arc<[Row]>,
+pub struct Weights<D> {
+    domain: Arc<D>,
     /// They add up to one.
     weights: Vec<f64>,
     pub(super) rows: u32,
     pub(super) rate: f64,
     /// What is asked about at present.
-    asked: Option<Gap<Row>>,
+    asked: Option<Gap<D>>,
 }
 
-impl<Row> Weights<Row> {
+impl<D> Weights<D> {
+    /// The number of rows in the domain.
+    pub(super) fn size(&self) -> usize {
+        self.weights.len()
+    }
+}
+
+impl<D: Dataset> Weights<D> {
     /// The same weight for all of the domain, to be moved at this rate.
-    pub(super) fn new(domain: Vec<Row>, rows: u32, rate: f64) -> Self {
+    pub(super) fn new(domain: D, rows: u32, rate: f64) -> Self {
         let weights = vec![1.0 / domain.len() as f64; domain.len()];
         Self {
-            domain: domain.into(),
+            domain: Arc::new(domain),
             weights,
             rows,
             rate,
@@ -69,23 +76,22 @@ impl<Row> Weights<Row> {
     }
 
     /// How many rows the guess has for which the predicate holds.
-    fn guess(&self, predicate: &Predicate<Row>) -> i64 {
-        let holds = |row| predicate.read(row).unwrap_or(false);
-        let share: f64 = (self.domain.iter().zip(&self.weights))
-            .filter(|(row, _)| holds(row))
+    fn guess(&self, predicate: &Predicate<D>) -> i64 {
+        let share: f64 = (self.weights.iter().enumerate())
+            .filter(|(row, _)| predicate.holds(&self.domain, *row))
             .map(|(_, weight)| weight)
             .sum();
         (share * f64::from(self.rows)).round() as i64
     }
 
     /// Moves weight to the rows for which the predicate holds, or away from them.
-    fn update(&mut self, predicate: &Predicate<Row>, side: Side) {
+    fn update(&mut self, predicate: &Predicate<D>, side: Side) {
         let factor = match side {
             Side::Above => libm::exp(self.rate),
             Side::Below => libm::exp(-self.rate),
         };
-        for (row, weight) in self.domain.iter().zip(&mut self.weights) {
-            if predicate.read(row).unwrap_or(false) {
+        for (row, weight) in self.weights.iter_mut().enumerate() {
+            if predicate.holds(&self.domain, row) {
                 *weight *= factor;
             }
         }
@@ -96,21 +102,21 @@ impl<Row> Weights<Row> {
         }
     }
 
-    fn ask(&mut self, gap: Gap<Row>) -> Move<Gap<Row>, i64> {
+    fn ask(&mut self, gap: Gap<D>) -> Move<Gap<D>, i64> {
         self.asked = Some(gap.clone());
         Move::Ask(gap)
     }
 }
 
-impl<Row> Middle<Gap<Row>, Option<i64>> for Weights<Row> {
-    type OuterQuery = Predicate<Row>;
+impl<D: Dataset> Middle<Gap<D>, Option<i64>> for Weights<D> {
+    type OuterQuery = Predicate<D>;
     type OuterAnswer = i64;
 
     fn on_query(
         &mut self,
-        predicate: Predicate<Row>,
+        predicate: Predicate<D>,
         _: &mut Coins<'_>,
-    ) -> Result<Move<Gap<Row>, i64>, Fault> {
+    ) -> Result<Move<Gap<D>, i64>, Fault> {
         let guess = self.guess(&predicate);
         Ok(self.ask(Gap {
             predicate,
@@ -123,7 +129,7 @@ impl<Row> Middle<Gap<Row>, Option<i64>> for Weights<Row> {
         &mut self,
         count: Option<i64>,
         _: &mut Coins<'_>,
-    ) -> Result<Move<Gap<Row>, i64>, Fault> {
+    ) -> Result<Move<Gap<D>, i64>, Fault> {
         let asked = self.asked.take().ok_or(Fault::Failed)?;
         match (count, asked.side) {
             (Some(count), side) => {
@@ -139,7 +145,7 @@ impl<Row> Middle<Gap<Row>, Option<i64>> for Weights<Row> {
     }
 }
 
-impl<Row> Clone for Weights<Row> {
+impl<D> Clone for Weights<D> {
     fn clone(&self) -> Self {
         Self {
             domain: Arc::clone(&self.domain),
@@ -150,10 +156,10 @@ impl<Row> Clone for Weights<Row> {
     }
 }
 
-impl<Row> fmt::Debug for Weights<Row> {
+impl<D> fmt::Debug for Weights<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Weights")
-            .field("domain", &self.domain.len())
+            .field("domain", &self.weights.len())
             .field("rows", &self.rows)
             .finish_non_exhaustive()
     }

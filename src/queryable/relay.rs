@@ -12,7 +12,8 @@ use crate::machine::{Coins, Fault, Machine};
 /// ```
 /// use queryables::middle::{MapAnswer, Postprocessed};
 /// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins};
-/// use queryables::mechanisms::{NoisyCount, Predicate};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
 /// use queryables::prelude::*;
 /// use queryables::queryable::Relay;
 /// use std::sync::Arc;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use dashu_ratio::RBig;
 
+use crate::data::Predicate;
 use crate::machine::{CoinSource, Coins, Fault, Machine, Mechanism};
-use crate::mechanisms::Predicate;
+
 use crate::number::Epsilon;
 use crate::tests::bracket::Bracket;
 use crate::tests::enumerate::{Enumeration, enumerate_laws};
@@ -54,6 +55,6 @@ pub(crate) fn violation<'a, T: Ord>(
 }
 
 /// Counts the rows with this value.
-pub(crate) fn rows_of(value: u8) -> Predicate<u8> {
-    Predicate::new(value.to_string(), move |row| *row == value)
+pub(crate) fn rows_of(value: u8) -> Predicate<Vec<u8>> {
+    Predicate::new(value.to_string(), move |row: &u8| *row == value)
 }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use crate::common::{Answer, Count, at, epsilon, pair};
 use queryables::account::{Accumulator, ThroughRdp, ThroughZCdp, Whitehouse, compare};
 use queryables::compose::Refusal;
-use queryables::mechanisms::{
-    Attribute, GaussianCount, Lattice, NoisyCount, Predicate, SampledGaussianSum,
-};
+use queryables::data::{Predicate, Vector};
+use queryables::mechanisms::{GaussianCount, Lattice, NoisyCount, SampledGaussianSum};
 use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::convert::{rdp, zcdp};
@@ -74,7 +73,7 @@ fn a_mechanism_restated_at_a_delta_is_charged_for_it() {
     assert!(filter.privacy_loss().epsilon > epsilon("0.05"));
 }
 
-fn adults() -> Predicate<u8> {
+fn adults() -> Predicate<Vec<u8>> {
     Predicate::new("at least 18", |age: &u8| *age >= 18)
 }
 
@@ -149,13 +148,15 @@ fn a_grid_takes_gaussian_pure_and_sampled_mechanisms_together() {
 
     let gaussian = GaussianCount::with_mu(adults(), "0.05".parse().unwrap()).unwrap();
     let pure = NoisyCount::new(adults(), epsilon("0.05")).unwrap();
-    let attribute = Attribute::new("age", |age: &u8| vec![f64::from(*age) / 128.0]);
+    let vector = Vector::new("age", |age: &u8, out: &mut [f64]| {
+        out[0] = f64::from(*age) / 128.0;
+    });
     let lattice = Lattice {
         exponent: -7,
         radius: 128,
     };
     let (rate, mu) = ("0.01".parse().unwrap(), "0.5".parse().unwrap());
-    let sampled = SampledGaussianSum::new(attribute, 1, lattice, rate, mu).unwrap();
+    let sampled = SampledGaussianSum::new(vector, 1, lattice, rate, mu).unwrap();
     let _: i64 = filter.release(&gaussian).unwrap();
     let _: i64 = filter.release(&pure).unwrap();
     let _: Vec<f64> = filter.release(&sampled).unwrap();

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use queryables::account::NaturalFilter;
 use queryables::account::menu::{Detail, SampledGaussians};
 use queryables::compose::Refusal;
+use queryables::data::{Attribute, Predicate, Vector};
 use queryables::mechanisms::{
-    ApproxRandomizedResponse, Attribute, GaussianCount, Lattice, NoisyCount, NoisySum, Predicate,
-    RandomizedResponse, SampledGaussianSum,
+    ApproxRandomizedResponse, GaussianCount, Lattice, NoisyCount, NoisySum, RandomizedResponse,
+    SampledGaussianSum,
 };
 use queryables::prelude::*;
 use queryables::privacy::RestatedAt;
@@ -20,17 +21,19 @@ where
     number.parse().unwrap()
 }
 
-fn adults() -> Predicate<u8> {
+fn adults() -> Predicate<Vec<u8>> {
     Predicate::new("adults", |age: &u8| *age >= 18)
 }
 
-fn step(rate: &str, mu: &str) -> SampledGaussianSum<u8> {
-    let attribute = Attribute::new("age", |age: &u8| vec![f64::from(*age) / 128.0]);
+fn step(rate: &str, mu: &str) -> SampledGaussianSum<Vec<u8>> {
+    let vector = Vector::new("age", |age: &u8, out: &mut [f64]| {
+        out[0] = f64::from(*age) / 128.0;
+    });
     let lattice = Lattice {
         exponent: -7,
         radius: 128,
     };
-    SampledGaussianSum::new(attribute, 1, lattice, text(rate), text(mu)).unwrap()
+    SampledGaussianSum::new(vector, 1, lattice, text(rate), text(mu)).unwrap()
 }
 
 #[test]
@@ -41,7 +44,7 @@ fn ready_made_mechanisms_state_their_profiles() {
     // Noise for a change by one is worth more where answers are three apart.
     let apart = Private::<FDp, AddRemove>::loss_at(&count, &FDp, Distance::new(3).unwrap());
     assert_eq!(apart, Ok(Profile::discrete_laplace(text("0.3"), 3)));
-    let age = Attribute::new("age", |age: &u8| i64::from(*age));
+    let age = Attribute::<Vec<u8>, _>::new("age", |age: &u8| i64::from(*age));
     let sum = NoisySum::new(AddRemove, age, 0..=4, text("0.4")).unwrap();
     assert_eq!(of(&sum), Profile::discrete_laplace(text("0.1"), 4));
     let gaussian = GaussianCount::with_mu(adults(), text("0.5")).unwrap();

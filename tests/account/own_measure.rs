@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use queryables::compose::{Universal, UniversalQuery};
+use queryables::data::Predicate;
 use queryables::mechanisms::{
-    AboveThreshold, GaussianCount, MultiplicativeWeights, NoisyCount, NoisyMax, Predicate,
-    RandomizedResponse,
+    AboveThreshold, GaussianCount, MultiplicativeWeights, NoisyCount, NoisyMax, RandomizedResponse,
 };
 use queryables::prelude::*;
 use queryables::privacy::facts::{Gaussian, Laplace, Pure};
@@ -72,8 +72,8 @@ fn losses(mechanism: &impl Private<TotalVariation, Replace>) -> [String; 2] {
     losses.map(|loss| loss.unwrap().to_string())
 }
 
-fn ones() -> Predicate<u8> {
-    Predicate::new("one", |row| *row == 1)
+fn ones() -> Predicate<Vec<u8>> {
+    Predicate::new("one", |row: &u8| *row == 1)
 }
 
 fn epsilon() -> Epsilon {
@@ -84,7 +84,7 @@ fn epsilon() -> Epsilon {
 fn what_pure_privacy_implies_is_its_price() {
     let max = NoisyMax::new(Replace, [ones()], epsilon()).unwrap();
     assert_eq!(losses(&max), ["0.1", "0.2"]);
-    let search = AboveThreshold::<u8, _>::new(Replace, 3, 1, epsilon()).unwrap();
+    let search = AboveThreshold::new(Replace, 3, 1, epsilon()).unwrap();
     assert_eq!(losses(&search), ["0.1", "0.2"]);
     let weights = MultiplicativeWeights::new(vec![1_u8], 9, 3, 1, epsilon()).unwrap();
     assert_eq!(losses(&weights), ["0.1", "0.2"]);

@@ -4,10 +4,11 @@
 //! The numbers are from sums over the laws and from mpmath, at 40 digits, and no code of this
 //! crate.
 
+use queryables::data::{Attribute, Predicate, Vector};
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, Attribute, ContinualCount, ExponentialMechanism,
+    AboveThreshold, ApproxRandomizedResponse, ContinualCount, ExponentialMechanism,
     GaussianContinualCount, GaussianCount, GaussianVectorSum, Lattice, MultiplicativeWeights,
-    NoisyCount, NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, Predicate, RandomizedResponse,
+    NoisyCount, NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, RandomizedResponse,
     SampledGaussianSum,
 };
 use queryables::prelude::*;
@@ -121,16 +122,18 @@ macro_rules! row {
     }};
 }
 
-fn predicate(value: u8) -> Predicate<u8> {
-    Predicate::new(value.to_string(), move |row| *row == value)
+fn predicate(value: u8) -> Predicate<Vec<u8>> {
+    Predicate::new(value.to_string(), move |row: &u8| *row == value)
 }
 
-fn vector() -> Attribute<u8, Vec<f64>> {
-    Attribute::new("vector", |row| vec![f64::from(*row)])
+fn vector() -> Vector<Vec<u8>> {
+    Vector::new("vector", |row: &u8, out: &mut [f64]| {
+        out[0] = f64::from(*row);
+    })
 }
 
-fn time() -> Attribute<u8, Option<u64>> {
-    Attribute::new("time", |row| Some(u64::from(*row)))
+fn time() -> Attribute<Vec<u8>, Option<u64>> {
+    Attribute::new("time", |row: &u8| Some(u64::from(*row)))
 }
 
 const LATTICE: Lattice = Lattice {
@@ -182,11 +185,11 @@ fn mechanisms_of_which_only_pure_privacy_is_known() {
         PURE
     );
     row!(
-        AboveThreshold::<u8, _>::new(Replace, 5, 2, epsilon).unwrap(),
+        AboveThreshold::new(Replace, 5, 2, epsilon).unwrap(),
         Replace,
         PURE
     );
-    let search = AboveThreshold::<u8, _>::new(AddRemove, 5, 2, read("0.5")).unwrap();
+    let search = AboveThreshold::new(AddRemove, 5, 2, read("0.5")).unwrap();
     row!(search.with_counts(read("0.5")).unwrap(), AddRemove, PURE);
     row!(
         MultiplicativeWeights::new(vec![1_u8, 2], 9, 3, 2, epsilon).unwrap(),
@@ -232,13 +235,13 @@ fn laplace_noise_on_a_sum() {
         &[1.5974284663033766, 1.911795540801538],
     ]);
     cells[7] = Is([&[0.9117955781285523, 0.0], &[1.911795540801538, 0.0]]);
-    let whole = Attribute::new("itself", |row: &u8| i64::from(*row));
+    let whole = Attribute::<Vec<u8>, _>::new("itself", |row: &u8| i64::from(*row));
     row!(
         NoisySum::new(AddRemove, whole, 0..=10, read("1")).unwrap(),
         AddRemove,
         cells
     );
-    let real = Attribute::new("itself", |row: &u8| f64::from(*row));
+    let real = Attribute::<Vec<u8>, _>::new("itself", |row: &u8| f64::from(*row));
     row!(
         NoisyRealSum::new(Replace, real, 0.0..=1.25, -3, read("1")).unwrap(),
         Replace,
@@ -249,7 +252,7 @@ fn laplace_noise_on_a_sum() {
 /// Two answers that change by one.
 #[test]
 fn laplace_noise_on_a_histogram() {
-    let bins = Attribute::new("itself", |row: &u8| usize::from(*row));
+    let bins = Attribute::<Vec<u8>, _>::new("itself", |row: &u8| usize::from(*row));
     let mut cells = PURE;
     cells[3] = Is([&[0.24491866240370913], &[0.9242343145200195]]);
     cells[4] = Is([&[0.24491866240370913, 0.0], &[0.9242343145200195, 0.0]]);

@@ -7,8 +7,9 @@ use std::sync::atomic::Ordering;
 
 use crate::lower_bounds::{BITS, Numbered, Once, delta, epsilon, once};
 use queryables::audit::{Audit, AuditError, Pair, largest_epsilon};
+use queryables::data::Predicate;
 use queryables::machine::{Coins, Fault, Mechanism, Released, Script, View};
-use queryables::mechanisms::{AboveThreshold, GaussianCount, Predicate, RandomizedResponse};
+use queryables::mechanisms::{AboveThreshold, GaussianCount, RandomizedResponse};
 use queryables::number::{Delta, Epsilon, Rho};
 use queryables::privacy::{
     AddRemove, ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Gdp, Implies, ProbabilisticDp,
@@ -91,7 +92,7 @@ fn the_versions_of_the_figure_are_what_they_are_said_to_be() {
 
 #[test]
 fn the_mechanisms_of_this_crate_are_not_refuted() {
-    let rows_of = |value: u8| Predicate::new(value.to_string(), move |row| *row == value);
+    let rows_of = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
     let pair = Pair::new(vec![8], vec![7]);
     let script = || Script::new([7, 7, 7, 7, 8].map(rows_of));
     for hits in [1, 2] {

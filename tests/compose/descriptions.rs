@@ -1,11 +1,12 @@
 //! What every ready-made mechanism says about itself in logs.
 
 use queryables::account::{Accumulator, DefaultAccumulator};
+use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::Description;
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, Attribute, ConditionalResponse, ContinualCount,
+    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
     ExponentialMechanism, GaussianContinualCount, GaussianCount, GaussianVectorSum, Lattice,
-    MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, Predicate,
+    MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum,
     QueryAnswerer, RandomizedResponse, SampledGaussianSum,
 };
 use queryables::prelude::*;
@@ -23,16 +24,18 @@ fn over_a_bit(mechanism: impl Mechanism<bool>) -> String {
     of(&mechanism).to_string()
 }
 
-fn ones() -> Predicate<u8> {
-    Predicate::new("is one", |row| *row == 1)
+fn ones() -> Predicate<Vec<u8>> {
+    Predicate::new("is one", |row: &u8| *row == 1)
 }
 
-fn vector() -> Attribute<u8, Vec<f64>> {
-    Attribute::new("vector", |row| vec![f64::from(*row)])
+fn vector() -> Vector<Vec<u8>> {
+    Vector::new("vector", |row: &u8, out: &mut [f64]| {
+        out[0] = f64::from(*row);
+    })
 }
 
-fn time() -> Attribute<u8, Option<u64>> {
-    Attribute::new("hour", |row| Some(u64::from(*row)))
+fn time() -> Attribute<Vec<u8>, Option<u64>> {
+    Attribute::new("hour", |row: &u8| Some(u64::from(*row)))
 }
 
 const LATTICE: Lattice = Lattice {
@@ -79,7 +82,7 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                 LATTICE,
                 "0.1".parse()?,
             )?),
-            "GaussianVectorSum(relation = add or remove one row, attribute = vector, \
+            "GaussianVectorSum(relation = add or remove one row, vector = vector, \
              dimension = 1, exponent = -2, radius = 3, rho = 0.1)",
         ),
         (
@@ -90,7 +93,7 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                 "0.01".parse()?,
                 "1".parse()?,
             )?),
-            "SampledGaussianSum(attribute = vector, dimension = 1, exponent = -2, radius = 3, \
+            "SampledGaussianSum(vector = vector, dimension = 1, exponent = -2, radius = 3, \
              mu = 1, rate = 0.01)",
         ),
         (
@@ -123,14 +126,12 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
              rho = 0.1)",
         ),
         (
-            over_rows(AboveThreshold::<u8, _>::new(AddRemove, -9, 2, epsilon)?),
+            over_rows(AboveThreshold::new(AddRemove, -9, 2, epsilon)?),
             "AboveThreshold(relation = add or remove one row, threshold = -9, hits = 2, \
              epsilon = 0.5)",
         ),
         (
-            over_rows(
-                AboveThreshold::<u8, _>::new(AddRemove, -9, 2, epsilon)?.with_counts(epsilon)?,
-            ),
+            over_rows(AboveThreshold::new(AddRemove, -9, 2, epsilon)?.with_counts(epsilon)?),
             "SparseVector(relation = add or remove one row, threshold = -9, hits = 2, \
              epsilon = 1)",
         ),
@@ -181,7 +182,7 @@ fn what_is_a_filter_inside_says_so() {
     let filter = of::<bool>(&Filter::concurrent(PureDp, "1".parse().unwrap())).to_string();
     assert!(filter.starts_with("Filter"));
     assert!(response.get("filter").unwrap().starts_with("Filter"));
-    let answerer = of::<Vec<u8>>(&QueryAnswerer::<_, u8>::new(rule()));
+    let answerer = of::<Vec<u8>>(&QueryAnswerer::new(rule()));
     assert_eq!(answerer.name(), "QueryAnswerer");
     assert!(answerer.get("filter").unwrap().starts_with("Filter"));
 }

@@ -4,11 +4,12 @@
 use crate::support::*;
 use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::{Addressed, Filter};
+use queryables::data::{Attribute, Predicate, Vector};
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, Attribute, ConditionalResponse, ContinualCount,
+    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
     ExponentialMechanism, GaussianCount, GaussianVectorSum, Lattice, MultiplicativeWeights,
-    NoisyCount, NoisyHistogram, NoisyMax, NoisySum, Predicate, Priced, QueryAnswerer,
-    RandomizedResponse, SampledGaussianSum,
+    NoisyCount, NoisyHistogram, NoisyMax, NoisySum, Priced, QueryAnswerer, RandomizedResponse,
+    SampledGaussianSum,
 };
 use queryables::middle::ThroughExt;
 use queryables::number::Epsilon;
@@ -20,7 +21,7 @@ fn epsilon(text: &str) -> Epsilon {
     text.parse().unwrap()
 }
 
-fn is(value: u8) -> Predicate<u8> {
+fn is(value: u8) -> Predicate<Vec<u8>> {
     Predicate::new(format!("is {value}"), move |row: &u8| *row == value)
 }
 
@@ -114,7 +115,7 @@ fn responses_in_a_filter_keep_the_budget() {
 fn above_threshold_keeps_its_loss() {
     let pair = pair();
     for (hits, depth) in [(1, 3), (2, 2)] {
-        let mechanism: AboveThreshold<u8> =
+        let mechanism: AboveThreshold =
             AboveThreshold::new(AddRemove, 2, hits, epsilon("2")).unwrap();
         let verifier =
             Verifier::by_state(&mechanism, &pair, vec![is(7), is(8)], depth).cut(ratio(1, 1000));
@@ -234,7 +235,7 @@ fn choices_keep_their_loss() {
 #[test]
 fn a_sparse_vector_keeps_its_loss_counts_included() {
     let pair = pair();
-    let search: AboveThreshold<u8> = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
+    let search: AboveThreshold = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
     let sparse = search.with_counts(epsilon("1")).unwrap();
     let verifier = Verifier::new(&sparse, &pair, vec![is(7)], 1).cut(ratio(1, 500));
     verifier.assert_private(&ApproxDp, &epsilon_delta("3", "0.02"));
@@ -261,7 +262,9 @@ fn steps(sum: Vec<f64>) -> Vec<i64> {
 fn a_vector_sum_has_the_deltas_of_the_gaussian_mechanism() {
     // One vector of length 5.
     let pair = Pair::new(vec![], vec![[3.0, 4.0]]);
-    let vector = Attribute::new("itself", |row: &[f64; 2]| row.to_vec());
+    let vector = Vector::new("itself", |row: &[f64; 2], out: &mut [f64]| {
+        out.copy_from_slice(row);
+    });
     let lattice = Lattice {
         exponent: 0,
         radius: 5,
@@ -294,7 +297,7 @@ fn a_vector_sum_has_the_deltas_of_the_gaussian_mechanism() {
 fn a_sampled_sum_has_the_deltas_of_the_sampled_gaussian_mechanism() {
     // Δ = 4 steps and σ = 4, one row in four: adding it makes 3/4 + e^(…)/4 of the odds.
     let pair = Pair::new(vec![], vec![4.0]);
-    let value = Attribute::new("itself", |row: &f64| vec![*row]);
+    let value = Vector::new("itself", |row: &f64, out: &mut [f64]| out[0] = *row);
     let lattice = Lattice {
         exponent: 0,
         radius: 4,

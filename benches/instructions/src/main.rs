@@ -5,8 +5,9 @@ use std::num::NonZeroU64;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use queryables::data::Predicate;
 use queryables::machine::{CoinSource, CoinsError, Law, SystemCoins};
-use queryables::mechanisms::{NoisyCount, Predicate};
+use queryables::mechanisms::NoisyCount;
 use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
 use queryables::number::Ratio;
 use queryables::prelude::*;

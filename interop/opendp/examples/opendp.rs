@@ -23,7 +23,8 @@ use opendp::measures::{Approximate, MaxDivergence};
 use opendp::metrics::{AbsoluteDistance, InsertDeleteDistance, SymmetricDistance};
 use opendp::transformations::{make_clamp, make_ordered_random};
 use queryables::account::{Accumulator, Whitehouse};
-use queryables::mechanisms::{AboveThreshold, Predicate};
+use queryables::data::Predicate;
+use queryables::mechanisms::AboveThreshold;
 use queryables::prelude::*;
 use queryables_opendp::{Measured, Member, make_interactive};
 

@@ -1,10 +1,12 @@
 //! Data that is known to lie in an OpenDP domain.
 
 use std::fmt;
+use std::ops::Range;
 
 use opendp::core::Domain;
 use thiserror::Error;
 
+use queryables::data::Dataset;
 use queryables::machine::PublicFacts;
 
 /// Data, and the OpenDP domain that it is a member of.
@@ -18,7 +20,7 @@ use queryables::machine::PublicFacts;
 /// ([`facts`](queryables::compose::RunningFilter::facts)) and build their measurements on it. Do not compute it from the data,
 /// unless that is public too.
 ///
-/// What works on rows (`AsRef<[Row]>`) works on a member as it does on its value.
+/// What works on a [`Dataset`] works on a member as it does on its value.
 ///
 /// ```
 /// use opendp::domains::{AtomDomain, VectorDomain};
@@ -66,10 +68,23 @@ impl<DI: Domain> Member<DI> {
     }
 }
 
-/// What works on the data works on a member.
-impl<DI: Domain<Carrier: AsRef<T>>, T: ?Sized> AsRef<T> for Member<DI> {
-    fn as_ref(&self) -> &T {
-        self.value.as_ref()
+/// The records of the data.
+impl<DI: Domain<Carrier: Dataset>> Dataset for Member<DI> {
+    type Record<'a>
+        = <DI::Carrier as Dataset>::Record<'a>
+    where
+        Self: 'a;
+
+    fn len(&self) -> usize {
+        self.value.len()
+    }
+
+    fn at(&self, index: usize) -> Self::Record<'_> {
+        self.value.at(index)
+    }
+
+    fn records(&self, range: Range<usize>) -> impl Iterator<Item = Self::Record<'_>> {
+        self.value.records(range)
     }
 }
 

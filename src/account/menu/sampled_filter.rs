@@ -26,7 +26,8 @@ use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, SampledGaussianDp};
 ///
 /// ```
 /// use queryables::account::menu::{Detail, SampledGaussians};
-/// use queryables::mechanisms::{Attribute, Lattice, SampledGaussianSum};
+/// use queryables::data::Vector;
+/// use queryables::mechanisms::{Lattice, SampledGaussianSum};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -40,7 +41,7 @@ use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, SampledGaussianDp};
 ///
 /// // σ = 4 to look around, then σ = 2.
 /// let step = |mu: &str| -> Result<_, Box<dyn std::error::Error>> {
-///     let step = Attribute::new("step", |step: &[f64; 2]| step.to_vec());
+///     let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 ///     let lattice = Lattice { exponent: -10, radius: 1024 };
 ///     Ok(SampledGaussianSum::new(step, 2, lattice, rate, mu.parse()?)?)
 /// };

@@ -2,7 +2,8 @@
 use std::sync::Arc;
 
 use queryables::machine::{CoinSource, NotPrivateSeededCoins};
-use queryables::mechanisms::{NoisyCount, Predicate};
+use queryables::data::Predicate;
+use queryables::mechanisms::NoisyCount;
 use queryables::prelude::*;
 
 fn main() {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use queryables::mechanisms::{GaussianCount, Predicate};
+use queryables::data::Predicate;
+use queryables::mechanisms::GaussianCount;
 use queryables::prelude::*;
 
 fn main() {

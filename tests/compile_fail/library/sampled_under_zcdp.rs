@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use queryables::mechanisms::{Attribute, Lattice, SampledGaussianSum};
+use queryables::data::Vector;
+use queryables::mechanisms::{Lattice, SampledGaussianSum};
 use queryables::prelude::*;
 
 fn main() {
@@ -11,7 +12,7 @@ fn main() {
         Arc::new(vec![1.0]),
     )
     .unwrap();
-    let itself = Attribute::new("itself", |row: &f64| vec![*row]);
+    let itself = Vector::new("itself", |row: &f64, out: &mut [f64]| out[0] = *row);
     let lattice = Lattice {
         exponent: 0,
         radius: 1,

@@ -7,8 +7,9 @@ use std::thread;
 use super::rows;
 use crate::common::{Answer, Ask, Count, Run, at, epsilon};
 use queryables::compose::{Parallel, Universal, UniversalQuery};
+use queryables::data::Predicate;
 use queryables::machine::{Public, PublicFacts, Unsuitable};
-use queryables::mechanisms::{NoisyCount, Predicate};
+use queryables::mechanisms::NoisyCount;
 use queryables::prelude::*;
 
 /// Panics when it is dropped.

@@ -105,7 +105,7 @@ fn parallel_parts_cost_the_largest_and_are_interleaved() {
 fn parallel_losses_that_cross_cost_their_join() {
     let filters =
         [pair("1", "1e-9"), pair("0.1", "1e-6")].map(|budget| Filter::concurrent(ApproxDp, budget));
-    let parallel = Parallel::new(|row: &u32| *row, (0..).zip(filters));
+    let parallel = Parallel::<_, Vec<u32>, _>::new(|row: &u32| *row, (0..).zip(filters));
     assert_eq!(parallel.loss(&ApproxDp), Ok(pair("1", "1e-6")));
     // Two rows may lie in two parts: what is left is group privacy, which needs δ = 0.
     assert_eq!(

@@ -18,7 +18,8 @@ use opendp::transformations::{make_clamp, make_count, make_ordered_random};
 use queryables::account::time_uniform::{MixtureOdometer, Slack};
 use queryables::account::{Capped, Sum};
 use queryables::compose::{RunningFilterOf, TimeUniform};
-use queryables::mechanisms::{AboveThreshold, NoisyCount, Predicate};
+use queryables::data::Predicate;
+use queryables::mechanisms::{AboveThreshold, NoisyCount};
 use queryables::prelude::*;
 use queryables_opendp::{Measured, Member, make_interactive};
 

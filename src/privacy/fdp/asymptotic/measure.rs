@@ -53,7 +53,8 @@ impl fmt::Display for MeanLoss {
 ///
 /// ```
 /// use queryables::compose::Filter;
-/// use queryables::mechanisms::{Attribute, Lattice, SampledGaussianSum};
+/// use queryables::data::Vector;
+/// use queryables::mechanisms::{Lattice, SampledGaussianSum};
 /// use queryables::privacy::fdp::asymptotic::{AsymptoticGdp, MeanLoss, Regime};
 /// use std::sync::Arc;
 ///
@@ -62,7 +63,7 @@ impl fmt::Display for MeanLoss {
 /// let filter = Filter::noninteractive(measure, MeanLoss("0.05".parse()?));
 /// let filter = queryables::launch(&filter, Arc::new(vec![[0.6, 0.8]; 100]))?;
 ///
-/// let step = Attribute::new("step", |step: &[f64; 2]| step.to_vec());
+/// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 /// let lattice = Lattice { exponent: -10, radius: 1024 };
 /// // σ = 1.6.
 /// let step = SampledGaussianSum::new(step, 2, lattice, rate, "0.625".parse()?)?;

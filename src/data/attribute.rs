@@ -1,0 +1,126 @@
+//! Questions about one record.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Dataset, Value, pass};
+
+/// Something that each record has, with a name: public, and cheap to clone.
+///
+/// ```
+/// use queryables::data::{Attribute, ClampedSum, Predicate};
+///
+/// let people = vec![("Ada", 36), ("Bob", 17)];
+///
+/// let age = Attribute::new("age", |person: &(&str, i64)| person.1);
+/// let mut sum = ClampedSum::new(0..=100);
+/// age.fold(&people, &mut sum);
+/// assert_eq!(sum.total(), 53);
+/// assert_eq!(format!("{age:?}"), "Attribute(age)");
+///
+/// let adult = Predicate::new("at least 18", |person: &(&str, i64)| person.1 >= 18);
+/// assert_eq!(adult.count(&people), 1);
+/// ```
+///
+/// Write down the type of the closure's argument: the kind of dataset is then found from where the
+/// attribute is used. Where it is used on several kinds, write a function that is generic:
+///
+/// ```
+/// use queryables::data::{Dataset, Predicate};
+///
+/// fn adults<D>() -> Predicate<D>
+/// where
+///     D: for<'a> Dataset<Record<'a> = &'a u32> + ?Sized,
+/// {
+///     Predicate::new("at least 18", |age: &u32| *age >= 18)
+/// }
+///
+/// assert_eq!(adults().count(&vec![17, 36]), 1);
+/// assert_eq!(adults().count(&[17, 36]), 1);
+/// ```
+///
+/// # Guarantee
+///
+/// One record changes what is made of all records only through itself, as long as its attribute
+/// depends on nothing but the record. Where reading it panics, the record has the value
+/// [`Value::UNREADABLE`]: to pass the panic on would tell that there is such a record.
+///
+/// A closure is arbitrary code in the process. One that stores the records it meets has them all,
+/// at any loss: only people who may see the data may write one.
+pub struct Attribute<D: ?Sized, T: Value> {
+    name: Arc<str>,
+    /// The whole pass, so that the loop over the records is compiled with the closure inside.
+    pass: Arc<Pass<D, T>>,
+}
+
+type Pass<D, T> = dyn Fn(&D, Range<usize>, &mut <T as Value>::Fold) + Send + Sync;
+
+/// A question about one record that is answered by yes or no.
+pub type Predicate<D> = Attribute<D, bool>;
+
+impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {
+    /// The attribute with this name.
+    pub fn new(
+        name: impl Into<Arc<str>>,
+        read: impl Fn(D::Record<'_>) -> T + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            pass: Arc::new(move |data: &D, range, fold: &mut T::Fold| {
+                pass(data, range, &read, fold);
+            }),
+        }
+    }
+
+    /// Takes in what each record has.
+    pub fn fold(&self, data: &D, fold: &mut T::Fold) {
+        self.fold_range(data, 0..data.len(), fold);
+    }
+
+    /// Takes in what each of these records has.
+    pub fn fold_range(&self, data: &D, range: Range<usize>, fold: &mut T::Fold) {
+        (self.pass)(data, range, fold);
+    }
+}
+
+impl<D: ?Sized, T: Value> Attribute<D, T> {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl<D: Dataset + ?Sized> Predicate<D> {
+    /// For how many records it holds.
+    #[must_use]
+    pub fn count(&self, data: &D) -> u64 {
+        let mut count = 0;
+        self.fold(data, &mut count);
+        count
+    }
+
+    /// Whether it holds for the record with this index.
+    #[must_use]
+    pub fn holds(&self, data: &D, index: usize) -> bool {
+        let mut count = 0;
+        self.fold_range(data, index..index + 1, &mut count);
+        count == 1
+    }
+}
+
+impl<D: ?Sized, T: Value> Clone for Attribute<D, T> {
+    fn clone(&self) -> Self {
+        Self {
+            name: Arc::clone(&self.name),
+            pass: Arc::clone(&self.pass),
+        }
+    }
+}
+
+impl<D: ?Sized, T: Value> fmt::Debug for Attribute<D, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Attribute({})", self.name)
+    }
+}

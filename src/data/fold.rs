@@ -1,0 +1,281 @@
+//! What is made of the values of all records.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use super::CHUNK;
+
+/// What a record can be asked for.
+///
+/// | value | of a record that cannot be read | what is made of all of them |
+/// |---|---|---|
+/// | `bool` | no | how many say yes |
+/// | `i64` | 0 | [`ClampedSum`] |
+/// | `f64` | 0 | [`RealSum`] |
+/// | `usize` | `usize::MAX`, which is no bin | [`Bins`] |
+/// | `Option<u64>` | `None` | those that there are |
+///
+/// Implement it for a type of your own to write mechanisms about it: the pass over the records, its
+/// guard and the meaning of a panic come with [`Attribute`](super::Attribute).
+///
+/// ```
+/// use queryables::data::{Attribute, Fold, Value};
+///
+/// #[derive(Clone, Copy)]
+/// struct Answers(u8);
+///
+/// /// How often each of eight questions was answered by yes.
+/// #[derive(Default)]
+/// struct PerQuestion([u64; 8]);
+///
+/// impl Value for Answers {
+///     const UNREADABLE: Self = Answers(0);
+///     type Fold = PerQuestion;
+/// }
+///
+/// impl Fold<Answers> for PerQuestion {
+///     fn take(&mut self, values: impl Iterator<Item = Answers>) {
+///         // Not into `self`: if a record panics, nothing of this chunk may be left.
+///         let mut chunk = [0; 8];
+///         for Answers(bits) in values {
+///             for (question, count) in chunk.iter_mut().enumerate() {
+///                 *count += u64::from(bits >> question & 1);
+///             }
+///         }
+///         for (total, count) in self.0.iter_mut().zip(chunk) {
+///             *total += count;
+///         }
+///     }
+/// }
+///
+/// let answers = Attribute::new("answers", |row: &u8| Answers(*row));
+/// let mut counts = PerQuestion::default();
+/// answers.fold(&vec![0b_101, 0b_100], &mut counts);
+/// assert_eq!(counts.0, [1, 0, 2, 0, 0, 0, 0, 0]);
+/// ```
+pub trait Value: Copy + 'static {
+    /// What a record has on which reading it panics.
+    const UNREADABLE: Self;
+
+    /// What is made of the values.
+    type Fold: Fold<Self>;
+}
+
+/// Takes in values.
+///
+/// # What an implementer owes
+///
+/// If the iterator panics, the fold is as it was before: the same records come again, one by one.
+/// And it does not panic itself, whatever the values are.
+pub trait Fold<T> {
+    /// Takes in the values of one chunk: [`CHUNK`] of them at most.
+    fn take(&mut self, values: impl Iterator<Item = T>);
+}
+
+impl Value for bool {
+    const UNREADABLE: Self = false;
+    type Fold = u64;
+}
+
+/// The number of yes.
+impl Fold<bool> for u64 {
+    #[inline]
+    fn take(&mut self, values: impl Iterator<Item = bool>) {
+        *self += values.map(u64::from).sum::<u64>();
+    }
+}
+
+impl Value for i64 {
+    const UNREADABLE: Self = 0;
+    type Fold = ClampedSum;
+}
+
+/// The sum of whole numbers that are clamped to a range.
+///
+/// ```
+/// use queryables::data::{ClampedSum, Fold};
+///
+/// let mut sum = ClampedSum::new(0..=60);
+/// sum.take([40, -3, 90].into_iter());
+/// assert_eq!(sum.total(), 100);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ClampedSum {
+    low: i64,
+    high: i64,
+    total: i128,
+}
+
+/// [`CHUNK`] numbers that are no larger add up within an `i64`.
+const SMALL: u64 = 1 << 52;
+
+impl ClampedSum {
+    /// Nothing so far, of numbers in this range. A range without numbers has its start only.
+    #[must_use]
+    pub fn new(range: RangeInclusive<i64>) -> Self {
+        let (low, high) = range.into_inner();
+        Self {
+            low,
+            high: high.max(low),
+            total: 0,
+        }
+    }
+
+    /// The sum.
+    #[must_use]
+    pub fn total(&self) -> i128 {
+        self.total
+    }
+}
+
+impl Fold<i64> for ClampedSum {
+    #[inline]
+    fn take(&mut self, values: impl Iterator<Item = i64>) {
+        let (low, high) = (self.low, self.high);
+        let clamped = values.map(|value| value.clamp(low, high));
+        self.total += if low.unsigned_abs().max(high.unsigned_abs()) <= SMALL {
+            i128::from(clamped.sum::<i64>())
+        } else {
+            clamped.map(i128::from).sum()
+        };
+    }
+}
+
+impl Value for f64 {
+    const UNREADABLE: Self = 0.0;
+    type Fold = RealSum;
+}
+
+/// The sum of real numbers, each rounded toward zero to a whole number of steps and then clamped.
+/// What is infinite or not a number is zero.
+///
+/// ```
+/// use queryables::data::{Fold, RealSum};
+///
+/// // In quarters, from 0 to 2.
+/// let mut sum = RealSum::new(4.0, 0..=8);
+/// sum.take([0.3, 1.0, 99.0, -1.0, f64::NAN, f64::INFINITY].into_iter());
+/// assert_eq!(sum.total(), 1 + 4 + 8);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct RealSum {
+    per_unit: f64,
+    steps: ClampedSum,
+}
+
+impl RealSum {
+    /// Nothing so far, with so many steps to a unit, which should be a power of two: then rounding
+    /// is exact. The range is in steps.
+    #[must_use]
+    pub fn new(per_unit: f64, range: RangeInclusive<i64>) -> Self {
+        Self {
+            per_unit,
+            steps: ClampedSum::new(range),
+        }
+    }
+
+    /// The sum, in steps.
+    #[must_use]
+    pub fn total(&self) -> i128 {
+        self.steps.total()
+    }
+}
+
+impl Fold<f64> for RealSum {
+    #[inline]
+    fn take(&mut self, values: impl Iterator<Item = f64>) {
+        let per_unit = self.per_unit;
+        self.steps.take(values.map(|value| {
+            // Casting cuts off what is too large, in either direction.
+            let finite = if value.is_finite() { value } else { 0.0 };
+            (finite * per_unit) as i64
+        }));
+    }
+}
+
+impl Value for Option<u64> {
+    const UNREADABLE: Self = None;
+    type Fold = Vec<u64>;
+}
+
+/// Those that there are.
+impl Fold<Option<u64>> for Vec<u64> {
+    fn take(&mut self, values: impl Iterator<Item = Option<u64>>) {
+        let chunk: Vec<u64> = values.flatten().collect();
+        self.extend(chunk);
+    }
+}
+
+impl Value for usize {
+    const UNREADABLE: Self = usize::MAX;
+    type Fold = Bins;
+}
+
+/// How many values there are in each of several bins. A value that is not below the number of bins
+/// is in none.
+///
+/// ```
+/// use queryables::data::{Bins, Fold};
+///
+/// let mut bins = Bins::new(3);
+/// bins.take([0, 2, 2, 3, usize::MAX].into_iter());
+/// assert_eq!(bins.counts(), [1, 0, 2]);
+/// ```
+pub struct Bins {
+    counts: Vec<u64>,
+    /// The counts of the present chunk, if there are few bins, and otherwise the bins of its
+    /// values: a chunk that panics is forgotten.
+    chunk: Vec<u32>,
+}
+
+impl Bins {
+    /// So many empty bins.
+    #[must_use]
+    pub fn new(bins: usize) -> Self {
+        Self {
+            counts: vec![0; bins],
+            chunk: Vec::with_capacity(bins.min(CHUNK)),
+        }
+    }
+
+    /// The count of each bin.
+    #[must_use]
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+}
+
+impl Fold<usize> for Bins {
+    #[inline]
+    fn take(&mut self, values: impl Iterator<Item = usize>) {
+        self.chunk.clear();
+        if self.counts.len() <= CHUNK {
+            self.chunk.resize(self.counts.len(), 0);
+            for value in values {
+                if let Some(count) = self.chunk.get_mut(value) {
+                    *count += 1;
+                }
+            }
+            for (total, count) in self.counts.iter_mut().zip(&self.chunk) {
+                *total += u64::from(*count);
+            }
+        } else {
+            let bins = values.filter_map(|value| u32::try_from(value).ok());
+            self.chunk.extend(bins);
+            for bin in &self.chunk {
+                if let Some(count) = self.counts.get_mut(*bin as usize) {
+                    *count += 1;
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Bins {
+    /// Not the counts, which are data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bins")
+            .field("bins", &self.counts.len())
+            .finish_non_exhaustive()
+    }
+}

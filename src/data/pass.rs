@@ -1,0 +1,77 @@
+//! Going through all records once, with code of others that may panic on any of them.
+
+use std::iter::once;
+use std::ops::Range;
+
+use super::{Dataset, Fold, Value};
+use crate::machine::caught;
+
+/// The number of records that are read under one guard.
+///
+/// Large enough that the guard costs nothing beside the records, and small enough that reading a
+/// chunk again after a panic does not matter and what is known about it stays in the cache.
+pub const CHUNK: usize = 1024;
+
+/// Reads the records with these indices and takes their values in.
+///
+/// This is the one place that decides what a panic on a record means: the record has the value
+/// [`Value::UNREADABLE`]. See the [module](crate::data).
+///
+/// ```
+/// use queryables::data::{ClampedSum, pass};
+///
+/// let texts = ["3", "four", "5"];
+/// let mut sum = ClampedSum::new(0..=9);
+/// # std::panic::set_hook(Box::new(|_| ()));
+/// pass(&texts, 0..3, &|text: &&str| text.parse::<i64>().unwrap(), &mut sum);
+/// assert_eq!(sum.total(), 8);
+/// ```
+///
+/// `read` must depend on nothing but the record: it may be asked twice about the same one.
+pub fn pass<D, T, F>(
+    data: &D,
+    range: Range<usize>,
+    read: &impl Fn(D::Record<'_>) -> T,
+    fold: &mut F,
+) where
+    D: Dataset + ?Sized,
+    T: Value,
+    F: Fold<T>,
+{
+    in_chunks(range, CHUNK, fold, |fold, chunk| match chunk {
+        Chunk::Readable(chunk) => fold.take(data.records(chunk).map(read)),
+        Chunk::Unreadable(_) => fold.take(once(T::UNREADABLE)),
+    });
+}
+
+/// What a pass is asked to take in.
+pub(super) enum Chunk {
+    /// These records, if none of them panics.
+    Readable(Range<usize>),
+    /// This one record, on which it panicked.
+    Unreadable(Range<usize>),
+}
+
+/// Takes in chunks of records, of this size, and where a chunk panics, its records one by one.
+///
+/// Where `take` panics, it must have left the state as it was, or write over what it left.
+pub(super) fn in_chunks<S: ?Sized>(
+    range: Range<usize>,
+    size: usize,
+    state: &mut S,
+    take: impl Fn(&mut S, Chunk),
+) {
+    let (end, size) = (range.end, size.max(1));
+    for start in range.step_by(size) {
+        let chunk = start..end.min(start.saturating_add(size));
+        if caught(|| take(state, Chunk::Readable(chunk.clone()))).is_some() {
+            continue;
+        }
+        for index in chunk {
+            let record = index..index + 1;
+            if caught(|| take(state, Chunk::Readable(record.clone()))).is_none() {
+                take(state, Chunk::Unreadable(record));
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Several numbers that each record has.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::pass::{Chunk, in_chunks};
+use super::{CHUNK, Dataset};
+
+/// Several numbers that each record has, with a name: public, and cheap to clone.
+///
+/// The closure writes them where it is told to. What it does not write is zero, and where it
+/// panics, all of the record's numbers are.
+///
+/// ```
+/// use queryables::data::Vector;
+///
+/// let step = Vector::new("step", |step: &[f64], out: &mut [f64]| out.copy_from_slice(step));
+/// let data: [&[f64]; 3] = [&[1.0, 2.0], &[3.0], &[5.0, 6.0]];
+/// let mut numbers = [0.0; 6];
+/// # std::panic::set_hook(Box::new(|_| ()));
+/// step.read(&data, 0..3, None, &mut numbers);
+/// // The second has another number of coordinates, and so the closure panics.
+/// assert_eq!(numbers, [1.0, 2.0, 0.0, 0.0, 5.0, 6.0]);
+/// ```
+///
+/// # Guarantee
+///
+/// That of an [`Attribute`](super::Attribute).
+pub struct Vector<D: ?Sized> {
+    name: Arc<str>,
+    read: Arc<Read<D>>,
+}
+
+type Read<D> = dyn Fn(&D, Range<usize>, Option<&[bool]>, &mut [f64]) + Send + Sync;
+
+impl<D: Dataset + ?Sized> Vector<D> {
+    /// The numbers that `write` writes, under this name.
+    pub fn new(
+        name: impl Into<Arc<str>>,
+        write: impl Fn(D::Record<'_>, &mut [f64]) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            read: Arc::new(move |data: &D, range, kept, numbers: &mut [f64]| {
+                read(data, range, kept, &write, numbers);
+            }),
+        }
+    }
+
+    /// Writes the numbers of the records with these indices, one record after the other, each with
+    /// its share of the space. If some are not to be kept, those are zero and not read at all.
+    pub fn read(&self, data: &D, range: Range<usize>, kept: Option<&[bool]>, numbers: &mut [f64]) {
+        (self.read)(data, range, kept, numbers);
+    }
+}
+
+fn read<D: Dataset + ?Sized>(
+    data: &D,
+    range: Range<usize>,
+    kept: Option<&[bool]>,
+    write: &impl Fn(D::Record<'_>, &mut [f64]),
+    numbers: &mut [f64],
+) {
+    let (start, dimension) = (range.start, numbers.len() / range.len().max(1));
+    if dimension == 0 {
+        return;
+    }
+    in_chunks(range, CHUNK, numbers, |numbers, chunk| {
+        let (Chunk::Readable(indices) | Chunk::Unreadable(indices)) = &chunk;
+        let first = (indices.start - start) * dimension;
+        let space = numbers.get_mut(first..first + indices.len() * dimension);
+        let space = space.unwrap_or_default();
+        // Whatever is there is another record's, or half of this one's.
+        space.fill(0.0);
+        if let Chunk::Unreadable(_) = chunk {
+            return;
+        }
+        let records = data.records(indices.clone());
+        let places = space.chunks_exact_mut(dimension);
+        match kept {
+            None => records
+                .zip(places)
+                .for_each(|(record, place)| write(record, place)),
+            Some(kept) => {
+                let kept = kept.iter().skip(indices.start - start);
+                for ((record, place), kept) in records.zip(places).zip(kept) {
+                    if *kept {
+                        write(record, place);
+                    }
+                }
+            }
+        }
+    });
+}
+
+impl<D: ?Sized> Vector<D> {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl<D: ?Sized> Clone for Vector<D> {
+    fn clone(&self) -> Self {
+        Self {
+            name: Arc::clone(&self.name),
+            read: Arc::clone(&self.read),
+        }
+    }
+}
+
+impl<D: ?Sized> fmt::Debug for Vector<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Vector({})", self.name)
+    }
+}
