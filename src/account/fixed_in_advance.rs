@@ -43,7 +43,6 @@ use crate::privacy::{ApproxDp, EpsilonDelta};
 pub struct FixedInAdvance {
     limit: EpsilonDelta,
     /// What the lattice was made with: to build the same again.
-    #[cfg_attr(not(feature = "serde"), expect(dead_code))]
     step: Epsilon,
     /// Each loss, and δ at the limit's ε after it.
     turns: Arc<[(EpsilonDelta, Delta)]>,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::guarded;
 use crate::sync::{AtomicU8, Ordering};
 
 /// Why something was stopped for good.
@@ -41,7 +42,12 @@ struct Link {
     above: StopToken,
     /// A second chain, for a token that two can stop.
     beside: StopToken,
+    /// Somebody outside of this crate who may object, too.
+    watch: Option<Box<Watch>>,
 }
+
+/// Whether somebody outside of this crate lets what carries a token go on.
+type Watch = dyn Fn() -> Result<(), Stop> + Send + Sync;
 
 const RUNNING: u8 = 0;
 const FROZEN: u8 = 1;
@@ -63,6 +69,34 @@ impl StopToken {
             (_, None) => self.clone(),
             _ => Self(Some(Arc::new(Link::below(self.clone(), other.clone())))),
         }
+    }
+
+    /// A token below this one that also asks `watch` at every check: for a framework that freezes
+    /// what it runs in a way of its own.
+    ///
+    /// It is asked on whatever thread the check is made, and while a handle may be locked: it must
+    /// not ask that handle. If it panics, the check does not pass.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    /// use queryables::machine::{Stop, StopToken};
+    ///
+    /// let moved_on = Arc::new(AtomicBool::new(false));
+    /// let flag = Arc::clone(&moved_on);
+    /// let token = StopToken::default().watched(move || match flag.load(Ordering::Acquire) {
+    ///     false => Ok(()),
+    ///     true => Err(Stop::Frozen),
+    /// });
+    /// assert_eq!(token.check(), Ok(()));
+    /// moved_on.store(true, Ordering::Release);
+    /// assert_eq!(token.check(), Err(Stop::Frozen));
+    /// ```
+    #[must_use]
+    pub fn watched(&self, watch: impl Fn() -> Result<(), Stop> + Send + Sync + 'static) -> Self {
+        let mut link = Link::below(self.clone(), Self::default());
+        link.watch = Some(Box::new(watch));
+        Self(Some(Arc::new(link)))
     }
 
     /// Whether nobody can ever stop it.
@@ -122,7 +156,7 @@ impl Link {
     fn state(&self) -> Result<(), Stop> {
         // Acquire: whoever sees a stop also sees what was done before it.
         match self.stopped.load(Ordering::Acquire) {
-            RUNNING => Ok(()),
+            RUNNING => self.watch.as_ref().map_or(Ok(()), |watch| asked(watch)),
             FROZEN => Err(Stop::Frozen),
             _ => Err(Stop::Halted),
         }
@@ -133,8 +167,15 @@ impl Link {
             stopped: AtomicU8::new(RUNNING),
             above,
             beside,
+            watch: None,
         }
     }
+}
+
+/// Asks somebody outside, whose panic is an objection.
+#[cold]
+fn asked(watch: &Watch) -> Result<(), Stop> {
+    guarded(|| Ok(watch())).unwrap_or(Err(Stop::Frozen))
 }
 
 /// A long chain is let go of link by link: each letting go of the next in turn would need a stack
@@ -193,6 +234,29 @@ mod tests {
         stops_parent.stop(Stop::Halted);
         assert_eq!(sibling.check(), Err(Stop::Halted));
         assert_eq!(root.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_watch_is_asked_at_every_check_and_its_panic_is_an_objection() {
+        use std::sync::atomic::AtomicUsize;
+        let answers = Arc::new(AtomicUsize::new(0));
+        let next = Arc::clone(&answers);
+        let watched = StopToken::default().watched(move || {
+            match next.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+                0 => Ok(()),
+                1 => Err(Stop::Halted),
+                2 => panic!("on purpose"),
+                _ => Ok(()),
+            }
+        });
+        let (below, stopper) = watched.extended();
+        let halted = Err(Stop::Halted);
+        let checks = [Ok(()), halted, Err(Stop::Frozen), Ok(())];
+        assert_eq!(checks.map(|_| below.check()), checks);
+        // Who is stopped for good is not asked about any more.
+        stopper.stop(Stop::Halted);
+        assert_eq!(below.check(), halted);
+        assert_eq!(answers.load(std::sync::atomic::Ordering::Relaxed), 4);
     }
 
     #[test]

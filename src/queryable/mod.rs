@@ -15,6 +15,7 @@ mod error;
 mod handle;
 mod launch;
 mod relay;
+mod scope;
 
 pub use child::Child;
 pub use error::AskError;
@@ -22,3 +23,4 @@ pub use handle::{LocalQueryable, Queryable};
 pub(crate) use launch::sealed;
 pub use launch::{HandleOf, IntoHandle, LocalHandle, launch, launch_local, launch_under};
 pub use relay::Relay;
+pub use scope::Scope;

@@ -5,20 +5,20 @@
 //! a queryable that was made inside a frame answers inside that frame only. Code that keeps a
 //! second handle to it, to ask it behind the back of the compositor that should be able to freeze
 //! it, gets nothing. (OpenDP makes one kind of queryable that asks nobody: the sparse histogram's,
-//! which looks up what has been released already.) Nor does it from a handle of this crate that an
+//! which looks up what has been released already.) Nor does it from a handle of `queryables` that an
 //! OpenDP measurement has made inside: that is frozen when the run ends. Both are stopped earlier if
 //! the child is frozen or halted while it runs.
 //!
-//! This is about postprocessing, which may be anybody's and never has the data. The function of a
-//! measurement has it in its hands, and is trusted with it.
+//! This is about postprocessing, which never has the data. The function of a measurement has it in
+//! its hands, and is trusted with it.
 //!
 //! OpenDP takes its hooks out again, unless there was a panic: then the hook stays and disturbs
 //! whatever is made later on the thread. So panics end here, inside the frame.
 //!
-//! A hook that was there before is in force inside as well: whoever runs this crate inside an
+//! A hook that was there before is in force inside as well: whoever runs `queryables` inside an
 //! OpenDP compositor stays bound by it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 
 use opendp::core::{Function, Measurement, PrivacyMap};
@@ -27,25 +27,48 @@ use opendp::error::Fallible;
 use opendp::interactive::Wrapper;
 use opendp::measures::MaxDivergence;
 use opendp::metrics::DiscreteDistance;
+use queryables::machine::{Coins, Fault, guarded};
+use queryables::queryable::Scope;
 
 use crate::error;
-use queryables::machine::{Coins, Fault, Stop, StopToken, guarded};
+
+/// How often the hook may lie around one queryable.
+///
+/// While a queryable is asked, OpenDP puts its hook around the hook that is in force, so that their
+/// number doubles with each level of nesting: 1, 2, 4, …. A question goes through all of them, and
+/// so does letting go of the queryable, each on the stack: 13 to 16 levels end the process. This
+/// many are 8 levels, and need less than a tenth of a thread's usual stack.
+const MOST_LAYERS: usize = 128;
 
 /// Where the OpenDP code of one child runs.
 #[derive(Default)]
 pub(crate) struct Frame {
-    /// Stopped when the run is over, or when the child is stopped in the middle of it.
-    token: Rc<RefCell<StopToken>>,
+    scope: Scope,
+    layers: Layers,
 }
 
-thread_local! {
-    /// The token of the frame that runs on this thread: OpenDP's closures get no context.
-    static IN_FORCE: RefCell<StopToken> = RefCell::default();
+/// Counts how often the hook was put around the queryable that is being made.
+#[derive(Default)]
+struct Layers(Rc<Cell<usize>>);
+
+impl Layers {
+    /// How many there are, to count anew from here. (A method, so that a closure captures the whole
+    /// and is cloned with it, not the field alone.)
+    fn take(&self) -> usize {
+        self.0.replace(0)
+    }
+
+    fn same(&self) -> Self {
+        Self(Rc::clone(&self.0))
+    }
 }
 
-/// What stops that which is launched by OpenDP's code on this thread.
-pub(crate) fn in_force() -> StopToken {
-    IN_FORCE.with_borrow(StopToken::clone)
+/// OpenDP clones the hook once for each layer, and tells nobody otherwise.
+impl Clone for Layers {
+    fn clone(&self) -> Self {
+        self.0.set(self.0.get() + 1);
+        self.same()
+    }
 }
 
 impl Frame {
@@ -56,21 +79,29 @@ impl Frame {
         coins: &Coins<'_>,
         code: impl FnOnce() -> Fallible<T> + 'static,
     ) -> Result<T, Fault> {
-        let (token, stopper) = coins.token().extended();
-        self.token.replace(token.clone());
-        let outer = IN_FORCE.replace(token);
-        let result = guarded(|| wrapped(self.hook(), code).map_err(|_| Fault::Failed));
-        IN_FORCE.set(outer);
-        stopper.stop(Stop::Frozen);
-        result
+        let run = || wrapped(self.hook(), code).map_err(|_| Fault::Failed);
+        self.scope.run(coins, run)
     }
 
     /// Permits questions while the frame runs, to what is made inside and to what that makes.
     fn hook(&self) -> Wrapper {
-        let token = Rc::clone(&self.token);
-        Wrapper::new_recursive_pre_hook(move || {
-            let permitted = token.borrow().check();
+        let (scope, layers) = (self.scope.clone(), self.layers.same());
+        let hook = Wrapper::new_recursive_pre_hook(move || {
+            // Whatever was being made before is done.
+            layers.take();
+            let permitted = scope.check();
             permitted.map_err(|_| error::function("asked from outside"))
+        });
+        // Outermost of all: the last to be put around a queryable, and only once.
+        let layers = self.layers.same();
+        Wrapper::new(move |queryable| {
+            let made = hook(queryable)?;
+            if layers.take() > MOST_LAYERS {
+                return Err(error::function(
+                    "OpenDP's compositors are nested too deeply",
+                ));
+            }
+            Ok(made)
         })
     }
 }

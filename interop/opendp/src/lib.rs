@@ -83,6 +83,7 @@ mod make;
 mod measure;
 mod measured;
 mod member;
+mod probe;
 mod relation;
 mod value;
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use opendp::core::{Domain, Function, Measurement, Metric, MetricSpace, PrivacyMap};
 use opendp::error::Fallible;
 
-use crate::{Embeddable, Member, Reaches, error, frame};
-use queryables::machine::Mechanism;
-use queryables::privacy::Private;
-use queryables::queryable::{HandleOf, IntoHandle, launch_under};
+use crate::{Embeddable, Member, Reaches, error, probe};
+use queryables::machine::{Mechanism, guarded};
+use queryables::privacy::{Private, UnknownLoss};
+use queryables::queryable::{HandleOf, IntoHandle, Scope, launch_under};
 
 /// An OpenDP measurement that starts a mechanism `M` of this crate and emits its handle.
 pub type Embedded<DI, MI, Me, M> =
@@ -26,9 +26,10 @@ pub type Embedded<DI, MI, Me, M> =
 ///
 /// That of the mechanism, for members of the domain. The measure is one that can be composed
 /// concurrently ([`Embeddable`]), so that it does not matter to OpenDP's compositors when the handle
-/// is used, or on which thread. Do not cast the measurement to approximate zCDP (OpenDP's
-/// `make_approximate`, after zCDP): under that measure OpenDP freezes what it has composed before,
-/// and it cannot freeze the handles of this crate.
+/// is used, or on which thread. A cast to approximate zCDP (OpenDP's `make_approximate`, after zCDP)
+/// is another matter: under that measure OpenDP freezes what it has composed before. On the thread
+/// on which it was made, the handle notices, and answers no more. On another thread it cannot: after
+/// such a cast, do not send it to one.
 ///
 /// Launched by a compositor of this crate in its turn, the measurement emits its handle into a
 /// postprocessor of yours, and what that keeps is frozen as soon as it has made its answer.
@@ -67,13 +68,17 @@ where
         Function::new_fallible(move |value: &DI::Carrier| {
             let member = Member::new(members.clone(), value.clone());
             let member = member.map_err(|_| error::function("the data is not in the domain"))?;
-            launch_under(&*started, Arc::new(member), &frame::in_force())
+            let token = probe::watched(&Scope::in_force())?;
+            launch_under(&*started, Arc::new(member), &token)
                 .map_err(|_| error::function("the mechanism did not start"))
         }),
         PrivacyMap::new_fallible(move |d_in: &MI::Distance| {
-            let loss = R::steps(&domain, &metric, d_in)
-                .and_then(|distance| mechanism.loss_at(&measure, distance))
-                .map_err(|unknown| error::map(unknown.0))?;
+            let distance = R::steps(&domain, &metric, d_in);
+            // A mechanism of anybody's may panic, and OpenDP would not take its hooks out again.
+            let loss =
+                guarded(|| Ok(distance.and_then(|steps| mechanism.loss_at(&measure, steps))))
+                    .unwrap_or(Err(UnknownLoss("the mechanism failed to state its loss")))
+                    .map_err(|unknown| error::map(unknown.0))?;
             if !measure.is_valid(&loss) {
                 return Err(error::map("the stated loss does not belong to the measure"));
             }

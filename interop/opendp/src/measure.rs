@@ -168,6 +168,10 @@ impl Embeddable for RdpGrid {
     }
 }
 
+/// OpenDP asks with floats. That nearest to 1.1 is larger than 1.1, and nothing is known there.
+const UNKNOWN_ORDER: &str = "no privacy loss is known at this order: it is larger than all that are \
+                             known, or than its decimal; take orders that are floats, such as 1.125";
+
 /// At each order the value at the next order that is known (van Erven and Harremoës 2014,
 /// Theorem 3).
 fn step_curve(steps: Vec<(Order, Epsilon)>) -> Function<f64, f64> {
@@ -176,7 +180,7 @@ fn step_curve(steps: Vec<(Order, Epsilon)>) -> Function<f64, f64> {
         let known = |asked| steps.iter().find(|(order, _)| *order >= asked);
         match asked.and_then(known) {
             Some((_, epsilon)) => Ok(epsilon.to_f64_up()),
-            None => Err(error::map("no privacy loss is known at this order")),
+            None => Err(error::map(UNKNOWN_ORDER)),
         }
     })
 }
@@ -267,7 +271,7 @@ mod tests {
             (&curve, -2.0),
             (&one, 5.0),
         ] {
-            let unknown = error::map("no privacy loss is known at this order");
+            let unknown = error::map(UNKNOWN_ORDER);
             assert_eq!(curve.eval(&alpha), Err(unknown), "{alpha}");
         }
     }

@@ -39,8 +39,20 @@ use queryables::privacy::{Distance, Measure, Private, UnknownLoss};
 /// # Guarantee
 ///
 /// That which OpenDP states with the privacy map, for members of the domain. It rests on the
-/// measurement being what its map says it is, errors included: a function of yours that fails on
-/// some data, and not on its neighbour, tells them apart.
+/// measurement being what its map says it is. In particular:
+///
+/// - **Functions of yours are pure and total**: they neither keep what they are given nor fail or
+///   panic on it. One that fails on some data, and not on its neighbour, tells them apart. And
+///   OpenDP's compositors run a measurement before they charge for it (opendp/opendp#958): inside one
+///   launch, a function behind a measurement that keeps its input or puts it into an error gets
+///   answers that nobody has charged. For the same reason OpenDP's filters and odometers are not
+///   launched as children: that does not compile. A compositor with losses fixed in advance
+///   (`make_adaptive_composition`) is, and is closed at its first error.
+/// - **`make_population_amplification` does not compose**: its loss is that of one release from a
+///   sample that nobody knows, and the second release is from the same sample. Launch at most one of
+///   them on the data, and nothing else.
+/// - OpenDP's compositors, nested inside one launch, may be 8 levels deep. A launch with more is
+///   charged and fails: OpenDP itself would overflow the stack some levels further.
 ///
 /// OpenDP draws from its own source of randomness, not from the compositor's coins: such a
 /// mechanism can be neither replayed nor verified. That source is a secure one only with OpenDP's
@@ -94,12 +106,20 @@ where
         Private::<Me, R>::loss_at(self, measure, Distance::NEIGHBOURS)
     }
 
-    /// OpenDP's privacy map, at the d_in of this distance.
+    /// OpenDP's privacy map, at the d_in of this distance; where it has no answer, what the measure's
+    /// group privacy makes of its answer for neighbours.
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        let d_in = R::d_in(&self.0.input_domain, &self.0.input_metric, distance)?;
-        let unknown = UnknownLoss("OpenDP's privacy map has no answer at this distance");
-        let d_out = self.0.map(&d_in).map_err(|_| unknown)?;
-        MO::loss(measure, &d_out)
+        let at = |distance| {
+            let d_in = R::d_in(&self.0.input_domain, &self.0.input_metric, distance)?;
+            let unknown = UnknownLoss("OpenDP's privacy map has no answer at this distance");
+            self.0.map(&d_in).map_err(|_| unknown)
+        };
+        match at(distance) {
+            Ok(d_out) => MO::loss(measure, &d_out),
+            Err(unknown) if distance == Distance::NEIGHBOURS => Err(unknown),
+            // OpenDP's compositors know nothing beyond the distance that they were built for.
+            Err(_) => measure.group(&MO::loss(measure, &at(Distance::NEIGHBOURS)?)?, distance),
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use opendp::core::OdometerAnswer;
 use opendp::domains::BitVector;
 
 /// A plain value: nothing in it can be asked, now or later.
@@ -29,7 +28,9 @@ use opendp::domains::BitVector;
     note = "numbers, text, options, vectors, sets, maps and tuples of values are values; implement \
             `Value` for a type of your own that is one",
     note = "an OpenDP queryable is none: a measurement that emits one is interactive, and is \
-            launched with `launch_local`; what it answers must be a value in its turn"
+            launched with `launch_local`; what it answers must be a value in its turn",
+    note = "OpenDP's filters and odometers are not launched as children: they run a measurement \
+            before they check its loss; launch a `Filter` or an `Odometer` of `queryables` instead"
 )]
 pub trait Value: 'static {}
 
@@ -54,5 +55,3 @@ impl<K: Value, V: Value> Value for BTreeMap<K, V> {}
 impl<A: Value, B: Value> Value for (A, B) {}
 impl<A: Value, B: Value, C: Value> Value for (A, B, C) {}
 impl<A: Value, B: Value, C: Value, D: Value> Value for (A, B, C, D) {}
-/// What OpenDP's own odometers and filters answer.
-impl<A: Value, B: Value> Value for OdometerAnswer<A, B> {}

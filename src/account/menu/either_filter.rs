@@ -49,9 +49,7 @@ pub struct TwoSums {
     limit: EpsilonDelta,
     slack: Delta,
     /// Of the lattice: to build the same again.
-    #[cfg_attr(not(feature = "serde"), expect(dead_code))]
     step: Epsilon,
-    #[cfg_attr(not(feature = "serde"), expect(dead_code))]
     budgets: [u64; 2],
     entries: Arc<[(Epsilon, [u64; 2])]>,
     /// What is left of either budget; `None` once it was exceeded.

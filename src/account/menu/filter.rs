@@ -77,7 +77,6 @@ struct Table {
     prices: Prices<Epsilon>,
     slack: Delta,
     /// Of the lattice: to build the same again.
-    #[cfg_attr(not(feature = "serde"), expect(dead_code))]
     step: Epsilon,
     /// δ at the limit's ε after each sum of costs.
     readings: Vec<Delta>,

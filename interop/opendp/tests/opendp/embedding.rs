@@ -149,7 +149,8 @@ fn where_no_group_privacy_is_known_the_map_fails() {
     assert_eq!(curve.eval(&4.0), Ok(0.5));
     assert_eq!(
         message(curve.eval(&5.0)),
-        "no privacy loss is known at this order"
+        "no privacy loss is known at this order: it is larger than all that are known, or than its \
+         decimal; take orders that are floats, such as 1.125"
     );
     // A filter at another order than it is said to be.
     let other = Filter::concurrent(Rdp::new("8".parse().unwrap()), epsilon("0.5"));
@@ -216,10 +217,10 @@ fn opendp_composes_filters_of_this_crate() {
     assert_eq!((first, second), (epsilon("0.25"), epsilon("0.375")));
 }
 
-/// The limit that the guarantee of `make_interactive` names: approximate zCDP is composed one after
-/// the other, and OpenDP cannot freeze a handle of this crate. If it ever can, the warning goes.
+/// Approximate zCDP is composed one after the other: OpenDP freezes what it composed before, a handle
+/// of this crate included.
 #[test]
-fn a_cast_to_approximate_zcdp_lets_the_handle_live_on() {
+fn after_a_cast_to_approximate_zcdp_the_handle_is_frozen_on_its_own_thread() {
     let filter = || {
         let filter = Filter::concurrent(ZCdp, "0.5".parse().unwrap());
         let filter = make_interactive(rows(), InsertDeleteDistance, ZCdp, AddRemove, filter);
@@ -230,14 +231,80 @@ fn a_cast_to_approximate_zcdp_lets_the_handle_live_on() {
         InsertDeleteDistance,
         Approximate(ZeroConcentratedDivergence),
         1,
-        vec![(0.5, 0.0); 2],
+        vec![(0.5, 0.0); 3],
     );
     let mut composed = composed.unwrap().invoke(data().value()).unwrap();
-    let first = composed.eval(&filter()).unwrap();
-    composed.eval(&filter()).unwrap();
     let runs = Tally::default();
-    let eighth = stating::<ZeroConcentratedDivergence>(0.125, &runs);
-    assert_eq!(first.release(&Measured::new(eighth)), Ok(1));
+    let eighth = Measured::new(stating::<ZeroConcentratedDivergence>(0.125, &runs));
+    let first = composed.eval(&filter()).unwrap();
+    assert_eq!(first.release(&eighth), Ok(1));
+    let inner = first.launch(&Filter::concurrent(ZCdp, "0.25".parse().unwrap()));
+    let inner = inner.unwrap();
+    let second = composed.eval(&filter()).unwrap();
+    let frozen = Err(LaunchError::Stopped(Stop::Frozen));
+    assert_eq!(first.release(&eighth), frozen);
+    assert_eq!(inner.release(&eighth), frozen);
+    assert_eq!(second.release(&eighth), Ok(2));
+    assert_eq!(first.privacy_loss(), "0.375".parse().unwrap());
+    // The limit that the guarantee of `make_interactive` names: on another thread OpenDP cannot be
+    // asked. If it ever can, the warning goes.
+    let nothing = at("0".parse::<Rho>().unwrap(), Answer(Touches::default()));
+    let elsewhere = std::thread::spawn(move || first.release(&nothing).is_ok());
+    assert!(elsewhere.join().unwrap());
+}
+
+/// States no loss, but panics.
+#[derive(Clone)]
+struct Speechless;
+
+impl Mechanism<Member<Rows>> for Speechless {
+    type Machine = Released<()>;
+
+    fn start(
+        &self,
+        _: &std::sync::Arc<Member<Rows>>,
+        _: &mut Coins<'_>,
+    ) -> Result<Released<()>, Fault> {
+        Ok(Released(()))
+    }
+}
+
+impl Private<PureDp, AddRemove> for Speechless {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        panic!("on purpose")
+    }
+}
+
+#[test]
+fn a_panic_as_a_loss_is_stated_does_not_go_through_opendp() {
+    let speechless =
+        make_interactive(rows(), InsertDeleteDistance, PureDp, AddRemove, Speechless).unwrap();
+    assert_eq!(
+        message(speechless.map(&1)),
+        "the mechanism failed to state its loss"
+    );
+}
+
+/// OpenDP asks with floats. The float nearest to 1.1 is larger, and a bound at order 1.1 says nothing
+/// about it.
+#[test]
+fn an_order_that_is_a_float_is_read_back_and_another_is_unknown() {
+    let read_back = |order: &str| {
+        let rdp = Rdp::new(order.parse().unwrap());
+        let filter = Filter::concurrent(rdp, epsilon("0.5"));
+        let filter = make_interactive(rows(), InsertDeleteDistance, rdp, AddRemove, filter);
+        let plain = (filter.unwrap() >> Function::new(|_: &_| 0_u8)).unwrap();
+        let odometer = launch(&Odometer::concurrent(rdp), data()).unwrap();
+        let answer = odometer.release(&Measured::new(plain));
+        answer.map(|_| odometer.privacy_loss())
+    };
+    for order in ["1.125", "2", "2.5", "1000000000"] {
+        assert_eq!(read_back(order), Ok(epsilon("0.5")), "{order}");
+    }
+    for order in ["1.1", "2.3"] {
+        let unknown = UnknownLoss("OpenDP's privacy curve has no value at this order");
+        assert_eq!(read_back(order), Err(LaunchError::UnknownLoss(unknown)));
+    }
 }
 
 #[test]

@@ -9,9 +9,7 @@ use std::thread;
 use crate::common::{Answer, Touches, at, epsilon, pair};
 use crate::support::*;
 use opendp::combinators::make_privacy_filter;
-use opendp::core::{
-    Function, Measurement, Odometer as OpenDpOdometer, OdometerAnswer, OdometerQuery, PrivacyMap,
-};
+use opendp::core::{Function, Measurement, Odometer as OpenDpOdometer, PrivacyMap};
 use opendp::domains::{AtomDomain, VectorDomain};
 use opendp::measurements::{make_gaussian, make_laplace};
 use opendp::measures::{Approximate, MaxDivergence, RenyiDivergence, ZeroConcentratedDivergence};
@@ -553,8 +551,9 @@ fn a_panic_leaves_no_hook_behind() {
 
     let here = thread::spawn(move || {
         let filter = launch(&pure("2"), data()).unwrap();
-        let child = filter.launch_local(&Measured::new(panicking_filter()));
-        assert_eq!(child.unwrap_err(), LaunchError::Failed);
+        let number = panicking_filter() >> Function::new(|_: &OpenDpFilter<MaxDivergence>| 0_u8);
+        let answer = filter.release(&Measured::new(number.unwrap()));
+        assert_eq!(answer, Err(LaunchError::Failed));
         assert_eq!(filter.privacy_loss(), epsilon("1"));
         asks_afterwards()
     });
@@ -614,30 +613,4 @@ fn threads_share_a_filter_each_with_measurements_of_its_own() {
     });
     assert_eq!(admitted, 8);
     assert_eq!(filter.remaining(), Epsilon::ZERO);
-}
-
-#[test]
-fn opendps_own_filter_is_a_child_among_others() {
-    let filter = launch(&pure("2"), data()).unwrap();
-    let runs = Tally::default();
-    let theirs = filter
-        .launch_local(&Measured::new(opendp_filter::<MaxDivergence>(1.0)))
-        .unwrap();
-    let ours = filter.launch(&pure("0.5")).unwrap();
-    let invoke = |loss: f64| OdometerQuery::Invoke(stating(loss, &runs));
-    assert!(matches!(
-        theirs.ask(invoke(0.5)),
-        Ok(OdometerAnswer::Invoke(1))
-    ));
-    ours.release(&Measured::new(stating::<MaxDivergence>(0.5, &runs)))
-        .unwrap();
-    assert!(matches!(
-        theirs.ask(invoke(0.25)),
-        Ok(OdometerAnswer::Invoke(3))
-    ));
-    assert!(matches!(
-        theirs.ask(OdometerQuery::PrivacyLoss(1)),
-        Ok(OdometerAnswer::PrivacyLoss(loss)) if loss == 0.75
-    ));
-    assert_eq!(filter.privacy_loss(), epsilon("1.5"));
 }

@@ -8,4 +8,5 @@ mod differences;
 mod embedding;
 mod examples;
 mod launch;
+mod nesting;
 mod support;
