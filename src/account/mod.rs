@@ -61,6 +61,7 @@ mod sum;
 mod through_rdp;
 mod through_zcdp;
 pub mod time_uniform;
+mod twice_rho;
 mod whitehouse;
 
 pub use capped::Capped;
@@ -162,7 +163,8 @@ pub trait Accumulator: Accounting {
         limit.clone()
     }
 
-    /// A loss such that one more launch of it, or of anything less, stays within `limit`.
+    /// A loss such that one more launch of it, or of anything less, stays within `limit`, if what was
+    /// counted so far is within it.
     fn headroom(&self, limit: &WholeLoss<Self>) -> ChildLoss<Self>;
 
     /// The rule that goes on while the total is at most `limit` (Haney et al. Lemma 2.19).
@@ -189,7 +191,8 @@ pub trait ContinuationRule: Accounting {
     fn spent(&self) -> WholeLoss<Self>;
 
     /// A loss of a child that would be admitted, as would anything less. For losses that are one
-    /// number it is the largest.
+    /// number it is the largest. Zero if nothing would be admitted, as where an accumulator was over
+    /// the limit before it was capped: then not even zero is.
     fn remaining(&self) -> ChildLoss<Self>;
 
     /// The rule after one more loss, if it says to go on. A pure function: it depends on nothing

@@ -1,13 +1,14 @@
 //! What every rule and accumulator says is spent: at least the bound of its theorem, evaluated at
 //! 256 bits over the same losses, and within 1e-9 of it.
 
+use super::twice_rho::twice_rho;
 use super::{Accumulator, ContinuationRule, Rogers, Sum, ThroughRdp, ThroughZCdp, Whitehouse};
 use crate::number::{Delta, Epsilon, Interval, Order, Rho, units};
 use crate::privacy::{ApproxDp, EpsilonDelta, RdpGrid};
 use crate::tests::oracle::{
     Real, at_least_zero, better_epsilon, deltas, epsilon_of, epsilons, exp, float,
     is_above_given_terms, is_just_above, ln, orders, quantity, randomized_response, real,
-    simple_epsilon, sizes, sqrt,
+    simple_epsilon, sizes, sqrt, squares,
 };
 use proptest::prelude::*;
 
@@ -36,6 +37,12 @@ fn parts() -> impl Strategy<Value = Vec<f64>> {
 fn total(losses: &[EpsilonDelta], each: impl Fn(&Real) -> Real) -> Real {
     let add = |sum: Real, loss: &EpsilonDelta| sum + each(&quantity(loss.epsilon));
     losses.iter().fold(real(0.0), add)
+}
+
+/// Σρ, each as it is counted: `twice_rho` has tests of its own.
+fn rho_of(losses: &[EpsilonDelta]) -> Real {
+    let add = |sum: Real, loss: &EpsilonDelta| sum + squares(twice_rho(loss.epsilon));
+    losses.iter().fold(real(0.0), add) / real(2.0)
 }
 
 fn sum_of_deltas(slack: Delta, losses: &[EpsilonDelta]) -> Delta {
@@ -92,7 +99,7 @@ proptest! {
         let mut rule = ThroughZCdp::simple(limit, slack).unwrap();
         let mut capped = Whitehouse::new(slack).unwrap().capped(limit);
         let losses = charged(&mut rule, &parts);
-        let rho = total(&losses, |loss| loss * loss / real(2.0));
+        let rho = rho_of(&losses);
         let truth = simple_epsilon(&rho, &quantity(slack));
         is_just_above(rule.spent().epsilon, &truth);
         for loss in &losses {
@@ -113,7 +120,7 @@ proptest! {
         let mut rule = ThroughZCdp::tight(EpsilonDelta { epsilon, delta }, slack).unwrap();
         let losses = charged(&mut rule, &parts);
         prop_assert_eq!(rule.spent().delta, sum_of_deltas(slack, &losses));
-        let rho = total(&losses, |loss| loss * loss / real(2.0));
+        let rho = rho_of(&losses);
         if rho == Real::ZERO {
             prop_assert_eq!(rule.spent().epsilon, Epsilon::ZERO);
             return Ok(());
@@ -216,7 +223,7 @@ proptest! {
         for (epsilon, delta) in losses {
             sum = sum.add(&EpsilonDelta { epsilon, delta }).unwrap();
             deltas = deltas.saturating_add(delta);
-            rho += quantity(epsilon) * quantity(epsilon) / real(2.0);
+            rho += squares(twice_rho(epsilon)) / real(2.0);
         }
         prop_assert_eq!(sum.total().delta, deltas);
         is_just_above(sum.total().epsilon, &simple_epsilon(&rho, &quantity(slack)));

@@ -2,22 +2,25 @@
 mod written;
 
 use super::{Accounting, Accumulator, RuleError, ValidConcurrently, ValidSequentially};
+use crate::account::time_uniform::{Variance, squares};
+use crate::account::twice_rho::{largest_epsilon, twice_rho};
 use crate::number::{Delta, Epsilon, Interval, U256};
 use crate::privacy::CallsBack;
 use crate::privacy::convert::{log_inverse, zcdp};
 use crate::privacy::{ApproxDp, EpsilonDelta, Overflow};
 
-/// The (ε, δ) accumulator without loss: after launches of (ε₁, δ₁), …, (ε_k, δ_k) the total is
-/// `(√(2 ln(1/δ′) Σε²) + ½Σε², δ′ + Σδ)`.
+/// The (ε, δ) accumulator of advanced composition: after launches of (ε₁, δ₁), …, (ε_k, δ_k) the
+/// total is `(√(2 ln(1/δ′) V) + ½V, δ′ + Σδ)`, where `V = 2Σ ε·tanh(ε/2)` is at most Σε².
 ///
-/// δ′, the slack, is chosen in advance and part of the total from the start. Σε² and Σδ are held
-/// exactly; what is shown is rounded up.
+/// δ′, the slack, is chosen in advance and part of the total from the start. The sums do not depend
+/// on the order; what is shown is rounded up.
 ///
 /// # Guarantee
 ///
 /// Haney et al. 3.8, resting on Whitehouse et al. Thm 2; for interleaved children Haney et al.
 /// 1.20, with finite communication. As printed, 3.8 draws the root over both terms; the proof, and
-/// this, over the first only.
+/// this, over the first only. Both papers have Σε² for V;
+/// [`ThroughZCdp`](super::ThroughZCdp) says why the smaller one will do.
 ///
 /// Capped, it is the filter of Haney et al. 3.7. [`ThroughZCdp::simple`](super::ThroughZCdp::simple)
 /// is the same filter with its threshold computed once.
@@ -60,7 +63,22 @@ impl Whitehouse {
         })
     }
 
-    /// The largest Σε² for which the bound is at most ε, rounded down.
+    /// The ε of the total where `V = 2Σ ε·tanh(ε/2)` is this, rounded up; `None` if it is more than
+    /// can be held.
+    ///
+    /// ```
+    /// use queryables::account::Whitehouse;
+    ///
+    /// let total = Whitehouse::new("1e-6".parse()?)?;
+    /// assert!(total.bound_at("0.01".parse()?) < Some("0.5307".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn bound_at(&self, variance: Variance) -> Option<Epsilon> {
+        simple_epsilon(squares(variance), self.log)
+    }
+
+    /// The largest V for which the bound is at most ε, rounded down.
     fn threshold(&self, epsilon: Epsilon) -> U256 {
         simple_threshold(epsilon, self.log)
     }
@@ -78,7 +96,7 @@ pub(super) fn simple_epsilon(squares: U256, log: Interval) -> Option<Epsilon> {
     ((Interval::TWO * log * squares).sqrt() + squares / Interval::TWO).up()
 }
 
-/// The square of 4·10⁵: the bound is then near 8·10¹⁰ for every δ′, and can be held.
+/// 1.6·10¹¹: the bound is then near 8·10¹⁰ for every δ′, and can be held.
 fn most_squares() -> U256 {
     U256::of_units(400_000 * 10_u128.pow(27))
 }
@@ -100,7 +118,7 @@ impl Accounting for Whitehouse {
 
 impl Accumulator for Whitehouse {
     fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
-        let squares = self.squares.checked_add(U256::of(loss.epsilon));
+        let squares = self.squares.checked_add(twice_rho(loss.epsilon));
         let squares = squares.filter(|squares| *squares <= most_squares());
         Ok(Self {
             squares: squares.ok_or(Overflow)?,
@@ -139,11 +157,9 @@ impl Accumulator for Whitehouse {
     fn headroom(&self, limit: &EpsilonDelta) -> EpsilonDelta {
         // No more than `add` takes.
         let threshold = self.threshold(limit.epsilon).min(most_squares());
-        let units = threshold
-            .checked_sub(self.squares)
-            .map_or(0, U256::root_down);
+        let left = threshold.checked_sub(self.squares);
         EpsilonDelta {
-            epsilon: Epsilon::from_units(units).unwrap_or(limit.epsilon),
+            epsilon: left.map_or(Epsilon::ZERO, largest_epsilon),
             delta: limit
                 .delta
                 .saturating_sub(self.slack)
@@ -181,8 +197,8 @@ mod tests {
     #[test]
     fn what_cannot_be_held_is_an_overflow() {
         let mut total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
-        total = total.add(&pair("4e5", "0.1")).unwrap();
-        assert_eq!(total.add(&pair("3e5", "0.1")), Err(Overflow));
+        total = total.add(&pair("8e10", "0.1")).unwrap();
+        assert_eq!(total.add(&pair("1e-27", "0.1")), Err(Overflow));
         assert!(total.total().epsilon > "8e10".parse().unwrap());
     }
 
@@ -234,7 +250,7 @@ mod tests {
         let total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
         let mut rule = total.capped(pair("3e11", "1e-5"));
         let room = rule.remaining();
-        assert_eq!(room.epsilon, "4e5".parse().unwrap());
+        assert_eq!(room.epsilon, "8e10".parse().unwrap());
         rule = rule.charge(&room).unwrap();
         assert_eq!(rule.remaining(), EpsilonDelta::default());
     }

@@ -9,9 +9,7 @@ use super::slot::Slot;
 use super::{CompositorMachine, Gate, LaunchError, NonInteractive};
 use crate::account::time_uniform::{Reading, TimeUniformOdometer};
 use crate::machine::{Answered, Coins, Description, Fault, Mechanism, SystemCoins};
-use crate::privacy::{
-    AddRemove, CallsBack, Distance, EpsilonDelta, Overflow, Private, ProbabilisticDp, Relation,
-};
+use crate::privacy::{AddRemove, CallsBack, Distance, Measure, Overflow, Private, Relation};
 use crate::queryable::{Child, IntoHandle, sealed as handles};
 
 /// A compositor that launches whatever non-interactive mechanism it is asked to, and shows a bound
@@ -24,8 +22,9 @@ use crate::queryable::{Child, IntoHandle, sealed as handles};
 ///
 /// # Guarantee
 ///
-/// That of [`TimeUniformOdometer`], for mechanisms that are probabilistically private and answer
-/// once. A mechanism stated under pure privacy is one: wrap it, `Restated::new(PureDp, mechanism)`.
+/// That of [`TimeUniformOdometer`], for mechanisms that answer once, and whose loss is stated under
+/// probabilistic DP, or under zCDP for an odometer made `for_zcdp`. A mechanism stated under pure
+/// privacy has a loss under both: wrap it, `Restated::new(PureDp, mechanism)`.
 ///
 /// # Example
 ///
@@ -88,7 +87,8 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> Mechanism<D> for TimeUnifor
     type Machine = CompositorMachine<D, TimeUniformGate<O>, R, NonInteractive>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        let terms = Terms::at(ProbabilisticDp, Distance::NEIGHBOURS);
+        let measure = self.odometer.launches().clone();
+        let terms = Terms::at(measure, Distance::NEIGHBOURS);
         let gate = TimeUniformGate {
             odometer: Slot::new(self.odometer.clone(), CallsBack(true)),
         };
@@ -109,8 +109,8 @@ pub struct TimeUniformGate<O> {
 impl<O> sealed::Sealed for TimeUniformGate<O> {}
 
 impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
-    type Children = ProbabilisticDp;
-    type Whole = ProbabilisticDp;
+    type Children = O::Launches;
+    type Whole = O::Launches;
 
     // Odometers of others may call back.
     const CALLS_BACK: bool = true;
@@ -122,6 +122,9 @@ impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
         Ok(())
     }
 }
+
+/// In which launches of an odometer state their losses.
+type LossOf<O> = <<O as TimeUniformOdometer>::Launches as Measure>::Loss;
 
 /// A running [`TimeUniform`] on data of type `D`: what an analyst releases answers with, and reads
 /// the bound from.
@@ -146,9 +149,9 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> RunningTimeUniform<D, O, R>
     pub fn release<M>(
         &self,
         mechanism: &M,
-    ) -> Result<<M::Machine as Answered>::Value, LaunchError<EpsilonDelta>>
+    ) -> Result<<M::Machine as Answered>::Value, LaunchError<LossOf<O>>>
     where
-        M: Mechanism<D, Machine: Answered> + Private<ProbabilisticDp, R>,
+        M: Mechanism<D, Machine: Answered> + Private<O::Launches, R>,
     {
         self.0.release(mechanism).map_err(|denial| *denial)
     }
@@ -194,10 +197,11 @@ impl<D: ?Sized, O: TimeUniformOdometer, R> IntoHandle
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::time_uniform::{Slack, TangentOdometer};
+    use crate::account::time_uniform::{RogersOdometer, Slack, TangentOdometer};
     use crate::launch;
     use crate::machine::Released;
-    use crate::privacy::{Replace, UnknownLoss};
+    use crate::number::Rho;
+    use crate::privacy::{EpsilonDelta, ProbabilisticDp, Replace, UnknownLoss, ZCdp};
 
     /// Costs what it is told to, and fails on an empty dataset.
     #[derive(Clone)]
@@ -259,10 +263,28 @@ mod tests {
 
     #[test]
     fn what_cannot_be_counted_is_not_launched() {
-        let odometer = start(&[1]);
+        let rogers = RogersOdometer::new(10, "1e-6".parse().unwrap()).unwrap();
+        let odometer = TimeUniform::noninteractive(rogers).under(Replace);
+        let odometer = launch(&odometer, Arc::<[u8]>::from([1])).unwrap();
         assert_eq!(release!(odometer, "3.3e11"), Ok(1));
         let before = odometer.reading();
         assert_eq!(release!(odometer, "3.3e11"), Err(LaunchError::Overflow));
         assert_eq!(odometer.reading(), before);
+    }
+
+    impl Private<ZCdp, Replace> for Length {
+        /// Half of ε².
+        fn loss(&self, _: &ZCdp) -> Result<Rho, UnknownLoss> {
+            Ok("0.005".parse().unwrap())
+        }
+    }
+
+    #[test]
+    fn an_odometer_for_zcdp_asks_for_rho() {
+        let odometer = TimeUniform::noninteractive(accountant().for_zcdp()).under(Replace);
+        let odometer = launch(&odometer, Arc::<[u8]>::from([1, 2])).unwrap();
+        assert_eq!(release!(odometer, "0.1"), Ok(2));
+        let expected = accountant().bound_at("0.01".parse().unwrap());
+        assert_eq!(odometer.reading().bound(), expected);
     }
 }

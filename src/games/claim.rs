@@ -1,6 +1,6 @@
 use crate::account::time_uniform::TimeUniformOdometer;
 use crate::number::{Delta, Interval};
-use crate::privacy::EpsilonDelta;
+use crate::privacy::{EpsilonDelta, ProbabilisticDp};
 
 /// A rule that claims to bound the realised loss by what the parameters so far imply: the COMP of
 /// Rogers et al. 3.1, valid or not.
@@ -12,7 +12,7 @@ pub trait Claim {
     fn claimed(&self) -> f64;
 }
 
-impl<O: TimeUniformOdometer> Claim for O {
+impl<O: TimeUniformOdometer<Launches = ProbabilisticDp>> Claim for O {
     fn count(&mut self, loss: &EpsilonDelta) {
         // What can't be counted does not change the claim; games stay far from there.
         if let Ok(next) = self.add(loss) {

@@ -1,20 +1,29 @@
-use super::spent::{Spent, Variance, interval, squares};
+use super::spent::{Spent, SubGaussian, Variance, interval, squares};
 use super::{Reading, Slack, TimeUniformOdometer};
 use crate::number::{Epsilon, Interval, U256};
-use crate::privacy::{EpsilonDelta, Overflow};
+use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
 
 /// The mixture odometer: lines of all slopes at once, weighted by a Gaussian.
 ///
 /// ```text
-/// √( (2 ln(1/δ') + ln(1 + V/γ)) · (V + γ) ) + ½V
+/// √( (2 ln(1/δ') + ln(1 + V/γ)) · (V + γ) ) + ½V + Σδ
 /// ```
 ///
 /// A larger γ is better later, a smaller one sooner.
 ///
 /// # Guarantee
 ///
-/// That of [`TimeUniformOdometer`], by Whitehouse et al. Thm 3(2) with their Thm 5 (the method of
-/// mixtures of Robbins 1970).
+/// That of [`TimeUniformOdometer`], after Whitehouse et al. Thm 3(2): the method of mixtures of
+/// Robbins 1970. The [module](super) proves that `exp(λS − ½λ²V)` is a supermartingale for every
+/// λ > 0, where S is the loss less its drift. So is its mean over λ = |N(0, 1/γ)|, which is
+///
+/// ```text
+/// 2Φ(S/√(V + γ)) · √(γ/(V + γ)) · exp(S²/(2(V + γ)))
+/// ```
+///
+/// For S ≥ 0 the first factor is at least 1, and what is left is 1/δ' where S is the root above.
+/// Ville's inequality does the rest. Whitehouse et al. Thm 5 takes the mean over λ of both signs,
+/// which needs more of the mechanisms and gives the same bound.
 ///
 /// # Example
 ///
@@ -38,7 +47,8 @@ use crate::privacy::{EpsilonDelta, Overflow};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "`add` gives the next odometer and changes nothing"]
-pub struct MixtureOdometer {
+pub struct MixtureOdometer<M = ProbabilisticDp> {
+    launches: M,
     slack: Slack,
     gamma: f64,
     /// 2 ln(1/δ').
@@ -70,6 +80,7 @@ impl MixtureOdometer {
 
     fn with(gamma: f64, slack: Slack) -> Self {
         Self {
+            launches: ProbabilisticDp,
             slack,
             // Any positive γ keeps the guarantee, so that a float is enough.
             gamma: gamma.clamp(f64::MIN_POSITIVE, f64::MAX),
@@ -78,13 +89,27 @@ impl MixtureOdometer {
         }
     }
 
+    /// The same for launches under zCDP, Gaussian noise for example. What was counted stays counted.
+    pub fn for_zcdp(self) -> MixtureOdometer<ZCdp> {
+        MixtureOdometer {
+            launches: ZCdp,
+            slack: self.slack,
+            gamma: self.gamma,
+            twice_log: self.twice_log,
+            spent: self.spent,
+        }
+    }
+}
+
+impl<M> MixtureOdometer<M> {
     /// The parameter γ.
     #[must_use]
     pub fn gamma(&self) -> f64 {
         self.gamma
     }
 
-    /// The bound at this variance, rounded up; `None` if it is more than can be held.
+    /// The bound at this variance, of launches without δ, rounded up; `None` if it is more than can
+    /// be held.
     #[must_use]
     pub fn bound_at(&self, variance: Variance) -> Option<Epsilon> {
         self.boundary(squares(variance)).up()
@@ -97,10 +122,20 @@ impl MixtureOdometer {
     }
 }
 
-impl TimeUniformOdometer for MixtureOdometer {
-    fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
-        let spent = self.spent.add(loss)?;
-        Ok(Self { spent, ..*self })
+impl<M: SubGaussian> TimeUniformOdometer for MixtureOdometer<M> {
+    type Launches = M;
+
+    fn launches(&self) -> &M {
+        &self.launches
+    }
+
+    fn add(&self, loss: &M::Loss) -> Result<Self, Overflow> {
+        let spent = self.spent.add::<M>(loss)?;
+        Ok(Self {
+            spent,
+            launches: self.launches.clone(),
+            ..*self
+        })
     }
 
     fn reading(&self) -> Reading {

@@ -1,26 +1,39 @@
-use super::spent::{Spent, interval, whole};
+use super::spent::{Spent, interval, plus, whole};
 use super::{ParameterError, Reading, TimeUniformOdometer};
 use crate::account::rogers::drift_of;
 use crate::number::{Delta, Epsilon, Interval, U256};
-use crate::privacy::{EpsilonDelta, Overflow};
+use crate::privacy::{EpsilonDelta, Overflow, ProbabilisticDp};
 
 /// The first advanced odometer, kept for comparison: the others read less.
 ///
 /// ```text
-/// Σ ε(e^ε − 1)/2 + √( 2·V·(1 + ln √3)·ln(4 log₂(n)/δ) )                     for 1/n² ≤ V ≤ 1
-/// Σ ε(e^ε − 1)/2 + √( 2·(1/n² + V)·(1 + ½ ln(1 + n²V))·ln(4 log₂(n)/δ) )    elsewhere
+/// Σδ + Σ ε(e^ε − 1)/2 + √( 2·V·(1 + ln √3)·ln(4 log₂(n)/δ) )                     for 1/n² ≤ V ≤ 1
+/// Σδ + Σ ε(e^ε − 1)/2 + √( 2·(1/n² + V)·(1 + ½ ln(1 + n²V))·ln(4 log₂(n)/δ) )    elsewhere
 /// ```
 ///
-/// with n any public number of at least 2 that is fixed in advance; nothing is known once Σδ exceeds δ/2. The two branches do not meet:
-/// the reading falls where V enters the interval, and rises by a jump where it leaves. That is no
-/// slip, for what is realised may fall too.
+/// with `V = Σε²` and n any public number of at least 2 that is fixed in advance; nothing is known
+/// once Σδ exceeds δ/2. The two branches do not meet: the reading falls where V enters the interval,
+/// and rises by a jump where it leaves. That is no slip, for what is realised may fall too.
 ///
 /// # Guarantee
 ///
-/// That of [`TimeUniformOdometer`], by Rogers et al. 6.2. An adversary may stop at the first
-/// reading that is too low, so that a bound that holds at the end for every adversary holds at
-/// all times. The restatement in Whitehouse et al. Lemma 3 has `ln ln(4 log₂(n)/δ)`, which would
-/// be unsound.
+/// That of [`TimeUniformOdometer`], after Rogers et al. 6.2, where Σδ is missing. Their proof is
+/// about randomized response, of which other mechanisms are a postprocessing; the realised loss of
+/// a postprocessing may be the larger one, so here is another proof. The restatement in Whitehouse
+/// et al. Lemma 3 has `ln ln(4 log₂(n)/δ)`, which would be unsound.
+///
+/// *Proof.* As in the [module](super), `exp(λS − ½λ²V)` is a supermartingale for every λ > 0: ε²
+/// is at least 2ρ, and `ε(e^ε − 1)/2` at least ρ. Let `l = ln(4 log₂(n)/δ)`, which is more than 2.38
+/// because δ < 1/e. It is enough that S passes one of the roots with probability at most δ/2.
+///
+/// - The second root. The mean over λ = |N(0, n²)|, as for the
+///   [mixture](super::MixtureOdometer), passes e^l where S passes `√((2l + ln(1 + n²V))(1/n² + V))`,
+///   which is less because l > 1. That has probability at most `e^−l = δ/(4 log₂ n)`, so at most δ/4.
+/// - The first root. Divide \[1/n², 1\] into `k = ⌊2 log₂ n⌋` intervals of the same ratio r ≤ 2^1.5.
+///   In each, the tangent to `√(2mV)` in its geometric middle is at most `½(r^¼ + r^−¼) ≤ 1.0340`
+///   times `√(2mV)`, and S passes the tangent with probability at most e^−m. Take
+///   `m = 1.44·l`: then `1.0340²·m ≤ (1 + ln √3)·l`. All together that is at most
+///   `2 log₂(n)·e^{−1.44·l} = ½δ·e^{−0.44·l}`, so at most 0.18·δ. ∎
 ///
 /// # Example
 ///
@@ -78,8 +91,8 @@ impl RogersOdometer {
     }
 
     fn boundary(&self) -> Option<Interval> {
-        let twice_delta = self.spent.delta().checked_add(self.spent.delta())?;
-        if twice_delta > self.delta {
+        let deltas = self.spent.delta();
+        if deltas.checked_add(deltas)? > self.delta {
             return None;
         }
         let squares = self.spent.squares();
@@ -93,7 +106,8 @@ impl RogersOdometer {
             (Interval::ONE / square_of_rows + variance)
                 * (Interval::ONE + Interval::exactly(0.5) * log)
         };
-        Some(Interval::from(self.drift?) + (Interval::TWO * spread * self.log).sqrt())
+        let root = (Interval::TWO * spread * self.log).sqrt();
+        Some(plus(Interval::from(self.drift?) + root, deltas))
     }
 
     /// Whether 1/n² ≤ V ≤ 1, decided exactly.
@@ -108,10 +122,16 @@ impl RogersOdometer {
 }
 
 impl TimeUniformOdometer for RogersOdometer {
+    type Launches = ProbabilisticDp;
+
+    fn launches(&self) -> &ProbabilisticDp {
+        &ProbabilisticDp
+    }
+
     fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
         let terms = self.drift.zip(drift_of(loss.epsilon));
         Ok(Self {
-            spent: self.spent.add(loss)?,
+            spent: self.spent.charge(U256::of(loss.epsilon), loss.delta)?,
             drift: terms.and_then(|(drift, term)| drift.checked_add(term)),
             ..*self
         })

@@ -1,20 +1,22 @@
-use super::spent::{Spent, Variance, interval, squares};
+use super::spent::{Spent, SubGaussian, Variance, interval, squares};
 use super::{Reading, Slack, TimeUniformOdometer};
 use crate::number::{Epsilon, Interval, U256};
-use crate::privacy::{EpsilonDelta, Overflow};
+use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
 
 /// The stitched odometer: one line for each doubling of V, and a union bound over them.
 ///
 /// ```text
-/// 1.7·√( V·(ln ln(2V/v₀) + 0.72·ln(5.2/δ')) ) + ½V,   nothing known while V < v₀
+/// 1.7·√( V·(ln ln(2V/v₀) + 0.72·ln(5.2/δ')) ) + ½V + Σδ,   nothing known while V < v₀
 /// ```
 ///
 /// A larger v₀ is better, once V has come that far.
 ///
 /// # Guarantee
 ///
-/// That of [`TimeUniformOdometer`], by Whitehouse et al. Thm 3(3) with their Thm 6. The constant
-/// 5.2 is printed there as `5·2`.
+/// That of [`TimeUniformOdometer`], after Whitehouse et al. Thm 3(3), where the constant 5.2 is
+/// printed as `5·2`. The [module](super) proves that `exp(λS − ½λ²V)` is a supermartingale for
+/// every λ > 0, where S is the loss less its drift, and Howard et al. 2021, Theorem 1, asks for no
+/// more: each of its lines has a positive λ. (Whitehouse et al. Thm 6 also asks for −S.)
 ///
 /// The three constants round those of Howard et al. 2021, Theorem 1, for lines that double
 /// (η = 2) and weights h(k) ∝ k^−1.4. With `k₁ = (2^¼ + 2^−¼)/√2 = 1.4355…` that theorem has
@@ -36,7 +38,8 @@ use crate::privacy::{EpsilonDelta, Overflow};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "`add` gives the next odometer and changes nothing"]
-pub struct StitchedOdometer {
+pub struct StitchedOdometer<M = ProbabilisticDp> {
+    launches: M,
     slack: Slack,
     start: Variance,
     /// 0.72·ln(5.2/δ').
@@ -51,6 +54,7 @@ impl StitchedOdometer {
             Interval::from(numerator) / Interval::from(denominator)
         };
         Self {
+            launches: ProbabilisticDp,
             slack,
             start,
             log: ratio(72, 100) * (ratio(52, 10).ln() + slack.log()),
@@ -64,14 +68,27 @@ impl StitchedOdometer {
         Self::new(variance, slack)
     }
 
+    /// The same for launches under zCDP, Gaussian noise for example. What was counted stays counted.
+    pub fn for_zcdp(self) -> StitchedOdometer<ZCdp> {
+        StitchedOdometer {
+            launches: ZCdp,
+            slack: self.slack,
+            start: self.start,
+            log: self.log,
+            spent: self.spent,
+        }
+    }
+}
+
+impl<M> StitchedOdometer<M> {
     /// The parameter v₀.
     #[must_use]
     pub fn start(&self) -> Variance {
         self.start
     }
 
-    /// The bound at this variance, rounded up; `None` before v₀, or if it is more than can be
-    /// held.
+    /// The bound at this variance, of launches without δ, rounded up; `None` before v₀, or if it is
+    /// more than can be held.
     #[must_use]
     pub fn bound_at(&self, variance: Variance) -> Option<Epsilon> {
         self.boundary(squares(variance)).and_then(Interval::up)
@@ -91,10 +108,20 @@ impl StitchedOdometer {
     }
 }
 
-impl TimeUniformOdometer for StitchedOdometer {
-    fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
-        let spent = self.spent.add(loss)?;
-        Ok(Self { spent, ..*self })
+impl<M: SubGaussian> TimeUniformOdometer for StitchedOdometer<M> {
+    type Launches = M;
+
+    fn launches(&self) -> &M {
+        &self.launches
+    }
+
+    fn add(&self, loss: &M::Loss) -> Result<Self, Overflow> {
+        let spent = self.spent.add::<M>(loss)?;
+        Ok(Self {
+            spent,
+            launches: self.launches.clone(),
+            ..*self
+        })
     }
 
     fn reading(&self) -> Reading {

@@ -1,23 +1,25 @@
-use super::spent::{Spent, Variance, interval, squares};
+use super::spent::{Spent, SubGaussian, Variance, interval, squares};
 use super::{ParameterError, Reading, Slack, TimeUniformOdometer};
 use crate::number::{Epsilon, Interval, U256};
-use crate::privacy::{EpsilonDelta, Overflow};
+use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
 
 /// The filter odometer: a straight line in V that touches the filter's curve at one point.
 ///
 /// ```text
-/// ½√(2y*L) + ½√(2L/y*)·V + ½V,   L = ln(1/δ')
+/// ½√(2y*L) + ½√(2L/y*)·V + ½V + Σδ,   L = ln(1/δ')
 /// ```
 ///
 /// The curve is that of Whitehouse et al. Thm 2, `√(2LV) + ½V`, and y* is where it reaches the
-/// target. None of the odometers here with the same δ' reads less than the curve; this one lies
+/// target. Without δ, none of the odometers here with the same δ' reads less than the curve; this one lies
 /// on it at y*.
 ///
 /// # Guarantee
 ///
-/// That of [`TimeUniformOdometer`], by Whitehouse et al. Thm 3(1), whose proof is the line
-/// crossing inequality of their Thm 4 and holds for every y* > 0. As printed, `+ ε` stands in y*
-/// where tangency at the target asks for `+ 2ε`: `y* = (√(2L + 2ε) − √(2L))²`.
+/// That of [`TimeUniformOdometer`], after Whitehouse et al. Thm 3(1). The [module](super) proves
+/// that `exp(λS − ½λ²V)` is a supermartingale for every λ > 0, where S is the loss less its drift.
+/// With `λ = √(2L/y*)` it passes 1/δ' where S passes the line, and Ville's inequality bounds the
+/// probability of that by δ', for every y* > 0. As printed, `+ ε` stands in y* where tangency at the
+/// target asks for `+ 2ε`: `y* = (√(2L + 2ε) − √(2L))²`.
 ///
 /// # Example
 ///
@@ -36,7 +38,8 @@ use crate::privacy::{EpsilonDelta, Overflow};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "`add` gives the next odometer and changes nothing"]
-pub struct TangentOdometer {
+pub struct TangentOdometer<M = ProbabilisticDp> {
+    launches: M,
     slack: Slack,
     /// y*. Any positive number keeps the guarantee, so that a float is enough.
     tangent: f64,
@@ -75,6 +78,7 @@ impl TangentOdometer {
         let twice_log = Interval::TWO * slack.log();
         let at = Interval::exactly(tangent);
         Self {
+            launches: ProbabilisticDp,
             slack,
             tangent,
             start: half * (at * twice_log).sqrt(),
@@ -83,13 +87,28 @@ impl TangentOdometer {
         }
     }
 
+    /// The same for launches under zCDP, Gaussian noise for example. What was counted stays counted.
+    pub fn for_zcdp(self) -> TangentOdometer<ZCdp> {
+        TangentOdometer {
+            launches: ZCdp,
+            slack: self.slack,
+            tangent: self.tangent,
+            start: self.start,
+            slope: self.slope,
+            spent: self.spent,
+        }
+    }
+}
+
+impl<M> TangentOdometer<M> {
     /// The variance y* at which it is tightest.
     #[must_use]
     pub fn tangent(&self) -> f64 {
         self.tangent
     }
 
-    /// The bound at this variance, rounded up; `None` if it is more than can be held.
+    /// The bound at this variance, of launches without δ, rounded up; `None` if it is more than can
+    /// be held.
     #[must_use]
     pub fn bound_at(&self, variance: Variance) -> Option<Epsilon> {
         self.boundary(squares(variance)).up()
@@ -100,10 +119,20 @@ impl TangentOdometer {
     }
 }
 
-impl TimeUniformOdometer for TangentOdometer {
-    fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
-        let spent = self.spent.add(loss)?;
-        Ok(Self { spent, ..*self })
+impl<M: SubGaussian> TimeUniformOdometer for TangentOdometer<M> {
+    type Launches = M;
+
+    fn launches(&self) -> &M {
+        &self.launches
+    }
+
+    fn add(&self, loss: &M::Loss) -> Result<Self, Overflow> {
+        let spent = self.spent.add::<M>(loss)?;
+        Ok(Self {
+            spent,
+            launches: self.launches.clone(),
+            ..*self
+        })
     }
 
     fn reading(&self) -> Reading {

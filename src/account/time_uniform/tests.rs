@@ -3,6 +3,7 @@
 use super::*;
 use crate::account::{Accumulator, Whitehouse};
 use crate::number::{Delta, Epsilon};
+use crate::privacy::{EpsilonDelta, ProbabilisticDp};
 use crate::tests::oracle::{self, Real};
 use proptest::prelude::*;
 
@@ -254,10 +255,10 @@ fn launches_with_too_much_delta_end_what_is_known() {
     let one = "1".parse().unwrap();
     check(TangentOdometer::new("1".parse().unwrap(), slack).unwrap());
     check(MixtureOdometer::new(one, slack));
-    check(StitchedOdometer::new("0.01".parse().unwrap(), slack));
+    check(StitchedOdometer::new("0.009".parse().unwrap(), slack));
     check(RogersOdometer::new(100, "2e-7".parse().unwrap()).unwrap());
 
-    fn check(mut odometer: impl TimeUniformOdometer) {
+    fn check(mut odometer: impl TimeUniformOdometer<Launches = ProbabilisticDp>) {
         let loss = EpsilonDelta::new("0.1", "1e-7").unwrap();
         odometer = odometer.add(&loss).unwrap();
         // Equality is still inside.
@@ -274,8 +275,10 @@ fn launches_with_too_much_delta_end_what_is_known() {
 fn the_filter_odometer_touches_the_filter() {
     let delta: Delta = "1e-6".parse().unwrap();
     let mut curve = Whitehouse::new(delta).unwrap();
-    let mut line = TangentOdometer::tightest_at("1".parse().unwrap(), Slack::pure(delta).unwrap());
     let launch = EpsilonDelta::new("0.1", "0").unwrap();
+    // V after 100 launches of 0.1, as it is counted.
+    let at = "0.999167499167499167499167499".parse().unwrap();
+    let mut line = TangentOdometer::tightest_at(at, Slack::pure(delta).unwrap());
     for launches in 1..=200 {
         curve = curve.add(&launch).unwrap();
         line = line.add(&launch).unwrap();
@@ -289,18 +292,142 @@ fn the_filter_odometer_touches_the_filter() {
     }
 }
 
+/// The mechanism in the module's doc that refutes Whitehouse et al. Thm 3 as printed: the
+/// probability that the realised loss of so many launches is above this, exactly.
+fn exceeded(loss: &EpsilonDelta, launches: u32, bound: Option<Epsilon>) -> Real {
+    let (one, epsilon) = (number(1.0), real(loss.epsilon.units(), 27));
+    let grown = oracle::exp(&epsilon);
+    let p = (&grown - &one + real(loss.delta.units(), 38)) / (&grown - &one / &grown);
+    assert!(p <= one, "there is no such mechanism");
+    // The loss is ε for each a and −ε for each b.
+    let bound = real(bound.unwrap().units(), 27);
+    let (mut chance, mut tail) = (number(1.0), number(0.0));
+    for _ in 0..launches {
+        chance *= &p;
+    }
+    // From all launches giving a, down.
+    for answers in (0..=launches).rev() {
+        let realised = &epsilon * (number(2.0) * number(answers.into()) - number(launches.into()));
+        if realised <= bound {
+            break;
+        }
+        tail += &chance;
+        let odds = (&one - &p) / &p;
+        chance *= odds * number(answers.into()) / number((launches - answers + 1).into());
+    }
+    tail
+}
+
+fn after<O>(mut odometer: O, loss: &EpsilonDelta, launches: u32) -> Option<Epsilon>
+where
+    O: TimeUniformOdometer<Launches = ProbabilisticDp>,
+{
+    for _ in 0..launches {
+        odometer = odometer.add(loss).unwrap();
+    }
+    odometer.reading().bound()
+}
+
+#[test]
+fn probabilistic_losses_with_delta_drift_and_the_reading_says_so() {
+    let loss = EpsilonDelta::new("0.01", "0.005").unwrap();
+    let slack = Slack::new("0.1".parse().unwrap(), "0.5".parse().unwrap()).unwrap();
+    let promised = number(0.6);
+    let at: Variance = "0.01".parse().unwrap();
+    // As printed, without Σδ, the reading is 0.2196, and almost never enough.
+    let printed = TangentOdometer::tightest_at(at, slack).bound_at(at);
+    assert!(printed > Some("0.2195".parse().unwrap()) && printed < Some("0.2197".parse().unwrap()));
+    let fails = exceeded(&loss, 100, printed);
+    assert!(
+        fails > number(0.99944) && fails < number(0.99946),
+        "{fails}"
+    );
+    for bound in [
+        after(TangentOdometer::tightest_at(at, slack), &loss, 100),
+        after(MixtureOdometer::tightest_at(at, slack), &loss, 100),
+        after(
+            StitchedOdometer::new("0.009".parse().unwrap(), slack),
+            &loss,
+            100,
+        ),
+    ] {
+        assert!(exceeded(&loss, 100, bound) <= promised, "{bound:?}");
+    }
+
+    let loss = EpsilonDelta::new("0.002", "0.0018").unwrap();
+    let rogers = RogersOdometer::new(200, "0.36".parse().unwrap()).unwrap();
+    let bound = after(rogers, &loss, 100).unwrap();
+    assert!(exceeded(&loss, 100, Some(bound)) <= number(0.36), "{bound}");
+    let printed = Epsilon::from_units(bound.units() - 18 * 10_u128.pow(25)).unwrap();
+    assert!(exceeded(&loss, 100, Some(printed)) > number(0.999));
+}
+
+/// `ln E e^{λZ}` of the mechanism above: what the module's doc bounds.
+#[test]
+fn the_bound_on_the_moments_holds_and_is_tight_to_first_order() {
+    let (one, two) = (number(1.0), number(2.0));
+    for epsilon in [1e-3, 0.1, 1.0, 3.0, 10.0] {
+        for delta in [0.0, 1e-6, 0.01, 0.5, 1.0] {
+            for lambda in [1e-6, 0.1, 1.0, 7.0, 50.0] {
+                let [epsilon, delta, lambda] = [epsilon, delta, lambda].map(number);
+                let grown = oracle::exp(&epsilon);
+                let sinh = (&grown - &one / &grown) / &two;
+                let p = &grown / (&grown + &one) + &delta / (&two * &sinh);
+                let up = oracle::exp(&(&lambda * &epsilon));
+                let moment = oracle::ln(&(&p * &up + (&one - &p) / &up));
+                let rho = &epsilon * (&grown - &one) / (&grown + &one);
+                let drift = &rho + &delta * &epsilon / &sinh;
+                let bound = &lambda * &lambda * &rho + &lambda * &drift;
+                assert!(moment <= bound, "{epsilon} {delta} {lambda}");
+                // The mean is the drift: no smaller one would do.
+                if lambda == number(1e-6) {
+                    assert!(moment > lambda * drift * (number(1.0) - number(1e-2)));
+                }
+            }
+        }
+    }
+}
+
+/// Gaussian noise is ρ-zCDP, and its loss has mean ρ and variance 2ρ: at a fixed time the bound of
+/// the tangent is passed with less than its probability, and not with much less.
+#[test]
+fn gaussian_losses_pass_the_bound_seldom_enough() {
+    let slack = Slack::pure("0.05".parse().unwrap()).unwrap();
+    let at: Variance = "0.5".parse().unwrap();
+    let mut odometer = TangentOdometer::tightest_at(at, slack).for_zcdp();
+    for _ in 0..25 {
+        odometer = odometer.add(&"0.01".parse().unwrap()).unwrap();
+    }
+    let bound = real(odometer.reading().bound().unwrap().units(), 27);
+    let standard = (bound - number(0.25)) / oracle::sqrt(&number(0.5));
+    let beyond = oracle::tail(&standard);
+    assert!(beyond < number(0.05) && beyond > number(0.005), "{beyond}");
+}
+
 #[test]
 fn a_reading_follows_what_was_counted() {
-    let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
-    let mut odometer = MixtureOdometer::new("0.01".parse().unwrap(), slack);
+    let slack = Slack::new("1e-6".parse().unwrap(), "1e-6".parse().unwrap()).unwrap();
+    let odometer = MixtureOdometer::new("0.01".parse().unwrap(), slack);
+    let mut concentrated = odometer.clone().for_zcdp();
     for _ in 0..5 {
-        let loss = EpsilonDelta::new("0.1", "0").unwrap();
-        odometer = odometer.add(&loss).unwrap();
+        concentrated = concentrated.add(&"0.005".parse().unwrap()).unwrap();
     }
-    assert_eq!(
-        odometer.reading().bound(),
-        odometer.bound_at("0.05".parse().unwrap())
-    );
+    let at: Variance = "0.05".parse().unwrap();
+    assert_eq!(concentrated.reading().bound(), odometer.bound_at(at));
+
+    // A pure launch of 0.1 counts as a little less than half of 0.1², and δ is added.
+    let after = |delta| {
+        after(
+            odometer.clone(),
+            &EpsilonDelta::new("0.1", delta).unwrap(),
+            5,
+        )
+    };
+    let pure = bound(after("0"));
+    assert!(pure < bound(odometer.bound_at(at)));
+    assert!(pure > bound(odometer.bound_at("0.04995".parse().unwrap())));
+    let more = bound(after("1e-7")) - pure;
+    assert!(oracle::abs(&(more - number(5e-7))) < number(1e-15));
 }
 
 #[test]

@@ -34,10 +34,6 @@ impl Args<'_> {
             .map_err(|_| Failure(format!("{text} is no float")))
     }
 
-    pub fn rational(&self, name: &str) -> Result<RBig, Failure> {
-        decimal(&self.text(name)?)
-    }
-
     pub fn pair(&self, epsilon: &str, delta: &str) -> Result<EpsilonDelta, Failure> {
         Ok(EpsilonDelta {
             epsilon: self.get(epsilon)?,

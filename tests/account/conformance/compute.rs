@@ -2,16 +2,13 @@
 
 use super::Number;
 use super::arguments::{Args, Failure, OrFail, decimal};
-use dashu_base::SquareRoot;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 use queryables::account::time_uniform::{
     MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer, TimeUniformOdometer,
 };
-use queryables::account::{
-    Accumulator, ContinuationRule, Rogers, ThroughZCdp, Whitehouse, nonadaptive,
-};
-use queryables::number::{Delta, Epsilon, Quantity, Unit};
+use queryables::account::{ContinuationRule, Rogers, ThroughZCdp, Whitehouse, nonadaptive};
+use queryables::number::{Delta, Epsilon, Quantity, Rho, Unit};
 use queryables::privacy::convert::{self, gdp, rdp, zcdp};
 use queryables::privacy::fdp::asymptotic::{self, MeanLoss, Regime};
 use queryables::privacy::fdp::{Direction, Profile};
@@ -20,7 +17,9 @@ use queryables::privacy::{EpsilonDelta, RhoDelta};
 /// What the library gives for an operation; `None` if it is not known here.
 pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
     Some(match op {
-        "approx_dp.whitehouse_epsilon" => whitehouse_epsilon(args),
+        "approx_dp.whitehouse_epsilon" => {
+            bound(|| Ok(Whitehouse::new(args.get("delta_prime")?)?.bound_at(args.get("sum_sq")?)))
+        }
         "approx_dp.advanced_epsilon" => one(|| {
             nonadaptive::advanced(
                 args.whole("k")?,
@@ -145,6 +144,18 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
             let odometer = MixtureOdometer::new(args.get("gamma")?, slack(args)?);
             Ok(odometer.bound_at(args.get("sum_sq")?))
         }),
+        "odometer.filter_with_delta" => bound(|| {
+            let (revealing, rho) = launches_with_delta(args)?;
+            let odometer = TangentOdometer::new(args.get("epsilon")?, slack_with_delta(args)?)?;
+            let odometer = odometer.add(&revealing)?.for_zcdp().add(&rho)?;
+            Ok(odometer.reading().bound())
+        }),
+        "odometer.mixture_with_delta" => bound(|| {
+            let (revealing, rho) = launches_with_delta(args)?;
+            let odometer = MixtureOdometer::new(args.get("gamma")?, slack_with_delta(args)?);
+            let odometer = odometer.add(&revealing)?.for_zcdp().add(&rho)?;
+            Ok(odometer.reading().bound())
+        }),
         "odometer.stitched" => bound(|| {
             let odometer = StitchedOdometer::new(args.get("v0")?, slack(args)?);
             Ok(odometer.bound_at(args.get("sum_sq")?))
@@ -246,18 +257,22 @@ pub fn two(value: impl Fn() -> Result<EpsilonDelta, Failure>) -> Result<Vec<Numb
     Ok(vec![number(value.epsilon), number(value.delta)])
 }
 
-/// Launches losses with the given sum of squares, and reads the total.
-pub fn whitehouse_epsilon(args: &Args) -> Result<Vec<Number>, Failure> {
-    one(|| {
-        let mut total = Whitehouse::new(args.get("delta_prime")?)?;
-        for epsilon in roots(&args.rational("sum_sq")?)? {
-            total = total.add(&EpsilonDelta {
-                epsilon,
-                delta: Delta::ZERO,
-            })?;
-        }
-        Ok(total.total().epsilon)
-    })
+/// δ' and room for launches with Σδ.
+fn slack_with_delta(args: &Args) -> Result<Slack, Failure> {
+    Ok(Slack::new(
+        args.get("delta_prime")?,
+        args.get("sum_delta")?,
+    )?)
+}
+
+/// A launch that has all of Σδ, and one under zCDP that has Σρ, half of Σε².
+fn launches_with_delta(args: &Args) -> Result<(EpsilonDelta, Rho), Failure> {
+    let revealing = EpsilonDelta {
+        epsilon: Epsilon::ZERO,
+        delta: args.get("sum_delta")?,
+    };
+    let squares: Rho = args.get("sum_sq")?;
+    Ok((revealing, Rho::from_units(squares.units() / 2)?))
 }
 
 /// Launches one after the other, and counts.
@@ -280,21 +295,6 @@ pub fn count<F: ContinuationRule<Children = queryables::privacy::ApproxDp>>(
         launches += 1;
     }
     Ok(vec![Number::Finite(RBig::from(launches))])
-}
-
-/// Losses whose squares sum up to exactly this: the largest that fits, again and again.
-pub fn roots(sum: &RBig) -> Result<Vec<Epsilon>, Failure> {
-    let unit = IBig::from(10).pow(54);
-    let scaled = sum * RBig::from(unit);
-    let mut left = UBig::try_from(IBig::try_from(scaled).map_err(|_| "too many digits")?)
-        .map_err(|_| "negative")?;
-    let mut losses = Vec::new();
-    while left > UBig::ZERO {
-        let root = left.sqrt();
-        left -= &root * &root;
-        losses.push(Epsilon::from_units(u128::try_from(root)?)?);
-    }
-    Ok(losses)
 }
 
 /// A quantity as the exact number that it is.

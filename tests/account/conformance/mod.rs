@@ -18,13 +18,7 @@ use dashu_ratio::RBig;
 use serde_json::Value;
 
 /// Operations that nothing here computes yet.
-const WAITING: &[&str] = &[
-    "approx_dp.group",
-    "odometer.filter_with_delta",
-    "odometer.mixture_with_delta",
-    "rdp.delta_exact",
-    "rdp.discrete_laplace",
-];
+const WAITING: &[&str] = &["approx_dp.group", "rdp.delta_exact", "rdp.discrete_laplace"];
 
 /// A number that the library gave, or one from a row.
 #[derive(Clone, Debug, PartialEq)]
