@@ -1,7 +1,7 @@
 #[cfg(feature = "serde")]
 mod written;
 
-use crate::privacy::CallsBack;
+use crate::privacy::{CallsBack, Measure};
 use std::hash::{Hash, Hasher};
 
 use super::{
@@ -85,6 +85,9 @@ impl<G: Accumulator> ContinuationRule for Capped<G> {
     }
 
     fn remaining(&self) -> ChildLoss<G> {
+        if !self.accumulator.is_within(&self.limit) {
+            return self.children().zero();
+        }
         self.accumulator.headroom(&self.limit)
     }
 
@@ -108,7 +111,7 @@ impl<G: Accumulator + ValidConcurrently> ValidConcurrently for Capped<G> {}
 mod tests {
     use super::*;
     use crate::account::DefaultAccumulator;
-    use crate::account::Sum;
+    use crate::account::{Sum, Whitehouse};
     use crate::number::Epsilon;
     use crate::privacy::{ApproxDp, EpsilonDelta, Gdp, Overflow, PureDp, RdpGrid};
 
@@ -165,6 +168,27 @@ mod tests {
         assert_eq!(rule.spent(), epsilon("1"));
         let less = rule.uncapped().capped(epsilon("0.9"));
         assert_eq!(less.spent(), epsilon("1.000000000000000000000000001"));
+    }
+
+    /// In δ, with room in ε; in ε, with room in δ; by a slack that is spent from the start.
+    #[test]
+    fn what_is_over_its_cap_from_the_start_has_nothing_remaining() {
+        let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
+        let sum = ApproxDp.accumulator().add(&pair("0.5", "1e-6")).unwrap();
+        let slack = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        let nothing = EpsilonDelta::default();
+        for limit in [pair("1", "1e-7"), pair("0.4", "1")] {
+            let rule = sum.clone().capped(limit);
+            assert_eq!(rule.remaining(), nothing, "{limit}");
+            assert_eq!(rule.charge(&nothing), Err(Exceeded));
+        }
+        let rule = slack.capped(pair("1", "1e-7"));
+        assert_eq!(rule.remaining(), nothing);
+        assert_eq!(rule.charge(&nothing), Err(Exceeded));
+        // At the limit is not over it.
+        let rule = sum.capped(pair("0.5", "1e-6"));
+        assert_eq!(rule.remaining(), nothing);
+        assert!(rule.charge(&nothing).is_ok());
     }
 
     #[test]

@@ -267,14 +267,18 @@ fn best_slack(
         delta: Delta::ZERO,
         ..typical
     };
-    // How many fit into ε rises with the slack, how many fit into δ falls: where do they meet?
-    let at = |units: u128| Delta::from_units(units).unwrap_or_default();
-    let fits = |units: u128| {
-        let by_delta = (budget.delta.units() - units) / typical.delta.units();
-        let by_epsilon = rule(at(units)).map_or(0, |rule| admits(&rule, &pure));
-        u128::from(by_epsilon) >= by_delta
+    // How many fit into δ rises with the share of δ that is left to children, how many fit into ε
+    // falls: where do they meet? The share may be tiny beside the slack, so it is what is divided,
+    // and never all: there is no rule without slack.
+    let with_share = |share: u128| {
+        rule(Delta::from_units(budget.delta.units().saturating_sub(share)).unwrap_or_default())
     };
-    let (mut low, mut high) = (0, budget.delta.units());
+    let fits = |share: u128| {
+        let by_delta = share / typical.delta.units();
+        let by_epsilon = with_share(share).map_or(0, |rule| admits(&rule, &pure));
+        by_delta >= u128::from(by_epsilon)
+    };
+    let (mut low, mut high) = (0, budget.delta.units().saturating_sub(1));
     while high - low > 1 + (high >> 30) {
         let middle = low + (high - low) / 2;
         if fits(middle) {
@@ -283,7 +287,16 @@ fn best_slack(
             low = middle;
         }
     }
-    rule(at(high))
+    // On either side of a step.
+    let (less, more) = (with_share(low), with_share(high));
+    let admitted = |rule: &Result<ApproxDpRule, RuleError>| {
+        rule.as_ref().map_or(0, |rule| admits(rule, &typical))
+    };
+    if admitted(&less) > admitted(&more) {
+        less
+    } else {
+        more
+    }
 }
 
 /// The largest number of which a claim holds that holds up to somewhere; 0 if for none.
@@ -363,6 +376,22 @@ mod tests {
         for slack in ["1e-7", "3e-7", "5.34e-7", "6e-7", "9e-7"] {
             let rule = ThroughRdp::chosen_for(budget, slack.parse().unwrap(), typical.epsilon);
             assert!(admits(&ApproxDpRule::ThroughRdp(rule.unwrap()), &typical) <= best.admits);
+        }
+    }
+
+    #[test]
+    fn a_tiny_delta_of_the_children_costs_next_to_nothing() {
+        let budget = pair("1", "1e-6");
+        let pure = names(&compare(budget, pair("0.01", "0")));
+        let find = |names: &[(&'static str, u64)], wanted| {
+            let found = names.iter().find(|(name, _)| *name == wanted);
+            found.map(|(_, admits)| *admits).unwrap()
+        };
+        for delta in ["1e-13", "1e-15", "1e-18", "1e-24", "1e-38"] {
+            let names = names(&compare(budget, pair("0.01", delta)));
+            for rule in ["Whitehouse", "zCDP, tight", "RDP, exact curve"] {
+                assert_eq!(find(&names, rule), find(&pure, rule), "{rule} {delta}");
+            }
         }
     }
 
