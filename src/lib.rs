@@ -108,3 +108,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// How other frameworks embed the crate, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../spec/embedding.md")]
+struct Embedding;

@@ -14,7 +14,7 @@ use crate::account::{
     ValidConcurrently, ValidSequentially, WholeLoss,
 };
 use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, StateKey, Stop};
-use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss, checked};
+use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss};
 
 /// A compositor that launches mechanisms as long as a continuation rule says to go on
 /// (Haney et al. Alg 2, 3).
@@ -278,8 +278,8 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> FilterMachine<D
         loss: &ChildLoss<F>,
         coins: &Coins<'_>,
     ) -> Result<Ticket, LaunchError<ChildLoss<F>, WholeLoss<F>>> {
-        let loss = checked(&self.terms.measure, loss.clone())?;
-        self.admit_at(&loss.into(), coins)
+        let price = self.terms.price_of(loss)?;
+        self.admit_at(&price, coins)
     }
 }
 

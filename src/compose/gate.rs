@@ -93,6 +93,19 @@ impl<Me: Measure> Terms<Me> {
         }
     }
 
+    /// The price of what somebody else runs at this loss: at further distances, what the measure's
+    /// group privacy makes of it.
+    pub(super) fn price_of(&self, loss: &Me::Loss) -> Result<Price<Me::Loss>, UnknownLoss> {
+        let price = || {
+            let first = checked(&self.measure, loss.clone())?;
+            let at =
+                |distance: &Distance| checked(&self.measure, self.measure.group(loss, *distance)?);
+            let further = self.further.iter().map(at).collect::<Result<_, _>>()?;
+            Ok(Price { first, further })
+        };
+        guarded(|| Ok(price())).unwrap_or(Err(UnknownLoss("the measure failed at this loss")))
+    }
+
     /// Asks a mechanism whether it fits the data, and what it costs. This is the mechanism's own
     /// code: no lock is held, and whoever calls looks afterwards whether it may still go on.
     #[inline]

@@ -7,11 +7,11 @@ use super::gate::{DenialOf, PriceOf, Terms, sealed};
 use super::slot::Slot;
 use super::{
     CompositorMachine, Discipline, Filter, Gate, Interleaved, LaunchError, NonInteractive,
-    Sequential,
+    Sequential, Ticket,
 };
 use crate::account::{
-    Accounting, Accumulator, Capped, DefaultAccumulator, ValidConcurrently, ValidSequentially,
-    WholeLoss,
+    Accounting, Accumulator, Capped, ChildLoss, DefaultAccumulator, ValidConcurrently,
+    ValidSequentially, WholeLoss,
 };
 use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
@@ -202,6 +202,22 @@ impl<D: ?Sized, G: Accumulator, R, X> OdometerMachine<D, G, R, X> {
     #[must_use]
     pub fn privacy_loss(&self) -> WholeLoss<G> {
         self.gate().neighbours.total()
+    }
+}
+
+impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> OdometerMachine<D, G, R, X> {
+    /// Adds a loss without starting anything: [`launch`](Self::launch) is this, and then the start.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not admitted. Nothing has been added then.
+    pub fn admit(
+        &mut self,
+        loss: &ChildLoss<G>,
+        coins: &Coins<'_>,
+    ) -> Result<Ticket, LaunchError<ChildLoss<G>, WholeLoss<G>>> {
+        let price = self.terms.price_of(loss)?;
+        self.admit_at(&price, coins)
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, WholeLoss};
 use crate::machine::{Answered, Fault, Machine, Mechanism, PublicFacts, SystemCoins, guarded};
-use crate::privacy::{AddRemove, Measure, Private, Relation, checked};
+use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::sealed::{OPENING, Opening};
 use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
 
@@ -110,6 +110,24 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     /// Charges a loss without running anything here: for a mechanism that runs elsewhere, in
     /// another process or another language. [`launch`](Self::launch) is this, and then the start.
     ///
+    /// Whoever asks for the ticket vouches for what the types say otherwise: that the mechanism has
+    /// this loss under the filter's measure and relation, at its distance; that it runs only after
+    /// the ticket is there, and no longer than the ticket's token passes; and that it answers once
+    /// where the filter takes such mechanisms only.
+    ///
+    /// ```
+    /// use queryables::prelude::*;
+    /// use std::sync::Arc;
+    ///
+    /// // No data here: this process keeps the budget only.
+    /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(()))?;
+    /// let ticket = filter.admit(&"0.75".parse()?)?;
+    /// // … the mechanism runs elsewhere; before each answer is handed on:
+    /// assert_eq!(ticket.token().check(), Ok(()));
+    /// assert!(filter.admit(&"0.5".parse()?).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Why it is not admitted. Nothing has been charged then.
@@ -117,9 +135,8 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
         &self,
         loss: &ChildLoss<F>,
     ) -> Result<Ticket, LaunchError<ChildLoss<F>, WholeLoss<F>>> {
-        let loss =
-            checked(&self.0.terms().measure, loss.clone()).map_err(LaunchError::UnknownLoss)?;
-        self.0.admit(&loss.into()).map_err(|denial| *denial)
+        let price = self.0.terms().price_of(loss)?;
+        self.0.admit(&price).map_err(|denial| *denial)
     }
 
     fn is_valid(&self, loss: &ChildLoss<F>) -> bool {

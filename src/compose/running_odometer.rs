@@ -1,7 +1,9 @@
 //! The handle to a running odometer.
 
 use super::running::{Running, running};
-use super::{CompositorMachine, Discipline, Interactive, Interleaved, LaunchError, OdometerGate};
+use super::{
+    CompositorMachine, Discipline, Interactive, Interleaved, LaunchError, OdometerGate, Ticket,
+};
 use crate::account::{Accumulator, ChildLoss, DefaultAccumulator, WholeLoss};
 use crate::machine::{Answered, Fault, Machine, Mechanism, PublicFacts, SystemCoins};
 use crate::privacy::{AddRemove, Distance, Private, Relation};
@@ -49,6 +51,39 @@ pub type RunningOdometerOf<D, Me, R = AddRemove, X = Interleaved> =
     RunningOdometer<D, <Me as DefaultAccumulator>::Accumulator, R, X>;
 
 running!(RunningOdometer<D, G: Accumulator, R, X>, OdometerGate<G>, "RunningOdometer");
+
+impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G, R, X> {
+    /// Adds a loss without running anything here: for a mechanism that runs elsewhere, in another
+    /// process or another language. [`launch`](Self::launch) is this, and then the start.
+    ///
+    /// The loss is that for neighbours; at the distances that the odometer tracks besides, it counts
+    /// what the measure's group privacy makes of it. Whoever asks for the ticket vouches for the same
+    /// as with a [filter's](super::RunningFilter::admit).
+    ///
+    /// ```
+    /// use queryables::prelude::*;
+    /// use std::sync::Arc;
+    ///
+    /// let couple = Distance::new(2).ok_or("a distance")?;
+    /// let odometer = Odometer::concurrent(ZCdp).tracking([couple]);
+    /// let odometer = launch(&odometer, Arc::new(()))?;
+    /// let ticket = odometer.admit(&"0.25".parse()?)?;
+    /// assert_eq!(ticket.token().check(), Ok(()));
+    /// assert_eq!(odometer.privacy_loss_at(couple), Some("1".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Why it is not admitted. Nothing has been added then.
+    pub fn admit(
+        &self,
+        loss: &ChildLoss<G>,
+    ) -> Result<Ticket, LaunchError<ChildLoss<G>, WholeLoss<G>>> {
+        let price = self.0.terms().price_of(loss)?;
+        self.0.admit(&price).map_err(|denial| *denial)
+    }
+}
 
 /// What can be read, at any time, without changing anything.
 impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G, R, X> {

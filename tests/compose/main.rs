@@ -12,4 +12,5 @@ mod middles;
 mod programs;
 mod properties;
 mod threads;
+mod tickets;
 mod wrappers;

@@ -1,0 +1,70 @@
+//! Losses that are admitted here for mechanisms that run elsewhere.
+
+use std::sync::Arc;
+
+use crate::common::{Answer, Touches, at, epsilon, pair};
+use queryables::machine::{CoinSource, NotPrivateSeededCoins};
+use queryables::prelude::*;
+
+fn couple() -> Distance {
+    Distance::new(2).unwrap()
+}
+
+#[test]
+fn a_ticket_is_charged_as_a_launch_is() {
+    let loss = epsilon("0.4");
+    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let odometer = Odometer::concurrent(PureDp).tracking([couple()]);
+    let odometer = launch(&odometer, Arc::new(())).unwrap();
+    let mechanism = at(loss, Answer(Touches::default()));
+    for _ in 0..2 {
+        assert_eq!(filter.admit(&loss).unwrap().token().check(), Ok(()));
+        assert_eq!(odometer.admit(&loss).unwrap().token().check(), Ok(()));
+    }
+    odometer.release(&mechanism).unwrap();
+    let by_ticket = filter.admit(&loss).map(|_| ()).unwrap_err();
+    assert_eq!(by_ticket, filter.release(&mechanism).unwrap_err());
+    assert_eq!(filter.privacy_loss(), epsilon("0.8"));
+    assert_eq!(odometer.privacy_loss(), epsilon("1.2"));
+    assert_eq!(odometer.privacy_loss_at(couple()), Some(epsilon("2.4")));
+}
+
+#[test]
+fn the_machine_of_an_odometer_gives_tickets_too() {
+    let mut source = NotPrivateSeededCoins::new(1);
+    let mut coins = source.coins();
+    let odometer = Odometer::sequential(PureDp);
+    let mut odometer = odometer.start(&Arc::new(()), &mut coins).unwrap();
+    let first = odometer.admit(&epsilon("0.25"), &coins).unwrap();
+    assert_eq!(first.token().check(), Ok(()));
+    let _second = odometer.admit(&epsilon("0.5"), &coins).unwrap();
+    assert_eq!(first.token().check(), Err(Stop::Frozen));
+    assert_eq!(odometer.privacy_loss(), epsilon("0.75"));
+}
+
+#[test]
+fn a_later_ticket_freezes_an_earlier_one_and_a_halt_stops_both() {
+    let odometer = launch(&Odometer::sequential(PureDp), Arc::new(())).unwrap();
+    let first = odometer.admit(&epsilon("1")).unwrap();
+    let second = odometer.admit(&epsilon("1")).unwrap();
+    assert_eq!(first.token().check(), Err(Stop::Frozen));
+    assert_eq!(second.token().check(), Ok(()));
+
+    let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
+    let filter = launch(&filter, Arc::new(())).unwrap();
+    let ticket = filter.admit(&epsilon("0.5")).unwrap();
+    filter.admit(&epsilon("2")).map(|_| ()).unwrap_err();
+    assert_eq!(ticket.token().check(), Err(Stop::Halted));
+}
+
+#[test]
+fn where_no_group_privacy_is_known_no_ticket_is_given() {
+    let odometer = Odometer::concurrent(ApproxDp).tracking([couple()]);
+    let odometer = launch(&odometer, Arc::new(())).unwrap();
+    let unknown = UnknownLoss("group privacy with delta > 0 is not offered");
+    assert_eq!(
+        odometer.admit(&pair("1", "1e-6")).map(|_| ()),
+        Err(LaunchError::UnknownLoss(unknown))
+    );
+    assert_eq!(odometer.privacy_loss(), pair("0", "0"));
+}
