@@ -14,6 +14,7 @@ use adult::Person;
 use queryables::data::Predicate;
 use queryables::mechanisms::GaussianCount;
 use queryables::prelude::*;
+use queryables::privacy::Distance;
 
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let people = Arc::new(adult::people()?);

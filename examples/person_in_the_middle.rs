@@ -16,7 +16,7 @@ use queryables::compose::{Addressed, Message, Reply};
 use queryables::data::Predicate;
 use queryables::machine::{Coins, Fault};
 use queryables::mechanisms::NoisyCount;
-use queryables::middle::{Cache, Clamp, LimitQueries, Log, LogEvent, Round};
+use queryables::middle::{Cache, Clamp, LimitQueries, Log, LogEvent, Middle, Move, Round};
 use queryables::prelude::*;
 
 /// What the filter takes, as a machine.

@@ -49,7 +49,7 @@
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //! | `verify` | the exact worst case of a mechanism over all adversaries; feature `verify` |
 //! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
-//! | [`games`] | what tells valid odometers from naive ones |
+//! | `games` | what tells valid odometers from naive ones; feature `verify` |
 //!
 //! The [`prelude`] has what most programs need.
 
@@ -74,6 +74,7 @@ pub mod account;
 pub mod audit;
 pub mod compose;
 pub mod data;
+#[cfg(feature = "verify")]
 pub mod games;
 pub mod machine;
 pub mod mechanisms;
@@ -91,15 +92,16 @@ pub mod verify;
 pub use queryable::launch;
 
 /// What most programs need, in one `use`.
+///
+/// To launch, read and ask: filters, odometers, the common measures and their numbers. Authors of
+/// mechanisms also take [`machine`], of middles [`middle`], of measures [`privacy`].
 pub mod prelude {
     pub use crate::compose::{Filter, LaunchError, Odometer};
-    pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released, Stop};
-    pub use crate::middle::{Middle, Move, ThroughExt};
-    pub use crate::number::{Delta, Epsilon, Mu, NumberError, Order, Rho};
+    pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
+    pub use crate::middle::ThroughExt;
+    pub use crate::number::{Delta, Epsilon};
     pub use crate::privacy::{
-        AddRemove, Additive, ApproxDp, ApproxRdp, ApproxZCdp, Distance, EpsilonDelta, Gdp, Measure,
-        Private, ProbabilisticDp, PureDp, Rdp, RdpGrid, Relation, Replace, Restated, RhoDelta,
-        UnknownLoss, ZCdp,
+        AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, Replace, UnknownLoss, ZCdp,
     };
     pub use crate::queryable::{AskError, Queryable, launch};
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use allocation_counter::measure;
 use common::{Answer, Count, at, epsilon};
 use queryables::prelude::*;
+use queryables::privacy::Restated;
 
 #[test]
 fn a_release_keeps_no_memory_and_a_reading_takes_none() {

@@ -8,6 +8,7 @@ use queryables::data::Predicate;
 use queryables::mechanisms::NoisyCount;
 use queryables::middle::MapAnswer;
 use queryables::prelude::*;
+use queryables::privacy::Relation;
 
 use super::LOSS;
 

@@ -39,8 +39,7 @@
 //! accumulator by [`Capped::uncapped`] (Haney et al. Lemma 2.19).
 //!
 //! Odometers that bound the *realised* loss instead, with high probability and at all times at
-//! once, are in [`time_uniform`]; the games that tell valid ones from naive ones in
-//! [`games`](crate::games).
+//! once, are in [`time_uniform`]; the games that tell valid ones from naive ones in `games`.
 
 mod budget;
 mod capped;

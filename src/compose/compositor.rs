@@ -140,7 +140,7 @@ impl<D, G, R, X> Inspect for CompositorMachine<D, G, R, X>
 where
     D: Inspect + ?Sized,
     G: Gate + Inspect,
-    Terms<G::Children>: Inspect,
+    G::Children: std::hash::Hash,
 {
     fn inspect(&self, key: &mut StateKey) {
         key.write(&*self.data);

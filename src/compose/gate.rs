@@ -61,7 +61,7 @@ pub(super) type DenialOf<G> = Box<LaunchErrorOf<G>>;
 
 /// What a compositor asks mechanisms for: their loss under one measure, at one or more distances.
 #[derive(Clone, Debug, PartialEq, Hash)]
-pub struct Terms<Me> {
+pub(super) struct Terms<Me> {
     pub(super) measure: Me,
     pub(super) first: Distance,
     pub(super) further: Box<[Distance]>,

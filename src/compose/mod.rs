@@ -7,7 +7,7 @@
 //! | [`TimeUniform`] | without bound | the realised loss | no children |
 //! | [`ConcurrentComposition`] | what its mechanisms sum to | – | yes |
 //! | [`Parallel`] | the largest of its parts | in each part | yes |
-//! | [`Universal`] | its budget, on one mechanism | – | – |
+//! | `Universal` (feature `verify`) | its budget, on one mechanism | – | – |
 //!
 //! Each has two running forms. The handle is what an analyst gets from `launch`: a
 //! [`RunningFilter`], a [`RunningOdometer`] or a [`RunningTimeUniform`] can be cloned and sent
@@ -23,6 +23,7 @@
 //! papers write it: for adversaries, and for persons in the middle.
 
 mod addressed;
+#[cfg(feature = "verify")]
 mod addressed_parts;
 mod boxed;
 mod compositor;
@@ -39,9 +40,11 @@ mod running_filter;
 mod running_odometer;
 mod slot;
 mod time_uniform;
+#[cfg(feature = "verify")]
 mod universal;
 
 pub use addressed::{Addressed, AddressedMachine, Message, Reply};
+#[cfg(feature = "verify")]
 pub use addressed_parts::{AddressedParts, AddressedPartsMachine};
 pub use boxed::BoxedMechanism;
 pub use compositor::CompositorMachine;
@@ -56,4 +59,5 @@ pub use parallel::{Parallel, Parts, PartsMachine};
 pub use running_filter::{RunningFilter, RunningFilterOf};
 pub use running_odometer::{RunningOdometer, RunningOdometerOf};
 pub use time_uniform::{RunningTimeUniform, TimeUniform, TimeUniformGate};
+#[cfg(feature = "verify")]
 pub use universal::{Universal, UniversalAnswer, UniversalMachine, UniversalQuery};

@@ -37,6 +37,7 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 ///
 /// ```
 /// use queryables::prelude::*;
+/// use queryables::privacy::Distance;
 /// use std::sync::Arc;
 /// # use queryables::machine::{Coins, Fault};
 /// # #[derive(Clone)]

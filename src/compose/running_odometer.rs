@@ -62,6 +62,7 @@ impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G
     ///
     /// ```
     /// use queryables::prelude::*;
+    /// use queryables::privacy::Distance;
     /// use std::sync::Arc;
     ///
     /// let couple = Distance::new(2).ok_or("a distance")?;

@@ -30,6 +30,7 @@ use crate::queryable::{Child, IntoHandle, sealed as handles};
 ///
 /// ```
 /// use queryables::prelude::*;
+/// use queryables::privacy::Restated;
 /// use queryables::account::time_uniform::{MixtureOdometer, Slack};
 /// use queryables::compose::TimeUniform;
 /// use std::sync::Arc;

@@ -121,6 +121,7 @@ impl<D: ?Sized> GaussianCount<D> {
     /// use queryables::data::Predicate;
     /// use queryables::mechanisms::GaussianCount;
     /// use queryables::prelude::*;
+    /// use queryables::privacy::Gdp;
     /// use std::sync::Arc;
     ///
     /// let filter = launch(&Filter::concurrent(Gdp, "1".parse()?), Arc::new(vec![17, 18, 43]))?;

@@ -73,7 +73,7 @@ pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
 pub use histogram::NoisyHistogram;
 pub use lattice::Lattice;
-pub use multiplicative_weights::{GapSearch, MultiplicativeWeights};
+pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
 pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;
 pub use real_sum::NoisyRealSum;
@@ -82,7 +82,6 @@ pub use sparse_vector::{SparseVector, SparseVectorMachine};
 pub use sum::{NoisySum, SummingRelation};
 pub use tree::{ContinualCountMachine, StreamingRelation};
 pub use vector_sum::GaussianVectorSum;
-pub use weights::{Gap, Weights};
 
 #[cfg(doc)]
 use crate::data::Dataset;

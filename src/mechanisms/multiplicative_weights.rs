@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::above_threshold::{AboveThreshold, CountingRelation};
 use super::weights::{Gap, Side, Weights};
 use super::{MechanismError, SparseVector, SparseVectorMachine, shown, states};
-use crate::data::Dataset;
+use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::middle::Postprocessed;
 use crate::number::Epsilon;
@@ -111,11 +111,12 @@ impl<D: Dataset> MultiplicativeWeights<D> {
 }
 
 impl<D: Dataset> Mechanism<D> for MultiplicativeWeights<D> {
-    type Machine = Postprocessed<Weights<D>, GapSearch<D>>;
+    type Machine = MultiplicativeWeightsMachine<D>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let search = GapSearch(self.search.start(data, coins)?);
-        Ok(Postprocessed::new(self.weights.clone(), search))
+        let machine = Postprocessed::new(self.weights.clone(), search);
+        Ok(MultiplicativeWeightsMachine(machine))
     }
 
     fn describe(&self) -> Description {
@@ -150,10 +151,23 @@ impl<D> Clone for MultiplicativeWeights<D> {
     }
 }
 
+/// What [`MultiplicativeWeights`] starts: predicates in, counts out.
+#[derive(Debug)]
+pub struct MultiplicativeWeightsMachine<D>(Postprocessed<Weights<D>, GapSearch<D>>);
+
+impl<D: Dataset> Machine for MultiplicativeWeightsMachine<D> {
+    type Query = Predicate<D>;
+    type Answer = i64;
+
+    fn step(&mut self, predicate: Predicate<D>, coins: &mut Coins<'_>) -> Result<i64, Fault> {
+        self.0.step(predicate, coins)
+    }
+}
+
 /// A running sparse vector that is asked about [`Gap`]s: the noisy count, where the gap looks
 /// large.
 #[derive(Debug)]
-pub struct GapSearch<D: ?Sized>(SparseVectorMachine<D>);
+pub(super) struct GapSearch<D: ?Sized>(SparseVectorMachine<D>);
 
 impl<D: Dataset + ?Sized> Machine for GapSearch<D> {
     type Query = Gap<D>;

@@ -17,7 +17,7 @@ pub(super) enum Side {
 }
 
 /// A question about the difference between a count and a guess.
-pub struct Gap<D: ?Sized> {
+pub(super) struct Gap<D: ?Sized> {
     pub(super) predicate: Predicate<D>,
     pub(super) guess: i64,
     pub(super) side: Side,
@@ -45,7 +45,7 @@ impl<D: ?Sized> fmt::Debug for Gap<D> {
 /// The person in the middle of [`MultiplicativeWeights`](super::MultiplicativeWeights), who knows the guess.
 ///
 /// Everything here is public, so that floats will do.
-pub struct Weights<D> {
+pub(super) struct Weights<D> {
     domain: Arc<D>,
     /// They add up to one.
     weights: Vec<f64>,

@@ -1,5 +1,7 @@
 //! Postprocessing what a non-interactive mechanism answers.
 
+use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::machine::{Coins, Description, Fault, Mechanism, Public, Released, Unsuitable};
@@ -15,22 +17,35 @@ use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 ///
 /// The loss of the mechanism, at every distance: the measure is closed under postprocessing
 /// (Haney et al. 2.1).
-#[derive(Clone, Copy, Debug)]
-pub struct Mapped<M, F> {
+pub struct Mapped<M, F, D: ?Sized> {
     mechanism: M,
     function: F,
+    data: PhantomData<fn(&D)>,
 }
 
-impl<M, F> Mapped<M, F> {
+impl<M: Clone, F: Clone, D: ?Sized> Clone for Mapped<M, F, D> {
+    fn clone(&self) -> Self {
+        Self::new(self.mechanism.clone(), self.function.clone())
+    }
+}
+
+impl<M: fmt::Debug, F, D: ?Sized> fmt::Debug for Mapped<M, F, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Mapped").field(&self.mechanism).finish()
+    }
+}
+
+impl<M, F, D: ?Sized> Mapped<M, F, D> {
     pub(super) fn new(mechanism: M, function: F) -> Self {
         Self {
             mechanism,
             function,
+            data: PhantomData,
         }
     }
 }
 
-impl<D, M, A, B, F> Mechanism<D> for Mapped<M, F>
+impl<D, M, A, B, F> Mechanism<D> for Mapped<M, F, D>
 where
     D: ?Sized,
     M: Mechanism<D, Machine = Released<A>>,
@@ -53,8 +68,9 @@ where
     }
 }
 
-impl<Me, R, M, F> Private<Me, R> for Mapped<M, F>
+impl<Me, R, M, F, D> Private<Me, R> for Mapped<M, F, D>
 where
+    D: ?Sized,
     Me: Postprocessable,
     R: Relation,
     M: Private<Me, R>,

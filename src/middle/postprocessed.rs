@@ -1,11 +1,12 @@
 //! A machine behind a person in the middle.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{Mapped, Middle, Move};
 use crate::machine::{
-    Coins, Description, Fault, Inspect, Machine, Mechanism, Public, StateKey, Unsuitable,
+    Coins, Description, Fault, Inspect, Machine, Mechanism, Public, Released, StateKey, Unsuitable,
 };
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
@@ -106,23 +107,45 @@ impl<P: Inspect, S: Inspect> Inspect for Postprocessed<P, S> {
 
 /// A mechanism whose machine starts behind a middle.
 ///
-/// Made by [`through`](ThroughExt::through). Each start clones the middle as it was given.
+/// Made by [`through`](ThroughExt::through). Each start clones the middle as it was given. `D` is
+/// the data that the mechanism runs on; the compiler infers it where the result is launched.
 ///
 /// # Guarantee
 ///
 /// The loss of the mechanism, at every distance (Haney et al. 2.17).
-#[derive(Clone, Debug)]
-pub struct Through<P, M> {
+pub struct Through<P, M, D: ?Sized> {
     middle: P,
     mechanism: M,
     rounds: u32,
+    data: PhantomData<fn(&D)>,
 }
 
-impl<P, M> Through<P, M> {
+impl<P, M, D: ?Sized> Through<P, M, D> {
     /// Lets the middle ask inward at most `rounds` times for one answer; 1000 times by default.
     #[must_use]
     pub fn with_round_limit(self, rounds: u32) -> Self {
         Self { rounds, ..self }
+    }
+}
+
+impl<P: Clone, M: Clone, D: ?Sized> Clone for Through<P, M, D> {
+    fn clone(&self) -> Self {
+        Self {
+            middle: self.middle.clone(),
+            mechanism: self.mechanism.clone(),
+            rounds: self.rounds,
+            data: PhantomData,
+        }
+    }
+}
+
+impl<P: fmt::Debug, M: fmt::Debug, D: ?Sized> fmt::Debug for Through<P, M, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Through")
+            .field("middle", &self.middle)
+            .field("mechanism", &self.mechanism)
+            .field("rounds", &self.rounds)
+            .finish()
     }
 }
 
@@ -153,16 +176,25 @@ impl<P, M> Through<P, M> {
 /// assert_eq!(queryable.ask(7), Err(AskError::Fault(Fault::Exhausted)));
 /// # Ok::<(), Fault>(())
 /// ```
-pub trait ThroughExt: Sized {
+///
+/// Only a mechanism has these methods:
+///
+/// ```compile_fail,E0599
+/// use queryables::middle::{LimitQueries, ThroughExt};
+///
+/// let _ = 7_u8.through(LimitQueries::new(3));
+/// ```
+pub trait ThroughExt<D: ?Sized>: Mechanism<D> + Sized {
     /// This mechanism, behind that middle.
     ///
     /// Whether the two fit is checked where the result is launched: only there is it known what the
     /// mechanism runs on.
-    fn through<P>(self, middle: P) -> Through<P, Self> {
+    fn through<P>(self, middle: P) -> Through<P, Self, D> {
         Through {
             middle,
             mechanism: self,
             rounds: ROUNDS,
+            data: PhantomData,
         }
     }
 
@@ -187,16 +219,18 @@ pub trait ThroughExt: Sized {
     /// assert_eq!(text, "3 rows");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn mapped<A, B, F: Fn(A) -> B>(self, function: F) -> Mapped<Self, F> {
+    fn mapped<A, B, F>(self, function: F) -> Mapped<Self, F, D>
+    where
+        Self: Mechanism<D, Machine = Released<A>>,
+        F: Fn(A) -> B,
+    {
         Mapped::new(self, function)
     }
 }
 
-// For every type: a bound `M: Mechanism<D>` would have to name `D`, which a mechanism for many types
-// of data leaves open until it is launched ("type annotations needed").
-impl<M> ThroughExt for M {}
+impl<D: ?Sized, M: Mechanism<D>> ThroughExt<D> for M {}
 
-impl<D, P, M> Mechanism<D> for Through<P, M>
+impl<D, P, M> Mechanism<D> for Through<P, M, D>
 where
     D: ?Sized,
     M: Mechanism<D>,
@@ -221,8 +255,9 @@ where
     }
 }
 
-impl<Me, R, P, M> Private<Me, R> for Through<P, M>
+impl<Me, R, P, M, D> Private<Me, R> for Through<P, M, D>
 where
+    D: ?Sized,
     Me: Postprocessable,
     R: Relation,
     M: Private<Me, R>,

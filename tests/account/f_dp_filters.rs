@@ -11,8 +11,8 @@ use queryables::mechanisms::{
     SampledGaussianSum,
 };
 use queryables::prelude::*;
-use queryables::privacy::RestatedAt;
 use queryables::privacy::fdp::{FDp, PowersOf, Profile, Units};
+use queryables::privacy::{Distance, RestatedAt};
 
 fn text<T: std::str::FromStr>(number: &str) -> T
 where

@@ -7,9 +7,10 @@ use queryables::data::Predicate;
 use queryables::mechanisms::{
     AboveThreshold, GaussianCount, MultiplicativeWeights, NoisyCount, NoisyMax, RandomizedResponse,
 };
+use queryables::number::Mu;
 use queryables::prelude::*;
 use queryables::privacy::facts::{Gaussian, Laplace, Pure};
-use queryables::privacy::{Implies, Postprocessable, Prices};
+use queryables::privacy::{Distance, Gdp, Implies, Measure, Postprocessable, Prices, Restated};
 
 /// The total variation distance: (0, δ)-DP.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,8 +11,12 @@ use queryables::mechanisms::{
     NoisyCount, NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, RandomizedResponse,
     SampledGaussianSum,
 };
+use queryables::number::{Order, Rho};
 use queryables::prelude::*;
-use queryables::privacy::RdpGrid;
+use queryables::privacy::{
+    ApproxRdp, ApproxZCdp, Distance, Gdp, Measure, ProbabilisticDp, Rdp, RdpGrid, Relation,
+    RhoDelta,
+};
 use std::str::FromStr;
 
 fn read<T: FromStr<Err: std::fmt::Debug>>(text: &str) -> T {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use queryables::machine::{Coins, Fault};
 use queryables::prelude::*;
+use queryables::privacy::{Measure, Relation};
 
 /// A loss under whatever measure has such losses.
 #[derive(Clone, Debug)]

@@ -10,6 +10,7 @@ use queryables::mechanisms::{
     QueryAnswerer, RandomizedResponse, SampledGaussianSum,
 };
 use queryables::prelude::*;
+use queryables::privacy::Restated;
 use queryables::privacy::RestatedAt;
 
 fn of<D>(mechanism: &impl Mechanism<D>) -> Description {

@@ -7,7 +7,8 @@ use crate::common::{Ask, Count, Stated, Touches, at, epsilon};
 use queryables::compose::{Addressed, Message, Refusal, Reply};
 use queryables::machine::{CoinSource, Coins, Fault, NotPrivateSeededCoins, Recorder};
 use queryables::middle::{
-    Average, Cache, LimitQueries, Log, LogEvent, MapAnswer, MapQuery, Postprocessed, Round, Split,
+    Average, Cache, LimitQueries, Log, LogEvent, MapAnswer, MapQuery, Middle, Move, Postprocessed,
+    Round, Split,
 };
 use queryables::prelude::*;
 use queryables::queryable::Relay;

@@ -9,7 +9,7 @@ use queryables::account::{Capped, Sum};
 use queryables::compose::{
     Discipline, Interactive, Interleaved, Refusal, RunningFilterOf, Sequential,
 };
-use queryables::machine::Mechanism;
+use queryables::machine::{Mechanism, Stop};
 use queryables::prelude::*;
 use queryables::queryable::{HandleOf, IntoHandle};
 

@@ -11,7 +11,9 @@ use queryables::machine::{
     CoinSource, Machine, Mechanism, NotPrivateSeededCoins, Script, View, interact,
 };
 use queryables::middle::{Log, MapAnswer, MapQuery, ThroughExt};
+use queryables::number::{Mu, Rho};
 use queryables::prelude::*;
+use queryables::privacy::{Gdp, ProbabilisticDp, RdpGrid};
 use queryables::verify::strategies::{conversations, datasets, epsilons};
 
 // Totals do not depend on the order, to the last digit.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::common::{Answer, Ask, Count, at, epsilon};
 use queryables::compose::RunningFilterOf;
-use queryables::machine::SystemCoins;
+use queryables::machine::{Stop, SystemCoins};
 use queryables::prelude::*;
 
 /// Launches from so many threads and counts what was admitted.

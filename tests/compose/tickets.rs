@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::common::{Answer, Touches, at, epsilon, pair};
-use queryables::machine::{CoinSource, NotPrivateSeededCoins};
+use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop};
 use queryables::prelude::*;
+use queryables::privacy::Distance;
 
 fn couple() -> Distance {
     Distance::new(2).unwrap()

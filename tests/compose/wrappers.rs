@@ -7,7 +7,9 @@ use queryables::compose::{Addressed, BoxedMechanism, ConcurrentComposition, Para
 use queryables::middle::LimitQueries;
 use queryables::prelude::*;
 use queryables::privacy::convert::zcdp;
-use queryables::privacy::{Implies, ImpliesAt, RestatedAt};
+use queryables::privacy::{
+    Distance, Implies, ImpliesAt, Measure, Rdp, RdpGrid, Restated, RestatedAt,
+};
 
 type Inner = Stated<Epsilon, Count>;
 type Unit = Arc<Vec<u32>>;
@@ -37,13 +39,11 @@ fn every_wrapper_states_what_follows_at_one_step_and_at_two() {
     assert_eq!(losses(&inner()), expected("0.1", "0.2"));
     assert_eq!(losses(&&inner()), expected("0.1", "0.2"));
     assert_eq!(
-        losses(&inner().through(LimitQueries::new(1))),
+        losses(&ThroughExt::<()>::through(inner(), LimitQueries::new(1))),
         expected("0.1", "0.2")
     );
-    assert_eq!(
-        losses(&at(epsilon("0.1"), Answer::default()).mapped(|n: usize| n)),
-        expected("0.1", "0.2")
-    );
+    let mapped = ThroughExt::<()>::mapped(at(epsilon("0.1"), Answer::default()), |n| n);
+    assert_eq!(losses(&mapped), expected("0.1", "0.2"));
     let boxed = BoxedMechanism::<Vec<u32>, PureDp, AddRemove, (), usize>::new(inner());
     assert_eq!(losses(&boxed), expected("0.1", "0.2"));
     assert_eq!(losses(&boxed.clone()), expected("0.1", "0.2"));

@@ -12,7 +12,9 @@ use queryables::compose::{Halt, Refusal};
 use queryables::machine::Description;
 use queryables::number::{Delta, Epsilon, Mu, Order, Rho, Scale};
 use queryables::prelude::*;
-use queryables::privacy::RdpCurve;
+use queryables::privacy::{
+    ApproxRdp, ApproxZCdp, Distance, Gdp, ProbabilisticDp, Rdp, RdpCurve, RdpGrid, RhoDelta,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

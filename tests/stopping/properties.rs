@@ -34,6 +34,7 @@ use proptest::test_runner::{RngAlgorithm, TestError, TestRng, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 use queryables::account::Exceeded;
 use queryables::compose::{Addressed, Message, Reply, RunningFilterOf, Sequential};
+use queryables::machine::Stop;
 use queryables::prelude::*;
 use queryables::queryable::Relay;
 use system::{Disagreement, Running, System};

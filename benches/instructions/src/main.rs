@@ -11,6 +11,7 @@ use queryables::mechanisms::NoisyCount;
 use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
 use queryables::number::Ratio;
 use queryables::prelude::*;
+use queryables::privacy::Relation;
 
 /// A mechanism that computes nothing.
 #[derive(Clone)]

@@ -89,8 +89,8 @@ pub use mixture::MixtureOdometer;
 pub use reading::Reading;
 pub use rogers::RogersOdometer;
 pub use slack::{ParameterError, Slack};
+pub use spent::Variance;
 pub(super) use spent::squares;
-pub use spent::{Variance, VarianceUnit};
 pub use stitched::StitchedOdometer;
 pub use tangent::TangentOdometer;
 

@@ -2,6 +2,7 @@
 use std::sync::Arc;
 
 use queryables::machine::{Coins, Fault};
+use queryables::number::Rho;
 use queryables::prelude::*;
 
 /// A mechanism that states a loss under ZCdp.

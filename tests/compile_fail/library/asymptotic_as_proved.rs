@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use queryables::prelude::*;
+use queryables::privacy::Restated;
 use queryables::privacy::fdp::asymptotic::{AsymptoticGdp, MeanLoss, Regime};
 
 fn main() {

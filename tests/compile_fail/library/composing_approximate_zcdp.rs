@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use queryables::machine::{Coins, Fault};
 use queryables::prelude::*;
+use queryables::privacy::{ApproxZCdp, RhoDelta};
 
 /// A mechanism that states a loss under ApproxZCdp.
 #[derive(Clone)]

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use queryables::machine::{Coins, Fault};
 use queryables::prelude::*;
+use queryables::privacy::ProbabilisticDp;
 
 /// A mechanism that states a loss under ProbabilisticDp.
 #[derive(Clone)]

@@ -5,6 +5,7 @@ use queryables::account::time_uniform::{MixtureOdometer, Slack};
 use queryables::compose::TimeUniform;
 use queryables::machine::{Coins, Fault};
 use queryables::prelude::*;
+use queryables::privacy::ProbabilisticDp;
 
 /// A mechanism that states a loss under ProbabilisticDp.
 #[derive(Clone)]

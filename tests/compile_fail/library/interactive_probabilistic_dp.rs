@@ -1,5 +1,6 @@
 //! Probabilistic DP is not closed under postprocessing: no interactive children at all.
 use queryables::prelude::*;
+use queryables::privacy::ProbabilisticDp;
 
 fn main() {
     let _ = Filter::sequential(ProbabilisticDp, EpsilonDelta::default());

@@ -1,5 +1,6 @@
 //! No concurrent composition theorem is known for approximate Rényi privacy.
 use queryables::prelude::*;
+use queryables::privacy::ApproxRdp;
 
 fn main() {
     let measure = ApproxRdp::new("2".parse().unwrap());

@@ -1,5 +1,6 @@
 //! No concurrent composition theorem is known for approximate zCDP.
 use queryables::prelude::*;
+use queryables::privacy::ApproxZCdp;
 
 fn main() {
     let _ = Odometer::concurrent(ApproxZCdp);

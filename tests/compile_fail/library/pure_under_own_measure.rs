@@ -2,6 +2,7 @@
 
 use queryables::mechanisms::RandomizedResponse;
 use queryables::prelude::*;
+use queryables::privacy::{Distance, Measure};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Own;

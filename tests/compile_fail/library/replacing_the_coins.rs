@@ -1,6 +1,7 @@
 //! Whoever is lent a context cannot put another in its place: the machine that runs next would draw
 //! from coins that somebody knows, and nobody could stop it.
 use queryables::machine::NotPrivateSeededCoins;
+use queryables::middle::{Middle, Move};
 use queryables::prelude::*;
 
 #[derive(Clone)]

@@ -2,7 +2,9 @@
 use std::sync::Arc;
 
 use queryables::machine::{Coins, Fault};
+use queryables::number::Rho;
 use queryables::prelude::*;
+use queryables::privacy::Restated;
 
 /// A mechanism that states a loss under ZCdp.
 #[derive(Clone)]

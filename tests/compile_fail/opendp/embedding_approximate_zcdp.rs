@@ -3,6 +3,7 @@ use opendp::domains::{AtomDomain, VectorDomain};
 use opendp::metrics::InsertDeleteDistance;
 use queryables_opendp::make_interactive;
 use queryables::prelude::*;
+use queryables::privacy::{ApproxZCdp, RhoDelta};
 
 fn main() {
     let rows = VectorDomain::new(AtomDomain::<u8>::default());

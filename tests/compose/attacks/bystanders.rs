@@ -2,7 +2,7 @@
 
 use super::{FROZEN, Rewrap, Sequentially, often, once, rows, sequentially};
 use crate::common::{Ask, at, epsilon};
-use queryables::middle::Clamp;
+use queryables::middle::{Clamp, Middle, Move};
 use queryables::prelude::*;
 
 /// Freezes the child that it stands before, and then asks somebody else.

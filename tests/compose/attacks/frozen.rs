@@ -9,7 +9,8 @@ use queryables::account::{Capped, Sum};
 use queryables::compose::{
     Addressed, BoxedMechanism, ConcurrentComposition, FilterMachine, Message, Parallel, Reply,
 };
-use queryables::machine::{CoinSource, NotPrivateSeededCoins};
+use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop};
+use queryables::middle::{Middle, Move};
 use queryables::prelude::*;
 use queryables::queryable::Child;
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crate::common::{Ask, Run, at, epsilon};
 use queryables::compose::{RunningFilterOf, Sequential};
+use queryables::machine::Stop;
 use queryables::prelude::*;
 use queryables::queryable::Relay;
 

@@ -10,9 +10,9 @@ use crate::common::own_rule::{BeforeDeciding, OwnRule};
 use crate::common::{Run, at, epsilon};
 use queryables::account::Exceeded;
 use queryables::compose::{Addressed, Message, Reply, RunningFilter};
-use queryables::machine::{CoinSource, NotPrivateSeededCoins};
+use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop};
 use queryables::prelude::*;
-use queryables::privacy::Overflow;
+use queryables::privacy::{Additive, Measure, Overflow, RdpGrid};
 use queryables::verify::{Children, Pair, Verifier};
 
 // ---- Whoever states a loss may stop the launch that it is stated for -------------------------------

@@ -4,7 +4,11 @@ use super::{numbered, rows};
 use crate::common::{Answer, Count, Run, at, epsilon, pair};
 use queryables::machine::Fault;
 use queryables::middle::{LimitQueries, ThroughExt};
+use queryables::number::{Mu, Rho};
 use queryables::prelude::*;
+use queryables::privacy::{
+    Distance, Gdp, Measure, ProbabilisticDp, Rdp, RdpGrid, Relation, Restated,
+};
 
 #[test]
 fn concurrent_children_of_different_types_are_interleaved_and_outlive_their_filter() {

@@ -3,8 +3,9 @@
 use super::{Numbered, coins, numbered, rows};
 use crate::common::{Answer, Count, Touches, at, epsilon, pair};
 use queryables::compose::{Addressed, Message, Reply, Universal, UniversalAnswer, UniversalQuery};
-use queryables::machine::{CoinSource, Fault, Script, View, interact, truncated_view};
+use queryables::machine::{CoinSource, Fault, Script, Stop, View, interact, truncated_view};
 use queryables::prelude::*;
+use queryables::privacy::ProbabilisticDp;
 
 #[test]
 fn a_filter_as_one_machine_answers_messages() {

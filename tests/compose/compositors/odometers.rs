@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::rows;
 use crate::common::{Answer, at, epsilon};
 use queryables::machine::{Coins, Fault};
+use queryables::number::Rho;
 use queryables::prelude::*;
+use queryables::privacy::Distance;
 
 #[test]
 fn an_odometer_reads_at_every_distance_that_it_tracks() {

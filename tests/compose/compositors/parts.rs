@@ -3,8 +3,10 @@
 use super::{numbered, rows};
 use crate::common::{Answer, Count, Run, at, epsilon, pair};
 use queryables::compose::{BoxedMechanism, ConcurrentComposition, Parallel};
-use queryables::machine::Fault;
+use queryables::machine::{Fault, Stop};
+use queryables::number::Mu;
 use queryables::prelude::*;
+use queryables::privacy::{Distance, Gdp};
 
 #[test]
 fn concurrent_composition_interleaves_and_adds_up() {

@@ -4,9 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use super::rows;
 use crate::common::{Answer, Count, Touches, at, epsilon};
-use queryables::machine::{Coins, Fault};
+use queryables::machine::{Coins, Fault, Stop};
 use queryables::middle::{Middle, Move, ThroughExt};
+use queryables::number::Rho;
 use queryables::prelude::*;
+use queryables::privacy::{ApproxZCdp, RhoDelta};
 
 #[test]
 fn a_sequential_launch_freezes_earlier_children_and_theirs() {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::secret;
 use crate::common::{Answer, Count, Touches, at, epsilon, pair};
 use queryables::compose::{Halt, Refusal};
+use queryables::machine::Stop;
 use queryables::prelude::*;
+use queryables::privacy::Distance;
 
 // 1. A launch is decided from public values only, before the data is touched.
 

@@ -8,6 +8,7 @@ use crate::common::{Answer, Ask, Count, Touches, at, epsilon};
 use queryables::compose::{Addressed, ConcurrentComposition};
 use queryables::machine::{CoinSource, NotPrivateSeededCoins};
 use queryables::middle::{LimitQueries, Postprocessed};
+use queryables::number::NumberError;
 use queryables::prelude::*;
 
 // 5. Reading the loss never changes state (see also programs.rs and memory.rs).

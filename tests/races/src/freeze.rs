@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use queryables::machine::Stop;
 use queryables::prelude::*;
 use queryables::queryable::Relay;
 use shuttle::thread;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use queryables::middle::{Middle, Move};
 use queryables::prelude::*;
 use shuttle::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,6 +1,7 @@
 //! What happens when a program runs.
 
 use queryables::compose::Refusal;
+use queryables::machine::Stop;
 use queryables::prelude::*;
 
 use super::*;

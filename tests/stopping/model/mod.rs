@@ -8,6 +8,7 @@ mod names;
 
 use proptest::strategy::{BoxedStrategy, Strategy};
 use proptest_state_machine::ReferenceStateMachine;
+use queryables::machine::Stop;
 use queryables::prelude::*;
 
 use crate::program::{Act, Id, Kind, Op, Order, Price, Settings, Thing, op, root};

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use queryables::middle::Mapped;
+use queryables::middle::{Mapped, Middle, Move};
 use queryables::prelude::*;
 use queryables::queryable::Relay;
 
@@ -129,7 +129,7 @@ impl Mechanism<Rows> for LeafOnce {
 pub type Function = Box<dyn Fn(()) -> Answer + Send + Sync>;
 
 /// The same, through a function.
-pub type Once = Stated<Mapped<LeafOnce, Function>>;
+pub type Once = Stated<Mapped<LeafOnce, Function, Rows>>;
 
 pub fn once(
     name: Option<(usize, Log)>,

@@ -12,6 +12,7 @@ use opendp::measurements::{make_alp_queryable, make_laplace, make_randomized_res
 use opendp::measures::{Approximate, MaxDivergence, RenyiDivergence, ZeroConcentratedDivergence};
 use opendp::metrics::{AbsoluteDistance, DiscreteDistance, L01InfDistance};
 use queryables::prelude::*;
+use queryables::privacy::{ApproxZCdp, Distance, Rdp, Relation, RhoDelta};
 use queryables_opendp::{Measured, Member, Within};
 use std::collections::HashMap;
 use std::sync::Arc;

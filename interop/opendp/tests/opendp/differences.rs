@@ -13,7 +13,9 @@ use opendp::core::PrivacyMap;
 use opendp::measures::{Approximate, MaxDivergence, ZeroConcentratedDivergence};
 use opendp::metrics::SymmetricDistance;
 use queryables::account::{Accumulator, Whitehouse};
+use queryables::number::NumberError;
 use queryables::prelude::*;
+use queryables::privacy::ApproxZCdp;
 use queryables_opendp::Measured;
 
 const EXHAUSTED: &str = "filter is exhausted: no more queries can be answered";

@@ -19,8 +19,11 @@ use queryables::account::time_uniform::{MixtureOdometer, Slack};
 use queryables::account::{Capped, Sum};
 use queryables::compose::{RunningFilterOf, TimeUniform};
 use queryables::data::Predicate;
+use queryables::machine::Stop;
 use queryables::mechanisms::{AboveThreshold, NoisyCount};
+use queryables::number::Rho;
 use queryables::prelude::*;
+use queryables::privacy::{ApproxZCdp, Distance, Measure, Rdp, RdpGrid, Restated, RhoDelta};
 use queryables_opendp::{Measured, Member, make_interactive};
 
 type PureFilter = Filter<Capped<Sum<PureDp>>>;

@@ -15,8 +15,9 @@ use opendp::measurements::{make_gaussian, make_laplace};
 use opendp::measures::{Approximate, MaxDivergence, RenyiDivergence, ZeroConcentratedDivergence};
 use opendp::metrics::{AbsoluteDistance, ChangeOneDistance, SymmetricDistance};
 use opendp::transformations::{make_count, make_mean};
-use queryables::machine::Unsuitable;
+use queryables::machine::{Stop, Unsuitable};
 use queryables::prelude::*;
+use queryables::privacy::{ApproxZCdp, Distance, Rdp, RdpGrid, Restated, RhoDelta};
 use queryables::queryable::LocalQueryable;
 use queryables_opendp::{Measured, Member, NotAMember};
 

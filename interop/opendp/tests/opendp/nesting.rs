@@ -12,6 +12,7 @@ use opendp::error::Fallible;
 use opendp::interactive::Queryable as OpenDpQueryable;
 use opendp::measures::MaxDivergence;
 use queryables::prelude::*;
+use queryables::privacy::Distance;
 use queryables_opendp::Measured;
 
 type Composed = OpenDpQueryable<OnRows<MaxDivergence>, usize>;

@@ -20,6 +20,7 @@ use opendp::interactive::Queryable as OpenDpQueryable;
 use opendp::metrics::{DiscreteDistance, SymmetricDistance};
 use opendp::traits::ProductOrd;
 use queryables::prelude::*;
+use queryables::privacy::{Distance, Relation};
 use queryables_opendp::{Member, Within};
 
 pub type Rows = VectorDomain<AtomDomain<i32>>;
