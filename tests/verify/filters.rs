@@ -120,30 +120,31 @@ fn alg_11_concurrent_filters_are_postprocessings_of_noninteractive_ones() {
 
 // ---- Alg 12: F_K is a postprocessing of F_2 ---------------------------------------------------
 
-type PureRule = Capped<Sum<PureDp>>;
+pub(crate) type PureRule = Capped<Sum<PureDp>>;
 
 /// What F_2 launches: the first mechanism, then F_{K-1}.
 #[derive(Clone, Debug)]
-enum Kid {
+pub(crate) enum Kid {
     First(Respond),
     Rest(Addressed<Filter<PureRule>, Respond>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum KidQuery {
+pub(crate) enum KidQuery {
     First(()),
     Rest(Ask),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum KidAnswer {
+pub(crate) enum KidAnswer {
     First(bool),
     Rest(Told),
 }
 
-type AddressedFilter<D> = AddressedMachine<FilterMachine<D, PureRule>, Responding, Respond>;
+pub(crate) type AddressedFilter<D> =
+    AddressedMachine<FilterMachine<D, PureRule>, Responding, Respond>;
 
-enum KidMachine {
+pub(crate) enum KidMachine {
     First(Responding),
     Rest(AddressedFilter<bool>),
 }
@@ -201,7 +202,7 @@ impl Private<PureDp, AddRemove> for Kid {
 /// P of Alg 12, with its slips mended: the first launch starts the first mechanism and, right
 /// after, F_{K-1} with what is left; queries to later children and later launches go there.
 #[derive(Clone, Hash)]
-struct Split2 {
+pub(crate) struct Split2 {
     budget: Epsilon,
     count: u64,
     /// The loss of the first mechanism, once it has been tried.
@@ -211,7 +212,7 @@ struct Split2 {
 }
 
 impl Split2 {
-    fn new(budget: Epsilon, count: u64) -> Self {
+    pub(crate) fn new(budget: Epsilon, count: u64) -> Self {
         Self {
             budget,
             count,

@@ -13,6 +13,7 @@ mod cannot_see;
 mod faults;
 mod filters;
 mod guards;
+mod halting;
 mod invalid;
 mod mechanisms;
 mod menus;
