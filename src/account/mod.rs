@@ -240,6 +240,17 @@ pub(crate) trait Repeats: ContinuationRule {
 }
 
 /// A rule or accumulator that holds for interactive mechanisms used one after the other.
+///
+/// Theorems about mechanisms that answer once, each with a loss that may depend on the answers
+/// before (Whitehouse et al. Thm 1), cover this, if the measure is closed under postprocessing. Fix
+/// an adversary and its coins, on which the data has no influence. A launch freezes the earlier
+/// children, so what is said to the i-th child and by it stands together, between two launches.
+/// Take this whole exchange as the answer of one mechanism, which starts the child and plays the
+/// adversary against it up to the next launch. Given all that was said before, its loss is that of
+/// the child, because the child's loss is that of its view against every adversary (Haney et al.
+/// 1.7). Which child is launched next, and at what loss, follows from the answers so far. So the
+/// view of the compositor is the sequence of these answers, and one that breaks off earlier is a
+/// postprocessing of it.
 #[diagnostic::on_unimplemented(
     message = "no theorem lets interactive children be launched under `{Self}`",
     note = "probabilistic DP is not closed under postprocessing (Whitehouse et al., App. F): \
@@ -250,8 +261,8 @@ pub trait ValidSequentially: Accounting {}
 /// A rule or accumulator that holds for interactive mechanisms used in any order.
 ///
 /// For (ε, δ) and f-DP every one that holds for non-interactive mechanisms does (Haney et al.
-/// 1.20, 1.21, for children with finite communication), for Rényi privacy of a fixed order and
-/// for zCDP adding up does (4.6, 4.10). For approximate zCDP and approximate Rényi privacy nothing
+/// 1.20, 1.21, for children with finite communication), for Rényi privacy of a fixed order, for
+/// pure DP, which is that of every order, and for zCDP adding up does (4.6, 4.10). For approximate zCDP and approximate Rényi privacy nothing
 /// is known.
 #[diagnostic::on_unimplemented(
     message = "no theorem lets children be interleaved under `{Self}`",

@@ -20,7 +20,8 @@ use crate::privacy::{Overflow, Rdp, UnknownLoss};
 /// Feldman and Zrnic, Algorithm 5 and Proposition 5.2: for every k, all that is answered while
 /// the total is at most kΔ is together (α, kΔ)-Rényi private. That is a statement about the view
 /// up to there, and not about the rest given what the odometer shows, which no sum satisfies
-/// (their Example 5.1).
+/// (their Example 5.1). It is about mechanisms that answer once; for interactive children, and
+/// interleaved ones, it needs Haney et al. 4.9 besides:
 ///
 /// The total is never below the sum of the losses. So the view up to a total of `d` is a prefix,
 /// cut at a place that follows from the answers, of the view up to a *sum* of `d`, and what holds

@@ -16,7 +16,8 @@ use crate::privacy::{
 ///
 /// | measure | children | source |
 /// |---|---|---|
-/// | pure DP, (ε, δ)-DP | interleaved, finite communication | Rogers et al. 3.3; Haney et al. 1.20 |
+/// | pure DP | interleaved | Haney et al. 4.6, 4.9 at every order |
+/// | (ε, δ)-DP | interleaved, finite communication | Rogers et al. 3.3; Haney et al. 1.20 |
 /// | Rényi DP of fixed order, or of every order of a grid | interleaved | Haney et al. 4.6, 4.9 |
 /// | zCDP | interleaved | Haney et al. 4.10, 4.11 |
 /// | approximate zCDP | one after the other | Whitehouse et al. Thm 1 |
@@ -24,6 +25,10 @@ use crate::privacy::{
 /// | units of one trade-off function | interleaved, finite communication | Tran et al. 3.6, Ex. D.3; Haney et al. 3.3 |
 /// | approximate GDP of sampled Gaussians | non-interactive; in a limit, not a bound | Tran et al. 4.3 |
 /// | probabilistic DP | non-interactive | Rogers et al. 3.3 |
+///
+/// ε-DP is Rényi privacy of ε at every order: the divergence rises with the order, to the one that
+/// ε-DP bounds. So for pure DP the theorem about one order holds at all of them with the same rule,
+/// and communication need not be finite.
 ///
 /// On a grid, what one order refuses the others never see: to each of them that is a person in the
 /// middle of its own filter (Haney et al. 2.17).

@@ -31,8 +31,9 @@ use crate::privacy::{ApproxDp, EpsilonDelta, Measure, ZCdp};
 /// δ reveals everything, and else is randomized response (Kairouz, Oh, Viswanath 2015), which is
 /// ρ-zCDP with ρ = ε·tanh(ε/2) ([`zcdp::pure`]). So the child is δ-approximate ρ-zCDP; Whitehouse et
 /// al. have ε²/2 for ρ. Such losses add up under a filter (Thm 1; Feldman and Zrnic 4.7 for δ = 0),
-/// and the sum implies (ε, δ′ + Σδ)-DP. ρ is rounded up by at most 1e-5 of it while ε ≤ 1. For interleaved children Haney et al. 1.20, with finite communication: losses
-/// and budget are (ε, δ), whatever the proof passes through.
+/// and the sum implies (ε, δ′ + Σδ)-DP. ρ is rounded up by at most 1e-5 of it while ε ≤ 1. For
+/// interleaved children Haney et al. 1.20, with finite communication: losses and budget are (ε, δ),
+/// whatever the proof passes through.
 ///
 /// zCDP children: adding up is a valid filter for interleaved children (Haney et al. 4.10, 4.11), so
 /// the whole is ρ*-zCDP, which implies (ε, δ)-DP. Communication need not be finite.

@@ -38,9 +38,10 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLos
 ///
 /// The whole interaction, children included, is private with a loss of the budget, for datasets at
 /// the stated distance (neighbours, unless [`at_distance`](Self::at_distance) says otherwise):
-/// Haney et al. Def. 2.8, for every rule that is valid for the discipline. Refusing and going on is
-/// as good as halting (Haney et al. 1.3). For (ε, δ)-DP and GDP, children are assumed to have
-/// finite communication (Haney et al. 1.8); a limit on their queries makes that literal.
+/// Haney et al. Def. 2.8, and Def. 2.6 where children answer once, for every rule that is valid for
+/// the discipline. Refusing and going on is as good as halting (Haney et al. §1.3). For (ε, δ)-DP and
+/// GDP, interactive children are assumed to have finite communication (Haney et al. 1.8); a limit on
+/// their queries makes that literal. For the other measures they need not.
 ///
 /// # Example
 ///
@@ -94,7 +95,7 @@ impl<G: Accumulator> Filter<Capped<G>> {
 }
 
 impl<G: Accumulator> Filter<Capped<G>, AddRemove, Sequential> {
-    /// A launch freezes the earlier children, and theirs (F-FiltSeq, Haney et al. 1.4).
+    /// A launch freezes the earlier children, and theirs (F-FiltSeq, Haney et al. §1.4).
     pub fn sequential<Me>(measure: Me, budget: Me::Loss) -> Self
     where
         Me: DefaultAccumulator<Accumulator = G>,

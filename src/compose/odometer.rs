@@ -30,8 +30,9 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 ///
 /// For every threshold `d` fixed in advance, the view truncated where the reading is no longer
 /// at most `d` is `d`-private (Haney et al. Def. 2.11, 2.14). A reading is *not* a bound on the loss
-/// given what has been seen so far (Feldman and Zrnic, Example 5.1). For (ε, δ)-DP and GDP, children
-/// are assumed to have finite communication (Haney et al. 1.8).
+/// given what has been seen so far (Feldman and Zrnic, Example 5.1). For (ε, δ)-DP and GDP,
+/// interactive children are assumed to have finite communication (Haney et al. 1.8); for the other
+/// measures they need not.
 ///
 /// # Example
 ///
@@ -80,7 +81,7 @@ impl<G: Accumulator> Odometer<G> {
 }
 
 impl<G: Accumulator> Odometer<G, AddRemove, Sequential> {
-    /// A launch freezes the earlier children, and theirs (G-OdomSeq, Haney et al. 1.4).
+    /// A launch freezes the earlier children, and theirs (G-OdomSeq, Haney et al. §1.4).
     pub fn sequential<Me>(measure: Me) -> Self
     where
         Me: DefaultAccumulator<Accumulator = G>,
@@ -155,7 +156,7 @@ impl<G, R, X> Odometer<G, R, X> {
 
 impl<G: Accumulator, R: Relation, X: Discipline> Odometer<G, R, X> {
     /// The filter that goes on while this odometer reads at most `limit`, at neighbours
-    /// (Haney et al. Lemma 2.19, Alg 14).
+    /// (Haney et al. Lemma 2.19, Alg 15).
     #[must_use]
     pub fn capped(self, limit: WholeLoss<G>) -> Filter<Capped<G>, R, X> {
         Filter::from_rule(self.accumulator.capped(limit))

@@ -16,8 +16,8 @@
 //! | [`ApproxRdp`] | [`EpsilonDelta`] at one order | Papernot and Steinke 2022 |
 //! | [`RdpGrid`] | [`RdpCurve`] | the same, at several orders at once |
 //! | [`ZCdp`] | [`Rho`] | Haney et al. 4.4 |
-//! | [`ApproxZCdp`] | [`RhoDelta`] | Whitehouse et al. Def. 2 |
-//! | [`Gdp`] | [`Mu`] | Tran et al. 2.10 |
+//! | [`ApproxZCdp`] | [`RhoDelta`] | Whitehouse et al. Def. 3 |
+//! | [`Gdp`] | [`Mu`] | Tran et al. 2.4 |
 //! | [`SampledGaussianDp`] | [`Mu`] at one sampling rate | Zhu, Dong, Wang 2022 |
 //! | [`FDp`](fdp::FDp) | [`Profile`](fdp::Profile) | Tran et al. 2.4 |
 

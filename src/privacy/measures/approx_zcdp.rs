@@ -3,7 +3,7 @@ use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Measure, Postprocessable, RhoDelta, UnknownLoss};
 
 /// δ-approximate ρ-zero-concentrated privacy (Bun and Steinke 2016, Definition 8.1; Whitehouse et
-/// al. Def. 2).
+/// al. Def. 3).
 ///
 /// No concurrent composition theorem is known for it (Haney et al. §4): its compositors are
 /// sequential.
