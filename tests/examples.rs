@@ -43,7 +43,7 @@ mod verify_my_mechanism;
 #[test]
 fn the_quick_start_refuses_and_spends_all() {
     let text = output_of!(quickstart);
-    assert!(text.contains("a loss of 0.5 is over budget"), "{text}");
+    assert!(text.contains("a loss of ε = 0.5 is over budget"), "{text}");
     assert!(text.ends_with("Spent: 1 of 1.\n"), "{text}");
 }
 
@@ -64,7 +64,7 @@ fn the_odometer_reads_for_one_and_for_a_couple() {
     assert!(text.contains(" 0.038 "), "{text}");
     assert!(text.contains(" 0.152\n"), "{text}");
     assert!(
-        text.contains("a loss of 0.2 is over budget: 0 of 0.1 is spent"),
+        text.contains("a loss of ρ = 0.2 is over budget: 0 of ρ = 0.1 is spent"),
         "{text}"
     );
 }

@@ -11,14 +11,17 @@ use crate::privacy::UnknownLoss;
 /// A launch was over budget. Nothing has changed.
 ///
 /// What was asked for and what is left are in the children's measure, what is spent and the limit
-/// in that of the whole; for most filters the two are the same.
+/// in that of the whole; for most filters the two are the same. The message prints losses in their
+/// alternate form (`{:#}`), in which those of this crate name their unit: `ε = 0.1`, `ρ = 0.1`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
     serde(deny_unknown_fields)
 )]
-#[error("a loss of {requested} is over budget: {spent} of {limit} is spent, {remaining} is left")]
+#[error(
+    "a loss of {requested:#} is over budget: {spent} of {limit:#} is spent, {remaining:#} is left"
+)]
 pub struct Refusal<C, W = C> {
     /// What earlier launches add up to.
     pub spent: W,

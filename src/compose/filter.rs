@@ -70,7 +70,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLos
 /// let error = filter.release(&tenth).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "a loss of 0.1 is over budget: 1 of 1 is spent, 0 is left",
+///     "a loss of ε = 0.1 is over budget: 1 of ε = 1 is spent, ε = 0 is left",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

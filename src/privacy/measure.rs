@@ -19,7 +19,8 @@ pub struct CallsBack(pub(crate) bool);
 /// under several.
 pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     /// How much privacy is lost. `a <= b` says that a guarantee of `a` is one of `b`; two losses
-    /// may be incomparable.
+    /// may be incomparable. Refusals print it in the alternate form (`{:#}`), in which the losses of
+    /// this crate name their unit: `ρ = 0.1`.
     type Loss: Clone + Debug + Display + PartialOrd + Send + Sync + 'static;
 
     /// Whether its code may call the compositor that uses it. Only the measures of this crate say

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::number::{Delta, Epsilon, NumberError, Rho};
+use crate::number::{Delta, Epsilon, NumberError, Rho, write_number};
 
 macro_rules! pair {
-    ($(#[$doc:meta])* $pair:ident { $first:ident: $First:ty }) => {
+    ($(#[$doc:meta])* $pair:ident, $symbol:literal { $first:ident: $First:ty }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[cfg_attr(
@@ -74,13 +74,14 @@ macro_rules! pair {
         }
 
         impl fmt::Display for $pair {
-            /// A precision rounds both parts up; width and fill are for the pair as a whole.
+            /// A precision rounds both parts up; width and fill are for the pair as a whole. The
+            /// alternate form says what it is: `(ε, δ) = (1, 1e-6)`.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let text = match f.precision() {
                     None => format!("({}, {})", self.$first, self.delta),
                     Some(digits) => format!("({:.digits$}, {:.digits$})", self.$first, self.delta),
                 };
-                f.pad_integral(true, "", &text)
+                write_number(f, $symbol, &text)
             }
         }
 
@@ -114,14 +115,14 @@ pair!(
     /// assert_eq!("(0.1, 1e-6)".parse(), Ok(small));
     /// # Ok::<(), queryables::number::NumberError>(())
     /// ```
-    EpsilonDelta { epsilon: Epsilon }
+    EpsilonDelta, "(ε, δ)" { epsilon: Epsilon }
 );
 
 pair!(
     /// The loss (ρ, δ) of approximate zero-concentrated privacy.
     ///
     /// Read and compared as [`EpsilonDelta`] is.
-    RhoDelta { rho: Rho }
+    RhoDelta, "(ρ, δ)" { rho: Rho }
 );
 
 #[cfg(test)]
@@ -197,6 +198,7 @@ mod tests {
         let pair = RhoDelta::new("0.001", "0").unwrap();
         assert_eq!(format!("{pair:.2}"), "(0.01, 0.00)");
         assert_eq!(format!("{pair:12}|"), "  (0.001, 0)|");
+        assert_eq!(format!("{pair:#.1}"), "(ρ, δ) = (0.1, 0.0)");
     }
 
     #[test]

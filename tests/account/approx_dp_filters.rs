@@ -127,7 +127,7 @@ fn a_budget_takes_gaussian_counts_at_their_rho() {
             ..refusal
         }
         .to_string(),
-        "a loss of 0.00125 is over budget: (1, 1e-6) of (1, 1e-6) is spent, 0 is left"
+        "a loss of ρ = 0.00125 is over budget: (1, 1e-6) of (ε, δ) = (1, 1e-6) is spent, ρ = 0 is left"
     );
 }
 

@@ -7,6 +7,8 @@ mod float;
 mod text;
 pub mod units;
 
+pub(crate) use text::write_number;
+
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
@@ -16,6 +18,8 @@ use super::decimal::{NumberError, Unreadable, parse};
 pub trait Unit: 'static {
     /// The parameter's name in messages.
     const NAME: &'static str;
+    /// Its symbol, such as `ε`.
+    const SYMBOL: &'static str = Self::NAME;
     /// The unit is `10^-DECIMALS`.
     const DECIMALS: u32;
     /// The largest value, in units.

@@ -192,6 +192,11 @@ fn width_and_fill_are_those_of_numbers() {
     assert_eq!(format!("{some:*^8.1}|"), "**1.3***|");
     assert_eq!(format!("{some:08.1}|"), "000001.3|");
     assert_eq!(format!("{some:2}|"), "1.25|");
+    assert_eq!(format!("{some:#}"), "ε = 1.25");
+    assert_eq!(format!("{some:#5.1}|"), "ε =   1.3|");
+    assert_eq!(format!("{:#}", Delta::ONE), "δ = 1");
+    assert_eq!(format!("{:#}", Mu::ZERO), "μ = 0");
+    assert_eq!(format!("{:#}", Rho::ZERO), "ρ = 0");
 }
 
 /// The value of a float, exactly: a whole number of units of 2^-1074, and so is a quantity if both

@@ -32,7 +32,7 @@ impl<U: Unit> fmt::Display for Quantity<U> {
     ///
     /// All digits by default. A precision is the number of digits after the point, and what is cut
     /// off is rounded: ε, ρ, μ and δ up, because they are losses; scales and orders to the nearest.
-    /// Width, fill and alignment are those of numbers.
+    /// Width, fill and alignment are those of numbers. The alternate form says what it is: `ε = 0.25`.
     ///
     /// ```
     /// use queryables::number::{Delta, Epsilon};
@@ -41,6 +41,7 @@ impl<U: Unit> fmt::Display for Quantity<U> {
     /// assert_eq!(format!("{epsilon}"), "12.3416");
     /// assert_eq!(format!("{epsilon:.2}"), "12.35");
     /// assert_eq!(format!("{epsilon:*>8.1}"), "****12.4");
+    /// assert_eq!(format!("{epsilon:#}"), "ε = 12.3416");
     /// let delta: Delta = "1.2345e-6".parse()?;
     /// assert_eq!(format!("{delta:.1}"), "1.3e-6");
     /// # Ok::<(), queryables::number::NumberError>(())
@@ -51,7 +52,7 @@ impl<U: Unit> fmt::Display for Quantity<U> {
         } else {
             with_exponent::<U>(self.units, f.precision())
         };
-        f.pad_integral(true, "", &text)
+        write_number(f, U::SYMBOL, &text)
     }
 }
 
@@ -59,6 +60,15 @@ impl<U: Unit> fmt::Debug for Quantity<U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {self}", U::NAME)
     }
+}
+
+/// With the width, fill and alignment that were asked for, and after the symbol in the alternate
+/// form. Text that was cut to the precision already is not cut again, as `Formatter::pad` does.
+pub(crate) fn write_number(f: &mut fmt::Formatter<'_>, symbol: &str, text: &str) -> fmt::Result {
+    if f.alternate() {
+        write!(f, "{symbol} = ")?;
+    }
+    f.pad_integral(true, "", text)
 }
 
 fn plain<U: Unit>(units: u128, precision: Option<usize>) -> String {

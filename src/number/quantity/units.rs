@@ -3,13 +3,14 @@
 use super::Unit;
 
 macro_rules! unit {
-    ($(#[$doc:meta])* $unit:ident, $name:literal) => {
+    ($(#[$doc:meta])* $unit:ident, $name:literal, $symbol:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $unit;
 
         impl Unit for $unit {
             const NAME: &'static str = $name;
+            const SYMBOL: &'static str = $symbol;
             const DECIMALS: u32 = 27;
             const LARGEST: u128 = 340_000_000_000 * 10_u128.pow(Self::DECIMALS);
             const LARGEST_TEXT: &'static str = "3.4e11";
@@ -17,9 +18,9 @@ macro_rules! unit {
     };
 }
 
-unit!(/** ε. */ Epsilon, "epsilon");
-unit!(/** ρ of zero-concentrated privacy. */ Rho, "rho");
-unit!(/** μ of Gaussian privacy. */ Mu, "mu");
+unit!(/** ε. */ Epsilon, "epsilon", "ε");
+unit!(/** ρ of zero-concentrated privacy. */ Rho, "rho", "ρ");
+unit!(/** μ of Gaussian privacy. */ Mu, "mu", "μ");
 
 /// δ, a probability.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,7 @@ pub struct Delta;
 
 impl Unit for Delta {
     const NAME: &'static str = "delta";
+    const SYMBOL: &'static str = "δ";
     const DECIMALS: u32 = 38;
     const LARGEST: u128 = 10_u128.pow(38);
     const LARGEST_TEXT: &'static str = "1";
@@ -51,6 +53,7 @@ pub struct Order;
 
 impl Unit for Order {
     const NAME: &'static str = "order";
+    const SYMBOL: &'static str = "α";
     const DECIMALS: u32 = 9;
     const LARGEST: u128 = 10_u128.pow(9 + 9);
     const LARGEST_TEXT: &'static str = "1e9";

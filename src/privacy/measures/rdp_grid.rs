@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::number::{Epsilon, Order};
+use crate::number::{Epsilon, Order, write_number};
 use crate::privacy::{Additive, Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// Rényi privacy at every order of a grid at once: a budget holds at *every* order.
@@ -151,13 +151,15 @@ impl PartialOrd for RdpCurve {
 }
 
 impl fmt::Display for RdpCurve {
+    /// A precision rounds every value up. The alternate form says what it is:
+    /// `ε at each order = [0.1, 0.4]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        for (index, epsilon) in self.epsilons.iter().enumerate() {
-            let comma = if index == 0 { "" } else { ", " };
-            write!(f, "{comma}{epsilon}")?;
-        }
-        f.write_str("]")
+        let values = self.epsilons.iter().map(|epsilon| match f.precision() {
+            None => epsilon.to_string(),
+            Some(digits) => format!("{epsilon:.digits$}"),
+        });
+        let values: Vec<_> = values.collect();
+        write_number(f, "ε at each order", &format!("[{}]", values.join(", ")))
     }
 }
 
@@ -253,6 +255,15 @@ mod tests {
             Some(Ordering::Greater)
         );
         assert_eq!(curve("1", "3").partial_cmp(&curve("2", "2")), None);
+    }
+
+    #[test]
+    fn a_curve_prints_its_values() {
+        let curve = curve("0.123", "2");
+        assert_eq!(curve.to_string(), "[0.123, 2]");
+        assert_eq!(format!("{curve:.1}"), "[0.2, 2.0]");
+        assert_eq!(format!("{curve:#}"), "ε at each order = [0.123, 2]");
+        assert_eq!(format!("{curve:>12}"), "  [0.123, 2]");
     }
 
     #[test]

@@ -229,7 +229,7 @@ fn composition_of_laplace_noise() -> Fallible<()> {
     let error = less.release(&both).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a loss of 2 is over budget: 0 of 1.9999 is spent, 1.9999 is left"
+        "a loss of ε = 2 is over budget: 0 of ε = 1.9999 is spent, ε = 1.9999 is left"
     );
     Ok(())
 }

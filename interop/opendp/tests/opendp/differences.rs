@@ -71,7 +71,7 @@ fn an_over_budget_launch() {
     release(0.5).unwrap();
     assert_eq!(
         release(0.75).unwrap_err().to_string(),
-        "a loss of 0.75 is over budget: 0.5 of 1 is spent, 0.5 is left"
+        "a loss of ε = 0.75 is over budget: 0.5 of ε = 1 is spent, ε = 0.5 is left"
     );
     assert_eq!(runs.count(), 1);
     assert_eq!(ours.privacy_loss(), epsilon("0.5"));

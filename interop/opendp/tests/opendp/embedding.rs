@@ -87,7 +87,7 @@ fn a_transformation_leads_to_a_filter_in_which_both_kinds_are_launched() {
     let refused = filter.release(&young).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "a loss of 0.5 is over budget: 1 of 1 is spent, 0 is left"
+        "a loss of ε = 0.5 is over budget: 1 of ε = 1 is spent, ε = 0 is left"
     );
 }
 
