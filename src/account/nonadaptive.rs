@@ -7,7 +7,7 @@
 //! once kε (e^ε − 1)/(e^ε + 1) is replaced by the ½Σε² that is never less (Whitehouse et al. Thm 2):
 //! that is [`ThroughZCdp::simple`](super::ThroughZCdp::simple).
 
-use crate::number::{Delta, Epsilon, Interval};
+use crate::number::{Delta, Epsilon, Interval, U256, Unit, units};
 use crate::privacy::convert::{log_inverse, loss_up, probability_up};
 use crate::privacy::{EpsilonDelta, UnknownLoss};
 
@@ -68,15 +68,16 @@ pub fn tight_delta(launches: u64, each: Epsilon, total: Epsilon) -> Delta {
     }
     let binomial = Binomial {
         launches,
-        each: each.into(),
-        total: total.into(),
+        each,
+        total,
     };
     // Weights relative to the likeliest j, walking away from it on either side.
-    let likeliest = libm::floor(launches as f64 / (1.0 + libm::exp(binomial.each.middle())));
+    let exact = Interval::from(each);
+    let likeliest = libm::floor(launches as f64 / (1.0 + libm::exp(exact.middle())));
     let start = (likeliest as u64).min(launches);
     let mut sums = Sums::default();
     sums.count(Interval::ONE, binomial.gain(start));
-    let factor = binomial.each.exp();
+    let factor = exact.exp();
     sums.walk((0..start).rev(), &binomial, Gains::Rise, |j| {
         // From j + 1 to j.
         Interval::whole(u128::from(j) + 1) / Interval::whole(u128::from(launches - j)) * factor
@@ -90,8 +91,8 @@ pub fn tight_delta(launches: u64, each: Epsilon, total: Epsilon) -> Delta {
 
 struct Binomial {
     launches: u64,
-    each: Interval,
-    total: Interval,
+    each: Epsilon,
+    total: Epsilon,
 }
 
 impl Binomial {
@@ -101,8 +102,17 @@ impl Binomial {
         if truths <= lies {
             return Interval::ZERO;
         }
-        let loss = Interval::whole(truths - lies) * self.each;
-        (-(self.total - loss).exp_m1()).max(Interval::ZERO)
+        // The difference is exact, so that next to the largest loss no digit is lost.
+        let beyond = U256::whole(self.each.units())
+            .checked_mul(truths - lies)
+            .and_then(|loss| loss.checked_sub(U256::whole(self.total.units())));
+        let Some((high, low)) = beyond.map(U256::halves) else {
+            return Interval::ZERO;
+        };
+        let beyond = (Interval::whole(high) * Interval::exactly(2_f64.powi(128))
+            + Interval::whole(low))
+            / Interval::whole(10_u128.pow(<units::Epsilon as Unit>::DECIMALS));
+        (-(-beyond).exp_m1()).max(Interval::ZERO)
     }
 }
 
@@ -214,6 +224,19 @@ mod tests {
         Real, deltas, epsilons, exp, is_just_above, ln, quantity, real, sizes, sqrt, whole,
     };
     use proptest::prelude::*;
+
+    #[test]
+    fn next_to_the_largest_loss_no_digit_is_lost() {
+        let each: Epsilon = "0.1".parse().unwrap();
+        for launches in [1, 10, 1000] {
+            for less in ["1e-27", "1e-20", "3.7e-12"] {
+                let largest = each.checked_mul(launches).unwrap();
+                let total = largest.saturating_sub(less.parse().unwrap());
+                let given = tight_delta(launches, each, total);
+                is_just_above(given, &tight(launches, each, total));
+            }
+        }
+    }
 
     /// The sum over all numbers of lies, as printed.
     fn tight(launches: u64, each: Epsilon, total: Epsilon) -> Real {

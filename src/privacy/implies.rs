@@ -136,8 +136,7 @@ impl Implies<ZCdp> for Gdp {
 #[diagnostic::do_not_recommend]
 impl<To: Renyi> Implies<To> for Gdp {
     fn imply(&self, loss: &Mu, to: &To) -> Result<To::Loss, UnknownLoss> {
-        let rho = half_square(*loss)?;
-        to.at_each_order(|order| at_order(rho, order))
+        to.at_each_order(|order| half_square_at_order(*loss, order))
     }
 }
 
@@ -215,6 +214,19 @@ pub(crate) fn half_square<U: Unit>(quantity: Quantity<U>) -> Result<Rho, Unknown
     let units = U256::of(quantity).half_in_units(U::DECIMALS);
     let rho = units.and_then(|units| Rho::from_units(units).ok());
     Ok(rho.ok_or(super::Overflow)?)
+}
+
+/// αμ²/2, rounded up once.
+fn half_square_at_order(mu: Mu, order: Order) -> Result<Epsilon, UnknownLoss> {
+    // In units, that is μ² α / (2·10^27·10^9). Where the product needs more than 256 bits, the
+    // quotient is more than can be held.
+    const DIVISOR: u128 = 2 * 10_u128.pow(27 + 9);
+    let units = U256::of(mu).checked_mul(order.units()).and_then(|product| {
+        let (units, rest) = product.div_rem(DIVISOR);
+        units.to_u128()?.checked_add(u128::from(rest != 0))
+    });
+    let loss = units.and_then(|units| Epsilon::from_units(units).ok());
+    Ok(loss.ok_or(super::Overflow)?)
 }
 
 /// ρα, rounded up.

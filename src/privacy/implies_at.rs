@@ -44,10 +44,10 @@ impl ImpliesAt for ApproxZCdp {
     }
 }
 
-/// Canonne, Kamath, Steinke 2020, Prop. 12.
+/// The tight conversion at one order, [`convert::rdp::epsilon_exact`].
 impl ImpliesAt for Rdp {
     fn imply_at(&self, loss: &Epsilon, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
-        let epsilon = convert::rdp::epsilon(self.order(), *loss, slack)?;
+        let epsilon = convert::rdp::epsilon_exact(self.order(), *loss, slack)?;
         Ok(EpsilonDelta {
             epsilon,
             delta: slack,
@@ -62,7 +62,7 @@ impl ImpliesAt for ApproxRdp {
     }
 }
 
-/// Canonne, Kamath, Steinke 2020, Prop. 12, at the best order of the grid.
+/// The tight conversion at one order, [`convert::rdp::epsilon_exact`], at the best order of the grid.
 impl ImpliesAt for RdpGrid {
     fn imply_at(&self, loss: &RdpCurve, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
         if !self.is_valid(loss) {
@@ -70,7 +70,7 @@ impl ImpliesAt for RdpGrid {
         }
         let mut best = Err(UnknownLoss("a grid has as many values as orders"));
         for (order, epsilon) in self.orders().iter().zip(loss.epsilons()) {
-            let here = convert::rdp::epsilon(*order, *epsilon, slack);
+            let here = convert::rdp::epsilon_exact(*order, *epsilon, slack);
             best = match (best, here) {
                 (Ok(best), Ok(here)) => Ok(here.min(best)),
                 (Err(_), here) => here,

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use super::loss_up;
 use super::rdp::excess;
+use super::stable::{exp_m1_less_linear, rest, sinh_ratio_rise};
 use crate::number::{Delta, Epsilon, Interval, Order, Scale};
 use crate::privacy::UnknownLoss;
 
@@ -111,35 +112,40 @@ pub fn discrete_laplace(order: Order, steps: NonZeroU64, epsilon: Epsilon) -> Ep
     if steps == NonZeroU64::MIN || epsilon == Epsilon::ZERO {
         return most;
     }
-    let (excess, exact) = (excess(order), Interval::from(epsilon));
-    let both = Interval::ONE + excess + excess;
-    let (steps, one_less) = (steps.get(), steps.get() - 1);
-    let step = exact / Interval::whole(steps.into());
-    // 1 − e^−x, precise near zero.
-    let rest = |x: Interval| -(-x).exp_m1();
-    let falls = both * step;
-    let between = rest(falls * Interval::whole(one_less.into())) / rest(falls) * (-falls).exp();
-    let outside = Interval::ONE + (-(both * exact)).exp();
-    let sum = (outside + rest(step) * between) / (Interval::ONE + (-step).exp());
-    // Where an ε is so small that nothing is left of it in floats, what holds for all holds.
-    let loss = (exact + sum.ln() / excess).up();
+    let loss = geometric(excess(order), steps, epsilon.into()).up();
     loss.map_or(most, |loss: Epsilon| loss.min(most))
 }
 
-/// `e^x − 1 − x`, precise near zero.
-fn exp_m1_less_linear(x: Interval) -> Interval {
-    /// 0.5^20/20! = 4e-25, of a result of x²/2.
-    const TERMS: u32 = 20;
-    if x.low().abs().max(x.high().abs()) > 0.5 {
-        return x.exp_m1() - x;
+/// The divergence of order 1 + a of discrete Laplace noise.
+///
+/// With s = ε/d, the moment of [`discrete_laplace`] is `A e^aε + B e^−αε`, where
+/// `A = (1 − e^−2αs)/N` and `B = q(1 − e^−2as)/N` for `N = (1 + q)(1 − e^−(2α−1)s)` add up to 1.
+/// With L(x) = e^x − 1 − x it is therefore more than 1 by `A L(aε) + B L(−αε) + (aA − αB) ε`, and
+/// `N(aA − αB) = 2e^−αs (a sinh(αs) − α sinh(as))`: no term is negative.
+fn geometric(excess: Interval, steps: NonZeroU64, epsilon: Interval) -> Interval {
+    let order = Interval::ONE + excess;
+    let both = order + excess;
+    let step = epsilon / Interval::whole(steps.get().into());
+    let (decay, rise) = ((-step).exp(), excess * epsilon);
+    let whole = (Interval::ONE + decay) * rest(both * step);
+    let up = rest(Interval::TWO * order * step) / whole;
+    let down = decay * rest(Interval::TWO * excess * step) / whole;
+    if rise.high() >= 1.0 {
+        // The logarithm of the same moment, written so that nothing overflows.
+        let tail = down / up * (-(both * epsilon)).exp();
+        return epsilon + (up.ln() + tail.ln_1p()) / excess;
     }
-    // x²/2 · (1 + x/3 · (1 + x/4 · (… (1 + x/TERMS · rest)))), where the rest, 1 + x/21 + …, is
-    // within 1 ± 0.03.
-    let rest = Interval::between(0.9, 1.1);
-    let series = (3..=TERMS).rev().fold(rest, |rest, divisor| {
-        Interval::ONE + x / Interval::from(divisor) * rest
-    });
-    x.square() / Interval::TWO * series
+    let (less, more) = (excess * step, order * step);
+    let linear = if more.high() <= 1.0 {
+        let sines = sinh_ratio_rise(less, more, both * step.square());
+        Interval::TWO * (-more).exp() * excess * more * sines
+    } else {
+        excess * rest(more + more) - order * decay * rest(less + less)
+    };
+    let moment = up * exp_m1_less_linear(rise)
+        + down * exp_m1_less_linear(-(order * epsilon))
+        + epsilon * linear.max(Interval::ZERO) / whole;
+    moment.ln_1p() / excess
 }
 
 /// The Rényi divergence of order α of Gaussian noise, `α·sensitivity²/(2σ²)`, rounded up

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::search::{least, most};
 use super::{Delta, Epsilon, UnknownLoss};
 use crate::number::normal::{above_half, density, mills, tail};
-use crate::number::{Mu, Quantity, U256, Unit, WideInterval, units};
+use crate::number::{Interval, Mu, Quantity, U256, Unit, WideInterval, units};
 use crate::privacy::Overflow;
 
 /// The smallest δ such that μ-GDP implies (ε, δ)-DP: Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), rounded up
@@ -177,7 +177,9 @@ fn distance_of(units: u128) -> WideInterval {
 /// straight to (1, 0), with c = 1/(1 + e^ε). That of μ-GDP is convex, has the same ends and meets
 /// the diagonal at Φ(−μ/2); so it lies below just if Φ(−μ/2) ≤ c.
 ///
-/// For ε above 8192 it is √(8ε): with h = √(2ε) ≥ 1, Φ(−h) ≤ e^(−h²/2)/(2h) ≤ e^-ε/(1 + e^-ε) = c.
+/// For ε above 8192 that is decided in logarithms. With h = μ/2, Φ(−h) is φ(h) times Mills' ratio,
+/// which is at most (h² + 2)/(h(h² + 3)), the third convergent of Laplace's continued fraction; so it is
+/// enough that `h²/2 + ln√(2π) + ln(h(h² + 3)/(h² + 2)) ≥ ε + ln(1 + e^−ε)`.
 ///
 /// # Errors
 ///
@@ -192,16 +194,10 @@ fn distance_of(units: u128) -> WideInterval {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn pure(epsilon: Epsilon) -> Result<Mu, UnknownLoss> {
-    if WideInterval::from(epsilon).exp().is_none() {
-        let eight = U256::whole(epsilon.units()).checked_mul(8 * 10_u128.pow(27));
-        let mu = eight
-            .and_then(U256::root_up)
-            .and_then(|units| Mu::from_units(units).ok());
-        return Ok(mu.ok_or(Overflow)?);
-    }
     let size = float(epsilon);
     let guess = if size > 700.0 {
-        (8.0 * size).sqrt()
+        // h²/2 + ln h + ln√(2π) = ε, but for little.
+        (8.0 * size - 4.0 * libm::log(4.0 * std::f64::consts::PI * size)).sqrt()
     } else {
         crossing(0.0, 3.0 * size + 2.0, |mu| {
             upper(0.5 * mu) < 1.0 / (1.0 + libm::exp(size))
@@ -233,7 +229,7 @@ pub fn pure_budget(mu: Mu) -> Epsilon {
     let guess = if half > 0.0 {
         libm::log1p((1.0 - 2.0 * half) / half)
     } else {
-        size * size / 8.0
+        size * size / 8.0 + libm::log(0.5 * size)
     };
     let units = most(guess * 1e27, <units::Epsilon as Unit>::LARGEST, |units| {
         Epsilon::from_units(units).is_ok_and(|epsilon| pure_is_gaussian(epsilon)(mu))
@@ -252,9 +248,7 @@ fn pure_is_gaussian(epsilon: Epsilon) -> impl Fn(Mu) -> bool {
             return true;
         }
         let Some((power, rise)) = powers else {
-            // μ² ≥ 8ε, in units.
-            let eight = U256::whole(epsilon.units()).checked_mul(8 * 10_u128.pow(27));
-            return eight.is_some_and(|eight| eight <= U256::of(mu));
+            return is_far_out(epsilon.into(), mu.into());
         };
         let (half, below) = (
             WideInterval::from(mu).half(),
@@ -269,6 +263,21 @@ fn pure_is_gaussian(epsilon: Epsilon) -> impl Fn(Mu) -> bool {
     }
 }
 
+/// Φ(−μ/2) ≤ 1/(1 + e^ε) for large ε, as [`pure`] explains.
+fn is_far_out(epsilon: Interval, mu: Interval) -> bool {
+    use std::f64::consts::PI;
+    let half = mu / Interval::TWO;
+    if half.low() <= 0.0 {
+        return false;
+    }
+    // π lies between its float, which is rounded down, and the next.
+    let circle = Interval::TWO * Interval::between(PI, PI.next_up());
+    let square = half.square();
+    let mills = half * (square + Interval::from(3)) / (square + Interval::TWO);
+    let tail = square / Interval::TWO + circle.ln() / Interval::TWO + mills.ln();
+    tail.low() >= (epsilon + (-epsilon).exp().ln_1p()).high()
+}
+
 /// To 25 digits. Enclosures here are narrower than what references print, so that a comparison
 /// could turn on how the last digit of the reference was rounded.
 fn about(number: WideInterval) -> WideInterval {
@@ -277,7 +286,7 @@ fn about(number: WideInterval) -> WideInterval {
 }
 
 fn float<U: Unit>(quantity: Quantity<U>) -> f64 {
-    super::Interval::from(quantity).middle()
+    Interval::from(quantity).middle()
 }
 
 /// δ(ε) in plain floats, for first guesses.

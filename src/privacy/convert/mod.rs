@@ -9,6 +9,7 @@
 //! | zCDP, simpler | [`zcdp::epsilon_simple`] | [`zcdp::budget_simple`] | Bun, Steinke 2016, Prop. 1.3; Feldman, Zrnic 4.7 |
 //! | approximate zCDP | [`zcdp::approximate`] | [`zcdp::approximate_budget`] | Whitehouse et al. Lemma 1 |
 //! | RDP | [`rdp::epsilon`], [`rdp::delta`] | [`rdp::budget`] | Canonne, Kamath, Steinke 2020, Prop. 12 |
+//! | RDP, tight at one order | [`rdp::epsilon_exact`], [`rdp::delta_exact`] | [`rdp::budget_exact`] | Asoodeh et al. 2021, proved there |
 //! | RDP, simpler | [`rdp::epsilon_simple`] | [`rdp::budget_simple`] | Mironov 2017; Feldman, Zrnic, Fact 2.4 |
 //! | approximate RDP | [`rdp::approximate`] | [`rdp::approximate_budget`] | the same, proved there |
 //! | GDP | [`gdp::epsilon`], [`gdp::delta`] | [`gdp::budget`] | Dong, Roth, Su 2022, Cor. 2.13 |
@@ -28,7 +29,9 @@ pub mod rdp;
 pub mod zcdp;
 
 pub(crate) mod curves;
+pub(crate) mod exact;
 pub(crate) mod search;
+pub(crate) mod stable;
 
 use super::{EpsilonDelta, Overflow, UnknownLoss};
 use crate::number::{Delta, Epsilon, Interval, Quantity, U256, Unit};
@@ -93,7 +96,14 @@ pub(crate) fn log_inverse(delta: Delta) -> Result<Interval, UnknownLoss> {
     if delta == Delta::ONE {
         return Ok(Interval::ZERO);
     }
-    Ok((-Interval::from(delta).ln()).max(Interval::ZERO))
+    // Next to 1 the logarithm is that of 1 less the complement, which is exact.
+    let complement = Delta::ONE.saturating_sub(delta);
+    let log = if complement < delta {
+        -(-Interval::from(complement)).ln_1p()
+    } else {
+        -Interval::from(delta).ln()
+    };
+    Ok(log.max(Interval::ZERO))
 }
 
 /// A loss, rounded up.
@@ -135,6 +145,9 @@ pub(crate) fn other_of_either(both: Delta, one: Delta) -> Result<Delta, UnknownL
 
 #[cfg(test)]
 mod budget_tests;
+
+#[cfg(test)]
+mod near_tests;
 
 #[cfg(test)]
 mod tests;

@@ -2,13 +2,14 @@
 
 pub(crate) use super::curves::sampled;
 pub use super::curves::{discrete_laplace, gaussian, laplace, pure, subsampled_gaussian};
+pub use super::exact::{budget_exact, delta_exact, epsilon_exact};
 use super::search::most;
 use super::{either, log_inverse, loss_up, other_of_either, probability_up};
 use crate::number::{Delta, Epsilon, Interval, Order, Unit, units};
 use crate::privacy::{EpsilonDelta, UnknownLoss};
 
-/// The smallest ε such that Rényi privacy `loss` of order α is known to imply (ε, δ)-DP
-/// (Canonne, Kamath, Steinke 2020, Prop. 12).
+/// An ε such that Rényi privacy `loss` of order α implies (ε, δ)-DP (Canonne, Kamath, Steinke 2020,
+/// Prop. 12). At one order [`epsilon_exact`] is the smallest; this is what is optimised over orders.
 ///
 /// # Errors
 ///
@@ -36,8 +37,8 @@ pub fn epsilon_simple(order: Order, loss: Epsilon, delta: Delta) -> Result<Epsil
     loss_up(Interval::from(loss) + log_inverse(delta)? / excess(order))
 }
 
-/// The smallest δ such that Rényi privacy `loss` of order α is known to imply (ε, δ)-DP
-/// (Canonne, Kamath, Steinke 2020, Prop. 12).
+/// A δ such that Rényi privacy `loss` of order α implies (ε, δ)-DP (Canonne, Kamath, Steinke 2020,
+/// Prop. 12). At one order [`delta_exact`] is the smallest.
 ///
 /// ```
 /// use queryables::privacy::convert::rdp;
@@ -51,8 +52,8 @@ pub fn delta(order: Order, loss: Epsilon, epsilon: Epsilon) -> Delta {
     probability_up(log_delta_at(loss.into(), excess(order), epsilon.into()).exp())
 }
 
-/// The largest Rényi loss of order α that is known to imply (ε, δ)-DP, by the conversion of
-/// [`epsilon`].
+/// The largest Rényi loss of order α that implies (ε, δ)-DP by the conversion of [`epsilon`]. At one
+/// order [`budget_exact`] allows more.
 ///
 /// # Errors
 ///
@@ -101,17 +102,17 @@ pub fn budget_simple(order: Order, epsilon: Epsilon, delta: Delta) -> Result<Eps
 }
 
 /// The (ε, δ) that δ-approximate Rényi privacy of order α is known to imply if `slack` = δ′ is given
-/// up: the ε of [`epsilon`] for δ′, and δ + δ′ − δδ′.
+/// up: the ε of [`epsilon_exact`] for δ′, and δ + δ′ − δδ′.
 ///
 /// # Guarantee
 ///
 /// Let P = (1 − δ)P′ + δP″ and Q = (1 − δ)Q′ + δQ″, where P′ and Q′ have the Rényi divergence. By
-/// [`epsilon`], P′(S) ≤ e^ε Q′(S) + δ′ for every event S, so
+/// [`epsilon_exact`], P′(S) ≤ e^ε Q′(S) + δ′ for every event S, so
 /// P(S) ≤ (1 − δ)(e^ε Q′(S) + δ′) + δ ≤ e^ε Q(S) + (1 − δ)δ′ + δ.
 ///
 /// # Errors
 ///
-/// As for [`epsilon`], for δ′.
+/// As for [`epsilon_exact`], for δ′.
 ///
 /// ```
 /// use queryables::privacy::{EpsilonDelta, convert::rdp};
@@ -128,25 +129,25 @@ pub fn approximate(
     slack: Delta,
 ) -> Result<EpsilonDelta, UnknownLoss> {
     Ok(EpsilonDelta {
-        epsilon: epsilon(order, loss.epsilon, slack)?,
+        epsilon: epsilon_exact(order, loss.epsilon, slack)?,
         delta: either(loss.delta, slack),
     })
 }
 
 /// The largest approximate Rényi loss of order α that is known to imply (ε, δ)-DP by
-/// [`approximate`] if `slack` = δ′ is given up: the budget for (ε, δ′), and (δ − δ′)/(1 − δ′), both
+/// [`approximate`] if `slack` = δ′ is given up: that of [`budget_exact`] for (ε, δ′), and (δ − δ′)/(1 − δ′), both
 /// rounded down.
 ///
 /// # Errors
 ///
-/// As for [`budget`], for δ′; and [`UnknownLoss`] if δ′ is more than δ.
+/// As for [`budget_exact`], for δ′; and [`UnknownLoss`] if δ′ is more than δ.
 pub fn approximate_budget(
     order: Order,
     limit: EpsilonDelta,
     slack: Delta,
 ) -> Result<EpsilonDelta, UnknownLoss> {
     Ok(EpsilonDelta {
-        epsilon: budget(order, limit.epsilon, slack)?,
+        epsilon: budget_exact(order, limit.epsilon, slack)?,
         delta: other_of_either(limit.delta, slack)?,
     })
 }

@@ -6,9 +6,9 @@ use super::{either, log_inverse, loss_up, other_of_either, probability_up};
 use crate::number::{Delta, Epsilon, Interval, Rho, Unit, units};
 use crate::privacy::{EpsilonDelta, RhoDelta, UnknownLoss, half_square};
 
-/// In `ln(α − 1)`: the best order lies near `1 + √(ln(1/δ)/ρ)`, so between `1 + 1e-6` and `1e15`
-/// for everything that ρ and δ can be.
-const ORDERS: (f64, f64) = (-16.0, 40.0);
+/// In `ln(α − 1)`: the best order lies near `1 + √(ln(1/δ)/ρ)`, so below `1e15` for everything that
+/// ρ and δ can be; and where δ is next to 1, near `2 − δ`, which is no less than `1 + 1e-38`.
+const ORDERS: (f64, f64) = (-92.0, 40.0);
 
 /// The smallest ε such that ρ-zCDP is known to imply (ε, δ)-DP: the conversion of Canonne, Kamath
 /// and Steinke 2020 (Prop. 12) at the best order, or that of [`epsilon_simple`] where δ is so near 1

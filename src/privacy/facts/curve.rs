@@ -2,8 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Diverges;
-use crate::number::{Epsilon, Order};
-use crate::privacy::{Distance, UnknownLoss};
+use crate::number::{Epsilon, Order, Unit, units};
+use crate::privacy::{Distance, Overflow, UnknownLoss};
 
 /// Rényi divergences, as a function of the order.
 ///
@@ -32,19 +32,36 @@ impl Curve {
         Self(Arc::new(divergence))
     }
 
-    /// What is true at a distance: known for neighbours only.
+    /// What is true at a distance of at most 2^c, for the smallest such c: the divergence of order α
+    /// is 3^c times that of order 2^c·α between neighbours, for α from 2 on (Mironov 2017, Prop. 2).
     ///
     /// # Errors
     ///
-    /// [`UnknownLoss`] unless the distance is that of neighbours: Mironov 2017, Proposition 11,
-    /// pays with the order.
+    /// [`UnknownLoss`] if the distance is more than 2^29, beyond which no order is large enough.
     pub fn at(&self, distance: Distance) -> Result<Self, UnknownLoss> {
-        if distance == Distance::NEIGHBOURS {
+        // ⌈log₂ distance⌉.
+        let doublings = u64::BITS - (distance.steps() - 1).leading_zeros();
+        if doublings == 0 {
             return Ok(self.clone());
         }
-        Err(UnknownLoss(
-            "group privacy changes the order of a Rényi guarantee",
-        ))
+        let (Some(orders), Some(losses)) = (
+            2_u128.checked_pow(doublings).filter(|_| doublings < 30),
+            3_u64.checked_pow(doublings),
+        ) else {
+            return Err(UnknownLoss("the distance is too large for Rényi privacy"));
+        };
+        let neighbours = self.clone();
+        Ok(Self::new(move |order| {
+            if order.units() < 2 * 10_u128.pow(units::Order::DECIMALS) {
+                return Err(UnknownLoss(
+                    "at a distance, Rényi privacy is known from the order 2 on",
+                ));
+            }
+            let higher = Order::from_units(order.units().saturating_mul(orders));
+            let higher = higher.map_err(|_| UnknownLoss("no order is large enough"))?;
+            let loss = neighbours.divergence(higher)?;
+            Ok(loss.checked_mul(losses).ok_or(Overflow)?)
+        }))
     }
 }
 
@@ -89,14 +106,31 @@ mod tests {
     }
 
     #[test]
-    fn it_is_known_for_neighbours_only() {
-        let curve = Curve::new(|_| Ok(Epsilon::ZERO));
-        assert!(curve.at(Distance::NEIGHBOURS).is_ok());
-        assert_eq!(
-            curve.at(Distance::new(2).unwrap()).map(|_| ()),
-            Err(UnknownLoss(
-                "group privacy changes the order of a Rényi guarantee"
-            ))
-        );
+    fn a_distance_doubles_the_order_and_triples_the_loss() {
+        // The Gaussian with ρ = 1/100, exactly at the order asked for.
+        let curve =
+            Curve::new(|order| Ok(Epsilon::from_units(order.units() * 10_u128.pow(16)).unwrap()));
+        let at = |distance: u64, order: &str| {
+            let curve = curve.at(Distance::new(distance).unwrap())?;
+            Ok(curve.divergence(order.parse().unwrap())?.to_string())
+        };
+        assert_eq!(at(1, "1.5"), Ok("0.015".into()));
+        assert_eq!(at(2, "2"), Ok("0.12".into()));
+        assert_eq!(at(3, "2"), Ok("0.72".into()));
+        assert_eq!(at(4, "2"), Ok("0.72".into()));
+        assert_eq!(at(5, "3"), Ok("6.48".into()));
+        // What is known exactly is less: d² times as much.
+        assert_eq!(at(4, "2.5"), Ok("0.9".into()));
+        let low = UnknownLoss("at a distance, Rényi privacy is known from the order 2 on");
+        assert_eq!(at(2, "1.999999999"), Err(low));
+        assert_eq!(at(2, "6e8"), Err(UnknownLoss("no order is large enough")));
+        let far = UnknownLoss("the distance is too large for Rényi privacy");
+        assert_eq!(at(1 << 30, "2"), Err(far));
+        assert_eq!(at(u64::MAX, "2"), Err(far));
+        let unknown = UnknownLoss("not there");
+        let none = Curve::new(move |_| Err(unknown))
+            .at(Distance::new(2).unwrap())
+            .unwrap();
+        assert_eq!(none.divergence(order("2")), Err(unknown));
     }
 }

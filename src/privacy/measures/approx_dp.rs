@@ -1,6 +1,7 @@
 use super::additive;
-use crate::number::Delta;
+use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::CallsBack;
+use crate::privacy::convert::probability_up;
 use crate::privacy::{Distance, EpsilonDelta, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// (ε, δ)-differential privacy (Haney et al. 1.1, 1.7).
@@ -20,13 +21,20 @@ impl Measure for ApproxDp {
         one.join(*other)
     }
 
-    /// `(k·ε, 0)` where δ is zero, as for [`PureDp`](super::PureDp).
+    /// `(k·ε, δ(e^kε − 1)/(e^ε − 1))`, the latter rounded up (Vadhan 2017, Lemma 2.2): over k steps
+    /// P(S) ≤ e^ε P′(S) + δ becomes `e^kε P″(S) + δ(1 + e^ε + … + e^(k−1)ε)`.
     fn group(&self, loss: &EpsilonDelta, distance: Distance) -> Result<EpsilonDelta, UnknownLoss> {
-        if loss.delta != Delta::ZERO {
-            return Err(UnknownLoss("group privacy with delta > 0 is not offered"));
-        }
-        let epsilon = loss.epsilon.checked_mul(distance.steps()).ok_or(Overflow)?;
-        Ok(EpsilonDelta { epsilon, ..*loss })
+        let steps = distance.steps();
+        let epsilon = loss.epsilon.checked_mul(steps).ok_or(Overflow)?;
+        let delta = if loss.delta == Delta::ZERO || steps == 1 {
+            loss.delta
+        } else if epsilon == Epsilon::ZERO {
+            loss.delta.checked_mul(steps).unwrap_or(Delta::ONE)
+        } else {
+            let growth = Interval::from(epsilon).exp_m1() / Interval::from(loss.epsilon).exp_m1();
+            probability_up(Interval::from(loss.delta) * growth)
+        };
+        Ok(EpsilonDelta { epsilon, delta })
     }
 }
 

@@ -48,8 +48,10 @@ use additive;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::Order;
-    use crate::privacy::{Distance, EpsilonDelta, Measure, RhoDelta, UnknownLoss};
+    use crate::number::{Delta, Order};
+    use crate::privacy::{Distance, EpsilonDelta, Measure, Overflow, RhoDelta, UnknownLoss};
+    use crate::tests::oracle::{exp, is_just_above, quantity, real, sizes};
+    use proptest::prelude::*;
 
     /// The loss for a group of three.
     fn of_three<Me: Measure>(measure: &Me, loss: &Me::Loss) -> Result<Me::Loss, UnknownLoss> {
@@ -77,15 +79,59 @@ mod tests {
     }
 
     #[test]
+    fn the_delta_of_a_group_grows_with_every_step() {
+        let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
+        let group = |loss, steps| ApproxDp.group(&loss, Distance::new(steps).unwrap());
+        // Nothing is rounded for neighbours, or where ε is zero.
+        assert_eq!(group(pair("0.1", "1e-6"), 1), Ok(pair("0.1", "1e-6")));
+        assert_eq!(group(pair("0", "1e-6"), 3), Ok(pair("0", "3e-6")));
+        assert_eq!(group(pair("0", "0.4"), 3), Ok(pair("0", "1")));
+        // 1e-6 (1 + e^0.1 + e^0.2), rounded up.
+        let three = group(pair("0.1", "1e-6"), 3).unwrap();
+        assert_eq!(three.epsilon, "0.3".parse().unwrap());
+        let truth =
+            (0..3).map(|step| exp(&(quantity(pair("0.1", "0").epsilon) * real(step.into()))));
+        let truth =
+            truth.fold(real(0.0), |sum, term| sum + term) * quantity(pair("0", "1e-6").delta);
+        is_just_above(three.delta, &truth);
+        // More than certainty is certainty, and what overflows is.
+        assert_eq!(group(pair("1", "0.3"), 2), Ok(pair("2", "1")));
+        assert_eq!(group(pair("1000", "1e-38"), 9), Ok(pair("9000", "1")));
+        assert_eq!(group(pair("1e11", "1e-38"), 9), Err(Overflow.into()));
+        // A tiny ε: as many δ, but for rounding.
+        let many = group(pair("1e-27", "1e-9"), 1000).unwrap();
+        assert_eq!(format!("{:.8}", many.delta), "1.00000001e-6");
+    }
+
+    proptest! {
+        #[test]
+        fn a_group_loses_what_its_steps_add_up_to(
+            epsilon in sizes::<crate::number::units::Epsilon>(-9.0..0.5),
+            delta in sizes::<crate::number::units::Delta>(-30.0..-6.0), steps in 2..20_u64,
+        ) {
+            let loss = EpsilonDelta { epsilon, delta };
+            let given = ApproxDp.group(&loss, Distance::new(steps).unwrap()).unwrap();
+            let factor = exp(&quantity(epsilon));
+            let (mut truth, mut power) = (real(0.0), quantity(delta));
+            for _ in 0..steps {
+                truth += &power;
+                power *= &factor;
+            }
+            prop_assert_eq!(given.epsilon, epsilon.checked_mul(steps).unwrap());
+            if truth < real(1.0) {
+                is_just_above(given.delta, &truth);
+            } else {
+                prop_assert_eq!(given.delta, Delta::ONE);
+            }
+        }
+    }
+
+    #[test]
     fn groups_without_a_theorem_have_no_loss() {
         let delta = "group privacy with delta > 0 is not offered";
         let order = "group privacy changes the order of a Rényi guarantee";
         let pdp = "probabilistic DP has no group privacy theorem";
         let alpha: Order = "2".parse().unwrap();
-        assert_eq!(
-            of_three(&ApproxDp, &EpsilonDelta::new("0.1", "1e-9").unwrap()),
-            Err(UnknownLoss(delta))
-        );
         assert_eq!(
             of_three(&ApproxZCdp, &RhoDelta::new("0.1", "1e-9").unwrap()),
             Err(UnknownLoss(delta))

@@ -8,11 +8,12 @@ use queryables::account::time_uniform::{
     MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer, TimeUniformOdometer,
 };
 use queryables::account::{ContinuationRule, Rogers, ThroughZCdp, Whitehouse, nonadaptive};
-use queryables::number::{Delta, Epsilon, Quantity, Rho, Unit};
+use queryables::number::{Delta, Epsilon, Quantity, Rho, Unit, units};
 use queryables::privacy::convert::{self, gdp, rdp, zcdp};
 use queryables::privacy::fdp::asymptotic::{self, MeanLoss, Regime};
 use queryables::privacy::fdp::{Direction, Profile};
-use queryables::privacy::{EpsilonDelta, RhoDelta};
+use queryables::privacy::{ApproxDp, EpsilonDelta, Measure, RhoDelta};
+use std::num::NonZeroU64;
 
 /// What the library gives for an operation; `None` if it is not known here.
 pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
@@ -73,6 +74,26 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
         "rdp.subsampled_gaussian" => one(|| {
             let order = u32::try_from(args.whole("alpha")?)?;
             rdp::subsampled_gaussian(order, args.get("rate")?, "1".parse()?, args.get("sigma")?)
+                .or_fail()
+        }),
+        "rdp.delta_exact" => one(|| {
+            Ok(rdp::delta_exact(
+                args.get("alpha")?,
+                args.get("rdp")?,
+                args.get("epsilon")?,
+            ))
+        }),
+        "rdp.discrete_laplace" => one(|| {
+            let steps = args.text("steps")?.parse::<NonZeroU64>()?;
+            // The row's ε is that of one step.
+            let epsilon = args.get::<units::Epsilon>("epsilon")?;
+            let epsilon = epsilon.checked_mul(steps.get()).ok_or("too large")?;
+            Ok(rdp::discrete_laplace(args.get("alpha")?, steps, epsilon))
+        }),
+        "approx_dp.group" => two(|| {
+            let distance = args.text("distance")?.parse()?;
+            ApproxDp
+                .group(&args.pair("epsilon", "delta")?, distance)
                 .or_fail()
         }),
         "pdp.from_approx_dp" => {

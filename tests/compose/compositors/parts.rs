@@ -109,11 +109,9 @@ fn parallel_losses_that_cross_cost_their_join() {
         [pair("1", "1e-9"), pair("0.1", "1e-6")].map(|budget| Filter::concurrent(ApproxDp, budget));
     let parallel = Parallel::<_, Vec<u32>, _>::new(|row: &u32| *row, (0..).zip(filters));
     assert_eq!(parallel.loss(&ApproxDp), Ok(pair("1", "1e-6")));
-    // Two rows may lie in two parts: what is left is group privacy, which needs δ = 0.
-    assert_eq!(
-        parallel.loss_at(&ApproxDp, Distance::new(2).unwrap()),
-        Err(UnknownLoss("group privacy with delta > 0 is not offered"))
-    );
+    // Two rows may lie in two parts: what is left is group privacy, (2ε, (1 + e^ε)δ).
+    let two = parallel.loss_at(&ApproxDp, Distance::new(2).unwrap());
+    assert_eq!(format!("{:.6}", two.unwrap()), "(2.000000, 3.718282e-6)");
 }
 
 #[test]

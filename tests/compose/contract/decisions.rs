@@ -7,7 +7,7 @@ use crate::common::{Answer, Count, Touches, at, epsilon, pair};
 use queryables::compose::{Halt, Refusal};
 use queryables::machine::Stop;
 use queryables::prelude::*;
-use queryables::privacy::Distance;
+use queryables::privacy::{Distance, Rdp};
 
 // 1. A launch is decided from public values only, before the data is touched.
 
@@ -36,19 +36,17 @@ fn a_refused_launch_has_not_touched_the_data() {
 fn a_launch_with_an_unknown_loss_has_not_touched_the_data() {
     let touches = Touches::default();
     let pair_of_rows = Distance::new(2).unwrap();
-    let filter = Filter::concurrent(ApproxDp, pair("1", "1e-6")).at_distance(pair_of_rows);
+    let rdp = Rdp::new("4".parse().unwrap());
+    let filter = Filter::concurrent(rdp, epsilon("1")).at_distance(pair_of_rows);
     let filter = launch(&filter, secret()).unwrap();
-    let mechanism = at(pair("0.1", "1e-9"), Answer(touches.clone()));
+    let mechanism = at(epsilon("0.1"), Answer(touches.clone()));
     assert_eq!(
         filter.release(&mechanism),
         Err(LaunchError::UnknownLoss(UnknownLoss(
-            "group privacy with delta > 0 is not offered"
+            "group privacy changes the order of a Rényi guarantee"
         )))
     );
-    assert_eq!(
-        (touches.count(), filter.privacy_loss()),
-        (0, pair("0", "0"))
-    );
+    assert_eq!((touches.count(), filter.privacy_loss()), (0, epsilon("0")));
 }
 
 #[test]

@@ -131,12 +131,10 @@ fn where_no_group_privacy_is_known_the_map_fails() {
     )
     .unwrap();
     assert_eq!(approximate.map(&1), Ok((1.0, 1e-6_f64.next_up())));
-    let error = approximate.map(&2).unwrap_err();
-    assert_eq!(error.variant, ErrorVariant::FailedMap);
-    assert_eq!(
-        error.message.unwrap(),
-        "group privacy with delta > 0 is not offered"
-    );
+    // (2ε, (1 + e^ε)δ), rounded up.
+    let (two, delta) = approximate.map(&2).unwrap();
+    assert_eq!(two, 2.0);
+    assert!(delta > 3.718281e-6 && delta < 3.718282e-6);
 
     let sized = rows().with_size(3);
     let sized = make_interactive(sized, InsertDeleteDistance, PureDp, AddRemove, pure("1"));
@@ -150,6 +148,12 @@ fn where_no_group_privacy_is_known_the_map_fails() {
     let renyi = make_interactive(rows(), InsertDeleteDistance, rdp, AddRemove, renyi).unwrap();
     let curve = renyi.map(&1).unwrap();
     assert_eq!(curve.eval(&4.0), Ok(0.5));
+    let error = renyi.map(&2).map(|_| ()).unwrap_err();
+    assert_eq!(error.variant, ErrorVariant::FailedMap);
+    assert_eq!(
+        error.message.unwrap(),
+        "group privacy changes the order of a Rényi guarantee"
+    );
     assert_eq!(
         message(curve.eval(&5.0)),
         "no privacy loss is known at this order: it is larger than all that are known, or than its \

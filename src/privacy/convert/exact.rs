@@ -1,0 +1,418 @@
+//! The tight conversion from a Rényi loss at one order to (ε, δ).
+
+use super::probability_up;
+use super::rdp::excess;
+use super::search::{least, lowest};
+use super::stable::{bend, rest};
+use crate::number::{Delta, Epsilon, Interval, Order, Unit, units};
+use crate::privacy::{Overflow, UnknownLoss};
+
+/// The smallest δ such that Rényi privacy `loss` of order α alone implies (ε, δ)-DP, rounded up
+/// (Asoodeh, Liao, Calmon, Kosut, Sankar 2021).
+///
+/// It is never more than [`delta`](super::rdp::delta), and no conversion from one order gives less.
+///
+/// # Guarantee
+///
+/// Let P and Q be the laws of the answer on neighbours and S an event, with p = P(S), q = Q(S). That is
+/// a postprocessing into two cells, so that, with a = α − 1,
+/// `g = q (p/q)^α + (1 − q) ((1 − p)/(1 − q))^α ≤ e^(aτ)`; and the largest p − e^ε q under this
+/// condition is δ. Each such pair of two-point laws is itself within the loss, so this is tight.
+///
+/// Weak duality bounds it. For t > s > 0 let λ = 1/(α(t^a − s^a)). By convexity, u^α ≥ αv^a u − av^α for
+/// every u and v: take v = t for the first cell and v = s for the second, and multiply by λ. Then
+/// `λg ≥ (t^a p − s^a p + s^a)/(t^a − s^a) − aλt^α q − aλs^α (1 − q)`, that is,
+/// `p − aλ(t^α − s^α) q ≤ λg + aλs^α − s^a/(t^a − s^a)`.
+/// Where aλ(t^α − s^α) = e^ε, the left side is p − e^ε q, so that
+/// `δ ≤ λ(e^(aτ) − αs^a + as^α) = λ((e^(aτ) − 1) + α(1 − s^a) − a(1 − s^α))`.
+///
+/// With t = e^x, s = e^−y and z = x + y the condition reads
+/// `x = ε + ln(α(1 − e^−az)/(a(1 − e^−αz)))`: every z > 0 gives a bound. The best one is searched for
+/// in floats, and the bound at that z is computed in intervals. The limit z → ∞, which is s → 0, is
+/// Prop. 12 of Canonne, Kamath and Steinke 2020.
+///
+/// Where τ ≥ ε + ln(α/a), the worst p is 1. Leave out the second cell, which is not negative: for t = e^τ
+/// and `w = (α/a)e^(ε−τ) ≤ 1`, multiplied by `w/(αt^a)`, the first says `wp − e^ε q ≤ w/α`. So
+/// `p − e^ε q ≤ (1 − w) + w/α = 1 − e^(ε−τ)`, which q = e^−τ attains.
+///
+/// ```
+/// use queryables::privacy::convert::rdp;
+///
+/// let (order, loss, epsilon) = ("8".parse()?, "0.01".parse()?, "0.5".parse()?);
+/// assert!(rdp::delta_exact(order, loss, epsilon) < "0.00011334".parse()?);
+/// assert!(rdp::delta(order, loss, epsilon) > "0.00158".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn delta_exact(order: Order, loss: Epsilon, epsilon: Epsilon) -> Delta {
+    if loss == Epsilon::ZERO {
+        return Delta::ZERO;
+    }
+    let at_infinity = super::rdp::delta(order, loss, epsilon);
+    tight_delta(excess(order), loss.into(), epsilon.into()).min(at_infinity)
+}
+
+/// The smallest ε such that Rényi privacy `loss` of order α alone implies (ε, δ)-DP, rounded up: by
+/// [`delta_exact`].
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if δ is zero and the loss is not, or ε cannot be held.
+///
+/// ```
+/// use queryables::number::{Delta, Epsilon};
+/// use queryables::privacy::convert::rdp;
+///
+/// let (order, loss, delta) = ("8".parse()?, "0.01".parse()?, "1e-5".parse()?);
+/// assert!(rdp::epsilon_exact(order, loss, delta)? < "0.8402".parse()?);
+/// assert!(rdp::epsilon(order, loss, delta)? > "1.224".parse()?);
+/// // What loses nothing is (0, 0)-DP.
+/// assert_eq!(rdp::epsilon_exact(order, Epsilon::ZERO, Delta::ZERO)?, Epsilon::ZERO);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn epsilon_exact(order: Order, loss: Epsilon, delta: Delta) -> Result<Epsilon, UnknownLoss> {
+    if loss == Epsilon::ZERO {
+        return Ok(Epsilon::ZERO);
+    }
+    // Where the search finds nothing better, or cannot tell because ε is huge, the other holds.
+    let at_infinity = super::rdp::epsilon(order, loss, delta);
+    if delta == Delta::ONE || at_infinity == Ok(Epsilon::ZERO) {
+        return Ok(Epsilon::ZERO);
+    }
+    let largest = match at_infinity {
+        Ok(epsilon) => epsilon.units(),
+        Err(_) if delta == Delta::ZERO => return at_infinity,
+        Err(_) => <units::Epsilon as Unit>::LARGEST,
+    };
+    let (excess, tau) = (excess(order), Interval::from(loss));
+    let units = least(0.9 * largest as f64, largest, |units| {
+        Epsilon::from_units(units)
+            .is_ok_and(|epsilon| tight_delta(excess, tau, epsilon.into()) <= delta)
+    });
+    match units.and_then(|units| Epsilon::from_units(units).ok()) {
+        Some(epsilon) => Ok(epsilon),
+        None => at_infinity.map_err(|_| Overflow.into()),
+    }
+}
+
+/// The largest Rényi loss of order α that alone implies (ε, δ)-DP by [`delta_exact`], rounded down.
+/// There always is one, if only zero.
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if δ is zero.
+///
+/// ```
+/// use queryables::privacy::convert::rdp;
+///
+/// let (order, epsilon, delta) = ("8".parse()?, "0.8402".parse()?, "1e-5".parse()?);
+/// let loss = rdp::budget_exact(order, epsilon, delta)?;
+/// assert!(loss > "0.01".parse()? && loss < "0.0101".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn budget_exact(order: Order, epsilon: Epsilon, delta: Delta) -> Result<Epsilon, UnknownLoss> {
+    let log = super::log_inverse(delta)?;
+    let budget = tight_budget(epsilon.into(), excess(order), log);
+    Ok(budget.down().unwrap_or_default())
+}
+
+/// The largest τ for an ε and ln(1/δ) that are only enclosed.
+pub(crate) fn tight_budget(epsilon: Interval, excess: Interval, log: Interval) -> Interval {
+    let (point, target, log_point) = (excess.middle(), epsilon.middle(), log.middle());
+    let best = lowest(LOGS.0, LOGS.1, |log_beyond| {
+        -Cells::at(point, target, libm::exp(log_beyond)).budget(log_point)
+    });
+    let at_infinity = super::rdp::renyi_budget_at(epsilon, excess, log);
+    let z = epsilon + Interval::exactly(libm::exp(best));
+    let enclosed = Enclosed::at(excess, epsilon, z).budget(excess, log);
+    let budget = enclosed.max(at_infinity).max(Interval::ZERO);
+    // −ln(1 − δ): where 1 − e^(ε−τ) is the bound.
+    let beyond = -rest(log).ln();
+    if beyond.low() >= (Interval::ONE / excess).ln_1p().high() {
+        return budget.max(epsilon + beyond);
+    }
+    budget
+}
+
+/// Of ln(z − ε): the best z is more than 2ε or so and less than ε + ln(α/a) + 700/a.
+const LOGS: (f64, f64) = (-70.0, 30.0);
+
+/// δ at the best z that was found, rounded up.
+fn tight_delta(excess: Interval, tau: Interval, epsilon: Interval) -> Delta {
+    let (point, loss, target) = (excess.middle(), tau.middle(), epsilon.middle());
+    let best = lowest(LOGS.0, LOGS.1, |log_beyond| {
+        Cells::at(point, target, libm::exp(log_beyond)).log_delta(loss)
+    });
+    let z = epsilon + Interval::exactly(libm::exp(best));
+    let log = Enclosed::at(excess, epsilon, z).log_delta(excess, tau);
+    let delta = probability_up(log.exp());
+    if (tau - epsilon).low() >= (Interval::ONE / excess).ln_1p().high() {
+        return delta.min(probability_up(rest(tau - epsilon)));
+    }
+    delta
+}
+
+/// What the bound needs at one z, enclosed.
+struct Enclosed {
+    /// ln t.
+    x: Interval,
+    /// α(1 − s^a) − a(1 − s^α).
+    bend: Interval,
+    /// ln(α(1 − e^−az)).
+    log_scale: Interval,
+}
+
+impl Enclosed {
+    fn at(excess: Interval, epsilon: Interval, z: Interval) -> Self {
+        let order = Interval::ONE + excess;
+        // α(1 − e^−az)/(a(1 − e^−αz)) is 1 + bend(z)/(a(1 − e^−αz)).
+        let x = epsilon + (bend(excess, z) / (excess * rest(order * z))).ln_1p();
+        Self {
+            x,
+            bend: bend(excess, z - x),
+            log_scale: (order * rest(excess * z)).ln(),
+        }
+    }
+
+    /// `ln(((e^aτ − 1) + bend)/(α(t^a − s^a)))`, where t^a − s^a = e^ax (1 − e^−az).
+    fn log_delta(&self, excess: Interval, tau: Interval) -> Interval {
+        let rise = excess * tau;
+        let moment = if rise.high() < 30.0 {
+            (rise.exp_m1() + self.bend).ln() - excess * self.x
+        } else {
+            let less = -((Interval::ONE - self.bend) * (-rise).exp());
+            excess * (tau - self.x) + less.ln_1p()
+        };
+        moment - self.log_scale
+    }
+
+    /// τ, from `e^aτ − 1 = δα(t^a − s^a) − bend`.
+    fn budget(&self, excess: Interval, log: Interval) -> Interval {
+        let size = excess * self.x + self.log_scale - log;
+        if size.high() < 30.0 {
+            let moment = (size.exp() - self.bend).max(Interval::ZERO);
+            moment.ln_1p() / excess
+        } else {
+            let more = (Interval::ONE - self.bend) * (-size).exp();
+            self.x + (self.log_scale - log + more.ln_1p()) / excess
+        }
+    }
+}
+
+/// The same in floats, to find a good z.
+struct Cells {
+    excess: f64,
+    x: f64,
+    bend: f64,
+    log_scale: f64,
+}
+
+impl Cells {
+    fn at(excess: f64, epsilon: f64, beyond: f64) -> Self {
+        let order = 1.0 + excess;
+        let z = epsilon + beyond;
+        let part = |x: f64| -libm::expm1(-x);
+        let bend = |y: f64| bend(Interval::exactly(excess), Interval::exactly(y)).middle();
+        let above = libm::log1p(bend(z) / (excess * part(order * z)));
+        Self {
+            excess,
+            x: epsilon + above,
+            bend: bend(beyond - above),
+            log_scale: libm::log(order * part(excess * z)),
+        }
+    }
+
+    fn log_delta(&self, tau: f64) -> f64 {
+        let rise = self.excess * tau;
+        let moment = if rise < 30.0 {
+            libm::log(libm::expm1(rise) + self.bend)
+        } else {
+            rise
+        };
+        moment - self.excess * self.x - self.log_scale
+    }
+
+    fn budget(&self, log: f64) -> f64 {
+        let size = self.excess * self.x + self.log_scale - log;
+        if size < 30.0 {
+            libm::log1p((libm::exp(size) - self.bend).max(-0.5)) / self.excess
+        } else {
+            self.x + (self.log_scale - log) / self.excess
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::convert::rdp;
+    use crate::tests::oracle::{Real, deltas, epsilons, exp, ln, orders, quantity, real, sizes};
+    use proptest::prelude::*;
+
+    /// ln of the moment of two cells, of masses p and q.
+    fn log_moment(order: &Real, p: &Real, q: &Real) -> Real {
+        let one = real(1.0);
+        let term = |p: &Real, q: &Real| exp(&(order * ln(p) + (&one - order) * ln(q)));
+        ln(&(term(p, q) + term(&(&one - p), &(&one - q))))
+    }
+
+    /// Two cells whose moment is just within the loss, so that p − e^ε q is no more than δ: with
+    /// ratios t and s that meet the condition for the best ones.
+    fn worst_cells(order: &Real, tau: &Real, epsilon: &Real) -> (Real, Real) {
+        let (one, excess) = (real(1.0), order - real(1.0));
+        let part = |x: Real| &one - exp(&-x);
+        let cells = |log_beyond: &Real| {
+            let z = epsilon + exp(log_beyond);
+            let above = order * part(&excess * &z) / (&excess * part(order * &z));
+            let x = epsilon + ln(&above);
+            let (t, s) = (exp(&x), exp(&(&x - z)));
+            let q = (&one - &s) / (&t - &s);
+            (&t * &q, q)
+        };
+        // The moment rises with z, from 1 where s is 1.
+        let (mut low, mut high) = (real(-60.0), real(7.0));
+        for _ in 0..100 {
+            let middle = (&low + &high) / real(2.0);
+            let (p, q) = cells(&middle);
+            // At the far end the second cell is so improbable that 256 bits do not tell.
+            let certain = &one - &p < real(1e-60);
+            if q <= real(0.0) || !certain && log_moment(order, &p, &q) <= &excess * tau {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        cells(&low)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn two_cells_attain_it(
+            order in 1.05..40.0_f64, loss in sizes::<units::Epsilon>(-4.0..0.3),
+            epsilon in sizes::<units::Epsilon>(-2.0..0.3),
+        ) {
+            let order = Order::at_least(order).unwrap();
+            let (alpha, tau) = (quantity(order), quantity(loss));
+            let excess = &alpha - real(1.0);
+            let (p, q) = if &tau - quantity(epsilon) >= ln(&(&alpha / &excess)) {
+                // One cell is all that there is: its moment is q^(1−α).
+                (real(1.0), exp(&-tau))
+            } else {
+                let (p, q) = worst_cells(&alpha, &tau, &quantity(epsilon));
+                prop_assert!(log_moment(&alpha, &p, &q) <= excess * tau);
+                (p, q)
+            };
+            let truth = p - exp(&quantity(epsilon)) * q;
+            let given = quantity(delta_exact(order, loss, epsilon));
+            prop_assert!(given >= truth, "{} {} {}", order, loss, epsilon);
+            prop_assert!(given <= &truth * real(1.0 + 1e-9) + real(1e-30), "{} {} {}", order, loss, epsilon);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// In floats, and by nothing but the definition.
+        #[test]
+        fn no_two_cells_exceed_it(
+            order in 1.05..40.0_f64, q in 1e-9..1.0_f64, ratio in 1.0..20.0_f64, epsilon in 0.0..2.0_f64,
+        ) {
+            let p = (ratio * q).min(1.0 - 1e-9);
+            let term = |p: f64, q: f64| (order * p.ln() + (1.0 - order) * q.ln()).exp();
+            let tau = (term(p, q) + term(1.0 - p, 1.0 - q)).ln() / (order - 1.0);
+            prop_assume!(tau > 1e-6 && tau < 1e3);
+            let loss = Epsilon::at_least(tau * (1.0 + 1e-9)).unwrap();
+            let given = delta_exact(
+                Order::at_least(order).unwrap(), loss, Epsilon::at_most(epsilon).unwrap(),
+            );
+            prop_assert!(given.to_f64_up() >= p - epsilon.exp() * q - 1e-14);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn no_conversion_from_one_order_gives_less_than_the_exact_one(
+            order in orders(), loss in epsilons(), epsilon in epsilons(), delta in deltas(),
+        ) {
+            prop_assert!(delta_exact(order, loss, epsilon) <= rdp::delta(order, loss, epsilon));
+            let (exact, other) = (epsilon_exact(order, loss, delta), rdp::epsilon(order, loss, delta));
+            prop_assert!(exact.unwrap() <= other.unwrap());
+            let budget = budget_exact(order, epsilon, delta).unwrap();
+            prop_assert!(budget >= rdp::budget(order, epsilon, delta).unwrap_or_default());
+        }
+
+        #[test]
+        fn the_three_forms_agree(
+            order in orders(), epsilon in epsilons(), delta in deltas(),
+        ) {
+            let budget = budget_exact(order, epsilon, delta).unwrap();
+            // What is within the budget is within δ, but for what floats lose in the exponent.
+            let back = quantity(delta_exact(order, budget, epsilon));
+            let size = quantity(order) * (quantity(epsilon) + quantity(budget) + real(1.0));
+            let margin = real(1e-9) + &size * real(1e-13);
+            prop_assert!(back <= quantity(delta) * (real(1.0) + margin) + real(1e-38));
+            // And what is a thousandth more is not, where the exponent is precise.
+            if budget.units() > 10_u128.pow(12) && size < real(1e4) {
+                let more = Epsilon::from_units(budget.units() + budget.units() / 1000).unwrap();
+                prop_assert!(delta_exact(order, more, epsilon) > delta);
+                prop_assert!(epsilon_exact(order, more, delta).unwrap() > epsilon);
+            }
+        }
+
+        #[test]
+        fn delta_falls_in_epsilon_and_rises_with_the_loss(
+            order in orders(), loss in epsilons(), epsilon in epsilons(),
+        ) {
+            let more = |value: Epsilon| Epsilon::from_units(value.units() + value.units() / 1000 + 1).unwrap();
+            let here = delta_exact(order, loss, epsilon);
+            prop_assert!(delta_exact(order, loss, more(epsilon)) <= here);
+            prop_assert!(delta_exact(order, more(loss), epsilon) >= here);
+        }
+    }
+
+    #[test]
+    fn nothing_lost_is_nothing() {
+        let (order, half) = ("2".parse().unwrap(), "0.25".parse().unwrap());
+        assert_eq!(
+            delta_exact(order, Epsilon::ZERO, Epsilon::ZERO),
+            Delta::ZERO
+        );
+        assert_eq!(
+            epsilon_exact(order, Epsilon::ZERO, Delta::ZERO),
+            Ok(Epsilon::ZERO)
+        );
+        // The other conversion says 1/4.
+        assert!(rdp::delta(order, Epsilon::ZERO, Epsilon::ZERO) >= half);
+        let needs = UnknownLoss("this conversion needs δ > 0");
+        let loss: Epsilon = "0.1".parse().unwrap();
+        assert_eq!(epsilon_exact(order, loss, Delta::ZERO), Err(needs));
+        assert_eq!(budget_exact(order, loss, Delta::ZERO), Err(needs));
+        assert_eq!(epsilon_exact(order, loss, Delta::ONE), Ok(Epsilon::ZERO));
+    }
+
+    #[test]
+    fn the_ends_of_the_scale() {
+        let [low, high]: [Order; 2] = ["1.000000001", "1e9"].map(|order| order.parse().unwrap());
+        let [tiny, large]: [Epsilon; 2] = ["1e-27", "3.4e11"].map(|loss| loss.parse().unwrap());
+        let delta: Delta = "1e-38".parse().unwrap();
+        for order in [low, high] {
+            for (loss, epsilon) in [(tiny, tiny), (tiny, large), (large, tiny), (large, large)] {
+                assert!(delta_exact(order, loss, epsilon) <= rdp::delta(order, loss, epsilon));
+                let budget = budget_exact(order, epsilon, delta).unwrap();
+                assert!(budget >= rdp::budget(order, epsilon, delta).unwrap_or_default());
+            }
+            assert!(
+                epsilon_exact(order, tiny, delta).unwrap()
+                    <= rdp::epsilon(order, tiny, delta).unwrap()
+            );
+        }
+        assert_eq!(
+            epsilon_exact(high, large, delta),
+            Err(UnknownLoss("the loss is more than can be held"))
+        );
+    }
+}

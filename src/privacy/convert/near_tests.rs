@@ -1,0 +1,171 @@
+//! Where terms all but cancel: next to 1, next to the largest loss, at the smallest orders. Within
+//! 1e-9 there too, against formulas at 256 bits; and rising where the truth rises.
+
+use std::num::NonZeroU64;
+
+use super::*;
+use crate::number::{Mu, Order};
+use crate::tests::oracle::{
+    self, Real, at_least_zero, exp, is_just_above, least_near, ln, ln_1p, quantity, real, sizes,
+    sqrt,
+};
+use proptest::prelude::*;
+
+/// δ from 1 − 0.3 to 1 − 1e-37.
+fn next_to_one() -> impl Strategy<Value = Delta> {
+    sizes::<crate::number::units::Delta>(-37.0..-0.5)
+        .prop_map(|complement| Delta::ONE.saturating_sub(complement))
+}
+
+/// Orders from 1 + 1e-9 to 1e6.
+fn all_orders() -> impl Strategy<Value = Order> {
+    (-9.0..6.0).prop_map(|exponent| {
+        let excess = (libm::exp10(exponent + 9.0) as u128).max(1);
+        Order::from_units(10_u128.pow(9) + excess).unwrap()
+    })
+}
+
+/// The divergence of discrete Laplace noise: `A e^aε + B e^−αε`, with the sum as printed.
+fn geometric(alpha: &Real, steps: u64, epsilon: &Real) -> Real {
+    let one = real(1.0);
+    let excess = alpha - &one;
+    let step = epsilon / real(steps as f64);
+    let (q, r) = (exp(&-&step), exp(&-((alpha + &excess) * &step)));
+    let down = (&q - &r) / ((&one + &q) * (&one - &r));
+    let up = &one - &down;
+    ln(&(up * exp(&(&excess * epsilon)) + down * exp(&-(alpha * epsilon)))) / excess
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn discrete_laplace_noise_loses_no_digit(
+        order in all_orders(), steps in 2..5000_u64,
+        epsilon in sizes::<crate::number::units::Epsilon>(-9.0..3.0),
+    ) {
+        let steps_of = NonZeroU64::new(steps).unwrap();
+        let truth = geometric(&quantity(order), steps, &quantity(epsilon));
+        is_just_above(rdp::discrete_laplace(order, steps_of, epsilon), &truth);
+    }
+
+    #[test]
+    fn discrete_laplace_noise_rises_with_epsilon_and_the_order(
+        order in all_orders(), steps in 2..5000_u64,
+        epsilon in sizes::<crate::number::units::Epsilon>(-9.0..3.0),
+    ) {
+        let steps = NonZeroU64::new(steps).unwrap();
+        let here = rdp::discrete_laplace(order, steps, epsilon);
+        // By a billionth, and one unit.
+        let more = Epsilon::from_units(epsilon.units() + epsilon.units() / 1_000_000_000 + 1).unwrap();
+        prop_assert!(here <= rdp::discrete_laplace(order, steps, more), "{} {} {}", order, steps, epsilon);
+        let higher = Order::from_units(order.units() + order.units() / 1000 + 1).unwrap();
+        prop_assert!(here <= rdp::discrete_laplace(higher, steps, epsilon));
+    }
+
+    #[test]
+    fn logarithms_of_a_delta_next_to_one_lose_no_digit(delta in next_to_one()) {
+        let truth = -ln_1p(&-quantity(Delta::ONE.saturating_sub(delta)));
+        let log = log_inverse(delta).unwrap();
+        prop_assert!(real(log.low()) <= truth && truth <= real(log.high()));
+        prop_assert!(real(log.high() - log.low()) <= truth * real(1e-14));
+    }
+
+    #[test]
+    fn zcdp_next_to_one_is_rounded_up(
+        rho in sizes::<crate::number::units::Rho>(-12.0..2.5), delta in next_to_one(),
+    ) {
+        let (exact, target) = (quantity(rho), quantity(delta));
+        let log = -ln(&target);
+        let simple = &exact + real(2.0) * sqrt(&(&log * &exact));
+        is_just_above(zcdp::epsilon_simple(rho, delta).unwrap(), &simple);
+        let (size, point) = (oracle::float(&exact), oracle::float(&log));
+        let hint = search::lowest(-95.0, 45.0, |log_excess| {
+            let excess = log_excess.exp();
+            (1.0 + excess) * size + (point - excess.ln_1p()) / excess - (1.0 / excess).ln_1p()
+        });
+        let truth = least_near(hint, |order| oracle::epsilon_of(order, &(&exact * order), &target));
+        let truth = at_least_zero(truth);
+        let truth = if truth < simple { truth } else { simple };
+        let given = zcdp::epsilon(rho, delta).unwrap();
+        prop_assert!(quantity(given) >= truth);
+        // Where ρ and the logarithm of the complement cancel, within what floats lose of them.
+        let margin = &truth * real(1e-9) + (exact + real(100.0)) * real(1e-14);
+        prop_assert!(quantity(given) <= truth + margin, "{}", given);
+    }
+
+    #[test]
+    fn zcdp_budgets_next_to_one_are_rounded_down(
+        epsilon in sizes::<crate::number::units::Epsilon>(-6.0..2.0), delta in next_to_one(),
+    ) {
+        let (target, log) = (quantity(epsilon), -ln(&quantity(delta)));
+        let root = &target / (sqrt(&(&log + &target)) + sqrt(&log));
+        let truth = &root * &root;
+        let simple = zcdp::budget_simple(epsilon, delta).unwrap();
+        prop_assert!(quantity(simple) <= truth);
+        prop_assert!(quantity(simple) >= &truth * real(1.0 - 1e-9) - real(1e-27));
+        // At least ε − ln(1 − δ) or so: the complement counts.
+        let budget = zcdp::budget(epsilon, delta).unwrap();
+        let back = zcdp::epsilon(budget, delta).unwrap();
+        prop_assert!(back <= Epsilon::from_units(epsilon.units() + epsilon.units() / 10_u128.pow(8) + 10_u128.pow(15)).unwrap());
+        let complement = -ln(&quantity(Delta::ONE.saturating_sub(delta)));
+        prop_assert!(quantity(budget) >= (target + complement - real(1.0)) * real(0.9));
+    }
+}
+
+/// ε such that ε-DP is μ-GDP, just so: −ln(Φ(−h)/(1 − Φ(−h))), where Φ(−h) is φ(h) times Laplace's
+/// continued fraction, cut off where it has long converged.
+fn epsilon_of_gaussian(mu: &Real) -> Real {
+    let half = mu / real(2.0);
+    let mut fraction = half.clone();
+    for numerator in (1..60_u32).rev() {
+        fraction = &half + real(f64::from(numerator)) / fraction;
+    }
+    let circle = ln(&(oracle::whole(2) * Real::pi(256))) / real(2.0);
+    &half * &half / real(2.0) + circle + ln(&fraction)
+}
+
+#[test]
+fn large_epsilons_are_gaussian_to_the_ninth_digit() {
+    for text in ["8192", "8192.1", "1e4", "123456.789", "1e8", "3e11"] {
+        let epsilon: Epsilon = text.parse().unwrap();
+        let mu = gdp::pure(epsilon).unwrap();
+        let exact = quantity(mu);
+        assert!(epsilon_of_gaussian(&exact) >= quantity(epsilon), "{text}");
+        let less = exact * real(1.0 - 1e-9);
+        assert!(epsilon_of_gaussian(&less) < quantity(epsilon), "{text}");
+        // And back.
+        let back = gdp::pure_budget(mu);
+        assert!(quantity(back) <= epsilon_of_gaussian(&quantity(mu)));
+        assert!(
+            quantity(back) >= quantity(epsilon) * real(1.0 - 1e-9),
+            "{text}"
+        );
+    }
+    // The two ways of deciding meet.
+    let below: Mu = gdp::pure("8191.999999".parse().unwrap()).unwrap();
+    let above: Mu = gdp::pure("8192.000001".parse().unwrap()).unwrap();
+    assert!(below < above && above.saturating_sub(below) < "1e-6".parse().unwrap());
+}
+
+#[test]
+fn orders_of_gaussian_privacy_round_once() {
+    use crate::privacy::{Gdp, Implies, Rdp};
+    let at = |mu: &str, order: &str| {
+        let rdp = Rdp::new(order.parse().unwrap());
+        Gdp.imply(&mu.parse().unwrap(), &rdp)
+            .map(|loss: Epsilon| loss.to_string())
+    };
+    // αμ²/2 = 5e-28. Rounded first, μ²/2 would be one unit, and a billion times that 1e-18.
+    assert_eq!(at("1e-18", "1e9"), Ok("1e-27".into()));
+    assert_eq!(at("1e-14", "1e9"), Ok("5e-20".into()));
+    assert_eq!(at("0.3", "10"), Ok("0.45".into()));
+    // 1.0000000000000200000000000001, rounded up at the 27th digit.
+    let up = "1.000000000000020000000000001";
+    assert_eq!(at("1.00000000000001", "2"), Ok(up.into()));
+    assert_eq!(
+        at("3.4e11", "1e9"),
+        Err(UnknownLoss("the loss is more than can be held"))
+    );
+    assert!(at("824621", "1.000000001").is_ok());
+}
