@@ -75,7 +75,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
             price: "0.1".parse()?,
         })
         .through(log)
-        .through(Clamp::new(0, 5000))
+        .through(Clamp::new(0, 10_000))
         .through(Round::to(ten))
         .through(Cache::new())
         .through(LimitQueries::new(6));

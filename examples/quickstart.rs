@@ -24,17 +24,17 @@ fn at_most(age: u32) -> Predicate<Vec<Person>> {
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     // Whoever holds the data starts a filter on it, with a budget of ε = 1.
     let people = Arc::new(adult::people()?);
-    let total = people.len();
     let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), people)?;
-    writeln!(
-        out,
-        "{total} people, and a budget of ε = {}.\n",
-        filter.limit()
-    )?;
+    writeln!(out, "A budget of ε = {}.", filter.limit())?;
+
+    // Where people are added or removed, how many there are is not public either.
+    let everybody = Predicate::new("everybody", |_: &Person| true);
+    let total = filter.release(&NoisyCount::new(everybody, "0.1".parse()?)?)?;
+    writeln!(out, "About {total} people, for 0.1.\n")?;
 
     // An interactive mechanism: charged once, asked as often as it takes.
-    let half = i64::try_from(total / 2)?;
-    let search = filter.launch(&AboveThreshold::new(AddRemove, half, 1, "0.4".parse()?)?)?;
+    let search = AboveThreshold::new(AddRemove, total / 2, 1, "0.4".parse()?)?;
+    let search = filter.launch(&search)?;
     writeln!(
         out,
         "Half of them are at most how old? The search costs 0.4, however long it takes."

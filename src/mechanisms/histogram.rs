@@ -49,12 +49,16 @@ pub struct NoisyHistogram<D: ?Sized, R = AddRemove> {
     relation: PhantomData<fn() -> R>,
 }
 
+/// As many as a vector may have coordinates: all bins are held at once.
+const MOST_BINS: usize = 1 << 27;
+
 impl<D: ?Sized, R: CountingRelation> NoisyHistogram<D, R> {
     /// Counts the rows in the bins `0..bins`.
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::NoLoss`] if ε is zero.
+    /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::TooManyBins`] if there are
+    /// more than 2^27, [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
         _relation: R,
         bin: Attribute<D, usize>,
@@ -62,6 +66,9 @@ impl<D: ?Sized, R: CountingRelation> NoisyHistogram<D, R> {
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
         let bins = NonZeroUsize::new(bins).ok_or(MechanismError::NoChoice)?;
+        if bins.get() > MOST_BINS {
+            return Err(MechanismError::TooManyBins);
+        }
         let noise = DiscreteLaplace::new(over(Ratio::from(R::APART), epsilon)?)?;
         Ok(Self {
             bin,
@@ -193,6 +200,11 @@ mod tests {
             histogram(AddRemove, 0, "1").unwrap_err(),
             MechanismError::NoChoice
         );
+        for bins in [MOST_BINS + 1, 1 << 50, usize::MAX] {
+            let error = histogram(AddRemove, bins, "1").unwrap_err();
+            assert_eq!(error, MechanismError::TooManyBins);
+        }
+        assert!(histogram(AddRemove, MOST_BINS, "1").is_ok());
         assert_eq!(
             histogram(AddRemove, 3, "0").unwrap_err(),
             MechanismError::NoLoss("epsilon")

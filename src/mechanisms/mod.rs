@@ -164,6 +164,9 @@ pub enum MechanismError {
     /// The threshold is zero, or no count can be so far away from a guess.
     #[error("the threshold must be from 1 to the number of rows")]
     BadThreshold,
+    /// More bins than can be held at once.
+    #[error("there must be at most 2^27 bins")]
+    TooManyBins,
     /// There is nothing to choose from.
     #[error("there must be at least one bin or candidate")]
     NoChoice,

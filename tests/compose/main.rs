@@ -11,6 +11,7 @@ mod facts;
 mod middles;
 mod programs;
 mod properties;
+mod records;
 mod threads;
 mod tickets;
 mod wrappers;

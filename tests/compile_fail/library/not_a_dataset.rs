@@ -1,0 +1,16 @@
+//! A mechanism about rows needs data with rows.
+use std::sync::Arc;
+
+use queryables::data::Predicate;
+use queryables::mechanisms::NoisyCount;
+use queryables::prelude::*;
+
+fn main() {
+    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(7_u32)).unwrap();
+    let all = Predicate::new("all", |_: &u32| true);
+    let _ = filter.release(&NoisyCount::new(all, Epsilon::default()).unwrap());
+}
+
+//~ E0277
+//~ `u32` is not a dataset
+//~ use a `Vec<Row>` or a slice, or implement `queryables::data::Dataset` for your columns

@@ -1,0 +1,39 @@
+//! A dataset has one kind of record: losses about people and losses about visits do not add up.
+use std::sync::Arc;
+
+use queryables::data::{Dataset, Predicate};
+use queryables::mechanisms::NoisyCount;
+use queryables::prelude::*;
+
+struct Person;
+struct Visit;
+
+struct Hospital {
+    people: Vec<Person>,
+    visits: Vec<Visit>,
+}
+
+impl Dataset for Hospital {
+    type Record<'a> = &'a Person;
+
+    fn len(&self) -> usize {
+        self.people.len()
+    }
+
+    fn at(&self, index: usize) -> &Person {
+        &self.people[index]
+    }
+}
+
+fn main() {
+    let hospital = Hospital { people: vec![], visits: vec![] };
+    let _ = hospital.visits.len();
+    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(hospital)).unwrap();
+    let people = Predicate::new("people", |_: &Person| true);
+    let _ = filter.release(&NoisyCount::new(people, Epsilon::default()).unwrap());
+    let visits = Predicate::new("visits", |_: &Visit| true);
+    let _ = filter.release(&NoisyCount::new(visits, Epsilon::default()).unwrap());
+}
+
+//~ E0271
+//~ <Hospital as …Dataset>::Record<'_> == &Visit
