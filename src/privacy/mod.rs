@@ -9,16 +9,16 @@
 //!
 //! | measure | loss | source |
 //! |---|---|---|
-//! | [`PureDp`] | [`Epsilon`] | Dwork, McSherry, Nissim, Smith 2006 |
+//! | [`PureDp`] | [`Epsilon`](crate::number::Epsilon) | Dwork, McSherry, Nissim, Smith 2006 |
 //! | [`ApproxDp`] | [`EpsilonDelta`] | Haney et al. 1.1 |
 //! | [`ProbabilisticDp`] | [`EpsilonDelta`] | Rogers et al. 2.2, Whitehouse et al. App. F |
-//! | [`Rdp`] | [`Epsilon`] at one order | Haney et al. 1.3 |
+//! | [`Rdp`] | [`Epsilon`](crate::number::Epsilon) at one order | Haney et al. 1.3 |
 //! | [`ApproxRdp`] | [`EpsilonDelta`] at one order | Papernot and Steinke 2022 |
 //! | [`RdpGrid`] | [`RdpCurve`] | the same, at several orders at once |
-//! | [`ZCdp`] | [`Rho`] | Haney et al. 4.4 |
+//! | [`ZCdp`] | [`Rho`](crate::number::Rho) | Haney et al. 4.4 |
 //! | [`ApproxZCdp`] | [`RhoDelta`] | Whitehouse et al. Def. 3 |
-//! | [`Gdp`] | [`Mu`] | Tran et al. 2.4 |
-//! | [`SampledGaussianDp`] | [`Mu`] at one sampling rate | Zhu, Dong, Wang 2022 |
+//! | [`Gdp`] | [`Mu`](crate::number::Mu) | Tran et al. 2.4 |
+//! | [`SampledGaussianDp`] | [`Mu`](crate::number::Mu) at one sampling rate | Zhu, Dong, Wang 2022 |
 //! | [`FDp`](fdp::FDp) | [`Profile`](fdp::Profile) | Tran et al. 2.4 |
 
 pub mod convert;
