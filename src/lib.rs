@@ -50,6 +50,7 @@
 //! | `verify` | the exact worst case of a mechanism over all adversaries; feature `verify` |
 //! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
 //! | `games` | what tells valid odometers from naive ones; feature `verify` |
+//! | `ledger` | budgets that survive: the record, restarts, many processes, quotas; feature `ledger` |
 //!
 //! The [`prelude`] has what most programs need.
 
@@ -76,6 +77,8 @@ pub mod compose;
 pub mod data;
 #[cfg(feature = "verify")]
 pub mod games;
+#[cfg(feature = "ledger")]
+pub mod ledger;
 pub mod machine;
 pub mod mechanisms;
 pub mod middle;

@@ -1,12 +1,16 @@
 //! The locks, atomics and thread-locals of whatever runs: the standard library's, or, where the races
 //! are tested, those of a scheduler that tries many orders of events.
 
+#[cfg(all(feature = "ledger", feature = "shuttle"))]
+pub(crate) use shuttle::sync::Condvar;
 #[cfg(feature = "shuttle")]
 pub(crate) use shuttle::{
     sync::atomic::{AtomicU8, Ordering},
     sync::{Mutex, MutexGuard, PoisonError, TryLockError},
     thread_local,
 };
+#[cfg(all(feature = "ledger", not(feature = "shuttle")))]
+pub(crate) use std::sync::Condvar;
 #[cfg(not(feature = "shuttle"))]
 pub(crate) use std::{
     sync::atomic::{AtomicU8, Ordering},

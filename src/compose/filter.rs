@@ -334,6 +334,18 @@ impl<F: ContinuationRule> FilterGate<F> {
         })
     }
 
+    #[cfg(feature = "ledger")]
+    pub(super) fn count_limit(&self) -> Option<u64> {
+        self.count_limit
+    }
+
+    #[cfg(feature = "ledger")]
+    pub(super) fn take_up(&mut self, rule: F, launched: u64, halt: Option<HaltOf<F>>) {
+        self.rule = Slot::new(rule, F::CALLS_BACK);
+        self.launched = launched;
+        self.halt = halt.map(Arc::new);
+    }
+
     /// Remembers the reason where it halts.
     #[cold]
     fn deny(&mut self, reason: HaltOf<F>) -> DenialOf<Self> {

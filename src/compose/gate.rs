@@ -61,16 +61,16 @@ pub(super) type DenialOf<G> = Box<LaunchErrorOf<G>>;
 
 /// What a compositor asks mechanisms for: their loss under one measure, at one or more distances.
 #[derive(Clone, Debug, PartialEq, Hash)]
-pub(super) struct Terms<Me> {
-    pub(super) measure: Me,
-    pub(super) first: Distance,
+pub(crate) struct Terms<Me> {
+    pub(crate) measure: Me,
+    pub(crate) first: Distance,
     pub(super) further: Box<[Distance]>,
 }
 
 /// What a mechanism costs: its loss at each distance of the [`Terms`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Price<L> {
-    pub(super) first: L,
+    pub(crate) first: L,
     pub(super) further: Vec<L>,
 }
 
@@ -109,7 +109,7 @@ impl<Me: Measure> Terms<Me> {
     /// Asks a mechanism whether it fits the data, and what it costs. This is the mechanism's own
     /// code: no lock is held, and whoever calls looks afterwards whether it may still go on.
     #[inline]
-    pub(super) fn price<D, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
+    pub(crate) fn price<D, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
     where
         D: ?Sized,
         M: Mechanism<D> + Private<Me, R>,
@@ -149,7 +149,7 @@ impl<Me: Measure> Terms<Me> {
 }
 
 /// Why a mechanism has no price.
-pub(super) enum NoPrice {
+pub(crate) enum NoPrice {
     Unsuitable(Unsuitable),
     UnknownLoss(UnknownLoss),
 }

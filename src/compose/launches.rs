@@ -36,7 +36,7 @@ impl Ticket {
 
     /// Starts a mechanism that answers once: there is nothing left to stop afterwards.
     #[inline]
-    pub(super) fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
+    pub(crate) fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
         &self,
         mechanism: &M,
         data: &Arc<D>,
@@ -100,6 +100,27 @@ impl<G: Gate> Launches<G> {
     ) -> Result<Ticket, DenialOf<G>> {
         let admitted = admit(&mut self.gate, price);
         self.carry_out::<X>(admitted)
+    }
+
+    /// What stops every child, whenever it was launched.
+    #[cfg(feature = "ledger")]
+    pub(super) fn child_token(&self) -> StopToken {
+        match &self.halting {
+            Some((token, _)) => token.clone(),
+            None => self.base.clone(),
+        }
+    }
+
+    /// Changes the gate to one that was written down.
+    #[cfg(feature = "ledger")]
+    pub(super) fn take_up(&mut self, change: impl FnOnce(&mut G)) {
+        change(&mut self.gate);
+        self.version += 1;
+        if let Some((_, stopper)) = &self.halting
+            && self.gate.is_halted()
+        {
+            stopper.stop(Stop::Halted);
+        }
     }
 
     /// A copy of the gate, to decide with elsewhere.

@@ -33,6 +33,8 @@ mod error;
 mod filter;
 mod gate;
 mod launches;
+#[cfg(feature = "ledger")]
+mod ledgered;
 mod odometer;
 mod parallel;
 mod running;
@@ -53,6 +55,8 @@ pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Seque
 pub use error::{LaunchError, Refusal};
 pub use filter::{Filter, FilterGate, FilterMachine, Halt};
 pub use gate::Gate;
+#[cfg(feature = "ledger")]
+pub(crate) use gate::{NoPrice, Price, Terms};
 pub use launches::Ticket;
 pub use odometer::{Odometer, OdometerGate, OdometerMachine};
 pub use parallel::{Parallel, Parts, PartsMachine};

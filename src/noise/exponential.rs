@@ -211,7 +211,7 @@ mod tests {
     fn the_weights_of_one_are_derangements() {
         let one = UpToOne::new(1, NonZeroU128::MIN, u64::MAX);
         assert_eq!(one.tosses, 14);
-        assert_eq!(one.weights.iter().sum::<u64>(), (1..=14).product());
+        assert_eq!(one.weights.iter().sum::<u64>(), (1..=14).product::<u64>());
         // Derangements by their recursion; they count the path that is still open.
         let derangements = (1..=14).fold(1_i64, |before, n| {
             n * before + if n % 2 == 0 { 1 } else { -1 }

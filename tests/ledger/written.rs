@@ -341,7 +341,7 @@ fn a_sum_over_its_limit_or_of_another_measure_is_not_read() {
             .charge(&pair("0.1", "1e-8"))
             .unwrap(),
         &[
-            (r#""squares":"1000"#, r#""squares":"1000000"#, IMPOSSIBLE),
+            (r#""squares":"9"#, r#""squares":"1000009"#, IMPOSSIBLE),
             (r#""deltas":"1e-8""#, r#""deltas":"1e-6""#, IMPOSSIBLE),
             (
                 r#""of":"1e-7""#,

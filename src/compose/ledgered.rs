@@ -1,0 +1,69 @@
+//! What a ledger does with a filter whose budget it keeps: it reads the state to write it down, takes
+//! it up again, and decides on a launch by itself.
+
+use std::sync::Arc;
+
+use super::filter::HaltOf;
+use super::gate::{LaunchErrorOf, PriceOf, Terms};
+use super::{Discipline, FilterGate, FilterMachine, Ticket};
+use crate::account::{ChildLoss, ContinuationRule};
+use crate::machine::StopToken;
+
+impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
+    pub(crate) fn data(&self) -> &Arc<D> {
+        &self.data
+    }
+
+    pub(crate) fn terms(&self) -> &Terms<F::Children> {
+        &self.terms
+    }
+
+    pub(crate) fn rule(&self) -> &F {
+        &self.gate().rule
+    }
+
+    pub(crate) fn launched(&self) -> u64 {
+        self.gate().launched
+    }
+
+    pub(crate) fn count_limit(&self) -> Option<u64> {
+        self.gate().count_limit()
+    }
+
+    pub(crate) fn halts(&self) -> bool {
+        super::Gate::may_halt(self.gate())
+    }
+
+    pub(crate) fn halt(&self) -> Option<&HaltOf<F>> {
+        self.gate().halt.as_deref()
+    }
+
+    /// What stops every child.
+    pub(crate) fn child_token(&self) -> StopToken {
+        self.launches.child_token()
+    }
+
+    /// Whether a launch with this loss would be admitted now, without a trace.
+    pub(crate) fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
+        self.gate().halt.is_none() && self.gate().charge(loss).is_ok()
+    }
+
+    /// Goes on from a state that was written down. What was launched before stays as it is, unless
+    /// the state is one that has halted.
+    pub(crate) fn take_up(&mut self, rule: F, launched: u64, halt: Option<HaltOf<F>>) {
+        self.launches.take_up(|gate: &mut FilterGate<F>| {
+            gate.take_up(rule, launched, halt);
+        });
+    }
+
+    /// Decides on a launch and charges it.
+    pub(crate) fn decide(
+        &mut self,
+        price: &PriceOf<FilterGate<F>>,
+    ) -> Result<Ticket, LaunchErrorOf<FilterGate<F>>>
+    where
+        X: Discipline,
+    {
+        self.launches.admit::<X>(price).map_err(|denial| *denial)
+    }
+}

@@ -1,0 +1,155 @@
+//! The ledger itself.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use super::filter::{LedgerFilter, LedgerRule};
+use super::memory::MemoryStore;
+use super::store::{Store, StoreError};
+use super::{Line, OpenError};
+use crate::compose::{Discipline, Filter};
+use crate::machine::{Fault, Mechanism};
+use crate::machine::{Public, StopToken, guarded};
+use crate::privacy::Relation;
+
+/// The budgets of one dataset and the record of what was launched, in a [`Store`].
+///
+/// ```
+/// use queryables::ledger::{Decision, Ledger, Line};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let ledger = Ledger::in_memory("ages, March")?;
+/// let ages = Arc::new(vec![17, 18, 43, 70]);
+/// let filter = ledger.launch("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
+/// let ana = filter.party("Ana");
+///
+/// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
+/// let answer: i64 = ana.release(&NoisyCount::new(adults, "0.4".parse()?)?)?;
+/// assert_eq!(filter.remaining()?, "0.6".parse()?);
+///
+/// let Line::Entry(entry) = &ledger.lines(1, 10)?[0] else { unreachable!() };
+/// assert_eq!(entry.party, "Ana");
+/// assert_eq!(entry.mechanism.get("predicate"), Some("at least 18"));
+/// assert_eq!((&entry.loss, &entry.decision), (&"0.4".into(), &Decision::Admitted));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Ledger {
+    store: Arc<dyn Store>,
+    keeps_answers: bool,
+}
+
+impl Ledger {
+    /// On a store, for the dataset of this name. Choose a name that changes when the data does, and
+    /// that says nothing about the people in it: it is written down.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::OtherDataset`] if the store has budgets of another dataset.
+    pub fn on(store: impl Store, dataset: &str) -> Result<Self, StoreError> {
+        store.name_dataset(dataset)?;
+        Ok(Self {
+            store: Arc::new(store),
+            keeps_answers: false,
+        })
+    }
+
+    /// In memory: it ends with the process.
+    ///
+    /// # Errors
+    ///
+    /// None; as for every store.
+    pub fn in_memory(dataset: &str) -> Result<Self, StoreError> {
+        Self::on(MemoryStore::new(), dataset)
+    }
+
+    /// In a file, which is made where there is none. One process has it at a time.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::InUse`], [`StoreError::OtherDataset`], [`StoreError::Damaged`], and what the
+    /// file system does not do.
+    #[cfg(feature = "redb")]
+    pub fn open(path: impl AsRef<std::path::Path>, dataset: &str) -> Result<Self, StoreError> {
+        Self::on(super::FileStore::open(path)?, dataset)
+    }
+
+    /// Keeps the answers to launches with a key, so that a retry gets the same one. Answers are then
+    /// in the record: whoever reads it sees them.
+    #[must_use]
+    pub fn keeping_answers(self) -> Self {
+        Self {
+            keeps_answers: true,
+            ..self
+        }
+    }
+
+    /// Starts a filter on data, or goes on with it: if the ledger knows a filter of this name, then
+    /// with what it has spent.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::OtherTerms`] if it began with other terms, such as another budget, and what
+    /// else the store says.
+    pub fn launch<D, F, R, X>(
+        &self,
+        name: &str,
+        filter: &Filter<F, R, X>,
+        data: &Arc<D>,
+    ) -> Result<LedgerFilter<D, F, R, X>, OpenError>
+    where
+        D: ?Sized,
+        F: LedgerRule,
+        R: Relation,
+        X: Discipline,
+    {
+        guarded(|| Ok(Mechanism::check(filter, Public::of(&**data))))?
+            .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
+        let token = StopToken::default();
+        LedgerFilter::open(&self.store, self.keeps_answers, name, filter, data, &token)
+    }
+
+    /// The lines of the record from this sequence number on, at most so many entries.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Damaged`], and those of the store.
+    pub fn lines(&self, from: u64, most: usize) -> Result<Vec<Line>, StoreError> {
+        let lines = self.store.lines(from, most)?;
+        let read = |line: &String| {
+            Line::read(line).ok_or_else(|| StoreError::Damaged {
+                what: format!("an entry after {from}"),
+            })
+        };
+        lines.iter().map(read).collect()
+    }
+
+    /// Writes the whole record in JSON Lines, the form of `spec/ledger.md`, for others to read.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store, as [`io::Error::other`], and of the writer.
+    pub fn export(&self, mut out: impl Write) -> io::Result<()> {
+        let mut from = 1;
+        loop {
+            let lines = self.store.lines(from, 1000).map_err(io::Error::other)?;
+            if lines.is_empty() {
+                return Ok(());
+            }
+            for line in lines {
+                writeln!(out, "{line}")?;
+            }
+            from += 1000;
+        }
+    }
+}
+
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ledger").field(&self.store).finish()
+    }
+}

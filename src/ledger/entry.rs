@@ -1,0 +1,170 @@
+//! The record of a launch, as it is written down.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::seal::{VERSION, unseal, unsealed};
+use crate::compose::Refusal;
+use crate::machine::Description;
+
+/// One decision about a launch. It holds what was public when it was made: no data, and no answer.
+///
+/// Losses are JSON as they are written: what they are losses of, the measures say. `spec/ledger.md`
+/// describes every field. [`Ledger`](super::Ledger) has an example.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry<C = Value, W = Value> {
+    /// The version of the form, 1.
+    pub ledger: u32,
+    /// Its place in the ledger, from 1.
+    pub sequence: u64,
+    /// UTC, to the microsecond.
+    pub time: String,
+    /// The filter that decided.
+    pub filter: String,
+    /// Who asked.
+    pub party: String,
+    /// The measure in which the loss is stated.
+    pub measure: Value,
+    /// The measure of the filter's budget.
+    pub whole: Value,
+    /// Which datasets count as neighbours.
+    pub relation: String,
+    /// At which distance the loss was asked for.
+    pub distance: u64,
+    /// The mechanism's name and public parameters.
+    pub mechanism: Description,
+    /// What it would cost.
+    pub loss: C,
+    /// What was decided.
+    pub decision: Decision<C, W>,
+    /// What the filter has spent after it.
+    pub spent: W,
+    /// What each quota that was asked has spent after it.
+    pub quotas: Vec<(String, C)>,
+    /// The idempotency key, if there was one.
+    pub key: Option<String>,
+}
+
+/// What became of a launch that stated its loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision<C = Value, W = Value> {
+    /// Charged.
+    Admitted,
+    /// Over the filter's budget. Not charged.
+    Refused(Refusal<C, W>),
+    /// Over a quota. Not charged.
+    OverQuota {
+        /// Which.
+        quota: String,
+        /// By how much.
+        refusal: Refusal<C>,
+    },
+    /// Not charged for another reason, which is given in words.
+    Denied(String),
+}
+
+/// What became of a launch that was charged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A child was handed out. It ends with the process at the latest.
+    Started,
+    /// It answered. The answer is there if the ledger was asked to keep answers.
+    Answered(Option<Value>),
+    /// It failed.
+    Failed,
+    /// The process ended before anything became of it.
+    Interrupted,
+}
+
+/// A line about a launch that was charged, written after its [`Entry`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Done {
+    /// The version of the form, 1.
+    pub ledger: u32,
+    /// That of the entry.
+    pub sequence: u64,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+impl Done {
+    pub(crate) fn new(sequence: u64, outcome: Outcome) -> Self {
+        Self {
+            ledger: VERSION,
+            sequence,
+            outcome,
+        }
+    }
+}
+
+/// One line of a ledger.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Line {
+    /// A decision.
+    Entry(Box<Entry>),
+    /// What became of one.
+    Done(Done),
+}
+
+impl Line {
+    /// Reads one line; `None` if it is damaged, or of another version.
+    #[must_use]
+    pub fn read(line: &str) -> Option<Self> {
+        let body: Value = serde_json::from_str(&unsealed(line)?).ok()?;
+        if body.get("ledger") != Some(&VERSION.into()) {
+            return None;
+        }
+        if body.get("outcome").is_some() {
+            return unseal(line).map(Self::Done);
+        }
+        unseal(line).map(|entry| Self::Entry(Box::new(entry)))
+    }
+
+    /// The place of the entry that it is about.
+    #[must_use]
+    pub fn sequence(&self) -> u64 {
+        match self {
+            Self::Entry(entry) => entry.sequence,
+            Self::Done(done) => done.sequence,
+        }
+    }
+}
+
+/// A line in the middle of a record cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} of the record is damaged")]
+pub struct DamagedLine {
+    /// Which, from 1.
+    pub line: usize,
+}
+
+/// Reads a record in JSON Lines. A last line that is torn, because the writer was stopped in the
+/// middle of it, is left out; whatever else cannot be read is an error.
+///
+/// # Errors
+///
+/// [`DamagedLine`], also where entries do not follow each other.
+pub fn read_lines(text: &str) -> Result<Vec<Line>, DamagedLine> {
+    let mut lines = Vec::new();
+    let mut next = None;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let damaged = DamagedLine { line: index + 1 };
+        let Some(line) = line.strip_suffix('\n') else {
+            // Whatever has no end was not written to its end.
+            break;
+        };
+        let line = Line::read(line).ok_or(damaged.clone())?;
+        if let Line::Entry(entry) = &line {
+            if next.is_some_and(|next| next != entry.sequence) {
+                return Err(damaged);
+            }
+            next = Some(entry.sequence + 1);
+        }
+        lines.push(line);
+    }
+    Ok(lines)
+}

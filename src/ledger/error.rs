@@ -1,0 +1,51 @@
+//! What goes wrong at a launch through a ledger.
+
+use thiserror::Error;
+
+use super::StoreError;
+use crate::account::{ChildLoss, WholeLoss};
+use crate::compose::{LaunchError, Refusal};
+use crate::machine::Fault;
+
+/// Why a launch through a ledger gave no child.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum LedgerError<C, W = C> {
+    /// As in a filter without a ledger.
+    #[error(transparent)]
+    Launch(#[from] LaunchError<C, W>),
+    /// Over a quota of whoever asked. Nothing is charged, to nobody.
+    #[error("over the quota {quota:?}: {refusal}")]
+    OverQuota {
+        /// Which.
+        quota: String,
+        /// By how much.
+        refusal: Refusal<C>,
+    },
+    /// The key belongs to a launch of another mechanism, or with another loss. Not charged.
+    #[error("this key was used for another mechanism or another loss")]
+    OtherLaunch,
+    /// A launch with this key was charged before, and its answer is not there: answers are not kept,
+    /// or it has not answered, or it never will. Not charged again.
+    #[error("a launch with this key was charged before, and its answer is not there")]
+    NoAnswer,
+    /// The store could not write or read. Nothing ran. **Perhaps charged**: the ledger says so once
+    /// it can be read again.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What goes wrong at a launch under the rule `F`.
+pub type LedgerErrorOf<F> = LedgerError<ChildLoss<F>, WholeLoss<F>>;
+
+/// Why a filter is not opened.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The filter does not start, as without a ledger.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The store says why.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

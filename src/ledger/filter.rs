@@ -1,0 +1,493 @@
+//! A running filter whose budget a ledger keeps.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::party::Party;
+use super::quota::{Quota, QuotaRule, quota_rule};
+use super::seal::{VERSION, seal, unseal};
+use super::state::{State, read_state, write_state};
+use super::store::{Saved, Store};
+use super::{Decision, Entry, LedgerErrorOf, Line, OpenError, StoreError};
+use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
+use crate::compose::{Discipline, Filter, FilterMachine, Halt, Interleaved, Terms};
+use crate::machine::{CoinSource, Description, StopToken, SystemCoins, discard, guarded};
+use crate::privacy::{AddRemove, Measure, Private, Relation};
+use crate::queryable::Child;
+use crate::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A rule whose budget a ledger can keep: it is [`Durable`], and its measures and losses can be
+/// written down. Whatever fits is one.
+#[diagnostic::on_unimplemented(
+    message = "a ledger cannot keep a budget under `{Self}`",
+    note = "the rule must be `Durable`, and its measures and losses must implement serde's traits"
+)]
+pub trait LedgerRule:
+    Durable
+    + ContinuationRule<
+        Children: Measure<Loss: Serialize + DeserializeOwned> + Serialize,
+        Whole: Measure<Loss: Serialize + DeserializeOwned> + Serialize,
+    >
+{
+}
+
+impl<F> LedgerRule for F where
+    F: Durable
+        + ContinuationRule<
+            Children: Measure<Loss: Serialize + DeserializeOwned> + Serialize,
+            Whole: Measure<Loss: Serialize + DeserializeOwned> + Serialize,
+        >
+{
+}
+
+/// A running [`Filter`] whose budget a ledger keeps: for whoever holds the data. Analysts launch
+/// through a [`Party`].
+///
+/// # Guarantee
+///
+/// That of the [`Filter`], over all processes and restarts together, for the dataset that the ledger
+/// names, as long as the store keeps what it has synced: a launch is charged and written before its
+/// mechanism touches the data, and what was charged is never given back. It is the only budget here
+/// that bounds what is learned about a person; a [`Quota`] does not.
+///
+/// A rule of one's own is asked while the filter's lock is held, and inside the store's transaction:
+/// it must not call the filter that it decides for.
+///
+/// [`Ledger`](super::Ledger) has an example.
+pub struct LedgerFilter<D: ?Sized, F: ContinuationRule, R = AddRemove, X = Interleaved> {
+    pub(super) shared: Arc<Shared<D, F, R, X>>,
+}
+
+pub(super) struct Shared<D: ?Sized, F: ContinuationRule, R, X> {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) keeps_answers: bool,
+    pub(super) header: Arc<Header>,
+    pub(super) terms: Terms<F::Children>,
+    /// Has counted nothing: what states are read with.
+    pub(super) fresh: F,
+    pub(super) token: StopToken,
+    book: Mutex<Book<D, F, R, X>>,
+    /// Below the book, so that what is dropped last is dropped here.
+    pub(super) data: Quiet<D>,
+}
+
+/// Data whose own `drop` may panic: nobody sees with what.
+pub(super) struct Quiet<D: ?Sized>(pub(super) Option<Arc<D>>);
+
+impl<D: ?Sized> Drop for Quiet<D> {
+    fn drop(&mut self) {
+        discard(self.0.take());
+    }
+}
+
+type HaltOf<F> = Halt<ChildLoss<F>, WholeLoss<F>>;
+
+/// What every entry of a filter says.
+#[derive(Clone, Debug)]
+pub(super) struct Header {
+    pub(super) filter: Arc<str>,
+    pub(super) measure: Value,
+    pub(super) whole: Value,
+    pub(super) relation: &'static str,
+    pub(super) distance: u64,
+}
+
+/// What changes.
+pub(super) struct Book<D: ?Sized, F: ContinuationRule, R, X> {
+    pub(super) machine: FilterMachine<D, F, R, X>,
+    pub(super) version: u64,
+    pub(super) quotas: Vec<QuotaBook<ChildLoss<F>>>,
+}
+
+pub(super) struct QuotaBook<L> {
+    pub(super) name: String,
+    pub(super) fresh: Box<dyn QuotaRule<L>>,
+    pub(super) rule: Box<dyn QuotaRule<L>>,
+    pub(super) version: u64,
+}
+
+/// No store has this version: the state is read again.
+pub(super) const UNKNOWN: u64 = u64::MAX;
+
+impl<D, F, R, X> LedgerFilter<D, F, R, X>
+where
+    D: ?Sized,
+    F: LedgerRule,
+    R: Relation,
+    X: Discipline,
+{
+    pub(super) fn open(
+        store: &Arc<dyn Store>,
+        keeps_answers: bool,
+        name: &str,
+        filter: &Filter<F, R, X>,
+        data: &Arc<D>,
+        token: &StopToken,
+    ) -> Result<Self, OpenError> {
+        let mut coins = SystemCoins::new();
+        let child = Child::start(filter, data, token.clone(), &mut coins.coins())?;
+        let parts = child.into_parts();
+        let (mut machine, token) = parts.ok_or(crate::machine::Fault::Failed)?;
+        let fresh = machine.rule().clone();
+        let terms = machine.terms().clone();
+        let header = Arc::new(Header {
+            filter: name.into(),
+            measure: value(&terms.measure)?,
+            whole: value(fresh.whole())?,
+            relation: R::NAME,
+            distance: terms.first.steps(),
+        });
+        let terms_text = seal(&FilterTerms {
+            ledger: VERSION,
+            filter: F::NAME,
+            parameters: value(&crate::account::durable::Parameters(&fresh))?,
+            measure: &header.measure,
+            whole: &header.whole,
+            relation: header.relation,
+            distance: header.distance,
+            children: Description::of::<X>().name().to_owned(),
+            at_most: machine.count_limit(),
+            halts: machine.halts(),
+        })?;
+        let state = write_state(&fresh, 0, None)?;
+        let saved = store.open(name, &terms_text, &state)?;
+        take_up(&mut machine, &fresh, name, &saved)?;
+        let data = Quiet(Some(Arc::clone(machine.data())));
+        Ok(Self {
+            shared: Arc::new(Shared {
+                store: Arc::clone(store),
+                keeps_answers,
+                header,
+                terms,
+                fresh,
+                token,
+                book: Mutex::new(Book {
+                    machine,
+                    version: saved.version,
+                    quotas: Vec::new(),
+                }),
+                data,
+            }),
+        })
+    }
+
+    /// A handle for somebody who asks, under no quota yet.
+    #[must_use]
+    pub fn party(&self, name: &str) -> Party<D, F, R, X> {
+        Party::new(Arc::clone(&self.shared), name)
+    }
+
+    /// Opens a quota: a limit on what some parties spend, in the measure of the filter's children.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store; [`StoreError::AlreadyOpen`] if the filter has one of this name.
+    pub fn quota(&self, name: &str, limit: ChildLoss<F>) -> Result<Quota, StoreError>
+    where
+        F::Children: DefaultAccumulator,
+        Capped<<F::Children as DefaultAccumulator>::Accumulator>:
+            LedgerRule<Children = F::Children, Whole = F::Children>,
+    {
+        let (fresh, terms) = quota_rule(&self.shared.terms.measure, limit)?;
+        // The filter's name may hold anything, a separator too.
+        let full = format!("{:?}", (&*self.shared.header.filter, name));
+        let mut book = self.shared.book();
+        if book.quotas.iter().any(|quota| quota.name == full) {
+            return Err(StoreError::AlreadyOpen { budget: full });
+        }
+        let saved = self.shared.store.open(&full, &terms, &fresh.state()?)?;
+        let rule = fresh.resumed(&saved.state);
+        let rule = rule.ok_or_else(|| StoreError::Damaged { what: full.clone() })?;
+        book.quotas.push(QuotaBook {
+            name: full,
+            fresh,
+            rule,
+            version: saved.version,
+        });
+        Ok(Quota {
+            name: name.into(),
+            place: book.quotas.len() - 1,
+            filter: Arc::clone(&self.shared.header.filter),
+        })
+    }
+
+    /// What the launches so far add up to, in all processes.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn privacy_loss(&self) -> Result<WholeLoss<F>, StoreError> {
+        self.shared.read(|book| book.machine.rule().spent())
+    }
+
+    /// What the budget has room for.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn remaining(&self) -> Result<ChildLoss<F>, StoreError> {
+        self.shared.read(|book| book.machine.rule().remaining())
+    }
+
+    /// How many mechanisms were launched, in all processes.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn launched(&self) -> Result<u64, StoreError> {
+        self.shared.read(|book| book.machine.launched())
+    }
+
+    /// What a quota has spent.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn spent_of(&self, quota: &Quota) -> Result<Option<ChildLoss<F>>, StoreError> {
+        self.shared.read(|book| {
+            let kept = book.quotas.get(quota.place)?;
+            (quota.filter == self.shared.header.filter).then(|| kept.rule.spent())
+        })
+    }
+
+    /// Why it halted, if it did.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn halt(&self) -> Result<Option<HaltOf<F>>, StoreError> {
+        self.shared.read(|book| book.machine.halt().cloned())
+    }
+
+    /// The budget: what bounds everything that all parties learn together.
+    #[must_use]
+    pub fn limit(&self) -> WholeLoss<F> {
+        self.shared.fresh.limit().clone()
+    }
+
+    /// The filter's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.shared.header.filter
+    }
+
+    /// Replays the whole record of this filter: that each launch was decided as the rule decides,
+    /// that every total follows from those before, and that the budget stands where they lead. Gives
+    /// the number of entries.
+    ///
+    /// Nobody else may launch meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Damaged`] says at which entry, and those of the store.
+    pub fn replay(&self) -> Result<u64, StoreError> {
+        let mut rule = self.shared.fresh.clone();
+        let (mut from, mut entries) = (1, 0);
+        loop {
+            let lines = self.shared.store.lines(from, 1000)?;
+            if lines.is_empty() {
+                break;
+            }
+            for line in lines {
+                let here = from;
+                let damaged = |what: &str| StoreError::Damaged {
+                    what: format!("{what} {here}"),
+                };
+                match Line::read(&line) {
+                    Some(Line::Done(_)) => continue,
+                    Some(Line::Entry(entry)) if entry.sequence == from => {
+                        from += 1;
+                        if entry.filter != *self.shared.header.filter {
+                            continue;
+                        }
+                    }
+                    _ => return Err(damaged("entry")),
+                }
+                let entry: Entry<ChildLoss<F>, WholeLoss<F>> =
+                    unseal(&line).ok_or_else(|| damaged("entry"))?;
+                entries += 1;
+                let next = rule.charge(&entry.loss);
+                match (&entry.decision, next) {
+                    (Decision::Admitted, Ok(next)) => rule = next,
+                    (Decision::Refused(refusal), Err(_)) if refusal.spent == rule.spent() => {}
+                    (Decision::OverQuota { .. } | Decision::Denied(_), _) => {}
+                    _ => return Err(damaged("the decision of entry")),
+                }
+                if entry.spent != rule.spent() {
+                    return Err(damaged("the total of entry"));
+                }
+            }
+        }
+        let counted = write_state(&rule, 0, None)?;
+        let kept = self
+            .shared
+            .read(|book| write_state(book.machine.rule(), 0, None))??;
+        if counted != kept {
+            return Err(StoreError::Damaged {
+                what: "the total".to_owned(),
+            });
+        }
+        Ok(entries)
+    }
+}
+
+/// Only where children are interleaved: elsewhere a later launch freezes the share for good.
+impl<D, F, R> LedgerFilter<D, F, R, Interleaved>
+where
+    D: ?Sized,
+    F: LedgerRule,
+    R: Relation,
+{
+    /// Sets a share of the budget aside: a filter inside this one, charged in full at once, so that
+    /// nobody else can spend it. Where it was set aside before, it goes on with what it has spent.
+    ///
+    /// What is set aside is a guarantee of two things: the party can spend it, and what is spent in
+    /// it is within the whole's budget.
+    ///
+    /// # Errors
+    ///
+    /// As for a launch, and as for opening a filter.
+    pub fn reserve<G, Y>(
+        &self,
+        name: &str,
+        share: &Filter<G, R, Y>,
+    ) -> Result<LedgerFilter<D, G, R, Y>, ReserveError<F>>
+    where
+        G: LedgerRule,
+        Y: Discipline,
+        Filter<G, R, Y>: Private<F::Children, R>,
+    {
+        let full = format!("{:?}", (&*self.shared.header.filter, "share", name));
+        let data = self.shared.data.0.as_ref();
+        let data = data.ok_or(OpenError::Fault(crate::machine::Fault::Failed))?;
+        // One charge however often it is opened: the key is the share's name.
+        let party = self.party(name);
+        let token = party.reserve(&full, share)?;
+        let (store, keeps) = (&self.shared.store, self.shared.keeps_answers);
+        Ok(LedgerFilter::open(
+            store, keeps, &full, share, data, &token,
+        )?)
+    }
+}
+
+/// Why a share is not set aside.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ReserveError<F: ContinuationRule> {
+    /// As for a launch.
+    #[error(transparent)]
+    Launch(#[from] LedgerErrorOf<F>),
+    /// As for opening a filter.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+#[derive(Serialize)]
+struct FilterTerms<'a> {
+    ledger: u32,
+    filter: &'static str,
+    parameters: Value,
+    measure: &'a Value,
+    whole: &'a Value,
+    relation: &'a str,
+    distance: u64,
+    children: String,
+    at_most: Option<u64>,
+    halts: bool,
+}
+
+fn value(written: &impl Serialize) -> Result<Value, StoreError> {
+    serde_json::to_value(written).map_err(|error| StoreError::Unwritable(error.to_string()))
+}
+
+/// Goes on from what a store has.
+pub(super) fn take_up<D: ?Sized, F: LedgerRule, R, X>(
+    machine: &mut FilterMachine<D, F, R, X>,
+    fresh: &F,
+    name: &str,
+    saved: &Saved,
+) -> Result<(), StoreError> {
+    let state = guarded(|| Ok(read_state(fresh, &saved.state)));
+    let Ok(Some(State {
+        rule,
+        launched,
+        halt,
+    })) = state
+    else {
+        let what = format!("the budget {name:?}");
+        return Err(StoreError::Damaged { what });
+    };
+    machine.take_up(rule, launched, halt);
+    Ok(())
+}
+
+impl<D: ?Sized, F: LedgerRule, R, X> Shared<D, F, R, X> {
+    pub(super) fn book(&self) -> MutexGuard<'_, Book<D, F, R, X>> {
+        // A state that is half changed has an unknown version, and is read again.
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads what is newest.
+    pub(super) fn read<T>(
+        &self,
+        read: impl FnOnce(&Book<D, F, R, X>) -> T,
+    ) -> Result<T, StoreError> {
+        let mut book = self.book();
+        let (name, version) = (&*self.header.filter, book.version);
+        if let Some(saved) = self.store.newer(name, version)? {
+            book.refresh(&self.fresh, name, &saved)?;
+        }
+        for place in 0..book.quotas.len() {
+            let Some(quota) = book.quotas.get_mut(place) else {
+                break;
+            };
+            if let Some(saved) = self.store.newer(&quota.name, quota.version)? {
+                quota.refresh(&saved)?;
+            }
+        }
+        Ok(read(&book))
+    }
+}
+
+impl<D: ?Sized, F: LedgerRule, R, X> Book<D, F, R, X> {
+    pub(super) fn refresh(
+        &mut self,
+        fresh: &F,
+        name: &str,
+        saved: &Saved,
+    ) -> Result<(), StoreError> {
+        take_up(&mut self.machine, fresh, name, saved)?;
+        self.version = saved.version;
+        Ok(())
+    }
+}
+
+impl<L> QuotaBook<L> {
+    pub(super) fn refresh(&mut self, saved: &Saved) -> Result<(), StoreError> {
+        let rule = self.fresh.resumed(&saved.state);
+        let damaged = || StoreError::Damaged {
+            what: self.name.clone(),
+        };
+        self.rule = rule.ok_or_else(damaged)?;
+        self.version = saved.version;
+        Ok(())
+    }
+}
+
+impl<D: ?Sized, F: ContinuationRule, R, X> Clone for LedgerFilter<D, F, R, X> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<D: ?Sized, F: ContinuationRule, R, X> fmt::Debug for LedgerFilter<D, F, R, X> {
+    /// Nothing of what is inside.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LedgerFilter")
+    }
+}

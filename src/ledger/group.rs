@@ -1,0 +1,101 @@
+//! Writes that share a sync.
+
+use std::fmt;
+
+use super::StoreError;
+use crate::machine::guarded;
+use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A queue of writes. Whoever waits first writes everything that is queued, in order and with one
+/// sync, and the others wait for him; meanwhile the next ones queue up.
+pub(crate) struct GroupCommit<T> {
+    state: Mutex<State<T>>,
+    done: Condvar,
+}
+
+struct State<T> {
+    queue: Vec<T>,
+    /// How many were queued so far, and how many of those survive.
+    queued: u64,
+    durable: u64,
+    /// Whether somebody is writing.
+    writing: bool,
+    /// A write has failed: nothing after it is written, so that no entry is missing in between.
+    broken: Option<StoreError>,
+}
+
+impl<T> GroupCommit<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: Mutex::new(State {
+                queue: Vec::new(),
+                queued: 0,
+                durable: 0,
+                writing: false,
+                broken: None,
+            }),
+            done: Condvar::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues a write, and says up to where to wait for it.
+    pub(crate) fn queue(&self, write: T) -> Result<u64, StoreError> {
+        let mut state = self.state();
+        if state.broken.is_some() {
+            return Err(StoreError::Broken);
+        }
+        state.queue.push(write);
+        state.queued += 1;
+        Ok(state.queued)
+    }
+
+    /// Up to where everything that is queued by now reaches.
+    pub(crate) fn queued(&self) -> u64 {
+        self.state().queued
+    }
+
+    /// Waits until everything up to there survives. `write` writes a batch with one sync.
+    pub(crate) fn wait(
+        &self,
+        mark: u64,
+        write: impl Fn(Vec<T>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut state = self.state();
+        loop {
+            if state.durable >= mark {
+                return Ok(());
+            }
+            if let Some(error) = &state.broken {
+                return Err(error.clone());
+            }
+            if state.writing {
+                let woken = self.done.wait(state);
+                state = woken.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            state.writing = true;
+            let batch = std::mem::take(&mut state.queue);
+            let reaches = state.queued;
+            drop(state);
+            // A panic in there must not leave the others waiting.
+            let written = guarded(|| Ok(write(batch))).unwrap_or(Err(StoreError::Broken));
+            state = self.state();
+            state.writing = false;
+            match written {
+                Ok(()) => state.durable = reaches,
+                Err(error) => state.broken = Some(error),
+            }
+            self.done.notify_all();
+        }
+    }
+}
+
+impl<T> fmt::Debug for GroupCommit<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GroupCommit")
+    }
+}

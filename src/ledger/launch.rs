@@ -1,0 +1,262 @@
+//! One launch on its way to the store.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use super::filter::{Book, Header, LedgerRule, QuotaBook, Shared, UNKNOWN};
+use super::seal::{VERSION, seal};
+use super::state::write_state;
+use super::store::{Charge, Record, Saved};
+use super::{Decision, Entry, LedgerError, LedgerErrorOf, StoreError, time};
+use crate::account::{ChildLoss, WholeLoss};
+use crate::compose::{Discipline, LaunchError, Price, Ticket};
+use crate::machine::Description;
+
+/// A launch that asks to be charged.
+pub(super) struct Launch<'a, D: ?Sized, F: LedgerRule, R, X> {
+    pub(super) shared: &'a Shared<D, F, R, X>,
+    pub(super) book: &'a mut Book<D, F, R, X>,
+    pub(super) price: &'a Price<ChildLoss<F>>,
+    /// Asked for where somebody writes it down.
+    pub(super) mechanism: Option<Description>,
+    pub(super) party: &'a Arc<str>,
+    /// The places of the quotas that it is held to.
+    pub(super) quotas: &'a [usize],
+    /// The names of the budgets: the filter's, and those of the quotas.
+    pub(super) budgets: &'a [String],
+    pub(super) key: Option<String>,
+    pub(super) decided: Option<Result<Ticket, LedgerErrorOf<F>>>,
+    /// Whether states have changed: an admitted launch, or one that halts.
+    pub(super) changed: bool,
+}
+
+impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
+    /// The filter and all its quotas, all or nothing.
+    fn settle(&mut self) -> Result<Ticket, LedgerErrorOf<F>> {
+        let loss = &self.price.first;
+        self.shared.token.check().map_err(LaunchError::Stopped)?;
+        if self.quotas.is_empty() {
+            return Ok(self.book.machine.decide(self.price)?);
+        }
+        let mut next = Vec::with_capacity(self.quotas.len());
+        for place in self.quotas {
+            let Some(quota) = self.book.quotas.get(*place) else {
+                continue;
+            };
+            match quota.rule.charge(loss) {
+                Ok(rule) => next.push((*place, rule)),
+                Err(refusal) => {
+                    return Err(LedgerError::OverQuota {
+                        quota: quota.name.clone(),
+                        refusal: *refusal,
+                    });
+                }
+            }
+        }
+        let ticket = self.book.machine.decide(self.price)?;
+        for (place, rule) in next {
+            if let Some(quota) = self.book.quotas.get_mut(place) {
+                quota.rule = rule;
+            }
+        }
+        Ok(ticket)
+    }
+
+    /// What the states at hand are is not known any more.
+    pub(super) fn forget(&mut self) {
+        self.book.version = UNKNOWN;
+        for place in self.quotas {
+            if let Some(quota) = self.book.quotas.get_mut(*place) {
+                quota.version = UNKNOWN;
+            }
+        }
+    }
+
+    /// The quota whose budget has this place.
+    fn quota(&self, budget: usize) -> Option<&QuotaBook<ChildLoss<F>>> {
+        let place = self.quotas.get(budget.checked_sub(1)?)?;
+        self.book.quotas.get(*place)
+    }
+
+    fn recorded(&self, mechanism: Description) -> Recorded<F> {
+        let kept = |place: &usize| {
+            let quota = self.book.quotas.get(*place)?;
+            Some((quota.name.clone(), quota.rule.spent()))
+        };
+        Recorded {
+            time: SystemTime::now(),
+            header: Arc::clone(&self.shared.header),
+            party: Arc::clone(self.party),
+            mechanism,
+            loss: self.price.first.clone(),
+            decision: self.decision(),
+            after: self.book.machine.rule().clone(),
+            quotas: self.quotas.iter().filter_map(kept).collect(),
+            key: self.key.clone(),
+        }
+    }
+
+    fn decision(&self) -> Decision<ChildLoss<F>, WholeLoss<F>> {
+        match &self.decided {
+            Some(Ok(_)) => Decision::Admitted,
+            Some(Err(LedgerError::Launch(LaunchError::Refused(refusal)))) => {
+                Decision::Refused(refusal.clone())
+            }
+            Some(Err(LedgerError::OverQuota { quota, refusal })) => Decision::OverQuota {
+                quota: quota.clone(),
+                refusal: refusal.clone(),
+            },
+            Some(Err(other)) => Decision::Denied(other.to_string()),
+            None => Decision::Denied("not decided".to_owned()),
+        }
+    }
+}
+
+pub(super) fn unnamed() -> Description {
+    Description::new("a mechanism that fails to describe itself")
+}
+
+impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Charge for Launch<'_, D, F, R, X> {
+    fn budgets(&self) -> &[String] {
+        self.budgets
+    }
+
+    fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    fn known(&self, budget: usize) -> u64 {
+        if budget == 0 {
+            return self.book.version;
+        }
+        self.quota(budget).map_or(UNKNOWN, |quota| quota.version)
+    }
+
+    fn refresh(&mut self, budget: usize, saved: &Saved) -> Result<(), StoreError> {
+        let Some(place) = budget.checked_sub(1) else {
+            let name = &*self.shared.header.filter;
+            return self.book.refresh(&self.shared.fresh, name, saved);
+        };
+        let quota = self.quotas.get(place).copied();
+        match quota.and_then(|place| self.book.quotas.get_mut(place)) {
+            Some(quota) => quota.refresh(saved),
+            None => Ok(()),
+        }
+    }
+
+    fn decide(&mut self) -> bool {
+        let halted = self.book.machine.halt().is_some();
+        let decided = self.settle();
+        let admitted = decided.is_ok();
+        self.changed = admitted || (!halted && self.book.machine.halt().is_some());
+        if self.changed {
+            self.book.version = self.book.version.wrapping_add(1);
+            if admitted {
+                for place in self.quotas {
+                    if let Some(quota) = self.book.quotas.get_mut(*place) {
+                        quota.version = quota.version.wrapping_add(1);
+                    }
+                }
+            }
+        }
+        self.decided = Some(decided);
+        admitted
+    }
+
+    fn changed(&self) -> Result<Vec<(usize, Saved)>, StoreError> {
+        let mut changed = Vec::new();
+        if !self.changed {
+            return Ok(changed);
+        }
+        let machine = &self.book.machine;
+        let saved = Saved {
+            version: self.book.version,
+            state: write_state(machine.rule(), machine.launched(), machine.halt())?,
+        };
+        changed.push((0, saved));
+        if matches!(self.decided, Some(Ok(_))) {
+            for budget in 1..self.budgets.len() {
+                if let Some(quota) = self.quota(budget) {
+                    let saved = Saved {
+                        version: quota.version,
+                        state: quota.rule.state()?,
+                    };
+                    changed.push((budget, saved));
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    fn line(&self, sequence: u64) -> Result<String, StoreError> {
+        let mechanism = self.mechanism.clone().unwrap_or_else(unnamed);
+        self.recorded(mechanism).line(sequence)
+    }
+
+    fn record(&mut self) -> Box<dyn Record> {
+        let mechanism = self.mechanism.take().unwrap_or_else(unnamed);
+        Box::new(self.recorded(mechanism))
+    }
+
+    fn amounts(&self) -> Vec<(String, String)> {
+        let mut amounts = Vec::new();
+        let loss = serde_json::to_value(&self.price.first).unwrap_or_default();
+        collect("loss", &loss, &mut amounts);
+        amounts
+    }
+}
+
+/// Numbers are strings, wherever they are.
+fn collect(name: &str, value: &Value, amounts: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(number) => amounts.push((name.to_owned(), number.clone())),
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                collect(field, value, amounts);
+            }
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                collect(&format!("{name} {index}"), value, amounts);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What an entry is made of. The total is computed when somebody reads it.
+struct Recorded<F: LedgerRule> {
+    time: SystemTime,
+    header: Arc<Header>,
+    party: Arc<str>,
+    mechanism: Description,
+    loss: ChildLoss<F>,
+    decision: Decision<ChildLoss<F>, WholeLoss<F>>,
+    after: F,
+    quotas: Vec<(String, ChildLoss<F>)>,
+    key: Option<String>,
+}
+
+impl<F: LedgerRule> Record for Recorded<F> {
+    fn line(&self, sequence: u64) -> Result<String, StoreError> {
+        seal(&Entry {
+            ledger: VERSION,
+            sequence,
+            time: time::written(self.time),
+            filter: self.header.filter.to_string(),
+            party: self.party.to_string(),
+            measure: self.header.measure.clone(),
+            whole: self.header.whole.clone(),
+            relation: self.header.relation.to_owned(),
+            distance: self.header.distance,
+            mechanism: self.mechanism.clone(),
+            loss: self.loss.clone(),
+            decision: self.decision.clone(),
+            spent: self.after.spent(),
+            quotas: self.quotas.clone(),
+            key: self.key.clone(),
+        })
+    }
+}

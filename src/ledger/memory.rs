@@ -1,0 +1,157 @@
+//! A ledger that lasts as long as its process.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use super::seal::seal;
+use super::store::{Charge, Receipt, Record, Saved, Store, StoreError};
+use super::{Done, Outcome};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Keeps the record in memory, or none.
+///
+/// The budgets themselves stay with their filters, so each is opened once.
+pub struct MemoryStore {
+    keeps_record: bool,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    dataset: Option<String>,
+    budgets: HashSet<String>,
+    entries: Vec<(Box<dyn Record>, Option<Outcome>)>,
+    keys: HashMap<String, u64>,
+}
+
+impl MemoryStore {
+    /// With a record.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            keeps_record: true,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Without one.
+    #[must_use]
+    pub fn without_record() -> Self {
+        Self {
+            keeps_record: false,
+            kept: Mutex::default(),
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Store for MemoryStore {
+    fn name_dataset(&self, name: &str) -> Result<(), StoreError> {
+        let mut kept = self.kept();
+        let named = kept.dataset.get_or_insert_with(|| name.to_owned());
+        if named != name {
+            return Err(StoreError::OtherDataset {
+                named: named.clone(),
+                given: name.to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    fn open(&self, budget: &str, _: &str, state: &str) -> Result<Saved, StoreError> {
+        if !self.kept().budgets.insert(budget.to_owned()) {
+            let budget = budget.to_owned();
+            return Err(StoreError::AlreadyOpen { budget });
+        }
+        Ok(Saved {
+            version: 0,
+            state: state.to_owned(),
+        })
+    }
+
+    fn newer(&self, _: &str, _: u64) -> Result<Option<Saved>, StoreError> {
+        Ok(None)
+    }
+
+    fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
+        if !self.keeps_record && charge.key().is_none() {
+            charge.decide();
+            return Ok(Receipt::Written {
+                sequence: 0,
+                mark: 0,
+            });
+        }
+        // Held while the launch decides: entries stand in the order of decisions.
+        let mut kept = self.kept();
+        if let Some(key) = charge.key()
+            && let Some(sequence) = kept.keys.get(key)
+            && let Some((record, outcome)) = at(&kept.entries, *sequence)
+        {
+            let done = outcome.clone().map(|outcome| Done::new(*sequence, outcome));
+            let line = record.line(*sequence)?;
+            return Ok(Receipt::Known { line, done });
+        }
+        let admitted = charge.decide();
+        kept.entries.push((charge.record(), None));
+        let sequence = kept.entries.len() as u64;
+        if admitted && let Some(key) = charge.key() {
+            kept.keys.insert(key.to_owned(), sequence);
+        }
+        Ok(Receipt::Written { sequence, mark: 0 })
+    }
+
+    fn sync(&self, _: &Receipt) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError> {
+        if let Some(place) = place(sequence)
+            && let Some((_, done)) = self.kept().entries.get_mut(place)
+        {
+            *done = Some(outcome);
+        }
+        Ok(())
+    }
+
+    fn keeps_record(&self) -> bool {
+        self.keeps_record
+    }
+
+    fn lines(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
+        let kept = self.kept();
+        let mut lines = Vec::new();
+        for (sequence, (record, outcome)) in (1..).zip(&kept.entries) {
+            if sequence < from || sequence - from >= most as u64 {
+                continue;
+            }
+            lines.push(record.line(sequence)?);
+            if let Some(outcome) = outcome {
+                lines.push(seal(&Done::new(sequence, outcome.clone()))?);
+            }
+        }
+        Ok(lines)
+    }
+}
+
+fn place(sequence: u64) -> Option<usize> {
+    usize::try_from(sequence.checked_sub(1)?).ok()
+}
+
+fn at<T>(entries: &[T], sequence: u64) -> Option<&T> {
+    entries.get(place(sequence)?)
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MemoryStore")
+    }
+}

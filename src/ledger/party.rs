@@ -1,0 +1,380 @@
+//! Who asks.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::filter::{LedgerRule, Shared};
+use super::launch::{Launch, unnamed};
+use super::quota::Quota;
+use super::seal::unseal;
+use super::store::{Receipt, StoreError};
+use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
+use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
+use crate::compose::{Discipline, Filter, Interactive, LaunchError, NoPrice, Price, Ticket};
+use crate::machine::{
+    Answered, CoinSource, Description, Mechanism, StopToken, SystemCoins, guarded,
+};
+use crate::privacy::{AddRemove, Measure, Private, Relation};
+use crate::queryable::sealed::OPENING;
+use crate::queryable::{HandleOf, IntoHandle};
+
+/// The handle through which somebody launches mechanisms in a filter that a ledger keeps: what an
+/// analyst gets.
+///
+/// Every launch is recorded under the party's name, and held to the party's quotas, which protect
+/// nobody's privacy: see [`Quota`]. A launch that the filter or any of the quotas refuses charges
+/// none of them.
+///
+/// ```
+/// use queryables::ledger::{Ledger, LedgerError};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let ledger = Ledger::in_memory("ages, March")?;
+/// let ages = Arc::new(vec![17, 18, 43, 70]);
+/// let filter = ledger.launch("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
+/// let quota = filter.quota("students", "0.3".parse()?)?;
+/// let (ana, ben) = (filter.party("Ana").within(&quota)?, filter.party("Ben").within(&quota)?);
+///
+/// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
+/// let count = NoisyCount::new(adults, "0.2".parse()?)?;
+/// let answer: i64 = ana.release(&count)?;
+/// // They share the quota, and what it refuses is not charged to the filter either.
+/// assert!(matches!(ben.release(&count), Err(LedgerError::OverQuota { .. })));
+/// assert_eq!(filter.privacy_loss()?, "0.2".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Party<D: ?Sized, F: ContinuationRule, R = AddRemove, X = crate::compose::Interleaved> {
+    shared: Arc<Shared<D, F, R, X>>,
+    name: Arc<str>,
+    quotas: Vec<usize>,
+    budgets: Vec<String>,
+}
+
+/// A launch that was admitted and written.
+struct Admitted {
+    ticket: Ticket,
+    sequence: u64,
+}
+
+/// What a key is known for, or a new launch.
+enum Keyed {
+    New(Admitted),
+    Known(Option<Outcome>),
+}
+
+impl<D, F, R, X> Party<D, F, R, X>
+where
+    D: ?Sized,
+    F: LedgerRule,
+    R: Relation,
+    X: Discipline,
+{
+    pub(super) fn new(shared: Arc<Shared<D, F, R, X>>, name: &str) -> Self {
+        let budgets = vec![shared.header.filter.to_string()];
+        Self {
+            shared,
+            name: name.into(),
+            quotas: Vec::new(),
+            budgets,
+        }
+    }
+
+    /// The same party, held to one more quota.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::AlreadyOpen`] if it is held to it already, or if it is another filter's.
+    pub fn within(mut self, quota: &Quota) -> Result<Self, StoreError> {
+        let name = format!("{:?}", (&*quota.filter, &*quota.name));
+        if quota.filter != self.shared.header.filter || self.quotas.contains(&quota.place) {
+            return Err(StoreError::AlreadyOpen { budget: name });
+        }
+        self.quotas.push(quota.place);
+        self.budgets.push(name);
+        Ok(self)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Launches a mechanism and gives the handle to it: decides, charges, writes, and only then
+    /// starts it.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no child. Charged only after [`LaunchError::Failed`], and perhaps after
+    /// [`LedgerError::Store`].
+    pub fn launch<M>(&self, mechanism: &M) -> Result<HandleOf<M, D>, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D, Machine: IntoHandle> + Private<F::Children, R>,
+        X: Interactive,
+    {
+        let Admitted { ticket, sequence } = self.admit(mechanism)?;
+        let data = self.shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
+        let mut coins = SystemCoins::new();
+        let child = ticket.start(mechanism, data, &mut coins.coins());
+        let handle = child.and_then(|child| M::Machine::into_handle(child, coins, OPENING));
+        self.done(sequence, || match &handle {
+            Ok(_) => Outcome::Started,
+            Err(_) => Outcome::Failed,
+        });
+        Ok(handle.map_err(|_| LaunchError::Failed)?)
+    }
+
+    /// Launches a non-interactive mechanism and gives its answer.
+    ///
+    /// # Errors
+    ///
+    /// As for [`launch`](Self::launch).
+    pub fn release<M>(&self, mechanism: &M) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D, Machine: Answered> + Private<F::Children, R>,
+    {
+        let admitted = self.admit(mechanism)?;
+        self.run(mechanism, &admitted, |_| None)
+    }
+
+    /// [`release`](Self::release), once for each key: a retry, after a crash or a lost answer, gives
+    /// the answer that was given, if the ledger [keeps answers](super::Ledger::keeping_answers), and
+    /// is never charged again.
+    ///
+    /// Keys are the party's own: another party's are others.
+    ///
+    /// # Errors
+    ///
+    /// As for [`launch`](Self::launch); [`LedgerError::OtherLaunch`] if the key was used for another
+    /// mechanism or loss, and [`LedgerError::NoAnswer`] if its answer is not there.
+    pub fn release_once<M>(
+        &self,
+        key: &str,
+        mechanism: &M,
+    ) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>
+            + Private<F::Children, R>,
+    {
+        let full = format!("{:?}", (&*self.shared.header.filter, &*self.name, key));
+        match self.admit_with_key(mechanism, Some(full))? {
+            Keyed::New(admitted) => self.run(mechanism, &admitted, |answer| {
+                let keeps = self.shared.keeps_answers;
+                keeps.then(|| serde_json::to_value(answer).ok()).flatten()
+            }),
+            Keyed::Known(Some(Outcome::Answered(Some(answer)))) => {
+                serde_json::from_value(answer).map_err(|_| LedgerError::NoAnswer)
+            }
+            Keyed::Known(_) => Err(LedgerError::NoAnswer),
+        }
+    }
+
+    /// Whether a launch with this loss would be admitted now, by the filter and by every quota.
+    /// Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn would_admit(&self, loss: &ChildLoss<F>) -> Result<bool, StoreError> {
+        if self.shared.token.check().is_err() || !self.shared.terms.measure.is_valid(loss) {
+            return Ok(false);
+        }
+        self.shared.read(|book| {
+            let mut quotas = self.quotas.iter();
+            let fits = quotas.all(|place| {
+                let quota = book.quotas.get(*place);
+                quota.is_none_or(|quota| quota.rule.charge(loss).is_ok())
+            });
+            fits && guarded(|| Ok(book.machine.would_admit(loss))).unwrap_or(false)
+        })
+    }
+
+    /// What the filter has room for, in the children's measure.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn remaining(&self) -> Result<ChildLoss<F>, StoreError> {
+        self.shared.read(|book| book.machine.rule().remaining())
+    }
+
+    /// What each of its quotas has room for.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn quotas_remaining(&self) -> Result<Vec<ChildLoss<F>>, StoreError> {
+        self.shared.read(|book| {
+            let quotas = self.quotas.iter();
+            let kept = quotas.filter_map(|place| book.quotas.get(*place));
+            kept.map(|quota| quota.rule.remaining()).collect()
+        })
+    }
+
+    /// What everybody together has spent.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn privacy_loss(&self) -> Result<WholeLoss<F>, StoreError> {
+        self.shared.read(|book| book.machine.rule().spent())
+    }
+
+    fn run<M>(
+        &self,
+        mechanism: &M,
+        admitted: &Admitted,
+        keep: impl FnOnce(&AnswerOf<M, D>) -> Option<serde_json::Value>,
+    ) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D, Machine: Answered>,
+    {
+        let data = self.shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
+        let mut coins = SystemCoins::new();
+        let answer = admitted.ticket.release(mechanism, data, &mut coins.coins());
+        self.done(admitted.sequence, || match &answer {
+            // The answer's own code writes it down.
+            Ok(answer) => Outcome::Answered(guarded(|| Ok(keep(answer))).ok().flatten()),
+            Err(_) => Outcome::Failed,
+        });
+        Ok(answer.map_err(|_| LaunchError::Failed)?)
+    }
+
+    /// Writes what became of a launch. Where that fails the launch reads as interrupted, and the next
+    /// one says that the store has failed: nothing that was charged depends on it.
+    fn done(&self, sequence: u64, outcome: impl FnOnce() -> Outcome) {
+        if sequence > 0 {
+            let _ = self.shared.store.finish(sequence, outcome());
+        }
+    }
+
+    fn admit<M>(&self, mechanism: &M) -> Result<Admitted, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D> + Private<F::Children, R>,
+    {
+        match self.admit_with_key(mechanism, None)? {
+            Keyed::New(admitted) => Ok(admitted),
+            // Without a key nothing is known.
+            Keyed::Known(_) => Err(LedgerError::NoAnswer),
+        }
+    }
+
+    fn admit_with_key<M>(
+        &self,
+        mechanism: &M,
+        key: Option<String>,
+    ) -> Result<Keyed, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D> + Private<F::Children, R>,
+    {
+        let shared = &*self.shared;
+        shared.token.check().map_err(LaunchError::Stopped)?;
+        let data = shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
+        let price = shared.terms.price(mechanism, &**data);
+        let price = price.map_err(|reason| match reason {
+            NoPrice::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
+            NoPrice::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
+        })?;
+        // The mechanism's own code: before the lock.
+        let described = shared.store.keeps_record() || key.is_some();
+        let described = described.then(|| guarded(|| Ok(mechanism.describe())));
+        let described = described.map(|described| described.unwrap_or_else(|_| unnamed()));
+        self.charge(&price, described, key)
+    }
+
+    /// Decides, charges and writes.
+    fn charge(
+        &self,
+        price: &Price<ChildLoss<F>>,
+        mechanism: Option<Description>,
+        key: Option<String>,
+    ) -> Result<Keyed, LedgerErrorOf<F>> {
+        let shared = &*self.shared;
+        let asked = key.is_some().then(|| mechanism.clone()).flatten();
+        let mut book = shared.book();
+        let mut launch = Launch {
+            shared,
+            book: &mut book,
+            price,
+            mechanism,
+            party: &self.name,
+            quotas: &self.quotas,
+            budgets: &self.budgets,
+            key,
+            decided: None,
+            changed: false,
+        };
+        let receipt = match shared.store.charge(&mut launch) {
+            Ok(receipt) => receipt,
+            Err(error) => {
+                launch.forget();
+                return Err(error.into());
+            }
+        };
+        let decided = launch.decided.take();
+        // Others may decide while this one waits for the disk.
+        drop(book);
+        match receipt {
+            Receipt::Written { sequence, .. } => {
+                shared.store.sync(&receipt)?;
+                let ticket = decided.unwrap_or(Err(LedgerError::NoAnswer))?;
+                Ok(Keyed::New(Admitted { ticket, sequence }))
+            }
+            Receipt::Known { line, done } => {
+                let entry: Option<Entry<ChildLoss<F>, WholeLoss<F>>> = unseal(&line);
+                let Some(entry) = entry else {
+                    let what = "the entry of a key".to_owned();
+                    return Err(StoreError::Damaged { what }.into());
+                };
+                if entry.loss != price.first || Some(entry.mechanism) != asked {
+                    return Err(LedgerError::OtherLaunch);
+                }
+                Ok(Keyed::Known(done.map(|done| done.outcome)))
+            }
+        }
+    }
+
+    /// Charges a share, once, and says what stops it.
+    pub(super) fn reserve<G, Y>(
+        &self,
+        name: &str,
+        share: &Filter<G, R, Y>,
+    ) -> Result<StopToken, LedgerErrorOf<F>>
+    where
+        G: LedgerRule,
+        Y: Discipline,
+        Filter<G, R, Y>: Private<F::Children, R>,
+    {
+        if let Keyed::New(admitted) = self.admit_with_key(share, Some(name.to_owned()))? {
+            self.done(admitted.sequence, || Outcome::Started);
+        }
+        Ok(self.shared.book().machine.child_token())
+    }
+}
+
+/// What a non-interactive mechanism answers.
+pub type AnswerOf<M, D> = <<M as Mechanism<D>>::Machine as Answered>::Value;
+
+impl<D: ?Sized, F: ContinuationRule, R, X> Clone for Party<D, F, R, X> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            name: Arc::clone(&self.name),
+            quotas: self.quotas.clone(),
+            budgets: self.budgets.clone(),
+        }
+    }
+}
+
+impl<D: ?Sized, F: ContinuationRule, R, X> fmt::Debug for Party<D, F, R, X> {
+    /// Its name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Party").field(&self.name).finish()
+    }
+}

@@ -1,0 +1,126 @@
+//! Limits for parties, which protect nobody's privacy.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::StoreError;
+use super::filter::LedgerRule;
+use super::seal::seal;
+use super::state::{State, read_state, write_state};
+use crate::account::{Accumulator, ContinuationRule, DefaultAccumulator, Durable};
+use crate::compose::Refusal;
+use crate::privacy::Measure;
+
+/// A limit on what some parties spend of a filter's budget, in the measure of its children.
+///
+/// **A quota is not a guarantee.** Whoever is held to a quota of ε may learn more than ε about a
+/// person: parties talk to each other, and one of them may choose what to ask by what another one
+/// saw. What everybody together learns is bounded by the filter's budget, and by nothing else. Give a
+/// quota to share a budget fairly; state privacy by [`LedgerFilter::limit`](super::LedgerFilter::limit).
+///
+/// Quotas may overlap, and need not add up to the budget: nothing is set aside for them. What is set
+/// aside for a party is a *share*: [`LedgerFilter::reserve`](super::LedgerFilter::reserve).
+///
+/// [`Party`](super::Party) has an example.
+#[derive(Clone, Debug)]
+pub struct Quota {
+    pub(super) name: Arc<str>,
+    /// Its place among those of the filter.
+    pub(super) place: usize,
+    /// Whose it is.
+    pub(super) filter: Arc<str>,
+}
+
+impl Quota {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// The rule of a quota, of which only the losses are known.
+pub(super) trait QuotaRule<L>: Send {
+    /// The rule after one more loss.
+    fn charge(&self, loss: &L) -> Result<Box<dyn QuotaRule<L>>, Box<Refusal<L>>>;
+
+    fn spent(&self) -> L;
+
+    fn remaining(&self) -> L;
+
+    fn state(&self) -> Result<String, StoreError>;
+
+    /// With the counts of a state that was written.
+    fn resumed(&self, state: &str) -> Option<Box<dyn QuotaRule<L>>>;
+}
+
+pub(super) type BoxedRule<L> = Box<dyn QuotaRule<L>>;
+
+struct Kept<F>(F);
+
+impl<L, F> QuotaRule<L> for Kept<F>
+where
+    L: Clone,
+    F: LedgerRule + ContinuationRule<Children: Measure<Loss = L>, Whole: Measure<Loss = L>>,
+{
+    fn charge(&self, loss: &L) -> Result<Box<dyn QuotaRule<L>>, Box<Refusal<L>>> {
+        match self.0.charge(loss) {
+            Ok(rule) => Ok(Box::new(Self(rule))),
+            Err(_) => Err(Box::new(Refusal {
+                spent: self.0.spent(),
+                requested: loss.clone(),
+                remaining: self.0.remaining(),
+                limit: self.0.limit().clone(),
+            })),
+        }
+    }
+
+    fn spent(&self) -> L {
+        self.0.spent()
+    }
+
+    fn remaining(&self) -> L {
+        self.0.remaining()
+    }
+
+    fn state(&self) -> Result<String, StoreError> {
+        write_state::<F>(&self.0, 0, None)
+    }
+
+    fn resumed(&self, state: &str) -> Option<Box<dyn QuotaRule<L>>> {
+        let State { rule, .. } = read_state(&self.0, state)?;
+        Some(Box::new(Self(rule)))
+    }
+}
+
+/// A quota's rule, and its terms.
+pub(super) fn quota_rule<Me>(
+    measure: &Me,
+    limit: Me::Loss,
+) -> Result<(BoxedRule<Me::Loss>, String), StoreError>
+where
+    Me: DefaultAccumulator,
+    crate::account::Capped<Me::Accumulator>: LedgerRule<Children = Me, Whole = Me>,
+{
+    #[derive(Serialize)]
+    struct Terms<'a, F: Durable> {
+        ledger: u32,
+        quota: &'static str,
+        #[serde(serialize_with = "parameters")]
+        parameters: &'a F,
+    }
+    fn parameters<F: Durable, S: serde::Serializer>(
+        rule: &&F,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        rule.parameters(serializer)
+    }
+    let rule = measure.accumulator().capped(limit);
+    let terms = seal(&Terms {
+        ledger: super::seal::VERSION,
+        quota: <crate::account::Capped<Me::Accumulator> as Durable>::NAME,
+        parameters: &rule,
+    })?;
+    Ok((Box::new(Kept(rule)), terms))
+}

@@ -1,0 +1,210 @@
+//! Where a ledger keeps what must survive.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::{Done, Outcome};
+
+/// Keeps budgets and their record: in memory, in a file, in a database.
+///
+/// The one operation that matters is [`charge`](Self::charge): it reads the states of one or several
+/// budgets, lets the launch decide by a pure function of them, and writes what was decided, all or
+/// nothing and one launch after the other.
+///
+/// # Guarantee
+///
+/// What a filter in a ledger promises rests on this: once [`sync`](Self::sync) has returned without
+/// an error, what the charge has written is read by every later charge, whatever fails in between.
+pub trait Store: fmt::Debug + Send + Sync + 'static {
+    /// Says which dataset the budgets are about; the first name stays.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::OtherDataset`], and what the store cannot do.
+    fn name_dataset(&self, name: &str) -> Result<(), StoreError>;
+
+    /// Opens a budget: with this state if it is new, and with its own otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::OtherTerms`] if it was opened with other terms before.
+    fn open(&self, budget: &str, terms: &str, state: &str) -> Result<Saved, StoreError>;
+
+    /// The state of a budget, if it is another than the one with this version.
+    ///
+    /// # Errors
+    ///
+    /// What the store cannot do.
+    fn newer(&self, budget: &str, known: u64) -> Result<Option<Saved>, StoreError>;
+
+    /// Decides on a launch and writes it, all or nothing. No two charges of one budget overlap.
+    ///
+    /// In this order: if the [key](Charge::key) is known, nothing is decided and what is known of it
+    /// is given back. Otherwise each budget whose version is not the [known](Charge::known) one is
+    /// [refreshed](Charge::refresh); the launch [decides](Charge::decide); what it
+    /// [changed](Charge::changed) and its [line](Charge::line) are written.
+    ///
+    /// # Errors
+    ///
+    /// What the store cannot do. Nothing runs then; whether the charge was written may be unknown.
+    fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError>;
+
+    /// Waits until what was written survives.
+    ///
+    /// # Errors
+    ///
+    /// What the store cannot do: nothing may run then.
+    fn sync(&self, receipt: &Receipt) -> Result<(), StoreError>;
+
+    /// Writes what became of a launch. It need not survive: without it the launch reads as
+    /// interrupted.
+    ///
+    /// # Errors
+    ///
+    /// What the store cannot do.
+    fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError>;
+
+    /// Whether it keeps lines at all.
+    fn keeps_record(&self) -> bool {
+        true
+    }
+
+    /// The lines from this sequence number on, at most so many entries; each entry is followed by
+    /// what became of it.
+    ///
+    /// # Errors
+    ///
+    /// What the store cannot do.
+    fn lines(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError>;
+}
+
+/// A budget as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// It rises by one with each change.
+    pub version: u64,
+    /// A line of JSON with a checksum.
+    pub state: String,
+}
+
+/// A launch that asks to be charged, as a store sees it. Only the ledger makes them.
+pub trait Charge {
+    /// The budgets that it concerns. The first is that of the filter, which every launch in it
+    /// concerns: whoever holds a lock on the first may take the others in any order.
+    fn budgets(&self) -> &[String];
+
+    /// The idempotency key.
+    fn key(&self) -> Option<&str>;
+
+    /// The version of a budget's state that is at hand.
+    fn known(&self, budget: usize) -> u64;
+
+    /// Takes up another state.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Damaged`].
+    fn refresh(&mut self, budget: usize, saved: &Saved) -> Result<(), StoreError>;
+
+    /// Decides from the states at hand; whether it is admitted.
+    fn decide(&mut self) -> bool;
+
+    /// The states that have changed, each with the place of its budget.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be written.
+    fn changed(&self) -> Result<Vec<(usize, Saved)>, StoreError>;
+
+    /// The line for the record.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be written.
+    fn line(&self, sequence: u64) -> Result<String, StoreError>;
+
+    /// The same, to be written when somebody reads it.
+    fn record(&mut self) -> Box<dyn Record>;
+
+    /// The numbers that the loss is made of, as decimals, each with its name.
+    fn amounts(&self) -> Vec<(String, String)>;
+}
+
+/// A line for the record that is yet to be written.
+pub trait Record: Send + Sync {
+    /// The line.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be written.
+    fn line(&self, sequence: u64) -> Result<String, StoreError>;
+}
+
+/// What a store says to a charge.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Receipt {
+    /// Written, and perhaps not yet so that it survives.
+    Written {
+        /// The place in the record.
+        sequence: u64,
+        /// For the store itself: up to where it must be synced.
+        mark: u64,
+    },
+    /// The key is known.
+    Known {
+        /// The line of the launch.
+        line: String,
+        /// What became of it, if anything yet.
+        done: Option<Done>,
+    },
+}
+
+/// Why a store cannot do what it is asked to. None of it says anything about the data.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A ledger is about one dataset.
+    #[error("the ledger is about the dataset {named:?}, not about {given:?}")]
+    OtherDataset {
+        /// The name that it has.
+        named: String,
+        /// The name that was given.
+        given: String,
+    },
+    /// A budget goes on under the terms that it began with.
+    #[error("the budget {budget:?} began with other terms: {terms}")]
+    OtherTerms {
+        /// Its name.
+        budget: String,
+        /// What they are.
+        terms: String,
+    },
+    /// In this store a budget has one handle, to be cloned.
+    #[error("the budget {budget:?} is open already: clone its handle")]
+    AlreadyOpen {
+        /// Its name.
+        budget: String,
+    },
+    /// Somebody else has the file.
+    #[error("another process has the ledger open")]
+    InUse,
+    /// What was read is not what was written.
+    #[error("{what} in the ledger is damaged")]
+    Damaged {
+        /// Which part.
+        what: String,
+    },
+    /// It was written by a later version of this crate.
+    #[error("the ledger has another version than 1")]
+    Version,
+    /// An earlier write failed: what has been spent is known again once the ledger is reopened.
+    #[error("an earlier write to the ledger failed: reopen it")]
+    Broken,
+    /// The file or the database did not do it.
+    #[error("the ledger cannot be written or read: {0}")]
+    Unavailable(String),
+    /// Something has no JSON form.
+    #[error("this cannot be written down: {0}")]
+    Unwritable(String),
+}
