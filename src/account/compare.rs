@@ -1,10 +1,9 @@
 use super::menu::MenuFilter;
 use super::{
-    Accounting, Accumulator, Capped, ContinuationRule, Exceeded, FixedCount, Repeats, Rogers,
-    RuleError, Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
+    Accumulator, Capped, ContinuationRule, Exceeded, FixedCount, Repeats, Rogers, RuleError, Sum,
+    ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
 };
 use crate::number::Delta;
-use crate::privacy::CallsBack;
 use crate::privacy::{ApproxDp, EpsilonDelta};
 
 /// Any of the (ε, δ) rules here, chosen in advance.
@@ -61,20 +60,7 @@ impl ApproxDpRule {
     }
 }
 
-impl Accounting for ApproxDpRule {
-    const CALLS_BACK: CallsBack = CallsBack(false);
-
-    type Children = ApproxDp;
-    type Whole = ApproxDp;
-
-    fn children(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-
-    fn whole(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-}
+approx_dp_in_and_out!(ApproxDpRule);
 
 impl ContinuationRule for ApproxDpRule {
     fn limit(&self) -> &EpsilonDelta {

@@ -1,17 +1,15 @@
 #[cfg(feature = "serde")]
 mod written;
 
-use crate::privacy::CallsBack;
 use std::sync::Arc;
 
 use super::menu::MenuError;
 use super::{
-    Accounting, ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially,
-    nonadaptive,
+    ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially, nonadaptive,
 };
 use crate::number::{Delta, Epsilon, Interval};
+use crate::privacy::EpsilonDelta;
 use crate::privacy::convert::{either, log_inverse};
-use crate::privacy::{ApproxDp, EpsilonDelta};
 
 /// At most K launches, each within (ε₀, δ₀): the whole is within (ε, δ) by the optimal composition
 /// bound of Kairouz, Oh and Viswanath.
@@ -165,20 +163,7 @@ fn some_of(count: u64, delta: Delta) -> Delta {
     some.map_or(sum, |some| some.min(sum))
 }
 
-impl Accounting for FixedCount {
-    const CALLS_BACK: CallsBack = CallsBack(false);
-
-    type Children = ApproxDp;
-    type Whole = ApproxDp;
-
-    fn children(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-
-    fn whole(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-}
+approx_dp_in_and_out!(FixedCount);
 
 impl ContinuationRule for FixedCount {
     fn limit(&self) -> &EpsilonDelta {

@@ -1,13 +1,12 @@
 #[cfg(feature = "serde")]
 mod written;
 
-use crate::privacy::CallsBack;
 use std::sync::Arc;
 
 use super::menu::{MenuError, composed_deltas};
-use super::{Accounting, ContinuationRule, Exceeded, ValidConcurrently, ValidSequentially};
+use super::{ContinuationRule, Exceeded, ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon};
-use crate::privacy::{ApproxDp, EpsilonDelta};
+use crate::privacy::EpsilonDelta;
 
 /// Losses fixed before the first launch; each launch pops the next one. The whole costs their tight
 /// composition, not their sum.
@@ -86,20 +85,7 @@ impl FixedInAdvance {
     }
 }
 
-impl Accounting for FixedInAdvance {
-    const CALLS_BACK: CallsBack = CallsBack(false);
-
-    type Children = ApproxDp;
-    type Whole = ApproxDp;
-
-    fn children(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-
-    fn whole(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-}
+approx_dp_in_and_out!(FixedInAdvance);
 
 impl ContinuationRule for FixedInAdvance {
     fn limit(&self) -> &EpsilonDelta {

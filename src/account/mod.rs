@@ -41,6 +41,26 @@
 //! Odometers that bound the *realised* loss instead, with high probability and at all times at
 //! once, are in [`time_uniform`]; the games that tell valid ones from naive ones in `games`.
 
+/// [`Accounting`] of a rule of this crate that takes (ε, δ) children and bounds the whole by (ε, δ).
+macro_rules! approx_dp_in_and_out {
+    ($rule:ty) => {
+        impl $crate::account::Accounting for $rule {
+            const CALLS_BACK: $crate::privacy::CallsBack = $crate::privacy::CallsBack(false);
+
+            type Children = $crate::privacy::ApproxDp;
+            type Whole = $crate::privacy::ApproxDp;
+
+            fn children(&self) -> &$crate::privacy::ApproxDp {
+                &$crate::privacy::ApproxDp
+            }
+
+            fn whole(&self) -> &$crate::privacy::ApproxDp {
+                &$crate::privacy::ApproxDp
+            }
+        }
+    };
+}
+
 mod budget;
 mod capped;
 mod compare;
@@ -73,7 +93,7 @@ pub use natural::{BlackwellChain, NaturalFilter};
 pub use restarted::{RestartError, RestartedFilters};
 pub use rogers::Rogers;
 pub use root_sum_squares::RootSumSquares;
-pub use sum::Sum;
+pub use sum::{AddsUpConcurrently, AddsUpSequentially, Sum};
 pub use through_rdp::ThroughRdp;
 pub use through_zcdp::ThroughZCdp;
 pub use whitehouse::Whitehouse;

@@ -1,13 +1,12 @@
 #[cfg(feature = "serde")]
 mod written;
 
-use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
+use super::{ContinuationRule, Exceeded, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon, Interval, U256, Unit, units};
-use crate::privacy::CallsBack;
+use crate::privacy::EpsilonDelta;
 use crate::privacy::convert::log_inverse;
 use crate::privacy::convert::search::most;
-use crate::privacy::{ApproxDp, EpsilonDelta};
 
 /// The first advanced (ε, δ) filter: go on while `Σδ ≤ δ/2` and
 /// `Σ ε_i(e^{ε_i} − 1)/2 + √(2 (Σε² + ε²/c) (1 + ½ ln(cΣε²/ε² + 1)) ln(2/δ)) ≤ ε`, with
@@ -115,20 +114,7 @@ pub(super) fn drift_of(epsilon: Epsilon) -> Option<Epsilon> {
     (epsilon * epsilon.exp_m1() / Interval::TWO).up()
 }
 
-impl Accounting for Rogers {
-    const CALLS_BACK: CallsBack = CallsBack(false);
-
-    type Children = ApproxDp;
-    type Whole = ApproxDp;
-
-    fn children(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-
-    fn whole(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-}
+approx_dp_in_and_out!(Rogers);
 
 impl ContinuationRule for Rogers {
     fn limit(&self) -> &EpsilonDelta {

@@ -4,10 +4,8 @@ mod written;
 use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
 use crate::privacy::CallsBack;
 use crate::privacy::fdp::PowersOf;
-use crate::privacy::fdp::asymptotic::AsymptoticGdp;
 use crate::privacy::{
-    Additive, ApproxDp, ApproxRdp, ApproxZCdp, Measure, Overflow, ProbabilisticDp, PureDp, Rdp,
-    RdpGrid, ZCdp,
+    Additive, ApproxDp, ApproxRdp, ApproxZCdp, Measure, Overflow, PureDp, Rdp, RdpGrid, ZCdp,
 };
 
 /// Losses add up: `G(d₁, …, d_k) = d₁ + … + d_k`, exactly and in any order.
@@ -93,46 +91,42 @@ impl<Me: Additive> Accumulator for Sum<Me> {
     }
 }
 
-macro_rules! accounted_by_sum {
-    ($($measure:ty),*) => {$(
-        impl DefaultAccumulator for $measure {
-            type Accumulator = Sum<Self>;
+impl<Me: Additive> DefaultAccumulator for Me {
+    type Accumulator = Sum<Self>;
 
-            fn accumulator(&self) -> Sum<Self> {
-                Sum::new(self.clone())
-            }
-        }
-    )*};
+    fn accumulator(&self) -> Sum<Self> {
+        Sum::new(self.clone())
+    }
 }
 
-accounted_by_sum!(
-    PureDp,
-    ApproxDp,
-    ProbabilisticDp,
-    Rdp,
-    RdpGrid,
-    ZCdp,
-    ApproxZCdp,
-    ApproxRdp,
-    PowersOf,
-    AsymptoticGdp
-);
+/// A measure in which the losses of interactive children add up, if a launch freezes the earlier
+/// ones.
+///
+/// # Guarantee
+///
+/// Implement it for a measure of your own where a theorem says so, and cite it: everything that
+/// [`Filter::sequential`](crate::compose::Filter::sequential) promises under that measure rests on it.
+pub trait AddsUpSequentially: Additive {}
 
-impl ValidSequentially for Sum<PureDp> {}
-impl ValidSequentially for Sum<ApproxDp> {}
-impl ValidSequentially for Sum<Rdp> {}
-impl ValidSequentially for Sum<RdpGrid> {}
-impl ValidSequentially for Sum<ZCdp> {}
-impl ValidSequentially for Sum<ApproxZCdp> {}
-impl ValidSequentially for Sum<ApproxRdp> {}
-impl ValidSequentially for Sum<PowersOf> {}
+/// A measure in which the losses of interactive children add up, in whatever order they are asked.
+///
+/// # Guarantee
+///
+/// As for [`AddsUpSequentially`], for [`Filter::concurrent`](crate::compose::Filter::concurrent).
+pub trait AddsUpConcurrently: AddsUpSequentially {}
 
-impl ValidConcurrently for Sum<PureDp> {}
-impl ValidConcurrently for Sum<ApproxDp> {}
-impl ValidConcurrently for Sum<Rdp> {}
-impl ValidConcurrently for Sum<RdpGrid> {}
-impl ValidConcurrently for Sum<ZCdp> {}
-impl ValidConcurrently for Sum<PowersOf> {}
+// A failure is told of the sum: there the message names the theorems.
+#[diagnostic::do_not_recommend]
+impl<Me: AddsUpSequentially> ValidSequentially for Sum<Me> {}
+#[diagnostic::do_not_recommend]
+impl<Me: AddsUpConcurrently> ValidConcurrently for Sum<Me> {}
+
+macro_rules! adds_up {
+    ($property:ident: $($measure:ty),*) => { $(impl $property for $measure {})* };
+}
+
+adds_up!(AddsUpSequentially: PureDp, ApproxDp, Rdp, RdpGrid, ZCdp, ApproxZCdp, ApproxRdp, PowersOf);
+adds_up!(AddsUpConcurrently: PureDp, ApproxDp, Rdp, RdpGrid, ZCdp, PowersOf);
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,12 @@
 #[cfg(feature = "serde")]
 mod written;
 
-use super::{Accounting, Accumulator, RuleError, ValidConcurrently, ValidSequentially};
+use super::{Accumulator, RuleError, ValidConcurrently, ValidSequentially};
 use crate::account::time_uniform::{Variance, squares};
 use crate::account::twice_rho::{largest_epsilon, twice_rho};
 use crate::number::{Delta, Epsilon, Interval, U256};
-use crate::privacy::CallsBack;
 use crate::privacy::convert::{log_inverse, zcdp};
-use crate::privacy::{ApproxDp, EpsilonDelta, Overflow};
+use crate::privacy::{EpsilonDelta, Overflow};
 
 /// The (ε, δ) accumulator of advanced composition: after launches of (ε₁, δ₁), …, (ε_k, δ_k) the
 /// total is `(√(2 ln(1/δ′) V) + ½V, δ′ + Σδ)`, where `V = 2Σ ε·tanh(ε/2)` is at most Σε².
@@ -101,20 +100,7 @@ fn most_squares() -> U256 {
     U256::of_units(400_000 * 10_u128.pow(27))
 }
 
-impl Accounting for Whitehouse {
-    const CALLS_BACK: CallsBack = CallsBack(false);
-
-    type Children = ApproxDp;
-    type Whole = ApproxDp;
-
-    fn children(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-
-    fn whole(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-}
+approx_dp_in_and_out!(Whitehouse);
 
 impl Accumulator for Whitehouse {
     fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use queryables::account::{AddsUpConcurrently, AddsUpSequentially};
 use queryables::compose::{Universal, UniversalQuery};
 use queryables::data::Predicate;
 use queryables::mechanisms::{
@@ -10,7 +11,9 @@ use queryables::mechanisms::{
 use queryables::number::Mu;
 use queryables::prelude::*;
 use queryables::privacy::facts::{Gaussian, Laplace, Pure};
-use queryables::privacy::{Distance, Gdp, Implies, Measure, Postprocessable, Prices, Restated};
+use queryables::privacy::{
+    Additive, Distance, Gdp, Implies, Measure, Overflow, Postprocessable, Prices, Restated,
+};
 
 /// The total variation distance: (0, δ)-DP.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +37,20 @@ impl Measure for TotalVariation {
 }
 
 impl Postprocessable for TotalVariation {}
+
+impl Additive for TotalVariation {
+    fn plus(&self, one: &Delta, other: &Delta) -> Result<Delta, Overflow> {
+        one.checked_add(*other).ok_or(Overflow)
+    }
+
+    fn minus(&self, whole: &Delta, part: &Delta) -> Delta {
+        whole.saturating_sub(*part)
+    }
+}
+
+/// It is (0, δ)-DP (Haney et al. 1.20).
+impl AddsUpSequentially for TotalVariation {}
+impl AddsUpConcurrently for TotalVariation {}
 
 /// tanh(ε/2), by randomized response; this is at most ε/2.
 impl Implies<TotalVariation> for PureDp {
@@ -119,4 +136,18 @@ fn mechanisms_are_launched_under_it() {
     );
     let count = NoisyCount::new(ones(), epsilon()).unwrap();
     assert!(room.ask(UniversalQuery::Become(count)).is_ok());
+}
+
+#[test]
+fn a_filter_adds_up_under_it_without_a_rule_of_its_own() {
+    let filter = Filter::concurrent(TotalVariation, "0.1".parse().unwrap());
+    let filter = launch(&filter, Arc::new(vec![1_u8, 2])).unwrap();
+    let count = |epsilon: &str| NoisyCount::new(ones(), epsilon.parse().unwrap()).unwrap();
+    assert!(filter.release(&count("0.1")).is_ok());
+    assert_eq!(filter.privacy_loss(), "0.05".parse().unwrap());
+    let refused = filter.release(&count("0.11"));
+    assert!(
+        matches!(refused, Err(LaunchError::Refused(refusal)) if refusal.remaining == "0.05".parse().unwrap())
+    );
+    assert!(filter.release(&count("0.1")).is_ok());
 }

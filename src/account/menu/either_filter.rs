@@ -3,18 +3,15 @@
 #[cfg(feature = "serde")]
 mod written;
 
-use crate::privacy::CallsBack;
 use std::sync::Arc;
 
 use super::MenuError;
 use super::either::worst_of_either;
 use super::entry::prepared;
 use super::prices::{Price, Prices};
-use crate::account::{
-    Accounting, ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially,
-};
+use crate::account::{ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon};
-use crate::privacy::{ApproxDp, EpsilonDelta};
+use crate::privacy::EpsilonDelta;
 
 /// A loss and both of its costs.
 type Entry = (Epsilon, [u64; 2]);
@@ -134,20 +131,7 @@ impl TwoSums {
     }
 }
 
-impl Accounting for TwoSums {
-    const CALLS_BACK: CallsBack = CallsBack(false);
-
-    type Children = ApproxDp;
-    type Whole = ApproxDp;
-
-    fn children(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-
-    fn whole(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-}
+approx_dp_in_and_out!(TwoSums);
 
 impl ContinuationRule for TwoSums {
     fn limit(&self) -> &EpsilonDelta {

@@ -3,18 +3,15 @@
 #[cfg(feature = "serde")]
 mod written;
 
-use crate::privacy::CallsBack;
 use std::sync::Arc;
 
 use super::MenuError;
 use super::entry::{MenuEntry, prepared};
 use super::prices::{Paid, Price, Prices};
 use super::sum::{Priced, largest_budget};
-use crate::account::{
-    Accounting, ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially,
-};
+use crate::account::{ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon};
-use crate::privacy::{ApproxDp, EpsilonDelta};
+use crate::privacy::EpsilonDelta;
 
 /// A filter with a price list: every entry of a finite menu has an integer cost, and launches go on
 /// while the costs add up to at most a budget.
@@ -183,20 +180,7 @@ impl MenuFilter {
     }
 }
 
-impl Accounting for MenuFilter {
-    const CALLS_BACK: CallsBack = CallsBack(false);
-
-    type Children = ApproxDp;
-    type Whole = ApproxDp;
-
-    fn children(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-
-    fn whole(&self) -> &ApproxDp {
-        &ApproxDp
-    }
-}
+approx_dp_in_and_out!(MenuFilter);
 
 impl ContinuationRule for MenuFilter {
     fn limit(&self) -> &EpsilonDelta {
