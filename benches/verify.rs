@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use queryables::compose::ConcurrentComposition;
 use queryables::machine::{Coins, CoinsError, Fault, Machine, Mechanism};
-use queryables::verify::{Pair, Rational, Verifier, Worst};
+use queryables::verify::{Pair, Rational, Verifier, Worst, copies_of};
 
 /// Answers with the value, the query and a hidden offset, plus noise, modulo four.
+#[derive(Clone)]
 struct Offset;
 
 #[derive(Hash)]
@@ -49,10 +50,10 @@ fn report<Q, A>(what: &str, begin: Instant, worst: &Worst<Q, A>) {
     let seconds = begin.elapsed().as_secs_f64();
     println!(
         "{what:<40} {seconds:>7.2} s  {:>9} points ({:>8.0}/s)  {:>9} runs ({:>8.0}/s)",
-        worst.points,
-        worst.points as f64 / seconds,
-        worst.runs,
-        worst.runs as f64 / seconds,
+        worst.scope.points,
+        worst.scope.points as f64 / seconds,
+        worst.scope.runs,
+        worst.scope.runs as f64 / seconds,
     );
 }
 
@@ -64,7 +65,7 @@ fn main() {
 
     for depth in [3, 4] {
         let begin = Instant::now();
-        let worst = Verifier::new(&three, &pair, menu.clone(), depth)
+        let worst = Verifier::new(copies_of(&three), &pair, menu.clone(), depth)
             .limit(u64::MAX)
             .worst_delta(two.clone())
             .expect("explored");
@@ -72,7 +73,7 @@ fn main() {
     }
     for (depth, threads) in [(4, 2), (5, 1), (5, 2), (6, 2)] {
         let begin = Instant::now();
-        let worst = Verifier::by_state(&three, &pair, menu.clone(), depth)
+        let worst = Verifier::by_state(copies_of(&three), &pair, menu.clone(), depth)
             .limit(u64::MAX)
             .threads(threads)
             .worst_delta(two.clone())

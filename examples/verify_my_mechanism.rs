@@ -15,7 +15,7 @@ use std::sync::Arc;
 use queryables::machine::{Coins, CoinsError, Fault, Machine, Mechanism};
 use queryables::number::Epsilon;
 use queryables::privacy::PureDp;
-use queryables::verify::{Pair, Verifier};
+use queryables::verify::{Pair, Verifier, copies_of};
 
 /// Says which counts are above a threshold.
 ///
@@ -92,7 +92,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
             threshold: 1,
             stops,
         };
-        let verifier = Verifier::by_state(&mechanism, &pair, vec![7, 8], 6);
+        let verifier = Verifier::by_state(copies_of(&mechanism), &pair, vec![7, 8], 6);
         let verdict = verifier.check(&PureDp, &claim)?;
         let version = if stops { "Repaired" } else { "Home-made" };
         writeln!(out, "{version}, claimed to be ε-private with ε = {claim}:")?;

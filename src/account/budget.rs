@@ -8,7 +8,7 @@ use crate::privacy::convert::log_inverse;
 
 /// What the (ε, δ) rules with a threshold have in common: costs add up to at most the threshold,
 /// and the δ of children to at most what the slack δ′ leaves of δ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Budget<T> {
     pub(super) limit: EpsilonDelta,
     /// δ′, spent from the start: with it the threshold implies the limit's ε.

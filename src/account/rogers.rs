@@ -33,7 +33,7 @@ use crate::privacy::convert::search::most;
 /// assert_eq!(rule.charge(&loss), Err(Exceeded));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Hash)]
 #[must_use = "`charge` gives the next rule and changes nothing"]
 pub struct Rogers {
     limit: EpsilonDelta,

@@ -59,7 +59,7 @@ use crate::privacy::{ApproxDp, EpsilonDelta, Measure, RdpCurve, RdpGrid};
 /// assert_eq!(rule.charge(&loss), Err(Exceeded));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use = "`charge` gives the next rule and changes nothing"]
 pub struct ThroughRdp<C: RdpChildren = ApproxDp> {
     children: C,
@@ -212,7 +212,7 @@ impl<C: RdpChildren> ThroughRdp<C> {
 )]
 pub trait RdpChildren: Measure {
     /// What is needed to price a loss at the order.
-    type Prices: Clone + Debug + Send + Sync + 'static;
+    type Prices: Clone + Debug + std::hash::Hash + Send + Sync + 'static;
 
     /// What a loss costs at the order, and its δ, and the prices from then on; `None` if it is not
     /// one of the measure.
@@ -223,7 +223,7 @@ pub trait RdpChildren: Measure {
 }
 
 /// The last ε and its D_α: launches tend to repeat.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LastPrice {
     epsilon: Epsilon,
     cost: Epsilon,
@@ -270,7 +270,7 @@ impl RdpChildren for ApproxDp {
 }
 
 /// Where the order is on the grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OrderIndex(usize);
 
 impl RdpChildren for RdpGrid {

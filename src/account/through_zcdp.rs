@@ -55,7 +55,7 @@ use crate::privacy::{ApproxDp, EpsilonDelta, Measure, ZCdp};
 /// assert_eq!(rule.charge(&loss), Err(Exceeded));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Hash)]
 #[must_use = "`charge` gives the next rule and changes nothing"]
 pub struct ThroughZCdp<C = ApproxDp> {
     children: C,
@@ -66,7 +66,7 @@ pub struct ThroughZCdp<C = ApproxDp> {
 }
 
 /// From ρ to ε.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Conversion {
     Simple,
     Tight,

@@ -38,7 +38,7 @@ use crate::privacy::{EpsilonDelta, Overflow};
 /// assert!(total.total() <= EpsilonDelta::new("0.5307", "1e-6")?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Hash)]
 #[must_use = "`add` gives the next total and changes nothing"]
 pub struct Whitehouse {
     slack: Delta,

@@ -7,7 +7,7 @@ use crate::machine::{Coins, Fault};
 ///
 /// It makes the assumption of finite communication in the concurrent theorems for (ε, δ)-DP and
 /// f-DP (Haney et al. 1.8) literal. [`ThroughExt`](super::ThroughExt) has an example.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct LimitQueries {
     left: u64,
 }

@@ -29,6 +29,13 @@ pub(crate) struct Interval {
     high: f64,
 }
 
+/// By the bits of both ends: rules that hold one can show their state.
+impl std::hash::Hash for Interval {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        [self.low, self.high].map(f64::to_bits).hash(state);
+    }
+}
+
 impl Interval {
     pub(crate) const ZERO: Self = Self::exactly(0.0);
     pub(crate) const ONE: Self = Self::exactly(1.0);

@@ -26,31 +26,23 @@ pub(super) struct Outcome<T> {
     pub(super) mass: Interval,
 }
 
-/// What a piece of code comes to, on each path.
-#[derive(Debug)]
-pub(super) struct Outcomes<T> {
-    pub(super) list: Vec<Outcome<T>>,
-    /// The probability of what was not followed to its end.
-    pub(super) cut: Rational,
-}
-
 /// Runs `code` on every path that begins with `path`.
 ///
-/// A path is not followed further where a sampler has come to a probability below `cut`.
+/// A path is not followed further where a sampler has come to a probability below `cut`. Returns
+/// the probability of what was not followed to its end.
 ///
 /// # Errors
 ///
-/// Those of the draws, and [`VerifyError::Diverged`] where the same draws led elsewhere.
+/// Those of the draws and of `each`, and [`VerifyError::Diverged`] where the same draws led
+/// elsewhere.
 pub(super) fn every_path<T>(
     path: &[Choice],
     cut: &Rational,
     mut code: impl FnMut(&mut Branching<'_>) -> Result<T, VerifyError>,
-) -> Result<Outcomes<T>, VerifyError> {
+    mut each: impl FnMut(Outcome<T>) -> Result<(), VerifyError>,
+) -> Result<Rational, VerifyError> {
     let mut forks = Vec::new();
-    let mut outcomes = Outcomes {
-        list: Vec::new(),
-        cut: Rational::ZERO,
-    };
+    let mut not_followed = Rational::ZERO;
     loop {
         let mut coins = Branching {
             path,
@@ -71,17 +63,17 @@ pub(super) fn every_path<T>(
         if !used {
             return Err(VerifyError::Diverged);
         }
-        outcomes.cut += coins.unlisted;
+        not_followed += coins.unlisted;
         forks = coins.forks;
         let mass = mass_of(&forks);
         if coins.is_cut {
-            outcomes.cut += mass.high();
+            not_followed += mass.high();
         } else {
-            outcomes.list.push(Outcome {
+            each(Outcome {
                 result,
                 path: forks.iter().filter_map(Fork::choice).collect(),
                 mass,
-            });
+            })?;
         }
         // The next path: the last fork that has another branch takes it.
         while let Some(mut last) = forks.pop() {
@@ -92,32 +84,8 @@ pub(super) fn every_path<T>(
             }
         }
         if forks.is_empty() {
-            return Ok(outcomes);
+            return Ok(not_followed);
         }
-    }
-}
-
-/// [`every_path`], and everything once more: code that finds randomness or state elsewhere should
-/// be noticed here, and not be taken for a leak.
-///
-/// # Errors
-///
-/// The same, and [`VerifyError::Diverged`] where the second time was different.
-pub(super) fn every_path_twice<T: PartialEq>(
-    path: &[Choice],
-    cut: &Rational,
-    mut code: impl FnMut(&mut Branching<'_>) -> Result<T, VerifyError>,
-) -> Result<Outcomes<T>, VerifyError> {
-    let found = every_path(path, cut, &mut code)?;
-    let again = every_path(path, cut, &mut code)?;
-    let same = |(one, other): (&Outcome<T>, &Outcome<T>)| {
-        one.path == other.path && one.result == other.result
-    };
-    let all = found.list.len() == again.list.len() && found.list.iter().zip(&again.list).all(same);
-    if all && found.cut == again.cut {
-        Ok(found)
-    } else {
-        Err(VerifyError::Diverged)
     }
 }
 
@@ -247,7 +215,7 @@ fn share(weight: u64, total: NonZeroU64) -> Interval {
     Interval::exact(Rational::from_parts(weight.into(), total.get().into()))
 }
 
-fn hash(asked: &impl Hash) -> u64 {
+pub(super) fn hash(asked: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     asked.hash(&mut hasher);
     hasher.finish()
@@ -305,15 +273,29 @@ mod tests {
         NonZeroU64::new(number).unwrap()
     }
 
+    /// All outcomes, and what was cut.
+    fn all_of<T>(
+        path: &[Choice],
+        cut: &Rational,
+        code: impl FnMut(&mut Branching<'_>) -> Result<T, VerifyError>,
+    ) -> Result<(Vec<Outcome<T>>, Rational), VerifyError> {
+        let mut list = Vec::new();
+        let cut = every_path(path, cut, code, |outcome| {
+            list.push(outcome);
+            Ok(())
+        })?;
+        Ok((list, cut))
+    }
+
     fn explore<T>(
         mut code: impl FnMut(&mut dyn CoinSource) -> T,
     ) -> Result<Vec<(T, Rational)>, VerifyError> {
-        let outcomes = every_path(&[], &Rational::ZERO, |coins| Ok(code(coins)))?;
-        let masses = outcomes.list.iter().map(|outcome| outcome.mass.low());
+        let (list, cut) = all_of(&[], &Rational::ZERO, |coins| Ok(code(coins)))?;
+        assert_eq!(cut, Rational::ZERO);
+        let masses = list.iter().map(|outcome| outcome.mass.low());
         let total = masses.fold(Rational::ZERO, |sum, mass| sum + mass);
         assert_eq!(total, Rational::ONE);
-        Ok(outcomes
-            .list
+        Ok(list
             .into_iter()
             .map(|outcome| (outcome.result, outcome.mass.low().clone()))
             .collect())
@@ -345,25 +327,25 @@ mod tests {
     fn a_given_path_is_followed() {
         let code =
             |coins: &mut Branching<'_>| Ok([(); 2].map(|()| coins.uniform(below(3)).unwrap()));
-        let all = every_path(&[], &Rational::ZERO, code).unwrap();
-        let path = &all.list[7].path[..1];
-        let below = every_path(path, &Rational::ZERO, code).unwrap();
-        let found: Vec<_> = below.list.iter().map(|o| o.result).collect();
+        let all = all_of(&[], &Rational::ZERO, code).unwrap();
+        let path = &all.0[7].path[..1];
+        let below = all_of(path, &Rational::ZERO, code).unwrap();
+        let found: Vec<_> = below.0.iter().map(|o| o.result).collect();
         assert_eq!(found, [[2, 0], [2, 1], [2, 2]]);
-        assert_eq!(*below.list[0].mass.low(), ratio(1, 3));
+        assert_eq!(*below.0[0].mass.low(), ratio(1, 3));
     }
 
     #[test]
     fn another_draw_on_a_replay_is_noticed() {
         let runs = Cell::new(0);
-        let wider = every_path(&[], &Rational::ZERO, |coins| {
+        let wider = all_of(&[], &Rational::ZERO, |coins| {
             runs.set(runs.get() + 1);
             Ok(coins.uniform(below(1 + runs.get())).is_ok())
         });
         assert_eq!(wider.unwrap_err(), VerifyError::Diverged);
 
         let runs = Cell::new(0);
-        let fewer = every_path(&[], &Rational::ZERO, |coins| {
+        let fewer = all_of(&[], &Rational::ZERO, |coins| {
             runs.set(runs.get() + 1);
             if runs.get() == 1 {
                 coins.uniform(below(2)).unwrap();
@@ -375,12 +357,12 @@ mod tests {
 
     #[test]
     fn what_has_no_end_is_an_error() {
-        let endless = every_path(&[], &Rational::ZERO, |coins| {
+        let endless = all_of(&[], &Rational::ZERO, |coins| {
             while coins.uniform(below(2)).is_ok() {}
             Ok(())
         });
         assert_eq!(endless.unwrap_err(), VerifyError::TooManyDraws);
-        let wide = every_path(&[], &Rational::ZERO, |coins| {
+        let wide = all_of(&[], &Rational::ZERO, |coins| {
             Ok(coins.uniform(NonZeroU64::MAX).is_ok())
         });
         let outcomes = u64::MAX;
@@ -403,9 +385,9 @@ mod tests {
 
     #[test]
     fn a_sampler_without_end_is_cut_at_the_stated_mass() {
-        let found = every_path(&[], &ratio(1, 8), |coins| Ok(coins.draw(&UntilHeads))).unwrap();
+        let found = all_of(&[], &ratio(1, 8), |coins| Ok(coins.draw(&UntilHeads))).unwrap();
         let masses: Vec<_> = found
-            .list
+            .0
             .iter()
             .map(|o| (o.result, o.mass.low().clone()))
             .collect();
@@ -419,6 +401,6 @@ mod tests {
                 (Ok(1), ratio(1, 2)),
             ]
         );
-        assert_eq!(found.cut, ratio(1, 16));
+        assert_eq!(found.1, ratio(1, 16));
     }
 }

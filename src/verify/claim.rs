@@ -3,50 +3,41 @@
 use std::fmt::{self, Debug};
 use std::hash::Hash;
 
+use super::exploration::Exploration;
+use super::goal::{Checkable, Goal};
 use super::menu::Menu;
 use super::verifier::Verifier;
-use super::worst::{Completeness, Worst, exp_of, order_of};
+use super::worst::{Completeness, Worst};
 use super::{Interval, Pair, Rational, VerifyError};
 use crate::machine::{Machine, Mechanism};
-use crate::number::{Epsilon, Order};
-use crate::privacy::{ApproxDp, EpsilonDelta, Measure, PureDp, Rdp, RdpCurve, RdpGrid};
+use crate::number::{Delta, Epsilon};
 
-/// A measure whose losses can be checked on a finite conversation.
-///
-/// zCDP and GDP are not among them: they are about infinitely many orders. Check them at the
-/// orders that matter to you, with [`RdpGrid`].
-pub trait Checkable: Measure {
-    /// Finds the worst adversary, and what the claim allows it.
-    ///
-    /// # Errors
-    ///
-    /// See [`VerifyError`].
-    fn check<Q, A, N>(
-        &self,
-        loss: &Self::Loss,
-        verifier: &Verifier<'_, Q, A, N>,
-    ) -> Result<Verdict<Q, A>, VerifyError>
-    where
-        Q: Clone + Send + Sync,
-        A: Clone + Eq + Hash + Send + Sync,
-        N: Menu<Q, A>;
-}
-
-/// What became of a claim.
+/// What became of a claim. It prints with what it is about ([`Worst::scope`]).
 #[derive(Clone, Debug)]
 pub struct Verdict<Q, A> {
-    /// What was compared, in words.
-    what: &'static str,
+    /// What had to hold.
+    pub goal: Goal,
     /// What the claim allows.
     pub allowed: Interval,
+    /// What a loss a little larger allows (see [`holds`](Self::holds)).
+    nearly: Interval,
     /// What the worst adversary attains.
     pub worst: Worst<Q, A>,
 }
 
 impl<Q, A> Verdict<Q, A> {
-    /// Whether the claim holds for this pair, menu and depth, certainly.
+    /// Whether the claim holds, for what the verdict is about. Certainly, but for a tolerance where
+    /// two irrational numbers may be equal: then it holds, certainly, for an ε that is larger by
+    /// one unit in the last place (10⁻²⁷) for the ratio of probabilities, and by 10⁻⁹ for a Rényi
+    /// divergence, and the verdict prints that.
     #[must_use]
     pub fn holds(&self) -> bool {
+        !self.is_refuted() && self.worst.value.is_at_most(&self.nearly)
+    }
+
+    /// Whether it holds without a tolerance.
+    #[must_use]
+    pub fn holds_exactly(&self) -> bool {
         self.worst.value.is_at_most(&self.allowed)
     }
 
@@ -60,16 +51,21 @@ impl<Q, A> Verdict<Q, A> {
     /// Why neither is certain, and what to do.
     fn way_out(&self) -> &'static str {
         // A smaller cut does not help here: something is always beyond it.
-        let unbounded = self.allowed.is_zero() || self.worst.value.high().is_none();
+        let unbounded = self.worst.value.high().is_none();
         match (&self.worst.completeness, unbounded) {
-            (Completeness::Truncated { .. }, true) => {
+            (Completeness::Truncated { .. }, bounded) if bounded || self.allowed.is_zero() => {
                 "undecided because samplers were cut, and what is beyond may have any ratio: \
                  check under ApproxDp, with a δ above what was not followed"
             }
-            (Completeness::Truncated { .. }, false) => {
+            (Completeness::Truncated { .. }, _) => {
                 "undecided because samplers were cut: cut at a smaller probability"
             }
-            (Completeness::Complete, _) => {
+            (Completeness::Complete, true) => {
+                "undecided because something on one dataset may be impossible on the other: its \
+                 probability is too small to be told from zero, so that nothing bounds the \
+                 divergence: check under ApproxDp"
+            }
+            (Completeness::Complete, false) => {
                 "undecided because both are irrational and closer than the digits that are \
                  computed, or equal: claim one unit more in the last place, or check under \
                  ApproxDp with a small δ"
@@ -90,8 +86,13 @@ impl<Q: Debug, A: Debug> fmt::Display for Verdict<Q, A> {
         write!(
             f,
             "{verdict}: {} may be at most {}, and is {}",
-            self.what, self.allowed, self.worst
+            self.goal.what(),
+            self.allowed,
+            self.worst
         )?;
+        if self.holds() && !self.holds_exactly() {
+            write!(f, "\n{}", self.goal.tolerance())?;
+        }
         if self.holds() || self.is_refuted() {
             return Ok(());
         }
@@ -99,108 +100,45 @@ impl<Q: Debug, A: Debug> fmt::Display for Verdict<Q, A> {
     }
 }
 
-/// `p / q ≤ e^ε` for every view.
-impl Checkable for PureDp {
-    fn check<Q, A, N>(
-        &self,
-        loss: &Epsilon,
-        verifier: &Verifier<'_, Q, A, N>,
-    ) -> Result<Verdict<Q, A>, VerifyError>
-    where
-        Q: Clone + Send + Sync,
-        A: Clone + Eq + Hash + Send + Sync,
-        N: Menu<Q, A>,
-    {
-        let allowed = exp_of(*loss)?;
-        let worst = verifier.worst_ratio()?;
+/// Holds goals against the worst adversary, all in one exploration.
+pub(super) fn judge<Q, A, N>(
+    exploration: &Exploration<Q, A, N>,
+    goals: &[Goal],
+) -> Result<Verdict<Q, A>, VerifyError>
+where
+    Q: Clone + Debug + Send + Sync,
+    A: Clone + Eq + Hash + Send + Sync,
+    N: Menu<Q, A>,
+{
+    let objectives: Vec<_> = goals
+        .iter()
+        .map(Goal::objective)
+        .collect::<Result<_, _>>()?;
+    let mut last = None;
+    for (goal, worst) in goals.iter().zip(exploration.worst(&objectives)?) {
+        let mut verdict = Verdict {
+            goal: *goal,
+            allowed: goal.allowed()?,
+            nearly: goal.nearly()?,
+            worst,
+        };
         // The largest ratio needs all of both laws; after a cut, δ(ε) can still be bounded.
-        if worst.completeness == Completeness::Complete {
-            return Ok(Verdict {
-                what: "the ratio of the probabilities of a view",
-                allowed,
-                worst,
-            });
+        if let Goal::Ratio { epsilon } = goal
+            && verdict.worst.completeness != Completeness::Complete
+        {
+            let delta = Goal::Delta {
+                epsilon: *epsilon,
+                delta: Delta::ZERO,
+            };
+            verdict = judge(exploration, &[delta])?;
         }
-        Ok(Verdict {
-            what: "δ(ε)",
-            worst: verifier.worst_delta(allowed)?,
-            allowed: Interval::ZERO,
-        })
-    }
-}
-
-/// `δ(ε) ≤ δ`.
-impl Checkable for ApproxDp {
-    fn check<Q, A, N>(
-        &self,
-        loss: &EpsilonDelta,
-        verifier: &Verifier<'_, Q, A, N>,
-    ) -> Result<Verdict<Q, A>, VerifyError>
-    where
-        Q: Clone + Send + Sync,
-        A: Clone + Eq + Hash + Send + Sync,
-        N: Menu<Q, A>,
-    {
-        let delta = Rational::from_parts(loss.delta.units().into(), 10_u128.pow(38).into());
-        Ok(Verdict {
-            what: "δ(ε)",
-            allowed: delta.into(),
-            worst: verifier.worst_delta_at(loss.epsilon)?,
-        })
-    }
-}
-
-/// `e^((α-1) D_α) ≤ e^((α-1) ε)`.
-impl Checkable for Rdp {
-    fn check<Q, A, N>(
-        &self,
-        loss: &Epsilon,
-        verifier: &Verifier<'_, Q, A, N>,
-    ) -> Result<Verdict<Q, A>, VerifyError>
-    where
-        Q: Clone + Send + Sync,
-        A: Clone + Eq + Hash + Send + Sync,
-        N: Menu<Q, A>,
-    {
-        Ok(Verdict {
-            what: "e^((α-1) D_α)",
-            allowed: renyi_allowance(*loss, self.order())?,
-            worst: verifier.worst_renyi(self.order())?,
-        })
-    }
-}
-
-/// At every order of the grid; the verdict is about the first order where the claim does not
-/// hold, or else about the last.
-impl Checkable for RdpGrid {
-    fn check<Q, A, N>(
-        &self,
-        loss: &RdpCurve,
-        verifier: &Verifier<'_, Q, A, N>,
-    ) -> Result<Verdict<Q, A>, VerifyError>
-    where
-        Q: Clone + Send + Sync,
-        A: Clone + Eq + Hash + Send + Sync,
-        N: Menu<Q, A>,
-    {
-        let mut last = None;
-        for (order, epsilon) in self.orders().iter().zip(loss.epsilons()) {
-            let verdict = Rdp::new(*order).check(epsilon, verifier)?;
-            let holds = verdict.holds();
-            last = Some(verdict);
-            if !holds {
-                break;
-            }
+        let holds = verdict.holds();
+        last = Some(verdict);
+        if !holds {
+            break;
         }
-        last.ok_or(VerifyError::OutOfRange("an empty grid"))
     }
-}
-
-/// `e^((α-1) ε)`.
-fn renyi_allowance(epsilon: Epsilon, order: Order) -> Result<Interval, VerifyError> {
-    let epsilon = Rational::from_parts(epsilon.units().into(), 10_u128.pow(27).into());
-    let exponent = epsilon * (order_of(order) - Rational::ONE);
-    Interval::exp(&exponent).ok_or(VerifyError::OutOfRange("epsilon"))
+    last.ok_or(VerifyError::OutOfRange("a claim without goals"))
 }
 
 /// The smallest ε with `e^ε` at least this: what pure privacy costs a mechanism whose
@@ -219,13 +157,14 @@ pub fn epsilon_of_ratio(ratio: &Rational) -> Option<Epsilon> {
     Epsilon::from_units(u128::try_from(units).ok()?).ok()
 }
 
-impl<Q, A, N> Verifier<'_, Q, A, N>
+impl<Q, A, N> Verifier<Q, A, N>
 where
-    Q: Clone + Send + Sync,
-    A: Clone + Eq + Hash + Send + Sync,
+    Q: Clone + Debug + Send + Sync + 'static,
+    A: Clone + Eq + Hash + Send + Sync + 'static,
     N: Menu<Q, A>,
 {
-    /// Holds a claim against the worst adversary.
+    /// Holds a claim against the worst adversary. Of several goals, the verdict is about the first
+    /// that is not certainly reached, or else about the last.
     ///
     /// # Errors
     ///
@@ -235,7 +174,8 @@ where
         measure: &Me,
         loss: &Me::Loss,
     ) -> Result<Verdict<Q, A>, VerifyError> {
-        measure.check(loss, self)
+        let goals = measure.goals(loss);
+        self.explore(move |exploration| judge(exploration, &goals))
     }
 
     /// [`check`](Self::check), for tests.
@@ -247,7 +187,6 @@ where
     #[track_caller]
     pub fn assert_private<Me: Checkable>(&self, measure: &Me, loss: &Me::Loss)
     where
-        Q: Debug,
         A: Debug,
     {
         match self.check(measure, loss) {
@@ -282,7 +221,7 @@ where
 ///
 /// // ln 3 = 1.0986...
 /// let pair = Pair::new(false, true);
-/// assert_private(&Respond, &pair, &PureDp, &"1.0987".parse()?, vec![()], 2);
+/// assert_private(|| Respond, &pair, &PureDp, &"1.0987".parse()?, vec![()], 2);
 /// # Ok::<(), queryables::number::NumberError>(())
 /// ```
 ///
@@ -292,20 +231,25 @@ where
 /// adversary.
 #[track_caller]
 pub fn assert_private<D, M, Me, N>(
-    mechanism: &M,
+    mechanism: impl Fn() -> M + Send + Sync + 'static,
     pair: &Pair<D>,
     measure: &Me,
     loss: &Me::Loss,
     menu: N,
     depth: usize,
 ) where
-    D: Send + Sync + ?Sized,
-    M: Mechanism<D> + Sync + ?Sized,
-    M::Machine: Machine<Query: Clone + Debug + Send + Sync, Answer: Clone + Debug + Eq + Hash + Send + Sync>,
+    D: Debug + PartialEq + Send + Sync + ?Sized + 'static,
+    M: Mechanism<D>,
+    M::Machine: Machine<
+            Query: Clone + Debug + Send + Sync + 'static,
+            Answer: Clone + Debug + Eq + Hash + Send + Sync + 'static,
+        > + 'static,
     Me: Checkable,
     N: Menu<<M::Machine as Machine>::Query, <M::Machine as Machine>::Answer>,
 {
-    Verifier::new(mechanism, pair, menu, depth).assert_private(measure, loss);
+    Verifier::new(mechanism, pair, menu, depth)
+        .progress(super::to_terminal)
+        .assert_private(measure, loss);
 }
 
 #[track_caller]

@@ -1,11 +1,53 @@
 //! Why there is no result.
 
+use std::time::Duration;
+
 use thiserror::Error;
 
 /// Why an exploration gave no result. It never gives a part of one instead.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum VerifyError {
+    /// The depth is 0: no query is asked.
+    #[error(
+        "a depth of 0 asks nothing, so that every claim would hold: take a depth of at least 1"
+    )]
+    NoDepth,
+    /// The menu offers no query at the start.
+    #[error("the menu offers no query at the start, so that every claim would hold")]
+    EmptyMenu,
+    /// A [`ByRound`](super::ByRound) without rounds.
+    #[error(
+        "the menu has no rounds, so that every claim would hold: give it one list for each round"
+    )]
+    NoRounds,
+    /// A [`Children`](super::Children) that offers no launch.
+    #[error(
+        "the menu offers no launch, so that there is no child to ask: give it mechanisms, and let \
+         `at_most` be at least 1"
+    )]
+    NoLaunches,
+    /// Whatever was asked, no answer came, and the two datasets could not be told apart.
+    #[error(
+        "nothing on the menu was ever answered, so that the claim says nothing: are the queries \
+         valid for this mechanism, and does it start?"
+    )]
+    NothingAnswered,
+    /// Messages were answered, but no launch was ever admitted.
+    #[error(
+        "nothing on the menu was ever launched, so that the claim says nothing: does the budget \
+         admit one of the launches?"
+    )]
+    NothingLaunched,
+    /// The two datasets are equal.
+    #[error("the two datasets are equal, so that every claim would hold: take two neighbours")]
+    SameDataset,
+    /// The menu is not a function of its state.
+    #[error(
+        "the menu offered other queries, or another order, for the same state: it must be a \
+         function of its state, and the state must hash everything that it depends on"
+    )]
+    MenuDiverged,
     /// The same coins and the same queries led to something else than before.
     #[error(
         "a replay with the same coins and queries went differently: does every random choice come \
@@ -16,12 +58,42 @@ pub enum VerifyError {
     /// allows.
     #[error(
         "stopped after {limit} runs of the machine or points of the conversation: take a smaller \
-         menu or depth, let the machine show its state, or raise the limit"
+         menu or depth, fewer coins for each answer, `by_state`, or a larger `limit`"
     )]
     Limit {
         /// The limit.
         limit: u64,
     },
+    /// The exploration would hold more memory than it may.
+    #[error(
+        "stopped at {limit} bytes of memory: take a smaller menu or depth, fewer coins for each \
+         answer, `by_state`, or a larger `memory`"
+    )]
+    Memory {
+        /// The bound, in bytes.
+        limit: u64,
+    },
+    /// The exploration took longer than it may.
+    #[error(
+        "stopped after {} s: take a smaller menu or depth, fewer coins for each answer, `by_state`, \
+         or a larger `time`", .limit.as_secs_f64()
+    )]
+    Time {
+        /// The bound.
+        limit: Duration,
+    },
+    /// The time is over, and a machine did not come back.
+    #[error(
+        "a start or a step did not come back within {} s: does it loop without drawing? Its thread \
+         is left behind", .limit.as_secs_f64()
+    )]
+    Stuck {
+        /// The bound on the time of the whole exploration.
+        limit: Duration,
+    },
+    /// Somebody cancelled it.
+    #[error("cancelled")]
+    Cancelled,
     /// One draw has too many outcomes to follow each of them.
     #[error("a draw has {outcomes} outcomes, more than {MOST_OUTCOMES}")]
     TooManyOutcomes {
@@ -44,10 +116,6 @@ pub enum VerifyError {
     #[error("{0} is too large to compute with")]
     OutOfRange(&'static str),
 }
-
-/// How often machines are run, and how many points are explored, if nothing is said. A point that
-/// is remembered takes about a kilobyte.
-pub(super) const LIMIT: u64 = 2_000_000;
 
 /// A draw with more outcomes than this is an error: listing them would not end in useful time.
 pub(super) const MOST_OUTCOMES: u64 = 1 << 20;

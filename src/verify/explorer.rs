@@ -1,28 +1,55 @@
 //! Runs machines, from their start, on every path of coins.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::branching::{Branching, Choice, every_path_twice};
-use super::error::LIMIT;
+use super::branching::{Branching, Choice, Outcome, every_path, hash};
+use super::meter::Meter;
 use super::side::{Running, Side};
-use super::tree::{Branch, Ending, Expansion, Groups, Node, Step};
+use super::tree::{Branch, Ending, Expansion, Groups, Node, Step, size_of_path};
 use super::{Rational, VerifyError};
 use crate::machine::{CoinSource, Fault};
 
 /// How machines are run.
-pub(super) struct Explorer<'a, Q, A> {
-    pub(super) sides: [Side<'a, Q, A>; 2],
-    pub(super) cut: Rational,
-    pub(super) limit: u64,
-    runs: AtomicU64,
+pub(super) struct Explorer<Q, A> {
+    sides: Arc<[Side<Q, A>; 2]>,
+    pub(super) meter: Arc<Meter>,
+    care: Care,
+    /// How many steps are still run as often as [`Care`] says.
+    careful: AtomicU32,
     /// Every state that was shown so far has a number.
     numbers: Mutex<HashMap<Vec<u8>, u32>>,
     /// What a state that was shown leads to: it is found out once.
     steps: Vec<Steps<A>>,
 }
+
+/// How carefully machines are run.
+#[derive(Clone, Debug)]
+pub(super) struct Care {
+    /// Samplers are not followed beyond a path of this probability.
+    pub(super) cut: Rational,
+    /// How often each of the first steps is run on each side, at least.
+    pub(super) replays: u32,
+}
+
+impl Default for Care {
+    fn default() -> Self {
+        Self {
+            cut: Rational::from_parts(1.into(), (1_u64 << 30).into()),
+            replays: REPLAYS,
+        }
+    }
+}
+
+/// A machine that goes differently in one run of ten, whatever the coins, goes the same way in
+/// all 100 runs of a step with a probability of 0.9^100 = 2.7e-5 (and 0.1^100).
+pub(super) const REPLAYS: u32 = 100;
+
+/// So many steps are run as often as that. Those after them are run twice on every path.
+const CAREFUL_STEPS: u32 = 64;
 
 type Steps<A> = Mutex<HashMap<(usize, u32, Asked), Arc<Step<A>>>>;
 
@@ -32,71 +59,67 @@ pub(super) type Asked = (u32, usize);
 /// So many locks that two threads seldom want the same one.
 const SHARDS: u32 = 64;
 
-impl<'a, Q, A> Explorer<'a, Q, A> {
-    pub(super) fn new(sides: [Side<'a, Q, A>; 2]) -> Self {
+impl<Q, A> Explorer<Q, A> {
+    pub(super) fn new(sides: &Arc<[Side<Q, A>; 2]>, meter: &Arc<Meter>, care: Care) -> Self {
         Self {
-            sides,
-            cut: Rational::from_parts(1.into(), (1_u64 << 30).into()),
-            limit: LIMIT,
-            runs: AtomicU64::new(0),
+            sides: Arc::clone(sides),
+            meter: Arc::clone(meter),
+            care,
+            careful: AtomicU32::new(0),
             numbers: Mutex::default(),
             steps: (0..SHARDS).map(|_| Mutex::default()).collect(),
         }
-    }
-
-    /// How often a machine was run since the last call.
-    pub(super) fn take_runs(&self) -> u64 {
-        self.runs.swap(0, Ordering::Relaxed)
     }
 
     /// The number of a state, a new one if it is new.
     pub(super) fn number(&self, state: Vec<u8>) -> u32 {
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         let next = numbers.len() as u32;
-        *numbers.entry(state).or_insert(next)
-    }
-
-    fn count_run(&self) -> Result<(), VerifyError> {
-        if self.runs.fetch_add(1, Ordering::Relaxed) < self.limit {
-            Ok(())
-        } else {
-            Err(VerifyError::Limit { limit: self.limit })
+        match numbers.entry(state) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                self.meter.keep(64 + new.key().len());
+                *new.insert(next)
+            }
         }
     }
 }
 
-impl<Q, A> Explorer<'_, Q, A>
+impl<Q, A> Explorer<Q, A>
 where
     Q: Clone,
     A: Clone + Eq + Hash,
 {
-    /// The conversation before the first query. A start that fails is an answer like others.
+    /// The conversation before the first query. A start that fails is an answer like others, and
+    /// says how it failed: that is what whoever launches a mechanism gets to see.
     pub(super) fn root(&self) -> Result<Expansion<Q, A>, VerifyError> {
-        let mut groups = Groups::default();
+        let mut groups = Groups::new(&self.meter);
         for (index, side) in self.sides.iter().enumerate() {
-            let step = self.step(&[], |coins| {
+            let step = self.step(&[], false, |coins| {
                 Ok(match side.start(&mut coins.coins()) {
                     Ok(machine) => (Ok(()), machine.state()),
-                    Err(_) => (Err(Fault::Failed), None),
+                    Err(fault) => (Err(fault), None),
                 })
             })?;
             groups.follow(index, &Branch::default(), &step);
         }
-        Ok(groups.expansion(|answer| Node {
+        Ok(groups.expansion(|start| Node {
             transcript: Vec::new(),
+            start: *start,
             sides: Default::default(),
-            open: answer.is_ok(),
+            open: start.is_ok(),
         }))
     }
 
-    /// What asking `query` leads to.
+    /// What asking `query` leads to; whether it is the last query.
     pub(super) fn expand(
         &self,
         node: &Node<Q, A>,
         query: &Q,
         asked: Asked,
+        last: bool,
     ) -> Result<Expansion<Q, A>, VerifyError> {
-        let mut groups = Groups::default();
+        let mut groups = Groups::new(&self.meter);
         for (index, (side, branches)) in self.sides.iter().zip(&node.sides).enumerate() {
             for branch in branches {
                 let run = |coins: &mut Branching<'_>| {
@@ -108,7 +131,7 @@ where
                 };
                 let step = match branch.state {
                     Some(state) => self.known_step((index, state, asked), &branch.path, run)?,
-                    None => Arc::new(self.step(&branch.path, run)?),
+                    None => Arc::new(self.step(&branch.path, last, run)?),
                 };
                 groups.follow(index, branch, &step);
             }
@@ -118,34 +141,58 @@ where
             transcript.push((query.clone(), answer.clone()));
             Node {
                 transcript,
+                start: Ok(()),
                 sides: Default::default(),
                 open: is_open(answer),
             }
         }))
     }
 
-    /// Runs a machine on every path beyond `path`, twice.
-    fn step<B: PartialEq>(
+    /// Runs a machine on every path beyond `path`, twice, and the first steps more often: code
+    /// that finds randomness or state elsewhere should be noticed here, and not be taken for what
+    /// it is not. Paths that come to the same are put together as they are found.
+    fn step<B: Clone + Eq + Hash>(
         &self,
         path: &[Choice],
+        last: bool,
         mut run: impl FnMut(&mut Branching<'_>) -> Result<Shown<B>, VerifyError>,
     ) -> Result<Step<B>, VerifyError> {
-        let found = every_path_twice(path, &self.cut, |coins| {
-            self.count_run()?;
+        let mut run = |coins: &mut Branching<'_>| {
+            self.meter.count_run()?;
             run(coins)
+        };
+        let cut = &self.care.cut;
+        let mut found = Endings::new(&self.meter, last);
+        let mut paths = 0;
+        // A hash of all paths so far, and of what each came to.
+        let mut log = 0;
+        let first = every_path(path, cut, &mut run, |outcome| {
+            paths += 1;
+            let taken = hash(&outcome.path);
+            log = hash(&(log, taken, found.add(outcome, |state| self.number(state))));
+            Ok(())
         })?;
-        let endings = found.list.into_iter().map(|outcome| {
-            let (answer, state) = outcome.result;
-            Ending {
-                answer,
-                path: outcome.path,
-                mass: outcome.mass,
-                state: state.map(|state| self.number(state)),
+        let careful = self.careful.fetch_add(1, Ordering::Relaxed) < CAREFUL_STEPS;
+        let rounds = match careful {
+            // At least once more, and as often as it takes to make so many runs.
+            true => (self.care.replays.div_ceil(paths.max(1))).max(2),
+            false => 2,
+        };
+        for _ in 1..rounds {
+            let mut again = 0;
+            let second = every_path(path, cut, &mut run, |outcome| {
+                let place = found.find(&outcome.result, |state| self.number(state));
+                let place = place.ok_or(VerifyError::Diverged)?;
+                again = hash(&(again, hash(&outcome.path), place));
+                Ok(())
+            })?;
+            if second != first || again != log {
+                return Err(VerifyError::Diverged);
             }
-        });
+        }
         Ok(Step {
-            endings: endings.collect(),
-            cut: found.cut,
+            endings: found.list,
+            cut: first,
         })
     }
 
@@ -157,13 +204,13 @@ where
         run: impl FnMut(&mut Branching<'_>) -> Result<Shown<A>, VerifyError>,
     ) -> Result<Arc<Step<A>>, VerifyError> {
         let Some(shard) = self.steps.get((key.1 % SHARDS) as usize) else {
-            return Ok(Arc::new(self.step(path, run)?));
+            return Ok(Arc::new(self.step(path, false, run)?));
         };
         let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
             return Ok(Arc::clone(known));
         }
-        let step = Arc::new(self.step(path, run)?);
+        let step = Arc::new(self.step(path, false, run)?);
         lock().insert(key, Arc::clone(&step));
         Ok(step)
     }
@@ -171,6 +218,67 @@ where
 
 /// An answer, and what the machine shows of its state after it.
 type Shown<A> = (Result<A, Fault>, Option<Vec<u8>>);
+
+/// The same, with the number of the state.
+type Known<A> = (Result<A, Fault>, Option<u32>);
+
+/// The ways in which a step ends, found one after the other.
+struct Endings<'a, A> {
+    meter: &'a Meter,
+    last: bool,
+    /// By what the machine says and shows: a number, and where it is in the list if all that say
+    /// and show this are one.
+    index: HashMap<Known<A>, (usize, Option<usize>)>,
+    list: Vec<Ending<A>>,
+}
+
+impl<'a, A: Clone + Eq + Hash> Endings<'a, A> {
+    fn new(meter: &'a Meter, last: bool) -> Self {
+        Self {
+            meter,
+            last,
+            index: HashMap::new(),
+            list: Vec::new(),
+        }
+    }
+
+    fn key((answer, state): &Shown<A>, number: impl Fn(Vec<u8>) -> u32) -> Known<A> {
+        (answer.clone(), state.clone().map(number))
+    }
+
+    /// The number of what was said and shown, if it is known.
+    fn find(&self, shown: &Shown<A>, number: impl Fn(Vec<u8>) -> u32) -> Option<usize> {
+        self.index.get(&Self::key(shown, number)).map(|(id, _)| *id)
+    }
+
+    /// The same, and it is known from now on.
+    fn add(&mut self, outcome: Outcome<Shown<A>>, number: impl Fn(Vec<u8>) -> u32) -> usize {
+        let key = Self::key(&outcome.result, number);
+        let (answer, state) = key.clone();
+        let last = self.last || !is_open(&answer);
+        let next = (self.index.len(), None);
+        let known = self.index.entry(key).or_insert(next);
+        if let Some(same) = known.1.and_then(|place| self.list.get_mut(place)) {
+            same.mass = same.mass.plus(&outcome.mass);
+            return known.0;
+        }
+        if last || state.is_some() {
+            known.1 = Some(self.list.len());
+        }
+        // The step is remembered by state; without one, what is made of it is counted there.
+        if state.is_some() {
+            self.meter.keep(size_of_path(&outcome.path));
+        }
+        self.list.push(Ending {
+            answer,
+            path: outcome.path,
+            mass: outcome.mass,
+            state,
+            last,
+        });
+        known.0
+    }
+}
 
 /// Whether a machine that said this can still be asked.
 fn is_open<A>(answer: &Result<A, Fault>) -> bool {
@@ -181,11 +289,11 @@ fn is_open<A>(answer: &Result<A, Fault>) -> bool {
 }
 
 /// Starts a machine and brings it to where the transcript ends.
-fn replay<'a, Q: Clone, A: Eq>(
-    side: &Side<'a, Q, A>,
+fn replay<Q: Clone, A: Eq>(
+    side: &Side<Q, A>,
     transcript: &[(Q, Result<A, Fault>)],
     coins: &mut Branching<'_>,
-) -> Result<Box<dyn Running<Q, A> + 'a>, VerifyError> {
+) -> Result<Box<dyn Running<Q, A>>, VerifyError> {
     let mut machine = side
         .start(&mut coins.coins())
         .map_err(|_| VerifyError::Diverged)?;

@@ -4,15 +4,17 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
+use super::VerifyError;
 use crate::compose::{Message, Reply};
 use crate::machine::Fault;
 
 /// The queries that an adversary chooses from, as a function of what is public.
 ///
-/// A list of queries is a menu that never changes, [`ByRound`] has one for each round. [`Children`] is the menu of a compositor:
-/// launches, and queries to those that were launched. [`ByTranscript`] may depend on everything
+/// A list of queries is a menu that never changes, [`ByRound`] has one for each round.
+/// [`Children`] is the menu of a compositor: launches, queries to those that were launched, and
+/// readings. [`ByTranscript`] may depend on everything
 /// that was said, at the price that no two conversations are alike any more.
-pub trait Menu<Q, A>: Sync {
+pub trait Menu<Q, A>: Send + Sync + 'static {
     /// What the menu remembers of the conversation.
     ///
     /// # What an implementer owes
@@ -27,14 +29,43 @@ pub trait Menu<Q, A>: Sync {
     /// What it remembers before the first query.
     fn start(&self) -> Self::State;
 
-    /// What can be asked now. An empty list ends the conversation.
+    /// What can be asked now, in an order that depends on the state only. An empty list ends the
+    /// conversation.
     fn queries(&self, state: &Self::State) -> Vec<Q>;
 
     /// What it remembers after one more round.
     fn after(&self, state: &Self::State, query: &Q, answer: &Result<A, Fault>) -> Self::State;
+
+    /// What an answer says, for a menu that offers something else than plain queries.
+    fn says(&self, _query: &Q, _answer: &A) -> Says {
+        Says::Something
+    }
+
+    /// Whether the menu asks anything at all.
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    fn check(&self) -> Result<(), VerifyError> {
+        Ok(())
+    }
 }
 
-impl<Q: Clone + Sync, A> Menu<Q, A> for Vec<Q> {
+/// What an answer says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Says {
+    /// No answer.
+    #[default]
+    Refused,
+    /// A launch was refused.
+    NotLaunched,
+    /// An answer that does not depend on data: the reading of an odometer.
+    Reading,
+    /// An answer.
+    Something,
+}
+
+impl<Q: Clone + Send + Sync + 'static, A> Menu<Q, A> for Vec<Q> {
     type State = ();
 
     fn start(&self) {}
@@ -58,7 +89,7 @@ impl<Q: Clone + Sync, A> Menu<Q, A> for Vec<Q> {
 #[derive(Clone, Debug)]
 pub struct ByRound<Q>(pub Vec<Vec<Q>>);
 
-impl<Q: Clone + Sync, A> Menu<Q, A> for ByRound<Q> {
+impl<Q: Clone + Send + Sync + 'static, A> Menu<Q, A> for ByRound<Q> {
     /// How many rounds there were.
     type State = usize;
 
@@ -72,6 +103,14 @@ impl<Q: Clone + Sync, A> Menu<Q, A> for ByRound<Q> {
 
     fn after(&self, round: &usize, _query: &Q, _answer: &Result<A, Fault>) -> usize {
         round + 1
+    }
+
+    fn check(&self) -> Result<(), VerifyError> {
+        if self.0.is_empty() {
+            Err(VerifyError::NoRounds)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -100,7 +139,7 @@ impl<M, Q> Children<M, Q> {
         Self {
             launches,
             queries,
-            reads: false,
+            reads: true,
             most: usize::MAX,
         }
     }
@@ -114,11 +153,11 @@ impl<M, Q> Children<M, Q> {
         }
     }
 
-    /// Offers to read the privacy loss, too.
+    /// Does not offer to read the privacy loss, so that there are fewer conversations.
     #[must_use]
-    pub fn reading(self) -> Self {
+    pub fn without_reading(self) -> Self {
         Self {
-            reads: true,
+            reads: false,
             ..self
         }
     }
@@ -126,8 +165,8 @@ impl<M, Q> Children<M, Q> {
 
 impl<M, Q, A, C, W> Menu<Message<M, Q>, Reply<A, C, W>> for Children<M, Q>
 where
-    M: Clone + Sync,
-    Q: Clone + Sync,
+    M: Clone + Send + Sync + 'static,
+    Q: Clone + Send + Sync + 'static,
 {
     /// How many launches were tried, and how many children there are.
     type State = (usize, usize);
@@ -163,6 +202,23 @@ where
             children + usize::from(matches!(answer, Ok(Reply::Launched(_)))),
         )
     }
+
+    fn says(&self, _query: &Message<M, Q>, answer: &Reply<A, C, W>) -> Says {
+        match answer {
+            Reply::Launched(_) | Reply::Answered(_) => Says::Something,
+            Reply::NotLaunched(_) => Says::NotLaunched,
+            Reply::NotAnswered(_) => Says::Refused,
+            Reply::PrivacyLoss(_) => Says::Reading,
+        }
+    }
+
+    fn check(&self) -> Result<(), VerifyError> {
+        if self.most == 0 || self.launches.is_empty() {
+            Err(VerifyError::NoLaunches)
+        } else {
+            Ok(())
+        }
+    }
 }
 
 /// A menu that is any function of the transcript.
@@ -192,9 +248,9 @@ impl<F, Q, A> Debug for ByTranscript<F, Q, A> {
 
 impl<F, Q, A> Menu<Q, A> for ByTranscript<F, Q, A>
 where
-    F: Fn(&[(Q, Result<A, Fault>)]) -> Vec<Q> + Sync,
-    Q: Clone + Hash + Send + Sync,
-    A: Clone + Hash + Send + Sync,
+    F: Fn(&[(Q, Result<A, Fault>)]) -> Vec<Q> + Send + Sync + 'static,
+    Q: Clone + Hash + Send + Sync + 'static,
+    A: Clone + Hash + Send + Sync + 'static,
 {
     type State = Vec<(Q, Result<A, Fault>)>;
 
@@ -231,7 +287,7 @@ mod tests {
 
     #[test]
     fn children_can_be_asked_once_they_are_there() {
-        let menu = Children::new(vec!["coin"], vec![7]).at_most(2).reading();
+        let menu = Children::new(vec!["coin"], vec![7]).at_most(2);
         let launch = Message::Launch("coin");
         let reading = Message::PrivacyLoss;
         assert_eq!(after(&menu, &[]), [launch.clone(), reading.clone()]);

@@ -6,13 +6,12 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::interval::in_short;
 use super::{Interval, Rational};
 
-/// What a divergence comes to.
+/// What a divergence comes to. It prints as a person reads it, and in full with `{:#}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// This.
+    /// A number, exact or certified.
     Finite(Interval),
     /// Something was cut off, and what it would have added is not bounded.
     AtLeast(Rational),
@@ -104,11 +103,11 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Finite(value) if value.is_exact() && in_short(value) != value.to_string() => {
-                write!(f, "{value}, {}", in_short(value))
-            }
             Self::Finite(value) => fmt::Display::fmt(value, f),
-            Self::AtLeast(low) => write!(f, "at least {low}"),
+            Self::AtLeast(low) => {
+                f.write_str("at least ")?;
+                fmt::Display::fmt(&Interval::exact(low.clone()), f)
+            }
             Self::Infinite => f.write_str("infinite"),
         }
     }

@@ -1,5 +1,6 @@
 //! Work for several threads.
 
+use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
@@ -8,9 +9,9 @@ use super::VerifyError;
 use super::menu::Menu;
 use super::solve::{PointOf, SHARED_ROUNDS, Solver};
 
-impl<Q, A, N> Solver<'_, '_, Q, A, N>
+impl<Q, A, N> Solver<'_, Q, A, N>
 where
-    Q: Clone + Send + Sync,
+    Q: Clone + Debug + Send + Sync,
     A: Clone + Eq + Hash + Send + Sync,
     N: Menu<Q, A>,
 {
@@ -28,8 +29,8 @@ where
         for _ in 0..SHARED_ROUNDS {
             let mut longer = Vec::new();
             for point in tasks.iter().filter(|point| point.left > 1) {
-                for (number, query) in self.menu.queries(&point.menu).iter().enumerate() {
-                    longer.extend(self.ask(point, number, query)?.0);
+                for offer in &self.offered(point)? {
+                    longer.extend(self.ask(point, offer)?.0);
                 }
             }
             if longer.is_empty() {
@@ -67,23 +68,8 @@ where
     }
 }
 
-/// Runs code that recurses once for each round of a conversation of this depth.
-pub(super) fn on_a_deep_stack<T: Send>(
-    depth: usize,
-    code: impl FnOnce() -> Result<T, VerifyError> + Send,
-) -> Result<T, VerifyError> {
-    std::thread::scope(|scope| {
-        let builder = Builder::new().stack_size(stack_for(depth));
-        let worker = builder.spawn_scoped(scope, code);
-        match worker.map_err(|_| VerifyError::NoThread)?.join() {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
-}
-
 /// The stack for so many rounds. A round takes a few kilobytes without optimisation, and what it
 /// does not use it does not cost; the machines run on what is there for no round at all.
-fn stack_for(depth: usize) -> usize {
+pub(super) fn stack_for(depth: usize) -> usize {
     (4 << 20) + depth.saturating_mul(32 << 10)
 }

@@ -5,13 +5,36 @@ use std::sync::Arc;
 
 use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey, guarded};
 
-/// One of the two sides that are compared.
-pub(super) struct Side<'a, Q, A> {
-    start: Box<Start<'a, Q, A>>,
+/// A factory that gives copies of a mechanism: the verifier makes a new one for every run.
+///
+/// What the copies share, behind an `Arc` or in a `static`, outlives a run, and is not seen
+/// ([`verify`](super#what-it-cannot-see)). A closure that makes the mechanism from its parameters
+/// shares nothing.
+///
+/// ```
+/// use queryables::mechanisms::RandomizedResponse;
+/// use queryables::verify::{copies_of, Pair, Verifier};
+///
+/// let respond = RandomizedResponse::with_odds(3, 1)?;
+/// let pair = Pair::new(false, true);
+/// let worst = Verifier::new(copies_of(&respond), &pair, vec![()], 1).worst_ratio()?;
+/// assert_eq!(worst.value.to_string(), "3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn copies_of<M>(mechanism: &M) -> impl Fn() -> M + Send + Sync + 'static
+where
+    M: Clone + Send + Sync + 'static,
+{
+    let original = mechanism.clone();
+    move || original.clone()
 }
 
-type Start<'a, Q, A> =
-    dyn Fn(&mut Coins<'_>) -> Result<Box<dyn Running<Q, A> + 'a>, Fault> + Send + Sync + 'a;
+/// One of the two sides that are compared.
+pub(super) struct Side<Q, A> {
+    start: Box<Start<Q, A>>,
+}
+
+type Start<Q, A> = dyn Fn(&mut Coins<'_>) -> Result<Box<dyn Running<Q, A>>, Fault> + Send + Sync;
 
 /// A started machine, and its state where it shows it.
 pub(super) trait Running<Q, A> {
@@ -43,16 +66,18 @@ impl<S: Machine + Inspect> Running<S::Query, S::Answer> for Transparent<S> {
     }
 }
 
-impl<'a, Q, A> Side<'a, Q, A> {
+impl<Q, A> Side<Q, A> {
     /// A machine of which only the answers are seen.
-    pub(super) fn opaque<D, M>(mechanism: &'a M, data: &'a Arc<D>) -> Self
+    pub(super) fn opaque<D, M, F>(mechanism: &Arc<F>, data: &Arc<D>) -> Self
     where
-        D: Send + Sync + ?Sized,
-        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A>> + Sync + ?Sized,
+        D: Send + Sync + ?Sized + 'static,
+        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + 'static>,
+        F: Fn() -> M + Send + Sync + 'static,
     {
+        let (mechanism, data) = (Arc::clone(mechanism), Arc::clone(data));
         let start = move |coins: &mut Coins<'_>| {
-            let machine = guarded(|| mechanism.start(data, coins))?;
-            Ok(Box::new(Opaque(machine)) as Box<dyn Running<Q, A> + 'a>)
+            let machine = guarded(|| mechanism().start(&data, coins))?;
+            Ok(Box::new(Opaque(machine)) as Box<dyn Running<Q, A>>)
         };
         Self {
             start: Box::new(start),
@@ -60,24 +85,23 @@ impl<'a, Q, A> Side<'a, Q, A> {
     }
 
     /// A machine that shows its state.
-    pub(super) fn transparent<D, M>(mechanism: &'a M, data: &'a Arc<D>) -> Self
+    pub(super) fn transparent<D, M, F>(mechanism: &Arc<F>, data: &Arc<D>) -> Self
     where
-        D: Send + Sync + ?Sized,
-        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect> + Sync + ?Sized,
+        D: Send + Sync + ?Sized + 'static,
+        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect + 'static>,
+        F: Fn() -> M + Send + Sync + 'static,
     {
+        let (mechanism, data) = (Arc::clone(mechanism), Arc::clone(data));
         let start = move |coins: &mut Coins<'_>| {
-            let machine = guarded(|| mechanism.start(data, coins))?;
-            Ok(Box::new(Transparent(machine)) as Box<dyn Running<Q, A> + 'a>)
+            let machine = guarded(|| mechanism().start(&data, coins))?;
+            Ok(Box::new(Transparent(machine)) as Box<dyn Running<Q, A>>)
         };
         Self {
             start: Box::new(start),
         }
     }
 
-    pub(super) fn start(
-        &self,
-        coins: &mut Coins<'_>,
-    ) -> Result<Box<dyn Running<Q, A> + 'a>, Fault> {
+    pub(super) fn start(&self, coins: &mut Coins<'_>) -> Result<Box<dyn Running<Q, A>>, Fault> {
         (self.start)(coins)
     }
 }

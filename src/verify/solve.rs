@@ -1,13 +1,14 @@
 //! Backward recursion: the best that any adversary can do from each point of the conversation.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::explorer::Explorer;
 use super::menu::Menu;
 use super::objective::{Objective, Value};
+use super::offers::{Offer, Offers};
 use super::tree::{Expansion, Node};
 use super::{Interval, Rational, VerifyError};
 use crate::machine::StateKey;
@@ -59,18 +60,18 @@ pub(super) struct Point<Q, A, S> {
 pub(super) type PointOf<Q, A, N> = Point<Q, A, <N as Menu<Q, A>>::State>;
 
 /// What one query leads to: a point for each answer, and the mass that was not followed.
-type Asked<Q, A, N> = (Vec<PointOf<Q, A, N>>, [Rational; 2]);
+pub(super) type Asked<Q, A, N> = (Vec<PointOf<Q, A, N>>, [Rational; 2]);
 
 /// The points where conversations begin, and what they come to for each target.
 type Solved<Q, A, N> = (Vec<PointOf<Q, A, N>>, Vec<Value>);
 
 /// Explores conversations once, for several targets together.
-pub(super) struct Solver<'s, 'a, Q, A, N: Menu<Q, A>> {
-    pub(super) explorer: &'s Explorer<'a, Q, A>,
-    pub(super) menu: &'s N,
+pub(super) struct Solver<'s, Q, A, N: Menu<Q, A>> {
+    pub(super) explorer: &'s Explorer<Q, A>,
+    menu: &'s N,
     pub(super) targets: Vec<Target>,
     memo: Vec<Mutex<HashMap<Vec<u8>, Vec<Best>>>>,
-    points: AtomicUsize,
+    offers: &'s Offers,
 }
 
 /// So many locks that two threads seldom want the same one.
@@ -80,25 +81,32 @@ const SHARDS: usize = 64;
 /// where threads share their work.
 pub(super) const SHARED_ROUNDS: usize = 2;
 
-impl<'s, 'a, Q, A, N> Solver<'s, 'a, Q, A, N>
+impl<'s, Q, A, N> Solver<'s, Q, A, N>
 where
-    Q: Clone + Send + Sync,
+    Q: Clone + Debug + Send + Sync,
     A: Clone + Eq + Hash + Send + Sync,
     N: Menu<Q, A>,
 {
-    pub(super) fn new(explorer: &'s Explorer<'a, Q, A>, menu: &'s N, targets: Vec<Target>) -> Self {
+    pub(super) fn new(
+        explorer: &'s Explorer<Q, A>,
+        menu: &'s N,
+        offers: &'s Offers,
+        targets: Vec<Target>,
+    ) -> Self {
         Self {
             explorer,
             menu,
             targets,
             memo: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            points: AtomicUsize::new(0),
+            offers,
         }
     }
 
-    /// How many points of the conversation were explored.
-    pub(super) fn points(&self) -> u64 {
-        self.points.load(Ordering::Relaxed) as u64
+    /// What the menu offers at this point.
+    pub(super) fn offered(&self, point: &PointOf<Q, A, N>) -> Result<Vec<Offer<Q>>, VerifyError> {
+        let state = self.explorer.number(StateKey::of(&("menu", &point.menu)));
+        let queries = self.menu.queries(&point.menu);
+        self.offers.offer(state, queries, &self.explorer.meter)
     }
 
     /// The conversations that begin, and what they come to for each target.
@@ -107,11 +115,20 @@ where
         depth: usize,
         threads: usize,
     ) -> Result<Solved<Q, A, N>, VerifyError> {
-        let Expansion { nodes, cut } = self.explorer.root()?;
-        let points = self.points_of(nodes, &self.menu.start(), depth, &[], 0);
+        let (points, cut) = self.begin(depth)?;
         self.share(&points, threads)?;
         let values = self.combine(&points, &cut)?.into_iter();
         Ok((points, values.map(|(value, _)| value).collect()))
+    }
+
+    /// The conversations that begin, and the mass that was cut at the start.
+    pub(super) fn begin(&self, depth: usize) -> Result<Asked<Q, A, N>, VerifyError> {
+        let Expansion { nodes, cut } = self.explorer.root()?;
+        for node in &nodes {
+            self.offers.compare(&node.masses());
+        }
+        let points = self.points_of(nodes, &self.menu.start(), depth, &[], 0);
+        Ok((points, cut))
     }
 
     fn points_of(
@@ -136,17 +153,27 @@ where
             .collect()
     }
 
-    /// What asking this, the query with this number on the menu, leads to.
+    /// What asking this leads to.
     pub(super) fn ask(
         &self,
         point: &PointOf<Q, A, N>,
-        number: usize,
-        query: &Q,
+        offer: &Offer<Q>,
     ) -> Result<Asked<Q, A, N>, VerifyError> {
-        let menu = self.explorer.number(StateKey::of(&("menu", &point.menu)));
-        let Expansion { nodes, cut } = self.explorer.expand(&point.node, query, (menu, number))?;
         let left = point.left.saturating_sub(1);
-        let points = self.points_of(nodes, &point.menu, left, &point.place, number);
+        let query = &offer.query;
+        let Expansion { nodes, cut } =
+            self.explorer
+                .expand(&point.node, query, offer.asked, left == 0)?;
+        for node in &nodes {
+            let answer = node
+                .transcript
+                .last()
+                .and_then(|(_, answer)| answer.as_ref().ok());
+            let says = answer.map(|answer| self.menu.says(query, answer));
+            self.offers
+                .note(offer, says.unwrap_or_default(), || node.masses());
+        }
+        let points = self.points_of(nodes, &point.menu, left, &point.place, offer.asked.1);
         Ok((points, cut))
     }
 
@@ -194,18 +221,15 @@ where
             }
         }
         let mut best: Vec<Best> = stop();
-        let limit = self.explorer.limit;
-        if self.points.fetch_add(1, Ordering::Relaxed) as u64 >= limit {
-            return Err(VerifyError::Limit { limit });
-        }
-        for (index, query) in self.menu.queries(&point.menu).iter().enumerate() {
-            let (points, cut) = self.ask(point, index, query)?;
+        self.explorer.meter.count_point()?;
+        for offer in &self.offered(point)? {
+            let (points, cut) = self.ask(point, offer)?;
             let values = self.combine(&points, &cut)?;
             for (best, (value, rounds)) in best.iter_mut().zip(values) {
                 let order = value.compare_low(&best.value);
                 best.value = best.value.max(&value);
                 if order.is_gt() || order.is_eq() && rounds + 1 < best.rounds {
-                    best.query = Some(index);
+                    best.query = Some(offer.asked.1);
                     best.rounds = rounds + 1;
                 }
             }
@@ -213,6 +237,7 @@ where
         if let (Some(shard), Some(key)) = (shard, key) {
             let inverse = Interval::exact(Rational::ONE).over(&scale);
             if let Some(inverse) = inverse {
+                self.explorer.meter.keep(key.len() + 200 * best.len());
                 let mut memo = shard.lock().unwrap_or_else(PoisonError::into_inner);
                 memo.insert(key, self.scaled(&best, &inverse));
             }

@@ -3,13 +3,17 @@
 use std::fmt::{self, Debug};
 
 use super::Interval;
-use super::interval::in_short;
 use crate::machine::{Adversary, CoinSource, CoinsError, Fault};
 
 /// A deterministic adversary against a pair of datasets: what it asks, and how it goes on after
 /// each answer. It prints as a person would tell it, and plays as an [`Adversary`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Strategy<Q, A> {
+    /// The mechanism may fail to start, and that alone is seen.
+    Start {
+        /// How it goes on after each way to start.
+        then: Vec<(Result<(), Fault>, Strategy<Q, A>)>,
+    },
     /// Asks nothing more.
     Stop {
         /// The probability of coming here on each dataset.
@@ -32,6 +36,7 @@ impl<Q, A> Strategy<Q, A> {
     pub fn depth(&self) -> usize {
         match self {
             Self::Stop { .. } | Self::More => 0,
+            Self::Start { then } => then.iter().map(|(_, next)| next.depth()).max().unwrap_or(0),
             Self::Ask { then, .. } => {
                 1 + then.iter().map(|(_, next)| next.depth()).max().unwrap_or(0)
             }
@@ -49,7 +54,19 @@ impl<Q: Debug, A: Debug> Strategy<Q, A> {
     fn write(&self, f: &mut fmt::Formatter<'_>, indent: usize) -> fmt::Result {
         match self {
             Self::Stop { masses: [p, q] } => {
-                write!(f, "stop  (probability {} and {})", in_short(p), in_short(q))
+                write!(f, "stop  (probability {p} and {q})")
+            }
+            Self::Start { then } => {
+                f.write_str("start")?;
+                for (start, next) in then {
+                    write!(f, "\n{:width$}", "", width = 2 * indent)?;
+                    match start {
+                        Ok(()) => f.write_str("started: ")?,
+                        Err(fault) => write!(f, "did not start, {fault}: ")?,
+                    }
+                    next.write(f, indent + 1)?;
+                }
+                Ok(())
             }
             Self::More => f.write_str("…"),
             Self::Ask { query, then } => {
@@ -78,7 +95,15 @@ impl<Q, A> Strategy<Q, A> {
     /// This strategy as an adversary.
     #[must_use]
     pub fn player(&self) -> Player<'_, Q, A> {
-        Player { at: Some(self) }
+        // Nobody plays against a machine that did not start.
+        let at = match self {
+            Self::Start { then } => {
+                let started = then.iter().find(|(start, _)| start.is_ok());
+                started.map(|(_, next)| next)
+            }
+            _ => Some(self),
+        };
+        Player { at }
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use super::branching::Choice;
+use super::meter::{Held, Meter};
 use super::{Interval, Rational};
 use crate::machine::Fault;
 
@@ -14,6 +16,8 @@ pub(super) struct Branch {
     pub(super) mass: Interval,
     /// The number of what the machine shows of its state.
     pub(super) state: Option<u32>,
+    /// The memory that it takes; none for what is not kept.
+    _held: Option<Held>,
 }
 
 /// Before the start: no coins yet.
@@ -23,14 +27,22 @@ impl Default for Branch {
             path: Vec::new(),
             mass: Interval::exact(Rational::ONE),
             state: None,
+            _held: None,
         }
     }
+}
+
+/// About how many bytes a path of coins takes, with what belongs to it.
+pub(super) fn size_of_path(path: &[Choice]) -> usize {
+    256 + size_of_val(path)
 }
 
 /// What was said, and the hidden states that are possible behind it on each side.
 #[derive(Clone, Debug)]
 pub(super) struct Node<Q, A> {
     pub(super) transcript: Vec<(Q, Result<A, Fault>)>,
+    /// How the start failed, if it did.
+    pub(super) start: Result<(), Fault>,
     pub(super) sides: [Vec<Branch>; 2],
     /// Whether the machine can still be asked.
     pub(super) open: bool,
@@ -65,53 +77,50 @@ pub(super) struct Step<A> {
 /// One way in which a step can end.
 pub(super) struct Ending<A> {
     pub(super) answer: Result<A, Fault>,
-    /// The coins of the step.
+    /// The coins of the step; of one of the paths, where several came to the same.
     pub(super) path: Vec<Choice>,
     pub(super) mass: Interval,
     pub(super) state: Option<u32>,
+    /// Nothing is asked after it: paths with this answer need not be told apart.
+    pub(super) last: bool,
 }
 
 /// Branches sorted by the answer that they give, in the order of first appearance.
 pub(super) struct Groups<A> {
+    meter: Arc<Meter>,
     index: HashMap<Result<A, Fault>, usize>,
     branches: Vec<[Vec<Branch>; 2]>,
-    /// Where the branch with a known state is.
-    states: HashMap<(usize, usize, u32), usize>,
+    /// Where the branch with a known state is, or the only one that is kept.
+    states: HashMap<(usize, usize, Option<u32>), usize>,
     cut: [Rational; 2],
 }
 
-impl<A> Default for Groups<A> {
-    fn default() -> Self {
+impl<A: Clone + Eq + Hash> Groups<A> {
+    pub(super) fn new(meter: &Arc<Meter>) -> Self {
         Self {
+            meter: Arc::clone(meter),
             index: HashMap::new(),
             branches: Vec::new(),
             states: HashMap::new(),
             cut: [Rational::ZERO, Rational::ZERO],
         }
     }
-}
 
-impl<A: Clone + Eq + Hash> Groups<A> {
     pub(super) fn follow(&mut self, side: usize, branch: &Branch, step: &Step<A>) {
         if let Some(cut) = self.cut.get_mut(side) {
             *cut += &step.cut * branch.mass.high();
         }
         for ending in &step.endings {
-            let next = Branch {
-                path: [&branch.path[..], &ending.path[..]].concat(),
-                mass: branch.mass.times(&ending.mass),
-                state: ending.state,
-            };
-            self.add(&ending.answer, side, next);
+            self.add(side, branch, ending);
         }
     }
 
-    fn add(&mut self, answer: &Result<A, Fault>, side: usize, branch: Branch) {
-        let index = match self.index.get(answer) {
+    fn add(&mut self, side: usize, branch: &Branch, ending: &Ending<A>) {
+        let index = match self.index.get(&ending.answer) {
             Some(index) => *index,
             None => {
                 let next = self.branches.len();
-                self.index.insert(answer.clone(), next);
+                self.index.insert(ending.answer.clone(), next);
                 self.branches.push(Default::default());
                 next
             }
@@ -119,18 +128,23 @@ impl<A: Clone + Eq + Hash> Groups<A> {
         let Some(branches) = self.branches.get_mut(index).and_then(|b| b.get_mut(side)) else {
             return;
         };
+        let mass = branch.mass.times(&ending.mass);
         // Two paths to one state are one branch from now on.
-        if let Some(state) = branch.state {
-            let place = *self
-                .states
-                .entry((index, side, state))
-                .or_insert(branches.len());
+        if ending.state.is_some() || ending.last {
+            let key = (index, side, ending.state);
+            let place = *self.states.entry(key).or_insert(branches.len());
             if let Some(known) = branches.get_mut(place) {
-                known.mass = known.mass.plus(&branch.mass);
+                known.mass = known.mass.plus(&mass);
                 return;
             }
         }
-        branches.push(branch);
+        let path = [&branch.path[..], &ending.path[..]].concat();
+        branches.push(Branch {
+            _held: Some(Held::new(&self.meter, size_of_path(&path))),
+            path,
+            mass,
+            state: ending.state,
+        });
     }
 
     pub(super) fn expansion<Q, B>(

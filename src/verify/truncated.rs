@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::menu::{Children, Menu};
+use super::VerifyError;
+use super::menu::{Children, Menu, Says};
 use crate::compose::{Message, Reply};
 use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, StateKey};
 
@@ -88,8 +89,8 @@ impl<S: Inspect, L: Inspect> Inspect for TruncatedMachine<S, L> {
 /// The same children; crossing the threshold is like a message that was refused.
 impl<M, Q, A, C, W> Menu<Message<M, Q>, Option<Reply<A, C, W>>> for Children<M, Q>
 where
-    M: Clone + Sync,
-    Q: Clone + Sync,
+    M: Clone + Send + Sync + 'static,
+    Q: Clone + Send + Sync + 'static,
 {
     type State = <Self as Menu<Message<M, Q>, Reply<A, C, W>>>::State;
 
@@ -113,5 +114,16 @@ where
             _ => Err(Fault::Failed),
         };
         Menu::<Message<M, Q>, Reply<A, C, W>>::after(self, state, query, &launched)
+    }
+
+    /// Crossing is an answer.
+    fn says(&self, query: &Message<M, Q>, answer: &Option<Reply<A, C, W>>) -> Says {
+        answer.as_ref().map_or(Says::Something, |reply| {
+            Menu::<_, Reply<A, C, W>>::says(self, query, reply)
+        })
+    }
+
+    fn check(&self) -> Result<(), VerifyError> {
+        Menu::<Message<M, Q>, Reply<A, C, W>>::check(self)
     }
 }

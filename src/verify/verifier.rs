@@ -3,17 +3,18 @@
 use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::error::MOST_ROUNDS;
-use super::explorer::Explorer;
+use super::exploration::{Exploration, Question};
+use super::explorer::Care;
 use super::menu::Menu;
-use super::objective::{Objective, Value};
-use super::share::on_a_deep_stack;
+use super::meter::{Bounds, Cancel, Meter, Progress};
+use super::objective::Objective;
+use super::scope::in_short;
 use super::side::Side;
-use super::solve::{PointOf, Solver, Target};
-use super::strategy::Strategy;
-use super::worst::{Completeness, Worst, exp_of, order_of};
-use super::{Direction, Interval, Pair, Rational, VerifyError};
+use super::watch::on_watch;
+use super::worst::{Worst, exp_of, order_of};
+use super::{Interval, Pair, Rational, VerifyError};
 use crate::machine::{Inspect, Machine, Mechanism};
 use crate::number::{Epsilon, Order};
 
@@ -21,6 +22,21 @@ use crate::number::{Epsilon, Order};
 ///
 /// [`new`](Self::new) takes any mechanism; [`by_state`](Self::by_state) is much faster, because it
 /// recognises states, and takes machines that show theirs ([`Inspect`]).
+///
+/// The mechanism is given as a factory, a closure that makes it: every run begins with a new one.
+/// So a mechanism that keeps something from one start to the next, such as a cached count, cannot
+/// hide behind what it has kept. [`copies_of`](super::copies_of) makes a factory of a mechanism
+/// that can be cloned.
+///
+/// # Bounds
+///
+/// An exploration ends with an error after two million runs of the machine or points of the
+/// conversation ([`limit`](Self::limit)), when it holds about 1 GB ([`memory`](Self::memory)),
+/// after 60 seconds ([`time`](Self::time)), or when it is cancelled
+/// ([`cancelled_by`](Self::cancelled_by)). What machines hold themselves is not counted. It runs on
+/// a thread of its own. A machine that does not come back cannot be interrupted in safe Rust: a
+/// second after the time is over, the result is [`VerifyError::Stuck`], and the thread is left
+/// behind, running, until the process ends.
 ///
 /// # Example
 ///
@@ -52,119 +68,201 @@ use crate::number::{Epsilon, Order};
 /// }
 ///
 /// let pair = Pair::new(false, true);
-/// let worst = Verifier::by_state(&Responding, &pair, vec![()], 2).worst_ratio()?;
+/// let worst = Verifier::by_state(|| Responding, &pair, vec![()], 2).worst_ratio()?;
 /// assert_eq!(worst.value.exact(), Some(&Rational::from(9_u8)));
 /// # Ok::<(), queryables::verify::VerifyError>(())
 /// ```
-pub struct Verifier<'a, Q, A, N> {
-    explorer: Explorer<'a, Q, A>,
-    menu: N,
-    depth: usize,
-    threads: usize,
+pub struct Verifier<Q, A, N> {
+    question: Question<Q, A, N>,
+    bounds: Bounds,
+    progress: Option<Box<Report>>,
 }
 
-impl<'a, Q, A, N> Verifier<'a, Q, A, N> {
+type Report = dyn Fn(&Progress);
+
+impl<Q, A, N> Verifier<Q, A, N> {
     /// Any mechanism; only its answers are seen.
-    pub fn new<D, M>(mechanism: &'a M, pair: &'a Pair<D>, menu: N, depth: usize) -> Self
+    pub fn new<D, M>(
+        mechanism: impl Fn() -> M + Send + Sync + 'static,
+        pair: &Pair<D>,
+        menu: N,
+        depth: usize,
+    ) -> Self
     where
-        D: Send + Sync + ?Sized,
-        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A>> + Sync + ?Sized,
+        D: Debug + PartialEq + Send + Sync + ?Sized + 'static,
+        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + 'static>,
     {
-        let sides = [pair.one(), pair.other()].map(|data| Side::opaque(mechanism, data));
-        Self::of(sides, menu, depth)
+        let mechanism = Arc::new(mechanism);
+        let sides = [pair.one(), pair.other()].map(|data| Side::opaque(&mechanism, data));
+        Self::of(sides, names(pair), menu, depth)
     }
 
     /// A mechanism whose machines show their state.
-    pub fn by_state<D, M>(mechanism: &'a M, pair: &'a Pair<D>, menu: N, depth: usize) -> Self
+    pub fn by_state<D, M>(
+        mechanism: impl Fn() -> M + Send + Sync + 'static,
+        pair: &Pair<D>,
+        menu: N,
+        depth: usize,
+    ) -> Self
     where
-        D: Send + Sync + ?Sized,
-        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect> + Sync + ?Sized,
+        D: Debug + PartialEq + Send + Sync + ?Sized + 'static,
+        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect + 'static>,
     {
-        let sides = [pair.one(), pair.other()].map(|data| Side::transparent(mechanism, data));
-        Self::of(sides, menu, depth)
+        let mechanism = Arc::new(mechanism);
+        let sides = [pair.one(), pair.other()].map(|data| Side::transparent(&mechanism, data));
+        Self::of(sides, names(pair), menu, depth)
     }
 
     /// Two mechanisms on one dataset, for [`difference`](Self::difference).
     pub fn comparing<D, M, O>(
-        one: &'a M,
-        other: &'a O,
-        data: &'a Arc<D>,
+        one: impl Fn() -> M + Send + Sync + 'static,
+        other: impl Fn() -> O + Send + Sync + 'static,
+        data: &Arc<D>,
         menu: N,
         depth: usize,
     ) -> Self
     where
-        D: Send + Sync + ?Sized,
-        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A>> + Sync + ?Sized,
-        O: Mechanism<D, Machine: Machine<Query = Q, Answer = A>> + Sync + ?Sized,
+        D: Debug + Send + Sync + ?Sized + 'static,
+        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + 'static>,
+        O: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + 'static>,
     {
-        Self::of(
-            [Side::opaque(one, data), Side::opaque(other, data)],
-            menu,
-            depth,
-        )
+        let sides = [
+            Side::opaque(&Arc::new(one), data),
+            Side::opaque(&Arc::new(other), data),
+        ];
+        Self::of(sides, two_mechanisms(data), menu, depth)
     }
 
     /// Two mechanisms whose machines show their state, on one dataset.
     pub fn comparing_by_state<D, M, O>(
-        one: &'a M,
-        other: &'a O,
-        data: &'a Arc<D>,
+        one: impl Fn() -> M + Send + Sync + 'static,
+        other: impl Fn() -> O + Send + Sync + 'static,
+        data: &Arc<D>,
         menu: N,
         depth: usize,
     ) -> Self
     where
-        D: Send + Sync + ?Sized,
-        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect> + Sync + ?Sized,
-        O: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect> + Sync + ?Sized,
+        D: Debug + Send + Sync + ?Sized + 'static,
+        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect + 'static>,
+        O: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect + 'static>,
     {
-        let sides = [Side::transparent(one, data), Side::transparent(other, data)];
-        Self::of(sides, menu, depth)
+        let sides = [
+            Side::transparent(&Arc::new(one), data),
+            Side::transparent(&Arc::new(other), data),
+        ];
+        Self::of(sides, two_mechanisms(data), menu, depth)
     }
 
-    fn of(sides: [Side<'a, Q, A>; 2], menu: N, depth: usize) -> Self {
+    fn of(
+        sides: [Side<Q, A>; 2],
+        names: Result<[String; 2], VerifyError>,
+        menu: N,
+        depth: usize,
+    ) -> Self {
         Self {
-            explorer: Explorer::new(sides),
-            menu,
-            depth,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            question: Question {
+                sides: Arc::new(sides),
+                names,
+                menu: Arc::new(menu),
+                depth,
+                threads: std::thread::available_parallelism().map_or(1, usize::from),
+                care: Care::default(),
+            },
+            bounds: Bounds::default(),
+            progress: None,
         }
     }
 
     /// Gives up, with an error, after running the machine so often, or exploring so many points of
-    /// the conversation; two million if nothing is said.
+    /// the conversation; two million by default.
     #[must_use]
     pub fn limit(mut self, limit: u64) -> Self {
-        self.explorer.limit = limit;
+        self.bounds.limit = limit;
         self
     }
 
-    /// Does not follow a sampler beyond a path of this probability; 2⁻³⁰ if nothing is said.
+    /// Gives up, with an error, when it holds about so many bytes; 1 GB by default.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.bounds.memory = bytes;
+        self
+    }
+
+    /// Gives up, with an error, after this time; 60 seconds by default.
+    #[must_use]
+    pub fn time(mut self, time: Duration) -> Self {
+        self.bounds.time = time;
+        self
+    }
+
+    /// Gives up, with an error, when this is cancelled.
+    #[must_use]
+    pub fn cancelled_by(mut self, cancel: &Cancel) -> Self {
+        self.bounds.cancel = cancel.clone();
+        self
+    }
+
+    /// Reports once a second how far it has come. [`to_terminal`](super::to_terminal) writes it
+    /// on the terminal.
+    #[must_use]
+    pub fn progress(mut self, report: impl Fn(&Progress) + 'static) -> Self {
+        self.progress = Some(Box::new(report));
+        self
+    }
+
+    /// Does not follow a sampler beyond a path of this probability; 2⁻³⁰ by default.
     #[must_use]
     pub fn cut(mut self, mass: Rational) -> Self {
-        self.explorer.cut = mass;
+        self.question.care.cut = mass;
         self
     }
 
-    /// Uses so many threads; one for each core if nothing is said.
+    /// Runs each of the first 64 steps at least so often on each side, to notice randomness or
+    /// state outside the machine; 100 by default. All others are run twice on every path.
     #[must_use]
-    pub fn threads(self, threads: usize) -> Self {
-        Self { threads, ..self }
+    pub fn replays(mut self, replays: u32) -> Self {
+        self.question.care.replays = replays;
+        self
+    }
+
+    /// Uses so many threads; one for each core by default.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.question.threads = threads;
+        self
     }
 }
 
-impl<Q, A, N> Debug for Verifier<'_, Q, A, N> {
+/// The two datasets, if they are two.
+fn names<D: Debug + PartialEq + ?Sized>(pair: &Pair<D>) -> Result<[String; 2], VerifyError> {
+    if **pair.one() == **pair.other() {
+        return Err(VerifyError::SameDataset);
+    }
+    Ok([pair.one(), pair.other()].map(|data| in_short(&**data)))
+}
+
+/// Two mechanisms on this.
+fn two_mechanisms<D: Debug + ?Sized>(data: &D) -> Result<[String; 2], VerifyError> {
+    let data = in_short(data);
+    Ok([
+        format!("one mechanism on {data}"),
+        "the other on the same".to_owned(),
+    ])
+}
+
+impl<Q, A, N> Debug for Verifier<Q, A, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Verifier")
-            .field("depth", &self.depth)
-            .field("limit", &self.explorer.limit)
+            .field("depth", &self.question.depth)
+            .field("bounds", &self.bounds)
             .finish_non_exhaustive()
     }
 }
 
-impl<Q, A, N> Verifier<'_, Q, A, N>
+impl<Q, A, N> Verifier<Q, A, N>
 where
-    Q: Clone + Send + Sync,
-    A: Clone + Eq + Hash + Send + Sync,
+    Q: Clone + Debug + Send + Sync + 'static,
+    A: Clone + Eq + Hash + Send + Sync + 'static,
     N: Menu<Q, A>,
 {
     /// The largest δ(ε) for this `e^ε`: the hockey-stick divergence `Σ max(0, p - e^ε q)`.
@@ -218,109 +316,26 @@ where
     }
 
     fn worst(&self, objective: Objective) -> Result<Worst<Q, A>, VerifyError> {
-        if self.depth > MOST_ROUNDS {
-            return Err(VerifyError::TooDeep { depth: self.depth });
-        }
-        on_a_deep_stack(self.depth, || self.worst_of(&objective))
-    }
-
-    fn worst_of(&self, objective: &Objective) -> Result<Worst<Q, A>, VerifyError> {
-        let target = |objective: &Objective, swapped| Target {
-            objective: objective.clone(),
-            swapped,
-        };
-        let targets = vec![
-            target(objective, false),
-            target(objective, true),
-            target(&Objective::Cut, false),
-        ];
-        let solver = Solver::new(&self.explorer, &self.menu, targets);
-        self.explorer.take_runs();
-        let (points, values) = solver.solve(self.depth, self.threads)?;
-        let (forward, backward, cut) = match <[Value; 3]>::try_from(values) {
-            Ok([forward, backward, cut]) => (forward, backward, cut),
-            Err(_) => return Err(VerifyError::Diverged),
-        };
-        let value = forward.max(&backward);
-        let (direction, target, attained) = if backward.compare_low(&forward).is_gt() {
-            (Direction::Backward, 1, backward)
-        } else {
-            (Direction::Forward, 0, forward)
-        };
-        let mut then = Vec::new();
-        for point in &points {
-            then.push(Self::strategy(
-                &solver,
-                point,
-                target,
-                &attained,
-                LONGEST_STRATEGY,
-            )?);
-        }
-        Ok(Worst {
-            value,
-            direction,
-            completeness: match cut.high() {
-                Some(mass) if *mass > Rational::ZERO => {
-                    Completeness::Truncated { mass: mass.clone() }
-                }
-                _ => Completeness::Complete,
-            },
-            adversary: longest(then),
-            points: solver.points(),
-            runs: self.explorer.take_runs(),
+        self.explore(move |exploration| {
+            let worst = exploration.worst(&[objective])?;
+            worst.into_iter().next().ok_or(VerifyError::Diverged)
         })
     }
 
-    /// What attains the best value for a target from here on, with so many queries written down.
-    fn strategy(
-        solver: &Solver<'_, '_, Q, A, N>,
-        point: &PointOf<Q, A, N>,
-        target: usize,
-        whole: &Value,
-        room: usize,
-    ) -> Result<Strategy<Q, A>, VerifyError> {
-        let masses = point.node.masses();
-        let best = solver.best(point)?.into_iter().nth(target);
-        let objective = solver.targets.get(target).map(|target| &target.objective);
-        let chosen = best.and_then(|best| match objective {
-            // Of a maximum over leaves, only the way to the largest is of interest.
-            Some(Objective::Ratio) if best.value.compare_low(whole).is_lt() => None,
-            _ => best.query,
-        });
-        let queries = solver.menu.queries(&point.menu);
-        let Some((number, query)) = chosen.and_then(|number| Some((number, queries.get(number)?)))
-        else {
-            return Ok(Strategy::Stop { masses });
-        };
-        if room == 0 {
-            return Ok(Strategy::More);
-        }
-        let (points, _) = solver.ask(point, number, query)?;
-        // Every answer gets the same share of what room is left.
-        let room = (room - 1) / points.len().max(1);
-        let mut then = Vec::new();
-        for next in &points {
-            if let Some((_, answer)) = next.node.transcript.last() {
-                let next = Self::strategy(solver, next, target, whole, room)?;
-                then.push((answer.clone(), next));
-            }
-        }
-        Ok(Strategy::Ask {
-            query: query.clone(),
-            then,
-        })
+    /// Explores on a thread of its own, within the bounds.
+    pub(super) fn explore<T: Send + 'static>(
+        &self,
+        code: impl FnOnce(&Exploration<Q, A, N>) -> Result<T, VerifyError> + Send + 'static,
+    ) -> Result<T, VerifyError> {
+        self.question.check()?;
+        let meter = Arc::new(Meter::new(self.bounds.clone()));
+        let question = self.question.clone();
+        let counted = Arc::clone(&meter);
+        on_watch(
+            self.question.depth,
+            &meter,
+            self.progress.as_deref(),
+            move || code(&Exploration::new(question, &counted)),
+        )
     }
-}
-
-/// So many queries of a strategy are written down; nobody reads more.
-const LONGEST_STRATEGY: usize = 5_000;
-
-/// The strategy after the start that succeeds; a start that fails ends everything.
-fn longest<Q, A>(starts: Vec<Strategy<Q, A>>) -> Strategy<Q, A> {
-    let masses = [Interval::ZERO, Interval::ZERO];
-    starts
-        .into_iter()
-        .max_by_key(Strategy::depth)
-        .unwrap_or(Strategy::Stop { masses })
 }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Debug};
 
 use super::objective::Value;
+use super::scope::Scope;
 use super::strategy::Strategy;
 use super::{Direction, Interval, Rational, VerifyError};
 use crate::number::{Epsilon, Order};
@@ -32,10 +33,8 @@ pub struct Worst<Q, A> {
     /// An adversary that attains it. Where it is not known exactly, this one certainly attains the
     /// lower end, and another may do better.
     pub adversary: Strategy<Q, A>,
-    /// How many different points of the conversation were explored.
-    pub points: u64,
-    /// How often the machine was run.
-    pub runs: u64,
+    /// What the result is about.
+    pub scope: Scope,
 }
 
 impl<Q: Debug, A: Debug> fmt::Display for Worst<Q, A> {
@@ -43,9 +42,10 @@ impl<Q: Debug, A: Debug> fmt::Display for Worst<Q, A> {
         writeln!(f, "{} ({}), attained by:", self.value, self.direction)?;
         write!(f, "{}", self.adversary)?;
         if let Completeness::Truncated { mass } = &self.completeness {
+            let mass = Interval::exact(mass.clone());
             write!(f, "\nnot followed: a probability of at most {mass}")?;
         }
-        Ok(())
+        write!(f, "\n{}", self.scope)
     }
 }
 

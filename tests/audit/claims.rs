@@ -15,7 +15,7 @@ use queryables::privacy::{
     AddRemove, ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Gdp, Implies, ProbabilisticDp,
     PureDp, Rdp, RdpGrid, Replace, ZCdp,
 };
-use queryables::verify::{Rational, Verifier};
+use queryables::verify::{Rational, Verifier, copies_of};
 
 #[test]
 fn a_planted_filter_is_found() {
@@ -47,7 +47,7 @@ fn the_planted_thresholds_are_found() {
         (crate::threshold::Bug::NoQueryNoise, true),
     ] {
         let mechanism = crate::threshold::AboveThreshold(bug);
-        let exact = Verifier::by_state(&mechanism, &pair, vec![7, 8], 5);
+        let exact = Verifier::by_state(copies_of(&mechanism), &pair, vec![7, 8], 5);
         let exact = exact.check(&PureDp, &claim).unwrap();
         assert_eq!(
             (exact.is_refuted(), exact.holds()),
@@ -79,7 +79,7 @@ fn the_versions_of_the_figure_are_what_they_are_said_to_be() {
         if version.name.starts_with("Algorithm 2") {
             continue;
         }
-        let verifier = Verifier::by_state(&version, &pair, vec![7, 8], 3).cut(cut(300));
+        let verifier = Verifier::by_state(copies_of(&version), &pair, vec![7, 8], 3).cut(cut(300));
         let verdict = verifier.check(&PureDp, &epsilon("4")).unwrap();
         assert_eq!(
             verdict.is_refuted(),

@@ -8,7 +8,8 @@ use queryables::compose::ConcurrentComposition;
 use queryables::machine::{Coins, Fault, Machine, Mechanism};
 use queryables::privacy::PureDp;
 use queryables::verify::{
-    Children, Completeness, Direction, Divergences, Pair, Rational, Verifier, VerifyError, views,
+    Children, Completeness, Direction, Divergences, Pair, Rational, Verifier, VerifyError,
+    copies_of, views,
 };
 
 /// The tight composition of k randomized responses with `e^ε = odds`, at `e^(jε)`
@@ -42,9 +43,9 @@ fn interleaved_responses_cost_the_tight_composition_and_no_more() {
         ] {
             let menu = menu.clone();
             let verifier = if by_state {
-                Verifier::by_state(&three, &pair, menu, 4)
+                Verifier::by_state(copies_of(&three), &pair, menu, 4)
             } else {
-                Verifier::new(&three, &pair, menu, 4)
+                Verifier::new(copies_of(&three), &pair, menu, 4)
             };
             let worst = verifier.worst_delta(factor.clone()).unwrap();
             assert_eq!(exact(&worst), tight(3, 3, &factor), "{factor}");
@@ -57,7 +58,7 @@ fn interleaved_responses_cost_the_tight_composition_and_no_more() {
 fn children_with_more_answers_interleave_at_the_same_cost() {
     let pair = Pair::new(false, true);
     let two = ConcurrentComposition::new([2, 1].map(|answers| Respond { odds: 2, answers }));
-    let worst = Verifier::by_state(&two, &pair, vec![(0, ()), (1, ())], 5)
+    let worst = Verifier::by_state(copies_of(&two), &pair, vec![(0, ()), (1, ())], 5)
         .worst_delta(ratio(2, 1))
         .unwrap();
     assert_eq!(exact(&worst), tight(2, 3, &ratio(2, 1)));
@@ -70,7 +71,7 @@ fn the_worst_adversary_attains_what_is_said() {
     let pair = Pair::new(false, true);
     let filter = pure_filter::<Respond>(ln_times(3, 2));
     let menu = Children::new(vec![once(3), once(9)], vec![()]).at_most(3);
-    let verifier = Verifier::by_state(&filter, &pair, menu, 5);
+    let verifier = Verifier::by_state(copies_of(&filter), &pair, menu, 5);
     let worst = verifier.worst_delta(ratio(2, 1)).unwrap();
     assert_eq!(worst.direction, Direction::Forward);
     let laws = [pair.one(), pair.other()]
@@ -85,7 +86,7 @@ fn the_worst_adversary_attains_what_is_said() {
 #[test]
 fn the_worst_adversary_is_readable() {
     let pair = Pair::new(false, true);
-    let worst = Verifier::new(&once(3), &pair, vec![()], 2)
+    let worst = Verifier::new(copies_of(&once(3)), &pair, vec![()], 2)
         .worst_ratio()
         .unwrap();
     assert_eq!(
@@ -93,7 +94,9 @@ fn the_worst_adversary_is_readable() {
         "3 (first dataset against second), attained by:\n\
          ask ()\n  \
          false: stop  (probability 3/4 and 1/4)\n  \
-         true: stop  (probability 1/4 and 3/4)"
+         true: stop  (probability 1/4 and 3/4)\n\
+         scope: false against true; 1 query on the menu, up to 2 rounds, 3 points; each was \
+         answered"
     );
 }
 
@@ -124,7 +127,7 @@ fn both_directions_are_searched() {
         (Pair::new(false, true), Direction::Backward),
     ] {
         let one_sided = OneSided(false);
-        let verifier = Verifier::by_state(&one_sided, &pair, vec![()], 1);
+        let verifier = Verifier::by_state(copies_of(&one_sided), &pair, vec![()], 1);
         let worst = verifier.worst_delta(ratio(4, 1)).unwrap();
         assert_eq!(exact(&worst), ratio(1, 4));
         assert_eq!(worst.direction, direction);
@@ -148,13 +151,13 @@ fn renyi_divergences_add_up_exactly_for_whole_orders() {
     let three = ConcurrentComposition::new([once(3); 3]);
     let menu = || vec![(0, ()), (1, ()), (2, ())];
     for order in [2_u64, 3, 7] {
-        let worst = Verifier::by_state(&three, &pair, menu(), 3)
+        let worst = Verifier::by_state(copies_of(&three), &pair, menu(), 3)
             .worst_renyi(order.to_string().parse().unwrap())
             .unwrap();
         assert_eq!(exact(&worst), renyi_of_once(3, order).pow(3));
     }
     // Between whole orders: a certified interval that is no wider than 1e-60.
-    let worst = Verifier::by_state(&three, &pair, menu(), 3)
+    let worst = Verifier::by_state(copies_of(&three), &pair, menu(), 3)
         .worst_renyi("2.5".parse().unwrap())
         .unwrap();
     let (low, high) = (worst.value.low().unwrap(), worst.value.high().unwrap());
@@ -179,19 +182,19 @@ fn recognising_states_changes_nothing_but_the_work() {
         )
     };
     for factor in [ratio(1, 1), ratio(3, 2), ratio(4, 1)] {
-        let slow = Verifier::new(&filter, &pair, menu(), 5)
+        let slow = Verifier::new(copies_of(&filter), &pair, menu(), 5)
             .worst_delta(factor.clone())
             .unwrap();
-        let fast = Verifier::by_state(&filter, &pair, menu(), 5)
+        let fast = Verifier::by_state(copies_of(&filter), &pair, menu(), 5)
             .threads(1)
             .worst_delta(factor)
             .unwrap();
         assert_eq!(slow.value, fast.value);
         assert!(
-            fast.points * 3 < slow.points,
+            fast.scope.points * 3 < slow.scope.points,
             "{} {}",
-            fast.points,
-            slow.points
+            fast.scope.points,
+            slow.scope.points
         );
     }
 }
@@ -207,7 +210,7 @@ fn threads_change_nothing() {
     );
     let menu = || vec![(0, ()), (1, ()), (2, ())];
     let values = [1, 2, 5].map(|threads| {
-        let worst = Verifier::new(&three, &pair, menu(), 4)
+        let worst = Verifier::new(copies_of(&three), &pair, menu(), 4)
             .threads(threads)
             .worst_delta(ratio(2, 1))
             .unwrap();
@@ -221,26 +224,33 @@ fn threads_change_nothing() {
 fn the_limit_is_never_silent() {
     let pair = Pair::new(false, true);
     let three = ConcurrentComposition::new([once(3); 3]);
-    let verifier =
-        |limit| Verifier::new(&three, &pair, vec![(0, ()), (1, ()), (2, ())], 4).limit(limit);
+    let verifier = |limit| {
+        Verifier::new(copies_of(&three), &pair, vec![(0, ()), (1, ()), (2, ())], 4).limit(limit)
+    };
     let worst = verifier(100_000).worst_ratio().unwrap();
     assert_eq!(
-        verifier(worst.runs / 2).worst_ratio().unwrap_err(),
+        verifier(worst.scope.runs / 2).worst_ratio().unwrap_err(),
         VerifyError::Limit {
-            limit: worst.runs / 2
+            limit: worst.scope.runs / 2
         }
     );
     // Where states are recognised, machines are run seldom, and points count.
     let three = ConcurrentComposition::new([2, 3, 5].map(|odds| Respond { odds, answers: 3 }));
     let by_state = |limit| {
         let menu = vec![(0, ()), (1, ()), (2, ())];
-        Verifier::by_state(&three, &pair, menu, 8)
+        Verifier::by_state(copies_of(&three), &pair, menu, 8)
             .threads(1)
+            .replays(2)
             .limit(limit)
     };
     let worst = by_state(100_000).worst_delta(ratio(2, 1)).unwrap();
-    let limit = worst.points - 1;
-    assert!(worst.runs < limit, "{} {}", worst.runs, worst.points);
+    let limit = worst.scope.points - 1;
+    assert!(
+        worst.scope.runs < limit,
+        "{} {}",
+        worst.scope.runs,
+        worst.scope.points
+    );
     assert_eq!(
         by_state(limit).worst_delta(ratio(2, 1)).unwrap_err(),
         VerifyError::Limit { limit }
@@ -248,7 +258,8 @@ fn the_limit_is_never_silent() {
 }
 
 /// Counts its starts outside of its machines.
-struct Forgetful(AtomicU64);
+#[derive(Clone)]
+struct Forgetful(Arc<AtomicU64>);
 
 impl Mechanism<bool> for Forgetful {
     type Machine = Responding;
@@ -261,9 +272,9 @@ impl Mechanism<bool> for Forgetful {
 #[test]
 fn a_machine_that_replays_differently_is_an_error() {
     let pair = Pair::new(false, true);
-    let forgetful = Forgetful(AtomicU64::new(0));
+    let forgetful = Forgetful(Arc::default());
     assert_eq!(
-        Verifier::new(&forgetful, &pair, vec![()], 2)
+        Verifier::new(copies_of(&forgetful), &pair, vec![()], 2)
             .worst_ratio()
             .unwrap_err(),
         VerifyError::Diverged
@@ -271,6 +282,7 @@ fn a_machine_that_replays_differently_is_an_error() {
 }
 
 /// Fails to start on one dataset, or at its first answer, or by a panic.
+#[derive(Clone)]
 struct Failing(&'static str);
 struct FailingMachine(&'static str, bool);
 
@@ -301,7 +313,7 @@ impl Machine for FailingMachine {
 fn failing_is_as_visible_as_an_answer() {
     let pair = Pair::new(false, true);
     for how in ["start", "answer", "panic"] {
-        let worst = Verifier::new(&Failing(how), &pair, vec![()], 1)
+        let worst = Verifier::new(copies_of(&Failing(how)), &pair, vec![()], 1)
             .difference()
             .unwrap();
         assert_eq!(exact(&worst), ratio(1, 2), "{how}");
@@ -313,10 +325,10 @@ fn failing_is_as_visible_as_an_answer() {
 fn decimal_epsilons_have_certified_deltas() {
     let pair = Pair::new(false, true);
     let respond = once(3);
-    let verifier = Verifier::new(&respond, &pair, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&respond), &pair, vec![()], 1);
     // δ(1) = 3/4 - e/4 = 0.0704295428852386911599...
     let worst = verifier.worst_delta_at("1".parse().unwrap()).unwrap();
-    assert_eq!(worst.value.to_string(), "0.0704295428852386911599…");
+    assert_eq!(worst.value.to_string(), "0.07042954288…");
     verifier.assert_private(&PureDp, &ln(3));
     let verdict = verifier
         .check(&PureDp, &"1.098612288668109691395245236".parse().unwrap())
@@ -325,17 +337,18 @@ fn decimal_epsilons_have_certified_deltas() {
 }
 
 /// Answers with how often it was asked in all its lives: no coins, and another answer each time.
-struct Counting(AtomicU64);
-struct CountingMachine<'a>(&'a AtomicU64);
+#[derive(Clone)]
+struct Counting(Arc<AtomicU64>);
+struct CountingMachine(Arc<AtomicU64>);
 
-impl<'a> Mechanism<bool> for &'a Counting {
-    type Machine = CountingMachine<'a>;
-    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<CountingMachine<'a>, Fault> {
-        Ok(CountingMachine(&self.0))
+impl Mechanism<bool> for Counting {
+    type Machine = CountingMachine;
+    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<CountingMachine, Fault> {
+        Ok(CountingMachine(Arc::clone(&self.0)))
     }
 }
 
-impl Machine for CountingMachine<'_> {
+impl Machine for CountingMachine {
     type Query = ();
     type Answer = u64;
     fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<u64, Fault> {
@@ -346,13 +359,14 @@ impl Machine for CountingMachine<'_> {
 #[test]
 fn another_answer_on_a_replay_is_an_error() {
     let pair = Pair::new(false, true);
-    let counting = &Counting(AtomicU64::new(0));
-    let verifier = Verifier::new(&counting, &pair, vec![()], 1);
+    let counting = Counting(Arc::default());
+    let verifier = Verifier::new(copies_of(&counting), &pair, vec![()], 1);
     // The second side starts where the first has left off, which must not be taken for a leak.
     assert_eq!(verifier.worst_ratio().unwrap_err(), VerifyError::Diverged);
 }
 
 /// A hidden coin that depends on the data, and noisy answers that depend on the coin alone.
+#[derive(Clone)]
 struct Hiding;
 
 #[derive(Hash)]
@@ -378,8 +392,8 @@ fn states_that_both_datasets_share_are_kept_apart() {
     let pair = Pair::new(false, true);
     for factor in [ratio(1, 1), ratio(3, 2), ratio(2, 1)] {
         let menu = vec![0, 1, 2, 3];
-        let by_state = Verifier::by_state(&Hiding, &pair, menu.clone(), 3);
-        let opaque = Verifier::new(&Hiding, &pair, menu, 3);
+        let by_state = Verifier::by_state(copies_of(&Hiding), &pair, menu.clone(), 3);
+        let opaque = Verifier::new(copies_of(&Hiding), &pair, menu, 3);
         assert_eq!(
             by_state.worst_delta(factor.clone()).unwrap().value,
             opaque.worst_delta(factor).unwrap().value

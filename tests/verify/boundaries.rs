@@ -13,7 +13,7 @@ use queryables::number::{Delta, Epsilon};
 use queryables::privacy::{
     AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, Rdp, RdpGrid, UnknownLoss, ZCdp,
 };
-use queryables::verify::{Children, Pair, Rational, Truncated, Verifier};
+use queryables::verify::{Children, Pair, Rational, Truncated, Verifier, copies_of};
 
 #[test]
 fn a_pure_filter_is_exactly_at_its_budget() {
@@ -26,13 +26,13 @@ fn a_pure_filter_is_exactly_at_its_budget() {
             Filter::concurrent(PureDp, budget).at_most(2),
         ] {
             let filter = Addressed::<_, Respond>::new(filter);
-            let verifier = Verifier::by_state(&filter, &pair, menu(), 6);
+            let verifier = Verifier::by_state(copies_of(&filter), &pair, menu(), 6);
             assert_eq!(exact(&verifier.worst_ratio().unwrap()), ratio(largest, 1));
             verifier.assert_private(&PureDp, &budget);
         }
         // One after the other.
         let filter = Addressed::<_, Respond>::new(Filter::sequential(PureDp, budget));
-        let verifier = Verifier::by_state(&filter, &pair, menu(), 6);
+        let verifier = Verifier::by_state(copies_of(&filter), &pair, menu(), 6);
         assert_eq!(exact(&verifier.worst_ratio().unwrap()), ratio(largest, 1));
     }
 }
@@ -45,7 +45,7 @@ fn a_renyi_filter_is_exactly_at_its_budget() {
         let budget = once(3).loss(&rdp).unwrap().checked_mul(2).unwrap();
         let filter = Addressed::<_, Respond>::new(Filter::concurrent(rdp, budget));
         let menu = Children::new(vec![once(3), once(2)], vec![()]);
-        let verifier = Verifier::by_state(&filter, &pair, menu, 6);
+        let verifier = Verifier::by_state(copies_of(&filter), &pair, menu, 6);
         let worst = verifier.worst_renyi(rdp.order()).unwrap();
         assert_eq!(exact(&worst), renyi_of_once(3, order).pow(2));
         verifier.assert_private(&rdp, &budget);
@@ -105,7 +105,7 @@ fn an_approximate_filter_stays_within_its_budget() {
     };
     let filter = Addressed::<_, Leak>::new(Filter::concurrent(ApproxDp, budget));
     let menu = || Children::new(vec![Leak], vec![()]);
-    let verifier = Verifier::by_state(&filter, &pair, menu(), 6);
+    let verifier = Verifier::by_state(copies_of(&filter), &pair, menu(), 6);
     verifier.assert_private(&ApproxDp, &budget);
     // At e^ε = 9 only leaks are left: 1 - (9/10)², which the sum 2/10 rounds up.
     assert_eq!(
@@ -121,7 +121,7 @@ fn an_approximate_filter_is_exactly_at_its_budget() {
     let budget = Leak.loss(&ApproxDp).unwrap();
     let filter = Addressed::<_, Leak>::new(Filter::concurrent(ApproxDp, budget));
     let menu = Children::new(vec![Leak], vec![()]);
-    let verifier = Verifier::by_state(&filter, &pair, menu, 5);
+    let verifier = Verifier::by_state(copies_of(&filter), &pair, menu, 5);
     let worst = verifier.worst_delta_at(budget.epsilon).unwrap();
     assert_eq!(exact(&worst), ratio(1, 10), "{worst}");
     verifier.assert_private(&ApproxDp, &budget);
@@ -139,7 +139,7 @@ fn a_zcdp_filter_is_within_its_budget_at_every_order() {
     let rho = once(3).loss(&ZCdp).unwrap().checked_mul(2).unwrap();
     let filter = Addressed::<_, Respond>::new(Filter::concurrent(ZCdp, rho));
     let menu = Children::new(vec![once(3)], vec![()]);
-    let verifier = Verifier::by_state(&filter, &pair, menu, 6);
+    let verifier = Verifier::by_state(copies_of(&filter), &pair, menu, 6);
     let orders = [2_u64, 3, 8];
     let grid = RdpGrid::new(orders.map(|order| order.to_string().parse().unwrap())).unwrap();
     // α ρ at each order.
@@ -163,8 +163,8 @@ fn an_odometer_is_exactly_at_every_threshold() {
     let odometer = Addressed::<_, Respond>::new(Odometer::concurrent(PureDp));
     for (threshold, largest) in [(Epsilon::ZERO, 1), (ln(3), 3), (ln_times(3, 2), 9)] {
         let truncated = Truncated::new(odometer.clone(), threshold);
-        let menu = Children::new(vec![once(3), once(9)], vec![()]).reading();
-        let verifier = Verifier::by_state(&truncated, &pair, menu, 5);
+        let menu = Children::new(vec![once(3), once(9)], vec![()]);
+        let verifier = Verifier::by_state(copies_of(&truncated), &pair, menu, 5);
         assert_eq!(exact(&verifier.worst_ratio().unwrap()), ratio(largest, 1));
     }
 }
@@ -256,14 +256,14 @@ fn parallel_composition_costs_the_maximum() {
         (vec![], vec![2], 1),
     ] {
         let pair = Pair::new(one, other);
-        let worst = Verifier::by_state(&parts, &pair, menu.clone(), 5)
+        let worst = Verifier::by_state(copies_of(&parts), &pair, menu.clone(), 5)
             .worst_ratio()
             .unwrap();
         assert_eq!(exact(&worst), ratio(largest, 1), "{worst}");
     }
     // Replacing a row moves it from one part to another, and costs both budgets.
     let moved = Pair::new(vec![3_u8], vec![1]);
-    let worst = Verifier::by_state(&parts, &moved, menu, 6)
+    let worst = Verifier::by_state(copies_of(&parts), &moved, menu, 6)
         .worst_ratio()
         .unwrap();
     assert_eq!(exact(&worst), Rational::from(27_u8));

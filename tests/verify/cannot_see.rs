@@ -2,7 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::support::*;
 use queryables::machine::{
@@ -10,9 +11,10 @@ use queryables::machine::{
     NotPrivateSeededCoins, Released, StateKey,
 };
 use queryables::privacy::PureDp;
-use queryables::verify::{Completeness, Menu, Pair, Rational, Value, Verifier};
+use queryables::verify::{Completeness, Menu, Pair, Rational, Value, Verifier, copies_of};
 
 /// Answers with the data, under one condition.
+#[derive(Clone)]
 struct LeaksIf(fn(data: u8, query: u8, round: u8) -> bool);
 
 #[derive(Clone)]
@@ -44,7 +46,7 @@ impl Machine for Leaking {
 }
 
 fn passes(mechanism: &LeaksIf, pair: &Pair<u8>, menu: Vec<u8>, depth: usize) -> bool {
-    let verdict = Verifier::new(mechanism, pair, menu, depth)
+    let verdict = Verifier::new(copies_of(mechanism), pair, menu, depth)
         .check(&PureDp, &"0".parse().unwrap())
         .unwrap();
     verdict.holds()
@@ -72,6 +74,7 @@ fn a_longer_conversation() {
 }
 
 /// Tells the data to somebody else.
+#[derive(Clone)]
 struct Whisper;
 
 static WHISPERED: AtomicBool = AtomicBool::new(false);
@@ -87,7 +90,8 @@ impl Mechanism<bool> for Whisper {
 #[test]
 fn other_ways_out() {
     let pair = Pair::new(false, true);
-    Verifier::new(&Whisper, &pair, vec![()], 2).assert_private(&PureDp, &"0".parse().unwrap());
+    Verifier::new(copies_of(&Whisper), &pair, vec![()], 2)
+        .assert_private(&PureDp, &"0".parse().unwrap());
     assert!(WHISPERED.load(Ordering::Relaxed));
 }
 
@@ -108,6 +112,7 @@ impl Inspect for Sly {
     }
 }
 
+#[derive(Clone)]
 struct Lying;
 
 impl Mechanism<u8> for Lying {
@@ -122,9 +127,9 @@ impl Mechanism<u8> for Lying {
 #[test]
 fn a_state_that_is_not_shown() {
     let pair = Pair::new(0, 1);
-    let by_state = Verifier::by_state(&Lying, &pair, vec![0], 2);
+    let by_state = Verifier::by_state(copies_of(&Lying), &pair, vec![0], 2);
     assert_eq!(exact(&by_state.worst_ratio().unwrap()), Rational::ONE);
-    let opaque = Verifier::new(&Lying, &pair, vec![0], 2);
+    let opaque = Verifier::new(copies_of(&Lying), &pair, vec![0], 2);
     assert_eq!(opaque.worst_ratio().unwrap().value, Value::Infinite);
 }
 
@@ -138,15 +143,26 @@ impl Hash for Round {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-impl Menu<u8, u8> for SlyMenu {
+/// A query that prints as all others do. Those that print differently are noticed
+/// (`a_menu_whose_order_varies_is_an_error`).
+#[derive(Clone)]
+struct Hushed(u8);
+
+impl std::fmt::Debug for Hushed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hushed")
+    }
+}
+
+impl Menu<Hushed, u8> for SlyMenu {
     type State = Round;
     fn start(&self) -> Round {
         Round(0)
     }
-    fn queries(&self, round: &Round) -> Vec<u8> {
-        vec![round.0]
+    fn queries(&self, round: &Round) -> Vec<Hushed> {
+        vec![Hushed(round.0)]
     }
-    fn after(&self, round: &Round, _: &u8, _: &Result<u8, Fault>) -> Round {
+    fn after(&self, round: &Round, _: &Hushed, _: &Result<u8, Fault>) -> Round {
         Round(round.0 + 1)
     }
 }
@@ -163,20 +179,59 @@ impl Mechanism<u8> for OnOne {
 }
 
 impl Machine for OnOne {
-    type Query = u8;
+    type Query = Hushed;
     type Answer = u8;
-    fn step(&mut self, query: u8, _: &mut Coins<'_>) -> Result<u8, Fault> {
-        Ok(if query == 1 { self.0 } else { 0 })
+    fn step(&mut self, query: Hushed, _: &mut Coins<'_>) -> Result<u8, Fault> {
+        Ok(if query.0 == 1 { self.0 } else { 0 })
     }
 }
 
 #[test]
 fn a_menu_that_is_not_hashed() {
     let pair = Pair::new(0, 1);
-    let by_state = Verifier::by_state(&OnOne(0), &pair, SlyMenu, 2);
+    let by_state = Verifier::by_state(copies_of(&OnOne(0)), &pair, SlyMenu, 2);
     assert_eq!(exact(&by_state.worst_ratio().unwrap()), Rational::ONE);
-    let opaque = Verifier::new(&OnOne(0), &pair, SlyMenu, 2);
+    let opaque = Verifier::new(copies_of(&OnOne(0)), &pair, SlyMenu, 2);
     assert_eq!(opaque.worst_ratio().unwrap().value, Value::Infinite);
+}
+
+/// Tells the bit in one life of a million.
+struct Rarely;
+
+static LIVES: AtomicU64 = AtomicU64::new(1);
+
+impl Mechanism<bool> for Rarely {
+    type Machine = Released<bool>;
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        let life = LIVES.fetch_add(1, Ordering::Relaxed);
+        Ok(Released(**data && life.is_multiple_of(1_000_000)))
+    }
+}
+
+#[test]
+fn randomness_outside_the_machine_that_seldom_shows() {
+    let pair = Pair::new(false, true);
+    let verifier = Verifier::new(|| Rarely, &pair, vec![()], 2);
+    verifier.assert_private(&PureDp, &"0".parse().unwrap());
+}
+
+/// Remembers the data of its first life for all its lives.
+struct Remembering;
+
+static FIRST: OnceLock<bool> = OnceLock::new();
+
+impl Mechanism<bool> for Remembering {
+    type Machine = Released<bool>;
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        Ok(Released(*FIRST.get_or_init(|| **data)))
+    }
+}
+
+#[test]
+fn a_memory_that_outlives_the_factory() {
+    let pair = Pair::new(false, true);
+    let verifier = Verifier::new(|| Remembering, &pair, vec![()], 2);
+    verifier.assert_private(&PureDp, &"0".parse().unwrap());
 }
 
 /// Names a fair coin, and always lands on the same side.
@@ -193,6 +248,7 @@ impl Law for Loaded {
 }
 
 /// Hides the bit behind a coin.
+#[derive(Clone)]
 struct Masked;
 
 impl Mechanism<bool> for Masked {
@@ -205,7 +261,8 @@ impl Mechanism<bool> for Masked {
 #[test]
 fn a_law_that_is_not_sampled() {
     let pair = Pair::new(false, true);
-    Verifier::new(&Masked, &pair, vec![()], 1).assert_private(&PureDp, &"0".parse().unwrap());
+    Verifier::new(copies_of(&Masked), &pair, vec![()], 1)
+        .assert_private(&PureDp, &"0".parse().unwrap());
     // In production it tells the bit, whatever the coins.
     for (seed, bit) in [(1, false), (2, true), (3, false), (4, true)] {
         let mut coins = NotPrivateSeededCoins::new(seed);
@@ -228,6 +285,7 @@ impl Law for UntilHeads {
     }
 }
 
+#[derive(Clone)]
 struct Tossing;
 
 impl Mechanism<bool> for Tossing {
@@ -241,7 +299,7 @@ impl Mechanism<bool> for Tossing {
 #[test]
 fn ratios_beyond_a_cut() {
     let pair = Pair::new(true, false);
-    let verifier = Verifier::new(&Tossing, &pair, vec![()], 1).cut(ratio(1, 1000));
+    let verifier = Verifier::new(copies_of(&Tossing), &pair, vec![()], 1).cut(ratio(1, 1000));
     // The ratio is 2 wherever both are possible, but who knows beyond the cut.
     assert_eq!(
         verifier.worst_ratio().unwrap().value,

@@ -15,7 +15,7 @@ use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::number::{Epsilon, Rho};
 use queryables::privacy::{AddRemove, Private, PureDp, Rdp, Restated, UnknownLoss, ZCdp};
 use queryables::queryable::AskError;
-use queryables::verify::{ByRound, Children, Pair, Rational, Verifier, Worst};
+use queryables::verify::{ByRound, Children, Pair, Rational, Verifier, Worst, copies_of};
 
 // ---- Alg 11: FiltCon(IM) is a postprocessing of Filt(NIM) ------------------------------------
 
@@ -106,15 +106,23 @@ fn noninteractive(
 fn alg_11_concurrent_filters_are_postprocessings_of_noninteractive_ones() {
     let budget = ln_times(3, 2);
     let reduced = noninteractive(budget).through(PlayChildren::default());
-    let menu = || Children::new(vec![Repeat(Released1(3)), Repeat(Released1(9))], vec![()]);
+    let menu = || {
+        Children::new(vec![Repeat(Released1(3)), Repeat(Released1(9))], vec![()]).without_reading()
+    };
     for bit in [false, true] {
         let data = Arc::new(bit);
         assert_same_views!(&pure_filter::<Repeat>(budget), &reduced, &data, menu(), 4);
     }
     // Another budget is noticed.
     let other = noninteractive(ln(3)).through(PlayChildren::default());
-    let difference =
-        Verifier::comparing(&pure_filter(budget), &other, &Arc::new(true), menu(), 4).difference();
+    let difference = Verifier::comparing(
+        copies_of(&pure_filter(budget)),
+        copies_of(&other),
+        &Arc::new(true),
+        menu(),
+        4,
+    )
+    .difference();
     assert_eq!(exact(&difference.unwrap()), Rational::ONE);
 }
 
@@ -305,11 +313,18 @@ fn alg_12_larger_filters_are_postprocessings_of_filters_of_two() {
             Addressed::<_, Respond>::new(Filter::concurrent(PureDp, budget).at_most(count));
         let of_two = Addressed::<_, Kid>::new(Filter::concurrent(PureDp, budget).at_most(2))
             .through(Split2::new(budget, count));
-        let menu = || Children::new(vec![once(3), once(9), once(300)], vec![()]);
+        // What F₂ has spent is its own: readings are not part of the statement.
+        let menu = || Children::new(vec![once(3), once(9), once(300)], vec![()]).without_reading();
         for bit in [false, true] {
             let data = Arc::new(bit);
-            let difference =
-                Verifier::comparing_by_state(&direct, &of_two, &data, menu(), 6).difference();
+            let difference = Verifier::comparing_by_state(
+                copies_of(&direct),
+                copies_of(&of_two),
+                &data,
+                menu(),
+                6,
+            )
+            .difference();
             let difference = difference.unwrap();
             assert_eq!(
                 difference.value.exact(),
@@ -320,8 +335,14 @@ fn alg_12_larger_filters_are_postprocessings_of_filters_of_two() {
         // A filter of one more is noticed, once that many can be launched.
         let more = Addressed::<_, Kid>::new(Filter::concurrent(PureDp, budget).at_most(2))
             .through(Split2::new(budget, count + 1));
-        let difference =
-            Verifier::comparing_by_state(&direct, &more, &Arc::new(true), menu(), 6).difference();
+        let difference = Verifier::comparing_by_state(
+            copies_of(&direct),
+            copies_of(&more),
+            &Arc::new(true),
+            menu(),
+            6,
+        )
+        .difference();
         assert_eq!(exact(&difference.unwrap()), Rational::ONE);
     }
 }
@@ -344,9 +365,9 @@ fn nested_filters_with_different_budgets_are_different_states() {
         vec![Message::Ask(1, KidQuery::Rest(Message::Launch(once(9))))],
         vec![Message::Ask(1, KidQuery::Rest(Message::Ask(0, ())))],
     ]);
-    let worst = Verifier::new(&outer, &pair, menu.clone(), 4).worst_ratio();
+    let worst = Verifier::new(copies_of(&outer), &pair, menu.clone(), 4).worst_ratio();
     assert_eq!(exact(&worst.unwrap()), ratio(9, 1));
-    let worst = Verifier::by_state(&outer, &pair, menu, 4).worst_ratio();
+    let worst = Verifier::by_state(copies_of(&outer), &pair, menu, 4).worst_ratio();
     assert_eq!(exact(&worst.unwrap()), ratio(9, 1));
 }
 
@@ -382,9 +403,9 @@ fn frozen_children_are_different_states() {
         .map(Message::Launch)
         .to_vec();
     let menu = ByRound(vec![launches.clone(), launches, vec![Message::Ask(0, ())]]);
-    let worst = Verifier::new(&filter, &pair, menu.clone(), 3).worst_ratio();
+    let worst = Verifier::new(copies_of(&filter), &pair, menu.clone(), 3).worst_ratio();
     assert_eq!(exact(&worst.unwrap()), ratio(3, 1));
-    let worst = Verifier::by_state(&filter, &pair, menu, 3).worst_ratio();
+    let worst = Verifier::by_state(copies_of(&filter), &pair, menu, 3).worst_ratio();
     assert_eq!(exact(&worst.unwrap()), ratio(3, 1));
 }
 
@@ -448,10 +469,11 @@ fn alg_13(budget: impl Fn(u128) -> u128) -> [Worst<Ask, Reply<bool, Rho>>; 2] {
     let rdp = Rdp::new("2".parse().unwrap());
     let reduced = Addressed::<_, Restated<ZCdp, Respond>>::new(Filter::concurrent(rdp, epsilon))
         .through(Restating);
-    let menu = || Children::new(vec![once(3), once(9)], vec![()]).reading();
+    let menu = || Children::new(vec![once(3), once(9)], vec![()]);
     [false, true].map(|bit| {
         let data = Arc::new(bit);
-        let verifier = Verifier::comparing_by_state(&direct, &reduced, &data, menu(), 5);
+        let verifier =
+            Verifier::comparing_by_state(copies_of(&direct), copies_of(&reduced), &data, menu(), 5);
         verifier.difference().unwrap()
     })
 }
@@ -602,14 +624,20 @@ fn lemma_2_19_filters_and_odometers_are_postprocessings_of_each_other() {
         total: Sum::new(PureDp),
         pending: Epsilon::ZERO,
     });
-    let menu = || Children::new(vec![once(3), once(9)], vec![()]).reading();
+    let menu = || Children::new(vec![once(3), once(9)], vec![()]);
     for bit in [false, true] {
         let data = Arc::new(bit);
         let verifiers = [
             // Alg 14.
-            Verifier::comparing_by_state(&counting, &checked, &data, menu(), 5),
+            Verifier::comparing_by_state(
+                copies_of(&counting),
+                copies_of(&checked),
+                &data,
+                menu(),
+                5,
+            ),
             // F(·; d) = [G(·) ≼ d].
-            Verifier::comparing_by_state(&capped, &checked, &data, menu(), 5),
+            Verifier::comparing_by_state(copies_of(&capped), copies_of(&checked), &data, menu(), 5),
         ];
         for verifier in &verifiers {
             let difference = verifier.difference().unwrap();
@@ -624,7 +652,8 @@ fn lemma_2_19_filters_and_odometers_are_postprocessings_of_each_other() {
             checked.clone().through(NoReading),
             filter.clone().through(NoReading),
         );
-        let verifier = Verifier::comparing_by_state(&silent, &without, &data, menu(), 5);
+        let verifier =
+            Verifier::comparing_by_state(copies_of(&silent), copies_of(&without), &data, menu(), 5);
         let difference = verifier.difference().unwrap();
         assert_eq!(
             difference.value.exact(),
@@ -632,7 +661,13 @@ fn lemma_2_19_filters_and_odometers_are_postprocessings_of_each_other() {
             "{difference}"
         );
         // Readings are told from no readings.
-        let verifier = Verifier::comparing_by_state(&checked, &without, &data, menu(), 5);
+        let verifier = Verifier::comparing_by_state(
+            copies_of(&checked),
+            copies_of(&without),
+            &data,
+            menu(),
+            5,
+        );
         assert_eq!(exact(&verifier.difference().unwrap()), Rational::ONE);
     }
 }

@@ -14,7 +14,7 @@ use queryables::number::Ratio;
 use queryables::privacy::{ApproxDp, EpsilonDelta, Private, PureDp, Rdp, RdpGrid};
 use queryables::verify::{
     ByTranscript, Completeness, Distribution, Divergences, Interval, Pair, Rational, Value,
-    Verifier, renyi_divergence,
+    Verifier, copies_of, renyi_divergence,
 };
 
 /// One unit less than this.
@@ -26,7 +26,7 @@ fn one_less(epsilon: Epsilon) -> Epsilon {
 fn a_renyi_claim_holds_to_the_last_digit_and_is_refuted_one_below() {
     let pair = Pair::new(false, true);
     let respond = once(3);
-    let verifier = Verifier::by_state(&respond, &pair, vec![()], 1);
+    let verifier = Verifier::by_state(copies_of(&respond), &pair, vec![()], 1);
     for order in ["2", "4", "7"] {
         let rdp = Rdp::new(order.parse().unwrap());
         let loss = respond.loss(&rdp).unwrap();
@@ -36,7 +36,7 @@ fn a_renyi_claim_holds_to_the_last_digit_and_is_refuted_one_below() {
     }
     // Odds of one tell nothing, and cost nothing, exactly.
     let nothing = once(1);
-    let verifier = Verifier::by_state(&nothing, &pair, vec![()], 1);
+    let verifier = Verifier::by_state(copies_of(&nothing), &pair, vec![()], 1);
     let verdict = verifier
         .check(&Rdp::new("2".parse().unwrap()), &Epsilon::ZERO)
         .unwrap();
@@ -48,7 +48,7 @@ fn a_renyi_claim_holds_to_the_last_digit_and_is_refuted_one_below() {
 fn a_curve_is_checked_at_every_order() {
     let pair = Pair::new(false, true);
     let respond = once(3);
-    let verifier = Verifier::by_state(&respond, &pair, vec![()], 1);
+    let verifier = Verifier::by_state(copies_of(&respond), &pair, vec![()], 1);
     let orders = ["2", "4", "7"].map(|order| order.parse().unwrap());
     let grid = RdpGrid::new(orders).unwrap();
     let losses = orders.map(|order| respond.loss(&Rdp::new(order)).unwrap());
@@ -67,6 +67,7 @@ fn a_curve_is_checked_at_every_order() {
 #[derive(Clone, Copy, Debug, Hash)]
 struct Stateless(bool);
 
+#[derive(Clone)]
 struct StartStateless;
 
 impl Mechanism<bool> for StartStateless {
@@ -96,7 +97,7 @@ fn what_the_menu_remembers_tells_points_apart() {
                 [(first, _), ..] => vec![if *first == opens { 0 } else { 3 }],
             },
         );
-        let worst = Verifier::by_state(&StartStateless, &pair, menu, 2)
+        let worst = Verifier::by_state(copies_of(&StartStateless), &pair, menu, 2)
             .worst_ratio()
             .unwrap();
         assert_eq!(exact(&worst), ratio(3, 1), "{opens} opens: {worst}");
@@ -104,6 +105,7 @@ fn what_the_menu_remembers_tells_points_apart() {
 }
 
 /// Tosses a coin with these odds; what it shows is nothing.
+#[derive(Clone)]
 struct Toss(u64);
 
 struct Tossing(u64);
@@ -131,9 +133,10 @@ impl Inspect for Tossing {
 #[test]
 fn two_mechanisms_may_show_the_same_and_be_different() {
     let data = Arc::new(());
-    let difference = Verifier::comparing_by_state(&Toss(3), &Toss(1), &data, vec![()], 2)
-        .difference()
-        .unwrap();
+    let difference =
+        Verifier::comparing_by_state(copies_of(&Toss(3)), copies_of(&Toss(1)), &data, vec![()], 2)
+            .difference()
+            .unwrap();
     // Twice heads has probability 9/16 and 4/16, and no other event is further apart.
     assert_eq!(exact(&difference), ratio(5, 16), "{difference}");
 }
@@ -153,6 +156,7 @@ impl Law for UntilHeads {
 }
 
 /// Tosses until heads if the bit is set, and answers with the number of tosses; otherwise with 1.
+#[derive(Clone)]
 struct OneSided;
 
 impl Mechanism<bool> for OneSided {
@@ -165,7 +169,7 @@ impl Mechanism<bool> for OneSided {
 #[test]
 fn what_is_cut_on_either_side_is_reported() {
     for pair in [Pair::new(false, true), Pair::new(true, false)] {
-        let worst = Verifier::new(&OneSided, &pair, vec![()], 1)
+        let worst = Verifier::new(copies_of(&OneSided), &pair, vec![()], 1)
             .cut(ratio(1, 1000))
             .worst_delta(Rational::ONE)
             .unwrap();
@@ -180,7 +184,7 @@ fn what_is_cut_on_either_side_is_reported() {
 #[test]
 fn a_pure_claim_is_refuted_in_spite_of_a_cut() {
     let pair = Pair::new(false, true);
-    let verifier = Verifier::new(&OneSided, &pair, vec![()], 1).cut(ratio(1, 1000));
+    let verifier = Verifier::new(copies_of(&OneSided), &pair, vec![()], 1).cut(ratio(1, 1000));
     // Two tosses are impossible on one side, so that every pure claim is false: δ(ε) is near 1/2.
     let verdict = verifier.check(&PureDp, &"3".parse().unwrap()).unwrap();
     assert!(verdict.is_refuted(), "{verdict}");
@@ -203,7 +207,7 @@ fn a_divergence_between_two_numbers_lies_between_two_numbers() {
 fn an_assertion_that_fails_shows_the_worst_adversary() {
     let pair = Pair::new(false, true);
     let respond = once(3);
-    let verifier = Verifier::new(&respond, &pair, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&respond), &pair, vec![()], 1);
     let claim = "1".parse().unwrap();
     let failed = catch_unwind(AssertUnwindSafe(|| {
         verifier.assert_private(&PureDp, &claim);
@@ -212,14 +216,16 @@ fn an_assertion_that_fails_shows_the_worst_adversary() {
     assert_eq!(
         *message,
         "claimed loss 1: not private: the ratio of the probabilities of a view may be at most \
-         2.7182818284590452353602…, and is 3 (first dataset against second), attained by:\n\
+         2.718281828…, and is 3 (first dataset against second), attained by:\n\
          ask ()\n  \
            false: stop  (probability 3/4 and 1/4)\n  \
-           true: stop  (probability 1/4 and 3/4)"
+           true: stop  (probability 1/4 and 3/4)\n\
+         scope: false against true; 1 query on the menu, up to 1 round, 1 point; each was answered"
     );
 }
 
 /// Tells the bit at odds of `e` to 1.
+#[derive(Clone)]
 struct OddsOfE;
 
 impl Mechanism<bool> for OddsOfE {
@@ -231,11 +237,21 @@ impl Mechanism<bool> for OddsOfE {
 }
 
 #[test]
-fn an_irrational_claim_that_is_attained_says_what_to_do() {
+fn an_irrational_claim_that_is_attained_holds_up_to_one_unit() {
     let pair = Pair::new(false, true);
-    let verifier = Verifier::new(&OddsOfE, &pair, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&OddsOfE), &pair, vec![()], 1);
     let claim: Epsilon = "1".parse().unwrap();
     let verdict = verifier.check(&PureDp, &claim).unwrap();
+    assert!(verdict.holds() && !verdict.holds_exactly());
+    assert!(
+        verdict
+            .to_string()
+            .ends_with("\nup to one unit in the last place of ε: 1e-27"),
+        "{verdict}"
+    );
+    // δ(ε) has no tolerance.
+    let claimed = EpsilonDelta::new("1", "0").unwrap();
+    let verdict = verifier.check(&ApproxDp, &claimed).unwrap();
     assert!(!verdict.holds() && !verdict.is_refuted());
     assert!(
         verdict.to_string().ends_with(
@@ -259,6 +275,7 @@ fn an_irrational_claim_that_is_attained_says_what_to_do() {
 
 /// Adds to the bit half the tosses until heads, up or down: no answer is more than four times as
 /// likely on one side as on the other.
+#[derive(Clone)]
 struct Shifted;
 
 impl Mechanism<bool> for Shifted {
@@ -273,7 +290,7 @@ impl Mechanism<bool> for Shifted {
 #[test]
 fn a_pure_claim_beyond_a_cut_says_what_to_do() {
     let pair = Pair::new(false, true);
-    let verifier = Verifier::new(&Shifted, &pair, vec![()], 1).cut(ratio(1, 1000));
+    let verifier = Verifier::new(copies_of(&Shifted), &pair, vec![()], 1).cut(ratio(1, 1000));
     let claim = "3".parse().unwrap();
     let verdict = verifier.check(&PureDp, &claim).unwrap();
     assert!(!verdict.holds() && !verdict.is_refuted(), "{verdict}");
@@ -298,6 +315,6 @@ fn negative_numbers_end_nowhere() {
     // A factor below zero is one of zero: everything is seen.
     let pair = Pair::new(false, true);
     let respond = once(3);
-    let worst = Verifier::new(&respond, &pair, vec![()], 1).worst_delta(ratio(-1, 1));
+    let worst = Verifier::new(copies_of(&respond), &pair, vec![()], 1).worst_delta(ratio(-1, 1));
     assert_eq!(exact(&worst.unwrap()), Rational::ONE);
 }

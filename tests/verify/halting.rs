@@ -13,7 +13,7 @@ use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::number::Epsilon;
 use queryables::privacy::{AddRemove, Private, PureDp, UnknownLoss};
 use queryables::queryable::AskError;
-use queryables::verify::{Children, Rational, Truncated, Verifier};
+use queryables::verify::{Children, Rational, Truncated, Verifier, copies_of};
 
 /// An interactive mechanism given as (N, P): a randomized response N, then P repeats its answer,
 /// less and less truly. P has a state: how often it was asked.
@@ -153,7 +153,7 @@ where
 #[test]
 fn alg_11_holds_under_both_policies_with_a_flag_and_with_state() {
     let budget = ln_times(3, 2);
-    let menu = || Children::new(vec![Tire(Released1(3)), Tire(Released1(9))], vec![()]).reading();
+    let menu = || Children::new(vec![Tire(Released1(3)), Tire(Released1(9))], vec![()]);
     let refusing = Addressed::<_, Tire>::new(Filter::concurrent(PureDp, budget));
     let halting = Addressed::<_, Tire>::new(Filter::concurrent(PureDp, budget).halting());
     let inside = Addressed::<_, Released1>::new(Filter::noninteractive(PureDp, budget));
@@ -169,7 +169,9 @@ fn alg_11_holds_under_both_policies_with_a_flag_and_with_state() {
         assert_same_views!(&halting, &flagged, &data, menu(), 4);
         // As printed it goes on after the halt: launch, launch over budget, ask child 0.
         let printed = halting_inside.clone().through(PlayTiring::default());
-        let difference = Verifier::comparing(&halting, &printed, &data, menu(), 3).difference();
+        let difference =
+            Verifier::comparing(copies_of(&halting), copies_of(&printed), &data, menu(), 3)
+                .difference();
         assert_eq!(exact(&difference.unwrap()), Rational::ONE);
     }
 }
@@ -177,14 +179,20 @@ fn alg_11_holds_under_both_policies_with_a_flag_and_with_state() {
 #[test]
 fn alg_12_holds_under_both_policies_with_a_flag() {
     let budget = ln_times(3, 3);
-    let menu = || Children::new(vec![once(3), once(9)], vec![()]);
+    let menu = || Children::new(vec![once(3), once(9)], vec![()]).without_reading();
     let halting =
         Addressed::<_, Respond>::new(Filter::concurrent(PureDp, budget).at_most(3).halting());
     let of_two = Addressed::<_, Kid>::new(Filter::concurrent(PureDp, budget).at_most(2).halting());
     for bit in [false, true] {
         let data = Arc::new(bit);
         let flagged = of_two.clone().through(Flagged::new(Split2::new(budget, 3)));
-        let verifier = Verifier::comparing_by_state(&halting, &flagged, &data, menu(), 5);
+        let verifier = Verifier::comparing_by_state(
+            copies_of(&halting),
+            copies_of(&flagged),
+            &data,
+            menu(),
+            5,
+        );
         let difference = verifier.difference().unwrap();
         assert_eq!(
             difference.value.exact(),
@@ -192,7 +200,13 @@ fn alg_12_holds_under_both_policies_with_a_flag() {
             "{difference}"
         );
         let printed = of_two.clone().through(Split2::new(budget, 3));
-        let verifier = Verifier::comparing_by_state(&halting, &printed, &data, menu(), 4);
+        let verifier = Verifier::comparing_by_state(
+            copies_of(&halting),
+            copies_of(&printed),
+            &data,
+            menu(),
+            4,
+        );
         assert_eq!(exact(&verifier.difference().unwrap()), Rational::ONE);
     }
 }
@@ -235,21 +249,33 @@ fn a_halting_filter_is_the_truncated_odometer() {
     let limit = ln_times(3, 3);
     let odometer = Addressed::<_, Respond>::new(Odometer::concurrent(PureDp));
     let truncated = Truncated::new(odometer, limit);
-    let menu = || Children::new(vec![once(3), once(9)], vec![()]);
+    let menu = || Children::new(vec![once(3), once(9)], vec![()]).without_reading();
     let filter = Filter::concurrent(PureDp, limit).halting();
     let filter = Addressed::<_, Respond>::new(filter).through(EndsThere { ended: false });
     let smaller = Filter::concurrent(PureDp, ln_times(3, 2)).halting();
     let smaller = Addressed::<_, Respond>::new(smaller).through(EndsThere { ended: false });
     for bit in [false, true] {
         let data = Arc::new(bit);
-        let verifier = Verifier::comparing_by_state(&filter, &truncated, &data, menu(), 5);
+        let verifier = Verifier::comparing_by_state(
+            copies_of(&filter),
+            copies_of(&truncated),
+            &data,
+            menu(),
+            5,
+        );
         let difference = verifier.difference().unwrap();
         assert_eq!(
             difference.value.exact(),
             Some(&Rational::ZERO),
             "{difference}"
         );
-        let verifier = Verifier::comparing_by_state(&smaller, &truncated, &data, menu(), 5);
+        let verifier = Verifier::comparing_by_state(
+            copies_of(&smaller),
+            copies_of(&truncated),
+            &data,
+            menu(),
+            5,
+        );
         assert_eq!(exact(&verifier.difference().unwrap()), Rational::ONE);
     }
 }

@@ -9,7 +9,7 @@ use queryables::machine::{Coins, Fault, Machine, Mechanism, Script};
 use queryables::privacy::Rdp;
 use queryables::verify::{
     ByTranscript, Children, Completeness, Distribution, Divergences, Interval, Pair, Rational,
-    Truncated, Verifier, views,
+    Truncated, Verifier, copies_of, views,
 };
 
 // ---- The natural f-DP rule (Tran et al. 3.1, 3.3) on a finite example -------------------------
@@ -138,6 +138,7 @@ fn the_natural_rule_admits_what_is_less_than_one_of_two_lists() {
 
 /// The natural filter: launches as long as the composition of the laws launched is nowhere above
 /// the budget.
+#[derive(Clone)]
 struct Natural;
 
 #[derive(Hash)]
@@ -184,13 +185,13 @@ fn the_natural_f_dp_filter_is_caught() {
             1 => vec![tool],
             _ => vec![],
         });
-        let worst = Verifier::new(&Natural, &pair, fixed, 2).worst_delta(two.clone());
+        let worst = Verifier::new(copies_of(&Natural), &pair, fixed, 2).worst_delta(two.clone());
         assert!(allowed.contains(&exact(&worst.unwrap())));
     }
     // ... and one that chooses by what it has heard is: after a truth it takes the tool that is
     // good at confirming, after a lie the one that is good at overturning.
     let menu = vec![Tool::First, Tool::Even, Tool::Seldom];
-    let worst = Verifier::by_state(&Natural, &pair, menu, 3)
+    let worst = Verifier::by_state(copies_of(&Natural), &pair, menu, 3)
         .worst_delta(two)
         .unwrap();
     let most = allowed.into_iter().max().unwrap();
@@ -215,7 +216,7 @@ fn added_renyi_losses_are_no_bound_on_the_loss_given_what_was_seen() {
     let threshold = queryables::privacy::Private::loss(&once(3), &rdp).unwrap();
     let truncated = Truncated::new(odometer, threshold);
     let menu = Children::new(vec![once(3), once(2)], vec![()]);
-    let verifier = Verifier::by_state(&truncated, &pair, menu, 4);
+    let verifier = Verifier::by_state(copies_of(&truncated), &pair, menu, 4);
     assert_eq!(exact(&verifier.worst_renyi(order).unwrap()), reading);
     verifier.assert_private(&rdp, &threshold);
     // ... but given the first answer, the loss of the two together is above the reading: 9 · 7/3
@@ -317,7 +318,13 @@ fn advanced_composition_read_at_a_chosen_time_is_caught() {
     // The only difference between the two is whether the loss is above the reading at the stop, so
     // that the largest total variation is the largest probability of it.
     let violation = |menu: Vec<Step>, depth| {
-        let verifier = Verifier::comparing_by_state(&honest, &silent, &data, menu, depth);
+        let verifier = Verifier::comparing_by_state(
+            copies_of(&honest),
+            copies_of(&silent),
+            &data,
+            menu,
+            depth,
+        );
         let worst = verifier.threads(1).difference().unwrap();
         assert_eq!(worst.completeness, Completeness::Complete);
         exact(&worst)
@@ -334,7 +341,13 @@ fn advanced_composition_read_at_a_chosen_time_is_caught() {
             length if length == steps => vec![Step::Stop],
             _ => vec![],
         });
-        let verifier = Verifier::comparing_by_state(&honest, &silent, &data, fixed, steps + 1);
+        let verifier = Verifier::comparing_by_state(
+            copies_of(&honest),
+            copies_of(&silent),
+            &data,
+            fixed,
+            steps + 1,
+        );
         assert!(exact(&verifier.difference().unwrap()) < ratio(15, 100));
     }
 }

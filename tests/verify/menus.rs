@@ -13,7 +13,7 @@ use queryables::compose::{Addressed, Filter, NonInteractive};
 use queryables::number::Epsilon;
 use queryables::privacy::fdp::{PowersOf, Profile, Units};
 use queryables::privacy::{AddRemove, ApproxDp, EpsilonDelta, Private, UnknownLoss};
-use queryables::verify::{Checkable, Children, Pair, Verdict, Verifier};
+use queryables::verify::{Children, Pair, Verdict, Verifier, copies_of};
 
 /// Pure privacy is (ε, 0).
 impl Private<ApproxDp, AddRemove> for Released1 {
@@ -69,8 +69,13 @@ where
         Addressed::new(Filter::noninteractive_with(rule));
     let launches = odds.iter().map(|odds| Released1(*odds)).collect();
     let pair = Pair::new(false, true);
-    let verifier = Verifier::new(&filter, &pair, Children::new(launches, vec![]), depth);
-    ApproxDp.check(&claim, &verifier).unwrap()
+    let verifier = Verifier::new(
+        copies_of(&filter),
+        &pair,
+        Children::new(launches, vec![]),
+        depth,
+    );
+    verifier.check(&ApproxDp, &claim).unwrap()
 }
 
 /// A claim about a filter whose children are asked in any order.
@@ -83,8 +88,13 @@ where
     let claim = *rule.limit();
     let filter = Addressed::<_, Respond>::new(Filter::concurrent_with(rule));
     let pair = Pair::new(false, true);
-    let verifier = Verifier::new(&filter, &pair, Children::new(launches, vec![()]), depth);
-    ApproxDp.check(&claim, &verifier).unwrap()
+    let verifier = Verifier::new(
+        copies_of(&filter),
+        &pair,
+        Children::new(launches, vec![()]),
+        depth,
+    );
+    verifier.check(&ApproxDp, &claim).unwrap()
 }
 
 /// A price list whose budget is whatever one says. Its worst case is not computed, so that it is
@@ -221,8 +231,8 @@ fn units_are_exact_on_small_cases() {
     let filter = Addressed::<_, Pretends>::new(Filter::concurrent_with(rule));
     let pair = Pair::new(false, true);
     let menu = Children::new(vec![Pretends(once(3), 1), Pretends(once(9), 2)], vec![()]);
-    let verifier = Verifier::new(&filter, &pair, menu, 6);
-    assert!(ApproxDp.check(&claim, &verifier).unwrap().is_refuted());
+    let verifier = Verifier::new(copies_of(&filter), &pair, menu, 6);
+    assert!(verifier.check(&ApproxDp, &claim).unwrap().is_refuted());
 }
 
 /// A response that claims to be worth a number of units.

@@ -12,7 +12,7 @@ use queryables::machine::{
 };
 use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::privacy::{AddRemove, PureDp};
-use queryables::verify::{Distribution, Pair, Rational, Verifier, views};
+use queryables::verify::{Distribution, Pair, Rational, Verifier, copies_of, views};
 
 const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 
@@ -183,7 +183,7 @@ fn a_middle_costs_nothing() {
         answers: 2,
     };
     let outer = mechanism.through(Tallying::default());
-    let worst = Verifier::new(&outer, &pair, vec![true, false], 3)
+    let worst = Verifier::new(copies_of(&outer), &pair, vec![true, false], 3)
         .worst_ratio()
         .unwrap();
     assert_eq!(exact(&worst), ratio(9, 1));
@@ -250,7 +250,9 @@ fn a_universal_mechanism_costs_its_budget() {
         UniversalQuery::Become(once(10)),
         UniversalQuery::Ask(()),
     ];
-    let worst = Verifier::new(&place, &pair, menu, 4).worst_ratio().unwrap();
+    let worst = Verifier::new(copies_of(&place), &pair, menu, 4)
+        .worst_ratio()
+        .unwrap();
     // 10 is refused: 9 is the most that fits.
     assert_eq!(exact(&worst), ratio(9, 1));
 }

@@ -9,7 +9,7 @@ use crate::threshold::AboveThreshold;
 use queryables::machine::{CoinSource, Coins, Fault, Machine, Mechanism};
 use queryables::number::Epsilon;
 use queryables::privacy::PureDp;
-use queryables::verify::{Pair, Rational, Truncated, Value, Verdict, Verifier};
+use queryables::verify::{Pair, Rational, Truncated, Value, Verdict, Verifier, copies_of};
 
 /// Two responses fit.
 const BUDGET: i64 = 2 * COST;
@@ -29,7 +29,7 @@ fn menu(kids: &[Kid], also: &[Query]) -> Vec<Query> {
 /// What became of the claim that this budget is kept.
 fn verdict(home: &Home, budget: i64, menu: &[Query], depth: usize) -> Verdict<Query, Reply> {
     let pair = Pair::new(false, true);
-    let verdict = Verifier::by_state(home, &pair, menu.to_vec(), depth)
+    let verdict = Verifier::by_state(copies_of(home), &pair, menu.to_vec(), depth)
         .check(&PureDp, &epsilon(budget))
         .unwrap();
     assert_ne!(verdict.holds(), verdict.is_refuted());
@@ -55,7 +55,8 @@ fn told_apart(right: &Home, bug: Bug, depth: usize) -> Rational {
     let data = Arc::new(true);
     let difference = |other: &Home| {
         let menu = menu(&[Kid::Respond], &[]);
-        let verifier = Verifier::comparing_by_state(right, other, &data, menu, depth);
+        let verifier =
+            Verifier::comparing_by_state(copies_of(right), copies_of(other), &data, menu, depth);
         exact(&verifier.difference().unwrap())
     };
     assert_eq!(difference(right), Rational::ZERO);
@@ -174,7 +175,7 @@ fn an_odometer_that_forgets_a_grandchild_is_caught_by_verify() {
         };
         let truncated = Truncated::new(odometer, COST);
         let menu = menu(&[Kid::Respond], &[Query::LaunchUnder(Kid::Respond)]);
-        let verdict = Verifier::by_state(&truncated, &pair, menu, 5)
+        let verdict = Verifier::by_state(copies_of(&truncated), &pair, menu, 5)
             .check(&PureDp, &epsilon(COST))
             .unwrap();
         assert_ne!(verdict.holds(), verdict.is_refuted(), "{verdict}");
@@ -191,7 +192,7 @@ fn above_threshold_that_spends_nothing_after_the_first_hit_is_caught_by_verify()
     let claim: Epsilon = "1.387".parse().unwrap();
     let holds = |bug| {
         let mechanism = AboveThreshold(bug);
-        let verifier = Verifier::by_state(&mechanism, &pair, vec![7, 8], 5);
+        let verifier = Verifier::by_state(copies_of(&mechanism), &pair, vec![7, 8], 5);
         verifier.check(&PureDp, &claim).unwrap().holds()
     };
     assert!(holds(crate::threshold::Bug::Nothing));
@@ -202,6 +203,7 @@ fn above_threshold_that_spends_nothing_after_the_first_hit_is_caught_by_verify()
 /// "Rounds" the answers of a response, and has got hold of the data: started as a mechanism, not
 /// as a middle. A middle that asks for the data does not compile
 /// (`tests/compile_fail/library/middle_that_reads_the_data.rs`).
+#[derive(Clone)]
 struct Peeking;
 struct PeekingMachine(Responding, bool);
 
@@ -223,7 +225,7 @@ impl Machine for PeekingMachine {
 #[test]
 fn a_middle_that_reads_the_data_is_caught_by_verify() {
     let pair = Pair::new(false, true);
-    let verifier = Verifier::new(&Peeking, &pair, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&Peeking), &pair, vec![()], 1);
     assert!(verifier.check(&PureDp, &ln(3)).unwrap().is_refuted());
     assert_eq!(verifier.worst_ratio().unwrap().value, Value::Infinite);
 }

@@ -17,7 +17,7 @@ use queryables::verify::strategies::{
     FiniteMechanism, Reactive, adversaries, conversations, deltas, epsilon_deltas, epsilons,
     finite_mechanisms, neighbours, replaced,
 };
-use queryables::verify::{Divergences, Pair, Rational, Verifier, views};
+use queryables::verify::{Divergences, Pair, Rational, Verifier, copies_of, views};
 
 /// Two random children, and a menu of everything that they can be asked.
 fn two() -> impl Strategy<Value = (ConcurrentComposition<FiniteMechanism>, Vec<(usize, usize)>)> {
@@ -40,7 +40,7 @@ proptest! {
     fn true_losses_hold((composition, menu) in two()) {
         let pair = Pair::new(false, true);
         let loss = Private::<PureDp, AddRemove>::loss(&composition, &PureDp).unwrap();
-        let verdict = Verifier::by_state(&composition, &pair, menu, 4)
+        let verdict = Verifier::by_state(copies_of(&composition), &pair, menu, 4)
             .check(&PureDp, &loss)
             .unwrap();
         prop_assert!(verdict.holds(), "{}", verdict);
@@ -51,10 +51,10 @@ proptest! {
     fn the_memory_changes_nothing((composition, menu) in two(), numerator in 1..12_i64) {
         let pair = Pair::new(false, true);
         let factor = ratio(numerator, 4);
-        let by_state = Verifier::by_state(&composition, &pair, menu.clone(), 3)
+        let by_state = Verifier::by_state(copies_of(&composition), &pair, menu.clone(), 3)
             .worst_delta(factor.clone())
             .unwrap();
-        let opaque = Verifier::new(&composition, &pair, menu, 3)
+        let opaque = Verifier::new(copies_of(&composition), &pair, menu, 3)
             .threads(1)
             .worst_delta(factor)
             .unwrap();
@@ -72,7 +72,7 @@ proptest! {
     ) {
         let pair = Pair::new(false, true);
         let factor = ratio(numerator, 4);
-        let worst = Verifier::by_state(&mechanism, &pair, mechanism.queries(), 3)
+        let worst = Verifier::by_state(copies_of(&mechanism), &pair, mechanism.queries(), 3)
             .worst_delta(factor.clone())
             .unwrap();
         let delta = |laws: [_; 2]| {
@@ -97,7 +97,7 @@ proptest! {
         let through = mechanism.clone().through(MapAnswer::new(|answer: usize| answer));
         let data = Arc::new(bit);
         let menu = mechanism.queries();
-        let difference = Verifier::comparing(&mechanism, &through, &data, menu, 3)
+        let difference = Verifier::comparing(copies_of(&mechanism), copies_of(&through), &data, menu, 3)
             .difference()
             .unwrap();
         prop_assert_eq!(exact(&difference), Rational::ZERO);
@@ -335,7 +335,7 @@ fn counterexamples_are_readable() {
     let mut runner = TestRunner::deterministic();
     let pair = Pair::new(false, true);
     let outcome = runner.run(&finite_mechanisms(), |mechanism| {
-        let verdict = Verifier::by_state(&mechanism, &pair, mechanism.queries(), 2)
+        let verdict = Verifier::by_state(copies_of(&mechanism), &pair, mechanism.queries(), 2)
             .check(&PureDp, &"0.4".parse().unwrap())
             .unwrap();
         prop_assert!(verdict.holds());

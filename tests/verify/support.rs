@@ -158,9 +158,15 @@ pub(crate) fn exact<Q, A>(worst: &queryables::verify::Worst<Q, A>) -> Rational {
 #[macro_export]
 macro_rules! assert_same_views {
     ($one:expr, $other:expr, $data:expr, $menu:expr, $depth:expr) => {
-        let difference = Verifier::comparing($one, $other, $data, $menu, $depth)
-            .difference()
-            .unwrap();
+        let difference = Verifier::comparing(
+            queryables::verify::copies_of($one),
+            queryables::verify::copies_of($other),
+            $data,
+            $menu,
+            $depth,
+        )
+        .difference()
+        .unwrap();
         assert_eq!(
             difference.value.exact(),
             Some(&Rational::ZERO),

@@ -11,7 +11,8 @@ use queryables::machine::{
 use queryables::number::Epsilon;
 use queryables::privacy::Rdp;
 use queryables::verify::{
-    Direction, Divergences, Pair, Rational, Truncated, Value, Verifier, VerifyError, views,
+    Direction, Divergences, Pair, Rational, Truncated, Value, Verifier, VerifyError, copies_of,
+    views,
 };
 
 fn ratio(numerator: i64, denominator: u64) -> Rational {
@@ -19,6 +20,7 @@ fn ratio(numerator: i64, denominator: u64) -> Rational {
 }
 
 /// Any behaviour of an answer, from the bit of the dataset.
+#[derive(Clone)]
 struct Told<F>(F);
 
 struct Telling<F>(F, bool);
@@ -60,6 +62,7 @@ where
 // ---- Odometers ---------------------------------------------------------------------------------
 
 /// Fails at no loss on one dataset, and spends on the other.
+#[derive(Clone)]
 struct Failing;
 
 #[derive(Hash)]
@@ -95,13 +98,14 @@ impl Metered for FailingMeter {
 fn an_odometer_that_fails_is_not_one_that_crosses() {
     let pair = Pair::new(false, true);
     let truncated = Truncated::new(Failing, 1);
-    let worst = Verifier::by_state(&truncated, &pair, vec![()], 3).worst_ratio();
+    let worst = Verifier::by_state(copies_of(&truncated), &pair, vec![()], 3).worst_ratio();
     assert_eq!(worst.unwrap().value, Value::Infinite);
 }
 
 // ---- Starts ------------------------------------------------------------------------------------
 
 /// Fails at the start on one dataset, at the first query on the other.
+#[derive(Clone)]
 struct Late;
 
 struct Fails;
@@ -131,7 +135,7 @@ fn a_failed_start_is_not_a_failed_answer() {
         [false, true].map(|bit| views(&Late, &Arc::new(bit), || Script::new([()]), 1).unwrap());
     let apart = Divergences::between(&one, &other).total_variation();
     let pair = Pair::new(false, true);
-    let worst = Verifier::new(&Late, &pair, vec![()], 1).difference();
+    let worst = Verifier::new(copies_of(&Late), &pair, vec![()], 1).difference();
     assert_eq!(apart.exact(), Some(&Rational::ONE));
     assert_eq!(worst.unwrap().value, apart);
 }
@@ -139,7 +143,8 @@ fn a_failed_start_is_not_a_failed_answer() {
 // ---- Replays -----------------------------------------------------------------------------------
 
 /// Counts how often it went one of its two ways.
-struct Counting(AtomicU64);
+#[derive(Clone)]
+struct Counting(Arc<AtomicU64>);
 
 impl Mechanism<bool> for Counting {
     type Machine = Released<u64>;
@@ -154,15 +159,16 @@ impl Mechanism<bool> for Counting {
 #[test]
 fn a_machine_that_is_no_function_of_its_coins_is_an_error_on_every_path() {
     let pair = Pair::new(false, true);
-    let counting = Counting(AtomicU64::new(0));
-    let worst = Verifier::new(&counting, &pair, vec![()], 1).worst_ratio();
+    let counting = Counting(Arc::default());
+    let worst = Verifier::new(copies_of(&counting), &pair, vec![()], 1).worst_ratio();
     assert_eq!(worst.unwrap_err(), VerifyError::Diverged);
     let law = views(&counting, &Arc::new(true), || Script::new([()]), 1);
     assert_eq!(law.unwrap_err(), VerifyError::Diverged);
 }
 
 /// Shows a count that is not in any answer.
-struct Numbered(AtomicU64);
+#[derive(Clone)]
+struct Numbered(Arc<AtomicU64>);
 
 #[derive(Hash)]
 struct Number(u64);
@@ -185,25 +191,26 @@ impl Machine for Number {
 #[test]
 fn a_state_that_is_no_function_of_the_coins_is_an_error() {
     let pair = Pair::new(false, true);
-    let numbered = Numbered(AtomicU64::new(0));
-    let worst = Verifier::by_state(&numbered, &pair, vec![()], 1).worst_ratio();
+    let numbered = Numbered(Arc::default());
+    let worst = Verifier::by_state(copies_of(&numbered), &pair, vec![()], 1).worst_ratio();
     assert_eq!(worst.unwrap_err(), VerifyError::Diverged);
 }
 
 /// Answers with a count of all its lives, but only to the first query: a replay goes differently
 /// where nothing is compared but the last answer.
-struct First<'a>(&'a AtomicU64, bool);
+struct First(Arc<AtomicU64>, bool);
 
-struct Firsts(AtomicU64);
+#[derive(Clone)]
+struct Firsts(Arc<AtomicU64>);
 
-impl<'a> Mechanism<bool> for &'a Firsts {
-    type Machine = First<'a>;
-    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<First<'a>, Fault> {
-        Ok(First(&self.0, true))
+impl Mechanism<bool> for Firsts {
+    type Machine = First;
+    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<First, Fault> {
+        Ok(First(Arc::clone(&self.0), true))
     }
 }
 
-impl Machine for First<'_> {
+impl Machine for First {
     type Query = ();
     type Answer = bool;
     fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<bool, Fault> {
@@ -216,8 +223,9 @@ impl Machine for First<'_> {
 #[test]
 fn every_answer_of_a_replay_is_compared() {
     let pair = Pair::new(false, true);
-    let firsts = &Firsts(AtomicU64::new(0));
-    let worst = Verifier::new(&firsts, &pair, vec![()], 2).threads(1);
+    let firsts = Firsts(Arc::default());
+    let verifier = Verifier::new(copies_of(&firsts), &pair, vec![()], 2);
+    let worst = verifier.threads(1).replays(2);
     assert_eq!(worst.worst_ratio().unwrap_err(), VerifyError::Diverged);
 }
 
@@ -249,7 +257,7 @@ fn a_cut_query_does_not_hide_what_another_shows() {
         Ok(i128::from(bit ^ (coins.weighted(&odds)? == 1)))
     });
     for menu in [vec![0], vec![0, 1], vec![1, 0]] {
-        let verifier = Verifier::new(&mechanism, &pair, menu, 1).cut(ratio(1, 4));
+        let verifier = Verifier::new(copies_of(&mechanism), &pair, menu, 1).cut(ratio(1, 4));
         let worst = verifier.difference().unwrap();
         // 1/5, but for what is rounded.
         let nearly = ratio(1, 5) - ratio(1, 1 << 60);
@@ -268,7 +276,7 @@ fn a_larger_menu_refutes_what_a_smaller_one_does() {
     });
     let claim: Epsilon = "0.1".parse().unwrap();
     for menu in [vec![0], vec![0, 1], vec![1, 0]] {
-        let verifier = Verifier::new(&mechanism, &pair, menu, 1);
+        let verifier = Verifier::new(copies_of(&mechanism), &pair, menu, 1);
         let verdict = verifier.check(&Rdp::new("2".parse().unwrap()), &claim);
         let verdict = verdict.unwrap();
         assert!(verdict.is_refuted(), "{verdict}");
@@ -286,14 +294,14 @@ fn the_direction_is_the_one_that_is_certain() {
         false => Ok(0),
         true => Ok(coins.draw(&Tails)?),
     });
-    let worst = Verifier::new(&mechanism, &pair, vec![0], 1)
+    let worst = Verifier::new(copies_of(&mechanism), &pair, vec![0], 1)
         .worst_ratio()
         .unwrap();
     assert_eq!(worst.value, Value::Infinite);
     assert_eq!(worst.direction, Direction::Backward);
     // With the datasets in the other order, the other direction.
     let swapped = Pair::new(true, false);
-    let worst = Verifier::new(&mechanism, &swapped, vec![0], 1)
+    let worst = Verifier::new(copies_of(&mechanism), &swapped, vec![0], 1)
         .worst_ratio()
         .unwrap();
     assert_eq!(worst.value, Value::Infinite);
@@ -308,7 +316,7 @@ fn what_is_cut_on_one_side_widens_each_direction_by_its_own() {
         true => Ok(coins.draw(&Tails)?),
     });
     let cut = |pair: &Pair<bool>| {
-        let verifier = Verifier::new(&mechanism, pair, vec![0], 1).cut(ratio(1, 4));
+        let verifier = Verifier::new(copies_of(&mechanism), pair, vec![0], 1).cut(ratio(1, 4));
         verifier.worst_delta(ratio(2, 1)).unwrap().value
     };
     let (one, other) = (cut(&Pair::new(false, true)), cut(&Pair::new(true, false)));
@@ -331,7 +339,7 @@ fn what_is_not_bounded_stays_so() {
         0 => Ok(-1 - i128::from(bit ^ (coins.weighted(&[3, 1])? == 1))),
         _ => Ok(coins.draw(&Tails)?),
     });
-    let verifier = Verifier::new(&mechanism, &pair, vec![0], 2);
+    let verifier = Verifier::new(copies_of(&mechanism), &pair, vec![0], 2);
     // What is cut in the second round is combined with what is not, and is still not bounded.
     let value = verifier.worst_ratio().unwrap().value;
     assert!(matches!(value, Value::AtLeast(_)), "{value}");
@@ -345,7 +353,8 @@ fn a_long_conversation_has_a_stack() {
     let pair = Pair::new(false, true);
     let mechanism = told(|_, _, _| Ok(0));
     let worst = |depth, threads| {
-        let verifier = Verifier::by_state(&mechanism, &pair, vec![0], depth).threads(threads);
+        let verifier =
+            Verifier::by_state(copies_of(&mechanism), &pair, vec![0], depth).threads(threads);
         verifier.worst_ratio().map(|worst| worst.value)
     };
     for threads in [1, 2] {
@@ -357,6 +366,7 @@ fn a_long_conversation_has_a_stack() {
 }
 
 /// Cannot be hashed after it has panicked.
+#[derive(Clone)]
 struct Panicking;
 
 struct Poisoned(bool);
@@ -389,13 +399,15 @@ impl Machine for Poisoned {
 fn a_machine_that_panicked_is_not_looked_at() {
     let pair = Pair::new(false, true);
     // With `false`, it answers, and yet cannot show its state.
-    let worst = Verifier::by_state(&Panicking, &pair, vec![true, false], 2).worst_ratio();
+    let worst =
+        Verifier::by_state(copies_of(&Panicking), &pair, vec![true, false], 2).worst_ratio();
     assert_eq!(worst.unwrap().value, Value::Finite(Rational::ONE.into()));
 }
 
 /// Fails, and would tell everything if it were asked again.
 struct Talking(bool, bool);
 
+#[derive(Clone)]
 struct TalksAfterwards;
 
 impl Mechanism<bool> for TalksAfterwards {
@@ -420,6 +432,7 @@ impl Machine for Talking {
 #[test]
 fn a_machine_that_failed_is_not_asked_again() {
     let pair = Pair::new(false, true);
-    let worst = Verifier::new(&TalksAfterwards, &pair, vec![()], 3).difference();
-    assert_eq!(worst.unwrap().value.exact(), Some(&Rational::ZERO));
+    let worst = Verifier::new(copies_of(&TalksAfterwards), &pair, vec![()], 3).difference();
+    // Not a word, and so no difference.
+    assert_eq!(worst.unwrap_err(), VerifyError::NothingAnswered);
 }

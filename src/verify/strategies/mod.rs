@@ -8,13 +8,13 @@
 //! use proptest::prelude::*;
 //! use queryables::privacy::PureDp;
 //! use queryables::verify::strategies::finite_mechanisms;
-//! use queryables::verify::{Pair, Verifier};
+//! use queryables::verify::{Pair, Verifier, copies_of};
 //!
 //! proptest!(ProptestConfig::with_cases(10), |(mechanism in finite_mechanisms())| {
 //!     let menu = mechanism.queries();
 //!     let pair = Pair::new(false, true);
 //!     let loss = mechanism.total_loss()?;
-//!     Verifier::by_state(&mechanism, &pair, menu, 2).assert_private(&PureDp, &loss);
+//!     Verifier::by_state(copies_of(&mechanism), &pair, menu, 2).assert_private(&PureDp, &loss);
 //! });
 //! ```
 

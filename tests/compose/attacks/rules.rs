@@ -13,7 +13,7 @@ use queryables::compose::{Addressed, Message, Reply, RunningFilter};
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop};
 use queryables::prelude::*;
 use queryables::privacy::{Additive, Measure, Overflow, RdpGrid};
-use queryables::verify::{Children, Pair, Verifier};
+use queryables::verify::{Children, Pair, Verifier, copies_of};
 
 // ---- Whoever states a loss may stop the launch that it is stated for -------------------------------
 
@@ -258,7 +258,7 @@ fn a_state_after_a_panic_of_the_rule_is_told_from_one_before() {
     let pair = Pair::new(false, true);
     // The absurd loss first: what comes after it must still be explored.
     let menu = Children::new(vec![Tell(200), Tell(1)], vec![()]);
-    let verifier = Verifier::by_state(&filter, &pair, menu, 4);
+    let verifier = Verifier::by_state(copies_of(&filter), &pair, menu, 4);
     assert!(!verifier.check(&PureDp, &Epsilon::ZERO).unwrap().holds());
 }
 

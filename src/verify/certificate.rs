@@ -1,0 +1,299 @@
+//! A verdict, written down such that somebody else can check it.
+
+use std::fmt::{self, Debug};
+use std::hash::Hash;
+
+use super::claim::Verdict;
+use super::exploration::Exploration;
+use super::goal::{Checkable, Goal};
+use super::json::Json;
+use super::menu::Menu;
+use super::solve::{PointOf, Solver};
+use super::strategy::Strategy;
+use super::verifier::Verifier;
+use super::worst::Completeness;
+use super::{Direction, Interval, Rational, VerifyError};
+use crate::machine::Fault;
+
+/// A decided claim as JSON, for `spec/check_certificate.py`, which has no code in common with this
+/// crate.
+///
+/// A refutation is one strategy with the probabilities of its leaves on both datasets. A proof has
+/// every query at every point, with the probabilities of every answer.
+///
+/// # What the checker checks
+///
+/// That the probabilities add up, that the strategy or the tree has the divergence that the verdict
+/// says, in exact fractions, and that a proof has every query of the menu at every point down to the
+/// depth. It does **not** check that the probabilities are those of the machine, or, where the menu
+/// changes in the course of the conversation, that nothing was left out of it.
+#[derive(Clone, Debug)]
+pub struct Certificate(Json);
+
+impl fmt::Display for Certificate {
+    /// The JSON.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// A proof with more points than this has no certificate.
+const MOST_POINTS: usize = 20_000;
+
+impl<Q, A, N> Verifier<Q, A, N>
+where
+    Q: Clone + Debug + Send + Sync + 'static,
+    A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
+    N: Menu<Q, A>,
+{
+    /// [`check`](Self::check), with a certificate of the verdict. There is none for what is
+    /// undecided, for a proof of more than 20 000 points, for a strategy that is too long to be
+    /// written down, and for Rényi orders that are not whole numbers.
+    ///
+    /// ```
+    /// use queryables::mechanisms::RandomizedResponse;
+    /// use queryables::privacy::PureDp;
+    /// use queryables::verify::{copies_of, Pair, Verifier};
+    ///
+    /// let respond = RandomizedResponse::with_odds(3, 1)?;
+    /// let pair = Pair::new(false, true);
+    /// let verifier = Verifier::new(copies_of(&respond), &pair, vec![()], 1);
+    /// let (verdict, certificate) = verifier.certify(&PureDp, &"1.1".parse()?)?;
+    /// assert!(verdict.holds());
+    /// assert!(certificate.unwrap().to_string().starts_with("{\"format\": "));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// See [`VerifyError`].
+    pub fn certify<Me: Checkable>(
+        &self,
+        measure: &Me,
+        loss: &Me::Loss,
+    ) -> Result<(Verdict<Q, A>, Option<Certificate>), VerifyError> {
+        let goals = measure.goals(loss);
+        self.explore(move |exploration| {
+            let verdict = super::claim::judge(exploration, &goals)?;
+            let certificate = if verdict.is_refuted() {
+                refutation(&verdict)
+            } else if verdict.holds() {
+                proof(exploration, &goals, &verdict)?
+            } else {
+                None
+            };
+            Ok((verdict, certificate.map(Certificate)))
+        })
+    }
+}
+
+fn refutation<Q: Debug, A: Debug>(verdict: &Verdict<Q, A>) -> Option<Json> {
+    let mut fields = head("not private", verdict);
+    fields.push(("goal", goal(verdict.goal)?));
+    let direction = match verdict.worst.direction {
+        Direction::Forward => "forward",
+        Direction::Backward => "backward",
+    };
+    fields.push(("direction", Json::text(direction)));
+    fields.push(("tree", strategy(&verdict.worst.adversary)?));
+    Some(Json::Object(fields))
+}
+
+fn head<Q, A>(says: &str, verdict: &Verdict<Q, A>) -> Vec<(&'static str, Json)> {
+    let scope = &verdict.worst.scope;
+    vec![
+        ("format", Json::text("queryables certificate 1")),
+        ("verdict", Json::text(says)),
+        (
+            "sides",
+            Json::List(scope.sides.iter().map(Json::text).collect()),
+        ),
+        ("depth", Json::Number(scope.depth)),
+    ]
+}
+
+fn goal(goal: Goal) -> Option<Json> {
+    let fields = match goal {
+        Goal::Ratio { epsilon } => vec![
+            ("kind", Json::text("ratio")),
+            ("epsilon", Json::text(epsilon)),
+        ],
+        Goal::Delta { epsilon, delta } => vec![
+            ("kind", Json::text("delta")),
+            ("epsilon", Json::text(epsilon)),
+            ("delta", Json::text(delta)),
+        ],
+        Goal::Renyi { order, epsilon } => {
+            let order = usize::try_from(order.units() / 1_000_000_000)
+                .ok()
+                .filter(|whole| *whole as u128 * 1_000_000_000 == order.units())?;
+            vec![
+                ("kind", Json::text("renyi")),
+                ("order", Json::Number(order)),
+                ("epsilon", Json::text(epsilon)),
+            ]
+        }
+    };
+    Some(Json::Object(fields))
+}
+
+fn mass(interval: &Interval) -> Json {
+    if interval.is_exact() {
+        return Json::text(interval.low());
+    }
+    Json::List(vec![
+        Json::text(interval.low()),
+        Json::text(interval.high()),
+    ])
+}
+
+fn masses(masses: &[Interval; 2]) -> Json {
+    Json::List(masses.iter().map(mass).collect())
+}
+
+/// How a machine answered or started, as a name that no other answer has.
+fn named<A: Debug>(answer: &Result<A, Fault>) -> Json {
+    Json::text(format!("{answer:?}"))
+}
+
+fn strategy<Q: Debug, A: Debug>(strategy: &Strategy<Q, A>) -> Option<Json> {
+    let fields = match strategy {
+        Strategy::More => return None,
+        Strategy::Stop { masses: leaf } => vec![("masses", masses(leaf))],
+        Strategy::Start { then } => vec![("ask", Json::text("start")), ("answers", after(then)?)],
+        Strategy::Ask { query, then } => vec![
+            ("ask", Json::text(format!("{query:?}"))),
+            ("answers", after(then)?),
+        ],
+    };
+    Some(Json::Object(fields))
+}
+
+/// How a strategy goes on after what it was told.
+type After<B, Q, A> = (Result<B, Fault>, Strategy<Q, A>);
+
+fn after<Q: Debug, A: Debug, B: Debug>(then: &[After<B, Q, A>]) -> Option<Json> {
+    let answers = then
+        .iter()
+        .map(|(answer, next)| Some(Json::List(vec![named(answer), strategy(next)?])));
+    answers.collect::<Option<_>>().map(Json::List)
+}
+
+/// Every query at every point.
+fn proof<Q, A, N>(
+    exploration: &Exploration<Q, A, N>,
+    goals: &[Goal],
+    verdict: &Verdict<Q, A>,
+) -> Result<Option<Json>, VerifyError>
+where
+    Q: Clone + Debug + Send + Sync,
+    A: Clone + Debug + Eq + Hash + Send + Sync,
+    N: Menu<Q, A>,
+{
+    let Some(goals) = goals
+        .iter()
+        .map(|each| goal(*each))
+        .collect::<Option<Vec<_>>>()
+    else {
+        return Ok(None);
+    };
+    // Only δ(ε) is bounded where something was cut.
+    let cut = verdict.worst.completeness != Completeness::Complete;
+    if cut && !matches!(verdict.goal, Goal::Delta { .. }) {
+        return Ok(None);
+    }
+    exploration.walk(|solver, starts, cut| {
+        let mut writer = Writer {
+            solver,
+            room: MOST_POINTS,
+            menu: None,
+            changes: false,
+        };
+        let mut answers = Vec::new();
+        for point in starts {
+            let Some(node) = writer.point(point)? else {
+                return Ok(None);
+            };
+            answers.push(Json::List(vec![named(&point.node.start), node]));
+        }
+        let mut fields = head("private", verdict);
+        fields.push(("goals", Json::List(goals)));
+        if let (Some(menu), false) = (&writer.menu, writer.changes) {
+            fields.push(("menu", Json::List(menu.iter().map(Json::text).collect())));
+        }
+        fields.push((
+            "tree",
+            Json::Object(vec![
+                (
+                    "masses",
+                    masses(&[Rational::ONE.into(), Rational::ONE.into()]),
+                ),
+                ("queries", Json::List(vec![query("start", answers, cut)])),
+            ]),
+        ));
+        Ok(Some(Json::Object(fields)))
+    })
+}
+
+fn query(asked: &str, answers: Vec<Json>, cut: &[Rational; 2]) -> Json {
+    Json::Object(vec![
+        ("ask", Json::text(asked)),
+        ("answers", Json::List(answers)),
+        ("cut", Json::List(cut.iter().map(Json::text).collect())),
+    ])
+}
+
+struct Writer<'a, 's, Q, A, N: Menu<Q, A>> {
+    solver: &'a Solver<'s, Q, A, N>,
+    room: usize,
+    /// What every point so far offered.
+    menu: Option<Vec<String>>,
+    /// Not every point offered the same.
+    changes: bool,
+}
+
+impl<Q, A, N> Writer<'_, '_, Q, A, N>
+where
+    Q: Clone + Debug + Send + Sync,
+    A: Clone + Debug + Eq + Hash + Send + Sync,
+    N: Menu<Q, A>,
+{
+    /// This point and all after it; `None` if they are too many.
+    fn point(&mut self, point: &PointOf<Q, A, N>) -> Result<Option<Json>, VerifyError> {
+        if self.room == 0 {
+            return Ok(None);
+        }
+        self.room -= 1;
+        let here = point.node.masses();
+        let mut fields = vec![("masses", masses(&here))];
+        if !point.node.open {
+            fields.push(("closed", Json::text("the machine can no longer be asked")));
+        }
+        // Where one side is impossible nothing more can be learned.
+        if point.left > 0 && !here.iter().any(Interval::is_zero) {
+            let offers = self.solver.offered(point)?;
+            let names: Vec<_> = offers
+                .iter()
+                .map(|offer| format!("{:?}", offer.query))
+                .collect();
+            self.changes |= self.menu.get_or_insert_with(|| names.clone()) != &names;
+            let mut queries = Vec::new();
+            for (offer, name) in offers.iter().zip(names) {
+                let (points, cut) = self.solver.ask(point, offer)?;
+                let mut answers = Vec::new();
+                for next in &points {
+                    let Some((_, answer)) = next.node.transcript.last() else {
+                        return Ok(None);
+                    };
+                    let Some(node) = self.point(next)? else {
+                        return Ok(None);
+                    };
+                    answers.push(Json::List(vec![named(answer), node]));
+                }
+                queries.push(query(&name, answers, &cut));
+            }
+            fields.push(("queries", Json::List(queries)));
+        }
+        Ok(Some(Json::Object(fields)))
+    }
+}

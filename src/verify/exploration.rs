@@ -1,0 +1,223 @@
+//! One exploration: what is asked, on a thread of its own.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use super::error::MOST_ROUNDS;
+use super::explorer::{Care, Explorer};
+use super::menu::Menu;
+use super::meter::Meter;
+use super::objective::{Objective, Value};
+use super::offers::Offers;
+use super::scope::Scope;
+use super::side::Side;
+use super::solve::{PointOf, Solver, Target};
+use super::strategy::Strategy;
+use super::worst::{Completeness, Worst};
+use super::{Direction, Interval, Rational, VerifyError};
+
+/// What is explored.
+pub(super) struct Question<Q, A, N> {
+    pub(super) sides: Arc<[Side<Q, A>; 2]>,
+    /// The two sides, in short; an error if they are the same.
+    pub(super) names: Result<[String; 2], VerifyError>,
+    pub(super) menu: Arc<N>,
+    pub(super) depth: usize,
+    pub(super) threads: usize,
+    pub(super) care: Care,
+}
+
+impl<Q, A, N> Clone for Question<Q, A, N> {
+    fn clone(&self) -> Self {
+        Self {
+            sides: Arc::clone(&self.sides),
+            names: self.names.clone(),
+            menu: Arc::clone(&self.menu),
+            care: self.care.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<Q, A, N: Menu<Q, A>> Question<Q, A, N> {
+    /// Whether it asks anything.
+    pub(super) fn check(&self) -> Result<(), VerifyError> {
+        self.names.as_ref().map_err(Clone::clone)?;
+        if self.depth == 0 {
+            return Err(VerifyError::NoDepth);
+        }
+        if self.depth > MOST_ROUNDS {
+            return Err(VerifyError::TooDeep { depth: self.depth });
+        }
+        self.menu.check()?;
+        if self.menu.queries(&self.menu.start()).is_empty() {
+            return Err(VerifyError::EmptyMenu);
+        }
+        Ok(())
+    }
+}
+
+/// Runs machines and remembers what they did, for one question.
+pub(super) struct Exploration<Q, A, N> {
+    question: Question<Q, A, N>,
+    explorer: Explorer<Q, A>,
+    offers: Offers,
+}
+
+impl<Q, A, N> Exploration<Q, A, N>
+where
+    Q: Clone + Debug + Send + Sync,
+    A: Clone + Eq + Hash + Send + Sync,
+    N: Menu<Q, A>,
+{
+    pub(super) fn new(question: Question<Q, A, N>, meter: &Arc<Meter>) -> Self {
+        Self {
+            explorer: Explorer::new(&question.sides, meter, question.care.clone()),
+            question,
+            offers: Offers::default(),
+        }
+    }
+
+    /// The worst for each objective, in both directions.
+    pub(super) fn worst(&self, objectives: &[Objective]) -> Result<Vec<Worst<Q, A>>, VerifyError> {
+        let both = |objective: &Objective| {
+            [false, true].map(|swapped| Target {
+                objective: objective.clone(),
+                swapped,
+            })
+        };
+        let cut = Target {
+            objective: Objective::Cut,
+            swapped: false,
+        };
+        let targets = objectives.iter().flat_map(both).chain([cut]).collect();
+        let solver = Solver::new(&self.explorer, &*self.question.menu, &self.offers, targets);
+        let (points, values) = solver.solve(self.question.depth, self.question.threads)?;
+        let completeness = match values.last().and_then(Value::high) {
+            Some(mass) if *mass > Rational::ZERO => Completeness::Truncated { mass: mass.clone() },
+            _ => Completeness::Complete,
+        };
+        let mut worst = Vec::new();
+        for (number, pair) in values.chunks_exact(2).take(objectives.len()).enumerate() {
+            let [forward, backward] = pair else {
+                return Err(VerifyError::Diverged);
+            };
+            let (direction, target, attained) = if backward.compare_low(forward).is_gt() {
+                (Direction::Backward, 2 * number + 1, backward)
+            } else {
+                (Direction::Forward, 2 * number, forward)
+            };
+            worst.push(Worst {
+                value: forward.max(backward),
+                direction,
+                completeness: completeness.clone(),
+                adversary: begin(&solver, &points, target, attained)?,
+                scope: self.scope()?,
+            });
+        }
+        Ok(worst)
+    }
+
+    /// Lets somebody walk over the conversation: from its starts, with what was cut there.
+    pub(super) fn walk<T>(
+        &self,
+        walk: impl FnOnce(
+            &Solver<'_, Q, A, N>,
+            &[PointOf<Q, A, N>],
+            &[Rational; 2],
+        ) -> Result<T, VerifyError>,
+    ) -> Result<T, VerifyError> {
+        let menu = &*self.question.menu;
+        let solver = Solver::new(&self.explorer, menu, &self.offers, Vec::new());
+        let (points, cut) = solver.begin(self.question.depth)?;
+        walk(&solver, &points, &cut)
+    }
+
+    fn scope(&self) -> Result<Scope, VerifyError> {
+        let progress = self.explorer.meter.progress();
+        Ok(Scope {
+            sides: self.question.names.clone()?,
+            depth: self.question.depth,
+            menu: self.offers.entries()?,
+            points: progress.points,
+            runs: progress.runs,
+        })
+    }
+}
+
+/// So many queries of a strategy are written down; nobody reads more.
+const LONGEST_STRATEGY: usize = 5_000;
+
+/// What attains the best value, from the start.
+fn begin<Q, A, N>(
+    solver: &Solver<'_, Q, A, N>,
+    points: &[PointOf<Q, A, N>],
+    target: usize,
+    whole: &Value,
+) -> Result<Strategy<Q, A>, VerifyError>
+where
+    Q: Clone + Debug + Send + Sync,
+    A: Clone + Eq + Hash + Send + Sync,
+    N: Menu<Q, A>,
+{
+    let mut then = Vec::new();
+    for point in points {
+        let next = strategy(solver, point, target, whole, LONGEST_STRATEGY)?;
+        then.push((point.node.start, next));
+    }
+    Ok(match then.as_slice() {
+        [(Ok(()), only)] => only.clone(),
+        [] => Strategy::Stop {
+            masses: [Interval::ZERO, Interval::ZERO],
+        },
+        _ => Strategy::Start { then },
+    })
+}
+
+/// What attains the best value for a target from here on, with so many queries written down.
+fn strategy<Q, A, N>(
+    solver: &Solver<'_, Q, A, N>,
+    point: &PointOf<Q, A, N>,
+    target: usize,
+    whole: &Value,
+    room: usize,
+) -> Result<Strategy<Q, A>, VerifyError>
+where
+    Q: Clone + Debug + Send + Sync,
+    A: Clone + Eq + Hash + Send + Sync,
+    N: Menu<Q, A>,
+{
+    let masses = point.node.masses();
+    let best = solver.best(point)?.into_iter().nth(target);
+    let objective = solver.targets.get(target).map(|target| &target.objective);
+    let chosen = best.and_then(|best| match objective {
+        // Of a maximum over leaves, only the way to the largest is of interest.
+        Some(Objective::Ratio) if best.value.compare_low(whole).is_lt() => None,
+        _ => best.query,
+    });
+    let Some(number) = chosen else {
+        return Ok(Strategy::Stop { masses });
+    };
+    let offers = solver.offered(point)?;
+    let Some(offer) = offers.get(number) else {
+        return Ok(Strategy::Stop { masses });
+    };
+    if room == 0 {
+        return Ok(Strategy::More);
+    }
+    let (points, _) = solver.ask(point, offer)?;
+    // Every answer gets the same share of what room is left.
+    let room = (room - 1) / points.len().max(1);
+    let mut then = Vec::new();
+    for next in &points {
+        if let Some((_, answer)) = next.node.transcript.last() {
+            let next = strategy(solver, next, target, whole, room)?;
+            then.push((answer.clone(), next));
+        }
+    }
+    Ok(Strategy::Ask {
+        query: offer.query.clone(),
+        then,
+    })
+}

@@ -1,0 +1,167 @@
+//! What a claim of privacy comes to.
+
+use super::Interval;
+use super::Rational;
+use super::VerifyError;
+use super::objective::Objective;
+use super::worst::{exp_of, order_of};
+use crate::number::{Delta, Epsilon, Order};
+use crate::privacy::{ApproxDp, EpsilonDelta, Measure, PureDp, Rdp, RdpCurve, RdpGrid};
+
+/// A measure whose losses can be checked on a finite conversation.
+///
+/// zCDP and GDP are not among them: they are about infinitely many orders. Check them at the
+/// orders that matter to you, with [`RdpGrid`].
+///
+/// ```
+/// use queryables::privacy::{ApproxDp, EpsilonDelta};
+/// use queryables::verify::{Checkable, Goal};
+///
+/// let loss = EpsilonDelta::new("1", "1e-6")?;
+/// let goals = ApproxDp.goals(&loss);
+/// assert_eq!(goals, [Goal::Delta { epsilon: loss.epsilon, delta: loss.delta }]);
+/// # Ok::<(), queryables::number::NumberError>(())
+/// ```
+pub trait Checkable: Measure {
+    /// What has to hold against every adversary, in both directions: all of it, if and only if
+    /// the loss is this much or less.
+    fn goals(&self, loss: &Self::Loss) -> Vec<Goal>;
+}
+
+/// A bound on a divergence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Goal {
+    /// No view is more than `e^ε` times as probable on one dataset as on the other.
+    Ratio {
+        /// ε.
+        epsilon: Epsilon,
+    },
+    /// `δ(ε) ≤ δ`.
+    Delta {
+        /// ε.
+        epsilon: Epsilon,
+        /// δ.
+        delta: Delta,
+    },
+    /// `D_α ≤ ε`, checked as `e^((α-1) D_α) ≤ e^((α-1) ε)`.
+    Renyi {
+        /// α.
+        order: Order,
+        /// ε.
+        epsilon: Epsilon,
+    },
+}
+
+impl Goal {
+    /// What is compared, in words.
+    pub(super) fn what(&self) -> &'static str {
+        match self {
+            Self::Ratio { .. } => "the ratio of the probabilities of a view",
+            Self::Delta { .. } => "δ(ε)",
+            Self::Renyi { .. } => "e^((α-1) D_α)",
+        }
+    }
+
+    /// What an adversary maximises.
+    pub(super) fn objective(&self) -> Result<Objective, VerifyError> {
+        Ok(match self {
+            Self::Ratio { .. } => Objective::Ratio,
+            Self::Delta { epsilon, .. } => Objective::HockeyStick(exp_of(*epsilon)?),
+            Self::Renyi { order, .. } => Objective::Renyi(order_of(*order)),
+        })
+    }
+
+    /// How much it may be.
+    pub(super) fn allowed(&self) -> Result<Interval, VerifyError> {
+        match self {
+            Self::Ratio { epsilon } => exp_of(*epsilon),
+            Self::Delta { delta, .. } => {
+                Ok(Rational::from_parts(delta.units().into(), 10_u128.pow(38).into()).into())
+            }
+            Self::Renyi { order, epsilon } => renyi_allowance(*epsilon, *order),
+        }
+    }
+}
+
+impl Goal {
+    /// How much a loss allows that is larger by the tolerance.
+    pub(super) fn nearly(&self) -> Result<Interval, VerifyError> {
+        let units = match self {
+            Self::Ratio { .. } => 1,
+            Self::Delta { .. } => 0,
+            // 10⁻⁹, in units of 10⁻²⁷.
+            Self::Renyi { .. } => 10_u128.pow(18),
+        };
+        let larger = |epsilon: &Epsilon| {
+            let units = epsilon.units().saturating_add(units);
+            Epsilon::from_units(units).map_err(|_| VerifyError::OutOfRange("epsilon"))
+        };
+        match self {
+            Self::Ratio { epsilon } => Self::Ratio {
+                epsilon: larger(epsilon)?,
+            },
+            Self::Delta { .. } => *self,
+            Self::Renyi { order, epsilon } => Self::Renyi {
+                order: *order,
+                epsilon: larger(epsilon)?,
+            },
+        }
+        .allowed()
+    }
+
+    /// What a verdict says that needs it.
+    pub(super) fn tolerance(&self) -> &'static str {
+        match self {
+            Self::Ratio { .. } => "up to one unit in the last place of ε: 1e-27",
+            Self::Delta { .. } => "exactly",
+            Self::Renyi { .. } => "up to 1e-9 in ε",
+        }
+    }
+}
+
+/// `e^((α-1) ε)`.
+fn renyi_allowance(epsilon: Epsilon, order: Order) -> Result<Interval, VerifyError> {
+    let epsilon = Rational::from_parts(epsilon.units().into(), 10_u128.pow(27).into());
+    let exponent = epsilon * (order_of(order) - Rational::ONE);
+    Interval::exp(&exponent).ok_or(VerifyError::OutOfRange("epsilon"))
+}
+
+/// `p / q ≤ e^ε` for every view.
+impl Checkable for PureDp {
+    fn goals(&self, loss: &Epsilon) -> Vec<Goal> {
+        vec![Goal::Ratio { epsilon: *loss }]
+    }
+}
+
+/// `δ(ε) ≤ δ`.
+impl Checkable for ApproxDp {
+    fn goals(&self, loss: &EpsilonDelta) -> Vec<Goal> {
+        vec![Goal::Delta {
+            epsilon: loss.epsilon,
+            delta: loss.delta,
+        }]
+    }
+}
+
+/// `D_α ≤ ε`.
+impl Checkable for Rdp {
+    fn goals(&self, loss: &Epsilon) -> Vec<Goal> {
+        vec![Goal::Renyi {
+            order: self.order(),
+            epsilon: *loss,
+        }]
+    }
+}
+
+/// The same at every order of the grid.
+impl Checkable for RdpGrid {
+    fn goals(&self, loss: &RdpCurve) -> Vec<Goal> {
+        let points = self.orders().iter().zip(loss.epsilons());
+        let goals = points.map(|(order, epsilon)| Goal::Renyi {
+            order: *order,
+            epsilon: *epsilon,
+        });
+        goals.collect()
+    }
+}

@@ -1,0 +1,127 @@
+//! What the menu offered in the course of an exploration, and what became of it.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::explorer::Asked;
+use super::menu::Says;
+use super::meter::Meter;
+use super::scope::Entry;
+use super::{Interval, VerifyError};
+
+/// A query on offer.
+pub(super) struct Offer<Q> {
+    pub(super) query: Q,
+    pub(super) asked: Asked,
+    entry: usize,
+}
+
+/// Everything that was offered.
+#[derive(Default)]
+pub(super) struct Offers {
+    seen: Mutex<Seen>,
+    /// Whether some transcript has different probabilities on the two sides.
+    differs: AtomicBool,
+}
+
+#[derive(Default)]
+struct Seen {
+    /// By how they print.
+    index: HashMap<String, usize>,
+    entries: Vec<(String, Says)>,
+    /// What each state of the menu offered.
+    menus: HashMap<u32, Vec<usize>>,
+}
+
+impl Offers {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These queries are on offer in this state of the menu.
+    pub(super) fn offer<Q: Debug>(
+        &self,
+        state: u32,
+        queries: Vec<Q>,
+        meter: &Meter,
+    ) -> Result<Vec<Offer<Q>>, VerifyError> {
+        let names: Vec<_> = queries.iter().map(|query| format!("{query:?}")).collect();
+        let mut seen = self.seen();
+        let mut entries = Vec::with_capacity(names.len());
+        for name in names {
+            let next = seen.entries.len();
+            let entry = match seen.index.get(&name) {
+                Some(entry) => *entry,
+                None => {
+                    meter.keep(200 + 2 * name.len());
+                    seen.index.insert(name.clone(), next);
+                    seen.entries.push((name, Says::default()));
+                    next
+                }
+            };
+            entries.push(entry);
+        }
+        let known = seen.menus.entry(state).or_insert_with(|| {
+            meter.keep(64 + size_of_val(entries.as_slice()));
+            entries.clone()
+        });
+        // What is remembered of a state goes by the number on the menu.
+        if *known != entries {
+            return Err(VerifyError::MenuDiverged);
+        }
+        drop(seen);
+        let offers = queries.into_iter().zip(entries).enumerate();
+        let offers = offers.map(|(number, (query, entry))| Offer {
+            query,
+            asked: (state, number),
+            entry,
+        });
+        Ok(offers.collect())
+    }
+
+    /// This came of it, with these probabilities.
+    pub(super) fn note<Q>(
+        &self,
+        offer: &Offer<Q>,
+        says: Says,
+        masses: impl FnOnce() -> [Interval; 2],
+    ) {
+        if let Some((_, known)) = self.seen().entries.get_mut(offer.entry) {
+            *known = says.max(*known);
+        }
+        if !self.differs.load(Ordering::Relaxed) {
+            self.compare(&masses());
+        }
+    }
+
+    /// Whether these probabilities show a difference.
+    pub(super) fn compare(&self, [p, q]: &[Interval; 2]) {
+        if p != q {
+            self.differs.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// What was offered.
+    ///
+    /// # Errors
+    ///
+    /// If nothing came of any of it.
+    pub(super) fn entries(&self) -> Result<Vec<Entry>, VerifyError> {
+        let seen = self.seen();
+        let most = seen.entries.iter().map(|(_, says)| *says).max();
+        // What differs is a leak, be it in faults only.
+        if most < Some(Says::Something) && !self.differs.load(Ordering::Relaxed) {
+            return Err(match most {
+                Some(Says::NotLaunched | Says::Reading) => VerifyError::NothingLaunched,
+                _ => VerifyError::NothingAnswered,
+            });
+        }
+        let entries = seen.entries.iter().map(|(query, says)| Entry {
+            query: query.clone(),
+            answered: *says > Says::NotLaunched,
+        });
+        Ok(entries.collect())
+    }
+}

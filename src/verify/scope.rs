@@ -1,0 +1,150 @@
+//! What a result is about.
+
+use std::fmt::{self, Debug, Write};
+
+/// What a result is about: it says nothing about anything else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Scope {
+    /// The two sides, in short: the two datasets, or two mechanisms.
+    pub sides: [String; 2],
+    /// How many queries a conversation has at most.
+    pub depth: usize,
+    /// What was offered by the menu, in the order in which it was first offered.
+    pub menu: Vec<Entry>,
+    /// How many different points of the conversation were explored.
+    pub points: u64,
+    /// How often the machine was run.
+    pub runs: u64,
+}
+
+/// One query that the menu offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The query, as it prints.
+    pub query: String,
+    /// Whether it was ever answered, or launched.
+    pub answered: bool,
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [one, other] = &self.sides;
+        write!(
+            f,
+            "scope: {one} against {other}; {} on the menu, up to {}, {}",
+            counted(self.menu.len() as u64, "query", "queries"),
+            counted(self.depth as u64, "round", "rounds"),
+            counted(self.points, "point", "points"),
+        )?;
+        let named = |answered| {
+            let entries = self
+                .menu
+                .iter()
+                .filter(move |entry| entry.answered == answered);
+            entries
+                .map(|entry| entry.query.as_str())
+                .collect::<Vec<_>>()
+        };
+        let (answered, never) = (named(true), named(false));
+        match never.as_slice() {
+            [] => f.write_str("; each was answered"),
+            _ => write!(
+                f,
+                "; answered: {}; never answered: {}",
+                list(&answered),
+                list(&never)
+            ),
+        }
+    }
+}
+
+fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// A few of them, and how many more there are.
+fn list(queries: &[&str]) -> String {
+    const SHOWN: usize = 6;
+    let mut text = match queries {
+        [] => "none".to_owned(),
+        [..] => queries
+            .iter()
+            .take(SHOWN)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    if queries.len() > SHOWN {
+        text += &format!(" and {} more", queries.len() - SHOWN);
+    }
+    text
+}
+
+/// The beginning of what a value prints.
+pub(super) fn in_short(value: &(impl Debug + ?Sized)) -> String {
+    let mut short = Short(String::new());
+    // An error says that there was more.
+    if write!(short, "{value:?}").is_err() {
+        short.0.push('…');
+    }
+    short.0
+}
+
+/// So many letters of a dataset are shown.
+const LETTERS: usize = 60;
+
+/// Takes a few letters, and fails then, so that a large value is not printed in full.
+struct Short(String);
+
+impl Write for Short {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for letter in text.chars() {
+            if self.0.chars().count() >= LETTERS {
+                return Err(fmt::Error);
+            }
+            self.0.push(letter);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_dataset_is_shown_in_short() {
+        assert_eq!(in_short(&[1, 2]), "[1, 2]");
+        let shown = in_short(&vec![12; 1_000_000]);
+        assert_eq!(shown.chars().count(), LETTERS + 1);
+        assert!(shown.starts_with("[12, 12") && shown.ends_with('…'));
+    }
+
+    #[test]
+    fn what_was_never_answered_is_named() {
+        let entry = |query: &str, answered| Entry {
+            query: query.to_owned(),
+            answered,
+        };
+        let mut scope = Scope {
+            sides: ["[1]".to_owned(), "[]".to_owned()],
+            depth: 1,
+            menu: vec![entry("7", true), entry("8", true)],
+            points: 3,
+            runs: 9,
+        };
+        assert_eq!(
+            scope.to_string(),
+            "scope: [1] against []; 2 queries on the menu, up to 1 round, 3 points; each was \
+             answered"
+        );
+        scope.menu[1].answered = false;
+        assert_eq!(
+            scope.to_string(),
+            "scope: [1] against []; 2 queries on the menu, up to 1 round, 3 points; answered: 7; \
+             never answered: 8"
+        );
+    }
+}

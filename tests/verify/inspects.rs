@@ -1,0 +1,183 @@
+//! What the library's machines show of their state is all of it: with rules and machines that
+//! panic at random, the verifier by state finds what it finds without looking at the state.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use queryables::account::{
+    Accounting, Accumulator, Capped, ContinuationRule, Exceeded, Sum, ValidConcurrently,
+    ValidSequentially,
+};
+use queryables::compose::{Addressed, ConcurrentComposition, Filter, Odometer};
+use queryables::machine::{Coins, Fault, Inspect, Machine, Mechanism};
+use queryables::middle::{LimitQueries, ThroughExt};
+use queryables::number::Epsilon;
+use queryables::privacy::{AddRemove, Private, PureDp, UnknownLoss};
+use queryables::verify::{Children, Menu, Pair, Rational, Truncated, Verifier, copies_of};
+
+/// Panics without a message on the terminal.
+fn panics_if(when: bool) {
+    if when {
+        std::panic::resume_unwind(Box::new("on purpose"));
+    }
+}
+
+/// A rule that panics where its mask says so, by how often it was charged and by the loss.
+#[derive(Clone, Debug, Hash)]
+struct Panicky {
+    inner: Capped<Sum<PureDp>>,
+    charges: u32,
+    mask: u32,
+}
+
+impl Accounting for Panicky {
+    type Children = PureDp;
+    type Whole = PureDp;
+
+    fn children(&self) -> &PureDp {
+        self.inner.children()
+    }
+
+    fn whole(&self) -> &PureDp {
+        self.inner.whole()
+    }
+}
+
+impl ContinuationRule for Panicky {
+    fn limit(&self) -> &Epsilon {
+        self.inner.limit()
+    }
+
+    fn spent(&self) -> Epsilon {
+        self.inner.spent()
+    }
+
+    fn remaining(&self) -> Epsilon {
+        self.inner.remaining()
+    }
+
+    fn charge(&self, loss: &Epsilon) -> Result<Self, Exceeded> {
+        panics_if((self.mask >> self.charges) & 1 == 1);
+        Ok(Self {
+            inner: self.inner.charge(loss)?,
+            charges: self.charges + 1,
+            mask: self.mask,
+        })
+    }
+}
+
+impl ValidSequentially for Panicky {}
+impl ValidConcurrently for Panicky {}
+
+/// A child that panics, at its start or when it is asked, where its mask says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Moody {
+    mask: u8,
+    odds: u64,
+}
+
+#[derive(Clone, Debug, Hash)]
+struct MoodyMachine {
+    moody: Moody,
+    bit: bool,
+    asked: u8,
+}
+
+impl Mechanism<bool> for Moody {
+    type Machine = MoodyMachine;
+
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<MoodyMachine, Fault> {
+        panics_if(self.mask & 1 == 1);
+        Ok(MoodyMachine {
+            moody: *self,
+            bit: **data,
+            asked: 0,
+        })
+    }
+}
+
+impl Machine for MoodyMachine {
+    type Query = ();
+    type Answer = bool;
+
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<bool, Fault> {
+        self.asked += 1;
+        let told = self.bit ^ (coins.weighted(&[self.moody.odds, 1])? == 1);
+        // After the coins, and by the answer: half changed.
+        panics_if((self.moody.mask >> self.asked) & 1 == 1 && told);
+        Ok(told)
+    }
+}
+
+impl Private<PureDp, AddRemove> for Moody {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        panics_if(self.mask & 128 == 128);
+        Ok(self.odds.to_string().parse().unwrap())
+    }
+}
+
+/// What is found by state and without, for a total variation and for a ratio.
+fn assert_agree<M, N, Q, A>(mechanism: &M, menu: N, depth: usize) -> Result<(), TestCaseError>
+where
+    M: Mechanism<bool> + Clone + Send + Sync + 'static,
+    M::Machine: Machine<Query = Q, Answer = A> + Inspect + 'static,
+    N: Menu<Q, A> + Clone,
+    Q: Clone + Debug + Send + Sync + 'static,
+    A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
+{
+    let pair = Pair::new(false, true);
+    let by_state = Verifier::by_state(copies_of(mechanism), &pair, menu.clone(), depth).replays(2);
+    let opaque = Verifier::new(copies_of(mechanism), &pair, menu, depth).replays(2);
+    let value = |worst: Result<queryables::verify::Worst<Q, A>, _>| worst.map(|worst| worst.value);
+    prop_assert_eq!(
+        value(by_state.worst_delta(Rational::from(2_u8))),
+        value(opaque.worst_delta(Rational::from(2_u8)))
+    );
+    prop_assert_eq!(value(by_state.worst_ratio()), value(opaque.worst_ratio()));
+    Ok(())
+}
+
+fn moody() -> impl Strategy<Value = Moody> {
+    // A start or a loss that panics is rarer than an answer.
+    let mask = prop_oneof![6 => (0..8_u8).prop_map(|mask| mask * 2), 1 => Just(1), 1 => Just(128)];
+    (mask, 2..4_u64).prop_map(|(mask, odds)| Moody { mask, odds })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_compositors_show_is_all_of_their_state(
+        children in prop::collection::vec(moody(), 1..3),
+        mask in 0..8_u32,
+        most in 1..3_u64,
+    ) {
+        let rule = Panicky {
+            inner: Sum::new(PureDp).capped("6".parse().unwrap()),
+            charges: 0,
+            mask,
+        };
+        let menu = Children::new(children.clone(), vec![()]).at_most(2);
+        let concurrent = Filter::concurrent_with(rule.clone()).at_most(most);
+        assert_agree(&Addressed::<_, Moody>::new(concurrent.clone()), menu.clone(), 3)?;
+        let halting = Addressed::<_, Moody>::new(concurrent.halting());
+        assert_agree(&halting, menu.clone(), 3)?;
+        let sequential = Addressed::<_, Moody>::new(Filter::sequential_with(rule));
+        assert_agree(&sequential, menu.clone(), 3)?;
+        let odometer = Addressed::<_, Moody>::new(Odometer::concurrent(PureDp));
+        assert_agree(&Truncated::new(odometer, "5".parse::<Epsilon>().unwrap()), menu, 3)?;
+    }
+
+    #[test]
+    fn what_compositions_and_middles_show_is_all_of_their_state(
+        children in prop::collection::vec(moody(), 2..3),
+        limit in 1..3_u64,
+    ) {
+        let composition = ConcurrentComposition::new(children.clone());
+        assert_agree(&composition, vec![(0, ()), (1, ())], 3)?;
+        let limited = children[0].through(LimitQueries::new(limit));
+        assert_agree(&limited, vec![()], 3)?;
+    }
+}
