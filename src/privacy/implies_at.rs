@@ -37,7 +37,7 @@ impl ImpliesAt for ZCdp {
     }
 }
 
-/// Whitehouse et al. Lemma 1.
+/// [`convert::zcdp::approximate`].
 impl ImpliesAt for ApproxZCdp {
     fn imply_at(&self, loss: &RhoDelta, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
         convert::zcdp::approximate(*loss, slack)

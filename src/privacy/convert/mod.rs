@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | zCDP | [`zcdp::epsilon`], [`zcdp::delta`] | [`zcdp::budget`] | Canonne, Kamath, Steinke 2020, Prop. 12 |
 //! | zCDP, simpler | [`zcdp::epsilon_simple`] | [`zcdp::budget_simple`] | Bun, Steinke 2016, Prop. 1.3; Feldman, Zrnic 4.7 |
-//! | approximate zCDP | [`zcdp::approximate`] | [`zcdp::approximate_budget`] | Whitehouse et al. Lemma 1 |
+//! | approximate zCDP | [`zcdp::approximate`] | [`zcdp::approximate_budget`] | proved there, after Whitehouse et al. Lemma 1 |
 //! | RDP | [`rdp::epsilon`], [`rdp::delta`] | [`rdp::budget`] | Canonne, Kamath, Steinke 2020, Prop. 12 |
 //! | RDP, tight at one order | [`rdp::epsilon_exact`], [`rdp::delta_exact`] | [`rdp::budget_exact`] | Asoodeh et al. 2021, proved there |
 //! | RDP, simpler | [`rdp::epsilon_simple`] | [`rdp::budget_simple`] | Mironov 2017; Feldman, Zrnic, Fact 2.4 |

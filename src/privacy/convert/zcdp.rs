@@ -142,12 +142,41 @@ pub(crate) fn simple_budget(epsilon: Interval, log: Interval) -> Interval {
     (epsilon / ((log + epsilon).sqrt() + log.sqrt())).square()
 }
 
+/// δ-approximate ρ-zCDP implies (ε, δ + δ′ − δδ′)-DP with the ε of [`epsilon`] for (ρ, δ′).
+///
+/// # Guarantee
+///
+/// The laws on two neighbours are (1 − δ)P′ + δP″ and (1 − δ)Q′ + δQ″, where P′ and Q′ are ρ-zCDP
+/// (Whitehouse et al. Def. 3), so that `P′(S) ≤ e^ε Q′(S) + δ′` by any conversion from zCDP. Then
+/// `P(S) ≤ (1 − δ)(e^ε Q′(S) + δ′) + δ ≤ e^ε Q(S) + δ + δ′ − δδ′`. Lemma 1 of the same paper is this
+/// with [`epsilon_simple`].
+///
+/// # Errors
+///
+/// As for [`epsilon`], for `slack` = δ′.
+///
+/// ```
+/// use queryables::privacy::{EpsilonDelta, RhoDelta, convert::zcdp};
+///
+/// let loss = RhoDelta::new("0.05", "1e-7")?;
+/// let pair = zcdp::approximate(loss, "1e-6".parse()?)?;
+/// assert!(pair <= EpsilonDelta::new("1.4716", "1.1e-6")?);
+/// assert!(pair < zcdp::approximate_simple(loss, "1e-6".parse()?)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn approximate(loss: RhoDelta, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+    Ok(EpsilonDelta {
+        epsilon: epsilon(loss.rho, slack)?,
+        delta: either(loss.delta, slack),
+    })
+}
+
 /// δ-approximate ρ-zCDP implies (ρ + 2√(ρ ln(1/δ′)), δ + δ′ − δδ′)-DP (Whitehouse et al. Lemma 1).
 ///
 /// # Errors
 ///
 /// As for [`epsilon`], for `slack` = δ′.
-pub fn approximate(loss: RhoDelta, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
+pub fn approximate_simple(loss: RhoDelta, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
     Ok(EpsilonDelta {
         epsilon: epsilon_simple(loss.rho, slack)?,
         delta: either(loss.delta, slack),
@@ -155,7 +184,7 @@ pub fn approximate(loss: RhoDelta, slack: Delta) -> Result<EpsilonDelta, Unknown
 }
 
 /// The largest approximate zCDP loss that implies (ε, δ)-DP by [`approximate`] if `slack` = δ′ is
-/// given up: the ρ of [`budget_simple`] for (ε, δ′), and (δ − δ′)/(1 − δ′), both rounded down.
+/// given up: the ρ of [`budget`] for (ε, δ′), and (δ − δ′)/(1 − δ′), both rounded down.
 ///
 /// # Errors
 ///
@@ -166,12 +195,12 @@ pub fn approximate(loss: RhoDelta, slack: Delta) -> Result<EpsilonDelta, Unknown
 ///
 /// let limit = EpsilonDelta::new("1", "1e-5")?;
 /// let loss = zcdp::approximate_budget(limit, "1e-6".parse()?)?;
-/// assert!(loss.rho > "0.0174".parse()? && loss.delta > "9e-6".parse()?);
+/// assert!(loss.rho > "0.0243".parse()? && loss.delta > "9e-6".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn approximate_budget(limit: EpsilonDelta, slack: Delta) -> Result<RhoDelta, UnknownLoss> {
     Ok(RhoDelta {
-        rho: budget_simple(limit.epsilon, slack)?,
+        rho: budget(limit.epsilon, slack)?,
         delta: other_of_either(limit.delta, slack)?,
     })
 }

@@ -105,7 +105,7 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
                 rho: args.get("rho")?,
                 delta: args.get("delta")?,
             };
-            zcdp::approximate(loss, args.get("delta_prime")?).or_fail()
+            zcdp::approximate_simple(loss, args.get("delta_prime")?).or_fail()
         }),
         "gdp.delta" => one(|| Ok(gdp::delta(args.get("mu")?, args.get("epsilon")?))),
         "gdp.epsilon" => one(|| gdp::epsilon(args.get("mu")?, args.get("delta")?).or_fail()),

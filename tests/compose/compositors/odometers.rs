@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::rows;
-use crate::common::{Answer, at, epsilon};
+use super::{numbered, rows};
+use crate::common::{Answer, Touches, at, epsilon};
 use queryables::machine::{Coins, Fault};
 use queryables::number::Rho;
 use queryables::prelude::*;
@@ -25,6 +25,36 @@ fn an_odometer_reads_at_every_distance_that_it_tracks() {
     );
     assert_eq!(odometer.privacy_loss_at(two), Some("1.2".parse().unwrap()));
     assert_eq!(odometer.privacy_loss_at(three), None);
+}
+
+/// Alg 6: a launch leaves the earlier children as they are, and a reading, too.
+#[test]
+fn the_children_of_an_odometer_are_interleaved() {
+    let odometer = launch(&Odometer::concurrent(PureDp), rows()).unwrap();
+    let first = odometer.launch(&numbered("0.1")).unwrap();
+    assert_eq!(first.ask(()), Ok(1));
+    let second = odometer.launch(&numbered("0.2")).unwrap();
+    assert_eq!((first.ask(()), second.ask(())), (Ok(2), Ok(1)));
+    odometer
+        .release(&at(epsilon("0.3"), Answer::default()))
+        .unwrap();
+    assert_eq!(odometer.privacy_loss(), epsilon("0.6"));
+    assert_eq!((second.ask(()), first.ask(())), (Ok(2), Ok(3)));
+    assert_eq!(odometer.privacy_loss(), epsilon("0.6"));
+}
+
+/// Alg 4: every launch is answered at once and charged, whatever came before.
+#[test]
+fn a_noninteractive_odometer_answers_and_counts() {
+    let odometer = launch(&Odometer::noninteractive(PureDp), rows()).unwrap();
+    for launches in 1..=5_u32 {
+        let touches = Touches::default();
+        let answer = odometer.release(&at(epsilon("0.1"), Answer(touches.clone())));
+        assert!(answer.is_ok(), "{answer:?}");
+        assert_eq!(touches.count(), 1);
+        let spent = epsilon("0.1").checked_mul(launches.into()).unwrap();
+        assert_eq!(odometer.privacy_loss(), spent);
+    }
 }
 
 #[test]

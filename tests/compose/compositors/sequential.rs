@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::rows;
 use crate::common::{Answer, Count, Touches, at, epsilon};
+use queryables::compose::Refusal;
 use queryables::machine::{Coins, Fault, Stop};
 use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::number::Rho;
@@ -157,6 +158,30 @@ fn a_halting_filter_below_a_sequential_one_obeys_both() {
             assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Halted)));
         }
     }
+}
+
+/// W Thm 1: both coordinates add up, and either of them refuses.
+#[test]
+fn approximate_concentrated_losses_add_up_in_both_coordinates() {
+    let pair = |rho: &str, delta: &str| RhoDelta::new(rho, delta).unwrap();
+    let filter = Filter::sequential(ApproxZCdp, pair("1", "1e-6"));
+    let filter = launch(&filter, rows()).unwrap();
+    let answer = |rho: &str, delta: &str| at(pair(rho, delta), Answer::default());
+    filter.release(&answer("0.1", "6e-7")).unwrap();
+    let refused = |requested| {
+        LaunchError::Refused(Refusal {
+            spent: pair("0.1", "6e-7"),
+            requested,
+            remaining: pair("0.9", "4e-7"),
+            limit: pair("1", "1e-6"),
+        })
+    };
+    for (rho, delta) in [("0.1", "5e-7"), ("0.91", "0")] {
+        let error = filter.release(&answer(rho, delta)).unwrap_err();
+        assert_eq!(error, refused(pair(rho, delta)));
+    }
+    filter.release(&answer("0.9", "4e-7")).unwrap();
+    assert_eq!(filter.privacy_loss(), pair("1", "1e-6"));
 }
 
 #[test]
