@@ -75,7 +75,8 @@ pub(crate) fn run(out: &mut impl Write, quick: bool) -> Result<(), Box<dyn Error
         "solving {budget} states, after {:.1?}",
         started.elapsed()
     )?;
-    let epsilon = menu.epsilon(budget, target.delta)?;
+    let epsilon = menu.epsilons(budget, &[target.delta])?;
+    let epsilon = epsilon.first().ok_or("there is one for each δ")?;
     let steps: u64 = plan.iter().map(|(_, times)| times).sum();
     writeln!(out, "{steps} steps, {:.1?}", started.elapsed())?;
     // Rounded up to four digits.

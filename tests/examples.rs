@@ -140,3 +140,60 @@ fn every_count_of_launches_is_reached() {
         assert!(table.contains(row), "{row} is missing in\n{table}");
     }
 }
+
+#[path = "../examples/advise.rs"]
+#[allow(dead_code)]
+mod advise;
+
+#[path = "../examples/counterexample.rs"]
+#[allow(dead_code)]
+mod counterexample;
+
+#[path = "../examples/schedule.rs"]
+#[allow(dead_code)]
+mod schedule;
+
+#[test]
+fn the_advice_names_the_filter_that_admits_most() {
+    let text = output_of!(advise);
+    for line in [
+        "| fixed count | 562 | launches that are at most as large |",
+        "| natural, Gaussians | 560 | Gaussian noise of every size, and whatever has a μ |",
+        "take: FixedCount::most(budget, typical)",
+        "take: NaturalFilter::new(budget, Gdp)",
+        "take: NaturalFilter::new(budget, PowersOf::new(profile))",
+    ] {
+        assert!(text.contains(line), "{line} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn the_counterexample_is_over_the_budget_with_its_branches_swapped() {
+    let mut out = Vec::new();
+    counterexample::run(&mut out, "1e-2").unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
+    assert!(
+        line("H_adapt with (0.1, 10)").ends_with(": over the budget"),
+        "{text}"
+    );
+    assert!(
+        line("H_adapt with (2.25, 2.25)").ends_with(": within the budget"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_quick_schedule_has_a_bound() {
+    let mut out = Vec::new();
+    schedule::run(&mut out, true).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let last = text.lines().last().unwrap();
+    let epsilon = last.strip_prefix("schedule: quick menu epsilon=");
+    let epsilon = epsilon
+        .and_then(|rest| rest.strip_suffix(" delta=1e-5"))
+        .unwrap();
+    // Less noise than in the plan: above its 1.2157 in any order.
+    let epsilon: f64 = epsilon.parse().unwrap();
+    assert!((1.2157..2.0).contains(&epsilon), "{text}");
+}

@@ -33,7 +33,8 @@
 //! one ([`Accounting`]): a budget of (1, 1e-6) takes Gaussian counts at their ρ. What is remaining
 //! is in the children's measure, what is spent and the limit are in that of the whole.
 //!
-//! [`compare`] says how many launches each of them admits. [`nonadaptive`] is for comparison only.
+//! [`compare`] says how many launches each (ε, δ) rule admits, [`advise`] which filter to take for a
+//! mechanism with a given trade-off function. [`nonadaptive`] is for comparison only.
 //!
 //! An accumulator becomes a rule by [`Accumulator::capped`], and a rule of that form an
 //! accumulator by [`Capped::uncapped`] (Haney et al. Lemma 2.19).
@@ -61,6 +62,7 @@ macro_rules! approx_dp_in_and_out {
     };
 }
 
+mod advise;
 mod budget;
 mod capped;
 mod compare;
@@ -83,6 +85,7 @@ pub mod time_uniform;
 mod twice_rho;
 mod whitehouse;
 
+pub use advise::{Advice, advise};
 pub use capped::Capped;
 pub use compare::{ApproxDpRule, Candidate, admits, compare, compare_thoroughly};
 #[cfg(feature = "serde")]

@@ -14,7 +14,7 @@ use crate::privacy::EpsilonDelta;
 /// Gaussians on random samples at one rate, with several noise levels, on a price list.
 ///
 /// Every entry is a *lease*: up to a number of launches at this noise, paid for at once. To build
-/// the menu composes each lease; [`filter`](Self::filter) and [`epsilon`](Self::epsilon) solve the
+/// the menu composes each lease; [`filter`](Self::filter) and [`epsilons`](Self::epsilons) solve the
 /// recursion. Both take the more time the finer the [`Detail`]: some 30 s for 25 noise levels, 3650
 /// launches and an ε within 1 % of what a fixed order would have.
 ///
@@ -171,21 +171,22 @@ impl SampledGaussians {
         Ok(leases.iter().zip(&self.costs).map(cost).sum())
     }
 
-    /// An upper bound of the smallest ε such that every adaptive interaction whose leases cost at
-    /// most `budget` is (ε, δ)-DP.
+    /// For each δ, an upper bound of the smallest ε such that every adaptive interaction whose leases
+    /// cost at most `budget` is (ε, δ)-DP. All are read from one curve, so more of them take no time.
     ///
     /// # Errors
     ///
     /// [`MenuError::OutOfRange`] if no ε within the computed window does.
-    pub fn epsilon(&self, budget: u64, delta: Delta) -> Result<Epsilon, MenuError> {
-        let mut epsilon = None;
+    pub fn epsilons(&self, budget: u64, deltas: &[Delta]) -> Result<Vec<Epsilon>, MenuError> {
+        let mut epsilons = None;
         visit(&self.lattice, &self.priced(), |left, curve: &Curve| {
             if left == budget {
-                epsilon = curve.epsilon(&self.lattice, delta, false);
+                let epsilon = |delta: &Delta| curve.epsilon(&self.lattice, *delta, false);
+                epsilons = deltas.iter().map(epsilon).collect();
             }
             left < budget
         })?;
-        epsilon.ok_or(MenuError::OutOfRange {
+        epsilons.ok_or(MenuError::OutOfRange {
             what: "the budget",
             advice: "build the menu for a larger target",
         })

@@ -7,7 +7,8 @@ use super::lattice::Lattice;
 use super::profile::Form;
 use super::table::Table;
 use super::{Direction, FdpError, Profile};
-use crate::number::{Interval, Mu};
+use crate::number::{Delta, Interval, Mu};
+use crate::privacy::EpsilonDelta;
 
 impl Profile {
     /// The curve, if there is one and it is not reversed.
@@ -21,6 +22,41 @@ impl Profile {
     pub(super) fn curve(&self) -> Option<&Curve> {
         match &self.form {
             Form::Closed(curve) if !self.reversed || curve.is_symmetric() => Some(curve),
+            _ => None,
+        }
+    }
+
+    /// The (ε, δ) that is known of it by its parameters.
+    pub(crate) fn approximate(&self) -> Option<EpsilonDelta> {
+        let pure = |epsilon| EpsilonDelta {
+            epsilon,
+            delta: Delta::ZERO,
+        };
+        match self.curve()? {
+            Curve::Response(loss) => Some(*loss),
+            Curve::Laplace(epsilon) => Some(pure(*epsilon)),
+            Curve::DiscreteLaplace { epsilon, steps } => {
+                epsilon.checked_mul(u64::from(*steps)).map(pure)
+            }
+            _ => None,
+        }
+    }
+
+    /// The μ of Gaussian noise.
+    pub(crate) fn gaussian_noise(&self) -> Option<Mu> {
+        match self.curve()? {
+            Curve::Gaussian(_) | Curve::RoundedGaussian { .. } => self.mu().ok(),
+            _ => None,
+        }
+    }
+
+    /// The rate and the μ of Gaussian noise on a sample.
+    pub(crate) fn sampled_noise(&self) -> Option<(Delta, Mu)> {
+        match self.curve()? {
+            Curve::Sampled { rate, base } => match **base {
+                Curve::Gaussian(mu) => Some((*rate, mu)),
+                _ => None,
+            },
             _ => None,
         }
     }

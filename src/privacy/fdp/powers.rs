@@ -82,7 +82,7 @@ impl PowersOf {
     ///
     /// # Errors
     ///
-    /// Those of [`Profile::power`], on a grid whose bounds are within about 1e-3 of ε.
+    /// Those of [`Profile::power`], on a grid whose bounds are within about 1e-4 of ε.
     ///
     /// ```
     /// use queryables::privacy::fdp::{PowersOf, Profile, Units};
@@ -106,7 +106,7 @@ impl PowersOf {
             _ => {}
         }
         // The bounds are some n·h² apart.
-        let width = 1e-3 * Interval::from(epsilon).middle().max(1e-6);
+        let width = 1e-4 * Interval::from(epsilon).middle().max(1e-6);
         let mut step = (0.3 * width / units.0 as f64).sqrt().clamp(2e-9, 0.1);
         loop {
             let rounded = Interval::exactly(step).down().unwrap_or_default();

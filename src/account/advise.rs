@@ -1,0 +1,177 @@
+use super::compare::largest;
+use super::{Accounting, ContinuationRule, NaturalFilter, ThroughZCdp, compare};
+use crate::number::{Delta, Epsilon, Interval, Mu};
+use crate::privacy::convert::rdp;
+use crate::privacy::fdp::{FdpError, PowersOf, Profile};
+use crate::privacy::{EpsilonDelta, Gdp, Implies};
+
+/// A filter, how many launches of a typical mechanism it admits, and what else it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// What the filter is called.
+    pub filter: &'static str,
+    /// How many launches.
+    pub admits: u64,
+    /// Which launches it takes, besides the typical one.
+    pub takes: &'static str,
+    /// How to build it.
+    pub build: &'static str,
+}
+
+/// All filters for an (ε, δ) budget that take a mechanism with this profile, the one that admits most
+/// first: the rules of [`compare`] where it is (ε, δ)-DP, units of the mechanism, and rules for
+/// Gaussian noise and for Gaussian noise on samples.
+///
+/// # Errors
+///
+/// As [`NaturalFilter::new`].
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::advise;
+/// use queryables::privacy::EpsilonDelta;
+/// use queryables::privacy::fdp::Profile;
+///
+/// let budget = EpsilonDelta::new("1", "1e-6")?;
+/// let advice = advise(budget, &Profile::gaussian("0.01".parse()?))?;
+/// let best: Vec<_> = advice.iter().map(|row| (row.filter, row.admits)).collect();
+/// assert_eq!(best, [("natural, Gaussians", 560), ("natural, units", 560), ("zCDP, tight", 481)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn advise(budget: EpsilonDelta, typical: &Profile) -> Result<Vec<Advice>, FdpError> {
+    let mut advice = Vec::new();
+    if let Some(loss) = typical.approximate() {
+        advice.extend(compare(budget, loss).into_iter().map(|candidate| {
+            let filter = candidate.rule.name();
+            let (takes, build) = of_rule(filter);
+            Advice {
+                filter,
+                admits: candidate.admits,
+                takes,
+                build,
+            }
+        }));
+    }
+    if let Some(mu) = typical.gaussian_noise() {
+        advice.extend(of_gaussian(budget, mu)?);
+    }
+    if let Some((rate, mu)) = typical.sampled_noise() {
+        advice.extend(of_sampled(budget, rate, mu));
+    }
+    let units = NaturalFilter::new(budget, PowersOf::new(typical.clone()))?;
+    advice.push(Advice {
+        filter: "natural, units",
+        admits: units.most().0,
+        takes: "this mechanism and whatever tells no more, several units at once",
+        build: "NaturalFilter::new(budget, PowersOf::new(profile))",
+    });
+    // Stable: of equals the one that takes more stays first.
+    advice.sort_by_key(|row| std::cmp::Reverse(row.admits));
+    Ok(advice)
+}
+
+/// What a rule of [`compare`] takes.
+fn of_rule(name: &str) -> (&'static str, &'static str) {
+    match name {
+        "fixed count" => (
+            "launches that are at most as large",
+            "FixedCount::most(budget, typical)",
+        ),
+        "menu, many small" => (
+            "launches of several sizes, small ones cheap",
+            "MenuFilter::many_small(budget, slack, typical)",
+        ),
+        "RDP, exact curve" => (
+            "launches of every size",
+            "ThroughRdp::chosen_for(budget, slack, typical)",
+        ),
+        _ => ("launches of every size", "compare(budget, typical)"),
+    }
+}
+
+fn of_gaussian(budget: EpsilonDelta, mu: Mu) -> Result<Vec<Advice>, FdpError> {
+    let rule = NaturalFilter::new(budget, Gdp)?;
+    let admits = largest(|launches| {
+        let all = Interval::whole(launches.into()).sqrt() * Interval::from(mu);
+        all.up().is_some_and(|all: Mu| all <= *rule.most())
+    });
+    let gaussians = Advice {
+        filter: "natural, Gaussians",
+        admits,
+        takes: "Gaussian noise of every size, and whatever has a μ",
+        build: "NaturalFilter::new(budget, Gdp)",
+    };
+    let zcdp = ThroughZCdp::for_zcdp(budget).ok().and_then(|rule| {
+        let rho = Gdp.imply(&mu, rule.children()).ok()?;
+        let fits = |launches| {
+            let all = rho.checked_mul(launches);
+            all.is_some_and(|all| rule.charge(&all).is_ok())
+        };
+        Some(Advice {
+            filter: "zCDP, tight",
+            admits: largest(fits),
+            takes: "whatever has a ρ",
+            build: "ThroughZCdp::for_zcdp(budget)",
+        })
+    });
+    Ok(std::iter::once(gaussians).chain(zcdp).collect())
+}
+
+/// The Rényi filter at the best whole order up to 64.
+fn of_sampled(budget: EpsilonDelta, rate: Delta, mu: Mu) -> Option<Advice> {
+    let half = Interval::from(mu).square() / Interval::TWO;
+    let admits = (2..=64_u32).filter_map(|order| {
+        let each = rdp::sampled(order, rate, half).ok()?;
+        let order = order.to_string().parse().ok()?;
+        let all = rdp::budget(order, budget.epsilon, budget.delta).ok()?;
+        (each > Epsilon::ZERO).then(|| all.units() / each.units())
+    });
+    Some(Advice {
+        filter: "RDP, whole orders",
+        admits: u64::try_from(admits.max()?).unwrap_or(u64::MAX),
+        takes: "Gaussian noise on samples at every rate, and whatever has a Rényi curve",
+        build: "ThroughRdp::on_grid_chosen_for(grid, budget, curve)",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(budget: &EpsilonDelta, profile: &Profile) -> Vec<(&'static str, u64)> {
+        let rows = advise(*budget, profile).unwrap();
+        rows.iter().map(|row| (row.filter, row.admits)).collect()
+    }
+
+    #[test]
+    fn every_filter_that_takes_a_mechanism_is_named() {
+        let budget = EpsilonDelta::new("1", "1e-6").unwrap();
+        let pure = Profile::randomized_response("0.01".parse().unwrap());
+        assert_eq!(
+            rows(&budget, &pure),
+            [
+                ("fixed count", 562),
+                ("natural, units", 562),
+                ("menu, many small", 551),
+                ("RDP, exact curve", 490),
+                ("zCDP, tight", 487),
+                ("Whitehouse", 349),
+                ("Rogers", 147),
+                ("basic", 100),
+            ]
+        );
+        // Laplace noise tells less than randomized response: its units are at least as many.
+        let laplace = rows(&budget, &Profile::laplace("0.05".parse().unwrap()));
+        let admits = |name| laplace.iter().find(|row| row.0 == name).unwrap().1;
+        assert!(
+            admits("natural, units") >= admits("fixed count"),
+            "{laplace:?}"
+        );
+        let sampled = Profile::sampled_gaussian("0.1".parse().unwrap(), "2".parse().unwrap());
+        let sampled = rows(&EpsilonDelta::new("1", "1e-5").unwrap(), &sampled);
+        assert_eq!(sampled[0], ("natural, units", 16));
+        assert_eq!(sampled[1].0, "RDP, whole orders");
+        assert!(sampled[1].1 < 16);
+    }
+}
