@@ -18,8 +18,8 @@
 //!                                  └─── privacy_loss(), remaining(), would_admit(loss)
 //! ```
 //!
-//! 1. Whoever holds the data starts a [`Filter`](compose::Filter) on it with [`launch`] and hands
-//!    out what comes back.
+//! 1. The data holder starts a [`Filter`](compose::Filter) on the data with [`launch`] and gives
+//!    the handle to the analyst.
 //! 2. The analyst launches mechanisms. Each states its loss ([`Private`](privacy::Private)) before
 //!    it sees the data; the filter decides, charges, and only then starts it.
 //! 3. A mechanism that answers once is [`release`](compose::RunningFilter::release)d; any other comes
@@ -28,10 +28,10 @@
 //! # What the types rule out
 //!
 //! Conditions of theorems are types: children can be interleaved only where a concurrent
-//! composition theorem is known, losses carry their measure and neighbouring relation, what has
-//! no bound cannot be launched where one is needed. If it compiles, a theorem backs it, as long as
-//! every mechanism's own claim is true; each item that carries a guarantee says under
-//! `# Guarantee` which theorem that is, and what it assumes.
+//! composition theorem is known, losses carry their measure and neighbouring relation, and a
+//! mechanism without a bound cannot be launched where one is needed. If it compiles, a theorem
+//! backs it, as long as every mechanism's own claim is true; each item that carries a guarantee
+//! says under `# Guarantee` which theorem that is, and what it assumes.
 //!
 //! # Modules, each built on those above it only
 //!
@@ -39,7 +39,7 @@
 //! |---|---|
 //! | [`number`] | exact decimals, ratios, intervals rounded outward |
 //! | [`machine`] | machines, mechanisms, coins, adversaries, views |
-//! | [`data`] | datasets, questions about one record, and going through all of them |
+//! | [`data`] | datasets, questions about one record, and passes over all records |
 //! | [`privacy`] | measures and their losses, neighbouring relations, conversions |
 //! | [`account`] | how losses add up: accumulators and continuation rules |
 //! | [`queryable`] | the handles that analysts hold |
@@ -49,7 +49,7 @@
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //! | `verify` | the exact worst case of a mechanism over all adversaries; feature `verify` |
 //! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
-//! | `games` | what tells valid odometers from naive ones; feature `verify` |
+//! | `games` | the games that separate valid odometers from naive ones; feature `verify` |
 //! | `ledger` | budgets that survive: the record, restarts, many processes, quotas; feature `ledger` |
 //!
 //! The [`prelude`] has what most programs need.
@@ -60,7 +60,7 @@
     clippy::missing_panics_doc,
     clippy::must_use_candidate
 )]
-// In the library only: tests and examples may end where something is wrong.
+// In the library only: tests and examples may panic.
 #![cfg_attr(
     not(test),
     warn(

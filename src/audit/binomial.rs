@@ -4,22 +4,22 @@
 //! # Guarantee
 //!
 //! [`at_least`] is at most, and [`at_most`] at least, what Clopper and Pearson define: the ends of
-//! the probabilities under which what was seen, or more (or less) of it, has a probability above
-//! `failure`. Each is wrong with probability at most `failure`, whatever the true probability is.
-//! A float is only ever returned if the tail there is *certainly* at most `failure`
-//! ([`Interval`]), so that neither rounding nor the search can make a bound too good.
+//! the set of probabilities under which this count, or a larger (or smaller) one, has a probability
+//! above `failure`. Each is wrong with probability at most `failure`, whatever the true probability
+//! is. A float is returned only if the tail there is *certainly* at most `failure` ([`Interval`]),
+//! so that neither rounding nor the search can make a bound too tight.
 
 use std::f64::consts::PI;
 
 use crate::number::Interval;
 
-/// A number that the probability of an event is at least, which happened so often.
+/// A lower bound on the probability of an event that happened in `hits` of `trials` trials.
 pub(super) fn at_least(hits: u32, trials: u32, failure: Interval) -> f64 {
     if hits == 0 {
         return 0.0;
     }
-    // Zero is certainly a bound. With a probability of hits/trials, so many hits or more are as
-    // likely as not, so the bound is below it.
+    // Zero is certainly a bound. With a probability of hits/trials, this number of hits or more is
+    // about as likely as not, so the bound is below it.
     let estimate = f64::from(hits) / f64::from(trials);
     search(0.0, estimate, |probability| {
         let success = Interval::exactly(probability);
@@ -27,12 +27,12 @@ pub(super) fn at_least(hits: u32, trials: u32, failure: Interval) -> f64 {
     })
 }
 
-/// A number that the probability of an event is at most, which happened so often.
+/// An upper bound on the probability of an event that happened in `hits` of `trials` trials.
 pub(super) fn at_most(hits: u32, trials: u32, failure: Interval) -> f64 {
     if hits >= trials {
         return 1.0;
     }
-    // So few hits are so many misses.
+    // At most this number of hits is at least the remaining number of misses.
     let estimate = f64::from(hits) / f64::from(trials);
     search(1.0, estimate, |probability| {
         let miss = Interval::ONE - Interval::exactly(probability);
@@ -41,8 +41,8 @@ pub(super) fn at_most(hits: u32, trials: u32, failure: Interval) -> f64 {
     })
 }
 
-/// The float nearest to `estimate`, up to 2^-40 of its size, at which `certain` holds; `known` is
-/// where it holds for sure.
+/// The float nearest to `estimate`, up to 2^-40 of its size, at which `certain` holds; it is known
+/// to hold at `known`.
 fn search(known: f64, estimate: f64, certain: impl Fn(f64) -> bool) -> f64 {
     // Floats that are not negative are ordered as their bits, so halving the bits halves small
     // numbers as fast as large ones.
@@ -70,7 +70,7 @@ fn is_rare(hits: u32, trials: u32, hit: Interval, miss: Interval, limit: Interva
     let odds = hit / miss;
     let (mut term, mut sum) = (Interval::ONE, Interval::ONE);
     for count in hits..trials {
-        // To give up early is to say no, which is always safe.
+        // Giving up early answers no, which is always safe.
         if (first * sum).low() > limit.high() {
             return false;
         }
@@ -87,7 +87,7 @@ fn is_rare(hits: u32, trials: u32, hit: Interval, miss: Interval, limit: Interva
     (first * sum).high() <= limit.low()
 }
 
-/// The probability of exactly so many hits.
+/// The probability of exactly this number of hits.
 ///
 /// With `ln m! = (m + ½) ln m − m + ½ ln 2π + e(m)`, it is `√(n / 2πkl)` times e to the
 /// `e(n) − e(k) − e(l) − k ln(k/np) − l ln(l/nq)`, for k hits and l misses (Loader 2000): the terms
@@ -146,7 +146,7 @@ mod tests {
         RBig::from_parts(units.into(), 10_u128.pow(38).into())
     }
 
-    /// P[so many hits or more], exactly.
+    /// P[this number of hits or more], exactly.
     fn exact_tail(hits: u32, trials: u32, probability: &RBig) -> RBig {
         let (numerator, denominator) = probability.clone().into_parts();
         let miss = IBig::from(denominator.clone()) - &numerator;
@@ -185,7 +185,7 @@ mod tests {
     }
 
     /// Both bounds are on the right side of the truth, and within 1e-9 of it. `rare` says whether
-    /// so many or more have a probability within the limit.
+    /// this number or more has a probability within the limit.
     #[track_caller]
     fn assert_sharp(hits: u32, trials: u32, text: &str, rare: impl Fn(u32, &RBig) -> bool) {
         let context = format!("{hits} of {trials} at {text}");
@@ -231,8 +231,8 @@ mod tests {
         }
     }
 
-    /// Whatever the true probability, the bounds are wrong as rarely as is said, and hardly more
-    /// rarely where that is possible.
+    /// Whatever the true probability is, the bounds are wrong with at most the stated probability,
+    /// and with nearly that probability where this is possible.
     #[test]
     fn bounds_fail_as_rarely_as_is_said() {
         let (trials, text) = (40, "0.05");

@@ -1,4 +1,4 @@
-//! Claims of privacy, held against a finding.
+//! Claims of privacy, tested against a finding.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use crate::privacy::{
     RdpCurve, RdpGrid, RhoDelta, UnknownLoss, ZCdp, convert,
 };
 
-/// A measure whose losses say something about (ε, δ), by which they can be refuted.
+/// A measure whose losses imply (ε, δ)-privacy, so that a finding can refute them.
 ///
-/// Those that imply a whole curve of (ε, δ), such as zCDP, are held against it at many points: a
-/// finding covers all of them at once. As an implied pair may be weaker than the claim, so is the
+/// Measures that imply a whole curve of (ε, δ), such as zCDP, are tested at many points: a finding
+/// covers all of them at once. An implied pair may be weaker than the claim, and then so is the
 /// test.
 pub trait Refutable: Measure {
     /// Pairs (ε, δ) that a loss implies, rounded up.
     fn implied(&self, loss: &Self::Loss) -> Vec<EpsilonDelta>;
 }
 
-/// What became of a claim.
+/// The result of testing a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     claim: String,
@@ -30,8 +30,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Whether the claim is false, up to the finding's probability of failure. If not, it may still
-    /// be.
+    /// Whether the claim is refuted, up to the finding's probability of failure. A claim that is
+    /// not refuted may still be false.
     #[must_use]
     pub fn is_refuted(&self) -> bool {
         self.refuted.is_some()
@@ -64,7 +64,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Finding {
-    /// Holds a claim against this finding.
+    /// Tests a claim against this finding.
     ///
     /// ```
     /// use queryables::audit::{Audit, Pair};
@@ -203,8 +203,8 @@ fn along(epsilon: impl Fn(Delta) -> Result<Epsilon, UnknownLoss>) -> Vec<Epsilon
     slacks().filter_map(at).collect()
 }
 
-/// 1/2, 1/4 and so on down to 2^-38, which a decimal of 38 digits still holds: beyond the reach of
-/// any number of trials.
+/// 1/2, 1/4 and so on down to 2^-38, which 38 decimals can still hold: no number of trials reaches
+/// smaller ones.
 fn slacks() -> impl Iterator<Item = Delta> {
     (1..=38).filter_map(|halvings| Delta::from_units(Delta::ONE.units() >> halvings).ok())
 }

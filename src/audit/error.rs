@@ -11,7 +11,7 @@ pub enum AuditError {
     /// Nothing can be learned from no runs.
     #[error("an audit needs at least one trial")]
     NoTrials,
-    /// A bound that is never wrong says nothing, and one that may always be wrong too.
+    /// The failure probability must lie strictly between 0 and 1: otherwise the bound says nothing.
     #[error("the probability of failure must be greater than 0 and less than 1")]
     BadFailure,
     /// Every mechanism is (0, 1)-private.

@@ -3,11 +3,10 @@
 //! Labels are ranked by how much more often they are seen on the first dataset than on the second.
 //! The events to consider are then the beginnings of that list, for the first dataset, and its
 //! endings, for the second: for true probabilities these are the best there are (Neyman and Pearson
-//! 1933). Which beginning and which ending is decided on other runs, because the ranking flatters
-//! its own.
+//! 1933). Which beginning and which ending is decided on other runs, because the ranking is biased
+//! towards its own.
 //!
-//! What comes out may be a bad event. It cannot be a wrong bound: that is computed on runs that have
-//! no part in this.
+//! The result may be a bad event, but never a wrong bound: the bound is computed on separate runs.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -59,13 +58,12 @@ impl<L: Eq + Hash> Tally<L> {
         }
     }
 
-    /// Ranks the labels, those first that speak most for the first dataset.
+    /// Ranks the labels: the first ones are the strongest evidence for the first dataset.
     pub(super) fn rank(self) -> Ranking<L> {
         let mut labels: Vec<_> = self.index.into_iter().collect();
-        // Not as the map lists them: with a seed, the outcome is to be the same each time.
+        // Not in the map's order: with a seed, the outcome must be the same each time.
         labels.sort_by_key(|(_, at)| *at);
-        // What was seen once stands for all that was not seen at all, which is about as likely
-        // (Good 1953).
+        // Labels seen once stand for all unseen labels, which are about as likely (Good 1953).
         let mut rare = [0, 0];
         let mut entries = Vec::new();
         for ((label, _), counts) in labels.into_iter().zip(self.counts) {
@@ -77,7 +75,7 @@ impl<L: Eq + Hash> Tally<L> {
             }
         }
         entries.push((None, rare));
-        // By (first + ½) / (second + ½), which is not lost where there are none of one.
+        // By (first + ½) / (second + ½), which is defined where one count is zero.
         entries.sort_by(|(_, [a, b]), (_, [c, d])| {
             let cross = |x: u32, y: u32| (2 * u128::from(x) + 1) * (2 * u128::from(y) + 1);
             cross(*c, *b).cmp(&cross(*a, *d))
@@ -115,7 +113,7 @@ impl<L: Eq + Hash> Ranking<L> {
         vec![[0, 0]; self.length]
     }
 
-    /// The beginning and the ending that promise most: the length of the first, and where the second
+    /// The most promising beginning and ending: the length of the first, and where the second
     /// starts. `seen` are counts by place, of `runs` runs on each dataset.
     pub(super) fn cut(&self, seen: &[Counts], runs: u32, level: &Level) -> (usize, usize) {
         let share = |count: u32| f64::from(count) / f64::from(runs.max(1));
@@ -137,7 +135,7 @@ impl<L: Eq + Hash> Ranking<L> {
         (beginning.0, ending.0)
     }
 
-    /// The labels at these places in words, those first that come first in the list of places.
+    /// The labels at these places in words, in the order of the list of places.
     pub(super) fn describe(
         &self,
         places: impl Iterator<Item = usize>,
@@ -175,7 +173,7 @@ mod tests {
     use super::*;
     use crate::number::Delta;
 
-    /// Labels that were seen so often on each dataset, in this order.
+    /// Labels with these counts on each dataset, in this order.
     fn ranking(seen: &[(char, Counts)]) -> Ranking<char> {
         let mut tally = Tally::new();
         for (label, [first, second]) in seen {
@@ -225,7 +223,7 @@ mod tests {
             cut([[200, 0], [100, 90], [200, 200], [0, 0], [0, 210]]),
             (1, 4)
         );
-        // What one ranking has overrated is left out; and the other way round.
+        // What one ranking overrated is left out, in both directions.
         assert_eq!(
             cut([[1, 0], [250, 0], [249, 400], [0, 100], [0, 0]]),
             (2, 3)

@@ -1,4 +1,4 @@
-//! What an audit comes to.
+//! The result of an audit.
 
 use std::fmt;
 
@@ -7,16 +7,15 @@ use super::binomial::{at_least, at_most};
 use crate::machine::Direction;
 use crate::number::{Delta, Epsilon, Interval};
 
-/// An event that is more likely on one dataset than on the other, with what that says about
-/// privacy.
+/// An event that is more likely on one dataset than on the other, and what follows for privacy.
 ///
 /// # Guarantee
 ///
 /// With probability at least 1 − [`failure`](Self::failure), over the coins of the audit: on its
 /// dataset the event has a probability of at least [`likely`](Self::likely), and on the other one
 /// of at most [`unlikely`](Self::unlikely). Everything else here follows from these two, so
-/// [`epsilon_at`](Self::epsilon_at), [`delta_at`](Self::delta_at) and
-/// [`check`](Self::check) may be asked as often as one likes, and fail together if at all.
+/// [`epsilon_at`](Self::epsilon_at), [`delta_at`](Self::delta_at) and [`check`](Self::check) may be
+/// called any number of times: they are all right, or all wrong, together.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -58,7 +57,7 @@ impl Finding {
         excess.down().unwrap_or_default()
     }
 
-    /// What could have been found at most, with so many trials: [`largest_epsilon`].
+    /// The most that could have been found with this number of trials: [`largest_epsilon`].
     #[must_use]
     pub fn largest_epsilon(&self) -> Epsilon {
         largest_epsilon(self.trials, self.failure, self.delta).unwrap_or_default()
@@ -111,8 +110,8 @@ pub(super) fn short_up(epsilon: Epsilon) -> Epsilon {
 /// and in none on the other. Rounded down.
 ///
 /// With n trials, probability of failure β and t = (β/4)^(1/n), it is ln((t − δ) / (1 − t)), which
-/// is about ln(n / ln(4/β)): a mechanism that gives everything away shows no more than this. Turned
-/// around, to show ε takes about e^ε ln(4/β) trials.
+/// is about ln(n / ln(4/β)): a mechanism that reveals everything shows no more than this.
+/// Conversely, to show ε takes about e^ε ln(4/β) trials.
 ///
 /// ```
 /// use queryables::audit::largest_epsilon;
@@ -133,7 +132,7 @@ pub fn largest_epsilon(trials: u32, failure: Delta, delta: Delta) -> Result<Epsi
     Ok(epsilon(likely, at_most(0, trials, level.each), delta))
 }
 
-/// How sure an audit is to be.
+/// The confidence that an audit must have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
     trials: u32,
@@ -162,11 +161,11 @@ impl Level {
         })
     }
 
-    /// What an event shows that was seen so often, on the first dataset and on the second, if it is
+    /// What an event with these counts shows, on the first dataset and on the second, if it is
     /// taken to be likely on the one that comes first in this direction.
     ///
-    /// Two bounds are computed. Whoever asks for several events must see to it that there are four
-    /// at most, or that the others are the same in other words.
+    /// Two bounds are computed. A caller that asks for several events must make sure that there are
+    /// at most four bounds in total, or that the others are the same bounds restated.
     pub(super) fn finding(
         &self,
         event: String,
@@ -192,8 +191,8 @@ impl Level {
         }
     }
 
-    /// About how much an event will show that has these probabilities, as a number to compare: it
-    /// serves to choose events, and nothing that is claimed rests on it.
+    /// About how much an event with these probabilities will show, as a number to compare. It only
+    /// serves to choose events; no claim depends on it.
     pub(super) fn promise(&self, likely: f64, unlikely: f64) -> f64 {
         let log = -libm::log(self.each.middle());
         let spread = |probability: f64| (2.0 * log * probability / f64::from(self.trials)).sqrt();

@@ -9,7 +9,7 @@
 //! **lower** bound on ε at a stated δ, with a stated probability of being wrong. A claim below that
 //! bound is refuted ([`Finding::check`]).
 //!
-//! In a test, with a seed so that it ends the same way each time:
+//! In a test, with a seed so that the outcome is the same each time:
 //!
 //! ```should_panic
 //! use queryables::audit::{Audit, Pair};
@@ -42,18 +42,19 @@
 //!
 //! # How
 //!
-//! An event that has a probability of at least p on one dataset and at most q on its neighbour shows
-//! that the mechanism is not (ε, δ)-private for any ε below ln((p − δ)/q). The two probabilities are
-//! bounded by what Clopper and Pearson (1934) make of the counts, rounded outward, such that all
-//! bounds together fail with the stated probability. The event is either named beforehand
-//! ([`Audit::run_on`]), or learned from runs of their own ([`Audit::run`], [`Audit::run_by`]) that
-//! are never counted: an event that is chosen and counted on the same runs looks better than it is.
-//! Faults, panics and starts that fail are part of the view, and so can be an event.
+//! An event that has a probability of at least p on one dataset and at most q on its neighbour
+//! shows that the mechanism is not (ε, δ)-private for any ε below ln((p − δ)/q). The two
+//! probabilities are bounded from the counts as in Clopper and Pearson (1934), rounded outward,
+//! such that all bounds together fail with at most the stated probability. The event is either
+//! named beforehand ([`Audit::run_on`]), or learned from runs of their own ([`Audit::run`],
+//! [`Audit::run_by`]) that are never counted: an event that is chosen and counted on the same runs
+//! looks better than it is. Faults, panics and failed starts are part of the view, so they can be
+//! events.
 //!
 //! # What it cannot show
 //!
-//! *Not complete*, by far: that nothing was found is **no proof of privacy**, and a mechanism that
-//! gives everything away may pass. Each of these does, in `tests/audit/cannot_show.rs`:
+//! *Not complete*, by far: finding nothing is **no proof of privacy**, and a mechanism that reveals
+//! everything may pass. Each of these does, in `tests/audit/cannot_show.rs`:
 //!
 //! | not shown | test |
 //! |---|---|
@@ -64,12 +65,12 @@
 //! | what the label leaves out, or what never repeats itself without one | `another_label` |
 //! | what leaves in another way than by answers: time, files, globals | `other_ways_out` |
 //!
-//! *Sound up to chance*: a claim that is true is refuted with the stated probability at most, and in
-//! practice more rarely, as it takes errors on both datasets. That is a promise about the audit, made
-//! before it is run. So:
+//! *Sound up to chance*: a true claim is refuted with at most the stated probability, and in
+//! practice more rarely, because that takes errors on both datasets. This probability is over the
+//! audit's coins, before it is run. So:
 //!
-//! - **Each audit has its own chance to fail, and they add up.** After k of them, all that they say
-//!   together is wrong with probability k times as large at most. Running until a claim is refuted,
+//! - **Each audit has its own chance to fail, and they add up.** After k of them, the probability
+//!   that any of them is wrong is at most k times as large. Running until a claim is refuted,
 //!   trying adversaries, pairs or labels, or more trials because the first were not enough, all
 //!   count. Divide the failure probability by the number of audits that you are ready to run: from
 //!   1e-9 to 1e-12 costs little.
@@ -78,22 +79,22 @@
 //!   looking at what the seed gave is not covered (`what_is_learned_by_heart_does_not_count`); run it
 //!   once more without the seed. All coins are ChaCha20, and the promise holds as far as its output
 //!   looks random.
-//! - **One finding may be asked anything.** Its two probabilities are what may be wrong; every δ, ε
-//!   and claim that they are held against follows from them.
+//! - **One finding may be used for any number of questions.** Only its two probabilities may be
+//!   wrong; every δ, ε and claim is derived from them.
 //! - **The datasets must be neighbours** under the relation that the claim is made for. Nobody checks
 //!   this.
-//! - **Runs must not know of each other.** A mechanism that keeps state outside of its machines, an
-//!   adversary that learns from run to run, or a label that depends on more than the view, can tell
-//!   the runs on one dataset from those on the other, which take turns: what is refuted then is not
+//! - **Runs must be independent.** The runs on the two datasets alternate. A mechanism that keeps
+//!   state outside of its machines, an adversary that learns from run to run, or a label that
+//!   depends on more than the view, can tell them apart by that alone: what is refuted then is not
 //!   the mechanism's privacy (`runs_that_know_of_each_other`).
 //!
 //! # Beside `verify`
 //!
-//! This is a module of its own, because what it says is of another kind. Where `verify` can
-//! enumerate a mechanism it decides a claim for good, against *every* adversary that chooses from a
-//! menu, and its silence is a proof. An audit takes one adversary and samples; its silence is
-//! nothing. It needs no exact arithmetic and no finite coins, and so neither a feature nor a
-//! limit on how large a mechanism is. Use `verify` on a small instance and an audit on the real one.
+//! The two give different kinds of results. Where `verify` can enumerate a mechanism, it decides a
+//! claim exactly, against *every* adversary that chooses from a menu: if it finds nothing, that is
+//! a proof. An audit samples, against one adversary: if it finds nothing, that proves nothing. It
+//! needs no exact arithmetic and no finite coins, so there is no limit on the size of the
+//! mechanism. Use `verify` on a small instance and an audit on the real one.
 
 mod binomial;
 mod claim;

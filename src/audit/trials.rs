@@ -46,8 +46,8 @@ use crate::number::Delta;
 ///
 /// # Guarantee
 ///
-/// That of [`Finding`], if every run is independent of the others: a mechanism starts afresh, so
-/// does the adversary, and labels depend on the view alone. Nothing else is assumed of any of them.
+/// That of [`Finding`], if every run is independent of the others: the mechanism and the adversary
+/// start afresh each time, and labels depend on the view alone. Nothing else is assumed.
 ///
 /// Why: each of the four numbers that a run of the audit computes is a Clopper–Pearson bound at a
 /// quarter of the failure probability. For a given event they bound its probability from below and
@@ -65,11 +65,11 @@ pub struct Audit<'a, A> {
 type Run<'a, A> = dyn Fn(Side, &mut dyn CoinSource, &mut dyn CoinSource) -> View<A> + 'a;
 
 impl<'a, A> Audit<'a, A> {
-    /// Audits a mechanism on a pair of neighbouring datasets, against an adversary that is made anew
-    /// for each run and asks at most `rounds` queries.
+    /// Audits a mechanism on a pair of neighbouring datasets, against an adversary that is created
+    /// anew for each run and asks at most `rounds` queries.
     ///
-    /// If nothing else is said, there are 10 000 trials, a failure probability of 1e-9, δ = 0, and
-    /// the operating system's coins.
+    /// The defaults are 10 000 trials, a failure probability of 1e-9, δ = 0, and the operating
+    /// system's coins.
     pub fn new<D, M, V>(
         mechanism: &'a M,
         pair: &'a Pair<D>,
@@ -107,13 +107,13 @@ impl<'a, A> Audit<'a, A> {
         }
     }
 
-    /// Counts so many runs on each dataset. To learn an event takes as many again.
+    /// Counts this number of runs on each dataset. Learning an event takes as many again.
     #[must_use]
     pub fn trials(self, trials: u32) -> Self {
         Self { trials, ..self }
     }
 
-    /// How likely the finding may be to be wrong.
+    /// The largest probability with which the finding may be wrong.
     #[must_use]
     pub fn failure(self, failure: Delta) -> Self {
         Self { failure, ..self }
@@ -127,10 +127,10 @@ impl<'a, A> Audit<'a, A> {
 
     /// Runs with the coins of a seed, so that the audit gives the same finding each time.
     ///
-    /// The seed must be chosen before anything was seen that was drawn from it: an event, or a
-    /// seed, that was picked because of what this very seed gave is no longer covered by the
-    /// failure probability. (An event that [`run`](Self::run) has learned may be given to
-    /// [`run_on`](Self::run_on) with the same seed; it is then counted on the same runs again.)
+    /// The seed must be chosen before any of its outcomes are seen: an event, or a seed, that was
+    /// picked because of the outcomes of this seed is not covered by the failure probability. (An
+    /// event that [`run`](Self::run) has learned may be given to [`run_on`](Self::run_on) with the
+    /// same seed; it is then counted on the same runs again.)
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self {
@@ -141,8 +141,8 @@ impl<'a, A> Audit<'a, A> {
 
     /// Learns which views tell the datasets apart, and counts them on runs of their own.
     ///
-    /// It finds something where views repeat themselves: answers from a small set, no coins of the
-    /// adversary. For others, [`run_by`](Self::run_by).
+    /// It works where views repeat themselves: answers from a small set, and an adversary without
+    /// coins. Otherwise use [`run_by`](Self::run_by).
     ///
     /// # Errors
     ///
@@ -154,9 +154,9 @@ impl<'a, A> Audit<'a, A> {
         self.learn(|view| view, describe)
     }
 
-    /// Learns which labels tell the datasets apart, and counts them on runs of their own. A label is
-    /// what matters about a view: how many answers there were, in which range the last one was. It
-    /// must depend on the view alone.
+    /// Learns which labels tell the datasets apart, and counts them on runs of their own. A label
+    /// is a feature of the view: how many answers there were, say, or in which range the last one
+    /// was. It must depend on the view alone.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl<'a, A> Audit<'a, A> {
         self.learn(|view| label(&view), |label| format!("{label:?}"))
     }
 
-    /// Counts one event. Its opposite is looked at too, and both directions.
+    /// Counts one event. Its opposite is considered too, and both directions.
     ///
     /// Whether it holds must depend on the view alone, and the event must have been chosen without
     /// regard to the runs on which it is counted. With the operating system's coins these are new
@@ -287,14 +287,14 @@ impl<'a, A> Audit<'a, A> {
 /// An audit that is about to begin.
 struct Ready<'r, 'a, A> {
     level: Level,
-    /// Runs that only a given event is counted on.
+    /// Runs on which only a given event is counted.
     counted: Runs<'r, 'a, A>,
-    /// Runs from which to learn an event. Their coins are others, also for the same seed: an event
-    /// that was learned and then given is not counted where it was learned.
+    /// Runs from which to learn an event. They use other coins, even for the same seed: an event
+    /// that was learned and then given is not counted on the runs from which it was learned.
     learned_from: Runs<'r, 'a, A>,
 }
 
-/// Runs, one after the other, each with coins that no other one has.
+/// Runs, one after the other, each with its own coins.
 struct Runs<'r, 'a, A> {
     audit: &'r Audit<'a, A>,
     machine: Box<dyn CoinSource>,
@@ -302,7 +302,7 @@ struct Runs<'r, 'a, A> {
 }
 
 impl<A> Runs<'_, '_, A> {
-    /// So many more runs on each dataset.
+    /// Does this number of further runs on each dataset.
     fn each(&mut self, runs: u32, mut seen: impl FnMut(View<A>, Side)) {
         for _ in 0..runs {
             for side in Side::BOTH {

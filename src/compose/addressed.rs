@@ -1,5 +1,5 @@
-//! A compositor as one single machine, as the papers write it: launches, questions to the j-th
-//! child and readings are messages to it, and refusals are answers.
+//! A compositor as a single machine, as in the papers: launches, queries to the j-th child and
+//! readings are messages to it, and refusals are answers.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -22,7 +22,7 @@ use crate::queryable::{AskError, Child};
 pub enum Message<M, Q> {
     /// Launch this mechanism.
     Launch(M),
-    /// Ask the child that was launched as number so-and-so, from 0.
+    /// Ask the child with this number, counted from 0 in the order of launches.
     Ask(usize, Q),
     /// Say what has been spent.
     PrivacyLoss,
@@ -31,7 +31,7 @@ pub enum Message<M, Q> {
 /// An answer of a compositor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Reply<A, C, W = C> {
-    /// Launched, as this number.
+    /// Launched, under this number.
     Launched(usize),
     /// Not launched. A child whose start failed has no number.
     NotLaunched(LaunchError<C, W>),

@@ -1,4 +1,4 @@
-//! A parallel composition as one single machine: messages go to the part with a key.
+//! A parallel composition as a single machine: each message names the key of a part.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Mechanisms whose type is forgotten.
+//! Mechanisms with their type erased.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::machine::{
 };
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 
-/// A mechanism of which only what it can be asked, what it answers and what it costs is known.
+/// A mechanism with its type erased: only its queries, its answers and its loss are known.
 ///
 /// It can be cloned, as every description of a mechanism should be.
 ///
@@ -19,35 +19,32 @@ use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 /// That of the mechanism inside.
 ///
 /// ```
-/// use queryables::prelude::*;
 /// use queryables::compose::BoxedMechanism;
+/// use queryables::data::{Attribute, Predicate};
+/// use queryables::mechanisms::{NoisyCount, NoisySum};
+/// use queryables::prelude::*;
 /// use std::sync::Arc;
-/// # use queryables::machine::{Coins, Fault};
-/// # #[derive(Clone)]
-/// # struct Constant(u8);
-/// # impl Mechanism<Vec<u8>> for Constant {
-/// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
-/// #         Ok(Released(self.0))
-/// #     }
-/// # }
-/// # impl Private<PureDp, AddRemove> for Constant {
-/// #     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> { Ok(Epsilon::ZERO) }
-/// # }
-/// type AnyCount = BoxedMechanism<Vec<u8>, PureDp, AddRemove, (), u8>;
 ///
-/// let menu: Vec<AnyCount> = vec![BoxedMechanism::new(Constant(1)), BoxedMechanism::new(Constant(2))];
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![]))?;
-/// let answers: Vec<u8> = menu
-///     .iter()
-///     .map(|mechanism| Ok(filter.launch(mechanism)?.ask(())?))
-///     .collect::<Result<_, Box<dyn std::error::Error>>>()?;
-/// assert_eq!(answers, [1, 2]);
+/// type Any = BoxedMechanism<Vec<i64>, PureDp, AddRemove, (), i64>;
+///
+/// let long = Predicate::new("more than 20 hours", |hours: &i64| *hours > 20);
+/// let hours = Attribute::new("hours per week", |hours: &i64| *hours);
+/// let menu: Vec<Any> = vec![
+///     BoxedMechanism::new(NoisyCount::new(long, "0.25".parse()?)?),
+///     BoxedMechanism::new(NoisySum::new(AddRemove, hours, 0..=60, "0.5".parse()?)?),
+/// ];
+///
+/// let hours = Arc::new(vec![40, 13, 40, 90]);
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), hours)?;
+/// for mechanism in &menu {
+///     let answer: i64 = filter.launch(mechanism)?.ask(())?;
+/// }
+/// assert_eq!(filter.remaining(), "0.25".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct BoxedMechanism<D: ?Sized, Me, R, Q, A>(Box<dyn Erased<D, Me, R, Q, A>>);
 
-/// What is left of a mechanism's type.
+/// A mechanism as a trait object.
 trait Erased<D: ?Sized, Me: Measure, R: Relation, Q, A>: DynClone + Send + Sync {
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<BoxedMachine<Q, A>, Fault>;
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable>;
@@ -90,7 +87,7 @@ where
     Me: Measure,
     R: Relation,
 {
-    /// Forgets the type of a mechanism.
+    /// Erases the type of a mechanism.
     pub fn new<M, S>(mechanism: M) -> Self
     where
         M: Mechanism<D, Machine = S> + Private<Me, R> + Clone + Send + Sync + 'static,
@@ -148,7 +145,7 @@ where
     Me: Measure,
     R: Relation,
 {
-    /// What the mechanism inside says of itself.
+    /// The description of the mechanism inside.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "BoxedMechanism({})", self.0.describe())
     }

@@ -14,8 +14,8 @@ use crate::queryable::Child;
 /// A running filter or odometer, as a machine that launches children on data of type `D`.
 ///
 /// This is the form for authors of machines, who embed it and give it their own coins, and for
-/// `verify`. An analyst gets the handle instead, a [`RunningFilter`](super::RunningFilter) or a
-/// [`RunningOdometer`](super::RunningOdometer): `launch` makes one out of the other.
+/// `verify`. An analyst gets a handle instead, a [`RunningFilter`](super::RunningFilter) or a
+/// [`RunningOdometer`](super::RunningOdometer): `launch` turns the machine into the handle.
 ///
 /// ```
 /// use queryables::compose::FilterMachine;
@@ -46,8 +46,8 @@ pub struct CompositorMachine<D: ?Sized, G: Gate, R, X> {
 }
 
 impl<D: ?Sized, G: Gate, R, X> CompositorMachine<D, G, R, X> {
-    /// Started in this context: whoever may stop the machine stops its children too, wherever they
-    /// are kept.
+    /// Started in this context: stopping the machine also stops its children, wherever they are
+    /// kept.
     pub(super) fn new(
         data: &Arc<D>,
         terms: Terms<G::Children>,
@@ -128,13 +128,13 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
         // The code of the mechanism and of the rule has run: it may have stopped this machine.
         coins.check()?;
         let decided = self.launches.put_back::<X>(&mut copy, admitted);
-        // Nobody else has the machine, so there is no other gate.
+        // The machine is owned, so no other launch can have replaced the gate.
         let decided = decided.unwrap_or_else(|| Err(LaunchError::RuleFailed.into()));
         decided.map_err(|denial| *denial)
     }
 }
 
-/// The data, what it asks of mechanisms, and what has been spent. Which children it may yet stop
+/// The data, the terms for mechanisms, and what has been spent. Which children it may still stop
 /// follows from their order: all of them, or the latest.
 impl<D, G, R, X> Inspect for CompositorMachine<D, G, R, X>
 where
@@ -150,7 +150,7 @@ where
 }
 
 impl<D: ?Sized, G: Gate, R, X> fmt::Debug for CompositorMachine<D, G, R, X> {
-    /// Nothing of what is inside.
+    /// Shows nothing of the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CompositorMachine")
     }

@@ -11,10 +11,10 @@ use crate::queryable::{AskError, Child};
 
 /// Several mechanisms, started together and asked in any order (Haney et al. Alg 1).
 ///
-/// A query is a number and a query to the mechanism of that number, from 0. Mechanisms of
-/// different types fit in as [`BoxedMechanism`](super::BoxedMechanism). One that fails to answer
-/// is closed, and the others go on: each answer is a result of its own. One that fails to start
-/// fails them all.
+/// A query is a pair: the number of a mechanism, counted from 0, and a query to it. To combine
+/// mechanisms of different types, use [`BoxedMechanism`](super::BoxedMechanism). A mechanism that
+/// fails to answer is closed, and the others go on: each answer is a result of its own. If one
+/// fails to start, the whole start fails.
 ///
 /// # Guarantee
 ///
@@ -23,20 +23,25 @@ use crate::queryable::{AskError, Child};
 ///
 /// ```
 /// use queryables::compose::ConcurrentComposition;
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
-/// # use queryables::machine::{Coins, Fault};
-/// # #[derive(Clone)]
-/// # struct Constant(u8);
-/// # impl Mechanism<Vec<u8>> for Constant {
-/// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
-/// #         Ok(Released(self.0))
-/// #     }
-/// # }
-/// let both = launch(&ConcurrentComposition::new([Constant(3), Constant(4)]), Arc::new(vec![]))?;
-/// assert_eq!(both.ask((1, ())), Ok(Ok(4)));
-/// assert_eq!(both.ask((0, ())), Ok(Ok(3)));
+///
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let seniors = Predicate::new("at least 65", |age: &u32| *age >= 65);
+/// let both = ConcurrentComposition::new([
+///     NoisyCount::new(adults, "0.5".parse()?)?,
+///     NoisyCount::new(seniors, "0.25".parse()?)?,
+/// ]);
+///
+/// let ages = Arc::new(vec![17, 18, 43, 70]);
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+/// let both = filter.launch(&both)?;
+/// assert_eq!(filter.privacy_loss(), "0.75".parse()?);
+///
+/// let seniors: i64 = both.ask((1, ()))??;
+/// let adults: i64 = both.ask((0, ()))??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -1,4 +1,5 @@
-//! In which order children may be asked: a type, because theorems differ on it.
+//! In which order children may be asked. It is a type, because different theorems hold for each
+//! order.
 
 use std::fmt::Debug;
 
@@ -8,8 +9,8 @@ mod sealed {
 
 /// In which order the children of a compositor may be asked.
 pub trait Discipline: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
-    /// Whether a launch freezes the earlier children, those included that are being started: code
-    /// in the middle of one must not talk on after it has seen another.
+    /// Whether a launch freezes the earlier children, including those that are still being started:
+    /// code in the middle of one child must not go on after it has seen another.
     const FREEZES: bool;
 }
 

@@ -1,7 +1,7 @@
 //! What analysts see instead of a child.
 //!
-//! Everything in these errors is public: losses that were declared, limits that were set, and
-//! the bare fact that something failed. Nothing is computed from the data.
+//! Everything in these errors is public: declared losses, limits, and the fact that something
+//! failed. Nothing is computed from the data.
 
 use thiserror::Error;
 
@@ -10,8 +10,8 @@ use crate::privacy::UnknownLoss;
 
 /// A launch was over budget. Nothing has changed.
 ///
-/// What was asked for and what is left are in the children's measure, what is spent and the limit
-/// in that of the whole; for most filters the two are the same. The message prints losses in their
+/// `requested` and `remaining` are in the children's measure, `spent` and `limit` in that of the
+/// whole; for most filters the two measures are the same. The message prints losses in their
 /// alternate form (`{:#}`), in which those of this crate name their unit: `ε = 0.1`, `ρ = 0.1`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
 #[cfg_attr(
@@ -55,10 +55,10 @@ pub enum LaunchError<C, W = C> {
     /// The total would be more than can be held. Not charged.
     #[error("the total loss would be more than can be held")]
     Overflow,
-    /// The compositor was stopped for good, by itself or by one that it lives in. Not charged.
+    /// The compositor was stopped for good, by itself or by a compositor around it. Not charged.
     #[error(transparent)]
     Stopped(#[from] Stop),
-    /// The rule panicked as it decided. Not charged.
+    /// The rule panicked while deciding. Not charged.
     #[error("the continuation rule failed")]
     RuleFailed,
     /// The mechanism failed to start. **Charged**: it may have touched the data.

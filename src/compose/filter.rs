@@ -46,28 +46,20 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLos
 /// # Example
 ///
 /// ```
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
-/// # use queryables::machine::{Coins, Fault};
-/// # #[derive(Clone)]
-/// # struct Constant(Epsilon);
-/// # impl Mechanism<Vec<u8>> for Constant {
-/// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
-/// #         Ok(Released(7))
-/// #     }
-/// # }
-/// # impl Private<PureDp, AddRemove> for Constant {
-/// #     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> { Ok(self.0) }
-/// # }
-/// let budget = "1.0".parse()?;
-/// let filter = launch(&Filter::concurrent(PureDp, budget), Arc::new(vec![1, 2, 3]))?;
 ///
-/// let tenth = Constant("0.1".parse()?);
+/// let ages = Arc::new(vec![17, 18, 43, 70]);
+/// let filter = launch(&Filter::concurrent(PureDp, "1.0".parse()?), ages)?;
+///
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let count = NoisyCount::new(adults, "0.1".parse()?)?;
 /// for _ in 0..10 {
-///     filter.release(&tenth)?;
+///     let answer: i64 = filter.release(&count)?;
 /// }
-/// let error = filter.release(&tenth).unwrap_err();
+/// let error = filter.release(&count).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
 ///     "a loss of ε = 0.1 is over budget: 1 of ε = 1 is spent, ε = 0 is left",
@@ -149,7 +141,7 @@ impl<F, R, X> Filter<F, R, X> {
         }
     }
 
-    /// States the guarantee, and asks for that of children, under another neighbouring relation.
+    /// States its guarantee, and requires that of children, under another neighbouring relation.
     #[must_use]
     pub fn under<S: Relation>(self, _relation: S) -> Filter<F, S, X> {
         Filter {
@@ -161,7 +153,7 @@ impl<F, R, X> Filter<F, R, X> {
         }
     }
 
-    /// States the guarantee, and asks for that of children, for datasets at this distance.
+    /// States its guarantee, and requires that of children, for datasets at this distance.
     #[must_use]
     pub fn at_distance(self, distance: Distance) -> Self {
         Self { distance, ..self }
@@ -177,7 +169,7 @@ impl<F, R, X> Filter<F, R, X> {
     }
 
     /// Halts for good at the first launch that it does not admit: from then on nothing answers,
-    /// children included; only what has been spent, and why it halted, is left read.
+    /// children included; only what has been spent and why it halted can still be read.
     #[must_use]
     pub fn halting(self) -> Self {
         Self {
@@ -260,7 +252,7 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
         self.gate().rule.spent()
     }
 
-    /// What the budget has room for: a loss that it would admit, as it would anything less.
+    /// What is left of the budget: a loss that it would admit, like any smaller one.
     #[must_use]
     pub fn remaining(&self) -> ChildLoss<F> {
         self.gate().rule.remaining()
@@ -273,7 +265,7 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> FilterMachine<D
     ///
     /// # Errors
     ///
-    /// Why it is not admitted. Nothing has been charged then.
+    /// Why it is not admitted. In this case nothing has been charged.
     pub fn admit(
         &mut self,
         loss: &ChildLoss<F>,
@@ -291,7 +283,7 @@ pub struct FilterGate<F: ContinuationRule> {
     pub(super) launched: u64,
     count_limit: Option<u64>,
     halts: bool,
-    /// Behind a pointer: it is seldom there, and the gate is copied at every launch.
+    /// Behind a pointer: it is rarely present, and the gate is copied at every launch.
     pub(super) halt: Option<Arc<HaltOf<F>>>,
 }
 
@@ -346,7 +338,7 @@ impl<F: ContinuationRule> FilterGate<F> {
         self.halt = halt.map(Arc::new);
     }
 
-    /// Remembers the reason where it halts.
+    /// Records the reason if it halts.
     #[cold]
     fn deny(&mut self, reason: HaltOf<F>) -> DenialOf<Self> {
         if self.halts {

@@ -15,18 +15,18 @@ pub(super) mod sealed {
 /// of a rule or an accumulator. A launch that is not admitted changes nothing, unless it halts.
 ///
 /// Sealed: [`FilterGate`](super::FilterGate), [`OdometerGate`](super::OdometerGate) and
-/// [`TimeUniformGate`](super::TimeUniformGate) are all there are. A theorem of one's own enters as a
-/// [`ContinuationRule`](crate::account::ContinuationRule) or an
+/// [`TimeUniformGate`](super::TimeUniformGate) are all there are. To add a theorem, implement
+/// [`ContinuationRule`](crate::account::ContinuationRule) or
 /// [`Accumulator`](crate::account::Accumulator), which are open. A store that keeps the budget
-/// needs no gate of its own either: it decides on a copy, and puts the copy in place of the gate
-/// unless another launch came first, as the handle does for rules of others.
+/// needs no gate of its own either: it decides on a copy, and replaces the gate by the copy unless
+/// another launch came first, as the handle does for third-party rules.
 pub trait Gate: sealed::Sealed + Clone + Send + Sync + 'static {
-    /// In which children state their losses.
+    /// The measure in which children state their losses.
     type Children: Measure;
-    /// In which the whole is measured.
+    /// The measure of the whole.
     type Whole: Measure;
 
-    /// Whether the rule inside is somebody else's, and so may call back.
+    /// Whether the rule inside is third-party code, and so may call back.
     #[doc(hidden)]
     const CALLS_BACK: bool;
 
@@ -56,10 +56,11 @@ pub(super) type LaunchErrorOf<G> =
 
 type LossOf<Me> = <Me as Measure>::Loss;
 
-/// The same behind a pointer: it is large, and most launches are admitted.
+/// Boxed, because it is large and most launches are admitted.
 pub(super) type DenialOf<G> = Box<LaunchErrorOf<G>>;
 
-/// What a compositor asks mechanisms for: their loss under one measure, at one or more distances.
+/// What a mechanism must state to a compositor: its loss under one measure, at one or more
+/// distances.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) struct Terms<Me> {
     pub(crate) measure: Me,
@@ -93,8 +94,8 @@ impl<Me: Measure> Terms<Me> {
         }
     }
 
-    /// The price of what somebody else runs at this loss: at further distances, what the measure's
-    /// group privacy makes of it.
+    /// The price of a mechanism that runs elsewhere with this loss: at larger distances, by the
+    /// measure's group privacy.
     pub(super) fn price_of(&self, loss: &Me::Loss) -> Result<Price<Me::Loss>, UnknownLoss> {
         let price = || {
             let first = checked(&self.measure, loss.clone())?;
@@ -106,8 +107,8 @@ impl<Me: Measure> Terms<Me> {
         guarded(|| Ok(price())).unwrap_or(Err(UnknownLoss("the measure failed at this loss")))
     }
 
-    /// Asks a mechanism whether it fits the data, and what it costs. This is the mechanism's own
-    /// code: no lock is held, and whoever calls looks afterwards whether it may still go on.
+    /// Asks a mechanism whether it fits the data, and what it costs. This runs the mechanism's own
+    /// code: no lock is held, and the caller checks afterwards whether it may still go on.
     #[inline]
     pub(crate) fn price<D, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
     where
@@ -116,7 +117,7 @@ impl<Me: Measure> Terms<Me> {
         R: Relation,
     {
         let mut price = None;
-        // Written where it stays: what is returned through a guard is copied once more.
+        // Written in place: a value returned through a guard is copied once more.
         let asked = guarded(|| {
             price = Some(self.ask(mechanism, data));
             Ok(())

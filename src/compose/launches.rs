@@ -9,9 +9,9 @@ use crate::queryable::Child;
 
 /// A launch that was admitted: charged, and not yet started.
 ///
-/// A compositor's `launch` is two steps, to admit and to start. Whoever runs the mechanism
-/// elsewhere, in another process say, does the first and keeps the ticket: its token says whether
-/// the compositor has stopped the child meanwhile.
+/// A compositor's `launch` has two steps, admit and start. To run the mechanism elsewhere, in
+/// another process for example, do only the first and keep the ticket: its token says whether the
+/// compositor has stopped the child meanwhile.
 #[derive(Debug)]
 #[must_use = "the launch is charged already"]
 pub struct Ticket {
@@ -78,8 +78,8 @@ impl<G: Gate> Launches<G> {
         }
     }
 
-    /// Puts everything that is launched from now on below `base`, another token for the same
-    /// machine. What was launched before stays below that of its start.
+    /// Puts all later launches below `base`, another token for the same machine. Earlier children
+    /// stay below the token with which they started.
     pub(super) fn rebase(&mut self, base: &StopToken) {
         if let Some((_, stopper)) = &self.halting {
             // Nobody can halt the earlier children any more.
@@ -131,9 +131,9 @@ impl<G: Gate> Launches<G> {
         }
     }
 
-    /// Puts a copy that has decided in place of the gate, and carries the decision out; `None` if
-    /// there is another gate since the copy was made. What the gate was is left in the copy, to be
-    /// dropped elsewhere.
+    /// Replaces the gate by a copy that has decided, and carries the decision out; `None` if the
+    /// gate was replaced since the copy was made. The old gate is left in the copy, to be dropped
+    /// outside the lock.
     pub(super) fn put_back<X: Discipline>(
         &mut self,
         copy: &mut Taken<G>,
@@ -182,14 +182,14 @@ impl<G: Gate> Launches<G> {
     }
 }
 
-/// A gate taken out, and which it was.
+/// A copy of the gate, and the version that was copied.
 pub(super) struct Taken<G> {
     pub(super) gate: G,
     version: u64,
 }
 
-/// Asks a gate for its decision. A rule may be anybody's, and may panic: then nothing has changed,
-/// because the gate puts the next rule in place only when it has it.
+/// Asks a gate for its decision. A third-party rule may panic: then nothing has changed, because
+/// the gate replaces its rule only after the rule has returned.
 #[inline]
 pub(super) fn admit<G: Gate>(gate: &mut G, price: &PriceOf<G>) -> Result<(), DenialOf<G>> {
     guarded(|| Ok(gate.admit(price))).unwrap_or_else(|_| Err(LaunchError::RuleFailed.into()))

@@ -19,8 +19,8 @@
 //! in any order, [`Sequential`] where a launch freezes earlier children, [`NonInteractive`] where
 //! children answer once.
 //!
-//! [`Addressed`] is the same compositor as one single machine whose queries are messages, as the
-//! papers write it: for adversaries, and for persons in the middle.
+//! [`Addressed`] is the same compositor as a single machine whose queries are messages, as in the
+//! papers: for adversaries, and for persons in the middle.
 
 mod addressed;
 #[cfg(feature = "verify")]

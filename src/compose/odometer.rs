@@ -23,8 +23,8 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 /// [`capped`](Self::capped).
 ///
 /// The loss is tracked at every distance that was asked for when it was built
-/// ([`tracking`](Self::tracking)), so that reading it takes the same time whatever came before
-/// (the privacy maps of Haney et al. §5.1, without keeping them all).
+/// ([`tracking`](Self::tracking)), so that a reading takes constant time (the privacy maps of Haney
+/// et al. §5.1, without keeping them all).
 ///
 /// # Guarantee
 ///
@@ -37,26 +37,19 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 /// # Example
 ///
 /// ```
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
 /// use queryables::prelude::*;
 /// use queryables::privacy::Distance;
 /// use std::sync::Arc;
-/// # use queryables::machine::{Coins, Fault};
-/// # #[derive(Clone)]
-/// # struct Constant(Epsilon);
-/// # impl Mechanism<Vec<u8>> for Constant {
-/// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
-/// #         Ok(Released(7))
-/// #     }
-/// # }
-/// # impl Private<PureDp, AddRemove> for Constant {
-/// #     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> { Ok(self.0) }
-/// # }
-/// let pair = Distance::new(2).ok_or("zero")?;
-/// let odometer = launch(&Odometer::concurrent(PureDp).tracking([pair]), Arc::new(vec![1, 2, 3]))?;
 ///
-/// odometer.release(&Constant("0.3".parse()?))?;
-/// odometer.release(&Constant("0.1".parse()?))?;
+/// let pair = Distance::new(2).ok_or("zero")?;
+/// let ages = Arc::new(vec![17, 18, 43, 70]);
+/// let odometer = launch(&Odometer::concurrent(PureDp).tracking([pair]), ages)?;
+///
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// odometer.release(&NoisyCount::new(adults.clone(), "0.3".parse()?)?)?;
+/// odometer.release(&NoisyCount::new(adults, "0.1".parse()?)?)?;
 /// assert_eq!(odometer.privacy_loss(), "0.4".parse()?);
 /// assert_eq!(odometer.privacy_loss_at(pair), Some("0.8".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -64,7 +57,7 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 #[derive(Clone, Debug)]
 pub struct Odometer<G, R = AddRemove, X = Interleaved> {
     accumulator: G,
-    /// Beyond neighbours.
+    /// The distances to track besides 1.
     distances: Vec<Distance>,
     types: PhantomData<fn() -> (R, X)>,
 }
@@ -132,7 +125,7 @@ impl<G, R, X> Odometer<G, R, X> {
         }
     }
 
-    /// Asks for the loss of children under another neighbouring relation.
+    /// Requires the loss of children under another neighbouring relation.
     #[must_use]
     pub fn under<S: Relation>(self, _relation: S) -> Odometer<G, S, X> {
         Odometer {
@@ -212,7 +205,7 @@ impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> OdometerMachine<D, G
     ///
     /// # Errors
     ///
-    /// Why it is not admitted. Nothing has been added then.
+    /// Why it is not admitted. In this case nothing has been added.
     pub fn admit(
         &mut self,
         loss: &ChildLoss<G>,

@@ -16,16 +16,16 @@ use crate::queryable::{Child, IntoHandle, sealed};
 /// used in any order (Haney et al. §5.2).
 ///
 /// A row whose key is not on the list, or on which the key panics, is in no part. The key must
-/// depend on nothing but the row. A part is a dataset of the same type, so
-/// what works on the whole works on a part.
+/// depend on nothing but the row. A part is a dataset of the same type, so every mechanism on the
+/// whole also works on a part.
 ///
 /// # Guarantee
 ///
 /// The loss is the largest of the parts' budgets. Neighbours under [`AddRemove`] differ in one part
-/// only; to an adversary the other parts are a person in the middle of it, and that costs nothing
-/// (Haney et al. 2.17). Rows further apart may lie in several parts: there, group privacy.
-/// Under [`Replace`](crate::privacy::Replace) a row may move from one part to another, so there it
-/// is not offered.
+/// only; the other parts then act as a person in the middle, which costs nothing (Haney et al.
+/// 2.17). Datasets at larger distances may differ in several parts: there, group privacy applies.
+/// It is not offered under [`Replace`](crate::privacy::Replace), where a row may move from one part
+/// to another.
 ///
 /// # Example
 ///
@@ -68,7 +68,7 @@ where
         let keys: Vec<K> = filters.keys().cloned().collect();
         let split = move |data: &D| {
             let mut parts = PartIndices::of(keys.len());
-            // Comparing and dropping keys is code of others too: all of it is inside the guard.
+            // Comparing and dropping keys is third-party code too: all of it is inside the guard.
             let part = |row: D::Record<'_>| keys.binary_search(&key(row)).unwrap_or(usize::MAX);
             pass(data, 0..data.len(), &part, &mut parts);
             parts.indices
@@ -83,7 +83,7 @@ where
 /// Which rows are in which part.
 struct PartIndices {
     indices: Vec<Vec<usize>>,
-    /// How many rows there were so far.
+    /// The number of rows so far.
     taken: usize,
 }
 

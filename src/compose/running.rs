@@ -13,17 +13,16 @@ use crate::privacy::{Private, Relation};
 use crate::queryable::Child;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A compositor that is shared: a [`CompositorMachine`] taken apart, with what changes behind a
-/// lock.
+/// A shared compositor: the parts of a [`CompositorMachine`], with the mutable ones behind a lock.
 ///
-/// The lock is held to read the gate and to replace it, never while code of others runs. A launch
-/// under a rule of somebody else's copies the gate, decides outside, and comes back with the next
-/// gate; if another launch came first, it decides anew. So a rule that reads its own filter does
-/// not wait for itself, and a store that keeps the budget elsewhere can do the same. The rules of
-/// this crate call nobody, and decide under the lock: that saves one turn of it.
+/// The lock is held to read the gate and to replace it, never while third-party code runs. A launch
+/// under a third-party rule copies the gate, decides outside the lock, and then replaces the gate;
+/// if another launch came first, it decides again. So a rule that reads its own filter does not
+/// deadlock, and a store that keeps the budget elsewhere can do the same. The rules of this crate
+/// call no other code and decide under the lock, which saves taking it a second time.
 pub(super) struct Running<D: ?Sized, G: Gate, R, X> {
     shared: Arc<Shared<D, G>>,
-    /// Of whoever launched it. Kept beside the lock, so that a check takes none.
+    /// The token of its launch. Kept outside the lock, so that a check does not take it.
     token: StopToken,
     types: PhantomData<fn() -> (R, X)>,
 }
@@ -35,7 +34,7 @@ struct Shared<D: ?Sized, G: Gate> {
     data: Option<Arc<D>>,
 }
 
-/// The data's own `drop` may panic. Analysts drop handles, and must not see with what.
+/// The data's own `drop` may panic. Analysts drop handles, and must not see the payload.
 impl<D: ?Sized, G: Gate> Drop for Shared<D, G> {
     fn drop(&mut self) {
         discard(self.data.take());
@@ -70,12 +69,12 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
     }
 
     fn launches(&self) -> MutexGuard<'_, Launches<G>> {
-        // Nothing that runs under the lock leaves anything half changed.
+        // Poison is ignored: nothing that runs under the lock leaves a half-made change.
         let launches = self.shared.launches.lock();
         launches.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what is public, which is always possible.
+    /// Reads public values; this is always allowed.
     pub(super) fn read<T>(&self, read: impl FnOnce(&G) -> T) -> T {
         if G::CALLS_BACK {
             let copy = self.launches().copy();
@@ -99,8 +98,8 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
         D: PublicFacts,
     {
         let data = self.shared.data.as_deref();
-        // It is taken out when the last handle is dropped, and this is a handle. What the data's own
-        // code throws is not for the analyst.
+        // The data is taken out only when the last handle is dropped, and this is a handle. The
+        // analyst must not see the payload of a panic in the data's own code.
         match guarded(|| Ok(data.map(PublicFacts::facts))) {
             Ok(Some(facts)) => facts,
             _ => unreachable!("the dataset fails to say what is public about it"),
@@ -167,7 +166,7 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
         loop {
             let mut copy = self.launches().copy();
             let admitted = admit(&mut copy.gate, price);
-            // So has the rule's.
+            // The rule's code has run, too.
             self.token.check().map_err(LaunchError::Stopped)?;
             let decided = self.launches().put_back::<X>(&mut copy, admitted);
             if let Some(decided) = decided {
@@ -187,7 +186,7 @@ impl<D: ?Sized, G: Gate, R, X> Clone for Running<D, G, R, X> {
     }
 }
 
-/// What every handle to a running compositor can do: launch, release, show what is public. It
+/// What every handle to a running compositor can do: launch, release, and read public values. It
 /// cannot be printed, forked or given coins.
 macro_rules! running {
     ($Running:ident<D, $Rule:ident: $Bound:path, R, X>, $Gate:ty, $name:literal) => {
@@ -198,9 +197,9 @@ macro_rules! running {
             R: Relation,
             X: Discipline,
         {
-            /// Launches a mechanism and gives the handle to it: a
-            /// [`Queryable`](crate::queryable::Queryable), or the running compositor where the
-            /// mechanism is one.
+            /// Launches a mechanism and returns the handle to it: a
+            /// [`Queryable`](crate::queryable::Queryable), or a running compositor if the mechanism
+            /// is a compositor.
             ///
             /// # Errors
             ///
@@ -217,7 +216,7 @@ macro_rules! running {
                 M::Machine::into_handle(child, coins, OPENING).map_err(|_| LaunchError::Failed)
             }
 
-            /// Launches a non-interactive mechanism and gives its answer.
+            /// Launches a non-interactive mechanism and returns its answer.
             ///
             /// # Errors
             ///
@@ -254,11 +253,11 @@ macro_rules! running {
                 Ok(LocalQueryable::new(child, coins))
             }
 
-            /// What is public about the data: its domain, its schema, a horizon.
+            /// The public facts of the data: its domain, its schema, a time horizon.
             ///
             /// # Panics
             ///
-            /// If the dataset's own code does, with a text that says nothing else.
+            /// If the dataset's own code panics. The message says only that.
             pub fn facts(&self) -> &D::Facts
             where
                 D: PublicFacts,
@@ -274,7 +273,7 @@ macro_rules! running {
         }
 
         impl<D: ?Sized, $Rule: $Bound, R, X> std::fmt::Debug for $Running<D, $Rule, R, X> {
-            /// Nothing of what is inside.
+            /// Shows nothing of the contents.
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str($name)
             }

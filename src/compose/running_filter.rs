@@ -14,12 +14,12 @@ use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable}
 /// A running [`Filter`](super::Filter) on data of type `D`: what an analyst launches mechanisms
 /// with.
 ///
-/// It is a handle: clones share one budget, and it can be sent between threads. What it launches
-/// lives on its own: children may outlive it, run on other threads, and block neither each other
-/// nor their parent. What has been spent can be read at any time, in constant time, without
-/// changing anything.
+/// It is a handle: clones share one budget, and it can be sent between threads. Children are
+/// independent: they may outlive it, run on other threads, and block neither each other nor their
+/// parent. What has been spent can be read at any time, in constant time, without changing
+/// anything.
 ///
-/// A program that keeps one names its type by the data and the measure: [`RunningFilterOf`].
+/// To name its type in a program, by the data and the measure, use [`RunningFilterOf`].
 ///
 /// # Guarantee
 ///
@@ -62,10 +62,11 @@ running!(RunningFilter<D, F: ContinuationRule, R, X>, FilterGate<F>, "RunningFil
 
 /// What can be read, at any time, without changing anything.
 impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D, F, R, X> {
-    /// What the budget has room for: a loss that it would admit, as it would anything less. For
-    /// losses that are one number it is the largest.
+    /// What is left of the budget: a loss that it would admit, like any smaller one. For losses
+    /// that are one number it is the largest such loss.
     ///
-    /// The budget is not all that decides: see [`would_admit`](Self::would_admit).
+    /// A launch may be refused for other reasons than the budget: see
+    /// [`would_admit`](Self::would_admit).
     #[must_use]
     pub fn remaining(&self) -> ChildLoss<F> {
         self.0.read(|gate| gate.rule.remaining())
@@ -83,14 +84,14 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
         self.0.read(|gate| gate.rule.limit().clone())
     }
 
-    /// How many mechanisms were launched.
+    /// The number of mechanisms launched so far.
     #[must_use]
     pub fn launched(&self) -> u64 {
         self.0.read(|gate| gate.launched)
     }
 
-    /// Whether a launch with this loss would be admitted now: by the budget, by the limit on the
-    /// number of launches, and by whoever may have halted or frozen it.
+    /// Whether a launch with this loss would be admitted now: whether the budget and the limit on
+    /// the number of launches allow it, and the filter was not halted or frozen.
     #[must_use]
     pub fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
         if self.0.is_stopped() || !self.is_valid(loss) {
@@ -110,10 +111,10 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     /// Charges a loss without running anything here: for a mechanism that runs elsewhere, in
     /// another process or another language. [`launch`](Self::launch) is this, and then the start.
     ///
-    /// Whoever asks for the ticket vouches for what the types say otherwise: that the mechanism has
-    /// this loss under the filter's measure and relation, at its distance; that it runs only after
-    /// the ticket is there, and no longer than the ticket's token passes; and that it answers once
-    /// where the filter takes such mechanisms only.
+    /// The caller is responsible for what the types otherwise ensure: that the mechanism has this
+    /// loss under the filter's measure and relation, at its distance; that it runs only after the
+    /// ticket was issued, and only as long as the check of the ticket's token passes; and that it
+    /// answers once if the filter takes only such mechanisms.
     ///
     /// ```
     /// use queryables::prelude::*;
@@ -130,7 +131,7 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     ///
     /// # Errors
     ///
-    /// Why it is not admitted. Nothing has been charged then.
+    /// Why it is not admitted. In this case nothing has been charged.
     pub fn admit(
         &self,
         loss: &ChildLoss<F>,

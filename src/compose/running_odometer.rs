@@ -13,11 +13,11 @@ use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable}
 /// A running [`Odometer`](super::Odometer) on data of type `D`: what an analyst launches
 /// mechanisms with, and reads what has been spent from.
 ///
-/// It is a handle: clones share one odometer, and it can be sent between threads. What it launches
-/// lives on its own: children may outlive it, run on other threads, and block neither each other
-/// nor their parent.
+/// It is a handle: clones share one odometer, and it can be sent between threads. Children are
+/// independent: they may outlive it, run on other threads, and block neither each other nor their
+/// parent.
 ///
-/// A program that keeps one names its type by the data and the measure: [`RunningOdometerOf`].
+/// To name its type in a program, by the data and the measure, use [`RunningOdometerOf`].
 ///
 /// # Guarantee
 ///
@@ -56,9 +56,9 @@ impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G
     /// Adds a loss without running anything here: for a mechanism that runs elsewhere, in another
     /// process or another language. [`launch`](Self::launch) is this, and then the start.
     ///
-    /// The loss is that for neighbours; at the distances that the odometer tracks besides, it counts
-    /// what the measure's group privacy makes of it. Whoever asks for the ticket vouches for the same
-    /// as with a [filter's](super::RunningFilter::admit).
+    /// The loss is that for neighbours; at the other distances that the odometer tracks, the loss
+    /// follows by the measure's group privacy. The caller has the same responsibility as for a
+    /// [filter's ticket](super::RunningFilter::admit).
     ///
     /// ```
     /// use queryables::prelude::*;
@@ -76,7 +76,7 @@ impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G
     ///
     /// # Errors
     ///
-    /// Why it is not admitted. Nothing has been added then.
+    /// Why it is not admitted. In this case nothing has been added.
     pub fn admit(
         &self,
         loss: &ChildLoss<G>,

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::privacy::CallsBack;
 
 /// A rule that is copied without running its code: a gate is copied under the compositor's lock,
-/// and the `Clone` of a rule of somebody else's may do anything. The crate's own are kept in place.
+/// and the `Clone` of a third-party rule may do anything. The crate's own rules are stored in
+/// place.
 #[derive(Clone, Debug)]
 pub(super) enum Slot<F> {
     Own(F),

@@ -23,37 +23,29 @@ use crate::queryable::{Child, IntoHandle, sealed as handles};
 /// # Guarantee
 ///
 /// That of [`TimeUniformOdometer`], for mechanisms that answer once, and whose loss is stated under
-/// probabilistic DP, or under zCDP for an odometer made `for_zcdp`. A mechanism stated under pure
-/// privacy has a loss under both: wrap it, `Restated::new(PureDp, mechanism)`.
+/// probabilistic DP, or under zCDP for an odometer made `for_zcdp`. A mechanism that states a loss
+/// under pure privacy only can be launched in both: wrap it in `Restated::new(PureDp, mechanism)`.
 ///
 /// # Example
 ///
 /// ```
-/// use queryables::prelude::*;
-/// use queryables::privacy::Restated;
 /// use queryables::account::time_uniform::{MixtureOdometer, Slack};
 /// use queryables::compose::TimeUniform;
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
+/// use queryables::prelude::*;
 /// use std::sync::Arc;
-/// # use queryables::machine::{CoinSource, Coins, Fault};
-/// # #[derive(Clone)]
-/// # struct Constant(Epsilon);
-/// # impl Mechanism<Vec<u8>> for Constant {
-/// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
-/// #         Ok(Released(7))
-/// #     }
-/// # }
-/// # impl Private<PureDp, AddRemove> for Constant {
-/// #     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> { Ok(self.0) }
-/// # }
+///
 /// let slack = Slack::pure("1e-6".parse()?)?;
 /// let odometer = TimeUniform::noninteractive(MixtureOdometer::tightest_at("1".parse()?, slack));
-/// let odometer = launch(&odometer, Arc::new(vec![1, 2, 3]))?;
+/// let odometer = launch(&odometer, Arc::new(vec![17, 18, 43, 70]))?;
 ///
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let count = NoisyCount::new(adults, "0.1".parse()?)?;
 /// for _ in 0..100 {
-///     odometer.release(&Restated::new(PureDp, Constant("0.1".parse()?)))?;
+///     let answer: i64 = odometer.release(&count)?;
 /// }
-/// // The launches add up to 10; all but one time in a million less than this is realised.
+/// // The losses add up to 10. With probability 1 − 1e-6 the realised loss is below this.
 /// assert!(odometer.reading().bound() < Some("6.4".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -74,7 +66,7 @@ impl<O: TimeUniformOdometer> TimeUniform<O> {
 }
 
 impl<O, R> TimeUniform<O, R> {
-    /// Asks for the loss of children under another neighbouring relation.
+    /// Requires the loss of children under another neighbouring relation.
     #[must_use]
     pub fn under<S: Relation>(self, _relation: S) -> TimeUniform<O, S> {
         TimeUniform {
@@ -113,7 +105,7 @@ impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
     type Children = O::Launches;
     type Whole = O::Launches;
 
-    // Odometers of others may call back.
+    // A third-party odometer may call back.
     const CALLS_BACK: bool = true;
 
     fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
@@ -124,7 +116,7 @@ impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
     }
 }
 
-/// In which launches of an odometer state their losses.
+/// The loss that launches in an odometer state.
 type LossOf<O> = <<O as TimeUniformOdometer>::Launches as Measure>::Loss;
 
 /// A running [`TimeUniform`] on data of type `D`: what an analyst releases answers with, and reads
@@ -140,12 +132,12 @@ pub struct RunningTimeUniform<D: ?Sized, O: TimeUniformOdometer, R = AddRemove>(
 );
 
 impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> RunningTimeUniform<D, O, R> {
-    /// Launches a non-interactive mechanism and gives its answer.
+    /// Launches a non-interactive mechanism and returns its answer.
     ///
     /// # Errors
     ///
     /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
-    // The error is what every compositor gives, and is made on the rare path only.
+    // The error type is that of every compositor, and is built only if a launch fails.
     #[allow(clippy::result_large_err)]
     pub fn release<M>(
         &self,
@@ -170,7 +162,7 @@ impl<D: ?Sized, O: TimeUniformOdometer, R> Clone for RunningTimeUniform<D, O, R>
 }
 
 impl<D: ?Sized, O: TimeUniformOdometer, R> std::fmt::Debug for RunningTimeUniform<D, O, R> {
-    /// Nothing of what is inside.
+    /// Shows nothing of the contents.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("RunningTimeUniform")
     }

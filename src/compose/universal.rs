@@ -1,4 +1,4 @@
-//! A place kept free for one mechanism.
+//! A reserved place for one mechanism.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Public};
 use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss};
 
-/// A mechanism that becomes whichever mechanism it is first asked to be, as long as that one's
-/// loss is within its own (Haney et al. Alg 10).
+/// A mechanism that becomes the first mechanism that is named to it, if that one's loss is within
+/// its budget (Haney et al. Alg 10).
 ///
 /// # Guarantee
 ///
@@ -16,29 +16,23 @@ use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss};
 ///
 /// ```
 /// use queryables::compose::{Universal, UniversalAnswer, UniversalQuery};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
-/// # use queryables::machine::{Coins, Fault};
-/// # #[derive(Clone)]
-/// # struct Constant(&'static str);
-/// # impl Mechanism<Vec<u8>> for Constant {
-/// #     type Machine = Released<u8>;
-/// #     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
-/// #         Ok(Released(7))
-/// #     }
-/// # }
-/// # impl Private<PureDp, AddRemove> for Constant {
-/// #     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-/// #         self.0.parse().map_err(|_| UnknownLoss("not a number"))
-/// #     }
-/// # }
-/// let place = launch(&Universal::new(PureDp, AddRemove, "0.5".parse()?), Arc::new(vec![]))?;
+///
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let too_dear = NoisyCount::new(adults.clone(), "0.6".parse()?)?;
+/// let count = NoisyCount::new(adults, "0.5".parse()?)?;
+///
+/// let ages = Arc::new(vec![17, 18, 43, 70]);
+/// let place = launch(&Universal::new(PureDp, AddRemove, "0.5".parse()?), ages)?;
 /// assert_eq!(
-///     place.ask(UniversalQuery::Become(Constant("0.6"))),
+///     place.ask(UniversalQuery::Become(too_dear)),
 ///     Err(AskError::Fault(Fault::InvalidQuery("the mechanism's loss is over the budget"))),
 /// );
-/// assert_eq!(place.ask(UniversalQuery::Become(Constant("0.5")))?, UniversalAnswer::Became);
-/// assert_eq!(place.ask(UniversalQuery::Ask(()))?, UniversalAnswer::Answered(7));
+/// assert_eq!(place.ask(UniversalQuery::Become(count))?, UniversalAnswer::Became);
+/// assert!(matches!(place.ask(UniversalQuery::Ask(()))?, UniversalAnswer::Answered(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -144,7 +138,7 @@ where
                 let Universal {
                     measure, budget, ..
                 } = &self.description;
-                // The mechanism's own code: afterwards, whoever may stop this one may have done so.
+                // The mechanism's own code: this machine may have been stopped when it returns.
                 let fits = coins.guarded(|_| {
                     mechanism
                         .check(Public::of(&**data))
@@ -157,7 +151,7 @@ where
                         "the mechanism's loss is over the budget",
                     ));
                 }
-                // Whatever the fault, even if only whoever asked was stopped: the data was touched,
+                // Whatever the fault is, even if only the caller was stopped: the data was touched,
                 // and the place is taken.
                 let machine = mechanism.start(data, coins).map_err(|_| Fault::Failed)?;
                 self.state = State::Became(machine);

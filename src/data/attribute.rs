@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Dataset, Value, pass};
 
-/// Something that each record has, with a name: public, and cheap to clone.
+/// A named question about a record, such as its age. It is public, and cheap to clone.
 ///
 /// ```
 /// use queryables::data::{Attribute, ClampedSum, Predicate};
@@ -42,15 +42,15 @@ use super::{Dataset, Value, pass};
 ///
 /// # Guarantee
 ///
-/// One record changes what is made of all records only through itself, as long as its attribute
-/// depends on nothing but the record. Where reading it panics, the record has the value
-/// [`Value::UNREADABLE`]: to pass the panic on would tell that there is such a record.
+/// One record changes the result over all records only through its own value, as long as the
+/// attribute depends on nothing but the record. If reading it panics, the record has the value
+/// [`Value::UNREADABLE`]: passing the panic on would reveal that there is such a record.
 ///
-/// A closure is arbitrary code in the process. One that stores the records it meets has them all,
-/// at any loss: only people who may see the data may write one.
+/// A closure is arbitrary code in the process. It can store every record that it sees, whatever the
+/// loss: only people who may see the data may write one.
 pub struct Attribute<D: ?Sized, T: Value> {
     name: Arc<str>,
-    /// The whole pass, so that the loop over the records is compiled with the closure inside.
+    /// The whole pass, so that the closure is inlined into the loop over the records.
     pass: Arc<Pass<D, T>>,
 }
 
@@ -73,12 +73,12 @@ impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {
         }
     }
 
-    /// Takes in what each record has.
+    /// Folds the values of all records.
     pub fn fold(&self, data: &D, fold: &mut T::Fold) {
         self.fold_range(data, 0..data.len(), fold);
     }
 
-    /// Takes in what each of these records has.
+    /// Folds the values of these records.
     pub fn fold_range(&self, data: &D, range: Range<usize>, fold: &mut T::Fold) {
         (self.pass)(data, range, fold);
     }
@@ -93,7 +93,7 @@ impl<D: ?Sized, T: Value> Attribute<D, T> {
 }
 
 impl<D: Dataset + ?Sized> Predicate<D> {
-    /// For how many records it holds.
+    /// The number of records for which it holds.
     #[must_use]
     pub fn count(&self, data: &D) -> u64 {
         let mut count = 0;

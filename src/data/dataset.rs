@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 /// Data with numbered records, all of one kind.
 ///
-/// Vectors, arrays and slices are datasets of references to their elements, and so is whatever
-/// points to one (`Box`, `Arc`, `&`). Implement it for columns of your own:
+/// Vectors, arrays and slices are datasets of references to their elements, and so are pointers to
+/// datasets (`Box`, `Arc`, `&`). Implement it for columns of your own:
 ///
 /// ```
 /// use queryables::data::{Dataset, Predicate};
@@ -44,9 +44,9 @@ use std::sync::Arc;
 /// - A record is what the neighbouring relation speaks about: what
 ///   [`AddRemove`](crate::privacy::AddRemove) adds or removes, and
 ///   [`Replace`](crate::privacy::Replace) replaces. If that is a household, records are households.
-///   The kind of record is an associated type for this reason: a dataset with people *and* visits
-///   would add up losses that are about different neighbours.
-/// - Each record is there once, at an index below `len`, and what is at one index does not depend
+///   The kind of record is an associated type for this reason: a dataset of people *and* visits
+///   would add up losses for different neighbours.
+/// - Each record occurs once, at an index below `len`, and the record at one index does not depend
 ///   on other records.
 /// - [`records`](Self::records) yields what [`at`](Self::at) returns, index by index.
 /// - Nothing changes while the dataset is shared.
@@ -71,8 +71,8 @@ pub trait Dataset {
     /// It may panic if the index is not below [`len`](Self::len).
     fn at(&self, index: usize) -> Self::Record<'_>;
 
-    /// The records with these indices, in order. Override it where there is a faster way to them
-    /// than one by one.
+    /// The records with these indices, in order. Override it if there is a faster way than one by
+    /// one.
     ///
     /// # Panics
     ///

@@ -1,22 +1,23 @@
-//! What is made of the values of all records.
+//! Values of records, and what is computed from all of them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::CHUNK;
 
-/// What a record can be asked for.
+/// The value that an attribute has for a record.
 ///
-/// | value | of a record that cannot be read | what is made of all of them |
+/// | value | of a record that cannot be read | the fold over all of them |
 /// |---|---|---|
 /// | `bool` | no | how many say yes |
 /// | `i64` | 0 | [`ClampedSum`] |
 /// | `f64` | 0 | [`RealSum`] |
 /// | `usize` | `usize::MAX`, which is no bin | [`Bins`] |
-/// | `Option<u64>` | `None` | those that there are |
+/// | `Option<u64>` | `None` | a list of those that are `Some` |
 ///
-/// Implement it for a type of your own to write mechanisms about it: the pass over the records, its
-/// guard and the meaning of a panic come with [`Attribute`](super::Attribute).
+/// Implement it for a type of your own to write mechanisms on such values:
+/// [`Attribute`](super::Attribute) brings the pass over the records, its guard and the meaning of a
+/// panic.
 ///
 /// ```
 /// use queryables::data::{Attribute, Fold, Value};
@@ -54,21 +55,21 @@ use super::CHUNK;
 /// assert_eq!(counts.0, [1, 0, 2, 0, 0, 0, 0, 0]);
 /// ```
 pub trait Value: Copy + 'static {
-    /// What a record has on which reading it panics.
+    /// The value of a record if reading it panics.
     const UNREADABLE: Self;
 
-    /// What is made of the values.
+    /// What is computed from the values.
     type Fold: Fold<Self>;
 }
 
-/// Takes in values.
+/// Accumulates values.
 ///
 /// # What an implementer owes
 ///
-/// If the iterator panics, the fold is as it was before: the same records come again, one by one.
-/// And it does not panic itself, whatever the values are.
+/// If the iterator panics, the fold is unchanged: the same records come again, one by one. It does
+/// not panic itself, whatever the values are.
 pub trait Fold<T> {
-    /// Takes in the values of one chunk: [`CHUNK`] of them at most.
+    /// Adds the values of one chunk, at most [`CHUNK`] of them.
     fn take(&mut self, values: impl Iterator<Item = T>);
 }
 
@@ -77,7 +78,7 @@ impl Value for bool {
     type Fold = u64;
 }
 
-/// The number of yes.
+/// The number of records with the value `true`.
 impl Fold<bool> for u64 {
     #[inline]
     fn take(&mut self, values: impl Iterator<Item = bool>) {
@@ -106,11 +107,11 @@ pub struct ClampedSum {
     total: i128,
 }
 
-/// [`CHUNK`] numbers that are no larger add up within an `i64`.
+/// The sum of [`CHUNK`] numbers up to this size fits in an `i64`.
 const SMALL: u64 = 1 << 52;
 
 impl ClampedSum {
-    /// Nothing so far, of numbers in this range. A range without numbers has its start only.
+    /// An empty sum of numbers in this range. An empty range stands for its start alone.
     #[must_use]
     pub fn new(range: RangeInclusive<i64>) -> Self {
         let (low, high) = range.into_inner();
@@ -147,7 +148,7 @@ impl Value for f64 {
 }
 
 /// The sum of real numbers, each rounded toward zero to a whole number of steps and then clamped.
-/// What is infinite or not a number is zero.
+/// Infinities and NaN count as zero.
 ///
 /// ```
 /// use queryables::data::{Fold, RealSum};
@@ -164,7 +165,7 @@ pub struct RealSum {
 }
 
 impl RealSum {
-    /// Nothing so far, with so many steps to a unit, which should be a power of two: then rounding
+    /// An empty sum, with `per_unit` steps to a unit, which should be a power of two: then rounding
     /// is exact. The range is in steps.
     #[must_use]
     pub fn new(per_unit: f64, range: RangeInclusive<i64>) -> Self {
@@ -186,7 +187,7 @@ impl Fold<f64> for RealSum {
     fn take(&mut self, values: impl Iterator<Item = f64>) {
         let per_unit = self.per_unit;
         self.steps.take(values.map(|value| {
-            // Casting cuts off what is too large, in either direction.
+            // The cast saturates in either direction.
             let finite = if value.is_finite() { value } else { 0.0 };
             (finite * per_unit) as i64
         }));
@@ -198,7 +199,7 @@ impl Value for Option<u64> {
     type Fold = Vec<u64>;
 }
 
-/// Those that there are.
+/// The values that are `Some`.
 impl Fold<Option<u64>> for Vec<u64> {
     fn take(&mut self, values: impl Iterator<Item = Option<u64>>) {
         let chunk: Vec<u64> = values.flatten().collect();
@@ -211,8 +212,8 @@ impl Value for usize {
     type Fold = Bins;
 }
 
-/// How many values there are in each of several bins. A value that is not below the number of bins
-/// is in none.
+/// The number of values in each of several bins. A value that is not below the number of bins is in
+/// none.
 ///
 /// ```
 /// use queryables::data::{Bins, Fold};
@@ -223,13 +224,13 @@ impl Value for usize {
 /// ```
 pub struct Bins {
     counts: Vec<u64>,
-    /// The counts of the present chunk, if there are few bins, and otherwise the bins of its
-    /// values: a chunk that panics is forgotten.
+    /// The counts of the current chunk if there are few bins, and otherwise the bins of its values:
+    /// a chunk that panics is discarded.
     chunk: Vec<u32>,
 }
 
 impl Bins {
-    /// So many empty bins.
+    /// This number of empty bins.
     #[must_use]
     pub fn new(bins: usize) -> Self {
         Self {

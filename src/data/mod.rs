@@ -1,31 +1,31 @@
-//! What mechanisms see of the data: a dataset has one kind of record, and is gone through once.
+//! What mechanisms see of the data: a dataset with one kind of record, read in one pass.
 //!
-//! - A [`Dataset`] is anything with numbered records: a `Vec`, a slice, or columns of your own. One
-//!   record is what the neighbouring relation adds, removes or replaces, so a dataset has one kind
-//!   of them: losses of mechanisms on the same dataset are about the same neighbours.
+//! - A [`Dataset`] is anything with numbered records: a `Vec`, a slice, or columns of your own. A
+//!   record is what the neighbouring relation adds, removes or replaces. So a dataset has only one
+//!   kind of record: all mechanisms on it state their losses for the same neighbours.
 //! - An [`Attribute`] is a named question about one record, a [`Predicate`] one that is answered by
 //!   yes or no, a [`Vector`] one that is answered by several numbers.
-//! - A [`Fold`] is what is made of the answers: a count, a sum, a histogram.
+//! - A [`Fold`] is computed from the answers: a count, a sum, a histogram.
 //!
 //! # A record that cannot be read
 //!
-//! The code behind an attribute comes from somebody else, and it meets every record. If it panics
-//! on one, that means one fixed thing, the same for every closure in this crate that is given a
-//! record: the record has the value [`Value::UNREADABLE`], which is *no*, zero, no bin, no time and
-//! no part. A number that is infinite or not a number means the same. So one record still changes
-//! what is computed by no more than any other record would, and the analyst sees nothing of the
-//! panic: no error, no refusal, no other state. [`pass`] is the one place where this is decided.
+//! The closure of an attribute is third-party code that sees every record. If it panics on one, the
+//! meaning is fixed, and the same for every closure in this crate that is given a record: the
+//! record has the value [`Value::UNREADABLE`], which is *no*, zero, no bin, no time and no part. An
+//! infinite number or NaN means the same. So one record still changes what is computed by no more
+//! than any other record would, and the analyst sees nothing of the panic: no error, no refusal, no
+//! other state. [`pass`] is the one place where this is decided.
 //!
-//! What a panic does show is its message, on the standard error of the process, and the time that
-//! it takes. For the first see [`silence_guarded_panics`](crate::machine::silence_guarded_panics);
-//! the second is part of the threat model (`spec/threat_model.md`).
+//! Two things about a panic can still be observed: its message, on the standard error of the
+//! process, and the time that it takes. For the first see
+//! [`silence_guarded_panics`](crate::machine::silence_guarded_panics); for the second see the
+//! threat model (`spec/threat_model.md`).
 //!
 //! # Speed
 //!
-//! A closure is hidden behind a pointer once for a pass and guarded once for a chunk of
-//! [`CHUNK`] records, so the loop over the records is compiled with the closure inside. If a chunk
-//! panics, it is read again, record by record. `cargo bench --bench data` compares the passes with
-//! plain loops.
+//! A pass makes one dynamic call for all records, and has one guard for each chunk of [`CHUNK`]
+//! records, so the closure is inlined into the loop. If a chunk panics, it is read again, record by
+//! record. `cargo bench --bench data` compares the passes with plain loops.
 
 mod attribute;
 mod dataset;

@@ -1,4 +1,4 @@
-//! Going through all records once, with code of others that may panic on any of them.
+//! One pass over all records, with third-party code that may panic on any of them.
 
 use std::iter::once;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use crate::machine::caught;
 
 /// The number of records that are read under one guard.
 ///
-/// Large enough that the guard costs nothing beside the records, and small enough that reading a
-/// chunk again after a panic does not matter and what is known about it stays in the cache.
+/// Large enough that the cost of the guard is negligible, and small enough that reading a chunk
+/// again after a panic is cheap and its values stay in the cache.
 pub const CHUNK: usize = 1024;
 
-/// Reads the records with these indices and takes their values in.
+/// Reads the records with these indices and folds their values.
 ///
 /// This is the one place that decides what a panic on a record means: the record has the value
 /// [`Value::UNREADABLE`]. See the [module](crate::data).
@@ -27,7 +27,7 @@ pub const CHUNK: usize = 1024;
 /// assert_eq!(sum.total(), 8);
 /// ```
 ///
-/// `read` must depend on nothing but the record: it may be asked twice about the same one.
+/// `read` must depend on nothing but the record: it may be called twice on the same one.
 pub fn pass<D, T, F>(
     data: &D,
     range: Range<usize>,
@@ -44,17 +44,17 @@ pub fn pass<D, T, F>(
     });
 }
 
-/// What a pass is asked to take in.
+/// What a pass reads next.
 pub(super) enum Chunk {
-    /// These records, if none of them panics.
+    /// Records to read; the closure may panic.
     Readable(Range<usize>),
-    /// This one record, on which it panicked.
+    /// One record on which the closure panicked.
     Unreadable(Range<usize>),
 }
 
-/// Takes in chunks of records, of this size, and where a chunk panics, its records one by one.
+/// Reads records in chunks of this size; if a chunk panics, its records one by one.
 ///
-/// Where `take` panics, it must have left the state as it was, or write over what it left.
+/// If `take` panics, it must leave the state unchanged, or overwrite later what it left.
 pub(super) fn in_chunks<S: ?Sized>(
     range: Range<usize>,
     size: usize,

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::Dataset;
 
-/// A dataset of which some records can be put together to another one of the same type, so that
-/// whatever works on the whole works on a part of it.
+/// A dataset of which a part is again a dataset of the same type, so that every mechanism on the
+/// whole also works on a part.
 ///
-/// Vectors and slices copy the records; put them behind an `Arc` where that is dear. For columns of
-/// your own, select in each of them:
+/// Vectors and slices copy the records; put them behind an `Arc` if that is expensive. For columns
+/// of your own, select in each of them:
 ///
 /// ```
 /// use queryables::data::{Dataset, Select};
@@ -47,7 +47,7 @@ use super::Dataset;
 /// # What an implementer owes
 ///
 /// The new dataset has the records at these indices, in this order, and no others. It does not
-/// panic: whether copying a record fails would be seen.
+/// panic: the analyst would see whether copying a record fails.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be split into parts",
     note = "use a `Vec<Row>` or a slice of rows that are `Clone`, or implement \

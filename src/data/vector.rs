@@ -9,8 +9,8 @@ use super::{CHUNK, Dataset};
 
 /// Several numbers that each record has, with a name: public, and cheap to clone.
 ///
-/// The closure writes them where it is told to. What it does not write is zero, and where it
-/// panics, all of the record's numbers are.
+/// The closure writes them into a slice. What it does not write is zero, and if it panics, all of
+/// the record's numbers are zero.
 ///
 /// ```
 /// use queryables::data::Vector;
@@ -48,8 +48,8 @@ impl<D: Dataset + ?Sized> Vector<D> {
         }
     }
 
-    /// Writes the numbers of the records with these indices, one record after the other, each with
-    /// its share of the space. If some are not to be kept, those are zero and not read at all.
+    /// Writes the numbers of the records with these indices, one record after the other, each into
+    /// its share of the space. Records that are not kept are not read, and their numbers are zero.
     pub fn read(&self, data: &D, range: Range<usize>, kept: Option<&[bool]>, numbers: &mut [f64]) {
         (self.read)(data, range, kept, numbers);
     }
@@ -71,7 +71,7 @@ fn read<D: Dataset + ?Sized>(
         let first = (indices.start - start) * dimension;
         let space = numbers.get_mut(first..first + indices.len() * dimension);
         let space = space.unwrap_or_default();
-        // Whatever is there is another record's, or half of this one's.
+        // The space still holds numbers of another record, or a part of this one's.
         space.fill(0.0);
         if let Chunk::Unreadable(_) = chunk {
             return;

@@ -2,8 +2,8 @@ use crate::account::time_uniform::TimeUniformOdometer;
 use crate::number::{Delta, Interval};
 use crate::privacy::{EpsilonDelta, ProbabilisticDp};
 
-/// A rule that claims to bound the realised loss by what the parameters so far imply: the COMP of
-/// Rogers et al. 3.1, valid or not.
+/// A rule that claims a bound on the realised loss, computed from the parameters so far: the COMP
+/// of Rogers et al. 3.1, valid or not.
 pub trait Claim {
     /// Counts a round.
     fn count(&mut self, loss: &EpsilonDelta);
@@ -14,7 +14,7 @@ pub trait Claim {
 
 impl<O: TimeUniformOdometer<Launches = ProbabilisticDp>> Claim for O {
     fn count(&mut self, loss: &EpsilonDelta) {
-        // What can't be counted does not change the claim; games stay far from there.
+        // An overflow does not change the claim; games stay far below it.
         if let Ok(next) = self.add(loss) {
             *self = next;
         }
@@ -34,9 +34,9 @@ impl<O: TimeUniformOdometer<Launches = ProbabilisticDp>> Claim for O {
 /// ```
 ///
 /// For parameters fixed in advance the loss exceeds this with probability at most δ (Whitehouse et
-/// al. eq. 2 with all δ equal to 0). An adversary who may stop when it likes exceeds it more often
-/// (Rogers et al. 6.1): the loss is a random walk, and a random walk that is watched on every
-/// scale exceeds any fixed multiple of its standard deviation sooner or later.
+/// al. eq. 2 with all δ equal to 0). An adversary that chooses when to stop exceeds it more often
+/// (Rogers et al. 6.1): the loss is a random walk, and a random walk that is watched on every scale
+/// exceeds any fixed multiple of its standard deviation sooner or later.
 ///
 /// ```
 /// use queryables::games::{Claim, NaiveAdvanced};

@@ -15,7 +15,7 @@ pub trait Likelihood<D: ?Sized> {
 
 /// What the adversary names in a round: two neighbouring datasets, and a mechanism.
 ///
-/// The mechanism brings its parameters along, as every mechanism here does.
+/// The mechanism carries its parameters, as every mechanism here does.
 #[derive(Clone, Debug)]
 pub struct Challenge<M, D> {
     /// x⁰ and x¹.

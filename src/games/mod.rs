@@ -1,4 +1,4 @@
-//! The composition games of Rogers et al., for those who study odometers rather than use them.
+//! The composition games of Rogers et al., for studying odometers rather than using them.
 //!
 //! An adversary plays against a secret bit b. In each round it names two neighbouring datasets and
 //! a mechanism, and is told what the mechanism answers on the b-th dataset:
@@ -13,7 +13,7 @@
 //! were not fixed. [`StopWhenAhead`] is the adversary that shows the difference
 //! (Rogers et al. 6.1), and [`probability_of_getting_ahead`] computes by how much.
 //!
-//! Losses are floats here: nobody's privacy rests on a game.
+//! Losses are floats here, because nobody's privacy depends on a game.
 
 mod claim;
 mod composition;

@@ -8,9 +8,9 @@ use crate::mechanisms::{ApproxRandomizedResponse, Response};
 /// The adversary of Rogers et al. 6.1: plays randomized response round by round and stops as soon
 /// as the realised loss exceeds the claim.
 ///
-/// Against a rule that holds at each fixed time only, stopping early is enough to be ahead more
-/// often than the rule allows for. The parameters come from a schedule; one in which they grow, so
-/// that `Σε²` runs through many orders of magnitude, gives it more independent looks.
+/// Against a rule that holds only at each fixed time, stopping early is enough to be ahead more
+/// often than the rule allows. The parameters come from a schedule; one in which they grow, so that
+/// `Σε²` runs through many orders of magnitude, gives it more independent looks.
 #[derive(Clone, Debug)]
 pub struct StopWhenAhead<C, I> {
     rule: C,
@@ -68,12 +68,12 @@ where
     }
 }
 
-/// The probability that [`StopWhenAhead`] gets ahead within so many rounds of one and the same
-/// mechanism, if the secret bit is 0.
+/// The probability that [`StopWhenAhead`] gets ahead within `rounds` rounds of the same mechanism,
+/// if the secret bit is 0.
 ///
 /// The loss is then a walk on the multiples of the log-odds, and its law is followed from round to
-/// round. All terms are positive, so that the relative error is below `5·rounds·2⁻⁵³`, apart from
-/// a claim that lies within rounding of a multiple.
+/// round. All terms are positive, so that the relative error is below `5·rounds·2⁻⁵³`, except for a
+/// claim that is within rounding of a multiple.
 ///
 /// ```
 /// use queryables::games::{NaiveAdvanced, probability_of_getting_ahead};

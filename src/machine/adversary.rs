@@ -85,8 +85,8 @@ pub struct View<A> {
     pub rounds: Vec<(Tape, Result<A, Fault>)>,
     /// The coins tossed before halting.
     pub last_coins: Tape,
-    /// Whether there was a machine to talk to: a mechanism that fails to start is seen to, and is
-    /// not one that fails at the first query.
+    /// Whether the mechanism started. A failed start differs from a failure at the first query, and
+    /// the adversary sees which of the two happened.
     pub started: bool,
 }
 
@@ -110,8 +110,8 @@ impl<A> View<A> {
 /// Runs an adversary against a machine, for at most `rounds` rounds, and returns what the
 /// adversary sees (Haney et al. 1.5, 1.6).
 ///
-/// A machine that can no longer answer ends the conversation; its last fault is part of the view.
-/// So does an adversary whose coins fail.
+/// The conversation ends when the machine can no longer answer, and its last fault is part of the
+/// view. It also ends when the adversary's coins fail.
 ///
 /// ```
 /// use queryables::machine::{interact, NotPrivateSeededCoins, Released, Script};
@@ -142,8 +142,8 @@ pub fn interact<Q, A>(
     )
 }
 
-/// The loop of [`interact`]: after every step, `keep` decides whether its answer is still part of
-/// the view; the first that is not ends it.
+/// The loop of [`interact`]. After every step, `keep` decides whether the answer is still part of
+/// the view; the first one that is not ends the conversation.
 pub(super) fn converse<Q, A, S>(
     adversary: &mut dyn Adversary<Query = Q, Answer = A>,
     machine: &mut S,

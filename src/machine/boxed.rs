@@ -1,8 +1,8 @@
-//! Machines behind a pointer, for those who need to store several kinds side by side.
+//! Machines behind a pointer, to store machines of several types side by side.
 
 use super::{Coins, Fault, Machine};
 
-/// A machine whose type is forgotten: only what it can be asked and what it answers is known.
+/// A machine with its type erased: only the types of its queries and answers are known.
 pub type BoxedMachine<Q, A> = Box<dyn Machine<Query = Q, Answer = A> + Send>;
 
 impl<S: Machine + ?Sized> Machine for Box<S> {

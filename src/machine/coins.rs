@@ -8,20 +8,19 @@ use super::{CoinSource, CoinsError, Fault, Law, Stop, StopToken, guarded};
 /// The context of a step: a source of randomness, and the stop tokens of everybody on whose behalf
 /// the step runs.
 ///
-/// Whoever runs a machine makes the context; a compositor that steps a child extends it by the
-/// child's own token ([`under`](Self::under)). So a machine that runs three compositors deep sees
-/// whether any of the three was frozen or halted meanwhile, and a machine that somebody else owns
-/// has a context of its own.
+/// The code that runs a machine makes the context. A compositor that steps a child extends it by
+/// the child's own token ([`under`](Self::under)). So a machine that runs three compositors deep
+/// sees whether any of the three was frozen or halted meanwhile. A machine with another owner has a
+/// context of its own.
 ///
-/// A context is lent as `&mut Coins<'_>`, which has no size: whoever is lent one can neither
-/// replace it nor swap it for another, and so cannot choose the coins of what runs next, or shake
-/// off a token.
+/// A context is lent as `&mut Coins<'_>`, an unsized type. So the borrower can neither replace it
+/// nor swap it for another, and cannot choose the coins of what runs next or remove a token.
 ///
 /// # What a machine may do with it
 ///
 /// Draw, pass it on to machines inside, and ask whether to go on ([`check`](Self::check)). A
-/// machine that runs code of others in the middle of a step, and then talks on to what is inside,
-/// checks first: that code may have seen a later launch, or made one.
+/// machine that runs third-party code in the middle of a step must check before it asks an inner
+/// machine again: that code may have seen a later launch, or made one.
 ///
 /// ```
 /// use queryables::machine::{
@@ -50,16 +49,15 @@ pub struct Coins<'a, S: ?Sized = dyn CoinSource + 'a> {
 /// The innermost of the tokens in force; none at all for what nobody can stop.
 pub(crate) type Stops<'a> = Option<&'a Frame<'a>>;
 
-/// A token in force, and those outside it. They are linked through the stack, so that a step costs
-/// no allocation and replacing the source loses none.
+/// A token in force, and those outside it. They are linked through the stack, so that a step
+/// allocates nothing and replacing the source keeps all tokens.
 pub(crate) struct Frame<'a> {
     token: &'a StopToken,
     outer: Stops<'a>,
 }
 
 impl<S: CoinSource> Coins<'_, S> {
-    /// A context that nobody can stop. [`CoinSource::coins`] is the same, for a source that is
-    /// only lent.
+    /// A context that nobody can stop. [`CoinSource::coins`] does the same for a borrowed source.
     pub fn new(source: S) -> Self {
         Self {
             stops: None,
@@ -69,7 +67,7 @@ impl<S: CoinSource> Coins<'_, S> {
 }
 
 impl<'a, S: CoinSource> Coins<'a, S> {
-    /// A context of a handle's own source, with the tokens of whoever asks the handle.
+    /// A context of a handle's own source, with the tokens of the code that asks the handle.
     #[inline]
     pub(crate) fn with_stops(source: S, stops: Stops<'a>) -> Self {
         Self { stops, source }
@@ -101,7 +99,7 @@ impl<'a> Coins<'a> {
         }
     }
 
-    /// Runs code of others in the middle of a step, and then looks whether the step may still go
+    /// Runs third-party code in the middle of a step, and then checks whether the step may still go
     /// on: that code may have made the launch that froze the machine, or seen it.
     ///
     /// # Errors
@@ -133,7 +131,7 @@ impl<S: ?Sized> Coins<'_, S> {
     ///
     /// # Errors
     ///
-    /// Why not: the innermost token that was stopped says it.
+    /// Why not, as the innermost stopped token says.
     #[inline]
     pub fn check(&self) -> Result<(), Stop> {
         if self.stops.is_none() {
@@ -147,7 +145,7 @@ impl<S: ?Sized> Coins<'_, S> {
         std::iter::successors(self.stops, |frame| frame.outer).map(|frame| frame.token)
     }
 
-    /// A token that is stopped where any of those in force is, for what outlives the step.
+    /// A token that is stopped if any of those in force is, for things that outlive the step.
     #[must_use]
     pub fn token(&self) -> StopToken {
         let root = StopToken::default();
@@ -189,7 +187,7 @@ impl<S: CoinSource + ?Sized> Coins<'_, S> {
 }
 
 impl<S: ?Sized> fmt::Debug for Coins<'_, S> {
-    /// Nothing of what the source will give.
+    /// Shows nothing that the source will draw.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Coins")
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Adversary, CoinSource, Coins, Fault, Machine, Mechanism, View, guarded, interact};
 
 /// Starts a mechanism and lets an adversary talk to it. The view records whether the start failed
-/// ([`View::started`]), and a panic is a failure, as it is for whoever holds a handle.
+/// ([`View::started`]). A panic is a failure, as it is for a handle.
 pub(crate) fn view_of<D, M, Q, A>(
     mechanism: &M,
     data: &Arc<D>,

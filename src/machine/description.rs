@@ -7,8 +7,8 @@ use std::fmt;
 ///
 /// Nothing in it comes from data: a mechanism describes itself before it has seen any
 /// ([`Mechanism::describe`](super::Mechanism::describe)). Values are text. A program that needs the
-/// parameters one by one reads [`parameters`](Self::parameters); in the printed form, names that
-/// somebody chose may look like anything, though never like a second line.
+/// parameters one by one reads [`parameters`](Self::parameters) and does not parse the printed
+/// form: names may contain any text there, but no line break.
 ///
 /// ```
 /// use queryables::machine::Description;
@@ -136,7 +136,7 @@ mod tests {
             hostile.to_string(),
             r"Count(predicate = x\n\u{1b}[2JCount())"
         );
-        // What a program reads is as it was given.
+        // The unprinted value is unchanged.
         assert_eq!(hostile.get("predicate"), Some("x\n\u{1b}[2JCount()"));
         assert_eq!(hostile.get("epsilon"), None);
         assert_eq!(

@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 
-/// A dataset of which something is public: its domain, its schema, a horizon.
+/// A dataset with public facts, such as its domain, its schema or a time horizon.
 ///
-/// Whoever holds a handle can read the facts, and a mechanism can check them before anything is
+/// Every holder of a handle can read the facts, and a mechanism can check them before anything is
 /// charged ([`Mechanism::check`](super::Mechanism::check)). Do not compute them from the data,
-/// unless that is public too.
+/// unless the result is public too.
 ///
 /// ```
 /// use queryables::machine::PublicFacts;
@@ -33,7 +33,7 @@ pub trait PublicFacts {
     fn facts(&self) -> &Self::Facts;
 }
 
-/// A dataset of which nothing but the public facts can be read.
+/// A view of a dataset through which only the public facts can be read.
 pub struct Public<'a, D: ?Sized>(&'a D);
 
 impl<'a, D: ?Sized> Public<'a, D> {
@@ -51,7 +51,7 @@ impl<'a, D: PublicFacts + ?Sized> Public<'a, D> {
 }
 
 impl<D: ?Sized> std::fmt::Debug for Public<'_, D> {
-    /// Nothing of what is inside.
+    /// Shows nothing of the contents.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Public")
     }

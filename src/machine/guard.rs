@@ -1,4 +1,4 @@
-//! Running code of others such that a panic in it tells nobody anything.
+//! Running third-party code such that a panic in it reveals nothing.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -6,16 +6,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use super::Fault;
 
 thread_local! {
-    /// How many guards this thread is inside of.
+    /// The number of guards that this thread is inside of.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs code of others; a panic is [`Fault::Failed`], and what was thrown is dropped unseen.
+/// Runs third-party code. A panic becomes [`Fault::Failed`], and its payload is dropped unread.
 ///
-/// What unwinds may be half changed: drop it without another look.
+/// State that the code has unwound through may be half changed: drop it, and do not read it again.
 ///
-/// The message of a panic goes to the process's panic hook, as always, unless that was told to be
-/// [silent](silence_guarded_panics). A process built with `panic = "abort"` ends at the first panic.
+/// The message of a panic goes to the process's panic hook, as usual, unless
+/// [`silence_guarded_panics`] was called. A process built with `panic = "abort"` ends at the first
+/// panic.
 ///
 /// ```
 /// use queryables::machine::{Fault, guarded};
@@ -33,7 +34,7 @@ pub fn guarded<T>(code: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     caught(code).unwrap_or(Err(Fault::Failed))
 }
 
-/// Runs code of others; `None` if it panics. Every guard of this crate is this one.
+/// Runs third-party code; `None` if it panics. All guards of this crate go through here.
 #[inline]
 pub(crate) fn caught<T>(code: impl FnOnce() -> T) -> Option<T> {
     DEPTH.set(DEPTH.get().wrapping_add(1));
@@ -44,8 +45,8 @@ pub(crate) fn caught<T>(code: impl FnOnce() -> T) -> Option<T> {
     result
 }
 
-/// Drops something that others made. Should that panic, what it throws is not even dropped: it
-/// might panic in its turn.
+/// Drops a third-party value. If that panics, the payload is leaked, because dropping it might
+/// panic too.
 ///
 /// ```
 /// use queryables::machine::discard;
@@ -67,14 +68,13 @@ pub fn discard<T>(value: T) {
     DEPTH.set(DEPTH.get().wrapping_sub(1));
 }
 
-/// Lets the process's panic hook say nothing about panics in code that this crate guards:
-/// mechanisms, middles, and whatever is asked about a record. All other panics go to the hook that
-/// was there before.
+/// Installs a panic hook that ignores panics in code that this crate guards: mechanisms, middles,
+/// and closures that read a record. All other panics go to the hook that was there before.
 ///
 /// A panic is caught by this crate and tells an analyst nothing, but its message still goes to the
 /// panic hook, and so to standard error: a predicate that panics on 1187 rows writes 1187 messages,
-/// with whatever it puts into them. Whoever holds the data calls this once, at the start, if
-/// analysts can see that output. It also makes such panics faster.
+/// with whatever it puts into them. The data holder calls this once, at the start, if analysts can
+/// see that output. It also makes such panics faster.
 ///
 /// ```
 /// use queryables::machine::{Fault, guarded, silence_guarded_panics};
@@ -83,8 +83,8 @@ pub fn discard<T>(value: T) {
 /// assert_eq!(guarded(|| -> Result<(), Fault> { panic!("not printed") }), Err(Fault::Failed));
 /// ```
 ///
-/// Whether code is guarded is known for each thread: if guarded code starts a thread of its own,
-/// panics there are not silenced. A hook that is set later replaces this one.
+/// Guards are tracked per thread: if guarded code starts a thread of its own, panics there are not
+/// silenced. A hook that is set later replaces this one.
 ///
 /// # Panics
 ///

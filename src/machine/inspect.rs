@@ -3,19 +3,18 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// A machine that can write down its whole state, so that an explorer recognises one that it has
+/// A machine that can write down its whole state, so that an explorer recognises states that it has
 /// met before.
 ///
-/// Everything that implements [`Hash`] does, by the bytes that it hashes; a compositor does where
-/// its data, its rule and its children do.
+/// Everything that implements [`Hash`] implements it, by the bytes that it hashes; a compositor
+/// implements it if its data, its rule and its children do.
 ///
 /// # What an implementer owes
 ///
 /// Two machines that write the same key are the same from now on: given the same queries and the
-/// same coins, they answer alike. What a derived `Hash` covers is enough, if the state is all in
-/// the fields.
+/// same coins, they answer alike. A derived `Hash` is enough if the whole state is in the fields.
 ///
-/// Keys can be made and read by this crate only: whoever holds a handle cannot look inside with it.
+/// Only this crate can make and read keys, so a holder of a handle cannot use one to look inside.
 pub trait Inspect {
     /// Writes the state.
     fn inspect(&self, key: &mut StateKey);
@@ -31,7 +30,7 @@ impl<T: Hash + ?Sized> Inspect for T {
 pub struct StateKey(Vec<u8>);
 
 impl fmt::Debug for StateKey {
-    /// Nothing of what is inside: what others wrote before is not for the next one to read.
+    /// Shows nothing of the contents: one part must not read what another part wrote.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("StateKey")
     }

@@ -10,8 +10,8 @@ use super::{Coins, Description, Fault, Machine, Public, Unsuitable};
 /// non-interactive mechanism, the answer itself ([`Released`]). It is never a handle: `launch`
 /// makes handles out of machines.
 ///
-/// What a mechanism costs is stated apart, by [`Private`](crate::privacy::Private): one mechanism
-/// can have a loss under several measures.
+/// What a mechanism costs is stated separately, by [`Private`](crate::privacy::Private): one
+/// mechanism can have a loss under several measures.
 ///
 /// # Example
 ///
@@ -46,11 +46,11 @@ pub trait Mechanism<D: ?Sized> {
     ///
     /// # Errors
     ///
-    /// A [`Fault`], of which nothing but the fact is told to anybody.
+    /// A [`Fault`]. The analyst learns that the start failed, and nothing else.
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault>;
 
-    /// Whether the mechanism fits what is public about the dataset. It is asked before a launch is
-    /// charged; by default everything fits.
+    /// Whether the mechanism fits the public facts of the dataset. This is called before a launch
+    /// is charged; by default every dataset fits.
     ///
     /// # Errors
     ///
@@ -61,7 +61,8 @@ pub trait Mechanism<D: ?Sized> {
 
     /// A name and public parameters, for logs, `Debug` and the ledger.
     ///
-    /// By default the short name of the type. Say nothing here that is computed from data.
+    /// By default the short name of the type. It must not contain anything that is computed from
+    /// data.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -103,13 +104,14 @@ impl<D: ?Sized, M: Mechanism<D> + ?Sized> Mechanism<D> for &M {
     }
 }
 
-/// The machine of a non-interactive mechanism: it has already answered.
+/// The machine of a non-interactive mechanism: it holds the answer.
 ///
-/// Where a theorem holds for non-interactive mechanisms only, the bound is
-/// `Machine = Released<A>`. As a machine it gives its one answer as often as it is asked for.
+/// Where a theorem holds for non-interactive mechanisms only, the bound is `Machine = Released<A>`.
+/// As a machine it gives the same answer to every query.
 ///
-/// The answer is a value. Something that could be asked again, such as a handle, is not one: who
-/// puts it here has made an interactive mechanism and says that it is none.
+/// The answer must be a plain value. Do not put anything here that can be queried, such as a
+/// handle: the mechanism would then be interactive, and theorems for non-interactive mechanisms do
+/// not hold for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Released<A>(pub A);
 
@@ -127,10 +129,11 @@ mod sealed {
     impl<A> Sealed for super::Released<A> {}
 }
 
-/// The machine of a mechanism that answers once. It is [`Released`] and nothing else; as a bound
-/// it lets the compiler say what to do with any other.
+/// The machine of a mechanism that answers once. Only [`Released`] implements it; as a bound it
+/// gives a helpful compiler message for other machines.
 ///
-/// Sealed: theorems about non-interactive mechanisms rest on it. [`Released`] is the example.
+/// Sealed, because theorems about non-interactive mechanisms depend on it. [`Released`] is the
+/// example.
 #[diagnostic::on_unimplemented(
     message = "use `launch` instead: the machine of this mechanism, `{Self}`, can be asked \
                several times",

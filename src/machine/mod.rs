@@ -1,12 +1,12 @@
-//! Randomized state machines and those who talk to them.
+//! Randomized state machines, and the adversaries that query them.
 //!
 //! ```text
 //! (state, query; coins) -> (state', answer)
 //! ```
 //!
-//! A [`Machine`] is one running conversation partner, a [`Mechanism`] is its public description,
-//! [`Coins`] are where every random choice comes from, and an [`Adversary`] sits on the other
-//! side. [`interact`] runs the two against each other and returns the [`View`].
+//! A [`Machine`] answers queries, a [`Mechanism`] is its public description, [`Coins`] are the
+//! source of every random choice, and an [`Adversary`] asks the queries. [`interact`] runs the two
+//! against each other and returns the [`View`].
 
 mod adversary;
 mod boxed;
@@ -59,14 +59,14 @@ use thiserror::Error;
 ///
 /// # What an implementer owes
 ///
-/// - Every random choice comes from `coins`. A machine that finds randomness elsewhere can be
+/// - Every random choice comes from `coins`. A machine that takes randomness from elsewhere can be
 ///   neither replayed nor verified.
 /// - The claim made by [`Private`](crate::privacy::Private) covers everything that the other side
 ///   can see: the answers, and also *whether* a step ends in a [`Fault`].
-/// - An answer is a value. A handle, or anything else that could be asked in its turn, is not one:
-///   no compositor would know of it, and none could stop it.
-/// - A step talks to nobody but the one who asked. Whoever wants to consult a machine on the way
-///   stands in the middle ([`Middle`](crate::middle::Middle)).
+/// - An answer is a plain value. It must not be a handle, or anything else that can be queried: no
+///   compositor would know of it, and none could stop it.
+/// - A step communicates only with the code that called it. To query another machine before
+///   answering, write a [`Middle`](crate::middle::Middle).
 ///
 /// # What an implementer may assume
 ///
@@ -113,10 +113,10 @@ pub trait Machine {
 
 /// How a step can end without an answer.
 ///
-/// A fault is as visible as an answer, its text and its number included. The machines of this
-/// crate put nothing into them that was computed from the data. A machine of others could: a text
-/// can be made from data and leaked. So what holds for all machines is what holds for answers: the
-/// machine's claim covers them, and `verify` tells faults apart by everything that is in them.
+/// A fault is as visible as an answer, its text and its number included. The machines of this crate
+/// put nothing into them that was computed from the data. A third-party machine could: it can build
+/// a text from data and leak it. So the same rule holds for faults as for answers: the machine's
+/// claim covers them, and `verify` compares them in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -130,7 +130,7 @@ pub enum Fault {
     /// A person in the middle asked the inner machine this often without giving an answer.
     #[error("the person in the middle gave no answer within {0} rounds")]
     RoundLimit(u32),
-    /// Whoever may stop the machine did so while it was answering. Asking again gives this again.
+    /// The machine was stopped while it was answering. Asking again gives this again.
     #[error(transparent)]
     Stopped(#[from] Stop),
     /// The machine failed. It is not asked again.

@@ -1,4 +1,4 @@
-//! Two datasets that must not be told apart.
+//! Two datasets that an adversary must not be able to tell apart.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ pub struct Pair<D: ?Sized> {
 }
 
 impl<D> Pair<D> {
-    /// These two.
+    /// A pair of these two datasets.
     pub fn new(one: D, other: D) -> Self {
         Self {
             one: Arc::new(one),
@@ -21,13 +21,13 @@ impl<D> Pair<D> {
 }
 
 impl<D: ?Sized> Pair<D> {
-    /// One of them.
+    /// The first dataset.
     #[must_use]
     pub fn one(&self) -> &Arc<D> {
         &self.one
     }
 
-    /// The other one.
+    /// The second dataset.
     #[must_use]
     pub fn other(&self) -> &Arc<D> {
         &self.other

@@ -8,7 +8,7 @@ use rand_chacha::rand_core::SeedableRng;
 use super::system::uniform_from;
 use super::{CoinSource, CoinsError, Law};
 
-/// Coins that everybody who knows the seed can predict: **nothing drawn from them is private**.
+/// Coins that anybody who knows the seed can predict: **nothing drawn from them is private**.
 ///
 /// The same seed gives the same draws on every machine and in every version with the same major
 /// number.

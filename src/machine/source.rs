@@ -134,12 +134,12 @@ pub enum ClosedForm {
     Weights(Vec<u64>),
     /// 1 with probability `e^-exponent`, otherwise 0.
     BernoulliExp {
-        /// What stands in the exponent.
+        /// The exponent, which is not negative.
         exponent: Ratio,
     },
     /// 1 with probability `1 / (1 + e^exponent)`, otherwise 0.
     Logistic {
-        /// What stands in the exponent.
+        /// The exponent, which is not negative.
         exponent: Ratio,
     },
     /// Index `i` with probability proportional to `e^(-rate gaps[i])`.

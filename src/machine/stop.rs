@@ -1,8 +1,8 @@
-//! How running things are stopped for good.
+//! How running machines are stopped for good.
 //!
-//! Everything that somebody may stop carries a token: a chain of links, one for each ancestor that
-//! may ever stop it. Stopping a link stops everything below. Ancestors that never stop anybody add
-//! no link, so that the usual token has nothing to check.
+//! Everything that can be stopped carries a token: a chain of links, one for each ancestor that may
+//! stop it. Stopping a link stops everything below it. Ancestors that never stop anything add no
+//! link, so that most tokens have nothing to check.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::sync::{AtomicU8, Ordering};
 /// Why something was stopped for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 pub enum Stop {
-    /// A later launch in a sequential compositor froze it; or the answer in which it was made is
-    /// over.
+    /// A later launch in a sequential compositor froze it, or the answer in which it was made has
+    /// ended.
     #[error("frozen by a later launch, or by the end of the answer that it was made in")]
     Frozen,
     /// A compositor that it lives in halted at a launch that it did not admit.
@@ -24,7 +24,7 @@ pub enum Stop {
     Halted,
 }
 
-/// Says whether somebody has stopped what carries it. Clones are the same token.
+/// Says whether its owner was stopped. Clones are the same token.
 ///
 /// ```
 /// use queryables::machine::{Stop, StopToken};
@@ -40,13 +40,13 @@ pub struct StopToken(Option<Arc<Link>>);
 struct Link {
     stopped: AtomicU8,
     above: StopToken,
-    /// A second chain, for a token that two can stop.
+    /// A second chain, for a token with two parents.
     beside: StopToken,
-    /// Somebody outside of this crate who may object, too.
+    /// A check from outside this crate that may stop it, too.
     watch: Option<Box<Watch>>,
 }
 
-/// Whether somebody outside of this crate lets what carries a token go on.
+/// A check from outside this crate: whether the owner of a token may go on.
 type Watch = dyn Fn() -> Result<(), Stop> + Send + Sync;
 
 const RUNNING: u8 = 0;
@@ -61,7 +61,7 @@ impl StopToken {
         (Self(Some(Arc::clone(&link))), Stopper(link))
     }
 
-    /// A token that is stopped where either is.
+    /// A token that is stopped if either of the two is.
     #[must_use]
     pub fn joined(&self, other: &Self) -> Self {
         match (&self.0, &other.0) {
@@ -71,11 +71,11 @@ impl StopToken {
         }
     }
 
-    /// A token below this one that also asks `watch` at every check: for a framework that freezes
-    /// what it runs in a way of its own.
+    /// A token below this one that also calls `watch` at every check: for a framework with its own
+    /// way of freezing what it runs.
     ///
-    /// It is asked on whatever thread the check is made, and while a handle may be locked: it must
-    /// not ask that handle. If it panics, the check does not pass.
+    /// It is called on the thread that makes the check, possibly while a handle is locked: it must
+    /// not ask that handle. If it panics, the check fails.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -105,7 +105,7 @@ impl StopToken {
         self.0.is_none()
     }
 
-    /// Whether what carries it may go on.
+    /// Whether its owner may go on.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl fmt::Debug for Stopper {
 
 impl Link {
     fn state(&self) -> Result<(), Stop> {
-        // Acquire: whoever sees a stop also sees what was done before it.
+        // Acquire: a thread that sees a stop also sees what was done before it.
         match self.stopped.load(Ordering::Acquire) {
             RUNNING => self.watch.as_ref().map_or(Ok(()), |watch| asked(watch)),
             FROZEN => Err(Stop::Frozen),
@@ -172,14 +172,14 @@ impl Link {
     }
 }
 
-/// Asks somebody outside, whose panic is an objection.
+/// Calls the outside check; a panic counts as a stop.
 #[cold]
 fn asked(watch: &Watch) -> Result<(), Stop> {
     guarded(|| Ok(watch())).unwrap_or(Err(Stop::Frozen))
 }
 
-/// A long chain is let go of link by link: each letting go of the next in turn would need a stack
-/// as deep as the chain, and its length is the analyst's choice.
+/// A long chain is dropped in a loop: dropping it recursively would need a stack as deep as the
+/// chain, and the analyst chooses its length.
 impl Drop for Link {
     fn drop(&mut self) {
         let mut chains = vec![
@@ -253,7 +253,7 @@ mod tests {
         let halted = Err(Stop::Halted);
         let checks = [Ok(()), halted, Err(Stop::Frozen), Ok(())];
         assert_eq!(checks.map(|_| below.check()), checks);
-        // Who is stopped for good is not asked about any more.
+        // After a stop, the outside check is not called any more.
         stopper.stop(Stop::Halted);
         assert_eq!(below.check(), halted);
         assert_eq!(answers.load(std::sync::atomic::Ordering::Relaxed), 4);

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use super::{CoinSource, CoinsError, Law};
 
-/// The uniform draws of a conversation, in order: what each was asked below, and what it gave.
+/// The uniform draws of a conversation, in order: the upper bound of each, and its value.
 pub type Tape = Vec<(NonZeroU64, u64)>;
 
 /// Coins that write down what another source gives.
@@ -59,8 +59,7 @@ impl<C: CoinSource> CoinSource for Recorder<C> {
 
 /// Coins that give what is on a tape.
 ///
-/// A machine that asks for something else than what was recorded has diverged, and the error says
-/// so.
+/// If a machine asks for another draw than was recorded, it has diverged, and the error says so.
 #[derive(Clone, Debug)]
 pub struct Replay {
     tape: std::vec::IntoIter<(NonZeroU64, u64)>,

@@ -3,10 +3,10 @@
 use super::adversary::converse;
 use super::{Adversary, CoinSource, Machine, View};
 
-/// A machine that says what it has spent: deterministic, and without changing state
+/// A machine that reports what it has spent, deterministically and without changing its state
 /// (Haney et al. 1.12).
 pub trait Metered {
-    /// What it says.
+    /// What it reports.
     type Loss: PartialOrd;
 
     /// The loss so far.
@@ -16,9 +16,9 @@ pub trait Metered {
 /// The view up to, and without, the first answer after which the loss is no longer at most
 /// `threshold` (Haney et al. Alg 5).
 ///
-/// An odometer is valid if for every threshold `d` this view is `d`-private. Two slips of the
-/// printed algorithm are mended: the loss is read *after* the step of the round, and a loss equal
-/// to the threshold is still inside, as it is for a filter.
+/// An odometer is valid if for every threshold `d` this view is `d`-private. This corrects two
+/// errors of the printed algorithm: the loss is read *after* the step of the round, and a loss
+/// equal to the threshold is still inside, as it is for a filter.
 pub fn truncated_view<Q, A, S>(
     adversary: &mut dyn Adversary<Query = Q, Answer = A>,
     odometer: &mut S,

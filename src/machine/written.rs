@@ -1,4 +1,4 @@
-//! Descriptions as they are written down.
+//! Descriptions in serialized form.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

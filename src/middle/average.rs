@@ -25,7 +25,7 @@ pub struct Average {
 }
 
 impl Average {
-    /// Averages of this number of answers.
+    /// Averages this number of answers.
     #[must_use]
     pub fn of(count: NonZeroU32) -> Self {
         Self {

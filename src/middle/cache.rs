@@ -6,7 +6,7 @@ use std::hash::Hash;
 use super::{Middle, Move};
 use crate::machine::{Coins, Fault};
 
-/// Gives the answer it gave before when it hears a query again, without asking inward.
+/// Repeats the earlier answer when it hears a query again, without asking inward.
 ///
 /// It remembers every query that it has answered: put a [`LimitQueries`](super::LimitQueries)
 /// further out to bound its memory.

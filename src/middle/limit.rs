@@ -13,7 +13,7 @@ pub struct LimitQueries {
 }
 
 impl LimitQueries {
-    /// Passes on this number of queries.
+    /// Passes on `queries` queries.
     #[must_use]
     pub fn new(queries: u64) -> Self {
         Self { left: queries }

@@ -1,4 +1,4 @@
-//! A middle that tells.
+//! A middle that reports every query and answer.
 
 use std::fmt;
 
@@ -16,10 +16,10 @@ pub enum LogEvent<'a, Q, A> {
     Fault(Fault),
 }
 
-/// Tells somebody everything that is said, and changes none of it.
+/// Reports every query and every answer to a function, and changes nothing.
 ///
-/// It hears exactly what the analyst hears, so what it writes is as private as the answers are. Each
-/// start of the mechanism has a clone of the function: what all of them write to is behind an
+/// It sees exactly what the analyst sees, so its log is as private as the answers are. Each start
+/// of the mechanism gets a clone of the function: to write to one shared log, put the log behind an
 /// [`Arc`](std::sync::Arc).
 ///
 /// ```
@@ -40,7 +40,7 @@ pub struct Log<F> {
 }
 
 impl<F> Log<F> {
-    /// Tells this function.
+    /// Reports to this function.
     pub fn new<Q, A>(tell: F) -> Self
     where
         F: FnMut(LogEvent<'_, Q, A>),

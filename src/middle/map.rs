@@ -46,7 +46,7 @@ impl<O, Q, A, F: FnMut(O) -> Q> Middle<Q, A> for MapQuery<O, F> {
     }
 }
 
-// A derive would ask the same of `O`, which is only named.
+// A derive would require the same of `O`, which is only a type parameter.
 impl<O, F: Clone> Clone for MapQuery<O, F> {
     fn clone(&self) -> Self {
         Self {
@@ -72,9 +72,9 @@ impl<O, F> fmt::Debug for MapQuery<O, F> {
 /// assert_eq!(machine.step((), &mut NotPrivateSeededCoins::new(0).coins()), Ok(false));
 /// ```
 ///
-/// The compiler learns what the function takes from the machine, after it has read the function. So
-/// operators and `format!` need no annotation; a method or a field of the argument, or a cast, does:
-/// `|answer: i64| answer as f64`.
+/// The compiler infers the function's argument type from the machine, after it has checked the
+/// function. So operators and `format!` need no annotation; a method call, a field access or a cast
+/// does: `|answer: i64| answer as f64`.
 #[derive(Clone)]
 pub struct MapAnswer<F> {
     map: F,

@@ -9,9 +9,9 @@ use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
 /// A non-interactive mechanism whose answer goes through a function.
 ///
-/// Made by [`mapped`](super::ThroughExt::mapped). It is still non-interactive, so that it can be
-/// released, and launched where only such mechanisms can; [`through`](super::ThroughExt::through) is
-/// for those that are asked.
+/// Made by [`mapped`](super::ThroughExt::mapped). It is still non-interactive, so it can be
+/// released, and launched where only such mechanisms can. For interactive mechanisms use
+/// [`through`](super::ThroughExt::through).
 ///
 /// # Guarantee
 ///

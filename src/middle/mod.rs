@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A [`Middle`] hears queries from the outside and answers from the inside, and each time either
-//! asks inward or answers outward. It talks to either side as often as it likes before it passes
-//! something on. It never meets the data, so it costs nothing.
+//! asks inward or answers outward. It may ask inward any number of times before it answers. It
+//! never meets the data, so it costs nothing.
 //!
 //! | ready-made | does |
 //! |---|---|
@@ -20,7 +20,7 @@
 //!
 //! A mechanism that answers once needs no middle: [`mapped`](ThroughExt::mapped) takes a function.
 //!
-//! They stack: `mechanism.through(Clamp::new(0, 100)).through(LimitQueries::new(5))`.
+//! Middles can be stacked: `mechanism.through(Clamp::new(0, 100)).through(LimitQueries::new(5))`.
 
 mod average;
 mod cache;
@@ -47,8 +47,8 @@ use crate::machine::{Coins, Fault};
 /// A person in the middle, P (Haney et al. 2.15), of a machine that takes queries `Q` and gives
 /// answers `A`.
 ///
-/// What the machine takes and gives are parameters, so that one middle fits many machines; what the
-/// outside sees follows from them.
+/// The machine's query and answer types are parameters, so that one middle fits many machines; the
+/// outer types follow from them.
 ///
 /// # Guarantee
 ///
@@ -57,7 +57,7 @@ use crate::machine::{Coins, Fault};
 ///
 /// # Example
 ///
-/// Asks three times and answers with the median.
+/// A middle that asks three times and answers with the median:
 ///
 /// ```
 /// use queryables::machine::{Coins, Fault};
@@ -124,9 +124,8 @@ pub trait Middle<Q, A> {
         coins: &mut Coins<'_>,
     ) -> Result<Move<Q, Self::OuterAnswer>, Fault>;
 
-    /// Hears that the inside did not answer. By default the fault is passed on; a fault that ends
-    /// the machine, and one that says that somebody has stopped it, is passed on whatever the middle
-    /// says.
+    /// Hears that the inside did not answer. By default the fault is passed on. A fault that ends
+    /// the machine, or says that it was stopped, is passed on whatever the middle returns.
     ///
     /// # Errors
     ///

@@ -16,11 +16,10 @@ const ROUNDS: u32 = 1000;
 /// P∘M as a machine (Haney et al. Alg 7).
 ///
 /// A middle that asks inward more often than the round limit without answering is stopped with
-/// [`Fault::RoundLimit`]. The paper's loop has no such limit; a machine must come to an end.
+/// [`Fault::RoundLimit`]. The paper's loop has no such limit, but a step must terminate.
 ///
-/// A middle may launch something that freezes or halts the very machine that it stands before, or
-/// wait until somebody else does. So each question inward first asks the context whether to go on
-/// ([`Coins::check`]).
+/// A middle may launch something that freezes or halts its own inner machine, or wait until another
+/// thread does. So every query inward first checks the context ([`Coins::check`]).
 ///
 /// # Guarantee
 ///
@@ -51,7 +50,7 @@ impl<P, S> Postprocessed<P, S> {
 }
 
 impl<P, S> fmt::Debug for Postprocessed<P, S> {
-    /// Nothing of what is inside.
+    /// Shows nothing of the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Postprocessed")
     }
@@ -74,7 +73,7 @@ where
             };
             // The middle's code has run: it may have seen a later launch, or made one.
             if let Err(stop) = coins.check() {
-                // Others may ask the middle yet, where only the one who asked was stopped.
+                // If only the caller was stopped, others may still ask the middle.
                 let _ = self.middle.on_fault(Fault::Stopped(stop), coins);
                 return Err(Fault::Stopped(stop));
             }
@@ -82,7 +81,7 @@ where
                 Ok(answer) => self.middle.on_answer(answer, coins)?,
                 Err(fault) => {
                     let heard = self.middle.on_fault(fault, coins);
-                    // Nobody can answer for a machine that has failed.
+                    // A middle cannot answer for a machine that has failed.
                     if !fault.is_recoverable() {
                         return Err(fault);
                     }
@@ -149,32 +148,27 @@ impl<P: fmt::Debug, M: fmt::Debug, D: ?Sized> fmt::Debug for Through<P, M, D> {
     }
 }
 
-/// Puts a person in the middle, or a function behind.
+/// Puts a person in the middle, or a function behind the answer.
 ///
 /// ```
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
 /// use queryables::middle::{Clamp, LimitQueries, ThroughExt};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
-/// # use queryables::machine::{CoinSource, Coins, Fault};
-/// # #[derive(Clone)]
-/// # struct Echo;
-/// # impl Mechanism<()> for Echo {
-/// #     type Machine = Self;
-/// #     fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Self, Fault> { Ok(Self) }
-/// # }
-/// # impl Machine for Echo {
-/// #     type Query = i64;
-/// #     type Answer = i64;
-/// #     fn step(&mut self, query: i64, _: &mut Coins<'_>) -> Result<i64, Fault> { Ok(query) }
-/// # }
-/// // A mechanism that echoes its query, clamped, three times at most.
-/// let mechanism = Echo.through(Clamp::new(0, 100)).through(LimitQueries::new(3));
-/// let queryable = launch(&mechanism, Arc::new(()))?;
-/// assert_eq!(queryable.ask(7), Ok(7));
-/// assert_eq!(queryable.ask(-7), Ok(0));
-/// assert_eq!(queryable.ask(700), Ok(100));
-/// assert_eq!(queryable.ask(7), Err(AskError::Fault(Fault::Exhausted)));
-/// # Ok::<(), Fault>(())
+///
+/// let ages = Arc::new(vec![17, 18, 43, 70]);
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let count = NoisyCount::new(adults, "0.5".parse()?)?;
+///
+/// // Answers between 0 and 100, three times at most.
+/// let count = count.through(Clamp::new(0, 100)).through(LimitQueries::new(3));
+/// let count = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?.launch(&count)?;
+/// for _ in 0..3 {
+///     assert!((0..=100).contains(&count.ask(())?));
+/// }
+/// assert_eq!(count.ask(()), Err(AskError::Fault(Fault::Exhausted)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// Only a mechanism has these methods:
@@ -185,10 +179,10 @@ impl<P: fmt::Debug, M: fmt::Debug, D: ?Sized> fmt::Debug for Through<P, M, D> {
 /// let _ = 7_u8.through(LimitQueries::new(3));
 /// ```
 pub trait ThroughExt<D: ?Sized>: Mechanism<D> + Sized {
-    /// This mechanism, behind that middle.
+    /// This mechanism, behind a middle.
     ///
-    /// Whether the two fit is checked where the result is launched: only there is it known what the
-    /// mechanism runs on.
+    /// Whether the two fit is checked where the result is launched: only there is the type of the
+    /// data known.
     fn through<P>(self, middle: P) -> Through<P, Self, D> {
         Through {
             middle,
@@ -201,22 +195,18 @@ pub trait ThroughExt<D: ?Sized>: Mechanism<D> + Sized {
     /// This mechanism, which answers once, with its answer passed through a function.
     ///
     /// ```
+    /// use queryables::data::Predicate;
+    /// use queryables::mechanisms::NoisyCount;
     /// use queryables::prelude::*;
     /// use std::sync::Arc;
-    /// # #[derive(Clone)]
-    /// # struct Rows;
-    /// # impl Mechanism<Vec<u8>> for Rows {
-    /// #     type Machine = Released<usize>;
-    /// #     fn start(&self, data: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
-    /// #         Ok(Released(data.len()))
-    /// #     }
-    /// # }
-    /// # impl Private<PureDp, AddRemove> for Rows {
-    /// #     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> { Ok(Epsilon::ZERO) }
-    /// # }
-    /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![1, 2, 3]))?;
-    /// let text = filter.release(&Rows.mapped(|rows| format!("{rows} rows")))?;
-    /// assert_eq!(text, "3 rows");
+    ///
+    /// let ages = Arc::new(vec![17, 18, 43, 70]);
+    /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+    ///
+    /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+    /// let count = NoisyCount::new(adults, "0.5".parse()?)?;
+    /// let text: String = filter.release(&count.mapped(|count| format!("about {count} adults")))?;
+    /// assert!(text.ends_with(" adults"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn mapped<A, B, F>(self, function: F) -> Mapped<Self, F, D>
@@ -240,7 +230,7 @@ where
     type Machine = Postprocessed<P, M::Machine>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        // In this order: a clone is code of others too.
+        // In this order: a clone is third-party code too.
         let middle = coins.guarded(|_| Ok(self.middle.clone()))?;
         let machine = self.mechanism.start(data, coins)?;
         Ok(Postprocessed::new(middle, machine).with_round_limit(self.rounds))

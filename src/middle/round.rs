@@ -23,7 +23,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// To multiples of this.
+    /// Rounds to multiples of this.
     #[must_use]
     pub fn to(step: NonZeroU32) -> Self {
         Self {
@@ -66,7 +66,7 @@ pub struct Clamp<A> {
 }
 
 impl<A> Clamp<A> {
-    /// To `low..=high`. If `low` is above `high`, every answer is `low`.
+    /// Clamps to `low..=high`. If `low` is above `high`, every answer is `low`.
     pub fn new(low: A, high: A) -> Self {
         Self { low, high }
     }

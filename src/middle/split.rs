@@ -67,7 +67,7 @@ where
     type OuterAnswer = B;
 
     fn on_query(&mut self, query: O, _coins: &mut Coins<'_>) -> Result<Move<Q, B>, Fault> {
-        // Forgets what an earlier query that was rejected halfway has left.
+        // Drops what is left of an earlier query that was rejected halfway.
         self.left = (self.split)(query).into_iter();
         self.heard.clear();
         Ok(self.go_on())
@@ -79,7 +79,7 @@ where
     }
 }
 
-// A derive would ask the same of `O`, which is only named.
+// A derive would require the same of `O`, which is only a type parameter.
 impl<O, Q: Clone, A: Clone, S: Clone, C: Clone> Clone for Split<O, Q, A, S, C> {
     fn clone(&self) -> Self {
         Self {

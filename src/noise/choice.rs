@@ -25,8 +25,8 @@ use crate::number::divide_product;
 /// # Guarantee
 ///
 /// The probabilities are exactly these: an index is drawn uniformly, and accepted with probability
-/// `e^(-rate gap)`, where gaps are counted from the smallest. There are as many tries as indices
-/// at most, on average. Time depends on the gaps, and on the index drawn not at all.
+/// `e^(-rate gap)`, where gaps are counted from the smallest. The average number of tries is at
+/// most the number of indices. Time depends on the gaps, and not on the index drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExponentialChoice {
     gaps: Vec<u64>,

@@ -8,7 +8,7 @@ use crate::number::Ratio;
 
 /// 1 with probability `e^-x`, otherwise 0, for rational `x`.
 ///
-/// It takes one draw nearly always where the denominator of `x` is a small number and `x <= 1`.
+/// If the denominator of `x` is small and `x <= 1`, it nearly always takes one draw.
 ///
 /// ```
 /// use queryables::number::Ratio;
@@ -103,7 +103,7 @@ pub(super) fn one_holds(coins: &mut dyn CoinSource) -> Result<bool, CoinsError> 
 }
 
 /// More than two tosses are not worth a larger total: a total near 2^64 makes uniform draws slow,
-/// and to have tossed so often without a failure is rare enough.
+/// and it is rare that more tosses are needed.
 const LARGEST_TOTAL: u64 = 1 << 40;
 
 /// True with probability e^-x, for x = numerator / denominator up to 1.
@@ -111,7 +111,7 @@ const LARGEST_TOTAL: u64 = 1 << 40;
 /// Toss biases of x/1, x/2, x/3, … until one fails. That is the k-th with probability
 /// x^(k-1)/(k-1)! - x^k/k!, and the sum of these over odd k is the series of e^-x.
 ///
-/// The first so many tosses have a common denominator, and are one draw: `weights` are the odds
+/// The first `tosses` of them share a common denominator and are one draw: `weights` are the odds
 /// that the first to fail is an odd one, that it is an even one, and that none fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct UpToOne {
@@ -123,7 +123,7 @@ struct UpToOne {
 }
 
 impl UpToOne {
-    /// With as many tosses at once as fit, up to `most`.
+    /// Combines as many tosses as fit, up to `most`.
     #[inline]
     const fn new(numerator: u128, denominator: NonZeroU128, most: u64) -> Self {
         let [mut odd, mut even, mut none] = [0, 0, 1];
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(one.weights[2], 1);
     }
 
-    /// However the tosses are split into draws, the law is the same.
+    /// The law does not depend on how the tosses are split into draws.
     #[test]
     fn tosses_one_by_one_have_the_same_odds() {
         for most in [0, 1, 2, 3] {

@@ -47,8 +47,8 @@ pub struct DiscreteGaussian {
     goes_on: Exponential,
 }
 
-/// The numerator may have so many bits and no more: then a step has 62, the places within it on
-/// both sides have 63, and nothing on the way has more than 128.
+/// The largest number of bits of the numerator: then a step has 62 bits, the places within it on
+/// both sides have 63, and no intermediate value has more than 128.
 const LARGEST_BITS: u32 = 124;
 
 impl DiscreteGaussian {
@@ -94,8 +94,8 @@ impl DiscreteGaussian {
         self.variance
     }
 
-    /// A side of zero and a magnitude, of odds e^(-magnitude² / (2 variance)) on both sides, or
-    /// nothing where the try was rejected.
+    /// A side of zero and a magnitude, with odds e^(-magnitude² / (2 variance)) on both sides, or
+    /// nothing if the try was rejected.
     ///
     /// A magnitude is k steps and u places further: its square is s²k + s²k(k-1) + 2ksu + u².
     /// The odds of reaching k steps fall as the first summand says, and those of accepting what
@@ -160,7 +160,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    /// So far from zero; what an `i128` cannot hold is clamped.
+    /// The integer at this distance from zero; what an `i128` cannot hold is clamped.
     pub(super) fn of_zero(self, magnitude: u128) -> i128 {
         let magnitude = i128::try_from(magnitude).unwrap_or(i128::MAX);
         match self {

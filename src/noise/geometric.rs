@@ -57,8 +57,8 @@ impl Geometric {
         self.scale
     }
 
-    /// A value, and beside it one of so many sides, which costs no further draw where the scale
-    /// has a numerator that is not too long; or nothing, where the try was rejected.
+    /// A value and one of `SIDES` sides, or nothing if the try was rejected. The side costs no
+    /// further draw if the numerator of the scale is not too long.
     ///
     /// With a scale of n/d: the remainder of a value of scale n is below n with odds falling as
     /// e^(-remainder / n), its quotient falls by e each time, and a d-th of such a value, rounded

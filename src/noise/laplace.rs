@@ -7,7 +7,7 @@ use crate::number::Ratio;
 /// `k` with probability proportional to `e^(-|k| / scale)`.
 ///
 /// Added to a whole number that changes by at most Δ between neighbours, at a scale of Δ/ε, it
-/// makes a release that is ε-private, and no less.
+/// makes a release that is ε-DP, and this is tight.
 ///
 /// ```
 /// use queryables::number::Ratio;
@@ -41,7 +41,7 @@ impl DiscreteLaplace {
         Ok(Self { magnitude })
     }
 
-    /// How many steps it takes to fall by a factor of e.
+    /// The number of steps over which the odds fall by a factor of e.
     #[must_use]
     pub fn scale(&self) -> Ratio {
         self.magnitude.scale()

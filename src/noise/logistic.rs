@@ -6,8 +6,8 @@ use crate::number::Ratio;
 
 /// 1 with probability `1 / (1 + e^x)`, otherwise 0, for rational `x >= 0`.
 ///
-/// Whoever lies with these odds is exactly `x` from telling the truth: the odds of a truth to
-/// those of a lie are `e^x` to 1.
+/// A response that lies with this probability has a loss of exactly `x`: the odds of a truth to a
+/// lie are `e^x` to 1.
 ///
 /// ```
 /// use queryables::number::Ratio;
@@ -21,9 +21,9 @@ use crate::number::Ratio;
 ///
 /// # Guarantee
 ///
-/// The odds are exactly these: a fair coin, whose tails count with probability `e^-x` only, and
-/// are tossed again otherwise. A try is accepted with probability 1/2 at least. Time depends on
-/// what is drawn: a lie takes more draws than most truths.
+/// The odds are exactly these: a fair coin is tossed, and tails are accepted only with probability
+/// `e^-x`; otherwise it is tossed again. A try is accepted with probability at least 1/2. Time
+/// depends on what is drawn: a lie takes more draws than most truths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Logistic {
     exponent: Ratio,

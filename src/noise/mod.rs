@@ -20,9 +20,9 @@
 //!
 //! These samplers reject and retry, and count how often a bias came up: **how long a draw takes
 //! depends on the value drawn**, roughly linearly in its distance from zero in units of the scale.
-//! Who can time a single draw to a few nanoseconds learns something about the noise, and thereby
-//! about the data (Jin, McMurtry, Rubinstein and Ohrimenko 2022). Who sees answers over a network
-//! does not get there; who shares the processor may.
+//! An attacker who can time a single draw to a few nanoseconds learns something about the noise,
+//! and thereby about the data (Jin, McMurtry, Rubinstein and Ohrimenko 2022). Over a network that
+//! precision is out of reach; on a shared processor it may not be.
 
 mod choice;
 mod exponential;

@@ -12,14 +12,14 @@ use crate::number::divide_product;
 /// A Gaussian value, rounded to the nearest integer: `k` with probability
 /// `Φ((k + 1/2)/σ) − Φ((k − 1/2)/σ)`, where σ² is the variance.
 ///
-/// Added to a whole number it is a *postprocessing of the Gaussian mechanism*: the sum is what
-/// rounding makes of the number plus a Gaussian value. So whatever is known of that mechanism holds
-/// without a gap, GDP and sampling included, and on whole numbers that change by one no noise with
-/// the same μ-GDP is smaller (Awan and Ramasethu 2024).
+/// Added to a whole number it is a *postprocessing of the Gaussian mechanism*: the sum is the
+/// number plus a Gaussian value, rounded. So every guarantee of that mechanism holds exactly, GDP
+/// and sampling included. On whole numbers that change by one, no noise with the same μ-GDP is
+/// smaller (Awan and Ramasethu 2024).
 ///
-/// [`DiscreteGaussian`] noise of the same variance is not as private in the sense of GDP. It has the
-/// same Rényi divergences at whole orders; with a trade-off function nowhere below that of the
-/// Gaussian mechanism it would have the very same one, and its own is a polygon.
+/// [`DiscreteGaussian`] noise of the same variance is not as private in the sense of GDP. It has
+/// the same Rényi divergences at whole orders. If its trade-off function were nowhere below that of
+/// the Gaussian mechanism, the two functions would be equal; but its own is a polygon.
 ///
 /// ```
 /// use queryables::number::Ratio;
@@ -36,11 +36,12 @@ use crate::number::divide_product;
 /// # Guarantee
 ///
 /// The probabilities are exactly these, and no real number is ever drawn. The line is cut into
-/// cells that lie between whole numbers, each within one that is rounded to the same integer. A cell
-/// from z to z + 1 is proposed with odds e^(−z²/2v), by [`DiscreteGaussian`] noise with zero on both
-/// sides, and accepted with the odds of e^(−(2zu + u²)/2v) at a place u that is uniform in the cell:
-/// together that is the integral of e^(−x²/2v) over it. The place is never looked at, only compared
-/// with others, and how such comparisons come out is an urn (`HiddenPlace` in the source).
+/// cells that lie between whole numbers, each within one that is rounded to the same integer. A
+/// cell from z to z + 1 is proposed with odds e^(−z²/2v), by [`DiscreteGaussian`] noise with zero
+/// on both sides, and accepted with the odds of e^(−(2zu + u²)/2v) at a place u that is uniform in
+/// the cell: together that is the integral of e^(−x²/2v) over it. The place is never drawn, only
+/// compared with others, and an urn model gives the outcomes of such comparisons (`HiddenPlace` in
+/// the source).
 ///
 /// Time grows with the distance from zero, in steps of the standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,7 +108,7 @@ impl RoundedGaussian {
         if !place.survives(2, self.denominator, self.twice_numerator, coins)? {
             return Ok(None);
         }
-        // e^(-zu/v), as often e^-u as that has whole steps.
+        // e^(-zu/v): a factor e^-u for each whole step.
         let (whole, rest) = divide_product(cell, self.denominator, 0, self.numerator);
         for _ in 0..whole {
             if !place.survives(1, 1, NonZeroU128::MIN, coins)? {
@@ -217,7 +218,7 @@ mod tests {
         }
     }
 
-    /// What survives has the probability of the integral over the place that is not known.
+    /// The probability of survival is the integral over the unknown place.
     #[test]
     fn a_hidden_place_is_uniform() {
         let survives = |factors: &[(u32, u128, u128)]| {

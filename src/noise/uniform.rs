@@ -10,9 +10,9 @@ const DIGIT: NonZeroU64 = NonZeroU64::MIN.saturating_add((1 << DIGIT_BITS) - 1);
 
 /// A uniform draw from `0..below`.
 ///
-/// One draw where `below` fits in a word. Elsewhere a number of just as many digits is drawn until
-/// it is below: its first digits run up to those of the last number allowed, so that more than
-/// half of all numbers are.
+/// One draw if `below` fits in a word. Otherwise numbers with the same number of digits are drawn
+/// until one is below: the leading digits run up to those of the largest number allowed, so that
+/// more than half of all numbers are accepted.
 pub(crate) fn uniform_below(
     coins: &mut dyn CoinSource,
     below: NonZeroU128,

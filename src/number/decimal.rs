@@ -73,7 +73,7 @@ pub enum NumberError {
     },
 }
 
-/// For generic code: what is a parameter already needs no reading.
+/// For generic code: a value that already is a parameter needs no parsing.
 impl From<std::convert::Infallible> for NumberError {
     fn from(never: std::convert::Infallible) -> Self {
         match never {}
@@ -156,7 +156,8 @@ fn digits_of(text: &str) -> Result<(Vec<u8>, usize), Unreadable> {
     }
 }
 
-/// An exponent. One that no text has enough digits to outweigh is as good as any larger one.
+/// An exponent, clamped: beyond the number of digits that a text can have, a larger one makes no
+/// difference.
 fn exponent_of(text: &str) -> Result<i64, Unreadable> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),

@@ -3,7 +3,7 @@
 //! # Guarantee
 //!
 //! Every operation returns an interval that contains the result for every pair of real numbers in
-//! its operands. What it rests on:
+//! its operands. This relies on the following:
 //!
 //! - `+ − × ÷ √` of floats are rounded to the nearest float (IEEE 754), so the real result lies
 //!   strictly between the two neighbours of the float that comes out: one step outward suffices.
@@ -18,8 +18,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use super::float::units_of;
 use super::{Quantity, U256, Unit};
 
-/// How many floats outward the result of a `libm` function is moved, twice what its error asks
-/// for.
+/// How many floats outward the result of a `libm` function is moved: twice what its error requires.
 const STEPS: u32 = 4;
 
 /// A real number that is known to lie between two floats, both included.
@@ -41,7 +40,7 @@ impl Interval {
     pub(crate) const ONE: Self = Self::exactly(1.0);
     pub(crate) const TWO: Self = Self::exactly(2.0);
 
-    /// Just this number.
+    /// Exactly this number.
     pub(crate) const fn exactly(number: f64) -> Self {
         Self {
             low: number,
@@ -49,7 +48,7 @@ impl Interval {
         }
     }
 
-    /// Between these two; a bound that is not a number is no bound.
+    /// Between these two; a bound that is NaN counts as infinite.
     pub(crate) fn between(low: f64, high: f64) -> Self {
         Self {
             low: if low.is_nan() { f64::NEG_INFINITY } else { low },

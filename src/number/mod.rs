@@ -1,4 +1,4 @@
-//! Numbers that can be trusted: exact decimals and ratios, and bounds that are rounded outward.
+//! Exact decimals and ratios, and bounds that are rounded outward.
 //!
 //! Privacy parameters are fixed-point decimals ([`Quantity`]): `"0.1"` is 1/10, sums are exact and
 //! do not depend on the order. Whatever cannot be exact is computed in intervals that contain the

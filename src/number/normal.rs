@@ -8,8 +8,8 @@ fn density_at_zero() -> WideInterval {
     WideInterval::between(DIGITS, DIGITS + 1) / WideInterval::whole(10_u128.pow(38))
 }
 
-/// Where the series hands over to the continued fraction: before it the series cancels no more
-/// than nine bits, behind it the fraction needs few terms.
+/// Where the series is used, and not the continued fraction: here the series cancels at most nine
+/// bits; beyond, the fraction needs few terms.
 fn is_near(t: WideInterval) -> bool {
     t.certainly_at_most(WideInterval::whole(3))
 }

@@ -3,9 +3,9 @@
 //! # Guarantee
 //!
 //! As for [`Interval`](super::Interval), every operation returns an interval that contains the
-//! result. Here nothing is taken on trust: numbers are `mantissa · 2^exponent` with a mantissa of
-//! 128 bits, every operation cuts off what does not fit and moves an upper bound up by one unit
-//! if anything was cut off, and every series ends with an enclosure of its rest.
+//! result. No library function has to be trusted here: numbers are `mantissa · 2^exponent` with a
+//! mantissa of 128 bits, every operation cuts off what does not fit and moves an upper bound up by
+//! one unit if anything was cut off, and every series ends with an enclosure of its rest.
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -100,7 +100,7 @@ impl WideInterval {
         self.exp().map_or(
             Self {
                 low: Bound::default(),
-                // e^-8192 < 2^-11818. WideInterval enough for numbers that start below 8192, too.
+                // e^-8192 < 2^-11818. Wide enough for numbers that start below 8192, too.
                 high: Bound {
                     mantissa: TOP,
                     exponent: -11_818 - 127 + 1,

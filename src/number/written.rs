@@ -1,4 +1,4 @@
-//! Numbers as they are written down: decimal strings, which no reader rounds.
+//! Numbers in serialized form: decimal strings, which no reader rounds.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ impl<U: Unit> Serialize for Quantity<U> {
     }
 }
 
-/// Reads what [`FromStr`](std::str::FromStr) reads, from a string only: a number in JSON is a float
-/// to most readers.
+/// Reads what [`FromStr`](std::str::FromStr) reads, and only from a string: most readers treat a
+/// JSON number as a float.
 impl<'de, U: Unit> Deserialize<'de> for Quantity<U> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
@@ -22,7 +22,7 @@ impl<'de, U: Unit> Deserialize<'de> for Quantity<U> {
     }
 }
 
-/// So many digits fit into 128 bits.
+/// The number of digits that always fit into 128 bits.
 const DIGITS: usize = 38;
 
 impl Serialize for U256 {

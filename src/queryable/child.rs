@@ -1,4 +1,4 @@
-//! A machine that was launched, and those who may stop it.
+//! A machine that was launched, and the token that stops it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::machine::{
 /// A launched machine: it stops answering when it has failed, or when an ancestor stops it.
 ///
 /// This is the form for authors of machines, who embed it and step it with their own coins; an
-/// analyst gets a handle instead. A failure or a panic closes it and nothing else; what is seen is
+/// analyst gets a handle instead. A failure or a panic closes it and nothing else; the caller sees
 /// an [`AskError`] that says nothing about the data.
 ///
 /// [`CompositorMachine`](crate::compose::CompositorMachine) has an example.
@@ -22,7 +22,7 @@ pub struct Child<S> {
 }
 
 impl<S> Child<S> {
-    /// Starts a mechanism that `token` can stop, in the context of whoever starts it.
+    /// Starts a mechanism that `token` can stop, in the context of the code that starts it.
     #[inline]
     pub(crate) fn start<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
         mechanism: &M,
@@ -62,7 +62,7 @@ impl<S> Child<S> {
 }
 
 impl<S: Machine> Child<S> {
-    /// Asks one query, in the context of whoever asks, extended by the child's own token.
+    /// Asks one query, in the context of the code that asks, extended by the child's own token.
     ///
     /// # Errors
     ///
@@ -89,8 +89,8 @@ impl<S: Machine> Child<S> {
     }
 }
 
-/// The machine's state, and whether an ancestor has stopped it. Who may stop it yet follows from
-/// its place among its siblings.
+/// The machine's state, and whether an ancestor has stopped it. Which ancestors may still stop it
+/// follows from its place among its siblings.
 impl<S: Inspect> Inspect for Child<S> {
     fn inspect(&self, key: &mut StateKey) {
         key.write(&self.token.check());
@@ -102,13 +102,13 @@ impl<S: Inspect> Inspect for Child<S> {
 }
 
 impl<S> fmt::Debug for Child<S> {
-    /// Nothing of what is inside.
+    /// Shows nothing of the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Child")
     }
 }
 
-/// A machine that panics as it is dropped tells nobody anything either.
+/// A panic while the machine is dropped reveals nothing either.
 impl<S> Drop for Child<S> {
     fn drop(&mut self) {
         self.close();

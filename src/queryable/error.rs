@@ -6,8 +6,8 @@ use crate::machine::{Fault, Stop};
 
 /// Why a query got no answer.
 ///
-/// Everything in it is public: what the machine says of itself, and the bare fact that something
-/// failed or was stopped.
+/// Everything in it is public: the machine's own fault, and the fact that something failed or was
+/// stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum AskError {

@@ -1,4 +1,4 @@
-//! The handles to one running machine: one for any thread, one that stays where it is.
+//! The handles to one running machine: one for any thread, one that stays on its thread.
 
 use std::cell::Cell;
 use std::fmt;
@@ -11,19 +11,18 @@ use crate::sync::{Mutex, MutexGuard, PoisonError, TryLockError, thread_local};
 
 /// A handle to a running machine: it asks queries of type `Q` and gives answers of type `A`.
 ///
-/// It is all that an analyst gets. A clone shares the machine, it does not fork it. A handle can
-/// be sent between threads; one machine answers one query at a time, and different machines
-/// answer at the same time. It cannot rewind the machine, print what is inside, or be given coins:
-/// the machine draws from the operating system's.
+/// It is all that an analyst gets. A clone shares the machine and does not fork it. A handle can be
+/// sent between threads; one machine answers one query at a time, and different machines answer at
+/// the same time. It cannot rewind the machine, print its contents, or be given coins: the machine
+/// uses the operating system's randomness.
 ///
-/// A handle is not a machine. Whoever wants to build a machine on one puts it into a
-/// [`Relay`](super::Relay).
+/// A handle is not a machine. To build a machine on one, put it into a [`Relay`](super::Relay).
 ///
 /// # From inside an answer
 ///
-/// Code of a machine that asks a handle which is busy, its own for example, gets
-/// [`AskError::Busy`] instead of waiting, so that nobody waits for himself. (A thread that the
-/// machine starts and waits for is another thread, and waits.)
+/// Code of a machine that asks a handle which is busy, its own for example, gets [`AskError::Busy`]
+/// instead of waiting, so that it cannot deadlock on itself. (A thread that the machine starts and
+/// joins is another thread, and does wait.)
 ///
 /// # Example
 ///
@@ -60,10 +59,10 @@ use crate::sync::{Mutex, MutexGuard, PoisonError, TryLockError, thread_local};
 /// ```
 pub struct Queryable<Q, A>(Arc<dyn Answers<Q, A> + Send + Sync>);
 
-/// A [`Queryable`] that stays on the thread on which it was launched, for machines that cannot be
-/// sent to another one.
+/// A [`Queryable`] that stays on the thread on which it was launched, for machines that are not
+/// `Send`.
 ///
-/// Everything else is as there: a clone shares the machine, a failure or a panic closes it, and a
+/// Everything else is the same: a clone shares the machine, a failure or a panic closes it, and a
 /// question from inside its own answer gets [`AskError::Busy`].
 ///
 /// # Example
@@ -106,11 +105,11 @@ pub struct LocalQueryable<Q, A>(Rc<dyn Answers<Q, A>>);
 
 /// A running machine behind its lock.
 trait Answers<Q, A> {
-    /// `outer` are the tokens of whoever asks, if it is a machine that asks on behalf of others.
+    /// `outer` are the caller's tokens, if the caller is a machine that asks on behalf of others.
     fn ask(&self, query: Q, outer: Stops<'_>) -> Result<A, AskError>;
 }
 
-/// What cannot be sent needs no lock, and pays little for one that nobody else ever holds: both
+/// A machine that is not `Send` needs no lock, but an uncontended lock costs little: this way both
 /// handles run the same code.
 struct Running<S>(Mutex<(Child<S>, SystemCoins)>);
 
@@ -142,10 +141,10 @@ impl<S: Machine> Answers<S::Query, S::Answer> for Running<S> {
 }
 
 impl<S> Running<S> {
-    /// Waits for the machine, unless this thread is inside an answer already: then waiting might
-    /// never end.
+    /// Waits for the machine, unless this thread is already inside an answer: then it could
+    /// deadlock.
     fn lock(&self, inside: bool) -> Result<MutexGuard<'_, (Child<S>, SystemCoins)>, AskError> {
-        // Poisoned or not: a child that panicked has closed itself.
+        // Poison is ignored: a child that panicked has closed itself.
         if !inside {
             return Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner));
         }
@@ -214,7 +213,7 @@ macro_rules! handle {
         }
 
         impl<Q, A> fmt::Debug for $Handle<Q, A> {
-            /// Nothing of what is inside.
+            /// Shows nothing of the contents.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str($name)
             }

@@ -7,11 +7,11 @@ use crate::machine::{
     CoinSource, Fault, Machine, Mechanism, Public, StopToken, SystemCoins, guarded,
 };
 
-/// Starts a mechanism on data, outside any compositor, and gives the handle to it.
+/// Starts a mechanism on data, outside any compositor, and returns the handle to it.
 ///
-/// This is for whoever holds the data: nothing is charged, and nothing is asked of the mechanism.
-/// Start a [`Filter`](crate::compose::Filter) or an [`Odometer`](crate::compose::Odometer), and
-/// hand out what comes back.
+/// This is for the data holder: nothing is charged, and the mechanism need not state a loss. Start
+/// a [`Filter`](crate::compose::Filter) or an [`Odometer`](crate::compose::Odometer), and hand the
+/// handle to the analyst.
 ///
 /// # Errors
 ///
@@ -24,8 +24,8 @@ where
     launch_under(mechanism, data, &StopToken::default())
 }
 
-/// [`launch`] of something that `token` stops: for frameworks whose closures get no
-/// [`Coins`](crate::machine::Coins), from which a machine learns on whose behalf it runs.
+/// [`launch`] of something that `token` stops. It is for frameworks whose closures get no
+/// [`Coins`](crate::machine::Coins), and so do not know which tokens are in force.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ fn start<D: ?Sized, M: Mechanism<D>>(
 }
 
 pub(crate) mod sealed {
-    /// Only this crate knows how to make handles.
+    /// Only this crate can make handles.
     pub trait Sealed {}
 
     /// Only this crate opens a machine.
@@ -91,9 +91,8 @@ pub(crate) mod sealed {
 ///
 /// A [`Machine`] becomes a [`Queryable`], the machine of a filter or an odometer becomes a
 /// [`RunningFilter`](crate::compose::RunningFilter) or a
-/// [`RunningOdometer`](crate::compose::RunningOdometer). Handles themselves are not on the list:
-/// there is one way, from machine to handle, so that nobody turns a handle into another one that
-/// escapes whoever may stop the first.
+/// [`RunningOdometer`](crate::compose::RunningOdometer). Handles themselves do not implement it: a
+/// handle made from a handle would escape the compositors that may stop the first one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a machine that can be handed out to an analyst",
     note = "a handle can be sent between threads: what it is made of must be a `Machine` that is \

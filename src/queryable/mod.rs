@@ -4,7 +4,7 @@
 //! inspected; it is what authors of machines embed and what `verify` explores. The *handle* is
 //! shared, can be sent between threads and draws from the operating system; it is what an analyst
 //! gets. [`launch`] makes handles out of machines, and nothing makes machines out of handles: a
-//! handle inside a machine is a [`Relay`], which still obeys whoever may stop the handle.
+//! handle inside a machine is a [`Relay`], which still stops when the handle is stopped.
 //!
 //! A handle to an interactive mechanism is a [`Queryable`]; for one that cannot leave its thread,
 //! `launch_local` gives a [`LocalQueryable`]. The handles to running filters and odometers are in

@@ -3,11 +3,12 @@
 use super::{AskError, LocalQueryable, Queryable};
 use crate::machine::{Coins, Fault, Machine};
 
-/// A handle as a machine: somebody can stand in the middle of it, or a machine can be built on it.
+/// A handle as a machine, so that it can be put behind a middle, or built into another machine.
 ///
-/// It draws from the handle's own coins. It obeys whoever may stop the handle *and* whoever may
-/// stop the machine that it is part of: a middle inside the handle's machine that is about to ask
-/// on, on behalf of the relay, sees both. It is told so, and can be asked by others afterwards.
+/// It uses the handle's own coins. It stops when the handle is stopped *and* when the machine that
+/// it is part of is stopped: a middle inside the handle's machine checks both before it asks inward
+/// on behalf of the relay. If only the relay was stopped, that middle hears of it, and others can
+/// still ask the handle.
 ///
 /// ```
 /// use queryables::middle::{MapAnswer, Postprocessed};
@@ -44,7 +45,7 @@ macro_rules! relay {
 
 relay! { Queryable LocalQueryable }
 
-/// What an inner handle's error is to whoever asks the outer machine.
+/// An inner handle's error, as the outer machine reports it.
 fn fault_of(error: AskError) -> Fault {
     match error {
         AskError::Fault(fault) => fault,

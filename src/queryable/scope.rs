@@ -1,4 +1,4 @@
-//! Where a framework's own code runs on behalf of a child.
+//! Running a framework's own code on behalf of a child.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -14,15 +14,15 @@ std::thread_local! {
 
 /// Runs a framework's code on behalf of a child, and says whether it is still running.
 ///
-/// A machine that hands its question over to another framework loses sight of what that framework
-/// makes meanwhile. Run the framework's code in a scope:
+/// A machine that hands a query over to another framework cannot see what that framework creates
+/// meanwhile. Run the framework's code in a scope:
 ///
-/// - What the framework makes inside asks [`check`](Self::check) before it answers. It passes while
-///   the code runs, unless the child is stopped meanwhile; afterwards it does not. Clones are the
-///   same scope.
+/// - Whatever the framework creates inside calls [`check`](Self::check) before it answers. The
+///   check passes while the code runs, unless the child is stopped meanwhile; afterwards it fails.
+///   Clones are the same scope.
 /// - What is launched inside with [`launch_under`](super::launch_under) and
 ///   [`in_force`](Self::in_force) is stopped when the code has ended, and with the child.
-/// - A panic ends at the scope; of an error nothing is left but a [`Fault`].
+/// - A panic ends at the scope; an error becomes a [`Fault`].
 ///
 /// ```
 /// use queryables::machine::{CoinSource, Fault, NotPrivateSeededCoins, Stop};
@@ -46,12 +46,12 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Runs code on behalf of whoever the coins belong to.
+    /// Runs code on behalf of the machine that these coins belong to.
     ///
     /// # Errors
     ///
-    /// Those of the code; [`Fault::Failed`] if it panics, and where thread-local variables are gone
-    /// already, as the thread ends; [`Fault::Stopped`] if the child is stopped.
+    /// Those of the code; [`Fault::Failed`] if it panics, or if the thread is ending and its
+    /// thread-local variables are gone; [`Fault::Stopped`] if the child is stopped.
     pub fn run<T, S: ?Sized>(
         &self,
         coins: &Coins<'_, S>,
@@ -64,7 +64,7 @@ impl Scope {
         let before = self.replace(Some(token));
         let result = guarded(code);
         self.replace(before);
-        // It was there a moment ago, and this thread has not ended since.
+        // This cannot fail: the variable existed above, and this thread has not ended since.
         let _ = IN_FORCE.try_with(|in_force| in_force.replace(outer));
         stopper.stop(Stop::Frozen);
         result
@@ -83,8 +83,8 @@ impl Scope {
         }
     }
 
-    /// The token of the innermost scope that runs on this thread; outside any, one that nobody
-    /// stops.
+    /// The token of the innermost scope that runs on this thread; outside any scope, a token that
+    /// is never stopped.
     #[must_use]
     pub fn in_force() -> StopToken {
         let in_force = IN_FORCE.try_with(|in_force| in_force.borrow().clone());

@@ -36,8 +36,8 @@ impl<U: Unit> Quantity<U> {
     ///
     /// # Errors
     ///
-    /// As for [`at_least`](Self::at_least), and [`NumberError::TooSmall`] if no quantity is so
-    /// small: a scale of 1e-300, an order of 0.5.
+    /// As for [`at_least`](Self::at_least), and [`NumberError::TooSmall`] if the number is below
+    /// every quantity: a scale of 1e-300, an order of 0.5.
     pub fn at_most(number: f64) -> Result<Self, NumberError> {
         Self::from_units(Self::exactly(number)?.0)
     }
@@ -120,7 +120,7 @@ impl<U: Unit> TryFrom<f64> for Quantity<U> {
     }
 }
 
-/// Floats that no quantity comes from.
+/// Rejects floats that are no quantity.
 fn check<U: Unit>(number: f64) -> Result<(), NumberError> {
     let what = U::NAME;
     if number.is_nan() {

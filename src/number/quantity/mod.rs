@@ -26,9 +26,9 @@ pub trait Unit: 'static {
     const LARGEST: u128;
     /// The largest value, for messages.
     const LARGEST_TEXT: &'static str;
-    /// A value must be greater than this many units, if anything.
+    /// A value must be greater than this number of units, if there is such a limit.
     const GREATER_THAN: Option<(u128, &'static str)> = None;
-    /// Whether less is better, so that what is printed short is rounded up.
+    /// Whether it is a loss, so that shortened output is rounded up.
     const IS_LOSS: bool = true;
 }
 
@@ -83,7 +83,7 @@ impl<U: Unit> Quantity<U> {
         self.units
     }
 
-    /// The quantity of so many units.
+    /// The quantity of this number of units.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl<U: Unit> Quantity<U> {
 macro_rules! arithmetic {
     ($($unit:ident)*) => {$(
         impl Quantity<units::$unit> {
-            /// Nothing.
+            /// Zero.
             pub const ZERO: Self = Self {
                 units: 0,
                 unit: PhantomData,
@@ -181,7 +181,7 @@ macro_rules! arithmetic {
 arithmetic!(Epsilon Rho Mu Delta);
 
 impl Delta {
-    /// Certainty. Every mechanism whatever is (ε, 1)-private.
+    /// Certainty: every mechanism is (ε, 1)-private.
     pub const ONE: Self = Self {
         units: 10_u128.pow(38),
         unit: PhantomData,
@@ -213,7 +213,7 @@ impl Order {
     }
 }
 
-// Derives would ask the same of the unit, which is only a name.
+// Derives would require the same of the unit, which is only a type parameter.
 impl<U> Clone for Quantity<U> {
     fn clone(&self) -> Self {
         *self

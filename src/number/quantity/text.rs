@@ -1,4 +1,4 @@
-//! Quantities as text: read exactly, printed in full or to so many digits.
+//! Quantities as text: read exactly, printed in full or to a given number of digits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -63,7 +63,8 @@ impl<U: Unit> fmt::Debug for Quantity<U> {
 }
 
 /// With the width, fill and alignment that were asked for, and after the symbol in the alternate
-/// form. Text that was cut to the precision already is not cut again, as `Formatter::pad` does.
+/// form. The text already has the right precision and must not be cut again, which `Formatter::pad`
+/// would do.
 pub(crate) fn write_number(f: &mut fmt::Formatter<'_>, symbol: &str, text: &str) -> fmt::Result {
     if f.alternate() {
         write!(f, "{symbol} = ")?;
@@ -90,7 +91,7 @@ fn with_exponent<U: Unit>(units: u128, precision: Option<usize>) -> String {
     format!("{}e-{exponent}", with_point(number, places, precision))
 }
 
-/// A number with so many places behind the point, with no more places than the precision.
+/// A number with `places` decimal places, cut to at most `precision` places.
 fn cut<U: Unit>(number: u128, places: u32, precision: Option<usize>) -> (u128, u32) {
     let precision = precision.and_then(|precision| u32::try_from(precision).ok());
     match precision {
