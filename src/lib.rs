@@ -7,8 +7,31 @@
 //! A differentially private mechanism that answers several queries is a randomized state machine.
 //! With this crate you write such machines, launch them on data under a *filter* (which stops
 //! before a budget is exceeded) or an *odometer* (which says what has been spent), choose their
-//! privacy parameters as you go, interleave any number of open ones, and put a person in the
-//! middle of any conversation.
+//! privacy parameters as you go, interleave any number of open ones, and put a *person in the
+//! middle* of any conversation: code that hears each query and answer and decides what to pass on,
+//! and never sees the data.
+//!
+//! ```
+//! use queryables::data::Predicate;
+//! use queryables::mechanisms::NoisyCount;
+//! use queryables::prelude::*;
+//! use std::sync::Arc;
+//!
+//! // The curator starts a filter on the data and hands it out.
+//! let ages = Arc::new(vec![31_u32, 44, 52, 67, 70]);
+//! let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+//!
+//! // The analyst asks for a noisy count: ε = 0.25 is charged, and then it runs.
+//! let retired = Predicate::new("retired", |age: &u32| *age >= 65);
+//! let count = filter.release(&NoisyCount::new(retired.clone(), "0.25".parse()?)?)?;
+//! println!("about {count} are retired");
+//! assert_eq!(filter.remaining().to_string(), "0.75");
+//!
+//! // What is over budget is refused before the data is touched.
+//! let refused = filter.release(&NoisyCount::new(retired, "0.8".parse()?)?);
+//! assert!(matches!(refused, Err(LaunchError::Refused(_))));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # How it fits together
 //!
