@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::branching::{Branching, Choice, Outcome, every_path, hash};
-use super::meter::Meter;
+use super::meter::{Held, Meter};
 use super::side::{Running, Side};
 use super::tree::{Branch, Ending, Expansion, Groups, Node, Step, size_of_path};
 use super::{Rational, VerifyError};
@@ -224,7 +224,7 @@ type Known<A> = (Result<A, Fault>, Option<u32>);
 
 /// The ways in which a step ends, found one after the other.
 struct Endings<'a, A> {
-    meter: &'a Meter,
+    meter: &'a Arc<Meter>,
     last: bool,
     /// By what the machine says and shows: a number, and where it is in the list if all that say
     /// and show this are one.
@@ -233,7 +233,7 @@ struct Endings<'a, A> {
 }
 
 impl<'a, A: Clone + Eq + Hash> Endings<'a, A> {
-    fn new(meter: &'a Meter, last: bool) -> Self {
+    fn new(meter: &'a Arc<Meter>, last: bool) -> Self {
         Self {
             meter,
             last,
@@ -265,12 +265,9 @@ impl<'a, A: Clone + Eq + Hash> Endings<'a, A> {
         if last || state.is_some() {
             known.1 = Some(self.list.len());
         }
-        // The step is remembered by state; without one, what is made of it is counted there.
-        if state.is_some() {
-            self.meter.keep(size_of_path(&outcome.path));
-        }
         self.list.push(Ending {
             answer,
+            _held: Held::new(self.meter, size_of_path(&outcome.path)),
             path: outcome.path,
             mass: outcome.mass,
             state,

@@ -83,6 +83,8 @@ pub(super) struct Ending<A> {
     pub(super) state: Option<u32>,
     /// Nothing is asked after it: paths with this answer need not be told apart.
     pub(super) last: bool,
+    /// The memory that it takes.
+    pub(super) _held: Held,
 }
 
 /// Branches sorted by the answer that they give, in the order of first appearance.

@@ -60,6 +60,28 @@ fn the_paths_of_a_last_answer_are_merged_as_they_are_found() {
     );
 }
 
+/// Tosses its coins at the start.
+struct AtTheStart(usize);
+
+impl Mechanism<bool> for AtTheStart {
+    type Machine = Released<usize>;
+    fn start(&self, _: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
+        Tossing(self.0).step((), coins).map(Released)
+    }
+}
+
+#[test]
+fn paths_are_counted_while_they_are_found() {
+    let pair = Pair::new(false, true);
+    // Long before all 2^40 paths are found, and long before the limit on runs.
+    let limit = 1_000_000;
+    let verifier = Verifier::new(|| AtTheStart(40), &pair, vec![()], 1).memory(limit);
+    assert_eq!(
+        verifier.limit(10_000).difference().unwrap_err(),
+        VerifyError::Memory { limit }
+    );
+}
+
 #[test]
 fn many_coins_end_at_the_limit() {
     let pair = Pair::new(false, true);
