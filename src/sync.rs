@@ -1,7 +1,7 @@
 //! The locks, atomics and thread-locals of whatever runs: the standard library's, or, where the races
 //! are tested, those of a scheduler that tries many orders of events.
 
-#[cfg(all(feature = "ledger", feature = "shuttle"))]
+#[cfg(all(feature = "redb", feature = "shuttle"))]
 pub(crate) use shuttle::sync::Condvar;
 #[cfg(feature = "shuttle")]
 pub(crate) use shuttle::{
@@ -9,7 +9,7 @@ pub(crate) use shuttle::{
     sync::{Mutex, MutexGuard, PoisonError, TryLockError},
     thread_local,
 };
-#[cfg(all(feature = "ledger", not(feature = "shuttle")))]
+#[cfg(all(feature = "redb", not(feature = "shuttle")))]
 pub(crate) use std::sync::Condvar;
 #[cfg(not(feature = "shuttle"))]
 pub(crate) use std::{

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::seal::{VERSION, unseal, unsealed};
+use super::StoreError;
+use super::seal::{VERSION, seal, unseal, unsealed};
 use crate::compose::Refusal;
 use crate::machine::Description;
 
@@ -92,12 +93,23 @@ pub struct Done {
 }
 
 impl Done {
-    pub(crate) fn new(sequence: u64, outcome: Outcome) -> Self {
+    /// In the version of this crate.
+    #[must_use]
+    pub fn new(sequence: u64, outcome: Outcome) -> Self {
         Self {
             ledger: VERSION,
             sequence,
             outcome,
         }
+    }
+
+    /// The line, with its checksum: for stores.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unwritable`] if the answer has no JSON form.
+    pub fn line(&self) -> Result<String, StoreError> {
+        seal(self)
     }
 }
 

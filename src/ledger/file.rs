@@ -10,7 +10,7 @@ use redb::{
 };
 
 use super::group::GroupCommit;
-use super::seal::{VERSION, seal, unseal};
+use super::seal::{VERSION, unseal};
 use super::store::{Charge, Receipt, Saved, Store, StoreError};
 use super::{Done, Outcome};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
@@ -185,7 +185,7 @@ fn prepare(write: &WriteTransaction) -> Result<u64, StoreError> {
         open.push(pending.map_err(unavailable)?.0.value());
     }
     for sequence in open {
-        let line = seal(&Done::new(sequence, Outcome::Interrupted))?;
+        let line = Done::new(sequence, Outcome::Interrupted).line()?;
         tables.write(&Write::Finish { sequence, line })?;
     }
     let last = tables.entries.last().map_err(unavailable)?;
@@ -368,7 +368,7 @@ impl Store for FileStore {
 
     fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError> {
         let keeps = matches!(outcome, Outcome::Answered(Some(_)));
-        let line = seal(&Done::new(sequence, outcome))?;
+        let line = Done::new(sequence, outcome).line()?;
         let mark = self.group.queue(Write::Finish { sequence, line })?;
         // Other outcomes go along with the next sync.
         if keeps { self.wait(mark) } else { Ok(()) }

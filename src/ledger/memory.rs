@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use super::seal::seal;
 use super::store::{Charge, Receipt, Record, Saved, Store, StoreError};
 use super::{Done, Outcome};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
@@ -135,7 +134,7 @@ impl Store for MemoryStore {
             }
             lines.push(record.line(sequence)?);
             if let Some(outcome) = outcome {
-                lines.push(seal(&Done::new(sequence, outcome.clone()))?);
+                lines.push(Done::new(sequence, outcome.clone()).line()?);
             }
         }
         Ok(lines)

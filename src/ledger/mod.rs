@@ -34,7 +34,7 @@ mod export;
 #[cfg(feature = "redb")]
 mod file;
 mod filter;
-#[cfg_attr(not(any(feature = "redb", feature = "shuttle")), expect(dead_code))]
+#[cfg(feature = "redb")]
 mod group;
 mod launch;
 mod memory;

@@ -2,5 +2,7 @@
 
 mod contract;
 mod crash;
+mod linear;
 mod lines;
+mod quotas;
 mod written;

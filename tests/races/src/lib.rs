@@ -10,6 +10,7 @@
 
 mod freeze;
 mod launches;
+mod ledger;
 #[path = "../../common/own_rule.rs"]
 mod own_rule;
 mod watch;

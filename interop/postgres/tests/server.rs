@@ -1,0 +1,262 @@
+//! Against a real server, which the test starts by itself. Where there is none, it says so.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ledger::{Numbered, admitted, pure};
+use queryables::ledger::{Ledger, LedgerError, OpenError, StoreError};
+use queryables::prelude::*;
+use queryables_postgres::PostgresStore;
+
+/// A server with a database of its own, on a Unix socket in its folder.
+struct Server {
+    programs: PathBuf,
+    folder: PathBuf,
+    process: Child,
+}
+
+/// Where the programs are: where Debian has them, or on the path.
+fn programs() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let mut places: Vec<PathBuf> = versions
+        .filter_map(|version| Some(version.ok()?.path().join("bin")))
+        .collect();
+    places.sort();
+    places.reverse();
+    let path = std::env::var_os("PATH")?;
+    places.extend(std::env::split_paths(&path));
+    let mut places = places.into_iter();
+    places.find(|place| place.join("initdb").exists() && place.join("postgres").exists())
+}
+
+/// A command as somebody who is not root: PostgreSQL refuses to be.
+fn as_somebody(program: &Path) -> Command {
+    let whoami = Command::new("id").arg("-u").output().unwrap();
+    if whoami.stdout != b"0\n" {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(program);
+    command
+}
+
+impl Server {
+    fn new(name: &str) -> Option<Self> {
+        let Some(programs) = programs() else {
+            eprintln!("skipped: there is no PostgreSQL");
+            return None;
+        };
+        let folder = format!("queryables-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        // Where it is root, it may.
+        let _ = std::os::unix::fs::chown(&folder, Some(65534), Some(65534));
+        let mut initdb = as_somebody(&programs.join("initdb"));
+        initdb
+            .current_dir(&folder)
+            .arg("-D")
+            .arg(folder.join("data"));
+        initdb.args(["-A", "trust", "-U", "queryables", "--no-sync"]);
+        let output = initdb.output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
+        let process = start(&programs, &folder);
+        Some(Self {
+            programs,
+            folder,
+            process,
+        })
+    }
+
+    fn parameters(&self) -> String {
+        let folder = self.folder.display();
+        format!("host={folder} user=queryables dbname=postgres")
+    }
+
+    fn ledger(&self) -> Ledger {
+        let store = PostgresStore::connect(&self.parameters()).unwrap();
+        Ledger::on(store, "numbers").unwrap()
+    }
+
+    /// Ends it in the middle of whatever it does.
+    fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    fn restart(&mut self) {
+        self.process = start(&self.programs, &self.folder);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let process = self.process.id().to_string();
+        let _ = Command::new("kill").args(["-QUIT", &process]).status();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Starts a server and waits until it says that it is ready. After a kill the processes that it left
+/// behind may keep it out for a while: then it ends, and is started again.
+fn start(programs: &Path, folder: &Path) -> Child {
+    let mut said = vec![];
+    for _ in 0..1000 {
+        let mut command = as_somebody(&programs.join("postgres"));
+        command
+            .current_dir(folder)
+            .arg("-D")
+            .arg(folder.join("data"));
+        command.arg("-k").arg(folder);
+        command.args(["-c", "listen_addresses=", "-c", "max_connections=20"]);
+        let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        while let Some(Ok(line)) = lines.next() {
+            if line.contains("ready to accept connections") {
+                // What it says later must not block it.
+                std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+                return process;
+            }
+            said.push(line);
+        }
+        process.wait().unwrap();
+    }
+    panic!("{}", said.join("\n"));
+}
+
+fn epsilon(text: &str) -> Epsilon {
+    text.parse().unwrap()
+}
+
+#[test]
+fn handles_in_many_processes_spend_one_budget() {
+    let Some(server) = Server::new("one") else {
+        return;
+    };
+    let (one, other) = (server.ledger(), server.ledger());
+    let (one, other) = (one.keeping_answers(), other.keeping_answers());
+    let (first, second) = (pure(&one, "census", "1"), pure(&other, "census", "1"));
+    let team = first.quota("team", epsilon("0.5")).unwrap();
+    let also = second.quota("team", epsilon("0.5")).unwrap();
+    let ana = first.party("Ana").within(&team).unwrap();
+    let ben = second.party("Ben").within(&also).unwrap();
+    assert_eq!(ana.release(&Numbered::new(1, "0.25")), Ok(1));
+    assert_eq!(second.privacy_loss(), Ok(epsilon("0.25")));
+    assert_eq!(ben.would_admit(&epsilon("0.3")), Ok(false));
+    assert_eq!(ben.release(&Numbered::new(2, "0.25")), Ok(2));
+    let over = ana.release(&Numbered::new(3, "0.1"));
+    assert!(matches!(over, Err(LedgerError::OverQuota { .. })));
+    assert_eq!(first.privacy_loss(), Ok(epsilon("0.5")));
+    // A key that was used through one handle is known through the other.
+    let eva = [first.party("Eva"), second.party("Eva")];
+    assert_eq!(eva[0].release_once("k", &Numbered::new(4, "0.125")), Ok(4));
+    assert_eq!(eva[1].release_once("k", &Numbered::new(4, "0.125")), Ok(4));
+    let another = eva[1].release_once("k", &Numbered::new(5, "0.125"));
+    assert_eq!(another, Err(LedgerError::OtherLaunch));
+    assert_eq!(first.privacy_loss(), Ok(epsilon("0.625")));
+    let over = eva[1].release(&Numbered::new(6, "0.5"));
+    assert!(matches!(
+        over,
+        Err(LedgerError::Launch(LaunchError::Refused(_)))
+    ));
+    assert_eq!(first.replay(), Ok(5));
+
+    let wrong = PostgresStore::connect(&server.parameters()).unwrap();
+    let expected = StoreError::OtherDataset {
+        named: "numbers".into(),
+        given: "others".into(),
+    };
+    assert_eq!(Ledger::on(wrong, "others").unwrap_err(), expected);
+    let two = Filter::concurrent(PureDp, epsilon("2"));
+    let error = one.launch("census", &two, &std::sync::Arc::new(()));
+    let error = error.unwrap_err();
+    assert!(matches!(
+        error,
+        OpenError::Store(StoreError::OtherTerms { .. })
+    ));
+
+    // Amounts are exact numbers to whoever asks the database.
+    let mut client = postgres::Client::connect(&server.parameters(), postgres::NoTls).unwrap();
+    let query = "SELECT sum(amount)::text FROM queryables_amounts \
+                 JOIN queryables_entries USING (sequence) WHERE line->>'decision' = 'admitted'";
+    let sum = client.query_one(query, &[]).unwrap();
+    assert_eq!(sum.get::<_, &str>(0), "0.625");
+    // What is damaged is an error.
+    let damage = "UPDATE queryables_budgets SET version = version + 1, \
+                  state = replace(state::text, '0.625', '0.125')::json WHERE budget = 'census'";
+    client.batch_execute(damage).unwrap();
+    let what = "the budget \"census\"".to_owned();
+    let damaged = StoreError::Damaged { what };
+    assert_eq!(first.privacy_loss(), Err(damaged.clone()));
+    let launched = ana.release(&Numbered::new(7, "0.001"));
+    assert_eq!(launched, Err(LedgerError::Store(damaged)));
+}
+
+const CONNECTIONS: u64 = 8;
+
+/// Each launch costs a thousandth of the budget. In the middle the server is killed, twice.
+#[test]
+fn eight_connections_spend_a_budget_to_its_limit_while_the_server_is_killed() {
+    let Some(mut server) = Server::new("eight") else {
+        return;
+    };
+    // Opened before anybody spends.
+    drop(pure(&server.ledger(), "census", "1"));
+    let (got, errors) = (Mutex::new(HashSet::new()), AtomicU64::new(0));
+    let parameters = server.parameters();
+    std::thread::scope(|scope| {
+        for connection in 0..CONNECTIONS {
+            let (got, errors) = (&got, &errors);
+            let store = PostgresStore::connect(&parameters).unwrap();
+            let filter = pure(&Ledger::on(store, "numbers").unwrap(), "census", "1");
+            scope.spawn(move || {
+                let party = filter.party(&connection.to_string());
+                for turn in 0.. {
+                    let number = connection * 1_000_000 + turn;
+                    match party.release(&Numbered::new(number, "0.001")) {
+                        Ok(answer) => assert!(got.lock().unwrap().insert(answer)),
+                        Err(LedgerError::Launch(LaunchError::Refused(refusal))) => {
+                            assert_eq!(refusal.spent, epsilon("1"));
+                            return;
+                        }
+                        Err(LedgerError::Store(StoreError::Unavailable(_))) => {
+                            errors.fetch_add(1, Ordering::Relaxed);
+                            std::thread::yield_now();
+                        }
+                        Err(other) => panic!("{other}"),
+                    }
+                }
+            });
+        }
+        for answers in [200, 600] {
+            while got.lock().unwrap().len() < answers {
+                std::thread::yield_now();
+            }
+            server.kill();
+            server.restart();
+        }
+    });
+    let got = got.into_inner().unwrap();
+    let ledger = server.ledger();
+    let filter = pure(&ledger, "census", "1");
+    let charged = admitted(&ledger.lines(1, usize::MAX).unwrap());
+    assert_eq!(charged.len(), 1000);
+    let once: HashSet<u64> = charged.into_iter().collect();
+    assert_eq!(once.len(), 1000);
+    assert!(got.is_subset(&once), "an answer was not charged");
+    let errors = errors.into_inner();
+    assert!(errors > 0);
+    assert_eq!(filter.privacy_loss(), Ok(epsilon("1")));
+    assert!(filter.replay().unwrap() >= 1000 + CONNECTIONS);
+    println!("{} answers, 1000 charged, {errors} errors", got.len());
+}
