@@ -8,19 +8,19 @@ use crate::privacy::{EpsilonDelta, Gdp, Implies};
 /// A filter, how many launches of a typical mechanism it admits, and what else it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// What the filter is called.
+    /// The name of the filter.
     pub filter: &'static str,
-    /// How many launches.
+    /// The number of launches that it admits.
     pub admits: u64,
-    /// Which launches it takes, besides the typical one.
+    /// Which other launches it accepts.
     pub takes: &'static str,
     /// How to build it.
     pub build: &'static str,
 }
 
-/// All filters for an (ε, δ) budget that take a mechanism with this profile, the one that admits most
-/// first: the rules of [`compare`] where it is (ε, δ)-DP, units of the mechanism, and rules for
-/// Gaussian noise and for Gaussian noise on samples.
+/// All filters for an (ε, δ) budget that accept a mechanism with this profile, sorted by the number
+/// of launches, largest first: the rules of [`compare`] where it is (ε, δ)-DP, units of the
+/// mechanism, and rules for Gaussian noise and for Gaussian noise on samples.
 ///
 /// # Errors
 ///
@@ -66,12 +66,12 @@ pub fn advise(budget: EpsilonDelta, typical: &Profile) -> Result<Vec<Advice>, Fd
         takes: "this mechanism and whatever tells no more, several units at once",
         build: "NaturalFilter::new(budget, PowersOf::new(profile))",
     });
-    // Stable: of equals the one that takes more stays first.
+    // The sort is stable: among equals, the filter that accepts more kinds of launches stays first.
     advice.sort_by_key(|row| std::cmp::Reverse(row.admits));
     Ok(advice)
 }
 
-/// What a rule of [`compare`] takes.
+/// Which launches a rule of [`compare`] accepts.
 fn of_rule(name: &str) -> (&'static str, &'static str) {
     match name {
         "fixed count" => (
@@ -161,7 +161,7 @@ mod tests {
                 ("basic", 100),
             ]
         );
-        // Laplace noise tells less than randomized response: its units are at least as many.
+        // Laplace noise reveals less than randomized response, so at least as many units fit.
         let laplace = rows(&budget, &Profile::laplace("0.05".parse().unwrap()));
         let admits = |name| laplace.iter().find(|row| row.0 == name).unwrap().1;
         assert!(

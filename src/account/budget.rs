@@ -6,8 +6,8 @@ use crate::number::{Delta, Epsilon, Interval, U256};
 use crate::privacy::EpsilonDelta;
 use crate::privacy::convert::log_inverse;
 
-/// What the (ε, δ) rules with a threshold have in common: costs add up to at most the threshold,
-/// and the δ of children to at most what the slack δ′ leaves of δ.
+/// The shared state of the (ε, δ) rules with a threshold: costs add up to at most the threshold,
+/// and the δ of children to at most δ − δ′, where δ′ is the slack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Budget<T> {
     pub(super) limit: EpsilonDelta,
@@ -54,7 +54,7 @@ impl<T: Cost> Budget<T> {
         let epsilon = if self.total == T::default() {
             Epsilon::ZERO
         } else {
-            // Whatever was admitted is within the limit, to the last digit.
+            // What was admitted is within the limit exactly; only the rounded ε may be above it.
             epsilon(self.total).map_or(self.limit.epsilon, |epsilon| {
                 epsilon.min(self.limit.epsilon)
             })
@@ -77,7 +77,7 @@ impl<T: Cost> Budget<T> {
     }
 }
 
-/// `ln(1/δ′)` of a slack that a budget can pay for.
+/// `ln(1/δ′)`, if the slack is positive and within the budget's δ.
 pub(super) fn checked_slack(limit: EpsilonDelta, slack: Delta) -> Result<Interval, RuleError> {
     let delta = limit.delta;
     if slack > delta {

@@ -92,7 +92,7 @@ impl<G: Accumulator> ContinuationRule for Capped<G> {
     }
 
     fn charge(&self, loss: &ChildLoss<G>) -> Result<Self, Exceeded> {
-        // A total that can't be held is over every limit that can.
+        // A total that overflows is over every limit.
         let accumulator = self.accumulator.add(loss).map_err(|_| Exceeded)?;
         if !accumulator.is_within(&self.limit) {
             return Err(Exceeded);

@@ -45,7 +45,7 @@ macro_rules! each {
 }
 
 impl ApproxDpRule {
-    /// What the rule is called.
+    /// The name of the rule.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -110,22 +110,22 @@ impl ValidConcurrently for ApproxDpRule {}
 /// A rule, and how many launches of the typical loss it admits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// How many.
+    /// The number of launches of the typical loss.
     pub admits: u64,
     /// The rule, with nothing counted.
     pub rule: ApproxDpRule,
 }
 
-/// All (ε, δ) rules that are valid for a budget, the one that admits most launches of a typical
-/// loss first.
+/// All (ε, δ) rules that are valid for a budget, sorted by how many launches of a typical loss they
+/// admit, most first.
 ///
-/// Where a slack must be set aside it is all of δ for a pure loss, and the best part of δ
-/// otherwise; a rule with nothing left of δ refuses children with δ > 0. The menu sets aside half
-/// of δ then.
+/// For rules with a slack, the slack is all of δ if the typical loss is pure, and otherwise the
+/// best part of δ. A rule whose slack is all of δ refuses children with δ > 0. The menu takes half
+/// of δ as slack if the typical loss has δ > 0.
 ///
 /// The fixed count refuses every launch that is larger than the typical one. The menu is the one
-/// for many small launches, and is left out where a typical launch is less than 1/200 of ε;
-/// [`compare_thoroughly`] has the balanced one, too.
+/// for many small launches. It is left out if a typical launch is less than 1/200 of ε.
+/// [`compare_thoroughly`] also has the balanced menu.
 ///
 /// # Example
 ///
@@ -220,7 +220,7 @@ fn sorted(rules: impl Iterator<Item = ApproxDpRule>, typical: EpsilonDelta) -> V
         rule,
     };
     let mut candidates: Vec<Candidate> = rules.map(candidate).collect();
-    // Stable: of equals the simplest stays first.
+    // The sort is stable: among equals, the simplest stays first.
     candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.admits));
     candidates
 }
@@ -253,9 +253,10 @@ fn best_slack(
         delta: Delta::ZERO,
         ..typical
     };
-    // How many fit into δ rises with the share of δ that is left to children, how many fit into ε
-    // falls: where do they meet? The share may be tiny beside the slack, so it is what is divided,
-    // and never all: there is no rule without slack.
+    // The number that fits into δ rises with the share of δ that is left to children, and the
+    // number that fits into ε falls: search for where they meet. The share may be tiny compared
+    // with the slack, so the search is over the share; it is never all of δ, because there is no
+    // rule without slack.
     let with_share = |share: u128| {
         rule(Delta::from_units(budget.delta.units().saturating_sub(share)).unwrap_or_default())
     };
@@ -273,7 +274,7 @@ fn best_slack(
             low = middle;
         }
     }
-    // On either side of a step.
+    // The two candidates on either side of the crossing.
     let (less, more) = (with_share(low), with_share(high));
     let admitted = |rule: &Result<ApproxDpRule, RuleError>| {
         rule.as_ref().map_or(0, |rule| admits(rule, &typical))
@@ -285,7 +286,7 @@ fn best_slack(
     }
 }
 
-/// The largest number of which a claim holds that holds up to somewhere; 0 if for none.
+/// The largest number for which a monotone claim holds; 0 if there is none.
 pub(super) fn largest(mut holds: impl FnMut(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, 1);
     while holds(high) {

@@ -1,4 +1,4 @@
-//! Rules that can be written down and continued later.
+//! Rules that can be serialized and continued later.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,20 +9,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Accounting;
 
-/// A rule or an accumulator that can be written down and continued later: the parameters that it is
-/// built from, and the counts that its launches have changed. What follows from the parameters,
-/// such as a table of prices, is computed anew.
+/// A rule or an accumulator that can be serialized and continued later. It is stored as the
+/// parameters that it is built from, and the counts that launches have changed. Everything that
+/// follows from the parameters, such as a table of prices, is computed again.
 ///
-/// Only what has been spent is written down. A running machine or a handle is not, on purpose: its
-/// state holds what it knows about the data, and whoever starts a copy of it twice has rewound it,
-/// and sees two answers where one was paid for. After a restart the children are gone, and their
-/// charge stands.
+/// Only what has been spent is stored. Running machines and handles are not, on purpose: their
+/// state contains data, and restoring one twice would rewind it, giving two answers for the price
+/// of one. After a restart the children are gone, and their charge stands.
 ///
 /// # Guarantee
 ///
-/// Nothing is read that could not have been built: parameters are checked by the constructor, and
-/// counts against everything that [`charge`](super::ContinuationRule::charge) keeps true. Implement
-/// it for a rule of your own with the same care: a rule that reads too little spent admits too much.
+/// Only states that could have been built are accepted: the constructor checks the parameters, and
+/// counts are checked against every invariant of [`charge`](super::ContinuationRule::charge).
+/// Implement it for your own rule with the same care: a rule that restores too small a total admits
+/// too much.
 ///
 /// # Example
 ///
@@ -41,40 +41,40 @@ use super::Accounting;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Durable: Accounting {
-    /// How it is called where it is written down.
+    /// Its name in serialized form.
     const NAME: &'static str;
 
-    /// Writes what it is built from.
+    /// Writes its parameters.
     ///
     /// # Errors
     ///
     /// Those of the serializer.
     fn parameters<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
 
-    /// Reads parameters, and builds one that has counted nothing.
+    /// Reads parameters, and builds a rule that has counted nothing.
     ///
     /// # Errors
     ///
-    /// What cannot be read, and what the constructor does not accept.
+    /// If the input cannot be read, or the constructor does not accept it.
     fn build<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 
-    /// Writes what has been counted.
+    /// Writes its counts.
     ///
     /// # Errors
     ///
     /// Those of the serializer.
     fn counts<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
 
-    /// Reads counts: this rule, with these instead of its own. Nothing that follows from the
-    /// parameters alone is computed again.
+    /// Reads counts, and returns this rule with these instead of its own. Nothing that follows from
+    /// the parameters alone is computed again.
     ///
     /// # Errors
     ///
-    /// What cannot be read, and counts that no sequence of launches leads to.
+    /// If the input cannot be read, or no sequence of launches leads to these counts.
     fn resume<'de, D: Deserializer<'de>>(&self, deserializer: D) -> Result<Self, D::Error>;
 }
 
-/// A rule as it is written down: name, parameters and counts, in this order.
+/// A rule in serialized form: name, parameters and counts, in this order.
 ///
 /// [`Durable`] has an example.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,7 @@ impl<F: Durable> Serialize for Parameters<'_, F> {
     }
 }
 
-/// Only the counts of a rule; read again, the rule with other counts.
+/// Only the counts of a rule; deserializing gives the rule with these counts.
 #[derive(Debug)]
 pub(crate) struct Counts<'a, F>(pub(crate) &'a F);
 
@@ -172,7 +172,7 @@ fn expect<'de, A: MapAccess<'de>>(fields: &mut A, name: &'static str) -> Result<
     }
 }
 
-/// What is said of counts that no sequence of launches leads to.
+/// The error for counts that no sequence of launches leads to.
 pub(crate) fn impossible<E: Error>() -> E {
     E::custom("no launches lead to these counts")
 }

@@ -14,8 +14,8 @@ use crate::privacy::convert::{either, log_inverse};
 /// At most K launches, each within (ε₀, δ₀): the whole is within (ε, δ) by the optimal composition
 /// bound of Kairouz, Oh and Viswanath.
 ///
-/// Each launch may be smaller than (ε₀, δ₀), as the analyst decides on the way, and so may be their
-/// number; a smaller launch counts as a whole one. What loses nothing does not count.
+/// The analyst may decide along the way to make a launch smaller than (ε₀, δ₀), or to make fewer
+/// launches; a smaller launch counts as a whole one. A launch that loses nothing does not count.
 ///
 /// # Guarantee
 ///
@@ -32,8 +32,8 @@ use crate::privacy::convert::{either, log_inverse};
 /// `1 − (1 − δ₀)^K (1 − δ_K(ε))`, where δ_K is that of K-fold randomized response
 /// ([`nonadaptive::tight_delta`]). ∎
 ///
-/// In other words, K and (ε₀, δ₀) are fixed in advance and nothing else is. An ε₀ chosen on the way
-/// would not be covered.
+/// In other words, only K and (ε₀, δ₀) are fixed in advance. An ε₀ chosen along the way would not
+/// be covered.
 ///
 /// # Example
 ///
@@ -58,18 +58,18 @@ pub struct FixedCount {
     each: EpsilonDelta,
     count: u64,
     launched: u64,
-    /// δ at the limit's ε after parts of the launches, in [`READINGS`] equal steps.
+    /// δ at the limit's ε after each of [`READINGS`] equal parts of the launches.
     readings: Arc<[Delta]>,
 }
 
 /// How many readings are computed in advance, so that reading takes no time.
 const READINGS: u64 = 32;
 
-/// The most launches: to compose them takes about the root of their number.
+/// The largest number of launches: composing n of them takes time in proportion to √n.
 const MOST: u64 = 10_000_000_000;
 
 impl FixedCount {
-    /// As many launches as fit.
+    /// The largest number of launches that fits.
     ///
     /// # Errors
     ///
@@ -87,11 +87,11 @@ impl FixedCount {
         Ok(Self::build(limit, each, count))
     }
 
-    /// Exactly this many launches.
+    /// This number of launches.
     ///
     /// # Errors
     ///
-    /// [`MenuError::OverBudget`] if so many are over the limit, [`MenuError::Endless`] for more
+    /// [`MenuError::OverBudget`] if this number is over the limit, [`MenuError::Endless`] for more
     /// than 10¹⁰.
     pub fn new(limit: EpsilonDelta, each: EpsilonDelta, count: u64) -> Result<Self, MenuError> {
         if count > MOST {
@@ -109,7 +109,8 @@ impl FixedCount {
         let part = |index: u64| {
             let launches = (u128::from(count) * u128::from(index)).div_ceil(u128::from(READINGS));
             let launches = u64::try_from(launches).unwrap_or(count);
-            // Rounding may make a smaller number read more than the whole, which is within.
+            // Rounding may give a smaller number a larger δ than the whole has, which is within the
+            // limit.
             composed(launches, each, limit.epsilon).min(limit.delta)
         };
         Self {
@@ -121,27 +122,27 @@ impl FixedCount {
         }
     }
 
-    /// How many launches there are.
+    /// The number of launches, K.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// What each may lose.
+    /// The largest loss of each launch.
     #[must_use]
     pub fn each(&self) -> EpsilonDelta {
         self.each
     }
 
-    /// How many are counted so far.
+    /// The number of launches so far.
     #[must_use]
     pub fn launched(&self) -> u64 {
         self.launched
     }
 }
 
-/// The smallest δ at ε of this many launches together, rounded up: with probability
-/// (1 − δ₀)^K none of them tells everything, and then they are pure.
+/// The smallest δ at ε of this many launches together, rounded up: with probability (1 − δ₀)^K none
+/// of them reveals everything, and then all are pure.
 pub(super) fn composed(count: u64, each: EpsilonDelta, epsilon: Epsilon) -> Delta {
     let pure = nonadaptive::tight_delta(count, each.epsilon, epsilon);
     if each.delta == Delta::ZERO || count == 0 {

@@ -8,11 +8,11 @@ use super::{ContinuationRule, Exceeded, ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
 
-/// Losses fixed before the first launch; each launch pops the next one. The whole costs their tight
-/// composition, not their sum.
+/// A list of losses, fixed before the first launch; each launch takes the next one. The whole costs
+/// their tight composition, not their sum.
 ///
-/// Which mechanism uses a loss is decided on the way, and all of them may be interleaved. A launch
-/// that loses less than its turn pays for its turn.
+/// The analyst chooses the mechanisms along the way, and may interleave them. A launch that loses
+/// less than the next loss on the list is charged that loss.
 ///
 /// # Guarantee
 ///
@@ -41,7 +41,7 @@ use crate::privacy::EpsilonDelta;
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedInAdvance {
     limit: EpsilonDelta,
-    /// What the lattice was made with: to build the same again.
+    /// The step of the lattice, kept to build the same rule again.
     step: Epsilon,
     /// Each loss, and δ at the limit's ε after it.
     turns: Arc<[(EpsilonDelta, Delta)]>,
@@ -51,8 +51,8 @@ pub struct FixedInAdvance {
 }
 
 impl FixedInAdvance {
-    /// The losses, in the order in which launches will pop them. δ is computed on multiples of
-    /// `step`: exact for losses that are multiples, rounded up for others.
+    /// A rule for these losses, in the order in which launches take them. δ is computed on
+    /// multiples of `step`: exact for losses that are multiples, rounded up for others.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl FixedInAdvance {
         })
     }
 
-    /// The losses that have not been popped.
+    /// The losses that have not been used.
     pub fn left(&self) -> impl Iterator<Item = EpsilonDelta> + '_ {
         self.turns.iter().skip(self.next).map(|(loss, _)| *loss)
     }
@@ -92,7 +92,7 @@ impl ContinuationRule for FixedInAdvance {
         &self.limit
     }
 
-    /// While the sum of the losses popped is within the limit, that; then the limit's ε and the δ of
+    /// The sum of the losses used, while it is within the limit; then the limit's ε and the δ of
     /// their composition.
     fn spent(&self) -> EpsilonDelta {
         let sum = EpsilonDelta {
@@ -135,7 +135,7 @@ impl ContinuationRule for FixedInAdvance {
 }
 
 impl FixedInAdvance {
-    /// What was shown while the sum was within the limit; readings never fall.
+    /// The last δ that was shown while the sum was within the limit: readings never fall.
     fn floor(&self) -> Delta {
         self.deltas.min(self.limit.delta)
     }

@@ -30,17 +30,18 @@
 //! | [`NaturalFilter`] | `Gdp`, or units of one mechanism ([`PowersOf`](crate::privacy::fdp::PowersOf)) | `ApproxDp` | interleaved children | Tran et al. 3.6, Ex. D.3 |
 //!
 //! Children state their losses in one measure and the guarantee of the whole is stated in another
-//! one ([`Accounting`]): a budget of (1, 1e-6) takes Gaussian counts at their ρ. What is remaining
-//! is in the children's measure, what is spent and the limit are in that of the whole.
+//! one ([`Accounting`]): a budget of (1, 1e-6) takes Gaussian counts at their ρ. What remains is
+//! stated in the children's measure; what is spent and the limit are stated in that of the whole.
 //!
-//! [`compare`] says how many launches each (ε, δ) rule admits, [`advise`] which filter to take for a
-//! mechanism with a given trade-off function. [`nonadaptive`] is for comparison only.
+//! [`compare`] says how many launches each (ε, δ) rule admits. [`advise`] says which filter to
+//! choose for a mechanism with a given trade-off function. [`nonadaptive`] is for comparison only.
 //!
 //! An accumulator becomes a rule by [`Accumulator::capped`], and a rule of that form an
 //! accumulator by [`Capped::uncapped`] (Haney et al. Lemma 2.19).
 //!
 //! Odometers that bound the *realised* loss instead, with high probability and at all times at
-//! once, are in [`time_uniform`]; the games that tell valid ones from naive ones in `games`.
+//! once, are in [`time_uniform`]; the games that separate valid ones from naive ones are in
+//! `games`.
 
 /// [`Accounting`] of a rule of this crate that takes (ε, δ) children and bounds the whole by (ε, δ).
 macro_rules! approx_dp_in_and_out {
@@ -109,22 +110,22 @@ use thiserror::Error;
 use crate::number::Delta;
 use crate::privacy::{Measure, Overflow, UnknownLoss};
 
-/// What a child loses, in the measure that children are asked for.
+/// What a child loses, in the measure of children.
 pub type ChildLoss<T> = <<T as Accounting>::Children as Measure>::Loss;
 
 /// What all children together lose, in the measure of the budget.
 pub type WholeLoss<T> = <<T as Accounting>::Whole as Measure>::Loss;
 
-/// What accumulators and rules have in common: two measures, which are often the same.
+/// The shared part of accumulators and rules: two measures, which are often the same.
 pub trait Accounting: Clone + Debug + Send + Sync + 'static {
-    /// Whether its code may call the compositor that uses it. Only the rules of this crate say that
-    /// theirs does not; they then decide under the compositor's lock.
+    /// Whether its code may call the compositor that uses it. Only the rules of this crate set this
+    /// to `false`; they are then run under the compositor's lock.
     #[doc(hidden)]
     const CALLS_BACK: CallsBack = CallsBack(true);
 
-    /// In which children state their losses.
+    /// The measure in which children state their losses.
     type Children: Measure;
-    /// In which the guarantee of the whole is stated.
+    /// The measure in which the guarantee of the whole is stated.
     type Whole: Measure;
 
     /// The measure of children.
@@ -150,7 +151,7 @@ pub trait Accounting: Clone + Debug + Send + Sync + 'static {
             `TimeUniform::noninteractive`"
 )]
 pub trait Accumulator: Accounting {
-    /// Whether the theorem speaks of launches with this loss at all; usually it does.
+    /// Whether the theorem covers launches with this loss; by default it does.
     ///
     /// # Errors
     ///
@@ -212,9 +213,9 @@ pub trait ContinuationRule: Accounting {
     /// A bound on everything counted so far.
     fn spent(&self) -> WholeLoss<Self>;
 
-    /// A loss of a child that would be admitted, as would anything less. For losses that are one
-    /// number it is the largest. Zero if nothing would be admitted, as where an accumulator was over
-    /// the limit before it was capped: then not even zero is.
+    /// A loss of a child that would be admitted, like any smaller one. For losses that are one
+    /// number it is the largest such loss. It is zero if nothing would be admitted. (An accumulator
+    /// that was over the limit before it was capped does not even admit zero.)
     fn remaining(&self) -> ChildLoss<Self>;
 
     /// The rule after one more loss, if it says to go on. A pure function: it depends on nothing
@@ -226,7 +227,7 @@ pub trait ContinuationRule: Accounting {
     fn charge(&self, loss: &ChildLoss<Self>) -> Result<Self, Exceeded>;
 }
 
-/// The rule says not to go on.
+/// The rule does not admit the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[error("the budget would be exceeded")]
 pub struct Exceeded;
@@ -241,15 +242,15 @@ pub enum RuleError {
     /// The slack is paid for out of δ.
     #[error("the slack {slack} is more than the budget's δ = {delta}")]
     SlackTooLarge {
-        /// What was asked for.
+        /// The requested slack.
         slack: Delta,
-        /// What there is.
+        /// The δ of the budget.
         delta: Delta,
     },
     /// The order is too small for the budget.
     #[error("at this Rényi order no loss at all is known to be within the budget")]
     Order,
-    /// A rule on a grid looks at one of its orders.
+    /// A rule on a grid uses one order of the grid; this one, or the typical curve, is not on it.
     #[error("the order, or the typical curve, does not belong to the grid")]
     NotOnGrid,
     /// The theorem's conditions.
@@ -272,7 +273,7 @@ pub(crate) trait Repeats: ContinuationRule {
 /// adversary against it up to the next launch. Given all that was said before, its loss is that of
 /// the child, because the child's loss is that of its view against every adversary (Haney et al.
 /// 1.7). Which child is launched next, and at what loss, follows from the answers so far. So the
-/// view of the compositor is the sequence of these answers, and one that breaks off earlier is a
+/// view of the compositor is the sequence of these answers, and a view that ends earlier is a
 /// postprocessing of it.
 #[diagnostic::on_unimplemented(
     message = "no theorem lets interactive children be launched under `{Self}`",
@@ -315,7 +316,7 @@ mod tests {
     };
     use proptest::prelude::*;
 
-    /// Adding more at one place gives no less, and adding one more launch neither.
+    /// A larger loss at one place never lowers the total, and neither does one more launch.
     fn rises<G: Accumulator>(nothing: &G, losses: &[ChildLoss<G>], at: usize, more: &ChildLoss<G>) {
         let total = |losses: &[ChildLoss<G>]| {
             let mut total = nothing.clone();

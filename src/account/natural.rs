@@ -12,9 +12,9 @@ use crate::privacy::convert::gdp;
 use crate::privacy::fdp::{FdpError, PowersOf, Units};
 use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, Gdp, Measure};
 
-/// A measure whose losses are a Blackwell chain: any two trade-off functions are ordered, and so are
-/// all products of them (Tran et al. 3.4, 3.5). Nobody else can implement it, because a filter on a
-/// family that is no chain is not private.
+/// A measure whose losses are a Blackwell chain: any two trade-off functions are ordered, and so
+/// are all products of them (Tran et al. 3.4, 3.5). It is sealed, because a filter on a family that
+/// is not a chain is not private.
 ///
 /// | chain | members | why |
 /// |---|---|---|
@@ -38,7 +38,7 @@ mod sealed {
 
     /// What the filter needs to know about a chain.
     pub trait Chain: Measure {
-        /// What is computed in advance, so that reading takes no time.
+        /// What is computed in advance, so that a reading takes constant time.
         type Readings: Clone + Debug + PartialEq + Send + Sync + 'static;
 
         /// The largest member within the limit.
@@ -63,10 +63,10 @@ mod sealed {
 /// largest member of the chain once, and then counts in the chain, exactly.
 ///
 /// - [`Gdp`]: the GDP filter (Tran et al. 2.11).
-/// - [`PowersOf`]: the *unit filter*. Each launch is worth a number of units, chosen on the way. The
-///   number of units is that of a composition fixed in advance, so nothing is paid for deciding on
-///   the way how often to launch. [`Filter::concurrent`](crate::compose::Filter::concurrent) with
-///   `PowersOf` and a number of units has the same rule, with its guarantee in units.
+/// - [`PowersOf`]: the *unit filter*. Each launch costs a number of units, chosen along the way.
+///   The total number of units is that of a composition fixed in advance, so deciding along the way
+///   how often to launch costs nothing. [`Filter::concurrent`](crate::compose::Filter::concurrent)
+///   with `PowersOf` and a number of units has the same rule, with its guarantee in units.
 ///
 /// # Guarantee
 ///
@@ -133,7 +133,7 @@ impl<C: BlackwellChain> NaturalFilter<C> {
         self.rule.limit()
     }
 
-    /// What the launches so far are together.
+    /// The composition of the launches so far, as a member of the chain.
     pub fn used(&self) -> C::Loss {
         self.rule.spent()
     }
@@ -272,7 +272,7 @@ impl sealed::Chain for PowersOf {
     }
 }
 
-/// At least δ of so many units at the limit's ε.
+/// At least δ of this number of units at the limit's ε.
 fn delta_of(chain: &PowersOf, units: Units, limit: EpsilonDelta) -> Result<Delta, FdpError> {
     if let Some(loss) = chain.response() {
         return Ok(composed(units.0, loss, limit.epsilon));

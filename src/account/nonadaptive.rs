@@ -1,11 +1,11 @@
 //! Composition that is **not a filter**: bounds for launches whose losses and number are fixed in
 //! advance, to compare with.
 //!
-//! Their theorems say nothing of losses that are chosen, or of a number that is decided, as answers
-//! come in. So nothing here is a rule, and no compositor takes it. As an odometer such a bound
-//! fails: one that is valid at all times must be larger (Rogers et al. 6.1). As a filter it holds
-//! once kε (e^ε − 1)/(e^ε + 1) is replaced by the ½Σε² that is never less (Whitehouse et al. Thm 2):
-//! that is [`ThroughZCdp::simple`](super::ThroughZCdp::simple).
+//! These theorems do not cover losses, or a number of launches, chosen after seeing answers. So
+//! nothing here is a rule, and no compositor accepts it. As an odometer such a bound fails: one
+//! that is valid at all times must be larger (Rogers et al. 6.1). As a filter it holds once kε (e^ε
+//! − 1)/(e^ε + 1) is replaced by the ½Σε² that is never less (Whitehouse et al. Thm 2): that is
+//! [`ThroughZCdp::simple`](super::ThroughZCdp::simple).
 
 use crate::number::{Delta, Epsilon, Interval, U256, Unit, units};
 use crate::privacy::convert::{log_inverse, loss_up, probability_up};
@@ -59,7 +59,7 @@ pub fn tight_delta(launches: u64, each: Epsilon, total: Epsilon) -> Delta {
     if each == Epsilon::ZERO || launches == 0 {
         return Delta::ZERO;
     }
-    // Basic composition: where the largest loss is no more than the total, δ is zero.
+    // Basic composition: if the largest loss is at most the total, δ is zero.
     if each
         .checked_mul(launches)
         .is_some_and(|largest| largest <= total)

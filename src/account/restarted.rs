@@ -10,24 +10,24 @@ use crate::privacy::{Overflow, Rdp, UnknownLoss};
 
 /// Rényi filters of one size Δ, one after the other: the total is Δ for each that was opened.
 ///
-/// A launch that does not fit what is left of the current filter opens the next one and is
-/// charged there, so it must fit a whole one: no launch may cost more than Δ. What was left of
-/// the filter before is lost. Before the first launch that costs something no filter is open and
-/// the total is nothing.
+/// A launch that does not fit what is left of the current filter opens the next one and is charged
+/// there, so it must fit a whole one: no launch may cost more than Δ. What was left of the filter
+/// before is lost. Before the first launch that costs something no filter is open and the total is
+/// zero.
 ///
 /// # Guarantee
 ///
-/// Feldman and Zrnic, Algorithm 5 and Proposition 5.2: for every k, all that is answered while
-/// the total is at most kΔ is together (α, kΔ)-Rényi private. That is a statement about the view
-/// up to there, and not about the rest given what the odometer shows, which no sum satisfies
-/// (their Example 5.1). It is about mechanisms that answer once; for interactive children, and
-/// interleaved ones, it needs Haney et al. 4.9 besides:
+/// Feldman and Zrnic, Algorithm 5 and Proposition 5.2: for every k, all that is answered while the
+/// total is at most kΔ is together (α, kΔ)-Rényi private. That is a statement about the view up to
+/// there, and not about the rest given what the odometer shows, which no sum satisfies (their
+/// Example 5.1). It is about mechanisms that answer once; for interactive children, and interleaved
+/// ones, it also needs Haney et al. 4.9:
 ///
 /// The total is never below the sum of the losses. So the view up to a total of `d` is a prefix,
 /// cut at a place that follows from the answers, of the view up to a *sum* of `d`, and what holds
 /// for [`Sum`](super::Sum) under [`Rdp`] (Haney et al. 4.9, interleaved children included) holds
-/// here. A sum is then the better odometer; this one has readings that fall on multiples of Δ, known
-/// in advance.
+/// here. A sum is therefore the better odometer; the advantage of this one is that its readings are
+/// multiples of Δ, known in advance.
 ///
 /// # Example
 ///
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(odometer.privacy_loss(), epsilon("1"));
     }
 
-    /// Says nothing, at any price.
+    /// Releases nothing, at any cost.
     #[derive(Clone)]
     struct Nothing(Epsilon);
 
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(odometer.headroom(&epsilon("0.9")), Epsilon::ZERO);
         assert_eq!(odometer.headroom(&epsilon("1.9")), epsilon("0.3"));
         assert_eq!(odometer.headroom(&epsilon("2")), epsilon("1"));
-        // What is promised is admitted, and nothing more.
+        // What `remaining` says is admitted, and nothing more.
         let mut rule = odometer.capped(epsilon("1.9"));
         assert_eq!(rule.charge(&epsilon("0.31")), Err(Exceeded));
         rule = rule.charge(&epsilon("0.3")).unwrap();

@@ -56,7 +56,7 @@ impl Rogers {
     /// zero.
     pub fn new(limit: EpsilonDelta) -> Result<Self, RuleError> {
         let log = log_inverse(limit.delta).map_err(|_| RuleError::NoSlack)?;
-        // δ < 1/e just if ln(1/δ) > 1.
+        // δ < 1/e if and only if ln(1/δ) > 1.
         if log.low() <= 1.0 || limit.epsilon == Epsilon::ZERO {
             return Err(RuleError::Rogers);
         }
@@ -90,7 +90,7 @@ impl Rogers {
         (Interval::from(drift) + root.sqrt()).up()
     }
 
-    /// The sums after so many launches, and the bound.
+    /// The sums after `times` more launches, and the bound.
     fn after(&self, epsilon: Epsilon, times: u64) -> Option<(Epsilon, U256, Epsilon)> {
         let drift = drift_of(epsilon)?.checked_mul(times)?;
         let drift = self.drift.checked_add(drift)?;
@@ -134,8 +134,9 @@ impl ContinuationRule for Rogers {
         }
     }
 
-    /// The bound rises with ε, but as computed only but for rounding, less than 1e-13 of it. So
-    /// that everything less is admitted, too, the bound fits with 2^-39 (2e-12) to spare.
+    /// The exact bound rises with ε; the computed one does so up to rounding, a relative error
+    /// below 1e-13. So that every smaller loss is admitted too, this leaves a relative margin of
+    /// 2^-39 (2e-12).
     fn remaining(&self) -> EpsilonDelta {
         let fits = |epsilon| {
             self.after(epsilon, 1).is_some_and(|(_, _, bound)| {

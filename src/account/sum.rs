@@ -28,8 +28,8 @@ use crate::privacy::{
 /// ε-DP bounds. So for pure DP the theorem about one order holds at all of them with the same rule,
 /// and communication need not be finite.
 ///
-/// On a grid, what one order refuses the others never see: to each of them that is a person in the
-/// middle of its own filter (Haney et al. 2.17).
+/// On a grid, a launch that one order refuses never reaches the others: for each of them this is a
+/// person in the middle of its own filter (Haney et al. 2.17).
 ///
 /// # Example
 ///
@@ -104,8 +104,8 @@ impl<Me: Additive> DefaultAccumulator for Me {
 ///
 /// # Guarantee
 ///
-/// Implement it for a measure of your own where a theorem says so, and cite it: everything that
-/// [`Filter::sequential`](crate::compose::Filter::sequential) promises under that measure rests on it.
+/// Implement it for a measure of your own where a theorem says so, and cite it: the whole guarantee
+/// of [`Filter::sequential`](crate::compose::Filter::sequential) under that measure depends on it.
 pub trait AddsUpSequentially: Additive {}
 
 /// A measure in which the losses of interactive children add up, in whatever order they are asked.
@@ -115,7 +115,7 @@ pub trait AddsUpSequentially: Additive {}
 /// As for [`AddsUpSequentially`], for [`Filter::concurrent`](crate::compose::Filter::concurrent).
 pub trait AddsUpConcurrently: AddsUpSequentially {}
 
-// A failure is told of the sum: there the message names the theorems.
+// The compiler reports a failure for `Sum`, where the message names the theorems.
 #[diagnostic::do_not_recommend]
 impl<Me: AddsUpSequentially> ValidSequentially for Sum<Me> {}
 #[diagnostic::do_not_recommend]

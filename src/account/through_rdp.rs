@@ -25,11 +25,11 @@ use crate::privacy::{ApproxDp, EpsilonDelta, Measure, RdpCurve, RdpGrid};
 ///
 /// A grid takes Gaussian, pure and sampled mechanisms together: each has a curve.
 ///
-/// The order is fixed in advance, as the theorems ask: a stated one, or the best for a typical loss.
-/// τ* is rounded down and every D_α(ε) up, then added exactly, so the order of launches does not
-/// matter. On a grid the other orders decide nothing. To go on while *any* order still fits would
-/// admit more, but which order fits last depends on the losses, which depend on the answers. No
-/// theorem here covers that.
+/// The order is fixed in advance, as the theorems require: a given one, or the best for a typical
+/// loss. τ* is rounded down and every D_α(ε) up, then added exactly, so the order of launches does
+/// not matter. On a grid the other orders decide nothing. To go on while *any* order still fits
+/// would admit more, but which order fits last depends on the losses, which depend on the answers.
+/// No theorem here covers that.
 ///
 /// # Guarantee
 ///
@@ -81,7 +81,7 @@ impl ThroughRdp {
     }
 
     /// For (ε, δ) children, at the order that admits most launches of a typical ε. Launches of
-    /// another ε are counted just as soundly, if not as sparingly.
+    /// another ε are counted just as soundly, but fewer of them may fit.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl ThroughRdp {
     ) -> Result<Self, RuleError> {
         let log = checked_slack(limit, slack)?;
         let epsilon = Interval::from(limit.epsilon);
-        // The best order depends little on losses that are as small as this.
+        // For losses this small, the best order depends little on the loss.
         let typical = Interval::from(typical).max(Interval::exactly(1e-9));
         // In ln(α − 1), over all that an order can be: −τ*/D, to be as low as possible.
         let best = lowest(libm::log(1e-9), libm::log(1e9), |log_excess| {
@@ -122,13 +122,14 @@ impl ThroughRdp<RdpGrid> {
         Self::new(grid, order, limit, limit.delta, OrderIndex(index))
     }
 
-    /// For children on a grid, at the order that admits most launches of a typical curve: where
-    /// τ*, divided by the curve, is largest. Launches of other curves are counted just as soundly, if
-    /// not as sparingly.
+    /// For children on a grid, at the order that admits most launches of a typical curve: where τ*,
+    /// divided by the curve, is largest. Launches of other curves are counted just as soundly, but
+    /// fewer of them may fit.
     ///
     /// # Errors
     ///
-    /// As for [`on_grid_at`](Self::on_grid_at); [`RuleError::Order`] if no order of the grid will do.
+    /// As for [`on_grid_at`](Self::on_grid_at); [`RuleError::Order`] if no order of the grid fits
+    /// the budget.
     ///
     /// ```
     /// use queryables::account::{ContinuationRule, ThroughRdp};
@@ -218,7 +219,7 @@ pub trait RdpChildren: Measure {
     /// one of the measure.
     fn cost(rule: &ThroughRdp<Self>, loss: &Self::Loss) -> Option<(Epsilon, Delta, Self::Prices)>;
 
-    /// A loss that costs no more, and nor does anything less.
+    /// A loss that costs at most this, as does every smaller one.
     fn largest(rule: &ThroughRdp<Self>, cost: Epsilon, delta: Delta) -> Self::Loss;
 }
 
@@ -248,9 +249,9 @@ impl RdpChildren for ApproxDp {
         Some((cost, loss.delta, LastPrice { epsilon, cost }))
     }
 
-    /// D_α rises with ε, but D_α as computed only but for rounding, less than 1e-13 of it. So that
-    /// everything less is admitted, too, ε is cut a little: what it costs fits with 2^-39 (2e-12)
-    /// to spare.
+    /// The exact D_α rises with ε; the computed one does so up to rounding, a relative error below
+    /// 1e-13. So that every smaller loss is admitted too, ε is cut a little: its cost leaves a
+    /// relative margin of 2^-39 (2e-12).
     fn largest(rule: &ThroughRdp, left: Epsilon, delta: Delta) -> EpsilonDelta {
         let fits = |epsilon| {
             let cost = rule.prices.cost(rule.order, epsilon).units();

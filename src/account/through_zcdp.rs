@@ -22,7 +22,7 @@ use crate::privacy::{ApproxDp, EpsilonDelta, Measure, ZCdp};
 /// | [`ZCdp`] | ρ | [`for_zcdp`](Self::for_zcdp), [`for_zcdp_simple`](Self::for_zcdp_simple) |
 ///
 /// ρ* is computed once, rounded down; a launch adds integers and compares them. δ′, the slack, is
-/// chosen in advance: all of δ if every child is pure, less if δ of theirs must fit, too. Children
+/// chosen in advance: all of δ if every child is pure, less if their own δ must fit, too. Children
 /// under zCDP have no δ, so there the slack is all of δ.
 ///
 /// # Guarantee

@@ -16,10 +16,10 @@ use crate::privacy::{EpsilonDelta, Overflow};
 ///
 /// # Guarantee
 ///
-/// Haney et al. 3.8, resting on Whitehouse et al. Thm 2; for interleaved children Haney et al.
-/// 1.20, with finite communication. As printed, 3.8 draws the root over both terms; the proof, and
-/// this, over the first only. Both papers have Σε² for V;
-/// [`ThroughZCdp`](super::ThroughZCdp) says why the smaller one will do.
+/// Haney et al. 3.8, which relies on Whitehouse et al. Thm 2; for interleaved children Haney et al.
+/// 1.20, with finite communication. As printed, 3.8 takes the root of both terms; the proof, and
+/// this code, take it of the first only. Both papers have Σε² for V;
+/// [`ThroughZCdp`](super::ThroughZCdp) says why the smaller one is valid.
 ///
 /// Capped, it is the filter of Haney et al. 3.7. [`ThroughZCdp::simple`](super::ThroughZCdp::simple)
 /// is the same filter with its threshold computed once.
@@ -83,7 +83,7 @@ impl Whitehouse {
     }
 }
 
-/// `√(2 ln(1/δ′) y) + y/2 ≤ ε` just if `y/2 ≤ (√(ln(1/δ′) + ε) − √ln(1/δ′))²`.
+/// `√(2 ln(1/δ′) y) + y/2 ≤ ε` if and only if `y/2 ≤ (√(ln(1/δ′) + ε) − √ln(1/δ′))²`.
 pub(super) fn simple_threshold(epsilon: Epsilon, log: Interval) -> U256 {
     let rho = zcdp::simple_budget(epsilon.into(), log);
     (Interval::TWO * rho).squares_down(27)
@@ -220,7 +220,7 @@ mod tests {
             assert_eq!(spent.delta, total.delta);
             beyond += u32::from(total.epsilon > limit.epsilon);
         }
-        // Otherwise this has shown nothing.
+        // Otherwise this test has checked nothing.
         assert!(beyond > 0);
     }
 

@@ -13,13 +13,13 @@ use crate::number::Ratio;
 use crate::privacy::facts::Pure;
 use crate::privacy::{AddRemove, Relation, Replace};
 
-/// Answers whether the count of a predicate is above a threshold, for as many predicates as one
-/// likes, until it has said yes a given number of times.
+/// Answers whether the count of a predicate is above a threshold, for any number of predicates,
+/// until it has said yes a given number of times.
 ///
-/// Use it where most answers will be no: only the yes are paid for. Predicates are chosen one by
-/// one, after the answers to the earlier ones. The price is noise on both sides of the comparison:
-/// a count within some multiples of hits/ε of the threshold may be on either side. For the counts
-/// themselves, [`with_counts`](Self::with_counts).
+/// Use it where most answers will be no: only yes answers cost anything. Predicates are chosen one
+/// by one, after the answers to the earlier ones. The drawback is noise on both sides of the
+/// comparison: a count within some multiples of hits/ε of the threshold may be on either side. To
+/// get the counts too, use [`with_counts`](Self::with_counts).
 ///
 /// ```
 /// use queryables::data::Predicate;
@@ -56,8 +56,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// count falls, and one is enough; where it is removed, none rises, the threshold can stay, and
 /// one is enough again. Where a row is replaced, one count may rise while another falls.
 ///
-/// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
-/// not part of the bound.
+/// Noise is clamped to an `i128`; what lies beyond has a probability below e^-100000000 and is not
+/// part of the bound.
 pub struct AboveThreshold<R = AddRemove> {
     pub(super) threshold: i64,
     pub(super) hits: u32,
@@ -92,13 +92,13 @@ mod sealed {
 impl<R: CountingRelation> AboveThreshold<R> {
     /// Says yes `hits` times, for counts of about `threshold` or more.
     ///
-    /// ε is shared out such that the noise of a comparison has the least variance: ε₂ is about
+    /// ε is divided such that the noise of a comparison has the least variance: ε₂ is about
     /// (2·hits)^(2/3) times ε₁, or hits^(2/3) for [`AddRemove`] (Lyu, Su and Li 2017, §4.2).
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoHits`], [`MechanismError::NoLoss`], or
-    /// [`MechanismError::TooSmall`] for an ε so small that nothing is left of a share.
+    /// [`MechanismError::NoHits`], [`MechanismError::NoLoss`], or [`MechanismError::TooSmall`] for
+    /// an ε so small that one of its parts is zero.
     pub fn new(
         relation: R,
         threshold: i64,
@@ -215,7 +215,7 @@ pub struct AboveThresholdMachine<D: ?Sized> {
 }
 
 impl<D: Dataset + ?Sized> AboveThresholdMachine<D> {
-    /// The count, if it looks large. It must not leave the mechanism as it is.
+    /// The exact count, if it looks large. It must not be released without noise.
     pub(super) fn hit(
         &mut self,
         predicate: &Predicate<D>,
@@ -262,7 +262,7 @@ impl<D: Inspect + ?Sized> Inspect for AboveThresholdMachine<D> {
 }
 
 impl<D: ?Sized> fmt::Debug for AboveThresholdMachine<D> {
-    /// Neither the data nor the noisy threshold.
+    /// Shows neither the data nor the noisy threshold.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AboveThresholdMachine")
             .field("hits_left", &self.hits_left)
@@ -328,8 +328,8 @@ mod tests {
         assert_eq!(worst(AddRemove, 2, "2", REMOVED), None);
     }
 
-    /// The noise for added rows is too little for replaced ones: the test above can fail, and the
-    /// two relations are worth telling apart.
+    /// The noise for added rows is too small for replaced ones: the test above can fail, and the
+    /// two relations do need different noise.
     #[test]
     fn noise_for_added_rows_does_not_do_for_replaced_ones() {
         assert_eq!(worst(AddRemove, 1, "2", REPLACED), Some(1));
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn after_the_last_hit_it_is_exhausted() {
-        // With an ε of a million there is no noise to speak of.
+        // With an ε of a million the noise is negligible.
         let search = AboveThreshold::new(AddRemove, 1, 2, epsilon("1000000")).unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);
         let data = Arc::new(vec![1, 2]);

@@ -1,4 +1,4 @@
-//! One bit, told with a known chance of a lie, and revealed now and then.
+//! One bit, with a known probability of a lie, and sometimes revealed.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::privacy::{Distance, EpsilonDelta, Prices, Private, Relation, UnknownL
 /// Randomized response RR_{ε,δ} (Rogers et al. 2.6): with probability δ it reveals the bit for
 /// sure, otherwise it tells the truth with odds of e^ε to 1.
 ///
-/// Use it to test claims about composition: it is the worst that an (ε, δ)-private mechanism can do
-/// on two neighbours, and every other one is a postprocessing of it (Kairouz, Oh and Viswanath
-/// 2015; Rogers et al. 2.7). For people's answers use [`RandomizedResponse`], which never reveals.
+/// Use it to test claims about composition: it is the worst case of an (ε, δ)-private mechanism on
+/// two neighbours, and every other one is a postprocessing of it (Kairouz, Oh and Viswanath 2015;
+/// Rogers et al. 2.7). For people's answers use [`RandomizedResponse`], which never reveals.
 ///
 /// ```
 /// use queryables::mechanisms::{Response, ApproxRandomizedResponse};
@@ -32,9 +32,9 @@ use crate::privacy::{Distance, EpsilonDelta, Prices, Private, Relation, UnknownL
 /// # Guarantee
 ///
 /// (ε, δ)-DP and (ε, δ)-pDP, and both are tight (Whitehouse et al. App. D), under every
-/// neighbouring relation and at every distance, because there are but two datasets. If δ is zero,
-/// ε-DP. What is not revealed realises exactly ±ε. The probabilities are exactly those of the
-/// definition, for every ε and δ.
+/// neighbouring relation and at every distance, because there are only two datasets. If δ is zero,
+/// ε-DP. If the bit is not revealed, the realised loss is exactly ±ε. The probabilities are exactly
+/// those of the definition, for every ε and δ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ApproxRandomizedResponse {
     told: RandomizedResponse,
@@ -46,16 +46,16 @@ pub struct ApproxRandomizedResponse {
 pub enum Response {
     /// The bit is 0 for sure.
     Zero,
-    /// ⊤: the bit is rather 0.
+    /// ⊤: the bit is more likely 0.
     Top,
-    /// ⊥: the bit is rather 1.
+    /// ⊥: the bit is more likely 1.
     Bottom,
     /// The bit is 1 for sure.
     One,
 }
 
 impl ApproxRandomizedResponse {
-    /// RR_{ε,δ}. Zeros are fine: RR_{0,0} tosses a fair coin, whatever the bit.
+    /// RR_{ε,δ}. Both may be zero: RR_{0,0} tosses a fair coin, whatever the bit is.
     #[must_use]
     pub fn new(loss: EpsilonDelta) -> Self {
         Self {
@@ -64,8 +64,8 @@ impl ApproxRandomizedResponse {
         }
     }
 
-    /// The one that tells the truth with odds of `truth` to `lie` where it does not reveal it. Its
-    /// ε is the logarithm of the odds, rounded up by less than 1e-13.
+    /// Tells the truth with odds of `truth` to `lie`, if it does not reveal the bit. Its ε is the
+    /// logarithm of the odds, rounded up by less than 1e-13.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl<R: Relation, Me: Prices<Probabilistic>> Private<Me, R> for ApproxRandomized
         measure.price(&Probabilistic { loss })
     }
 
-    /// There are but two datasets.
+    /// There are only two datasets.
     fn loss_at(&self, measure: &Me, _: Distance) -> Result<Me::Loss, UnknownLoss> {
         Private::<Me, R>::loss(self, measure)
     }
@@ -200,14 +200,14 @@ mod tests {
     }
 
     /// Whitehouse et al. App. F: rounding ⊥ to 1 keeps (ε, δ)-privacy and loses the probabilistic
-    /// kind (App. F has ⊤ on that side). So nobody may stand between a time-uniform odometer and
-    /// its mechanisms.
+    /// kind (App. F has ⊤ on that side). So there may be no middle between a time-uniform odometer
+    /// and its mechanisms.
     #[test]
     fn probabilistic_privacy_does_not_survive_postprocessing() {
         let says_one = |[_, _, bottom, one]: [i32; 4]| bottom + one;
         let (under_one, under_zero) = (says_one(sixteenths(true)), says_one(sixteenths(false)));
         assert_eq!((under_one, under_zero), (13, 3));
-        // e^ε = 3, δ = 4/16. As (ε, δ)-privacy asks, and no less:
+        // e^ε = 3, δ = 4/16. (ε, δ)-privacy holds, with equality:
         assert_eq!(under_one, 3 * under_zero + 4);
         // But the realised loss ln(13/3) is above ε = ln 3, with probability 13/16 > δ.
         assert!(under_one > 3 * under_zero && under_one > 4);

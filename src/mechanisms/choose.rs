@@ -54,8 +54,8 @@ pub struct NoisyMax<D: ?Sized, R = AddRemove> {
 /// The index of a predicate, with probability proportional to e^(ε count / 2): the exponential
 /// mechanism of McSherry and Talwar.
 ///
-/// Use it like [`NoisyMax`], where the odds of each candidate are to be known, and where many
-/// choices are accounted in zCDP or RDP: there it costs a quarter of what ε-DP implies.
+/// Use it like [`NoisyMax`], where the odds of each candidate must be known, and where many choices
+/// are accounted in zCDP or RDP: there it costs a quarter of what ε-DP implies.
 ///
 /// ```
 /// use queryables::data::Predicate;
@@ -83,7 +83,7 @@ pub struct NoisyMax<D: ?Sized, R = AddRemove> {
 /// within some interval of length ε, since two counts move apart by what the odds are made for. So
 /// it is ε²/8-zCDP, or what ε-DP implies if that is less.
 ///
-/// How long it takes depends on the counts, and not only on what is released.
+/// Its running time depends on the counts, and not only on what is released.
 pub struct ExponentialMechanism<D: ?Sized, R = AddRemove> {
     candidates: Arc<[Predicate<D>]>,
     fact: BoundedRange,
@@ -167,7 +167,7 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for ExponentialMechanism<D, 
     type Machine = Released<usize>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
-        // The fewer, the further behind.
+        // A smaller count has a larger gap.
         let gaps = self.candidates.iter().map(|one| u64::MAX - one.count(data));
         let law = ExponentialChoice::new(gaps.collect(), self.rate).map_err(|_| Fault::Failed)?;
         let index = coins.draw(&law)?;
@@ -181,7 +181,7 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for ExponentialMechanism<D, 
     }
 }
 
-/// What the two have in common.
+/// The shared implementation of the two.
 macro_rules! choice {
     ($Choice:ident: $Fact:ty) => {
         impl<D: ?Sized, R: Relation> $Choice<D, R> {
@@ -251,7 +251,7 @@ mod tests {
         let candidates = || [rows_of(0), rows_of(1)];
         let added = NoisyMax::new(AddRemove, candidates(), epsilon("2")).unwrap();
         assert!(!exceeds(&added, "2", ADDED));
-        // The noise for added rows is too little for replaced ones.
+        // The noise for added rows is too small for replaced ones.
         assert!(exceeds(&added, "2", REPLACED));
         let replaced = NoisyMax::new(Replace, candidates(), epsilon("2")).unwrap();
         assert!(!exceeds(&replaced, "2", ADDED));
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_exponential_mechanism_is_within_its_divergence() {
-        // Up to 0.88 of αε²/8; at order 30 it is ε that says more.
+        // Up to 0.88 of αε²/8; at order 30 the bound ε is smaller.
         for order in [1.001, 1.5, 2.0, 30.0] {
             let shares = [
                 share(AddRemove, ADDED, order),
@@ -363,7 +363,7 @@ mod tests {
     fn the_first_of_equals_wins_and_the_largest_before_all() {
         for (rows, winner) in [(&[][..], 0), (&[1], 1), (&[0, 1], 0), (&[2, 2, 1], 2)] {
             let candidates = [rows_of(0), rows_of(1), rows_of(2)];
-            // With an ε of a million there is no noise to speak of.
+            // With an ε of a million the noise is negligible.
             let choice = NoisyMax::new(AddRemove, candidates, epsilon("1e6")).unwrap();
             let found = answers(&choice, rows, &[()], 1);
             let (likely, _) = found.outcomes.iter().max_by_key(|(_, mass)| *mass).unwrap();

@@ -3,26 +3,26 @@
 use super::Lattice;
 use super::lattice::LARGEST;
 
-/// Takes in the vectors of a chunk of rows and adds them up, each rounded to the nearest point of a
-/// lattice and then clipped to its radius, in whole numbers. A vector with a coordinate that is
-/// infinite or not a number is zero.
+/// Adds up the vectors of a chunk of rows, each rounded to the nearest point of a lattice and then
+/// clipped to its radius, in whole numbers. A vector with an infinite or NaN coordinate counts as
+/// zero.
 ///
-/// It works in floats as far as these are whole numbers that are exact, which takes about as long as
-/// clipping without a lattice would, and in integers beyond.
+/// It works in floats as long as they hold whole numbers exactly, which takes about as long as
+/// clipping without a lattice, and in integers beyond.
 pub(super) struct ClippedSum {
     radius: u64,
     per_unit: f64,
-    /// The largest square of a length that is not clipped, if that can be told in floats.
+    /// The largest squared length that is not clipped, if floats can hold it.
     limit: f64,
-    /// The present vector, in steps.
+    /// The current vector, in steps.
     steps: Vec<f64>,
-    /// Sums of what is exact in floats.
+    /// Sums of the vectors that are exact in floats.
     near: Vec<f64>,
-    /// Sums of everything else.
+    /// Sums of all other vectors.
     far: Vec<i64>,
 }
 
-/// Whole numbers are exact in floats up to here, and so is what they add up to.
+/// Up to here, floats hold whole numbers and their sums exactly.
 const EXACT: f64 = ((1_u64 << 53) - 1) as f64;
 
 /// Added to a float and taken away again, it leaves the nearest whole number; where the sum is
@@ -30,7 +30,7 @@ const EXACT: f64 = ((1_u64 << 53) - 1) as f64;
 const TO_WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
 
 impl ClippedSum {
-    /// Of vectors with so many coordinates.
+    /// For vectors with `dimension` coordinates.
     pub(super) fn new(lattice: Lattice, dimension: usize) -> Self {
         let radius = lattice.radius as f64;
         Self {
@@ -43,8 +43,8 @@ impl ClippedSum {
         }
     }
 
-    /// The sum of these vectors, coordinate by coordinate, in steps. They are a chunk at most: so
-    /// the sums are no more than 2^36 in floats, and 2^60 in integers.
+    /// The sum of these vectors, coordinate by coordinate, in steps. They are at most a chunk, so
+    /// the sums are at most 2^36 in floats, and 2^60 in integers.
     pub(super) fn of(&mut self, vectors: &[f64]) -> impl Iterator<Item = i64> {
         self.near.fill(0.0);
         self.far.fill(0);
@@ -54,7 +54,7 @@ impl ClippedSum {
                 *steps = number * self.per_unit + TO_WHOLE - TO_WHOLE;
                 square += *steps * *steps;
             }
-            // If it is not beyond `EXACT`, no square on the way was, and the sum is exact.
+            // If it is at most `EXACT`, so was every partial sum, and the sum is exact.
             if square <= self.limit || (square <= EXACT && self.shorten(square)) {
                 for (near, steps) in self.near.iter_mut().zip(&self.steps) {
                     *near += steps;
@@ -69,9 +69,9 @@ impl ClippedSum {
             .map(|(near, far)| *near as i64 + far)
     }
 
-    /// Clips the present vector, which has this square; `false` if it is still too long. Each
-    /// coordinate is cut off to a whole number, so the vector is rarely too long, although the
-    /// factor is not exact; and whether it is, is.
+    /// Clips the current vector, which has this squared length; `false` if it is still too long.
+    /// The factor is rounded, but coordinates are truncated to whole numbers, so the vector is
+    /// rarely too long; the check itself is exact.
     fn shorten(&mut self, square: f64) -> bool {
         const UP: f64 = 1.0 + 1.0 / (1_u64 << 40) as f64;
         let factor = self.radius as f64 / libm::sqrt(square) * UP;
@@ -83,7 +83,7 @@ impl ClippedSum {
         clipped <= self.limit
     }
 
-    /// Takes in a vector that is too long for floats, or no vector at all.
+    /// Adds a vector that is too long for floats, or not finite.
     #[cold]
     fn take_far(&mut self, vector: &[f64]) {
         if !vector.iter().all(|number| number.is_finite()) {
@@ -175,7 +175,7 @@ mod tests {
         let far = (1_u64 << 45) as f64;
         let vectors = [1.0, 2.0, f64::NAN, 3.0, -0.5, 4.0, far, 0.0];
         assert!(sum.of(&vectors).eq([1 + (1 << 40), 12]));
-        // The next chunk begins with nothing.
+        // The next chunk starts from zero.
         assert!(sum.of(&vectors[..2]).eq([2, 4]));
     }
 

@@ -15,10 +15,10 @@ use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, Unkno
 ///
 /// Use it to test claims about *adaptive* composition: whatever mechanisms an analyst chooses one
 /// after the other, on two neighbours they do no worse than this with the same parameters
-/// (Whitehouse et al. Lemma 11). What `z` is, is up to the one who asks: the answers so far, or
-/// anything else that is public.
+/// (Whitehouse et al. Lemma 11). The caller chooses `z`: the answers so far, or anything else that
+/// is public.
 ///
-/// The parameters add up under a rule of its own, and what the rule does not admit is refused. So
+/// The parameters are charged to a rule of its own, and what the rule does not admit is refused. So
 /// its loss is its budget, and it can be launched like any other mechanism.
 ///
 /// ```
@@ -54,7 +54,8 @@ pub struct ConditionalResponse<F, Z, R = AddRemove> {
 type Parameters<Z> = Arc<dyn Fn(&Z) -> EpsilonDelta + Send + Sync>;
 
 impl<F: ContinuationRule, Z> ConditionalResponse<F, Z> {
-    /// Answers with these parameters for what was seen, as long as the rule says to go on.
+    /// Answers with the parameters that the function gives for `z`, as long as the rule admits
+    /// them.
     ///
     /// The function is public, as its argument is: it must not know the bit.
     pub fn new(rule: F, parameters: impl Fn(&Z) -> EpsilonDelta + Send + Sync + 'static) -> Self {
@@ -119,8 +120,8 @@ impl<F: fmt::Debug, Z, R: Relation> fmt::Debug for ConditionalResponse<F, Z, R> 
     }
 }
 
-/// A running [`ConditionalResponse`]: it is asked with what was seen, and answers with a
-/// [`Response`], or with the reason why there is none.
+/// A running [`ConditionalResponse`]: a query is what was seen, and the answer is a [`Response`],
+/// or the reason why there is none.
 pub struct ConditionalResponseMachine<F: ContinuationRule, Z, R> {
     filter: FilterMachine<bool, F, R, NonInteractive>,
     parameters: Parameters<Z>,
@@ -144,7 +145,7 @@ where
 }
 
 impl<F: ContinuationRule, Z, R> fmt::Debug for ConditionalResponseMachine<F, Z, R> {
-    /// Nothing of what is inside.
+    /// Shows nothing of the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ConditionalResponseMachine")
     }
@@ -244,7 +245,7 @@ mod tests {
             limit: epsilon("1"),
         };
         assert_eq!(ask("0.5", "0"), Err(LaunchError::Refused(refusal)));
-        // Pure privacy has no word for what reveals.
+        // Pure privacy has no loss for a mechanism that may reveal the bit.
         let unknown = UnknownLoss("this measure has no loss where δ > 0");
         assert_eq!(ask("0.1", "0.1"), Err(LaunchError::UnknownLoss(unknown)));
         assert!(ask("0.25", "0").is_ok());

@@ -1,4 +1,4 @@
-//! How many rows there are so far, again and again as time goes on.
+//! A running count of rows over time.
 
 use std::marker::PhantomData;
 use std::num::NonZeroU64;
@@ -14,11 +14,12 @@ use crate::number::{Epsilon, Mu, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
 use crate::privacy::{AddRemove, Relation};
 
-/// How many rows arrived before a time, for as many times as one likes: the binary-tree counter of
-/// Dwork, Naor, Pitassi and Rothblum 2010 and Chan, Shi and Song 2011, with discrete Laplace noise.
+/// The number of rows that arrived before a time, for any number of times: the binary-tree counter
+/// of Dwork, Naor, Pitassi and Rothblum 2010 and Chan, Shi and Song 2011, with discrete Laplace
+/// noise.
 ///
-/// Use it to watch a count grow. For T times, a fresh [`NoisyCount`](super::NoisyCount) each time
-/// would need noise of scale T/ε; here each answer has at most log₂ T + 1 noises of scale
+/// Use it to follow a growing count. For T times, a fresh [`NoisyCount`](super::NoisyCount) each
+/// time would need noise of scale T/ε; here each answer has at most log₂ T + 1 noises of scale
 /// (log₂ T + 1)/ε. Answers are consistent: the same time gets the same answer. Where losses are
 /// accounted in zCDP, [`GaussianContinualCount`] is more accurate.
 ///
@@ -62,8 +63,8 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// It states [`Laplace`] noise on Δ answers that change by one.
 ///
-/// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
-/// not part of the bound.
+/// Noise is clamped to an `i128`; what lies beyond has a probability below e^-100000000 and is not
+/// part of the bound.
 pub struct ContinualCount<D: ?Sized, R = AddRemove> {
     times: Times<D>,
     fact: Laplace,
@@ -194,7 +195,7 @@ impl<D: ?Sized> Times<D> {
         attribute: Attribute<D, Option<u64>>,
         horizon: u64,
     ) -> Result<(Self, NonZeroU64), MechanismError> {
-        // No time, no node.
+        // Without times there are no nodes.
         let change = NonZeroU64::new(R::largest_change(horizon)).filter(|_| horizon > 0);
         let change = change.ok_or(MechanismError::NoTime)?;
         Ok((Self { attribute, horizon }, change))
@@ -218,7 +219,7 @@ impl<D: ?Sized> Times<D> {
     }
 }
 
-/// What the two have in common.
+/// The shared implementation of the two.
 macro_rules! continual_count {
     ($Count:ident, $Noise:ident, |$count:ident| $noise:expr) => {
         impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for $Count<D, R> {
@@ -368,7 +369,7 @@ mod tests {
 
     #[test]
     fn counts_are_of_what_came_before_and_do_not_change() {
-        // With an ε of a million there is no noise to speak of.
+        // With an ε of a million the noise is negligible.
         let count = laplace(AddRemove, 100, "1000000").unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);
         let data = Arc::new(vec![3, 0, 3, 98, 99, 7, 100]);

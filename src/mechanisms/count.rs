@@ -1,4 +1,4 @@
-//! How many rows there are of a kind.
+//! The number of rows that satisfy a predicate.
 
 use std::sync::Arc;
 
@@ -154,14 +154,15 @@ impl<D: ?Sized> GaussianCount<D> {
     }
 }
 
-/// What the two have in common.
+/// The shared implementation of the two.
 macro_rules! count {
     ($Count:ident, |$count:ident| $noise:expr) => {
         impl<D: Dataset + ?Sized> Mechanism<D> for $Count<D> {
             type Machine = Released<i64>;
 
             fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<i64>, Fault> {
-                // Before the data: whether there are coins must not depend on it.
+                // Drawn before the data is read: whether the coins fail must not depend on the
+                // data.
                 let $count = self;
                 let noise = coins.draw(&$noise)?;
                 let count = self.predicate.count(data);

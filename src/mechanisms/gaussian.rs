@@ -1,4 +1,4 @@
-//! Gaussian noise that a loss pays for.
+//! Gaussian noise for a given loss.
 
 use super::{MechanismError, over};
 use crate::machine::Description;

@@ -1,4 +1,4 @@
-//! How many rows there are of each kind.
+//! The number of rows of each kind.
 
 use std::marker::PhantomData;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -87,7 +87,7 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyHistogram<D, R> {
     type Machine = Released<Vec<i64>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        // Before the data: whether there are coins must not depend on it.
+        // Drawn before the data is read: whether the coins fail must not depend on the data.
         let noise = (0..self.bins.get())
             .map(|_| coins.draw(&self.noise))
             .collect::<Result<Vec<i128>, _>>()?;
@@ -161,7 +161,7 @@ mod tests {
         assert!(exceeds(AddRemove, "1.99", [&[0, 1], &[1]]));
         assert!(!exceeds(Replace, "2", [&[0], &[1]]));
         assert!(exceeds(Replace, "1.99", [&[0], &[1]]));
-        // The noise for added rows is too little for replaced ones.
+        // The noise for added rows is too small for replaced ones.
         assert!(exceeds(AddRemove, "2", [&[0], &[1]]));
     }
 

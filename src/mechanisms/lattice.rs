@@ -1,8 +1,8 @@
-//! The numbers that real ones are rounded to before anything is added up.
+//! The lattice to which real numbers are rounded before they are added up.
 
 use super::MechanismError;
 
-/// The numbers that coordinates are rounded to, and how long a vector may be.
+/// The lattice to which coordinates are rounded, and the largest length of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lattice {
     /// Coordinates are multiples of 2 to this power, from −500 to 500.
@@ -11,10 +11,10 @@ pub struct Lattice {
     pub radius: u64,
 }
 
-/// What is longer is cut off: then no square is above 2^100.
+/// Larger coordinates are cut off: then no square is above 2^100.
 pub(super) const LARGEST: i64 = 1 << 50;
 
-/// Sums are cut off at so many steps.
+/// Sums are cut off at this number of steps.
 const FAR: i128 = 1 << 120;
 
 /// Between these the steps are ordinary floats, as are sums of them.
@@ -36,7 +36,7 @@ impl Lattice {
     }
 }
 
-/// So many steps, as far as floats go, and up to [`FAR`].
+/// This number of steps as a float, cut off at [`FAR`].
 ///
 /// This is postprocessing, and exact: noise that reached the end of an `i128` is still beyond after
 /// any sum was added to it, which is 2^114 at most for 2^64 rows.

@@ -1,24 +1,24 @@
 //! Ready-made mechanisms.
 //!
-//! Each is constructed from its loss, and adds exactly the noise that the loss pays for; how much
-//! one row can change is a consequence of what is computed, never a number that somebody enters.
-//! Bad parameters are errors at construction, before any data is touched.
+//! Each is constructed from its loss, and adds exactly the noise that this loss requires. The
+//! sensitivity follows from what is computed; it is never a parameter. Bad parameters are errors at
+//! construction, before any data is touched.
 //!
 //! | mechanism | answers | made for | states |
 //! |---|---|---|---|
-//! | [`NoisyCount`] | how many rows satisfy a predicate | ε | [`Laplace`] |
+//! | [`NoisyCount`] | the number of rows that satisfy a predicate | ε | [`Laplace`] |
 //! | [`GaussianCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] |
 //! | [`NoisySum`] | the sum of a bounded attribute | ε | [`Laplace`] |
 //! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε | [`Laplace`] |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] |
 //! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`] |
-//! | [`NoisyHistogram`] | how many rows there are in each bin | ε | [`Laplace`] |
+//! | [`NoisyHistogram`] | the number of rows in each bin | ε | [`Laplace`] |
 //! | [`NoisyMax`] | which of several counts is the largest | ε | [`Pure`] |
 //! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] |
 //! | [`RandomizedResponse`] | one bit | ε | [`Pure`] |
 //! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] |
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – |
-//! | [`ContinualCount`] | how many rows there are so far, at every time | ε | [`Laplace`] |
+//! | [`ContinualCount`] | the number of rows so far, at every time | ε | [`Laplace`] |
 //! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] |
 //! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget | – |
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits | [`Pure`] |
@@ -137,7 +137,7 @@ use shown;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum MechanismError {
-    /// A loss of zero: nothing can be said without any.
+    /// A loss of zero allows no answer.
     #[error("{0} must be greater than zero")]
     NoLoss(&'static str),
     /// No hits are allowed.
@@ -146,13 +146,13 @@ pub enum MechanismError {
     /// The range is empty, or holds nothing that changes a sum.
     #[error("the range must hold numbers that make a difference")]
     BadRange,
-    /// The range ends where the lattice's numbers do not reach.
+    /// The range ends beyond the largest number of the lattice.
     #[error("the range must end within 2^50 steps of zero on both sides")]
     TooWide,
-    /// The lattice's step is not among those on offer.
+    /// The lattice's step is out of range.
     #[error("the exponent of the lattice's step must be from -500 to 500")]
     BadExponent,
-    /// No vector is so short, or none is so long.
+    /// The radius is out of range.
     #[error("the radius must be from 1 to 2^50 steps")]
     BadRadius,
     /// Vectors without coordinates, or with too many.
@@ -161,7 +161,7 @@ pub enum MechanismError {
     /// There is no time to ask for.
     #[error("the horizon must be greater than zero")]
     NoTime,
-    /// The threshold is zero, or no count can be so far away from a guess.
+    /// The threshold is zero, or larger than any possible difference between a count and the guess.
     #[error("the threshold must be from 1 to the number of rows")]
     BadThreshold,
     /// More bins than can be held at once.
@@ -170,10 +170,10 @@ pub enum MechanismError {
     /// There is nothing to choose from.
     #[error("there must be at least one bin or candidate")]
     NoChoice,
-    /// The loss, shared out, leaves nothing that can be held for one of the shares.
+    /// Divided among its uses, the loss leaves one of them a share of zero.
     #[error("the loss is too small to be shared out")]
     TooSmall,
-    /// The odds are not those of telling the truth more often than not.
+    /// The odds do not make the truth more likely than a lie.
     #[error("the odds of the truth must be greater than those of a lie, and both positive")]
     BadOdds,
     /// The sampling rate is zero.
@@ -182,13 +182,13 @@ pub enum MechanismError {
     /// The loss is more than can be held.
     #[error("the loss is more than can be held")]
     TooLarge,
-    /// The exact scale of the noise, as a ratio, needs longer numbers than there are.
+    /// The exact scale of the noise, as a ratio, needs more than 128 bits.
     #[error(
         "the noise for this loss cannot be held exactly: write the loss with fewer digits, or, if \
          it is tiny, make the range smaller or the lattice coarser"
     )]
     TooFine,
-    /// No noise has the scale that this would take.
+    /// There is no noise of the scale that this requires.
     #[error(transparent)]
     Noise(#[from] NoiseError),
 }

@@ -1,4 +1,4 @@
-//! Any number of counts, most of them from a public guess that is mended where it is wrong.
+//! Any number of counts, most of them from a public guess that is corrected where it is wrong.
 
 use std::sync::Arc;
 
@@ -13,11 +13,12 @@ use crate::privacy::Replace;
 use crate::privacy::facts::Pure;
 
 /// Private multiplicative weights (Hardt and Rothblum 2010): answers counting queries from a public
-/// guess of the data, and pays only where the guess is wrong.
+/// guess of the data, and spends privacy only where the guess is wrong.
 ///
 /// Use it for very many counts over a domain that is finite and small enough to be listed, a few
-/// binary attributes say, where the number of rows is public. Each query takes time in proportion
-/// to the domain. For a handful of counts [`NoisyCount`](super::NoisyCount) is more accurate.
+/// binary attributes for example, where the number of rows is public. Each query takes time in
+/// proportion to the domain. For a handful of counts [`NoisyCount`](super::NoisyCount) is more
+/// accurate.
 ///
 /// The guess is a weight for each row of the domain, at first the same for all. An answer is what
 /// the guess says, if a [sparse vector](SparseVector) finds it less than the threshold away from
@@ -47,15 +48,16 @@ use crate::privacy::facts::Pure;
 /// # Guarantee
 ///
 /// ε-DP, whether a row is added, removed or replaced, against every adaptive choice of predicates.
-/// It is put together from parts with theorems of their own, as Dwork and Roth 2014, §4.2, do it:
+/// It is composed of parts with theorems of their own, as in Dwork and Roth 2014, §4.2:
 ///
 /// - a sparse vector with counts (Lyu, Su and Li 2017, Algorithm 7) is asked whether a count is
 ///   above the guess by the threshold, and whether it is below by as much. Either difference changes
 ///   by at most one with a row, and one may rise while the other falls: so its noise is that for
 ///   [`Replace`], which covers added and removed rows too;
-/// - who asks it is a person in the middle, who knows the guess and not the data (Haney et al. 2.17).
+/// - what asks it is a person in the middle, which knows the guess and not the data (Haney et al.
+///   2.17).
 ///
-/// How close answers are is not part of it: noise of the scale of updates/ε comes on top of the
+/// Accuracy is not part of the guarantee: noise of the scale of updates/ε comes on top of the
 /// threshold. If each update is made where the guess is wrong by at least α of all rows, there are
 /// at most 4·ln(domain)/α² of them: the divergence of the data from the guess is at most ln(domain)
 /// at first, and a step of η toward a count that is α away lessens it by ηα − η², which is α²/4 for
@@ -67,19 +69,19 @@ pub struct MultiplicativeWeights<D> {
 }
 
 impl<D: Dataset> MultiplicativeWeights<D> {
-    /// Answers about so many rows from this domain, to within about `threshold`, with at most so
-    /// many updates. Half of ε finds where the guess is wrong, and half mends it. The domain is a
-    /// dataset of the same kind as the data, with each possible row once.
+    /// Answers about `rows` rows from this domain, to within about `threshold`, with at most
+    /// `updates` updates. Half of ε is used to find where the guess is wrong, and half to correct
+    /// it. The domain is a dataset of the same kind as the data, with each possible row once.
     ///
-    /// The number of rows is taken as public; if it is another one, answers are off, and no less
-    /// private. So are rows that the domain does not have.
+    /// The number of rows is public. If it is not the true one, or if rows are not in the domain,
+    /// answers are less accurate, but just as private.
     ///
     /// # Errors
     ///
     /// [`MechanismError::NoChoice`] if the domain is empty, [`MechanismError::BadThreshold`] if the
-    /// threshold is not between one and the number of rows,
-    /// [`MechanismError::NoHits`] if there are no updates, [`MechanismError::NoLoss`] if ε is zero,
-    /// and [`MechanismError::TooSmall`] if nothing is left of a share of it.
+    /// threshold is not between one and the number of rows, [`MechanismError::NoHits`] if there are
+    /// no updates, [`MechanismError::NoLoss`] if ε is zero, and [`MechanismError::TooSmall`] if one
+    /// of its parts is zero.
     pub fn new(
         domain: D,
         rows: u32,
@@ -197,7 +199,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Tells whether gaps look large, and keeps the counts to itself.
+    /// Says whether gaps look large, and hides the counts.
     struct Hits<R>(SparseVector<R>);
     struct Hitting(GapSearch<Vec<u8>>);
 
@@ -229,7 +231,7 @@ mod tests {
         (0..=2).find(|&threshold| {
             let (one, two) = (epsilon("1"), epsilon("2"));
             let search = AboveThreshold::with_shares(relation, threshold, 1, one, two).unwrap();
-            // The counts, which nobody sees, have no noise to speak of.
+            // The counts, which nobody sees, have negligible noise.
             let hits = Hits(search.with_counts(epsilon("1000")).unwrap());
             let [one, other] = pair.map(|rows| answers(&hits, rows, &gaps, 8));
             assert!(one.cut.to_f64_fast() < 0.01 && other.cut.to_f64_fast() < 0.01);

@@ -1,4 +1,4 @@
-//! Counts at a price, as long as the budget lasts.
+//! Counts with a loss chosen for each query, within a budget.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::privacy::{
     AddRemove, ApproxDp, Distance, Measure, Private, PureDp, Relation, UnknownLoss, ZCdp,
 };
 
-/// Answers counting queries, each at a price that comes with it, until its own budget is spent.
+/// Answers counting queries, each with its own price, until its budget is spent.
 ///
-/// Use it to hand out one queryable instead of a compositor: whoever holds it can count, and
-/// decide from query to query how much an answer is worth, but can launch nothing else. The rule
-/// is a free choice. With [`ThroughRdp`](crate::account::ThroughRdp), many cheap answers cost far
-/// less than the sum of their prices.
+/// Use it to hand out one queryable instead of a compositor: the analyst can count, and choose the
+/// price of each query, but cannot launch anything else. Any rule can be used. With
+/// [`ThroughRdp`](crate::account::ThroughRdp), many cheap answers cost far less than the sum of
+/// their prices.
 ///
 /// What is over budget is refused and costs nothing; a cheaper query may still be answered.
 ///
@@ -56,7 +56,7 @@ pub struct QueryAnswerer<F, R = AddRemove> {
     filter: Filter<F, R, NonInteractive>,
 }
 
-/// A measure in which counts are sold.
+/// A measure in which counts have a price.
 ///
 /// | measure | price | noise |
 /// |---|---|---|
@@ -116,7 +116,7 @@ impl Pricing for ZCdp {
     }
 }
 
-/// A predicate, and what its count is worth.
+/// A predicate, and the price of its count.
 pub struct Priced<D: ?Sized, P> {
     /// What is counted.
     pub predicate: Predicate<D>,
@@ -147,7 +147,7 @@ impl<D: ?Sized, P: fmt::Debug> fmt::Debug for Priced<D, P> {
 }
 
 impl<F: ContinuationRule<Children: Pricing>> QueryAnswerer<F> {
-    /// Answers as long as this rule says to go on.
+    /// Answers as long as this rule admits the prices.
     pub fn new(rule: F) -> Self {
         Self {
             filter: Filter::noninteractive_with(rule),
@@ -211,8 +211,8 @@ impl<F: fmt::Debug, R: Relation> fmt::Debug for QueryAnswerer<F, R> {
     }
 }
 
-/// A running [`QueryAnswerer`]: it is asked [`Priced`] predicates, and answers with a noisy count,
-/// or with the reason why there is none.
+/// A running [`QueryAnswerer`]: a query is a [`Priced`] predicate, and the answer is a noisy count,
+/// or the reason why there is none.
 pub struct QueryAnswererMachine<D: ?Sized, F: ContinuationRule, R> {
     filter: FilterMachine<D, F, R, NonInteractive>,
 }
@@ -239,7 +239,7 @@ where
 }
 
 impl<D: ?Sized, F: ContinuationRule, R> fmt::Debug for QueryAnswererMachine<D, F, R> {
-    /// Nothing of what is inside.
+    /// Shows nothing of the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("QueryAnswererMachine")
     }
@@ -349,7 +349,7 @@ mod tests {
         let mut coins = NotPrivateSeededCoins::new(3);
         let data = Arc::new(vec![1_u8, 2, 1]);
         let mut machine = mechanism.start(&data, &mut coins.coins()).unwrap();
-        // With a ρ of a million there is no noise to speak of.
+        // With a ρ of a million the noise is negligible.
         let query = Priced::new(rows_of(1), "1000000".parse().unwrap());
         assert_eq!(machine.step(query.clone(), &mut coins.coins()), Ok(Ok(2)));
         let over = machine.step(query, &mut coins.coins()).unwrap();

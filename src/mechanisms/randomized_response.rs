@@ -1,4 +1,4 @@
-//! One bit, told with a known chance of a lie.
+//! One bit, with a known probability of a lie.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ use crate::privacy::{Distance, Prices, Private, Relation, UnknownLoss};
 /// # Guarantee
 ///
 /// ε-DP, and this is tight, under every neighbouring relation and at every distance, because there
-/// are but two datasets: the odds of a truth to those of a lie are e^ε to 1.
+/// are only two datasets: the odds of a truth to those of a lie are e^ε to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomizedResponse {
     epsilon: Epsilon,
@@ -121,7 +121,7 @@ impl<R: Relation, Me: Prices<Pure>> Private<Me, R> for RandomizedResponse {
         measure.price(&Pure { epsilon })
     }
 
-    /// There are but two datasets.
+    /// There are only two datasets.
     fn loss_at(&self, measure: &Me, _: Distance) -> Result<Me::Loss, UnknownLoss> {
         Private::<Me, R>::loss(self, measure)
     }

@@ -17,8 +17,8 @@ use crate::privacy::{AddRemove, Relation};
 /// The sum of a real attribute that is clamped to a range and rounded to a lattice, plus discrete
 /// Laplace noise on the same lattice.
 ///
-/// Use it for totals of what is measured rather than counted. The lattice may be fine: noise is as
-/// large as the range, whatever the step. For several such sums at once see
+/// Use it for totals of measured quantities. The lattice may be fine: noise is as large as the
+/// range, whatever the step. For several such sums at once see
 /// [`GaussianVectorSum`](super::GaussianVectorSum).
 ///
 /// ```
@@ -40,11 +40,11 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// # Guarantee
 ///
-/// That of [`NoisySum`](super::NoisySum), for what each row has in steps of the lattice: rounding comes first,
-/// toward zero, and clamping after it, so that Δ is a whole number of steps, rounding included. The
-/// ends of the range are rounded outward. A row that cannot be read, or whose number is infinite
-/// or not a number, counts as the number of the range that is nearest to zero. The answer is a multiple of the step,
-/// as far as floats go, which is postprocessing.
+/// That of [`NoisySum`](super::NoisySum), for what each row has in steps of the lattice: rounding
+/// comes first, toward zero, and clamping after it, so that Δ is a whole number of steps, rounding
+/// included. The ends of the range are rounded outward. A row that cannot be read, or whose value
+/// is infinite or NaN, counts as the number of the range that is nearest to zero. The answer is a
+/// multiple of the step, as far as floats go, which is postprocessing.
 pub struct NoisyRealSum<D: ?Sized, R = AddRemove> {
     attribute: Attribute<D, f64>,
     /// In steps.
@@ -98,7 +98,7 @@ fn end_in_steps(
     outward: impl Fn(f64) -> f64,
 ) -> Result<i64, MechanismError> {
     let steps = outward(libm::scalbn(end, -exponent));
-    // Not where it is no number either.
+    // False for NaN, too.
     if steps.abs() <= LARGEST as f64 {
         Ok(steps as i64)
     } else {
@@ -110,11 +110,11 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyRealSum<D, R> {
     type Machine = Released<f64>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<f64>, Fault> {
-        // Before the data: whether there are coins must not depend on it.
+        // Drawn before the data is read: whether the coins fail must not depend on the data.
         let noise = coins.draw(&self.noise)?;
         let mut sum = RealSum::new(libm::scalbn(1.0, -self.exponent), self.range.clone());
         self.attribute.fold(data, &mut sum);
-        // Not as an `i64`, which ten thousand rows of 2^50 steps are too many for.
+        // Not as an `i64`: ten thousand rows of 2^50 steps would overflow it.
         let noisy = sum.total().saturating_add(noise);
         Ok(Released(of_steps(noisy, self.exponent)))
     }

@@ -13,13 +13,13 @@ use crate::privacy::AddRemove;
 use crate::privacy::convert::rdp;
 use crate::privacy::facts::SampledGaussian;
 
-/// The sum of clipped vectors over a sample that each row joins by chance, plus rounded Gaussian
-/// noise: the Poisson-subsampled Gaussian mechanism.
+/// The sum of clipped vectors over a random sample of the rows, plus rounded Gaussian noise: the
+/// Poisson-subsampled Gaussian mechanism.
 ///
-/// Use it to train on data step by step: a row that is not in the sample is not at risk, and with
-/// a rate of q a step costs about q² of what it costs on all rows. Divide the sum by q times the
-/// number of rows (if that is public) for an average. Each release draws a new sample, which stays
-/// secret.
+/// Use it for iterative training: a row that is not in the sample does not affect the step, and
+/// with a rate of q a step costs about q² of what it costs on all rows. Divide the sum by q times
+/// the number of rows (if that is public) for an average. Each release draws a new sample, which
+/// stays secret.
 ///
 /// ```
 /// use queryables::data::Vector;
@@ -62,9 +62,9 @@ pub struct SampledGaussianSum<D: ?Sized> {
 }
 
 impl<D: ?Sized> SampledGaussianSum<D> {
-    /// Sums vectors of so many coordinates, on this lattice, over a sample that each row joins with
-    /// probability `rate`. The noise is that of a [`GaussianVectorSum`] which is μ-GDP: it has a
-    /// standard deviation of 1/μ times the lattice's radius, and 1/μ is what others call the noise
+    /// Sums vectors of `dimension` coordinates, on this lattice, over a sample that each row joins
+    /// with probability `rate`. The noise is that of a [`GaussianVectorSum`] which is μ-GDP: it has
+    /// a standard deviation of 1/μ times the lattice's radius, and 1/μ is often called the noise
     /// multiplier.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl<D: ?Sized> SampledGaussianSum<D> {
     }
 }
 
-/// Whether something of these odds happens.
+/// True with these odds.
 fn happens(odds: Ratio, coins: &mut Coins<'_>) -> Result<bool, CoinsError> {
     let (numerator, denominator) = (odds.numerator(), odds.denominator());
     match (u64::try_from(numerator), u64::try_from(denominator.get())) {
@@ -106,8 +106,8 @@ impl<D: Dataset + ?Sized> Mechanism<D> for SampledGaussianSum<D> {
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let odds = Ratio::from(self.rate);
-        // One draw for each row: how many rows there are shows in the time that it takes, as it does
-        // for every sum. The system's coins cannot fail any more, once the noise was drawn.
+        // One draw for each row: the running time depends on the number of rows, as it does for
+        // every sum. Once the noise was drawn, the system's coins can no longer fail.
         let joins = move |coins: &mut Coins<'_>| happens(odds, coins);
         self.sum.release(data, coins, Some(&joins))
     }

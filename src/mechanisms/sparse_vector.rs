@@ -1,4 +1,4 @@
-//! The counts that are large, among many.
+//! The large counts among many.
 
 use std::sync::Arc;
 
@@ -36,9 +36,9 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// # Guarantee
 ///
-/// (ε₁ + ε₂ + ε₃)-DP for neighbours under `R`: Lyu, Su and Li 2017, Algorithm 7. Each of the counts
-/// that are given out costs ε₃/hits. The answers' noise is fresh: to give out the noisy count that
-/// was compared would not be private.
+/// (ε₁ + ε₂ + ε₃)-DP for neighbours under `R`: Lyu, Su and Li 2017, Algorithm 7. Each released
+/// count costs ε₃/hits. Its noise is fresh: releasing the noisy count that was compared would not
+/// be private.
 pub struct SparseVector<R = AddRemove> {
     pub(super) search: AboveThreshold<R>,
     pub(super) fact: Pure,

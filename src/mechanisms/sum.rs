@@ -117,7 +117,7 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisySum<D, R> {
     type Machine = Released<i64>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<i64>, Fault> {
-        // Before the data: whether there are coins must not depend on it.
+        // Drawn before the data is read: whether the coins fail must not depend on the data.
         let noise = coins.draw(&self.noise)?;
         let mut sum = ClampedSum::new(self.range.clone());
         self.attribute.fold(data, &mut sum);

@@ -9,7 +9,7 @@ use crate::privacy::{AddRemove, Replace};
 
 /// A relation for which it is known how many nodes of a tree one row changes.
 pub trait StreamingRelation: CountingRelation {
-    /// The largest number of nodes, for so many times.
+    /// The largest number of nodes, for this horizon.
     #[doc(hidden)]
     fn largest_change(horizon: u64) -> u64;
 }
@@ -107,7 +107,7 @@ fn nodes(time: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 impl<N> fmt::Debug for ContinualCountMachine<N> {
-    /// Neither the data nor the noise.
+    /// Shows neither the data nor the noise.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ContinualCountMachine")
             .field("horizon", &self.horizon)

@@ -17,7 +17,7 @@ use crate::privacy::{AddRemove, Relation};
 /// Use it for gradients, embeddings and averages of many numbers at once: noise depends on the
 /// length of the vectors, not on how many coordinates they have. Choose the length from what is
 /// publicly known. The lattice may be fine, since noise does not depend on it either; a thousand
-/// steps to the length is plenty.
+/// steps to the length are enough.
 ///
 /// ```
 /// use queryables::data::Vector;
@@ -47,9 +47,8 @@ use crate::privacy::{AddRemove, Relation};
 /// variance of σ², in steps of the lattice, it states [`Gaussian`] noise of μ = Δ/σ, or ρ = μ²/2.
 /// At a distance of d, d·μ and d²·ρ.
 ///
-/// A row that cannot be read counts as zero, as does one with a coordinate that is infinite or not a
-/// number. The answer is a multiple of the lattice's step, as far as
-/// floats go, which is postprocessing.
+/// A row that cannot be read counts as zero, as does one with an infinite or NaN coordinate. The
+/// answer is a multiple of the lattice's step, as far as floats go, which is postprocessing.
 pub struct GaussianVectorSum<D: ?Sized, R = AddRemove> {
     vector: Vector<D>,
     dimension: usize,
@@ -64,11 +63,12 @@ type Keep = dyn Fn(&mut Coins<'_>) -> Result<bool, CoinsError>;
 /// How many coordinates are read at a time: 8 KiB of them.
 const NUMBERS: usize = 1024;
 
-/// So many squares add up to 2^127 at most.
+/// The sum of this number of squares is at most 2^127.
 const MOST_COORDINATES: usize = 1 << 27;
 
 impl<D: ?Sized, R: SummingRelation> GaussianVectorSum<D, R> {
-    /// Sums vectors of so many coordinates, on this lattice, with ρ-zCDP: a variance of Δ²/(2ρ).
+    /// Sums vectors of `dimension` coordinates, on this lattice, with ρ-zCDP: a variance of
+    /// Δ²/(2ρ).
     ///
     /// # Errors
     ///
@@ -130,19 +130,19 @@ impl<D: ?Sized, R: SummingRelation> GaussianVectorSum<D, R> {
 }
 
 impl<D: Dataset + ?Sized, R> GaussianVectorSum<D, R> {
-    /// The noisy sum of those rows that are kept. Whether a row is, is drawn for each in turn; by
-    /// default all are.
+    /// The noisy sum of those rows that are kept. `keep` decides this for each row in turn; by
+    /// default all are kept.
     pub(super) fn release(
         &self,
         data: &D,
         coins: &mut Coins<'_>,
         keep: Option<&Keep>,
     ) -> Result<Released<Vec<f64>>, Fault> {
-        // Before the data: whether there are coins must not depend on it.
+        // Drawn before the data is read: whether the coins fail must not depend on the data.
         let mut sum = (0..self.dimension)
             .map(|_| coins.draw(&self.gaussian.noise))
             .collect::<Result<Vec<i128>, _>>()?;
-        // So many rows at a time that their vectors stay in the cache.
+        // As many rows at a time as keep their vectors in the cache.
         let size = (NUMBERS / self.dimension).clamp(1, CHUNK);
         let mut numbers = vec![0.0; size * self.dimension];
         let mut clipped = ClippedSum::new(self.lattice, self.dimension);
@@ -274,7 +274,7 @@ mod tests {
         near(loss(&replaced, [&[[0.75, 0.0]], &[[0.0, 0.75]]]), 0.25);
     }
 
-    /// With a ρ of 10^9 there is no noise to speak of.
+    /// With a ρ of 10^9 the noise is negligible.
     #[test]
     fn rows_that_are_not_vectors_count_as_zero() {
         let sum = sum(AddRemove, lattice(-2, 5), "1e9").unwrap();

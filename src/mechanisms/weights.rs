@@ -42,16 +42,17 @@ impl<D: ?Sized> fmt::Debug for Gap<D> {
     }
 }
 
-/// The person in the middle of [`MultiplicativeWeights`](super::MultiplicativeWeights), who knows the guess.
+/// The person in the middle of [`MultiplicativeWeights`](super::MultiplicativeWeights), which knows
+/// the guess.
 ///
-/// Everything here is public, so that floats will do.
+/// Everything here is public, so floats are fine.
 pub(super) struct Weights<D> {
     domain: Arc<D>,
     /// They add up to one.
     weights: Vec<f64>,
     pub(super) rows: u32,
     pub(super) rate: f64,
-    /// What is asked about at present.
+    /// The current question.
     asked: Option<Gap<D>>,
 }
 

@@ -13,7 +13,7 @@ use crate::number::{Delta, Epsilon, Mu, Order, Quantity, Rho, U256, Unit};
 ///
 /// # Guarantee
 ///
-/// Every implementation names the theorem it rests on. Losses are rounded up, never down.
+/// Every implementation names its theorem. Losses are rounded up, never down.
 #[diagnostic::on_unimplemented(
     message = "state the loss under `{To}` itself: `{Self}` is not known to imply it",
     note = "a measure of your own follows where `Implies<{To}>` is implemented for `{Self}`"
@@ -233,7 +233,7 @@ fn half_square_at_order(mu: Mu, order: Order) -> Result<Epsilon, UnknownLoss> {
 fn at_order(rho: Rho, order: Order) -> Result<Epsilon, UnknownLoss> {
     const TOO_LARGE: UnknownLoss = UnknownLoss("the loss is more than can be held");
     const ONE: u128 = 1_000_000_000;
-    // α is so many billionths: the whole billions of units of ρ exactly, the rest rounded up.
+    // α is a number of billionths: the whole billions of units of ρ exactly, the rest rounded up.
     let (billions, rest) = (rho.units() / ONE, rho.units() % ONE);
     billions
         .checked_mul(order.units())

@@ -1,4 +1,4 @@
-//! Guarantees that imply (ε, δ)-DP for a δ of one's choice.
+//! Guarantees that imply (ε, δ)-DP for a chosen δ.
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ use crate::number::{Delta, Epsilon, Mu, Rho};
     message = "a guarantee under `{Self}` is not known to imply (ε, δ)-DP for a δ of your choice"
 )]
 pub trait ImpliesAt: Measure {
-    /// The loss that follows if `slack` is given up, on top of the δ that the loss may have.
+    /// The loss that follows with `slack` as the chosen δ, in addition to the δ that the loss may
+    /// have.
     ///
     /// # Errors
     ///
@@ -125,7 +126,7 @@ pub struct RestatedAt<From, M> {
 }
 
 impl<From, M> RestatedAt<From, M> {
-    /// The mechanism, with what follows from its loss under `from` if `slack` is given up.
+    /// The mechanism, with what follows from its loss under `from`, with `slack` as the chosen δ.
     pub fn new(from: From, slack: Delta, mechanism: M) -> Self {
         Self {
             from,

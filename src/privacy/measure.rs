@@ -6,32 +6,32 @@ use thiserror::Error;
 
 use super::Distance;
 
-/// Whether code may call the compositor that uses it. That of others may: only this crate can say
-/// that it does not.
+/// Whether code may call the compositor that uses it. Third-party code may: only this crate can set
+/// it to `false`.
 #[derive(Clone, Copy, Debug)]
 pub struct CallsBack(pub(crate) bool);
 
 /// A way to measure privacy: a partially ordered set of losses (Haney et al. 2.1).
 ///
 /// A measure is a value, because some have parameters: the order of [`Rdp`](super::Rdp), the orders
-/// of [`RdpGrid`](super::RdpGrid). A compositor states one measure, and asks each mechanism for its
-/// loss under just that one ([`Private`](super::Private)): a bare number, an ε say, may be a loss
-/// under several.
+/// of [`RdpGrid`](super::RdpGrid). A compositor has one measure, and asks each mechanism for its
+/// loss under exactly that one ([`Private`](super::Private)): a bare number, such as an ε, may be a
+/// loss under several.
 pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     /// How much privacy is lost. `a <= b` says that a guarantee of `a` is one of `b`; two losses
     /// may be incomparable. Refusals print it in the alternate form (`{:#}`), in which the losses of
     /// this crate name their unit: `ρ = 0.1`.
     type Loss: Clone + Debug + Display + PartialOrd + Send + Sync + 'static;
 
-    /// Whether its code may call the compositor that uses it. Only the measures of this crate say
-    /// that theirs does not; see [`Accounting`](crate::account::Accounting).
+    /// Whether its code may call the compositor that uses it. Only the measures of this crate set
+    /// this to `false`; see [`Accounting`](crate::account::Accounting).
     #[doc(hidden)]
     const CALLS_BACK: CallsBack = CallsBack(true);
 
-    /// Nothing lost.
+    /// The loss of a mechanism that reveals nothing.
     fn zero(&self) -> Self::Loss;
 
-    /// Whether a loss is one of this measure, where the type alone does not say so.
+    /// Whether a loss belongs to this measure, where the type alone does not ensure it.
     fn is_valid(&self, _loss: &Self::Loss) -> bool {
         true
     }
@@ -47,7 +47,7 @@ pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     fn group(&self, loss: &Self::Loss, distance: Distance) -> Result<Self::Loss, UnknownLoss>;
 }
 
-/// The loss, if it is one of the measure.
+/// The loss, if it belongs to the measure.
 pub(crate) fn checked<Me: Measure>(measure: &Me, loss: Me::Loss) -> Result<Me::Loss, UnknownLoss> {
     if measure.is_valid(&loss) {
         Ok(loss)
@@ -56,11 +56,11 @@ pub(crate) fn checked<Me: Measure>(measure: &Me, loss: Me::Loss) -> Result<Me::L
     }
 }
 
-/// A measure that is closed under postprocessing and jointly convex, as Haney et al. 2.1 asks.
+/// A measure that is closed under postprocessing and jointly convex, as Haney et al. 2.1 require.
 ///
-/// A person in the middle ([`Middle`](crate::middle::Middle)) keeps such a guarantee
-/// (Haney et al. 2.17), and it is enough to think of deterministic adversaries (2.3).
-/// Probabilistic privacy is the measure here that is not one (Whitehouse et al. App. F).
+/// A person in the middle ([`Middle`](crate::middle::Middle)) keeps such a guarantee (Haney et al.
+/// 2.17), and it is enough to consider deterministic adversaries (2.3). Probabilistic privacy does
+/// not have this property (Whitehouse et al. App. F).
 #[diagnostic::on_unimplemented(
     message = "a guarantee in `{Self}` is not kept by postprocessing",
     note = "probabilistic DP is not closed under postprocessing (Whitehouse et al., App. F): \
@@ -77,7 +77,7 @@ pub trait Additive: Measure {
     /// [`Overflow`] if it is more than can be held.
     fn plus(&self, one: &Self::Loss, other: &Self::Loss) -> Result<Self::Loss, Overflow>;
 
-    /// What is left of `whole` after `part`, never below nothing.
+    /// What is left of `whole` after `part`, never below zero.
     fn minus(&self, whole: &Self::Loss, part: &Self::Loss) -> Self::Loss;
 }
 

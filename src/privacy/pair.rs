@@ -1,4 +1,4 @@
-//! Losses with two coordinates, ordered as a product: less only where less in both.
+//! Losses with two coordinates, in the product order: `a <= b` means that it holds in both.
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -2,11 +2,11 @@
 
 use super::{Measure, UnknownLoss};
 
-/// A measure that has a loss for every mechanism of which `Fact` is true.
+/// A measure that has a loss for every mechanism for which `Fact` holds.
 ///
 /// A mechanism states a fact ([`facts`](super::facts)): discrete Laplace noise of this scale, say.
 /// Each measure prices the fact at the smallest loss that is known to hold. So a mechanism states
-/// its loss under all measures at once, and is launched under any of them as it is:
+/// its loss under all measures at once, and can be launched under any of them without a wrapper:
 ///
 /// ```
 /// use queryables::privacy::facts::Laplace;
@@ -41,8 +41,8 @@ use super::{Measure, UnknownLoss};
 /// # Guarantee
 ///
 /// If the fact is true of a mechanism, for some neighbouring relation, then so is the loss under
-/// this measure, for the same relation. Every implementation names the theorem it rests on. Losses
-/// are rounded up, never down.
+/// this measure, for the same relation. Every implementation names its theorem. Losses are rounded
+/// up, never down.
 #[diagnostic::on_unimplemented(
     message = "launch it under a measure that has a price for `{Fact}`: `{Self}` has none",
     label = "no proved loss under `{Self}`",
@@ -57,7 +57,7 @@ pub trait Prices<Fact>: Measure {
     ///
     /// # Errors
     ///
-    /// [`UnknownLoss`] if none is known under this very measure, say at this order, or if it cannot
-    /// be held.
+    /// [`UnknownLoss`] if none is known under this measure, at this order for example, or if it
+    /// cannot be held.
     fn price(&self, fact: &Fact) -> Result<Self::Loss, UnknownLoss>;
 }

@@ -7,12 +7,12 @@ use super::{Distance, Measure, Relation, UnknownLoss};
 ///
 /// The loss is public. It is read before the data is touched, and must not depend on it.
 ///
-/// A mechanism of which a fact is known, as Laplace noise of some scale, states its loss under
-/// every measure at once: see [`Prices`](super::Prices).
+/// A mechanism with a known fact, such as Laplace noise of some scale, states its loss under every
+/// measure at once: see [`Prices`](super::Prices).
 ///
 /// # Guarantee
 ///
-/// Everything this crate promises rests on the implementations of this trait being true. Cite the
+/// Every guarantee of this crate depends on the implementations of this trait being true. Cite the
 /// theorem in the doc of yours, or check it exactly.
 ///
 /// # Example
@@ -47,13 +47,14 @@ pub trait Private<Me: Measure, R: Relation> {
     ///
     /// # Errors
     ///
-    /// [`UnknownLoss`] if none is known under this very measure, say at this order.
+    /// [`UnknownLoss`] if none is known under this measure, at this order for example.
     fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss>;
 
-    /// The loss for datasets that are at most so many steps apart: the privacy map of Haney et al.
-    /// §5.1. It does not fall as the distance grows.
+    /// The loss for datasets at most this distance apart: the privacy map of Haney et al. §5.1. It
+    /// does not fall as the distance grows.
     ///
-    /// What the measure's group privacy implies, unless something better is known.
+    /// By default, what the measure's group privacy implies. Override it if something better is
+    /// known.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ use crate::number::NumberError;
 /// }
 /// ```
 pub trait Relation: Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// How it is called in messages.
+    /// Its name in messages.
     const NAME: &'static str;
 }
 
@@ -45,7 +45,7 @@ impl Relation for Replace {
     const NAME: &'static str = "replace one row";
 }
 
-/// How many steps from neighbour to neighbour lie between two datasets, at most: `d_in`.
+/// An upper bound on the number of steps from neighbour to neighbour between two datasets: `d_in`.
 ///
 /// ```
 /// use queryables::privacy::Distance;

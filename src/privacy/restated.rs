@@ -13,7 +13,8 @@ use crate::machine::{Coins, Description, Fault, Mechanism, Public, Unsuitable};
 ///
 /// # Guarantee
 ///
-/// What follows from that of the mechanism, by the theorem that [`Implies`] rests on.
+/// What follows from the mechanism's own guarantee, by the theorem that the implementation of
+/// [`Implies`] names.
 ///
 /// ```
 /// use queryables::number::Epsilon;

@@ -1,6 +1,6 @@
-//! Measures, distances and curves as they are written down.
+//! Measures, distances and curves in serialized form.
 //!
-//! An ε alone does not say of which measure it is a loss, so a measure has a tag of its own:
+//! An ε alone does not say to which measure it belongs, so a measure has a tag of its own:
 //! `{"measure": "Rdp", "order": "2"}`.
 
 use serde::de::Error;
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::number::{Epsilon, Order};
 
-/// Every measure of this crate that can be written down.
+/// Every measure of this crate that can be serialized.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "measure", deny_unknown_fields)]
 enum Tagged {

@@ -16,7 +16,7 @@ pub(super) struct Choice {
     outcome: i128,
 }
 
-/// What one run of some code came to, on one path.
+/// The outcome of one run, on one path.
 #[derive(Debug)]
 pub(super) struct Outcome<T> {
     pub(super) result: T,
@@ -186,7 +186,7 @@ impl Branching<'_> {
         }
     }
 
-    /// Notes what went wrong; the machine gets an error whose kind does not matter.
+    /// Records what went wrong; the machine gets an error, whose kind does not matter.
     fn fail<T>(&mut self, trouble: VerifyError) -> Result<T, CoinsError> {
         self.trouble.get_or_insert(trouble);
         Err(CoinsError::TapeDiverges)
@@ -243,7 +243,7 @@ impl CoinSource for Branching<'_> {
         match law.closed_form() {
             ClosedForm::Weights(weights) => self.branch_weights(&weights),
             ClosedForm::FollowSampler => {
-                // Samplers may have no longest path; what is too improbable is cut.
+                // Samplers may have paths of any length; improbable ones are cut.
                 let outer = self.following;
                 let since = self.position.saturating_sub(self.path.len());
                 self.following = outer.or(Some(since));

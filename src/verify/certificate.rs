@@ -1,4 +1,4 @@
-//! A verdict, written down such that somebody else can check it.
+//! A verdict in a form that an independent program can check.
 
 use std::fmt::{self, Debug};
 use std::hash::Hash;
@@ -15,8 +15,7 @@ use super::worst::Completeness;
 use super::{Direction, Interval, Rational, VerifyError};
 use crate::machine::Fault;
 
-/// A decided claim as JSON, for `spec/check_certificate.py`, which has no code in common with this
-/// crate.
+/// A decided claim as JSON, for `spec/check_certificate.py`, which shares no code with this crate.
 ///
 /// A refutation is one strategy with the probabilities of its leaves on both datasets. A proof has
 /// every query at every point, with the probabilities of every answer.
@@ -46,9 +45,9 @@ where
     A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
     N: Menu<Q, A>,
 {
-    /// [`check`](Self::check), with a certificate of the verdict. There is none for what is
-    /// undecided, for a proof of more than 20 000 points, for a strategy that is too long to be
-    /// written down, and for Rényi orders that are not whole numbers.
+    /// [`check`](Self::check), with a certificate of the verdict. There is none for an undecided
+    /// claim, for a proof of more than 20 000 points, for a strategy that is too long to be stored,
+    /// and for Rényi orders that are not whole numbers.
     ///
     /// ```
     /// use queryables::mechanisms::RandomizedResponse;

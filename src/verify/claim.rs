@@ -1,4 +1,4 @@
-//! Claims of privacy, held against the worst adversary.
+//! Claims of privacy, checked against the worst adversary.
 
 use std::fmt::{self, Debug};
 use std::hash::Hash;
@@ -12,24 +12,24 @@ use super::{Interval, Pair, Rational, VerifyError};
 use crate::machine::{Machine, Mechanism};
 use crate::number::{Delta, Epsilon};
 
-/// What became of a claim. It prints with what it is about ([`Worst::scope`]).
+/// The result of checking a claim. It prints with its scope ([`Worst::scope`]).
 #[derive(Clone, Debug)]
 pub struct Verdict<Q, A> {
     /// What had to hold.
     pub goal: Goal,
     /// What the claim allows.
     pub allowed: Interval,
-    /// What a loss a little larger allows (see [`holds`](Self::holds)).
+    /// What a slightly larger loss allows (see [`holds`](Self::holds)).
     nearly: Interval,
     /// What the worst adversary attains.
     pub worst: Worst<Q, A>,
 }
 
 impl<Q, A> Verdict<Q, A> {
-    /// Whether the claim holds, for what the verdict is about. Certainly, but for a tolerance where
-    /// two irrational numbers may be equal: then it holds, certainly, for an ε that is larger by
-    /// one unit in the last place (10⁻²⁷) for the ratio of probabilities, and by 10⁻⁹ for a Rényi
-    /// divergence, and the verdict prints that.
+    /// Whether the claim certainly holds, within the verdict's scope. There is a tolerance where
+    /// two irrational numbers may be equal: then it certainly holds for a slightly larger ε, by one
+    /// unit in the last place (10⁻²⁷) for the ratio of probabilities, and by 10⁻⁹ for a Rényi
+    /// divergence. The verdict prints this.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.is_refuted() && self.worst.value.is_at_most(&self.nearly)
@@ -41,8 +41,8 @@ impl<Q, A> Verdict<Q, A> {
         self.worst.value.is_at_most(&self.allowed)
     }
 
-    /// Whether the claim is false, certainly. Where something was cut off, or where numbers are
-    /// irrational and very close, neither may be certain.
+    /// Whether the claim is certainly false. If something was cut off, or if numbers are irrational
+    /// and very close, neither may be certain.
     #[must_use]
     pub fn is_refuted(&self) -> bool {
         self.worst.value.is_more_than(&self.allowed)
@@ -100,7 +100,7 @@ impl<Q: Debug, A: Debug> fmt::Display for Verdict<Q, A> {
     }
 }
 
-/// Holds goals against the worst adversary, all in one exploration.
+/// Checks goals against the worst adversary, all in one exploration.
 pub(super) fn judge<Q, A, N>(
     exploration: &Exploration<Q, A, N>,
     goals: &[Goal],
@@ -122,7 +122,7 @@ where
             nearly: goal.nearly()?,
             worst,
         };
-        // The largest ratio needs all of both laws; after a cut, δ(ε) can still be bounded.
+        // The largest ratio needs both laws in full; after a cut, only δ(ε) is bounded.
         if let Goal::Ratio { epsilon } = goal
             && verdict.worst.completeness != Completeness::Complete
         {
@@ -163,8 +163,8 @@ where
     A: Clone + Eq + Hash + Send + Sync + 'static,
     N: Menu<Q, A>,
 {
-    /// Holds a claim against the worst adversary. Of several goals, the verdict is about the first
-    /// that is not certainly reached, or else about the last.
+    /// Checks a claim against the worst adversary. Of several goals, the verdict is about the first
+    /// that does not certainly hold, or else about the last.
     ///
     /// # Errors
     ///

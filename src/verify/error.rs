@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// Why an exploration gave no result. It never gives a part of one instead.
+/// Why an exploration gave no result. It never returns a partial result instead.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum VerifyError {
@@ -27,7 +27,7 @@ pub enum VerifyError {
          `at_most` be at least 1"
     )]
     NoLaunches,
-    /// Whatever was asked, no answer came, and the two datasets could not be told apart.
+    /// No query was ever answered, and the two datasets could not be told apart.
     #[error(
         "nothing on the menu was ever answered, so that the claim says nothing: are the queries \
          valid for this mechanism, and does it start?"
@@ -48,7 +48,7 @@ pub enum VerifyError {
          function of its state, and the state must hash everything that it depends on"
     )]
     MenuDiverged,
-    /// The same coins and the same queries led to something else than before.
+    /// The same coins and the same queries led to another result than before.
     #[error(
         "a replay with the same coins and queries went differently: does every random choice come \
          from the coins, and is there no state outside the machine?"
@@ -64,7 +64,7 @@ pub enum VerifyError {
         /// The limit.
         limit: u64,
     },
-    /// The exploration would hold more memory than it may.
+    /// The exploration would exceed its memory limit.
     #[error(
         "stopped at {limit} bytes of memory: take a smaller menu or depth, fewer coins for each \
          answer, `by_state`, or a larger `memory`"
@@ -73,7 +73,7 @@ pub enum VerifyError {
         /// The bound, in bytes.
         limit: u64,
     },
-    /// The exploration took longer than it may.
+    /// The exploration exceeded its time limit.
     #[error(
         "stopped after {} s: take a smaller menu or depth, fewer coins for each answer, `by_state`, \
          or a larger `time`", .limit.as_secs_f64()
@@ -82,7 +82,7 @@ pub enum VerifyError {
         /// The bound.
         limit: Duration,
     },
-    /// The time is over, and a machine did not come back.
+    /// The time limit has passed, and a machine did not return.
     #[error(
         "a start or a step did not come back within {} s: does it loop without drawing? Its thread \
          is left behind", .limit.as_secs_f64()
@@ -91,7 +91,7 @@ pub enum VerifyError {
         /// The bound on the time of the whole exploration.
         limit: Duration,
     },
-    /// Somebody cancelled it.
+    /// It was cancelled.
     #[error("cancelled")]
     Cancelled,
     /// One draw has too many outcomes to follow each of them.
@@ -100,7 +100,7 @@ pub enum VerifyError {
         /// How many it has.
         outcomes: u64,
     },
-    /// One answer took so many draws that the machine may never come to an end.
+    /// One answer took more draws than the limit: the machine may not terminate.
     #[error("one answer took more than {MOST_DRAWS} draws")]
     TooManyDraws,
     /// The conversation is longer than can be explored.
@@ -109,7 +109,7 @@ pub enum VerifyError {
         /// The depth.
         depth: usize,
     },
-    /// The system gave no thread to work on.
+    /// The system could not start a thread.
     #[error("the system gave no thread with a stack that is large enough")]
     NoThread,
     /// A number is too large to compute with.
@@ -117,7 +117,7 @@ pub enum VerifyError {
     OutOfRange(&'static str),
 }
 
-/// A draw with more outcomes than this is an error: listing them would not end in useful time.
+/// A draw with more outcomes than this is an error: listing them would take too long.
 pub(super) const MOST_OUTCOMES: u64 = 1 << 20;
 
 /// An answer with more draws than this is an error.

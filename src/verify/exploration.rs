@@ -119,7 +119,7 @@ where
         Ok(worst)
     }
 
-    /// Lets somebody walk over the conversation: from its starts, with what was cut there.
+    /// Walks over the conversation: from its starts, with the mass that was cut there.
     pub(super) fn walk<T>(
         &self,
         walk: impl FnOnce(
@@ -146,7 +146,7 @@ where
     }
 }
 
-/// So many queries of a strategy are written down; nobody reads more.
+/// The largest number of queries of a strategy that is stored; longer ones are not readable.
 const LONGEST_STRATEGY: usize = 5_000;
 
 /// What attains the best value, from the start.
@@ -175,7 +175,7 @@ where
     })
 }
 
-/// What attains the best value for a target from here on, with so many queries written down.
+/// What attains the best value for a target from here on, with at most `room` queries stored.
 fn strategy<Q, A, N>(
     solver: &Solver<'_, Q, A, N>,
     point: &PointOf<Q, A, N>,
@@ -192,7 +192,7 @@ where
     let best = solver.best(point)?.into_iter().nth(target);
     let objective = solver.targets.get(target).map(|target| &target.objective);
     let chosen = best.and_then(|best| match objective {
-        // Of a maximum over leaves, only the way to the largest is of interest.
+        // For a maximum over leaves, only the path to the largest matters.
         Some(Objective::Ratio) if best.value.compare_low(whole).is_lt() => None,
         _ => best.query,
     });

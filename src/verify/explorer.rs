@@ -20,9 +20,9 @@ pub(super) struct Explorer<Q, A> {
     care: Care,
     /// How many steps are still run as often as [`Care`] says.
     careful: AtomicU32,
-    /// Every state that was shown so far has a number.
+    /// The number of every state that was shown so far.
     numbers: Mutex<HashMap<Vec<u8>, u32>>,
-    /// What a state that was shown leads to: it is found out once.
+    /// What a shown state leads to, computed once.
     steps: Vec<Steps<A>>,
 }
 
@@ -44,11 +44,11 @@ impl Default for Care {
     }
 }
 
-/// A machine that goes differently in one run of ten, whatever the coins, goes the same way in
-/// all 100 runs of a step with a probability of 0.9^100 = 2.7e-5 (and 0.1^100).
+/// A machine that behaves differently in one run of ten, whatever the coins are, behaves the same
+/// in all 100 runs of a step with a probability of 0.9^100 = 2.7e-5 (and 0.1^100).
 pub(super) const REPLAYS: u32 = 100;
 
-/// So many steps are run as often as that. Those after them are run twice on every path.
+/// The number of steps that are run [`REPLAYS`] times. Later ones are run twice on every path.
 const CAREFUL_STEPS: u32 = 64;
 
 type Steps<A> = Mutex<HashMap<(usize, u32, Asked), Arc<Step<A>>>>;
@@ -56,7 +56,7 @@ type Steps<A> = Mutex<HashMap<(usize, u32, Asked), Arc<Step<A>>>>;
 /// A query, by what the menu remembers and its number on the menu.
 pub(super) type Asked = (u32, usize);
 
-/// So many locks that two threads seldom want the same one.
+/// The number of locks: with this many, two threads rarely need the same one.
 const SHARDS: u32 = 64;
 
 impl<Q, A> Explorer<Q, A> {
@@ -90,8 +90,8 @@ where
     Q: Clone,
     A: Clone + Eq + Hash,
 {
-    /// The conversation before the first query. A start that fails is an answer like others, and
-    /// says how it failed: that is what whoever launches a mechanism gets to see.
+    /// The conversation before the first query. A failed start is an answer like any other, and
+    /// includes the fault: that is what the analyst sees.
     pub(super) fn root(&self) -> Result<Expansion<Q, A>, VerifyError> {
         let mut groups = Groups::new(&self.meter);
         for (index, side) in self.sides.iter().enumerate() {
@@ -148,9 +148,9 @@ where
         }))
     }
 
-    /// Runs a machine on every path beyond `path`, twice, and the first steps more often: code
-    /// that finds randomness or state elsewhere should be noticed here, and not be taken for what
-    /// it is not. Paths that come to the same are put together as they are found.
+    /// Runs a machine on every path beyond `path`, twice, and the first steps more often: this
+    /// detects code that takes randomness or state from elsewhere. Paths with the same outcome are
+    /// merged as they are found.
     fn step<B: Clone + Eq + Hash>(
         &self,
         path: &[Choice],
@@ -174,7 +174,7 @@ where
         })?;
         let careful = self.careful.fetch_add(1, Ordering::Relaxed) < CAREFUL_STEPS;
         let rounds = match careful {
-            // At least once more, and as often as it takes to make so many runs.
+            // At least twice, and until there were `replays` runs.
             true => (self.care.replays.div_ceil(paths.max(1))).max(2),
             false => 2,
         };
@@ -277,7 +277,7 @@ impl<'a, A: Clone + Eq + Hash> Endings<'a, A> {
     }
 }
 
-/// Whether a machine that said this can still be asked.
+/// Whether a machine can be asked again after this answer.
 fn is_open<A>(answer: &Result<A, Fault>) -> bool {
     answer
         .as_ref()

@@ -1,4 +1,4 @@
-//! What a claim of privacy comes to.
+//! The divergence bounds that make up a claim of privacy.
 
 use super::Interval;
 use super::Rational;
@@ -23,8 +23,8 @@ use crate::privacy::{ApproxDp, EpsilonDelta, Measure, PureDp, Rdp, RdpCurve, Rdp
 /// # Ok::<(), queryables::number::NumberError>(())
 /// ```
 pub trait Checkable: Measure {
-    /// What has to hold against every adversary, in both directions: all of it, if and only if
-    /// the loss is this much or less.
+    /// The bounds that must hold against every adversary, in both directions: all of them hold if
+    /// and only if the loss is at most this.
     fn goals(&self, loss: &Self::Loss) -> Vec<Goal>;
 }
 
@@ -72,7 +72,7 @@ impl Goal {
         })
     }
 
-    /// How much it may be.
+    /// The largest value that is allowed.
     pub(super) fn allowed(&self) -> Result<Interval, VerifyError> {
         match self {
             Self::Ratio { epsilon } => exp_of(*epsilon),
@@ -85,7 +85,7 @@ impl Goal {
 }
 
 impl Goal {
-    /// How much a loss allows that is larger by the tolerance.
+    /// What a loss that is larger by the tolerance allows.
     pub(super) fn nearly(&self) -> Result<Interval, VerifyError> {
         let units = match self {
             Self::Ratio { .. } => 1,
@@ -110,7 +110,7 @@ impl Goal {
         .allowed()
     }
 
-    /// What a verdict says that needs it.
+    /// What a verdict prints if it needs the tolerance.
     pub(super) fn tolerance(&self) -> &'static str {
         match self {
             Self::Ratio { .. } => "up to one unit in the last place of ε: 1e-27",

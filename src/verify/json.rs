@@ -1,4 +1,4 @@
-//! As much JSON as a certificate needs.
+//! The part of JSON that a certificate needs.
 
 use std::fmt;
 

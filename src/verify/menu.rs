@@ -10,10 +10,10 @@ use crate::machine::Fault;
 
 /// The queries that an adversary chooses from, as a function of what is public.
 ///
-/// A list of queries is a menu that never changes, [`ByRound`] has one for each round.
-/// [`Children`] is the menu of a compositor: launches, queries to those that were launched, and
-/// readings. [`ByTranscript`] may depend on everything
-/// that was said, at the price that no two conversations are alike any more.
+/// A list of queries is a menu that never changes, [`ByRound`] has one for each round. [`Children`]
+/// is the menu of a compositor: launches, queries to those that were launched, and readings.
+/// [`ByTranscript`] may depend on the whole transcript, but then no two conversations can be
+/// merged.
 pub trait Menu<Q, A>: Send + Sync + 'static {
     /// What the menu remembers of the conversation.
     ///
@@ -21,9 +21,9 @@ pub trait Menu<Q, A>: Send + Sync + 'static {
     ///
     /// States are told apart by the bytes that they hash, as with
     /// [`Inspect`](crate::machine::Inspect): two states that hash the same bytes have the same menu
-    /// from now on, whatever is asked and answered. What a derived `Hash` covers is enough. A `Hash`
-    /// that leaves something out makes [`Verifier::by_state`](super::Verifier::by_state) take one
-    /// menu for another.
+    /// from now on, whatever is asked and answered. A derived `Hash` is enough. A `Hash` that
+    /// leaves something out makes [`Verifier::by_state`](super::Verifier::by_state) confuse
+    /// different menus.
     type State: Clone + Hash + Send + Sync;
 
     /// What it remembers before the first query.
@@ -36,7 +36,7 @@ pub trait Menu<Q, A>: Send + Sync + 'static {
     /// What it remembers after one more round.
     fn after(&self, state: &Self::State, query: &Q, answer: &Result<A, Fault>) -> Self::State;
 
-    /// What an answer says, for a menu that offers something else than plain queries.
+    /// The kind of an answer, for a menu that offers other things than plain queries.
     fn says(&self, _query: &Q, _answer: &A) -> Says {
         Says::Something
     }
@@ -51,7 +51,7 @@ pub trait Menu<Q, A>: Send + Sync + 'static {
     }
 }
 
-/// What an answer says.
+/// The kind of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Says {
     /// No answer.
@@ -144,7 +144,7 @@ impl<M, Q> Children<M, Q> {
         }
     }
 
-    /// Offers no launch any more when so many were tried.
+    /// Offers no more launches after this number was tried.
     #[must_use]
     pub fn at_most(self, launches: usize) -> Self {
         Self {
@@ -153,7 +153,7 @@ impl<M, Q> Children<M, Q> {
         }
     }
 
-    /// Does not offer to read the privacy loss, so that there are fewer conversations.
+    /// Does not offer readings of the privacy loss, so that there are fewer conversations.
     #[must_use]
     pub fn without_reading(self) -> Self {
         Self {
@@ -197,7 +197,7 @@ where
         answer: &Result<Reply<A, C, W>, Fault>,
     ) -> (usize, usize) {
         (
-            // Counting without a limit would tell conversations apart for nothing.
+            // Without a limit, counting would only distinguish conversations needlessly.
             tried + usize::from(self.most < usize::MAX && matches!(query, Message::Launch(_))),
             children + usize::from(matches!(answer, Ok(Reply::Launched(_)))),
         )

@@ -156,7 +156,7 @@ impl Meter {
         Ok(())
     }
 
-    /// So many bytes are kept until the end.
+    /// These bytes are kept until the end.
     pub(super) fn keep(&self, bytes: usize) {
         self.memory.fetch_add(bytes as u64, Ordering::Relaxed);
     }

@@ -5,12 +5,13 @@
 //! ```
 //!
 //! A [`Verifier`] runs the machines that run in production, compositors included, on every path of
-//! their coins, and finds the largest divergence that **any** deterministic adversary attains which
-//! chooses from the menu, adaptively and interleaving children as it likes: δ(ε)
-//! ([`worst_delta`](Verifier::worst_delta)), a Rényi divergence ([`worst_renyi`](Verifier::worst_renyi)),
-//! or the largest ratio of probabilities ([`worst_ratio`](Verifier::worst_ratio)), in both
-//! directions. The adversary that attains it is returned, and prints as a person would tell it.
-//! For the measures here, randomized adversaries do no better (Haney et al. 2.3).
+//! their coins, and finds the largest divergence that **any** deterministic adversary attains that
+//! chooses from the menu, adaptively and with any interleaving of children: δ(ε)
+//! ([`worst_delta`](Verifier::worst_delta)), a Rényi divergence
+//! ([`worst_renyi`](Verifier::worst_renyi)), or the largest ratio of probabilities
+//! ([`worst_ratio`](Verifier::worst_ratio)), in both directions. The adversary that attains it is
+//! returned, and prints in readable form. For the measures here, randomized adversaries do no
+//! better (Haney et al. 2.3).
 //!
 //! In a test:
 //!
@@ -44,7 +45,7 @@
 //! |---|---|
 //! | the worst adversary | [`Verifier`] |
 //! | whether a claim holds | [`Verifier::check`], [`assert_private`], [`Verifier::certify`] |
-//! | whether two machines look the same to everybody | [`Verifier::comparing`], [`Verifier::difference`] |
+//! | whether no adversary can tell two machines apart | [`Verifier::comparing`], [`Verifier::difference`] |
 //! | whether an odometer is right | [`Truncated`] |
 //! | what one adversary sees, and how far two laws are apart | [`views`], [`Divergences`] |
 //!
@@ -54,8 +55,8 @@
 //! point on is the best over the next query of the sum over its answers: backward recursion over
 //! public transcripts. The hidden state behind a transcript is a weighted set of coin paths, and
 //! machines are run from their start along each. Machines that show their state
-//! ([`Inspect`](crate::machine::Inspect)) are met once in each state: what a point comes to depends
-//! on the law of the hidden state only, up to a factor, and not on how it was reached, so that
+//! ([`Inspect`](crate::machine::Inspect)) are met once in each state: the value of a point depends
+//! only on the law of the hidden state, up to a factor, and not on how it was reached, so that
 //! interleavings which lead to the same states are explored once.
 //!
 //! # Numbers
@@ -63,8 +64,7 @@
 //! Probabilities are exact fractions where the coins have rational odds. Named laws with irrational
 //! odds are certified intervals ([`Interval`]), and laws and samplers without end are cut at a
 //! stated mass. A result says whether it is [`Complete`](Completeness::Complete) or
-//! [`Truncated`](Completeness::Truncated). They print as a person reads them, and in full with
-//! `{:#}`.
+//! [`Truncated`](Completeness::Truncated). They print shortened, and in full with `{:#}`.
 //!
 //! # What is an error
 //!
@@ -75,15 +75,17 @@
 //! An exploration that takes more runs, memory or time than it may ([`Verifier`], "Bounds"), or a
 //! conversation of more than 1000 rounds.
 //!
-//! A machine that goes differently on a replay. Every run begins with a new mechanism, made by a
+//! A machine that behaves differently on a replay. Every run begins with a new mechanism, made by a
 //! factory; every path is run twice, and each of the first 64 steps at least 100 times on each
-//! dataset. A leak in one run of ten, by the clock for instance, so passes unnoticed with a
-//! probability of at most 0.9^100 + 0.1^100 < 2.7e-5 (`a_leak_in_one_run_of_ten_never_passes_in_a_thousand_checks`).
+//! dataset. So a leak in one run of ten, by the clock for instance, goes unnoticed with a
+//! probability of at most 0.9^100 + 0.1^100 < 2.7e-5
+//! (`a_leak_in_one_run_of_ten_never_passes_in_a_thousand_checks`).
 //!
 //! # Certificates
 //!
-//! [`Verifier::certify`] writes a verdict down as JSON, for a checker of 200 lines that has no code
-//! in common with this crate: `spec/check_certificate.py`. What it does not check is said there.
+//! [`Verifier::certify`] writes a verdict as JSON, for a checker of 200 lines that shares no code
+//! with this crate: `spec/check_certificate.py`. The page of [`Certificate`] says what it does not
+//! check.
 //!
 //! # What it cannot see
 //!

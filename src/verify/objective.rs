@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::{Interval, Rational};
 
-/// What a divergence comes to. It prints as a person reads it, and in full with `{:#}`.
+/// The value of a divergence. It prints shortened, and in full with `{:#}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A number, exact or certified.
@@ -90,7 +90,7 @@ impl Value {
         }
     }
 
-    /// By what it is at least: that is what an adversary can show.
+    /// Compares lower bounds: that is what an adversary can show.
     pub(super) fn compare_low(&self, other: &Self) -> Ordering {
         match (self.low(), other.low()) {
             (Some(one), Some(other)) => one.cmp(other),
@@ -140,7 +140,7 @@ impl Objective {
         }
     }
 
-    /// What two different continuations come to together.
+    /// The value of two different continuations together.
     pub(super) fn combine(&self, one: &Value, other: &Value) -> Value {
         match self {
             Self::HockeyStick(_) | Self::Renyi(_) | Self::Cut => one.plus(other),
@@ -148,7 +148,7 @@ impl Objective {
         }
     }
 
-    /// What can still be said when so much mass was not followed, on either side.
+    /// The bound that remains if this mass was not followed, on either side.
     ///
     /// If the adversary were told that it is in the part that was not followed, it would gain at
     /// most its mass under the first law; being told never hurts it. And what the part adds to the

@@ -1,4 +1,4 @@
-//! What the menu offered in the course of an exploration, and what became of it.
+//! What the menu offered during an exploration, and whether it was answered.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -111,7 +111,7 @@ impl Offers {
     pub(super) fn entries(&self) -> Result<Vec<Entry>, VerifyError> {
         let seen = self.seen();
         let most = seen.entries.iter().map(|(_, says)| *says).max();
-        // What differs is a leak, be it in faults only.
+        // Any difference is a leak, even if only in faults.
         if most < Some(Says::Something) && !self.differs.load(Ordering::Relaxed) {
             return Err(match most {
                 Some(Says::NotLaunched | Says::Reading) => VerifyError::NothingLaunched,

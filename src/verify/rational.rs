@@ -23,7 +23,7 @@ use dashu_ratio::RBig;
 pub struct Rational(RBig);
 
 impl Rational {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(RBig::ZERO);
 
     /// One.

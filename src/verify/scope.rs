@@ -92,10 +92,10 @@ pub(super) fn in_short(value: &(impl Debug + ?Sized)) -> String {
     short.0
 }
 
-/// So many letters of a dataset are shown.
+/// The number of letters of a dataset that are shown.
 const LETTERS: usize = 60;
 
-/// Takes a few letters, and fails then, so that a large value is not printed in full.
+/// Takes a few letters and then fails, so that a large value is not printed in full.
 struct Short(String);
 
 impl Write for Short {

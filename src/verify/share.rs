@@ -52,7 +52,7 @@ where
                 let builder = Builder::new().stack_size(stack);
                 match builder.spawn_scoped(scope, work) {
                     Ok(worker) => workers.push(worker),
-                    // Those that there are do all the work.
+                    // The threads that did start do all the work.
                     Err(_) => break,
                 }
             }
@@ -68,8 +68,8 @@ where
     }
 }
 
-/// The stack for so many rounds. A round takes a few kilobytes without optimisation, and what it
-/// does not use it does not cost; the machines run on what is there for no round at all.
+/// The stack for this number of rounds. A round takes a few kilobytes without optimisation, and
+/// unused stack costs nothing; the machines themselves run on the constant part.
 pub(super) fn stack_for(depth: usize) -> usize {
     (4 << 20) + depth.saturating_mul(32 << 10)
 }

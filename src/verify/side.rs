@@ -61,7 +61,7 @@ impl<S: Machine + Inspect> Running<S::Query, S::Answer> for Transparent<S> {
     }
 
     fn state(&self) -> Option<Vec<u8>> {
-        // One that panics when it is asked is not shown: it is told by its transcript.
+        // If this panics, the state counts as not shown: the transcript identifies it.
         catch_unwind(AssertUnwindSafe(|| StateKey::of(&self.0))).ok()
     }
 }

@@ -35,8 +35,8 @@ impl Target {
     }
 }
 
-/// The best for one target. Each end of the value is the best by itself: what is cut off with one
-/// query must not hide what another shows for certain. The query is the one that attains the low
+/// The best for one target. Each end of the value is maximised separately: a cut after one query
+/// must not hide what another query shows for certain. The query is the one that attains the low
 /// end: `None` to stop.
 #[derive(Clone, Debug)]
 pub(super) struct Best {
@@ -74,7 +74,7 @@ pub(super) struct Solver<'s, Q, A, N: Menu<Q, A>> {
     offers: &'s Offers,
 }
 
-/// So many locks that two threads seldom want the same one.
+/// The number of locks: with this many, two threads rarely need the same one.
 const SHARDS: usize = 64;
 
 /// Conversations no longer than this are remembered even if the machine shows no state: they are

@@ -1,4 +1,4 @@
-//! An adversary, written down.
+//! An adversary as a decision tree.
 
 use std::fmt::{self, Debug};
 
@@ -6,10 +6,10 @@ use super::Interval;
 use crate::machine::{Adversary, CoinSource, CoinsError, Fault};
 
 /// A deterministic adversary against a pair of datasets: what it asks, and how it goes on after
-/// each answer. It prints as a person would tell it, and plays as an [`Adversary`].
+/// each answer. It prints in readable form, and plays as an [`Adversary`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Strategy<Q, A> {
-    /// The mechanism may fail to start, and that alone is seen.
+    /// The mechanism may fail to start; the adversary sees whether it did.
     Start {
         /// How it goes on after each way to start.
         then: Vec<(Result<(), Fault>, Strategy<Q, A>)>,
@@ -26,12 +26,12 @@ pub enum Strategy<Q, A> {
         /// How it goes on after each answer.
         then: Vec<(Result<A, Fault>, Strategy<Q, A>)>,
     },
-    /// Goes on, but is too long to be written down.
+    /// Continues, but is too long to be stored.
     More,
 }
 
 impl<Q, A> Strategy<Q, A> {
-    /// How many queries it asks at most, as far as it is written down.
+    /// The largest number of queries that it asks, as far as it is stored.
     #[must_use]
     pub fn depth(&self) -> usize {
         match self {
@@ -85,7 +85,7 @@ impl<Q: Debug, A: Debug> Strategy<Q, A> {
     }
 }
 
-/// Plays a [`Strategy`]; halts where it is not written down.
+/// Plays a [`Strategy`]; halts where it is not stored.
 #[derive(Clone, Debug)]
 pub struct Player<'a, Q, A> {
     at: Option<&'a Strategy<Q, A>>,

@@ -81,7 +81,7 @@ pub(super) struct Ending<A> {
     pub(super) path: Vec<Choice>,
     pub(super) mass: Interval,
     pub(super) state: Option<u32>,
-    /// Nothing is asked after it: paths with this answer need not be told apart.
+    /// Nothing is asked after it, so paths with this answer can be merged.
     pub(super) last: bool,
     /// The memory that it takes.
     pub(super) _held: Held,

@@ -10,8 +10,8 @@ use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, StateKe
 /// An odometer whose conversation ends when its reading is no longer at most a threshold: the
 /// answer that crosses it is not given.
 ///
-/// Crossing is an answer of its own, `None`, because it must not look like an odometer that
-/// failed: one that fails on one dataset and crosses on the other is told apart.
+/// Crossing is an answer of its own, `None`, because it must not look like an odometer that failed:
+/// an adversary can tell a failure on one dataset from a crossing on the other.
 ///
 /// The view of this machine is the truncated view (Haney et al. Alg 5, see
 /// [`truncated_view`](crate::machine::truncated_view)), which is what an odometer's guarantee is

@@ -18,15 +18,15 @@ use super::{Interval, Pair, Rational, VerifyError};
 use crate::machine::{Inspect, Machine, Mechanism};
 use crate::number::{Epsilon, Order};
 
-/// A mechanism, two datasets, a menu and a depth: all that every adversary could do.
+/// A mechanism, two datasets, a menu and a depth: together they define all adversaries.
 ///
 /// [`new`](Self::new) takes any mechanism; [`by_state`](Self::by_state) is much faster, because it
 /// recognises states, and takes machines that show theirs ([`Inspect`]).
 ///
 /// The mechanism is given as a factory, a closure that makes it: every run begins with a new one.
-/// So a mechanism that keeps something from one start to the next, such as a cached count, cannot
-/// hide behind what it has kept. [`copies_of`](super::copies_of) makes a factory of a mechanism
-/// that can be cloned.
+/// So a mechanism that keeps state from one start to the next, such as a cached count, cannot hide
+/// a leak that way. [`copies_of`](super::copies_of) makes a factory of a mechanism that can be
+/// cloned.
 ///
 /// # Bounds
 ///
@@ -34,9 +34,9 @@ use crate::number::{Epsilon, Order};
 /// conversation ([`limit`](Self::limit)), when it holds about 1 GB ([`memory`](Self::memory)),
 /// after 60 seconds ([`time`](Self::time)), or when it is cancelled
 /// ([`cancelled_by`](Self::cancelled_by)). What machines hold themselves is not counted. It runs on
-/// a thread of its own. A machine that does not come back cannot be interrupted in safe Rust: a
-/// second after the time is over, the result is [`VerifyError::Stuck`], and the thread is left
-/// behind, running, until the process ends.
+/// a thread of its own. A machine that does not return cannot be interrupted in safe Rust: a second
+/// after the time is over, the result is [`VerifyError::Stuck`], and the thread is left behind,
+/// running, until the process ends.
 ///
 /// # Example
 ///
@@ -173,7 +173,7 @@ impl<Q, A, N> Verifier<Q, A, N> {
         }
     }
 
-    /// Gives up, with an error, after running the machine so often, or exploring so many points of
+    /// Gives up, with an error, after this number of runs of the machine, or of explored points of
     /// the conversation; two million by default.
     #[must_use]
     pub fn limit(mut self, limit: u64) -> Self {
@@ -181,7 +181,7 @@ impl<Q, A, N> Verifier<Q, A, N> {
         self
     }
 
-    /// Gives up, with an error, when it holds about so many bytes; 1 GB by default.
+    /// Gives up, with an error, when it holds about this number of bytes; 1 GB by default.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.bounds.memory = bytes;
@@ -217,15 +217,16 @@ impl<Q, A, N> Verifier<Q, A, N> {
         self
     }
 
-    /// Runs each of the first 64 steps at least so often on each side, to notice randomness or
-    /// state outside the machine; 100 by default. All others are run twice on every path.
+    /// Runs each of the first 64 steps at least this number of times on each side, to notice
+    /// randomness or state outside the machine; 100 by default. All others are run twice on every
+    /// path.
     #[must_use]
     pub fn replays(mut self, replays: u32) -> Self {
         self.question.care.replays = replays;
         self
     }
 
-    /// Uses so many threads; one for each core by default.
+    /// Uses this number of threads; one for each core by default.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.question.threads = threads;
@@ -233,7 +234,7 @@ impl<Q, A, N> Verifier<Q, A, N> {
     }
 }
 
-/// The two datasets, if they are two.
+/// The names of the two datasets; an error if they are equal.
 fn names<D: Debug + PartialEq + ?Sized>(pair: &Pair<D>) -> Result<[String; 2], VerifyError> {
     if **pair.one() == **pair.other() {
         return Err(VerifyError::SameDataset);
@@ -306,7 +307,8 @@ where
     }
 
     /// The largest total variation between the two sides. It is 0 if and only if every adversary
-    /// whatever has identically distributed views; otherwise its adversary tells them apart.
+    /// has identically distributed views on both; otherwise the returned adversary tells them
+    /// apart.
     ///
     /// # Errors
     ///

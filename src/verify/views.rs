@@ -53,8 +53,8 @@ impl<T: Eq + Hash> Distribution<T> {
         }
     }
 
-    /// Whether both give every outcome the same probability, exactly. Never, where a probability
-    /// is not known exactly.
+    /// Whether both give every outcome the same probability, exactly. False if a probability is not
+    /// known exactly.
     #[must_use]
     pub fn is_same_as(&self, other: &Self) -> bool {
         let masses = |of: &'_ Self| -> Option<usize> {
@@ -90,8 +90,8 @@ impl<T> Distribution<T> {
 /// The law of what an adversary sees: every run of
 /// [`interact`](crate::machine::interact), with its exact probability.
 ///
-/// `adversary` makes the adversary anew for each run; its coins are enumerated too. A mechanism
-/// that fails to start is seen to: [`View::started`].
+/// `adversary` creates the adversary anew for each run; its coins are enumerated too. The view
+/// records whether the mechanism failed to start: [`View::started`].
 ///
 /// ```
 /// use queryables::machine::{Coins, Fault, Mechanism, Released, Script};
@@ -152,7 +152,7 @@ where
         found.push(outcome);
         Ok(())
     })?;
-    // Once more: code that finds randomness or state elsewhere should be noticed.
+    // Once more, to detect code that takes randomness or state from elsewhere.
     let mut expected = found.iter();
     let again = every_path(&[], &cut, &mut run, |outcome| {
         let same = expected

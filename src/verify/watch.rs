@@ -1,4 +1,4 @@
-//! Explorations on a thread of their own, with somebody who watches the time.
+//! Explorations on a thread of their own, under a time limit.
 
 use std::io::{IsTerminal, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -19,8 +19,8 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// Runs code that recurses once for each round of a conversation of this depth.
 ///
-/// An exploration looks at the time whenever it runs a machine. Code that does not come back cannot
-/// be interrupted in safe Rust: its thread goes on, and this returns.
+/// An exploration looks at the time whenever it runs a machine. Code that does not return cannot be
+/// interrupted in safe Rust: its thread goes on, and this function returns.
 pub(super) fn on_watch<T: Send + 'static>(
     depth: usize,
     meter: &Arc<Meter>,
@@ -31,7 +31,7 @@ pub(super) fn on_watch<T: Send + 'static>(
     let worker = Builder::new().stack_size(stack_for(depth));
     worker
         .spawn(move || {
-            // Nobody listens any more if it took too long.
+            // The receiver is gone if it took too long.
             let _ = send.send(catch_unwind(AssertUnwindSafe(code)));
         })
         .map_err(|_| VerifyError::NoThread)?;
@@ -56,8 +56,8 @@ pub(super) fn on_watch<T: Send + 'static>(
     }
 }
 
-/// Writes the progress on the terminal, over the line before; nothing where standard error is not
-/// one. For [`Verifier::progress`](super::Verifier::progress).
+/// Writes the progress on the terminal, over the line before; nothing if standard error is not a
+/// terminal. For [`Verifier::progress`](super::Verifier::progress).
 pub fn to_terminal(progress: &Progress) {
     let mut terminal = std::io::stderr();
     if terminal.is_terminal() {

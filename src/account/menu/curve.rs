@@ -1,4 +1,4 @@
-//! A bound on all that can happen from one state on: upper bounds of W = V − H₀ on the lattice.
+//! A bound on everything that can follow a state: upper bounds of W = V − H₀ on the lattice.
 
 use super::lattice::{LANES, Lattice};
 use super::launch::{FLOOR, Launch};
@@ -109,7 +109,7 @@ impl Curve {
             .for_each(|value| *value = last);
     }
 
-    /// Back to nothing, to be used again.
+    /// Resets the curve to zero, for reuse.
     pub(crate) fn clear(&mut self) {
         self.values.fill(FLOOR);
     }

@@ -7,7 +7,7 @@ use super::curve::{Curve, Margin};
 use super::lattice::Lattice;
 use super::launch::Launch;
 
-/// What may be kept in memory, in floats: 720 MB.
+/// The largest number of floats kept in memory: 720 MB.
 const MOST_KEPT: usize = 90_000_000;
 
 /// What is left of either budget; `None` where the sum no longer fits.

@@ -16,9 +16,9 @@ use crate::privacy::EpsilonDelta;
 /// A loss and both of its costs.
 type Entry = (Epsilon, [u64; 2]);
 
-/// A filter with two price lists, of which either may fit. It admits more than either alone, and
-/// its worst case is that of an adversary who uses both. As with [`MenuFilter`](super::MenuFilter),
-/// launches are also admitted while Σε is at most the limit's ε.
+/// A filter with two price lists: a launch is admitted if either list has room. It admits more than
+/// either list alone, and its worst case is that of an adversary who uses both. As with
+/// [`MenuFilter`](super::MenuFilter), launches are also admitted while Σε is at most the limit's ε.
 ///
 /// # Guarantee
 ///
@@ -45,7 +45,7 @@ type Entry = (Epsilon, [u64; 2]);
 pub struct TwoSums {
     limit: EpsilonDelta,
     slack: Delta,
-    /// Of the lattice: to build the same again.
+    /// The step of the lattice, kept to build the same filter again.
     step: Epsilon,
     budgets: [u64; 2],
     entries: Arc<[(Epsilon, [u64; 2])]>,

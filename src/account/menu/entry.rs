@@ -9,7 +9,7 @@ use crate::privacy::EpsilonDelta;
 /// An entry of a menu: up to `count` launches of at most ε each, paid for at once.
 ///
 /// Most entries are for one launch ([`MenuEntry::new`]). A *lease*, for several, allows a finer
-/// grid of losses where costs are small numbers; what is not used of it is lost.
+/// grid of losses where costs are small numbers. Unused launches of a lease are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MenuEntry {
     /// The most that each launch may lose.

@@ -17,7 +17,7 @@ pub enum MenuError {
         /// Which one, counted from 0.
         entry: usize,
     },
-    /// An entry that is no loss at all needs no place on a menu.
+    /// An entry without loss is not needed on a menu.
     #[error("entry {entry} loses nothing: leave it out, such launches are always admitted")]
     LosesNothing {
         /// Which one, counted from 0.

@@ -17,10 +17,10 @@ use crate::privacy::EpsilonDelta;
 /// while the costs add up to at most a budget.
 ///
 /// The budget is the largest one whose *worst case over all adaptive adversaries* is within the
-/// limit. That worst case is computed when the filter is built; a launch only looks up its price.
-/// A loss between two entries is charged as the larger one, so a menu covers all losses up to its
-/// end. Three things are admitted beside the price list: what loses nothing; launches of any size
-/// while Σε is at most the limit's ε; and δ of children, out of what the slack leaves of δ.
+/// limit. That worst case is computed when the filter is built; a launch only looks up its price. A
+/// loss between two entries is charged as the larger one, so a menu covers all losses up to its
+/// end. Three things are admitted besides the price list: launches that lose nothing; launches of
+/// any size while Σε is at most the limit's ε; and the δ of children, up to δ minus the slack.
 ///
 /// # Guarantee
 ///
@@ -61,7 +61,7 @@ use crate::privacy::EpsilonDelta;
 pub struct MenuFilter {
     limit: EpsilonDelta,
     table: Arc<Table>,
-    /// What is paid; `None` once a launch was admitted that the price list had no room for.
+    /// What was paid; `None` once a launch was admitted for which the price list had no room.
     paid: Option<Paid>,
     epsilons: Epsilon,
     deltas: Delta,
@@ -73,16 +73,16 @@ struct Table {
     name: &'static str,
     prices: Prices<Epsilon>,
     slack: Delta,
-    /// Of the lattice: to build the same again.
+    /// The step of the lattice, kept to build the same filter again.
     step: Epsilon,
     /// δ at the limit's ε after each sum of costs.
     readings: Vec<Delta>,
 }
 
 impl MenuFilter {
-    /// A filter on entries in rising order of loss. It takes the largest budget that fits. The time
-    /// and memory to build it grow with the number of lattice points, which are a `step` apart, and
-    /// with the costs.
+    /// A filter on entries in ascending order of loss. It takes the largest budget that fits. The
+    /// time and memory to build it grow with the number of lattice points, which are a `step`
+    /// apart, and with the costs.
     ///
     /// Losses that are multiples of the step are exact. Others are rounded outward, which costs
     /// something unless the step is small.
@@ -146,19 +146,19 @@ impl MenuFilter {
         })
     }
 
-    /// What the filter is called.
+    /// The name of the filter.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.table.name
     }
 
-    /// What the costs may add up to.
+    /// The largest sum of costs.
     #[must_use]
     pub fn budget(&self) -> u64 {
         self.table.prices.budget
     }
 
-    /// What they add up to so far; `None` once a launch was admitted only because Σε was small.
+    /// The sum of costs so far; `None` once a launch was admitted only because Σε was small.
     #[must_use]
     pub fn cost(&self) -> Option<u64> {
         self.paid.as_ref().map(Paid::cost)
@@ -187,7 +187,8 @@ impl ContinuationRule for MenuFilter {
         &self.limit
     }
 
-    /// While Σε is at most the limit's ε, the sum; then the worst case of all that costs as much.
+    /// The sum, while Σε is at most the limit's ε; then the worst case of everything with this
+    /// cost.
     fn spent(&self) -> EpsilonDelta {
         if self.epsilons <= self.limit.epsilon {
             return EpsilonDelta {

@@ -3,7 +3,7 @@
 //! | filter | children | what it is for |
 //! |---|---|---|
 //! | [`MenuFilter`] | (ε, δ) | launches of several sizes |
-//! | [`TwoSums`] | (ε, δ) | the same, with two price lists of which either may fit |
+//! | [`TwoSums`] | (ε, δ) | the same, with two price lists, one of which must have room |
 //! | [`SampledGaussianFilter`] | Gaussians on samples, at one rate | training with noise that changes |
 //!
 //! `spec/menu_filter.md` has the theorem and its proof.

@@ -1,4 +1,4 @@
-//! Menus that suit most: many small launches, and a balance of small and large ones.
+//! Menus for common uses: many small launches, and a balance of small and large ones.
 
 use super::{MenuEntry, MenuError, MenuFilter};
 use crate::account::ThroughRdp;
@@ -13,8 +13,8 @@ impl MenuFilter {
     /// For many launches of one size and a few larger ones: 1, 2, 3, 5, 10 and 20 times a typical
     /// ε, at costs in proportion to ε².
     ///
-    /// Of the typical launch it admits nearly as many as if their number were fixed in advance. A
-    /// large launch uses more of it than of [`balanced`](Self::balanced).
+    /// It admits nearly as many typical launches as if their number were fixed in advance. A large
+    /// launch uses a larger part of this budget than of that of [`balanced`](Self::balanced).
     ///
     /// # Errors
     ///
@@ -49,11 +49,11 @@ impl MenuFilter {
     /// to the Rényi divergence of randomized response, at the order that suits the limit.
     ///
     /// So a launch of any size uses about the same part of the budget as under [`ThroughRdp`], and
-    /// the budget is larger. With a detail of 56 it admits no fewer launches of any one size than the
-    /// Rényi filter for the typical loss; one that is built for another size may admit one more of
-    /// that. Launches smaller than 3 times the typical ε, if they are not exactly on the
-    /// menu, are paid for in leases; `detail` is the number of sizes for each doubling of the
-    /// Rényi loss, at least 4. 56 takes some seconds, 8 a fraction of one.
+    /// the budget is larger. With a detail of 56 it admits at least as many launches of any one
+    /// size as the Rényi filter for the typical loss; a Rényi filter that is built for another size
+    /// may admit one more launch of that size. Launches smaller than 3 times the typical ε, if they
+    /// are not exactly on the menu, are paid for in leases; `detail` is the number of sizes for
+    /// each doubling of the Rényi loss, at least 4. 56 takes some seconds, 8 a fraction of one.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ use crate::privacy::EpsilonDelta;
 /// Gaussians on random samples at one rate, with several noise levels, on a price list.
 ///
 /// Every entry is a *lease*: up to a number of launches at this noise, paid for at once. To build
-/// the menu composes each lease; [`filter`](Self::filter) and [`epsilons`](Self::epsilons) solve the
-/// recursion. Both take the more time the finer the [`Detail`]: some 30 s for 25 noise levels, 3650
+/// the menu composes each lease; [`filter`](Self::filter) and [`epsilons`](Self::epsilons) solve
+/// the recursion. Both take longer with a finer [`Detail`]: some 30 s for 25 noise levels, 3650
 /// launches and an ε within 1 % of what a fixed order would have.
 ///
 /// # Example

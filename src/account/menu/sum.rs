@@ -8,16 +8,16 @@ use super::lattice::Lattice;
 use super::launch::Launch;
 use crate::privacy::EpsilonDelta;
 
-/// What may be kept in memory, in floats: 720 MB.
+/// The largest number of floats kept in memory: 720 MB.
 const MOST_KEPT: usize = 90_000_000;
 
-/// The most states that are visited.
+/// The largest number of states visited.
 const MOST_STATES: u64 = 1 << 20;
 
 /// A launch, and what it costs.
 pub(crate) type Priced = (Launch, u64);
 
-/// Visits V₀, V₁, … in order, for as long as `go_on` says so.
+/// Visits V₀, V₁, … in order, as long as `go_on` returns true.
 ///
 /// # Guarantee
 ///

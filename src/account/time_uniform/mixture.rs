@@ -9,7 +9,7 @@ use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
 /// √( (2 ln(1/δ') + ln(1 + V/γ)) · (V + γ) ) + ½V + Σδ
 /// ```
 ///
-/// A larger γ is better later, a smaller one sooner.
+/// A larger γ is better for large V, a smaller one for small V.
 ///
 /// # Guarantee
 ///

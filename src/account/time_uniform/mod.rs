@@ -4,9 +4,9 @@
 //! P( at some time, ln(p(all answers so far) / p'(all answers so far)) > reading ) ≤ δ
 //! ```
 //!
-//! This is another promise than that of an [`Accumulator`](super::Accumulator), which is about the
-//! distribution of a truncated view. So there is another trait, [`TimeUniformOdometer`], and
-//! another kind of [`Reading`], and neither converts into the other. The mechanisms must answer
+//! This guarantee differs from that of an [`Accumulator`](super::Accumulator), which is about the
+//! distribution of a truncated view. So there is a separate trait, [`TimeUniformOdometer`], and a
+//! separate kind of [`Reading`], and neither converts into the other. The mechanisms must answer
 //! once, at their launch: probabilistic privacy is not kept by postprocessing (Whitehouse et al.
 //! App. F), and the proof below is about one answer for each launch.
 //!
@@ -16,8 +16,8 @@
 //! | odometer | tight | grows like ½V and | source |
 //! |---|---|---|---|
 //! | [`TangentOdometer`] | at one V chosen in advance | V | Whitehouse et al. Thm 3 |
-//! | [`MixtureOdometer`] | around one V, gently worse elsewhere | √(V ln V) | Whitehouse et al. Thm 3 |
-//! | [`StitchedOdometer`] | nowhere exactly, everywhere nearly | √(V ln ln V) | Whitehouse et al. Thm 3 |
+//! | [`MixtureOdometer`] | around one V, slightly worse elsewhere | √(V ln V) | Whitehouse et al. Thm 3 |
+//! | [`StitchedOdometer`] | nearly tight at every V | √(V ln ln V) | Whitehouse et al. Thm 3 |
 //! | [`RogersOdometer`] | – | √(V ln V) | Rogers et al. 6.2, for comparison |
 //!
 //! Each of the first three has a constructor `tightest_at`, which tunes its parameter for the V at
@@ -110,7 +110,7 @@ use crate::privacy::{Measure, Overflow};
 ///
 /// [`MixtureOdometer`] has an example.
 pub trait TimeUniformOdometer: Clone + Debug + Send + Sync + 'static {
-    /// In which launches state their losses: probabilistic DP or zCDP for those here.
+    /// The measure in which launches state their losses: probabilistic DP or zCDP for those here.
     type Launches: Measure;
 
     /// That measure.

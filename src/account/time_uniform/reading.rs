@@ -4,9 +4,9 @@ use crate::number::{Delta, Epsilon};
 
 /// What a time-uniform odometer shows: a bound on the realised loss so far.
 ///
-/// It is not the loss of a mechanism and has no way to become one: it is known only after the
-/// answers are, and may depend on them. What it says is about these answers, and holds but for a
-/// probability that covers all readings at once.
+/// It is not the loss of a mechanism and cannot be converted to one: it is known only after the
+/// answers are, and may depend on them. It is a statement about these answers. The probability that
+/// any reading is wrong is at most [`delta`](Self::delta), for all readings together.
 ///
 /// ```
 /// use queryables::account::time_uniform::{MixtureOdometer, Slack, TimeUniformOdometer};
@@ -28,7 +28,7 @@ impl Reading {
         Self { bound, delta }
     }
 
-    /// The realised loss is at most this; `None` if nothing is known about it.
+    /// An upper bound on the realised loss; `None` if nothing is known about it.
     #[must_use]
     pub fn bound(&self) -> Option<Epsilon> {
         self.bound

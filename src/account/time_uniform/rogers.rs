@@ -12,8 +12,9 @@ use crate::privacy::{EpsilonDelta, Overflow, ProbabilisticDp};
 /// ```
 ///
 /// with `V = Σε²` and n any public number of at least 2 that is fixed in advance; nothing is known
-/// once Σδ exceeds δ/2. The two branches do not meet: the reading falls where V enters the interval,
-/// and rises by a jump where it leaves. That is no slip, for what is realised may fall too.
+/// once Σδ exceeds δ/2. The two branches do not meet: the reading falls where V enters the
+/// interval, and rises by a jump where it leaves. This is not an error: the realised loss may fall,
+/// too.
 ///
 /// # Guarantee
 ///
@@ -62,8 +63,8 @@ pub struct RogersOdometer {
 
 impl RogersOdometer {
     /// With this n, in the paper the number of rows. It need not be the true one, which may be
-    /// secret: the theorem holds for every number that does not depend on the data. It says from
-    /// which V = 1/n² on the bound is at its best.
+    /// secret: the theorem holds for every number that does not depend on the data. The bound is
+    /// tightest from V = 1/n² on.
     ///
     /// # Errors
     ///

@@ -2,10 +2,10 @@ use thiserror::Error;
 
 use crate::number::{Delta, Interval};
 
-/// How the probability δ = δ' + δ'' of a wrong reading is divided: δ' for the chance that the
-/// loss strays, δ'' for what the launched mechanisms bring along.
+/// How the probability δ = δ' + δ'' of a wrong reading is divided: δ' for the probability that the
+/// loss exceeds the bound, δ'' for the δ of the launched mechanisms.
 ///
-/// Once the launches' own δ add up to more than δ'', nothing is known any more.
+/// Once the launches' own δ add up to more than δ'', there is no bound any more.
 ///
 /// ```
 /// use queryables::account::time_uniform::{ParameterError, Slack};

@@ -15,8 +15,8 @@ impl Unit for VarianceUnit {
     const GREATER_THAN: Option<(u128, &'static str)> = Some((0, "0"));
 }
 
-/// `V = 2Σρ`, the time in which these odometers measure: a positive multiple of 10⁻²⁷, at most
-/// 3.4·10¹¹. For launches of (ε, δ) it is at most Σε².
+/// `V = 2Σρ`, which plays the role of time for these odometers: a positive multiple of 10⁻²⁷, at
+/// most 3.4·10¹¹. For launches of (ε, δ) it is at most Σε².
 ///
 /// It is the variance of the Gaussian that the realised loss is compared with, hence the name.
 pub type Variance = Quantity<VarianceUnit>;
@@ -75,7 +75,7 @@ impl SubGaussian for ZCdp {
     }
 }
 
-/// What all these odometers remember: V and Σδ, exactly.
+/// The state of all these odometers: V and Σδ, exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spent {
     squares: U256,

@@ -9,7 +9,7 @@ use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
 /// 1.7·√( V·(ln ln(2V/v₀) + 0.72·ln(5.2/δ')) ) + ½V + Σδ,   nothing known while V < v₀
 /// ```
 ///
-/// A larger v₀ is better, once V has come that far.
+/// A larger v₀ is better once V has reached it.
 ///
 /// # Guarantee
 ///
@@ -63,7 +63,7 @@ impl StitchedOdometer {
     }
 
     /// With the v₀ that reads least at this variance, which is the variance itself: `ln ln(2V/v₀)`
-    /// falls as v₀ rises. It shows nothing before.
+    /// falls as v₀ rises. Below this variance there is no reading.
     pub fn tightest_at(variance: Variance, slack: Slack) -> Self {
         Self::new(variance, slack)
     }

@@ -293,7 +293,7 @@ fn the_filter_odometer_touches_the_filter() {
 }
 
 /// The mechanism in the module's doc that refutes Whitehouse et al. Thm 3 as printed: the
-/// probability that the realised loss of so many launches is above this, exactly.
+/// probability that the realised loss of this number of launches is above this, exactly.
 fn exceeded(loss: &EpsilonDelta, launches: u32, bound: Option<Epsilon>) -> Real {
     let (one, epsilon) = (number(1.0), real(loss.epsilon.units(), 27));
     let grown = oracle::exp(&epsilon);

@@ -8,7 +8,7 @@ use crate::tests::oracle::{
 };
 use proptest::prelude::*;
 
-/// A claim that holds up to somewhere holds at the budget, and no longer 1e-9 or one unit above.
+/// A monotone claim holds at the budget, and no longer holds 1e-9 or one unit above it.
 #[track_caller]
 fn is_the_most<U: crate::number::Unit>(
     budget: crate::number::Quantity<U>,

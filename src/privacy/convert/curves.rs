@@ -14,7 +14,8 @@ use crate::privacy::UnknownLoss;
 /// # Guarantee
 ///
 /// Every ε-DP mechanism is a postprocessing of randomized response (Kairouz, Oh, Viswanath 2015),
-/// which no Rényi divergence survives larger. It is less than αε²/2, which ε²/2-zCDP would give.
+/// and postprocessing does not increase a Rényi divergence. It is less than αε²/2, which ε²/2-zCDP
+/// would give.
 ///
 /// ```
 /// use queryables::privacy::convert::rdp;
@@ -29,7 +30,7 @@ pub fn pure(order: Order, epsilon: Epsilon) -> Epsilon {
         return Epsilon::ZERO;
     }
     let loss = randomized_response(excess(order), epsilon.into()).up();
-    // Never more than ε, which rounding might forget.
+    // Never more than ε, even after rounding.
     loss.map_or(epsilon, |loss: Epsilon| loss.min(epsilon))
 }
 
@@ -198,7 +199,7 @@ pub fn subsampled_gaussian(
 
 /// [`subsampled_gaussian`], where `half` is half the square of the sensitivity over σ.
 pub(crate) fn sampled(order: u32, rate: Delta, half: Interval) -> Result<Epsilon, UnknownLoss> {
-    /// A sum of about a second.
+    /// This order takes about a second.
     const LARGEST_ORDER: u32 = 1_000_000;
     if order < 2 {
         return Err(UnknownLoss("the order must be at least 2"));
@@ -239,7 +240,7 @@ pub(crate) fn sampled(order: u32, rate: Delta, half: Interval) -> Result<Epsilon
         // ln(1 + m) ≤ ln m + 1/m.
         log_moment + Interval::between(0.0, 1e-200)
     };
-    // Where the rate is so near 1 that floats do not tell, only the other is known.
+    // If the rate is so near 1 that floats cannot distinguish it, only the other bound is known.
     match (loss_up(log_total / Interval::from(order - 1)), everybody) {
         (Ok(sampled), Ok(everybody)) => Ok(sampled.min(everybody)),
         (sampled, everybody) => sampled.or(everybody),

@@ -74,7 +74,7 @@ pub fn epsilon_exact(order: Order, loss: Epsilon, delta: Delta) -> Result<Epsilo
     if loss == Epsilon::ZERO {
         return Ok(Epsilon::ZERO);
     }
-    // Where the search finds nothing better, or cannot tell because ε is huge, the other holds.
+    // If the search finds nothing better, or fails because ε is huge, the other bound holds.
     let at_infinity = super::rdp::epsilon(order, loss, delta);
     if delta == Delta::ONE || at_infinity == Ok(Epsilon::ZERO) {
         return Ok(Epsilon::ZERO);
@@ -96,7 +96,7 @@ pub fn epsilon_exact(order: Order, loss: Epsilon, delta: Delta) -> Result<Epsilo
 }
 
 /// The largest Rényi loss of order α that alone implies (ε, δ)-DP by [`delta_exact`], rounded down.
-/// There always is one, if only zero.
+/// There always is one, possibly zero.
 ///
 /// # Errors
 ///

@@ -175,7 +175,7 @@ fn distance_of(units: u128) -> WideInterval {
 ///
 /// The trade-off function of randomized response runs straight from (0, 1) to (c, c) and from there
 /// straight to (1, 0), with c = 1/(1 + e^ε). That of μ-GDP is convex, has the same ends and meets
-/// the diagonal at Φ(−μ/2); so it lies below just if Φ(−μ/2) ≤ c.
+/// the diagonal at Φ(−μ/2); so it lies below if and only if Φ(−μ/2) ≤ c.
 ///
 /// For ε above 8192 that is decided in logarithms. With h = μ/2, Φ(−h) is φ(h) times Mills' ratio,
 /// which is at most (h² + 2)/(h(h² + 3)), the third convergent of Laplace's continued fraction; so it is
@@ -196,7 +196,7 @@ fn distance_of(units: u128) -> WideInterval {
 pub fn pure(epsilon: Epsilon) -> Result<Mu, UnknownLoss> {
     let size = float(epsilon);
     let guess = if size > 700.0 {
-        // h²/2 + ln h + ln√(2π) = ε, but for little.
+        // h²/2 + ln h + ln√(2π) = ε, approximately.
         (8.0 * size - 4.0 * libm::log(4.0 * std::f64::consts::PI * size)).sqrt()
     } else {
         crossing(0.0, 3.0 * size + 2.0, |mu| {
@@ -300,7 +300,7 @@ fn upper(t: f64) -> f64 {
     0.5 * libm::erfc(t / std::f64::consts::SQRT_2)
 }
 
-/// Where a claim about floats becomes true, if it does so once.
+/// Where a monotone claim about floats becomes true.
 fn crossing(mut low: f64, mut high: f64, claim: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..60 {
         let middle = 0.5 * (low + high);

@@ -45,11 +45,11 @@ use crate::number::{Delta, Epsilon, Interval, Quantity, U256, Unit};
 /// e^2ε P(B′) ≤ Q(B′) ≤ e^ε P(B′) + δ, so P(B′) ≤ δ e^-2ε/(1 − e^-ε).
 ///
 /// This is more than the 2δ/(ε e^ε) of Whitehouse et al. Lemma 2 (after Kasiviswanathan and Smith),
-/// which does not hold as printed. What its proof bounds by half of that is the probability of a
-/// loss below −2ε, and, on the *neighbour's* data, of a loss above 2ε. A loss above 2ε on the data
-/// itself is up to e^2ε times as likely: let an answer have probability a = δ/(1 − e^-t) here and
-/// e^(−ε−t) a there, for a t just above ε. That is (ε, δ)-DP, and the loss is ε + t > 2ε with
-/// probability a: 1.58 δ for ε = 1, where the printed lemma says 0.74 δ.
+/// which does not hold as printed. Its proof bounds by half of that the probability of a loss below
+/// −2ε, and, on the *neighbour's* data, of a loss above 2ε. A loss above 2ε on the data itself is
+/// up to e^2ε times as likely: let an answer have probability a = δ/(1 − e^-t) here and e^(−ε−t) a
+/// there, for a t just above ε. That is (ε, δ)-DP, and the loss is ε + t > 2ε with probability a:
+/// 1.58 δ for ε = 1, where the printed lemma says 0.74 δ.
 ///
 /// # Errors
 ///

@@ -1,11 +1,11 @@
-//! Looking for the best of many valid answers.
+//! Search for the best of many valid answers.
 //!
-//! Nothing here needs to be right: whatever is found is evaluated again, rounded outward, and any
-//! point gives a valid bound. A bad point only gives a weak one.
+//! Soundness does not depend on this search: its result is evaluated again, rounded outward, and
+//! any point gives a valid bound. A bad point only gives a weak bound.
 
 /// Where a function with one valley is smallest between two points.
 pub(crate) fn lowest(from: f64, to: f64, function: impl Fn(f64) -> f64) -> f64 {
-    /// Far more than the valleys here need, and cheap.
+    /// More than the functions here need, and cheap.
     const STEPS: i32 = 128;
     /// 0.618^50 = 4e-11 of two steps of the scan.
     const SECTIONS: i32 = 50;
@@ -124,7 +124,7 @@ mod tests {
             let found = lowest(-10.0, 10.0, |x| (x - bottom).abs());
             assert!((found - bottom).abs() < 1e-8, "{found} {bottom}");
         }
-        // A function that is nowhere anything.
+        // A function that is NaN everywhere.
         assert!(lowest(0.0, 1.0, |_| f64::NAN).is_finite());
     }
 

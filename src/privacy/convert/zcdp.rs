@@ -7,7 +7,7 @@ use crate::number::{Delta, Epsilon, Interval, Rho, Unit, units};
 use crate::privacy::{EpsilonDelta, RhoDelta, UnknownLoss, half_square};
 
 /// In `ln(α − 1)`: the best order lies near `1 + √(ln(1/δ)/ρ)`, so below `1e15` for everything that
-/// ρ and δ can be; and where δ is next to 1, near `2 − δ`, which is no less than `1 + 1e-38`.
+/// ρ and δ can be; and where δ is next to 1, near `2 − δ`, which is at least `1 + 1e-38`.
 const ORDERS: (f64, f64) = (-92.0, 40.0);
 
 /// The smallest ε such that ρ-zCDP is known to imply (ε, δ)-DP: the conversion of Canonne, Kamath
@@ -227,7 +227,7 @@ pub fn pure(epsilon: Epsilon) -> Rho {
     let exact = Interval::from(epsilon);
     // tanh(ε/2) = (1 − e^−ε)/(1 + e^−ε)
     let tanh = -(-exact).exp_m1() / (Interval::ONE + (-exact).exp());
-    // Neither ε²/2 nor ε is exceeded, which rounding might forget; ε can be held.
+    // At most ε²/2 and ε, even after rounding; ε can be held.
     let most = half_square(epsilon).unwrap_or(Rho::LARGEST);
     let most = most.min(Rho::from_units(epsilon.units()).unwrap_or(most));
     (exact * tanh).up().map_or(most, |rho: Rho| rho.min(most))

@@ -213,7 +213,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever way so many steps are shared out among answers, it is within the price.
+        /// However this number of steps is divided among answers, the loss is within the price.
         #[test]
         fn at_a_distance_no_change_of_the_answers_costs_more(
             hundredths in 1_u32..100, answers in 1_u64..4, distance in 1_u64..4,

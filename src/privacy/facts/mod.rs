@@ -10,8 +10,9 @@
 //! | [`SampledGaussian`] | Gaussian noise on a sample | f-DP, Rényi and approximate Rényi, and Gaussians on samples |
 //! | [`Curve`] | Rényi divergences, as a function of the order | Rényi and approximate Rényi |
 //!
-//! Each knows itself at a distance: noise that is made for one row protects several rows better
-//! than group privacy would have it, because it is known how far their answers are apart.
+//! Each fact also states what holds at larger distances: noise that is made for one row protects
+//! several rows better than group privacy implies, because it is known how far their answers are
+//! apart.
 
 mod bounded_range;
 mod curve;

@@ -1,7 +1,7 @@
 use crate::number::Epsilon;
 use crate::privacy::{Distance, Implies, Measure, Prices, PureDp, UnknownLoss};
 
-/// ε-DP, and nothing else is known.
+/// ε-DP, where nothing else is known.
 ///
 /// ```
 /// use queryables::privacy::facts::Pure;

@@ -37,7 +37,7 @@ pub struct SampledGaussian {
 }
 
 impl SampledGaussian {
-    /// Of this Gaussian noise, on a sample that each row joins with probability `rate`.
+    /// This Gaussian noise, on a sample that each row joins with probability `rate`.
     #[must_use]
     pub fn new(rate: Delta, gaussian: Gaussian) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl SampledGaussian {
         }
     }
 
-    /// With which probability a row joins the sample.
+    /// The probability with which a row joins the sample.
     #[must_use]
     pub fn rate(&self) -> Delta {
         self.rate
@@ -72,8 +72,8 @@ impl SampledGaussian {
     }
 }
 
-/// The divergences of the sampled Gaussian mechanism. What was computed once is kept: a divergence
-/// is a sum of as many terms as its order.
+/// The divergences of the sampled Gaussian mechanism. Results are cached: a divergence is a sum of
+/// as many terms as its order.
 fn curve(gaussian: Gaussian, rate: Delta) -> Curve {
     let half = match gaussian {
         Gaussian::Rho(rho) => Interval::from(rho),
@@ -84,7 +84,7 @@ fn curve(gaussian: Gaussian, rate: Delta) -> Curve {
         let whole = order.whole().ok_or(UnknownLoss(
             "the loss of a sampled Gaussian sum is known at whole orders",
         ))?;
-        // Poisoned by a panic that cannot have left half an entry.
+        // Poison is ignored: a panic cannot leave half an entry.
         let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(epsilon) = known().get(&whole) {
             return Ok(*epsilon);

@@ -6,7 +6,7 @@ use super::table::Table;
 /// less than 2^-50 of it (`exp` included): a factor of 1 ± 2^-46 covers them all.
 const SLACK: f64 = 1.0 / (1_u64 << 46) as f64;
 
-/// Probabilities below this are not worth a place of their own.
+/// Probabilities below this get no place of their own.
 const TINY: f64 = 1e-280;
 
 /// Probabilities of losses under P: at places of a lattice, and of an infinite one.

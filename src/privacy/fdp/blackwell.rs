@@ -1,4 +1,4 @@
-//! Which of two profiles is more private, everywhere.
+//! Comparing two profiles: which is more private, everywhere.
 
 use super::curve::Curve;
 use super::table::Table;
@@ -20,7 +20,7 @@ pub enum Blackwell {
         /// The γ of the crossing: between these two.
         at: (f64, f64),
     },
-    /// The bounds do not tell.
+    /// The bounds are too wide to decide.
     Undecided {
         /// Up to this Δ-divergence, the first is at least as private, or the second is.
         within: Delta,
@@ -31,9 +31,9 @@ impl Profile {
     /// Compares two profiles in one direction.
     ///
     /// Families with a proof are compared by their parameters: Gaussians, randomized response and
-    /// Laplace noise, the same at two rates, and Gaussians at one rate (Tran et al. 3.7). Everything
-    /// else is decided from bounds on a grid, where that is possible: tails that both come close to
-    /// zero are not told apart.
+    /// Laplace noise, the same at two rates, and Gaussians at one rate (Tran et al. 3.7).
+    /// Everything else is decided from bounds on a grid, where that is possible: it cannot separate
+    /// tails that both come close to zero.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Profile {
     }
 
     /// Whether this is at least as private as the other one by a theorem, in both directions: a
-    /// comparison of parameters, which takes no time.
+    /// fast comparison of parameters.
     pub(crate) fn is_known_below(&self, other: &Self) -> bool {
         self == other
             || match (self.curve(), other.curve()) {
@@ -137,7 +137,7 @@ impl Profile {
 fn is_below(one: &Curve, other: &Curve) -> bool {
     match (one, other) {
         (Curve::Gaussian(one), _) if *one == Mu::ZERO => true,
-        // All of them say nothing.
+        // A mechanism that reveals nothing is at least as private as any other.
         (Curve::Response(one), _) if *one == EpsilonDelta::default() => true,
         (Curve::Laplace(one), _) if *one == Epsilon::ZERO => true,
         (Curve::Gaussian(one), Curve::Gaussian(other)) => one <= other,

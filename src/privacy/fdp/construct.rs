@@ -8,7 +8,7 @@ use crate::number::{Delta, Epsilon, Mu, Scale, WideInterval};
 use crate::privacy::EpsilonDelta;
 
 impl Profile {
-    /// Of a mechanism that says nothing.
+    /// The profile of a mechanism that reveals nothing.
     #[must_use]
     pub fn perfect() -> Self {
         Self::gaussian(Mu::ZERO)

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::number::{Delta, Epsilon};
 
-/// Why a trade-off function, a profile or a bound on one cannot be had.
+/// Why a trade-off function, a profile or a bound on one cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum FdpError {
@@ -65,7 +65,7 @@ pub enum FdpError {
         /// How far apart they may be.
         asked: Epsilon,
     },
-    /// A filter that counts launches needs an end.
+    /// There is no largest number of launches.
     #[error("2^40 or more launches fit: take a base that loses more")]
     Endless,
     /// No Gaussian trade-off function is known to lie below this one.

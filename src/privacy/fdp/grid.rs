@@ -43,7 +43,8 @@ impl Grid {
         })
     }
 
-    /// The same, most precise where the composition's δ is about this. Zero means no aim.
+    /// The same, but most precise where the composition's δ is near this value. Zero means that
+    /// there is no such value.
     #[must_use]
     pub fn aimed_at(self, delta: Delta) -> Self {
         let aim = (delta > Delta::ZERO).then_some(delta);

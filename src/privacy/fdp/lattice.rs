@@ -88,7 +88,7 @@ impl Lattice {
         let infinite = curve.infinite(direction).high();
         let is_far = |index: i64| {
             let height = curve.at(direction, self.loss(index)).height.high();
-            // What never goes away is known to a rounding.
+            // The probability of an infinite loss is known up to rounding.
             height - infinite <= tail + 8.0 * f64::EPSILON * infinite
         };
         let most = self.floor(FARTHEST);

@@ -25,7 +25,7 @@ pub struct FDp;
 
 impl PartialOrd for Profile {
     /// The Blackwell order in both directions, where it is proved; `None` where profiles cross, and
-    /// where the bounds on a grid of step 1e-3, or the step of a table, do not tell.
+    /// where the bounds on a grid of step 1e-3, or the step of a table, do not decide.
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         let step = || "1e-3".parse::<Epsilon>().unwrap_or_default();
         let lattice = self.lattice().or_else(|| other.lattice());
@@ -62,7 +62,7 @@ impl Measure for FDp {
     }
 
     /// `k·μ` for Gaussian noise (Dong, Roth, Su 2022, Theorem 2.14), and randomized response with
-    /// `k·ε` for what is pure.
+    /// `k·ε` for pure privacy.
     fn group(&self, loss: &Profile, distance: Distance) -> Result<Profile, UnknownLoss> {
         let steps = distance.steps();
         let pure = |epsilon: Epsilon| {

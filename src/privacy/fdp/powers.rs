@@ -10,7 +10,7 @@ use crate::privacy::{
     UnknownLoss,
 };
 
-/// How many launches of one mechanism a loss is worth.
+/// A loss as a number of launches of one mechanism.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Units(pub u64);
 
@@ -26,9 +26,9 @@ impl fmt::Display for Units {
 /// f-DP in units of one profile: a loss of n says that the mechanism is dominated by the n-fold
 /// tensor power of the base (Tran et al. Ex. D.3).
 ///
-/// Units add up, exactly. A mechanism that states a fact is worth one unit if its profile is known
-/// to be at most the base, and nothing if it says nothing; one that is worth more implements
-/// [`Private`](crate::privacy::Private) for this measure.
+/// Units add up, exactly. A mechanism that states a fact costs one unit if its profile is known to
+/// be at most the base, and zero units if it reveals nothing. A mechanism that costs more
+/// implements [`Private`](crate::privacy::Private) for this measure.
 ///
 /// # Guarantee
 ///
@@ -55,7 +55,7 @@ pub struct PowersOf {
 }
 
 impl PowersOf {
-    /// In units of this profile.
+    /// The measure in units of this profile.
     #[must_use]
     pub fn new(base: Profile) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl PowersOf {
         }
     }
 
-    /// What one unit is.
+    /// The profile of one unit.
     #[must_use]
     pub fn base(&self) -> &Profile {
         &self.base
@@ -77,8 +77,8 @@ impl PowersOf {
         }
     }
 
-    /// At least the smallest δ such that so many units are (ε, δ)-DP, certified, for a δ of about
-    /// `aim`.
+    /// At least the smallest δ such that this number of units is (ε, δ)-DP, certified, for a δ of
+    /// about `aim`.
     ///
     /// # Errors
     ///

@@ -46,7 +46,7 @@ impl Implies<Gdp> for FDp {
     }
 }
 
-/// [`Profile::epsilon`] (Tran et al. A.1). Nothing is given up beside `slack`, which is all of δ.
+/// [`Profile::epsilon`] (Tran et al. A.1). Here `slack` is all of δ.
 impl ImpliesAt for FDp {
     fn imply_at(&self, loss: &Profile, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
         let epsilon = loss.epsilon(slack).map_err(|_| {

@@ -31,7 +31,7 @@ impl Direction {
     }
 }
 
-/// How well answers tell neighbouring datasets apart: a privacy profile, and with it a trade-off
+/// How well answers distinguish neighbouring datasets: a privacy profile, and with it a trade-off
 /// function, between certified bounds.
 ///
 /// It belongs to a pair of laws (P, Q), P with a person's data and Q without, that are at least as
@@ -75,7 +75,7 @@ impl Profile {
         }
     }
 
-    /// Of (Q, P).
+    /// The profile of (Q, P).
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {
@@ -121,14 +121,14 @@ impl Profile {
         Self::compose(&[(self.clone(), 1), (other.clone(), 1)], grid)
     }
 
-    /// The tensor product of several profiles, each taken as often as it says (Tran et al. 2.8,
-    /// A.12): by Fourier transform, with every rounding accounted for.
+    /// The tensor product of several profiles, each with the number of its launches (Tran et al.
+    /// 2.8, A.12): by Fourier transform, with every rounding accounted for.
     ///
     /// # Guarantee
     ///
     /// Mechanisms that are dominated by these profiles, chosen adaptively but with the profiles and
     /// their number fixed in advance, are together dominated by it (Tran et al. A.14; Zhu, Dong,
-    /// Wang 2022). It is no filter: which profiles are used must not depend on answers.
+    /// Wang 2022). It is not a filter: which profiles are used must not depend on answers.
     ///
     /// # Errors
     ///

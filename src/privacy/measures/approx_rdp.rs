@@ -25,7 +25,7 @@ pub struct ApproxRdp {
 }
 
 impl ApproxRdp {
-    /// At this order.
+    /// The measure at this order.
     #[must_use]
     pub fn new(order: Order) -> Self {
         Self { order }

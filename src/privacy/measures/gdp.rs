@@ -2,8 +2,8 @@ use crate::number::Mu;
 use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
-/// μ-Gaussian privacy: no easier to tell apart than N(0, 1) and N(μ, 1) (Dong, Roth, Su 2022;
-/// Tran et al. 2.4, with a Gaussian trade-off function).
+/// μ-Gaussian privacy: answers on neighbours are at least as hard to tell apart as N(0, 1) and N(μ,
+/// 1) (Dong, Roth, Su 2022; Tran et al. 2.4, with a Gaussian trade-off function).
 ///
 /// It is a form of f-DP, so the concurrent composition theorems for f-DP hold for it. Its losses
 /// do not add up: their squares do.

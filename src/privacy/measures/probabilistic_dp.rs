@@ -6,8 +6,8 @@ use crate::privacy::{Distance, EpsilonDelta, Measure, UnknownLoss};
 /// (Rogers et al. 2.2, "point-wise indistinguishable").
 ///
 /// It implies (ε, δ)-differential privacy, and is not implied by it; it is not closed under
-/// postprocessing (Whitehouse et al. App. F), so no interactive mechanism can be launched under
-/// it and nobody can stand in the middle.
+/// postprocessing (Whitehouse et al. App. F), so no interactive mechanism can be launched under it,
+/// and no middle can be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProbabilisticDp;
 

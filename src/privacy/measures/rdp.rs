@@ -19,7 +19,7 @@ pub struct Rdp {
 }
 
 impl Rdp {
-    /// At this order.
+    /// The measure at this order.
     #[must_use]
     pub fn new(order: Order) -> Self {
         Self { order }
@@ -45,7 +45,7 @@ impl Measure for Rdp {
         *one.max(other)
     }
 
-    /// None: Mironov 2017, Proposition 11, pays with the order.
+    /// None: Mironov 2017, Proposition 11, needs a larger order.
     fn group(&self, _: &Epsilon, _: Distance) -> Result<Epsilon, UnknownLoss> {
         Err(UnknownLoss(
             "group privacy changes the order of a Rényi guarantee",

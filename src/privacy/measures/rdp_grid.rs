@@ -24,9 +24,10 @@ pub struct RdpGrid {
     orders: Arc<[Order]>,
 }
 
-/// A loss under [`RdpGrid`]: one ε for each order. Less only where less at every order.
+/// A loss under [`RdpGrid`]: one ε for each order. `a <= b` means that it holds at every order.
 ///
-/// It knows its orders: a curve of another grid is no loss, even if it has as many values.
+/// It stores its orders: a curve of another grid is not a loss of this one, even if it has the same
+/// number of values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RdpCurve {
     orders: Arc<[Order]>,
@@ -46,9 +47,9 @@ pub enum GridError {
     /// A curve has one value for each order.
     #[error("a curve on this grid needs {expected} values, not {given}")]
     Length {
-        /// One for each order.
+        /// The number of orders.
         expected: usize,
-        /// What was given.
+        /// The number of values given.
         given: usize,
     },
 }

@@ -3,7 +3,8 @@ use crate::privacy::{Measure, Rdp, RdpCurve, RdpGrid, UnknownLoss};
 
 /// A measure that is made of Rényi divergences: [`Rdp`] at one order, [`RdpGrid`] at several.
 ///
-/// Whoever knows the divergence of a mechanism at every order states its loss under both at once:
+/// If the divergence of a mechanism is known at every order, its loss can be stated under both at
+/// once:
 ///
 /// ```
 /// use queryables::number::Epsilon;
@@ -28,7 +29,7 @@ pub trait Renyi: Measure {
     ///
     /// # Errors
     ///
-    /// The first that is found.
+    /// The first error of `divergence`.
     fn at_each_order(
         &self,
         divergence: impl FnMut(Order) -> Result<Epsilon, UnknownLoss>,

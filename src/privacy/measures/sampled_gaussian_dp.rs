@@ -1,4 +1,4 @@
-//! What children of the sampled Gaussian filter state.
+//! The measure for children of the sampled Gaussian filter.
 
 use crate::number::{Delta, Mu};
 use crate::privacy::{CallsBack, Distance, Measure, Postprocessable, UnknownLoss};
@@ -23,7 +23,7 @@ pub struct SampledGaussianDp {
 }
 
 impl SampledGaussianDp {
-    /// At this sampling rate.
+    /// The measure at this sampling rate.
     #[must_use]
     pub fn new(rate: Delta) -> Self {
         Self { rate }

@@ -1,4 +1,4 @@
-//! Numbers as a person reads them.
+//! Numbers in readable form.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use dashu_int::{IBig, UBig};
 use super::Interval;
 use crate::verify::Rational;
 
-/// So many digits say how large a number is.
+/// The number of digits that are shown.
 const DIGITS: usize = 10;
 
 /// With fewer digits in common than this, both ends are shown.
@@ -62,7 +62,7 @@ impl Interval {
 
 /// A fraction of a few digits.
 fn short(number: &Rational) -> Option<String> {
-    // Written out, a long one would take as long as it is.
+    // Checked first, because printing a long one takes long.
     if number.denominator().bit_len() > 4 * SHORT {
         return None;
     }
@@ -90,7 +90,7 @@ fn scaled(number: &Rational, exponent: i64) -> Rational {
     }
 }
 
-/// About so many digits of a positive number, and the power of ten that belongs to the last.
+/// About `count` digits of a positive number, and the power of ten of the last one.
 fn digits(
     number: &Rational,
     count: usize,

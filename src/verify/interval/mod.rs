@@ -12,8 +12,8 @@ use super::Rational;
 
 /// A non-negative number: exact, or certified to lie between two rationals.
 ///
-/// Probabilities, their ratios and sums are never negative, and neither is an interval: what is
-/// made of a negative number is made of zero instead.
+/// Probabilities, their ratios and sums are never negative, and neither is an interval: a negative
+/// number becomes zero.
 ///
 /// ```
 /// use queryables::verify::{Interval, Rational};
@@ -34,13 +34,13 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self {
         low: Rational::ZERO,
         high: None,
     };
 
-    /// This very number, or zero if it is negative.
+    /// Exactly this number, or zero if it is negative.
     #[must_use]
     pub fn exact(number: Rational) -> Self {
         Self {
@@ -49,8 +49,7 @@ impl Interval {
         }
     }
 
-    /// A number from `low` to `high`; the two are put in order, and zero takes the place of what
-    /// is negative.
+    /// A number from `low` to `high`; the two are sorted, and negative ones become zero.
     #[must_use]
     pub fn between(low: Rational, high: Rational) -> Self {
         let (low, high) = (low.max(Rational::ZERO), high.max(Rational::ZERO));
@@ -112,7 +111,7 @@ impl Interval {
         }
     }
 
-    /// From `low` to `high`, outward to multiples of 2⁻²⁵⁶: what is not exact anyway should not
+    /// From `low` to `high`, outward to multiples of 2⁻²⁵⁶: the size of inexact numbers must not
     /// grow with every operation.
     fn rounded(low: &Rational, high: &Rational) -> Self {
         let scaled = high * Rational::from(fixed_one());

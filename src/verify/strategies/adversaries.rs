@@ -56,14 +56,15 @@ impl<Q: Clone, A: Hash> Adversary for Reactive<Q, A> {
     }
 }
 
-/// One bit of an answer: any fixed function does.
+/// One bit of an answer: any fixed function works.
 fn bit_of(answer: &impl Hash) -> bool {
     let mut hasher = std::collections::hash_map::DefaultHasher::new();
     answer.hash(&mut hasher);
     hasher.finish() % 2 == 1
 }
 
-/// Adversaries that ask from this menu, adaptively, at most so often. They shrink to shorter ones.
+/// Adversaries that ask from this menu, adaptively, at most `depth` times. They shrink to shorter
+/// ones.
 pub fn adversaries<Q>(menu: Vec<Q>, depth: u32) -> impl Strategy<Value = Reaction<Q>>
 where
     Q: Clone + std::fmt::Debug + 'static,

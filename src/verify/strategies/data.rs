@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use crate::verify::Pair;
 
-/// Datasets of so many rows.
+/// Datasets with a number of rows in this range.
 pub fn datasets<S: Strategy>(
     rows: S,
     size: impl Into<SizeRange>,

@@ -8,8 +8,8 @@ use crate::number::Epsilon;
 use crate::privacy::{AddRemove, Private, PureDp, UnknownLoss};
 use crate::verify::{Rational, epsilon_of_ratio};
 
-/// A mechanism on a bit that is nothing but a table of odds, so that its loss is true by
-/// construction: the largest ratio of the odds of an answer, for each answer that it gives.
+/// A mechanism on a bit that is a table of odds, so that its loss is true by construction: the
+/// largest ratio of the odds of an answer, for each answer that it gives.
 ///
 /// ```
 /// use queryables::verify::strategies::FiniteMechanism;
@@ -30,7 +30,7 @@ pub struct FiniteMechanism {
 }
 
 impl FiniteMechanism {
-    /// A mechanism that answers so many queries. For each query there are the odds of each
+    /// A mechanism that answers `answers` queries. For each query there are the odds of each
     /// answer, if the bit is false and if it is true.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ pub fn finite_mechanisms() -> impl Strategy<Value = FiniteMechanism> + Clone {
         let odds = vec(1..=4_u64, answers);
         [odds.clone(), odds]
     });
-    // All that `new` asks for is so by construction.
+    // The conditions of `new` hold by construction.
     (vec(table, 1..=2), 1..=2_u64).prop_map(|(odds, answers)| FiniteMechanism { odds, answers })
 }
 

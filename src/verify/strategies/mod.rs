@@ -1,8 +1,8 @@
 //! Strategies for property tests with [`proptest`](https://docs.rs/proptest): datasets with
 //! neighbours, losses, mechanisms whose loss is true, adversaries, and whole conversations.
 //!
-//! All shrink to what a person would write down: few rows, short decimals, odds of one, adversaries
-//! that ask straight on, conversations of a few messages.
+//! All shrink to small, readable cases: few rows, short decimals, odds of one, adversaries that
+//! ignore answers, conversations of a few messages.
 //!
 //! ```
 //! use proptest::prelude::*;

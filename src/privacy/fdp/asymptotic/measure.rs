@@ -39,10 +39,10 @@ impl fmt::Display for MeanLoss {
 /// Approximate GDP of Gaussians on samples: true in a limit, and not a bound (see the
 /// [module](super)).
 ///
-/// Losses are costs, which add up: `Filter::noninteractive` with this measure is T's Algorithm 2, but
-/// that it refuses the launch that would go over the budget, where T clips it
-/// ([`norm_for_budget`](super::norm_for_budget) says how far). It implies no other measure, cannot be
-/// restated, and takes no interactive children.
+/// Losses are costs, which add up: `Filter::noninteractive` with this measure is T's Algorithm 2,
+/// except that it refuses the launch that would go over the budget, where T clips it
+/// ([`norm_for_budget`](super::norm_for_budget) says how far). It implies no other measure, cannot
+/// be restated, and takes no interactive children.
 ///
 /// # Guarantee
 ///
@@ -133,7 +133,7 @@ impl AsymptoticGdp {
         let cost = cost_of(regime, rate, Interval::ONE / Interval::from(sigma)).middle();
         let mean = moments(q.middle(), Interval::from(sigma).middle()).mean_p;
         let off = (cost / mean - 1.0).abs();
-        // Not a number if there is hardly any noise.
+        // This is NaN if there is hardly any noise.
         if off <= 0.1 {
             return Ok(Self {
                 regime,

@@ -1,5 +1,5 @@
-//! The approximate GDP filter for Gaussians on samples (Tran et al. Alg. 2, Theorem 4.3), and what it
-//! rests on: moments of the privacy loss (4.1).
+//! The approximate GDP filter for Gaussians on samples (Tran et al. Alg. 2, Theorem 4.3), and its
+//! basis: moments of the privacy loss (4.1).
 //!
 //! **Nothing here is a bound.** Theorem 4.3 speaks of a limit, as q → 0 or as q → 1 and σ → ∞, with an
 //! error of O(√q) on every probability and an unnamed constant. On the schedule of T §4.5 the filter

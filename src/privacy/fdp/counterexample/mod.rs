@@ -1,8 +1,9 @@
-//! Composing trade-off functions and stopping at a threshold is no filter: Tran et al. 3.3.
+//! Composing trade-off functions and stopping at a threshold is not a valid filter: Tran et al.
+//! 3.3.
 //!
 //! One person, one sampled Gaussian at rate ½ with mean 1.3, and depending on its answer y either
-//! two with means 2.25, 2.25 or two with 0.1, 10. The profiles of the two choices cross at
-//! γ ≈ 1.363. Whoever picks the better one after seeing y learns more than either fixed choice
+//! two with means 2.25, 2.25 or two with 0.1, 10. The profiles of the two choices cross at γ ≈
+//! 1.363. An analyst who picks the better one after seeing y learns more than either fixed choice
 //! allows.
 //!
 //! T prints (2.25, 2.25) for y ≤ 0.65 and (0.1, 10) for y > 0.65. That violates nothing: small γ go

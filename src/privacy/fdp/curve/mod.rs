@@ -67,7 +67,7 @@ impl Curve {
         }
     }
 
-    /// The probability of an answer that gives everything away.
+    /// The probability of an answer that reveals everything.
     pub(super) fn infinite(&self, direction: Direction) -> Interval {
         match self {
             Self::Response(loss) => loss.delta.into(),
@@ -94,7 +94,7 @@ impl Curve {
     /// Losses with a probability of their own, in no order. Missing ones make bounds wider, not
     /// wrong.
     pub(super) fn kinks(&self, direction: Direction) -> Vec<f64> {
-        /// More of them are no longer worth a place each.
+        /// Beyond this number they get no place each.
         const MANY: u32 = 32;
         match self {
             Self::Gaussian(_) | Self::RoundedGaussian { .. } => Vec::new(),
