@@ -7,6 +7,7 @@ use crate::privacy::{EpsilonDelta, Gdp, Implies};
 
 /// A filter, how many launches of a typical mechanism it admits, and what else it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Advice {
     /// The name of the filter.
     pub filter: &'static str,

@@ -109,6 +109,7 @@ impl ValidConcurrently for ApproxDpRule {}
 
 /// A rule, and how many launches of the typical loss it admits.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Candidate {
     /// The number of launches of the typical loss.
     pub admits: u64,

@@ -13,6 +13,7 @@ use crate::privacy::UnknownLoss;
 /// `requested` and `remaining` are in the children's measure, `spent` and `limit` in that of the
 /// whole; for most filters the two measures are the same. The message prints losses in their
 /// alternate form (`{:#}`), in which those of this crate name their unit: `ε = 0.1`, `ρ = 0.1`.
+/// Only printing needs [`Display`](std::fmt::Display) of the losses: the type asks nothing of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
 #[cfg_attr(
     feature = "serde",
@@ -64,4 +65,26 @@ pub enum LaunchError<C, W = C> {
     /// The mechanism failed to start. **Charged**: it may have touched the data.
     #[error("the mechanism failed; its loss is charged")]
     Failed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_hold_losses_that_cannot_be_printed() {
+        #[derive(Debug, PartialEq)]
+        struct Silent(u8);
+
+        let refusal = Refusal {
+            spent: Silent(1),
+            requested: Silent(2),
+            remaining: Silent(3),
+            limit: Silent(4),
+        };
+        let LaunchError::Refused(refusal) = LaunchError::from(refusal) else {
+            panic!("made from a refusal");
+        };
+        assert_eq!(refusal.remaining, Silent(3));
+    }
 }

@@ -351,12 +351,12 @@ impl<F: ContinuationRule> FilterGate<F> {
     }
 }
 
-impl<F: ContinuationRule> sealed::Sealed for FilterGate<F> {}
-
 impl<F: ContinuationRule> Gate for FilterGate<F> {
     type Children = F::Children;
     type Whole = F::Whole;
+}
 
+impl<F: ContinuationRule> sealed::Decides for FilterGate<F> {
     const CALLS_BACK: bool = F::CALLS_BACK.0;
 
     #[inline]

@@ -5,8 +5,28 @@ use crate::machine::{Mechanism, Public, Unsuitable, guarded};
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss, checked};
 
 pub(super) mod sealed {
-    /// See [`Gate`](super::Gate).
-    pub trait Sealed {}
+    use super::{DenialOf, Gate, PriceOf};
+
+    /// What compositors ask of a [`Gate`].
+    pub trait Decides {
+        /// Whether the rule inside is third-party code, and so may call back.
+        const CALLS_BACK: bool;
+
+        /// Decides on a launch and charges it, all or nothing.
+        fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>>
+        where
+            Self: Gate;
+
+        /// Whether a launch that is not admitted may ever stop the children.
+        fn may_halt(&self) -> bool {
+            false
+        }
+
+        /// Whether an earlier refusal has ended everything.
+        fn is_halted(&self) -> bool {
+            false
+        }
+    }
 }
 
 /// The part of a compositor that knows what has been spent, and decides.
@@ -20,31 +40,11 @@ pub(super) mod sealed {
 /// [`Accumulator`](crate::account::Accumulator), which are open. A store that keeps the budget
 /// needs no gate of its own either: it decides on a copy, and replaces the gate by the copy unless
 /// another launch came first, as the handle does for third-party rules.
-pub trait Gate: sealed::Sealed + Clone + Send + Sync + 'static {
+pub trait Gate: sealed::Decides + Clone + Send + Sync + 'static {
     /// The measure in which children state their losses.
     type Children: Measure;
     /// The measure of the whole.
     type Whole: Measure;
-
-    /// Whether the rule inside is third-party code, and so may call back.
-    #[doc(hidden)]
-    const CALLS_BACK: bool;
-
-    /// Decides on a launch and charges it, all or nothing.
-    #[doc(hidden)]
-    fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>>;
-
-    /// Whether a launch that is not admitted may ever stop the children.
-    #[doc(hidden)]
-    fn may_halt(&self) -> bool {
-        false
-    }
-
-    /// Whether an earlier refusal has ended everything.
-    #[doc(hidden)]
-    fn is_halted(&self) -> bool {
-        false
-    }
 }
 
 /// What a mechanism costs, in the children's measure of a gate.

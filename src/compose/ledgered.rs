@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::filter::HaltOf;
+use super::gate::sealed::Decides;
 use super::gate::{LaunchErrorOf, PriceOf, Terms};
 use super::{Discipline, FilterGate, FilterMachine, Ticket};
 use crate::account::{ChildLoss, ContinuationRule};
@@ -31,7 +32,7 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
     }
 
     pub(crate) fn halts(&self) -> bool {
-        super::Gate::may_halt(self.gate())
+        self.gate().may_halt()
     }
 
     pub(crate) fn halt(&self) -> Option<&HaltOf<F>> {

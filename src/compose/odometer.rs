@@ -224,12 +224,12 @@ pub struct OdometerGate<G> {
     pub(super) further: Vec<Slot<G>>,
 }
 
-impl<G> sealed::Sealed for OdometerGate<G> {}
-
 impl<G: Accumulator> Gate for OdometerGate<G> {
     type Children = G::Children;
     type Whole = G::Whole;
+}
 
+impl<G: Accumulator> sealed::Decides for OdometerGate<G> {
     const CALLS_BACK: bool = G::CALLS_BACK.0;
 
     #[inline]

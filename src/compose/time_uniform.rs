@@ -99,12 +99,12 @@ pub struct TimeUniformGate<O> {
     odometer: Slot<O>,
 }
 
-impl<O> sealed::Sealed for TimeUniformGate<O> {}
-
 impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
     type Children = O::Launches;
     type Whole = O::Launches;
+}
 
+impl<O: TimeUniformOdometer> sealed::Decides for TimeUniformGate<O> {
     // A third-party odometer may call back.
     const CALLS_BACK: bool = true;
 

@@ -14,6 +14,7 @@ use crate::machine::Description;
 /// describes every field. [`Ledger`](super::Ledger) has an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Entry<C = Value, W = Value> {
     /// The version of the form, 1.
     pub ledger: u32,
@@ -50,6 +51,7 @@ pub struct Entry<C = Value, W = Value> {
 /// What became of a launch that stated its loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Decision<C = Value, W = Value> {
     /// Charged.
     Admitted,
@@ -69,6 +71,7 @@ pub enum Decision<C = Value, W = Value> {
 /// What became of a launch that was charged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Outcome {
     /// A child was handed out. It ends with the process at the latest.
     Started,
@@ -115,6 +118,7 @@ impl Done {
 
 /// One line of a ledger.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Line {
     /// A decision.
     Entry(Box<Entry>),

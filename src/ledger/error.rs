@@ -49,3 +49,18 @@ pub enum OpenError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+/// Why a share is not set aside.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ReserveError<C, W = C> {
+    /// As for a launch.
+    #[error(transparent)]
+    Launch(#[from] LedgerError<C, W>),
+    /// As for opening a filter.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+/// Why a share of a filter with the rule `F` is not set aside.
+pub type ReserveErrorOf<F> = ReserveError<ChildLoss<F>, WholeLoss<F>>;

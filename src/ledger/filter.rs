@@ -12,7 +12,7 @@ use super::quota::{Quota, QuotaRule, quota_rule};
 use super::seal::{VERSION, seal, unseal};
 use super::state::{State, read_state, write_state};
 use super::store::{Saved, Store};
-use super::{Decision, Entry, LedgerErrorOf, Line, OpenError, StoreError};
+use super::{Decision, Entry, Line, OpenError, ReserveErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
 use crate::compose::{Discipline, Filter, FilterMachine, Halt, Interleaved, Terms};
 use crate::machine::{CoinSource, Description, StopToken, SystemCoins, discard, guarded};
@@ -355,7 +355,7 @@ where
         &self,
         name: &str,
         share: &Filter<G, R, Y>,
-    ) -> Result<LedgerFilter<D, G, R, Y>, ReserveError<F>>
+    ) -> Result<LedgerFilter<D, G, R, Y>, ReserveErrorOf<F>>
     where
         G: LedgerRule,
         Y: Discipline,
@@ -372,17 +372,6 @@ where
             store, keeps, &full, share, data, &token,
         )?)
     }
-}
-
-/// Why a share is not set aside.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ReserveError<F: ContinuationRule> {
-    /// As for a launch.
-    #[error(transparent)]
-    Launch(#[from] LedgerErrorOf<F>),
-    /// As for opening a filter.
-    #[error(transparent)]
-    Open(#[from] OpenError),
 }
 
 #[derive(Serialize)]

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::filter::{Book, Header, LedgerRule, QuotaBook, Shared, UNKNOWN};
 use super::seal::{VERSION, seal};
 use super::state::write_state;
-use super::store::{Charge, Record, Saved};
+use super::store::{Charge, Record, Saved, sealed};
 use super::{Decision, Entry, LedgerError, LedgerErrorOf, StoreError, time};
 use crate::account::{ChildLoss, WholeLoss};
 use crate::compose::{Discipline, LaunchError, Price, Ticket};
@@ -117,6 +117,8 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
 pub(super) fn unnamed() -> Description {
     Description::new("a mechanism that fails to describe itself")
 }
+
+impl<D: ?Sized, F: LedgerRule, R, X> sealed::Sealed for Launch<'_, D, F, R, X> {}
 
 impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Charge for Launch<'_, D, F, R, X> {
     fn budgets(&self) -> &[String] {
@@ -238,6 +240,8 @@ struct Recorded<F: LedgerRule> {
     quotas: Vec<(String, ChildLoss<F>)>,
     key: Option<String>,
 }
+
+impl<F: LedgerRule> sealed::Sealed for Recorded<F> {}
 
 impl<F: LedgerRule> Record for Recorded<F> {
     fn line(&self, sequence: u64) -> Result<String, StoreError> {

@@ -47,11 +47,11 @@ mod time;
 
 pub use book::Ledger;
 pub use entry::{DamagedLine, Decision, Done, Entry, Line, Outcome, read_lines};
-pub use error::{LedgerError, LedgerErrorOf, OpenError};
+pub use error::{LedgerError, LedgerErrorOf, OpenError, ReserveError, ReserveErrorOf};
 pub use export::dp_events;
 #[cfg(feature = "redb")]
 pub use file::FileStore;
-pub use filter::{LedgerFilter, LedgerRule, ReserveError};
+pub use filter::{LedgerFilter, LedgerRule};
 pub use memory::MemoryStore;
 pub use party::{AnswerOf, Party};
 pub use quota::Quota;

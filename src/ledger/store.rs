@@ -6,6 +6,12 @@ use thiserror::Error;
 
 use super::{Done, Outcome};
 
+pub(super) mod sealed {
+    /// For [`Charge`](super::Charge) and [`Record`](super::Record), which stores use and the ledger
+    /// implements: they may grow.
+    pub trait Sealed {}
+}
+
 /// Keeps budgets and their record: in memory, in a file, in a database.
 ///
 /// The one operation that matters is [`charge`](Self::charge): it reads the states of one or several
@@ -89,7 +95,7 @@ pub struct Saved {
 }
 
 /// A launch that asks to be charged, as a store sees it. Only the ledger makes them.
-pub trait Charge {
+pub trait Charge: sealed::Sealed {
     /// The budgets that it concerns. The first is that of the filter, which every launch in it
     /// concerns: whoever holds a lock on the first may take the others in any order.
     fn budgets(&self) -> &[String];
@@ -131,8 +137,8 @@ pub trait Charge {
     fn amounts(&self) -> Vec<(String, String)>;
 }
 
-/// A line for the record that is yet to be written.
-pub trait Record: Send + Sync {
+/// A line for the record that is yet to be written. Only the ledger makes them.
+pub trait Record: sealed::Sealed + Send + Sync {
     /// The line.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ use crate::sync::{AtomicU8, Ordering};
 
 /// Why something was stopped for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
 pub enum Stop {
     /// A later launch in a sequential compositor froze it, or the answer in which it was made has
     /// ended.

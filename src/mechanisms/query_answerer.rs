@@ -58,12 +58,14 @@ pub struct QueryAnswerer<F, R = AddRemove> {
 
 /// A measure in which counts have a price.
 ///
+/// Sealed, because the guarantee of [`QueryAnswerer`] is about these counts:
+///
 /// | measure | price | noise |
 /// |---|---|---|
 /// | [`PureDp`] | ε | discrete Laplace, of scale 1/ε |
 /// | [`ApproxDp`] | ε | the same, whose loss is (ε, 0) |
 /// | [`ZCdp`] | ρ | rounded Gaussian, of variance 1/(2ρ) |
-pub trait Pricing: Measure {
+pub trait Pricing: Measure + sealed::Sealed {
     /// What a query offers.
     type Price;
     /// What answers it.
@@ -78,6 +80,13 @@ pub trait Pricing: Measure {
         predicate: Predicate<D>,
         price: Self::Price,
     ) -> Result<Self::Count<D>, MechanismError>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::PureDp {}
+    impl Sealed for super::ApproxDp {}
+    impl Sealed for super::ZCdp {}
 }
 
 impl Pricing for PureDp {

@@ -14,6 +14,7 @@ use crate::number::{Delta, Epsilon};
 
 /// The result of checking a claim. It prints with its scope ([`Worst::scope`]).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Verdict<Q, A> {
     /// What had to hold.
     pub goal: Goal,

@@ -22,6 +22,7 @@ pub enum Completeness {
 
 /// The worst that any adversary can do.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Worst<Q, A> {
     /// The supremum over all adversaries and both directions. Where it is not known exactly, each
     /// end is the largest by itself.

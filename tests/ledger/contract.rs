@@ -24,7 +24,7 @@ fn entries(ledger: &Ledger) -> Vec<Entry> {
     let lines = ledger.lines(1, 1000).unwrap();
     let entry = |line| match line {
         Line::Entry(entry) => Some(*entry),
-        Line::Done(_) => None,
+        _ => None,
     };
     lines.into_iter().filter_map(entry).collect()
 }
@@ -33,7 +33,7 @@ fn outcomes(ledger: &Ledger) -> Vec<(u64, Outcome)> {
     let lines = ledger.lines(1, 1000).unwrap();
     let done = |line| match line {
         Line::Done(done) => Some((done.sequence, done.outcome)),
-        Line::Entry(_) => None,
+        _ => None,
     };
     lines.into_iter().filter_map(done).collect()
 }

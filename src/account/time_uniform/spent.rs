@@ -1,27 +1,15 @@
 use super::{Reading, Slack};
 use crate::account::twice_rho::twice_rho;
-use crate::number::{Delta, Interval, Quantity, Rho, U256, Unit};
+use crate::number::{Delta, Interval, Quantity, Rho, U256, Unit, units};
 use crate::privacy::{EpsilonDelta, Measure, Overflow, ProbabilisticDp, ZCdp};
-
-/// The unit of [`Variance`].
-#[derive(Clone, Copy, Debug)]
-pub struct VarianceUnit;
-
-impl Unit for VarianceUnit {
-    const NAME: &'static str = "variance";
-    const DECIMALS: u32 = 27;
-    const LARGEST: u128 = 340_000_000_000 * 10_u128.pow(Self::DECIMALS);
-    const LARGEST_TEXT: &'static str = "3.4e11";
-    const GREATER_THAN: Option<(u128, &'static str)> = Some((0, "0"));
-}
 
 /// `V = 2Σρ`, which plays the role of time for these odometers: a positive multiple of 10⁻²⁷, at
 /// most 3.4·10¹¹. For launches of (ε, δ) it is at most Σε².
 ///
 /// It is the variance of the Gaussian that the realised loss is compared with, hence the name.
-pub type Variance = Quantity<VarianceUnit>;
+pub type Variance = Quantity<units::Variance>;
 
-const ONE: u128 = 10_u128.pow(VarianceUnit::DECIMALS);
+const ONE: u128 = 10_u128.pow(units::Variance::DECIMALS);
 
 /// A variance in the units of a sum of squares, exactly.
 pub(in crate::account) fn squares(variance: Variance) -> U256 {
@@ -40,7 +28,7 @@ fn in_squared_units(units: u128) -> U256 {
 
 /// A variance, as exactly as floats can hold it.
 pub(super) fn interval(squares: U256) -> Interval {
-    Interval::squares(squares, VarianceUnit::DECIMALS)
+    Interval::squares(squares, units::Variance::DECIMALS)
 }
 
 /// A bound and the drift of launches with δ; without δ, the bound to the last digit.

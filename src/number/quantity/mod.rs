@@ -14,8 +14,15 @@ use std::marker::PhantomData;
 
 use super::decimal::{NumberError, Unreadable, parse};
 
+mod sealed {
+    pub trait Sealed {}
+}
+
 /// What a [`Quantity`] measures, and in which units.
-pub trait Unit: 'static {
+///
+/// Sealed: those in [`units`] are all there are, because the arithmetic of quantities relies on
+/// their ranges. A measure of your own takes one of them, or a loss of its own type.
+pub trait Unit: sealed::Sealed + 'static {
     /// The parameter's name in messages.
     const NAME: &'static str;
     /// Its symbol, such as `ε`.

@@ -1,12 +1,14 @@
 //! The units of the parameters in this crate.
 
-use super::Unit;
+use super::{Unit, sealed};
 
 macro_rules! unit {
     ($(#[$doc:meta])* $unit:ident, $name:literal, $symbol:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $unit;
+
+        impl sealed::Sealed for $unit {}
 
         impl Unit for $unit {
             const NAME: &'static str = $name;
@@ -26,6 +28,8 @@ unit!(/** μ of Gaussian privacy. */ Mu, "mu", "μ");
 #[derive(Clone, Copy, Debug)]
 pub struct Delta;
 
+impl sealed::Sealed for Delta {}
+
 impl Unit for Delta {
     const NAME: &'static str = "delta";
     const SYMBOL: &'static str = "δ";
@@ -37,6 +41,8 @@ impl Unit for Delta {
 /// How far noise spreads, or how far an answer can move: a positive number.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale;
+
+impl sealed::Sealed for Scale {}
 
 impl Unit for Scale {
     const NAME: &'static str = "scale";
@@ -51,6 +57,8 @@ impl Unit for Scale {
 #[derive(Clone, Copy, Debug)]
 pub struct Order;
 
+impl sealed::Sealed for Order {}
+
 impl Unit for Order {
     const NAME: &'static str = "order";
     const SYMBOL: &'static str = "α";
@@ -59,4 +67,19 @@ impl Unit for Order {
     const LARGEST_TEXT: &'static str = "1e9";
     const GREATER_THAN: Option<(u128, &'static str)> = Some((10_u128.pow(9), "1"));
     const IS_LOSS: bool = false;
+}
+
+/// V of a time-uniform odometer, the variance of the Gaussian that the realised loss is compared
+/// with: a positive number.
+#[derive(Clone, Copy, Debug)]
+pub struct Variance;
+
+impl sealed::Sealed for Variance {}
+
+impl Unit for Variance {
+    const NAME: &'static str = "variance";
+    const DECIMALS: u32 = 27;
+    const LARGEST: u128 = 340_000_000_000 * 10_u128.pow(Self::DECIMALS);
+    const LARGEST_TEXT: &'static str = "3.4e11";
+    const GREATER_THAN: Option<(u128, &'static str)> = Some((0, "0"));
 }
