@@ -55,8 +55,9 @@ impl fmt::Display for Verdict {
             }
             None => write!(
                 f,
-                "a loss of {claim} is not refuted, which is no proof: so many trials show at most \
+                "a loss of {claim} is not refuted, which is no proof: {} trials show at most \
                  ε = {}\n{finding}",
+                finding.trials,
                 short_down(finding.largest_epsilon())
             ),
         }

@@ -144,7 +144,7 @@ pub enum MechanismError {
     #[error("at least one hit must be allowed")]
     NoHits,
     /// The range is empty, or holds nothing that changes a sum.
-    #[error("the range must hold numbers that make a difference")]
+    #[error("the range must allow a row to change the sum")]
     BadRange,
     /// The range ends beyond the largest number of the lattice.
     #[error("the range must end within 2^50 steps of zero on both sides")]
@@ -171,7 +171,7 @@ pub enum MechanismError {
     #[error("there must be at least one bin or candidate")]
     NoChoice,
     /// Divided among its uses, the loss leaves one of them a share of zero.
-    #[error("the loss is too small to be shared out")]
+    #[error("the loss is too small to be divided")]
     TooSmall,
     /// The odds do not make the truth more likely than a lie.
     #[error("the odds of the truth must be greater than those of a lie, and both positive")]

@@ -16,7 +16,7 @@ use crate::number::{Delta, Epsilon, Mu, Order, Quantity, Rho, U256, Unit};
 /// Every implementation names its theorem. Losses are rounded up, never down.
 #[diagnostic::on_unimplemented(
     message = "state the loss under `{To}` itself: `{Self}` is not known to imply it",
-    note = "a measure of your own follows where `Implies<{To}>` is implemented for `{Self}`"
+    note = "for a measure of your own, implement `Implies<{To}>` for `{Self}`"
 )]
 pub trait Implies<To: Measure>: Measure {
     /// The loss that follows under `to`.
@@ -98,7 +98,7 @@ impl Implies<ApproxZCdp> for PureDp {
 
 /// An ε-DP mechanism has at most the Rényi divergence of randomized response, at every order
 /// ([`convert::rdp::pure`]).
-// A failure is not for want of `Renyi`.
+// Otherwise the compiler would suggest to implement `Renyi`.
 #[diagnostic::do_not_recommend]
 impl<To: Renyi> Implies<To> for PureDp {
     fn imply(&self, loss: &Epsilon, to: &To) -> Result<To::Loss, UnknownLoss> {
@@ -132,7 +132,7 @@ impl Implies<ZCdp> for Gdp {
 }
 
 /// μ-GDP has at most the Rényi divergence αμ²/2 of the Gaussians, at every order α.
-// A failure is not for want of `Renyi`.
+// Otherwise the compiler would suggest to implement `Renyi`.
 #[diagnostic::do_not_recommend]
 impl<To: Renyi> Implies<To> for Gdp {
     fn imply(&self, loss: &Mu, to: &To) -> Result<To::Loss, UnknownLoss> {
@@ -151,7 +151,7 @@ impl Implies<ApproxZCdp> for ZCdp {
 }
 
 /// ρ-zCDP is ρα-RDP at every order α, by definition.
-// A failure is not for want of `Renyi`.
+// Otherwise the compiler would suggest to implement `Renyi`.
 #[diagnostic::do_not_recommend]
 impl<To: Renyi> Implies<To> for ZCdp {
     fn imply(&self, loss: &Rho, to: &To) -> Result<To::Loss, UnknownLoss> {

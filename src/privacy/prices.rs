@@ -50,7 +50,7 @@ use super::{Measure, UnknownLoss};
             `ApproxRdp`; for (ε, δ), choose a δ for it: `RestatedAt::new(ZCdp, delta, mechanism)`",
     note = "a Rényi curve, as of sampled Gaussian noise, is a loss under `Rdp`, `RdpGrid` and \
             `ApproxRdp`; for (ε, δ), choose a δ for it: `RestatedAt::new(grid, delta, mechanism)`",
-    note = "a measure of your own has a price where `Prices<{Fact}>` is implemented for it"
+    note = "for a measure of your own, implement `Prices<{Fact}>`"
 )]
 pub trait Prices<Fact>: Measure {
     /// The smallest loss that is known for mechanisms of which the fact is true.

@@ -34,12 +34,12 @@ use super::{Distance, Measure, Relation, UnknownLoss};
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "launch what states a loss under `{Me}` for neighbours under `{R}`: `{Self}` does not",
+    message = "launch a mechanism that states a loss under `{Me}` for neighbours under `{R}`: `{Self}` does not",
     label = "no proved loss here",
     note = "a compositor launches mechanisms whose loss is proved under its own measure and \
             neighbouring relation",
     note = "stated under a stronger measure? wrap it: `Restated::new(PureDp, mechanism)`",
-    note = "stated under another neighbouring relation? losses do not carry over: state it anew",
+    note = "stated under another neighbouring relation? losses do not carry over: state it again",
     note = "an odometer has no bound and so no loss: cap it first, with `Odometer::capped`"
 )]
 pub trait Private<Me: Measure, R: Relation> {

@@ -99,7 +99,7 @@ pub(crate) mod sealed {
             `Send`",
     note = "one that is not `Send` can be launched with `launch_local`, and stays on its thread",
     note = "a mechanism that starts a handle which exists already cannot be launched: put it into \
-            a `Relay`, which obeys whoever may stop it"
+            a `Relay`, which stops with the handle"
 )]
 pub trait IntoHandle: sealed::Sealed + Sized {
     /// The handle.

@@ -182,7 +182,7 @@ fn gaussian_noise_has_the_loss_that_it_states() {
         finding.check(&ZCdp, &"0.05".parse().unwrap()).is_refuted(),
         "{finding}"
     );
-    // It is not ε-private for any ε, of which so many trials show a little.
+    // It is not ε-private for any ε; this number of trials shows only a small one.
     assert!(
         finding.check(&PureDp, &epsilon("0.5")).is_refuted(),
         "{finding}"
@@ -229,7 +229,7 @@ fn a_person_would_write_this() {
     );
     assert_eq!(
         verdict("2.2"),
-        "a loss of 2.2 is not refuted, which is no proof: so many trials show at most ε = 3.8006\n\
+        "a loss of 2.2 is not refuted, which is no proof: 1000 trials show at most ε = 3.8006\n\
          ε ≥ 1.6707 at δ = 0 (second dataset against first)\n\
          seen in 89 of 1000 runs on the first dataset and in 900 of 1000 on the second: [true]\n\
          wrong with probability at most 1e-9"

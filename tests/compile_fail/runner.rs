@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! //~ E0277
-//! //~ launch what states a loss under … for neighbours under …: … does not
+//! //~ launch a mechanism that states a loss under … for neighbours under …: … does not
 //! ```
 //!
 //! Error codes: these, and no others. All else: words of ours, or the name of something of ours,

@@ -1,4 +1,4 @@
-//! Which of OpenDP's measures say the same as one of this crate's.
+//! The correspondence between OpenDP's measures and those of this crate.
 
 use opendp::core::{Function, Measure as OpenDpMeasure};
 use opendp::measures::{Approximate, MaxDivergence, RenyiDivergence, ZeroConcentratedDivergence};
@@ -10,7 +10,7 @@ use queryables::privacy::{
     UnknownLoss, ZCdp,
 };
 
-/// An OpenDP measure in which a distance says the same as a loss under `Me`.
+/// An OpenDP measure whose distances mean the same as losses under `Me`.
 ///
 /// | OpenDP | here |
 /// |---|---|
@@ -91,16 +91,16 @@ impl Counterpart<RdpGrid> for RenyiDivergence {
 fn loss_from<U: Unit>(float: f64) -> Result<Quantity<U>, UnknownLoss> {
     Quantity::at_least(float).map_err(|error| {
         UnknownLoss(match error {
-            NumberError::NotANumber { .. } => "OpenDP's privacy map says NaN",
-            NumberError::Negative { .. } => "OpenDP's privacy map says less than nothing",
-            NumberError::Infinite { .. } => "OpenDP's privacy map says that it is infinite",
-            _ => "OpenDP's privacy map says more than can be held",
+            NumberError::NotANumber { .. } => "OpenDP's privacy map returned NaN",
+            NumberError::Negative { .. } => "OpenDP's privacy map returned a negative loss",
+            NumberError::Infinite { .. } => "OpenDP's privacy map returned an infinite loss",
+            _ => "OpenDP's privacy map returned a loss that is too large",
         })
     })
 }
 
 fn at_order(curve: &Function<f64, f64>, order: Order) -> Result<Epsilon, UnknownLoss> {
-    // What the error says may be anything, and is not passed on.
+    // The error may contain anything, and is not passed on.
     let epsilon = curve.eval(&order.to_f64_up());
     loss_from(
         epsilon.map_err(|_| UnknownLoss("OpenDP's privacy curve has no value at this order"))?,
@@ -109,8 +109,8 @@ fn at_order(curve: &Function<f64, f64>, order: Order) -> Result<Epsilon, Unknown
 
 /// A measure of this crate whose mechanisms can be composed inside OpenDP.
 ///
-/// Approximate zCDP is none: OpenDP would have to freeze what it has composed before, and knows of
-/// its own queryables only, not of the handles of this crate.
+/// Approximate zCDP is not one: OpenDP would have to freeze what it has composed before, and it can
+/// freeze only its own queryables, not the handles of this crate.
 #[diagnostic::on_unimplemented(
     message = "a mechanism with a loss in `{Self}` cannot be handed to OpenDP",
     note = "OpenDP has the measures of `PureDp`, `ApproxDp`, `ZCdp`, `Rdp` and `RdpGrid`",
@@ -207,8 +207,8 @@ mod tests {
             <Approximate<ZeroConcentratedDivergence>>::loss(&ApproxZCdp, &(0.5, 0.25)),
             Ok(RhoDelta::new("0.5", "0.25").unwrap())
         );
-        let negative = UnknownLoss("OpenDP's privacy map says less than nothing");
-        let large = UnknownLoss("OpenDP's privacy map says more than can be held");
+        let negative = UnknownLoss("OpenDP's privacy map returned a negative loss");
+        let large = UnknownLoss("OpenDP's privacy map returned a loss that is too large");
         for (pair, error) in [
             ((-0.5, 0.0), negative),
             ((0.5, -1e-9), negative),

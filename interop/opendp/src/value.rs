@@ -1,4 +1,4 @@
-//! What is an answer, and what could be asked again.
+//! Plain values, as opposed to what can be queried again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -8,9 +8,9 @@ use opendp::domains::BitVector;
 ///
 /// What OpenDP releases may hold a queryable, at any depth and behind `dyn Any`. A compositor of
 /// this crate would not know of it: it could not freeze it, and could not tell that a mechanism
-/// which "answers once" does not. So only what is known to be a value gets through.
+/// which "answers once" does not. So only types that are known to be plain values are accepted.
 ///
-/// Implement it for a type of your own that is one, too.
+/// Implement it for your own type if it is a plain value.
 ///
 /// ```
 /// use queryables_opendp::Value;
@@ -27,8 +27,8 @@ use opendp::domains::BitVector;
     label = "something in it might be asked again",
     note = "numbers, text, options, vectors, sets, maps and tuples of values are values; implement \
             `Value` for a type of your own that is one",
-    note = "an OpenDP queryable is none: a measurement that emits one is interactive, and is \
-            launched with `launch_local`; what it answers must be a value in its turn",
+    note = "an OpenDP queryable is not one: a measurement that emits one is interactive, and is \
+            launched with `launch_local`; its answers must be values, too",
     note = "OpenDP's filters and odometers are not launched as children: they run a measurement \
             before they check its loss; launch a `Filter` or an `Odometer` of `queryables` instead"
 )]

@@ -25,7 +25,7 @@ pub enum MenuError {
     },
     /// A loss between two entries is charged as the larger one, so that one must not cost less.
     #[error(
-        "entry {entry} loses no less than the one before it but costs less, or is not larger: sort the menu by loss, with costs that never fall"
+        "entry {entry} does not lose more than the one before it, or costs less: sort the menu by loss, with costs that never fall"
     )]
     NotRising {
         /// Which one, counted from 0.

@@ -29,8 +29,8 @@ fn main() {
 }
 
 //~ E0277
-//~ launch what states a loss under … for neighbours under …: … does not
+//~ launch a mechanism that states a loss under … for neighbours under …: … does not
 //~ a compositor launches mechanisms whose loss is proved under its own measure and neighbouring relation
 //~ stated under a stronger measure? wrap it: `Restated::new(PureDp, mechanism)`
-//~ stated under another neighbouring relation? losses do not carry over: state it anew
+//~ stated under another neighbouring relation? losses do not carry over: state it again
 //~ an odometer has no bound and so no loss: cap it first, with `Odometer::capped`

@@ -1,4 +1,5 @@
-//! A handle draws from the operating system: whoever chose its coins would know its noise.
+//! A handle draws from the operating system: a caller that could choose its coins would know its
+//! noise.
 use std::sync::Arc;
 
 use queryables::machine::{CoinSource, NotPrivateSeededCoins};

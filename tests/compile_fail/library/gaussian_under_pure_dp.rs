@@ -21,4 +21,4 @@ fn main() {
 //~ launch it under a measure that has a price for …: … has none
 //~ Gaussian noise has a loss under `ZCdp`, `Gdp`, `Rdp`, `RdpGrid`, `ApproxZCdp` and `ApproxRdp`; for (ε, δ), choose a δ for it: `RestatedAt::new(ZCdp, delta, mechanism)`
 //~ a Rényi curve, as of sampled Gaussian noise, is a loss under `Rdp`, `RdpGrid` and `ApproxRdp`; for (ε, δ), choose a δ for it: `RestatedAt::new(grid, delta, mechanism)`
-//~ a measure of your own has a price where `Prices<…>` is implemented for it
+//~ for a measure of your own, implement `Prices<…>`

@@ -1,5 +1,5 @@
-//! A handle is not a machine: a mechanism that starts one which exists already cannot be launched,
-//! or whoever may stop the handle would not stop the new one.
+//! A handle is not a machine: a mechanism that starts an existing handle cannot be launched,
+//! because stopping the handle would not stop the new one.
 use std::sync::Arc;
 
 use queryables::compose::RunningFilterOf;
@@ -24,4 +24,4 @@ fn main() {
 //~ … is not a machine that can be handed out to an analyst
 //~ a handle can be sent between threads: what it is made of must be a `Machine` that is `Send`
 //~ one that is not `Send` can be launched with `launch_local`, and stays on its thread
-//~ a mechanism that starts a handle which exists already cannot be launched: put it into a `Relay`, which obeys whoever may stop it
+//~ a mechanism that starts a handle which exists already cannot be launched: put it into a `Relay`, which stops with the handle

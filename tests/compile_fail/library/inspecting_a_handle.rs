@@ -1,5 +1,4 @@
-//! Only machines are inspected: a handle that could be would tell whether its data is what somebody
-//! guesses.
+//! Only machines can be inspected: inspecting a handle would confirm a guess about its data.
 use queryables::compose::RunningFilterOf;
 use queryables::machine::{Inspect, StateKey};
 use queryables::prelude::*;

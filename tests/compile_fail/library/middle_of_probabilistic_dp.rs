@@ -1,4 +1,4 @@
-//! Whoever stands in the middle of a probabilistic guarantee loses it.
+//! A probabilistic guarantee does not survive a middle.
 use queryables::middle::{Clamp, ThroughExt};
 use std::sync::Arc;
 

@@ -9,4 +9,4 @@ fn main() {
 }
 
 //~ E0277
-//~ launch what states a loss under … for neighbours under …: … does not
+//~ launch a mechanism that states a loss under … for neighbours under …: … does not

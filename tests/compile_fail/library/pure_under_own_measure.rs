@@ -1,4 +1,4 @@
-//! A measure of one's own has a price for ε-DP once it is said what follows from it.
+//! A custom measure prices ε-DP only if it states what ε-DP implies.
 
 use queryables::mechanisms::RandomizedResponse;
 use queryables::prelude::*;
@@ -33,4 +33,4 @@ fn main() {
 
 //~ E0277
 //~ state the loss under … itself: … is not known to imply it
-//~ a measure of your own follows where `Implies<…>` is implemented for …
+//~ for a measure of your own, implement `Implies<…>` for …

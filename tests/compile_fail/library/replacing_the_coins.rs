@@ -1,5 +1,5 @@
-//! Whoever is lent a context cannot put another in its place: the machine that runs next would draw
-//! from coins that somebody knows, and nobody could stop it.
+//! A borrowed context cannot be replaced by another: the next machine would draw from known coins,
+//! and could not be stopped.
 use queryables::machine::NotPrivateSeededCoins;
 use queryables::middle::{Middle, Move};
 use queryables::prelude::*;

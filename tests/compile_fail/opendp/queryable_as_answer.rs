@@ -26,4 +26,4 @@ fn main() {
 //~ E0277
 //~ … is not known to be a plain value
 //~ numbers, text, options, vectors, sets, maps and tuples of values are values; implement `Value` for a type of your own that is one
-//~ an OpenDP queryable is none: a measurement that emits one is interactive, and is launched with `launch_local`; what it answers must be a value in its turn
+//~ an OpenDP queryable is not one: a measurement that emits one is interactive, and is launched with `launch_local`; its answers must be values, too

@@ -202,7 +202,7 @@ fn composition_of_what_has_no_finite_loss() -> Fallible<()> {
         odometer
             .release(&Measured::new(infinite(1.0)?))
             .unwrap_err(),
-        unknown("OpenDP's privacy map says that it is infinite")
+        unknown("OpenDP's privacy map returned an infinite loss")
     );
     // OpenDP does not add infinities.
     assert_eq!(
@@ -267,7 +267,7 @@ impl Relation for OneMore {
 }
 
 impl Within<Histogram, PerKey> for OneMore {
-    /// So many keys, by so much together, by so much each.
+    /// The number of keys that differ, by how much together, and by how much each.
     fn d_in(_: &Histogram, _: &PerKey, distance: Distance) -> Result<(u32, i32, i32), UnknownLoss> {
         let far = UnknownLoss("far");
         let keys = u32::try_from(distance.steps()).map_err(|_| far)?;

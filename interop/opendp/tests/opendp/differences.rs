@@ -167,7 +167,7 @@ fn negative_losses_and_budgets_that_are_none() {
     assert_eq!(
         release(-5.0),
         Err(LaunchError::UnknownLoss(UnknownLoss(
-            "OpenDP's privacy map says less than nothing"
+            "OpenDP's privacy map returned a negative loss"
         )))
     );
     assert_eq!((ours.privacy_loss(), runs.count()), (epsilon("1"), 1));
@@ -271,7 +271,7 @@ fn how_far_a_budget_goes() {
     assert_eq!(admitted, 349);
 }
 
-/// A queryable of one's own: how often it was asked, in a few lines. OpenDP's constructors are
+/// A custom queryable in a few lines: it counts how often it was asked. OpenDP's constructors are
 /// private: `tests/compile_fail/opendp/own_queryable.rs`.
 #[test]
 fn writing_your_own_queryable() {

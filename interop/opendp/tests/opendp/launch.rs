@@ -72,16 +72,19 @@ fn a_count_with_laplace_noise_is_released() {
 fn what_is_no_loss_is_rejected_before_the_data_is_touched() {
     let filter = launch(&pure("1"), data()).unwrap();
     let runs = Tally::default();
-    let negative = "OpenDP's privacy map says less than nothing";
+    let negative = "OpenDP's privacy map returned a negative loss";
     for (loss, reason) in [
         (-1.0, negative),
         (-0.0, negative),
-        (f64::NAN, "OpenDP's privacy map says NaN"),
+        (f64::NAN, "OpenDP's privacy map returned NaN"),
         (
             f64::INFINITY,
-            "OpenDP's privacy map says that it is infinite",
+            "OpenDP's privacy map returned an infinite loss",
         ),
-        (1e300, "OpenDP's privacy map says more than can be held"),
+        (
+            1e300,
+            "OpenDP's privacy map returned a loss that is too large",
+        ),
     ] {
         assert_eq!(
             filter.release(&Measured::new(stating::<MaxDivergence>(loss, &runs))),

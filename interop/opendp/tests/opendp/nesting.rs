@@ -1,5 +1,5 @@
 //! OpenDP's compositors inside one launch: how deep they may be nested, how far apart datasets may
-//! be, and what they give away to functions that are not what the guarantee asks for.
+//! be, and what they reveal to functions that do not meet the conditions of the guarantee.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use queryables_opendp::Measured;
 
 type Composed = OpenDpQueryable<OnRows<MaxDivergence>, usize>;
 
-/// So many compositors, each the only child of the one around it.
+/// This number of compositors, each the only child of the one around it.
 fn nested(levels: u32) -> OnRows<MaxDivergence> {
     if levels == 0 {
         return stating(0.25, &Tally::default());
