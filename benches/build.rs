@@ -28,7 +28,7 @@ const CRATES: [(&str, &str); 2] = [
 
 fn cargo(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO"));
-    // Not the folder of whoever started this.
+    // Not the current folder of the caller.
     command.env("CARGO_TARGET_DIR", folder.join("target"));
     let output = command.current_dir(folder).args(arguments).output();
     let output = output.expect("cargo can be run");

@@ -1,9 +1,10 @@
-//! How fast data is gone through, beside plain loops: `cargo bench --package benches --bench data`.
+//! How fast a pass over the data is, compared with plain loops:
+//! `cargo bench --package benches --bench data`.
 //!
 //! Each mechanism is released by a running filter, so the time is all of it: decision, charge,
-//! noise, pass and guard. The loop next to it computes the same without noise, in the way that a
-//! person would write it who has nothing else to do. Both run in turn, and the fastest of several
-//! runs counts. At most 1.2 times the loop is to be reached.
+//! noise, pass and guard. The loop next to it computes the same without noise, written by hand.
+//! Both run in turn, and the fastest of several runs counts. The target is at most 1.2 times the
+//! loop.
 
 use std::hint::black_box;
 use std::ops::Range;

@@ -51,7 +51,7 @@ impl Private<PureDp, AddRemove> for Drawing {
     }
 }
 
-/// The bytes that are kept for each of so many.
+/// The bytes that are kept for each of `times` things.
 fn kept<T>(times: usize, mut one: impl FnMut() -> T) -> f64 {
     let mut all = Vec::with_capacity(times);
     let info = measure(|| all.extend((0..times).map(|_| one())));

@@ -1,4 +1,4 @@
-//! Which filter to take for a budget and a typical mechanism, and what it buys.
+//! Which filter to choose for a budget and a typical mechanism, and how many launches it admits.
 //!
 //! ```sh
 //! cargo run --release --example advise

@@ -1,5 +1,5 @@
-//! Composing trade-off functions until a budget is reached is no filter: Tran et al. Example 3.3,
-//! computed between certified bounds, with its erratum.
+//! Composing trade-off functions until a budget is reached is not a valid filter: Tran et al.
+//! Example 3.3, computed between certified bounds, with its erratum.
 //!
 //! ```sh
 //! cargo run --release --example counterexample

@@ -83,7 +83,7 @@ fn row(name: &str, rule: impl Claim + Clone, mechanism: &ApproxRandomizedRespons
     );
 }
 
-/// What a rule claims after so many rounds.
+/// What a rule claims after this number of rounds.
 fn shown(mut rule: impl Claim, mechanism: &ApproxRandomizedResponse, rounds: usize) -> f64 {
     (0..rounds).for_each(|_| rule.count(&mechanism.epsilon_delta()));
     rule.claimed()

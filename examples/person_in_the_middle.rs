@@ -1,4 +1,4 @@
-//! Who stands in the middle of a conversation changes what is said, and costs nothing.
+//! A person in the middle of a conversation may change queries and answers, and costs nothing.
 //!
 //! ```text
 //! cargo run --example person_in_the_middle

@@ -22,7 +22,7 @@ fn at_most(age: u32) -> Predicate<Vec<Person>> {
 }
 
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
-    // Whoever holds the data starts a filter on it, with a budget of ε = 1.
+    // The data holder starts a filter on it, with a budget of ε = 1.
     let people = Arc::new(adult::people()?);
     let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), people)?;
     writeln!(out, "A budget of ε = {}.", filter.limit())?;

@@ -1,4 +1,5 @@
-//! One budget, several threads: children answer side by side, and not a launch too many gets in.
+//! One budget, several threads: children answer at the same time, and no launch beyond the budget
+//! is admitted.
 //!
 //! ```text
 //! cargo run --example threads

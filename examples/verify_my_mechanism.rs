@@ -1,4 +1,4 @@
-//! A home-made sparse vector technique, held against every adaptive adversary.
+//! A home-made sparse vector technique, checked against every adaptive adversary.
 //!
 //! The technique compares noisy counts with a noisy threshold, and pays for the answers "above"
 //! only. The first version here forgets to stop after one of them. Its tests of utility are all
@@ -76,7 +76,7 @@ impl Machine for Comparing {
     }
 }
 
-/// Holds both versions against the claim.
+/// Checks both versions against the claim.
 ///
 /// # Errors
 ///

@@ -12,8 +12,8 @@ use opendp::error::{Error, ErrorVariant, Fallible};
 use crate::sample::{Run, repeated};
 use crate::theirs;
 
-/// Queries to a compositor so many levels below this filter, which is replaced when it has answered
-/// as many as it was made for.
+/// Queries to a compositor `depth` levels below this filter, which is replaced when it has answered
+/// all the queries that it was made for.
 pub fn nested_child(outer: &theirs::Compositor<Box<dyn Any>>, depth: u64) -> Run {
     const QUERIES: u64 = 1_000_000;
     let query = theirs::constant();

@@ -1,4 +1,4 @@
-//! Filters and odometers with so many launches behind them.
+//! Filters and odometers after a given number of launches.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -74,7 +74,7 @@ fn main() {
     }
 }
 
-/// What a compositor does after so many launches.
+/// What a compositor does after `k` launches.
 fn after_launches(k: u64, run: &mut impl FnMut(Case)) {
     let mut run = |name, ours, other: &dyn Fn() -> Run| {
         let case = Case::new(name, ours).after(k);
@@ -128,7 +128,7 @@ fn after_launches(k: u64, run: &mut impl FnMut(Case)) {
     );
 }
 
-/// Children of a filter that has launched so many others.
+/// Children of a filter that has launched `k` others.
 fn children(k: u64, run: &mut impl FnMut(Case)) {
     let outer = ours::filter_after(k);
     let their_outer = (k <= MOST_OF_OPENDP).then(|| theirs::filter_after(k));

@@ -45,7 +45,7 @@ pub fn filter() -> RunningFilter {
     launch(&budget("1e6"), Arc::new(true)).expect("a filter")
 }
 
-/// A filter that has launched so many.
+/// A filter after this number of launches.
 pub fn filter_after(launches: u64) -> RunningFilter {
     let (filter, mechanism) = (filter(), constant());
     for _ in 0..launches {
@@ -58,7 +58,7 @@ pub fn odometer() -> RunningOdometer {
     launch(&Odometer::concurrent(PureDp), Arc::new(true)).expect("an odometer")
 }
 
-/// A filter so many levels below this one, each launched in the one before.
+/// A filter `depth` levels below this one, each launched in the one before.
 pub fn nested_filter(outer: &RunningFilter, depth: u64) -> RunningFilter {
     (0..depth).fold(outer.clone(), |outer, _| {
         outer.launch(&budget("1e3")).expect("a filter")
@@ -70,7 +70,7 @@ pub fn child(filter: &RunningFilter) -> Queryable<(), bool> {
     filter.launch(&constant()).expect("a child")
 }
 
-/// The same behind so many persons in the middle.
+/// The same behind this number of persons in the middle.
 pub fn behind_middles(filter: &RunningFilter, middles: u64) -> Queryable<(), bool> {
     type Erased = BoxedMechanism<bool, PureDp, AddRemove, (), bool>;
     let mechanism = (0..middles).fold(Erased::new(constant()), |inner, _| {

@@ -201,7 +201,7 @@ impl Report {
         )
     }
 
-    /// What ours takes after so many launches, and how many times that the other takes.
+    /// Our time after each number of launches, and the factor for the other side.
     fn by_launches<'a>(&self, lines: impl Iterator<Item = &'a Line>, other: &str) -> String {
         let mut rows: Vec<(&str, String)> = vec![];
         for line in lines.filter(|line| line.launches.is_some()) {
@@ -211,7 +211,7 @@ impl Report {
                 None => rows.push((&line.name, cell)),
             }
         }
-        let mut text = "| after so many launches".to_owned();
+        let mut text = "| launches before".to_owned();
         for launches in crate::LAUNCHES {
             write!(text, " | {launches}: ours, ns | {other}").unwrap();
         }
@@ -266,7 +266,7 @@ fn is_of_threads(line: &Line) -> bool {
     matches!(line.other, Some((crate::ONE_THREAD, _)))
 }
 
-/// How many times what ours takes the other takes.
+/// The time of the other side, as a multiple of ours.
 fn times(line: &Line) -> String {
     let ratio = line.ratio();
     ratio.map_or("–".to_owned(), |ratio| format!("{} ×", figure(ratio)))

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, SamplingMode, Throughput};
 
-/// Does something so many times and says how long that took; what it needs beforehand is not
-/// counted.
+/// Does something this number of times and returns how long that took; preparation is not counted.
 pub type Run = Box<dyn FnMut(u64) -> Duration>;
 
 /// An operation that can be repeated as it is.
@@ -35,8 +34,8 @@ pub struct Case {
 
 /// What an operation takes while the machine does little else.
 ///
-/// Disturbances only ever add, and a block is short enough that many see none. The minimum would
-/// do for what always takes the same time, but a sampler may be lucky.
+/// Disturbances only add time, and a block is short enough that many see none. The minimum would be
+/// right for operations that always take the same time, but a sampler may be lucky.
 const UNDISTURBED: f64 = 0.1;
 
 impl Case {

@@ -67,7 +67,7 @@ pub fn read_loss(compositor: &mut Compositor<bool>) {
     compositor.privacy_loss(NEIGHBOURS).expect("a loss");
 }
 
-/// A compositor that answers so many queries.
+/// A compositor that answers this number of queries.
 pub fn child_mechanism(queries: usize) -> Mechanism<Child> {
     make_adaptive_composition(
         AtomDomain::default(),
@@ -79,8 +79,8 @@ pub fn child_mechanism(queries: usize) -> Mechanism<Child> {
     .expect("losses")
 }
 
-/// A filter that has launched so many. Types are forgotten, or else each level below would have
-/// another.
+/// A filter after this number of launches. Types are erased, because otherwise each level below
+/// would have another type.
 pub fn filter_after(launches: u64) -> Compositor<Box<dyn Any>> {
     let mut filter = filter();
     let constant = OdometerQuery::Invoke(mechanism(LOSS, |_| Box::new(true) as Box<dyn Any>));
@@ -90,7 +90,7 @@ pub fn filter_after(launches: u64) -> Compositor<Box<dyn Any>> {
     filter
 }
 
-/// A filter so many levels below this one, each launched in the one before.
+/// A filter `levels` levels below this one, each launched in the one before.
 pub fn nested_filter(outer: &Compositor<Box<dyn Any>>, levels: u64) -> Compositor<Box<dyn Any>> {
     (0..levels).fold(outer.clone(), |mut outer, _| {
         let inner = filter_mechanism::<Box<dyn Any>>();

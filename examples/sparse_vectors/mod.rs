@@ -14,9 +14,9 @@ pub struct SparseVector {
     threshold: i64,
     threshold_noise: DiscreteLaplace,
     count_noise: Option<DiscreteLaplace>,
-    /// After so many hits it stops; or never.
+    /// It stops after this number of hits; `None` means never.
     hits: Option<u32>,
-    /// It tells the noisy count that was compared.
+    /// It reveals the noisy count that was compared.
     tells_count: bool,
     /// Each hit is followed by new noise on the threshold.
     renews_threshold: bool,

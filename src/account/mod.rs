@@ -268,8 +268,8 @@ pub(crate) trait Repeats: ContinuationRule {
 /// Theorems about mechanisms that answer once, each with a loss that may depend on the answers
 /// before (Whitehouse et al. Thm 1), cover this, if the measure is closed under postprocessing. Fix
 /// an adversary and its coins, on which the data has no influence. A launch freezes the earlier
-/// children, so what is said to the i-th child and by it stands together, between two launches.
-/// Take this whole exchange as the answer of one mechanism, which starts the child and plays the
+/// children, so all queries to the i-th child and all its answers lie between two launches. Take
+/// this whole exchange as the answer of one mechanism, which starts the child and plays the
 /// adversary against it up to the next launch. Given all that was said before, its loss is that of
 /// the child, because the child's loss is that of its view against every adversary (Haney et al.
 /// 1.7). Which child is launched next, and at what loss, follows from the answers so far. So the

@@ -171,8 +171,8 @@ impl<C: Inspect, S: Inspect, M> Inspect for AddressedMachine<C, S, M> {
     }
 }
 
-/// Where children answer once, a launch is answered at once and there is nobody to ask
-/// (Haney et al. Alg 2, 4).
+/// Where children answer once, a launch is answered at once and there are no children to ask (Haney
+/// et al. Alg 2, 4).
 impl<D, G, R, A, M> Machine
     for AddressedMachine<CompositorMachine<D, G, R, NonInteractive>, Released<A>, M>
 where

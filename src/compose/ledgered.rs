@@ -49,8 +49,8 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
         self.gate().halt.is_none() && self.gate().charge(loss).is_ok()
     }
 
-    /// Goes on from a state that was written down. What was launched before stays as it is, unless
-    /// the state is one that has halted.
+    /// Continues from a stored state. What was launched before stays as it is, unless the state is
+    /// one that has halted.
     pub(crate) fn take_up(&mut self, rule: F, launched: u64, halt: Option<HaltOf<F>>) {
         self.launches.take_up(|gate: &mut FilterGate<F>| {
             gate.take_up(rule, launched, halt);

@@ -13,7 +13,7 @@ use crate::machine::{Fault, Mechanism};
 use crate::machine::{Public, StopToken, guarded};
 use crate::privacy::Relation;
 
-/// The budgets of one dataset and the record of what was launched, in a [`Store`].
+/// The budgets of one dataset and the record of its launches, in a [`Store`].
 ///
 /// ```
 /// use queryables::ledger::{Decision, Ledger, Line};
@@ -44,8 +44,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// On a store, for the dataset of this name. Choose a name that changes when the data does, and
-    /// that says nothing about the people in it: it is written down.
+    /// Opens a ledger on a store, for the dataset with this name. Choose a name that changes when
+    /// the data does, and that says nothing about the people in it: the name is stored.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Ledger {
         })
     }
 
-    /// In memory: it ends with the process.
+    /// Opens a ledger in memory: it ends with the process.
     ///
     /// # Errors
     ///
@@ -67,19 +67,20 @@ impl Ledger {
         Self::on(MemoryStore::new(), dataset)
     }
 
-    /// In a file, which is made where there is none. One process has it at a time.
+    /// Opens a ledger in a file, which is created if it does not exist. Only one process can have
+    /// it open.
     ///
     /// # Errors
     ///
-    /// [`StoreError::InUse`], [`StoreError::OtherDataset`], [`StoreError::Damaged`], and what the
-    /// file system does not do.
+    /// [`StoreError::InUse`], [`StoreError::OtherDataset`], [`StoreError::Damaged`], and errors of
+    /// the file system.
     #[cfg(feature = "redb")]
     pub fn open(path: impl AsRef<std::path::Path>, dataset: &str) -> Result<Self, StoreError> {
         Self::on(super::FileStore::open(path)?, dataset)
     }
 
-    /// Keeps the answers to launches with a key, so that a retry gets the same one. Answers are then
-    /// in the record: whoever reads it sees them.
+    /// Stores the answers to launches with a key, so that a retry gets the same one. Answers are
+    /// then in the record, and every reader of the record sees them.
     #[must_use]
     pub fn keeping_answers(self) -> Self {
         Self {
@@ -88,8 +89,8 @@ impl Ledger {
         }
     }
 
-    /// Starts a filter on data, or goes on with it: if the ledger knows a filter of this name, then
-    /// with what it has spent.
+    /// Starts a filter on data. If the ledger already has a filter with this name, it continues
+    /// with what that filter has spent.
     ///
     /// # Errors
     ///
@@ -113,7 +114,7 @@ impl Ledger {
         LedgerFilter::open(&self.store, self.keeps_answers, name, filter, data, &token)
     }
 
-    /// The lines of the record from this sequence number on, at most so many entries.
+    /// The lines of the record from this sequence number on, at most `most` entries.
     ///
     /// # Errors
     ///

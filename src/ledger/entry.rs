@@ -1,4 +1,4 @@
-//! The record of a launch, as it is written down.
+//! The record of a launch.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,7 +8,8 @@ use super::seal::{VERSION, seal, unseal, unsealed};
 use crate::compose::Refusal;
 use crate::machine::Description;
 
-/// One decision about a launch. It holds what was public when it was made: no data, and no answer.
+/// One decision about a launch. It contains only values that were public when it was made: no data,
+/// and no answer.
 ///
 /// Losses are JSON as they are written: what they are losses of, the measures say. `spec/ledger.md`
 /// describes every field. [`Ledger`](super::Ledger) has an example.
@@ -48,7 +49,7 @@ pub struct Entry<C = Value, W = Value> {
     pub key: Option<String>,
 }
 
-/// What became of a launch that stated its loss.
+/// The decision on a launch that stated its loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -68,7 +69,7 @@ pub enum Decision<C = Value, W = Value> {
     Denied(String),
 }
 
-/// What became of a launch that was charged.
+/// The outcome of a launch that was charged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -79,7 +80,7 @@ pub enum Outcome {
     Answered(Option<Value>),
     /// It failed.
     Failed,
-    /// The process ended before anything became of it.
+    /// The process ended before there was an outcome.
     Interrupted,
 }
 
@@ -158,8 +159,8 @@ pub struct DamagedLine {
     pub line: usize,
 }
 
-/// Reads a record in JSON Lines. A last line that is torn, because the writer was stopped in the
-/// middle of it, is left out; whatever else cannot be read is an error.
+/// Reads a record in JSON Lines. An incomplete last line, because the writer was stopped in the
+/// middle of it, is left out; anything else that cannot be read is an error.
 ///
 /// # Errors
 ///
@@ -170,7 +171,7 @@ pub fn read_lines(text: &str) -> Result<Vec<Line>, DamagedLine> {
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let damaged = DamagedLine { line: index + 1 };
         let Some(line) = line.strip_suffix('\n') else {
-            // Whatever has no end was not written to its end.
+            // A line without a line feed is incomplete.
             break;
         };
         let line = Line::read(line).ok_or(damaged.clone())?;

@@ -1,4 +1,4 @@
-//! What goes wrong at a launch through a ledger.
+//! Errors of launches through a ledger.
 
 use thiserror::Error;
 
@@ -14,7 +14,7 @@ pub enum LedgerError<C, W = C> {
     /// As in a filter without a ledger.
     #[error(transparent)]
     Launch(#[from] LaunchError<C, W>),
-    /// Over a quota of whoever asked. Nothing is charged, to nobody.
+    /// Over a quota of the party. Nothing is charged to anyone.
     #[error("over the quota {quota:?}: {refusal}")]
     OverQuota {
         /// Which.

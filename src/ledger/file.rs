@@ -23,7 +23,7 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 /// # Guarantee
 ///
 /// What was synced is read again after a crash of the process at any point, and after one of the
-/// machine as far as its disk keeps what it has acknowledged. A commit that was torn is not seen. What
+/// machine as far as its disk keeps what it has acknowledged. An incomplete commit is ignored. What
 /// is damaged later is an error, found by a checksum on each value.
 pub struct FileStore {
     database: Database,

@@ -44,7 +44,7 @@ impl<F> LedgerRule for F where
 {
 }
 
-/// A running [`Filter`] whose budget a ledger keeps: for whoever holds the data. Analysts launch
+/// A running [`Filter`] whose budget a ledger keeps. It is for the data holder; analysts launch
 /// through a [`Party`].
 ///
 /// # Guarantee
@@ -54,8 +54,8 @@ impl<F> LedgerRule for F where
 /// mechanism touches the data, and what was charged is never given back. It is the only budget here
 /// that bounds what is learned about a person; a [`Quota`] does not.
 ///
-/// A rule of one's own is asked while the filter's lock is held, and inside the store's transaction:
-/// it must not call the filter that it decides for.
+/// A third-party rule is called while the filter's lock is held, and inside the store's
+/// transaction: it must not call its own filter.
 ///
 /// [`Ledger`](super::Ledger) has an example.
 pub struct LedgerFilter<D: ?Sized, F: ContinuationRule, R = AddRemove, X = Interleaved> {
@@ -75,7 +75,7 @@ pub(super) struct Shared<D: ?Sized, F: ContinuationRule, R, X> {
     pub(super) data: Quiet<D>,
 }
 
-/// Data whose own `drop` may panic: nobody sees with what.
+/// Data whose own `drop` may panic: the payload is hidden.
 pub(super) struct Quiet<D: ?Sized>(pub(super) Option<Arc<D>>);
 
 impl<D: ?Sized> Drop for Quiet<D> {
@@ -175,7 +175,7 @@ where
         })
     }
 
-    /// A handle for somebody who asks, under no quota yet.
+    /// A handle for one analyst, without a quota so far.
     #[must_use]
     pub fn party(&self, name: &str) -> Party<D, F, R, X> {
         Party::new(Arc::clone(&self.shared), name)
@@ -224,7 +224,7 @@ where
         self.shared.read(|book| book.machine.rule().spent())
     }
 
-    /// What the budget has room for.
+    /// What is left of the budget.
     ///
     /// # Errors
     ///
@@ -279,7 +279,7 @@ where
     /// that every total follows from those before, and that the budget stands where they lead. Gives
     /// the number of entries.
     ///
-    /// Nobody else may launch meanwhile.
+    /// There must be no launches meanwhile.
     ///
     /// # Errors
     ///
@@ -342,11 +342,11 @@ where
     F: LedgerRule,
     R: Relation,
 {
-    /// Sets a share of the budget aside: a filter inside this one, charged in full at once, so that
-    /// nobody else can spend it. Where it was set aside before, it goes on with what it has spent.
+    /// Reserves a share of the budget: a filter inside this one, charged in full at once, so that
+    /// nobody else can spend it. If it was reserved before, it continues with what it has spent.
     ///
-    /// What is set aside is a guarantee of two things: the party can spend it, and what is spent in
-    /// it is within the whole's budget.
+    /// This guarantees two things: the party can spend the share, and what is spent in it is within
+    /// the whole's budget.
     ///
     /// # Errors
     ///
@@ -392,7 +392,7 @@ fn value(written: &impl Serialize) -> Result<Value, StoreError> {
     serde_json::to_value(written).map_err(|error| StoreError::Unwritable(error.to_string()))
 }
 
-/// Goes on from what a store has.
+/// Continues from the state in a store.
 pub(super) fn take_up<D: ?Sized, F: LedgerRule, R, X>(
     machine: &mut FilterMachine<D, F, R, X>,
     fresh: &F,
@@ -419,7 +419,7 @@ impl<D: ?Sized, F: LedgerRule, R, X> Shared<D, F, R, X> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what is newest.
+    /// Reads the newest state.
     pub(super) fn read<T>(
         &self,
         read: impl FnOnce(&Book<D, F, R, X>) -> T,
@@ -475,7 +475,7 @@ impl<D: ?Sized, F: ContinuationRule, R, X> Clone for LedgerFilter<D, F, R, X> {
 }
 
 impl<D: ?Sized, F: ContinuationRule, R, X> fmt::Debug for LedgerFilter<D, F, R, X> {
-    /// Nothing of what is inside.
+    /// Shows nothing of the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("LedgerFilter")
     }

@@ -6,8 +6,8 @@ use super::StoreError;
 use crate::machine::guarded;
 use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A queue of writes. Whoever waits first writes everything that is queued, in order and with one
-/// sync, and the others wait for him; meanwhile the next ones queue up.
+/// A queue of writes (group commit). The first thread that waits writes everything that is queued,
+/// in order and with one sync, and the others wait for it; meanwhile the next writes queue up.
 pub(crate) struct GroupCommit<T> {
     state: Mutex<State<T>>,
     done: Condvar,
@@ -15,10 +15,10 @@ pub(crate) struct GroupCommit<T> {
 
 struct State<T> {
     queue: Vec<T>,
-    /// How many were queued so far, and how many of those survive.
+    /// How many were queued so far, and how many of those are synced.
     queued: u64,
     durable: u64,
-    /// Whether somebody is writing.
+    /// Whether a thread is writing.
     writing: bool,
     /// A write has failed: nothing after it is written, so that no entry is missing in between.
     broken: Option<StoreError>,

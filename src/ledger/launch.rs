@@ -19,7 +19,7 @@ pub(super) struct Launch<'a, D: ?Sized, F: LedgerRule, R, X> {
     pub(super) shared: &'a Shared<D, F, R, X>,
     pub(super) book: &'a mut Book<D, F, R, X>,
     pub(super) price: &'a Price<ChildLoss<F>>,
-    /// Asked for where somebody writes it down.
+    /// `None` if the description is not recorded.
     pub(super) mechanism: Option<Description>,
     pub(super) party: &'a Arc<str>,
     /// The places of the quotas that it is held to.

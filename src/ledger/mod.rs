@@ -11,7 +11,7 @@
 //! 1. The mechanism states its loss. The rule decides by a pure function of what the store has.
 //! 2. What was decided is written, so that it survives: the charge, and an [`Entry`] of the record.
 //! 3. The mechanism runs.
-//! 4. What became of it is written.
+//! 4. Its outcome is written.
 //!
 //! A crash at any point leaves the charge standing. Nothing that only asks, such as
 //! [`Party::would_admit`], writes.
@@ -19,13 +19,13 @@
 //! # What is not written
 //!
 //! No data, and no answers unless [`Ledger::keeping_answers`] asks for them. No machines and no
-//! handles either: whoever restores the state of a machine has rewound it, and gets two answers for
-//! one charge. After a restart the children of earlier processes are gone, and their charge stands.
+//! handles either: restoring the state of a machine would rewind it, and give two answers for one
+//! charge. After a restart the children of earlier processes are gone, and their charge stands.
 //!
 //! # Guarantees and quotas
 //!
 //! The budget of a [`LedgerFilter`] is a guarantee. A [`Quota`] is not: it says who may spend how
-//! much of it, and bounds nothing that anybody learns.
+//! much of it, and does not bound what anybody learns.
 
 mod book;
 mod entry;

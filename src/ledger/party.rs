@@ -21,8 +21,8 @@ use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::sealed::OPENING;
 use crate::queryable::{HandleOf, IntoHandle};
 
-/// The handle through which somebody launches mechanisms in a filter that a ledger keeps: what an
-/// analyst gets.
+/// What an analyst gets: the handle through which a party launches mechanisms in a filter that a
+/// ledger keeps.
 ///
 /// Every launch is recorded under the party's name, and held to the party's quotas, which protect
 /// nobody's privacy: see [`Quota`]. A launch that the filter or any of the quotas refuses charges
@@ -106,7 +106,7 @@ where
         &self.name
     }
 
-    /// Launches a mechanism and gives the handle to it: decides, charges, writes, and only then
+    /// Launches a mechanism and returns the handle to it: decides, charges, writes, and only then
     /// starts it.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ where
         Ok(handle.map_err(|_| LaunchError::Failed)?)
     }
 
-    /// Launches a non-interactive mechanism and gives its answer.
+    /// Launches a non-interactive mechanism and returns its answer.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ where
     /// the answer that was given, if the ledger [keeps answers](super::Ledger::keeping_answers), and
     /// is never charged again.
     ///
-    /// Keys are the party's own: another party's are others.
+    /// Each party has its own keys.
     ///
     /// # Errors
     ///
@@ -195,7 +195,7 @@ where
         })
     }
 
-    /// What the filter has room for, in the children's measure.
+    /// What is left of the filter's budget, in the children's measure.
     ///
     /// # Errors
     ///
@@ -204,7 +204,7 @@ where
         self.shared.read(|book| book.machine.rule().remaining())
     }
 
-    /// What each of its quotas has room for.
+    /// What is left of each of its quotas.
     ///
     /// # Errors
     ///
@@ -217,7 +217,7 @@ where
         })
     }
 
-    /// What everybody together has spent.
+    /// What all parties together have spent.
     ///
     /// # Errors
     ///

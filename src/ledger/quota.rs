@@ -1,4 +1,4 @@
-//! Limits for parties, which protect nobody's privacy.
+//! Limits for parties, which are not a privacy guarantee.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::privacy::Measure;
 
 /// A limit on what some parties spend of a filter's budget, in the measure of its children.
 ///
-/// **A quota is not a guarantee.** Whoever is held to a quota of ε may learn more than ε about a
-/// person: parties talk to each other, and one of them may choose what to ask by what another one
-/// saw. What everybody together learns is bounded by the filter's budget, and by nothing else. Give a
-/// quota to share a budget fairly; state privacy by [`LedgerFilter::limit`](super::LedgerFilter::limit).
+/// **A quota is not a guarantee.** A party with a quota of ε may learn more than ε about a person:
+/// parties may talk to each other, and one of them may choose queries by what another one saw. Only
+/// the filter's budget bounds what all of them together learn. Give a quota to share a budget
+/// fairly; state privacy by [`LedgerFilter::limit`](super::LedgerFilter::limit).
 ///
 /// Quotas may overlap, and need not add up to the budget: nothing is set aside for them. What is set
 /// aside for a party is a *share*: [`LedgerFilter::reserve`](super::LedgerFilter::reserve).

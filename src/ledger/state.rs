@@ -1,4 +1,4 @@
-//! The state of a budget as it is written down.
+//! The state of a budget in serialized form.
 
 use serde::Serialize;
 use serde_json::Value;

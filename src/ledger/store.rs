@@ -20,8 +20,9 @@ pub(super) mod sealed {
 ///
 /// # Guarantee
 ///
-/// What a filter in a ledger promises rests on this: once [`sync`](Self::sync) has returned without
-/// an error, what the charge has written is read by every later charge, whatever fails in between.
+/// The guarantee of a filter in a ledger depends on this: once [`sync`](Self::sync) has returned
+/// without an error, what the charge has written is read by every later charge, whatever fails in
+/// between.
 pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Says which dataset the budgets are about; the first name stays.
     ///
@@ -56,7 +57,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// What the store cannot do. Nothing runs then; whether the charge was written may be unknown.
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError>;
 
-    /// Waits until what was written survives.
+    /// Waits until what was written is durable.
     ///
     /// # Errors
     ///
@@ -76,8 +77,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         true
     }
 
-    /// The lines from this sequence number on, at most so many entries; each entry is followed by
-    /// what became of it.
+    /// The lines from this sequence number on, at most `most` entries; each entry is followed by
+    /// its outcome.
     ///
     /// # Errors
     ///
@@ -97,7 +98,7 @@ pub struct Saved {
 /// A launch that asks to be charged, as a store sees it. Only the ledger makes them.
 pub trait Charge: sealed::Sealed {
     /// The budgets that it concerns. The first is that of the filter, which every launch in it
-    /// concerns: whoever holds a lock on the first may take the others in any order.
+    /// concerns: while the first is locked, the others may be locked in any order.
     fn budgets(&self) -> &[String];
 
     /// The idempotency key.
@@ -150,7 +151,7 @@ pub trait Record: sealed::Sealed + Send + Sync {
 /// What a store says to a charge.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Receipt {
-    /// Written, and perhaps not yet so that it survives.
+    /// Written, but perhaps not yet durable.
     Written {
         /// The place in the record.
         sequence: u64,
@@ -192,7 +193,7 @@ pub enum StoreError {
         /// Its name.
         budget: String,
     },
-    /// Somebody else has the file.
+    /// Another process has the file.
     #[error("another process has the ledger open")]
     InUse,
     /// What was read is not what was written.

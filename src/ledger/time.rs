@@ -13,8 +13,8 @@ pub(crate) fn written(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z")
 }
 
-/// The date so many days after 1970-01-01 (Hinnant, chrono-compatible low-level date algorithms):
-/// years begin in March, so that the leap day is the last.
+/// The date this number of days after 1970-01-01 (Hinnant, chrono-compatible low-level date
+/// algorithms): years begin in March, so that the leap day is the last.
 fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, of_era) = (shifted / 146_097, shifted % 146_097);

@@ -5,8 +5,8 @@ use std::num::NonZeroU64;
 
 use super::{CoinSource, CoinsError, Fault, Law, Stop, StopToken, guarded};
 
-/// The context of a step: a source of randomness, and the stop tokens of everybody on whose behalf
-/// the step runs.
+/// The context of a step: a source of randomness, and the stop tokens of every compositor and
+/// machine on whose behalf the step runs.
 ///
 /// The code that runs a machine makes the context. A compositor that steps a child extends it by
 /// the child's own token ([`under`](Self::under)). So a machine that runs three compositors deep
@@ -46,7 +46,7 @@ pub struct Coins<'a, S: ?Sized = dyn CoinSource + 'a> {
     source: S,
 }
 
-/// The innermost of the tokens in force; none at all for what nobody can stop.
+/// The innermost of the tokens in force; `None` if nothing can stop the step.
 pub(crate) type Stops<'a> = Option<&'a Frame<'a>>;
 
 /// A token in force, and those outside it. They are linked through the stack, so that a step
@@ -57,7 +57,7 @@ pub(crate) struct Frame<'a> {
 }
 
 impl<S: CoinSource> Coins<'_, S> {
-    /// A context that nobody can stop. [`CoinSource::coins`] does the same for a borrowed source.
+    /// A context that cannot be stopped. [`CoinSource::coins`] does the same for a borrowed source.
     pub fn new(source: S) -> Self {
         Self {
             stops: None,

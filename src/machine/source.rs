@@ -67,7 +67,7 @@ pub trait CoinSource {
         Err(CoinsError::OutOfRange)
     }
 
-    /// The context of a step that draws from this source, which nobody can stop.
+    /// The context of a step that draws from this source and cannot be stopped.
     fn coins(&mut self) -> Coins<'_, &mut Self>
     where
         Self: Sized,

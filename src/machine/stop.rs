@@ -100,7 +100,7 @@ impl StopToken {
         Self(Some(Arc::new(link)))
     }
 
-    /// Whether nobody can ever stop it.
+    /// Whether it can never be stopped.
     #[inline]
     pub(super) fn is_free(&self) -> bool {
         self.0.is_none()

@@ -26,7 +26,8 @@
 //! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates | [`Pure`] |
 //!
 //! Each states a fact, and every measure that can price the fact does so, at the smallest loss that
-//! is known ([`Prices`]): so a mechanism is launched as it is, under any of these measures.
+//! is known ([`Prices`]): so a mechanism can be launched under any of these measures without a
+//! wrapper.
 //!
 //! | fact | `PureDp` | `ApproxDp`, `ProbabilisticDp` | `ZCdp`, `ApproxZCdp` | `Rdp`, `RdpGrid`, `ApproxRdp` | `Gdp` | [`FDp`](crate::privacy::fdp::FDp) |
 //! |---|---|---|---|---|---|---|
@@ -158,7 +159,7 @@ pub enum MechanismError {
     /// Vectors without coordinates, or with too many.
     #[error("vectors must have from 1 to 2^27 coordinates")]
     BadDimension,
-    /// There is no time to ask for.
+    /// The horizon is zero.
     #[error("the horizon must be greater than zero")]
     NoTime,
     /// The threshold is zero, or larger than any possible difference between a count and the guess.

@@ -273,7 +273,7 @@ mod tests {
             .map(|mask| Predicate::new(format!("{mask:04b}"), move |row: &u8| row & mask == mask))
     }
 
-    /// Without noise to speak of: every answer is within the threshold, and the guess is mended no
+    /// With negligible noise, every answer is within the threshold, and the guess is corrected no
     /// more often than the divergence allows, which is 4·ln(16)/0.2² = 277.3 times.
     #[test]
     fn the_guess_is_mended_until_it_is_right() {
@@ -294,7 +294,7 @@ mod tests {
             });
             answers.collect()
         };
-        // A round in which nothing is mended is followed by the same, for ever.
+        // After a round without corrections, all later rounds are the same.
         let (first, mut last) = (round(), round());
         for _ in 0..updates {
             last = round();

@@ -269,8 +269,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// What somebody sees who pays 1 for a first count, and for a second one 1 if the first was
-    /// zero, otherwise 2, where both together may cost this.
+    /// The view of an analyst who pays 1 for a first count, and for a second one 1 if the first was
+    /// zero and otherwise 2, within this budget.
     fn views(rows: &[u8], budget: &str) -> Enumeration<[Option<i64>; 2]> {
         let data = Arc::new(rows.to_vec());
         let rule = PureDp.accumulator().capped(epsilon(budget));
@@ -297,7 +297,7 @@ mod tests {
             let loss = epsilon(loss);
             violation(&one, &other, loss).is_some() || violation(&other, &one, loss).is_some()
         };
-        // The dearer way costs 3, and is refused where only 2 may be spent.
+        // The more expensive way costs 3, and is refused where only 2 may be spent.
         assert!(!exceeds("3", "3"));
         assert!(exceeds("3", "2.9"));
         assert!(!exceeds("2", "2"));

@@ -44,7 +44,7 @@ use crate::privacy::{AddRemove, Relation};
 /// comes first, toward zero, and clamping after it, so that Δ is a whole number of steps, rounding
 /// included. The ends of the range are rounded outward. A row that cannot be read, or whose value
 /// is infinite or NaN, counts as the number of the range that is nearest to zero. The answer is a
-/// multiple of the step, as far as floats go, which is postprocessing.
+/// multiple of the step, rounded to a float, which is postprocessing.
 pub struct NoisyRealSum<D: ?Sized, R = AddRemove> {
     attribute: Attribute<D, f64>,
     /// In steps.
@@ -205,7 +205,7 @@ mod tests {
             assert!(!exceeds(&one, &none, 100) && !exceeds(&none, &one, 100));
             assert_eq!(exceeds(&one, &none, 99), attained, "{row}");
         }
-        // What is no number, and what cannot be read, is zero.
+        // NaN, and a row that cannot be read, is zero.
         for row in [f64::NAN, 2e9, 0.2, -0.2] {
             assert_eq!(answers(&sum, &[row]), none);
         }

@@ -48,7 +48,7 @@ use crate::privacy::{AddRemove, Relation};
 /// At a distance of d, d·μ and d²·ρ.
 ///
 /// A row that cannot be read counts as zero, as does one with an infinite or NaN coordinate. The
-/// answer is a multiple of the lattice's step, as far as floats go, which is postprocessing.
+/// answer is a multiple of the lattice's step, rounded to a float, which is postprocessing.
 pub struct GaussianVectorSum<D: ?Sized, R = AddRemove> {
     vector: Vector<D>,
     dimension: usize,

@@ -16,7 +16,7 @@
 //! | [`LimitQueries`] | stop after n queries |
 //! | [`Split`] | ask several queries for one |
 //! | [`Average`] | hold answers back until n can be averaged |
-//! | [`Log`] | tell somebody what is said |
+//! | [`Log`] | report queries and answers to a function |
 //!
 //! A mechanism that answers once needs no middle: [`mapped`](ThroughExt::mapped) takes a function.
 //!

@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(ask(Some(Fault::Failed)), Err(Fault::Failed));
     }
 
-    /// When somebody in the middle stops the machine behind it.
+    /// When a middle stops the machine behind it.
     #[derive(Clone, Copy, PartialEq)]
     enum When {
         Cloned,

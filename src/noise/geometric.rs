@@ -164,7 +164,7 @@ mod tests {
         // 10 e^-64 = 2e-27.
         assert!((1 << 90..1 << 106).contains(&typical(&law(1 << 100, 1))));
         assert_eq!(typical(&law(1, u128::MAX)), 0);
-        // About 3/2, where the numbers on the way need more than 128 bits.
+        // About 3/2, where intermediate numbers need more than 128 bits.
         let fine = law(u128::MAX, u128::MAX / 3 * 2 - 1);
         assert!((1..96).contains(&typical(&fine)));
     }

@@ -30,8 +30,9 @@ impl Listed {
 /// # Errors
 ///
 /// [`VerifyError::TooManyOutcomes`] if there are too many, and [`VerifyError::OutOfRange`] for a
-/// law without end that is to be cut below 2⁻²⁴⁰: intervals are no finer than 2⁻²⁵⁶. For the rounded
-/// Gaussian law it is 2⁻¹²⁰: what is cut off is as much coarser as it is less probable.
+/// law without end that is to be cut below 2⁻²⁴⁰: intervals are no finer than 2⁻²⁵⁶. For the
+/// rounded Gaussian law it is 2⁻¹²⁰: the relative error there is larger, because the tail is less
+/// probable.
 pub(super) fn list(support: &ClosedForm, cut: &Rational) -> Result<Listed, VerifyError> {
     let one = Interval::exact(Rational::ONE);
     let finest = match support {

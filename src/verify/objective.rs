@@ -77,7 +77,7 @@ impl Value {
         self.combine(other, Interval::plus)
     }
 
-    /// The bounds of the larger of the two, each end by itself.
+    /// The bounds of the larger of the two: the maximum of each end.
     pub(super) fn max(&self, other: &Self) -> Self {
         self.combine(other, Interval::max)
     }

@@ -62,7 +62,7 @@ pub(super) type PointOf<Q, A, N> = Point<Q, A, <N as Menu<Q, A>>::State>;
 /// What one query leads to: a point for each answer, and the mass that was not followed.
 pub(super) type Asked<Q, A, N> = (Vec<PointOf<Q, A, N>>, [Rational; 2]);
 
-/// The points where conversations begin, and what they come to for each target.
+/// The points where conversations begin, and their values for each target.
 type Solved<Q, A, N> = (Vec<PointOf<Q, A, N>>, Vec<Value>);
 
 /// Explores conversations once, for several targets together.
@@ -109,7 +109,7 @@ where
         self.offers.offer(state, queries, &self.explorer.meter)
     }
 
-    /// The conversations that begin, and what they come to for each target.
+    /// The conversations that begin, and their values for each target.
     pub(super) fn solve(
         &self,
         depth: usize,
@@ -177,7 +177,7 @@ where
         Ok((points, cut))
     }
 
-    /// What all answers to a query come to for each target, and how many more queries it takes.
+    /// The value of all answers to a query for each target, and how many more queries it takes.
     fn combine(
         &self,
         points: &[PointOf<Q, A, N>],

@@ -67,7 +67,7 @@ pub(super) struct Expansion<Q, A> {
     pub(super) cut: [Rational; 2],
 }
 
-/// All that one step of a machine can come to.
+/// All outcomes of one step of a machine.
 pub(super) struct Step<A> {
     pub(super) endings: Vec<Ending<A>>,
     /// The probability of what was not followed.
@@ -77,7 +77,7 @@ pub(super) struct Step<A> {
 /// One way in which a step can end.
 pub(super) struct Ending<A> {
     pub(super) answer: Result<A, Fault>,
-    /// The coins of the step; of one of the paths, where several came to the same.
+    /// The coins of the step; those of one path, if several have the same outcome.
     pub(super) path: Vec<Choice>,
     pub(super) mass: Interval,
     pub(super) state: Option<u32>,

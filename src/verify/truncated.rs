@@ -108,7 +108,7 @@ where
         query: &Message<M, Q>,
         answer: &Result<Option<Reply<A, C, W>>, Fault>,
     ) -> Self::State {
-        // Nothing but a launch changes what there is to ask.
+        // Only a launch changes the queries on offer.
         let launched = match answer {
             Ok(Some(Reply::Launched(child))) => Ok(Reply::Launched(*child)),
             _ => Err(Fault::Failed),

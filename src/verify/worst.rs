@@ -25,7 +25,7 @@ pub enum Completeness {
 #[non_exhaustive]
 pub struct Worst<Q, A> {
     /// The supremum over all adversaries and both directions. Where it is not known exactly, each
-    /// end is the largest by itself.
+    /// end is maximised separately.
     pub value: Value,
     /// The direction in which it is attained, or else its lower end.
     pub direction: Direction,

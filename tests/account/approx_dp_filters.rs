@@ -36,7 +36,7 @@ fn every_rule_runs_a_concurrent_filter() {
         };
         assert_eq!(refusal.limit, budget);
         assert!(refusal.spent <= budget, "{name} {refusal:?}");
-        // Whatever it says is left is admitted.
+        // What it reports as remaining is admitted.
         let remaining = filter.remaining();
         filter.release(&at(remaining, Answer::default())).unwrap();
         // The refusal left the children as they were.
@@ -96,7 +96,7 @@ fn a_budget_takes_gaussian_counts_at_their_rho() {
     for _ in 1..19 {
         let _: i64 = filter.release(&count).unwrap();
     }
-    // Refused in both languages: the children's and the budget's.
+    // The refusal is stated in both measures: the children's and the budget's.
     let spent = filter.privacy_loss();
     let converted = zcdp::epsilon("0.02375".parse().unwrap(), budget.delta).unwrap();
     // To the last digits of a float.

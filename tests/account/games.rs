@@ -1,4 +1,4 @@
-//! What fails when parameters are chosen as one goes, and what does not.
+//! What fails when parameters are chosen adaptively, and what does not.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::HashMap;

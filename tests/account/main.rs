@@ -1,4 +1,4 @@
-//! Rules, measures and prices, held against reference values and against each other.
+//! Rules, measures and prices, compared with reference values and with each other.
 
 #[path = "../common/mod.rs"]
 mod common;

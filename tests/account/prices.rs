@@ -28,7 +28,7 @@ type Losses = [Result<String, &'static str>; 2];
 
 struct Probe<'a, M, Me, R>(&'a M, &'a Me, R);
 
-/// Where a method of the type itself is there, it is taken; this one if there is no loss.
+/// A method of the type itself takes precedence; this one is used if there is no loss.
 trait Unpriced {
     fn losses(&self) -> Option<Losses>;
 }
@@ -68,7 +68,7 @@ enum Cell {
 
 use Cell::{Is, Near, No, Unknown};
 
-/// Up to 1e-9 above, and below by no more than what a float forgets.
+/// Up to 1e-9 above, and below by at most the rounding of a float.
 fn holds(found: &str, expected: &[f64]) -> bool {
     let numbers = found.split(['(', ')', '[', ']', ',', ' ']);
     let numbers = numbers.filter(|text| !text.is_empty());
@@ -207,7 +207,7 @@ fn mechanisms_of_which_only_pure_privacy_is_known() {
     );
 }
 
-/// One answer that changes by one: for neighbours no less than what 1-DP implies.
+/// One answer that changes by one: for neighbours it is exactly what 1-DP implies.
 #[test]
 fn laplace_noise_on_a_count() {
     let mut cells = PURE;

@@ -107,7 +107,7 @@ fn other_ways_out() {
         .trials(1000)
         .seed(1);
     assert_eq!(audit.run().unwrap().epsilon, Epsilon::ZERO);
-    // Whoever looks elsewhere than in the view sees it.
+    // Outside the view, the leak can be seen.
     let outside = audit.run_by(|_| OUTSIDE.load(Ordering::Relaxed)).unwrap();
     assert!(outside.epsilon > epsilon("3"), "{outside}");
 }

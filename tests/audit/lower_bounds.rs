@@ -260,10 +260,10 @@ fn no_run_is_looked_at_twice() {
     assert_eq!(mechanism.0.load(Ordering::Relaxed), 6 * 101);
 }
 
-/// Whoever chooses an event and counts it on the same runs finds something in pure noise.
+/// Choosing an event and counting it on the same runs finds something in pure noise.
 #[test]
 fn what_is_learned_by_heart_does_not_count() {
-    /// Noise among so many values, whatever the data.
+    /// Noise among this number of values, whatever the data.
     struct Noise(u64);
     impl Mechanism<bool> for Noise {
         type Machine = Released<u64>;
@@ -330,7 +330,7 @@ fn what_was_never_seen_before_can_be_an_event() {
     assert!(finding.epsilon > epsilon("2"), "{finding}");
 }
 
-/// Answers a first question with a coin; to whoever repeats it, it tells the data.
+/// Answers the first query with a coin. If the next query repeats that answer, it reveals the data.
 struct Echo;
 struct Echoing(bool, Option<bool>);
 

@@ -1,4 +1,4 @@
-//! A rule of somebody else's.
+//! A third-party rule.
 
 use std::fmt::Debug;
 

@@ -27,7 +27,7 @@ fn filter()
 
 #[test]
 fn one_message_becomes_several_launches() {
-    // Whoever asks for losses gets a child for each of them.
+    // There is a child for each requested loss.
     let launch_all = Split::new(
         |losses: Vec<&'static str>| {
             losses

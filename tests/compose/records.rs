@@ -1,4 +1,4 @@
-//! Code of others that meets records: what it may do, and what nobody sees of it.
+//! Third-party code that reads records: what it may do, and that nobody sees its panics.
 
 use std::panic::{self, panic_any};
 use std::process::Command;
@@ -25,7 +25,7 @@ impl Drop for Bomb {
     }
 }
 
-/// On this row every closure panics, and on the next one it says what cannot be read means.
+/// On this row every closure panics; on the next one it returns the value of an unreadable record.
 const UNLUCKY: u8 = 7;
 const PLAIN: u8 = 8;
 
@@ -172,7 +172,7 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
     assert_eq!(compared, 17);
 }
 
-/// Keys, what compares them and what drops them are all code of others.
+/// Keys, their comparison and their drop are all third-party code.
 #[derive(Clone, PartialEq, Eq)]
 struct Key(u8);
 
@@ -208,7 +208,7 @@ fn a_key_that_panics_puts_its_record_in_no_part() {
         assert_eq!(filter.privacy_loss(), text("1e6"));
         for key in [1, 2] {
             let all = Predicate::new("all", |_: &u8| true);
-            // With an ε of a million there is no noise to speak of.
+            // With an ε of a million the noise is negligible.
             let count = NoisyCount::new(all, text("1e6")).unwrap();
             let expected = data.iter().filter(|row| **row == key).count();
             assert_eq!(
@@ -237,7 +237,7 @@ fn an_analyst_sees_nothing_of_a_panic() {
     }
 }
 
-/// What is infinite or not a number is as if the record had nothing.
+/// An infinite number or NaN is as if the record had nothing.
 #[test]
 fn a_number_that_is_none_is_zero() {
     let rows = |odd: f64| Arc::new(vec![1.0, odd, 0.5]);

@@ -7,7 +7,7 @@ use queryables::compose::RunningFilterOf;
 use queryables::machine::{Stop, SystemCoins};
 use queryables::prelude::*;
 
-/// Launches from so many threads and counts what was admitted.
+/// Launches from this number of threads and counts the admitted launches.
 fn admitted(threads: usize, launches_each: usize) -> usize {
     // Half of 200 000 launches fit.
     let filter = Filter::concurrent(PureDp, epsilon("100"));
@@ -105,7 +105,7 @@ fn a_query_asked_before_a_freeze_or_a_halt_is_answered_and_the_next_is_not() {
         std::thread::scope(|scope| {
             let answer = scope.spawn(|| child.ask(()));
             has_entered.recv().unwrap();
-            // The child is inside its answer while its leash is cut.
+            // The child is inside its answer while its token is stopped.
             if freezes {
                 assert_eq!(sequential.release(&small), Ok(1));
             } else {

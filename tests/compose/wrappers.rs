@@ -1,4 +1,4 @@
-//! Whatever wraps a mechanism states the loss that follows, at every distance, and nothing else.
+//! A wrapper of a mechanism states the loss that follows, at every distance, and nothing else.
 
 use std::sync::Arc;
 
@@ -128,7 +128,7 @@ fn wrappers_are_charged_what_they_state() {
     expect("0.3");
 }
 
-// A loss that is none of the measure is caught wherever it could come in.
+// A loss that does not belong to the measure is caught wherever it could come in.
 
 fn grids() -> (RdpGrid, RdpGrid) {
     let grid =

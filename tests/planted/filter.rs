@@ -1,5 +1,5 @@
-//! A small filter and odometer, written as one would at home, and what can go wrong in it: each
-//! [`Bug`] is one condition, next to the line that is right.
+//! A small home-made filter and odometer, and what can go wrong in it: each [`Bug`] is one
+//! condition, next to the correct line.
 
 use std::sync::Arc;
 

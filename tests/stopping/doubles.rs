@@ -1,4 +1,4 @@
-//! Four defects that there were once, one operation each.
+//! Four former defects, one operation each.
 
 use std::sync::{Arc, Mutex, TryLockError};
 
@@ -97,7 +97,7 @@ impl System for ContextLost {
     }
 }
 
-/// Whoever is asked from inside an answer is judged by the context of whoever asks.
+/// A handle that is asked from inside an answer is checked against the caller's context.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgedByTheAsker;
 

@@ -27,7 +27,7 @@ pub struct Settings {
     pub budget: u64,
 }
 
-/// What code of others does with a handle that it holds: launches something that answers once if
+/// What third-party code does with a handle that it holds: launches something that answers once if
 /// the handle is a compositor's, and asks it otherwise.
 #[derive(Clone, Debug)]
 pub struct Act {

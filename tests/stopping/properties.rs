@@ -5,11 +5,11 @@
 //! further check passes, for it and its descendants; and nobody else is disturbed.
 //!
 //! A program launches filters and odometers in every order of nesting, as handles and inside
-//! machines, parallel parts, plain machines, handles wrapped into mechanisms, and middles; and code
-//! of others launches and asks with handles that it holds: in the middle of an answer, while it is
-//! cloned or mapped as a child starts, while the loss of a launch is asked for, and while rows are
-//! sorted into parts. After each step everything that happened and everything that can be seen of
-//! every node is compared with the reference.
+//! machines, parallel parts, plain machines, handles wrapped into mechanisms, and middles; and
+//! third-party code launches and asks with handles that it holds: in the middle of an answer, while
+//! it is cloned or mapped as a child starts, while the loss of a launch is asked for, and while
+//! rows are sorted into parts. After each step everything that happened and everything that can be
+//! seen of every node is compared with the reference.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -97,7 +97,7 @@ prop_state_machine! {
     fn programs_with_threads_stop_as_the_contract_says(sequential STEPS => Stopping<true, Real>);
 }
 
-// The same programs find each of the defects that there were, with a fixed seed.
+// The same programs find each of the former defects, with a fixed seed.
 
 /// Runs one program.
 fn run<S: System>(mut model: Programs<false>, program: &[Op]) -> Result<(), Disagreement> {
@@ -217,7 +217,7 @@ fn programs_reach_every_way_to_be_stopped() {
     }
 }
 
-// A machine of one's own may forget to check; a relay inside does not.
+// A custom machine may forget to check; a relay inside does not.
 
 /// Launches on the filter that it lives in, and steps a relay.
 struct Careless {
@@ -267,7 +267,7 @@ fn a_relay_asks_nothing_for_a_machine_that_was_stopped() {
     assert_eq!(original.ask(()), Ok(1));
 }
 
-// Rules of one's own are code of others too.
+// Custom rules are third-party code, too.
 
 /// Launches on a filter around its own as it is asked to decide.
 #[derive(Clone, Debug)]

@@ -234,7 +234,7 @@ fn a_memory_that_outlives_the_factory() {
     verifier.assert_private(&PureDp, &"0".parse().unwrap());
 }
 
-/// Names a fair coin, and always lands on the same side.
+/// Claims to be a fair coin, and always lands on the same side.
 #[derive(Debug)]
 struct Loaded;
 
@@ -300,7 +300,7 @@ impl Mechanism<bool> for Tossing {
 fn ratios_beyond_a_cut() {
     let pair = Pair::new(true, false);
     let verifier = Verifier::new(copies_of(&Tossing), &pair, vec![()], 1).cut(ratio(1, 1000));
-    // The ratio is 2 wherever both are possible, but who knows beyond the cut.
+    // The ratio is 2 wherever both are possible, but unknown beyond the cut.
     assert_eq!(
         verifier.worst_ratio().unwrap().value,
         Value::AtLeast(Rational::ZERO)

@@ -1,4 +1,4 @@
-//! Certificates, and the checker that has no code in common with the crate.
+//! Certificates, and the checker that shares no code with the crate.
 
 use std::path::Path;
 use std::process::Command;

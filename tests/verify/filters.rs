@@ -207,7 +207,7 @@ impl Private<PureDp, AddRemove> for Kid {
     }
 }
 
-/// P of Alg 12, with its slips mended: the first launch starts the first mechanism and, right
+/// P of Alg 12, with its errors corrected: the first launch starts the first mechanism and, right
 /// after, F_{K-1} with what is left; queries to later children and later launches go there.
 #[derive(Clone, Hash)]
 pub(crate) struct Split2 {

@@ -249,7 +249,7 @@ fn added_renyi_losses_are_no_bound_on_the_loss_given_what_was_seen() {
 // ---- Advanced composition is no bound at every time at once (Rogers et al. 6.1) ---------------
 
 /// Responds at odds of 11 to 10; asked to stop, it says whether the realised loss is above what
-/// advanced composition reads for so many steps. `honest` says no in any case.
+/// advanced composition reads for this number of steps. `honest` says no in any case.
 #[derive(Clone)]
 struct Walk {
     honest: bool,
@@ -329,7 +329,8 @@ fn advanced_composition_read_at_a_chosen_time_is_caught() {
         assert_eq!(worst.completeness, Completeness::Complete);
         exact(&worst)
     };
-    // Whoever stops when it suits has it with more than δ, within 60 steps.
+    // An adversary that chooses when to stop exceeds it with probability more than δ, within 60
+    // steps.
     let chosen = violation(vec![Step::Go, Step::Stop], 61);
     assert!(chosen > most && chosen < ratio(33, 100), "{chosen}");
     // Few steps are not enough: it is the choice among many times that does it.

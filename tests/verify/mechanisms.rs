@@ -1,4 +1,4 @@
-//! The crate's own mechanisms, irrational laws and endless supports included, held against their
+//! The crate's own mechanisms, with irrational laws and infinite supports, checked against their
 //! claims.
 
 use crate::support::*;

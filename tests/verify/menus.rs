@@ -97,8 +97,8 @@ where
     verifier.check(&ApproxDp, &claim).unwrap()
 }
 
-/// A price list whose budget is whatever one says. Its worst case is not computed, so that it is
-/// valid for some budgets and for others not.
+/// A price list with a given budget. Its worst case is not computed, so it is valid for some
+/// budgets and not for others.
 #[derive(Clone, Debug)]
 struct Unchecked {
     limit: EpsilonDelta,

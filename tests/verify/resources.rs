@@ -11,7 +11,7 @@ use queryables::verify::{Cancel, Pair, Value, Verifier, VerifyError, copies_of};
 
 // ---- Bounds ------------------------------------------------------------------------------------
 
-/// Tosses so many coins, and answers with nothing or with their parity.
+/// Tosses this number of coins, and answers with nothing or with their parity.
 #[derive(Clone)]
 struct Coins40(usize);
 
@@ -104,7 +104,7 @@ fn the_time_is_bounded() {
     );
 }
 
-/// Loops without drawing until it is let go.
+/// Loops without drawing until it is released.
 #[derive(Clone)]
 struct Looping(Arc<AtomicBool>);
 

@@ -1,22 +1,22 @@
-//! Running OpenDP's code such that nothing of it is left behind, and nothing of it gets out.
+//! Running OpenDP's code such that no hook of it stays behind, and no message of it gets out.
 //!
 //! OpenDP's compositors put a hook in a thread-local variable while they run what they compose;
-//! every queryable that is made meanwhile asks it for permission, whoever holds it. We do the same:
-//! a queryable that was made inside a frame answers inside that frame only. Code that keeps a
-//! second handle to it, to ask it behind the back of the compositor that should be able to freeze
-//! it, gets nothing. (OpenDP makes one kind of queryable that asks nobody: the sparse histogram's,
-//! which looks up what has been released already.) Nor does it from a handle of `queryables` that an
-//! OpenDP measurement has made inside: that is frozen when the run ends. Both are stopped earlier if
-//! the child is frozen or halted while it runs.
+//! every queryable that is created meanwhile asks it for permission. We do the same: a queryable
+//! that was made inside a frame answers inside that frame only. Code that keeps a second handle to
+//! it, to bypass the compositor that should be able to freeze it, gets no answer. (OpenDP makes one
+//! kind of queryable that asks nobody: the sparse histogram's, which looks up what has been
+//! released already.) Nor does it from a handle of `queryables` that an OpenDP measurement has made
+//! inside: that is frozen when the run ends. Both are stopped earlier if the child is frozen or
+//! halted while it runs.
 //!
-//! This is about postprocessing, which never has the data. The function of a measurement has it in
-//! its hands, and is trusted with it.
+//! This is about postprocessing, which never has the data. The function of a measurement does have
+//! the data, and is trusted with it.
 //!
 //! OpenDP takes its hooks out again, unless there was a panic: then the hook stays and disturbs
 //! whatever is made later on the thread. So panics end here, inside the frame.
 //!
-//! A hook that was there before is in force inside as well: whoever runs `queryables` inside an
-//! OpenDP compositor stays bound by it.
+//! A hook that was there before is in force inside as well: code that runs `queryables` inside an
+//! OpenDP compositor stays bound by that compositor.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -72,8 +72,8 @@ impl Clone for Layers {
 }
 
 impl Frame {
-    /// Runs OpenDP's code on behalf of whoever `coins` belong to. Of an error or a panic nothing is
-    /// left but the fact: OpenDP's messages may have data in them.
+    /// Runs OpenDP's code on behalf of the machine that `coins` belong to. Errors and panics lose
+    /// their messages, because these may contain data.
     pub(crate) fn run<T: 'static>(
         &self,
         coins: &Coins<'_>,

@@ -5,16 +5,16 @@
 //!   Filter ──make_interactive──▶ OpenDP measurement that emits the running filter
 //! ```
 //!
-//! Both sides keep what they are good at: OpenDP its mechanisms and stability maps, this crate its
-//! rules, exact totals, refusals that cost nothing, and children that may be asked in any order.
+//! OpenDP contributes its mechanisms and stability maps; this crate contributes its rules, exact
+//! totals, refusals that cost nothing, and children that may be asked in any order.
 //!
 //! - The data comes with its OpenDP domain: a [`Member`]. What is launched must be on that domain.
 //! - The neighbouring relation knows how far apart neighbours are in an OpenDP metric: [`Within`]
 //!   for what is launched here, [`Reaches`] for what is launched there.
-//! - The measures say the same: [`Counterpart`], [`Embeddable`]. Where there is none, it does not
-//!   compile.
-//! - What comes out is a plain [`Value`], or an OpenDP queryable whose answers are. Queryables of
-//!   OpenDP's stay on their thread: they are launched with
+//! - The measures must correspond: [`Counterpart`], [`Embeddable`]. Where there is no counterpart,
+//!   it does not compile.
+//! - The result is a plain [`Value`], or an OpenDP queryable whose answers are plain values.
+//!   Queryables of OpenDP's stay on their thread: they are launched with
 //!   [`launch_local`](queryables::compose::RunningFilter::launch_local).
 //!
 //! # Setting up
@@ -73,9 +73,10 @@
 //!
 //! # Numbers
 //!
-//! OpenDP states losses as floats, rounded up. A float is taken at its word: what OpenDP writes as
-//! 0.1 is 0.1000000000000000055…, and nine of them fit in a budget of 1. Scales whose losses are
-//! floats without a rest (1/8, say), or a budget with a little room, avoid the surprise.
+//! OpenDP states losses as floats, rounded up. A float stands for its exact binary value: what
+//! OpenDP prints as 0.1 is 0.1000000000000000055…, and nine of them fit in a budget of 1. To avoid
+//! this, choose scales whose losses are exact floats (1/8, for example), or leave a little room in
+//! the budget.
 
 mod error;
 mod frame;

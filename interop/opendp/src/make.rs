@@ -19,8 +19,8 @@ pub type Embedded<DI, MI, Me, M> =
 /// [`Filter`](queryables::compose::Filter) above all, and emits its handle.
 ///
 /// Its privacy map is the mechanism's loss, rounded up to a float; for a filter that is the budget,
-/// and at larger distances what the measure's group privacy makes of it, if that is known. So it
-/// can be chained with OpenDP's transformations, and composed by OpenDP's compositors.
+/// and at larger distances what follows by the measure's group privacy, if that is known. So it can
+/// be chained with OpenDP's transformations, and composed by OpenDP's compositors.
 ///
 /// # Guarantee
 ///
@@ -74,7 +74,7 @@ where
         }),
         PrivacyMap::new_fallible(move |d_in: &MI::Distance| {
             let distance = R::steps(&domain, &metric, d_in);
-            // A mechanism of anybody's may panic, and OpenDP would not take its hooks out again.
+            // A third-party mechanism may panic, and OpenDP would not remove its hooks then.
             let loss =
                 guarded(|| Ok(distance.and_then(|steps| mechanism.loss_at(&measure, steps))))
                     .unwrap_or(Err(UnknownLoss("the mechanism failed to state its loss")))

@@ -19,33 +19,33 @@ use queryables::privacy::{Distance, Measure, Private, UnknownLoss};
 /// [`launch_local`](queryables::compose::RunningFilter::launch_local), because OpenDP's queryables cannot
 /// leave their thread, and every question to the handle is one to the queryable.
 ///
-/// The compositor runs on a [`Member`] of the measurement's domain, under a relation that knows
-/// the measurement's metric ([`Within`]). At a launch, OpenDP's privacy map is asked once for each
-/// distance that the compositor wants to know of, before the data is touched; what it says is taken
-/// at its word and rounded up. A map that fails, or says what is no loss (negative, NaN, infinite,
-/// more than can be held), is an [`UnknownLoss`]: nothing is charged. A measurement on another
-/// domain than that of the data is refused, and not charged.
+/// The compositor runs on a [`Member`] of the measurement's domain, under a relation that knows the
+/// measurement's metric ([`Within`]). At a launch, OpenDP's privacy map is called once for each
+/// distance that the compositor needs, before the data is touched; its value is the loss, rounded
+/// up. If the map fails, or its value is not a loss (negative, NaN, infinite, too large), the
+/// result is an [`UnknownLoss`], and nothing is charged. A measurement on another domain than that
+/// of the data is refused, and not charged.
 ///
 /// Postprocessing that talks to a queryable inside gets no more from it once the child is frozen:
 /// in a sequential or non-interactive compositor, by the next launch, on whatever thread. The
 /// measurement fails then, and is charged.
 ///
-/// An error or a panic in OpenDP's code leaves the charge standing and closes the child. What
-/// OpenDP says about it goes nowhere: it may contain data. The message of a panic goes to the
-/// process's panic hook, as always, but OpenDP's arithmetic takes that hook out and puts it back at
-/// every sum: with several threads, a hook of yours may not be there when it is needed, or be gone
-/// for good. Do not rely on one, and show standard error to no analyst.
+/// An error or a panic in OpenDP's code leaves the charge standing and closes the child. OpenDP's
+/// message is dropped, because it may contain data. The message of a panic goes to the process's
+/// panic hook, as usual, but OpenDP's arithmetic removes that hook and restores it at every sum:
+/// with several threads, your own hook may be missing when it is needed, or lost for good. Do not
+/// rely on one, and show standard error to no analyst.
 ///
 /// # Guarantee
 ///
-/// That which OpenDP states with the privacy map, for members of the domain. It rests on the
-/// measurement being what its map says it is. In particular:
+/// That which OpenDP states with the privacy map, for members of the domain. It depends on the
+/// measurement satisfying its map. In particular:
 ///
 /// - **Functions of yours are pure and total**: they neither keep what they are given nor fail or
 ///   panic on it. One that fails on some data, and not on its neighbour, tells them apart. And
-///   OpenDP's compositors run a measurement before they charge for it (opendp/opendp#958): inside one
-///   launch, a function behind a measurement that keeps its input or puts it into an error gets
-///   answers that nobody has charged. For the same reason OpenDP's filters and odometers are not
+///   OpenDP's compositors run a measurement before they charge for it (opendp/opendp#958): inside
+///   one launch, a function behind a measurement that keeps its input or puts it into an error gets
+///   answers that are not charged. For the same reason OpenDP's filters and odometers are not
 ///   launched as children: that does not compile. A compositor with losses fixed in advance
 ///   (`make_adaptive_composition`) is, and is closed at its first error.
 /// - **`make_population_amplification` does not compose**: its loss is that of one release from a
@@ -75,7 +75,7 @@ impl<DI: Domain, MI: Metric, MO: OpenDpMeasure, TO> Measured<DI, MI, MO, TO> {
         DI::Carrier: 'static,
         TO: 'static,
     {
-        // Compositors have asked this before; whoever embeds the mechanism may not have.
+        // Compositors have checked this before; other code that embeds the mechanism may not have.
         self.fits(data.domain())
             .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
         let (function, data) = (self.0.function.clone(), Arc::clone(data));
@@ -192,7 +192,7 @@ impl<DI: Domain, MI: Metric, MO: OpenDpMeasure, TO> fmt::Debug for Measured<DI, 
 }
 
 impl<Q, A> fmt::Debug for Asked<Q, A> {
-    /// Nothing of what is inside.
+    /// Shows nothing of the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Asked")
     }

@@ -12,9 +12,9 @@ use queryables::machine::PublicFacts;
 /// Data, and the OpenDP domain that it is a member of.
 ///
 /// An OpenDP measurement promises something about members of its domain only: a sum of values that
-/// are said to lie between 0 and 10 tells everything about one that does not. So whoever holds the
-/// data says once which domain it is a member of, and it is checked before anything is launched;
-/// from then on, only measurements on that very domain start.
+/// are said to lie between 0 and 10 tells everything about one that does not. So the data holder
+/// states once to which domain the data belongs, and this is checked before anything is launched;
+/// from then on, only measurements on that domain start.
 ///
 /// The domain is public, like the neighbouring relation: analysts read it from the handle
 /// ([`facts`](queryables::compose::RunningFilter::facts)) and build their measurements on it. Do not compute it from the data,
@@ -37,7 +37,8 @@ pub struct Member<DI: Domain> {
     value: DI::Carrier,
 }
 
-/// The data is not in the domain. For whoever holds the data: it says something about it.
+/// The data is not in the domain. Show this to the data holder only: it says something about the
+/// data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[error("the data is not a member of the domain")]
 pub struct NotAMember;

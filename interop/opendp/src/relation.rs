@@ -1,6 +1,6 @@
 //! Neighbouring relations in terms of OpenDP's metrics.
 //!
-//! OpenDP states a loss for a distance d_in in a metric, and here a loss is stated for so many
+//! OpenDP states a loss for a distance d_in in a metric, and here a loss is stated for a number of
 //! steps under a relation. The translation belongs to the relation, and so to a type: two children
 //! of one compositor cannot mean different things by "neighbours".
 
@@ -61,8 +61,8 @@ use queryables::privacy::{AddRemove, Distance, Relation, Replace, UnknownLoss};
 )]
 pub trait Within<DI: Domain, MI: Metric>: Relation {
     /// A bound on the distance between any two members of the domain that are this many steps
-    /// apart, every step being between members of the domain. All that is launched under the
-    /// relation rests on it.
+    /// apart, every step being between members of the domain. Every guarantee under the relation
+    /// depends on it.
     ///
     /// # Errors
     ///
@@ -70,8 +70,8 @@ pub trait Within<DI: Domain, MI: Metric>: Relation {
     fn d_in(domain: &DI, metric: &MI, distance: Distance) -> Result<MI::Distance, UnknownLoss>;
 }
 
-/// A relation under which everything within some distance in an OpenDP metric is so many steps
-/// apart: what is needed to hand a mechanism of this crate to OpenDP.
+/// A relation under which a distance in an OpenDP metric bounds the number of steps: what is needed
+/// to hand a mechanism of this crate to OpenDP.
 ///
 /// | relation | metric, on vectors | steps |
 /// |---|---|---|
@@ -91,7 +91,7 @@ pub trait Within<DI: Domain, MI: Metric>: Relation {
 )]
 pub trait Reaches<DI: Domain, MI: Metric>: Relation {
     /// A number of steps that leads from any member of the domain to any other within this
-    /// distance, by way of members of the domain. All that OpenDP concludes rests on it.
+    /// distance, by way of members of the domain. Every conclusion of OpenDP depends on it.
     ///
     /// # Errors
     ///

@@ -202,8 +202,8 @@ impl Grid {
     }
 }
 
-/// How much dearer than in proportion to the Rényi loss launches are where Σε alone admits more of
-/// them than the Rényi filter: an adversary gains most from these, so this leaves more to small
+/// A surcharge on costs in proportion to the Rényi loss, for launches of which Σε alone admits more
+/// than the Rényi filter: an adversary gains most from these, so the surcharge leaves more to small
 /// ones.
 const RAISE: f64 = 1.08;
 

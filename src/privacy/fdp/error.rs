@@ -47,7 +47,7 @@ pub enum FdpError {
         /// The other.
         other: Epsilon,
     },
-    /// No ε has a δ this small, as far as is certified.
+    /// No δ this small is certified at any ε.
     #[error(
         "δ is certified down to {floor} only, not to {asked}: aim the grid at it, with a smaller step"
     )]

@@ -113,7 +113,7 @@ fn nothing_is_negative() {
         Interval::between(ratio(0, 1), ratio(1, 3))
     );
     assert!(Interval::between(ratio(-2, 1), ratio(-1, 3)).is_zero());
-    // A power of it comes to an end.
+    // A power of it terminates.
     let none = Interval::exact(ratio(-1, 2)).rational_power(&ratio(5, 2));
     assert_eq!(none, Some(Interval::ZERO));
 }

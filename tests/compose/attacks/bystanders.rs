@@ -1,4 +1,4 @@
-//! Whoever was not stopped goes on as if nothing had happened.
+//! Whatever was not stopped goes on unaffected.
 
 use super::{FROZEN, Rewrap, Sequentially, often, once, rows, sequentially};
 use crate::common::{Ask, at, epsilon};

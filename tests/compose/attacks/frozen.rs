@@ -57,8 +57,8 @@ fn the_parts_of_a_parallel_composition_are_frozen_with_it() {
     );
 }
 
-/// And the other way: whoever stops the machine that a relay is part of stops the relay, and
-/// whatever would still ask inside.
+/// And the other way: stopping the machine that a relay is part of stops the relay, and everything
+/// behind it that would still ask inward.
 #[test]
 fn a_relay_obeys_whoever_may_stop_the_machine_around_it() {
     let unrelated = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
@@ -76,7 +76,7 @@ fn a_relay_obeys_whoever_may_stop_the_machine_around_it() {
     assert_eq!(inside.ask(0), Ok("3 after 3".into()));
 }
 
-// ---- A middle does not talk on after a freeze, however deep it stands -----------------------------
+// ---- A middle asks nothing after a freeze, at any depth -----------------------------------------
 
 /// Launches on a handle that it holds, tells the inside what it heard, and answers with both.
 #[derive(Clone)]

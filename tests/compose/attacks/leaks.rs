@@ -1,4 +1,4 @@
-//! Panics, facts and what can be printed tell nobody anything of the data.
+//! Panics, facts and printed values reveal nothing about the data.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Losses and rules of somebody else's run in the middle of a launch.
+//! Third-party losses and rules run in the middle of a launch.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -15,7 +15,7 @@ use queryables::prelude::*;
 use queryables::privacy::{Additive, Measure, Overflow, RdpGrid};
 use queryables::verify::{Children, Pair, Verifier, copies_of};
 
-// ---- Whoever states a loss may stop the launch that it is stated for -------------------------------
+// ---- Stating a loss may stop the launch that it is stated for -----------------------------------
 
 /// Launches on a handle that it holds before it states its loss.
 struct Sly {
@@ -81,7 +81,7 @@ impl Private<PureDp, AddRemove> for Shared {
     }
 }
 
-// ---- A rule of one's own cannot make its filter wait for itself -----------------------------------
+// ---- A third-party rule cannot deadlock its filter ----------------------------------------------
 
 type OwnFilter = RunningFilter<Vec<u8>, OwnRule<Nosy>>;
 
@@ -138,7 +138,7 @@ fn nosy(how: How) -> (OwnFilter, Arc<AtomicUsize>) {
 #[test]
 fn a_rule_may_read_its_own_filter() {
     for how in [How::Reads, How::ReadsOnAThread] {
-        // On a thread of its own: what waits for itself is found by the timeout of the runner.
+        // On a thread of its own: the timeout of the runner detects a deadlock.
         let (done, is_done) = channel();
         thread::spawn(move || {
             let (filter, _) = nosy(how);
@@ -176,7 +176,7 @@ fn a_rule_that_panics_changes_nothing() {
     assert_eq!(filter.release(&once("0.5")), Ok(3));
 }
 
-// ---- The clone of a rule of one's own runs under no lock --------------------------------------------
+// ---- The clone of a third-party rule runs under no lock -----------------------------------------
 
 type Hook = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
 

@@ -46,7 +46,7 @@ fn a_sequential_launch_freezes_earlier_children_and_theirs() {
     assert_eq!(frozen, Err(LaunchError::Stopped(Stop::Frozen)));
     assert_eq!(touches.count(), 0);
     assert!(!inner.would_admit(&small));
-    // What it has spent is left read.
+    // What it has spent can still be read.
     assert_eq!(inner.privacy_loss(), small);
 }
 

@@ -85,7 +85,7 @@ fn what_a_failed_child_held_is_dropped_at_once() {
 
 #[test]
 fn a_panic_while_dropping_tells_nothing() {
-    /// Panics whenever it can, and so does what it throws.
+    /// Panics whenever it can, and so does its payload.
     struct Vicious(bool);
 
     impl Drop for Vicious {

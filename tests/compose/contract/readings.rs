@@ -27,7 +27,7 @@ fn reading_changes_nothing() {
     }
 }
 
-// A rule may be anybody's.
+// A rule may be third-party code.
 
 #[test]
 fn a_launch_at_which_the_rule_panics_touches_nothing() {

@@ -13,8 +13,8 @@ use super::watch::{Once, Seven, Thrice, Watch, epsilon};
 const FROZEN: AskError = AskError::Stopped(Stop::Frozen);
 const HALTED: AskError = AskError::Stopped(Stop::Halted);
 
-/// Asks twice while somebody else stops. Whoever asks after the stop has returned is told so, and
-/// so is whoever asks after he was told so.
+/// Asks twice while another thread stops the child. A query after the stop has returned fails, and
+/// so does every query after a failed one.
 fn ask_twice(child: &Queryable<(), u8>, watch: &Watch, stop: AskError) {
     let mut stopped = false;
     for _ in 0..2 {

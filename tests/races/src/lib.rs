@@ -1,8 +1,8 @@
 //! Races, under a scheduler that tries many orders of events.
 //!
 //! Each race is run with random schedules and with schedules of few preemptions (PCT), from fixed
-//! seeds. What must not happen is asked of whoever may know that the other thread is done: a stop
-//! that has *returned* is seen by everybody, and what passed its check before may finish.
+//! seeds. The checks are made by the thread that knows that the other one is done: a stop that has
+//! *returned* is seen by all threads, and what passed its check before may finish.
 //!
 //! Each was seen to fail, by breaking the library on purpose; what was broken, and in which
 //! execution it was found, stands beside the race.

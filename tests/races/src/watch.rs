@@ -15,7 +15,7 @@ pub fn epsilon(text: &str) -> Epsilon {
 pub struct Watch {
     /// The freeze or halt has returned.
     returned: Arc<AtomicBool>,
-    /// Code of others has seen that it has, and wants to go on.
+    /// Third-party code has seen that it has, and wants to go on.
     seen: Arc<AtomicBool>,
     /// It was let go on.
     went_on: Arc<AtomicBool>,
@@ -38,7 +38,7 @@ impl Watch {
         self.returned.load(Ordering::SeqCst)
     }
 
-    /// Whether code of others has seen that the stop has returned.
+    /// Whether third-party code has seen that the stop has returned.
     pub fn is_seen(&self) -> bool {
         self.seen.load(Ordering::SeqCst)
     }

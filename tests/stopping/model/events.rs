@@ -9,7 +9,7 @@ use crate::program::{Act, Id, Kind, Op, Order, Price, Thing};
 
 impl<const THREADS: bool> Programs<THREADS> {
     /// Decides on a launch, after whatever ran while its price was asked. The context is the
-    /// compositor's own for a handle, and that of whoever asked for one inside a machine.
+    /// compositor's own for a handle, and the caller's for a compositor inside a machine.
     pub fn admit(&mut self, at: Id, price: &Price, behalf: &[Id]) -> Result<usize, NotLaunched> {
         self.check(behalf)?;
         self.acts(&price.acts);

@@ -50,7 +50,7 @@ impl<M> Private<PureDp, AddRemove> for Stated<M> {
     }
 }
 
-/// Whoever launches it states the loss.
+/// The launching code states the loss.
 pub fn boxed<M, S>(mechanism: M) -> Boxed
 where
     M: Mechanism<Rows, Machine = S> + Clone + Send + Sync + 'static,
@@ -162,7 +162,7 @@ impl Mechanism<Rows> for Wrapped {
     }
 }
 
-/// A clone that runs nobody's code.
+/// A clone that runs no third-party code.
 pub struct ByPointer<M>(pub Arc<M>);
 
 impl<M> Clone for ByPointer<M> {

@@ -27,7 +27,7 @@ pub type Rows = Vec<u8>;
 pub type Asked = Queryable<Query, Answer>;
 pub type Boxed = BoxedMechanism<Rows, PureDp, AddRemove, Query, Answer>;
 
-/// The operations that the defects were in. A double does one of them as it was done once.
+/// The operations that had defects. A double does one of them in the old, wrong way.
 pub trait System: Debug + Copy + Send + Sync + 'static {
     /// Asks a handle from inside other code; there are coins where that code is a middle.
     fn ask(

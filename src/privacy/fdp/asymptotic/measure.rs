@@ -15,13 +15,13 @@ pub struct MeanLoss(pub Epsilon);
 
 impl MeanLoss {
     /// √(2B): in the limit, launches that cost B together are μ-GDP for about this μ (Tran et al.
-    /// 4.3). A float, because it is no bound.
+    /// 4.3). A float, because it is not a bound.
     #[must_use]
     pub fn about_mu(self) -> f64 {
         (Interval::TWO * Interval::from(self.0)).sqrt().high()
     }
 
-    /// The ε that this μ would have at a δ. No bound either.
+    /// The ε that this μ would have at a δ. It is not a bound either.
     #[must_use]
     pub fn about_epsilon(self, delta: Delta) -> f64 {
         let mu: Option<Mu> = Interval::exactly(self.about_mu()).up();
