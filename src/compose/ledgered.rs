@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::filter::HaltOf;
 use super::gate::sealed::Decides;
-use super::gate::{LaunchErrorOf, PriceOf, Terms};
+use super::gate::{DenialOf, PriceOf, Terms};
 use super::{Discipline, FilterGate, FilterMachine, Ticket};
 use crate::account::{ChildLoss, ContinuationRule};
 use crate::machine::StopToken;
@@ -61,10 +61,10 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
     pub(crate) fn decide(
         &mut self,
         price: &PriceOf<FilterGate<F>>,
-    ) -> Result<Ticket, LaunchErrorOf<FilterGate<F>>>
+    ) -> Result<Ticket, DenialOf<FilterGate<F>>>
     where
         X: Discipline,
     {
-        self.launches.admit::<X>(price).map_err(|denial| *denial)
+        self.launches.admit::<X>(price)
     }
 }

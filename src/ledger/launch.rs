@@ -27,18 +27,22 @@ pub(super) struct Launch<'a, D: ?Sized, F: LedgerRule, R, X> {
     /// The names of the budgets: the filter's, and those of the quotas.
     pub(super) budgets: &'a [String],
     pub(super) key: Option<String>,
-    pub(super) decided: Option<Result<Ticket, LedgerErrorOf<F>>>,
+    /// The error behind a pointer: it is large, and most launches are admitted.
+    pub(super) decided: Option<Result<Ticket, Box<LedgerErrorOf<F>>>>,
     /// Whether states have changed: an admitted launch, or one that halts.
     pub(super) changed: bool,
 }
 
 impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
     /// The filter and all its quotas, all or nothing.
-    fn settle(&mut self) -> Result<Ticket, LedgerErrorOf<F>> {
+    fn settle(&mut self) -> Result<Ticket, Box<LedgerErrorOf<F>>> {
         let loss = &self.price.first;
-        self.shared.token.check().map_err(LaunchError::Stopped)?;
+        if let Err(stop) = self.shared.token.check() {
+            return Err(Box::new(LaunchError::Stopped(stop).into()));
+        }
+        let launched = |denial: Box<LaunchError<_, _>>| Box::new(LedgerError::Launch(*denial));
         if self.quotas.is_empty() {
-            return Ok(self.book.machine.decide(self.price)?);
+            return self.book.machine.decide(self.price).map_err(launched);
         }
         let mut next = Vec::with_capacity(self.quotas.len());
         for place in self.quotas {
@@ -48,14 +52,14 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
             match quota.rule.charge(loss) {
                 Ok(rule) => next.push((*place, rule)),
                 Err(refusal) => {
-                    return Err(LedgerError::OverQuota {
+                    return Err(Box::new(LedgerError::OverQuota {
                         quota: quota.name.clone(),
                         refusal: *refusal,
-                    });
+                    }));
                 }
             }
         }
-        let ticket = self.book.machine.decide(self.price)?;
+        let ticket = self.book.machine.decide(self.price).map_err(launched)?;
         for (place, rule) in next {
             if let Some(quota) = self.book.quotas.get_mut(place) {
                 quota.rule = rule;
@@ -99,17 +103,20 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
     }
 
     fn decision(&self) -> Decision<ChildLoss<F>, WholeLoss<F>> {
-        match &self.decided {
-            Some(Ok(_)) => Decision::Admitted,
-            Some(Err(LedgerError::Launch(LaunchError::Refused(refusal)))) => {
+        let error = match &self.decided {
+            Some(Ok(_)) => return Decision::Admitted,
+            Some(Err(error)) => &**error,
+            None => return Decision::Denied("not decided".to_owned()),
+        };
+        match error {
+            LedgerError::Launch(LaunchError::Refused(refusal)) => {
                 Decision::Refused(refusal.clone())
             }
-            Some(Err(LedgerError::OverQuota { quota, refusal })) => Decision::OverQuota {
+            LedgerError::OverQuota { quota, refusal } => Decision::OverQuota {
                 quota: quota.clone(),
                 refusal: refusal.clone(),
             },
-            Some(Err(other)) => Decision::Denied(other.to_string()),
-            None => Decision::Denied("not decided".to_owned()),
+            other => Decision::Denied(other.to_string()),
         }
     }
 }

@@ -323,7 +323,11 @@ where
         match receipt {
             Receipt::Written { sequence, .. } => {
                 shared.store.sync(&receipt)?;
-                let ticket = decided.unwrap_or(Err(LedgerError::NoAnswer))?;
+                let ticket = match decided {
+                    Some(Ok(ticket)) => ticket,
+                    Some(Err(error)) => return Err(*error),
+                    None => return Err(LedgerError::NoAnswer),
+                };
                 Ok(Keyed::New(Admitted { ticket, sequence }))
             }
             Receipt::Known { line, done } => {

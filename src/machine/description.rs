@@ -43,7 +43,12 @@ impl Description {
     /// ```
     #[must_use]
     pub fn of<T: ?Sized>() -> Self {
-        Self::new(short(std::any::type_name::<T>()))
+        let path = std::any::type_name::<T>();
+        if path.contains('<') {
+            return Self::new(short(path));
+        }
+        // Nothing to leave out of the middle, and so nothing to allocate.
+        Self::new(path.rsplit("::").next().unwrap_or_default())
     }
 
     /// The same, with one more parameter.

@@ -303,8 +303,14 @@ impl Store for PostgresStore {
     }
 
     fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError> {
+        let kept = matches!(outcome, Outcome::Answered(Some(_)));
         let line = Done::new(sequence, outcome).line()?;
         self.with(|transaction| {
+            if !kept {
+                // It need not survive, and so need not wait for the disk.
+                let later = "SET LOCAL synchronous_commit = off";
+                transaction.batch_execute(later).map_err(unavailable)?;
+            }
             let query = "UPDATE queryables_entries SET outcome = $2::text::json \
                          WHERE sequence = $1";
             transaction

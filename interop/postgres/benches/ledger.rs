@@ -1,0 +1,190 @@
+//! What a ledger costs: in memory beside a launch without one, in a file and in PostgreSQL beside the
+//! same number of durable transactions of the store itself. Both sides are measured in turns.
+
+#[allow(dead_code)]
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ledger::{PureFilter, pure};
+use queryables::ledger::{Ledger, MemoryStore};
+use queryables::prelude::*;
+use queryables_postgres::PostgresStore;
+use redb::{Database, TableDefinition};
+use support::Server;
+
+/// A mechanism that computes nothing.
+#[derive(Clone)]
+struct Constant(Epsilon);
+
+impl Mechanism<()> for Constant {
+    type Machine = Released<bool>;
+
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
+        Ok(Released(true))
+    }
+}
+
+impl Private<PureDp, AddRemove> for Constant {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(self.0)
+    }
+}
+
+/// Nanoseconds for each operation: the lower decile of blocks that take turns.
+fn in_turns(operations: &mut [(&str, &mut dyn FnMut())]) {
+    const BLOCKS: usize = 400;
+    const EACH: u32 = 1000;
+    let mut times = vec![vec![]; operations.len()];
+    for _ in 0..BLOCKS {
+        for ((_, operation), times) in operations.iter_mut().zip(&mut times) {
+            let start = Instant::now();
+            for _ in 0..EACH {
+                operation();
+            }
+            times.push(start.elapsed().as_nanos() as f64 / f64::from(EACH));
+        }
+    }
+    let mut first = None;
+    for ((name, _), mut times) in operations.iter().zip(times) {
+        times.sort_by(f64::total_cmp);
+        let time = times[BLOCKS / 10];
+        let without = *first.get_or_insert(time);
+        println!("{name:44} {time:8.1} ns, {:+.1}", time - without);
+    }
+}
+
+fn memory() {
+    let loss: Epsilon = "1e-9".parse().unwrap();
+    let constant = Constant(loss);
+    let filter = Filter::concurrent(PureDp, "1e9".parse().unwrap());
+    let bare = launch(&filter, Arc::new(())).unwrap();
+    let silent = Ledger::on(MemoryStore::without_record(), "numbers").unwrap();
+    let silent = pure(&silent, "census", "1e9").party("Ana");
+    let recording = Ledger::in_memory("numbers").unwrap();
+    let recording = pure(&recording, "census", "1e9").party("Ana");
+    in_turns(&mut [
+        ("launch without a ledger", &mut || {
+            drop(black_box(bare.release(&constant)));
+        }),
+        ("in memory, without a record", &mut || {
+            drop(black_box(silent.release(&constant)));
+        }),
+        ("in memory, with a record", &mut || {
+            drop(black_box(recording.release(&constant)));
+        }),
+    ]);
+}
+
+/// Runs on several threads for a while; how many in a second.
+fn rate(threads: usize, run: impl Fn(usize) -> Box<dyn FnMut()> + Sync) -> f64 {
+    const TIME: Duration = Duration::from_millis(1500);
+    let start = Instant::now();
+    let total: u64 = std::thread::scope(|scope| {
+        let spawned: Vec<_> = (0..threads)
+            .map(|thread| {
+                let run = &run;
+                scope.spawn(move || {
+                    let mut run = run(thread);
+                    let mut count = 0;
+                    while start.elapsed() < TIME {
+                        run();
+                        count += 1;
+                    }
+                    count
+                })
+            })
+            .collect();
+        spawned
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .sum()
+    });
+    total as f64 / start.elapsed().as_secs_f64()
+}
+
+fn show(name: &str, threads: usize, own: f64, limit: f64) {
+    let ratio = own / limit;
+    println!(
+        "{name}, {threads} at a time: {own:7.0} launches/s; the store alone {limit:7.0}; {ratio:.2}"
+    );
+}
+
+fn launching(filter: &PureFilter, thread: usize) -> Box<dyn FnMut()> {
+    let party = filter.party(&thread.to_string());
+    let constant = Constant("1e-9".parse().unwrap());
+    Box::new(move || {
+        black_box(party.release(&constant).unwrap());
+    })
+}
+
+const TABLE: TableDefinition<u64, &str> = TableDefinition::new("entries");
+/// As long as an entry.
+const LINE: &str = "a line of the length that an entry of the record has, which is a few hundred bytes: \
+    sequence, time, filter, party, measure of the loss, measure of the budget, relation, distance, \
+    mechanism with its parameters, loss, decision, what is spent after it, quotas, key, and a checksum; \
+    whatever else a launch writes is short beside it, and goes into the same transaction as this line does.";
+
+fn file(path: &Path) {
+    let ledger = Ledger::open(path.join("ledger.redb"), "numbers").unwrap();
+    let filter = pure(&ledger, "census", "1e9");
+    let database = Arc::new(Database::create(path.join("raw.redb")).unwrap());
+    for threads in [1, 8] {
+        let own = rate(threads, |thread| launching(&filter, thread));
+        let limit = rate(threads, |thread| {
+            let database = Arc::clone(&database);
+            let mut next = thread as u64;
+            Box::new(move || {
+                let mut write = database.begin_write().unwrap();
+                write.set_two_phase_commit(true);
+                write.open_table(TABLE).unwrap().insert(next, LINE).unwrap();
+                write.commit().unwrap();
+                next += 8;
+            })
+        });
+        show("redb", threads, own, limit);
+    }
+}
+
+fn server() {
+    let Some(server) = Server::new("bench") else {
+        return;
+    };
+    let parameters = server.parameters();
+    drop(pure(&server.ledger(), "census", "1e9"));
+    let mut client = postgres::Client::connect(&parameters, postgres::NoTls).unwrap();
+    client
+        .batch_execute("CREATE TABLE raw (line json)")
+        .unwrap();
+    for threads in [1, 8] {
+        let own = rate(threads, |thread| {
+            let store = PostgresStore::connect(&parameters).unwrap();
+            let filter = pure(&Ledger::on(store, "numbers").unwrap(), "census", "1e9");
+            launching(&filter, thread)
+        });
+        let limit = rate(threads, |_| {
+            let mut client = postgres::Client::connect(&parameters, postgres::NoTls).unwrap();
+            let statement = client
+                .prepare("INSERT INTO raw VALUES (to_json($1::text))")
+                .unwrap();
+            Box::new(move || {
+                client.execute(&statement, &[&LINE]).unwrap();
+            })
+        });
+        show("PostgreSQL", threads, own, limit);
+    }
+}
+
+fn main() {
+    memory();
+    // On a disk: a sync in memory costs nothing.
+    let folder = std::env::temp_dir().join(format!("queryables-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    file(&folder);
+    std::fs::remove_dir_all(&folder).unwrap();
+    server();
+}
