@@ -88,6 +88,9 @@ impl<G: Accumulator> Filter<Capped<G>> {
 
 impl<G: Accumulator> Filter<Capped<G>, AddRemove, Sequential> {
     /// A launch freezes the earlier children, and theirs (F-FiltSeq, Haney et al. §1.4).
+    ///
+    /// Each launch and question below it checks that it was not stopped: time that is linear in the
+    /// number of ancestors that are sequential or [halting](Self::halting).
     pub fn sequential<Me>(measure: Me, budget: Me::Loss) -> Self
     where
         Me: DefaultAccumulator<Accumulator = G>,
@@ -170,6 +173,9 @@ impl<F, R, X> Filter<F, R, X> {
 
     /// Halts for good at the first launch that it does not admit: from then on nothing answers,
     /// children included; only what has been spent and why it halted can still be read.
+    ///
+    /// Each launch and question below it checks that it was not stopped: time that is linear in the
+    /// number of ancestors that halt or are [sequential](Filter::sequential).
     #[must_use]
     pub fn halting(self) -> Self {
         Self {

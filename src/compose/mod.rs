@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | [`Filter`] | up to a budget | yes | as its discipline allows |
 //! | [`Odometer`] | without bound | yes | as its discipline allows |
+//! | [`MapOdometer`] | without bound | at any distance | as its discipline allows |
 //! | [`TimeUniform`] | without bound | the realised loss | no children |
 //! | [`ConcurrentComposition`] | what its mechanisms sum to | – | yes |
 //! | [`Parallel`] | the largest of its parts | in each part | yes |
@@ -35,6 +36,7 @@ mod gate;
 mod launches;
 #[cfg(feature = "ledger")]
 mod ledgered;
+mod map_odometer;
 mod odometer;
 mod parallel;
 mod running;
@@ -58,6 +60,7 @@ pub use gate::Gate;
 #[cfg(feature = "ledger")]
 pub(crate) use gate::{NoPrice, Price, Terms};
 pub use launches::Ticket;
+pub use map_odometer::{MapOdometer, MapOdometerMachine, RunningMapOdometer};
 pub use odometer::{Odometer, OdometerGate, OdometerMachine};
 pub use parallel::{Parallel, Parts, PartsMachine};
 pub use running_filter::{RunningFilter, RunningFilterOf};

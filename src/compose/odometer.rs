@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::gate::{DenialOf, PriceOf, Terms, sealed};
 use super::slot::Slot;
 use super::{
-    CompositorMachine, Discipline, Filter, Gate, Interleaved, LaunchError, NonInteractive,
-    Sequential, Ticket,
+    CompositorMachine, Discipline, Filter, Gate, Interleaved, LaunchError, MapOdometer,
+    NonInteractive, Sequential, Ticket,
 };
 use crate::account::{
     Accounting, Accumulator, Capped, ChildLoss, DefaultAccumulator, ValidConcurrently,
@@ -24,7 +24,8 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 ///
 /// The loss is tracked at every distance that was asked for when it was built
 /// ([`tracking`](Self::tracking)), so that a reading takes constant time (the privacy maps of Haney
-/// et al. §5.1, without keeping them all).
+/// et al. §5.1, without keeping them all). Where the distances are not known in advance,
+/// [`keeping_maps`](Self::keeping_maps).
 ///
 /// # Guarantee
 ///
@@ -133,6 +134,17 @@ impl<G, R, X> Odometer<G, R, X> {
             distances: self.distances,
             types: PhantomData,
         }
+    }
+
+    pub(super) fn accumulator(&self) -> &G {
+        &self.accumulator
+    }
+
+    /// Keeps the privacy map of every launch, so that the loss can be read at any distance asked
+    /// for later. Readings there are linear in the launches; see [`MapOdometer`].
+    #[must_use]
+    pub fn keeping_maps(self) -> MapOdometer<G, R, X> {
+        MapOdometer::new(self)
     }
 
     /// Tracks the loss at these distances too. Children must have a loss at each of them.

@@ -152,20 +152,51 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
         Ok((self.admit(&price)?, data))
     }
 
+    /// The same, and whatever the gate notes of a launch that was admitted, in the same turn.
+    pub(super) fn admit_mechanism_then<M>(
+        &self,
+        mechanism: &M,
+        note: impl Fn(&mut G),
+    ) -> Result<(Ticket, &Arc<D>), DenialOf<G>>
+    where
+        M: Mechanism<D> + Private<G::Children, R>,
+        R: Relation,
+        X: Discipline,
+    {
+        self.token.check().map_err(LaunchError::Stopped)?;
+        let data = self.shared.data.as_ref().ok_or(LaunchError::Failed)?;
+        let price = self.shared.terms.price(mechanism, &**data)?;
+        Ok((self.admit_then(&price, note)?, data))
+    }
+
     /// Decides and charges, from public values only.
     #[inline]
     pub(super) fn admit(&self, price: &PriceOf<G>) -> Result<Ticket, DenialOf<G>>
     where
         X: Discipline,
     {
+        self.admit_then(price, |_| ())
+    }
+
+    #[inline]
+    fn admit_then(&self, price: &PriceOf<G>, note: impl Fn(&mut G)) -> Result<Ticket, DenialOf<G>>
+    where
+        X: Discipline,
+    {
         if !G::CALLS_BACK {
             // The mechanism's code has run: it may have stopped this one.
             self.token.check().map_err(LaunchError::Stopped)?;
-            return self.launches().admit::<X>(price);
+            let mut launches = self.launches();
+            let ticket = launches.admit::<X>(price)?;
+            note(&mut launches.gate);
+            return Ok(ticket);
         }
         loop {
             let mut copy = self.launches().copy();
             let admitted = admit(&mut copy.gate, price);
+            if admitted.is_ok() {
+                note(&mut copy.gate);
+            }
             // The rule's code has run, too.
             self.token.check().map_err(LaunchError::Stopped)?;
             let decided = self.launches().put_back::<X>(&mut copy, admitted);

@@ -12,6 +12,8 @@
 //! [`NaiveAdvanced`], which reads a composition theorem for fixed parameters at parameters that
 //! were not fixed. [`StopWhenAhead`] is the adversary that shows the difference
 //! (Rogers et al. 6.1), and [`probability_of_getting_ahead`] computes by how much.
+//! [`probability_of_exceeding`] asks the same of every adversary at once, in the form of Rogers et al.
+//! Def. 3.1.
 //!
 //! Losses are floats here, because nobody's privacy depends on a game.
 
@@ -19,7 +21,9 @@ mod claim;
 mod composition;
 mod response;
 mod separation;
+mod validity;
 
 pub use claim::{Claim, NaiveAdvanced};
 pub use composition::{AdaptParamComp, Challenge, FixedParamComp, Likelihood};
 pub use separation::{StopWhenAhead, probability_of_getting_ahead};
+pub use validity::probability_of_exceeding;

@@ -9,3 +9,4 @@ mod f_dp_filters;
 mod games;
 mod own_measure;
 mod prices;
+mod rogers;

@@ -414,7 +414,7 @@ fn frozen_children_are_different_states() {
 /// P of Alg 13, at order 2: launches are restated, all else is passed on. Twice ρ is the Rényi
 /// loss, so that refusals can be stated in ρ again.
 #[derive(Clone, Hash)]
-struct Restating;
+pub(crate) struct Restating;
 
 fn half(epsilon: Epsilon) -> Rho {
     assert_eq!(epsilon.units() % 2, 0);
@@ -451,6 +451,9 @@ impl Middle<Message<Restated<ZCdp, Respond>, ()>, Told> for Restating {
                     remaining: half(refusal.remaining),
                     limit: half(refusal.limit),
                 }))
+            }
+            Reply::NotLaunched(LaunchError::Stopped(stop)) => {
+                Reply::NotLaunched(LaunchError::Stopped(stop))
             }
             Reply::NotLaunched(_) => return Err(Fault::Failed),
             Reply::Answered(answer) => Reply::Answered(answer),
@@ -513,7 +516,8 @@ struct Checked {
     limit: Epsilon,
 }
 
-type AddressedOdometer = AddressedMachine<OdometerMachine<bool, Sum<PureDp>>, Responding, Respond>;
+pub(crate) type AddressedOdometer =
+    AddressedMachine<OdometerMachine<bool, Sum<PureDp>>, Responding, Respond>;
 
 struct CheckedMachine {
     odometer: AddressedOdometer,
@@ -562,9 +566,18 @@ impl Inspect for CheckedMachine {
 
 /// P of Alg 14: counts what is launched and answers `privacy_loss` itself.
 #[derive(Clone, Hash)]
-struct Counting {
+pub(crate) struct Counting {
     total: Sum<PureDp>,
     pending: Epsilon,
+}
+
+impl Counting {
+    pub(crate) fn new() -> Self {
+        Self {
+            total: Sum::new(PureDp),
+            pending: Epsilon::ZERO,
+        }
+    }
 }
 
 impl Middle<Ask, Told> for Counting {
@@ -596,7 +609,7 @@ impl Middle<Ask, Told> for Counting {
 
 /// P of Alg 15: no readings.
 #[derive(Clone, Hash)]
-struct NoReading;
+pub(crate) struct NoReading;
 
 impl Middle<Ask, Told> for NoReading {
     type OuterQuery = Ask;
@@ -620,10 +633,7 @@ fn lemma_2_19_filters_and_odometers_are_postprocessings_of_each_other() {
     let filter = pure_filter::<Respond>(limit);
     let capped = Addressed::<_, Respond>::new(Odometer::concurrent(PureDp).capped(limit));
     let checked = Checked { limit };
-    let counting = filter.clone().through(Counting {
-        total: Sum::new(PureDp),
-        pending: Epsilon::ZERO,
-    });
+    let counting = filter.clone().through(Counting::new());
     let menu = || Children::new(vec![once(3), once(9)], vec![()]);
     for bit in [false, true] {
         let data = Arc::new(bit);

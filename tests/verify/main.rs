@@ -8,6 +8,7 @@ mod support;
 mod threshold;
 
 mod adversaries;
+mod base_case;
 mod boundaries;
 mod cannot_see;
 mod certificates;
@@ -19,8 +20,10 @@ mod inspects;
 mod invalid;
 mod mechanisms;
 mod menus;
+mod new_neighbours;
 mod person_in_the_middle;
 mod planted;
+mod policies;
 mod properties;
 mod questions;
 mod resources;

@@ -2,6 +2,7 @@
 //! person in the middle, another one sees of the mechanism itself and works out alone (Alg 8, 9).
 //! And Alg 10: a universal mechanism is what it becomes.
 
+use std::marker::PhantomData;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -50,7 +51,7 @@ impl Middle<(), bool> for Tallying {
 
 /// A: three questions, each real or empty by a fair coin, and none after a large answer.
 #[derive(Clone, Default)]
-struct Curious {
+pub(crate) struct Curious {
     asked: u8,
 }
 
@@ -72,27 +73,43 @@ impl Adversary for Curious {
 }
 
 /// A′ (Alg 8): runs A and P as submachines and asks what P asks.
-#[derive(Default)]
-struct Simulating {
-    adversary: Curious,
-    middle: Tallying,
+pub(crate) struct Simulating<A, P, Q, B> {
+    adversary: A,
+    middle: P,
+    types: PhantomData<fn(Q) -> B>,
 }
 
-impl Adversary for Simulating {
-    type Query = ();
-    type Answer = bool;
+impl<A, P, Q, B> Simulating<A, P, Q, B> {
+    pub(crate) fn new(adversary: A, middle: P) -> Self {
+        let types = PhantomData;
+        Self {
+            adversary,
+            middle,
+            types,
+        }
+    }
+}
+
+impl<A, P, Q, B> Adversary for Simulating<A, P, Q, B>
+where
+    P: Middle<Q, B>,
+    A: Adversary<Query = P::OuterQuery, Answer = P::OuterAnswer>,
+    B: Clone,
+{
+    type Query = Q;
+    type Answer = B;
 
     fn ask(
         &mut self,
-        last: Option<&Result<bool, Fault>>,
+        last: Option<&Result<B, Fault>>,
         coins: &mut dyn CoinSource,
-    ) -> Result<Option<()>, CoinsError> {
+    ) -> Result<Option<Q>, CoinsError> {
         let failed = |_| CoinsError::TapeEnds;
         let mut told = None;
         if let Some(last) = last {
-            let next = match last {
-                Ok(answer) => self.middle.on_answer(*answer, &mut Coins::new(&mut *coins)),
-                Err(fault) => self.middle.on_fault(*fault, &mut Coins::new(&mut *coins)),
+            let next = match last.clone() {
+                Ok(answer) => self.middle.on_answer(answer, &mut Coins::new(&mut *coins)),
+                Err(fault) => self.middle.on_fault(fault, &mut Coins::new(&mut *coins)),
             };
             match next.map_err(failed)? {
                 Move::Ask(query) => return Ok(Some(query)),
@@ -114,7 +131,15 @@ impl Adversary for Simulating {
 }
 
 /// g (Alg 9): from what A′ has seen to what A would have seen.
-fn unsimulate(view: View<bool>) -> View<u8> {
+pub(crate) fn unsimulate<A, P, Q, B>(
+    view: View<B>,
+    mut adversary: A,
+    mut middle: P,
+) -> View<P::OuterAnswer>
+where
+    P: Middle<Q, B>,
+    A: Adversary<Query = P::OuterQuery, Answer = P::OuterAnswer>,
+{
     let mut coins: Tape = Vec::new();
     let mut answers = Vec::new();
     for (tossed, answer) in view.rounds {
@@ -125,8 +150,7 @@ fn unsimulate(view: View<bool>) -> View<u8> {
     let mut coins = Replay::of(coins);
     let mut answers = answers.into_iter();
 
-    let (mut adversary, mut middle) = (Curious::default(), Tallying::default());
-    let mut seen: View<u8> = View::default();
+    let mut seen = View::default();
     loop {
         let mut recorder = Recorder::new(&mut coins);
         let last = seen.rounds.last().map(|(_, answer)| answer);
@@ -141,7 +165,7 @@ fn unsimulate(view: View<bool>) -> View<u8> {
         let answer = loop {
             match next {
                 Move::Answer(answer) => break answer,
-                Move::Ask(()) => {
+                Move::Ask(_) => {
                     next = match answers.next().expect("A′ asked as often as P") {
                         Ok(answer) => middle.on_answer(answer, &mut coins.coins()),
                         Err(fault) => middle.on_fault(fault, &mut coins.coins()),
@@ -164,9 +188,10 @@ fn the_view_through_a_middle_is_a_function_of_a_view_without_it() {
     for bit in [false, true] {
         let data = Arc::new(bit);
         let through = views(&outer, &data, Curious::default, 10).unwrap();
-        let simulated: Distribution<View<u8>> = views(&mechanism, &data, Simulating::default, 20)
+        let simulating = || Simulating::new(Curious::default(), Tallying::default());
+        let simulated: Distribution<View<u8>> = views(&mechanism, &data, simulating, 20)
             .unwrap()
-            .map(unsimulate);
+            .map(|view| unsimulate(view, Curious::default(), Tallying::default()));
         assert!(through.outcomes().count() > 30);
         assert!(through.is_same_as(&simulated), "{bit}");
         // The two datasets are told apart: the comparison above was not an empty one.
