@@ -81,7 +81,8 @@ pub struct NoisyMax<D: ?Sized, R = AddRemove> {
 ///
 /// It states a [`BoundedRange`]: between neighbours, the logarithms of the odds' ratios all lie
 /// within some interval of length ε, since two counts move apart by what the odds are made for. So
-/// it is ε²/8-zCDP, or what ε-DP implies if that is less.
+/// it is ε²/8-zCDP, or what ε-DP implies if that is less, and its Rényi divergences are at most the
+/// worst case of such intervals, which is less than both.
 ///
 /// Its running time depends on the counts, and not only on what is released.
 pub struct ExponentialMechanism<D: ?Sized, R = AddRemove> {
@@ -305,7 +306,6 @@ mod tests {
 
     #[test]
     fn the_exponential_mechanism_is_within_its_divergence() {
-        // Up to 0.88 of αε²/8; at order 30 the bound ε is smaller.
         for order in [1.001, 1.5, 2.0, 30.0] {
             let shares = [
                 share(AddRemove, ADDED, order),
@@ -339,10 +339,11 @@ mod tests {
         let choice = ExponentialMechanism::new(Replace, [rows_of(0)], epsilon("0.2")).unwrap();
         let three = Distance::new(3).unwrap();
         assert_eq!(choice.loss_at(&PureDp, three), Ok(epsilon("0.6")));
-        // (3·0.2)²/8, and at order 2 twice that.
+        // (3·0.2)²/8, and at order 2 a little less than twice that.
         assert_eq!(choice.loss_at(&ZCdp, three), Ok("0.045".parse().unwrap()));
         let two = Rdp::new("2".parse().unwrap());
-        assert_eq!(choice.loss_at(&two, three), Ok(epsilon("0.09")));
+        let loss = choice.loss_at(&two, three).unwrap();
+        assert!(loss > epsilon("0.0886815398") && loss < epsilon("0.0886815399"));
     }
 
     #[test]

@@ -33,7 +33,7 @@
 //! |---|---|---|---|---|---|---|
 //! | [`Pure`] | ε | (ε, 0) | ε·tanh(ε/2) | that of randomized response | yes | randomized response |
 //! | [`Laplace`] | ε | (ε, 0) | as [`Pure`], answer by answer | its own curve | as [`Pure`], answer by answer | its own, all steps as one number |
-//! | [`BoundedRange`] | ε | (ε, 0) | ε²/8, or as [`Pure`] | αε²/8, or as [`Pure`] | as [`Pure`] | as [`Pure`] |
+//! | [`BoundedRange`] | ε | (ε, 0) | ε²/8, or as [`Pure`] | its worst case, at most αε²/8 | as [`Pure`] | as [`Pure`] |
 //! | [`Probabilistic`] | if δ = 0 | (ε, δ) | approximate: yes; zCDP: if δ = 0 | approximate: yes; others: if δ = 0 | if δ = 0 | (ε, δ)-randomized response |
 //! | [`Gaussian`] | no | choose a δ: [`RestatedAt`] | ρ | αρ | μ | its own |
 //! | [`SampledGaussian`] | no | choose a δ: [`RestatedAt`] | no | the curve | no | its own |

@@ -350,14 +350,18 @@ fn sampled_gaussian_noise() {
     row!(sum.unwrap(), Replace, [No; 9]);
 }
 
-/// ε²/8, and αε²/8 unless pure privacy says less.
+/// ε²/8, and the worst divergence of laws with two losses, ε apart, by trying out all of them.
 #[test]
 fn the_exponential_mechanism() {
     let mut cells = PURE;
     cells[3] = Is([&[0.125], &[0.5]]);
     cells[4] = Is([&[0.125, 0.0], &[0.5, 0.0]]);
-    cells[5] = Is([&[0.25], &[1.0]]);
-    cells[6] = Is([&[0.25, 0.9552483740548644], &[1.0, 1.9818674269938745]]);
+    cells[5] = Is([&[0.24022901391655505], &[0.8675616609660544]]);
+    cells[6] = Is([
+        &[0.24022901391655505, 0.6354593985644067],
+        &[0.8675616609660544, 1.5901795840341957],
+    ]);
+    cells[7] = Is([&[0.6354593985644067, 0.0], &[1.5901795840341957, 0.0]]);
     let choice = ExponentialMechanism::new(Replace, [predicate(1)], read("1"));
     row!(choice.unwrap(), Replace, cells);
 }

@@ -28,6 +28,7 @@ pub mod gdp;
 pub mod rdp;
 pub mod zcdp;
 
+pub(crate) mod bounded_range;
 pub(crate) mod curves;
 pub(crate) mod exact;
 pub(crate) mod search;

@@ -1,6 +1,6 @@
 use super::{Diverges, Pure, through};
-use crate::number::{Epsilon, Mu, Order, Rho};
-use crate::privacy::convert::{rdp, zcdp};
+use crate::number::{Delta, Epsilon, Mu, Order, Rho};
+use crate::privacy::convert::{bounded_range, zcdp};
 use crate::privacy::{
     ApproxDp, ApproxZCdp, Distance, Gdp, Implies, Measure, Overflow, Prices, ProbabilisticDp,
     PureDp, Rdp, UnknownLoss, ZCdp, half_square,
@@ -21,12 +21,28 @@ use crate::privacy::{
 ///
 /// # Guarantee
 ///
-/// It is ε-DP, since the interval contains 0: odds that are all larger do not add up to 1.
+/// It is ε-DP, since the interval contains 0: ratios that are all larger than 1 do not have the mean 1.
 ///
 /// It is ε²/8-zCDP (Cesar and Rogers 2021), and so has Rényi divergences of αε²/8. Why: let K(s) be
 /// the logarithm of the mean of the ratios' s-th power on the second dataset. It is zero at 0 and
 /// 1, and K″ is the variance of a number in an interval of length ε, ε²/4 at most. Hence K(s) −
 /// ε²/8·s(s − 1) is concave, and not positive for s > 1; the divergence of order α is K(α)/(α − 1).
+///
+/// What it says under Rényi privacy and as (ε, δ) is the exact worst case (after Dong, Durfee, Rogers
+/// 2020). *Proof*, with r(x) = 1 − e^(−x). Let the interval be [t − ε, t], where 0 ≤ t ≤ ε. A
+/// divergence is the mean of a convex function of the ratio on the second dataset, where the ratio has
+/// the mean 1 and lies between e^(t−ε) and e^t. A convex function lies below its chord, so the worst
+/// law has these two values only. On the first dataset it has the larger one with probability
+/// p = r(ε − t)/r(ε), and on the second with q = e^(−t)·p.
+///
+/// * Rényi, with a = α − 1: the moment e^(at)·p + e^(a(t−ε))·(1 − p) is
+///   e^(at)·(r(αε) − e^(t−ε)·r(aε))/r(ε). Over all t it is largest where
+///   e^(t−ε) = a·r(αε)/(α·r(aε)). The divergence there is t + ln(r(αε)/(α·r(ε)))/a.
+/// * (g, δ) for g between 0 and ε: if t ≥ g, then δ is p − e^g·q = r(ε − t)·r(t − g)/r(ε); otherwise no
+///   ratio is above e^g, and δ is 0. (t − ε is not above g, as t ≤ ε.) The logarithm of r is concave,
+///   so the product is largest where both arguments are (ε − g)/2: δ = r((ε − g)/2)²/r(ε).
+///
+/// Each is attained, by a law with two answers. ∎
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BoundedRange {
     /// The length of the interval.
@@ -34,8 +50,8 @@ pub struct BoundedRange {
 }
 
 impl BoundedRange {
-    /// What is true at a distance of d: an interval of length d·ε, since logarithms of ratios add
-    /// up along the way.
+    /// What is true at a distance of d: an interval of length d·ε. On a way of d steps between
+    /// neighbours the logarithms of the ratios add up, and so do the intervals' lengths.
     ///
     /// # Errors
     ///
@@ -43,6 +59,36 @@ impl BoundedRange {
     pub fn at(&self, distance: Distance) -> Result<Self, UnknownLoss> {
         let epsilon = PureDp.group(&self.epsilon, distance)?;
         Ok(Self { epsilon })
+    }
+
+    /// The smallest δ for which it is (`epsilon`, δ)-DP, rounded up.
+    ///
+    /// ```
+    /// use queryables::privacy::facts::BoundedRange;
+    ///
+    /// let fact = BoundedRange { epsilon: "1".parse()? };
+    /// // tanh(1/4), where ε-DP implies tanh(1/2) = 0.462….
+    /// let delta = fact.delta("0".parse()?);
+    /// assert!(delta > "0.24491".parse()? && delta < "0.24492".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn delta(&self, epsilon: Epsilon) -> Delta {
+        bounded_range::delta(self.epsilon, epsilon)
+    }
+
+    /// The smallest ε for which it is (ε, `delta`)-DP, rounded up.
+    ///
+    /// ```
+    /// use queryables::privacy::facts::BoundedRange;
+    ///
+    /// let fact = BoundedRange { epsilon: "1".parse()? };
+    /// assert!(fact.epsilon_at("0.01".parse()?) < "0.8344".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn epsilon_at(&self, delta: Delta) -> Epsilon {
+        bounded_range::epsilon(self.epsilon, delta)
     }
 
     /// ε²/8, which is (ε/2)²/2, rounded up.
@@ -67,15 +113,15 @@ impl Prices<BoundedRange> for ZCdp {
     }
 }
 
-/// αε²/8 (Cesar and Rogers 2021), or what ε-DP implies if that is less.
+/// The worst case, exactly (see [`BoundedRange`]).
 impl Diverges for BoundedRange {
     fn divergence(&self, order: Order) -> Result<Epsilon, UnknownLoss> {
-        let pure = rdp::pure(order, self.epsilon);
+        let exact = bounded_range::divergence(order, self.epsilon);
+        // αε²/8 is more, but for rounding.
         let concentrated = self
             .rho()
             .and_then(|rho| ZCdp.imply(&rho, &Rdp::new(order)));
-        // Where it is more than can be held, ε is less.
-        Ok(concentrated.map_or(pure, |loss| loss.min(pure)))
+        Ok(concentrated.map_or(exact, |loss| loss.min(exact)))
     }
 }
 
