@@ -65,6 +65,14 @@ impl<T: Cost> Budget<T> {
         }
     }
 
+    /// The slack, as a loss.
+    pub(super) fn set_aside(&self) -> EpsilonDelta {
+        EpsilonDelta {
+            epsilon: Epsilon::ZERO,
+            delta: self.slack,
+        }
+    }
+
     /// What is left of the threshold.
     pub(super) fn cost_left(&self) -> T {
         self.threshold.minus(self.total)

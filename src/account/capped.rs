@@ -84,6 +84,10 @@ impl<G: Accumulator> ContinuationRule for Capped<G> {
         self.accumulator.total_within(&self.limit)
     }
 
+    fn set_aside(&self) -> WholeLoss<G> {
+        self.accumulator.set_aside()
+    }
+
     fn remaining(&self) -> ChildLoss<G> {
         if !self.accumulator.is_within(&self.limit) {
             return self.children().zero();

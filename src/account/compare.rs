@@ -71,6 +71,10 @@ impl ContinuationRule for ApproxDpRule {
         each!(self, rule => rule.spent())
     }
 
+    fn set_aside(&self) -> EpsilonDelta {
+        each!(self, rule => rule.set_aside())
+    }
+
     fn remaining(&self) -> EpsilonDelta {
         each!(self, rule => rule.remaining())
     }

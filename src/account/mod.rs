@@ -172,6 +172,12 @@ pub trait Accumulator: Accounting {
     /// The bound on everything counted so far, rounded up.
     fn total(&self) -> WholeLoss<Self>;
 
+    /// The part of the total that was there before anything was counted: a slack δ′, for example.
+    /// By default nothing.
+    fn set_aside(&self) -> WholeLoss<Self> {
+        self.whole().zero()
+    }
+
     /// Whether the exact total is at most `limit`.
     fn is_within(&self, limit: &WholeLoss<Self>) -> bool {
         self.total() <= *limit
@@ -210,8 +216,25 @@ pub trait ContinuationRule: Accounting {
     /// The budget.
     fn limit(&self) -> &WholeLoss<Self>;
 
-    /// A bound on everything counted so far.
+    /// A bound on everything counted so far, with what was [set aside](Self::set_aside).
     fn spent(&self) -> WholeLoss<Self>;
+
+    /// The part of [`spent`](Self::spent) that no launch has cost: the rule set it aside when it was
+    /// built, such as the slack δ′ of an (ε, δ) rule. A rule that has counted nothing has spent this
+    /// and no more. By default nothing. It decides nothing.
+    ///
+    /// ```
+    /// use queryables::account::{ContinuationRule, ThroughZCdp};
+    /// use queryables::privacy::EpsilonDelta;
+    ///
+    /// let rule = ThroughZCdp::tight(EpsilonDelta::new("1", "1e-6")?, "5e-7".parse()?)?;
+    /// assert_eq!(rule.spent(), EpsilonDelta::new("0", "5e-7")?);
+    /// assert_eq!(rule.set_aside(), rule.spent());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn set_aside(&self) -> WholeLoss<Self> {
+        self.whole().zero()
+    }
 
     /// A loss of a child that would be admitted, like any smaller one. For losses that are one
     /// number it is the largest such loss. It is zero if nothing would be admitted. (An accumulator

@@ -127,10 +127,18 @@ impl ContinuationRule for Rogers {
         } else {
             self.bound_after([]).unwrap_or(self.limit.epsilon)
         };
-        let half = self.limit.delta.saturating_sub(self.half());
+        let EpsilonDelta { delta, .. } = self.set_aside();
         EpsilonDelta {
             epsilon,
-            delta: half.saturating_add(self.deltas),
+            delta: delta.saturating_add(self.deltas),
+        }
+    }
+
+    /// Half of δ, rounded up: the δ of children have the other half.
+    fn set_aside(&self) -> EpsilonDelta {
+        EpsilonDelta {
+            epsilon: Epsilon::ZERO,
+            delta: self.limit.delta.saturating_sub(self.half()),
         }
     }
 

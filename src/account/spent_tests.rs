@@ -229,3 +229,40 @@ proptest! {
         is_just_above(sum.total().epsilon, &simple_epsilon(&rho, &quantity(slack)));
     }
 }
+
+/// A rule that has counted nothing has spent what it set aside, and that does not change.
+#[track_caller]
+fn sets_aside<F>(rule: F, expected: &str)
+where
+    F: ContinuationRule<Children = ApproxDp, Whole = ApproxDp>,
+{
+    assert_eq!(rule.set_aside().to_string(), expected);
+    assert_eq!(rule.spent(), rule.set_aside());
+    let loss = EpsilonDelta::new("0.01", "1e-8").unwrap();
+    let later = rule.charge(&loss).unwrap();
+    assert_eq!(later.set_aside(), rule.set_aside());
+    assert!(later.spent() > later.set_aside());
+}
+
+#[test]
+fn what_is_set_aside_is_told_apart_from_what_launches_cost() {
+    let limit = EpsilonDelta::new("1", "1e-6").unwrap();
+    let slack: Delta = "4e-7".parse().unwrap();
+    sets_aside(ThroughZCdp::tight(limit, slack).unwrap(), "(0, 4e-7)");
+    sets_aside(ThroughZCdp::simple(limit, slack).unwrap(), "(0, 4e-7)");
+    let order = "24".parse().unwrap();
+    sets_aside(ThroughRdp::at(order, limit, slack).unwrap(), "(0, 4e-7)");
+    sets_aside(Whitehouse::new(slack).unwrap().capped(limit), "(0, 4e-7)");
+    sets_aside(Rogers::new(limit).unwrap(), "(0, 5e-7)");
+    sets_aside(Sum::new(ApproxDp).capped(limit), "(0, 0)");
+    // Of an odd number of units, the larger half.
+    let odd = Rogers::new(EpsilonDelta::new("1", "3e-38").unwrap()).unwrap();
+    assert_eq!(odd.set_aside().to_string(), "(0, 2e-38)");
+    let typical = EpsilonDelta::new("0.01", "1e-10").unwrap();
+    let found = super::compare(limit, typical);
+    // Most rules have a slack; adding up has none; whatever has one has spent it.
+    assert!(found.len() > 4);
+    for candidate in found {
+        assert_eq!(candidate.rule.set_aside(), candidate.rule.spent());
+    }
+}

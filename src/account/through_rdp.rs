@@ -324,6 +324,10 @@ impl<C: RdpChildren> ContinuationRule for ThroughRdp<C> {
             .spent(|total| rdp::epsilon(order, total, slack).ok())
     }
 
+    fn set_aside(&self) -> EpsilonDelta {
+        self.budget.set_aside()
+    }
+
     /// On a grid it is a curve with what is left at the order, and at the other orders, which decide
     /// nothing, the largest ε that can be held. A curve is admitted if and only if it is at most this
     /// one.

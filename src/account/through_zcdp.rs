@@ -246,6 +246,10 @@ impl<C: ZCdpChildren> ContinuationRule for ThroughZCdp<C> {
         self.budget.spent(|squares| self.epsilon(squares))
     }
 
+    fn set_aside(&self) -> EpsilonDelta {
+        self.budget.set_aside()
+    }
+
     fn remaining(&self) -> C::Loss {
         C::largest(self.budget.cost_left(), self.budget.delta_left())
     }

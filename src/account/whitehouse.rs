@@ -126,6 +126,13 @@ impl Accumulator for Whitehouse {
         }
     }
 
+    fn set_aside(&self) -> EpsilonDelta {
+        EpsilonDelta {
+            epsilon: Epsilon::ZERO,
+            delta: self.slack,
+        }
+    }
+
     fn is_within(&self, limit: &EpsilonDelta) -> bool {
         self.slack.saturating_add(self.deltas) <= limit.delta
             && self.squares <= self.threshold(limit.epsilon)

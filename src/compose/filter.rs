@@ -213,7 +213,12 @@ where
     fn describe(&self) -> Description {
         let mut description = Description::new("Filter")
             .with("children", format_args!("{:?}", self.rule.children()))
-            .with("limit", self.rule.limit())
+            .with("limit", self.rule.limit());
+        let set_aside = self.rule.set_aside();
+        if set_aside != self.rule.whole().zero() {
+            description = description.with("of which set aside", set_aside);
+        }
+        description = description
             .with("relation", R::NAME)
             .with("distance", self.distance);
         if let Some(limit) = self.count_limit {
@@ -252,7 +257,8 @@ pub type FilterMachine<D, F, R = AddRemove, X = Interleaved> =
 
 /// What can be read from a running filter, at any time, without changing it.
 impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
-    /// What the launches so far add up to.
+    /// What the launches so far add up to, with what the rule has
+    /// [set aside](ContinuationRule::set_aside).
     #[must_use]
     pub fn privacy_loss(&self) -> WholeLoss<F> {
         self.gate().rule.spent()

@@ -72,10 +72,30 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
         self.0.read(|gate| gate.rule.remaining())
     }
 
-    /// What the launches so far add up to.
+    /// What the launches so far add up to, with what is [set aside](Self::set_aside).
     #[must_use]
     pub fn privacy_loss(&self) -> WholeLoss<F> {
         self.0.read(|gate| gate.rule.spent())
+    }
+
+    /// The part of [`privacy_loss`](Self::privacy_loss) that no launch has cost: what the rule set
+    /// aside when it was built ([`ContinuationRule::set_aside`]).
+    ///
+    /// ```
+    /// use queryables::account::ThroughZCdp;
+    /// use queryables::prelude::*;
+    /// use std::sync::Arc;
+    ///
+    /// let rule = ThroughZCdp::tight(EpsilonDelta::new("1", "1e-6")?, "5e-7".parse()?)?;
+    /// let filter = launch(&Filter::concurrent_with(rule), Arc::new(vec![17, 18]))?;
+    /// // Nothing was launched yet.
+    /// assert_eq!(filter.privacy_loss().to_string(), "(0, 5e-7)");
+    /// assert_eq!(filter.set_aside(), filter.privacy_loss());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn set_aside(&self) -> WholeLoss<F> {
+        self.0.read(|gate| gate.rule.set_aside())
     }
 
     /// The budget.

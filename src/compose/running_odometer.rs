@@ -94,6 +94,13 @@ impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G
         self.0.read(|gate| gate.neighbours.total())
     }
 
+    /// The part of [`privacy_loss`](Self::privacy_loss) that no launch has cost: what the accumulator
+    /// set aside when it was built ([`Accumulator::set_aside`]).
+    #[must_use]
+    pub fn set_aside(&self) -> WholeLoss<G> {
+        self.0.read(|gate| gate.neighbours.set_aside())
+    }
+
     /// What the launches so far add up to, at a distance; `None` if it is not tracked.
     #[must_use]
     pub fn privacy_loss_at(&self, distance: Distance) -> Option<WholeLoss<G>> {

@@ -1,6 +1,6 @@
 //! What every ready-made mechanism says about itself in logs.
 
-use queryables::account::{Accumulator, DefaultAccumulator};
+use queryables::account::{Accumulator, DefaultAccumulator, ThroughZCdp, Whitehouse};
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::Description;
 use queryables::mechanisms::{
@@ -12,6 +12,7 @@ use queryables::mechanisms::{
 use queryables::prelude::*;
 use queryables::privacy::Restated;
 use queryables::privacy::RestatedAt;
+use std::sync::Arc;
 
 fn of<D>(mechanism: &impl Mechanism<D>) -> Description {
     mechanism.describe()
@@ -186,4 +187,31 @@ fn what_is_a_filter_inside_says_so() {
     let answerer = of::<Vec<u8>>(&QueryAnswerer::new(rule()));
     assert_eq!(answerer.name(), "QueryAnswerer");
     assert!(answerer.get("filter").unwrap().starts_with("Filter"));
+}
+
+/// A filter whose rule sets slack aside looks spent before the first launch: it says how much of the
+/// budget that is. One without slack says nothing of it.
+#[test]
+fn a_filter_names_what_its_rule_sets_aside() -> Result<(), Box<dyn std::error::Error>> {
+    let limit = EpsilonDelta::new("1", "1e-6")?;
+    let rule = ThroughZCdp::tight(limit, "5e-7".parse()?)?;
+    let filter = Filter::concurrent_with(rule);
+    assert_eq!(
+        of::<bool>(&filter).to_string(),
+        "Filter(children = ApproxDp, limit = (1, 1e-6), of which set aside = (0, 5e-7), \
+         relation = add or remove one row, distance = 1, halts = false)"
+    );
+    let running = launch(&filter, Arc::new(true))?;
+    assert_eq!(running.privacy_loss().to_string(), "(0, 5e-7)");
+    assert_eq!(running.set_aside().to_string(), "(0, 5e-7)");
+    assert_eq!(
+        of::<bool>(&Filter::concurrent(ApproxDp, limit)).to_string(),
+        "Filter(children = ApproxDp, limit = (1, 1e-6), relation = add or remove one row, \
+         distance = 1, halts = false)"
+    );
+    let odometer = Odometer::concurrent_with(Whitehouse::new("1e-6".parse()?)?);
+    let running = launch(&odometer, Arc::new(true))?;
+    assert_eq!(running.privacy_loss().to_string(), "(0, 1e-6)");
+    assert_eq!(running.set_aside().to_string(), "(0, 1e-6)");
+    Ok(())
 }
