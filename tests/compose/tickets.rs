@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::common::{Answer, Touches, at, epsilon, pair};
+use crate::common::{Answer, Touches, at, epsilon};
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop};
 use queryables::prelude::*;
-use queryables::privacy::Distance;
+use queryables::privacy::{Distance, Rdp};
 
 fn couple() -> Distance {
     Distance::new(2).unwrap()
@@ -60,12 +60,13 @@ fn a_later_ticket_freezes_an_earlier_one_and_a_halt_stops_both() {
 
 #[test]
 fn where_no_group_privacy_is_known_no_ticket_is_given() {
-    let odometer = Odometer::concurrent(ApproxDp).tracking([couple()]);
+    let measure = Rdp::new("2".parse().unwrap());
+    let odometer = Odometer::concurrent(measure).tracking([couple()]);
     let odometer = launch(&odometer, Arc::new(())).unwrap();
-    let unknown = UnknownLoss("group privacy with delta > 0 is not offered");
+    let unknown = UnknownLoss("group privacy changes the order of a Rényi guarantee");
     assert_eq!(
-        odometer.admit(&pair("1", "1e-6")).map(|_| ()),
+        odometer.admit(&epsilon("0.1")).map(|_| ()),
         Err(LaunchError::UnknownLoss(unknown))
     );
-    assert_eq!(odometer.privacy_loss(), pair("0", "0"));
+    assert_eq!(odometer.privacy_loss(), epsilon("0"));
 }
