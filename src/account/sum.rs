@@ -24,6 +24,12 @@ use crate::privacy::{
 /// | approximate GDP of sampled Gaussians | non-interactive; in a limit, not a bound | Tran et al. 4.3 |
 /// | probabilistic DP | non-interactive | Rogers et al. 3.3 |
 ///
+/// The losses of [`ProbabilisticDp`](crate::privacy::ProbabilisticDp) add up where mechanisms answer
+/// once only. Those of [`Gdp`](crate::privacy::Gdp) do not: their squares do
+/// ([`RootSumSquares`](super::RootSumSquares)). Nor do those of
+/// [`SampledGaussianDp`](crate::privacy::SampledGaussianDp), which has a filter of its own
+/// ([`SampledGaussianFilter`](super::menu::SampledGaussianFilter)).
+///
 /// ε-DP is Rényi privacy of ε at every order: the divergence rises with the order, to the one that
 /// ε-DP bounds. So for pure DP the theorem about one order holds at all of them with the same rule,
 /// and communication need not be finite.

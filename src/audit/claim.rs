@@ -15,6 +15,9 @@ use crate::privacy::{
 /// Measures that imply a whole curve of (ε, δ), such as zCDP, are tested at many points: a finding
 /// covers all of them at once. An implied pair may be weaker than the claim, and then so is the
 /// test.
+///
+/// [`SampledGaussianDp`](crate::privacy::SampledGaussianDp) is not among them: no conversion of its
+/// losses to (ε, δ) is offered.
 pub trait Refutable: Measure {
     /// Pairs (ε, δ) that a loss implies, rounded up.
     fn implied(&self, loss: &Self::Loss) -> Vec<EpsilonDelta>;

@@ -10,8 +10,14 @@ use crate::privacy::{ApproxDp, EpsilonDelta, Measure, PureDp, Rdp, RdpCurve, Rdp
 
 /// A measure whose losses can be checked on a finite conversation.
 ///
-/// zCDP and GDP are not among them: they are about infinitely many orders. Check them at the
-/// orders that matter to you, with [`RdpGrid`].
+/// These are not among them:
+///
+/// | measure | why |
+/// |---|---|
+/// | [`ZCdp`](crate::privacy::ZCdp) | it is about infinitely many orders: check those that matter to you, with [`RdpGrid`] |
+/// | [`Gdp`](crate::privacy::Gdp), [`SampledGaussianDp`](crate::privacy::SampledGaussianDp) | they are about infinitely many (ε, δ): check those that matter to you, with [`ApproxDp`] |
+/// | [`ApproxZCdp`](crate::privacy::ApproxZCdp), [`ApproxRdp`](crate::privacy::ApproxRdp) | they leave out an event of probability δ, and the best one is not searched for |
+/// | [`ProbabilisticDp`](crate::privacy::ProbabilisticDp) | deterministic adversaries are not known to be enough ([`Postprocessable`](crate::privacy::Postprocessable)) |
 ///
 /// ```
 /// use queryables::privacy::{ApproxDp, EpsilonDelta};

@@ -14,6 +14,7 @@ use queryables::number::{Delta, Epsilon, Mu, Order, Rho, Scale};
 use queryables::prelude::*;
 use queryables::privacy::{
     ApproxRdp, ApproxZCdp, Distance, Gdp, ProbabilisticDp, Rdp, RdpCurve, RdpGrid, RhoDelta,
+    SampledGaussianDp,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -111,6 +112,15 @@ fn losses_and_measures_say_what_they_are() {
         ApproxRdp::new(number("2")),
         r#"{"measure":"ApproxRdp","order":"2"}"#,
     );
+    round(
+        SampledGaussianDp::new(number("0.01")),
+        r#"{"measure":"SampledGaussianDp","rate":"0.01"}"#,
+    );
+    refused::<PureDp>(
+        r#"{"measure":"PureDp","order":"2"}"#,
+        "unknown field `order`, there are no fields",
+    );
+    refused::<PureDp>(r#"{"measure":"Nothing"}"#, "the measure is not PureDp");
     refused::<PureDp>(r#"{"measure":"ZCdp"}"#, "the measure is not PureDp");
     refused::<Rdp>(r#"{"measure":"Rdp"}"#, "missing field `order`");
     refused::<Rdp>(

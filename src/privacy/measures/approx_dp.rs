@@ -1,4 +1,4 @@
-use super::additive;
+use super::{additive, written};
 use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::CallsBack;
 use crate::privacy::convert::probability_up;
@@ -41,3 +41,5 @@ impl Measure for ApproxDp {
 impl Postprocessable for ApproxDp {}
 
 additive!(ApproxDp);
+
+written!(ApproxDp);

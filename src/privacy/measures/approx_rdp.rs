@@ -1,4 +1,4 @@
-use super::additive;
+use super::{additive, written};
 use crate::number::Order;
 use crate::privacy::CallsBack;
 use crate::privacy::{Distance, EpsilonDelta, Measure, Postprocessable, UnknownLoss};
@@ -61,3 +61,5 @@ impl Measure for ApproxRdp {
 impl Postprocessable for ApproxRdp {}
 
 additive!(ApproxRdp);
+
+written!(ApproxRdp { order: Order } => Ok::<_, std::convert::Infallible>(ApproxRdp::new(order)));

@@ -1,4 +1,4 @@
-use super::additive;
+use super::{additive, written};
 use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Measure, Postprocessable, RhoDelta, UnknownLoss};
 
@@ -31,3 +31,5 @@ impl Measure for ApproxZCdp {
 impl Postprocessable for ApproxZCdp {}
 
 additive!(ApproxZCdp);
+
+written!(ApproxZCdp);

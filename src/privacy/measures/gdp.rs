@@ -1,3 +1,4 @@
+use super::written;
 use crate::number::Mu;
 use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
@@ -30,3 +31,5 @@ impl Measure for Gdp {
 }
 
 impl Postprocessable for Gdp {}
+
+written!(Gdp);

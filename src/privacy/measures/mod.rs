@@ -45,6 +45,48 @@ macro_rules! additive {
 }
 use additive;
 
+/// Serde's traits, with the measure's name as a tag, because an ε alone does not say of which measure
+/// it is a loss: `{"measure": "Rdp", "order": "2"}`. A field is read by the method of its name.
+macro_rules! written {
+    ($measure:ident) => {
+        crate::privacy::measures::written!(
+            $measure {} => Ok::<_, std::convert::Infallible>($measure)
+        );
+    };
+    ($measure:ident { $($field:ident: $type:ty)? } => $read:expr) => {
+        #[cfg(feature = "serde")]
+        const _: () = {
+            #[derive(serde::Serialize, serde::Deserialize)]
+            #[serde(tag = "measure", deny_unknown_fields)]
+            enum Tagged {
+                $measure { $($field: $type)? },
+                #[serde(other)]
+                Another,
+            }
+
+            impl serde::Serialize for $measure {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    let tagged = Tagged::$measure { $($field: self.$field().into())? };
+                    tagged.serialize(serializer)
+                }
+            }
+
+            impl<'de> serde::Deserialize<'de> for $measure {
+                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    match Tagged::deserialize(deserializer)? {
+                        Tagged::$measure { $($field)? } => $read.map_err(serde::de::Error::custom),
+                        Tagged::Another => Err(serde::de::Error::custom(concat!(
+                            "the measure is not ",
+                            stringify!($measure)
+                        ))),
+                    }
+                }
+            }
+        };
+    };
+}
+use written;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-use super::additive;
+use super::{additive, written};
 use crate::privacy::CallsBack;
 use crate::privacy::{Distance, EpsilonDelta, Measure, UnknownLoss};
 
@@ -30,3 +30,5 @@ impl Measure for ProbabilisticDp {
 }
 
 additive!(ProbabilisticDp);
+
+written!(ProbabilisticDp);

@@ -1,4 +1,4 @@
-use super::additive;
+use super::{additive, written};
 use crate::number::Epsilon;
 use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
@@ -29,3 +29,5 @@ impl Measure for PureDp {
 impl Postprocessable for PureDp {}
 
 additive!(PureDp);
+
+written!(PureDp);

@@ -1,4 +1,4 @@
-use super::additive;
+use super::{additive, written};
 use crate::number::{Epsilon, Order};
 use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Measure, Postprocessable, UnknownLoss};
@@ -56,3 +56,5 @@ impl Measure for Rdp {
 impl Postprocessable for Rdp {}
 
 additive!(Rdp);
+
+written!(Rdp { order: Order } => Ok::<_, std::convert::Infallible>(Rdp::new(order)));

@@ -1,3 +1,4 @@
+use super::written;
 use crate::privacy::CallsBack;
 use std::cmp::Ordering;
 use std::fmt;
@@ -205,6 +206,8 @@ impl Additive for RdpGrid {
         whole.zip(part, Epsilon::saturating_sub)
     }
 }
+
+written!(RdpGrid { orders: Vec<Order> } => RdpGrid::new(orders));
 
 #[cfg(test)]
 mod tests {

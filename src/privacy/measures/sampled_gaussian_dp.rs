@@ -1,5 +1,6 @@
 //! The measure for children of the sampled Gaussian filter.
 
+use super::written;
 use crate::number::{Delta, Mu};
 use crate::privacy::{CallsBack, Distance, Measure, Postprocessable, UnknownLoss};
 
@@ -55,3 +56,5 @@ impl Measure for SampledGaussianDp {
 }
 
 impl Postprocessable for SampledGaussianDp {}
+
+written!(SampledGaussianDp { rate: Delta } => Ok::<_, std::convert::Infallible>(SampledGaussianDp::new(rate)));

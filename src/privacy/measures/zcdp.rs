@@ -1,4 +1,4 @@
-use super::additive;
+use super::{additive, written};
 use crate::number::Rho;
 use crate::privacy::CallsBack;
 use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
@@ -34,3 +34,5 @@ impl Measure for ZCdp {
 impl Postprocessable for ZCdp {}
 
 additive!(ZCdp);
+
+written!(ZCdp);
