@@ -199,7 +199,8 @@ mod tests {
                 for (clipped, whole) in clipped.iter().zip(&whole) {
                     let exact = *whole as f64 * factor;
                     let off = exact - *clipped as f64;
-                    prop_assert!(off.abs() < 1.01 + 1e-9 * exact.abs(), "{} {}", clipped, exact);
+                    // Less than 1 is cut off, and less than 1 is lost to a length rounded up.
+                    prop_assert!(off.abs() < 2.0 + 1e-9 * exact.abs(), "{} {}", clipped, exact);
                 }
             }
         }
