@@ -83,7 +83,7 @@ impl ThroughZCdp {
         Self::new(ApproxDp, limit, slack, Conversion::Simple)
     }
 
-    /// For (ε, δ) children, with the tightest conversion known, that of Canonne, Kamath and Steinke
+    /// For (ε, δ) children, with the conversion of Canonne, Kamath and Steinke
     /// 2020.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl ThroughZCdp {
 }
 
 impl ThroughZCdp<ZCdp> {
-    /// For children under zCDP, Gaussian noise for example, with the tightest conversion known, that
+    /// For children under zCDP, Gaussian noise for example, with the conversion
     /// of Canonne, Kamath and Steinke 2020.
     ///
     /// # Errors

@@ -11,7 +11,8 @@
 //!
 //! The closure of an attribute is third-party code that sees every record. If it panics on one, the
 //! meaning is fixed, and the same for every closure in this crate that is given a record: the
-//! record has the value [`Value::UNREADABLE`], which is *no*, zero, no bin, no time and no part. An
+//! record has the value [`Value::UNREADABLE`], which is *no*, zero (for a sum
+//! whose range excludes zero, the end of the range next to it), no bin, no time and no part. An
 //! infinite number or NaN means the same. So one record still changes what is computed by no more
 //! than any other record would, and the analyst sees nothing of the panic: no error, no refusal, no
 //! other state. [`pass`] is the one place where this is decided.

@@ -36,7 +36,11 @@ use crate::privacy::{
 /// `A·e^((α−1)sx) + B·e^(−αsx)`, where 1/s is the scale, with `A + B = 1` and `B = (q − r)/((1 +
 /// q)(1 − r)) ≥ 0`. A sum of exponentials is log-convex, so D is convex in x and zero at 0; and a
 /// sum of convex functions, each on [0, d·`steps`], with the sum of their arguments bounded, is
-/// largest at a corner. The same holds of pure privacy, where D is linear in x.
+/// largest at a corner. The same holds of pure privacy, where D is linear in x. Under zCDP and GDP
+/// one number that changes by x costs ρ(x) = x·tanh(x/2) and μ²(x), in units of the scale. These
+/// are not convex everywhere, but ρ(x)/x and μ²(x)/x rise, which is enough: a number that changes
+/// by x ≤ d·`steps` costs at most x/(d·`steps`) of the largest cost, so all together cost at most
+/// `answers` times that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Laplace {
     /// The ε of all answers together.
@@ -65,7 +69,9 @@ impl Laplace {
     /// [`UnknownLoss`] if d·ε cannot be held.
     pub fn at(&self, distance: Distance) -> Result<Self, UnknownLoss> {
         let factor = NonZeroU64::new(distance.steps());
-        // For a single step it is priced at what pure privacy implies, which is always true.
+        // A number of steps that cannot be held is taken as one, and priced at what pure privacy
+        // implies. That is never too little: the noise is ε-DP whatever the number of steps, and
+        // under f-DP the true number of steps is a multiple of the one that is priced.
         let steps = factor.and_then(|factor| self.steps.checked_mul(factor));
         Ok(Self {
             epsilon: PureDp.group(&self.epsilon, distance)?,

@@ -143,7 +143,7 @@ fn is_below(one: &Curve, other: &Curve) -> bool {
         (Curve::Gaussian(one), Curve::Gaussian(other)) => one <= other,
         (Curve::Laplace(one), Curve::Laplace(other)) => one <= other,
         (Curve::Response(one), Curve::Response(other)) => one <= other,
-        // More steps, or faster falling odds: see the price of `Laplace`.
+        // Fewer steps, or slower falling odds: see the price of `Laplace`.
         (
             Curve::DiscreteLaplace { epsilon, steps },
             Curve::DiscreteLaplace {
