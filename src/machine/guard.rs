@@ -10,6 +10,17 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
+// By `with`, which is compiled in place; `set` is a call.
+#[inline]
+fn enter() {
+    DEPTH.with(|depth| depth.set(depth.get().wrapping_add(1)));
+}
+
+#[inline]
+fn leave() {
+    DEPTH.with(|depth| depth.set(depth.get().wrapping_sub(1)));
+}
+
 /// Runs third-party code. A panic becomes [`Fault::Failed`], and its payload is dropped unread.
 ///
 /// State that the code has unwound through may be half changed: drop it, and do not read it again.
@@ -37,11 +48,11 @@ pub fn guarded<T>(code: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
 /// Runs third-party code; `None` if it panics. All guards of this crate go through here.
 #[inline]
 pub(crate) fn caught<T>(code: impl FnOnce() -> T) -> Option<T> {
-    DEPTH.set(DEPTH.get().wrapping_add(1));
+    enter();
     // It does not unwind from here: the depth is always restored.
     let result = catch_unwind(AssertUnwindSafe(code));
     let result = result.map_err(discard).ok();
-    DEPTH.set(DEPTH.get().wrapping_sub(1));
+    leave();
     result
 }
 
@@ -61,11 +72,11 @@ pub(crate) fn caught<T>(code: impl FnOnce() -> T) -> Option<T> {
 /// discard(Bomb);
 /// ```
 pub fn discard<T>(value: T) {
-    DEPTH.set(DEPTH.get().wrapping_add(1));
+    enter();
     if let Err(thrown) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         std::mem::forget(thrown);
     }
-    DEPTH.set(DEPTH.get().wrapping_sub(1));
+    leave();
 }
 
 /// Installs a panic hook that ignores panics in code that this crate guards: mechanisms, middles,
