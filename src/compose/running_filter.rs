@@ -114,7 +114,7 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     /// the number of launches allow it, and the filter was not halted or frozen.
     #[must_use]
     pub fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
-        if self.0.is_stopped() || !self.is_valid(loss) {
+        if self.0.is_stopped() || !self.0.terms().measure.is_valid(loss) {
             return false;
         }
         self.0
@@ -158,9 +158,5 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     ) -> Result<Ticket, LaunchError<ChildLoss<F>, WholeLoss<F>>> {
         let price = self.0.terms().price_of(loss)?;
         self.0.admit(&price).map_err(|denial| *denial)
-    }
-
-    fn is_valid(&self, loss: &ChildLoss<F>) -> bool {
-        self.0.terms().measure.is_valid(loss)
     }
 }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Public};
-use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss};
+use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss, checked};
 
 /// A mechanism that becomes the first mechanism that is named to it, if that one's loss is within
 /// its budget (Haney et al. Alg 10).
@@ -144,7 +144,8 @@ where
                         .check(Public::of(&**data))
                         .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
                     let loss = mechanism.loss(measure);
-                    Ok(loss.is_ok_and(|loss| measure.is_valid(&loss) && loss <= *budget))
+                    let loss = loss.and_then(|loss| checked(measure, loss));
+                    Ok(loss.is_ok_and(|loss| loss <= *budget))
                 })?;
                 if !fits {
                     return Err(Fault::InvalidQuery(

@@ -162,9 +162,7 @@ impl<To: Renyi> Implies<To> for ZCdp {
 /// A curve holds at each of its orders.
 impl Implies<Rdp> for RdpGrid {
     fn imply(&self, loss: &RdpCurve, to: &Rdp) -> Result<Epsilon, UnknownLoss> {
-        if !self.is_valid(loss) {
-            return Err(UnknownLoss::FOREIGN);
-        }
+        let loss = checked(self, loss)?;
         let at = self.orders().iter().position(|order| *order == to.order());
         at.and_then(|at| loss.epsilons().get(at).copied())
             .ok_or(UnknownLoss("the grid has no such order"))

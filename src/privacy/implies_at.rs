@@ -66,9 +66,7 @@ impl ImpliesAt for ApproxRdp {
 /// The tight conversion at one order, [`convert::rdp::epsilon_exact`], at the best order of the grid.
 impl ImpliesAt for RdpGrid {
     fn imply_at(&self, loss: &RdpCurve, slack: Delta) -> Result<EpsilonDelta, UnknownLoss> {
-        if !self.is_valid(loss) {
-            return Err(UnknownLoss::FOREIGN);
-        }
+        let loss = checked(self, loss)?;
         let mut best = Err(UnknownLoss("a grid has as many values as orders"));
         for (order, epsilon) in self.orders().iter().zip(loss.epsilons()) {
             let here = convert::rdp::epsilon_exact(*order, *epsilon, slack);

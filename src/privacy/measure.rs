@@ -1,5 +1,6 @@
 //! What a measure of privacy is.
 
+use std::borrow::Borrow;
 use std::fmt::{Debug, Display};
 
 use thiserror::Error;
@@ -47,9 +48,13 @@ pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     fn group(&self, loss: &Self::Loss, distance: Distance) -> Result<Self::Loss, UnknownLoss>;
 }
 
-/// The loss, if it belongs to the measure.
-pub(crate) fn checked<Me: Measure>(measure: &Me, loss: Me::Loss) -> Result<Me::Loss, UnknownLoss> {
-    if measure.is_valid(&loss) {
+/// The loss, owned or borrowed, if it belongs to the measure.
+pub(crate) fn checked<Me, L>(measure: &Me, loss: L) -> Result<L, UnknownLoss>
+where
+    Me: Measure,
+    L: Borrow<Me::Loss>,
+{
+    if measure.is_valid(loss.borrow()) {
         Ok(loss)
     } else {
         Err(UnknownLoss::FOREIGN)

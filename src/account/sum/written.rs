@@ -3,7 +3,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Sum;
 use crate::account::Durable;
-use crate::privacy::{Additive, Measure, UnknownLoss};
+use crate::privacy::{Additive, Measure, checked};
 
 impl<Me> Durable for Sum<Me>
 where
@@ -26,9 +26,7 @@ where
 
     fn resume<'de, D: Deserializer<'de>>(&self, deserializer: D) -> Result<Self, D::Error> {
         let total = Me::Loss::deserialize(deserializer)?;
-        if !self.measure.is_valid(&total) {
-            return Err(D::Error::custom(UnknownLoss::FOREIGN));
-        }
+        let total = checked(&self.measure, total).map_err(D::Error::custom)?;
         let measure = self.measure.clone();
         Ok(Self { measure, total })
     }
