@@ -22,9 +22,10 @@ use crate::machine::Fault;
 ///
 /// # What the checker checks
 ///
-/// That the probabilities add up, that the strategy or the tree has the divergence that the verdict
-/// says, in exact fractions, and that a proof has every query of the menu at every point down to the
-/// depth. It does **not** check that the probabilities are those of the machine, or, where the menu
+/// That something is claimed and asked, that the probabilities add up, that the strategy or the tree
+/// has the divergence that the verdict says, in exact fractions, and that a proof has every query of
+/// the menu at every point down to the depth. It prints what the verdict is about: read that too. It
+/// does **not** check that the probabilities are those of the machine, or, where the menu
 /// changes in the course of the conversation, that nothing was left out of it.
 #[derive(Clone, Debug)]
 pub struct Certificate(Json);
@@ -94,6 +95,7 @@ fn refutation<Q: Debug, A: Debug>(verdict: &Verdict<Q, A>) -> Option<Json> {
         Direction::Backward => "backward",
     };
     fields.push(("direction", Json::text(direction)));
+    fields.push(("menu", offered(verdict)));
     fields.push(("tree", strategy(&verdict.worst.adversary)?));
     Some(Json::Object(fields))
 }
@@ -109,6 +111,15 @@ fn head<Q, A>(says: &str, verdict: &Verdict<Q, A>) -> Vec<(&'static str, Json)> 
         ),
         ("depth", Json::Number(scope.depth)),
     ]
+}
+
+fn menu<'a>(queries: impl IntoIterator<Item = &'a String>) -> Json {
+    Json::List(queries.into_iter().map(Json::text).collect())
+}
+
+/// Everything that the menu ever offered.
+fn offered<Q, A>(verdict: &Verdict<Q, A>) -> Json {
+    menu(verdict.worst.scope.menu.iter().map(|entry| &entry.query))
 }
 
 fn goal(goal: Goal) -> Option<Json> {
@@ -217,9 +228,12 @@ where
         }
         let mut fields = head("private", verdict);
         fields.push(("goals", Json::List(goals)));
-        if let (Some(menu), false) = (&writer.menu, writer.changes) {
-            fields.push(("menu", Json::List(menu.iter().map(Json::text).collect())));
-        }
+        fields.push(match (&writer.menu, writer.changes) {
+            (Some(same), false) => ("menu", menu(same)),
+            _ => ("menu", offered(verdict)),
+        });
+        let changes = if writer.changes { "yes" } else { "no" };
+        fields.push(("menu changes", Json::text(changes)));
         fields.push((
             "tree",
             Json::Object(vec![
