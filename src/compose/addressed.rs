@@ -11,8 +11,8 @@ use super::{
 };
 use crate::account::{Accumulator, ContinuationRule, WholeLoss};
 use crate::machine::{
-    Coins, Description, Fault, Inspect, Machine, Mechanism, Metered, Public, Released, StateKey,
-    Unsuitable,
+    Coins, Description, Fault, Inspect, Machine, Mechanism, Metered, Public, Released, Says,
+    StateKey, Unsuitable,
 };
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 use crate::queryable::{AskError, Child};
@@ -41,6 +41,19 @@ pub enum Reply<A, C, W = C> {
     NotAnswered(AskError),
     /// What has been spent.
     PrivacyLoss(W),
+}
+
+impl<A, C, W> Reply<A, C, W> {
+    /// The kind of this reply, given that of a child's answer.
+    pub(super) fn says(&self, child: impl FnOnce(&A) -> Says) -> Says {
+        match self {
+            Self::Launched(_) => Says::Launched,
+            Self::NotLaunched(_) => Says::NotLaunched,
+            Self::Answered(answer) => child(answer),
+            Self::NotAnswered(_) => Says::Refused,
+            Self::PrivacyLoss(_) => Says::Reading,
+        }
+    }
 }
 
 /// A compositor `C` (a [`Filter`](super::Filter) or an [`Odometer`](super::Odometer)) whose
@@ -137,6 +150,10 @@ where
 {
     type Query = Message<M, S::Query>;
     type Answer = Reply<S::Answer, <G::Children as Measure>::Loss, <G::Whole as Measure>::Loss>;
+
+    fn says(answer: &Self::Answer) -> Says {
+        answer.says(S::says)
+    }
 
     fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         Ok(match message {

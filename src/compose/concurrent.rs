@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::account::{Accumulator, DefaultAccumulator, ValidConcurrently};
 use crate::machine::{
-    Coins, Description, Fault, Inspect, Machine, Mechanism, Public, StateKey, StopToken, Unsuitable,
+    Coins, Description, Fault, Inspect, Machine, Mechanism, Public, Says, StateKey, StopToken,
+    Unsuitable,
 };
 use crate::privacy::{Distance, Private, Relation, UnknownLoss, checked};
 use crate::queryable::{AskError, Child};
@@ -111,6 +112,10 @@ pub struct ConcurrentMachine<S> {
 impl<S: Machine> Machine for ConcurrentMachine<S> {
     type Query = (usize, S::Query);
     type Answer = Result<S::Answer, AskError>;
+
+    fn says(answer: &Self::Answer) -> Says {
+        answer.as_ref().map_or(Says::Refused, S::says)
+    }
 
     fn step(
         &mut self,

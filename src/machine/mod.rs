@@ -19,6 +19,7 @@ mod inspect;
 mod laws;
 mod mechanism;
 mod pair;
+mod says;
 mod seeded;
 mod source;
 mod stop;
@@ -41,6 +42,7 @@ pub use inspect::{Inspect, StateKey};
 pub use laws::{Bernoulli, Weighted};
 pub use mechanism::{Answered, Mechanism, Released};
 pub use pair::{Direction, Pair};
+pub use says::Says;
 pub use seeded::NotPrivateSeededCoins;
 #[cfg(any(test, feature = "verify"))]
 pub(crate) use source::total_weight;
@@ -109,6 +111,16 @@ pub trait Machine {
     ///
     /// A [`Fault`] is as visible to the other side as an answer, and it is all that is visible.
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault>;
+
+    /// The kind of an answer, for a machine whose answers do not all depend on data. `verify` needs
+    /// it to notice a check that checks nothing. A machine behind a `Box` does not know it.
+    #[must_use]
+    fn says(_answer: &Self::Answer) -> Says
+    where
+        Self: Sized,
+    {
+        Says::Something
+    }
 }
 
 /// How a step can end without an answer.

@@ -39,6 +39,12 @@ pub enum VerifyError {
          admit one of the launches?"
     )]
     NothingLaunched,
+    /// Children were launched, and none ever answered a query.
+    #[error(
+        "no child that was launched ever answered, so that the claim says nothing: does the menu \
+         ask them something, after the launch, and is the depth at least 2?"
+    )]
+    NoChildAnswered,
     /// The two datasets are equal.
     #[error("the two datasets are equal, so that every claim would hold: take two neighbours")]
     SameDataset,

@@ -11,7 +11,7 @@ use super::meter::{Held, Meter};
 use super::side::{Running, Side};
 use super::tree::{Branch, Ending, Expansion, Groups, Node, Step, size_of_path};
 use super::{Rational, VerifyError};
-use crate::machine::{CoinSource, Fault};
+use crate::machine::{CoinSource, Fault, Says};
 
 /// How machines are run.
 pub(super) struct Explorer<Q, A> {
@@ -69,6 +69,12 @@ impl<Q, A> Explorer<Q, A> {
             numbers: Mutex::default(),
             steps: (0..SHARDS).map(|_| Mutex::default()).collect(),
         }
+    }
+
+    /// The kind of an answer: what either of the two machines takes it for.
+    pub(super) fn says(&self, answer: &A) -> Says {
+        let kinds = self.sides.iter().map(|side| side.says(answer));
+        kinds.max().unwrap_or_default()
     }
 
     /// The number of a state, a new one if it is new.

@@ -36,11 +36,6 @@ pub trait Menu<Q, A>: Send + Sync + 'static {
     /// What it remembers after one more round.
     fn after(&self, state: &Self::State, query: &Q, answer: &Result<A, Fault>) -> Self::State;
 
-    /// The kind of an answer, for a menu that offers other things than plain queries.
-    fn says(&self, _query: &Q, _answer: &A) -> Says {
-        Says::Something
-    }
-
     /// Whether the menu asks anything at all.
     ///
     /// # Errors
@@ -49,20 +44,6 @@ pub trait Menu<Q, A>: Send + Sync + 'static {
     fn check(&self) -> Result<(), VerifyError> {
         Ok(())
     }
-}
-
-/// The kind of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Says {
-    /// No answer.
-    #[default]
-    Refused,
-    /// A launch was refused.
-    NotLaunched,
-    /// An answer that does not depend on data: the reading of an odometer.
-    Reading,
-    /// An answer.
-    Something,
 }
 
 impl<Q: Clone + Send + Sync + 'static, A> Menu<Q, A> for Vec<Q> {
@@ -201,15 +182,6 @@ where
             tried + usize::from(self.most < usize::MAX && matches!(query, Message::Launch(_))),
             children + usize::from(matches!(answer, Ok(Reply::Launched(_)))),
         )
-    }
-
-    fn says(&self, _query: &Message<M, Q>, answer: &Reply<A, C, W>) -> Says {
-        match answer {
-            Reply::Launched(_) | Reply::Answered(_) => Says::Something,
-            Reply::NotLaunched(_) => Says::NotLaunched,
-            Reply::NotAnswered(_) => Says::Refused,
-            Reply::PrivacyLoss(_) => Says::Reading,
-        }
     }
 
     fn check(&self) -> Result<(), VerifyError> {

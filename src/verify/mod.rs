@@ -69,7 +69,8 @@
 //! # What is an error
 //!
 //! A question that asks nothing: no depth, an empty menu, a menu of which nothing is ever launched
-//! or answered, the same dataset twice. Every result says its [`Scope`]: the pair, the menu and
+//! or answered, or of which children are launched and never answer, the same dataset twice. What
+//! counts as an answer is the machine's to say ([`Machine::says`](crate::machine::Machine::says)). Every result says its [`Scope`]: the pair, the menu and
 //! which of its queries were ever answered, the depth, the points.
 //!
 //! An exploration that takes more runs, memory or time than it may ([`Verifier`], "Bounds"), or a
@@ -147,7 +148,7 @@ pub use divergence::Divergences;
 pub use error::VerifyError;
 pub use goal::{Checkable, Goal};
 pub use interval::Interval;
-pub use menu::{ByRound, ByTranscript, Children, Menu, Says};
+pub use menu::{ByRound, ByTranscript, Children, Menu};
 pub use meter::{Cancel, Progress};
 pub use objective::Value;
 pub use rational::Rational;

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::explorer::Asked;
-use super::menu::Says;
 use super::meter::Meter;
 use super::scope::Entry;
 use super::{Interval, VerifyError};
+use crate::machine::Says;
 
 /// A query on offer.
 pub(super) struct Offer<Q> {
@@ -114,6 +114,7 @@ impl Offers {
         // Any difference is a leak, even if only in faults.
         if most < Some(Says::Something) && !self.differs.load(Ordering::Relaxed) {
             return Err(match most {
+                Some(Says::Launched) => VerifyError::NoChildAnswered,
                 Some(Says::NotLaunched | Says::Reading) => VerifyError::NothingLaunched,
                 _ => VerifyError::NothingAnswered,
             });

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, StateKey, guarded};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Says, StateKey, guarded};
 
 /// A factory that gives copies of a mechanism: the verifier makes a new one for every run.
 ///
@@ -32,6 +32,7 @@ where
 /// One of the two sides that are compared.
 pub(super) struct Side<Q, A> {
     start: Box<Start<Q, A>>,
+    says: fn(&A) -> Says,
 }
 
 type Start<Q, A> = dyn Fn(&mut Coins<'_>) -> Result<Box<dyn Running<Q, A>>, Fault> + Send + Sync;
@@ -81,6 +82,7 @@ impl<Q, A> Side<Q, A> {
         };
         Self {
             start: Box::new(start),
+            says: <M::Machine as Machine>::says,
         }
     }
 
@@ -98,7 +100,13 @@ impl<Q, A> Side<Q, A> {
         };
         Self {
             start: Box::new(start),
+            says: <M::Machine as Machine>::says,
         }
+    }
+
+    /// The kind of an answer of this machine.
+    pub(super) fn says(&self, answer: &A) -> Says {
+        (self.says)(answer)
     }
 
     pub(super) fn start(&self, coins: &mut Coins<'_>) -> Result<Box<dyn Running<Q, A>>, Fault> {

@@ -169,7 +169,7 @@ where
                 .transcript
                 .last()
                 .and_then(|(_, answer)| answer.as_ref().ok());
-            let says = answer.map(|answer| self.menu.says(query, answer));
+            let says = answer.map(|answer| self.explorer.says(answer));
             self.offers
                 .note(offer, says.unwrap_or_default(), || node.masses());
         }

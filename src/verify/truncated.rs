@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::VerifyError;
-use super::menu::{Children, Menu, Says};
+use super::menu::{Children, Menu};
 use crate::compose::{Message, Reply};
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, StateKey};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, Says, StateKey};
 
 /// An odometer whose conversation ends when its reading is no longer at most a threshold: the
 /// answer that crosses it is not given.
@@ -62,6 +62,11 @@ impl<S: Machine + Metered> Machine for TruncatedMachine<S, S::Loss> {
     /// `None` where the threshold is crossed; nothing is answered after it.
     type Answer = Option<S::Answer>;
 
+    /// Crossing is an answer.
+    fn says(answer: &Self::Answer) -> Says {
+        answer.as_ref().map_or(Says::Something, S::says)
+    }
+
     fn step(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         if self.crossed {
             return Err(Fault::Failed);
@@ -114,13 +119,6 @@ where
             _ => Err(Fault::Failed),
         };
         Menu::<Message<M, Q>, Reply<A, C, W>>::after(self, state, query, &launched)
-    }
-
-    /// Crossing is an answer.
-    fn says(&self, query: &Message<M, Q>, answer: &Option<Reply<A, C, W>>) -> Says {
-        answer.as_ref().map_or(Says::Something, |reply| {
-            Menu::<_, Reply<A, C, W>>::says(self, query, reply)
-        })
     }
 
     fn check(&self) -> Result<(), VerifyError> {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::support::*;
+use queryables::compose::{Message, Reply};
 use queryables::machine::{Coins, Fault, Machine, Mechanism, Released};
 use queryables::number::Epsilon;
-use queryables::privacy::PureDp;
+use queryables::privacy::{AddRemove, Private, PureDp, UnknownLoss};
 use queryables::verify::{
-    ByRound, Children, Menu, Pair, Value, Verdict, Verifier, VerifyError, copies_of,
+    ByRound, ByTranscript, Children, Menu, Pair, Value, Verdict, Verifier, VerifyError, copies_of,
 };
 
 fn pair() -> Pair<bool> {
@@ -87,6 +88,88 @@ fn a_budget_that_admits_nothing_is_an_error() {
         let error = filter_asked(ln(2), menu).unwrap_err();
         assert_eq!(error, VerifyError::NothingLaunched);
     }
+}
+
+/// Tells the bit, and claims a loss of 1.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Leak;
+
+impl Mechanism<bool> for Leak {
+    type Machine = Released<bool>;
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
+        Ok(Released(**data))
+    }
+}
+
+impl Private<PureDp, AddRemove> for Leak {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        "1".parse().map_err(|_| UnknownLoss("no number"))
+    }
+}
+
+type LeakAsk = Message<Leak, ()>;
+type LeakTold = Reply<bool, Epsilon>;
+
+/// What a check of a filter comes to that claims no loss at all.
+fn leak_asked<N>(budget: &str, menu: N, depth: usize) -> Result<bool, VerifyError>
+where
+    N: Menu<LeakAsk, LeakTold>,
+{
+    let filter = pure_filter::<Leak>(budget.parse().unwrap());
+    Verifier::new(copies_of(&filter), &pair(), menu, depth)
+        .check(&PureDp, &Epsilon::ZERO)
+        .map(|verdict| verdict.holds())
+}
+
+#[test]
+fn what_an_answer_says_does_not_depend_on_the_menu() {
+    let (launch, ask) = (Message::Launch(Leak), Message::Ask(0, ()));
+    let reading = || vec![Message::PrivacyLoss];
+    // Only readings.
+    assert_eq!(
+        leak_asked("1", reading(), 2),
+        Err(VerifyError::NothingLaunched)
+    );
+    let rounds = ByRound(vec![reading(), reading()]);
+    assert_eq!(
+        leak_asked("1", rounds, 2),
+        Err(VerifyError::NothingLaunched)
+    );
+    let transcript =
+        ByTranscript::new(|_: &[(LeakAsk, Result<LeakTold, Fault>)]| vec![Message::PrivacyLoss]);
+    assert_eq!(
+        leak_asked("1", transcript, 2),
+        Err(VerifyError::NothingLaunched)
+    );
+    // Launches that are always refused.
+    let both = || vec![launch.clone(), ask.clone()];
+    assert_eq!(
+        leak_asked("0.5", both(), 2),
+        Err(VerifyError::NothingLaunched)
+    );
+    // With a budget for it, the same menu finds the leak.
+    assert_eq!(leak_asked("1", both(), 2), Ok(false));
+}
+
+#[test]
+fn children_that_are_never_asked_are_an_error() {
+    let (launch, ask) = (Message::Launch(Leak), Message::Ask(0, ()));
+    let late = ByRound(vec![vec![ask.clone()], vec![launch.clone()]]);
+    assert_eq!(leak_asked("1", late, 2), Err(VerifyError::NoChildAnswered));
+    let silent = || Children::new(vec![Leak], vec![]);
+    assert_eq!(
+        leak_asked("1", silent(), 3),
+        Err(VerifyError::NoChildAnswered)
+    );
+    // Too short to ask.
+    let menu = || Children::new(vec![Leak], vec![()]);
+    assert_eq!(
+        leak_asked("1", menu(), 1),
+        Err(VerifyError::NoChildAnswered)
+    );
+    assert_eq!(leak_asked("1", menu(), 2), Ok(false));
+    let in_time = ByRound(vec![vec![launch], vec![ask]]);
+    assert_eq!(leak_asked("1", in_time, 2), Ok(false));
 }
 
 /// Understands nothing.
