@@ -115,7 +115,7 @@ where
         .iter()
         .map(Goal::objective)
         .collect::<Result<_, _>>()?;
-    let mut last = None;
+    let mut kept: Option<Verdict<Q, A>> = None;
     for (goal, worst) in goals.iter().zip(exploration.worst(&objectives)?) {
         let mut verdict = Verdict {
             goal: *goal,
@@ -133,13 +133,15 @@ where
             };
             verdict = judge(exploration, &[delta])?;
         }
-        let holds = verdict.holds();
-        last = Some(verdict);
-        if !holds {
-            break;
+        if verdict.is_refuted() {
+            return Ok(verdict);
+        }
+        // An undecided goal stays, but does not hide a later one that is refuted.
+        if kept.as_ref().is_none_or(Verdict::holds) {
+            kept = Some(verdict);
         }
     }
-    last.ok_or(VerifyError::OutOfRange("a claim without goals"))
+    kept.ok_or(VerifyError::OutOfRange("a claim without goals"))
 }
 
 /// The smallest ε with `e^ε` at least this: what pure privacy costs a mechanism whose
@@ -165,7 +167,7 @@ where
     N: Menu<Q, A>,
 {
     /// Checks a claim against the worst adversary. Of several goals, the verdict is about the first
-    /// that does not certainly hold, or else about the last.
+    /// that is refuted, or else the first that is undecided, or else the last.
     ///
     /// # Errors
     ///

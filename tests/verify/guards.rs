@@ -13,7 +13,7 @@ use queryables::number::Epsilon;
 use queryables::number::Ratio;
 use queryables::privacy::{ApproxDp, EpsilonDelta, Private, PureDp, Rdp, RdpGrid};
 use queryables::verify::{
-    ByTranscript, Completeness, Distribution, Divergences, Interval, Pair, Rational, Value,
+    ByTranscript, Completeness, Distribution, Divergences, Goal, Interval, Pair, Rational, Value,
     Verifier, copies_of, renyi_divergence,
 };
 
@@ -60,6 +60,53 @@ fn a_curve_is_checked_at_every_order() {
         let verdict = verifier.check(&grid, &curve).unwrap();
         assert!(verdict.is_refuted(), "order {}: {verdict}", orders[at]);
     }
+}
+
+/// Tosses until heads.
+#[derive(Debug)]
+struct Endless;
+
+impl queryables::machine::Law for Endless {
+    fn sample(
+        &self,
+        coins: &mut dyn queryables::machine::CoinSource,
+    ) -> Result<i128, queryables::machine::CoinsError> {
+        while coins.weighted(&[1, 1])? == 0 {}
+        Ok(0)
+    }
+}
+
+/// Tells the bit at odds of three; on one dataset, a lie takes a sampler without end.
+#[derive(Clone)]
+struct SlowLie;
+
+impl Mechanism<bool> for SlowLie {
+    type Machine = queryables::machine::Released<bool>;
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        let lies = coins.weighted(&[3, 1])? == 1;
+        if lies && !**data {
+            coins.draw(&Endless)?;
+        }
+        Ok(queryables::machine::Released(**data ^ lies))
+    }
+}
+
+#[test]
+fn an_undecided_order_does_not_hide_a_refuted_one() {
+    let pair = Pair::new(false, true);
+    let verifier = Verifier::new(copies_of(&SlowLie), &pair, vec![()], 1);
+    let grid = RdpGrid::new(["2", "3"].map(|order| order.parse().unwrap())).unwrap();
+    let check = |claims: [&str; 2]| {
+        let curve = grid.curve(claims.map(|claim| claim.parse().unwrap()));
+        verifier.check(&grid, &curve.unwrap()).unwrap()
+    };
+    // What was cut leaves large claims undecided, and refutes small ones.
+    let undecided = check(["5", "5"]);
+    assert!(!undecided.is_refuted() && !undecided.holds(), "{undecided}");
+    let refuted = check(["5", "0"]);
+    assert!(refuted.is_refuted(), "{refuted}");
+    let third = matches!(refuted.goal, Goal::Renyi { order, .. } if order.to_string() == "3");
+    assert!(third, "{refuted}");
 }
 
 /// Tells the bit at odds of three when it is asked 0, and otherwise nothing; it has no state but
