@@ -31,7 +31,7 @@ pub(super) struct Explorer<Q, A> {
 pub(super) struct Care {
     /// Samplers are not followed beyond a path of this probability.
     pub(super) cut: Rational,
-    /// How often each of the first steps is run on each side, at least.
+    /// How often each of the first steps is run, on all its paths together, at least.
     pub(super) replays: u32,
 }
 

@@ -77,10 +77,14 @@
 //! conversation of more than 1000 rounds.
 //!
 //! A machine that behaves differently on a replay. Every run begins with a new mechanism, made by a
-//! factory; every path is run twice, and each of the first 64 steps at least 100 times on each
-//! dataset. So a leak in one run of ten, by the clock for instance, goes unnoticed with a
-//! probability of at most 0.9^100 + 0.1^100 < 2.7e-5
-//! (`a_leak_in_one_run_of_ten_never_passes_in_a_thousand_checks`).
+//! factory. A step is the start, or one query after one transcript, on one dataset and after one
+//! path of coins. Each step is run twice on every path of its own coins, and each of the first 64
+//! steps of an exploration until it was run 100 times, on all its paths together. So randomness
+//! from elsewhere, the clock for instance, that shows in one run of ten of the start, whatever the
+//! coins, goes unnoticed with a probability of at most 0.9^100 + 0.1^100 < 2.7e-5
+//! (`a_leak_in_one_run_of_ten_never_passes_in_a_thousand_checks`). If it shows in a later step only,
+//! or on one of many paths only, then it is met twice, and goes unnoticed with a probability of
+//! 0.9^2 + 0.1^2 = 0.82.
 //!
 //! # Certificates
 //!
@@ -100,6 +104,8 @@
 //! | conversations beyond the depth | `a_longer_conversation` |
 //! | what leaves in another way than by answers: time, files, globals | `other_ways_out` |
 //! | randomness outside the machine that shows in fewer than one run of ten | `randomness_outside_the_machine_that_seldom_shows` |
+//! | the same in one run of ten, in a step after the first 64 | `randomness_outside_the_machine_in_a_late_step` |
+//! | the same in one run of ten, on one path of a hundred | `randomness_outside_the_machine_on_one_path` |
 //! | state that all mechanisms of a factory share | `a_memory_that_outlives_the_factory` |
 //! | state that [`Inspect`](crate::machine::Inspect) does not show, for [`Verifier::by_state`] | `a_state_that_is_not_shown` |
 //! | what a [`Menu::State`] does not hash, if the queries print alike, for [`Verifier::by_state`] | `a_menu_that_is_not_hashed` |

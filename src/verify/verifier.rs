@@ -217,9 +217,9 @@ impl<Q, A, N> Verifier<Q, A, N> {
         self
     }
 
-    /// Runs each of the first 64 steps at least this number of times on each side, to notice
-    /// randomness or state outside the machine; 100 by default. All others are run twice on every
-    /// path.
+    /// Runs each of the first 64 steps at least this number of times, on all paths of its coins
+    /// together, to notice randomness or state outside the machine; 100 by default. All others are
+    /// run twice on every path.
     #[must_use]
     pub fn replays(mut self, replays: u32) -> Self {
         self.question.care.replays = replays;

@@ -215,6 +215,89 @@ fn randomness_outside_the_machine_that_seldom_shows() {
     verifier.assert_private(&PureDp, &"0".parse().unwrap());
 }
 
+/// Tells the bit in every tenth run that comes to one place: the number of runs stands for
+/// randomness from elsewhere.
+#[derive(Clone)]
+struct OneInTen {
+    /// How many paths of coins an answer has.
+    paths: usize,
+    /// Whether this is the place, by what was asked and the path.
+    place: fn(&[u8], u64) -> bool,
+    runs: Arc<AtomicU64>,
+}
+
+struct OneInTenMachine {
+    mechanism: OneInTen,
+    bit: bool,
+    asked: Vec<u8>,
+}
+
+impl Mechanism<bool> for OneInTen {
+    type Machine = OneInTenMachine;
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<OneInTenMachine, Fault> {
+        Ok(OneInTenMachine {
+            mechanism: self.clone(),
+            bit: **data,
+            asked: Vec::new(),
+        })
+    }
+}
+
+impl Machine for OneInTenMachine {
+    type Query = u8;
+    type Answer = bool;
+    fn step(&mut self, query: u8, coins: &mut Coins<'_>) -> Result<bool, Fault> {
+        self.asked.push(query);
+        let path = coins.weighted(&vec![1; self.mechanism.paths])?;
+        if !self.bit || !(self.mechanism.place)(&self.asked, path as u64) {
+            return Ok(false);
+        }
+        let run = self.mechanism.runs.fetch_add(1, Ordering::Relaxed) + 1;
+        Ok(run.is_multiple_of(10))
+    }
+}
+
+impl OneInTen {
+    fn passes(&self, menu: Vec<u8>, depth: usize) -> bool {
+        let pair = Pair::new(false, true);
+        let verifier = Verifier::new(copies_of(self), &pair, menu, depth).threads(1);
+        let verdict = verifier.check(&PureDp, &"0".parse().unwrap());
+        verdict.unwrap().holds()
+    }
+
+    /// Whether it tells the bit in some of many runs with these queries.
+    fn tells(&self, queries: &[u8]) -> bool {
+        (0..10_000).any(|seed| {
+            let mut coins = NotPrivateSeededCoins::new(seed);
+            let mut machine = self.start(&Arc::new(true), &mut coins.coins()).unwrap();
+            let mut told = queries.iter().map(|q| machine.step(*q, &mut coins.coins()));
+            told.any(|answer| answer == Ok(true))
+        })
+    }
+}
+
+#[test]
+fn randomness_outside_the_machine_in_a_late_step() {
+    let late = OneInTen {
+        paths: 1,
+        place: |asked, _| asked == [4, 4, 4],
+        runs: Arc::default(),
+    };
+    assert!(late.passes(vec![0, 1, 2, 3, 4], 3));
+    assert!(late.tells(&[4, 4, 4]));
+}
+
+#[test]
+fn randomness_outside_the_machine_on_one_path() {
+    let on_one = OneInTen {
+        paths: 100,
+        place: |_, path| path == 99,
+        runs: Arc::default(),
+    };
+    assert!(on_one.passes(vec![0], 1));
+    assert!(on_one.tells(&[0]));
+}
+
 /// Remembers the data of its first life for all its lives.
 struct Remembering;
 
