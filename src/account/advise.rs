@@ -37,7 +37,7 @@ pub struct Advice {
 /// let budget = EpsilonDelta::new("1", "1e-6")?;
 /// let advice = advise(budget, &Profile::gaussian("0.01".parse()?))?;
 /// let best: Vec<_> = advice.iter().map(|row| (row.filter, row.admits)).collect();
-/// assert_eq!(best, [("natural, Gaussians", 560), ("natural, units", 560), ("zCDP, tight", 481)]);
+/// assert_eq!(best, [("natural, Gaussians", 560), ("natural, units", 560), ("zCDP, tight", 487)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn advise(budget: EpsilonDelta, typical: &Profile) -> Result<Vec<Advice>, FdpError> {

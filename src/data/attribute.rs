@@ -31,7 +31,7 @@ use super::{Dataset, Value, pass};
 ///
 /// fn adults<D>() -> Predicate<D>
 /// where
-///     D: for<'a> Dataset<Record<'a> = &'a u32> + ?Sized,
+///     D: for<'a> Dataset<Record<'a> = &'a u32> + ?Sized + 'static,
 /// {
 ///     Predicate::new("at least 18", |age: &u32| *age >= 18)
 /// }

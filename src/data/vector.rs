@@ -15,8 +15,8 @@ use super::{CHUNK, Dataset};
 /// ```
 /// use queryables::data::Vector;
 ///
-/// let step = Vector::new("step", |step: &[f64], out: &mut [f64]| out.copy_from_slice(step));
-/// let data: [&[f64]; 3] = [&[1.0, 2.0], &[3.0], &[5.0, 6.0]];
+/// let step = Vector::new("step", |step: &Vec<f64>, out: &mut [f64]| out.copy_from_slice(step));
+/// let data = vec![vec![1.0, 2.0], vec![3.0], vec![5.0, 6.0]];
 /// let mut numbers = [0.0; 6];
 /// # std::panic::set_hook(Box::new(|_| ()));
 /// step.read(&data, 0..3, None, &mut numbers);
