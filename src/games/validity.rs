@@ -8,7 +8,7 @@ use crate::mechanisms::ApproxRandomizedResponse;
 /// direction: `P(|Loss(v)| > COMP)` of Rogers et al. Def. 3.1, if the secret bit is 0.
 ///
 /// It is the maximum over all adversaries of [`AdaptParamComp`](super::AdaptParamComp) who play at
-/// most so many rounds, each with a mechanism of the menu that they choose by what they have seen,
+/// most `rounds` rounds, each with a mechanism of the menu that they choose by what they have seen,
 /// and stop when they like. A rule is a valid odometer for δ in the sense of Def. 3.1 only if this
 /// is at most δ, whatever the menu. This refutes rules and proves none: other mechanisms are
 /// postprocessings of randomized responses (Rogers et al. 2.7), but `|Loss| > COMP` is not an event

@@ -114,7 +114,7 @@ fn definition_3_1_fails_for_the_naive_odometer() {
 
 const EPSILON: &str = "0.1";
 
-/// What advanced composition says of so many rounds.
+/// What advanced composition says of this number of rounds.
 fn advanced(rounds: u32, delta: &str) -> f64 {
     let mut naive = NaiveAdvanced::new(delta.parse().unwrap());
     for _ in 0..rounds {

@@ -70,8 +70,11 @@ impl Laplace {
     pub fn at(&self, distance: Distance) -> Result<Self, UnknownLoss> {
         let factor = NonZeroU64::new(distance.steps());
         // A number of steps that cannot be held is taken as one, and priced at what pure privacy
-        // implies. That is never too little: the noise is ε-DP whatever the number of steps, and
-        // under f-DP the true number of steps is a multiple of the one that is priced.
+        // implies. That is never too little: the noise is ε-DP whatever the number of steps. Under
+        // f-DP it is not either, because the true number of steps is a multiple N of the one that
+        // is priced: the noise with odds q in fine steps is the noise with odds q^N in coarse ones
+        // plus J − J′, independent, with P(j) ∝ q^j on 0, …, N − 1, as their characteristic
+        // functions show. So it is a postprocessing.
         let steps = factor.and_then(|factor| self.steps.checked_mul(factor));
         Ok(Self {
             epsilon: PureDp.group(&self.epsilon, distance)?,
