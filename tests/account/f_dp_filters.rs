@@ -130,7 +130,10 @@ fn training_stops_when_it_likes_under_either_filter() {
         assert!(before <= filter.privacy_loss());
         before = filter.privacy_loss();
     }
-    assert!(filter.release(&step("0.1", "0.5")).is_err());
+    let Err(LaunchError::Refused(refusal)) = filter.release(&step("0.1", "0.5")) else {
+        panic!("one more is over budget");
+    };
+    assert_eq!((refusal.requested, refusal.remaining), (Units(1), Units(0)));
     assert_eq!(filter.remaining(), Units(0));
 
     let detail = Detail {
