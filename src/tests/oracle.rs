@@ -189,16 +189,26 @@ pub(crate) fn cdf(t: &Real) -> Real {
 /// The least value of a smooth function, near a hint that is right to a few digits.
 pub(crate) fn valley(hint: f64, function: impl Fn(&Real) -> Real) -> Real {
     let mut bottom = real(hint);
+    let mut least = function(&bottom);
     // The vertex of a parabola through three points, ever closer together: each time the distance
-    // to the bottom shrinks to about its square, and the height above it to the fourth power.
+    // to the bottom shrinks to about its square, and the height above it to the fourth power. Where
+    // the function cancels, the closest three points differ by less than its last digits, and their
+    // parabola has its vertex anywhere: what is higher than the point before is no bottom.
     for width in [1e-3, 1e-6, 1e-12, 1e-24].map(real) {
-        let [left, middle, right] =
-            [&bottom - &width, bottom.clone(), &bottom + &width].map(|at| function(&at));
+        let [left, right] = [&bottom - &width, &bottom + &width].map(|at| function(&at));
         let slope = (&right - &left) / real(2.0);
-        let bend = left + right - middle * real(2.0);
-        bottom -= &width * slope / bend;
+        let bend = left + right - &least * real(2.0);
+        if bend <= Real::ZERO {
+            break;
+        }
+        let vertex = &bottom - &width * slope / bend;
+        let height = function(&vertex);
+        if height > least {
+            break;
+        }
+        (bottom, least) = (vertex, height);
     }
-    function(&bottom)
+    least
 }
 
 /// Asserts that a quantity is at least the truth, and within 1e-9 of it or one unit.
