@@ -1,22 +1,23 @@
 //! The number of rows of each kind.
 
 use std::marker::PhantomData;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use super::{CountingRelation, MechanismError, clamped, over, shown, states};
+use super::gaussian::GaussianNoise;
+use super::{CountingRelation, MechanismError, Partition, clamped, shown, states};
 use crate::data::{Attribute, Bins, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
-use crate::number::Epsilon;
 use crate::number::Ratio;
-use crate::privacy::facts::Laplace;
+use crate::number::{Epsilon, Mu, Rho};
+use crate::privacy::facts::{Gaussian, Laplace};
 use crate::privacy::{AddRemove, Relation};
 
 /// The number of rows in each of several bins, each with discrete Laplace noise of its own.
 ///
 /// Use it instead of several counts wherever these are about disjoint sets of rows: all bins
-/// together cost what one count costs.
+/// together cost what one count costs. Bins are numbers, or keys of any type ([`Partition`]).
 ///
 /// ```
 /// use queryables::data::Attribute;
@@ -41,16 +42,12 @@ use crate::privacy::{AddRemove, Relation};
 /// and it has a scale of 2/ε. It states [`Laplace`] noise on one or two answers that change by one.
 /// A row whose bin is not below the number of bins, or cannot be read, is in none. Answers that an
 /// `i64` cannot hold are clamped, which is postprocessing.
-pub struct NoisyHistogram<D: ?Sized, R = AddRemove> {
-    bin: Attribute<D, usize>,
-    bins: NonZeroUsize,
+pub struct NoisyHistogram<D: ?Sized, R = AddRemove, C = Vec<i64>> {
+    partition: Partition<D, C>,
     fact: Laplace,
     noise: DiscreteLaplace,
     relation: PhantomData<fn() -> R>,
 }
-
-/// As many as a vector may have coordinates: all bins are held at once.
-const MOST_BINS: usize = 1 << 27;
 
 impl<D: ?Sized, R: CountingRelation> NoisyHistogram<D, R> {
     /// Counts the rows in the bins `0..bins`.
@@ -60,19 +57,29 @@ impl<D: ?Sized, R: CountingRelation> NoisyHistogram<D, R> {
     /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::TooManyBins`] if there are
     /// more than 2^27, [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
-        _relation: R,
+        relation: R,
         bin: Attribute<D, usize>,
         bins: usize,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        let bins = NonZeroUsize::new(bins).ok_or(MechanismError::NoChoice)?;
-        if bins.get() > MOST_BINS {
-            return Err(MechanismError::TooManyBins);
-        }
-        let noise = DiscreteLaplace::new(over(Ratio::from(R::APART), epsilon)?)?;
+        Self::over(relation, Partition::numbered(bin, bins)?, epsilon)
+    }
+}
+
+impl<D: ?Sized, R: CountingRelation, C> NoisyHistogram<D, R, C> {
+    /// Counts the rows in the bins of a partition, by key for example.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::NoLoss`] if ε is zero.
+    pub fn over(
+        _relation: R,
+        partition: Partition<D, C>,
+        epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
+        let noise = DiscreteLaplace::new(super::over(Ratio::from(R::APART), epsilon)?)?;
         Ok(Self {
-            bin,
-            bins,
+            partition,
             fact: Laplace {
                 answers: NonZeroU64::new(R::APART).unwrap_or(NonZeroU64::MIN),
                 ..Laplace::of_count(epsilon)
@@ -83,55 +90,151 @@ impl<D: ?Sized, R: CountingRelation> NoisyHistogram<D, R> {
     }
 }
 
-impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyHistogram<D, R> {
-    type Machine = Released<Vec<i64>>;
+/// The number of rows in each of several bins, each with rounded Gaussian noise of its own.
+///
+/// Use it like [`NoisyHistogram`], where many answers are accounted together in zCDP, RDP or GDP,
+/// or converted to (ε, δ) at the end.
+///
+/// ```
+/// use queryables::mechanisms::{GaussianHistogram, Partition};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let wards: Arc<Vec<&str>> = Arc::new(["north", "south", "south"].repeat(1000));
+/// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), wards)?;
+///
+/// let by_ward = Partition::by_key("ward", |ward: &&str| *ward, ["east", "north", "south"])?;
+/// let counts = filter.release(&GaussianHistogram::over(AddRemove, by_ward, "0.1".parse()?)?)?;
+/// assert!((counts["north"] - 1000).abs() < 50 && counts["east"].abs() < 50);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// That of the Gaussian mechanism, of which it is a postprocessing
+/// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), for neighbours under `R`: a row that is
+/// added or removed changes one bin by one, and Δ² = 1; a row that is replaced changes two bins by
+/// one, and Δ² = 2. With a variance of σ² it states [`Gaussian`] noise of μ = Δ/σ, or ρ = μ²/2. At a
+/// distance of d, d·μ and d²·ρ. A row whose bin cannot be read is in none. Answers that an `i64`
+/// cannot hold are clamped, which is postprocessing.
+pub struct GaussianHistogram<D: ?Sized, R = AddRemove, C = Vec<i64>> {
+    partition: Partition<D, C>,
+    gaussian: GaussianNoise,
+    relation: PhantomData<fn() -> R>,
+}
 
-    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let noise = (0..self.bins.get())
-            .map(|_| coins.draw(&self.noise))
-            .collect::<Result<Vec<i128>, _>>()?;
-        let mut bins = Bins::new(self.bins.get());
-        self.bin.fold(data, &mut bins);
-        let counts = bins.counts().iter().zip(noise);
-        Ok(Released(
-            counts
-                .map(|(count, noise)| clamped((*count).into(), noise))
-                .collect(),
-        ))
+impl<D: ?Sized, R: CountingRelation, C> GaussianHistogram<D, R, C> {
+    /// Counts the rows in the bins of a partition, with ρ-zCDP: a variance of Δ²/(2ρ).
+    ///
+    /// # Errors
+    ///
+    /// As for [`GaussianCount::new`](super::GaussianCount::new).
+    pub fn over(
+        _relation: R,
+        partition: Partition<D, C>,
+        rho: Rho,
+    ) -> Result<Self, MechanismError> {
+        Ok(Self {
+            partition,
+            gaussian: GaussianNoise::with_rho(R::APART.into(), rho)?,
+            relation: PhantomData,
+        })
     }
 
-    fn describe(&self) -> Description {
-        self.description()
+    /// Counts the rows in the bins of a partition, with μ-GDP: a variance of Δ²/μ².
+    ///
+    /// # Errors
+    ///
+    /// As for [`GaussianCount::with_mu`](super::GaussianCount::with_mu).
+    pub fn over_with_mu(
+        _relation: R,
+        partition: Partition<D, C>,
+        mu: Mu,
+    ) -> Result<Self, MechanismError> {
+        Ok(Self {
+            partition,
+            gaussian: GaussianNoise::with_mu(R::APART.into(), mu)?,
+            relation: PhantomData,
+        })
     }
 }
 
-impl<D: ?Sized, R: Relation> NoisyHistogram<D, R> {
-    fn description(&self) -> Description {
-        Description::new("NoisyHistogram")
-            .with("relation", R::NAME)
-            .with("bin", self.bin.name())
-            .with("bins", self.bins)
-            .with("epsilon", self.fact.epsilon)
-    }
-}
+/// The shared implementation of the two.
+macro_rules! histogram {
+    ($Histogram:ident: $Fact:ty, |$histogram:ident| $noise:expr, $fact:expr) => {
+        impl<D: Dataset + ?Sized, R: Relation, C> Mechanism<D> for $Histogram<D, R, C>
+        where
+            C: Clone,
+        {
+            type Machine = Released<C>;
 
-states!(Laplace: impl[D: ?Sized, R: CountingRelation,] NoisyHistogram<D, R>, R, |bins| bins.fact);
-shown!(impl[D: ?Sized, R: Relation] NoisyHistogram<D, R>);
+            fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<C>, Fault> {
+                // Drawn before the data is read: whether the coins fail must not depend on the
+                // data.
+                let $histogram = self;
+                let noise = (0..self.partition.bins())
+                    .map(|_| coins.draw(&$noise))
+                    .collect::<Result<Vec<i128>, _>>()?;
+                let mut bins = Bins::new(self.partition.bins());
+                self.partition.bin().fold(data, &mut bins);
+                let counts = bins.counts().iter().zip(noise);
+                let counts = counts.map(|(count, noise)| clamped((*count).into(), noise));
+                Ok(Released(self.partition.label(counts.collect())))
+            }
 
-impl<D: ?Sized, R> Clone for NoisyHistogram<D, R> {
-    fn clone(&self) -> Self {
-        Self {
-            bin: self.bin.clone(),
-            ..*self
+            fn describe(&self) -> Description {
+                self.description()
+            }
         }
+
+        states!(
+            $Fact: impl[D: ?Sized, R: CountingRelation, C,] $Histogram<D, R, C>, R,
+            |$histogram| $fact
+        );
+        shown!(impl[D: ?Sized, R: Relation, C] $Histogram<D, R, C>);
+
+        impl<D: ?Sized, R, C> Clone for $Histogram<D, R, C> {
+            fn clone(&self) -> Self {
+                Self {
+                    partition: self.partition.clone(),
+                    ..*self
+                }
+            }
+        }
+    };
+}
+
+histogram!(NoisyHistogram: Laplace, |bins| bins.noise, bins.fact);
+histogram!(GaussianHistogram: Gaussian, |bins| bins.gaussian.noise, bins.gaussian.fact);
+
+impl<D: ?Sized, R: Relation, C> NoisyHistogram<D, R, C> {
+    fn description(&self) -> Description {
+        described("NoisyHistogram", R::NAME, &self.partition).with("epsilon", self.fact.epsilon)
     }
+}
+
+impl<D: ?Sized, R: Relation, C> GaussianHistogram<D, R, C> {
+    fn description(&self) -> Description {
+        let description = described("GaussianHistogram", R::NAME, &self.partition);
+        self.gaussian.describe(description)
+    }
+}
+
+fn described<D: ?Sized, C>(
+    name: &'static str,
+    relation: &'static str,
+    partition: &Partition<D, C>,
+) -> Description {
+    Description::new(name)
+        .with("relation", relation)
+        .with("bin", partition.bin().name())
+        .with("bins", partition.bins())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::{Private, Rdp, Replace};
+    use crate::privacy::{Gdp, Private, Rdp, Replace, ZCdp};
     use crate::tests::exact::{answers, violation};
 
     fn histogram<R: CountingRelation>(
@@ -200,14 +303,58 @@ mod tests {
             histogram(AddRemove, 0, "1").unwrap_err(),
             MechanismError::NoChoice
         );
-        for bins in [MOST_BINS + 1, 1 << 50, usize::MAX] {
-            let error = histogram(AddRemove, bins, "1").unwrap_err();
-            assert_eq!(error, MechanismError::TooManyBins);
-        }
-        assert!(histogram(AddRemove, MOST_BINS, "1").is_ok());
+        assert_eq!(
+            histogram(AddRemove, usize::MAX, "1").unwrap_err(),
+            MechanismError::TooManyBins
+        );
         assert_eq!(
             histogram(AddRemove, 3, "0").unwrap_err(),
             MechanismError::NoLoss("epsilon")
         );
+    }
+
+    fn by_parity() -> Partition<Vec<u8>, std::collections::BTreeMap<bool, i64>> {
+        Partition::by_key("odd", |row: &u8| row % 2 == 1, [false, true]).unwrap()
+    }
+
+    #[test]
+    fn gaussian_losses_are_for_one_bin_or_two() {
+        fn losses<R: CountingRelation>(relation: R) -> [String; 3] {
+            let by_rho = GaussianHistogram::over(relation, by_parity(), "0.5".parse().unwrap());
+            let by_mu =
+                GaussianHistogram::over_with_mu(relation, by_parity(), "1".parse().unwrap());
+            let (by_rho, by_mu) = (by_rho.unwrap(), by_mu.unwrap());
+            assert_eq!(by_rho.gaussian.noise, by_mu.gaussian.noise);
+            [
+                by_rho.loss(&ZCdp).unwrap().to_string(),
+                by_mu.loss(&Gdp).unwrap().to_string(),
+                by_mu.gaussian.noise.variance().to_string(),
+            ]
+        }
+        assert_eq!(losses(AddRemove), ["0.5", "1", "1"]);
+        assert_eq!(losses(Replace), ["0.5", "1", "2"]);
+    }
+
+    /// The Rényi divergence of order 2 is at most 2ρ = 1, and rounding takes little from it; for
+    /// replaced rows the noise must be larger.
+    #[test]
+    fn the_loss_of_gaussian_noise_is_nearly_attained_and_not_exceeded() {
+        fn divergence<R: CountingRelation>(relation: R, pair: [&[u8]; 2]) -> f64 {
+            let histogram = GaussianHistogram::over(relation, by_parity(), "0.5".parse().unwrap());
+            let [one, other] =
+                pair.map(|rows| answers(histogram.as_ref().unwrap(), rows, &[()], 9));
+            let squares = one.outcomes.iter().filter_map(|(answer, p)| {
+                let q = other.outcomes.get(answer)?;
+                Some((p * p / q).to_f64_fast())
+            });
+            squares.sum::<f64>().ln()
+        }
+        for found in [
+            divergence(AddRemove, [&[0, 1], &[1]]),
+            divergence(Replace, [&[0, 0], &[0, 1]]),
+        ] {
+            assert!((0.9..=1.0).contains(&found), "{found}");
+        }
+        assert!(divergence(AddRemove, [&[0, 0], &[0, 1]]) > 1.5);
     }
 }

@@ -12,7 +12,8 @@
 //! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε | [`Laplace`] |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] |
 //! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`] |
-//! | [`NoisyHistogram`] | the number of rows in each bin | ε | [`Laplace`] |
+//! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] |
+//! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] |
 //! | [`NoisyMax`] | which of several counts is the largest | ε | [`Pure`] |
 //! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] |
 //! | [`RandomizedResponse`] | one bit | ε | [`Pure`] |
@@ -56,6 +57,7 @@ mod histogram;
 mod lattice;
 mod logarithm;
 mod multiplicative_weights;
+mod partition;
 mod query_answerer;
 mod randomized_response;
 mod real_sum;
@@ -72,9 +74,10 @@ pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
 pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
-pub use histogram::NoisyHistogram;
+pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
 pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
+pub use partition::Partition;
 pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;
 pub use real_sum::NoisyRealSum;

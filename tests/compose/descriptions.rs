@@ -5,9 +5,9 @@ use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::Description;
 use queryables::mechanisms::{
     AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
-    ExponentialMechanism, GaussianContinualCount, GaussianCount, GaussianVectorSum, Lattice,
-    MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum,
-    QueryAnswerer, RandomizedResponse, SampledGaussianSum,
+    ExponentialMechanism, GaussianContinualCount, GaussianCount, GaussianHistogram,
+    GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax,
+    NoisyRealSum, NoisySum, Partition, QueryAnswerer, RandomizedResponse, SampledGaussianSum,
 };
 use queryables::prelude::*;
 use queryables::privacy::Restated;
@@ -102,6 +102,14 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
             over_rows(NoisyHistogram::new(AddRemove, bin, 9, epsilon)?),
             "NoisyHistogram(relation = add or remove one row, bin = itself, bins = 9, \
              epsilon = 0.5)",
+        ),
+        (
+            over_rows(GaussianHistogram::over_with_mu(
+                Replace,
+                Partition::by_key("parity", |row: &u8| row % 2, [0, 1, 1])?,
+                "0.1".parse()?,
+            )?),
+            "GaussianHistogram(relation = replace one row, bin = parity, bins = 2, mu = 0.1)",
         ),
         (
             over_rows(NoisyMax::new(Replace, [ones(), ones()], epsilon)?),

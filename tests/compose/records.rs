@@ -10,8 +10,9 @@ use queryables::data::{Attribute, CHUNK, Dataset, Predicate, Select, Value, Vect
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, silence_guarded_panics};
 use queryables::mechanisms::{
     AboveThreshold, ContinualCount, ExponentialMechanism, GaussianContinualCount, GaussianCount,
-    GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax,
-    NoisyRealSum, NoisySum, Priced, QueryAnswerer, SampledGaussianSum,
+    GaussianHistogram, GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount,
+    NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, Partition, Priced, QueryAnswerer,
+    SampledGaussianSum,
 };
 use queryables::number::{Mu, Rho};
 use queryables::prelude::*;
@@ -132,6 +133,12 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
         NoisyHistogram::new(AddRemove, bin(), 2 * CHUNK, epsilon).unwrap(),
         ()
     );
+    let key = |row: &u8| read(*row, usize::from(*row));
+    let keys = Partition::by_key("key", key, 0..4).unwrap();
+    same!(NoisyHistogram::over(AddRemove, keys, epsilon).unwrap(), ());
+    // Here a map is printed, whose order is random: of one key only.
+    let keys = Partition::by_hash("key", key, [2]).unwrap();
+    same!(GaussianHistogram::over(AddRemove, keys, rho).unwrap(), ());
     let candidates = || {
         [0, 1, 2]
             .map(|value| Predicate::<Vec<u8>>::new("value", move |row| read(*row, *row == value)))
@@ -169,7 +176,7 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
         Priced::new(ones(), epsilon),
         Priced::new(ones(), epsilon)
     );
-    assert_eq!(compared, 17);
+    assert_eq!(compared, 19);
 }
 
 /// Keys, their comparison and their drop are all third-party code.

@@ -7,9 +7,9 @@ use queryables::compose::{Addressed, Filter};
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::mechanisms::{
     AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
-    ExponentialMechanism, GaussianCount, GaussianVectorSum, Lattice, MultiplicativeWeights,
-    NoisyCount, NoisyHistogram, NoisyMax, NoisySum, Priced, QueryAnswerer, RandomizedResponse,
-    SampledGaussianSum,
+    ExponentialMechanism, GaussianCount, GaussianHistogram, GaussianVectorSum, Lattice,
+    MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisySum, Partition, Priced,
+    QueryAnswerer, RandomizedResponse, SampledGaussianSum,
 };
 use queryables::middle::ThroughExt;
 use queryables::number::Epsilon;
@@ -200,6 +200,38 @@ fn sums_and_histograms_keep_their_loss() {
     let bins = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1).cut(ratio(1, 10_000));
     bins.assert_private(&ApproxDp, &claim);
     assert!(bins.check(&ApproxDp, &less).unwrap().is_refuted());
+}
+
+#[test]
+fn histograms_over_keys_keep_their_loss() {
+    // One row moves from "a" to "b"; "c" is not on the list.
+    let pair = Pair::new(vec!["a", "c"], vec!["b", "c"]);
+    let keys = || Partition::by_key("letter", |row: &&str| *row, ["a", "b"]).unwrap();
+    let noisy = NoisyHistogram::over(Replace, keys(), epsilon("2")).unwrap();
+    let verifier = Verifier::new(copies_of(&noisy), &pair, vec![()], 1).cut(ratio(1, 10_000));
+    verifier.assert_private(&ApproxDp, &epsilon_delta("2", "0.001"));
+    let less = epsilon_delta("1.9", "0.001");
+    assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
+    // Rounded to integers it loses at most what the Gaussian mechanism does, and nearly that.
+    let mu = "1".parse().unwrap();
+    let gaussian = GaussianHistogram::over_with_mu(Replace, keys(), mu).unwrap();
+    let verifier = Verifier::new(copies_of(&gaussian), &pair, vec![()], 1).cut(ratio(1, 10_000));
+    let delta = gdp::delta(mu, epsilon("1"))
+        .to_string()
+        .parse::<f64>()
+        .unwrap();
+    let at = |delta: f64| epsilon_delta("1", &format!("{delta:.6}"));
+    verifier.assert_private(&ApproxDp, &at(delta + 5e-4));
+    assert!(
+        verifier
+            .check(&ApproxDp, &at(0.9 * delta))
+            .unwrap()
+            .is_refuted()
+    );
+    // A row of another key changes nothing.
+    let same = Pair::new(vec!["a", "c"], vec!["a", "d"]);
+    let verifier = Verifier::new(copies_of(&noisy), &same, vec![()], 1).cut(ratio(1, 10_000));
+    verifier.assert_private(&ApproxDp, &epsilon_delta("0", "0.001"));
 }
 
 #[test]
