@@ -1,6 +1,7 @@
 #[cfg(feature = "serde")]
 mod written;
 
+use super::deltas::Deltas;
 use super::{Exceeded, RuleError};
 use crate::number::{Delta, Epsilon, Interval, U256};
 use crate::privacy::EpsilonDelta;
@@ -11,21 +12,19 @@ use crate::privacy::convert::log_inverse;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Budget<T> {
     pub(super) limit: EpsilonDelta,
-    /// δ′, spent from the start: with it the threshold implies the limit's ε.
-    pub(super) slack: Delta,
+    /// With the slack, which is spent from the start, the threshold implies the limit's ε.
+    pub(super) deltas: Deltas,
     pub(super) threshold: T,
     pub(super) total: T,
-    deltas: Delta,
 }
 
 impl<T: Cost> Budget<T> {
     pub(super) fn new(limit: EpsilonDelta, slack: Delta, threshold: T) -> Self {
         Self {
             limit,
-            slack,
+            deltas: Deltas::new(slack),
             threshold,
             total: T::default(),
-            deltas: Delta::ZERO,
         }
     }
 
@@ -33,8 +32,7 @@ impl<T: Cost> Budget<T> {
     pub(super) fn charge(&self, cost: T, delta: Delta) -> Result<Self, Exceeded> {
         let total = self.total.plus(cost);
         let total = total.filter(|total| *total <= self.threshold);
-        let deltas = self.deltas.checked_add(delta);
-        let deltas = deltas.filter(|deltas| self.slack.saturating_add(*deltas) <= self.limit.delta);
+        let deltas = self.deltas.charge(delta, self.limit.delta);
         Ok(Self {
             total: total.ok_or(Exceeded)?,
             deltas: deltas.ok_or(Exceeded)?,
@@ -61,15 +59,7 @@ impl<T: Cost> Budget<T> {
         };
         EpsilonDelta {
             epsilon,
-            delta: self.slack.saturating_add(self.deltas),
-        }
-    }
-
-    /// The slack, as a loss.
-    pub(super) fn set_aside(&self) -> EpsilonDelta {
-        EpsilonDelta {
-            epsilon: Epsilon::ZERO,
-            delta: self.slack,
+            delta: self.deltas.total(),
         }
     }
 
@@ -80,8 +70,7 @@ impl<T: Cost> Budget<T> {
 
     /// What is left of δ.
     pub(super) fn delta_left(&self) -> Delta {
-        let spent = self.slack.saturating_add(self.deltas);
-        self.limit.delta.saturating_sub(spent)
+        self.deltas.left_of(self.limit.delta)
     }
 }
 

@@ -67,6 +67,7 @@ mod advise;
 mod budget;
 mod capped;
 mod compare;
+mod deltas;
 #[cfg(feature = "serde")]
 pub(crate) mod durable;
 mod fixed_count;

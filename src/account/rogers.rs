@@ -1,6 +1,7 @@
 #[cfg(feature = "serde")]
 mod written;
 
+use super::deltas::Deltas;
 use super::{ContinuationRule, Exceeded, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon, Interval, U256, Unit, units};
@@ -44,7 +45,8 @@ pub struct Rogers {
     squares: U256,
     /// `Σ ε_i(e^{ε_i} − 1)/2`, each rounded up and then added exactly: any order gives the same.
     drift: Epsilon,
-    deltas: Delta,
+    /// The slack is half of δ, rounded up: the δ of children have the other half.
+    deltas: Deltas,
 }
 
 impl Rogers {
@@ -61,13 +63,14 @@ impl Rogers {
             return Err(RuleError::Rogers);
         }
         let c = Interval::from(2804) / Interval::from(100) * log;
+        let half = Delta::from_units(limit.delta.units() / 2).unwrap_or_default();
         Ok(Self {
             limit,
             offset: Interval::from(limit.epsilon).square() / c,
             log: log + Interval::TWO.ln(),
             squares: U256::default(),
             drift: Epsilon::ZERO,
-            deltas: Delta::ZERO,
+            deltas: Deltas::new(limit.delta.saturating_sub(half)),
         })
     }
 
@@ -99,10 +102,6 @@ impl Rogers {
         let bound = self.bound_at(drift, squares)?;
         Some((drift, squares, bound))
     }
-
-    fn half(&self) -> Delta {
-        Delta::from_units(self.limit.delta.units() / 2).unwrap_or_default()
-    }
 }
 
 /// `ε(e^ε − 1)/2`, rounded up.
@@ -127,19 +126,14 @@ impl ContinuationRule for Rogers {
         } else {
             self.bound_after([]).unwrap_or(self.limit.epsilon)
         };
-        let EpsilonDelta { delta, .. } = self.set_aside();
         EpsilonDelta {
             epsilon,
-            delta: delta.saturating_add(self.deltas),
+            delta: self.deltas.total(),
         }
     }
 
-    /// Half of δ, rounded up: the δ of children have the other half.
     fn set_aside(&self) -> EpsilonDelta {
-        EpsilonDelta {
-            epsilon: Epsilon::ZERO,
-            delta: self.limit.delta.saturating_sub(self.half()),
-        }
+        self.deltas.set_aside()
     }
 
     /// The exact bound rises with ε; the computed one does so up to rounding, a relative error
@@ -158,7 +152,7 @@ impl ContinuationRule for Rogers {
         });
         EpsilonDelta {
             epsilon: Epsilon::from_units(units.unwrap_or(0)).unwrap_or_default(),
-            delta: self.half().saturating_sub(self.deltas),
+            delta: self.deltas.left_of(self.limit.delta),
         }
     }
 
@@ -169,11 +163,9 @@ impl ContinuationRule for Rogers {
 
 impl Repeats for Rogers {
     fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
-        let deltas = loss
-            .delta
-            .checked_mul(times)
-            .and_then(|deltas| self.deltas.checked_add(deltas))
-            .filter(|deltas| *deltas <= self.half())
+        let deltas = self
+            .deltas
+            .charge_times(loss.delta, times, self.limit.delta)
             .ok_or(Exceeded)?;
         let (drift, squares, _) = self
             .after(loss.epsilon, times)

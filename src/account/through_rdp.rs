@@ -319,13 +319,13 @@ impl<C: RdpChildren> ContinuationRule for ThroughRdp<C> {
     }
 
     fn spent(&self) -> EpsilonDelta {
-        let (order, slack) = (self.order, self.budget.slack);
+        let (order, slack) = (self.order, self.budget.deltas.slack());
         self.budget
             .spent(|total| rdp::epsilon(order, total, slack).ok())
     }
 
     fn set_aside(&self) -> EpsilonDelta {
-        self.budget.set_aside()
+        self.budget.deltas.set_aside()
     }
 
     /// On a grid it is a curve with what is left at the order, and at the other orders, which decide

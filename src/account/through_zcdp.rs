@@ -247,7 +247,7 @@ impl<C: ZCdpChildren> ContinuationRule for ThroughZCdp<C> {
     }
 
     fn set_aside(&self) -> EpsilonDelta {
-        self.budget.set_aside()
+        self.budget.deltas.set_aside()
     }
 
     fn remaining(&self) -> C::Loss {

@@ -1,6 +1,7 @@
 #[cfg(feature = "serde")]
 mod written;
 
+use super::deltas::Deltas;
 use super::{Accumulator, RuleError, ValidConcurrently, ValidSequentially};
 use crate::account::time_uniform::{Variance, squares};
 use crate::account::twice_rho::{largest_epsilon, twice_rho};
@@ -41,10 +42,9 @@ use crate::privacy::{EpsilonDelta, Overflow};
 #[derive(Clone, Copy, Debug, PartialEq, Hash)]
 #[must_use = "`add` gives the next total and changes nothing"]
 pub struct Whitehouse {
-    slack: Delta,
     log: Interval,
     squares: U256,
-    deltas: Delta,
+    deltas: Deltas,
 }
 
 impl Whitehouse {
@@ -55,10 +55,9 @@ impl Whitehouse {
     /// [`RuleError::NoSlack`] if δ′ is zero.
     pub fn new(slack: Delta) -> Result<Self, RuleError> {
         Ok(Self {
-            slack,
             log: log_inverse(slack).map_err(|_| RuleError::NoSlack)?,
             squares: U256::default(),
-            deltas: Delta::ZERO,
+            deltas: Deltas::new(slack),
         })
     }
 
@@ -108,7 +107,7 @@ impl Accumulator for Whitehouse {
         let squares = squares.filter(|squares| *squares <= most_squares());
         Ok(Self {
             squares: squares.ok_or(Overflow)?,
-            deltas: self.deltas.saturating_add(loss.delta),
+            deltas: self.deltas.plus(loss.delta),
             ..*self
         })
     }
@@ -122,20 +121,16 @@ impl Accumulator for Whitehouse {
         EpsilonDelta {
             // `add` keeps only what can be held.
             epsilon: epsilon.unwrap_or(Epsilon::LARGEST),
-            delta: self.slack.saturating_add(self.deltas),
+            delta: self.deltas.total(),
         }
     }
 
     fn set_aside(&self) -> EpsilonDelta {
-        EpsilonDelta {
-            epsilon: Epsilon::ZERO,
-            delta: self.slack,
-        }
+        self.deltas.set_aside()
     }
 
     fn is_within(&self, limit: &EpsilonDelta) -> bool {
-        self.slack.saturating_add(self.deltas) <= limit.delta
-            && self.squares <= self.threshold(limit.epsilon)
+        self.deltas.total() <= limit.delta && self.squares <= self.threshold(limit.epsilon)
     }
 
     fn total_within(&self, limit: &EpsilonDelta) -> EpsilonDelta {
@@ -153,10 +148,7 @@ impl Accumulator for Whitehouse {
         let left = threshold.checked_sub(self.squares);
         EpsilonDelta {
             epsilon: left.map_or(Epsilon::ZERO, largest_epsilon),
-            delta: limit
-                .delta
-                .saturating_sub(self.slack)
-                .saturating_sub(self.deltas),
+            delta: self.deltas.left_of(limit.delta),
         }
     }
 }

@@ -18,7 +18,7 @@ impl<T: Cost + Serialize> Budget<T> {
     ) -> Result<S::Ok, S::Error> {
         let counts = Counts {
             total: self.total,
-            deltas: self.deltas,
+            deltas: self.deltas.children(),
         };
         counts.serialize(serializer)
     }
@@ -33,7 +33,7 @@ impl<T: Cost> Budget<T> {
         T: Deserialize<'de>,
     {
         let Counts { total, deltas } = Counts::<T>::deserialize(deserializer)?;
-        let fresh = Self::new(self.limit, self.slack, self.threshold);
+        let fresh = Self::new(self.limit, self.deltas.slack(), self.threshold);
         // One launch with all of it leads there.
         fresh.charge(total, deltas).map_err(|_| impossible())
     }

@@ -9,6 +9,7 @@ use super::MenuError;
 use super::either::worst_of_either;
 use super::entry::prepared;
 use super::prices::{Price, Prices};
+use super::sums::Sums;
 use crate::account::{ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
@@ -43,16 +44,13 @@ type Entry = (Epsilon, [u64; 2]);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoSums {
-    limit: EpsilonDelta,
-    slack: Delta,
+    sums: Sums,
     /// The step of the lattice, kept to build the same filter again.
     step: Epsilon,
     budgets: [u64; 2],
     entries: Arc<[(Epsilon, [u64; 2])]>,
     /// What is left of either budget; `None` once it was exceeded.
     left: [Option<u64>; 2],
-    epsilons: Epsilon,
-    deltas: Delta,
 }
 
 impl TwoSums {
@@ -102,14 +100,11 @@ impl TwoSums {
             });
         }
         Ok(Self {
-            limit,
-            slack,
+            sums: Sums::new(limit, slack),
             step,
             budgets,
             entries: entries.into(),
             left: budgets.map(Some),
-            epsilons: Epsilon::ZERO,
-            deltas: Delta::ZERO,
         })
     }
 
@@ -124,41 +119,24 @@ impl TwoSums {
         let after = |left: Option<u64>, cost: u64| left?.checked_sub(cost.checked_mul(times)?);
         [after(first, one), after(second, other)]
     }
-
-    fn left_for_children(&self) -> Delta {
-        let reserve = self.limit.delta.saturating_sub(self.slack);
-        reserve.saturating_sub(self.deltas)
-    }
 }
 
 approx_dp_in_and_out!(TwoSums);
 
 impl ContinuationRule for TwoSums {
     fn limit(&self) -> &EpsilonDelta {
-        &self.limit
+        &self.sums.limit
     }
 
     /// While Σε is at most the limit's ε, the sum; then all that the price lists may use.
     fn spent(&self) -> EpsilonDelta {
-        let basic = self.epsilons <= self.limit.epsilon;
-        EpsilonDelta {
-            epsilon: self.epsilons.min(self.limit.epsilon),
-            delta: if basic {
-                self.deltas
-            } else {
-                self.slack.saturating_add(self.deltas)
-            },
-        }
+        self.sums.spent(|| self.sums.deltas.slack())
     }
 
     fn remaining(&self) -> EpsilonDelta {
         let fits = |costs| self.after(costs, 1).iter().any(Option::is_some);
         let listed = self.entries.iter().rev().find(|(_, costs)| fits(*costs));
-        let basic = self.limit.epsilon.saturating_sub(self.epsilons);
-        EpsilonDelta {
-            epsilon: listed.map_or(basic, |(epsilon, _)| basic.max(*epsilon)),
-            delta: self.left_for_children(),
-        }
+        self.sums.remaining(listed.map(|(epsilon, _)| *epsilon))
     }
 
     fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
@@ -168,16 +146,11 @@ impl ContinuationRule for TwoSums {
 
 impl Repeats for TwoSums {
     fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
-        let deltas = loss.delta.checked_mul(times).ok_or(Exceeded)?;
-        if deltas > self.left_for_children() {
-            return Err(Exceeded);
-        }
-        let epsilons = loss
-            .epsilon
-            .checked_mul(times)
-            .and_then(|added| self.epsilons.checked_add(added))
-            .unwrap_or(Epsilon::LARGEST);
-        let mut next = self.clone();
+        let sums = self.sums.charge_times(loss, times)?;
+        let mut next = Self {
+            sums,
+            ..self.clone()
+        };
         if loss.epsilon > Epsilon::ZERO {
             // The cheapest of the entries that are large enough, which is the first.
             let place = self
@@ -185,13 +158,11 @@ impl Repeats for TwoSums {
                 .partition_point(|(entry, _)| *entry < loss.epsilon);
             let entry = self.entries.get(place);
             let left = entry.map_or([None; 2], |(_, costs)| self.after(*costs, times));
-            if left == [None; 2] && epsilons > self.limit.epsilon {
+            if left == [None; 2] && !sums.are_within() {
                 return Err(Exceeded);
             }
             next.left = left;
         }
-        next.deltas = self.deltas.saturating_add(deltas);
-        next.epsilons = epsilons;
         Ok(next)
     }
 }

@@ -9,6 +9,7 @@ use super::MenuError;
 use super::entry::{MenuEntry, prepared};
 use super::prices::{Paid, Price, Prices};
 use super::sum::{Priced, largest_budget};
+use super::sums::Sums;
 use crate::account::{ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
@@ -59,12 +60,10 @@ use crate::privacy::EpsilonDelta;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MenuFilter {
-    limit: EpsilonDelta,
+    sums: Sums,
     table: Arc<Table>,
     /// What was paid; `None` once a launch was admitted for which the price list had no room.
     paid: Option<Paid>,
-    epsilons: Epsilon,
-    deltas: Delta,
 }
 
 /// What never changes.
@@ -72,7 +71,6 @@ pub struct MenuFilter {
 struct Table {
     name: &'static str,
     prices: Prices<Epsilon>,
-    slack: Delta,
     /// The step of the lattice, kept to build the same filter again.
     step: Epsilon,
     /// δ at the limit's ε after each sum of costs.
@@ -132,17 +130,14 @@ impl MenuFilter {
             budget: readings.len().saturating_sub(1) as u64,
         };
         Ok(Self {
-            limit,
+            sums: Sums::new(limit, slack),
             paid: Some(prices.nothing_paid()),
             table: Arc::new(Table {
                 name,
                 prices,
-                slack,
                 step,
                 readings,
             }),
-            epsilons: Epsilon::ZERO,
-            deltas: Delta::ZERO,
         })
     }
 
@@ -173,50 +168,29 @@ impl MenuFilter {
         };
         self.table.prices.entries.iter().map(entry)
     }
-
-    fn left_for_children(&self) -> Delta {
-        let reserve = self.limit.delta.saturating_sub(self.table.slack);
-        reserve.saturating_sub(self.deltas)
-    }
 }
 
 approx_dp_in_and_out!(MenuFilter);
 
 impl ContinuationRule for MenuFilter {
     fn limit(&self) -> &EpsilonDelta {
-        &self.limit
+        &self.sums.limit
     }
 
     /// The sum, while Σε is at most the limit's ε; then the worst case of everything with this
     /// cost.
     fn spent(&self) -> EpsilonDelta {
-        if self.epsilons <= self.limit.epsilon {
-            return EpsilonDelta {
-                epsilon: self.epsilons,
-                delta: self.deltas,
-            };
-        }
-        let cost = self.cost().and_then(|cost| usize::try_from(cost).ok());
-        let reading = cost.and_then(|cost| self.table.readings.get(cost).copied());
-        EpsilonDelta {
-            epsilon: self.limit.epsilon,
-            delta: reading
-                .unwrap_or(self.table.slack)
-                .saturating_add(self.deltas),
-        }
+        self.sums.spent(|| {
+            let cost = self.cost().and_then(|cost| usize::try_from(cost).ok());
+            let reading = cost.and_then(|cost| self.table.readings.get(cost).copied());
+            reading.unwrap_or(self.sums.deltas.slack())
+        })
     }
 
     fn remaining(&self) -> EpsilonDelta {
-        let prices = &self.table.prices;
-        let listed = self
-            .paid
-            .as_ref()
-            .and_then(|paid| prices.largest_that_fits(paid));
-        let basic = self.limit.epsilon.saturating_sub(self.epsilons);
-        EpsilonDelta {
-            epsilon: basic.max(listed.unwrap_or_default()),
-            delta: self.left_for_children(),
-        }
+        let (prices, paid) = (&self.table.prices, self.paid.as_ref());
+        self.sums
+            .remaining(paid.and_then(|paid| prices.largest_that_fits(paid)))
     }
 
     fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
@@ -226,28 +200,20 @@ impl ContinuationRule for MenuFilter {
 
 impl Repeats for MenuFilter {
     fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
-        let deltas = loss.delta.checked_mul(times).ok_or(Exceeded)?;
-        if deltas > self.left_for_children() {
-            return Err(Exceeded);
-        }
-        // A sum of ε that cannot be held is over every limit.
-        let epsilons = loss
-            .epsilon
-            .checked_mul(times)
-            .and_then(|added| self.epsilons.checked_add(added))
-            .unwrap_or(Epsilon::LARGEST);
-        let mut next = self.clone();
+        let sums = self.sums.charge_times(loss, times)?;
+        let mut next = Self {
+            sums,
+            ..self.clone()
+        };
         if loss.epsilon > Epsilon::ZERO {
             let prices = &self.table.prices;
             let paid = self.paid.as_ref();
             let paid = paid.and_then(|paid| prices.pay(paid, loss.epsilon, times));
-            if paid.is_none() && epsilons > self.limit.epsilon {
+            if paid.is_none() && !sums.are_within() {
                 return Err(Exceeded);
             }
             next.paid = paid;
         }
-        next.deltas = self.deltas.saturating_add(deltas);
-        next.epsilons = epsilons;
         Ok(next)
     }
 }

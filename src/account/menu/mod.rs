@@ -27,6 +27,7 @@ mod sampled_menu;
 #[cfg(test)]
 mod sampled_tests;
 mod sum;
+mod sums;
 #[cfg(test)]
 mod tests;
 

@@ -3,6 +3,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Rogers;
 use crate::account::Durable;
+use crate::account::deltas::Deltas;
 use crate::account::durable::impossible;
 use crate::number::{Delta, Epsilon, U256, Unit, units};
 use crate::privacy::EpsilonDelta;
@@ -30,7 +31,7 @@ impl Durable for Rogers {
         let counts = Counts {
             squares: self.squares,
             drift: self.drift,
-            deltas: self.deltas,
+            deltas: self.deltas.children(),
         };
         counts.serialize(serializer)
     }
@@ -47,9 +48,13 @@ impl Durable for Rogers {
         // Each launch adds ε(e^ε − 1)/2, rounded up, which is at least ε²/2.
         let half = squares.half_in_units(units::Epsilon::DECIMALS);
         let drifted = half.is_some_and(|half| half <= drift.units());
-        if !(within && drifted && deltas <= self.half()) {
+        if !(within && drifted) {
             return Err(impossible());
         }
+        let fresh = Deltas::new(self.deltas.slack());
+        let deltas = fresh
+            .charge(deltas, self.limit.delta)
+            .ok_or_else(impossible)?;
         Ok(Self {
             squares,
             drift,

@@ -21,7 +21,7 @@ impl Durable for ThroughRdp {
         let parameters = Parameters {
             order: self.order,
             limit: self.budget.limit,
-            slack: self.budget.slack,
+            slack: self.budget.deltas.slack(),
         };
         parameters.serialize(serializer)
     }

@@ -33,7 +33,7 @@ macro_rules! durable {
                         Conversion::Tight => Written::Tight,
                     },
                     limit: self.budget.limit,
-                    slack: self.budget.slack,
+                    slack: self.budget.deltas.slack(),
                 };
                 parameters.serialize(serializer)
             }

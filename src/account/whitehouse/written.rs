@@ -3,6 +3,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Whitehouse, most_squares};
 use crate::account::Durable;
+use crate::account::deltas::Deltas;
 use crate::account::durable::impossible;
 use crate::number::{Delta, U256};
 
@@ -17,7 +18,7 @@ impl Durable for Whitehouse {
     const NAME: &'static str = "Whitehouse";
 
     fn parameters<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.slack.serialize(serializer)
+        self.deltas.slack().serialize(serializer)
     }
 
     fn build<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -27,7 +28,7 @@ impl Durable for Whitehouse {
     fn counts<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let counts = Counts {
             squares: self.squares,
-            deltas: self.deltas,
+            deltas: self.deltas.children(),
         };
         counts.serialize(serializer)
     }
@@ -39,7 +40,7 @@ impl Durable for Whitehouse {
         }
         Ok(Self {
             squares,
-            deltas,
+            deltas: Deltas::new(self.deltas.slack()).plus(deltas),
             ..*self
         })
     }

@@ -30,8 +30,8 @@ impl Durable for TwoSums {
 
     fn parameters<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parameters = Parameters {
-            limit: self.limit,
-            slack: self.slack,
+            limit: self.sums.limit,
+            slack: self.sums.deltas.slack(),
             step: self.step,
             entries: self.entries.to_vec(),
             budgets: self.budgets,
@@ -54,8 +54,8 @@ impl Durable for TwoSums {
     fn counts<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let counts = Counts {
             left: self.left,
-            epsilons: self.epsilons,
-            deltas: self.deltas,
+            epsilons: self.sums.epsilons,
+            deltas: self.sums.deltas.children(),
         };
         counts.serialize(serializer)
     }
@@ -66,24 +66,23 @@ impl Durable for TwoSums {
             epsilons,
             deltas,
         } = Counts::deserialize(deserializer)?;
-        let reserve = self.limit.delta.saturating_sub(self.slack);
-        let mut within = deltas <= reserve;
+        let sums = self.sums.resumed(epsilons, deltas);
+        let sums = sums.ok_or_else(impossible::<D::Error>)?;
+        let mut within = true;
         for (side, (left, budget)) in left.into_iter().zip(self.budgets).enumerate() {
             // A sum that is not over its budget has paid for everything that was launched.
             let Some(left) = left else { continue };
             let most = self.most_for(side, budget.saturating_sub(left));
             within &= left <= budget && epsilons <= most;
         }
-        let basic = epsilons <= self.limit.epsilon && epsilons > Epsilon::ZERO;
+        let basic = sums.are_within() && epsilons > Epsilon::ZERO;
         if !within || (left == [None; 2] && !basic) {
             return Err(impossible());
         }
-        let next = self.clone();
         Ok(Self {
+            sums,
             left,
-            epsilons,
-            deltas,
-            ..next
+            ..self.clone()
         })
     }
 }

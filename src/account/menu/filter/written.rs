@@ -35,14 +35,12 @@ impl Durable for MenuFilter {
     const NAME: &'static str = "MenuFilter";
 
     fn parameters<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Table {
-            name, slack, step, ..
-        } = *self.table;
+        let Table { name, step, .. } = *self.table;
         let entry = |entry: MenuEntry| (entry.epsilon, entry.count, entry.cost);
         let parameters = Parameters {
             name: name.to_owned(),
-            limit: self.limit,
-            slack,
+            limit: self.sums.limit,
+            slack: self.sums.deltas.slack(),
             step,
             entries: self.entries().map(entry).collect(),
         };
@@ -65,8 +63,8 @@ impl Durable for MenuFilter {
     fn counts<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let counts = Counts {
             paid: self.paid.clone().map(Paid::into_parts),
-            epsilons: self.epsilons,
-            deltas: self.deltas,
+            epsilons: self.sums.epsilons,
+            deltas: self.sums.deltas.children(),
         };
         counts.serialize(serializer)
     }
@@ -79,26 +77,18 @@ impl Durable for MenuFilter {
             epsilons,
             deltas,
         } = Counts::deserialize(deserializer)?;
-        let reserve = self.limit.delta.saturating_sub(self.table.slack);
+        let sums = self.sums.resumed(epsilons, deltas);
+        let sums = sums.ok_or_else(impossible::<D::Error>)?;
         let paid = match paid {
             // What the menu could not pay for was within the budget by itself.
-            None if epsilons <= self.limit.epsilon && epsilons > Epsilon::ZERO => None,
+            None if sums.are_within() && epsilons > Epsilon::ZERO => None,
             None => return Err(impossible()),
             Some((cost, open)) => {
                 let paid = self.table.prices.paid(cost, open, epsilons);
                 Some(paid.ok_or_else(impossible::<D::Error>)?)
             }
         };
-        if deltas > reserve {
-            return Err(impossible());
-        }
-        let (limit, table) = (self.limit, self.table.clone());
-        Ok(Self {
-            limit,
-            table,
-            paid,
-            epsilons,
-            deltas,
-        })
+        let table = self.table.clone();
+        Ok(Self { sums, table, paid })
     }
 }
