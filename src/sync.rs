@@ -1,17 +1,17 @@
 //! The locks, atomics and thread-locals of whatever runs: the standard library's, or, where the races
 //! are tested, those of a scheduler that tries many orders of events.
 
-#[cfg(all(feature = "redb", feature = "shuttle"))]
+#[cfg(all(feature = "redb", shuttle))]
 pub(crate) use shuttle::sync::Condvar;
-#[cfg(feature = "shuttle")]
+#[cfg(shuttle)]
 pub(crate) use shuttle::{
     sync::atomic::{AtomicU8, Ordering},
     sync::{Mutex, MutexGuard, PoisonError, TryLockError},
     thread_local,
 };
-#[cfg(all(feature = "redb", not(feature = "shuttle")))]
+#[cfg(all(feature = "redb", not(shuttle)))]
 pub(crate) use std::sync::Condvar;
-#[cfg(not(feature = "shuttle"))]
+#[cfg(not(shuttle))]
 pub(crate) use std::{
     sync::atomic::{AtomicU8, Ordering},
     sync::{Mutex, MutexGuard, PoisonError, TryLockError},

@@ -6,7 +6,7 @@
 //!
 //! Each was seen to fail, by breaking the library on purpose; what was broken, and in which
 //! execution it was found, stands beside the race.
-#![cfg(all(test, feature = "shuttle"))]
+#![cfg(all(test, shuttle))]
 
 mod freeze;
 mod launches;
