@@ -3,6 +3,7 @@
 //! - A [`Dataset`] is anything with numbered records: a `Vec`, a slice, or columns of your own. A
 //!   record is what the neighbouring relation adds, removes or replaces. So a dataset has only one
 //!   kind of record: all mechanisms on it state their losses for the same neighbours.
+//! - [`People`] is a dataset of people, made from a table in which a person may have several rows.
 //! - An [`Attribute`] is a named question about one record, a [`Predicate`] one that is answered by
 //!   yes or no, a [`Vector`] one that is answered by several numbers.
 //! - A [`Fold`] is computed from the answers: a count, a sum, a histogram.
@@ -32,6 +33,8 @@ mod attribute;
 mod dataset;
 mod fold;
 mod pass;
+mod people;
+mod person_key;
 mod select;
 mod vector;
 
@@ -39,5 +42,8 @@ pub use attribute::{Attribute, Predicate};
 pub use dataset::Dataset;
 pub use fold::{Bins, ClampedSum, Fold, RealSum, Value};
 pub use pass::{CHUNK, pass};
+pub(crate) use people::UNBOUNDED;
+pub use people::{People, Person};
+pub use person_key::PersonKey;
 pub use select::Select;
 pub use vector::Vector;

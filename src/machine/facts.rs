@@ -40,6 +40,11 @@ impl<'a, D: ?Sized> Public<'a, D> {
     pub(crate) fn of(data: &'a D) -> Self {
         Self(data)
     }
+
+    /// The same for a part of the data.
+    pub(crate) fn part<E: ?Sized>(self, part: impl FnOnce(&'a D) -> &'a E) -> Public<'a, E> {
+        Public(part(self.0))
+    }
 }
 
 impl<'a, D: PublicFacts + ?Sized> Public<'a, D> {

@@ -38,6 +38,11 @@ use super::{Coins, Description, Fault, Machine, Public, Unsuitable};
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "launch a mechanism that works on `{D}`: `{Self}` does not",
+    label = "works on other data",
+    note = "a mechanism on rows, launched on people? wrap it: `OnRows(mechanism)`"
+)]
 pub trait Mechanism<D: ?Sized> {
     /// What runs.
     type Machine;

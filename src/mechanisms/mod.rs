@@ -42,6 +42,9 @@
 //! [`ConditionalResponse`] and [`QueryAnswerer`] are filters inside: their loss is their budget,
 //! under the measure of their rule.
 //!
+//! On [`People`](crate::data::People) with several rows, a mechanism on rows is launched as
+//! [`OnRows`], which prices it for people.
+//!
 //! Data are rows: any [`Dataset`], a `Vec` for instance, or columns of your own. What is asked about
 //! one row is an [`Attribute`](crate::data::Attribute).
 
@@ -57,6 +60,7 @@ mod histogram;
 mod lattice;
 mod logarithm;
 mod multiplicative_weights;
+mod on_rows;
 mod partition;
 mod query_answerer;
 mod randomized_response;
@@ -77,6 +81,7 @@ pub use count::{GaussianCount, NoisyCount};
 pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
 pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
+pub use on_rows::OnRows;
 pub use partition::Partition;
 pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;

@@ -22,6 +22,7 @@ mod invalid;
 mod mechanisms;
 mod menus;
 mod new_neighbours;
+mod people;
 mod person_in_the_middle;
 mod planted;
 mod policies;

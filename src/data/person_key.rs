@@ -1,0 +1,96 @@
+//! Whose a row is.
+
+use std::sync::Arc;
+
+/// What tells people apart: a number, a text, or a few of them; or `None` for nobody.
+///
+/// Sealed, because keys of different people are compared with each other: code of others that panics
+/// in a comparison could not be put down to one person. Return a number or a text that your own type
+/// of key contains.
+///
+/// ```
+/// use queryables::data::{Dataset, People};
+///
+/// struct PatientNumber(u64);
+///
+/// let visits = vec![Arc::new(PatientNumber(7)), Arc::new(PatientNumber(7))];
+/// # use std::sync::Arc;
+/// let patients = People::by_key(&visits, |visit: &Arc<PatientNumber>| visit.0);
+/// assert_eq!(patients.len(), 1);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "name a person by a number, a text, or a tuple of them: `{Self}` is none",
+    label = "not a key of a person",
+    note = "use `Option` for rows that belong to nobody"
+)]
+pub trait PersonKey: sealed::Sealed {
+    /// What is compared.
+    type Key: Ord;
+
+    /// The key, if the row is somebody's.
+    fn key(self) -> Option<Self::Key>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! keys {
+    ($($Key:ty)*) => {$(
+        impl sealed::Sealed for $Key {}
+
+        impl PersonKey for $Key {
+            type Key = Self;
+
+            fn key(self) -> Option<Self> {
+                Some(self)
+            }
+        }
+    )*};
+}
+
+keys! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize bool char }
+keys! { String Box<str> Arc<str> Vec<u8> &'static str }
+
+/// Nobody's, if `None`.
+impl<P: PersonKey> PersonKey for Option<P> {
+    type Key = P::Key;
+
+    fn key(self) -> Option<P::Key> {
+        self?.key()
+    }
+}
+
+impl<P: PersonKey> sealed::Sealed for Option<P> {}
+
+/// Nobody's, if one part is.
+macro_rules! tuples {
+    ($(($($Part:ident)*))*) => {$(
+        impl<$($Part: PersonKey),*> sealed::Sealed for ($($Part,)*) {}
+
+        impl<$($Part: PersonKey),*> PersonKey for ($($Part,)*) {
+            type Key = ($($Part::Key,)*);
+
+            #[allow(non_snake_case, reason = "parts are named by their types")]
+            fn key(self) -> Option<Self::Key> {
+                let ($($Part,)*) = self;
+                Some(($($Part.key()?,)*))
+            }
+        }
+    )*};
+}
+
+tuples! { (A B) (A B C) }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_named_in_part_is_nobody() {
+        assert_eq!(("Ada", 1815).key(), Some(("Ada", 1815)));
+        assert_eq!(("Ada", None::<u8>).key(), None);
+        assert_eq!((Some(1_u8), Some('x'), "y").key(), Some((1, 'x', "y")));
+        assert_eq!(Some(Some(3_u8)).key(), Some(3));
+    }
+}

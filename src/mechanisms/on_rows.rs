@@ -1,0 +1,184 @@
+//! Mechanisms on rows, for people who have several of them.
+
+use std::sync::Arc;
+
+use crate::data::{People, UNBOUNDED};
+use crate::machine::{Coins, Description, Fault, Mechanism, Public, Unsuitable};
+use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss};
+
+/// A mechanism on rows, to be launched on [`People`] who have at most `K` of them.
+///
+/// `K` is part of the dataset's type, and is found from there. The loss for a person follows from
+/// it: it is never entered.
+///
+/// ```
+/// use queryables::data::{People, Predicate};
+/// use queryables::mechanisms::{GaussianCount, OnRows};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let visits = vec![(1_u32, 'a'), (2, 'b'), (1, 'a')];
+/// let patients = People::by_key(&visits, |visit: &(u32, char)| visit.0).at_most::<2>();
+/// let filter = launch(&Filter::concurrent(ZCdp, "1".parse()?), Arc::new(patients))?;
+///
+/// let to_a = Predicate::new("to ward a", |visit: &(u32, char)| visit.1 == 'a');
+/// filter.release(&OnRows(GaussianCount::new(to_a, "0.1".parse()?)?))?;
+/// // ρ grows with the square of the number of rows.
+/// assert_eq!(filter.privacy_loss(), "0.4".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Any mechanism will do, a filter for instance: its children are then priced by row, and the person
+/// pays once, for all of it.
+///
+/// # Guarantee
+///
+/// A person who is added or removed adds or removes at most `K` rows next to each other ([`People`]).
+/// These are `K` steps from neighbour to neighbour, so the loss is the mechanism's own at a distance
+/// of `K` ([`Private::loss_at`]).
+///
+/// A person who is replaced may have another number of rows than before. So a loss that the mechanism
+/// states for replacing a row says nothing here; but all rows of the one are removed, and all rows of
+/// the other are added, which are 2`K` steps. At a distance of d, `K`d and 2`K`d.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OnRows<M, const K: u64>(pub M);
+
+impl<D: ?Sized, M: Mechanism<D>, const K: u64> Mechanism<People<D, K>> for OnRows<M, K> {
+    type Machine = M::Machine;
+
+    fn start(
+        &self,
+        people: &Arc<People<D, K>>,
+        coins: &mut Coins<'_>,
+    ) -> Result<M::Machine, Fault> {
+        self.0.start(people.rows(), coins)
+    }
+
+    fn check(&self, people: Public<'_, People<D, K>>) -> Result<(), Unsuitable> {
+        self.0.check(people.part(|people| &**people.rows()))
+    }
+
+    fn describe(&self) -> Description {
+        self.0.describe().with("rows of a person", K)
+    }
+}
+
+/// The steps between rows of people at this distance, if a person is so many.
+fn steps<const K: u64>(times: u64, people: Distance) -> Result<Distance, UnknownLoss> {
+    if K == UNBOUNDED {
+        return Err(UnknownLoss(
+            "people may have any number of rows here: choose a number with `at_most`",
+        ));
+    }
+    let steps = K.checked_mul(times);
+    let steps = steps.and_then(|steps| steps.checked_mul(people.steps()));
+    let steps = steps.ok_or(UnknownLoss("more rows than can be counted"))?;
+    Distance::new(steps).ok_or(UnknownLoss("a person must be allowed at least one row"))
+}
+
+macro_rules! states_for {
+    ($($R:ty: $times:literal)*) => {$(
+        impl<Me, M, const K: u64> Private<Me, $R> for OnRows<M, K>
+        where
+            Me: Measure,
+            M: Private<Me, AddRemove>,
+        {
+            fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+                self.0.loss_at(measure, steps::<K>($times, Distance::NEIGHBOURS)?)
+            }
+
+            fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+                self.0.loss_at(measure, steps::<K>($times, distance)?)
+            }
+        }
+    )*};
+}
+
+states_for! { AddRemove: 1  Replace: 2 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Predicate;
+    use crate::mechanisms::{GaussianCount, NoisyCount, SampledGaussianSum};
+    use crate::number::Epsilon;
+    use crate::privacy::{PureDp, ZCdp};
+
+    fn all() -> Predicate<Vec<u8>> {
+        Predicate::new("all", |_: &u8| true)
+    }
+
+    fn count() -> NoisyCount<Vec<u8>> {
+        NoisyCount::new(all(), "0.1".parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_person_loses_as_much_as_their_rows() {
+        let three = OnRows::<_, 3>(count());
+        let added: Epsilon = Private::<PureDp, AddRemove>::loss(&three, &PureDp).unwrap();
+        let replaced = Private::<PureDp, Replace>::loss(&three, &PureDp).unwrap();
+        assert_eq!(
+            (added, replaced),
+            ("0.3".parse().unwrap(), "0.6".parse().unwrap())
+        );
+        let two = Distance::new(2).unwrap();
+        let added = Private::<PureDp, AddRemove>::loss_at(&three, &PureDp, two).unwrap();
+        let replaced = Private::<PureDp, Replace>::loss_at(&three, &PureDp, two).unwrap();
+        assert_eq!(
+            (added, replaced),
+            ("0.6".parse().unwrap(), "1.2".parse().unwrap())
+        );
+        let gaussian = OnRows::<_, 3>(GaussianCount::new(all(), "0.1".parse().unwrap()).unwrap());
+        let rho = Private::<ZCdp, Replace>::loss(&gaussian, &ZCdp).unwrap();
+        assert_eq!(rho, "3.6".parse().unwrap());
+    }
+
+    #[test]
+    fn without_a_bound_on_the_rows_there_is_none_on_the_loss() {
+        let unbounded = OnRows::<_, UNBOUNDED>(count());
+        let loss = Private::<PureDp, AddRemove>::loss(&unbounded, &PureDp);
+        let expected = "people may have any number of rows here: choose a number with `at_most`";
+        assert_eq!(loss, Err(UnknownLoss(expected)));
+        let many = OnRows::<_, { UNBOUNDED / 2 + 1 }>(count());
+        let loss = Private::<PureDp, Replace>::loss(&many, &PureDp);
+        assert_eq!(loss, Err(UnknownLoss("more rows than can be counted")));
+        let none = OnRows::<_, 0>(count());
+        let loss = Private::<PureDp, AddRemove>::loss(&none, &PureDp);
+        assert_eq!(
+            loss,
+            Err(UnknownLoss("a person must be allowed at least one row"))
+        );
+    }
+
+    /// A sampled sum has no loss for rows more than one apart.
+    #[test]
+    fn what_is_not_known_of_rows_is_not_known_of_people() {
+        use crate::data::Vector;
+        use crate::mechanisms::Lattice;
+        use crate::privacy::Rdp;
+        let itself: Vector<Vec<u8>> = Vector::new("itself", |row: &u8, out: &mut [f64]| {
+            out[0] = f64::from(*row);
+        });
+        let lattice = Lattice {
+            exponent: 0,
+            radius: 3,
+        };
+        let (rate, mu) = ("0.1".parse().unwrap(), "1".parse().unwrap());
+        let sum = SampledGaussianSum::new(itself, 1, lattice, rate, mu).unwrap();
+        let measure = Rdp::new("2".parse().unwrap());
+        let one = Private::<Rdp, AddRemove>::loss(&OnRows::<_, 1>(sum.clone()), &measure);
+        assert_eq!(one, sum.loss(&measure));
+        let two = Private::<Rdp, AddRemove>::loss(&OnRows::<_, 2>(sum.clone()), &measure);
+        assert_eq!(two, sum.loss_at(&measure, Distance::new(2).unwrap()));
+        assert!(matches!(two, Err(UnknownLoss(_))), "{two:?}");
+    }
+
+    #[test]
+    fn the_description_says_how_many_rows() {
+        let described = Mechanism::<People<Vec<u8>, 3>>::describe(&OnRows(count()));
+        assert_eq!(
+            described.to_string(),
+            "NoisyCount(predicate = all, epsilon = 0.1, rows of a person = 3)"
+        );
+    }
+}

@@ -1,0 +1,20 @@
+//! A loss for rows says nothing about people who have several of them.
+use std::sync::Arc;
+
+use queryables::data::{People, Predicate};
+use queryables::mechanisms::NoisyCount;
+use queryables::prelude::*;
+
+type Visits = Vec<(u32, u8)>;
+
+fn main() {
+    let visits: Visits = vec![];
+    let patients = People::by_key(&visits, |visit: &(u32, u8)| visit.0).at_most::<3>();
+    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(patients)).unwrap();
+    let long: Predicate<Visits> = Predicate::new("long", |visit: &(u32, u8)| visit.1 > 5);
+    let _ = filter.release(&NoisyCount::new(long, Epsilon::default()).unwrap());
+}
+
+//~ E0277
+//~ launch a mechanism that works on `People<Vec<(u32, u8)>, 3>`: … does not
+//~ a mechanism on rows, launched on people? wrap it: `OnRows(mechanism)`
