@@ -12,6 +12,7 @@
 //! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε | [`Laplace`] |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] |
 //! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`] |
+//! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] |
 //! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] |
 //! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] |
 //! | [`NoisyMax`] | which of several counts is the largest | ε | [`Pure`] |
@@ -56,6 +57,7 @@ mod conditional_response;
 mod continual_count;
 mod count;
 mod gaussian;
+mod gradient_descent;
 mod histogram;
 mod lattice;
 mod logarithm;
@@ -78,6 +80,7 @@ pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
 pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
+pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
 pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
 pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
@@ -188,6 +191,12 @@ pub enum MechanismError {
     /// The sampling rate is zero.
     #[error("the sampling rate must be greater than zero")]
     BadRate,
+    /// No steps are allowed.
+    #[error("at least one step must be allowed")]
+    NoSteps,
+    /// The learning rate is zero, negative, infinite or not a number.
+    #[error("the learning rate must be finite and greater than zero")]
+    BadLearningRate,
     /// The loss is more than can be held.
     #[error("the loss is more than can be held")]
     TooLarge,

@@ -1,0 +1,131 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::machine::{CoinSource, Coins, CoinsError, Law, Mechanism, Released};
+use crate::mechanisms::{Lattice, MechanismError};
+use crate::number::{Mu, Rho};
+use crate::privacy::{AddRemove, Distance, Gdp, Private, Rdp, ZCdp};
+
+const LATTICE: Lattice = Lattice {
+    exponent: -2,
+    radius: 4,
+};
+
+/// A whole number for every row, each of which pulls by that much.
+fn pull() -> Objective<Vec<f64>> {
+    Objective::new("pull", 1, |_: &[f64], row: &f64, out: &mut [f64]| {
+        out[0] = *row;
+    })
+}
+
+fn descent(steps: u64, rate: f64, rho: &str) -> Result<GradientDescent<Vec<f64>>, MechanismError> {
+    GradientDescent::new(pull(), LATTICE, steps, rate, rho.parse().unwrap())
+}
+
+/// Draws these numbers as noise, in turn.
+struct Noise<'a>(std::slice::Iter<'a, i128>);
+
+impl CoinSource for Noise<'_> {
+    fn uniform(&mut self, _: std::num::NonZeroU64) -> Result<u64, CoinsError> {
+        Err(CoinsError::TapeEnds)
+    }
+
+    fn draw(&mut self, _: &dyn Law) -> Result<i128, CoinsError> {
+        self.0.next().copied().ok_or(CoinsError::TapeEnds)
+    }
+}
+
+fn run<M>(mechanism: &M, rows: &[f64], noise: &[i128]) -> (Descent, usize)
+where
+    M: Mechanism<Vec<f64>, Machine = Released<Descent>>,
+{
+    let mut noise = Noise(noise.iter());
+    let data = Arc::new(rows.to_vec());
+    let Released(descent) = mechanism.start(&data, &mut Coins::new(&mut noise)).unwrap();
+    (descent, noise.0.len())
+}
+
+/// Prop. 6.1: k/(2σ²).
+#[test]
+fn the_loss_is_that_of_all_steps() {
+    let descent = descent(4000, 1.0, "0.0000125").unwrap();
+    let rho: Rho = descent.loss(&ZCdp).unwrap();
+    assert_eq!(rho, "0.05".parse().unwrap());
+    // √(2 · 0.05 · 10), which is 1.
+    let ten = self::descent(40_000, 1.0, "0.0000125").unwrap();
+    let mu: Mu = ten.loss(&Gdp).unwrap();
+    assert_eq!(mu, "1".parse().unwrap());
+    let rdp = Rdp::new("7".parse().unwrap());
+    assert_eq!(descent.loss(&rdp), Ok("0.35".parse().unwrap()));
+    let three = Private::<ZCdp, AddRemove>::loss_at(&descent, &ZCdp, Distance::new(3).unwrap());
+    assert_eq!(three, Ok("0.45".parse().unwrap()));
+}
+
+/// The noise of one step, in quarters, is drawn once, and is added to the sum of the clipped
+/// gradients 1 and −1/2; nothing is divided by their number.
+#[test]
+fn every_step_draws_noise_once_and_follows_the_sum() {
+    let descent = descent(2, 0.5, "0.5").unwrap();
+    let (descent, left) = run(&descent, &[7.0, -0.5], &[2, -4, 99]);
+    assert_eq!(left, 1);
+    // −½ (½ + ½), and then −½ (½ − 1).
+    assert_eq!(descent.weights(), [-0.25]);
+    assert_eq!((descent.average(), descent.steps()), (&[-0.25][..], 2));
+}
+
+#[test]
+fn no_records_are_no_error() {
+    let (descent, _) = run(&descent(1, 1.0, "0.5").unwrap(), &[], &[4]);
+    assert_eq!(descent.weights(), [-1.0]);
+}
+
+#[test]
+fn the_gradient_follows_the_weights() {
+    let to_row = Objective::new("distance", 1, |at: &[f64], row: &f64, out: &mut [f64]| {
+        out[0] = at[0] - row;
+    });
+    let rho = "1e9".parse().unwrap();
+    let descent = GradientDescent::new(to_row, LATTICE, 3, 0.5, rho).unwrap();
+    // Half of the way each time.
+    let (descent, _) = run(&descent, &[1.0], &[0, 0, 0]);
+    assert_eq!(descent.weights(), [0.875]);
+}
+
+#[test]
+fn the_logistic_gradient_is_precise_far_from_zero() {
+    assert_eq!(logistic_slope(0.0, true), -0.5);
+    assert_eq!(logistic_slope(0.0, false), 0.5);
+    let far = logistic_slope(800.0, true);
+    assert!((-1e-300..=0.0).contains(&far), "{far}");
+    assert_eq!(logistic_slope(800.0, false), 1.0);
+    assert_eq!(logistic_slope(-800.0, true), -1.0);
+    let near = logistic_slope(40.0, true);
+    assert!(
+        (near / -4.248354255291589e-18 - 1.0).abs() < 1e-12,
+        "{near}"
+    );
+}
+
+#[test]
+fn bad_parameters_are_refused() {
+    let error = |steps, rate, rho| descent(steps, rate, rho).map(|_| ());
+    assert_eq!(error(0, 1.0, "1"), Err(MechanismError::NoSteps));
+    for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(error(1, rate, "1"), Err(MechanismError::BadLearningRate));
+    }
+    assert_eq!(error(1, 1.0, "0"), Err(MechanismError::NoLoss("rho")));
+    assert_eq!(error(u64::MAX, 1.0, "1"), Err(MechanismError::TooLarge));
+    let none: Objective<Vec<f64>> =
+        Objective::new("none", 0, |_: &[f64], _: &f64, _: &mut [f64]| ());
+    let none = GradientDescent::new(none, LATTICE, 1, 1.0, "1".parse().unwrap());
+    assert_eq!(none.map(|_| ()), Err(MechanismError::BadDimension));
+}
+
+#[test]
+fn debug_shows_what_is_public() {
+    assert_eq!(
+        format!("{:?}", descent(3, 1.0, "0.5").unwrap()),
+        "GradientDescent(objective = pull, dimension = 1, exponent = -2, radius = 4, steps = 3, \
+         rho = 0.5)"
+    );
+}
