@@ -20,7 +20,12 @@
 //! | [`Gdp`] | [`Mu`](crate::number::Mu) | Tran et al. 2.4 |
 //! | [`SampledGaussianDp`] | [`Mu`](crate::number::Mu) at one sampling rate | Zhu, Dong, Wang 2022 |
 //! | [`FDp`](fdp::FDp) | [`Profile`](fdp::Profile) | Tran et al. 2.4 |
+//!
+//! Where measures are chosen at run time, [`AnyMeasure`] keeps what a mechanism states, and
+//! [`AnyLoss`] is a loss under some measure.
 
+mod any_loss;
+mod any_measure;
 pub mod convert;
 pub mod facts;
 pub mod fdp;
@@ -36,6 +41,8 @@ mod restated;
 #[cfg(feature = "serde")]
 mod written;
 
+pub use any_loss::AnyLoss;
+pub use any_measure::AnyMeasure;
 pub use implies::Implies;
 pub(crate) use implies::half_square;
 pub use implies_at::{ImpliesAt, RestatedAt};

@@ -32,6 +32,11 @@ impl Curve {
         Self(Arc::new(divergence))
     }
 
+    /// Whether it is the same function in memory.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// What is true at a distance of at most 2^c, for the smallest such c: the divergence of order α
     /// is 3^c times that of order 2^c·α between neighbours, for α from 2 on (Mironov 2017, Prop. 2).
     ///

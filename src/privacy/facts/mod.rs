@@ -10,6 +10,8 @@
 //! | [`SampledGaussian`] | Gaussian noise on a sample | f-DP, Rényi and approximate Rényi, and Gaussians on samples |
 //! | [`Curve`] | Rényi divergences, as a function of the order | Rényi and approximate Rényi |
 //!
+//! [`Fact`] is one of them, chosen at run time.
+//!
 //! Each fact also states what holds at larger distances: noise that is made for one row protects
 //! several rows better than group privacy implies, because it is known how far their answers are
 //! apart.
@@ -17,6 +19,7 @@
 mod bounded_range;
 mod curve;
 mod diverges;
+mod fact;
 mod gaussian;
 mod laplace;
 mod probabilistic;
@@ -26,6 +29,7 @@ mod sampled_gaussian;
 pub use bounded_range::BoundedRange;
 pub use curve::Curve;
 pub use diverges::Diverges;
+pub use fact::Fact;
 pub use gaussian::Gaussian;
 pub use laplace::Laplace;
 pub use probabilistic::Probabilistic;
