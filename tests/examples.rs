@@ -197,3 +197,39 @@ fn the_quick_schedule_has_a_bound() {
     let epsilon: f64 = epsilon.parse().unwrap();
     assert!((1.2157..2.0).contains(&epsilon), "{text}");
 }
+
+#[path = "../examples/embed.rs"]
+#[allow(dead_code)]
+mod embed;
+
+#[test]
+fn clients_of_the_framework_share_filters_of_two_measures() {
+    let text = output_of!(embed);
+    let (ada, rest) = text.split_once("\nBob:\n").unwrap();
+    let (bob, log) = rest.split_once("\nThe log:\n").unwrap();
+    let reply = |said: &str, query: &str| {
+        let mut lines = said.lines().skip_while(|line| !line.contains(query));
+        lines.nth(1).unwrap_or_default().trim().to_owned()
+    };
+    // More than a thousand are over 30, and far fewer over 80: wrong with probability below e^-50.
+    assert_eq!(reply(ada, "\"over\": 80"), "false");
+    assert_eq!(reply(ada, "\"over\": 30"), "true");
+    assert!(ada.contains("no such child"), "{text}");
+    assert_eq!(
+        reply(ada, "gaussian"),
+        r#"{"error":"no known loss: PureDp has no price for what the mechanism states"}"#
+    );
+    assert_eq!(reply(ada, "read"), r#""ε = 0.25 of ε = 1 is left""#);
+    assert!(
+        reply(bob, "\"loss\": \"1\"").contains("over budget: 0.0249"),
+        "{text}"
+    );
+    assert!(
+        reply(bob, "search").contains("only mechanisms that answer once"),
+        "{text}"
+    );
+    assert_eq!(reply(bob, "median"), r#"{"error":"no such filter"}"#);
+    assert!(log.contains(
+        "Boxed(NoisyCount(predicate = over 65, epsilon = 0.25), Laplace noise, ε = 0.25)"
+    ));
+}

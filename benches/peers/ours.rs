@@ -73,8 +73,11 @@ pub fn child(filter: &RunningFilter) -> Queryable<(), bool> {
 /// The same behind this number of persons in the middle.
 pub fn behind_middles(filter: &RunningFilter, middles: u64) -> Queryable<(), bool> {
     type Erased = BoxedMechanism<bool, PureDp, AddRemove, (), bool>;
-    let mechanism = (0..middles).fold(Erased::new(constant()), |inner, _| {
-        Erased::new(inner.through(MapAnswer::new(|answer: bool| !answer)))
+    let mechanism = (0..middles).fold(Erased::new(PureDp, constant()), |inner, _| {
+        Erased::new(
+            PureDp,
+            inner.through(MapAnswer::new(|answer: bool| !answer)),
+        )
     });
     filter.launch(&mechanism).expect("a child")
 }

@@ -24,8 +24,12 @@ pub enum Message<M, Q> {
     Launch(M),
     /// Ask the child with this number, counted from 0 in the order of launches.
     Ask(usize, Q),
+    /// Close the child with this number: it is dropped, and never answers again.
+    Close(usize),
     /// Say what has been spent.
     PrivacyLoss,
+    /// Say what is left.
+    Remaining,
 }
 
 /// An answer of a compositor.
@@ -39,8 +43,14 @@ pub enum Reply<A, C, W = C> {
     Answered(A),
     /// The child did not answer.
     NotAnswered(AskError),
+    /// The child with this number is closed.
+    Closed(usize),
+    /// No child has this number.
+    Unknown(usize),
     /// What has been spent.
     PrivacyLoss(W),
+    /// What is left of the budget; `None` for an odometer, which has none.
+    Remaining(Option<C>),
 }
 
 impl<A, C, W> Reply<A, C, W> {
@@ -50,8 +60,8 @@ impl<A, C, W> Reply<A, C, W> {
             Self::Launched(_) => Says::Launched,
             Self::NotLaunched(_) => Says::NotLaunched,
             Self::Answered(answer) => child(answer),
-            Self::NotAnswered(_) => Says::Refused,
-            Self::PrivacyLoss(_) => Says::Reading,
+            Self::NotAnswered(_) | Self::Unknown(_) => Says::Refused,
+            Self::Closed(_) | Self::PrivacyLoss(_) | Self::Remaining(_) => Says::Reading,
         }
     }
 }
@@ -64,9 +74,35 @@ impl<A, C, W> Reply<A, C, W> {
 /// [`interact`](crate::machine::interact) and for persons in the middle of a compositor. Children
 /// of different types fit in as [`BoxedMechanism`](super::BoxedMechanism).
 ///
+/// ```
+/// use queryables::compose::{Addressed, BoxedMechanism, Message, Reply};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::{GaussianCount, NoisyCount};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// type Any = BoxedMechanism<Vec<u32>, ZCdp, AddRemove, (), i64>;
+///
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let one = Any::new(ZCdp, GaussianCount::new(adults.clone(), "0.3".parse()?)?);
+/// let other = Any::new(ZCdp, NoisyCount::new(adults, "0.5".parse()?)?);
+///
+/// let filter = Addressed::new(Filter::concurrent(ZCdp, "0.5".parse()?));
+/// let filter = launch(&filter, Arc::new(vec![17, 18, 43, 70]))?;
+/// assert_eq!(filter.ask(Message::Launch(one))?, Reply::Launched(0));
+/// assert_eq!(filter.ask(Message::Launch(other))?, Reply::Launched(1));
+/// assert!(matches!(filter.ask(Message::Ask(1, ()))?, Reply::Answered(_)));
+/// // Closing a child gives nothing back.
+/// assert_eq!(filter.ask(Message::Close(0))?, Reply::Closed(0));
+/// assert_eq!(filter.ask(Message::Ask(0, ()))?, Reply::NotAnswered(AskError::Closed));
+/// assert!(matches!(filter.ask(Message::Remaining)?, Reply::Remaining(Some(_))));
+/// assert_eq!(filter.ask(Message::Ask(7, ()))?, Reply::Unknown(7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Guarantee
 ///
-/// That of the compositor.
+/// That of the compositor: numbers of children are public, and what is closed answers less.
 #[derive(Debug)]
 pub struct Addressed<C, M> {
     compositor: C,
@@ -166,14 +202,22 @@ where
             },
             Message::Ask(number, query) => {
                 let Some(child) = self.children.get_mut(number) else {
-                    return Err(Fault::InvalidQuery("no child has this number"));
+                    return Ok(Reply::Unknown(number));
                 };
                 match child.ask(query, coins) {
                     Ok(answer) => Reply::Answered(answer),
                     Err(error) => Reply::NotAnswered(error),
                 }
             }
+            Message::Close(number) => match self.children.get_mut(number) {
+                Some(child) => {
+                    child.close();
+                    Reply::Closed(number)
+                }
+                None => Reply::Unknown(number),
+            },
             Message::PrivacyLoss => Reply::PrivacyLoss(self.compositor.privacy_loss()),
+            Message::Remaining => Reply::Remaining(self.compositor.gate().remaining()),
         })
     }
 }
@@ -209,7 +253,9 @@ where
                 Err(error) => Reply::NotLaunched(error),
             },
             Message::Ask(_, never) => match never {},
+            Message::Close(number) => Reply::Unknown(number),
             Message::PrivacyLoss => Reply::PrivacyLoss(self.compositor.privacy_loss()),
+            Message::Remaining => Reply::Remaining(self.compositor.gate().remaining()),
         })
     }
 }

@@ -6,106 +6,173 @@ use std::sync::Arc;
 use dyn_clone::DynClone;
 
 use crate::machine::{
-    BoxedMachine, Coins, Description, Fault, Machine, Mechanism, Public, Unsuitable,
+    BoxedMachine, Coins, Description, Fault, Machine, Mechanism, Public, Released, Unsuitable,
 };
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 
-/// A mechanism with its type erased: only its queries, its answers and its loss are known.
+/// A mechanism with its type erased: what remains is the data that it takes, its loss under the
+/// measure `Me` and the relation `R`, and its machine `S`.
 ///
-/// It can be cloned, as every description of a mechanism should be.
+/// There are two kinds. A [`BoxedMechanism`] can be asked, and is launched; a [`BoxedRelease`]
+/// answers once, and is released, also in filters that take nothing else.
+///
+/// It can be cloned, as every description of a mechanism should be. Its `Debug` says its
+/// description and its loss, and nothing about data; so does a [`Log`](crate::middle::Log) of the
+/// messages that launch it.
+///
+/// With [`AnyMeasure`](crate::privacy::AnyMeasure) it keeps what the mechanism states, for an
+/// [`AnyFilter`](super::AnyFilter).
 ///
 /// # Guarantee
 ///
 /// That of the mechanism inside.
 ///
+/// # Example
+///
 /// ```
-/// use queryables::compose::BoxedMechanism;
+/// use queryables::compose::BoxedRelease;
 /// use queryables::data::{Attribute, Predicate};
 /// use queryables::mechanisms::{NoisyCount, NoisySum};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// type Any = BoxedRelease<Vec<i64>, PureDp, AddRemove, i64>;
+///
+/// let long = Predicate::new("more than 20 hours", |hours: &i64| *hours > 20);
+/// let hours = Attribute::new("hours per week", |hours: &i64| *hours);
+/// let menu = [
+///     Any::new(PureDp, NoisyCount::new(long, "0.25".parse()?)?),
+///     Any::new(PureDp, NoisySum::new(AddRemove, hours, 0..=60, "0.5".parse()?)?),
+/// ];
+/// assert_eq!(
+///     format!("{:?}", menu[0]),
+///     "Boxed(NoisyCount(predicate = more than 20 hours, epsilon = 0.25), ε = 0.25)",
+/// );
+///
+/// let hours = Arc::new(vec![40, 13, 40, 90]);
+/// let filter = launch(&Filter::noninteractive(PureDp, "1".parse()?), hours)?;
+/// for mechanism in &menu {
+///     let answer: i64 = filter.release(mechanism)?;
+/// }
+/// assert_eq!(filter.remaining(), "0.25".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Boxed<D: ?Sized, Me, R, S>(Box<dyn Erased<D, Me, R, S>>);
+
+/// A mechanism with its type erased that can be asked queries `Q`, and gives answers `A`.
+///
+/// ```
+/// use queryables::compose::BoxedMechanism;
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::{AboveThreshold, NoisyCount};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// type Any = BoxedMechanism<Vec<i64>, PureDp, AddRemove, (), i64>;
 ///
 /// let long = Predicate::new("more than 20 hours", |hours: &i64| *hours > 20);
-/// let hours = Attribute::new("hours per week", |hours: &i64| *hours);
-/// let menu: Vec<Any> = vec![
-///     BoxedMechanism::new(NoisyCount::new(long, "0.25".parse()?)?),
-///     BoxedMechanism::new(NoisySum::new(AddRemove, hours, 0..=60, "0.5".parse()?)?),
-/// ];
-///
-/// let hours = Arc::new(vec![40, 13, 40, 90]);
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), hours)?;
-/// for mechanism in &menu {
-///     let answer: i64 = filter.launch(mechanism)?.ask(())?;
-/// }
-/// assert_eq!(filter.remaining(), "0.25".parse()?);
+/// let count = Any::new(PureDp, NoisyCount::new(long, "0.25".parse()?)?);
+/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![40, 13]))?;
+/// let child: Queryable<(), i64> = filter.launch(&count)?;
+/// let answer = child.ask(())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct BoxedMechanism<D: ?Sized, Me, R, Q, A>(Box<dyn Erased<D, Me, R, Q, A>>);
+pub type BoxedMechanism<D, Me, R, Q, A> = Boxed<D, Me, R, BoxedMachine<Q, A>>;
+
+/// A mechanism with its type erased that answers once, with an `A`. [`Boxed`] has an example.
+pub type BoxedRelease<D, Me, R, A> = Boxed<D, Me, R, Released<A>>;
 
 /// A mechanism as a trait object.
-trait Erased<D: ?Sized, Me: Measure, R: Relation, Q, A>: DynClone + Send + Sync {
-    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<BoxedMachine<Q, A>, Fault>;
+trait Erased<D: ?Sized, Me: Measure, R, S>: DynClone + Send + Sync {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<S, Fault>;
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable>;
     fn describe(&self) -> Description;
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss>;
+    /// The measure with which it was boxed: the one whose loss is printed.
+    fn measure(&self) -> &Me;
 }
 
-impl<D, Me, R, M, S> Erased<D, Me, R, S::Query, S::Answer> for M
+/// What is inside, and how its machine is erased.
+struct Holding<Me, M, E> {
+    measure: Me,
+    mechanism: M,
+    erase: E,
+}
+
+impl<Me: Clone, M: Clone, E: Clone> Clone for Holding<Me, M, E> {
+    fn clone(&self) -> Self {
+        Self {
+            measure: self.measure.clone(),
+            mechanism: self.mechanism.clone(),
+            erase: self.erase.clone(),
+        }
+    }
+}
+
+impl<D, Me, R, M, S, E> Erased<D, Me, R, S> for Holding<Me, M, E>
 where
     D: ?Sized,
     Me: Measure,
     R: Relation,
-    M: Mechanism<D, Machine = S> + Private<Me, R> + Clone + Send + Sync,
-    S: Machine + Send + 'static,
+    M: Mechanism<D> + Private<Me, R> + Clone + Send + Sync,
+    E: Fn(M::Machine) -> S + Clone + Send + Sync,
 {
-    fn start(
-        &self,
-        data: &Arc<D>,
-        coins: &mut Coins<'_>,
-    ) -> Result<BoxedMachine<S::Query, S::Answer>, Fault> {
-        Ok(Box::new(Mechanism::start(self, data, coins)?))
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<S, Fault> {
+        self.mechanism.start(data, coins).map(&self.erase)
     }
 
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
-        Mechanism::check(self, data)
+        self.mechanism.check(data)
     }
 
     fn describe(&self) -> Description {
-        Mechanism::describe(self)
+        self.mechanism.describe()
     }
 
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        Private::loss_at(self, measure, distance)
+        self.mechanism.loss_at(measure, distance)
+    }
+
+    fn measure(&self) -> &Me {
+        &self.measure
     }
 }
 
-impl<D, Me, R, Q, A> BoxedMechanism<D, Me, R, Q, A>
-where
-    D: ?Sized,
-    Me: Measure,
-    R: Relation,
-{
-    /// Erases the type of a mechanism.
-    pub fn new<M, S>(mechanism: M) -> Self
+impl<D: ?Sized, Me: Measure, R: Relation, Q, A> BoxedMechanism<D, Me, R, Q, A> {
+    /// Erases the type of a mechanism. It is launched under a measure of this type, and printed
+    /// with its loss under this one.
+    pub fn new<M, S>(measure: Me, mechanism: M) -> Self
     where
         M: Mechanism<D, Machine = S> + Private<Me, R> + Clone + Send + Sync + 'static,
         S: Machine<Query = Q, Answer = A> + Send + 'static,
     {
-        Self(Box::new(mechanism))
+        Self(Box::new(Holding {
+            measure,
+            mechanism,
+            erase: |machine: S| Box::new(machine) as BoxedMachine<Q, A>,
+        }))
     }
 }
 
-impl<D, Me, R, Q, A> Mechanism<D> for BoxedMechanism<D, Me, R, Q, A>
-where
-    D: ?Sized,
-    Me: Measure,
-    R: Relation,
-{
-    type Machine = BoxedMachine<Q, A>;
+impl<D: ?Sized, Me: Measure, R: Relation, A> BoxedRelease<D, Me, R, A> {
+    /// Erases the type of a mechanism that answers once. It is released under a measure of this
+    /// type, and printed with its loss under this one.
+    pub fn new<M>(measure: Me, mechanism: M) -> Self
+    where
+        M: Mechanism<D, Machine = Released<A>> + Private<Me, R> + Clone + Send + Sync + 'static,
+    {
+        Self(Box::new(Holding {
+            measure,
+            mechanism,
+            erase: |answer: Released<A>| answer,
+        }))
+    }
+}
 
-    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+impl<D: ?Sized, Me: Measure, R: Relation, S> Mechanism<D> for Boxed<D, Me, R, S> {
+    type Machine = S;
+
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<S, Fault> {
         self.0.start(data, coins)
     }
 
@@ -118,12 +185,7 @@ where
     }
 }
 
-impl<D, Me, R, Q, A> Private<Me, R> for BoxedMechanism<D, Me, R, Q, A>
-where
-    D: ?Sized,
-    Me: Measure,
-    R: Relation,
-{
+impl<D: ?Sized, Me: Measure, R: Relation, S> Private<Me, R> for Boxed<D, Me, R, S> {
     fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
         self.0.loss_at(measure, Distance::NEIGHBOURS)
     }
@@ -133,20 +195,19 @@ where
     }
 }
 
-impl<D: ?Sized, Me: Measure, R: Relation, Q, A> Clone for BoxedMechanism<D, Me, R, Q, A> {
+impl<D: ?Sized, Me: Measure, R: Relation, S> Clone for Boxed<D, Me, R, S> {
     fn clone(&self) -> Self {
         Self(dyn_clone::clone_box(&*self.0))
     }
 }
 
-impl<D, Me, R, Q, A> fmt::Debug for BoxedMechanism<D, Me, R, Q, A>
-where
-    D: ?Sized,
-    Me: Measure,
-    R: Relation,
-{
-    /// The description of the mechanism inside.
+impl<D: ?Sized, Me: Measure, R: Relation, S> fmt::Debug for Boxed<D, Me, R, S> {
+    /// The description of the mechanism inside, and its loss for neighbours.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BoxedMechanism({})", self.0.describe())
+        write!(f, "Boxed({}, ", self.0.describe())?;
+        match self.loss(self.0.measure()) {
+            Ok(loss) => write!(f, "{loss:#})"),
+            Err(unknown) => write!(f, "{unknown})"),
+        }
     }
 }

@@ -12,6 +12,10 @@ pub trait Discipline: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// Whether a launch freezes the earlier children, including those that are still being started:
     /// code in the middle of one child must not go on after it has seen another.
     const FREEZES: bool;
+
+    /// Whether children may answer more than once: whether it is [`Interactive`], for code that
+    /// knows it only when it runs.
+    const INTERACTIVE: bool;
 }
 
 /// A discipline under which children may answer more than once.
@@ -36,18 +40,19 @@ pub struct Sequential;
 pub struct NonInteractive;
 
 macro_rules! disciplines {
-    ($($name:ident freezes $freezes:literal)*) => {$(
+    ($($name:ident freezes $freezes:literal interactive $interactive:literal)*) => {$(
         impl sealed::Sealed for $name {}
         impl Discipline for $name {
             const FREEZES: bool = $freezes;
+            const INTERACTIVE: bool = $interactive;
         }
     )*};
 }
 
 disciplines! {
-    Interleaved freezes false
-    Sequential freezes true
-    NonInteractive freezes true
+    Interleaved freezes false interactive true
+    Sequential freezes true interactive true
+    NonInteractive freezes true interactive false
 }
 
 impl Interactive for Interleaved {}

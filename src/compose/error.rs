@@ -53,6 +53,10 @@ pub enum LaunchError<C, W = C> {
     /// The mechanism does not fit what is public about the dataset. Not charged.
     #[error(transparent)]
     Unsuitable(#[from] Unsuitable),
+    /// The mechanism may answer several times, and the compositor takes only mechanisms that answer
+    /// once. Not charged. Where types are not erased, this does not compile.
+    #[error("this compositor takes only mechanisms that answer once: release one")]
+    Interactive,
     /// The total would be more than can be held. Not charged.
     #[error("the total loss would be more than can be held")]
     Overflow,

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gate::{DenialOf, PriceOf, Terms, sealed};
+use super::gate::{ChildLossOf, DenialOf, PriceOf, Terms, sealed};
 use super::slot::Slot;
 use super::{
     CompositorMachine, Discipline, Gate, Interleaved, LaunchError, NonInteractive, Refusal,
@@ -392,6 +392,10 @@ impl<F: ContinuationRule> sealed::Decides for FilterGate<F> {
 
     fn is_halted(&self) -> bool {
         self.halt.is_some()
+    }
+
+    fn remaining(&self) -> Option<ChildLossOf<Self>> {
+        Some(self.rule.remaining())
     }
 }
 

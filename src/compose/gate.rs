@@ -5,7 +5,7 @@ use crate::machine::{Mechanism, Public, Unsuitable, guarded};
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss, checked};
 
 pub(super) mod sealed {
-    use super::{DenialOf, Gate, PriceOf};
+    use super::{ChildLossOf, DenialOf, Gate, PriceOf};
 
     /// What compositors ask of a [`Gate`].
     pub trait Decides {
@@ -25,6 +25,14 @@ pub(super) mod sealed {
         /// Whether an earlier refusal has ended everything.
         fn is_halted(&self) -> bool {
             false
+        }
+
+        /// What is left, if there is a budget.
+        fn remaining(&self) -> Option<ChildLossOf<Self>>
+        where
+            Self: Gate,
+        {
+            None
         }
     }
 }
@@ -48,12 +56,14 @@ pub trait Gate: sealed::Decides + Clone + Send + Sync + 'static {
     type Whole: Measure;
 }
 
+/// A loss in the children's measure of a gate.
+pub(super) type ChildLossOf<G> = LossOf<<G as Gate>::Children>;
+
 /// What a mechanism costs, in the children's measure of a gate.
-pub(super) type PriceOf<G> = Price<LossOf<<G as Gate>::Children>>;
+pub(super) type PriceOf<G> = Price<ChildLossOf<G>>;
 
 /// Why a gate admits no launch.
-pub(super) type LaunchErrorOf<G> =
-    LaunchError<LossOf<<G as Gate>::Children>, LossOf<<G as Gate>::Whole>>;
+pub(super) type LaunchErrorOf<G> = LaunchError<ChildLossOf<G>, LossOf<<G as Gate>::Whole>>;
 
 type LossOf<Me> = <Me as Measure>::Loss;
 

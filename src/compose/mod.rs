@@ -20,12 +20,16 @@
 //! in any order, [`Sequential`] where a launch freezes earlier children, [`NonInteractive`] where
 //! children answer once.
 //!
+//! Programs that choose measures and mechanisms at run time erase types: [`Boxed`] mechanisms, and
+//! [`AnyFilter`] for running filters of any measure.
+//!
 //! [`Addressed`] is the same compositor as a single machine whose queries are messages, as in the
 //! papers: for adversaries, and for persons in the middle.
 
 mod addressed;
 #[cfg(feature = "verify")]
 mod addressed_parts;
+mod any_filter;
 mod boxed;
 mod compositor;
 mod concurrent;
@@ -50,7 +54,8 @@ mod universal;
 pub use addressed::{Addressed, AddressedMachine, Message, Reply};
 #[cfg(feature = "verify")]
 pub use addressed_parts::{AddressedParts, AddressedPartsMachine};
-pub use boxed::BoxedMechanism;
+pub use any_filter::AnyFilter;
+pub use boxed::{Boxed, BoxedMechanism, BoxedRelease};
 pub use compositor::CompositorMachine;
 pub use concurrent::{ConcurrentComposition, ConcurrentMachine};
 pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Sequential};

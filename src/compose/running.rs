@@ -140,7 +140,7 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
     }
 
     #[inline]
-    fn admit_mechanism<M>(&self, mechanism: &M) -> Result<(Ticket, &Arc<D>), DenialOf<G>>
+    pub(super) fn admit_mechanism<M>(&self, mechanism: &M) -> Result<(Ticket, &Arc<D>), DenialOf<G>>
     where
         M: Mechanism<D> + Private<G::Children, R>,
         R: Relation,
@@ -167,6 +167,16 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
         let data = self.shared.data.as_ref().ok_or(LaunchError::Failed)?;
         let price = self.shared.terms.price(mechanism, &**data)?;
         Ok((self.admit_then(&price, note)?, data))
+    }
+
+    /// What a mechanism would cost, if it has a price and fits the data.
+    pub(super) fn price<M>(&self, mechanism: &M) -> Option<PriceOf<G>>
+    where
+        M: Mechanism<D> + Private<G::Children, R>,
+        R: Relation,
+    {
+        let data = self.shared.data.as_ref()?;
+        self.shared.terms.price(mechanism, &**data).ok()
     }
 
     /// Decides and charges, from public values only.

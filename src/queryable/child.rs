@@ -16,7 +16,7 @@ use crate::machine::{
 ///
 /// [`CompositorMachine`](crate::compose::CompositorMachine) has an example.
 pub struct Child<S> {
-    /// `None` once it has failed: what is left of it is dropped at once.
+    /// `None` once it has failed or was closed: what is left of it is dropped at once.
     machine: Option<S>,
     token: StopToken,
 }
@@ -56,7 +56,8 @@ impl<S> Child<S> {
         Some((self.machine.take()?, std::mem::take(&mut self.token)))
     }
 
-    fn close(&mut self) {
+    /// Closes it: the machine is dropped, and is not asked again.
+    pub fn close(&mut self) {
         discard(self.machine.take());
     }
 }

@@ -18,8 +18,8 @@ pub enum AskError {
     /// Stopped for good by a compositor that it lives in.
     #[error(transparent)]
     Stopped(#[from] Stop),
-    /// The machine failed earlier.
-    #[error("closed by an earlier failure")]
+    /// The machine failed earlier, or was closed.
+    #[error("closed, because it failed or somebody closed it")]
     Closed,
     /// Asked from inside an answer, while it is answering. Nothing has changed.
     #[error("asked from inside an answer while it is answering another query")]

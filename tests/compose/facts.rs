@@ -71,7 +71,7 @@ fn what_does_not_fit_the_public_facts_is_refused_before_the_charge() {
     let day = OnDay(7, touches.clone());
     let refused = LaunchError::Unsuitable(AFTER);
     assert_eq!(filter.release(&day), Err(refused.clone()));
-    let boxed = filter.launch(&Boxed::new(day.clone()));
+    let boxed = filter.launch(&Boxed::new(PureDp, day.clone()));
     assert_eq!(boxed.map(|_| ()), Err(refused.clone()));
     let mapped = day.clone().mapped(|visits: usize| visits > 0);
     assert_eq!(filter.release(&mapped), Err(refused.clone()));
@@ -80,7 +80,7 @@ fn what_does_not_fit_the_public_facts_is_refused_before_the_charge() {
     let inside = Addressed::<_, Boxed>::new(Filter::concurrent(PureDp, epsilon("1")));
     let inside = launch(&inside, visits()).unwrap();
     assert_eq!(
-        inside.ask(Message::Launch(Boxed::new(day.clone()))),
+        inside.ask(Message::Launch(Boxed::new(PureDp, day.clone()))),
         Ok(Reply::NotLaunched(refused))
     );
     assert_eq!(

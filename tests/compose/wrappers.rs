@@ -44,7 +44,7 @@ fn every_wrapper_states_what_follows_at_one_step_and_at_two() {
     );
     let mapped = ThroughExt::<()>::mapped(at(epsilon("0.1"), Answer::default()), |n| n);
     assert_eq!(losses(&mapped), expected("0.1", "0.2"));
-    let boxed = BoxedMechanism::<Vec<u32>, PureDp, AddRemove, (), usize>::new(inner());
+    let boxed = BoxedMechanism::<Vec<u32>, PureDp, AddRemove, (), usize>::new(PureDp, inner());
     assert_eq!(losses(&boxed), expected("0.1", "0.2"));
     assert_eq!(losses(&boxed.clone()), expected("0.1", "0.2"));
     let three = ConcurrentComposition::new([inner(), inner(), inner()]);
@@ -113,7 +113,9 @@ fn wrappers_are_charged_what_they_state() {
         .launch(&inner().through(LimitQueries::new(1)))
         .unwrap();
     expect("0.1");
-    filter.launch(&BoxedMechanism::new(inner())).unwrap();
+    filter
+        .launch(&BoxedMechanism::new(PureDp, inner()))
+        .unwrap();
     expect("0.1");
     let inside = Addressed::<_, Inner>::new(Filter::concurrent(PureDp, epsilon("0.5")));
     filter.launch(&inside).unwrap();

@@ -125,8 +125,10 @@ impl Middle<(usize, PartQuery), Result<PartAnswer, AskError>> for AsFilter {
             Message::Ask(number, ()) if number < self.launched => {
                 Move::Ask((number, UniversalQuery::Ask(())))
             }
-            Message::Ask(..) => return Err(Fault::InvalidQuery("no child has this number")),
-            Message::PrivacyLoss => return Err(Fault::InvalidQuery("not offered")),
+            Message::Ask(number, ()) => Move::Answer(Reply::Unknown(number)),
+            Message::Close(_) | Message::PrivacyLoss | Message::Remaining => {
+                return Err(Fault::InvalidQuery("not offered"));
+            }
         })
     }
 

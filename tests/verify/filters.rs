@@ -74,9 +74,11 @@ impl Middle<Message<Released1, Infallible>, Told> for PlayChildren {
                     let repeated = Repeating(*answer).step((), coins)?;
                     Ok(Move::Answer(Reply::Answered(repeated)))
                 }
-                None => Err(Fault::InvalidQuery("no child has this number")),
+                None => Ok(Move::Answer(Reply::Unknown(number))),
             },
-            Message::PrivacyLoss => Err(Fault::InvalidQuery("not offered")),
+            Message::Close(_) | Message::PrivacyLoss | Message::Remaining => {
+                Err(Fault::InvalidQuery("not offered"))
+            }
         }
     }
 
@@ -245,6 +247,7 @@ impl Split2 {
             Reply::NotLaunched(LaunchError::CountLimit { limit }) => {
                 Reply::NotLaunched(LaunchError::CountLimit { limit: limit + 1 })
             }
+            Reply::Unknown(number) => Reply::Unknown(number + 1),
             other => other,
         }
     }
@@ -270,6 +273,9 @@ impl Middle<Message<Kid, KidQuery>, Reply<KidAnswer, Epsilon>> for Split2 {
                 Message::Ask(1, KidQuery::Rest(Message::Ask(number - 1, ())))
             }
             Message::PrivacyLoss => Message::PrivacyLoss,
+            Message::Close(_) | Message::Remaining => {
+                return Err(Fault::InvalidQuery("not offered"));
+            }
         }))
     }
 
@@ -301,6 +307,8 @@ impl Middle<Message<Kid, KidQuery>, Reply<KidAnswer, Epsilon>> for Split2 {
             }
             Reply::NotAnswered(error) => Move::Answer(Reply::NotAnswered(error)),
             Reply::PrivacyLoss(spent) => Move::Answer(Reply::PrivacyLoss(spent)),
+            Reply::Unknown(number) => Move::Answer(Reply::Unknown(number)),
+            Reply::Closed(_) | Reply::Remaining(_) => return Err(Fault::Failed),
         })
     }
 }
@@ -433,7 +441,9 @@ impl Middle<Message<Restated<ZCdp, Respond>, ()>, Told> for Restating {
         Ok(Move::Ask(match query {
             Message::Launch(respond) => Message::Launch(Restated::new(ZCdp, respond)),
             Message::Ask(number, ()) => Message::Ask(number, ()),
+            Message::Close(number) => Message::Close(number),
             Message::PrivacyLoss => Message::PrivacyLoss,
+            Message::Remaining => Message::Remaining,
         }))
     }
 
@@ -458,7 +468,10 @@ impl Middle<Message<Restated<ZCdp, Respond>, ()>, Told> for Restating {
             Reply::NotLaunched(_) => return Err(Fault::Failed),
             Reply::Answered(answer) => Reply::Answered(answer),
             Reply::NotAnswered(error) => Reply::NotAnswered(error),
+            Reply::Closed(number) => Reply::Closed(number),
+            Reply::Unknown(number) => Reply::Unknown(number),
             Reply::PrivacyLoss(spent) => Reply::PrivacyLoss(half(spent)),
+            Reply::Remaining(left) => Reply::Remaining(left.map(half)),
         }))
     }
 }
@@ -592,7 +605,7 @@ impl Middle<Ask, Told> for Counting {
             Message::Launch(respond) => {
                 self.pending = respond.loss(&PureDp).map_err(|_| Fault::Failed)?;
             }
-            Message::Ask(..) => {}
+            Message::Ask(..) | Message::Close(_) | Message::Remaining => {}
         }
         Ok(Move::Ask(query))
     }

@@ -69,9 +69,11 @@ impl Middle<Message<Released1, Infallible>, Told> for PlayTiring {
             Message::Launch(Tire(noninteractive)) => Move::Ask(Message::Launch(noninteractive)),
             Message::Ask(number, ()) => match self.children.get_mut(number) {
                 Some(child) => Move::Answer(Reply::Answered(child.step((), coins)?)),
-                None => return Err(Fault::InvalidQuery("no child has this number")),
+                None => Move::Answer(Reply::Unknown(number)),
             },
+            Message::Close(_) => return Err(Fault::InvalidQuery("not offered")),
             Message::PrivacyLoss => Move::Ask(Message::PrivacyLoss),
+            Message::Remaining => Move::Ask(Message::Remaining),
         })
     }
 
@@ -137,7 +139,7 @@ where
                     let halted = AskError::Stopped(Stop::Halted);
                     return Ok(Move::Answer(Reply::NotAnswered(halted)));
                 }
-                Message::PrivacyLoss => {}
+                Message::Close(_) | Message::PrivacyLoss | Message::Remaining => {}
             }
         }
         let turn = self.inside.on_query(query, coins)?;

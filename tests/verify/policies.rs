@@ -78,6 +78,8 @@ impl Middle<Ask, Told> for Assistant {
             Reply::NotAnswered(AskError::Stopped(_)) => "not answered: halted",
             Reply::NotAnswered(_) => "not answered",
             Reply::PrivacyLoss(_) => "spent",
+            Reply::Unknown(_) => "nobody there",
+            Reply::Closed(_) | Reply::Remaining(_) => return Err(Fault::Failed),
         };
         Ok(Move::Answer((said, self.heard)))
     }

@@ -191,7 +191,10 @@ fn a_composition_starts_nothing_more_once_it_is_frozen() {
         rows
     });
     type Boxed = BoxedMechanism<Vec<u8>, PureDp, AddRemove, (), usize>;
-    let both = [Boxed::new(first), Boxed::new(counted(&started))];
+    let both = [
+        Boxed::new(PureDp, first),
+        Boxed::new(PureDp, counted(&started)),
+    ];
     let launched = outer.launch(&ConcurrentComposition::new(both));
     assert_eq!(launched.map(|_| ()), Err(LaunchError::Failed));
     assert_eq!(started.load(Ordering::SeqCst), 1);

@@ -20,10 +20,8 @@ fn a_filter_as_one_machine_answers_messages() {
         limit: epsilon("1"),
     });
     for (message, reply) in [
-        (
-            Message::Ask(0, ()),
-            Err(Fault::InvalidQuery("no child has this number")),
-        ),
+        (Message::Ask(0, ()), Ok(Reply::Unknown(0))),
+        (Message::Close(0), Ok(Reply::Unknown(0))),
         (Message::Launch(numbered("0.4")), Ok(Reply::Launched(0))),
         (
             Message::Launch(numbered("0.7")),
@@ -38,6 +36,19 @@ fn a_filter_as_one_machine_answers_messages() {
             Ok(Reply::NotLaunched(LaunchError::CountLimit { limit: 2 })),
         ),
         (Message::PrivacyLoss, Ok(Reply::PrivacyLoss(epsilon("0.5")))),
+        (
+            Message::Remaining,
+            Ok(Reply::Remaining(Some(epsilon("0.5")))),
+        ),
+        (Message::Close(0), Ok(Reply::Closed(0))),
+        (
+            Message::Ask(0, ()),
+            Ok(Reply::NotAnswered(AskError::Closed)),
+        ),
+        // What is closed has cost what it cost, and closing disturbs nobody else.
+        (Message::Close(0), Ok(Reply::Closed(0))),
+        (Message::PrivacyLoss, Ok(Reply::PrivacyLoss(epsilon("0.5")))),
+        (Message::Ask(1, ()), Ok(Reply::Answered(2))),
     ] {
         assert_eq!(machine.step(message, &mut coins().coins()), reply);
     }
@@ -62,6 +73,8 @@ fn a_noninteractive_filter_as_one_machine_answers_launches_at_once() {
         (once("0.7"), Reply::Answered(1)),
         (once("0.4"), Reply::NotLaunched(over)),
         (Message::PrivacyLoss, Reply::PrivacyLoss(pair("0.7", "0"))),
+        (Message::Remaining, Reply::Remaining(Some(pair("0.3", "0")))),
+        (Message::Close(0), Reply::Unknown(0)),
     ] {
         assert_eq!(filter.step(message, &mut coins().coins()), Ok(reply));
     }
@@ -80,6 +93,11 @@ fn a_noninteractive_filter_as_one_machine_answers_launches_at_once() {
     assert!(
         view.answers()
             .eq(&[Ok(Reply::Answered(1)), Ok(Reply::Answered(1))])
+    );
+    // An odometer has no budget.
+    assert_eq!(
+        odometer.step(Message::Remaining, &mut coins().coins()),
+        Ok(Reply::Remaining(None))
     );
 }
 

@@ -1,6 +1,7 @@
 //! The compositors of the papers, one by one.
 
 mod concurrent;
+mod erased;
 mod maps;
 mod messages;
 mod odometers;

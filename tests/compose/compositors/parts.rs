@@ -53,8 +53,8 @@ fn one_that_fails_to_start_fails_them_all() {
 fn one_that_fails_leaves_the_others() {
     type Any = BoxedMechanism<Vec<u32>, PureDp, AddRemove, (), usize>;
     let fails = crate::common::Ask::new(|_: &Vec<u32>, ()| Err::<usize, _>(Fault::Failed));
-    let fails: Any = BoxedMechanism::new(at(epsilon("0.1"), fails));
-    let both = ConcurrentComposition::new([fails, Any::new(numbered("0.1"))]);
+    let fails: Any = BoxedMechanism::new(PureDp, at(epsilon("0.1"), fails));
+    let both = ConcurrentComposition::new([fails, Any::new(PureDp, numbered("0.1"))]);
     let both = launch(&both, rows()).unwrap();
     assert_eq!(both.ask((0, ())), Ok(Err(AskError::Fault(Fault::Failed))));
     assert_eq!(both.ask((0, ())), Ok(Err(AskError::Closed)));

@@ -74,7 +74,7 @@ fn a_child_that_fails_or_panics_later_is_closed_and_nothing_else_is() {
 fn what_a_failed_child_held_is_dropped_at_once() {
     let held = Arc::new(());
     let inside = Arc::clone(&held);
-    let mechanism = BoxedMechanism::new(at(epsilon("0.1"), Holder(inside)));
+    let mechanism = BoxedMechanism::new(PureDp, at(epsilon("0.1"), Holder(inside)));
     let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let child = filter.launch(&mechanism).unwrap();
     drop(mechanism);

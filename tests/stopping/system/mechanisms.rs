@@ -56,11 +56,14 @@ where
     M: Mechanism<Rows, Machine = S> + Clone + Send + Sync + 'static,
     S: Machine<Query = Query, Answer = Answer> + Send + 'static,
 {
-    Boxed::new(Stated {
-        loss: Epsilon::ZERO,
-        while_asked: None,
-        mechanism,
-    })
+    Boxed::new(
+        PureDp,
+        Stated {
+            loss: Epsilon::ZERO,
+            while_asked: None,
+            mechanism,
+        },
+    )
 }
 
 /// What the machines of a program are asked.

@@ -361,11 +361,14 @@ impl<S: System> Running<S> {
             Question::To(number, question) => {
                 Query::To(*number, Box::new(self.query(model, question)))
             }
-            Question::Launch(price, kind) => Query::Launch(Boxed::new(Stated {
-                loss: epsilon(price.loss),
-                while_asked: self.hook(model, &price.acts),
-                mechanism: self.machine(model, kind),
-            })),
+            Question::Launch(price, kind) => Query::Launch(Boxed::new(
+                PureDp,
+                Stated {
+                    loss: epsilon(price.loss),
+                    while_asked: self.hook(model, &price.acts),
+                    mechanism: self.machine(model, kind),
+                },
+            )),
             Question::Release(price, serial, on_start) => {
                 Query::Release(self.once(model, price, *serial, on_start))
             }
@@ -412,11 +415,14 @@ impl<S: System> Running<S> {
         Box::new(move |coins| {
             let query = match what {
                 Way::Go => Query::Go,
-                Way::Launch => Query::Launch(Boxed::new(Stated {
-                    loss: epsilon(loss),
-                    while_asked: None,
-                    mechanism: boxed(Leaf(serial, log.clone())),
-                })),
+                Way::Launch => Query::Launch(Boxed::new(
+                    PureDp,
+                    Stated {
+                        loss: epsilon(loss),
+                        while_asked: None,
+                        mechanism: boxed(Leaf(serial, log.clone())),
+                    },
+                )),
                 Way::Release => Query::Release(once(Some((serial, log.clone())), loss, None, None)),
             };
             let query = path
