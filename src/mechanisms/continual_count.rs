@@ -5,12 +5,13 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
-use super::tree::{ContinualCountMachine, StreamingRelation};
-use super::{MechanismError, over, shown, states};
+use super::least_loss::with_accuracy;
+use super::tree::{ContinualCountMachine, StreamingRelation, most_nodes};
+use super::{MechanismError, noisy, over, shown, states};
 use crate::data::{Attribute, Dataset};
 use crate::machine::{Coins, Description, Fault, Law, Mechanism};
-use crate::noise::{DiscreteLaplace, RoundedGaussian};
-use crate::number::{Epsilon, Mu, Rho};
+use crate::noise::{DiscreteLaplace, Noise, RoundedGaussian};
+use crate::number::{Confidence, Epsilon, Mu, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
 use crate::privacy::{AddRemove, Relation};
 
@@ -190,6 +191,48 @@ impl<D: ?Sized, R: StreamingRelation> GaussianContinualCount<D, R> {
     }
 }
 
+impl<D: ?Sized, R: StreamingRelation> ContinualCount<D, R> {
+    /// The same with the smallest ε for which the answer about a time, even one whose noise has the
+    /// most parts, is at most `within` away from the count, with at least this confidence
+    /// ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooLarge`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
+    pub fn with_accuracy(
+        relation: R,
+        time: Attribute<D, Option<u64>>,
+        horizon: u64,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        with_accuracy(within, confidence, |epsilon| {
+            Self::new(relation, time.clone(), horizon, epsilon)
+        })
+    }
+}
+
+impl<D: ?Sized, R: StreamingRelation> GaussianContinualCount<D, R> {
+    /// The same with the smallest ρ for which the answer about a time, even one whose noise has the
+    /// most parts, is at most `within` away from the count, with at least this confidence
+    /// ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooLarge`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
+    pub fn with_accuracy(
+        relation: R,
+        time: Attribute<D, Option<u64>>,
+        horizon: u64,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        with_accuracy(within, confidence, |rho| {
+            Self::new(relation, time.clone(), horizon, rho)
+        })
+    }
+}
+
 impl<D: ?Sized> Times<D> {
     fn new<R: StreamingRelation>(
         attribute: Attribute<D, Option<u64>>,
@@ -199,6 +242,13 @@ impl<D: ?Sized> Times<D> {
         let change = NonZeroU64::new(R::largest_change(horizon)).filter(|_| horizon > 0);
         let change = change.ok_or(MechanismError::NoTime)?;
         Ok((Self { attribute, horizon }, change))
+    }
+
+    /// The noise of an answer about the time with the most nodes. Symmetric noise with one peak is
+    /// farther from zero the more of it is added (Anderson's inequality), so no other time has more.
+    fn noise(&self, node: impl Into<Noise>) -> Noise {
+        let node = node.into();
+        node.times(most_nodes(self.horizon)).unwrap_or(node)
     }
 
     fn describe<R: Relation>(&self, name: &'static str) -> Description {
@@ -266,6 +316,12 @@ impl<D: ?Sized, R: Relation> GaussianContinualCount<D, R> {
         self.gaussian.describe(description)
     }
 }
+
+noisy!(impl[D: ?Sized, R] ContinualCount<D, R>, i64, |count| count.times.noise(count.noise));
+noisy!(
+    impl[D: ?Sized, R] GaussianContinualCount<D, R>, i64,
+    |count| count.times.noise(count.gaussian.noise)
+);
 
 states!(Laplace: impl[D: ?Sized, R: StreamingRelation,] ContinualCount<D, R>, R, |count| count.fact);
 states!(

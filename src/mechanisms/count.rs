@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
-use super::{CountingRelation, MechanismError, clamped, over, shown, states};
+use super::least_loss::with_accuracy;
+use super::{CountingRelation, MechanismError, clamped, noisy, over, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
 use crate::number::Ratio;
-use crate::number::{Epsilon, Mu, Rho};
+use crate::number::{Confidence, Epsilon, Mu, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
 
 /// The number of rows that satisfy a predicate, plus discrete Laplace noise of scale 1/ε.
@@ -57,6 +58,34 @@ impl<D: ?Sized> NoisyCount<D> {
             predicate,
             fact: Laplace::of_count(epsilon),
             noise,
+        })
+    }
+
+    /// The same with the smallest ε for which an answer is at most `within` away from the count,
+    /// with at least this confidence ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
+    ///
+    /// ```
+    /// use queryables::data::Predicate;
+    /// use queryables::mechanisms::NoisyCount;
+    /// use queryables::prelude::*;
+    ///
+    /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+    /// let count = NoisyCount::<Vec<u32>>::with_accuracy(adults, 30, "0.95".parse()?)?;
+    /// let loss: Epsilon = Private::<PureDp, AddRemove>::loss(&count, &PureDp)?;
+    /// assert_eq!(loss.to_string(), "0.0982141");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooLarge`] if no ε up to 10^6 suffices.
+    pub fn with_accuracy(
+        predicate: Predicate<D>,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        with_accuracy(within, confidence, |epsilon| {
+            Self::new(predicate.clone(), epsilon)
         })
     }
 
@@ -147,6 +176,20 @@ impl<D: ?Sized> GaussianCount<D> {
 }
 
 impl<D: ?Sized> GaussianCount<D> {
+    /// The same with the smallest ρ for which an answer is at most `within` away from the count,
+    /// with at least this confidence ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooLarge`] if no ρ up to 10^6 suffices.
+    pub fn with_accuracy(
+        predicate: Predicate<D>,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        with_accuracy(within, confidence, |rho| Self::new(predicate.clone(), rho))
+    }
+
     fn description(&self) -> Description {
         let description = Description::new("GaussianCount");
         self.gaussian
@@ -189,6 +232,9 @@ macro_rules! count {
 
 count!(NoisyCount, |count| count.noise);
 count!(GaussianCount, |count| count.gaussian.noise);
+
+noisy!(impl[D: ?Sized] NoisyCount<D>, i64, |count| count.noise.into());
+noisy!(impl[D: ?Sized] GaussianCount<D>, i64, |count| count.gaussian.noise.into());
 
 states!(Laplace: impl[D: ?Sized, R: CountingRelation,] NoisyCount<D>, R, |count| count.fact);
 states!(

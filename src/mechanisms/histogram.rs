@@ -5,12 +5,12 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
-use super::{CountingRelation, MechanismError, Partition, clamped, shown, states};
+use super::least_loss::with_accuracy;
+use super::{CountingRelation, MechanismError, Partition, clamped, noisy, shown, states};
 use crate::data::{Attribute, Bins, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
-use crate::number::Ratio;
-use crate::number::{Epsilon, Mu, Rho};
+use crate::number::{Confidence, Epsilon, Mu, Ratio, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
 use crate::privacy::{AddRemove, Relation};
 
@@ -88,6 +88,24 @@ impl<D: ?Sized, R: CountingRelation, C> NoisyHistogram<D, R, C> {
             relation: PhantomData,
         })
     }
+
+    /// The same with the smallest ε for which the answer for a bin is at most `within` away from its
+    /// count, with at least this confidence for each bin ([`Accuracy`](super::Accuracy)). It is
+    /// rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooLarge`] if no ε up to 10^6 suffices.
+    pub fn with_accuracy(
+        relation: R,
+        partition: Partition<D, C>,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        with_accuracy(within, confidence, |epsilon| {
+            Self::over(relation, partition.clone(), epsilon)
+        })
+    }
 }
 
 /// The number of rows in each of several bins, each with rounded Gaussian noise of its own.
@@ -124,6 +142,24 @@ pub struct GaussianHistogram<D: ?Sized, R = AddRemove, C = Vec<i64>> {
 }
 
 impl<D: ?Sized, R: CountingRelation, C> GaussianHistogram<D, R, C> {
+    /// The same with the smallest ρ for which the answer for a bin is at most `within` away from its
+    /// count, with at least this confidence for each bin ([`Accuracy`](super::Accuracy)). It is
+    /// rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooLarge`] if no ρ up to 10^6 suffices.
+    pub fn with_accuracy(
+        relation: R,
+        partition: Partition<D, C>,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        with_accuracy(within, confidence, |rho| {
+            Self::over(relation, partition.clone(), rho)
+        })
+    }
+
     /// Counts the rows in the bins of a partition, with ρ-zCDP: a variance of Δ²/(2ρ).
     ///
     /// # Errors
@@ -192,6 +228,7 @@ macro_rules! histogram {
             |$histogram| $fact
         );
         shown!(impl[D: ?Sized, R: Relation, C] $Histogram<D, R, C>);
+        noisy!(impl[D: ?Sized, R, C] $Histogram<D, R, C>, i64, |$histogram| $noise.into());
 
         impl<D: ?Sized, R, C> Clone for $Histogram<D, R, C> {
             fn clone(&self) -> Self {

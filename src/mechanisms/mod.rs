@@ -50,6 +50,9 @@
 //! one row is an [`Attribute`](crate::data::Attribute).
 
 mod above_threshold;
+mod accuracy;
+#[cfg(test)]
+mod accuracy_tests;
 mod approx_randomized_response;
 mod choose;
 mod clip;
@@ -60,6 +63,7 @@ mod gaussian;
 mod gradient_descent;
 mod histogram;
 mod lattice;
+mod least_loss;
 mod logarithm;
 mod multiplicative_weights;
 mod on_rows;
@@ -75,6 +79,7 @@ mod vector_sum;
 mod weights;
 
 pub use above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
+pub use accuracy::{Accuracy, Estimate, Noisy, Number};
 pub use approx_randomized_response::{ApproxRandomizedResponse, Response};
 pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
@@ -145,6 +150,8 @@ macro_rules! shown {
 }
 use shown;
 
+use accuracy::noisy;
+
 /// Why a mechanism cannot be constructed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
@@ -197,6 +204,9 @@ pub enum MechanismError {
     /// The learning rate is zero, negative, infinite or not a number.
     #[error("the learning rate must be finite and greater than zero")]
     BadLearningRate,
+    /// The wanted accuracy is negative or not a number.
+    #[error("the accuracy must be a number that is not negative")]
+    BadAccuracy,
     /// The loss is more than can be held.
     #[error("the loss is more than can be held")]
     TooLarge,

@@ -5,12 +5,13 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::lattice::{EXPONENTS, LARGEST, of_steps};
+use super::least_loss::with_accuracy;
 use super::sum::noise_of;
-use super::{MechanismError, SummingRelation, shown, states};
+use super::{MechanismError, SummingRelation, noisy, shown, states};
 use crate::data::{Attribute, Dataset, RealSum};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
-use crate::noise::DiscreteLaplace;
-use crate::number::Epsilon;
+use crate::noise::{DiscreteLaplace, Noise};
+use crate::number::{Confidence, Epsilon};
 use crate::privacy::facts::Laplace;
 use crate::privacy::{AddRemove, Relation};
 
@@ -91,6 +92,35 @@ impl<D: ?Sized, R: SummingRelation> NoisyRealSum<D, R> {
     }
 }
 
+impl<D: ?Sized, R: SummingRelation> NoisyRealSum<D, R> {
+    /// The same with the smallest ε for which an answer is at most `within` away from the sum of the
+    /// rounded and clamped values, with at least this confidence ([`Accuracy`](super::Accuracy)). It
+    /// is rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::BadAccuracy`] if `within` is negative or NaN,
+    /// [`MechanismError::TooLarge`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
+    pub fn with_accuracy(
+        relation: R,
+        attribute: Attribute<D, f64>,
+        range: RangeInclusive<f64>,
+        exponent: i32,
+        within: f64,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        with_accuracy(within, confidence, |epsilon| {
+            Self::new(
+                relation,
+                attribute.clone(),
+                range.clone(),
+                exponent,
+                epsilon,
+            )
+        })
+    }
+}
+
 /// An end of the range, rounded outward.
 fn end_in_steps(
     end: f64,
@@ -139,6 +169,10 @@ impl<D: ?Sized, R: Relation> NoisyRealSum<D, R> {
 
 states!(Laplace: impl[D: ?Sized, R: SummingRelation,] NoisyRealSum<D, R>, R, |sum| sum.fact);
 shown!(impl[D: ?Sized, R: Relation] NoisyRealSum<D, R>);
+noisy!(
+    impl[D: ?Sized, R] NoisyRealSum<D, R>, f64,
+    |sum| Noise::from(sum.noise).in_steps_of(sum.exponent)
+);
 
 impl<D: ?Sized, R> Clone for NoisyRealSum<D, R> {
     fn clone(&self) -> Self {

@@ -5,12 +5,12 @@ use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::{CountingRelation, MechanismError, clamped, over, shown, states};
+use super::least_loss::with_accuracy;
+use super::{CountingRelation, MechanismError, clamped, noisy, over, shown, states};
 use crate::data::{Attribute, ClampedSum, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
-use crate::number::Epsilon;
-use crate::number::Ratio;
+use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::facts::Laplace;
 use crate::privacy::{AddRemove, Relation, Replace};
 
@@ -98,6 +98,27 @@ impl<D: ?Sized, R: SummingRelation> NoisySum<D, R> {
     }
 }
 
+impl<D: ?Sized, R: SummingRelation> NoisySum<D, R> {
+    /// The same with the smallest ε for which an answer is at most `within` away from the sum of the
+    /// clamped values, with at least this confidence ([`Accuracy`](super::Accuracy)). It is rounded up
+    /// to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooLarge`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
+    pub fn with_accuracy(
+        relation: R,
+        attribute: Attribute<D, i64>,
+        range: RangeInclusive<i64>,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        with_accuracy(within, confidence, |epsilon| {
+            Self::new(relation, attribute.clone(), range.clone(), epsilon)
+        })
+    }
+}
+
 /// What a sum of numbers in this range states, and the noise for it.
 pub(super) fn noise_of<R: SummingRelation>(
     range: &RangeInclusive<i64>,
@@ -142,6 +163,7 @@ impl<D: ?Sized, R: Relation> NoisySum<D, R> {
 
 states!(Laplace: impl[D: ?Sized, R: SummingRelation,] NoisySum<D, R>, R, |sum| sum.fact);
 shown!(impl[D: ?Sized, R: Relation] NoisySum<D, R>);
+noisy!(impl[D: ?Sized, R] NoisySum<D, R>, i64, |sum| sum.noise.into());
 
 impl<D: ?Sized, R> Clone for NoisySum<D, R> {
     fn clone(&self) -> Self {

@@ -7,6 +7,13 @@ use super::{CountingRelation, clamped};
 use crate::machine::{Coins, Fault, Law, Machine};
 use crate::privacy::{AddRemove, Replace};
 
+/// The largest number of nodes whose noise is added up for a time up to this horizon: as many as a
+/// time has digits 1.
+pub(super) fn most_nodes(horizon: u64) -> u32 {
+    // One digit less than the horizon has, unless the horizon has no digit 0.
+    u64::BITS - horizon.leading_zeros() - u32::from(horizon.count_zeros() > horizon.leading_zeros())
+}
+
 /// A relation for which it is known how many nodes of a tree one row changes.
 pub trait StreamingRelation: CountingRelation {
     /// The largest number of nodes, for this horizon.
@@ -165,6 +172,15 @@ mod tests {
         }
         assert_eq!(AddRemove::largest_change(u64::MAX), 64);
         assert_eq!(Replace::largest_change(u64::MAX), 127);
+    }
+
+    #[test]
+    fn the_most_nodes_are_those_of_some_time() {
+        for horizon in 1..200 {
+            let most = (1..=horizon).map(u64::count_ones).max().unwrap();
+            assert_eq!(most_nodes(horizon), most, "{horizon}");
+        }
+        assert_eq!((most_nodes(u64::MAX), most_nodes(u64::MAX - 1)), (64, 63));
     }
 
     #[test]

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::clip::ClippedSum;
 use super::gaussian::GaussianNoise;
-use super::{Lattice, MechanismError, SummingRelation, shown, states};
+use super::least_loss::with_accuracy;
+use super::{Lattice, MechanismError, SummingRelation, noisy, shown, states};
 use crate::data::{CHUNK, Dataset, Vector};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
-use crate::number::{Mu, Rho};
+use crate::noise::Noise;
+use crate::number::{Confidence, Mu, Rho};
 use crate::privacy::facts::Gaussian;
 use crate::privacy::{AddRemove, Relation};
 
@@ -106,6 +108,27 @@ impl<D: ?Sized, R: SummingRelation> GaussianVectorSum<D, R> {
         })
     }
 
+    /// The same with the smallest ρ for which a coordinate of the answer is at most `within` away
+    /// from the sum of the rounded and clipped ones, with at least this confidence for each
+    /// ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::BadAccuracy`] if `within` is negative or NaN,
+    /// [`MechanismError::TooLarge`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
+    pub fn with_accuracy(
+        relation: R,
+        vector: Vector<D>,
+        dimension: usize,
+        lattice: Lattice,
+        within: f64,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        with_accuracy(within, confidence, |rho| {
+            Self::new(relation, vector.clone(), dimension, lattice, rho)
+        })
+    }
+
     /// The noise is made for the square of Δ.
     fn with(
         vector: Vector<D>,
@@ -197,6 +220,10 @@ states!(
     |sum| sum.gaussian.fact
 );
 shown!(impl[D: ?Sized, R: Relation] GaussianVectorSum<D, R>);
+noisy!(
+    impl[D: ?Sized, R] GaussianVectorSum<D, R>, f64,
+    |sum| Noise::from(sum.gaussian.noise).in_steps_of(sum.lattice.exponent)
+);
 
 impl<D: ?Sized, R> Clone for GaussianVectorSum<D, R> {
     fn clone(&self) -> Self {

@@ -14,6 +14,8 @@
 //! | [`DiscreteGaussian`] | proportional to `e^(-k^2 / 2v)` | variance `v`, rational |
 //! | [`RoundedGaussian`] | that of a Gaussian value nearest to `k` | variance `v`, rational |
 //!
+//! [`Noise`] says how far the noise of an answer reaches.
+//!
 //! A bias with rational odds is [`Bernoulli`](crate::machine::Bernoulli).
 //!
 //! # Timing
@@ -31,6 +33,8 @@ mod geometric;
 mod laplace;
 mod logistic;
 mod rounded_gaussian;
+mod stated;
+mod tail;
 mod uniform;
 
 pub use choice::ExponentialChoice;
@@ -40,6 +44,8 @@ pub use geometric::Geometric;
 pub use laplace::DiscreteLaplace;
 pub use logistic::Logistic;
 pub use rounded_gaussian::RoundedGaussian;
+pub use stated::Noise;
+
 pub(crate) use uniform::uniform_below;
 
 use crate::number::Ratio;

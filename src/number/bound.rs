@@ -129,6 +129,25 @@ impl Bound {
         }
     }
 
+    /// The square root.
+    pub(super) fn root(self, toward: Toward) -> Self {
+        if self.mantissa == 0 {
+            return self;
+        }
+        // Shifted so that the exponent is even; then the root has its highest bit set, too.
+        let (shift, square) = if self.exponent % 2 == 0 {
+            (128, U256::from_halves(self.mantissa, 0))
+        } else {
+            (
+                127,
+                U256::from_halves(self.mantissa >> 1, self.mantissa << 127),
+            )
+        };
+        let mantissa = square.root_down();
+        let exponent = (self.exponent - shift) / 2;
+        Self { mantissa, exponent }.rounded(U256::of_units(mantissa) != square, toward)
+    }
+
     /// In units of `10^-decimals`, rounded down, and whether something was cut off.
     pub(super) fn units(self, decimals: u32) -> Option<(u128, bool)> {
         let units = U256::whole(self.mantissa).checked_mul(10_u128.pow(decimals))?;

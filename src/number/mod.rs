@@ -19,7 +19,7 @@ mod written;
 pub use decimal::NumberError;
 pub(crate) use interval::Interval;
 pub(crate) use quantity::write_number;
-pub use quantity::{Delta, Epsilon, Mu, Order, Quantity, Rho, Scale, Unit, units};
+pub use quantity::{Confidence, Delta, Epsilon, Mu, Order, Quantity, Rho, Scale, Unit, units};
 pub use ratio::Ratio;
 pub(crate) use u256::{U256, divide_product};
 pub(crate) use wide_interval::WideInterval;

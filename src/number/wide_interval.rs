@@ -11,7 +11,7 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use super::bound::Toward::{Infinity, Zero};
 use super::bound::{Bound, TOP};
-use super::{Quantity, Unit};
+use super::{Quantity, Ratio, Unit};
 
 /// A non-negative real number between two bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +57,19 @@ impl WideInterval {
             low: half(self.low),
             high: half(self.high),
         }
+    }
+
+    /// The square root.
+    pub(crate) fn sqrt(self) -> Self {
+        Self {
+            low: self.low.root(Zero),
+            high: self.high.root(Infinity),
+        }
+    }
+
+    /// To a whole power.
+    pub(crate) fn power(self, exponent: u32) -> Self {
+        (0..exponent).fold(Self::whole(1), |power, _| power * self)
     }
 
     /// `e^x`, for x up to 8192; `None` beyond.
@@ -129,6 +142,12 @@ impl WideInterval {
 impl<U: Unit> From<Quantity<U>> for WideInterval {
     fn from(quantity: Quantity<U>) -> Self {
         Self::whole(quantity.units()) / Self::whole(10_u128.pow(U::DECIMALS))
+    }
+}
+
+impl From<Ratio> for WideInterval {
+    fn from(ratio: Ratio) -> Self {
+        Self::whole(ratio.numerator()) / Self::whole(ratio.denominator().get())
     }
 }
 
@@ -224,6 +243,7 @@ pub(crate) mod tests {
                 encloses(just(one) + just(other), &(a.clone() + b.clone()), 126);
                 encloses(just(one) * just(other), &(a.clone() * b.clone()), 126);
                 encloses(just(one) / just(other), &(a.clone() / b.clone()), 126);
+                encloses(just(one).sqrt(), &oracle::sqrt(&a), 126);
                 if a > b {
                     let difference = just(one) - just(other);
                     let lost = one.exponent - difference.high.exponent;

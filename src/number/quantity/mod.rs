@@ -74,6 +74,9 @@ pub type Mu = Quantity<units::Mu>;
 pub type Delta = Quantity<units::Delta>;
 /// The scale of noise, or a sensitivity: a multiple of 10⁻²⁷, greater than 0, at most 3.4·10¹¹.
 pub type Scale = Quantity<units::Scale>;
+/// The probability with which a statement holds, such as 0.95: a multiple of 10⁻³⁸, greater than 0
+/// and less than 1.
+pub type Confidence = Quantity<units::Confidence>;
 /// α: a multiple of 10⁻⁹, greater than 1, at most 10⁹.
 pub type Order = Quantity<units::Order>;
 
@@ -198,6 +201,39 @@ impl Delta {
     #[must_use]
     pub fn saturating_add(self, other: Self) -> Self {
         self.checked_add(other).unwrap_or(Self::ONE)
+    }
+}
+
+impl Confidence {
+    /// The probability with which the statement fails: one minus this, exactly.
+    ///
+    /// ```
+    /// use queryables::number::{Confidence, Delta, NumberError};
+    ///
+    /// assert_eq!(Confidence::try_from("0.95")?.failure(), Delta::try_from("0.05")?);
+    /// # Ok::<(), NumberError>(())
+    /// ```
+    #[must_use]
+    pub fn failure(self) -> Delta {
+        Delta::unchecked(Delta::ONE.units - self.units)
+    }
+
+    /// The confidence that each of `number` statements needs so that all of them hold together with
+    /// this one, whether they depend on each other or not: each may fail with a part of
+    /// [`failure`](Self::failure), rounded down (the union bound). `None` if there are so many that a
+    /// part rounds to zero.
+    ///
+    /// ```
+    /// use queryables::number::Confidence;
+    ///
+    /// let all: Confidence = "0.95".parse()?;
+    /// assert_eq!(all.for_each_of(10), Some("0.995".parse()?));
+    /// # Ok::<(), queryables::number::NumberError>(())
+    /// ```
+    #[must_use]
+    pub fn for_each_of(self, number: u64) -> Option<Self> {
+        let part = self.failure().units.checked_div(number.into())?;
+        Self::from_units(Delta::ONE.units - part).ok()
     }
 }
 

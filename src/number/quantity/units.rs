@@ -38,6 +38,21 @@ impl Unit for Delta {
     const LARGEST_TEXT: &'static str = "1";
 }
 
+/// The probability with which a statement holds: below one, because noise has no end.
+#[derive(Clone, Copy, Debug)]
+pub struct Confidence;
+
+impl sealed::Sealed for Confidence {}
+
+impl Unit for Confidence {
+    const NAME: &'static str = "confidence";
+    const DECIMALS: u32 = 38;
+    const LARGEST: u128 = 10_u128.pow(38) - 1;
+    const LARGEST_TEXT: &'static str = "1 - 1e-38";
+    const GREATER_THAN: Option<(u128, &'static str)> = Some((0, "0"));
+    const IS_LOSS: bool = false;
+}
+
 /// How far noise spreads, or how far an answer can move: a positive number.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale;

@@ -1,0 +1,290 @@
+//! What mechanisms state about their noise, held against the odds of their answers.
+
+use dashu_ratio::RBig;
+
+use super::*;
+use crate::data::{Attribute, Vector};
+use crate::machine::{Machine, Mechanism};
+use crate::number::{Confidence, Epsilon, Rho};
+use crate::privacy::{AddRemove, Private, PureDp, Replace, ZCdp};
+use crate::tests::exact::{answers, rows_of};
+
+fn confidence(text: &str) -> Confidence {
+    text.parse().unwrap()
+}
+
+fn value() -> Attribute<Vec<u8>, i64> {
+    Attribute::new("itself", |row: &u8| i64::from(*row))
+}
+
+fn time() -> Attribute<Vec<u8>, Option<u64>> {
+    Attribute::new("time", |row: &u8| Some(u64::from(*row)))
+}
+
+/// The stated distance has the confidence, and one less has not: by following the mechanism through
+/// its draws. `distance` is how far an answer is from the truth.
+fn is_least<M, S>(
+    mechanism: &M,
+    rows: &[u8],
+    query: S::Query,
+    span: u64,
+    distance: impl Fn(&S::Answer) -> u128,
+) where
+    M: Mechanism<Vec<u8>, Machine = S> + Accuracy<Distance = u128>,
+    S: Machine<Query: Clone, Answer: Ord>,
+{
+    let found = answers(mechanism, rows, &[query], span);
+    for text in ["0.5", "0.8", "0.95", "0.99"] {
+        let within = mechanism.accuracy(confidence(text));
+        let mass = |most: Option<u128>| {
+            let near = found.outcomes.iter().filter(|(answers, _)| {
+                let far = answers[0].as_ref().map(&distance).unwrap();
+                most.is_some_and(|most| far <= most)
+            });
+            near.fold(RBig::ZERO, |sum, (_, mass)| sum + mass)
+        };
+        let wanted: RBig =
+            RBig::from_parts(confidence(text).units().into(), 10_u128.pow(38).into());
+        assert!(mass(Some(within)) + &found.cut >= wanted, "{text} {within}");
+        assert!(mass(within.checked_sub(1)) < wanted, "{text} {within}");
+    }
+}
+
+#[test]
+fn the_accuracy_of_one_number_is_the_least_that_has_the_confidence() {
+    let truth = |truth: i64| move |answer: &i64| u128::from(answer.abs_diff(truth));
+    let count = NoisyCount::new(rows_of(1), "0.4".parse().unwrap()).unwrap();
+    is_least(&count, &[1, 1, 2], (), 60, truth(2));
+    let count = GaussianCount::new(rows_of(1), "0.02".parse().unwrap()).unwrap();
+    is_least(&count, &[1, 1, 2], (), 40, truth(2));
+    let sum = NoisySum::new(AddRemove, value(), 0..=3, "1".parse().unwrap()).unwrap();
+    is_least(&sum, &[1, 9], (), 60, truth(4));
+    let sum = NoisySum::new(Replace, value(), -2..=3, "2".parse().unwrap()).unwrap();
+    is_least(&sum, &[1, 9], (), 60, truth(4));
+}
+
+#[test]
+fn the_accuracy_of_a_bin_is_the_least_that_has_the_confidence() {
+    let bin = Attribute::new("bin", |row: &u8| usize::from(*row));
+    let bins = NoisyHistogram::new(Replace, bin, 2, "1.5".parse().unwrap()).unwrap();
+    for bin in [0, 1] {
+        is_least(&bins, &[1, 1], (), 14, |counts: &Vec<i64>| {
+            u128::from(counts[bin].abs_diff(2 * bin as i64))
+        });
+    }
+}
+
+/// Three nodes at time 7, which is the most that any time up to 8 has.
+#[test]
+fn the_accuracy_of_a_continual_count_is_that_of_the_worst_time() {
+    let count = ContinualCount::new(AddRemove, time(), 8, "4".parse().unwrap()).unwrap();
+    let far = |answer: &i64| u128::from(answer.abs_diff(1));
+    is_least(&count, &[0], 7, 12, far);
+    // At other times an answer is at least as near.
+    let within = count.accuracy(confidence("0.9"));
+    for time in 1..=8 {
+        let found = answers(&count, &[0], &[time], 12);
+        let near = found.outcomes.iter().filter(|(answers, _)| {
+            answers[0]
+                .as_ref()
+                .is_ok_and(|answer| far(answer) <= within)
+        });
+        let mass = near.fold(RBig::ZERO, |sum, (_, mass)| sum + mass);
+        assert!(mass.to_f64_fast() >= 0.9, "{time}");
+    }
+}
+
+#[test]
+fn gaussian_continual_counts_state_a_bound_that_holds() {
+    let rho = "0.5".parse().unwrap();
+    let count = GaussianContinualCount::new(AddRemove, time(), 4, rho).unwrap();
+    for text in ["0.5", "0.9", "0.99"] {
+        let within = count.accuracy(confidence(text));
+        let found = answers(&count, &[0], &[3], 14);
+        let beyond = found.outcomes.iter().filter(|(answers, _)| {
+            answers[0]
+                .as_ref()
+                .is_ok_and(|answer| u128::from(answer.abs_diff(1)) > within)
+        });
+        let mass = beyond.fold(found.cut.clone(), |sum, (_, mass)| sum + mass);
+        let failure: f64 = confidence(text).failure().to_string().parse().unwrap();
+        assert!(mass.to_f64_fast() <= failure, "{text}");
+    }
+}
+
+#[test]
+fn real_answers_state_their_distance_in_their_own_units() {
+    let real = Attribute::new("real", |row: &u8| f64::from(*row));
+    let sum = |exponent| {
+        NoisyRealSum::<Vec<u8>, _>::new(
+            AddRemove,
+            real.clone(),
+            0.0..=4.0,
+            exponent,
+            "1".parse().unwrap(),
+        )
+        .unwrap()
+    };
+    // Noise of scale 4, in whole numbers and in steps of 2^-20.
+    let whole = NoisySum::new(AddRemove, value(), 0..=4, "1".parse().unwrap()).unwrap();
+    let steps = whole.accuracy(confidence("0.95")) as f64;
+    assert_eq!(sum(0).accuracy(confidence("0.95")), steps);
+    let fine = sum(-20).accuracy(confidence("0.95"));
+    assert!((fine - 4.0 * 20_f64.ln()).abs() < 1e-5, "{fine}");
+    // Rounded to steps, noise has a little more or less variance than twice the square of its scale.
+    assert!((sum(-20).variance() - 32.0).abs() < 1e-9);
+    let estimate = sum(-20).estimate(100.0, confidence("0.95"));
+    assert!(*estimate.interval.start() <= 100.0 - fine);
+    assert!(*estimate.interval.end() >= 100.0 + fine);
+    let vector = Vector::new("itself", |row: &u8, out: &mut [f64]| {
+        out.fill(f64::from(*row))
+    });
+    let lattice = Lattice {
+        exponent: -10,
+        radius: 1024,
+    };
+    let sum =
+        GaussianVectorSum::<Vec<u8>, _>::new(AddRemove, vector, 3, lattice, "0.5".parse().unwrap());
+    let within = sum.unwrap().accuracy(confidence("0.95"));
+    // σ = 1.
+    assert!((within - 1.959_963_985).abs() < 1e-3, "{within}");
+}
+
+/// What is made for an accuracy has it, and a loss that is smaller by one in the sixth digit has not.
+macro_rules! made_for {
+    ($within:expr, $confidence:expr, $Loss:ty, $measure:expr, $R:ty, $made:expr, |$loss:ident| $make:expr) => {{
+        let made = $made.unwrap();
+        assert!(made.accuracy($confidence) <= $within);
+        let loss: $Loss = Private::<_, $R>::loss(&made, &$measure).unwrap();
+        // Six digits.
+        let digit = 10_u128.pow(loss.units().ilog10().saturating_sub(5));
+        assert!(loss.units().is_multiple_of(digit), "{loss}");
+        let $loss = <$Loss>::from_units(loss.units() - digit).unwrap();
+        assert!($make.unwrap().accuracy($confidence) > $within, "{loss}");
+    }};
+}
+
+#[test]
+fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
+    let bin = Attribute::<Vec<u8>, _>::new("bin", |row: &u8| usize::from(*row));
+    let of = || Partition::numbered(bin.clone(), 5).unwrap();
+    let real = Attribute::<Vec<u8>, _>::new("real", |row: &u8| f64::from(*row));
+    let vector = Vector::<Vec<u8>>::new("itself", |row: &u8, out: &mut [f64]| {
+        out.fill(f64::from(*row))
+    });
+    let lattice = Lattice {
+        exponent: -20,
+        radius: 1 << 20,
+    };
+    for (within, text) in [
+        (0, "0.9"),
+        (1, "0.5"),
+        (30, "0.95"),
+        (1000, "0.999999"),
+        (1 << 36, "0.99"),
+    ] {
+        let likely = confidence(text);
+        made_for!(
+            within,
+            likely,
+            Epsilon,
+            PureDp,
+            AddRemove,
+            NoisyCount::with_accuracy(rows_of(1), within, likely),
+            |loss| NoisyCount::new(rows_of(1), loss)
+        );
+        made_for!(
+            within,
+            likely,
+            Rho,
+            ZCdp,
+            AddRemove,
+            GaussianCount::with_accuracy(rows_of(1), within, likely),
+            |loss| GaussianCount::new(rows_of(1), loss)
+        );
+        made_for!(
+            within,
+            likely,
+            Epsilon,
+            PureDp,
+            Replace,
+            NoisySum::with_accuracy(Replace, value(), -7..=50, within, likely),
+            |loss| NoisySum::new(Replace, value(), -7..=50, loss)
+        );
+        made_for!(
+            within,
+            likely,
+            Epsilon,
+            PureDp,
+            Replace,
+            NoisyHistogram::with_accuracy(Replace, of(), within, likely),
+            |loss| NoisyHistogram::over(Replace, of(), loss)
+        );
+        made_for!(
+            within,
+            likely,
+            Rho,
+            ZCdp,
+            Replace,
+            GaussianHistogram::with_accuracy(Replace, of(), within, likely),
+            |loss| GaussianHistogram::over(Replace, of(), loss)
+        );
+        made_for!(
+            within,
+            likely,
+            Epsilon,
+            PureDp,
+            AddRemove,
+            ContinualCount::with_accuracy(AddRemove, time(), 100, within, likely),
+            |loss| ContinualCount::new(AddRemove, time(), 100, loss)
+        );
+        made_for!(
+            within + 5,
+            likely,
+            Rho,
+            ZCdp,
+            AddRemove,
+            GaussianContinualCount::with_accuracy(AddRemove, time(), 100, within + 5, likely),
+            |loss| GaussianContinualCount::new(AddRemove, time(), 100, loss)
+        );
+    }
+    for within in [0.01, 3.0, 1e6] {
+        let likely = confidence("0.95");
+        made_for!(
+            within,
+            likely,
+            Epsilon,
+            PureDp,
+            AddRemove,
+            NoisyRealSum::with_accuracy(AddRemove, real.clone(), 0.0..=2.0, -20, within, likely),
+            |loss| NoisyRealSum::new(AddRemove, real.clone(), 0.0..=2.0, -20, loss)
+        );
+        made_for!(
+            within,
+            likely,
+            Rho,
+            ZCdp,
+            AddRemove,
+            GaussianVectorSum::with_accuracy(AddRemove, vector.clone(), 3, lattice, within, likely),
+            |loss| GaussianVectorSum::new(AddRemove, vector.clone(), 3, lattice, loss)
+        );
+    }
+}
+
+#[test]
+fn an_accuracy_that_cannot_be_had_is_refused() {
+    let real = Attribute::<Vec<u8>, _>::new("real", |row: &u8| f64::from(*row));
+    let make = |within: f64, exponent| {
+        let likely = confidence("0.95");
+        NoisyRealSum::with_accuracy(AddRemove, real.clone(), 0.0..=1.0, exponent, within, likely)
+            .map(|_| ())
+    };
+    assert_eq!(make(-1.0, -10), Err(MechanismError::BadAccuracy));
+    assert_eq!(make(f64::NAN, -10), Err(MechanismError::BadAccuracy));
+    assert_eq!(make(1.0, -501), Err(MechanismError::BadExponent));
+    // No noise at all, on a lattice whose steps are finer than any loss pays for.
+    assert_eq!(make(0.0, -50), Err(MechanismError::TooLarge));
+    assert_eq!(make(f64::INFINITY, -10), Ok(()));
+    let empty = NoisySum::with_accuracy(AddRemove, value(), 0..=0, 10, confidence("0.9"));
+    assert_eq!(empty.unwrap_err(), MechanismError::BadRange);
+}
