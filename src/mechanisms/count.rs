@@ -72,7 +72,7 @@ impl<D: ?Sized> NoisyCount<D> {
     /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
     /// let count = NoisyCount::<Vec<u32>>::with_accuracy(adults, 30, "0.95".parse()?)?;
     /// let loss: Epsilon = Private::<PureDp, AddRemove>::loss(&count, &PureDp)?;
-    /// assert_eq!(loss.to_string(), "0.0982141");
+    /// assert_eq!(loss.to_string(), "0.0981813");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

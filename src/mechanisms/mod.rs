@@ -4,28 +4,31 @@
 //! sensitivity follows from what is computed; it is never a parameter. Bad parameters are errors at
 //! construction, before any data is touched.
 //!
-//! | mechanism | answers | made for | states |
-//! |---|---|---|---|
-//! | [`NoisyCount`] | the number of rows that satisfy a predicate | ε | [`Laplace`] |
-//! | [`GaussianCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] |
-//! | [`NoisySum`] | the sum of a bounded attribute | ε | [`Laplace`] |
-//! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε | [`Laplace`] |
-//! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] |
-//! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`] |
-//! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] |
-//! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] |
-//! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] |
-//! | [`NoisyMax`] | which of several counts is the largest | ε | [`Pure`] |
-//! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] |
-//! | [`RandomizedResponse`] | one bit | ε | [`Pure`] |
-//! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] |
-//! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – |
-//! | [`ContinualCount`] | the number of rows so far, at every time | ε | [`Laplace`] |
-//! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] |
-//! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget | – |
-//! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits | [`Pure`] |
-//! | [`SparseVector`] | the same, with the counts | ε for a number of hits | [`Pure`] |
-//! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates | [`Pure`] |
+//! | mechanism | answers | made for | states | error stated |
+//! |---|---|---|---|---|
+//! | [`NoisyCount`] | the number of rows that satisfy a predicate | ε | [`Laplace`] | [`Noisy`] |
+//! | [`GaussianCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
+//! | [`NoisySum`] | the sum of a bounded attribute | ε | [`Laplace`] | [`Noisy`] |
+//! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε | [`Laplace`] | [`Noisy`] |
+//! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] | [`Noisy`] |
+//! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`] | – |
+//! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] | – |
+//! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] | [`Noisy`] |
+//! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
+//! | [`NoisyMax`] | which of several counts is the largest | ε | [`Pure`] | – |
+//! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] | – |
+//! | [`RandomizedResponse`] | one bit | ε | [`Pure`] | – |
+//! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] | – |
+//! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – | – |
+//! | [`ContinualCount`] | the number of rows so far, at every time | ε | [`Laplace`] | [`Noisy`] |
+//! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
+//! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget | – | – |
+//! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits | [`Pure`] | – |
+//! | [`SparseVector`] | the same, with the counts | ε for a number of hits | [`Pure`] | – |
+//! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates | [`Pure`] | – |
+//!
+//! A mechanism whose error is stated says how far its answers are from the truth, with a given
+//! probability ([`Accuracy`]), and can be made for that instead of a loss (`with_accuracy`).
 //!
 //! Each states a fact, and every measure that can price the fact does so, at the smallest loss that
 //! is known ([`Prices`]): so a mechanism can be launched under any of these measures without a
