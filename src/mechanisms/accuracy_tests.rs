@@ -137,7 +137,7 @@ fn real_answers_state_their_distance_in_their_own_units() {
     assert!(*estimate.interval.start() <= 100.0 - fine);
     assert!(*estimate.interval.end() >= 100.0 + fine);
     let vector = Vector::new("itself", |row: &u8, out: &mut [f64]| {
-        out.fill(f64::from(*row))
+        out.fill(f64::from(*row));
     });
     let lattice = Lattice {
         exponent: -10,
@@ -170,7 +170,7 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
     let of = || Partition::numbered(bin.clone(), 5).unwrap();
     let real = Attribute::<Vec<u8>, _>::new("real", |row: &u8| f64::from(*row));
     let vector = Vector::<Vec<u8>>::new("itself", |row: &u8, out: &mut [f64]| {
-        out.fill(f64::from(*row))
+        out.fill(f64::from(*row));
     });
     let lattice = Lattice {
         exponent: -20,
