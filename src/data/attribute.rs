@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Dataset, Value, pass};
+use super::threads::{each, pieces};
+use super::{Dataset, Fold, Merge, Value, pass};
 
 /// A named question about a record, such as its age. It is public, and cheap to clone.
 ///
@@ -73,12 +74,23 @@ impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {
         }
     }
 
-    /// Folds the values of all records.
+    /// Folds the values of all records: on several threads if there are many, which makes no
+    /// difference; see the [module](crate::data).
     pub fn fold(&self, data: &D, fold: &mut T::Fold) {
-        self.fold_range(data, 0..data.len(), fold);
+        let records = 0..data.len();
+        let divided = fold.merge().zip(pieces(records.clone(), 1));
+        let Some((Merge { empty, add }, pieces)) = divided else {
+            return self.fold_range(data, records, fold);
+        };
+        let parts = pieces.into_iter().map(|piece| (piece, empty(fold)));
+        let folded = each(parts.collect(), |(piece, mut part)| {
+            self.fold_range(data, piece, &mut part);
+            part
+        });
+        folded.into_iter().for_each(|part| add(fold, part));
     }
 
-    /// Folds the values of these records.
+    /// Folds the values of these records, on this thread.
     pub fn fold_range(&self, data: &D, range: Range<usize>, fold: &mut T::Fold) {
         (self.pass)(data, range, fold);
     }

@@ -50,12 +50,14 @@ use std::sync::Arc;
 ///   on other records.
 /// - [`records`](Self::records) yields what [`at`](Self::at) returns, index by index.
 /// - Nothing changes while the dataset is shared.
+///
+/// Large data is read on several threads, so a dataset is `Send` and `Sync`; see the [module](crate::data).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dataset",
     label = "this needs data with records",
     note = "use a `Vec<Row>` or a slice, or implement `queryables::data::Dataset` for your columns"
 )]
-pub trait Dataset {
+pub trait Dataset: Send + Sync {
     /// One record: a reference into the data, or a few values that are read from columns.
     type Record<'a>
     where
@@ -89,7 +91,7 @@ pub trait Dataset {
 }
 
 /// The elements.
-impl<T> Dataset for [T] {
+impl<T: Send + Sync> Dataset for [T] {
     type Record<'a>
         = &'a T
     where
@@ -144,8 +146,8 @@ macro_rules! like_a_slice {
     };
 }
 
-like_a_slice!(impl[T] Vec<T>);
-like_a_slice!(impl[T, const N: usize] [T; N]);
+like_a_slice!(impl[T: Send + Sync] Vec<T>);
+like_a_slice!(impl[T: Send + Sync, const N: usize] [T; N]);
 
 /// The records of what it points to.
 macro_rules! like_what_it_points_to {

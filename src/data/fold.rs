@@ -59,7 +59,7 @@ pub trait Value: Copy + 'static {
     const UNREADABLE: Self;
 
     /// What is computed from the values.
-    type Fold: Fold<Self>;
+    type Fold: Fold<Self> + Send;
 }
 
 /// Accumulates values.
@@ -71,6 +71,38 @@ pub trait Value: Copy + 'static {
 pub trait Fold<T> {
     /// Adds the values of one chunk, at most [`CHUNK`] of them.
     fn take(&mut self, values: impl Iterator<Item = T>);
+
+    /// How large data is folded on several threads; by default, and where this is `None`, on one.
+    ///
+    /// It must make no difference: what is folded into parts and then merged, in the order of the
+    /// records, is what would be folded without parts.
+    fn merge(&self) -> Option<Merge<Self>>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
+
+/// How to fold in parts.
+///
+/// ```
+/// use queryables::data::{Bins, Fold};
+///
+/// let mut bins = Bins::new(2);
+/// bins.take([0, 1].into_iter());
+/// let merge = Fold::<usize>::merge(&bins).unwrap();
+/// let mut part = (merge.empty)(&bins);
+/// part.take([1, 1].into_iter());
+/// (merge.add)(&mut bins, part);
+/// assert_eq!(bins.counts(), [1, 3]);
+/// ```
+#[derive(Debug)]
+pub struct Merge<F> {
+    /// An empty fold with the same parameters.
+    pub empty: fn(&F) -> F,
+    /// Adds what was folded into a part. Parts come in the order of their records.
+    pub add: fn(&mut F, F),
 }
 
 impl Value for bool {
@@ -83,6 +115,13 @@ impl Fold<bool> for u64 {
     #[inline]
     fn take(&mut self, values: impl Iterator<Item = bool>) {
         *self += values.map(u64::from).sum::<u64>();
+    }
+
+    fn merge(&self) -> Option<Merge<Self>> {
+        Some(Merge {
+            empty: |_| 0,
+            add: |count, part| *count += part,
+        })
     }
 }
 
@@ -140,6 +179,13 @@ impl Fold<i64> for ClampedSum {
             clamped.map(i128::from).sum()
         };
     }
+
+    fn merge(&self) -> Option<Merge<Self>> {
+        Some(Merge {
+            empty: |sum| Self { total: 0, ..*sum },
+            add: |sum, part| sum.total += part.total,
+        })
+    }
 }
 
 impl Value for f64 {
@@ -192,6 +238,13 @@ impl Fold<f64> for RealSum {
             (finite * per_unit) as i64
         }));
     }
+
+    fn merge(&self) -> Option<Merge<Self>> {
+        Some(Merge {
+            empty: |sum| Self::new(sum.per_unit, sum.steps.low..=sum.steps.high),
+            add: |sum, part| sum.steps.total += part.steps.total,
+        })
+    }
 }
 
 impl Value for Option<u64> {
@@ -204,6 +257,13 @@ impl Fold<Option<u64>> for Vec<u64> {
     fn take(&mut self, values: impl Iterator<Item = Option<u64>>) {
         let chunk: Vec<u64> = values.flatten().collect();
         self.extend(chunk);
+    }
+
+    fn merge(&self) -> Option<Merge<Self>> {
+        Some(Merge {
+            empty: |_| Vec::new(),
+            add: |values, part| values.extend(part),
+        })
     }
 }
 
@@ -228,6 +288,9 @@ pub struct Bins {
     /// a chunk that panics is discarded.
     chunk: Vec<u32>,
 }
+
+/// With more bins, each part would need too much memory of its own: this is half a megabyte.
+const MOST_TO_MERGE: usize = 1 << 16;
 
 impl Bins {
     /// This number of empty bins.
@@ -269,6 +332,17 @@ impl Fold<usize> for Bins {
                 }
             }
         }
+    }
+
+    fn merge(&self) -> Option<Merge<Self>> {
+        (self.counts.len() <= MOST_TO_MERGE).then_some(Merge {
+            empty: |bins| Self::new(bins.counts.len()),
+            add: |bins, part| {
+                for (count, part) in bins.counts.iter_mut().zip(part.counts) {
+                    *count += part;
+                }
+            },
+        })
     }
 }
 

@@ -58,13 +58,13 @@ pub trait Select: Dataset {
     fn select(&self, indices: &[usize]) -> Arc<Self>;
 }
 
-impl<T: Clone> Select for Vec<T> {
+impl<T: Clone + Send + Sync> Select for Vec<T> {
     fn select(&self, indices: &[usize]) -> Arc<Self> {
         Arc::new(copied(self, indices).collect())
     }
 }
 
-impl<T: Clone> Select for [T] {
+impl<T: Clone + Send + Sync> Select for [T] {
     fn select(&self, indices: &[usize]) -> Arc<Self> {
         copied(self, indices).collect()
     }

@@ -1,13 +1,12 @@
 //! The handles to one running machine: one for any thread, one that stays on its thread.
 
-use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{AskError, Child};
-use crate::machine::{Coins, Machine, Stops, SystemCoins};
-use crate::sync::{Mutex, MutexGuard, PoisonError, TryLockError, thread_local};
+use crate::machine::{Answering, Coins, Machine, Stops, SystemCoins};
+use crate::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// A handle to a running machine: it asks queries of type `Q` and gives answers of type `A`.
 ///
@@ -71,8 +70,7 @@ pub struct Queryable<Q, A>(Arc<dyn Answers<Q, A> + Send + Sync>);
 /// use queryables::machine::{CoinSource, Coins, Fault};
 /// use queryables::prelude::*;
 /// use queryables::queryable::launch_local;
-/// use std::cell::Cell;
-/// use std::rc::Rc;
+/// /// use std::rc::Rc;
 /// use std::sync::Arc;
 ///
 /// /// Counts its queries in a place that it shares, and ignores its data.
@@ -153,37 +151,6 @@ impl<S> Running<S> {
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => Err(AskError::Busy),
         }
-    }
-}
-
-/// Marks that this thread is inside an answer, until dropped.
-struct Answering {
-    /// Whether it was inside another one before.
-    outer: bool,
-}
-
-thread_local! {
-    static ANSWERING: Cell<bool> = const { Cell::new(false) };
-}
-
-impl Answering {
-    #[cfg(test)]
-    fn now() -> bool {
-        ANSWERING.with(Cell::get)
-    }
-
-    #[inline]
-    fn begin() -> Self {
-        Self {
-            outer: ANSWERING.with(|answering| answering.replace(true)),
-        }
-    }
-}
-
-impl Drop for Answering {
-    #[inline]
-    fn drop(&mut self) {
-        ANSWERING.with(|answering| answering.set(self.outer));
     }
 }
 

@@ -1,16 +1,10 @@
 //! Running a framework's own code on behalf of a child.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::machine::{Coins, Fault, Stop, StopToken, guarded};
+use crate::machine::{Coins, Fault, InForce, Stop, StopToken, guarded};
 use crate::sync::{Mutex, PoisonError};
-
-std::thread_local! {
-    /// The token of the scope that runs on this thread.
-    static IN_FORCE: RefCell<StopToken> = RefCell::default();
-}
 
 /// Runs a framework's code on behalf of a child, and says whether it is still running.
 ///
@@ -59,13 +53,11 @@ impl Scope {
     ) -> Result<T, Fault> {
         coins.check()?;
         let (token, stopper) = coins.token().extended();
-        let enter = |in_force: &RefCell<StopToken>| in_force.replace(token.clone());
-        let outer = IN_FORCE.try_with(enter).map_err(|_| Fault::Failed)?;
+        let in_force = InForce::begin(token.clone()).ok_or(Fault::Failed)?;
         let before = self.replace(Some(token));
         let result = guarded(code);
         self.replace(before);
-        // This cannot fail: the variable existed above, and this thread has not ended since.
-        let _ = IN_FORCE.try_with(|in_force| in_force.replace(outer));
+        drop(in_force);
         stopper.stop(Stop::Frozen);
         result
     }
@@ -87,12 +79,7 @@ impl Scope {
     /// is never stopped.
     #[must_use]
     pub fn in_force() -> StopToken {
-        let in_force = IN_FORCE.try_with(|in_force| in_force.borrow().clone());
-        in_force.unwrap_or_else(|_| {
-            let (token, stopper) = StopToken::default().extended();
-            stopper.stop(Stop::Frozen);
-            token
-        })
+        InForce::now()
     }
 
     fn replace(&self, token: Option<StopToken>) -> Option<StopToken> {

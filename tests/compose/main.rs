@@ -8,6 +8,7 @@ mod compositors;
 mod contract;
 mod descriptions;
 mod facts;
+mod many_records;
 mod middles;
 mod programs;
 mod properties;

@@ -380,6 +380,9 @@ fn in_the_child() {
             true
         });
         assert_eq!(unlucky.count(&Vec::from_iter(1..4)), 2);
+        // Many records, on several threads.
+        let many = [vec![1; 500_000], vec![3, 2, 3]].concat();
+        assert_eq!(unlucky.count(&many), 500_001);
     };
     let outside = |message: &'static str| {
         assert!(panic::catch_unwind(|| panic!("{message}")).is_err());

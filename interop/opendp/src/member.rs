@@ -70,7 +70,7 @@ impl<DI: Domain> Member<DI> {
 }
 
 /// The records of the data.
-impl<DI: Domain<Carrier: Dataset>> Dataset for Member<DI> {
+impl<DI: Domain<Carrier: Dataset> + Send + Sync> Dataset for Member<DI> {
     type Record<'a>
         = <DI::Carrier as Dataset>::Record<'a>
     where
