@@ -7,9 +7,7 @@ use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Accounting;
-
-/// A rule or an accumulator that can be serialized and continued later. It is stored as the
+/// A rule, an accumulator or an odometer that can be serialized and continued later. It is stored as the
 /// parameters that it is built from, and the counts that launches have changed. Everything that
 /// follows from the parameters, such as a table of prices, is computed again.
 ///
@@ -40,7 +38,7 @@ use super::Accounting;
 /// assert_eq!(rule.remaining(), "0.7".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Durable: Accounting {
+pub trait Durable: Clone + fmt::Debug + Send + Sync + 'static {
     /// Its name in serialized form.
     const NAME: &'static str;
 

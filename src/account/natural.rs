@@ -1,3 +1,6 @@
+#[cfg(feature = "serde")]
+mod written;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 

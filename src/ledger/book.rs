@@ -92,6 +92,12 @@ impl Ledger {
     /// Starts a filter on data. If the ledger already has a filter with this name, it continues
     /// with what that filter has spent.
     ///
+    /// For an odometer, give the filter that [`Odometer::capped`] makes of it, with the largest
+    /// reading that it may come to: [`privacy_loss`](LedgerFilter::privacy_loss) is then the reading,
+    /// with the odometer's guarantee for every threshold up to that one (Haney et al. Lemma 2.19).
+    ///
+    /// [`Odometer::capped`]: crate::compose::Odometer::capped
+    ///
     /// # Errors
     ///
     /// [`StoreError::OtherTerms`] if it began with other terms, such as another budget, and what

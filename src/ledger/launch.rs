@@ -217,10 +217,12 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Charge for Launch<'_, D, F, R, 
     }
 }
 
-/// Numbers are strings, wherever they are.
+/// Quantities are strings, wherever they are; counts are numbers.
 fn collect(name: &str, value: &Value, amounts: &mut Vec<(String, String)>) {
     match value {
         Value::String(number) => amounts.push((name.to_owned(), number.clone())),
+        // A number of units.
+        Value::Number(units) => amounts.push((name.to_owned(), units.to_string())),
         Value::Object(fields) => {
             for (field, value) in fields {
                 collect(field, value, amounts);

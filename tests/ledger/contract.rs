@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ledger::{Numbered, admitted, fresh, pure};
+use ledger::{Numbered, admitted, fresh, over_budget, pure};
 use queryables::compose::{Halt, Refusal};
 use queryables::data::Predicate;
 use queryables::ledger::{
@@ -50,14 +50,8 @@ fn every_decision_is_an_entry_with_the_totals_after_it() {
         let filter = pure(&ledger, "census", "1");
         let (ana, ben) = (filter.party("Ana"), filter.party("Ben"));
         assert_eq!(ana.release(&Numbered::new(1, "0.4")), Ok(1));
-        let refusal = Refusal {
-            spent: epsilon("0.4"),
-            requested: epsilon("0.7"),
-            remaining: epsilon("0.6"),
-            limit: epsilon("1"),
-        };
-        let refused = LaunchError::Refused(refusal);
-        assert_eq!(ben.release(&Numbered::new(2, "0.7")), Err(refused.into()));
+        let refused = over_budget(["0.4", "0.7", "0.6", "1"]);
+        assert_eq!(ben.release(&Numbered::new(2, "0.7")), Err(refused));
         assert_eq!(ben.launch(&Numbered::new(3, "0.6")).unwrap().ask(()), Ok(3));
         let entries = entries(&ledger);
         let seen = |entry: &Entry| {
@@ -160,8 +154,9 @@ fn a_retry_gets_the_same_answer_and_is_charged_once() {
         // Another party's key is another key.
         assert_eq!(ben.release_once("k", &Counting(&runs, Ok(9))), Ok(9));
         // What was refused may be tried again.
-        assert!(ana.release_once("large", &Numbered::new(4, "0.9")).is_err());
-        assert!(ana.release_once("large", &Numbered::new(4, "0.3")).is_ok());
+        let refused = ana.release_once("large", &Numbered::new(4, "0.9"));
+        assert_eq!(refused, Err(over_budget(["0.6", "0.9", "0.4", "1"])));
+        assert_eq!(ana.release_once("large", &Numbered::new(4, "0.3")), Ok(4));
         assert_eq!(filter.privacy_loss(), Ok(epsilon("0.9")));
     }
     for ledger in ledgers("retry without answers") {
@@ -186,6 +181,10 @@ fn a_ledger_without_a_record_decides_and_retries_all_the_same() {
     assert_eq!(ana.release_once("k", &Numbered::new(2, "0.1")), Ok(2));
     assert_eq!(ana.release_once("k", &Numbered::new(2, "0.1")), Ok(2));
     assert_eq!(filter.privacy_loss(), Ok(epsilon("1")));
+}
+
+fn is_other(error: &OpenError) -> bool {
+    matches!(error, OpenError::Store(StoreError::OtherTerms { budget, .. }) if budget == "census")
 }
 
 #[test]
@@ -218,13 +217,17 @@ fn a_filter_goes_on_where_it_was_and_only_under_its_own_terms() {
         Filter::concurrent(PureDp, epsilon("1")).at_distance(Distance::new(2).unwrap()),
     ] {
         let error = ledger.launch("census", &filter, &Arc::new(())).unwrap_err();
-        let is_other = matches!(&error, OpenError::Store(StoreError::OtherTerms { .. }));
-        assert!(is_other, "{error}");
+        assert!(is_other(&error), "{error}");
     }
     let replace = Filter::concurrent(PureDp, epsilon("1")).under(Replace);
-    assert!(ledger.launch("census", &replace, &Arc::new(())).is_err());
+    let error = ledger
+        .launch("census", &replace, &Arc::new(()))
+        .unwrap_err();
+    assert!(is_other(&error), "{error}");
     let sequential = Filter::sequential(PureDp, epsilon("1"));
-    assert!(ledger.launch("census", &sequential, &Arc::new(())).is_err());
+    let launched = ledger.launch("census", &sequential, &Arc::new(()));
+    let error = launched.unwrap_err();
+    assert!(is_other(&error), "{error}");
 
     let filter = pure(&ledger, "census", "1");
     assert_eq!(filter.remaining(), Ok(epsilon("0.5")));
@@ -253,7 +256,8 @@ fn a_halt_outlives_the_process() {
     {
         let ledger = Ledger::open(&path, "numbers").unwrap();
         let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
-        assert!(filter.party("Ana").release(&Numbered::new(1, "2")).is_err());
+        let refused = filter.party("Ana").release(&Numbered::new(1, "2"));
+        assert_eq!(refused, Err(over_budget(["0", "2", "1", "1"])));
     }
     let ledger = Ledger::open(&path, "numbers").unwrap();
     let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
@@ -278,12 +282,8 @@ fn a_budget_opened_twice_in_a_file_is_one_budget() {
             .unwrap();
     }
     for filter in [&one, &other] {
-        assert!(
-            filter
-                .party("Ana")
-                .release(&Numbered::new(11, "0.1"))
-                .is_err()
-        );
+        let refused = filter.party("Ana").release(&Numbered::new(11, "0.1"));
+        assert_eq!(refused, Err(over_budget(["1", "0.1", "0", "1"])));
         assert_eq!(filter.privacy_loss(), Ok(epsilon("1")));
     }
     // In memory a budget is its handle.
@@ -362,10 +362,14 @@ fn quotas_overlap_and_a_launch_that_one_refuses_charges_none() {
         );
         assert_eq!(filter.replay(), Ok(4 + 2 * round));
         // Twice the same quota, and one of another filter.
-        assert!(filter.quota("team", epsilon("0.6")).is_err());
-        assert!(ana.clone().within(&own).is_err());
-        let elsewhere = pure(&ledger, "elsewhere", "1");
-        assert!(elsewhere.party("Ana").within(&team).is_err());
+        let open = |quota: &str| StoreError::AlreadyOpen {
+            budget: format!(r#"("census", "{quota}")"#),
+        };
+        let again = filter.quota("team", epsilon("0.6"));
+        assert_eq!(again.unwrap_err(), open("team"));
+        assert_eq!(ana.clone().within(&own).unwrap_err(), open("Ana"));
+        let elsewhere = pure(&ledger, "elsewhere", "1").party("Ana");
+        assert_eq!(elsewhere.within(&team).unwrap_err(), open("team"));
     }
 }
 
@@ -385,7 +389,8 @@ fn nobody_else_can_spend_a_share_that_was_set_aside() {
             // Ana takes everything that she can get.
             let ana = filter.party("Ana");
             assert_eq!(ana.release(&Numbered::new(1, "0.6")), Ok(1));
-            assert!(ana.release(&Numbered::new(2, "0.1")).is_err());
+            let refused = ana.release(&Numbered::new(2, "0.1"));
+            assert_eq!(refused, Err(over_budget(["1", "0.1", "0", "1"])));
         }
         let ben = share.party("Ben");
         let number = 3 + round;
@@ -430,7 +435,8 @@ fn a_share_stops_when_the_filter_halts_also_after_a_restart() {
         }
         let ben = reserved.unwrap().party("Ben");
         assert_eq!(ben.release(&Numbered::new(1, "0.1")), Ok(1));
-        assert!(filter.party("Ana").release(&Numbered::new(2, "2")).is_err());
+        let refused = filter.party("Ana").release(&Numbered::new(2, "2"));
+        assert_eq!(refused, Err(over_budget(["0.5", "2", "0.5", "1"])));
         let halted = LaunchError::Stopped(Stop::Halted);
         assert_eq!(ben.release(&Numbered::new(3, "0.1")), Err(halted.into()));
     }

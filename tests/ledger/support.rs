@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use queryables::account::{Capped, Sum};
-use queryables::ledger::{Ledger, LedgerFilter, Line};
+use queryables::compose::Refusal;
+use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line};
 use queryables::machine::Description;
 use queryables::prelude::*;
 use queryables::privacy::Relation;
@@ -49,6 +50,19 @@ pub type PureFilter = LedgerFilter<(), Capped<Sum<PureDp>>>;
 pub fn pure(ledger: &Ledger, name: &str, budget: &str) -> PureFilter {
     let filter = Filter::concurrent(PureDp, budget.parse().unwrap());
     ledger.launch(name, &filter, &Arc::new(())).unwrap()
+}
+
+/// The refusal with these amounts: spent, requested, remaining, limit.
+#[must_use]
+pub fn over_budget(amounts: [&str; 4]) -> LedgerError<Epsilon> {
+    let [spent, requested, remaining, limit] = amounts.map(|text| text.parse().unwrap());
+    let refusal = Refusal {
+        spent,
+        requested,
+        remaining,
+        limit,
+    };
+    LaunchError::Refused(refusal).into()
 }
 
 /// A path that does not exist yet, of this name.

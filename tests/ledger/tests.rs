@@ -5,4 +5,5 @@ mod crash;
 mod linear;
 mod lines;
 mod quotas;
+mod rules;
 mod written;

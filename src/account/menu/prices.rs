@@ -118,9 +118,27 @@ impl<L: Copy + Ord> Prices<L> {
 }
 
 #[cfg(feature = "serde")]
+impl<L> Prices<L> {
+    /// What was paid, if every open launch belongs to a bundle that was paid for.
+    pub(crate) fn opened(&self, cost: u64, open: Vec<u64>) -> Option<Paid> {
+        if cost > self.budget || open.len() != self.entries.len() {
+            return None;
+        }
+        // At least one launch of an open bundle was used.
+        let mut bundles = self.entries.iter().zip(&open).map(|(price, open)| {
+            let used = u64::from(*open > 0);
+            let bundles = open.checked_add(used)?.div_ceil(price.count);
+            bundles.checked_mul(price.cost)
+        });
+        let opened = bundles.try_fold(0_u64, |sum, cost| sum.checked_add(cost?))?;
+        (opened <= cost).then_some(Paid { cost, open })
+    }
+}
+
+#[cfg(feature = "serde")]
 impl Prices<crate::number::Epsilon> {
-    /// What was paid, if launches that lose this much together can have led there: every open
-    /// launch belongs to a bundle that was paid for, and what was paid for covers the losses.
+    /// The same, if launches that lose this much together can have led there: what was paid for
+    /// covers the losses.
     pub(crate) fn paid(
         &self,
         cost: u64,
@@ -128,22 +146,13 @@ impl Prices<crate::number::Epsilon> {
         losses: crate::number::Epsilon,
     ) -> Option<Paid> {
         use crate::number::Epsilon;
-        if cost > self.budget || open.len() != self.entries.len() {
-            return None;
-        }
-        // At least one launch of an open bundle was used.
-        let bundles = self.entries.iter().zip(&open).map(|(price, open)| {
-            let bundles = (open + u64::from(*open > 0)).div_ceil(price.count);
-            bundles.checked_mul(price.cost)
-        });
-        let opened = bundles.sum::<Option<u64>>()?;
         // The most that a cost can cover: the best ratio, for each unit of cost.
         let most = self.entries.iter().map(|price| {
             let bundles = cost.div_ceil(price.cost).saturating_mul(price.count);
             price.loss.checked_mul(bundles).unwrap_or(Epsilon::LARGEST)
         });
         let covered = losses <= most.max().unwrap_or_default();
-        (opened <= cost && covered).then_some(Paid { cost, open })
+        self.opened(cost, open).filter(|_| covered)
     }
 }
 

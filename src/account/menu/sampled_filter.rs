@@ -1,8 +1,12 @@
 //! The menu filter for Gaussians on random samples.
 
+#[cfg(feature = "serde")]
+mod written;
+
 use std::sync::Arc;
 
 use super::prices::{Paid, Prices};
+use super::sampled_menu::Plan;
 use crate::account::{
     Accounting, ContinuationRule, Exceeded, ValidConcurrently, ValidSequentially,
 };
@@ -54,25 +58,37 @@ use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, SampledGaussianDp};
 pub struct SampledGaussianFilter {
     limit: EpsilonDelta,
     measure: SampledGaussianDp,
-    prices: Arc<Prices<Mu>>,
+    table: Arc<Table>,
     paid: Paid,
-    readings: Arc<[Delta]>,
+}
+
+/// What never changes.
+#[derive(Debug, PartialEq)]
+struct Table {
+    /// Kept to build the same filter again.
+    plan: Plan,
+    prices: Prices<Mu>,
+    /// δ at the limit's ε after each sum of costs.
+    readings: Vec<Delta>,
 }
 
 impl SampledGaussianFilter {
     /// With a budget that is known to be within the limit, and δ after each sum of costs.
     pub(super) fn start(
         limit: EpsilonDelta,
-        rate: Delta,
+        plan: Plan,
         prices: Prices<Mu>,
         readings: Vec<Delta>,
     ) -> Self {
         Self {
             limit,
-            measure: SampledGaussianDp::new(rate),
+            measure: SampledGaussianDp::new(plan.rate),
             paid: prices.nothing_paid(),
-            prices: Arc::new(prices),
-            readings: readings.into(),
+            table: Arc::new(Table {
+                plan,
+                prices,
+                readings,
+            }),
         }
     }
 
@@ -111,25 +127,21 @@ impl ContinuationRule for SampledGaussianFilter {
         let place = usize::try_from(self.paid.cost()).unwrap_or(usize::MAX);
         EpsilonDelta {
             epsilon: self.limit.epsilon,
-            delta: self
-                .readings
-                .get(place)
-                .copied()
-                .unwrap_or(self.limit.delta),
+            delta: (self.table.readings.get(place).copied()).unwrap_or(self.limit.delta),
         }
     }
 
     /// The largest μ for which one more launch fits; anything less fits, too.
     fn remaining(&self) -> Mu {
-        self.prices
-            .largest_that_fits(&self.paid)
-            .unwrap_or_default()
+        let largest = self.table.prices.largest_that_fits(&self.paid);
+        largest.unwrap_or_default()
     }
 
     fn charge(&self, mu: &Mu) -> Result<Self, Exceeded> {
         let mut next = self.clone();
         if *mu > Mu::ZERO {
-            next.paid = self.prices.pay(&self.paid, *mu, 1).ok_or(Exceeded)?;
+            let paid = self.table.prices.pay(&self.paid, *mu, 1);
+            next.paid = paid.ok_or(Exceeded)?;
         }
         Ok(next)
     }

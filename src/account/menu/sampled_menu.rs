@@ -38,16 +38,35 @@ use crate::privacy::EpsilonDelta;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SampledGaussians {
+    plan: Plan,
     lattice: Lattice,
-    rate: Delta,
-    lease: u64,
     mus: Vec<Mu>,
     launches: Vec<Launch>,
     costs: Vec<u64>,
 }
 
+/// What a menu is built from.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
+pub(super) struct Plan {
+    pub(super) rate: Delta,
+    sigmas: Vec<Scale>,
+    lease: u64,
+    target: EpsilonDelta,
+    detail: Detail,
+}
+
 /// How finely a [`SampledGaussians`] menu is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Detail {
     /// The lattice step for single launches.
     pub step: Epsilon,
@@ -73,7 +92,25 @@ impl SampledGaussians {
         target: EpsilonDelta,
         detail: Detail,
     ) -> Result<Self, MenuError> {
-        let mut mus = sigmas
+        Self::planned(Plan {
+            rate,
+            sigmas: sigmas.to_vec(),
+            lease,
+            target,
+            detail,
+        })
+    }
+
+    pub(super) fn planned(plan: Plan) -> Result<Self, MenuError> {
+        let Plan {
+            rate,
+            lease,
+            target,
+            detail,
+            ..
+        } = plan;
+        let mut mus = plan
+            .sigmas
             .iter()
             .map(|sigma| {
                 (Interval::ONE / Interval::from(*sigma))
@@ -121,9 +158,8 @@ impl SampledGaussians {
             .collect::<Result<Vec<f64>, _>>()?;
         let costs = whole_costs(&counts, detail.cheapest);
         Ok(Self {
+            plan,
             lattice,
-            rate,
-            lease,
             mus,
             launches,
             costs,
@@ -167,7 +203,7 @@ impl SampledGaussians {
             let place = self.mus.partition_point(|entry| *entry < mu);
             *leases.get_mut(place).ok_or(BAD_NOISE)? += times;
         }
-        let cost = |(launches, cost): (&u64, &u64)| launches.div_ceil(self.lease) * cost;
+        let cost = |(launches, cost): (&u64, &u64)| launches.div_ceil(self.plan.lease) * cost;
         Ok(leases.iter().zip(&self.costs).map(cost).sum())
     }
 
@@ -201,16 +237,15 @@ impl SampledGaussians {
         let readings = super::sum::largest_budget(&self.lattice, &self.priced(), limit)?;
         let entries = self.mus.iter().zip(&self.costs).map(|(mu, cost)| Price {
             loss: *mu,
-            count: self.lease,
+            count: self.plan.lease,
             cost: *cost,
         });
         let prices = Prices {
             entries: entries.collect(),
             budget: readings.len().saturating_sub(1) as u64,
         };
-        Ok(SampledGaussianFilter::start(
-            limit, self.rate, prices, readings,
-        ))
+        let plan = self.plan.clone();
+        Ok(SampledGaussianFilter::start(limit, plan, prices, readings))
     }
 }
 

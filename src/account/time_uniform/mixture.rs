@@ -1,7 +1,8 @@
-use super::spent::{Spent, SubGaussian, Variance, interval, squares};
-use super::{Reading, Slack, TimeUniformOdometer};
-use crate::number::{Epsilon, Interval, U256};
-use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
+use super::Slack;
+use super::spent::{Variance, interval, squares};
+use super::variance_odometer::{Boundary, VarianceOdometer, positive};
+use crate::number::{Interval, U256};
+use crate::privacy::ProbabilisticDp;
 
 /// The mixture odometer: lines of all slopes at once, weighted by a Gaussian.
 ///
@@ -45,21 +46,23 @@ use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
 /// assert_eq!(odometer.reading().bound(), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
-#[must_use = "`add` gives the next odometer and changes nothing"]
-pub struct MixtureOdometer<M = ProbabilisticDp> {
-    launches: M,
-    slack: Slack,
+pub type MixtureOdometer<M = ProbabilisticDp> = VarianceOdometer<Mixture, M>;
+
+/// The bound of a [`MixtureOdometer`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mixture {
     gamma: f64,
     /// 2 ln(1/δ').
     twice_log: Interval,
-    spent: Spent,
 }
 
 impl MixtureOdometer {
     /// With this γ.
     pub fn new(gamma: Variance, slack: Slack) -> Self {
-        Self::with(interval(squares(gamma)).middle(), slack)
+        Self::with_boundary(
+            Mixture::new(interval(squares(gamma)).middle(), slack),
+            slack,
+        )
     }
 
     /// With the γ that reads least at this variance.
@@ -75,29 +78,8 @@ impl MixtureOdometer {
             let excess = ratio - twice_log - libm::log1p(ratio);
             ratio -= excess * (1.0 + ratio) / ratio;
         }
-        Self::with(interval(squares(variance)).middle() / ratio, slack)
-    }
-
-    fn with(gamma: f64, slack: Slack) -> Self {
-        Self {
-            launches: ProbabilisticDp,
-            slack,
-            // Any positive γ keeps the guarantee, so that a float is enough.
-            gamma: gamma.clamp(f64::MIN_POSITIVE, f64::MAX),
-            twice_log: Interval::TWO * slack.log(),
-            spent: Spent::default(),
-        }
-    }
-
-    /// The same for launches under zCDP, Gaussian noise for example. What was counted stays counted.
-    pub fn for_zcdp(self) -> MixtureOdometer<ZCdp> {
-        MixtureOdometer {
-            launches: ZCdp,
-            slack: self.slack,
-            gamma: self.gamma,
-            twice_log: self.twice_log,
-            spent: self.spent,
-        }
+        let gamma = interval(squares(variance)).middle() / ratio;
+        Self::with_boundary(Mixture::new(gamma, slack), slack)
     }
 }
 
@@ -105,41 +87,34 @@ impl<M> MixtureOdometer<M> {
     /// The parameter γ.
     #[must_use]
     pub fn gamma(&self) -> f64 {
-        self.gamma
-    }
-
-    /// The bound at this variance, of launches without δ, rounded up; `None` if it is more than can
-    /// be held.
-    #[must_use]
-    pub fn bound_at(&self, variance: Variance) -> Option<Epsilon> {
-        self.boundary(squares(variance)).up()
-    }
-
-    fn boundary(&self, squares: U256) -> Interval {
-        let (variance, gamma) = (interval(squares), Interval::exactly(self.gamma));
-        let logs = self.twice_log + (variance / gamma).ln_1p();
-        (logs * (variance + gamma)).sqrt() + Interval::exactly(0.5) * variance
+        self.boundary.gamma
     }
 }
 
-impl<M: SubGaussian> TimeUniformOdometer for MixtureOdometer<M> {
-    type Launches = M;
+impl Mixture {
+    fn new(gamma: f64, slack: Slack) -> Self {
+        Self {
+            // Any positive γ keeps the guarantee, so that a float is enough.
+            gamma: gamma.clamp(f64::MIN_POSITIVE, f64::MAX),
+            twice_log: Interval::TWO * slack.log(),
+        }
+    }
+}
 
-    fn launches(&self) -> &M {
-        &self.launches
+impl Boundary for Mixture {
+    const NAME: &'static str = "MixtureOdometer";
+
+    fn at(&self, squares: U256) -> Option<Interval> {
+        let (variance, gamma) = (interval(squares), Interval::exactly(self.gamma));
+        let logs = self.twice_log + (variance / gamma).ln_1p();
+        Some((logs * (variance + gamma)).sqrt() + Interval::exactly(0.5) * variance)
     }
 
-    fn add(&self, loss: &M::Loss) -> Result<Self, Overflow> {
-        let spent = self.spent.add::<M>(loss)?;
-        Ok(Self {
-            spent,
-            launches: self.launches.clone(),
-            ..*self
-        })
+    fn parameter(&self) -> String {
+        format!("{:?}", self.gamma)
     }
 
-    fn reading(&self) -> Reading {
-        self.spent
-            .reading(&self.slack, |squares| Some(self.boundary(squares)))
+    fn read(parameter: &str, slack: Slack) -> Option<Self> {
+        positive(parameter).map(|gamma| Self::new(gamma, slack))
     }
 }

@@ -84,6 +84,7 @@ mod stitched;
 mod tangent;
 #[cfg(test)]
 mod tests;
+mod variance_odometer;
 
 pub use mixture::MixtureOdometer;
 pub use reading::Reading;
@@ -93,6 +94,7 @@ pub use spent::Variance;
 pub(super) use spent::squares;
 pub use stitched::StitchedOdometer;
 pub use tangent::TangentOdometer;
+pub use variance_odometer::VarianceOdometer;
 
 use std::fmt::Debug;
 

@@ -1,3 +1,6 @@
+#[cfg(feature = "serde")]
+mod written;
+
 use super::spent::{Spent, interval, plus, whole};
 use super::{ParameterError, Reading, TimeUniformOdometer};
 use crate::account::rogers::drift_of;

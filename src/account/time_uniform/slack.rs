@@ -16,6 +16,7 @@ use crate::number::{Delta, Interval};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Slack {
     stray: Delta,
     launches: Delta,

@@ -65,6 +65,11 @@ impl SubGaussian for ZCdp {
 
 /// The state of all these odometers: V and Σδ, exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub(super) struct Spent {
     squares: U256,
     delta: Delta,

@@ -1,7 +1,8 @@
-use super::spent::{Spent, SubGaussian, Variance, interval, squares};
-use super::{Reading, Slack, TimeUniformOdometer};
-use crate::number::{Epsilon, Interval, U256};
-use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
+use super::Slack;
+use super::spent::{Variance, interval, squares};
+use super::variance_odometer::{Boundary, VarianceOdometer};
+use crate::number::{Interval, U256};
+use crate::privacy::ProbabilisticDp;
 
 /// The stitched odometer: one line for each doubling of V, and a union bound over them.
 ///
@@ -36,30 +37,20 @@ use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
 /// assert!(odometer.reading().bound() < Some("0.81".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
-#[must_use = "`add` gives the next odometer and changes nothing"]
-pub struct StitchedOdometer<M = ProbabilisticDp> {
-    launches: M,
-    slack: Slack,
+pub type StitchedOdometer<M = ProbabilisticDp> = VarianceOdometer<Stitched, M>;
+
+/// The bound of a [`StitchedOdometer`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stitched {
     start: Variance,
     /// 0.72·ln(5.2/δ').
     log: Interval,
-    spent: Spent,
 }
 
 impl StitchedOdometer {
     /// With this v₀.
     pub fn new(start: Variance, slack: Slack) -> Self {
-        let ratio = |numerator: u32, denominator: u32| {
-            Interval::from(numerator) / Interval::from(denominator)
-        };
-        Self {
-            launches: ProbabilisticDp,
-            slack,
-            start,
-            log: ratio(72, 100) * (ratio(52, 10).ln() + slack.log()),
-            spent: Spent::default(),
-        }
+        Self::with_boundary(Stitched::new(start, slack), slack)
     }
 
     /// With the v₀ that reads least at this variance, which is the variance itself: `ln ln(2V/v₀)`
@@ -67,34 +58,32 @@ impl StitchedOdometer {
     pub fn tightest_at(variance: Variance, slack: Slack) -> Self {
         Self::new(variance, slack)
     }
-
-    /// The same for launches under zCDP, Gaussian noise for example. What was counted stays counted.
-    pub fn for_zcdp(self) -> StitchedOdometer<ZCdp> {
-        StitchedOdometer {
-            launches: ZCdp,
-            slack: self.slack,
-            start: self.start,
-            log: self.log,
-            spent: self.spent,
-        }
-    }
 }
 
 impl<M> StitchedOdometer<M> {
     /// The parameter v₀.
     #[must_use]
     pub fn start(&self) -> Variance {
-        self.start
+        self.boundary.start
     }
+}
 
-    /// The bound at this variance, of launches without δ, rounded up; `None` before v₀, or if it is
-    /// more than can be held.
-    #[must_use]
-    pub fn bound_at(&self, variance: Variance) -> Option<Epsilon> {
-        self.boundary(squares(variance)).and_then(Interval::up)
+impl Stitched {
+    fn new(start: Variance, slack: Slack) -> Self {
+        let ratio = |numerator: u32, denominator: u32| {
+            Interval::from(numerator) / Interval::from(denominator)
+        };
+        Self {
+            start,
+            log: ratio(72, 100) * (ratio(52, 10).ln() + slack.log()),
+        }
     }
+}
 
-    fn boundary(&self, spent: U256) -> Option<Interval> {
+impl Boundary for Stitched {
+    const NAME: &'static str = "StitchedOdometer";
+
+    fn at(&self, spent: U256) -> Option<Interval> {
         let start = squares(self.start);
         if spent < start {
             return None;
@@ -106,26 +95,13 @@ impl<M> StitchedOdometer<M> {
         let factor = Interval::from(17) / Interval::from(10);
         Some(factor * (variance * logs).sqrt() + Interval::exactly(0.5) * variance)
     }
-}
 
-impl<M: SubGaussian> TimeUniformOdometer for StitchedOdometer<M> {
-    type Launches = M;
-
-    fn launches(&self) -> &M {
-        &self.launches
+    fn parameter(&self) -> String {
+        self.start.to_string()
     }
 
-    fn add(&self, loss: &M::Loss) -> Result<Self, Overflow> {
-        let spent = self.spent.add::<M>(loss)?;
-        Ok(Self {
-            spent,
-            launches: self.launches.clone(),
-            ..*self
-        })
-    }
-
-    fn reading(&self) -> Reading {
-        self.spent
-            .reading(&self.slack, |squares| self.boundary(squares))
+    fn read(parameter: &str, slack: Slack) -> Option<Self> {
+        let start = parameter.parse().ok()?;
+        Some(Self::new(start, slack))
     }
 }

@@ -1,7 +1,8 @@
-use super::spent::{Spent, SubGaussian, Variance, interval, squares};
-use super::{ParameterError, Reading, Slack, TimeUniformOdometer};
+use super::spent::{Variance, interval, squares};
+use super::variance_odometer::{Boundary, VarianceOdometer, positive};
+use super::{ParameterError, Slack};
 use crate::number::{Epsilon, Interval, U256};
-use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
+use crate::privacy::ProbabilisticDp;
 
 /// The filter odometer: a straight line in V that touches the filter's curve at one point.
 ///
@@ -36,18 +37,17 @@ use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
 /// assert!(bound > Some("0.99".parse()?) && bound < Some("1".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
-#[must_use = "`add` gives the next odometer and changes nothing"]
-pub struct TangentOdometer<M = ProbabilisticDp> {
-    launches: M,
-    slack: Slack,
+pub type TangentOdometer<M = ProbabilisticDp> = VarianceOdometer<Tangent, M>;
+
+/// The bound of a [`TangentOdometer`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tangent {
     /// y*. Any positive number keeps the guarantee, so that a float is enough.
     tangent: f64,
     /// ½√(2y*L).
     start: Interval,
     /// ½√(2L/y*) + ½.
     slope: Interval,
-    spent: Spent,
 }
 
 impl TangentOdometer {
@@ -74,29 +74,7 @@ impl TangentOdometer {
     }
 
     fn touching(tangent: f64, slack: Slack) -> Self {
-        let half = Interval::exactly(0.5);
-        let twice_log = Interval::TWO * slack.log();
-        let at = Interval::exactly(tangent);
-        Self {
-            launches: ProbabilisticDp,
-            slack,
-            tangent,
-            start: half * (at * twice_log).sqrt(),
-            slope: half * (twice_log / at).sqrt() + half,
-            spent: Spent::default(),
-        }
-    }
-
-    /// The same for launches under zCDP, Gaussian noise for example. What was counted stays counted.
-    pub fn for_zcdp(self) -> TangentOdometer<ZCdp> {
-        TangentOdometer {
-            launches: ZCdp,
-            slack: self.slack,
-            tangent: self.tangent,
-            start: self.start,
-            slope: self.slope,
-            spent: self.spent,
-        }
+        Self::with_boundary(Tangent::new(tangent, slack), slack)
     }
 }
 
@@ -104,39 +82,35 @@ impl<M> TangentOdometer<M> {
     /// The variance y* at which it is tightest.
     #[must_use]
     pub fn tangent(&self) -> f64 {
-        self.tangent
-    }
-
-    /// The bound at this variance, of launches without δ, rounded up; `None` if it is more than can
-    /// be held.
-    #[must_use]
-    pub fn bound_at(&self, variance: Variance) -> Option<Epsilon> {
-        self.boundary(squares(variance)).up()
-    }
-
-    fn boundary(&self, squares: U256) -> Interval {
-        self.start + self.slope * interval(squares)
+        self.boundary.tangent
     }
 }
 
-impl<M: SubGaussian> TimeUniformOdometer for TangentOdometer<M> {
-    type Launches = M;
+impl Tangent {
+    fn new(tangent: f64, slack: Slack) -> Self {
+        let half = Interval::exactly(0.5);
+        let twice_log = Interval::TWO * slack.log();
+        let at = Interval::exactly(tangent);
+        Self {
+            tangent,
+            start: half * (at * twice_log).sqrt(),
+            slope: half * (twice_log / at).sqrt() + half,
+        }
+    }
+}
 
-    fn launches(&self) -> &M {
-        &self.launches
+impl Boundary for Tangent {
+    const NAME: &'static str = "TangentOdometer";
+
+    fn at(&self, squares: U256) -> Option<Interval> {
+        Some(self.start + self.slope * interval(squares))
     }
 
-    fn add(&self, loss: &M::Loss) -> Result<Self, Overflow> {
-        let spent = self.spent.add::<M>(loss)?;
-        Ok(Self {
-            spent,
-            launches: self.launches.clone(),
-            ..*self
-        })
+    fn parameter(&self) -> String {
+        format!("{:?}", self.tangent)
     }
 
-    fn reading(&self) -> Reading {
-        self.spent
-            .reading(&self.slack, |squares| Some(self.boundary(squares)))
+    fn read(parameter: &str, slack: Slack) -> Option<Self> {
+        positive(parameter).map(|tangent| Self::new(tangent, slack))
     }
 }

@@ -45,6 +45,8 @@ mod table;
 mod tail;
 mod trade_off;
 mod window;
+#[cfg(feature = "serde")]
+mod written;
 
 pub use blackwell::Blackwell;
 pub use bounds::Bounds;

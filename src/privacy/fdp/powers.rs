@@ -5,6 +5,7 @@ use super::curve::Curve;
 use super::{FDp, FdpError, Grid, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::convert::gdp;
+use crate::privacy::measures::written;
 use crate::privacy::{
     Additive, CallsBack, Distance, EpsilonDelta, Measure, Overflow, Postprocessable, Prices,
     UnknownLoss,
@@ -12,6 +13,7 @@ use crate::privacy::{
 
 /// A loss as a number of launches of one mechanism.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Units(pub u64);
 
 impl fmt::Display for Units {
@@ -157,6 +159,8 @@ impl Additive for PowersOf {
         Units(whole.0.saturating_sub(part.0))
     }
 }
+
+written!(PowersOf { base: Profile } => Ok::<_, std::convert::Infallible>(PowersOf::new(base)));
 
 /// One unit, where the profile is known to be at most the base by a theorem.
 #[diagnostic::do_not_recommend]

@@ -66,7 +66,7 @@ macro_rules! written {
 
             impl serde::Serialize for $measure {
                 fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                    let tagged = Tagged::$measure { $($field: self.$field().into())? };
+                    let tagged = Tagged::$measure { $($field: self.$field().to_owned())? };
                     tagged.serialize(serializer)
                 }
             }
@@ -85,7 +85,7 @@ macro_rules! written {
         };
     };
 }
-use written;
+pub(super) use written;
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,136 @@
+//! Profiles in serialized form: by the parameters of their noise. Tables are not stored, so a
+//! profile that was composed on a grid has no such form.
+
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Profile;
+use super::curve::Curve;
+use super::profile::Form;
+use crate::number::{Delta, Epsilon, Mu, Scale};
+use crate::privacy::EpsilonDelta;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Written {
+    Gaussian { mu: Mu },
+    ApproxDp { epsilon: Epsilon, delta: Delta },
+    Laplace { epsilon: Epsilon },
+    DiscreteLaplace { epsilon: Epsilon, steps: u32 },
+    RoundedGaussian { sigma: Scale, steps: u32 },
+    TradeOff { corners: Vec<(Delta, Delta)> },
+    Sampled { rate: Delta, base: Box<Written> },
+    Reversed(Box<Written>),
+    Worst(Vec<Written>),
+}
+
+impl From<&Curve> for Written {
+    fn from(curve: &Curve) -> Self {
+        match curve {
+            Curve::Gaussian(mu) => Self::Gaussian { mu: *mu },
+            Curve::Response(EpsilonDelta { epsilon, delta }) => Self::ApproxDp {
+                epsilon: *epsilon,
+                delta: *delta,
+            },
+            Curve::Laplace(epsilon) => Self::Laplace { epsilon: *epsilon },
+            Curve::DiscreteLaplace { epsilon, steps } => Self::DiscreteLaplace {
+                epsilon: *epsilon,
+                steps: *steps,
+            },
+            Curve::RoundedGaussian { sigma, steps } => Self::RoundedGaussian {
+                sigma: *sigma,
+                steps: *steps,
+            },
+            Curve::Finite(masses) => Self::TradeOff {
+                corners: corners(masses),
+            },
+            Curve::Sampled { rate, base } => Self::Sampled {
+                rate: *rate,
+                base: Box::new((&**base).into()),
+            },
+        }
+    }
+}
+
+/// The corners of a polygon whose sides have these widths and heights. The last one, (1, 0), is
+/// implied.
+fn corners(masses: &[(Delta, Delta)]) -> Vec<(Delta, Delta)> {
+    let mut corner = (Delta::ZERO, Delta::ONE);
+    let mut corners: Vec<_> = masses
+        .iter()
+        .map(|(width, height)| {
+            corner = (
+                corner.0.saturating_add(*width),
+                corner.1.saturating_sub(*height),
+            );
+            corner
+        })
+        .collect();
+    corners.pop();
+    corners
+}
+
+impl Written {
+    fn of(profile: &Profile) -> Result<Self, &'static str> {
+        let written = match &profile.form {
+            Form::Closed(curve) => curve.into(),
+            Form::Worst(several) => {
+                Self::Worst(several.iter().map(Self::of).collect::<Result<_, _>>()?)
+            }
+            Form::Tables { .. } => {
+                return Err("a profile on a grid is not stored: store what it was composed of");
+            }
+        };
+        Ok(match profile.reversed {
+            true => Self::Reversed(Box::new(written)),
+            false => written,
+        })
+    }
+
+    /// By the constructors, so that only what can be built is read.
+    fn build(self) -> Result<Profile, String> {
+        Ok(match self {
+            Self::Gaussian { mu } => Profile::gaussian(mu),
+            Self::ApproxDp { epsilon, delta } => {
+                Profile::approx_dp(EpsilonDelta { epsilon, delta })
+            }
+            Self::Laplace { epsilon } => Profile::laplace(epsilon),
+            Self::DiscreteLaplace { epsilon, steps } => Profile::discrete_laplace(epsilon, steps),
+            Self::RoundedGaussian { sigma, steps } => Profile::rounded_gaussian(sigma, steps),
+            Self::TradeOff { corners } => {
+                Profile::from_trade_off(&corners).map_err(|error| error.to_string())?
+            }
+            Self::Sampled { rate, base } => base
+                .build()?
+                .sampled(rate)
+                .ok_or("only a profile with parameters of its own can be sampled")?,
+            Self::Reversed(profile) => profile.build()?.reversed(),
+            Self::Worst(several) => {
+                let several = several.into_iter().map(Self::build);
+                let several = several.collect::<Result<Vec<_>, _>>()?;
+                let [one, other] = &*several else {
+                    return Err("the worst is that of two profiles".to_owned());
+                };
+                if one == other {
+                    return Err("the worst of two equal profiles is each of them".to_owned());
+                }
+                one.worst(other)
+            }
+        })
+    }
+}
+
+impl Serialize for Profile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = Written::of(self).map_err(S::Error::custom)?;
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Profile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Written::deserialize(deserializer)?;
+        written.build().map_err(D::Error::custom)
+    }
+}
