@@ -86,14 +86,8 @@ impl ClippedSum {
     /// Adds a vector that is too long for floats, or not finite.
     #[cold]
     fn take_far(&mut self, vector: &[f64]) {
-        if !vector.iter().all(|number| number.is_finite()) {
-            return;
-        }
-        let in_steps = |number: &f64| {
-            let steps = libm::rint(number * self.per_unit);
-            (steps as i64).clamp(-LARGEST, LARGEST)
-        };
-        let mut steps: Vec<i64> = vector.iter().map(in_steps).collect();
+        let mut steps = vec![0; vector.len()];
+        in_steps(vector, self.per_unit, &mut steps);
         clip(&mut steps, self.radius);
         for (far, steps) in self.far.iter_mut().zip(steps) {
             *far += steps;
@@ -101,12 +95,30 @@ impl ClippedSum {
     }
 }
 
-/// A vector in the same direction that is no longer than the radius, rounded toward zero.
-fn clip(vector: &mut [i64], radius: u64) {
+/// The vector in steps of a lattice, each rounded to the nearest; zero if it is not finite.
+pub(super) fn in_steps(vector: &[f64], per_unit: f64, steps: &mut [i64]) {
+    let is_finite = vector.iter().all(|number| number.is_finite());
+    for (steps, number) in steps.iter_mut().zip(vector) {
+        let nearest = libm::rint(number * per_unit) as i64;
+        *steps = if is_finite {
+            nearest.clamp(-LARGEST, LARGEST)
+        } else {
+            0
+        };
+    }
+}
+
+/// The square of its length.
+pub(super) fn square_of(vector: &[i64]) -> u128 {
     let squares = vector
         .iter()
         .map(|steps| u128::from(steps.unsigned_abs()).pow(2));
-    let square: u128 = squares.sum();
+    squares.sum()
+}
+
+/// A vector in the same direction that is no longer than the radius, rounded toward zero.
+pub(super) fn clip(vector: &mut [i64], radius: u64) {
+    let square = square_of(vector);
     if square <= u128::from(radius).pow(2) {
         return;
     }
@@ -127,13 +139,6 @@ mod tests {
     fn clipped(exponent: i32, radius: u64, vector: &[f64]) -> Vec<i64> {
         let lattice = Lattice { exponent, radius };
         ClippedSum::new(lattice, vector.len()).of(vector).collect()
-    }
-
-    fn square(vector: &[i64]) -> u128 {
-        vector
-            .iter()
-            .map(|x| u128::from(x.unsigned_abs()).pow(2))
-            .sum()
     }
 
     /// Without a cut, five such squares would be too much for a `u128`.
@@ -190,8 +195,8 @@ mod tests {
             let radius = (radius >> bits).max(1);
             let clipped = clipped(0, radius, &vector);
             let whole: Vec<i64> = vector.iter().map(|x| libm::rint(*x) as i64).collect();
-            let (long, limit) = (square(&whole), u128::from(radius).pow(2));
-            prop_assert!(square(&clipped) <= limit);
+            let (long, limit) = (square_of(&whole), u128::from(radius).pow(2));
+            prop_assert!(square_of(&clipped) <= limit);
             if long <= limit {
                 prop_assert_eq!(clipped, whole);
             } else {

@@ -12,6 +12,7 @@
 //! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`] | – |
+//! | [`IndividualSampledSums`] | any number of such sums, each record paying for itself | its budget | –, asymptotic | – |
 //! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] | – |
 //! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
@@ -75,6 +76,7 @@ mod query_answerer;
 mod randomized_response;
 mod real_sum;
 mod sampled_sum;
+mod sampled_sums;
 mod sparse_vector;
 mod sum;
 mod tree;
@@ -98,6 +100,7 @@ pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;
 pub use real_sum::NoisyRealSum;
 pub use sampled_sum::SampledGaussianSum;
+pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
 pub use sparse_vector::{SparseVector, SparseVectorMachine};
 pub use sum::{NoisySum, SummingRelation};
 pub use tree::{ContinualCountMachine, StreamingRelation};

@@ -57,9 +57,9 @@ use crate::privacy::facts::SampledGaussian;
 /// [`Replace`](crate::privacy::Replace), where no tight curve is proved ([`SampledGaussian`]), none under zCDP and GDP, where
 /// no tight one is known, and none for rows more than one apart.
 pub struct SampledGaussianSum<D: ?Sized> {
-    sum: GaussianVectorSum<D>,
-    rate: Delta,
-    fact: SampledGaussian,
+    pub(super) sum: GaussianVectorSum<D>,
+    pub(super) rate: Delta,
+    pub(super) fact: SampledGaussian,
 }
 
 impl<D: ?Sized> SampledGaussianSum<D> {
@@ -94,7 +94,7 @@ impl<D: ?Sized> SampledGaussianSum<D> {
 }
 
 /// True with these odds.
-fn happens(odds: Ratio, coins: &mut Coins<'_>) -> Result<bool, CoinsError> {
+pub(super) fn happens(odds: Ratio, coins: &mut Coins<'_>) -> Result<bool, CoinsError> {
     let (numerator, denominator) = (odds.numerator(), odds.denominator());
     match (u64::try_from(numerator), u64::try_from(denominator.get())) {
         (Ok(yes), Ok(all)) => Ok(coins.weighted(&[all - yes, yes])? == 1),

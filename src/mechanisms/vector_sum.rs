@@ -52,9 +52,9 @@ use crate::privacy::{AddRemove, Relation};
 /// A row that cannot be read counts as zero, as does one with an infinite or NaN coordinate. The
 /// answer is a multiple of the lattice's step, rounded to a float, which is postprocessing.
 pub struct GaussianVectorSum<D: ?Sized, R = AddRemove> {
-    vector: Vector<D>,
-    dimension: usize,
-    lattice: Lattice,
+    pub(super) vector: Vector<D>,
+    pub(super) dimension: usize,
+    pub(super) lattice: Lattice,
     pub(super) gaussian: GaussianNoise,
     relation: PhantomData<fn() -> R>,
 }

@@ -87,7 +87,7 @@ fn is_sentence(name: &str) -> bool {
 
 fn sources() -> Vec<(PathBuf, String)> {
     let mut files = vec![];
-    for folder in ["src", "tests", "interop"] {
+    for folder in ["src", "tests", "interop", "examples"] {
         rust_files(&root().join(folder), &mut files);
     }
     files

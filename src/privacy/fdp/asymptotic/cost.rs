@@ -28,7 +28,11 @@ pub fn cost(regime: Regime, rate: Delta, sigma: Scale, norm: Scale) -> Result<Me
 
 /// By the ratio of norm and deviation.
 pub(super) fn cost_of(regime: Regime, rate: Delta, ratio: Interval) -> Interval {
-    let square = ratio.square();
+    cost_of_square(regime, rate, ratio.square())
+}
+
+/// By the square of that ratio.
+pub(crate) fn cost_of_square(regime: Regime, rate: Delta, square: Interval) -> Interval {
     let growth = match regime {
         Regime::Small => square.exp_m1(),
         Regime::Large => square,
@@ -57,12 +61,18 @@ pub fn norm_for_budget(
     if rate == Delta::ZERO || budget == MeanLoss::default() {
         return None;
     }
-    let twice = Interval::TWO * Interval::from(budget.0);
-    let root = match regime {
-        Regime::Small => (twice / Interval::from(rate).square()).ln_1p().sqrt(),
-        Regime::Large => twice.sqrt() / Interval::from(rate),
-    };
+    let root = square_for_budget(regime, rate, budget).sqrt();
     (Interval::from(sigma) * root).down()
+}
+
+/// The square of the ratio of norm and deviation that spends this much, for a rate that is not zero.
+pub(crate) fn square_for_budget(regime: Regime, rate: Delta, budget: MeanLoss) -> Interval {
+    let twice = Interval::TWO * Interval::from(budget.0);
+    let square = twice / Interval::from(rate).square();
+    match regime {
+        Regime::Small => square.ln_1p(),
+        Regime::Large => square,
+    }
 }
 
 /// σ in T §4.5: offset + sin(π/steps · block·⌈t/block⌉), for step t from 1.

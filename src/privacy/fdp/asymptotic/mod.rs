@@ -13,6 +13,7 @@ mod measure;
 mod moments;
 
 pub use cost::{cost, norm_for_budget, schedule, scheduled_sigma};
+pub(crate) use cost::{cost_of_square, square_for_budget};
 pub use measure::{AsymptoticGdp, MeanLoss, RegimeError};
 pub use moments::{Moments, moments};
 
