@@ -175,6 +175,16 @@ impl<S: CoinSource + ?Sized> Coins<'_, S> {
         self.source.draw(law)
     }
 
+    /// A uniform word of 64 bits, for samplers of other libraries.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source; the verifier refuses: see [`CoinSource::word`].
+    #[inline]
+    pub fn word(&mut self) -> Result<u64, CoinsError> {
+        self.source.word()
+    }
+
     /// An index drawn with odds proportional to its integer weight.
     ///
     /// # Errors

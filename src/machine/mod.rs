@@ -50,7 +50,7 @@ pub use seeded::NotPrivateSeededCoins;
 pub(crate) use source::total_weight;
 pub use source::{ClosedForm, CoinSource, CoinsError, Law};
 pub use stop::{Stop, StopToken, Stopper};
-pub use system::SystemCoins;
+pub use system::{SystemCoins, uniform_from_words};
 pub use tape::{Recorder, Replay, Tape};
 pub use truncated::{Metered, truncated_view};
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use rand_chacha::ChaCha20Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::system::uniform_from;
 use super::{CoinSource, CoinsError, Law};
@@ -26,6 +26,10 @@ impl NotPrivateSeededCoins {
 impl CoinSource for NotPrivateSeededCoins {
     fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
         Ok(uniform_from(&mut self.0, below))
+    }
+
+    fn word(&mut self) -> Result<u64, CoinsError> {
+        Ok(self.0.next_u64())
     }
 
     fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {

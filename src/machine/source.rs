@@ -18,6 +18,7 @@ use crate::number::Ratio;
 /// | source | for |
 /// |---|---|
 /// | [`SystemCoins`](super::SystemCoins) | every value that is released |
+/// | `RngCoins`, in the crate `queryables-rand` | the same, from a generator of your choice |
 /// | [`NotPrivateSeededCoins`](super::NotPrivateSeededCoins) | tests and demonstrations |
 /// | [`Recorder`](super::Recorder), [`Replay`](super::Replay) | the same conversation once more |
 ///
@@ -67,6 +68,20 @@ pub trait CoinSource {
         Err(CoinsError::OutOfRange)
     }
 
+    /// A uniform word of 64 bits, for samplers that are made for words: those of other libraries, which
+    /// compute with floating-point numbers as a rule.
+    ///
+    /// Everything else here draws in ranges, and so should your machine: a word has 2⁶⁴ values, so a
+    /// machine that draws one cannot be verified. By default, two draws below 2³².
+    ///
+    /// # Errors
+    ///
+    /// Those of the source; a source that enumerates refuses.
+    fn word(&mut self) -> Result<u64, CoinsError> {
+        const HALF: NonZeroU64 = NonZeroU64::MIN.saturating_add(u32::MAX as u64);
+        Ok(self.uniform(HALF)? << 32 | self.uniform(HALF)?)
+    }
+
     /// The context of a step that draws from this source and cannot be stopped.
     fn coins(&mut self) -> Coins<'_, &mut Self>
     where
@@ -100,6 +115,10 @@ impl<C: CoinSource + ?Sized> CoinSource for &mut C {
 
     fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {
         (**self).weighted(weights)
+    }
+
+    fn word(&mut self) -> Result<u64, CoinsError> {
+        (**self).word()
     }
 }
 
@@ -212,6 +231,25 @@ mod tests {
         fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {
             law.sample(self)
         }
+    }
+
+    /// The halves of a word, the upper one first.
+    #[test]
+    fn a_word_is_two_draws_of_half_a_word() {
+        struct Halves(Vec<u64>);
+        impl CoinSource for Halves {
+            fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
+                assert_eq!(below.get(), 1 << 32);
+                self.0.pop().ok_or(CoinsError::TapeEnds)
+            }
+
+            fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {
+                law.sample(self)
+            }
+        }
+        let mut halves = Halves(vec![3, 0x89ab_cdef, 0x0123_4567]);
+        assert_eq!(halves.word(), Ok(0x0123_4567_89ab_cdef));
+        assert_eq!(halves.coins().word(), Err(CoinsError::TapeEnds));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The operating system's randomness.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -43,6 +44,10 @@ impl CoinSource for SystemCoins {
         Ok(uniform_from(self.stream()?, below))
     }
 
+    fn word(&mut self) -> Result<u64, CoinsError> {
+        Ok(self.stream()?.next_u64())
+    }
+
     fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {
         law.sample(self)
     }
@@ -54,21 +59,45 @@ impl fmt::Debug for SystemCoins {
     }
 }
 
-/// An exactly uniform value below `below`, from uniform words.
+pub(super) fn uniform_from(words: &mut impl Rng, below: NonZeroU64) -> u64 {
+    match uniform_from_words::<Infallible>(below, || Ok(words.next_u64())) {
+        Ok(value) => value,
+    }
+}
+
+/// An exactly uniform value below `below`, from uniform words: for a source of coins that has words.
 ///
 /// Lemire (2019): of the 2^64 words, those whose product with `below` has a low half under
 /// `2^64 mod below` are rejected; every value then has the same number of words left, which is
 /// `floor(2^64 / below)`. Less than one word in two is rejected.
-pub(super) fn uniform_from(words: &mut impl Rng, below: NonZeroU64) -> u64 {
+///
+/// ```
+/// use queryables::machine::{CoinsError, uniform_from_words};
+/// use std::num::NonZeroU64;
+///
+/// // Not random: the first word that is read is the largest.
+/// let word = || Ok::<u64, CoinsError>(u64::MAX);
+/// assert_eq!(uniform_from_words(NonZeroU64::new(6).unwrap(), word)?, 5);
+/// # Ok::<(), CoinsError>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of `word`.
+#[inline]
+pub fn uniform_from_words<E>(
+    below: NonZeroU64,
+    mut word: impl FnMut() -> Result<u64, E>,
+) -> Result<u64, E> {
     let below = below.get();
-    let (mut low, mut high) = words.next_u64().carrying_mul(below, 0);
+    let (mut low, mut high) = word()?.carrying_mul(below, 0);
     if low < below {
         let rejected = below.wrapping_neg() % below;
         while low < rejected {
-            (low, high) = words.next_u64().carrying_mul(below, 0);
+            (low, high) = word()?.carrying_mul(below, 0);
         }
     }
-    high
+    Ok(high)
 }
 
 #[cfg(test)]

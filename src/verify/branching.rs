@@ -234,6 +234,10 @@ impl CoinSource for Branching<'_> {
         u64::try_from(drawn).map_err(|_| CoinsError::OutOfRange)
     }
 
+    fn word(&mut self) -> Result<u64, CoinsError> {
+        self.fail(VerifyError::RawWord)
+    }
+
     fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {
         let drawn = self.branch_weights(weights)?;
         usize::try_from(drawn).map_err(|_| CoinsError::OutOfRange)

@@ -106,6 +106,13 @@ pub enum VerifyError {
         /// How many it has.
         outcomes: u64,
     },
+    /// The machine drew a raw word.
+    #[error(
+        "the machine drew a raw word of 64 bits, as samplers of other libraries do: its 2^64 values \
+         cannot all be followed, and the floating-point numbers that are made of them have no exact \
+         law. Draw with `uniform`, `weighted` or a `Law`, or audit the mechanism instead"
+    )]
+    RawWord,
     /// One answer took more draws than the limit: the machine may not terminate.
     #[error("one answer took more than {MOST_DRAWS} draws")]
     TooManyDraws,

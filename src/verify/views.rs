@@ -189,4 +189,8 @@ impl CoinSource for Shared<'_, '_, '_> {
     fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {
         self.0.borrow_mut().weighted(weights)
     }
+
+    fn word(&mut self) -> Result<u64, CoinsError> {
+        self.0.borrow_mut().word()
+    }
 }
