@@ -205,6 +205,11 @@ impl<C: RdpChildren> ThroughRdp<C> {
     pub fn order(&self) -> Order {
         self.order
     }
+
+    /// What is left for children, at the order.
+    pub(super) fn cost_left(&self) -> Epsilon {
+        self.budget.cost_left()
+    }
 }
 
 /// A measure in which children of [`ThroughRdp`] state their losses.

@@ -157,6 +157,11 @@ impl<C> ThroughZCdp<C> {
         })
     }
 
+    /// What is left for children, in the units of Σε².
+    pub(super) fn cost_left(&self) -> U256 {
+        self.budget.cost_left()
+    }
+
     fn with(&self, budget: Budget<U256>) -> Self
     where
         C: Clone,

@@ -8,6 +8,7 @@
 //! | [`TimeUniform`] | without bound | the realised loss | no children |
 //! | [`ConcurrentComposition`] | what its mechanisms sum to | – | yes |
 //! | [`Parallel`] | the largest of its parts | in each part | yes |
+//! | [`IndividualFilter`] | each record up to its own budget | the curator | queries that answer once |
 //! | `Universal` (feature `verify`) | its budget, on one mechanism | – | – |
 //!
 //! Each has two running forms. The handle is what an analyst gets from `launch`: a
@@ -37,6 +38,7 @@ mod discipline;
 mod error;
 mod filter;
 mod gate;
+mod individual;
 mod launches;
 #[cfg(feature = "ledger")]
 mod ledgered;
@@ -64,6 +66,11 @@ pub use filter::{Filter, FilterGate, FilterMachine, Halt};
 pub use gate::Gate;
 #[cfg(feature = "ledger")]
 pub(crate) use gate::{NoPrice, Price, Terms};
+pub use individual::{
+    IndividualAnswers, IndividualAnswersMachine, IndividualError, IndividualFilter,
+    IndividualMachine, IndividualOdometer, IndividualQuery, Payers, Readings, RecordUnits,
+    RunningIndividual, Tariff, WithReadings, launch_individual,
+};
 pub use launches::Ticket;
 pub use map_odometer::{MapOdometer, MapOdometerMachine, RunningMapOdometer};
 pub use odometer::{Odometer, OdometerGate, OdometerMachine};

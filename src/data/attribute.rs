@@ -53,7 +53,11 @@ pub struct Attribute<D: ?Sized, T: Value> {
     name: Arc<str>,
     /// The whole pass, so that the closure is inlined into the loop over the records.
     pass: Arc<Pass<D, T>>,
+    /// The same, for the values one by one.
+    read: Arc<Read<D, T>>,
 }
+
+type Read<D, T> = dyn Fn(&D, Range<usize>, &mut [T]) + Send + Sync;
 
 type Pass<D, T> = dyn Fn(&D, Range<usize>, &mut <T as Value>::Fold) + Send + Sync;
 
@@ -66,12 +70,31 @@ impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {
         name: impl Into<Arc<str>>,
         read: impl Fn(D::Record<'_>) -> T + Send + Sync + 'static,
     ) -> Self {
+        let read = Arc::new(read);
+        let by_one = Arc::clone(&read);
         Self {
             name: name.into(),
             pass: Arc::new(move |data: &D, range, fold: &mut T::Fold| {
-                pass(data, range, &read, fold);
+                pass(data, range, &*read, fold);
+            }),
+            read: Arc::new(move |data: &D, range, values: &mut [T]| {
+                pass(data, range, &*by_one, &mut Listed { values, read: 0 });
             }),
         }
+    }
+
+    /// Writes the values of the records with these indices, one after the other.
+    ///
+    /// ```
+    /// use queryables::data::Predicate;
+    ///
+    /// let large = Predicate::new("large", |row: &u8| *row > 1);
+    /// let mut values = [false; 2];
+    /// large.read(&vec![1, 2, 3], 1..3, &mut values);
+    /// assert_eq!(values, [true, true]);
+    /// ```
+    pub fn read(&self, data: &D, range: Range<usize>, values: &mut [T]) {
+        (self.read)(data, range, values);
     }
 
     /// Folds the values of all records: on several threads if there are many, which makes no
@@ -93,6 +116,25 @@ impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {
     /// Folds the values of these records, on this thread.
     pub fn fold_range(&self, data: &D, range: Range<usize>, fold: &mut T::Fold) {
         (self.pass)(data, range, fold);
+    }
+}
+
+/// Values in the order of their records.
+struct Listed<'a, T> {
+    values: &'a mut [T],
+    read: usize,
+}
+
+impl<T: Value> Fold<T> for Listed<'_, T> {
+    fn take(&mut self, values: impl Iterator<Item = T>) {
+        // Changed at the end only: if a value panics, the chunk is written again.
+        let places = self.values.iter_mut().skip(self.read);
+        let mut read = 0;
+        for (place, value) in places.zip(values) {
+            *place = value;
+            read += 1;
+        }
+        self.read += read;
     }
 }
 
@@ -127,6 +169,7 @@ impl<D: ?Sized, T: Value> Clone for Attribute<D, T> {
         Self {
             name: Arc::clone(&self.name),
             pass: Arc::clone(&self.pass),
+            read: Arc::clone(&self.read),
         }
     }
 }

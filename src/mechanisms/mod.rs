@@ -44,6 +44,8 @@
 //! | [`Gaussian`] | no | choose a δ: [`RestatedAt`] | ρ | αρ | μ | its own |
 //! | [`SampledGaussian`] | no | choose a δ: [`RestatedAt`] | no | the curve | no | its own |
 //!
+//! Queries for which each record pays what it can lose are in [`individual`].
+//!
 //! [`ConditionalResponse`] and [`QueryAnswerer`] are filters inside: their loss is their budget,
 //! under the measure of their rule.
 //!
@@ -66,11 +68,13 @@ mod count;
 mod gaussian;
 mod gradient_descent;
 mod histogram;
+pub mod individual;
 mod lattice;
 mod least_loss;
 mod logarithm;
 mod multiplicative_weights;
 mod on_rows;
+mod paid_sum;
 mod partition;
 mod query_answerer;
 mod randomized_response;
@@ -180,6 +184,9 @@ pub enum MechanismError {
     /// The radius is out of range.
     #[error("the radius must be from 1 to 2^50 steps")]
     BadRadius,
+    /// The radius is more than records can pay for by its square.
+    #[error("the radius must be at most 2^26 steps where records pay for themselves")]
+    LongRadius,
     /// Vectors without coordinates, or with too many.
     #[error("vectors must have from 1 to 2^27 coordinates")]
     BadDimension,

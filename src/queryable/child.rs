@@ -56,6 +56,15 @@ impl<S> Child<S> {
         Some((self.machine.take()?, std::mem::take(&mut self.token)))
     }
 
+    /// The same child, with its machine inside another one. `None` if it is closed.
+    pub(crate) fn map<T>(self, wrap: impl FnOnce(S) -> T) -> Option<Child<T>> {
+        let (machine, token) = self.into_parts()?;
+        Some(Child {
+            machine: Some(wrap(machine)),
+            token,
+        })
+    }
+
     /// Closes it: the machine is dropped, and is not asked again.
     pub fn close(&mut self) {
         discard(self.machine.take());

@@ -8,6 +8,7 @@ mod compositors;
 mod contract;
 mod descriptions;
 mod facts;
+mod individual;
 mod many_records;
 mod middles;
 mod programs;

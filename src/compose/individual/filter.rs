@@ -1,0 +1,287 @@
+//! The description of an individual filter.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::payers::Policy;
+use super::{IndividualMachine, RecordUnits};
+use crate::account::{
+    Accounting, Accumulator, Capped, ChildLoss, ContinuationRule, DefaultAccumulator,
+    ValidIndividually, WholeLoss,
+};
+use crate::data::{CHUNK, Dataset};
+use crate::machine::{Coins, Description, Fault, Mechanism, caught};
+use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss};
+
+/// Each record pays what it can lose, from a budget of its own, and takes part as long as it can
+/// pay (Feldman and Zrnic Alg 3, for every mechanism with a public map from records to losses).
+///
+/// An ordinary filter charges every launch at what it may cost *somebody*. Here a query costs a
+/// record only what that record can lose by it: a count costs ε those who are counted and nothing
+/// the others; a vector sum costs the squared length of the record's own vector. So there can be
+/// many more queries, and no query is ever refused for its price: those who can no longer pay are
+/// left out, silently, and when all are out, the answer is noise.
+///
+/// ```
+/// use queryables::compose::IndividualFilter;
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::individual::IndividualCount;
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let ages = Arc::new(vec![17_u32, 18, 43, 70]);
+/// let filter = launch(&IndividualFilter::new(PureDp, "1".parse()?), ages)?;
+///
+/// // A hundred counts of disjoint groups: everybody pays once.
+/// for age in 0..100 {
+///     let of_age = Predicate::new("of this age", move |row: &u32| *row == age);
+///     let count: i64 = filter.release(&IndividualCount::new(of_age, "1".parse()?)?)?;
+/// }
+/// // Now nobody of these ages can pay, and nobody is told so: the answer is noise.
+/// let adults = Predicate::new("at least 18", |row: &u32| *row >= 18);
+/// let noise: i64 = filter.release(&IndividualCount::new(adults, "0.5".parse()?)?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// It is a mechanism, whose loss is the declared budget, and can be launched inside an ordinary
+/// [`Filter`](crate::compose::Filter) and be interleaved with its siblings.
+///
+/// # Guarantee
+///
+/// The whole interaction, with any number of queries that are chosen adaptively, is private with a
+/// loss of the budget, for neighbours under [`AddRemove`]; and for a record with a smaller budget of
+/// its own ([`budgets`](Self::budgets)), with a loss of that. The theorem and its proof are in
+/// `spec/individual.md`; Feldman and Zrnic Thm 4.5 is its case of Rényi privacy and mechanisms that
+/// drop. It holds for every rule that is [`ValidIndividually`], and assumes that queries keep what
+/// [`IndividualQuery`](super::IndividualQuery) asks of them. For (ε, δ) and GDP, as a child of
+/// another filter, it is assumed to have finite communication (Haney et al. 1.8);
+/// [`at_most`](Self::at_most) makes that literal.
+///
+/// For [`Replace`], and at a distance, it states what group privacy implies: replacing a record is
+/// two steps.
+///
+/// # What is hidden
+///
+/// How many records there are, who takes part, what anybody has left. No error, refusal or `Debug`
+/// depends on them. To learn how many can still pay, ask a query that pays for it
+/// ([`IndividualCount::of_active`](crate::mechanisms::individual::IndividualCount::of_active)).
+/// The curator can read single accounts ([`launch_individual`](super::launch_individual)); the
+/// analyst cannot.
+pub struct IndividualFilter<D: ?Sized, F> {
+    rule: F,
+    policy: Policy,
+    budgets: Option<Budgets<D, F>>,
+    count_limit: Option<u64>,
+}
+
+/// Writes the budgets of some records.
+type Budgets<D, F> = Arc<dyn Fn(&D, Range<usize>, &RecordUnits<F>, &mut [u64]) + Send + Sync>;
+
+impl<D: ?Sized, G: Accumulator> IndividualFilter<D, Capped<G>> {
+    /// Every record has this budget, and losses add up by the measure's own rule.
+    pub fn new<Me>(measure: Me, budget: Me::Loss) -> Self
+    where
+        Me: DefaultAccumulator<Accumulator = G>,
+        G: Accounting<Children = Me, Whole = Me>,
+        Capped<G>: ValidIndividually,
+    {
+        Self::with_rule(measure.accumulator().capped(budget))
+    }
+}
+
+impl<D: ?Sized, F: ValidIndividually> IndividualFilter<D, F> {
+    /// Every record has the budget of this rule.
+    pub fn with_rule(rule: F) -> Self {
+        Self {
+            rule,
+            policy: Policy::Drop,
+            budgets: None,
+            count_limit: None,
+        }
+    }
+
+    /// A record that cannot pay for its whole contribution makes it smaller, and spends what it has
+    /// left (Feldman and Zrnic Alg 8). By default it is left out of that query.
+    ///
+    /// Vectors are clipped to the length that is left, sums to the number, and scores to the range.
+    /// A count has nothing to make smaller.
+    #[must_use]
+    pub fn fitting(self) -> Self {
+        Self {
+            policy: Policy::Fit,
+            ..self
+        }
+    }
+
+    /// Gives each record a budget of its own, which depends on nothing but the record. What is more
+    /// than the declared budget is clamped to it; a record on which the function panics has none.
+    ///
+    /// The loss stays the declared budget, and does not become the largest budget of those who are
+    /// present: who that is, is private.
+    #[must_use]
+    pub fn budgets(
+        self,
+        budget: impl Fn(D::Record<'_>) -> ChildLoss<F> + Send + Sync + 'static,
+    ) -> Self
+    where
+        D: Dataset,
+    {
+        Self {
+            budgets: Some(Arc::new(move |data: &D, records, units, accounts| {
+                let budgets = data.records(records).map(&budget);
+                for (account, budget) in accounts.iter_mut().zip(budgets) {
+                    *account = units.own_budget(&budget);
+                }
+            })),
+            ..self
+        }
+    }
+
+    /// Answers at most this many queries, and then says that no answers are left.
+    #[must_use]
+    pub fn at_most(self, queries: u64) -> Self {
+        Self {
+            count_limit: Some(queries),
+            ..self
+        }
+    }
+
+    pub(super) fn rule(&self) -> &F {
+        &self.rule
+    }
+
+    pub(super) fn machine(&self, data: &Arc<D>) -> Result<IndividualMachine<D, F>, Fault>
+    where
+        D: Dataset,
+    {
+        if !self.rule.whole().is_valid(self.rule.limit()) {
+            return Err(Fault::InvalidQuery(
+                "the budget does not belong to the measure",
+            ));
+        }
+        let units = RecordUnits::new(self.rule.clone());
+        let mut accounts = vec![units.budget(); data.len()];
+        self.write_budgets(data, 0, &units, &mut accounts);
+        Ok(IndividualMachine::new(
+            data,
+            units,
+            accounts,
+            self.policy,
+            self.count_limit,
+        ))
+    }
+
+    /// The budgets of the records from `first` on, in units.
+    pub(super) fn write_budgets(
+        &self,
+        data: &D,
+        first: usize,
+        units: &RecordUnits<F>,
+        accounts: &mut [u64],
+    ) {
+        let Some(budgets) = &self.budgets else {
+            return;
+        };
+        for (index, chunk) in accounts.chunks_mut(CHUNK).enumerate() {
+            let start = first + index * CHUNK;
+            let write = |records: Range<usize>, accounts: &mut [u64]| {
+                let records = start + records.start..start + records.end;
+                caught(|| budgets(data, records, units, accounts)).is_some()
+            };
+            if write(0..chunk.len(), chunk) {
+                continue;
+            }
+            for (at, account) in chunk.chunks_mut(1).enumerate() {
+                if !write(at..at + 1, account) {
+                    account.fill(0);
+                }
+            }
+        }
+    }
+}
+
+impl<D, F> Mechanism<D> for IndividualFilter<D, F>
+where
+    D: Dataset + ?Sized,
+    F: ValidIndividually,
+{
+    type Machine = IndividualMachine<D, F>;
+
+    fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        self.machine(data)
+    }
+
+    fn describe(&self) -> Description {
+        self.description()
+    }
+}
+
+impl<D: ?Sized, F: ContinuationRule> IndividualFilter<D, F> {
+    fn description(&self) -> Description {
+        let description = Description::new("IndividualFilter")
+            .with("children", format_args!("{:?}", self.rule.children()))
+            .with("limit", self.rule.limit())
+            .with("fits", self.policy == Policy::Fit)
+            .with("own budgets", self.budgets.is_some());
+        match self.count_limit {
+            Some(limit) => description.with("at most", limit),
+            None => description,
+        }
+    }
+
+    /// Group privacy, in steps of adding or removing a record.
+    fn at_steps(
+        &self,
+        measure: &F::Whole,
+        steps: Option<u64>,
+    ) -> Result<WholeLoss<F>, UnknownLoss> {
+        if measure != self.rule.whole() {
+            return Err(UnknownLoss("the filter has another measure"));
+        }
+        let steps = steps.and_then(Distance::new);
+        let steps = steps.ok_or(UnknownLoss("the distance is more than can be held"))?;
+        if steps == Distance::NEIGHBOURS {
+            return Ok(self.rule.limit().clone());
+        }
+        measure.group(self.rule.limit(), steps)
+    }
+}
+
+/// The filter's own loss is the declared budget.
+impl<D: ?Sized, F: ContinuationRule> Private<F::Whole, AddRemove> for IndividualFilter<D, F> {
+    fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
+        self.at_steps(measure, Some(1))
+    }
+
+    fn loss_at(&self, measure: &F::Whole, distance: Distance) -> Result<WholeLoss<F>, UnknownLoss> {
+        self.at_steps(measure, Some(distance.steps()))
+    }
+}
+
+/// A record is replaced in two steps: one is removed, another is added.
+impl<D: ?Sized, F: ContinuationRule> Private<F::Whole, Replace> for IndividualFilter<D, F> {
+    fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
+        self.at_steps(measure, Some(2))
+    }
+
+    fn loss_at(&self, measure: &F::Whole, distance: Distance) -> Result<WholeLoss<F>, UnknownLoss> {
+        self.at_steps(measure, distance.steps().checked_mul(2))
+    }
+}
+
+impl<D: ?Sized, F: Clone> Clone for IndividualFilter<D, F> {
+    fn clone(&self) -> Self {
+        Self {
+            rule: self.rule.clone(),
+            budgets: self.budgets.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<D: ?Sized, F: ContinuationRule> fmt::Debug for IndividualFilter<D, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.description(), f)
+    }
+}

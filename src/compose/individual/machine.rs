@@ -1,0 +1,140 @@
+//! A running individual filter as a machine.
+
+use std::fmt;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::pass::pass;
+use super::payers::Policy;
+use super::{IndividualQuery, RecordUnits};
+use crate::account::ValidIndividually;
+use crate::data::Dataset;
+use crate::machine::{Coins, Fault, Inspect, StateKey, guarded};
+use crate::privacy::UnknownLoss;
+use crate::queryable::AskError;
+
+/// A running [`IndividualFilter`](super::IndividualFilter), as a machine that is owned and has
+/// explicit coins. An analyst gets a [`RunningIndividual`](super::RunningIndividual) instead.
+///
+/// ```
+/// use queryables::compose::IndividualFilter;
+/// use queryables::data::Predicate;
+/// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
+/// use queryables::mechanisms::individual::IndividualCount;
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let mut source = NotPrivateSeededCoins::new(0);
+/// let mut coins = source.coins();
+/// let data = Arc::new(vec![1_u8, 2, 3]);
+/// let mut filter = IndividualFilter::new(PureDp, "1".parse()?).start(&data, &mut coins)?;
+/// let large = Predicate::new("large", |row: &u8| *row > 1);
+/// let count: i64 = filter.release(&IndividualCount::new(large, "0.5".parse()?)?, &mut coins)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct IndividualMachine<D: ?Sized, F> {
+    data: Arc<D>,
+    units: RecordUnits<F>,
+    /// What each record has left, or, where nobody is limited, has spent.
+    accounts: Vec<u64>,
+    policy: Policy,
+    count_limit: Option<u64>,
+    asked: u64,
+}
+
+/// Why an individual filter gave no answer. Everything in it is public.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum IndividualError {
+    /// The rule has no price for the query. Nobody is charged.
+    #[error(transparent)]
+    UnknownLoss(#[from] UnknownLoss),
+    /// The filter was stopped, has given all its answers, or failed.
+    #[error(transparent)]
+    NotAnswered(#[from] AskError),
+}
+
+impl<D: ?Sized, F> IndividualMachine<D, F> {
+    pub(super) fn new(
+        data: &Arc<D>,
+        units: RecordUnits<F>,
+        accounts: Vec<u64>,
+        policy: Policy,
+        count_limit: Option<u64>,
+    ) -> Self {
+        Self {
+            data: Arc::clone(data),
+            units,
+            accounts,
+            policy,
+            count_limit,
+            asked: 0,
+        }
+    }
+
+    pub(super) fn accounts(&self) -> &[u64] {
+        &self.accounts
+    }
+}
+
+impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
+    /// Charges each record for its contribution, and answers from the contributions of those who
+    /// paid.
+    ///
+    /// # Errors
+    ///
+    /// [`IndividualError`], for public reasons only: never because somebody, or everybody, cannot
+    /// pay.
+    pub fn release<Q: IndividualQuery<D, F>>(
+        &mut self,
+        query: &Q,
+        coins: &mut Coins<'_>,
+    ) -> Result<Q::Answer, IndividualError> {
+        Ok(self.answer(query, coins).map_err(AskError::from)??)
+    }
+
+    /// The answer, or that the query has no price.
+    pub(super) fn answer<Q: IndividualQuery<D, F>>(
+        &mut self,
+        query: &Q,
+        coins: &mut Coins<'_>,
+    ) -> Result<Result<Q::Answer, UnknownLoss>, Fault> {
+        coins.check()?;
+        if self.count_limit.is_some_and(|limit| self.asked >= limit) {
+            return Err(Fault::Exhausted);
+        }
+        let tariff = match guarded(|| Ok(query.tariff(&self.units)))? {
+            Ok(tariff) => tariff,
+            Err(unknown) => return Ok(Err(unknown)),
+        };
+        if self.policy == Policy::Count && tariff.most() > self.units.budget() {
+            return Ok(Err(UnknownLoss(
+                "a query of an odometer may cost a record at most one step",
+            )));
+        }
+        self.asked = self.asked.saturating_add(1);
+        coins.guarded(|coins| {
+            let noise = query.noise(coins)?;
+            let accounts = &mut self.accounts;
+            let step = self.units.budget();
+            let total = pass(query, &*self.data, accounts, &tariff, self.policy, step);
+            query.answer(total, noise, coins).map(Ok)
+        })
+    }
+}
+
+/// The data and the accounts.
+impl<D: Inspect + ?Sized, F> Inspect for IndividualMachine<D, F> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&*self.data);
+        key.write(&(&self.accounts, self.policy, self.count_limit, self.asked));
+    }
+}
+
+impl<D: ?Sized, F> fmt::Debug for IndividualMachine<D, F> {
+    /// Shows nothing of the contents.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IndividualMachine")
+    }
+}

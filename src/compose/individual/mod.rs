@@ -1,0 +1,31 @@
+//! Each record pays what it can lose.
+//!
+//! An [`IndividualFilter`] keeps an account for each record. A query ([`IndividualQuery`]) says
+//! what each record contributes, and what that costs *this record*; those who cannot pay are left
+//! out. The theorem behind it is in `spec/individual.md`.
+//!
+//! Accounts are whole units in eight bytes ([`RecordUnits`]), prices are rounded up, and all records
+//! are read by every query, whether they can pay or not.
+
+mod answers;
+mod filter;
+mod machine;
+mod odometer;
+mod pass;
+mod payers;
+mod query;
+mod readings;
+mod running;
+mod tariff;
+mod units;
+
+pub use answers::{IndividualAnswers, IndividualAnswersMachine};
+pub use filter::IndividualFilter;
+pub use machine::{IndividualError, IndividualMachine};
+pub use odometer::IndividualOdometer;
+pub use payers::Payers;
+pub use query::IndividualQuery;
+pub use readings::{Readings, WithReadings, launch_individual};
+pub use running::RunningIndividual;
+pub use tariff::Tariff;
+pub use units::RecordUnits;

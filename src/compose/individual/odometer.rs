@@ -1,0 +1,125 @@
+//! What each record has lost, without a limit.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::payers::Policy;
+use super::{IndividualMachine, Readings, RecordUnits, WithReadings};
+use crate::account::{
+    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, ValidIndividually,
+};
+use crate::data::Dataset;
+use crate::machine::{Coins, Fault, Mechanism};
+use crate::queryable::launch;
+
+/// Counts for each record what it has lost, and refuses nothing but queries that cost more than a
+/// step (Feldman and Zrnic Alg 6).
+///
+/// A reading is a whole number of steps: a record starts with one, and gets another where the
+/// next query would take it over the step. Like every odometer it is not private with any bound,
+/// so it is not a [`Private`](crate::privacy::Private) mechanism and cannot be launched inside a
+/// filter.
+///
+/// ```
+/// use queryables::compose::IndividualOdometer;
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::individual::IndividualCount;
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let ages = Arc::new(vec![17_u32, 70]);
+/// let odometer = IndividualOdometer::new(PureDp, "0.5".parse()?);
+/// let (for_the_analyst, for_the_curator) = odometer.start(ages)?;
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// for _ in 0..3 {
+///     for_the_analyst.release(&IndividualCount::new(adults.clone(), "0.2".parse()?)?)?;
+/// }
+/// // 0.2 + 0.2 in the first step, 0.2 in the second.
+/// assert_eq!(for_the_curator.loss(1)?, Some("1".parse()?));
+/// assert_eq!(for_the_curator.loss(0)?, Some("0.5".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// For each record and every d: the view of the analyst up to where the record's reading exceeds d
+/// is d-private for this record (Haney et al. Def. 2.13, for the pair of datasets with and without
+/// the record; Feldman and Zrnic Cor. 5.3). Why: before that point the record's prices add up to at
+/// most its reading, d, so that the view is one of an [`IndividualFilter`](super::IndividualFilter)
+/// of budget d, in which the record is never left out. `spec/individual.md` has the proof.
+///
+/// Readings come from an object that the curator holds ([`Readings`]), and not from the analyst's
+/// handle: they depend on the data.
+pub struct IndividualOdometer<D: ?Sized, G: Accounting> {
+    rule: Capped<G>,
+    data: PhantomData<fn(&D)>,
+}
+
+impl<D: ?Sized, G: Accumulator> IndividualOdometer<D, G> {
+    /// Losses add up by the measure's own rule, and are read in steps of this.
+    pub fn new<Me>(measure: Me, step: Me::Loss) -> Self
+    where
+        Me: DefaultAccumulator<Accumulator = G>,
+        G: Accounting<Children = Me, Whole = Me>,
+        Capped<G>: ValidIndividually,
+    {
+        Self {
+            rule: measure.accumulator().capped(step),
+            data: PhantomData,
+        }
+    }
+
+    /// Starts on the data: a handle for the analyst, and readings for the curator.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::InvalidQuery`] if the step is zero.
+    pub fn start(&self, data: Arc<D>) -> Result<WithReadings<D, Capped<G>>, Fault>
+    where
+        D: Dataset + Send + Sync + 'static,
+        Capped<G>: ValidIndividually,
+    {
+        let units = RecordUnits::of_steps(self.rule.clone());
+        let running = launch(&Counting(&units), data)?;
+        Ok((running.clone(), Readings::new(running, units, None)))
+    }
+}
+
+/// The odometer as a mechanism, which it must not be for others.
+struct Counting<'a, F>(&'a RecordUnits<F>);
+
+impl<D, F> Mechanism<D> for Counting<'_, F>
+where
+    D: Dataset + ?Sized,
+    F: ValidIndividually,
+{
+    type Machine = IndividualMachine<D, F>;
+
+    fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        if self.0.budget() == 0 {
+            return Err(Fault::InvalidQuery("the step must be greater than zero"));
+        }
+        let accounts = vec![0; data.len()];
+        let policy = Policy::Count;
+        let units = self.0.clone();
+        Ok(IndividualMachine::new(data, units, accounts, policy, None))
+    }
+}
+
+impl<D: ?Sized, G: Accumulator> Clone for IndividualOdometer<D, G> {
+    fn clone(&self) -> Self {
+        Self {
+            rule: self.rule.clone(),
+            data: PhantomData,
+        }
+    }
+}
+
+impl<D: ?Sized, G: Accumulator> fmt::Debug for IndividualOdometer<D, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndividualOdometer")
+            .field("step", self.rule.limit())
+            .finish_non_exhaustive()
+    }
+}

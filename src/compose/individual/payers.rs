@@ -1,0 +1,113 @@
+//! The accounts of a chunk of records, while a query reads them.
+
+use super::Tariff;
+
+/// What happens to a record that cannot pay for its whole contribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Policy {
+    /// It contributes nothing to this query.
+    Drop,
+    /// It contributes what it can still pay for.
+    Fit,
+    /// Nobody is limited: accounts hold what was spent, in steps of the budget.
+    Count,
+}
+
+/// The accounts of some records, in order: a query charges one after the other.
+///
+/// What is on an account is private. A query learns the size that a record contributes, and nothing
+/// else.
+#[derive(Debug)]
+pub struct Payers<'a> {
+    accounts: std::slice::IterMut<'a, u64>,
+    tariff: &'a Tariff,
+    policy: Policy,
+    /// The declared budget.
+    step: u64,
+}
+
+impl<'a> Payers<'a> {
+    pub(super) fn new(
+        accounts: &'a mut [u64],
+        tariff: &'a Tariff,
+        policy: Policy,
+        step: u64,
+    ) -> Self {
+        Self {
+            step,
+            accounts: accounts.iter_mut(),
+            tariff,
+            policy,
+        }
+    }
+
+    /// Charges the next record for a contribution of this size, and returns the size that it may
+    /// contribute: all of it, or zero.
+    #[inline]
+    pub fn charge(&mut self, size: u64) -> u64 {
+        self.charge_or(size, |_| 0)
+    }
+
+    /// The same for a contribution that can be made smaller, if the filter lets records contribute
+    /// what they can still pay for. `shrink` is given the largest size that the record can pay for,
+    /// makes the contribution at most that, and returns its size.
+    #[inline]
+    pub fn charge_or(&mut self, size: u64, shrink: impl FnOnce(u64) -> u64) -> u64 {
+        let cost = self.tariff.cost(size);
+        if self.policy == Policy::Count {
+            return self.count(size, cost);
+        }
+        let Some(account) = self.accounts.next() else {
+            return 0;
+        };
+        if let Some(left) = account.checked_sub(cost) {
+            *account = left;
+            return size;
+        }
+        if self.policy == Policy::Drop {
+            return 0;
+        }
+        let allowed = self.tariff.largest_for(*account);
+        if allowed == 0 {
+            return 0;
+        }
+        let size = shrink(allowed);
+        match account.checked_sub(self.tariff.cost(size)) {
+            Some(left) if size <= allowed => {
+                *account = left;
+                size
+            }
+            _ => 0,
+        }
+    }
+
+    /// A step that the cost would exceed is left as it is, and another one begins (Feldman and Zrnic
+    /// Alg 6).
+    fn count(&mut self, size: u64, cost: u64) -> u64 {
+        match self.accounts.next() {
+            // What is larger than the query may be has no price.
+            Some(account) if cost != Tariff::UNPAYABLE => {
+                let step = self.step.max(1);
+                let over = *account % step + cost > step;
+                let begun = if over {
+                    account.div_ceil(step).saturating_mul(step)
+                } else {
+                    *account
+                };
+                *account = begun.saturating_add(cost);
+                size
+            }
+            _ => 0,
+        }
+    }
+
+    /// Charges the next record for a contribution of this size, if it could pay for as much this
+    /// many times.
+    #[inline]
+    pub fn charge_if_left(&mut self, size: u64, times: u64) -> u64 {
+        let units = self.tariff.cost(size).saturating_mul(times);
+        let account = self.accounts.as_slice().first();
+        let enough = self.policy == Policy::Count || account.is_some_and(|left| *left >= units);
+        self.charge(if enough { size } else { 0 })
+    }
+}

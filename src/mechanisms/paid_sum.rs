@@ -1,0 +1,119 @@
+//! The sum of clipped vectors of which each is paid for by its squared length.
+
+use super::Lattice;
+use super::clip::{clip, in_steps};
+use crate::compose::Payers;
+
+/// Adds up vectors, each rounded to the nearest point of a lattice and clipped to its radius, that
+/// their records could pay for. All in whole numbers: the vector that is summed is the one that is
+/// charged.
+///
+/// With a radius of at most 2^26, squared lengths are at most 2^52 and sums of a chunk at most 2^36,
+/// so that floats hold both exactly.
+pub(super) struct PaidSum {
+    radius: u64,
+    per_unit: f64,
+    /// The square of the radius.
+    limit: f64,
+    /// The current vector, in steps.
+    steps: Vec<f64>,
+    sum: Vec<f64>,
+}
+
+/// Added to a float and taken away again, it leaves the nearest whole number; where the sum is
+/// beyond 2^53, one of the next, which is too long in any case.
+const TO_WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
+
+/// Up to here, floats hold whole numbers and their sums exactly.
+const EXACT: f64 = ((1_u64 << 53) - 1) as f64;
+
+impl PaidSum {
+    pub(super) const LARGEST_RADIUS: u64 = 1 << 26;
+
+    /// For vectors with `dimension` coordinates.
+    pub(super) fn new(lattice: Lattice, dimension: usize) -> Self {
+        let radius = lattice.radius as f64;
+        Self {
+            radius: lattice.radius,
+            per_unit: libm::scalbn(1.0, -lattice.exponent),
+            limit: radius * radius,
+            steps: vec![0.0; dimension],
+            sum: vec![0.0; dimension],
+        }
+    }
+
+    /// Charges these vectors and adds those that are paid for. All calls together are at most a
+    /// chunk of records.
+    pub(super) fn take(&mut self, vectors: &[f64], payers: &mut Payers<'_>) {
+        for vector in vectors.chunks_exact(self.steps.len().max(1)) {
+            let mut square = 0.0;
+            for (steps, number) in self.steps.iter_mut().zip(vector) {
+                *steps = number * self.per_unit + TO_WHOLE - TO_WHOLE;
+                square += *steps * *steps;
+            }
+            // If it is at most `EXACT`, so was every partial sum, and the sum is exact. NaN is not.
+            let square = if square <= self.limit {
+                square
+            } else {
+                self.clipped(vector, square)
+            };
+            let steps = &mut self.steps;
+            let paid = payers.charge_or(square as u64, |allowed| {
+                // The radius is rounded down, and so is the vector.
+                shorten(steps, square, allowed.isqrt()).unwrap_or(0.0) as u64
+            });
+            // Multiplied, not left out, so that the time is the same for those who paid.
+            let kept = if paid > 0 { 1.0 } else { 0.0 };
+            for (sum, steps) in self.sum.iter_mut().zip(&self.steps) {
+                *sum += *steps * kept;
+            }
+        }
+    }
+
+    /// The sum so far, in steps.
+    pub(super) fn total(&self) -> impl Iterator<Item = i64> {
+        self.sum.iter().map(|sum| *sum as i64)
+    }
+
+    /// Clips the current vector, which is too long; the squared length is then within the limit.
+    #[cold]
+    fn clipped(&mut self, vector: &[f64], square: f64) -> f64 {
+        if square <= EXACT
+            && let Some(square) = shorten(&mut self.steps, square, self.radius)
+        {
+            return square;
+        }
+        // Too long for floats, or not finite.
+        let mut whole = vec![0; vector.len()];
+        in_steps(vector, self.per_unit, &mut whole);
+        clip(&mut whole, self.radius);
+        let mut square = 0.0;
+        for (steps, whole) in self.steps.iter_mut().zip(whole) {
+            *steps = whole as f64;
+            square += *steps * *steps;
+        }
+        square
+    }
+}
+
+/// Clips a vector with this squared length to a radius, in whole numbers; the new squared length.
+/// `None` if it came out too long, which the rounding of the factor may do; then the vector is
+/// shorter than before, and not yet short enough.
+fn shorten(steps: &mut [f64], square: f64, radius: u64) -> Option<f64> {
+    const UP: f64 = 1.0 + 1.0 / (1_u64 << 40) as f64;
+    let limit = radius as f64 * radius as f64;
+    let exact = radius as f64 / libm::sqrt(square);
+    // Rounded up a little, so that a vector that fits exactly stays whole; and down otherwise.
+    for factor in [exact * UP, exact / UP / UP] {
+        let scaled = |steps: f64| libm::trunc(steps * factor);
+        let clipped: f64 = steps
+            .iter()
+            .map(|steps| scaled(*steps) * scaled(*steps))
+            .sum();
+        if clipped <= limit {
+            steps.iter_mut().for_each(|steps| *steps = scaled(*steps));
+            return Some(clipped);
+        }
+    }
+    None
+}

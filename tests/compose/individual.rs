@@ -1,0 +1,571 @@
+//! Individual filters: who pays what, who is left out, and that nobody is told.
+
+use std::sync::Arc;
+
+use queryables::account::menu::{MenuEntry, MenuFilter};
+use queryables::account::{NaturalFilter, SquaresAddUp, ThroughZCdp, ValidIndividually};
+use queryables::compose::{
+    IndividualError, IndividualFilter, IndividualOdometer, Readings, RunningIndividual,
+    launch_individual,
+};
+use queryables::data::{Attribute, Predicate, Vector};
+use queryables::machine::{Fault, Mechanism, silence_guarded_panics};
+use queryables::mechanisms::individual::{
+    IndividualChoice, IndividualCount, IndividualSum, IndividualVectorSum,
+};
+use queryables::mechanisms::{Lattice, MechanismError};
+use queryables::number::{Epsilon, Order};
+use queryables::prelude::*;
+use queryables::privacy::{Distance, Gdp, Prices, Rdp, RdpGrid, facts};
+
+type Rows = Vec<f64>;
+
+/// The rows themselves, as vectors with one coordinate. One that is 7 panics.
+fn itself() -> Vector<Rows> {
+    Vector::new("itself", |row: &f64, out: &mut [f64]| {
+        assert!(*row != 7.0, "an unlucky row");
+        out[0] = *row;
+    })
+}
+
+const LATTICE: Lattice = Lattice {
+    exponent: -10,
+    radius: 1024,
+};
+
+/// A length of 1, for a ρ so large that the noise is zero but with probability below e^-200 (σ is 1/43 of a step).
+const RHO: &str = "1e9";
+
+fn sum() -> IndividualVectorSum<Rows> {
+    IndividualVectorSum::new(itself(), 1, LATTICE, RHO.parse().unwrap()).unwrap()
+}
+
+/// A zCDP filter in which a record can pay for this many vectors of length 1.
+fn whole_vectors<F>(times: &str, rows: &[f64], prepare: F) -> Vec<f64>
+where
+    F: Fn(
+        IndividualFilter<Rows, queryables::account::Capped<queryables::account::Sum<ZCdp>>>,
+    )
+        -> IndividualFilter<Rows, queryables::account::Capped<queryables::account::Sum<ZCdp>>>,
+{
+    let filter = prepare(IndividualFilter::new(ZCdp, times.parse().unwrap()));
+    let running = launch(&filter, Arc::new(rows.to_vec())).unwrap();
+    let ask = |_| running.release(&sum()).unwrap()[0];
+    (0..8).map(ask).collect()
+}
+
+#[test]
+fn a_record_takes_part_as_long_as_it_can_pay() {
+    // A half pays a quarter.
+    let answers = whole_vectors("2e9", &[1.0, 0.5], |filter| filter);
+    assert_eq!(answers, [1.5, 1.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]);
+    let answers = whole_vectors("1.25e9", &[1.0, -0.5], |filter| filter);
+    assert_eq!(answers, [0.5, -0.5, -0.5, -0.5, -0.5, 0.0, 0.0, 0.0]);
+    // Just too little for one.
+    let answers = whole_vectors("999999999.999", &[1.0], |filter| filter);
+    assert_eq!(answers, [0.0; 8]);
+}
+
+#[test]
+fn a_record_that_fits_contributes_what_it_can_still_pay_for() {
+    let answers = whole_vectors("2.25e9", &[1.0], IndividualFilter::fitting);
+    assert_eq!(answers, [1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    // Clipped first to the radius.
+    let answers = whole_vectors("1.25e9", &[-30.0], IndividualFilter::fitting);
+    assert_eq!(answers, [-1.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn budgets_may_differ_below_the_declared_one() {
+    silence_guarded_panics();
+    // The record 7 has no budget, since its function panics; so do those in the same chunk keep theirs.
+    let own = |row: &f64| {
+        assert!(*row != 0.75);
+        if *row > 0.9 { "5e9" } else { "0.25e9" }.parse().unwrap()
+    };
+    let answers = whole_vectors("2e9", &[1.0, 0.75, 0.5], |filter| filter.budgets(own));
+    assert_eq!(answers, [1.5, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+}
+
+/// The unreadable are in the midst of a chunk that others have paid in before it was run again.
+#[test]
+fn what_cannot_be_read_contributes_nothing_and_pays_nothing_and_others_pay_once() {
+    silence_guarded_panics();
+    let mut rows = vec![0.5; 3000];
+    for (index, bad) in [
+        (10, 7.0),
+        (11, f64::NAN),
+        (2000, f64::INFINITY),
+        (2001, 7.0),
+    ] {
+        rows[index] = bad;
+    }
+    let filter = IndividualFilter::new(ZCdp, "0.5e9".parse().unwrap());
+    let (running, readings) = launch_individual(&filter, Arc::new(rows)).unwrap();
+    let answers: Vec<f64> = (0..3)
+        .map(|_| running.release(&sum()).unwrap()[0])
+        .collect();
+    assert_eq!(answers, [1498.0, 1498.0, 0.0]);
+    for index in [10, 11, 2000, 2001] {
+        assert_eq!(readings.spent(index), Ok(Some(0)));
+    }
+    assert_eq!(readings.loss(12), Ok(Some("0.5e9".parse().unwrap())));
+    assert_eq!(readings.spent(3000), Ok(None));
+}
+
+/// A query whose own code panics half way through a chunk.
+#[derive(Clone)]
+struct Clumsy;
+
+impl<F: ValidIndividually<Children = PureDp>> queryables::compose::IndividualQuery<Vec<u8>, F>
+    for Clumsy
+{
+    type Noise = ();
+    type Total = u64;
+    type Answer = u64;
+
+    fn tariff(
+        &self,
+        units: &queryables::compose::RecordUnits<F>,
+    ) -> Result<queryables::compose::Tariff, UnknownLoss> {
+        units.flat(&"0.4".parse().unwrap())
+    }
+
+    fn noise(&self, _: &mut Coins<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn nothing(&self) -> u64 {
+        0
+    }
+
+    fn take(
+        &self,
+        data: &Vec<u8>,
+        records: std::ops::Range<usize>,
+        payers: &mut queryables::compose::Payers<'_>,
+    ) -> u64 {
+        let mut total = 0;
+        for row in &data[records] {
+            total += payers.charge(1);
+            assert_ne!(*row, 7);
+        }
+        total
+    }
+
+    fn merge(&self, total: &mut u64, chunk: u64) {
+        *total += chunk;
+    }
+
+    fn answer(&self, total: u64, (): (), _: &mut Coins<'_>) -> Result<u64, Fault> {
+        Ok(total)
+    }
+}
+
+#[test]
+fn accounts_are_restored_before_a_chunk_is_run_again() {
+    silence_guarded_panics();
+    let filter = IndividualFilter::new(PureDp, "1".parse().unwrap());
+    let (running, readings) = launch_individual(&filter, Arc::new(vec![1, 1, 7, 1])).unwrap();
+    assert_eq!(running.release(&Clumsy), Ok(3));
+    let spent: Vec<_> = (0..4).map(|row| readings.loss(row).unwrap()).collect();
+    let spent: Vec<_> = spent
+        .into_iter()
+        .map(|loss| loss.unwrap().to_string())
+        .collect();
+    assert_eq!(spent, ["0.4", "0.4", "0", "0.4"]);
+    assert_eq!(running.release(&Clumsy), Ok(3));
+    assert_eq!(running.release(&Clumsy), Ok(0));
+}
+
+#[test]
+fn no_data_is_data() {
+    let filter = IndividualFilter::new(PureDp, "1".parse().unwrap());
+    let running = launch(&filter, Arc::new(Vec::<i64>::new())).unwrap();
+    let all = Predicate::new("all", |_: &i64| true);
+    running
+        .release(&IndividualCount::new(all, epsilon("1")).unwrap())
+        .unwrap();
+    let itself = Attribute::new("itself", |row: &i64| *row);
+    let sum = IndividualSum::new(itself.clone(), 0..=3, epsilon("1")).unwrap();
+    running.release(&sum).unwrap();
+    let choice = IndividualChoice::new([itself], 0..=3, epsilon("1")).unwrap();
+    assert_eq!(running.release(&choice), Ok(0));
+}
+
+fn epsilon(text: &str) -> Epsilon {
+    text.parse().unwrap()
+}
+
+/// With an ε of a million the noise is zero but with probability e^-1000000; of 10^4, e^-10000.
+#[test]
+fn counts_cost_those_who_are_counted_and_sums_what_is_summed() {
+    let rows = Arc::new(vec![1_i64, 2, -3]);
+    let filter = IndividualFilter::new(PureDp, epsilon("1e6"));
+    let (running, readings) = launch_individual(&filter, rows).unwrap();
+    let spent = || {
+        let loss = |row| readings.loss(row).unwrap().unwrap().to_string();
+        [0, 1, 2].map(loss)
+    };
+    let positive = Predicate::new("positive", |row: &i64| *row > 0);
+    let count = IndividualCount::new(positive, epsilon("4e5")).unwrap();
+    assert_eq!(running.release(&count), Ok(2));
+    assert_eq!(spent(), ["400000", "400000", "0"]);
+    let itself = Attribute::new("itself", |row: &i64| *row);
+    let sum = IndividualSum::new(itself, -3..=3, epsilon("9e5")).unwrap();
+    // 3/9 of it each time; the second has 600000 left, and pays 600000; the third all of its million
+    // but a tenth.
+    assert_eq!(running.release(&sum), Ok(0));
+    assert_eq!(spent(), ["700000", "1000000", "900000"]);
+    assert_eq!(running.release(&sum), Ok(1));
+    assert_eq!(spent(), ["1000000", "1000000", "900000"]);
+    // Who is active pays for being counted.
+    let active = IndividualCount::of_active(2, epsilon("5e4")).unwrap();
+    assert_eq!(running.release(&active), Ok(1));
+    assert_eq!(spent(), ["1000000", "1000000", "950000"]);
+    // Fifty thousand are left: once, and not twice.
+    assert_eq!(running.release(&active), Ok(0));
+    let active = IndividualCount::of_active(1, epsilon("5e4")).unwrap();
+    assert_eq!(running.release(&active), Ok(1));
+    assert_eq!(running.release(&active), Ok(0));
+}
+
+#[test]
+fn a_choice_costs_the_range_of_scores() {
+    let rows = Arc::new(vec![[3_i64, 3], [0, 2], [-9, 9]]);
+    let filter = IndividualFilter::new(PureDp, epsilon("1e6")).fitting();
+    let (running, readings) = launch_individual(&filter, rows).unwrap();
+    let score = |index| Attribute::new("score", move |row: &[i64; 2]| row[index]);
+    let choice = IndividualChoice::new([score(0), score(1)], -2..=2, epsilon("8e5")).unwrap();
+    // Ranges of 0, 2 and, cut off, 4 of 4.
+    assert_eq!(running.release(&choice), Ok(1));
+    let spent = |row| readings.loss(row).unwrap().unwrap().to_string();
+    assert_eq!([0, 1, 2].map(spent), ["0", "400000", "800000"]);
+    // The last pays for a range of 1.
+    assert_eq!(running.release(&choice), Ok(1));
+    assert_eq!([0, 1, 2].map(spent), ["0", "800000", "1000000"]);
+}
+
+#[test]
+fn sums_fit_what_is_left() {
+    let filter = IndividualFilter::new(PureDp, epsilon("1e6")).fitting();
+    let running = launch(&filter, Arc::new(vec![-10_i64])).unwrap();
+    let itself = Attribute::new("itself", |row: &i64| *row);
+    let sum = IndividualSum::new(itself, -10..=10, epsilon("7e5")).unwrap();
+    let answers = [(); 3].map(|()| running.release(&sum).unwrap());
+    // 300000 are left, for 4.28 of 10.
+    assert_eq!(answers, [-10, -4, 0]);
+}
+
+#[test]
+fn a_query_is_refused_for_public_reasons_only() {
+    let filter = IndividualFilter::new(PureDp, epsilon("1")).at_most(2);
+    let running = launch(&filter, Arc::new(vec![1_i64])).unwrap();
+    let all = Predicate::new("all", |_: &i64| true);
+    let count = |loss| IndividualCount::new(all.clone(), epsilon(loss)).unwrap();
+    // Nobody can pay, and nobody is told so.
+    running.release(&count("5")).unwrap();
+    let error = running.release(&count("1e6")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no known loss: the price is more than a thousand times the budget of any record"
+    );
+    assert!(matches!(error, IndividualError::UnknownLoss(_)));
+    running.release(&count("0.1")).unwrap();
+    assert_eq!(
+        running.release(&count("0.1")),
+        Err(IndividualError::NotAnswered(AskError::Fault(
+            Fault::Exhausted
+        )))
+    );
+}
+
+#[test]
+fn nothing_is_shown() {
+    let filter = IndividualFilter::new(PureDp, epsilon("1"));
+    assert_eq!(
+        format!("{filter:?}"),
+        "IndividualFilter(children = PureDp, limit = 1, fits = false, own budgets = false)"
+    );
+    let (running, readings) = launch_individual(&filter, Arc::new(vec![1_i64])).unwrap();
+    assert_eq!(format!("{running:?}"), "RunningIndividual");
+    assert_eq!(format!("{readings:?}"), "Readings");
+    let mut coins = queryables::machine::SystemCoins::new();
+    let mut coins = queryables::machine::CoinSource::coins(&mut coins);
+    let machine = filter.start(&Arc::new(vec![1_i64]), &mut coins).unwrap();
+    assert_eq!(format!("{machine:?}"), "IndividualMachine");
+}
+
+#[test]
+fn it_is_launched_inside_an_ordinary_filter_and_interleaved() {
+    let whole = launch(
+        &Filter::concurrent(ZCdp, "1e10".parse().unwrap()),
+        Arc::new(vec![0.5]),
+    )
+    .unwrap();
+    let one = whole
+        .launch(&IndividualFilter::new(ZCdp, "0.5e9".parse().unwrap()))
+        .unwrap();
+    let other = whole
+        .launch(&IndividualFilter::new(ZCdp, "0.25e9".parse().unwrap()))
+        .unwrap();
+    assert_eq!(whole.privacy_loss(), "0.75e9".parse().unwrap());
+    let ask = |child: &RunningIndividual<Rows, _>| child.release(&sum()).unwrap()[0];
+    assert_eq!([ask(&one), ask(&other), ask(&one)], [0.5; 3]);
+    assert_eq!([ask(&other), ask(&one)], [0.0; 2]);
+    // Under another measure than that of the filter, the cap has to be restated.
+    let error = whole
+        .launch(&IndividualFilter::new(ZCdp, "1e10".parse().unwrap()))
+        .unwrap_err();
+    assert!(matches!(error, LaunchError::Refused(_)));
+    assert_eq!(whole.privacy_loss(), "0.75e9".parse().unwrap());
+}
+
+#[test]
+fn a_halted_parent_stops_it() {
+    let parent = Filter::concurrent(ZCdp, "1e9".parse().unwrap()).halting();
+    let whole = launch(&parent, Arc::new(vec![0.5])).unwrap();
+    let one = whole
+        .launch(&IndividualFilter::new(ZCdp, "1e9".parse().unwrap()))
+        .unwrap();
+    assert_eq!(one.release(&sum()).unwrap(), [0.5]);
+    whole
+        .launch(&IndividualFilter::new(ZCdp, "1".parse().unwrap()))
+        .unwrap_err();
+    let stopped = AskError::Stopped(queryables::machine::Stop::Halted);
+    assert_eq!(
+        one.release(&sum()),
+        Err(IndividualError::NotAnswered(stopped))
+    );
+}
+
+#[test]
+fn the_loss_is_the_declared_budget_and_group_privacy_at_a_distance() {
+    let three = Distance::new(3).unwrap();
+    let pure = IndividualFilter::<Rows, _>::new(PureDp, epsilon("0.5"));
+    let under = |distance| Private::<PureDp, AddRemove>::loss_at(&pure, &PureDp, distance);
+    assert_eq!(under(Distance::NEIGHBOURS), Ok(epsilon("0.5")));
+    assert_eq!(under(three), Ok(epsilon("1.5")));
+    assert_eq!(
+        Private::<PureDp, Replace>::loss(&pure, &PureDp),
+        Ok(epsilon("1"))
+    );
+    let concentrated = IndividualFilter::<Rows, _>::new(ZCdp, "0.5".parse().unwrap());
+    let rho = |loss: Result<queryables::number::Rho, _>| loss.unwrap().to_string();
+    assert_eq!(
+        rho(Private::<ZCdp, AddRemove>::loss_at(
+            &concentrated,
+            &ZCdp,
+            three
+        )),
+        "4.5"
+    );
+    assert_eq!(
+        rho(Private::<ZCdp, Replace>::loss(&concentrated, &ZCdp)),
+        "2"
+    );
+    assert_eq!(
+        rho(Private::<ZCdp, Replace>::loss_at(
+            &concentrated,
+            &ZCdp,
+            three
+        )),
+        "18"
+    );
+    let gaussian = IndividualFilter::<Rows, _>::new(Gdp, "0.5".parse().unwrap());
+    let mu = Private::<Gdp, AddRemove>::loss_at(&gaussian, &Gdp, three).unwrap();
+    assert_eq!(mu.to_string(), "1.5");
+}
+
+/// How often a vector of length 1, and one of length 1/2, takes part.
+fn times<F: SquaresAddUp<Children: Prices<facts::Gaussian>>>(
+    rule: F,
+    sum: &IndividualVectorSum<Rows>,
+) -> [usize; 2] {
+    let filter = IndividualFilter::with_rule(rule);
+    let (running, readings): (_, Readings<Rows, F>) =
+        launch_individual(&filter, Arc::new(vec![1.0, 0.5])).unwrap();
+    let mut paid = [0; 2];
+    let mut before = vec![0, 0];
+    for _ in 0..60 {
+        running.release(sum).unwrap();
+        let after = readings.all().unwrap();
+        for row in 0..2 {
+            paid[row] += usize::from(after[row] > before[row]);
+        }
+        before = after;
+    }
+    paid
+}
+
+#[test]
+fn gaussian_sums_are_paid_for_under_every_rule_in_which_squares_add_up() {
+    use queryables::account::{Accumulator, DefaultAccumulator, RootSumSquares, Sum, ThroughRdp};
+    let sum = IndividualVectorSum::with_mu(itself(), 1, LATTICE, "0.1".parse().unwrap()).unwrap();
+    // ρ = 0.005, of which a half pays 0.00125.
+    assert_eq!(
+        times(Sum::new(ZCdp).capped("0.05".parse().unwrap()), &sum),
+        [10, 40]
+    );
+    assert_eq!(
+        times(
+            RootSumSquares::default().capped("0.3".parse().unwrap()),
+            &sum
+        ),
+        [9, 36]
+    );
+    let order: Order = "4".parse().unwrap();
+    assert_eq!(
+        times(Rdp::new(order).accumulator().capped(epsilon("0.1")), &sum),
+        [5, 20]
+    );
+    let budget = EpsilonDelta::new("1", "1e-6").unwrap();
+    let natural = NaturalFilter::new(budget, Gdp).unwrap();
+    let mu: f64 = natural.most().to_string().parse().unwrap();
+    let most = [(mu * mu / 0.01) as usize, (mu * mu / 0.0025) as usize];
+    assert_eq!(most, [5, 22]);
+    assert_eq!(times(natural, &sum), most);
+    let zcdp = ThroughZCdp::for_zcdp(budget).unwrap();
+    let rho: f64 = queryables::account::ContinuationRule::remaining(&zcdp)
+        .to_string()
+        .parse()
+        .unwrap();
+    let most = [(rho / 0.005) as usize, (rho / 0.00125) as usize];
+    assert_eq!(times(zcdp, &sum), most);
+    let grid = RdpGrid::new([order, "20".parse().unwrap()]).unwrap();
+    let rdp = ThroughRdp::on_grid_at(grid, "20".parse().unwrap(), budget).unwrap();
+    let room = queryables::account::ContinuationRule::remaining(&rdp).epsilons()[1];
+    let room: f64 = room.to_string().parse().unwrap();
+    assert_eq!(
+        times(rdp, &sum),
+        [(room / 0.1) as usize, (room / 0.025) as usize]
+    );
+}
+
+#[test]
+fn a_price_list_is_paid_by_those_who_are_counted() {
+    let limit = EpsilonDelta::new("1", "1e-6").unwrap();
+    let menu = [
+        MenuEntry::new(epsilon("0.02"), 1),
+        MenuEntry::new(epsilon("0.04"), 4),
+    ];
+    let rule = MenuFilter::new(limit, limit.delta, epsilon("0.02"), &menu).unwrap();
+    let budget = rule.budget();
+    let filter = IndividualFilter::with_rule(rule);
+    let (running, readings) = launch_individual(&filter, Arc::new(vec![1_u8, 2])).unwrap();
+    let ones = Predicate::new("ones", |row: &u8| *row == 1);
+    let count = |loss| IndividualCount::new(ones.clone(), epsilon(loss)).unwrap();
+    running.release(&count("0.03")).unwrap();
+    running.release(&count("0.02")).unwrap();
+    assert_eq!(readings.all(), Ok(vec![5, 0]));
+    for _ in 0..budget {
+        running.release(&count("0.02")).unwrap();
+    }
+    assert_eq!(readings.all(), Ok(vec![budget, 0]));
+    assert_eq!(
+        running.release(&count("0.05")),
+        Err(UnknownLoss("the menu has no entry for this loss").into())
+    );
+    assert_eq!(readings.loss(0), Ok(None));
+}
+
+#[test]
+fn under_approximate_privacy_records_pay_with_epsilon_alone() {
+    let limit = EpsilonDelta::new("1", "1e-6").unwrap();
+    let filter = IndividualFilter::new(ApproxDp, limit);
+    let (running, readings) = launch_individual(&filter, Arc::new(vec![3_i64])).unwrap();
+    let itself = Attribute::new("itself", |row: &i64| *row);
+    running
+        .release(&IndividualSum::new(itself, 0..=10, epsilon("1")).unwrap())
+        .unwrap();
+    assert_eq!(
+        readings.loss(0),
+        Ok(Some(EpsilonDelta::new("0.3", "0").unwrap()))
+    );
+}
+
+/// Under zCDP a sum costs what Laplace noise does at the record's own number.
+#[test]
+fn a_sum_under_zcdp_costs_the_price_of_its_number() {
+    let filter = IndividualFilter::new(ZCdp, "1".parse().unwrap());
+    let (running, readings) = launch_individual(&filter, Arc::new(vec![1_i64, 5, 33])).unwrap();
+    let itself = Attribute::new("itself", |row: &i64| *row);
+    running
+        .release(&IndividualSum::new(itself, 0..=40, epsilon("0.4")).unwrap())
+        .unwrap();
+    let price = |epsilon: f64| epsilon * (epsilon / 2.0).tanh();
+    // 33 is priced as 34.
+    for (row, paid) in [0.01, 0.05, 0.34].map(price).into_iter().enumerate() {
+        let spent: f64 = readings
+            .loss(row)
+            .unwrap()
+            .unwrap()
+            .to_string()
+            .parse()
+            .unwrap();
+        assert!(spent >= paid && spent < paid + 3e-15, "{spent} {paid}");
+    }
+}
+
+#[test]
+fn bad_parameters_are_errors_at_construction() {
+    let sum = |dimension, radius, rho: &str| {
+        let lattice = Lattice {
+            exponent: 0,
+            radius,
+        };
+        IndividualVectorSum::new(itself(), dimension, lattice, rho.parse().unwrap()).map(|_| ())
+    };
+    assert_eq!(sum(0, 1, "1"), Err(MechanismError::BadDimension));
+    assert_eq!(sum(1, 0, "1"), Err(MechanismError::BadRadius));
+    assert_eq!(sum(1, (1 << 26) + 1, "1"), Err(MechanismError::LongRadius));
+    assert_eq!(sum(1, 1 << 26, "1"), Ok(()));
+    assert_eq!(sum(1, 1, "0"), Err(MechanismError::NoLoss("rho")));
+    let itself = Attribute::<Vec<i64>, i64>::new("itself", |row: &i64| *row);
+    for range in [1..=3, -3..=-1, 0..=0] {
+        let error = Err(MechanismError::BadRange);
+        let sum = IndividualSum::new(itself.clone(), range.clone(), epsilon("1"));
+        assert_eq!(sum.map(|_| ()), error);
+        let choice = IndividualChoice::new([itself.clone()], range, epsilon("1"));
+        assert_eq!(choice.map(|_| ()), error);
+    }
+    let nobody = IndividualChoice::<Vec<i64>>::new([], 0..=1, epsilon("1"));
+    assert_eq!(nobody.map(|_| ()), Err(MechanismError::NoChoice));
+}
+
+#[test]
+fn an_odometer_reads_whole_steps_and_refuses_only_what_is_more_than_one() {
+    let odometer = IndividualOdometer::new(PureDp, epsilon("1"));
+    let (running, readings) = odometer.start(Arc::new(vec![1_i64, 2, 4])).unwrap();
+    let itself = Attribute::new("itself", |row: &i64| *row);
+    let sum = IndividualSum::new(itself.clone(), 0..=10, epsilon("1")).unwrap();
+    let read = || [0, 1, 2].map(|row| readings.loss(row).unwrap().unwrap().to_string());
+    assert_eq!(read(), ["1", "1", "1"]);
+    let mut seen = Vec::new();
+    for _ in 0..5 {
+        running.release(&sum).unwrap();
+        seen.push(read());
+    }
+    // 4 + 4, and then another step begins.
+    assert_eq!(
+        seen,
+        [
+            ["1", "1", "1"],
+            ["1", "1", "1"],
+            ["1", "1", "2"],
+            ["1", "1", "2"],
+            ["1", "1", "3"]
+        ]
+    );
+    let large = IndividualSum::new(itself, 0..=10, epsilon("1.1")).unwrap();
+    assert_eq!(
+        running.release(&large),
+        Err(UnknownLoss("a query of an odometer may cost a record at most one step").into())
+    );
+    assert_eq!(
+        IndividualOdometer::<Vec<i64>, _>::new(PureDp, Epsilon::ZERO)
+            .start(Arc::new(vec![]))
+            .map(|_| ()),
+        Err(Fault::InvalidQuery("the step must be greater than zero"))
+    );
+}
