@@ -1,9 +1,10 @@
-//! Which of several counts is the largest.
+//! Which of several counts or scores is the largest.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{CountingRelation, MechanismError, over, shown, states};
+use super::score::{gaps, scores, shared};
+use super::{CountingRelation, Counts, MechanismError, NoisyMaxWithMargin, Score, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::{DiscreteLaplace, ExponentialChoice};
@@ -12,12 +13,14 @@ use crate::number::Ratio;
 use crate::privacy::facts::{BoundedRange, Pure};
 use crate::privacy::{AddRemove, Relation};
 
-/// The index of the predicate with the largest count, after noise was added to each: report noisy
-/// max.
+/// The index of the predicate with the largest count, or of the candidate with the largest
+/// [`Score`], after noise was added to each: report noisy max.
 ///
 /// Use it to choose the best of many candidates at the price of one count. Only the index is
-/// released; for the count, ask for it with a [`NoisyCount`](super::NoisyCount).
-/// [`ExponentialMechanism`] does the same with other odds, which can be written down.
+/// released; for how far it is ahead use [`with_margin`](Self::with_margin), which costs nothing
+/// more, and for the count a [`NoisyCount`](super::NoisyCount). [`ExponentialMechanism`] does the
+/// same with other odds, which can be written down, and [`PermuteAndFlip`](super::PermuteAndFlip)
+/// with better ones.
 ///
 /// ```
 /// use queryables::data::Predicate;
@@ -40,19 +43,24 @@ use crate::privacy::{AddRemove, Relation};
 /// ε-DP for neighbours under `R`, with discrete Laplace noise of scale 2/ε; where a row is added or
 /// removed, all counts move in the same direction, and 1/ε is enough (Dwork and Roth 2014, Claim
 /// 3.9). Their proof shifts the winner's noise by the distance that two counts can move apart, and
-/// so holds for discrete noise and any fixed way to break ties; here the first of equals wins.
+/// so holds for discrete noise and any fixed way to break ties; here the first of equals wins. For a
+/// score it is the distance of its [`Sensitivity`](super::Sensitivity), over ε.
+///
+/// With n candidates and a scale of s, the winner's score is behind the largest by more than
+/// 2s·(ln(2n) + t) with probability at most e^(−t): one of the n noises would have to be more than
+/// half of that away from zero.
 ///
 /// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
 /// not part of the bound.
-pub struct NoisyMax<D: ?Sized, R = AddRemove> {
-    candidates: Arc<[Predicate<D>]>,
-    fact: Pure,
+pub struct NoisyMax<D: ?Sized, R = AddRemove, S = Counts<D>> {
+    pub(super) score: Arc<S>,
+    pub(super) fact: Pure,
     noise: DiscreteLaplace,
-    relation: PhantomData<fn() -> R>,
+    relation: PhantomData<fn(&D) -> R>,
 }
 
-/// The index of a predicate, with probability proportional to e^(ε count / 2): the exponential
-/// mechanism of McSherry and Talwar.
+/// The index of a predicate, with probability proportional to e^(ε count / 2), or of a candidate
+/// with a [`Score`] of your own: the exponential mechanism of McSherry and Talwar.
 ///
 /// Use it like [`NoisyMax`], where the odds of each candidate must be known, and where many choices
 /// are accounted in zCDP or RDP: there it costs a quarter of what ε-DP implies.
@@ -82,76 +90,110 @@ pub struct NoisyMax<D: ?Sized, R = AddRemove> {
 /// It states a [`BoundedRange`]: between neighbours, the logarithms of the odds' ratios all lie
 /// within some interval of length ε, since two counts move apart by what the odds are made for. So
 /// it is ε²/8-zCDP, or what ε-DP implies if that is less, and its Rényi divergences are at most the
-/// worst case of such intervals, which is less than both.
+/// worst case of such intervals, which is less than both. For a score, the odds are proportional to
+/// e^(ε score / a), where a is how far two scores move apart ([`Sensitivity`](super::Sensitivity)).
+///
+/// With n candidates, the score of the chosen one is behind the largest by more than
+/// a/ε·(ln n + t) with probability at most e^(−t): each of the others that far behind has at most
+/// e^(−t)/n of the best one's odds.
 ///
 /// Its running time depends on the counts, and not only on what is released.
-pub struct ExponentialMechanism<D: ?Sized, R = AddRemove> {
-    candidates: Arc<[Predicate<D>]>,
+pub struct ExponentialMechanism<D: ?Sized, R = AddRemove, S = Counts<D>> {
+    score: Arc<S>,
     fact: BoundedRange,
     rate: Ratio,
-    relation: PhantomData<fn() -> R>,
+    relation: PhantomData<fn(&D) -> R>,
 }
 
-impl<D: ?Sized, R: CountingRelation> NoisyMax<D, R> {
-    /// Chooses among `candidates`.
+/// Chooses among predicates by their counts.
+macro_rules! by_counts {
+    ($($Choice:ident)*) => {$(
+        impl<D: Dataset + ?Sized, R: CountingRelation> $Choice<D, R> {
+            /// Chooses among `candidates` by their counts.
+            ///
+            /// # Errors
+            ///
+            /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::NoLoss`] if ε is
+            /// zero.
+            pub fn new(
+                relation: R,
+                candidates: impl IntoIterator<Item = Predicate<D>>,
+                epsilon: Epsilon,
+            ) -> Result<Self, MechanismError> {
+                Self::by_score(relation, Counts::new(candidates), epsilon)
+            }
+        }
+    )*};
+}
+pub(super) use by_counts;
+
+by_counts!(NoisyMax ExponentialMechanism);
+
+impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMax<D, R, S> {
+    /// Chooses by a score.
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::NoLoss`] if ε is zero.
-    pub fn new(
-        _relation: R,
-        candidates: impl IntoIterator<Item = Predicate<D>>,
-        epsilon: Epsilon,
-    ) -> Result<Self, MechanismError> {
+    /// [`MechanismError::NoChoice`] if there is no candidate, [`MechanismError::NoLoss`] if ε is
+    /// zero, [`MechanismError::NoSensitivity`] if the sensitivity is.
+    pub fn by_score(_relation: R, score: S, epsilon: Epsilon) -> Result<Self, MechanismError> {
+        let score = shared(score)?;
+        let scale = score.sensitivity().rate(epsilon, 1)?.inverse();
         Ok(Self {
-            candidates: some_of(candidates)?,
+            score,
             fact: Pure { epsilon },
-            noise: DiscreteLaplace::new(over(Ratio::from(R::APART), epsilon)?)?,
+            noise: DiscreteLaplace::new(scale.ok_or(MechanismError::NoLoss("epsilon"))?)?,
             relation: PhantomData,
         })
     }
-}
 
-impl<D: ?Sized, R: CountingRelation> ExponentialMechanism<D, R> {
-    /// Chooses among `candidates`.
+    /// Answers with how far the winner is ahead, too, at the same price.
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::NoLoss`] if ε is zero.
-    pub fn new(
-        _relation: R,
-        candidates: impl IntoIterator<Item = Predicate<D>>,
-        epsilon: Epsilon,
-    ) -> Result<Self, MechanismError> {
-        let scale = over(Ratio::from(R::APART), epsilon)?;
+    /// [`MechanismError::NoRival`] if there is one candidate only.
+    pub fn with_margin(self) -> Result<NoisyMaxWithMargin<D, R, S>, MechanismError> {
+        NoisyMaxWithMargin::new(self)
+    }
+
+    /// Each score with its noise.
+    pub(super) fn noisy(&self, data: &D, coins: &mut Coins<'_>) -> Result<Vec<i128>, Fault> {
+        // Drawn before the data is read: whether the coins fail must not depend on the data.
+        let noise = (0..self.score.candidates())
+            .map(|_| coins.draw(&self.noise))
+            .collect::<Result<Vec<i128>, _>>()?;
+        let scores = scores(&*self.score, data);
+        let noisy = scores.iter().zip(noise);
+        Ok(noisy
+            .map(|(score, noise)| noise.saturating_add((*score).into()))
+            .collect())
+    }
+}
+
+impl<D: ?Sized, R: Relation, S: Score<D, R>> ExponentialMechanism<D, R, S> {
+    /// Chooses by a score.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::NoChoice`] if there is no candidate, [`MechanismError::NoLoss`] if ε is
+    /// zero, [`MechanismError::NoSensitivity`] if the sensitivity is.
+    pub fn by_score(_relation: R, score: S, epsilon: Epsilon) -> Result<Self, MechanismError> {
+        let score = shared(score)?;
         Ok(Self {
-            candidates: some_of(candidates)?,
+            rate: score.sensitivity().rate(epsilon, 1)?,
+            score,
             fact: BoundedRange { epsilon },
-            rate: scale.inverse().ok_or(MechanismError::NoLoss("epsilon"))?,
             relation: PhantomData,
         })
     }
 }
 
-fn some_of<D: ?Sized>(
-    candidates: impl IntoIterator<Item = Predicate<D>>,
-) -> Result<Arc<[Predicate<D>]>, MechanismError> {
-    let candidates: Arc<[_]> = candidates.into_iter().collect();
-    if candidates.is_empty() {
-        return Err(MechanismError::NoChoice);
-    }
-    Ok(candidates)
-}
-
-impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyMax<D, R> {
+impl<D: ?Sized, R: Relation, S: Score<D, R>> Mechanism<D> for NoisyMax<D, R, S> {
     type Machine = Released<usize>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
         let (mut winner, mut largest) = (0, i128::MIN);
-        for (index, candidate) in self.candidates.iter().enumerate() {
-            let noise = coins.draw(&self.noise)?;
-            let count = candidate.count(data);
-            let noisy = noise.saturating_add(count.into());
+        for (index, noisy) in self.noisy(data, coins)?.into_iter().enumerate() {
             if noisy > largest {
                 (winner, largest) = (index, noisy);
             }
@@ -164,14 +206,12 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyMax<D, R> {
     }
 }
 
-impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for ExponentialMechanism<D, R> {
+impl<D: ?Sized, R: Relation, S: Score<D, R>> Mechanism<D> for ExponentialMechanism<D, R, S> {
     type Machine = Released<usize>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
-        // A smaller count has a larger gap.
-        let gaps = self.candidates.iter().map(|one| u64::MAX - one.count(data));
-        let law = ExponentialChoice::new(gaps.collect(), self.rate).map_err(|_| Fault::Failed)?;
-        let index = coins.draw(&law)?;
+        let law = ExponentialChoice::new(gaps(&*self.score, data), self.rate);
+        let index = coins.draw(&law.map_err(|_| Fault::Failed)?)?;
         usize::try_from(index)
             .map(Released)
             .map_err(|_| Fault::Failed)
@@ -182,45 +222,38 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for ExponentialMechanism<D, 
     }
 }
 
-/// The shared implementation of the two.
+/// What mechanisms that choose by a score have in common.
 macro_rules! choice {
     ($Choice:ident: $Fact:ty) => {
-        impl<D: ?Sized, R: Relation> $Choice<D, R> {
+        impl<D: ?Sized, R: Relation, S: Score<D, R>> $Choice<D, R, S> {
             fn description(&self) -> Description {
                 Description::new(stringify!($Choice))
                     .with("relation", R::NAME)
-                    .with("candidates", listed(&self.candidates))
+                    .with("candidates", self.score.description())
                     .with("epsilon", self.fact.epsilon)
             }
         }
 
-        states!($Fact: impl[D: ?Sized, R: CountingRelation,] $Choice<D, R>, R, |choice| choice.fact);
-        shown!(impl[D: ?Sized, R: Relation] $Choice<D, R>);
+        states!(
+            $Fact: impl[D: ?Sized, R: Relation, S: Score<D, R>,] $Choice<D, R, S>, R,
+            |choice| choice.fact
+        );
+        shown!(impl[D: ?Sized, R: Relation, S: Score<D, R>] $Choice<D, R, S>);
 
-        impl<D: ?Sized, R> Clone for $Choice<D, R> {
+        impl<D: ?Sized, R, S> Clone for $Choice<D, R, S> {
             fn clone(&self) -> Self {
                 Self {
-                    candidates: Arc::clone(&self.candidates),
+                    score: Arc::clone(&self.score),
                     ..*self
                 }
             }
         }
     };
 }
+pub(super) use choice;
 
 choice!(NoisyMax: Pure);
 choice!(ExponentialMechanism: BoundedRange);
-
-/// The names of the first few, and how many there are.
-fn listed<D: ?Sized>(candidates: &[Predicate<D>]) -> String {
-    const SHOWN: usize = 8;
-    let names: Vec<&str> = candidates.iter().take(SHOWN).map(Predicate::name).collect();
-    let names = names.join(", ");
-    match candidates.len() {
-        0..=SHOWN => format!("[{names}]"),
-        all => format!("[{names}, …], {all} in all"),
-    }
-}
 
 #[cfg(test)]
 mod tests {

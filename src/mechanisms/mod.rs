@@ -16,8 +16,11 @@
 //! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] | – |
 //! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
-//! | [`NoisyMax`] | which of several counts is the largest | ε | [`Pure`] | – |
-//! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] | – |
+//! | [`NoisyMax`] | which of several counts or scores is the largest | ε | [`Pure`] | in its doc |
+//! | [`NoisyMaxWithMargin`] | the same, and by how much | ε | [`Pure`] | in its doc |
+//! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] | in its doc |
+//! | [`PermuteAndFlip`] | the same, with better odds | ε | [`Pure`] | in its doc |
+//! | [`TopK`] | which few of many counts or scores are the largest | ε | [`BoundedRanges`] | in its doc |
 //! | [`RandomizedResponse`] | one bit | ε | [`Pure`] | – |
 //! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] | – |
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – | – |
@@ -40,6 +43,7 @@
 //! | [`Pure`] | ε | (ε, 0) | ε·tanh(ε/2) | that of randomized response | yes | randomized response |
 //! | [`Laplace`] | ε | (ε, 0) | as [`Pure`], answer by answer | its own curve | as [`Pure`], answer by answer | its own, all steps as one number |
 //! | [`BoundedRange`] | ε | (ε, 0) | ε²/8, or as [`Pure`] | its worst case, at most αε²/8 | as [`Pure`] | as [`Pure`] |
+//! | [`BoundedRanges`] | ε | (ε, 0) | choice by choice | choice by choice | choice by choice | as [`Pure`] |
 //! | [`Probabilistic`] | if δ = 0 | (ε, δ) | approximate: yes; zCDP: if δ = 0 | approximate: yes; others: if δ = 0 | if δ = 0 | (ε, δ)-randomized response |
 //! | [`Gaussian`] | no | choose a δ: [`RestatedAt`] | ρ | αρ | μ | its own |
 //! | [`SampledGaussian`] | no | choose a δ: [`RestatedAt`] | no | the curve | no | its own |
@@ -72,17 +76,21 @@ pub mod individual;
 mod lattice;
 mod least_loss;
 mod logarithm;
+mod margin;
 mod multiplicative_weights;
 mod on_rows;
 mod paid_sum;
 mod partition;
+mod permute_and_flip;
 mod query_answerer;
 mod randomized_response;
 mod real_sum;
 mod sampled_sum;
 mod sampled_sums;
+mod score;
 mod sparse_vector;
 mod sum;
+mod top_k;
 mod tree;
 mod vector_sum;
 mod weights;
@@ -97,16 +105,20 @@ pub use count::{GaussianCount, NoisyCount};
 pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
 pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
+pub use margin::{NoisyMaxWithMargin, Winner};
 pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
 pub use on_rows::OnRows;
 pub use partition::Partition;
+pub use permute_and_flip::PermuteAndFlip;
 pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;
 pub use real_sum::NoisyRealSum;
 pub use sampled_sum::SampledGaussianSum;
 pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
+pub use score::{Counts, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorMachine};
 pub use sum::{NoisySum, SummingRelation};
+pub use top_k::TopK;
 pub use tree::{ContinualCountMachine, StreamingRelation};
 pub use vector_sum::GaussianVectorSum;
 
@@ -118,7 +130,7 @@ use crate::number::{Quantity, Unit};
 #[cfg(doc)]
 use crate::privacy::{
     Prices, RestatedAt,
-    facts::{BoundedRange, Gaussian, Laplace, Probabilistic, Pure, SampledGaussian},
+    facts::{BoundedRange, BoundedRanges, Gaussian, Laplace, Probabilistic, Pure, SampledGaussian},
 };
 
 use thiserror::Error;
@@ -202,6 +214,15 @@ pub enum MechanismError {
     /// There is nothing to choose from.
     #[error("there must be at least one bin or candidate")]
     NoChoice,
+    /// A margin is that of a winner over others.
+    #[error("a margin needs at least two candidates")]
+    NoRival,
+    /// More are to be chosen than there are.
+    #[error("there must be at least as many candidates as are to be chosen")]
+    TooFew,
+    /// A score that does not change with the data needs no mechanism.
+    #[error("the sensitivity of a score must be greater than zero")]
+    NoSensitivity,
     /// Divided among its uses, the loss leaves one of them a share of zero.
     #[error("the loss is too small to be divided")]
     TooSmall,

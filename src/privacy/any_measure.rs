@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 
 use super::facts::{
-    BoundedRange, Curve, Fact, Gaussian, Laplace, Probabilistic, Pure, SampledGaussian,
+    BoundedRange, BoundedRanges, Curve, Fact, Gaussian, Laplace, Probabilistic, Pure,
+    SampledGaussian,
 };
 use super::{
     ApproxDp, CallsBack, Distance, EpsilonDelta, Gdp, Implies, Measure, Postprocessable, Prices,
@@ -91,7 +92,7 @@ macro_rules! kept {
     )*};
 }
 
-kept! { BoundedRange Curve Gaussian Laplace Probabilistic SampledGaussian }
+kept! { BoundedRange BoundedRanges Curve Gaussian Laplace Probabilistic SampledGaussian }
 
 impl Prices<Fact> for AnyMeasure {
     fn price(&self, fact: &Fact) -> Result<Fact, UnknownLoss> {
@@ -137,6 +138,8 @@ impl Implies<AnyMeasure> for Gdp {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU64;
+
     use super::super::fdp::FDp;
     use super::*;
     use crate::privacy::{ApproxRdp, ApproxZCdp, Rdp, RdpGrid, SampledGaussianDp};
@@ -164,6 +167,10 @@ mod tests {
             Fact::BoundedRange(BoundedRange {
                 epsilon: "0.5".parse().unwrap(),
             }),
+            Fact::BoundedRanges(BoundedRanges {
+                epsilon: "0.5".parse().unwrap(),
+                choices: NonZeroU64::MIN.saturating_add(1),
+            }),
             Fact::Probabilistic(Probabilistic {
                 loss: pair("0.5", "1e-6"),
             }),
@@ -189,21 +196,21 @@ mod tests {
     #[test]
     fn each_measure_prices_what_a_theorem_gives_it() {
         let order = "4".parse().unwrap();
-        assert_eq!(priced(&PureDp), "xxxd.....");
-        assert_eq!(priced(&ApproxDp), "xxxx...x.");
-        assert_eq!(priced(&ProbabilisticDp), "xxxx...x.");
-        assert_eq!(priced(&ZCdp), "xxxdx...x");
-        assert_eq!(priced(&ApproxZCdp), "xxxxx..xx");
-        assert_eq!(priced(&Rdp::new(order)), "xxxdxxx.x");
-        assert_eq!(priced(&RdpGrid::new([order]).unwrap()), "xxxdxxx.x");
-        assert_eq!(priced(&ApproxRdp::new(order)), "xxxxxxxxx");
-        assert_eq!(priced(&Gdp), "xxxdx....");
-        assert_eq!(priced(&FDp), "xxxxxx.x.");
+        assert_eq!(priced(&PureDp), "xxxxd.....");
+        assert_eq!(priced(&ApproxDp), "xxxxx...x.");
+        assert_eq!(priced(&ProbabilisticDp), "xxxxx...x.");
+        assert_eq!(priced(&ZCdp), "xxxxdx...x");
+        assert_eq!(priced(&ApproxZCdp), "xxxxxx..xx");
+        assert_eq!(priced(&Rdp::new(order)), "xxxxdxxx.x");
+        assert_eq!(priced(&RdpGrid::new([order]).unwrap()), "xxxxdxxx.x");
+        assert_eq!(priced(&ApproxRdp::new(order)), "xxxxxxxxxx");
+        assert_eq!(priced(&Gdp), "xxxxdx....");
+        assert_eq!(priced(&FDp), "xxxxxxx.x.");
         assert_eq!(
             priced(&SampledGaussianDp::new("0.1".parse().unwrap())),
-            ".....x..."
+            "......x..."
         );
-        assert_eq!(priced(&AnyMeasure), "xxxxxxxxx");
+        assert_eq!(priced(&AnyMeasure), "xxxxxxxxxx");
     }
 
     #[test]
@@ -282,6 +289,7 @@ mod tests {
                 "ε = 0.5",
                 "Laplace noise, ε = 0.5",
                 "bounded range, ε = 0.5",
+                "2 bounded ranges, ε = 0.5",
                 "probabilistic, (ε, δ) = (0.5, 1e-6)",
                 "Gaussian noise, μ = 0.5",
                 "Gaussian noise, μ = 0.5, sampled at a rate of 0.1",

@@ -7,7 +7,8 @@ use queryables::mechanisms::{
     AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
     ExponentialMechanism, GaussianContinualCount, GaussianCount, GaussianHistogram,
     GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax,
-    NoisyRealSum, NoisySum, Partition, QueryAnswerer, RandomizedResponse, SampledGaussianSum,
+    NoisyRealSum, NoisySum, Partition, PermuteAndFlip, QueryAnswerer, RandomizedResponse,
+    SampledGaussianSum,
 };
 use queryables::prelude::*;
 use queryables::privacy::Restated;
@@ -114,6 +115,15 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
         (
             over_rows(NoisyMax::new(Replace, [ones(), ones()], epsilon)?),
             "NoisyMax(relation = replace one row, candidates = [is one, is one], epsilon = 0.5)",
+        ),
+        (
+            over_rows(NoisyMax::new(AddRemove, [ones(), ones()], epsilon)?.with_margin()?),
+            "NoisyMaxWithMargin(relation = add or remove one row, \
+             candidates = [is one, is one], epsilon = 0.5)",
+        ),
+        (
+            over_rows(PermuteAndFlip::new(Replace, [ones()], epsilon)?),
+            "PermuteAndFlip(relation = replace one row, candidates = [is one], epsilon = 0.5)",
         ),
         (
             over_rows(ExponentialMechanism::new(AddRemove, [ones()], epsilon)?),

@@ -11,8 +11,8 @@ use queryables::machine::{CoinSource, NotPrivateSeededCoins, silence_guarded_pan
 use queryables::mechanisms::{
     AboveThreshold, ContinualCount, ExponentialMechanism, GaussianContinualCount, GaussianCount,
     GaussianHistogram, GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount,
-    NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, Partition, Priced, QueryAnswerer,
-    SampledGaussianSum,
+    NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, Partition, PermuteAndFlip, Priced,
+    QueryAnswerer, SampledGaussianSum, TopK,
 };
 use queryables::number::{Mu, Rho};
 use queryables::prelude::*;
@@ -151,6 +151,16 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
         ExponentialMechanism::new(AddRemove, candidates(), text("0.01")).unwrap(),
         ()
     );
+    same!(
+        PermuteAndFlip::new(AddRemove, candidates(), text("0.01")).unwrap(),
+        ()
+    );
+    same!(
+        TopK::new(AddRemove, 2, candidates(), text("0.01")).unwrap(),
+        ()
+    );
+    let max = NoisyMax::new(AddRemove, candidates(), text("0.01")).unwrap();
+    same!(max.with_margin().unwrap(), ());
     let time = || attribute(|row| Some(u64::from(row)));
     same!(
         ContinualCount::new(AddRemove, time(), 5, epsilon).unwrap(),
@@ -176,7 +186,7 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
         Priced::new(ones(), epsilon),
         Priced::new(ones(), epsilon)
     );
-    assert_eq!(compared, 19);
+    assert_eq!(compared, 22);
 }
 
 /// Keys, their comparison and their drop are all third-party code.

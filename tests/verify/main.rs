@@ -12,6 +12,7 @@ mod base_case;
 mod boundaries;
 mod cannot_see;
 mod certificates;
+mod choices;
 mod definitions;
 mod faults;
 mod filters;

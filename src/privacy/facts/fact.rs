@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{BoundedRange, Curve, Gaussian, Laplace, Probabilistic, Pure, SampledGaussian};
+use super::{
+    BoundedRange, BoundedRanges, Curve, Gaussian, Laplace, Probabilistic, Pure, SampledGaussian,
+};
 use crate::number::{Delta, Rho};
 use crate::privacy::fdp::FDp;
 use crate::privacy::{
@@ -45,6 +47,8 @@ pub enum Fact {
     Laplace(Laplace),
     /// Log-odds that move within an interval.
     BoundedRange(BoundedRange),
+    /// The same, several times.
+    BoundedRanges(BoundedRanges),
     /// (ε, δ)-pDP.
     Probabilistic(Probabilistic),
     /// Gaussian noise.
@@ -72,6 +76,7 @@ impl Fact {
             Self::Pure(fact) => Self::Pure(fact.at(distance)?),
             Self::Laplace(fact) => Self::Laplace(fact.at(distance)?),
             Self::BoundedRange(fact) => Self::BoundedRange(fact.at(distance)?),
+            Self::BoundedRanges(fact) => Self::BoundedRanges(fact.at(distance)?),
             Self::Probabilistic(fact) => Self::Probabilistic(fact.at(distance)?),
             Self::Gaussian(fact) => Self::Gaussian(fact.at(distance)?),
             Self::SampledGaussian(fact) => Self::SampledGaussian(fact.at(distance)?),
@@ -93,6 +98,7 @@ impl PartialEq for Fact {
             (Self::Pure(one), Self::Pure(other)) => one == other,
             (Self::Laplace(one), Self::Laplace(other)) => one == other,
             (Self::BoundedRange(one), Self::BoundedRange(other)) => one == other,
+            (Self::BoundedRanges(one), Self::BoundedRanges(other)) => one == other,
             (Self::Probabilistic(one), Self::Probabilistic(other)) => one == other,
             (Self::Gaussian(one), Self::Gaussian(other)) => one == other,
             (Self::SampledGaussian(one), Self::SampledGaussian(other)) => {
@@ -114,6 +120,9 @@ impl fmt::Display for Fact {
             Self::Pure(fact) => write!(f, "{:#}", fact.epsilon),
             Self::Laplace(fact) => write!(f, "Laplace noise, {:#}", fact.epsilon),
             Self::BoundedRange(fact) => write!(f, "bounded range, {:#}", fact.epsilon),
+            Self::BoundedRanges(fact) => {
+                write!(f, "{} bounded ranges, {:#}", fact.choices, fact.epsilon)
+            }
             Self::Probabilistic(fact) => write!(f, "probabilistic, {:#}", fact.loss),
             Self::Gaussian(fact) => gaussian(f, *fact),
             Self::SampledGaussian(fact) => {
@@ -164,23 +173,23 @@ macro_rules! prices {
 }
 
 prices! {
-    PureDp: Pure Laplace BoundedRange Probabilistic; ; ;
-    ApproxDp: Pure Laplace BoundedRange Probabilistic; ApproxDp; ;
+    PureDp: Pure Laplace BoundedRange BoundedRanges Probabilistic; ; ;
+    ApproxDp: Pure Laplace BoundedRange BoundedRanges Probabilistic; ApproxDp; ;
     // Postprocessing leaves of (ε, δ)-pDP only the (ε, δ)-DP, unless δ is zero.
-    ProbabilisticDp: Pure Laplace BoundedRange; ApproxDp;
+    ProbabilisticDp: Pure Laplace BoundedRange BoundedRanges; ApproxDp;
         Fact::Probabilistic(fact) => |me| if fact.loss.delta == Delta::ZERO {
             Ok(fact.loss)
         } else {
             ApproxDp.imply(&fact.loss, me)
         };
-    ZCdp: Pure Laplace BoundedRange Probabilistic Gaussian; ZCdp; ;
-    ApproxZCdp: Pure Laplace BoundedRange Probabilistic Gaussian; ApproxDp ZCdp; ;
-    Rdp: Pure Laplace BoundedRange Probabilistic Gaussian SampledGaussian Curve; ZCdp; ;
-    RdpGrid: Pure Laplace BoundedRange Probabilistic Gaussian SampledGaussian Curve; ZCdp; ;
-    ApproxRdp: Pure Laplace BoundedRange Probabilistic Gaussian SampledGaussian Curve; ApproxDp;
+    ZCdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian; ZCdp; ;
+    ApproxZCdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian; ApproxDp ZCdp; ;
+    Rdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Curve; ZCdp; ;
+    RdpGrid: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Curve; ZCdp; ;
+    ApproxRdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Curve; ApproxDp;
         // 0-approximate at the same order, by definition.
         Fact::ZCdp(rho) => |me| ApproxZCdp.imply(&ZCdp.imply(rho, &ApproxZCdp)?, me);
-    Gdp: Pure Laplace BoundedRange Probabilistic Gaussian; ; ;
+    Gdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian; ; ;
     SampledGaussianDp: SampledGaussian; ; ;
-    FDp: Pure Laplace BoundedRange Probabilistic Gaussian SampledGaussian; ApproxDp; ;
+    FDp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian; ApproxDp; ;
 }

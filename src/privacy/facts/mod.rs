@@ -5,6 +5,7 @@
 //! | [`Pure`] | ε-DP | every measure |
 //! | [`Laplace`] | discrete Laplace noise on whole numbers | every measure |
 //! | [`BoundedRange`] | log-odds that move within an interval of length ε | every measure |
+//! | [`BoundedRanges`] | several of them, one after the other | every measure |
 //! | [`Probabilistic`] | (ε, δ)-pDP | every measure; those without a δ only if δ is zero |
 //! | [`Gaussian`] | Gaussian noise, by its ρ or μ | f-DP, zCDP, GDP, Rényi, and approximate zCDP and Rényi |
 //! | [`SampledGaussian`] | Gaussian noise on a sample | f-DP, Rényi and approximate Rényi, and Gaussians on samples |
@@ -17,6 +18,7 @@
 //! apart.
 
 mod bounded_range;
+mod bounded_ranges;
 mod curve;
 mod diverges;
 mod fact;
@@ -27,6 +29,7 @@ mod pure;
 mod sampled_gaussian;
 
 pub use bounded_range::BoundedRange;
+pub use bounded_ranges::BoundedRanges;
 pub use curve::Curve;
 pub use diverges::Diverges;
 pub use fact::Fact;

@@ -1,5 +1,6 @@
 //! Strategies for property tests with [`proptest`](https://docs.rs/proptest): datasets with
-//! neighbours, losses, mechanisms whose loss is true, adversaries, and whole conversations.
+//! neighbours, losses, mechanisms whose loss is true, adversaries, and whole conversations; and a
+//! check of the sensitivity of scores ([`assert_sensitivity`]).
 //!
 //! All shrink to small, readable cases: few rows, short decimals, odds of one, adversaries that
 //! ignore answers, conversations of a few messages.
@@ -23,9 +24,11 @@ mod conversations;
 mod data;
 mod losses;
 mod mechanisms;
+mod scores;
 
 pub use adversaries::{Reaction, Reactive, adversaries};
 pub use conversations::conversations;
 pub use data::{datasets, neighbours, replaced};
 pub use losses::{deltas, epsilon_deltas, epsilons};
 pub use mechanisms::{FiniteMachine, FiniteMechanism, finite_mechanisms};
+pub use scores::{GeneratedRelation, assert_sensitivity};
