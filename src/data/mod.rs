@@ -43,6 +43,8 @@
 //! has none of the pool's threads: install a pool of its own there.
 
 mod attribute;
+pub(crate) mod clip;
+mod clipped_sum;
 mod dataset;
 mod fold;
 mod pass;
@@ -53,6 +55,7 @@ mod threads;
 mod vector;
 
 pub use attribute::{Attribute, Predicate};
+pub(crate) use clipped_sum::ClippedSum;
 pub use dataset::Dataset;
 pub use fold::{Bins, ClampedSum, Fold, Merge, RealSum, Value};
 pub use pass::{CHUNK, pass};

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::pass::{Chunk, in_chunks};
-use super::{CHUNK, Dataset};
+use super::threads::{each, pieces};
+use super::{CHUNK, ClippedSum, Dataset};
 
 /// Several numbers that each record has, with a name: public, and cheap to clone.
 ///
@@ -30,9 +31,12 @@ use super::{CHUNK, Dataset};
 pub struct Vector<D: ?Sized> {
     name: Arc<str>,
     read: Arc<Read<D>>,
+    /// A whole pass, so that the closure is inlined into the loop over the records.
+    sum: Arc<Sum<D>>,
 }
 
 type Read<D> = dyn Fn(&D, Range<usize>, Option<&[bool]>, &mut [f64]) + Send + Sync;
+type Sum<D> = dyn Fn(&D, Range<usize>, Option<&[bool]>, &mut ClippedSum) + Send + Sync;
 
 impl<D: Dataset + ?Sized> Vector<D> {
     /// The numbers that `write` writes, under this name.
@@ -40,10 +44,15 @@ impl<D: Dataset + ?Sized> Vector<D> {
         name: impl Into<Arc<str>>,
         write: impl Fn(D::Record<'_>, &mut [f64]) + Send + Sync + 'static,
     ) -> Self {
+        let write = Arc::new(write);
+        let to_sum = Arc::clone(&write);
         Self {
             name: name.into(),
             read: Arc::new(move |data: &D, range, kept, numbers: &mut [f64]| {
-                read(data, range, kept, &write, numbers);
+                read(data, range, kept, &*write, numbers);
+            }),
+            sum: Arc::new(move |data: &D, range, kept, total: &mut ClippedSum| {
+                sum(data, range, kept, &*to_sum, total);
             }),
         }
     }
@@ -53,6 +62,59 @@ impl<D: Dataset + ?Sized> Vector<D> {
     pub fn read(&self, data: &D, range: Range<usize>, kept: Option<&[bool]>, numbers: &mut [f64]) {
         (self.read)(data, range, kept, numbers);
     }
+
+    /// Adds up the clipped vectors of the records with these indices, on several threads if there
+    /// is much to add. Records that are not kept are not read.
+    pub(crate) fn sum(
+        &self,
+        data: &D,
+        range: Range<usize>,
+        kept: Option<&[bool]>,
+        total: &mut ClippedSum,
+    ) {
+        let pieces = pieces(range.clone(), total.dimension());
+        let parts: Option<Vec<_>> = pieces.and_then(|pieces| {
+            let with_part = |piece| Some((piece, total.part()?));
+            pieces.into_iter().map(with_part).collect()
+        });
+        let Some(parts) = parts else {
+            return (self.sum)(data, range, kept, total);
+        };
+        let summed = each(parts, |(piece, mut part): (Range<usize>, _)| {
+            let kept = kept.map(|kept| {
+                let from_first = piece.start - range.start..piece.end - range.start;
+                kept.get(from_first).unwrap_or_default()
+            });
+            (self.sum)(data, piece, kept, &mut part);
+            part
+        });
+        summed.into_iter().for_each(|part| total.merge(part));
+    }
+}
+
+fn sum<D: Dataset + ?Sized>(
+    data: &D,
+    range: Range<usize>,
+    kept: Option<&[bool]>,
+    write: &impl Fn(D::Record<'_>, &mut [f64]),
+    total: &mut ClippedSum,
+) {
+    let first = range.start;
+    in_chunks(range, CHUNK, total, |total, chunk| {
+        // One that cannot be read is zero.
+        let Chunk::Readable(indices) = chunk else {
+            return;
+        };
+        let records = data.records(indices.clone());
+        match kept {
+            None => total.take(records, write),
+            Some(kept) => {
+                let kept = kept.iter().skip(indices.start - first);
+                let kept = records.zip(kept).filter(|(_, kept)| **kept);
+                total.take(kept.map(|(record, _)| record), write);
+            }
+        }
+    });
 }
 
 fn read<D: Dataset + ?Sized>(
@@ -107,6 +169,7 @@ impl<D: ?Sized> Clone for Vector<D> {
         Self {
             name: Arc::clone(&self.name),
             read: Arc::clone(&self.read),
+            sum: Arc::clone(&self.sum),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The lattice to which real numbers are rounded before they are added up.
 
 use super::MechanismError;
+pub(super) use crate::data::clip::LARGEST;
 
 /// The lattice to which coordinates are rounded, and the largest length of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,9 +11,6 @@ pub struct Lattice {
     /// The length that vectors are clipped to, in such steps: from 1 to 2^50.
     pub radius: u64,
 }
-
-/// Larger coordinates are cut off: then no square is above 2^100.
-pub(super) const LARGEST: i64 = 1 << 50;
 
 /// Sums are cut off at this number of steps.
 const FAR: i128 = 1 << 120;

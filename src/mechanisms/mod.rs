@@ -65,7 +65,6 @@ mod accuracy;
 mod accuracy_tests;
 mod approx_randomized_response;
 mod choose;
-mod clip;
 mod conditional_response;
 mod continual_count;
 mod count;
@@ -124,6 +123,7 @@ pub use vector_sum::GaussianVectorSum;
 
 #[cfg(doc)]
 use crate::data::Dataset;
+use crate::data::clip;
 use crate::noise::NoiseError;
 use crate::number::Ratio;
 use crate::number::{Quantity, Unit};

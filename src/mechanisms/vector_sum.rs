@@ -3,11 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::clip::ClippedSum;
 use super::gaussian::GaussianNoise;
 use super::least_loss::with_accuracy;
 use super::{Lattice, MechanismError, SummingRelation, noisy, shown, states};
-use crate::data::{CHUNK, Dataset, Vector};
+use crate::data::{ClippedSum, Dataset, Vector};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
 use crate::noise::Noise;
 use crate::number::{Confidence, Mu, Rho};
@@ -62,8 +61,8 @@ pub struct GaussianVectorSum<D: ?Sized, R = AddRemove> {
 /// Draws whether a row is kept.
 type Keep = dyn Fn(&mut Coins<'_>) -> Result<bool, CoinsError>;
 
-/// How many coordinates are read at a time: 8 KiB of them.
-const NUMBERS: usize = 1024;
+/// For how many rows it is drawn at a time whether they are kept: enough for several threads.
+const DRAWN: usize = 1 << 20;
 
 /// The sum of this number of squares is at most 2^127.
 const MOST_COORDINATES: usize = 1 << 27;
@@ -162,27 +161,25 @@ impl<D: Dataset + ?Sized, R> GaussianVectorSum<D, R> {
         keep: Option<&Keep>,
     ) -> Result<Released<Vec<f64>>, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let mut sum = (0..self.dimension)
+        let noise = (0..self.dimension)
             .map(|_| coins.draw(&self.gaussian.noise))
             .collect::<Result<Vec<i128>, _>>()?;
-        // As many rows at a time as keep their vectors in the cache.
-        let size = (NUMBERS / self.dimension).clamp(1, CHUNK);
-        let mut numbers = vec![0.0; size * self.dimension];
-        let mut clipped = ClippedSum::new(self.lattice, self.dimension);
-        for start in (0..data.len()).step_by(size) {
-            let rows = start..data.len().min(start + size);
-            let drawn = keep.map(|keep| rows.clone().map(|_| keep(coins)));
-            let kept = drawn
-                .map(Iterator::collect::<Result<Vec<bool>, _>>)
-                .transpose()?;
-            let numbers = numbers.get_mut(..rows.len() * self.dimension);
-            let numbers = numbers.unwrap_or_default();
-            self.vector.read(data, rows, kept.as_deref(), numbers);
-            for (total, steps) in sum.iter_mut().zip(clipped.of(numbers)) {
-                *total = total.saturating_add(steps.into());
+        let Lattice { exponent, radius } = self.lattice;
+        let mut sum = ClippedSum::new(exponent, radius, self.dimension);
+        let rows = 0..data.len();
+        match keep {
+            None => self.vector.sum(data, rows, None, &mut sum),
+            Some(keep) => {
+                for start in rows.clone().step_by(DRAWN) {
+                    let rows = start..rows.end.min(start.saturating_add(DRAWN));
+                    let drawn = rows.clone().map(|_| keep(coins));
+                    let kept = drawn.collect::<Result<Vec<bool>, _>>()?;
+                    self.vector.sum(data, rows, Some(&kept), &mut sum);
+                }
             }
         }
-        let values = sum.into_iter().map(|steps| self.lattice.value(steps));
+        let noisy = noise.into_iter().zip(sum.total());
+        let values = noisy.map(|(noise, sum)| self.lattice.value(noise.saturating_add(*sum)));
         Ok(Released(values.collect()))
     }
 }
