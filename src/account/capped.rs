@@ -5,8 +5,8 @@ use crate::privacy::{CallsBack, Measure};
 use std::hash::{Hash, Hasher};
 
 use super::{
-    Accounting, Accumulator, ChildLoss, ContinuationRule, Exceeded, ValidConcurrently,
-    ValidSequentially, WholeLoss,
+    Accounting, Accumulator, ChildLoss, ContinuationRule, Exceeded, LaunchesLeft,
+    ValidConcurrently, ValidSequentially, WholeLoss,
 };
 
 /// The rule `F(·; d) = [G(·) ≼ d]`: go on while the total is at most the limit, equality
@@ -105,6 +105,10 @@ impl<G: Accumulator> ContinuationRule for Capped<G> {
             accumulator,
             limit: self.limit.clone(),
         })
+    }
+
+    fn admits(&self, loss: &ChildLoss<G>) -> LaunchesLeft {
+        self.accumulator.admits(loss, &self.limit)
     }
 }
 

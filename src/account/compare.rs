@@ -1,7 +1,7 @@
 use super::menu::MenuFilter;
 use super::{
-    Accumulator, Capped, ContinuationRule, Exceeded, FixedCount, Repeats, Rogers, RuleError, Sum,
-    ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
+    Accumulator, Capped, ContinuationRule, Exceeded, FixedCount, LaunchesLeft, Repeats, Rogers,
+    RuleError, Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
 };
 use crate::number::Delta;
 use crate::privacy::{ApproxDp, EpsilonDelta};
@@ -81,6 +81,10 @@ impl ContinuationRule for ApproxDpRule {
 
     fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
         self.charge_times(loss, 1)
+    }
+
+    fn admits(&self, loss: &EpsilonDelta) -> LaunchesLeft {
+        LaunchesLeft::by_repeating(self, loss)
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::menu::MenuError;
 use super::{
-    ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially, nonadaptive,
+    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
+    nonadaptive,
 };
 use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::EpsilonDelta;
@@ -201,6 +202,10 @@ impl ContinuationRule for FixedCount {
 
     fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
         self.charge_times(loss, 1)
+    }
+
+    fn admits(&self, loss: &EpsilonDelta) -> LaunchesLeft {
+        LaunchesLeft::by_repeating(self, loss)
     }
 }
 

@@ -73,6 +73,7 @@ pub(crate) mod durable;
 mod fixed_count;
 mod fixed_in_advance;
 mod individual;
+mod left;
 pub mod menu;
 mod natural;
 pub mod nonadaptive;
@@ -96,6 +97,7 @@ pub use durable::{Durable, Written};
 pub use fixed_count::FixedCount;
 pub use fixed_in_advance::FixedInAdvance;
 pub use individual::{SquaresAddUp, ValidIndividually};
+pub use left::LaunchesLeft;
 pub use natural::{BlackwellChain, NaturalFilter};
 pub use restarted::{RestartError, RestartedFilters};
 pub use rogers::Rogers;
@@ -199,6 +201,12 @@ pub trait Accumulator: Accounting {
     /// counted so far is within it.
     fn headroom(&self, limit: &WholeLoss<Self>) -> ChildLoss<Self>;
 
+    /// How many more launches of this loss stay within `limit`, by default counted one by one, up to
+    /// 65 536.
+    fn admits(&self, loss: &ChildLoss<Self>, limit: &WholeLoss<Self>) -> LaunchesLeft {
+        LaunchesLeft::by_adding(self, loss, limit)
+    }
+
     /// The rule that goes on while the total is at most `limit` (Haney et al. Lemma 2.19).
     fn capped(self, limit: WholeLoss<Self>) -> Capped<Self> {
         Capped::new(self, limit)
@@ -251,6 +259,15 @@ pub trait ContinuationRule: Accounting {
     ///
     /// [`Exceeded`].
     fn charge(&self, loss: &ChildLoss<Self>) -> Result<Self, Exceeded>;
+
+    /// How many launches of this loss it would admit from now on, one after the other. A pure
+    /// function, too. [`LaunchesLeft`] has an example.
+    ///
+    /// By default it charges again and again, at most 65 536 times. The rules of this crate search
+    /// for the number instead, wherever many equal losses can be charged at once.
+    fn admits(&self, loss: &ChildLoss<Self>) -> LaunchesLeft {
+        LaunchesLeft::by_charging(self, loss)
+    }
 }
 
 /// The rule does not admit the launch.

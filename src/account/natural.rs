@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::compare::largest;
 use super::fixed_count::composed;
 use super::{
-    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, Repeats,
-    RootSumSquares, Sum, ValidConcurrently, ValidSequentially,
+    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, LaunchesLeft,
+    Repeats, RootSumSquares, Sum, ValidConcurrently, ValidSequentially,
 };
 use crate::number::{Delta, Mu};
 use crate::privacy::convert::gdp;
@@ -184,6 +184,10 @@ impl<C: BlackwellChain> ContinuationRule for NaturalFilter<C> {
             readings: self.readings.clone(),
             limit: self.limit,
         })
+    }
+
+    fn admits(&self, loss: &C::Loss) -> LaunchesLeft {
+        self.rule.admits(loss)
     }
 }
 

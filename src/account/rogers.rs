@@ -2,7 +2,7 @@
 mod written;
 
 use super::deltas::Deltas;
-use super::{ContinuationRule, Exceeded, Repeats, RuleError};
+use super::{ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon, Interval, U256, Unit, units};
 use crate::privacy::EpsilonDelta;
@@ -158,6 +158,10 @@ impl ContinuationRule for Rogers {
 
     fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
         self.charge_times(loss, 1)
+    }
+
+    fn admits(&self, loss: &EpsilonDelta) -> LaunchesLeft {
+        LaunchesLeft::by_repeating(self, loss)
     }
 }
 

@@ -1,7 +1,9 @@
 #[cfg(feature = "serde")]
 mod written;
 
-use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
+use super::{
+    Accounting, Accumulator, DefaultAccumulator, LaunchesLeft, ValidConcurrently, ValidSequentially,
+};
 use crate::number::{Mu, U256};
 use crate::privacy::CallsBack;
 use crate::privacy::{Gdp, Overflow};
@@ -71,6 +73,14 @@ impl Accumulator for RootSumSquares {
             .checked_sub(self.squares)
             .and_then(|left| Mu::from_units(left.root_down()).ok())
             .unwrap_or_default()
+    }
+
+    fn admits(&self, loss: &Mu, limit: &Mu) -> LaunchesLeft {
+        LaunchesLeft::searched(|times| {
+            let all = U256::of(*loss).checked_mul(times.into());
+            let squares = all.and_then(|all| self.squares.checked_add(all));
+            squares.is_some_and(|squares| squares <= U256::of(*limit))
+        })
     }
 }
 

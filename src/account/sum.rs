@@ -1,7 +1,9 @@
 #[cfg(feature = "serde")]
 mod written;
 
-use super::{Accounting, Accumulator, DefaultAccumulator, ValidConcurrently, ValidSequentially};
+use super::{
+    Accounting, Accumulator, DefaultAccumulator, LaunchesLeft, ValidConcurrently, ValidSequentially,
+};
 use crate::privacy::CallsBack;
 use crate::privacy::fdp::PowersOf;
 use crate::privacy::{
@@ -94,6 +96,23 @@ impl<Me: Additive> Accumulator for Sum<Me> {
 
     fn headroom(&self, limit: &Me::Loss) -> Me::Loss {
         self.measure.minus(limit, &self.total)
+    }
+
+    fn admits(&self, loss: &Me::Loss, limit: &Me::Loss) -> LaunchesLeft {
+        let within = |total: Me::Loss| (total <= *limit).then_some(total);
+        let plus = |one: &Me::Loss, other: &Me::Loss| self.measure.plus(one, other).ok();
+        LaunchesLeft::searched(|times| {
+            // By doubling: as many sums as the number has digits.
+            let (mut total, mut power) = (Some(self.total.clone()), Some(loss.clone()));
+            for digit in 0..u64::BITS - times.leading_zeros() {
+                if times >> digit & 1 == 1 {
+                    let sum = total.zip(power.as_ref());
+                    total = sum.and_then(|(total, power)| within(plus(&total, power)?));
+                }
+                power = power.and_then(|power| plus(&power, &power));
+            }
+            total.is_some()
+        })
     }
 }
 

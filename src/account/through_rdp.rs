@@ -5,7 +5,7 @@ use crate::privacy::CallsBack;
 use std::fmt::Debug;
 
 use super::budget::{Budget, checked_slack};
-use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
+use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon, Interval, Order, Unit, units};
 use crate::privacy::convert::search::{lowest, most};
@@ -343,6 +343,10 @@ impl<C: RdpChildren> ContinuationRule for ThroughRdp<C> {
     fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
         let (cost, delta, prices) = C::cost(self, loss).ok_or(Exceeded)?;
         Ok(self.with(self.budget.charge(cost, delta)?, prices))
+    }
+
+    fn admits(&self, loss: &C::Loss) -> LaunchesLeft {
+        LaunchesLeft::by_repeating(self, loss)
     }
 }
 

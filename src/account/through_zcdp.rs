@@ -4,7 +4,7 @@ mod written;
 use super::budget::{Budget, checked_slack};
 use super::twice_rho::{largest_epsilon, twice_rho};
 use super::whitehouse::{simple_epsilon, simple_threshold};
-use super::{Accounting, ContinuationRule, Exceeded, Repeats, RuleError};
+use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon, Interval, Rho, U256, Unit, units};
 use crate::privacy::CallsBack;
@@ -262,6 +262,10 @@ impl<C: ZCdpChildren> ContinuationRule for ThroughZCdp<C> {
     fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
         let (squares, delta) = C::cost(loss).ok_or(Exceeded)?;
         Ok(self.with(self.budget.charge(squares, delta)?))
+    }
+
+    fn admits(&self, loss: &C::Loss) -> LaunchesLeft {
+        LaunchesLeft::by_repeating(self, loss)
     }
 }
 

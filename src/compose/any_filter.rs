@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Discipline, Halt, LaunchError, Refusal, RunningFilter, Ticket};
-use crate::account::ContinuationRule;
+use super::{Discipline, Halt, LaunchError, Preview, Refusal, RunningFilter, Ticket};
+use crate::account::{ContinuationRule, LaunchesLeft};
 use crate::machine::{
     Answered, CoinSource, Coins, Fault, Mechanism, Public, PublicFacts, SystemCoins, Unsuitable,
 };
@@ -85,6 +85,8 @@ trait Erased<D: ?Sized, R>: Send + Sync {
     /// Decides and charges. Whoever calls it starts the mechanism with the ticket.
     fn admit(&self, mechanism: &dyn States<D>) -> Result<(Ticket, &Arc<D>), AnyLaunchError>;
     fn would_admit(&self, mechanism: &dyn States<D>) -> bool;
+    fn preview(&self, mechanism: &dyn States<D>)
+    -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError>;
     fn is_interactive(&self) -> bool;
     fn measure(&self) -> &dyn fmt::Debug;
     fn remaining(&self) -> AnyLoss;
@@ -162,7 +164,19 @@ where
 
     fn would_admit(&self, mechanism: &dyn States<D>) -> bool {
         let price = self.0.price(&Quoted(mechanism));
-        price.is_some_and(|price| RunningFilter::would_admit(self, &price.first))
+        price.is_ok_and(|price| RunningFilter::would_admit(self, &price.first))
+    }
+
+    fn preview(
+        &self,
+        mechanism: &dyn States<D>,
+    ) -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError> {
+        let quoted = Quoted(mechanism);
+        let preview = self.0.preview(&quoted).map_err(|denial| erased(*denial))?;
+        Ok((
+            AnyLoss::new(preview.cost().clone()),
+            preview.launches_left(),
+        ))
     }
 
     fn is_interactive(&self) -> bool {
@@ -284,6 +298,23 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
         M: Mechanism<D> + Private<AnyMeasure, R>,
     {
         self.0.would_admit(&stating(mechanism))
+    }
+
+    /// What a launch of this mechanism would cost and how many such launches are left, as
+    /// [`RunningFilter::preview`] does.
+    ///
+    /// # Errors
+    ///
+    /// Why no such mechanism could be launched, whatever is left of the budget.
+    pub fn preview<'m, M>(
+        &self,
+        mechanism: &'m M,
+    ) -> Result<Preview<'m, M, AnyLoss>, AnyLaunchError>
+    where
+        M: Mechanism<D> + Private<AnyMeasure, R>,
+    {
+        let (cost, left) = self.0.preview(&stating(mechanism))?;
+        Ok(Preview::new(mechanism, cost, left))
     }
 
     /// Whether it takes mechanisms that answer more than once.

@@ -338,7 +338,6 @@ impl<F: ContinuationRule> FilterGate<F> {
         })
     }
 
-    #[cfg(feature = "ledger")]
     pub(super) fn count_limit(&self) -> Option<u64> {
         self.count_limit
     }

@@ -7,7 +7,7 @@ use super::filter::HaltOf;
 use super::gate::sealed::Decides;
 use super::gate::{DenialOf, PriceOf, Terms};
 use super::{Discipline, FilterGate, FilterMachine, Ticket};
-use crate::account::{ChildLoss, ContinuationRule};
+use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft};
 use crate::machine::StopToken;
 
 impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
@@ -47,6 +47,11 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
     /// Whether a launch with this loss would be admitted now, without a trace.
     pub(crate) fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
         self.gate().halt.is_none() && self.gate().charge(loss).is_ok()
+    }
+
+    /// How many launches with this loss would be admitted, without a trace.
+    pub(crate) fn admits(&self, loss: &ChildLoss<F>) -> LaunchesLeft {
+        self.gate().admits(loss)
     }
 
     /// Continues from a stored state. What was launched before stays as it is, unless the state is

@@ -169,14 +169,16 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
         Ok((self.admit_then(&price, note)?, data))
     }
 
-    /// What a mechanism would cost, if it has a price and fits the data.
-    pub(super) fn price<M>(&self, mechanism: &M) -> Option<PriceOf<G>>
+    /// What a mechanism would cost, if it has a price and fits the data, and nothing was stopped.
+    #[inline]
+    pub(super) fn price<M>(&self, mechanism: &M) -> Result<PriceOf<G>, DenialOf<G>>
     where
         M: Mechanism<D> + Private<G::Children, R>,
         R: Relation,
     {
-        let data = self.shared.data.as_ref()?;
-        self.shared.terms.price(mechanism, &**data).ok()
+        self.token.check().map_err(LaunchError::Stopped)?;
+        let data = self.shared.data.as_ref().ok_or(LaunchError::Failed)?;
+        Ok(self.shared.terms.price(mechanism, &**data)?)
     }
 
     /// Decides and charges, from public values only.

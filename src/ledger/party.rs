@@ -13,7 +13,9 @@ use super::seal::unseal;
 use super::store::{Receipt, StoreError};
 use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
-use crate::compose::{Discipline, Filter, Interactive, LaunchError, NoPrice, Price, Ticket};
+use crate::compose::{
+    Discipline, Filter, Interactive, LaunchError, NoPrice, Preview, Price, Ticket,
+};
 use crate::machine::{
     Answered, CoinSource, Description, Mechanism, StopToken, SystemCoins, guarded,
 };
@@ -195,6 +197,35 @@ where
         })
     }
 
+    /// What a launch of this mechanism would cost, and how many such launches the filter and every
+    /// quota would admit. Nothing is charged or written. [`Preview`] has an example.
+    ///
+    /// # Errors
+    ///
+    /// Why no such mechanism could be launched, whatever is left of the budget, and those of the
+    /// store.
+    pub fn preview<'m, M>(
+        &self,
+        mechanism: &'m M,
+    ) -> Result<Preview<'m, M, ChildLoss<F>>, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D> + Private<F::Children, R>,
+    {
+        let price = self.price(mechanism)?;
+        let left = self.shared.read(|book| {
+            guarded(|| {
+                let quotas = self.quotas.iter();
+                let kept = quotas.filter_map(|place| book.quotas.get(*place));
+                let filter = book.machine.admits(&price.first);
+                Ok(kept.fold(filter, |left, quota| {
+                    left.and(quota.rule.admits(&price.first))
+                }))
+            })
+        })?;
+        let left = left.map_err(|_| LaunchError::RuleFailed)?;
+        Ok(Preview::new(mechanism, price.first, left))
+    }
+
     /// What is left of the filter's budget, in the children's measure.
     ///
     /// # Errors
@@ -273,6 +304,19 @@ where
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
+        let price = self.price(mechanism)?;
+        let shared = &*self.shared;
+        // The mechanism's own code: before the lock.
+        let described = shared.store.keeps_record() || key.is_some();
+        let described = described.then(|| guarded(|| Ok(mechanism.describe())));
+        let described = described.map(|described| described.unwrap_or_else(|_| unnamed()));
+        self.charge(&price, described, key)
+    }
+
+    fn price<M>(&self, mechanism: &M) -> Result<Price<ChildLoss<F>>, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D> + Private<F::Children, R>,
+    {
         let shared = &*self.shared;
         shared.token.check().map_err(LaunchError::Stopped)?;
         let data = shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
@@ -281,11 +325,7 @@ where
             NoPrice::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
             NoPrice::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
         })?;
-        // The mechanism's own code: before the lock.
-        let described = shared.store.keeps_record() || key.is_some();
-        let described = described.then(|| guarded(|| Ok(mechanism.describe())));
-        let described = described.map(|described| described.unwrap_or_else(|_| unnamed()));
-        self.charge(&price, described, key)
+        Ok(price)
     }
 
     /// Decides, charges and writes.

@@ -8,7 +8,7 @@ use super::StoreError;
 use super::filter::LedgerRule;
 use super::seal::seal;
 use super::state::{State, read_state, write_state};
-use crate::account::{Accumulator, ContinuationRule, DefaultAccumulator, Durable};
+use crate::account::{Accumulator, ContinuationRule, DefaultAccumulator, Durable, LaunchesLeft};
 use crate::compose::Refusal;
 use crate::privacy::Measure;
 
@@ -49,6 +49,8 @@ pub(super) trait QuotaRule<L>: Send {
 
     fn remaining(&self) -> L;
 
+    fn admits(&self, loss: &L) -> LaunchesLeft;
+
     fn state(&self) -> Result<String, StoreError>;
 
     /// With the counts of a state that was written.
@@ -82,6 +84,10 @@ where
 
     fn remaining(&self) -> L {
         self.0.remaining()
+    }
+
+    fn admits(&self, loss: &L) -> LaunchesLeft {
+        self.0.admits(loss)
     }
 
     fn state(&self) -> Result<String, StoreError> {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::lattice::of_steps;
+use crate::compose::Preview;
 use crate::noise::Noise;
 use crate::number::Confidence;
 
@@ -40,6 +41,14 @@ pub trait Accuracy {
 
     /// The smallest distance within which an answer is with at least this probability, rounded up.
     fn accuracy(&self, confidence: Confidence) -> Self::Distance;
+}
+
+impl<M: Accuracy + ?Sized, L> Preview<'_, M, L> {
+    /// How far an answer would be from the truth ([`Accuracy`]).
+    #[must_use]
+    pub fn accuracy(&self, confidence: Confidence) -> M::Distance {
+        self.mechanism.accuracy(confidence)
+    }
 }
 
 /// A mechanism whose answers are true numbers plus noise that does not depend on the data.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ledger::{Numbered, admitted, fresh, over_budget, pure};
+use queryables::account::LaunchesLeft;
 use queryables::compose::{Halt, Refusal};
 use queryables::data::Predicate;
 use queryables::ledger::{
@@ -307,6 +308,12 @@ fn asking_writes_nothing() {
             assert_eq!(ana.would_admit(&epsilon(loss)), Ok(fits));
         }
         assert_eq!(filter.party("Ben").would_admit(&epsilon("0.8")), Ok(true));
+        // Her quota has room for two, and the filter for sixteen.
+        let mechanism = Numbered::new(2, "0.05");
+        for (party, left) in [(&ana, 2), (&filter.party("Ben"), 16)] {
+            let preview = party.preview(&mechanism).unwrap();
+            assert_eq!(preview.launches_left(), LaunchesLeft::Exactly(left));
+        }
         assert_eq!(ana.quotas_remaining(), Ok(vec![epsilon("0.1")]));
         assert_eq!(filter.remaining(), Ok(epsilon("0.8")));
         assert_eq!(ledger.lines(1, 100).unwrap(), before);

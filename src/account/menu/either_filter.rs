@@ -10,7 +10,9 @@ use super::either::worst_of_either;
 use super::entry::prepared;
 use super::prices::{Price, Prices};
 use super::sums::Sums;
-use crate::account::{ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially};
+use crate::account::{
+    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
+};
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
 
@@ -141,6 +143,10 @@ impl ContinuationRule for TwoSums {
 
     fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
         self.charge_times(loss, 1)
+    }
+
+    fn admits(&self, loss: &EpsilonDelta) -> LaunchesLeft {
+        LaunchesLeft::by_repeating(self, loss)
     }
 }
 

@@ -10,7 +10,9 @@ use super::entry::{MenuEntry, prepared};
 use super::prices::{Paid, Price, Prices};
 use super::sum::{Priced, largest_budget};
 use super::sums::Sums;
-use crate::account::{ContinuationRule, Exceeded, Repeats, ValidConcurrently, ValidSequentially};
+use crate::account::{
+    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
+};
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
 
@@ -195,6 +197,10 @@ impl ContinuationRule for MenuFilter {
 
     fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
         self.charge_times(loss, 1)
+    }
+
+    fn admits(&self, loss: &EpsilonDelta) -> LaunchesLeft {
+        LaunchesLeft::by_repeating(self, loss)
     }
 }
 
