@@ -26,6 +26,7 @@
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – | – |
 //! | [`ContinualCount`] | the number of rows so far, at every time | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
+//! | [`FactorizedContinualCount`] | the same, with a much smaller error | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget | – | – |
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits | [`Pure`] | – |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits | [`Pure`] | – |
@@ -68,6 +69,8 @@ mod choose;
 mod conditional_response;
 mod continual_count;
 mod count;
+mod factorization;
+mod factorized_count;
 mod gaussian;
 mod gradient_descent;
 mod histogram;
@@ -101,6 +104,7 @@ pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
 pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
+pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine, FactorizedRelation};
 pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
 pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
@@ -202,6 +206,9 @@ pub enum MechanismError {
     /// Vectors without coordinates, or with too many.
     #[error("vectors must have from 1 to 2^27 coordinates")]
     BadDimension,
+    /// The horizon is larger than a factorization is made for.
+    #[error("the horizon must be at most 2^16: take a tree, as `GaussianContinualCount` does")]
+    TooManyTimes,
     /// The horizon is zero.
     #[error("the horizon must be greater than zero")]
     NoTime,
