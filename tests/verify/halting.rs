@@ -169,6 +169,13 @@ fn alg_11_holds_under_both_policies_with_a_flag_and_with_state() {
             .clone()
             .through(Flagged::new(PlayTiring::default()));
         assert_same_views!(&halting, &flagged, &data, menu(), 4);
+        // Another budget is noticed.
+        let other = Addressed::<_, Released1>::new(Filter::noninteractive(PureDp, ln(3)));
+        let other = other.through(PlayTiring::default());
+        let difference =
+            Verifier::comparing(copies_of(&refusing), copies_of(&other), &data, menu(), 4)
+                .difference();
+        assert_eq!(exact(&difference.unwrap()), Rational::ONE);
         // As printed it goes on after the halt: launch, launch over budget, ask child 0.
         let printed = halting_inside.clone().through(PlayTiring::default());
         let difference =
@@ -188,28 +195,9 @@ fn alg_12_holds_under_both_policies_with_a_flag() {
     for bit in [false, true] {
         let data = Arc::new(bit);
         let flagged = of_two.clone().through(Flagged::new(Split2::new(budget, 3)));
-        let verifier = Verifier::comparing_by_state(
-            copies_of(&halting),
-            copies_of(&flagged),
-            &data,
-            menu(),
-            5,
-        );
-        let difference = verifier.difference().unwrap();
-        assert_eq!(
-            difference.value.exact(),
-            Some(&Rational::ZERO),
-            "{difference}"
-        );
+        assert_same_states!(&halting, &flagged, &data, menu(), 5);
         let printed = of_two.clone().through(Split2::new(budget, 3));
-        let verifier = Verifier::comparing_by_state(
-            copies_of(&halting),
-            copies_of(&printed),
-            &data,
-            menu(),
-            4,
-        );
-        assert_eq!(exact(&verifier.difference().unwrap()), Rational::ONE);
+        assert_other_states!(&halting, &printed, &data, menu(), 4);
     }
 }
 
@@ -258,26 +246,7 @@ fn a_halting_filter_is_the_truncated_odometer() {
     let smaller = Addressed::<_, Respond>::new(smaller).through(EndsThere { ended: false });
     for bit in [false, true] {
         let data = Arc::new(bit);
-        let verifier = Verifier::comparing_by_state(
-            copies_of(&filter),
-            copies_of(&truncated),
-            &data,
-            menu(),
-            5,
-        );
-        let difference = verifier.difference().unwrap();
-        assert_eq!(
-            difference.value.exact(),
-            Some(&Rational::ZERO),
-            "{difference}"
-        );
-        let verifier = Verifier::comparing_by_state(
-            copies_of(&smaller),
-            copies_of(&truncated),
-            &data,
-            menu(),
-            5,
-        );
-        assert_eq!(exact(&verifier.difference().unwrap()), Rational::ONE);
+        assert_same_states!(&filter, &truncated, &data, menu(), 5);
+        assert_other_states!(&smaller, &truncated, &data, menu(), 5);
     }
 }

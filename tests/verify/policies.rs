@@ -4,8 +4,9 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use crate::filters::{AddressedOdometer, Counting, NoReading, Restating};
+use crate::odometers::{AddressedOdometer, Counting, NoReading};
 use crate::person_in_the_middle::{Simulating, unsimulate};
+use crate::restating::Restating;
 use crate::support::*;
 use queryables::compose::{Addressed, Filter, LaunchError, Message, Odometer, Refusal, Reply};
 use queryables::machine::{

@@ -174,3 +174,45 @@ macro_rules! assert_same_views {
         );
     };
 }
+
+/// How far two mechanisms can be told apart, where equal states are explored once.
+#[macro_export]
+macro_rules! difference_by_state {
+    ($one:expr, $other:expr, $data:expr, $menu:expr, $depth:expr) => {
+        queryables::verify::Verifier::comparing_by_state(
+            queryables::verify::copies_of($one),
+            queryables::verify::copies_of($other),
+            $data,
+            $menu,
+            $depth,
+        )
+        .difference()
+        .unwrap()
+    };
+}
+
+/// Asserts that no adversary tells two mechanisms apart, where equal states are explored once.
+#[macro_export]
+macro_rules! assert_same_states {
+    ($one:expr, $other:expr, $data:expr, $menu:expr, $depth:expr) => {
+        let difference = $crate::difference_by_state!($one, $other, $data, $menu, $depth);
+        let value = difference.value.exact();
+        assert_eq!(
+            value,
+            Some(&queryables::verify::Rational::ZERO),
+            "{difference}"
+        );
+    };
+}
+
+/// Asserts that some adversary tells two mechanisms apart with certainty.
+#[macro_export]
+macro_rules! assert_other_states {
+    ($one:expr, $other:expr, $data:expr, $menu:expr, $depth:expr) => {
+        let difference = $crate::difference_by_state!($one, $other, $data, $menu, $depth);
+        assert_eq!(
+            $crate::support::exact(&difference),
+            queryables::verify::Rational::ONE
+        );
+    };
+}

@@ -10,3 +10,4 @@ mod examples;
 mod launch;
 mod nesting;
 mod support;
+mod threads;
