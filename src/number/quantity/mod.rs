@@ -5,6 +5,7 @@
 
 mod float;
 mod text;
+#[doc(hidden)]
 pub mod units;
 
 pub(crate) use text::write_number;
@@ -15,27 +16,44 @@ use std::marker::PhantomData;
 use super::decimal::{NumberError, Unreadable, parse};
 
 mod sealed {
+    use super::{Unit, units};
+
     pub trait Sealed {}
+
+    /// A unit of which there can be none.
+    pub trait MayBeZero: Unit {}
+
+    impl MayBeZero for units::Epsilon {}
+    impl MayBeZero for units::Rho {}
+    impl MayBeZero for units::Mu {}
+    impl MayBeZero for units::Delta {}
 }
 
 /// What a [`Quantity`] measures, and in which units.
 ///
-/// Sealed: those in [`units`] are all there are, because the arithmetic of quantities relies on
-/// their ranges. A measure of your own takes one of them, or a loss of its own type.
+/// Sealed: [`Epsilon`], [`Rho`], [`Mu`], [`Delta`], [`Scale`], [`Confidence`] and [`Order`] have the
+/// units that there are, because the arithmetic of quantities relies on their ranges. A measure of your own takes one of them, or a loss of its own type.
 pub trait Unit: sealed::Sealed + 'static {
     /// The parameter's name in messages.
+    #[doc(hidden)]
     const NAME: &'static str;
     /// Its symbol, such as `ε`.
+    #[doc(hidden)]
     const SYMBOL: &'static str = Self::NAME;
     /// The unit is `10^-DECIMALS`.
+    #[doc(hidden)]
     const DECIMALS: u32;
     /// The largest value, in units.
+    #[doc(hidden)]
     const LARGEST: u128;
     /// The largest value, for messages.
+    #[doc(hidden)]
     const LARGEST_TEXT: &'static str;
     /// A value must be greater than this number of units, if there is such a limit.
+    #[doc(hidden)]
     const GREATER_THAN: Option<(u128, &'static str)> = None;
     /// Whether it is a loss, so that shortened output is rounded up.
+    #[doc(hidden)]
     const IS_LOSS: bool = true;
 }
 
@@ -151,44 +169,38 @@ impl<U: Unit> Quantity<U> {
     }
 }
 
-/// Arithmetic for what can be zero: everything but orders.
-macro_rules! arithmetic {
-    ($($unit:ident)*) => {$(
-        impl Quantity<units::$unit> {
-            /// Zero.
-            pub const ZERO: Self = Self {
-                units: 0,
-                unit: PhantomData,
-            };
+/// Arithmetic for what can be zero.
+impl<U: sealed::MayBeZero> Quantity<U> {
+    /// Zero.
+    pub const ZERO: Self = Self {
+        units: 0,
+        unit: PhantomData,
+    };
 
-            /// The exact sum; `None` if it is larger than the largest quantity.
-            #[must_use]
-            pub fn checked_add(self, other: Self) -> Option<Self> {
-                Self::from_units(self.units.checked_add(other.units)?).ok()
-            }
+    /// The exact sum; `None` if it is larger than the largest quantity.
+    #[must_use]
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        Self::from_units(self.units.checked_add(other.units)?).ok()
+    }
 
-            /// The exact multiple; `None` if it is larger than the largest quantity.
-            #[must_use]
-            pub fn checked_mul(self, factor: u64) -> Option<Self> {
-                Self::from_units(self.units.checked_mul(u128::from(factor))?).ok()
-            }
+    /// The exact multiple; `None` if it is larger than the largest quantity.
+    #[must_use]
+    pub fn checked_mul(self, factor: u64) -> Option<Self> {
+        Self::from_units(self.units.checked_mul(u128::from(factor))?).ok()
+    }
 
-            /// The exact difference, or zero where it would be negative.
-            #[must_use]
-            pub fn saturating_sub(self, other: Self) -> Self {
-                Self::unchecked(self.units.saturating_sub(other.units))
-            }
-        }
-
-        impl Default for Quantity<units::$unit> {
-            fn default() -> Self {
-                Self::ZERO
-            }
-        }
-    )*};
+    /// The exact difference, or zero where it would be negative.
+    #[must_use]
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self::unchecked(self.units.saturating_sub(other.units))
+    }
 }
 
-arithmetic!(Epsilon Rho Mu Delta);
+impl<U: sealed::MayBeZero> Default for Quantity<U> {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
 
 impl Delta {
     /// Certainty: every mechanism is (ε, 1)-private.

@@ -116,7 +116,7 @@ impl Profile {
     /// # Errors
     ///
     /// [`FdpError::TooCoarse`], and as [`epsilon`](Self::epsilon).
-    pub fn epsilon_within(
+    pub(super) fn epsilon_within(
         &self,
         delta: Delta,
         width: Epsilon,
@@ -136,8 +136,8 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// As [`compose`](Self::compose) and [`epsilon_within`](Self::epsilon_within), where no grid of
-    /// up to 2²² points is fine enough.
+    /// As [`compose`](Self::compose) and [`epsilon`](Self::epsilon), and [`FdpError::TooCoarse`] where
+    /// no grid of up to 2²² points is fine enough.
     ///
     /// ```
     /// use queryables::privacy::fdp::Profile;

@@ -52,8 +52,8 @@ impl Grid {
     }
 
     /// The same, with at most this many points: 2²² by default, which take some 300 MB.
-    #[must_use]
-    pub fn with_most_points(self, most_points: u64) -> Self {
+    #[cfg(test)]
+    pub(super) fn with_most_points(self, most_points: u64) -> Self {
         Self {
             most_points: most_points.min(1 << 30),
             ..self
@@ -62,8 +62,7 @@ impl Grid {
 
     /// The same, where single launches are evaluated at places this many times as close: within
     /// 1/128 of the distance to zero or to a kink by default.
-    #[must_use]
-    pub fn spread_by(self, factor: u32) -> Self {
+    pub(super) fn spread_by(self, factor: u32) -> Self {
         Self {
             spread: self.spread.saturating_mul(factor.max(1)),
             ..self

@@ -19,7 +19,7 @@ pub enum Direction {
 
 impl Direction {
     /// Both.
-    pub const BOTH: [Self; 2] = [Self::Remove, Self::Add];
+    pub(crate) const BOTH: [Self; 2] = [Self::Remove, Self::Add];
 
     /// The other one.
     #[must_use]
