@@ -102,6 +102,28 @@ pub(super) fn one_holds(coins: &mut dyn CoinSource) -> Result<bool, CoinsError> 
     ONE.holds(coins)
 }
 
+/// True with probability 2·e^(-7/10) = 0.993….
+///
+/// What the tosses give to e^(-7/10) is doubled: together with what they leave open, it is still
+/// less than the total.
+#[inline]
+pub(super) fn twice_e_to_minus_seven_tenths(
+    coins: &mut dyn CoinSource,
+) -> Result<bool, CoinsError> {
+    const TEN: NonZeroU128 = NonZeroU128::MIN.saturating_add(9);
+    const PART: UpToOne = UpToOne::new(7, TEN, u64::MAX);
+    const TWICE: [u64; 3] = {
+        let [odd, even, none] = PART.weights;
+        // Of the total, odd + even + none.
+        [2 * odd, 2 * none, even - odd - none]
+    };
+    match coins.weighted(&TWICE)? {
+        0 => Ok(true),
+        1 => PART.further_tosses(coins),
+        _ => Ok(false),
+    }
+}
+
 /// More than two tosses are not worth a larger total: a total near 2^64 makes uniform draws slow,
 /// and it is rare that more tosses are needed.
 const LARGEST_TOTAL: u64 = 1 << 40;
@@ -233,6 +255,17 @@ mod tests {
             assert!(probability <= expected && expected <= probability + 1e-6);
             assert!(found.cut.to_f64_fast() < 1e-6);
         }
+    }
+
+    #[test]
+    fn twice_a_power_of_e_has_its_odds() {
+        let found = crate::tests::enumerate::enumerate(1e-13, |coins| {
+            twice_e_to_minus_seven_tenths(coins).unwrap_or_default()
+        });
+        let probability = found.probability(&true).to_f64_fast();
+        let expected = 2.0 * (-0.7_f64).exp();
+        assert!(found.cut.to_f64_fast() < 1e-7);
+        assert!((probability - expected).abs() < 1e-7, "{probability}");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! | [`BernoulliExp`] | `e^-x` for 1 | exponent `x`, rational |
 //! | [`Logistic`] | `1 / (1 + e^x)` for 1 | exponent `x`, rational |
 //! | [`ExponentialChoice`] | proportional to `e^(-r g)` for gap `g` | rate `r`, rational |
+//! | [`PiecewiseChoice`] | the same, for runs of numbers with one gap | rate `r`, rational |
 //! | [`Geometric`] | proportional to `e^(-k/s)`, `k >= 0` | scale `s`, rational |
 //! | [`DiscreteLaplace`] | proportional to `e^(-\|k\|/s)` | scale `s`, rational |
 //! | [`DiscreteGaussian`] | proportional to `e^(-k^2 / 2v)` | variance `v`, rational |
@@ -32,6 +33,7 @@ mod gaussian;
 mod geometric;
 mod laplace;
 mod logistic;
+mod piecewise;
 mod rounded_gaussian;
 mod stated;
 mod tail;
@@ -43,6 +45,7 @@ pub use gaussian::DiscreteGaussian;
 pub use geometric::Geometric;
 pub use laplace::DiscreteLaplace;
 pub use logistic::Logistic;
+pub use piecewise::PiecewiseChoice;
 pub use rounded_gaussian::RoundedGaussian;
 pub use stated::Noise;
 
