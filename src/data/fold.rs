@@ -54,7 +54,7 @@ use super::CHUNK;
 /// answers.fold(&vec![0b_101, 0b_100], &mut counts);
 /// assert_eq!(counts.0, [1, 0, 2, 0, 0, 0, 0, 0]);
 /// ```
-pub trait Value: Copy + 'static {
+pub trait Value: Sized + 'static {
     /// The value of a record if reading it panics.
     const UNREADABLE: Self;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::pass::{Chunk, in_chunks};
-use super::{CHUNK, Dataset, PersonKey, Select};
+use super::{CHUNK, Dataset, GroupKey, Select};
 use crate::machine::PublicFacts;
 
 /// A dataset of people, made from a table in which a person may have several rows: at most `K`.
@@ -87,7 +87,7 @@ impl<D: Select + ?Sized> People<D> {
     /// assert_eq!(callers.len(), 2);
     /// assert_eq!(callers.at(0).rows().map(|call| call.1).collect::<Vec<_>>(), [3, 4]);
     /// ```
-    pub fn by_key<P: PersonKey>(table: &D, key: impl Fn(D::Record<'_>) -> P) -> Self {
+    pub fn by_key<P: GroupKey>(table: &D, key: impl Fn(D::Record<'_>) -> P) -> Self {
         let mut owned: Vec<(P::Key, usize)> = Vec::new();
         in_chunks(0..table.len(), CHUNK, &mut owned, |owned, chunk| {
             // A row on which the key panics is nobody's.

@@ -16,6 +16,8 @@
 //! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] | – |
 //! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
+//! | [`ThresholdHistogram`] | the number of rows with each key, for keys not known in advance | (ε, δ) | [`Thresholded`] [`Laplace`] | in its doc |
+//! | [`GaussianThresholdHistogram`] | the same, with lighter tails | (ρ, δ) | [`Thresholded`] [`Gaussian`] | in its doc |
 //! | [`NoisyMax`] | which of several counts or scores is the largest | ε | [`Pure`] | in its doc |
 //! | [`NoisyMaxWithMargin`] | the same, and by how much | ε | [`Pure`] | in its doc |
 //! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] | in its doc |
@@ -46,6 +48,7 @@
 //! | [`BoundedRange`] | ε | (ε, 0) | ε²/8, or as [`Pure`] | its worst case, at most αε²/8 | as [`Pure`] | as [`Pure`] |
 //! | [`BoundedRanges`] | ε | (ε, 0) | choice by choice | choice by choice | choice by choice | as [`Pure`] |
 //! | [`Probabilistic`] | if δ = 0 | (ε, δ) | approximate: yes; zCDP: if δ = 0 | approximate: yes; others: if δ = 0 | if δ = 0 | (ε, δ)-randomized response |
+//! | [`Thresholded`] [`Laplace`] | no | (ε, δ); in pDP ε may be more | approximate: that of the noise, δ; zCDP: no | approximate: that of the noise, δ; others: no | no | (ε, δ)-randomized response |
 //! | [`Gaussian`] | no | choose a δ: [`RestatedAt`] | ρ | αρ | μ | its own |
 //! | [`SampledGaussian`] | no | choose a δ: [`RestatedAt`] | no | the curve | no | its own |
 //!
@@ -92,6 +95,7 @@ mod sampled_sums;
 mod score;
 mod sparse_vector;
 mod sum;
+mod threshold_histogram;
 mod top_k;
 mod tree;
 mod vector_sum;
@@ -121,6 +125,7 @@ pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
 pub use score::{Counts, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorMachine};
 pub use sum::{NoisySum, SummingRelation};
+pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdHistogram};
 pub use top_k::TopK;
 pub use tree::{ContinualCountMachine, StreamingRelation};
 pub use vector_sum::GaussianVectorSum;
@@ -134,7 +139,10 @@ use crate::number::{Quantity, Unit};
 #[cfg(doc)]
 use crate::privacy::{
     Prices, RestatedAt,
-    facts::{BoundedRange, BoundedRanges, Gaussian, Laplace, Probabilistic, Pure, SampledGaussian},
+    facts::{
+        BoundedRange, BoundedRanges, Gaussian, Laplace, Probabilistic, Pure, SampledGaussian,
+        Thresholded,
+    },
 };
 
 use thiserror::Error;
@@ -230,6 +238,12 @@ pub enum MechanismError {
     /// A score that does not change with the data needs no mechanism.
     #[error("the sensitivity of a score must be greater than zero")]
     NoSensitivity,
+    /// Keys with few rows would be released, or none at all.
+    #[error(
+        "the threshold of keys must be from 2 to 2^63 - 1; for a loss so small that none is large \
+         enough, use a larger one"
+    )]
+    BadKeyThreshold,
     /// Divided among its uses, the loss leaves one of them a share of zero.
     #[error("the loss is too small to be divided")]
     TooSmall,

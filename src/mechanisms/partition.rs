@@ -34,6 +34,9 @@ use crate::data::{Attribute, Dataset};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// Where the keys are not known in advance, use
+/// [`ThresholdHistogram`](super::ThresholdHistogram).
+///
 /// # Guarantee
 ///
 /// A row changes the count of at most one bin, by one, and which one depends on nothing but the row.

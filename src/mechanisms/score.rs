@@ -138,7 +138,7 @@ impl Sensitivity {
 /// use queryables::mechanisms::{Counts, moved_apart};
 /// use queryables::privacy::Replace;
 ///
-/// let is = |value| Predicate::new(value.to_string(), move |row: &u8| *row == value);
+/// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
 /// let votes = Counts::new([is(1), is(2)]);
 /// assert_eq!(moved_apart(Replace, &votes, &vec![1, 1, 2], &vec![1, 2, 2]), 2);
 /// ```
@@ -193,7 +193,7 @@ pub(super) fn shared<D: ?Sized, R: Relation, S: Score<D, R>>(
 /// use queryables::mechanisms::{Counts, Score};
 /// use queryables::privacy::AddRemove;
 ///
-/// let is = |value| Predicate::new(value.to_string(), move |row: &u8| *row == value);
+/// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
 /// let votes = Counts::new([is(1), is(2)]);
 /// let mut scores = [0; 2];
 /// Score::<_, AddRemove>::write(&votes, &vec![1, 2, 2], &mut scores);

@@ -140,6 +140,25 @@ impl Noise {
         self.tail()(steps).up().unwrap_or(Delta::ONE)
     }
 
+    /// The probability that the sum is at least this number of steps, rounded up. For zero steps, one.
+    #[must_use]
+    pub fn at_least(&self, steps: u128) -> Delta {
+        let fewer = steps.checked_sub(1);
+        let tail = fewer.map(|fewer| self.tail()(fewer).half());
+        tail.and_then(WideInterval::up).unwrap_or(Delta::ONE)
+    }
+
+    /// The probability that a single draw is less than this number of steps, rounded up; one, if there
+    /// are several draws or no steps.
+    #[must_use]
+    pub fn less_than(&self, steps: u128) -> Delta {
+        let (Some(fewer), 1) = (steps.checked_sub(1), self.draws()) else {
+            return Delta::ONE;
+        };
+        let rest = WideInterval::whole(1) - self.tail()(fewer).half();
+        rest.up().unwrap_or(Delta::ONE)
+    }
+
     /// The least number of steps a such that the sum is within a steps of zero, on either side, with
     /// at least this probability.
     #[must_use]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::facts::{
     BoundedRange, BoundedRanges, Curve, Fact, Gaussian, Laplace, Probabilistic, Pure,
-    SampledGaussian,
+    SampledGaussian, Thresholded,
 };
 use super::{
     ApproxDp, CallsBack, Distance, EpsilonDelta, Gdp, Implies, Measure, Postprocessable, Prices,
@@ -94,6 +94,18 @@ macro_rules! kept {
 
 kept! { BoundedRange BoundedRanges Curve Gaussian Laplace Probabilistic SampledGaussian }
 
+impl Prices<Thresholded<Laplace>> for AnyMeasure {
+    fn price(&self, fact: &Thresholded<Laplace>) -> Result<Fact, UnknownLoss> {
+        Ok(Fact::Thresholded(*fact))
+    }
+}
+
+impl Prices<Thresholded<Gaussian>> for AnyMeasure {
+    fn price(&self, fact: &Thresholded<Gaussian>) -> Result<Fact, UnknownLoss> {
+        Ok(Fact::ThresholdedGaussian(*fact))
+    }
+}
+
 impl Prices<Fact> for AnyMeasure {
     fn price(&self, fact: &Fact) -> Result<Fact, UnknownLoss> {
         Ok(fact.clone())
@@ -177,6 +189,14 @@ mod tests {
             Fact::Gaussian(gaussian),
             Fact::SampledGaussian(SampledGaussian::new(rate, gaussian)),
             Fact::Curve(Curve::new(|_| Ok("0.5".parse().unwrap()))),
+            Fact::Thresholded(Thresholded {
+                noise: laplace("0.5"),
+                delta: "1e-6".parse().unwrap(),
+            }),
+            Fact::ThresholdedGaussian(Thresholded {
+                noise: gaussian,
+                delta: "1e-6".parse().unwrap(),
+            }),
             Fact::ApproxDp(pair("0.5", "1e-6")),
             Fact::ZCdp("0.5".parse().unwrap()),
         ]
@@ -196,21 +216,21 @@ mod tests {
     #[test]
     fn each_measure_prices_what_a_theorem_gives_it() {
         let order = "4".parse().unwrap();
-        assert_eq!(priced(&PureDp), "xxxxd.....");
-        assert_eq!(priced(&ApproxDp), "xxxxx...x.");
-        assert_eq!(priced(&ProbabilisticDp), "xxxxx...x.");
-        assert_eq!(priced(&ZCdp), "xxxxdx...x");
-        assert_eq!(priced(&ApproxZCdp), "xxxxxx..xx");
-        assert_eq!(priced(&Rdp::new(order)), "xxxxdxxx.x");
-        assert_eq!(priced(&RdpGrid::new([order]).unwrap()), "xxxxdxxx.x");
-        assert_eq!(priced(&ApproxRdp::new(order)), "xxxxxxxxxx");
-        assert_eq!(priced(&Gdp), "xxxxdx....");
-        assert_eq!(priced(&FDp), "xxxxxxx.x.");
+        assert_eq!(priced(&PureDp), "xxxxd.......");
+        assert_eq!(priced(&ApproxDp), "xxxxx...x.x.");
+        assert_eq!(priced(&ProbabilisticDp), "xxxxx...x.x.");
+        assert_eq!(priced(&ZCdp), "xxxxdx.....x");
+        assert_eq!(priced(&ApproxZCdp), "xxxxxx..xxxx");
+        assert_eq!(priced(&Rdp::new(order)), "xxxxdxxx...x");
+        assert_eq!(priced(&RdpGrid::new([order]).unwrap()), "xxxxdxxx...x");
+        assert_eq!(priced(&ApproxRdp::new(order)), "xxxxxxxxxxxx");
+        assert_eq!(priced(&Gdp), "xxxxdx......");
+        assert_eq!(priced(&FDp), "xxxxxxx.x.x.");
         assert_eq!(
             priced(&SampledGaussianDp::new("0.1".parse().unwrap())),
-            "......x..."
+            "......x....."
         );
-        assert_eq!(priced(&AnyMeasure), "xxxxxxxxxx");
+        assert_eq!(priced(&AnyMeasure), "xxxxxxxxxxxx");
     }
 
     #[test]
@@ -294,6 +314,8 @@ mod tests {
                 "Gaussian noise, μ = 0.5",
                 "Gaussian noise, μ = 0.5, sampled at a rate of 0.1",
                 "a Rényi curve",
+                "Laplace noise above a threshold, ε = 0.5, δ = 1e-6",
+                "Gaussian noise, μ = 0.5, above a threshold, δ = 1e-6",
                 "(ε, δ) = (0.5, 1e-6)",
                 "ρ = 0.5",
             ]

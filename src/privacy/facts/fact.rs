@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{
     BoundedRange, BoundedRanges, Curve, Gaussian, Laplace, Probabilistic, Pure, SampledGaussian,
+    Thresholded,
 };
 use crate::number::{Delta, Rho};
 use crate::privacy::fdp::FDp;
@@ -55,6 +56,10 @@ pub enum Fact {
     Gaussian(Gaussian),
     /// Gaussian noise on a sample.
     SampledGaussian(SampledGaussian),
+    /// Noisy counts with Laplace noise, of which small ones are kept back.
+    Thresholded(Thresholded<Laplace>),
+    /// The same, with Gaussian noise.
+    ThresholdedGaussian(Thresholded<Gaussian>),
     /// Rényi divergences.
     Curve(Curve),
     /// (ε, δ)-DP, and nothing else is known.
@@ -80,6 +85,14 @@ impl Fact {
             Self::Probabilistic(fact) => Self::Probabilistic(fact.at(distance)?),
             Self::Gaussian(fact) => Self::Gaussian(fact.at(distance)?),
             Self::SampledGaussian(fact) => Self::SampledGaussian(fact.at(distance)?),
+            Self::Thresholded(fact) => match distance {
+                Distance::NEIGHBOURS => self.clone(),
+                _ => Self::ApproxDp(ApproxDp.group(&ApproxDp.price(fact)?, distance)?),
+            },
+            Self::ThresholdedGaussian(_) if distance == Distance::NEIGHBOURS => self.clone(),
+            Self::ThresholdedGaussian(_) => {
+                return Err(UnknownLoss("group privacy with delta > 0 is not offered"));
+            }
             Self::Curve(fact) => Self::Curve(fact.at(distance)?),
             Self::ApproxDp(loss) => Self::ApproxDp(ApproxDp.group(loss, distance)?),
             Self::ZCdp(loss) => Self::ZCdp(ZCdp.group(loss, distance)?),
@@ -104,6 +117,8 @@ impl PartialEq for Fact {
             (Self::SampledGaussian(one), Self::SampledGaussian(other)) => {
                 (one.rate(), one.gaussian()) == (other.rate(), other.gaussian())
             }
+            (Self::Thresholded(one), Self::Thresholded(other)) => one == other,
+            (Self::ThresholdedGaussian(one), Self::ThresholdedGaussian(other)) => one == other,
             (Self::Curve(one), Self::Curve(other)) => one.is_same(other),
             (Self::ApproxDp(one), Self::ApproxDp(other)) => one == other,
             (Self::ZCdp(one), Self::ZCdp(other)) => one == other,
@@ -128,6 +143,14 @@ impl fmt::Display for Fact {
             Self::SampledGaussian(fact) => {
                 gaussian(f, fact.gaussian())?;
                 write!(f, ", sampled at a rate of {}", fact.rate())
+            }
+            Self::Thresholded(fact) => {
+                let (epsilon, delta) = (fact.noise.epsilon, fact.delta);
+                write!(f, "Laplace noise above a threshold, {epsilon:#}, {delta:#}")
+            }
+            Self::ThresholdedGaussian(fact) => {
+                gaussian(f, fact.noise)?;
+                write!(f, ", above a threshold, {:#}", fact.delta)
             }
             Self::Curve(_) => f.write_str("a Rényi curve"),
             Self::ApproxDp(loss) => write!(f, "{loss:#}"),
@@ -174,22 +197,26 @@ macro_rules! prices {
 
 prices! {
     PureDp: Pure Laplace BoundedRange BoundedRanges Probabilistic; ; ;
-    ApproxDp: Pure Laplace BoundedRange BoundedRanges Probabilistic; ApproxDp; ;
+    ApproxDp: Pure Laplace BoundedRange BoundedRanges Probabilistic Thresholded; ApproxDp; ;
     // Postprocessing leaves of (ε, δ)-pDP only the (ε, δ)-DP, unless δ is zero.
     ProbabilisticDp: Pure Laplace BoundedRange BoundedRanges; ApproxDp;
         Fact::Probabilistic(fact) => |me| if fact.loss.delta == Delta::ZERO {
             Ok(fact.loss)
         } else {
             ApproxDp.imply(&fact.loss, me)
-        };
+        },
+        Fact::Thresholded(fact) => |me| ApproxDp.imply(&ApproxDp.price(fact)?, me);
     ZCdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian; ZCdp; ;
-    ApproxZCdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian; ApproxDp ZCdp; ;
+    ApproxZCdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian Thresholded
+        ThresholdedGaussian; ApproxDp ZCdp; ;
     Rdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Curve; ZCdp; ;
     RdpGrid: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Curve; ZCdp; ;
-    ApproxRdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Curve; ApproxDp;
+    ApproxRdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Curve
+        Thresholded ThresholdedGaussian; ApproxDp;
         // 0-approximate at the same order, by definition.
         Fact::ZCdp(rho) => |me| ApproxZCdp.imply(&ZCdp.imply(rho, &ApproxZCdp)?, me);
     Gdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian; ; ;
     SampledGaussianDp: SampledGaussian; ; ;
-    FDp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian; ApproxDp; ;
+    FDp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Thresholded;
+        ApproxDp; ;
 }

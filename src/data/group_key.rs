@@ -1,12 +1,15 @@
-//! Whose a row is.
+//! What rows are grouped by.
 
 use std::sync::Arc;
 
-/// What tells people apart: a number, a text, or a few of them; or `None` for nobody.
+/// What rows are grouped by, where the groups are not known in advance: a number, a text, or a few
+/// of them; or `None` for a row without a group. It tells people apart in
+/// [`People`](super::People), and counts in
+/// [`ThresholdHistogram`](crate::mechanisms::ThresholdHistogram).
 ///
-/// Sealed, because keys of different people are compared with each other: code of others that panics
-/// in a comparison could not be put down to one person. Return a number or a text that your own type
-/// of key contains.
+/// Sealed, because keys of different rows are compared with each other: code of others that panics
+/// in a comparison, or finds keys equal that can be told apart, could not be put down to one row.
+/// Return a number or a text that your own type of key contains.
 ///
 /// ```
 /// use queryables::data::{Dataset, People};
@@ -19,13 +22,13 @@ use std::sync::Arc;
 /// assert_eq!(patients.len(), 1);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "name a person by a number, a text, or a tuple of them: `{Self}` is none",
-    label = "not a key of a person",
-    note = "use `Option` for rows that belong to nobody"
+    message = "group by a number, a text, or a tuple of them: `{Self}` is none",
+    label = "not a key of a group",
+    note = "use `Option` for rows that belong to no person or group"
 )]
-pub trait PersonKey: sealed::Sealed {
+pub trait GroupKey: sealed::Sealed {
     /// What is compared.
-    type Key: Ord;
+    type Key: Ord + Clone + Send + Sync + 'static;
 
     /// The key, if the row is somebody's.
     fn key(self) -> Option<Self::Key>;
@@ -39,7 +42,7 @@ macro_rules! keys {
     ($($Key:ty)*) => {$(
         impl sealed::Sealed for $Key {}
 
-        impl PersonKey for $Key {
+        impl GroupKey for $Key {
             type Key = Self;
 
             fn key(self) -> Option<Self> {
@@ -53,7 +56,7 @@ keys! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize bool char }
 keys! { String Box<str> Arc<str> Vec<u8> &'static str }
 
 /// Nobody's, if `None`.
-impl<P: PersonKey> PersonKey for Option<P> {
+impl<P: GroupKey> GroupKey for Option<P> {
     type Key = P::Key;
 
     fn key(self) -> Option<P::Key> {
@@ -61,14 +64,14 @@ impl<P: PersonKey> PersonKey for Option<P> {
     }
 }
 
-impl<P: PersonKey> sealed::Sealed for Option<P> {}
+impl<P: GroupKey> sealed::Sealed for Option<P> {}
 
 /// Nobody's, if one part is.
 macro_rules! tuples {
     ($(($($Part:ident)*))*) => {$(
-        impl<$($Part: PersonKey),*> sealed::Sealed for ($($Part,)*) {}
+        impl<$($Part: GroupKey),*> sealed::Sealed for ($($Part,)*) {}
 
-        impl<$($Part: PersonKey),*> PersonKey for ($($Part,)*) {
+        impl<$($Part: GroupKey),*> GroupKey for ($($Part,)*) {
             type Key = ($($Part::Key,)*);
 
             #[allow(non_snake_case, reason = "parts are named by their types")]

@@ -1,0 +1,174 @@
+use super::*;
+use crate::privacy::{ApproxDp, ApproxZCdp, Distance, Replace};
+use crate::tests::exact::answers;
+
+type Rows = Vec<u8>;
+
+fn key(row: &u8) -> Option<char> {
+    match row {
+        99 => panic!("an unlucky row"),
+        98 => None,
+        row => Some(char::from(b'a' + row)),
+    }
+}
+
+fn histogram<R: CountingRelation>(
+    relation: R,
+    threshold: u64,
+    epsilon: &str,
+) -> Result<ThresholdHistogram<Rows, Option<char>, R>, MechanismError> {
+    let epsilon = epsilon.parse().unwrap();
+    ThresholdHistogram::with_threshold(relation, "letter", key, threshold, epsilon)
+}
+
+fn number(delta: Delta) -> f64 {
+    delta.to_string().parse().unwrap()
+}
+
+/// q^(T−1)/(1 + q), where equality at the threshold is part of it.
+#[test]
+fn delta_is_the_tail_with_its_atom() {
+    for (epsilon, threshold) in [("1", 2), ("1", 3), ("0.1", 40), ("3", 5)] {
+        let found = number(histogram(AddRemove, threshold, epsilon).unwrap().delta());
+        let q = (-epsilon.parse::<f64>().unwrap()).exp();
+        let exact = q.powi(threshold as i32 - 1) / (1.0 + q);
+        assert!((found / exact - 1.0).abs() < 1e-12, "{found} {exact}");
+        // For replaced rows the noise has twice the scale.
+        let found = number(histogram(Replace, threshold, epsilon).unwrap().delta());
+        let q = q.sqrt();
+        let exact = q.powi(threshold as i32 - 1) / (1.0 + q);
+        assert!((found / exact - 1.0).abs() < 1e-12, "{found} {exact}");
+    }
+}
+
+#[test]
+fn the_least_threshold_is_found() {
+    for (epsilon, delta) in [("1", "1e-6"), ("0.1", "1e-9"), ("5", "0.01"), ("1", "0.9")] {
+        let loss = EpsilonDelta::new(epsilon, delta).unwrap();
+        let found = ThresholdHistogram::<Rows, _>::new(AddRemove, "letter", key, loss).unwrap();
+        assert!(found.delta() <= loss.delta);
+        let less = histogram(AddRemove, found.threshold() - 1, epsilon);
+        match less {
+            Ok(less) => assert!(less.delta() > loss.delta),
+            Err(error) => {
+                assert_eq!(error, MechanismError::BadKeyThreshold);
+                assert_eq!(found.threshold(), 2);
+            }
+        }
+        assert_eq!(found.loss(&ApproxDp).unwrap().epsilon, loss.epsilon);
+        assert_eq!(found.loss(&ApproxDp).unwrap().delta, found.delta());
+    }
+    let loss = RhoDelta::new("0.5", "1e-6").unwrap();
+    let found =
+        GaussianThresholdHistogram::<Rows, _, _>::new(Replace, "letter", key, loss).unwrap();
+    // Φ(−x) is 1e-6 at 4.7534; √2 times that, and 3/2.
+    assert_eq!(found.threshold(), 9);
+    let phi = 5.7e-8;
+    assert!(
+        (number(found.delta()) / phi - 1.0).abs() < 0.02,
+        "{}",
+        found.delta()
+    );
+    assert_eq!(found.loss(&ApproxZCdp).unwrap().rho, loss.rho);
+}
+
+/// The odds of all answers; noise runs from −12 to 12.
+fn odds(rows: &[u8], threshold: u64) -> crate::tests::enumerate::Enumeration<String> {
+    let histogram = histogram(AddRemove, threshold, "2").unwrap();
+    let found = answers(&histogram, rows, &[()], 12);
+    let mut outcomes = BTreeMap::new();
+    for (answer, mass) in found.outcomes {
+        *outcomes.entry(format!("{answer:?}")).or_default() += mass;
+    }
+    crate::tests::enumerate::Enumeration {
+        outcomes,
+        cut: found.cut,
+    }
+}
+
+#[test]
+fn without_keys_nothing_is_released() {
+    for rows in [&[][..], &[98, 99]] {
+        let found = odds(rows, 2);
+        assert_eq!(found.outcomes.len(), 1);
+        assert_eq!(found.outcomes.keys().next().unwrap(), "[Ok({})]");
+    }
+}
+
+#[test]
+fn a_count_at_the_threshold_is_released_and_one_below_is_not() {
+    let likely = |rows: &[u8]| {
+        // With an ε of a million the noise is negligible.
+        let histogram = histogram(AddRemove, 2, "1e6").unwrap();
+        let found = answers(&histogram, rows, &[()], 1);
+        let (likely, _) = found
+            .outcomes
+            .into_iter()
+            .max_by_key(|(_, mass)| mass.clone())
+            .unwrap();
+        likely[0].clone().unwrap()
+    };
+    assert_eq!(likely(&[1, 0, 1]), BTreeMap::from([('b', 2)]));
+    assert_eq!(
+        likely(&[3, 1, 99, 3, 1, 98, 3, 0]),
+        BTreeMap::from([('b', 2), ('d', 3)])
+    );
+}
+
+#[test]
+fn the_order_of_the_rows_makes_no_difference() {
+    let [one, other] = [&[2, 0, 2][..], &[0, 2, 2]].map(|rows| odds(rows, 3));
+    assert_eq!(one.outcomes, other.outcomes);
+}
+
+/// What is left out of a key is the probability of its absence.
+#[test]
+fn a_key_is_left_out_as_often_as_stated() {
+    for count in [1, 2, 3, 4, 6] {
+        let found = odds(&vec![0; count], 3);
+        let absent = found.probability(&String::from("[Ok({})]")).to_f64_fast();
+        let stated = number(histogram(AddRemove, 3, "2").unwrap().left_out(count as u64));
+        assert!(
+            (absent - stated).abs() < 1e-10,
+            "{count}: {absent} {stated}"
+        );
+    }
+}
+
+#[test]
+fn a_distance_is_a_group() {
+    let histogram = histogram(AddRemove, 9, "0.5").unwrap();
+    let two = Distance::new(2).unwrap();
+    let loss = histogram.loss_at(&ApproxDp, two).unwrap();
+    assert_eq!(loss.epsilon, "1".parse().unwrap());
+    assert!(loss.delta > histogram.delta());
+    assert_eq!(
+        histogram.loss_at(&ApproxZCdp, two),
+        Err(UnknownLoss("group privacy with delta > 0 is not offered"))
+    );
+}
+
+#[test]
+fn bad_parameters_are_refused() {
+    let error = |threshold, epsilon| histogram(AddRemove, threshold, epsilon).unwrap_err();
+    assert_eq!(error(0, "1"), MechanismError::BadKeyThreshold);
+    assert_eq!(error(1, "1"), MechanismError::BadKeyThreshold);
+    assert_eq!(error(1 << 63, "1"), MechanismError::BadKeyThreshold);
+    assert_eq!(error(2, "0"), MechanismError::NoLoss("epsilon"));
+    let least = |epsilon, delta| {
+        let loss = EpsilonDelta::new(epsilon, delta).unwrap();
+        ThresholdHistogram::<Rows, _>::new(AddRemove, "letter", key, loss).unwrap_err()
+    };
+    assert_eq!(least("1", "0"), MechanismError::NoLoss("delta"));
+    assert_eq!(least("0", "0.1"), MechanismError::NoLoss("epsilon"));
+    // The scale of the noise is 10^27.
+    assert_eq!(least("1e-27", "0.1"), MechanismError::BadKeyThreshold);
+}
+
+#[test]
+fn debug_shows_what_is_public() {
+    let shown = format!("{:?}", histogram(Replace, 3, "2").unwrap());
+    let start = "ThresholdHistogram(relation = replace one row, key = letter, threshold = 3, \
+                 epsilon = 2, delta = 0.0989";
+    assert!(shown.starts_with(start), "{shown}");
+}
