@@ -55,7 +55,7 @@ use crate::privacy::{AddRemove, Relation};
 pub struct NoisyMax<D: ?Sized, R = AddRemove, S = Counts<D>> {
     pub(super) score: Arc<S>,
     pub(super) fact: Pure,
-    noise: DiscreteLaplace,
+    pub(super) noise: DiscreteLaplace,
     relation: PhantomData<fn(&D) -> R>,
 }
 
@@ -99,9 +99,9 @@ pub struct NoisyMax<D: ?Sized, R = AddRemove, S = Counts<D>> {
 ///
 /// Its running time depends on the counts, and not only on what is released.
 pub struct ExponentialMechanism<D: ?Sized, R = AddRemove, S = Counts<D>> {
-    score: Arc<S>,
+    pub(super) score: Arc<S>,
     fact: BoundedRange,
-    rate: Ratio,
+    pub(super) rate: Ratio,
     relation: PhantomData<fn(&D) -> R>,
 }
 

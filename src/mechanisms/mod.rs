@@ -1,8 +1,8 @@
 //! Ready-made mechanisms.
 //!
 //! Each is constructed from its loss, and adds exactly the noise that this loss requires. The
-//! sensitivity follows from what is computed; it is never a parameter. Bad parameters are errors at
-//! construction, before any data is touched.
+//! sensitivity follows from what is computed, and is never a parameter; only a [`Score`] of your own
+//! states it. Bad parameters are errors at construction, before any data is touched.
 //!
 //! | mechanism | answers | made for | states | error stated |
 //! |---|---|---|---|---|
@@ -18,11 +18,12 @@
 //! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`ThresholdHistogram`] | the number of rows with each key, for keys not known in advance | (ε, δ) | [`Thresholded`] [`Laplace`] | in its doc |
 //! | [`GaussianThresholdHistogram`] | the same, with lighter tails | (ρ, δ) | [`Thresholded`] [`Gaussian`] | in its doc |
-//! | [`NoisyMax`] | which of several counts or scores is the largest | ε | [`Pure`] | in its doc |
+//! | [`NoisyQuantiles`] | medians and other quantiles | ε | [`BoundedRanges`] | [`Accuracy`] |
+//! | [`NoisyMax`] | which of several counts or scores is the largest | ε | [`Pure`] | [`Accuracy`] |
 //! | [`NoisyMaxWithMargin`] | the same, and by how much | ε | [`Pure`] | in its doc |
-//! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] | in its doc |
-//! | [`PermuteAndFlip`] | the same, with better odds | ε | [`Pure`] | in its doc |
-//! | [`TopK`] | which few of many counts or scores are the largest | ε | [`BoundedRanges`] | in its doc |
+//! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] | [`Accuracy`] |
+//! | [`PermuteAndFlip`] | the same, with better odds | ε | [`Pure`] | [`Accuracy`] |
+//! | [`TopK`] | which few of many counts or scores are the largest | ε | [`BoundedRanges`] | [`Accuracy`] |
 //! | [`RandomizedResponse`] | one bit | ε | [`Pure`] | – |
 //! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] | – |
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – | – |
@@ -35,7 +36,8 @@
 //! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates | [`Pure`] | – |
 //!
 //! A mechanism whose error is stated says how far its answers are from the truth, with a given
-//! probability ([`Accuracy`]), and can be made for that instead of a loss (`with_accuracy`).
+//! probability ([`Accuracy`]). One that adds noise ([`Noisy`]) can be made for that instead of a loss
+//! (`with_accuracy`).
 //!
 //! Each states a fact, and every measure that can price the fact does so, at the smallest loss that
 //! is known ([`Prices`]): so a mechanism can be launched under any of these measures without a
@@ -68,6 +70,7 @@ mod accuracy;
 #[cfg(test)]
 mod accuracy_tests;
 mod approx_randomized_response;
+mod behind;
 mod choose;
 mod conditional_response;
 mod continual_count;
@@ -87,6 +90,7 @@ mod on_rows;
 mod paid_sum;
 mod partition;
 mod permute_and_flip;
+mod quantiles;
 mod query_answerer;
 mod randomized_response;
 mod real_sum;
@@ -117,6 +121,7 @@ pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMac
 pub use on_rows::OnRows;
 pub use partition::Partition;
 pub use permute_and_flip::PermuteAndFlip;
+pub use quantiles::NoisyQuantiles;
 pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;
 pub use real_sum::NoisyRealSum;
@@ -244,6 +249,9 @@ pub enum MechanismError {
          enough, use a larger one"
     )]
     BadKeyThreshold,
+    /// A quantile is not a proper fraction, or not larger than the one before.
+    #[error("quantiles must be between 0 and 1, and rising")]
+    BadQuantile,
     /// Divided among its uses, the loss leaves one of them a share of zero.
     #[error("the loss is too small to be divided")]
     TooSmall,

@@ -54,9 +54,9 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// Its running time depends on the scores, and not only on what is released.
 pub struct PermuteAndFlip<D: ?Sized, R = AddRemove, S = Counts<D>> {
-    score: Arc<S>,
+    pub(super) score: Arc<S>,
     fact: Pure,
-    rate: Ratio,
+    pub(super) rate: Ratio,
     relation: PhantomData<fn(&D) -> R>,
 }
 

@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 
 use crate::lower_bounds::{BITS, Numbered, Once, delta, epsilon, once};
 use queryables::audit::{Audit, AuditError, Pair, largest_epsilon};
-use queryables::data::Predicate;
+use queryables::data::{Attribute, Predicate};
 use queryables::machine::{Coins, Fault, Mechanism, Released, Script, View};
-use queryables::mechanisms::{AboveThreshold, GaussianCount, RandomizedResponse};
+use queryables::mechanisms::{AboveThreshold, GaussianCount, NoisyQuantiles, RandomizedResponse};
 use queryables::number::{Delta, Epsilon, Rho};
 use queryables::privacy::{
     AddRemove, ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Gdp, Implies, ProbabilisticDp,
@@ -88,6 +88,26 @@ fn the_versions_of_the_figure_are_what_they_are_said_to_be() {
             version.name
         );
     }
+}
+
+/// A range of 2^40 numbers is too large to enumerate. One more row above the middle: the numbers
+/// below it fall from 1/2 to e^(−4)/(1 + e^(−4)), by a factor of e^3.3.
+#[test]
+fn a_median_over_a_wide_range_is_within_its_loss() {
+    let middle = 1_i64 << 39;
+    let pair = Pair::new(vec![middle], vec![middle, 2 * middle]);
+    let value = Attribute::new("value", |row: &i64| *row);
+    let range = 0..=2 * middle;
+    let median = NoisyQuantiles::new(AddRemove, value, range, [(1, 2)], epsilon("4")).unwrap();
+    let audit = Audit::new(&median, &pair, || Script::new([()]), 1);
+    let below = |view: &View<Vec<i64>>| {
+        let mut answers = view.answers();
+        answers.any(|answer| answer.as_ref().is_ok_and(|found| found[0] < middle))
+    };
+    let audit = audit.trials(8000).seed(7);
+    let finding = audit.run_on("below the middle", below).unwrap();
+    finding.assert_not_refuted(&PureDp, &epsilon("4"));
+    assert!(finding.check(&PureDp, &epsilon("2.8")).is_refuted());
 }
 
 #[test]

@@ -6,9 +6,9 @@ use queryables::machine::Description;
 use queryables::mechanisms::{
     AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
     ExponentialMechanism, GaussianContinualCount, GaussianCount, GaussianHistogram,
-    GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax,
-    NoisyRealSum, NoisySum, Partition, PermuteAndFlip, QueryAnswerer, RandomizedResponse,
-    SampledGaussianSum,
+    GaussianThresholdHistogram, GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount,
+    NoisyHistogram, NoisyMax, NoisyQuantiles, NoisyRealSum, NoisySum, Partition, PermuteAndFlip,
+    QueryAnswerer, RandomizedResponse, SampledGaussianSum,
 };
 use queryables::prelude::*;
 use queryables::privacy::Restated;
@@ -111,6 +111,28 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                 "0.1".parse()?,
             )?),
             "GaussianHistogram(relation = replace one row, bin = parity, bins = 2, mu = 0.1)",
+        ),
+        (
+            over_rows(GaussianThresholdHistogram::with_threshold(
+                AddRemove,
+                "itself",
+                |row: &u8| *row,
+                100,
+                "0.5".parse()?,
+            )?),
+            "GaussianThresholdHistogram(relation = add or remove one row, key = itself, \
+             threshold = 100, rho = 0.5, delta = 1e-38)",
+        ),
+        (
+            over_rows(NoisyQuantiles::new(
+                Replace,
+                whole(),
+                0..=9,
+                [(1, 2)],
+                epsilon,
+            )?),
+            "NoisyQuantiles(relation = replace one row, attribute = itself, range = 0..=9, \
+             quantiles = [1/2], epsilon = 0.5)",
         ),
         (
             over_rows(NoisyMax::new(Replace, [ones(), ones()], epsilon)?),

@@ -10,12 +10,14 @@ use queryables::data::{Attribute, CHUNK, Dataset, Predicate, Select, Value, Vect
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, silence_guarded_panics};
 use queryables::mechanisms::{
     AboveThreshold, ContinualCount, ExponentialMechanism, GaussianContinualCount, GaussianCount,
-    GaussianHistogram, GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount,
-    NoisyHistogram, NoisyMax, NoisyRealSum, NoisySum, Partition, PermuteAndFlip, Priced,
-    QueryAnswerer, SampledGaussianSum, TopK,
+    GaussianHistogram, GaussianThresholdHistogram, GaussianVectorSum, Lattice,
+    MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisyQuantiles, NoisyRealSum,
+    NoisySum, Partition, PermuteAndFlip, Priced, QueryAnswerer, SampledGaussianSum,
+    ThresholdHistogram, TopK,
 };
 use queryables::number::{Mu, Rho};
 use queryables::prelude::*;
+use queryables::privacy::RhoDelta;
 
 /// A payload that panics when it is dropped, as does what that throws.
 struct Bomb;
@@ -139,6 +141,15 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
     // Here a map is printed, whose order is random: of one key only.
     let keys = Partition::by_hash("key", key, [2]).unwrap();
     same!(GaussianHistogram::over(AddRemove, keys, rho).unwrap(), ());
+    let key = |row: &u8| (*row != PLAIN).then(|| read(*row, usize::from(*row)));
+    let loss = EpsilonDelta::new("1", "0.1").unwrap();
+    let histogram = ThresholdHistogram::new(AddRemove, "key", key, loss);
+    same!(histogram.unwrap(), ());
+    let loss = RhoDelta::new("1", "0.1").unwrap();
+    let histogram = GaussianThresholdHistogram::new(Replace, "key", key, loss);
+    same!(histogram.unwrap(), ());
+    let quantiles = NoisyQuantiles::new(AddRemove, whole(), -3..=3, [(1, 2)], text("0.01"));
+    same!(quantiles.unwrap(), ());
     let candidates = || {
         [0, 1, 2]
             .map(|value| Predicate::<Vec<u8>>::new("value", move |row| read(*row, *row == value)))
@@ -186,7 +197,7 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
         Priced::new(ones(), epsilon),
         Priced::new(ones(), epsilon)
     );
-    assert_eq!(compared, 22);
+    assert_eq!(compared, 25);
 }
 
 /// Keys, their comparison and their drop are all third-party code.

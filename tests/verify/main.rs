@@ -20,6 +20,7 @@ mod guards;
 mod halting;
 mod inspects;
 mod invalid;
+mod keys;
 mod mechanisms;
 mod menus;
 mod new_neighbours;
