@@ -14,6 +14,7 @@ mod middles;
 mod programs;
 mod properties;
 mod records;
+mod replay;
 mod threads;
 mod tickets;
 mod wrappers;

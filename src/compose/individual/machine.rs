@@ -100,6 +100,32 @@ impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
         query: &Q,
         coins: &mut Coins<'_>,
     ) -> Result<Result<Q::Answer, UnknownLoss>, Fault> {
+        self.charged(query, coins, |query, coins, pass| {
+            // Noise is drawn before the data is read.
+            let noise = query.noise(coins)?;
+            query.answer(pass(), noise, coins)
+        })
+    }
+
+    /// Charges each record as for an answer, and gives none.
+    pub(super) fn replay<Q: IndividualQuery<D, F>>(
+        &mut self,
+        query: &Q,
+        coins: &mut Coins<'_>,
+    ) -> Result<Result<(), UnknownLoss>, Fault> {
+        self.charged(query, coins, |_, _, pass| {
+            pass();
+            Ok(())
+        })
+    }
+
+    /// Decides from public values, and lets `then` charge the records and use what they contribute.
+    fn charged<Q: IndividualQuery<D, F>, T>(
+        &mut self,
+        query: &Q,
+        coins: &mut Coins<'_>,
+        then: impl FnOnce(&Q, &mut Coins<'_>, &mut dyn FnMut() -> Q::Total) -> Result<T, Fault>,
+    ) -> Result<Result<T, UnknownLoss>, Fault> {
         coins.check()?;
         if self.count_limit.is_some_and(|limit| self.asked >= limit) {
             return Err(Fault::Exhausted);
@@ -115,11 +141,10 @@ impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
         }
         self.asked = self.asked.saturating_add(1);
         coins.guarded(|coins| {
-            let noise = query.noise(coins)?;
             let accounts = &mut self.accounts;
             let step = self.units.budget();
-            let total = pass(query, &*self.data, accounts, &tariff, self.policy, step);
-            query.answer(total, noise, coins).map(Ok)
+            let mut total = || pass(query, &*self.data, accounts, &tariff, self.policy, step);
+            then(query, coins, &mut total).map(Ok)
         })
     }
 }

@@ -51,6 +51,45 @@ where
         Ok(self.run(move |machine, coins| machine.answer(&query, coins))??)
     }
 
+    /// Charges each record for a query that was released before a restart, and answers nothing. An
+    /// individual filter that was started anew on the same data, and is given every query of its
+    /// public transcript in the same order, stands where the old one stood.
+    ///
+    /// What a record pays is a function of the record and of the queries so far, so nothing else has
+    /// to be stored. Write each query down before it is released: one that is missing in the
+    /// transcript would not be charged. One that was written down and never ran is charged, which is
+    /// safe.
+    ///
+    /// ```
+    /// use queryables::compose::{IndividualFilter, launch_individual};
+    /// use queryables::data::Predicate;
+    /// use queryables::mechanisms::individual::IndividualCount;
+    /// use queryables::prelude::*;
+    /// use std::sync::Arc;
+    ///
+    /// let (ages, filter) = (Arc::new(vec![17_u32, 70]), IndividualFilter::new(PureDp, "1".parse()?));
+    /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+    /// let transcript = [IndividualCount::new(adults, "0.3".parse()?)?];
+    /// // After a restart.
+    /// let (again, readings) = launch_individual(&filter, ages)?;
+    /// for query in &transcript {
+    ///     again.replay(query)?;
+    /// }
+    /// assert_eq!(readings.loss(1)?, Some("0.3".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`release`](Self::release).
+    pub fn replay<Q>(&self, query: &Q) -> Result<(), IndividualError>
+    where
+        Q: IndividualQuery<D, F> + Clone + Send + 'static,
+    {
+        let query = query.clone();
+        Ok(self.run(move |machine, coins| machine.replay(&query, coins))??)
+    }
+
     pub(super) fn run<T: Send + 'static>(
         &self,
         code: impl FnOnce(&mut IndividualMachine<D, F>, &mut Coins<'_>) -> Result<T, Fault>
