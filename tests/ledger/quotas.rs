@@ -1,68 +1,16 @@
 //! A quota is not a guarantee: two parties who keep to theirs learn more than either could, and the
 //! verifier finds how.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+#[path = "../../examples/quotas.rs"]
+#[allow(dead_code)]
+mod example;
 
-use queryables::account::{Accumulator, Capped, ContinuationRule, DefaultAccumulator, Sum};
+use example::{LN_3, Shared};
 use queryables::prelude::*;
 use queryables::verify::{Pair, Verifier, copies_of};
 
-/// ln 3, rounded up: what one response at odds of three costs.
-const LN_3: &str = "1.098612288668109691395245237";
-
 fn epsilon(text: &str) -> Epsilon {
     text.parse().unwrap()
-}
-
-/// A filter with a quota for each party, on one bit. Each question is a launch: a response at odds
-/// of three to one, or the refusal.
-#[derive(Clone, Debug)]
-struct Shared {
-    parties: Vec<&'static str>,
-    quota: Epsilon,
-    budget: Epsilon,
-}
-
-#[derive(Hash)]
-struct Running {
-    bit: bool,
-    budget: Capped<Sum<PureDp>>,
-    quotas: BTreeMap<&'static str, Capped<Sum<PureDp>>>,
-}
-
-impl Mechanism<bool> for Shared {
-    type Machine = Running;
-
-    fn start(&self, bit: &Arc<bool>, _: &mut Coins<'_>) -> Result<Running, Fault> {
-        let rule = |limit| PureDp.accumulator().capped(limit);
-        let quotas = self.parties.iter().map(|party| (*party, rule(self.quota)));
-        Ok(Running {
-            bit: **bit,
-            budget: rule(self.budget),
-            quotas: quotas.collect(),
-        })
-    }
-}
-
-impl Machine for Running {
-    type Query = &'static str;
-    type Answer = Option<bool>;
-
-    /// All or nothing, as in the ledger.
-    fn step(&mut self, party: &'static str, coins: &mut Coins<'_>) -> Result<Option<bool>, Fault> {
-        let loss = epsilon(LN_3);
-        let quota = self.quotas.get(party).map(|quota| quota.charge(&loss));
-        let Some(Ok(quota)) = quota else {
-            return Ok(None);
-        };
-        let Ok(budget) = self.budget.charge(&loss) else {
-            return Ok(None);
-        };
-        self.budget = budget;
-        self.quotas.insert(party, quota);
-        Ok(Some(self.bit ^ (coins.weighted(&[3, 1])? == 1)))
-    }
 }
 
 #[test]
