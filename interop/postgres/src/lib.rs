@@ -15,7 +15,8 @@
 //! ```
 //!
 //! A launch is one transaction. It locks the row of the ledger's counter and those of its budgets,
-//! decides, writes, and commits before its mechanism runs. States are versioned JSON, as text with a
+//! decides, writes, and commits before its mechanism runs: four round trips to the server (one more
+//! with an idempotency key), and one for the outcome. States are versioned JSON, as text with a
 //! checksum; the numbers of a loss are also kept as exact `NUMERIC`, for queries.
 
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
@@ -25,10 +26,11 @@
     clippy::must_use_candidate
 )]
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use postgres::{Client, Config, NoTls, Transaction};
+use postgres::{Client, Config, NoTls, Statement, Transaction};
 use queryables::ledger::{Charge, Done, Line, Outcome, Receipt, Saved, Store, StoreError};
 
 /// Keeps a ledger in a database of PostgreSQL, in tables whose names begin with `queryables_`.
@@ -46,8 +48,50 @@ use queryables::ledger::{Charge, Done, Line, Outcome, Receipt, Saved, Store, Sto
 /// the next launch reads whether it was charged.
 pub struct PostgresStore {
     config: Config,
-    client: Mutex<Option<Client>>,
+    connection: Mutex<Option<Connection>>,
 }
+
+/// A connection, and what it has prepared: a statement that is not prepared takes a round trip more
+/// each time.
+struct Connection {
+    client: Client,
+    lock: Statement,
+    write: Statement,
+    finish: Statement,
+}
+
+/// Locks the counter first, as everybody does: sequence numbers follow the commits, without gaps.
+/// Then it locks the budgets. A row that was changed while this waited for its lock is read as it is
+/// now, because it is locked.
+const LOCK: &str = "
+    WITH about AS MATERIALIZED (SELECT next FROM queryables_about FOR UPDATE)
+    SELECT about.next, budget, version, state::text
+    FROM about, queryables_budgets WHERE budget = ANY($1)
+    FOR UPDATE OF queryables_budgets
+";
+
+/// Writes all of a charge at once: the entry ($1, $2), its amounts, the changed budgets, the key.
+const WRITE: &str = "
+    WITH entry AS (
+        INSERT INTO queryables_entries (sequence, line) VALUES ($1, $2::text::json)
+    ), amounts AS (
+        INSERT INTO queryables_amounts
+        SELECT $1, name, amount::numeric FROM unnest($3::text[], $4::text[]) AS a (name, amount)
+    ), budgets AS (
+        UPDATE queryables_budgets SET version = changed.version, state = changed.state::json
+        FROM unnest($5::text[], $6::bigint[], $7::text[]) AS changed (budget, version, state)
+        WHERE queryables_budgets.budget = changed.budget
+    ), keys AS (
+        INSERT INTO queryables_keys SELECT key, $1 FROM unnest($8::text[]) AS k (key)
+    )
+    UPDATE queryables_about SET next = $1 + 1
+";
+
+/// An outcome ($1, $2). If it need not survive, it need not wait for the disk ($3).
+const FINISH: &str = "
+    WITH waits AS MATERIALIZED (SELECT set_config('synchronous_commit', $3, true))
+    UPDATE queryables_entries SET outcome = $2::text::json FROM waits WHERE sequence = $1
+";
 
 const SCHEMA: &str = "
     SELECT pg_advisory_xact_lock(7205759403792793);
@@ -91,39 +135,53 @@ impl PostgresStore {
     pub fn connect(parameters: &str) -> Result<Self, StoreError> {
         let store = Self {
             config: parameters.parse().map_err(unavailable)?,
-            client: Mutex::new(None),
+            connection: Mutex::new(None),
         };
-        let version: i32 = store.with(|transaction| {
-            transaction.batch_execute(SCHEMA).map_err(unavailable)?;
-            let row = transaction.query_one("SELECT version FROM queryables_about", &[]);
-            Ok(row.map_err(unavailable)?.get(0))
-        })?;
+        let mut client = store.client()?;
+        let mut transaction = client.transaction().map_err(unavailable)?;
+        transaction.batch_execute(SCHEMA).map_err(unavailable)?;
+        let row = transaction.query_one("SELECT version FROM queryables_about", &[]);
+        let version: i32 = row.map_err(unavailable)?.get(0);
+        transaction.commit().map_err(unavailable)?;
         if version != 1 {
             return Err(StoreError::Version);
         }
         Ok(store)
     }
 
-    /// Runs one transaction, and commits it unless it fails. After an error the connection is given
-    /// up.
+    /// Uses the connection, and gives it up after an error.
+    fn with_connection<T>(
+        &self,
+        run: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut kept = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // Taken out: what unwinds or fails leaves no connection behind.
+        let mut connection = match kept.take() {
+            Some(connection) => connection,
+            None => Connection::new(self.client()?)?,
+        };
+        let result = run(&mut connection)?;
+        *kept = Some(connection);
+        Ok(result)
+    }
+
+    /// Runs one transaction, and commits it unless it fails.
     fn with<T>(
         &self,
         run: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
-        // Taken out: what unwinds or fails leaves no connection behind.
-        let mut connected = match client.take() {
-            Some(connected) => connected,
-            None => self.connected()?,
-        };
-        let mut transaction = connected.transaction().map_err(unavailable)?;
-        let result = run(&mut transaction)?;
-        transaction.commit().map_err(unavailable)?;
-        *client = Some(connected);
-        Ok(result)
+        self.with_connection(|connection| {
+            let mut transaction = connection.client.transaction().map_err(unavailable)?;
+            let result = run(&mut transaction)?;
+            transaction.commit().map_err(unavailable)?;
+            Ok(result)
+        })
     }
 
-    fn connected(&self) -> Result<Client, StoreError> {
+    fn client(&self) -> Result<Client, StoreError> {
         let mut client = self.config.connect(NoTls).map_err(unavailable)?;
         let set = "SET synchronous_commit = on; \
                    SET default_transaction_isolation = 'read committed'";
@@ -133,6 +191,19 @@ impl PostgresStore {
             return Err(StoreError::Unavailable("the server has fsync = off".into()));
         }
         Ok(client)
+    }
+}
+
+impl Connection {
+    fn new(mut client: Client) -> Result<Self, StoreError> {
+        let mut prepared = |text| client.prepare(text).map_err(unavailable);
+        let (lock, write, finish) = (prepared(LOCK)?, prepared(WRITE)?, prepared(FINISH)?);
+        Ok(Self {
+            client,
+            lock,
+            write,
+            finish,
+        })
     }
 }
 
@@ -182,43 +253,55 @@ fn known(transaction: &mut Transaction<'_>, key: &str) -> Result<Option<Receipt>
     }))
 }
 
+/// Locks the counter and these budgets: the next sequence number, and the states in this order.
+fn locked(
+    transaction: &mut Transaction<'_>,
+    lock: &Statement,
+    budgets: &[String],
+) -> Result<(u64, Vec<Saved>), StoreError> {
+    let rows = transaction.query(lock, &[&budgets]).map_err(unavailable)?;
+    let mut next = 0;
+    let mut states = HashMap::new();
+    for row in rows {
+        next = row.get::<_, i64>(0).cast_unsigned();
+        let saved = Saved {
+            version: row.get::<_, i64>(2).cast_unsigned(),
+            state: row.get(3),
+        };
+        states.insert(row.get::<_, String>(1), saved);
+    }
+    let found = budgets.iter().map(|budget| {
+        let saved = states.get(budget).cloned();
+        saved.ok_or_else(|| damaged(budget))
+    });
+    Ok((next, found.collect::<Result<_, _>>()?))
+}
+
 /// Writes what a charge has decided.
 fn write(
     transaction: &mut Transaction<'_>,
+    write: &Statement,
     charge: &dyn Charge,
     sequence: u64,
     admitted: bool,
 ) -> Result<(), StoreError> {
     let place = signed(sequence);
     let line = charge.line(sequence)?;
-    let entry = "INSERT INTO queryables_entries (sequence, line) VALUES ($1, $2::text::json)";
-    transaction
-        .execute(entry, &[&place, &line])
-        .map_err(unavailable)?;
-    for (name, amount) in charge.amounts() {
-        let query = "INSERT INTO queryables_amounts VALUES ($1, $2, $3::text::numeric)";
-        transaction
-            .execute(query, &[&place, &name, &amount])
-            .map_err(unavailable)?;
-    }
+    let (names, amounts): (Vec<String>, Vec<String>) = charge.amounts().into_iter().unzip();
+    let (mut budgets, mut versions, mut states) = (vec![], vec![], vec![]);
     for (budget, Saved { version, state }) in charge.changed()? {
-        let budget = charge.budgets().get(budget).cloned().unwrap_or_default();
-        let query = "UPDATE queryables_budgets SET version = $2, state = $3::text::json \
-                     WHERE budget = $1";
-        let version = signed(version);
-        transaction
-            .execute(query, &[&budget, &version, &state])
-            .map_err(unavailable)?;
+        budgets.push(charge.budgets().get(budget).cloned().unwrap_or_default());
+        versions.push(signed(version));
+        states.push(state);
     }
-    if admitted && let Some(key) = charge.key() {
-        let query = "INSERT INTO queryables_keys VALUES ($1, $2)";
-        transaction
-            .execute(query, &[&key, &place])
-            .map_err(unavailable)?;
-    }
-    let next = "UPDATE queryables_about SET next = $1";
+    let key: Vec<&str> = charge.key().filter(|_| admitted).into_iter().collect();
     transaction
-        .execute(next, &[&(place + 1)])
+        .execute(
+            write,
+            &[
+                &place, &line, &names, &amounts, &budgets, &versions, &states, &key,
+            ],
+        )
         .map_err(unavailable)?;
     Ok(())
 }
@@ -275,24 +358,29 @@ impl Store for PostgresStore {
     }
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
-        self.with(|transaction| {
-            // Everybody locks this first: sequence numbers follow the commits, without gaps.
-            let query = "SELECT next FROM queryables_about FOR UPDATE";
-            let next = transaction.query_one(query, &[]).map_err(unavailable)?;
-            let sequence = next.get::<_, i64>(0).cast_unsigned();
+        self.with_connection(|connection| {
+            let Connection {
+                client,
+                lock,
+                write,
+                ..
+            } = connection;
+            let mut transaction = client.transaction().map_err(unavailable)?;
+            let (sequence, states) = locked(&mut transaction, lock, charge.budgets())?;
+            // After the lock: whoever used the key before has committed.
             if let Some(key) = charge.key()
-                && let Some(known) = known(transaction, key)?
+                && let Some(known) = known(&mut transaction, key)?
             {
                 return Ok(known);
             }
-            for (place, budget) in charge.budgets().to_vec().iter().enumerate() {
-                let saved = saved(transaction, budget)?;
+            for (place, saved) in states.iter().enumerate() {
                 if saved.version != charge.known(place) {
-                    charge.refresh(place, &saved)?;
+                    charge.refresh(place, saved)?;
                 }
             }
             let admitted = charge.decide();
-            write(transaction, charge, sequence, admitted)?;
+            self::write(&mut transaction, write, charge, sequence, admitted)?;
+            transaction.commit().map_err(unavailable)?;
             Ok(Receipt::Written { sequence, mark: 0 })
         })
     }
@@ -305,16 +393,11 @@ impl Store for PostgresStore {
     fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError> {
         let kept = matches!(outcome, Outcome::Answered(Some(_)));
         let line = Done::new(sequence, outcome).line()?;
-        self.with(|transaction| {
-            if !kept {
-                // It need not survive, and so need not wait for the disk.
-                let later = "SET LOCAL synchronous_commit = off";
-                transaction.batch_execute(later).map_err(unavailable)?;
-            }
-            let query = "UPDATE queryables_entries SET outcome = $2::text::json \
-                         WHERE sequence = $1";
-            transaction
-                .execute(query, &[&signed(sequence), &line])
+        let waits = if kept { "on" } else { "off" };
+        self.with_connection(|connection| {
+            let Connection { client, finish, .. } = connection;
+            client
+                .execute(&*finish, &[&signed(sequence), &line, &waits])
                 .map_err(unavailable)?;
             Ok(())
         })

@@ -138,3 +138,56 @@ fn eight_connections_spend_a_budget_to_its_limit_while_the_server_is_killed() {
     assert!(filter.replay().unwrap() >= 1000 + CONNECTIONS);
     println!("{} answers, 1000 charged, {errors} errors", got.len());
 }
+
+/// Another process is in the middle of a launch: it has read and changed the rows, and has not
+/// committed. A launch must wait for it and read what it wrote; without either of the row locks it
+/// would decide on the old state, and both would be admitted.
+#[test]
+fn a_launch_waits_for_the_rows_of_another_and_reads_what_it_wrote() {
+    let Some(server) = Server::new("rows") else {
+        return;
+    };
+    let (one, other) = (server.ledger(), server.ledger());
+    let (one, other) = (pure(&one, "census", "1"), pure(&other, "census", "1"));
+    let mut raw = postgres::Client::connect(&server.parameters(), postgres::NoTls).unwrap();
+    let mut watch = postgres::Client::connect(&server.parameters(), postgres::NoTls).unwrap();
+    let budget = "SELECT state::text FROM queryables_budgets";
+    let unspent: String = raw.query_one(budget, &[]).unwrap().get(0);
+    assert_eq!(one.party("Ana").release(&Numbered::new(1, "0.6")), Ok(1));
+    let spent: String = raw.query_one(budget, &[]).unwrap().get(0);
+    assert_ne!(spent, unspent);
+    // As if that launch had never been.
+    let reset = "UPDATE queryables_budgets SET version = 0, state = $1::text::json";
+    raw.execute(reset, &[&unspent]).unwrap();
+    let reset = "DELETE FROM queryables_amounts; DELETE FROM queryables_entries; \
+                 UPDATE queryables_about SET next = 1";
+    raw.batch_execute(reset).unwrap();
+
+    // The same launch, step by step.
+    let mut launch = raw.transaction().unwrap();
+    let next = launch.query_one("SELECT next FROM queryables_about FOR UPDATE", &[]);
+    assert_eq!(next.unwrap().get::<_, i64>(0), 1);
+    let charge = "UPDATE queryables_budgets SET version = 1, state = $1::text::json";
+    launch.execute(charge, &[&spent]).unwrap();
+    launch
+        .execute("UPDATE queryables_about SET next = 2", &[])
+        .unwrap();
+    let released = std::thread::scope(|scope| {
+        let second = scope.spawn(|| other.party("Ben").release(&Numbered::new(2, "0.6")));
+        let waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+        while watch.query(waiting, &[]).unwrap().is_empty() && !second.is_finished() {
+            std::thread::yield_now();
+        }
+        launch.commit().unwrap();
+        second.join().unwrap()
+    });
+    let Err(LedgerError::Launch(LaunchError::Refused(refused))) = released else {
+        panic!("{released:?}");
+    };
+    assert_eq!(refused.spent, epsilon("0.6"));
+    assert_eq!(other.privacy_loss(), Ok(epsilon("0.6")));
+    let numbers = "SELECT sequence FROM queryables_entries";
+    let numbers = watch.query(numbers, &[]).unwrap();
+    let numbers: Vec<i64> = numbers.iter().map(|row| row.get(0)).collect();
+    assert_eq!(numbers, [2]);
+}
