@@ -10,4 +10,5 @@ mod threshold;
 
 mod cannot_show;
 mod claims;
+mod continual;
 mod lower_bounds;
