@@ -10,6 +10,11 @@
 //! | [`GaussianCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`NoisySum`] | the sum of a bounded attribute | ε | [`Laplace`] | [`Noisy`] |
 //! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε | [`Laplace`] | [`Noisy`] |
+//! | [`GaussianSum`], [`GaussianRealSum`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
+//! | [`NoisyMean`] | the mean of a bounded attribute | ε | [`Laplace`] | [`Accuracy`], for a number of rows |
+//! | [`GaussianMean`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Accuracy`], for a number of rows |
+//! | [`NoisyVariance`] | the variance of a bounded attribute | ε | [`Laplace`] | [`Accuracy`], for a number of rows |
+//! | [`GaussianVariance`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Accuracy`], for a number of rows |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`] | – |
 //! | [`IndividualSampledSums`] | any number of such sums, each record paying for itself | its budget | –, asymptotic | – |
@@ -78,6 +83,7 @@ mod count;
 mod factorization;
 mod factorized_count;
 mod gaussian;
+mod gaussian_sum;
 mod gradient_descent;
 mod histogram;
 pub mod individual;
@@ -85,6 +91,7 @@ mod lattice;
 mod least_loss;
 mod logarithm;
 mod margin;
+mod mean;
 mod multiplicative_weights;
 mod on_rows;
 mod paid_sum;
@@ -102,6 +109,7 @@ mod sum;
 mod threshold_histogram;
 mod top_k;
 mod tree;
+mod variance;
 mod vector_sum;
 mod weights;
 
@@ -113,10 +121,12 @@ pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
 pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
 pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine, FactorizedRelation};
+pub use gaussian_sum::{GaussianRealSum, GaussianSum};
 pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
 pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
 pub use margin::{NoisyMaxWithMargin, Winner};
+pub use mean::{AveragingRelation, GaussianMean, Mean, MeanAccuracy, NoisyMean};
 pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
 pub use on_rows::OnRows;
 pub use partition::Partition;
@@ -133,6 +143,7 @@ pub use sum::{NoisySum, SummingRelation};
 pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdHistogram};
 pub use top_k::TopK;
 pub use tree::{ContinualCountMachine, StreamingRelation};
+pub use variance::{GaussianVariance, NoisyVariance, Variance, VarianceAccuracy};
 pub use vector_sum::GaussianVectorSum;
 
 #[cfg(doc)]

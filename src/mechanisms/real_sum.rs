@@ -72,18 +72,11 @@ impl<D: ?Sized, R: SummingRelation> NoisyRealSum<D, R> {
         exponent: i32,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        if !EXPONENTS.contains(&exponent) {
-            return Err(MechanismError::BadExponent);
-        }
-        if range.is_empty() {
-            return Err(MechanismError::BadRange);
-        }
-        let low = end_in_steps(*range.start(), exponent, libm::floor)?;
-        let high = end_in_steps(*range.end(), exponent, libm::ceil)?;
-        let (fact, noise) = noise_of::<R>(&(low..=high), epsilon)?;
+        let range = range_in_steps(&range, exponent)?;
+        let (fact, noise) = noise_of::<R>(&range, epsilon)?;
         Ok(Self {
             attribute,
-            range: low..=high,
+            range,
             exponent,
             fact,
             noise,
@@ -119,6 +112,22 @@ impl<D: ?Sized, R: SummingRelation> NoisyRealSum<D, R> {
             )
         })
     }
+}
+
+/// The range in steps, its ends rounded outward.
+pub(super) fn range_in_steps(
+    range: &RangeInclusive<f64>,
+    exponent: i32,
+) -> Result<RangeInclusive<i64>, MechanismError> {
+    if !EXPONENTS.contains(&exponent) {
+        return Err(MechanismError::BadExponent);
+    }
+    if range.is_empty() {
+        return Err(MechanismError::BadRange);
+    }
+    let low = end_in_steps(*range.start(), exponent, libm::floor)?;
+    let high = end_in_steps(*range.end(), exponent, libm::ceil)?;
+    Ok(low..=high)
 }
 
 /// An end of the range, rounded outward.

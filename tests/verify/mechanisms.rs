@@ -1,15 +1,20 @@
 //! The crate's own mechanisms, with irrational laws and infinite supports, checked against their
 //! claims.
 
+use std::fmt::Debug;
+use std::hash::Hash;
+
 use crate::support::*;
 use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::{Addressed, Filter};
-use queryables::data::{Attribute, Predicate, Vector};
+use queryables::data::{Attribute, Moment, Predicate, Vector};
+use queryables::machine::{Machine, Mechanism};
 use queryables::mechanisms::{
     AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
-    ExponentialMechanism, GaussianCount, GaussianHistogram, GaussianVectorSum, Lattice,
-    MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisySum, Partition, Priced,
-    QueryAnswerer, RandomizedResponse, SampledGaussianSum,
+    ExponentialMechanism, GaussianCount, GaussianHistogram, GaussianMean, GaussianSum,
+    GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax,
+    NoisyMean, NoisySum, NoisyVariance, Partition, Priced, QueryAnswerer, RandomizedResponse,
+    SampledGaussianSum,
 };
 use queryables::middle::ThroughExt;
 use queryables::number::Epsilon;
@@ -350,4 +355,73 @@ fn a_sampled_sum_has_the_deltas_of_the_sampled_gaussian_mechanism() {
     );
     let less = epsilon_delta(amplified, &format!("{:.6}", 0.95 * quarter));
     assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
+}
+
+fn number() -> Attribute<Vec<u8>, f64> {
+    Attribute::new("itself", |row: &u8| f64::from(*row))
+}
+
+#[test]
+fn means_keep_their_loss() {
+    let claim = epsilon_delta("2", "0.005");
+    let less = epsilon_delta("1.9", "0.005");
+    let mean = NoisyMean::new(AddRemove, number(), 0.0..=2.0, 0, epsilon("2")).unwrap();
+    // Whatever the row is: in the middle of the range, or at its end.
+    for row in [1, 2] {
+        let pair = Pair::new(vec![2_u8], vec![2, row]);
+        let means = Verifier::new(copies_of(&mean), &pair, vec![()], 1).cut(ratio(1, 1000));
+        means.assert_private(&ApproxDp, &claim);
+        assert!(means.check(&ApproxDp, &less).unwrap().is_refuted());
+    }
+    let mean = NoisyMean::new(Replace, number(), 0.0..=2.0, 0, epsilon("2")).unwrap();
+    let pair = Pair::new(vec![0_u8], vec![2]);
+    let means = Verifier::new(copies_of(&mean), &pair, vec![()], 1).cut(ratio(1, 10_000));
+    means.assert_private(&ApproxDp, &claim);
+    assert!(means.check(&ApproxDp, &less).unwrap().is_refuted());
+}
+
+#[test]
+fn gaussian_sums_and_means_have_the_deltas_of_the_gaussian_mechanism() {
+    fn check<M>(mechanism: &M, pair: &Pair<Vec<u8>>)
+    where
+        M: Mechanism<Vec<u8>, Machine: Machine<Query = (), Answer: Clone + Eq + Hash + Debug>>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        <M::Machine as Machine>::Answer: Send + Sync + 'static,
+    {
+        let verifier = Verifier::new(copies_of(mechanism), pair, vec![()], 1).cut(ratio(1, 1000));
+        // μ = 1: δ(1) = 0.1269..., less what rounding takes, and what was cut.
+        verifier.assert_private(&ApproxDp, &epsilon_delta("1", "0.1295"));
+        let less = verifier.check(&ApproxDp, &epsilon_delta("1", "0.11"));
+        assert!(less.unwrap().is_refuted());
+    }
+    let mu = "1".parse().unwrap();
+    let value = Attribute::new("itself", |row: &u8| i64::from(*row));
+    let sum = GaussianSum::with_mu(AddRemove, value, 0..=4, mu).unwrap();
+    check(&sum, &Pair::new(vec![1], vec![1, 4]));
+    let mean = GaussianMean::with_mu(AddRemove, number(), 0.0..=4.0, 0, mu).unwrap();
+    check(&mean, &Pair::new(vec![1], vec![1, 4]));
+    let mean = GaussianMean::with_mu(Replace, number(), 0.0..=4.0, 0, mu).unwrap();
+    check(&mean, &Pair::new(vec![0], vec![4]));
+}
+
+#[test]
+fn variances_keep_their_loss() {
+    let claim = epsilon_delta("4", "0.02");
+    let less = epsilon_delta("3.8", "0.02");
+    let number = Attribute::new("itself", |row: &u8| Moment(f64::from(*row)));
+    // Noise of scale 1/4.
+    let spread = NoisyVariance::new(AddRemove, number.clone(), 0.0..=1.0, 0, epsilon("4")).unwrap();
+    let pair = Pair::new(vec![1_u8], vec![1, 0]);
+    let spreads = Verifier::new(copies_of(&spread), &pair, vec![()], 1).cut(ratio(1, 100));
+    spreads.assert_private(&ApproxDp, &claim);
+    let spread = NoisyVariance::new(Replace, number, 0.0..=1.0, 0, epsilon("4")).unwrap();
+    let pair = Pair::new(vec![0_u8], vec![1]);
+    let replaced = Verifier::new(copies_of(&spread), &pair, vec![()], 1).cut(ratio(1, 100));
+    replaced.assert_private(&ApproxDp, &claim);
+    for verifier in [spreads, replaced] {
+        assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
+    }
 }

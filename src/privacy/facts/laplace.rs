@@ -11,7 +11,8 @@ use crate::privacy::{
 /// Discrete Laplace noise on whole numbers, each of which has noise of its own.
 ///
 /// Between neighbours at most `answers` of them change, each by at most `steps`. The noise has a
-/// scale of `steps · answers / ε`, so that it is ε-DP.
+/// scale of `steps · answers / ε`, so that it is ε-DP. It is also true of more numbers, if all of them
+/// together change by at most `steps · answers` and each by at most `steps`.
 ///
 /// ```
 /// use std::num::NonZeroU64;

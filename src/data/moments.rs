@@ -1,0 +1,141 @@
+//! Values whose variance is asked for.
+
+use std::ops::RangeInclusive;
+
+use super::{Fold, Value};
+
+/// A real number of which the mean and the variance are asked for. Infinities and NaN count as zero.
+///
+/// ```
+/// use queryables::data::{Attribute, Moment, Moments};
+///
+/// let hours = Attribute::new("hours", |hours: &f64| Moment(*hours));
+/// // In whole hours, from 0 to 4.
+/// let mut moments = Moments::new(1.0, 0..=4);
+/// hours.fold(&vec![1.0, 3.0, 99.0], &mut moments);
+/// // 1, 3 and 4, as squares of distances from 0 and from 4, and twice their products.
+/// assert_eq!(moments.high(), 1 + 9 + 16);
+/// assert_eq!(moments.mixed(), 6 + 6 + 0);
+/// assert_eq!(moments.low(), 9 + 1 + 0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment(pub f64);
+
+impl Value for Moment {
+    const UNREADABLE: Self = Self(0.0);
+    type Fold = Moments;
+}
+
+/// The sums of u², 2u(w − u) and (w − u)² over all numbers, where w is the width of the range and u is
+/// how far a number is above its start: in steps, after rounding toward zero and clamping, as for
+/// [`RealSum`](super::RealSum). For each number the three add up to w².
+#[derive(Clone, Copy, Debug)]
+pub struct Moments {
+    per_unit: f64,
+    start: i64,
+    width: u32,
+    sums: [i128; 3],
+}
+
+impl Moments {
+    /// Empty sums, with `per_unit` steps to a unit, which should be a power of two: then rounding is
+    /// exact. The range is in steps, and at most 2^32 − 1 of them wide; what is beyond is cut off.
+    #[must_use]
+    pub fn new(per_unit: f64, range: RangeInclusive<i64>) -> Self {
+        let (start, end) = range.into_inner();
+        let width = end.max(start).abs_diff(start);
+        Self {
+            per_unit,
+            start,
+            width: u32::try_from(width).unwrap_or(u32::MAX),
+            sums: [0; 3],
+        }
+    }
+
+    /// The sum of u².
+    #[must_use]
+    pub fn high(&self) -> i128 {
+        let [high, ..] = self.sums;
+        high
+    }
+
+    /// The sum of 2u(w − u).
+    #[must_use]
+    pub fn mixed(&self) -> i128 {
+        let [_, mixed, _] = self.sums;
+        mixed
+    }
+
+    /// The sum of (w − u)².
+    #[must_use]
+    pub fn low(&self) -> i128 {
+        let [.., low] = self.sums;
+        low
+    }
+}
+
+impl Fold<Moment> for Moments {
+    #[inline]
+    fn take(&mut self, values: impl Iterator<Item = Moment>) {
+        let width = u64::from(self.width);
+        // Not into `self`: if a record panics, nothing of this chunk may be left.
+        let sums = values.fold([0_i128; 3], |[high, mixed, low], Moment(value)| {
+            // The cast saturates in either direction.
+            let finite = if value.is_finite() { value } else { 0.0 };
+            let steps = (finite * self.per_unit) as i64;
+            let above = steps.max(self.start).abs_diff(self.start).min(width);
+            let below = width - above;
+            [
+                high + i128::from(above * above),
+                mixed + 2 * i128::from(above * below),
+                low + i128::from(below * below),
+            ]
+        });
+        for (sum, chunk) in self.sums.iter_mut().zip(sums) {
+            *sum += chunk;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_three_add_up_for_every_number(
+            values in proptest::collection::vec(any::<f64>(), 0..20), start in -50..50_i64, width in 0..70_i64,
+        ) {
+            let mut moments = Moments::new(4.0, start..=start + width);
+            moments.take(values.iter().copied().map(Moment));
+            let sum = moments.high() + moments.mixed() + moments.low();
+            prop_assert_eq!(sum, i128::from(width * width) * values.len() as i128);
+        }
+
+        #[test]
+        fn the_sums_are_those_of_the_clamped_numbers(
+            values in proptest::collection::vec(-30.0..30.0, 0..20), start in -50..50_i64, width in 0..70_i64,
+        ) {
+            let mut moments = Moments::new(4.0, start..=start + width);
+            moments.take(values.iter().copied().map(Moment));
+            let above = values.iter().map(|value: &f64| {
+                i128::from(((4.0 * value).trunc() as i64).clamp(start, start + width) - start)
+            });
+            let (mut high, mut low) = (0, 0);
+            for above in above {
+                high += above * above;
+                low += (i128::from(width) - above).pow(2);
+            }
+            prop_assert_eq!((moments.high(), moments.low()), (high, low));
+        }
+    }
+
+    #[test]
+    fn the_widest_range_does_not_overflow() {
+        let mut moments = Moments::new(1.0, i64::MIN..=i64::MAX);
+        moments.take([f64::MAX, f64::MIN, f64::NAN].into_iter().map(Moment));
+        let square = i128::from(u32::MAX) * i128::from(u32::MAX);
+        assert_eq!(moments.high() + moments.mixed() + moments.low(), 3 * square);
+    }
+}

@@ -1,0 +1,208 @@
+use super::*;
+use crate::machine::{CoinSource, NotPrivateSeededCoins};
+use crate::privacy::{Distance, Gdp, Private, PureDp, Rdp, ZCdp};
+use crate::tests::enumerate::{Enumeration, enumerate_laws};
+use crate::tests::exact::violation;
+
+fn itself() -> Attribute<Vec<f64>, f64> {
+    Attribute::new("itself", |row: &f64| {
+        assert!(*row < 1e9, "an unlucky row");
+        *row
+    })
+}
+
+fn noisy<R: AveragingRelation>(relation: R, epsilon: &str) -> NoisyMean<Vec<f64>, R> {
+    NoisyMean::new(relation, itself(), 0.0..=2.0, 0, epsilon.parse().unwrap()).unwrap()
+}
+
+fn gaussian<R: AveragingRelation>(relation: R, rho: &str) -> GaussianMean<Vec<f64>, R> {
+    GaussianMean::new(relation, itself(), 0.0..=2.0, 0, rho.parse().unwrap()).unwrap()
+}
+
+/// The two sums, with their probabilities, where noise runs from −span to span.
+fn answers<M>(mean: &M, rows: &[f64], span: u64) -> Enumeration<(i128, i128)>
+where
+    M: Mechanism<Vec<f64>, Machine = Released<Mean>>,
+{
+    let data = Arc::new(rows.to_vec());
+    enumerate_laws(span, |coins| {
+        match mean.start(&data, &mut Coins::new(&mut *coins)) {
+            Ok(Released(mean)) => (mean.above, mean.below),
+            Err(_) => (i128::MIN, i128::MIN),
+        }
+    })
+}
+
+/// Whether a loss is attained between two datasets, and surely not exceeded.
+fn attains<R: AveragingRelation>(relation: R, pair: [&[f64]; 2]) -> bool {
+    let mean = noisy(relation, "1");
+    let [one, other] = pair.map(|rows| answers(&mean, rows, 30));
+    let exceeds = |epsilon: &str| {
+        let epsilon = epsilon.parse().unwrap();
+        violation(&one, &other, epsilon).is_some() || violation(&other, &one, epsilon).is_some()
+    };
+    assert!(!exceeds("1"));
+    exceeds("0.99")
+}
+
+#[test]
+fn every_row_attains_the_loss_and_none_exceeds_it() {
+    for row in [-3.0, 0.0, 1.0, 1.7, 2.0, 9.0, f64::NAN, 2e9] {
+        assert!(attains(AddRemove, [&[1.0], &[1.0, row]]), "{row}");
+    }
+    assert!(attains(Replace, [&[0.0], &[2.0]]));
+    assert!(!attains(Replace, [&[0.0], &[1.0]]));
+}
+
+/// The Rényi divergence of order 2: largest if one of the sums changes alone.
+fn divergence<M>(mean: &M, pair: [&[f64]; 2], span: u64) -> f64
+where
+    M: Mechanism<Vec<f64>, Machine = Released<Mean>>,
+{
+    let [one, other] = pair.map(|rows| answers(mean, rows, span));
+    let squares = one.outcomes.iter().filter_map(|(answer, p)| {
+        let q = other.outcomes.get(answer)?;
+        Some((p * p / q).to_f64_fast())
+    });
+    squares.sum::<f64>().ln()
+}
+
+#[test]
+fn the_divergence_is_attained_at_an_end_of_the_range_and_less_within() {
+    let mean = noisy(AddRemove, "1");
+    let order = Rdp::new("2".parse().unwrap());
+    let claim: f64 = mean.loss(&order).unwrap().to_string().parse().unwrap();
+    let at_the_end = divergence(&mean, [&[1.0], &[1.0, 2.0]], 40);
+    assert!((claim - at_the_end).abs() < 1e-3, "{claim} {at_the_end}");
+    let within = divergence(&mean, [&[1.0], &[1.0, 1.0]], 40);
+    assert!(within < 0.99 * claim, "{within}");
+    // 2ρ, less what rounding takes from it: at most one part in 12σ² for each sum.
+    let mean = gaussian(AddRemove, "0.5");
+    assert_eq!(mean.loss(&ZCdp), Ok("0.5".parse().unwrap()));
+    let at_the_end = divergence(&mean, [&[1.0], &[1.0, 2.0]], 14);
+    assert!(
+        (1.0 - 1.0 / 24.0..1.0).contains(&at_the_end),
+        "{at_the_end}"
+    );
+    assert!(divergence(&mean, [&[1.0], &[1.0, 1.0]], 14) < 0.52);
+    assert!(divergence(&gaussian(Replace, "0.5"), [&[0.0], &[2.0]], 20) < 1.0);
+}
+
+#[test]
+fn the_interval_and_the_stated_error_hold_with_the_confidence() {
+    fn check<M>(mean: &M, noise: MeanNoise, rows: &[f64], span: u64)
+    where
+        M: Mechanism<Vec<f64>, Machine = Released<Mean>> + Accuracy<Distance = MeanAccuracy>,
+    {
+        let truth = rows.iter().sum::<f64>() / rows.len() as f64;
+        let found = answers(mean, rows, span);
+        let probability = |holds: &dyn Fn(Mean) -> bool| {
+            let holds = found.outcomes.iter().filter(|((above, below), _)| {
+                holds(Mean {
+                    above: *above,
+                    below: *below,
+                    accuracy: noise,
+                })
+            });
+            holds.map(|(_, mass)| mass.to_f64_fast()).sum::<f64>()
+        };
+        for text in ["0.5", "0.9", "0.97"] {
+            let confidence: Confidence = text.parse().unwrap();
+            let wanted: f64 = text.parse().unwrap();
+            let covered = probability(&|mean| mean.estimate(confidence).interval.contains(&truth));
+            assert!(covered >= wanted, "{text} {covered}");
+            let within = mean.accuracy(confidence).for_rows(rows.len() as u64);
+            let near = probability(&|mean| (mean.value() - truth).abs() <= within);
+            assert!(near >= wanted, "{text} {near}");
+        }
+    }
+    fn noise<R: AveragingRelation>(_: R, noise: impl Into<Noise>) -> MeanNoise {
+        MeanNoise {
+            noise: noise.into(),
+            scale: Steps::new(&(0.0..=2.0), 0).unwrap(),
+            size_is_public: R::SIZE_IS_PUBLIC,
+        }
+    }
+    let rows: Vec<_> = (0..40).map(|row| f64::from(row % 3)).collect();
+    for rows in [&rows[..], &rows[..4], &[2.0; 20]] {
+        let mean = noisy(AddRemove, "1");
+        check(&mean, noise(AddRemove, mean.noise), rows, 25);
+        let mean = noisy(Replace, "1");
+        check(&mean, noise(Replace, mean.noise), rows, 40);
+        let mean = gaussian(AddRemove, "0.5");
+        check(&mean, noise(AddRemove, mean.gaussian.noise), rows, 14);
+        let mean = gaussian(Replace, "0.5");
+        check(&mean, noise(Replace, mean.gaussian.noise), rows, 20);
+    }
+}
+
+/// With an ε of a million the noise is negligible.
+#[test]
+fn without_noise_it_is_the_mean() {
+    let exact = |rows: &[f64], range, exponent| {
+        let epsilon = "1e6".parse().unwrap();
+        let mean = NoisyMean::new(AddRemove, itself(), range, exponent, epsilon).unwrap();
+        let data = Arc::new(rows.to_vec());
+        let Released(mean) = mean
+            .start(&data, &mut NotPrivateSeededCoins::new(5).coins())
+            .unwrap();
+        (mean.value(), mean.rows())
+    };
+    assert_eq!(exact(&[1.0, 2.0, 6.0], 0.0..=10.0, 0), (3.0, 3.0));
+    assert_eq!(exact(&[-1.25, 2.0], -2.0..=1.0, -2), (-0.125, 2.0));
+    assert_eq!(exact(&[5.0, 7.0], 5.0..=9.0, 0), (6.0, 2.0));
+    // Clamped, rounded toward zero, and not a number: that is 3, 1 and 0.
+    let (mean, rows) = exact(&[99.0, 1.9, f64::NAN], 0.0..=3.0, 0);
+    assert!((mean - 4.0 / 3.0).abs() < 1e-12 && rows == 3.0);
+    // No rows: the middle.
+    assert_eq!(exact(&[], 0.0..=10.0, 0), (5.0, 0.0));
+}
+
+#[test]
+fn an_interval_says_nothing_where_there_may_be_no_rows() {
+    let mean = Mean {
+        above: 1,
+        below: -3,
+        accuracy: MeanNoise {
+            noise: noisy(AddRemove, "1").noise.into(),
+            scale: Steps::new(&(-1.0..=1.0), 0).unwrap(),
+            size_is_public: false,
+        },
+    };
+    let estimate = mean.estimate("0.95".parse().unwrap());
+    assert_eq!((estimate.value, estimate.interval), (1.0, -1.0..=1.0));
+    let accuracy = noisy(AddRemove, "1").accuracy("0.95".parse().unwrap());
+    assert_eq!((accuracy.for_rows(0), accuracy.for_rows(5)), (2.0, 2.0));
+    let tiny = "0.99999999999999999999999999999999999999".parse().unwrap();
+    assert_eq!(noisy(AddRemove, "1").accuracy(tiny).for_rows(1000), 2.0);
+}
+
+#[test]
+fn losses_follow_from_the_width() {
+    let mean = noisy(Replace, "0.5");
+    assert_eq!(mean.loss(&PureDp), Ok("0.5".parse().unwrap()));
+    assert_eq!(mean.noise.scale(), Ratio::from(4));
+    let two = Distance::new(2).unwrap();
+    assert_eq!(mean.loss_at(&PureDp, two), Ok("1".parse().unwrap()));
+    let mu = "1".parse().unwrap();
+    let mean = GaussianMean::with_mu(AddRemove, itself(), -1.0..=2.0, -3, mu).unwrap();
+    assert_eq!(mean.loss(&Gdp), Ok(mu));
+    assert_eq!(mean.gaussian.noise.variance(), Ratio::from(24 * 24));
+    assert_eq!(
+        format!("{mean:?}"),
+        "GaussianMean(relation = add or remove one row, attribute = itself, range = -1..=2, exponent = -3, mu = 1)"
+    );
+}
+
+#[test]
+fn bad_parameters_are_refused() {
+    let error = |range, exponent, epsilon: &str| {
+        let epsilon = epsilon.parse().unwrap();
+        NoisyMean::new(AddRemove, itself(), range, exponent, epsilon).unwrap_err()
+    };
+    assert_eq!(error(1.0..=1.0, 0, "1"), MechanismError::BadRange);
+    assert_eq!(error(2.0..=1.0, 0, "1"), MechanismError::BadRange);
+    assert_eq!(error(0.0..=1.0, 501, "1"), MechanismError::BadExponent);
+    assert_eq!(error(0.0..=1e300, 0, "1"), MechanismError::TooWide);
+    assert_eq!(error(0.0..=1.0, 0, "0"), MechanismError::NoLoss("epsilon"));
+}
