@@ -87,8 +87,8 @@ pub struct ThresholdHistogram<D: ?Sized, P: GroupKey, R = AddRemove> {
 /// let loss = RhoDelta::new("0.05", "5e-7")?;
 /// let town = |town: &&'static str| *town;
 /// let histogram = GaussianThresholdHistogram::new(AddRemove, "town", town, loss)?;
-/// // Five times a deviation of √10.
-/// assert_eq!(histogram.threshold(), 18);
+/// // 4.9 times a deviation of √10, and 3/2.
+/// assert_eq!(histogram.threshold(), 17);
 /// let histogram = RestatedAt::new(ApproxZCdp, "5e-7".parse()?, histogram);
 /// let counts = filter.release(&histogram)?;
 /// assert!((counts["Bergen"] - 200).abs() < 30);
