@@ -233,3 +233,33 @@ fn clients_of_the_framework_share_filters_of_two_measures() {
         "Boxed(NoisyCount(predicate = over 65, epsilon = 0.25), Laplace noise, ε = 0.25)"
     ));
 }
+
+#[path = "../examples/analysis.rs"]
+#[allow(dead_code)]
+mod analysis;
+
+/// Intervals at 95 % may miss the truth, so what is held here is far wider: each answer is off by more
+/// with probability below 1e-9.
+#[test]
+fn the_analysis_answers_every_question_within_its_budget() {
+    let mut out = Vec::new();
+    let chart = analysis::run(&mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!(text.matches(" hours a week\n").count(), 5, "{text}");
+    assert!(text.contains("work 40 hours."), "{text}");
+    let age = text.split("The median age is ").nth(1).unwrap();
+    let age: i64 = age.split('.').next().unwrap().parse().unwrap();
+    assert!((34..=40).contains(&age), "{text}");
+    let last = text.lines().last().unwrap();
+    assert!(
+        last.starts_with("Spent (0.90, 7.88e-7) of (1, 1e-6)."),
+        "{text}"
+    );
+    assert!(
+        last.ends_with("Left: 1 more such counts, within 30 of the truth."),
+        "{text}"
+    );
+    // A background and five bars.
+    assert_eq!(chart.matches("<rect ").count(), 6, "{chart}");
+    assert!(chart.ends_with("</svg>\n"), "{chart}");
+}
