@@ -22,7 +22,8 @@ use crate::privacy::{AddRemove, Gdp, Prices, Private, UnknownLoss};
 /// its price, and nobody is told who has run out.
 ///
 /// **The guarantee is asymptotic**: it speaks of a limit, and bounds nothing for given parameters.
-/// For one that is proved, take [`SampledGaussianSum`] under a filter.
+/// For one that is proved, take [`SampledGaussianSum`] under a filter, or
+/// [`GradientDescent::filtered`](super::GradientDescent::filtered) on all records.
 ///
 /// ```
 /// use queryables::mechanisms::{Descent, IndividualSampledSums, Lattice, Objective};

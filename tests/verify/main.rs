@@ -16,6 +16,7 @@ mod choices;
 mod definitions;
 mod faults;
 mod filters;
+mod gradient_descent;
 mod guards;
 mod halting;
 mod inspects;

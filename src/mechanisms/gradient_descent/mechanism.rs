@@ -3,18 +3,21 @@
 use std::sync::Arc;
 
 use super::{Descent, Objective};
+use crate::compose::{IndividualError, IndividualFilter};
 use crate::data::Dataset;
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::mechanisms::individual::IndividualVectorSum;
 use crate::mechanisms::{GaussianVectorSum, Lattice, MechanismError, shown, states};
 use crate::number::Rho;
-use crate::privacy::AddRemove;
 use crate::privacy::facts::Gaussian;
+use crate::privacy::{AddRemove, Prices, ZCdp};
+use crate::queryable::AskError;
 
 /// Private gradient descent with a given number of steps (Feldman and Zrnic Alg. 7). It releases the
 /// [`Descent`]: the last weights and the average.
 ///
 /// Gradients are clipped to the radius of the lattice, C in F. With F's noise scale σ, a step costs
-/// ρ = 1/(2σ²).
+/// ρ = 1/(2σ²). With [`filtered`](Self::filtered) there are more steps at the same loss (F Alg. 8).
 ///
 /// ```
 /// use queryables::mechanisms::{Descent, GradientDescent, Lattice, Objective};
@@ -45,11 +48,19 @@ use crate::privacy::facts::Gaussian;
 /// because losses add up, and under GDP and f-DP because Gaussians are closed under composition (Dong,
 /// Roth, Su 2022, Theorem 3.2 and Corollary 3.3). The same at every distance.
 ///
+/// With filtering: the same loss. Each step is an [`IndividualVectorSum`] of an [`IndividualFilter`]
+/// in which every record has a budget of k·ρ, and contributes what it can still pay for (F Prop. 6.2,
+/// with B_norm = k·C²; F's proof drops a C²). With d records added or removed, the shift of step t is
+/// at most the sum of their contributions' lengths, and so the squares of all shifts add up to at most
+/// d²·k·ρ (by Minkowski's inequality): it is Gaussian noise at every distance, as without filtering.
+///
 /// Nothing is divided by the number of records.
 pub struct GradientDescent<D: ?Sized> {
     objective: Objective<D>,
     lattice: Lattice,
     steps: u64,
+    /// With filtering.
+    most_steps: Option<u64>,
     start: Descent,
     rho: Rho,
     fact: Gaussian,
@@ -79,11 +90,33 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
             objective,
             lattice,
             steps,
+            most_steps: None,
             rho,
             fact: Gaussian::Rho(whole),
         };
         descent.sum_at(&descent.start)?;
         Ok(descent)
+    }
+
+    /// The same loss, and `most_steps` steps in all: each record pays for the lengths of its own
+    /// gradients, from a budget of k·ρ, and contributes as long as it can pay. Records with short
+    /// gradients have much of it left after k steps.
+    ///
+    /// Too many steps do harm: those who have run out no longer contribute, and noise stays.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::NoSteps`] if there are none, and those of [`IndividualVectorSum::new`], which
+    /// takes a radius of at most 2^26.
+    pub fn filtered(self, most_steps: u64) -> Result<Self, MechanismError> {
+        if most_steps == 0 {
+            return Err(MechanismError::NoSteps);
+        }
+        self.individual_sum_at(&self.start)?;
+        Ok(Self {
+            most_steps: Some(most_steps),
+            ..self
+        })
     }
 
     /// What the next step releases.
@@ -92,17 +125,71 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
         let dimension = self.objective.dimension();
         GaussianVectorSum::new(AddRemove, gradient, dimension, self.lattice, self.rho)
     }
+
+    /// The same with filtering.
+    fn individual_sum_at(
+        &self,
+        descent: &Descent,
+    ) -> Result<IndividualVectorSum<D>, MechanismError> {
+        let gradient = self.objective.gradient_at(descent.weights());
+        let dimension = self.objective.dimension();
+        IndividualVectorSum::new(gradient, dimension, self.lattice, self.rho)
+    }
+
+    /// Takes all steps. A sum was made before, with other weights, and cannot fail to be made.
+    fn descend(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Descent, Fault> {
+        let mut descent = self.start.clone();
+        for _ in 0..self.steps {
+            let sum = self.sum_at(&descent).map_err(|_| Fault::Failed)?;
+            let Released(sum) = sum.start(data, coins)?;
+            descent.step(&sum);
+        }
+        Ok(descent)
+    }
+
+    /// The same with filtering.
+    fn descend_filtered(
+        &self,
+        most_steps: u64,
+        data: &Arc<D>,
+        coins: &mut Coins<'_>,
+    ) -> Result<Descent, Fault> {
+        let budget = ZCdp.price(&self.fact).map_err(|_| Fault::Failed)?;
+        let filter = IndividualFilter::new(ZCdp, budget).fitting();
+        let mut filter = filter.start(data, coins)?;
+        let mut descent = self.start.clone();
+        for _ in 0..most_steps {
+            let sum = self
+                .individual_sum_at(&descent)
+                .map_err(|_| Fault::Failed)?;
+            descent.step(&filter.release(&sum, coins).map_err(fault)?);
+        }
+        Ok(descent)
+    }
+}
+
+/// Why there is no sum.
+fn fault(error: IndividualError) -> Fault {
+    match error {
+        IndividualError::NotAnswered(AskError::Stopped(stop)) => stop.into(),
+        IndividualError::NotAnswered(AskError::Fault(fault)) => fault,
+        _ => Fault::Failed,
+    }
 }
 
 impl<D: ?Sized> GradientDescent<D> {
     fn description(&self) -> Description {
-        Description::new("GradientDescent")
+        let description = Description::new("GradientDescent")
             .with("objective", self.objective.name())
             .with("dimension", self.objective.dimension())
             .with("exponent", self.lattice.exponent)
             .with("radius", self.lattice.radius)
             .with("steps", self.steps)
-            .with("rho", self.rho)
+            .with("rho", self.rho);
+        match self.most_steps {
+            Some(most) => description.with("most steps", most),
+            None => description,
+        }
     }
 }
 
@@ -110,14 +197,11 @@ impl<D: Dataset + ?Sized> Mechanism<D> for GradientDescent<D> {
     type Machine = Released<Descent>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<Descent>, Fault> {
-        let mut descent = self.start.clone();
-        for _ in 0..self.steps {
-            // It was made once before, with other weights.
-            let sum = self.sum_at(&descent).map_err(|_| Fault::Failed)?;
-            let Released(sum) = sum.start(data, coins)?;
-            descent.step(&sum);
-        }
-        Ok(Released(descent))
+        let descent = match self.most_steps {
+            Some(most_steps) => self.descend_filtered(most_steps, data, coins),
+            None => self.descend(data, coins),
+        };
+        Ok(Released(descent?))
     }
 
     fn describe(&self) -> Description {

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`Objective`] | the gradient of one record's loss, a public function of weights and record; [`Objective::logistic`] is logistic regression |
 //! | [`Descent`] | the weights after each step, and their average |
-//! | [`GradientDescent`] | a given number of steps as one mechanism (F Alg. 7) |
+//! | [`GradientDescent`] | a given number of steps as one mechanism (F Alg. 7), or more of them, with a budget for each record (F Alg. 8) |
 //!
 //! A sum is not divided by the number of records, which is private: the learning rate is for sums.
 //! Choose it as the usual one divided by a number that is public, such as how many records were
@@ -13,6 +13,9 @@
 //!
 //! Noise is drawn once for each step and added to the sum. (F prints it inside the sum over records;
 //! the guarantees of F are for one draw.)
+//!
+//! With samples, and a guarantee that is asymptotic only, the sums are those of
+//! [`IndividualSampledSums`](super::IndividualSampledSums) (T Alg. 3).
 //!
 //! # Your own loop
 //!

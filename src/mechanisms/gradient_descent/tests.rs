@@ -106,6 +106,42 @@ fn the_logistic_gradient_is_precise_far_from_zero() {
     );
 }
 
+/// F, after Alg. 8: with k_max = k, nobody can run out, and it is Alg. 7.
+#[test]
+fn filtering_changes_nothing_while_everybody_can_pay() {
+    let rows = [7.0, -0.5, 0.3, f64::NAN, 1.0, 1.0];
+    let noise = [3, -8, 1, 0, 12];
+    let plain = descent(5, 0.5, "0.5").unwrap();
+    let filtered = plain.clone().filtered(5).unwrap();
+    assert_eq!(run(&filtered, &rows, &noise), run(&plain, &rows, &noise));
+}
+
+/// In quarters, from a budget of one step of 4, which is 16: a record of 4 pays once, one of 2 pays
+/// four times, and one of 3 pays 9 and then contributes 2, 1, 1 and 1.
+#[test]
+fn with_filtering_each_record_pays_for_its_own_gradients() {
+    let sums = |row: f64| {
+        let path = (1..=6).map(|steps| {
+            let descent = descent(1, 4.0, "0.5").unwrap().filtered(steps).unwrap();
+            let (descent, _) = run(&descent, &[row], &[0; 6]);
+            -descent.weights()[0]
+        });
+        path.collect::<Vec<f64>>()
+    };
+    assert_eq!(sums(1.0), [4.0; 6]);
+    assert_eq!(sums(0.5), [2.0, 4.0, 6.0, 8.0, 8.0, 8.0]);
+    assert_eq!(sums(0.75), [3.0, 5.0, 6.0, 7.0, 8.0, 8.0]);
+}
+
+/// Prop. 6.2: what all steps lose does not depend on their number.
+#[test]
+fn the_loss_with_filtering_is_the_budget() {
+    let descent = descent(4000, 1.0, "0.0000125").unwrap();
+    let filtered = descent.clone().filtered(100_000).unwrap();
+    assert_eq!(filtered.loss(&ZCdp), Ok("0.05".parse().unwrap()));
+    assert_eq!(filtered.loss(&Gdp), descent.loss(&Gdp));
+}
+
 #[test]
 fn bad_parameters_are_refused() {
     let error = |steps, rate, rho| descent(steps, rate, rho).map(|_| ());
@@ -119,6 +155,8 @@ fn bad_parameters_are_refused() {
         Objective::new("none", 0, |_: &[f64], _: &f64, _: &mut [f64]| ());
     let none = GradientDescent::new(none, LATTICE, 1, 1.0, "1".parse().unwrap());
     assert_eq!(none.map(|_| ()), Err(MechanismError::BadDimension));
+    let filtered = descent(1, 1.0, "1").unwrap().filtered(0);
+    assert_eq!(filtered.map(|_| ()), Err(MechanismError::NoSteps));
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! One run of private gradient descent with filtering.
+
+use std::sync::Arc;
+
+use queryables::compose::{IndividualFilter, launch_individual};
+use queryables::mechanisms::individual::IndividualVectorSum;
+use queryables::mechanisms::{Descent, Lattice};
+use queryables::prelude::*;
+
+use crate::Outcome;
+use crate::census::{Example, accuracy, features, objective};
+use crate::setting::Setting;
+
+/// Gradients are rounded to multiples of 1/1024.
+const EXPONENT: i32 = -10;
+
+/// Accuracies in percent: of the last weights, and of the average.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Accuracy {
+    pub last: f64,
+    pub average: f64,
+}
+
+/// What came out of one run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// After k steps, which is private gradient descent without filtering.
+    pub without: Accuracy,
+    /// After k_max steps.
+    pub with: Accuracy,
+    /// What each record has spent of its budget, from 0 to 1: after k/2, k and k_max steps.
+    pub spent: [Vec<f64>; 3],
+}
+
+/// The data for one run.
+#[derive(Clone)]
+pub struct Data {
+    pub training: Arc<Vec<Example>>,
+    pub testing: Arc<Vec<Example>>,
+    /// How many records there are for training, about: a public number, as the size of the two parts
+    /// is documented.
+    pub expected: f64,
+}
+
+/// Trains with filtering (F Alg. 8).
+///
+/// In the first k steps nobody can run out: a step costs a record at most ρ, and the budget is k·ρ.
+/// So up to there it is private gradient descent without filtering (F Alg. 7), and one run shows
+/// both, as in F Fig. 1.
+pub fn run(setting: &Setting, data: &Data, mut progress: impl FnMut()) -> Outcome<Run> {
+    let filter = IndividualFilter::new(ZCdp, setting.budget()?).fitting();
+    let (filter, curator) = launch_individual(&filter, Arc::clone(&data.training))?;
+    let lattice = Lattice {
+        exponent: EXPONENT,
+        radius: (setting.clip / f64::from(EXPONENT).exp2()) as u64,
+    };
+    let (objective, rho) = (objective(), setting.rho()?);
+    let measured = |descent: &Descent| Accuracy {
+        last: accuracy(descent.weights(), &data.testing),
+        average: accuracy(descent.average(), &data.testing),
+    };
+    // What the curator can read is no part of what is released.
+    let spent = || -> Outcome<Vec<f64>> {
+        let budget = curator.units().budget() as f64;
+        let spent = curator.all()?.into_iter();
+        Ok(spent.map(|units| units as f64 / budget).collect())
+    };
+    let mut descent = Descent::new(features(), setting.rate / data.expected)?;
+    let mut run = Run {
+        without: Accuracy::default(),
+        with: Accuracy::default(),
+        spent: Default::default(),
+    };
+    for step in 1..=setting.most_steps {
+        let gradient = objective.gradient_at(descent.weights());
+        let sum = IndividualVectorSum::new(gradient, features(), lattice, rho)?;
+        descent.step(&filter.release(&sum)?);
+        if step == setting.steps / 2 {
+            run.spent[0] = spent()?;
+        }
+        if step == setting.steps {
+            (run.without, run.spent[1]) = (measured(&descent), spent()?);
+        }
+        progress();
+    }
+    (run.with, run.spent[2]) = (measured(&descent), spent()?);
+    Ok(run)
+}
