@@ -137,6 +137,10 @@ where
         Ok(AddressedMachine::new(self.compositor.start(data, coins)?))
     }
 
+    fn only_says_releases() -> bool {
+        C::only_says_releases() && M::only_says_releases()
+    }
+
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.compositor.check(data)
     }

@@ -210,6 +210,10 @@ where
         Ok(CompositorMachine::new(data, terms, gate, coins))
     }
 
+    fn only_says_releases() -> bool {
+        true
+    }
+
     fn describe(&self) -> Description {
         let mut description = Description::new("Filter")
             .with("children", format_args!("{:?}", self.rule.children()))

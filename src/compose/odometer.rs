@@ -190,6 +190,10 @@ where
         Ok(CompositorMachine::new(data, terms, gate, coins))
     }
 
+    fn only_says_releases() -> bool {
+        true
+    }
+
     fn describe(&self) -> Description {
         Description::new("Odometer")
             .with(

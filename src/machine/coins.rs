@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-use super::{CoinSource, CoinsError, Fault, Law, Stop, StopToken, guarded};
+use super::{CoinSource, CoinsError, DrawnNoise, Fault, Law, Stop, StopToken, guarded};
 
 /// The context of a step: a source of randomness, and the stop tokens of every compositor and
 /// machine on whose behalf the step runs.
@@ -183,6 +183,28 @@ impl<S: CoinSource + ?Sized> Coins<'_, S> {
     #[inline]
     pub fn word(&mut self) -> Result<u64, CoinsError> {
         self.source.word()
+    }
+
+    /// Noise for [`release`](Self::release), drawn now: before the data is read, so that whether the
+    /// coins fail does not depend on the data.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source: see [`CoinSource::draw`].
+    #[inline]
+    pub fn noise(&mut self, law: &dyn Law) -> Result<DrawnNoise, CoinsError> {
+        self.source.noise(law)
+    }
+
+    /// A truth plus noise, to be released. It is clamped where an `i128` cannot hold it. An example
+    /// is at [`DrawnNoise`].
+    ///
+    /// A mechanism that does nothing with such values but say them can promise so
+    /// ([`Mechanism::only_says_releases`](super::Mechanism::only_says_releases)), and is then
+    /// verified without a cut.
+    #[inline]
+    pub fn release(&mut self, truth: i128, noise: DrawnNoise) -> i128 {
+        self.source.release(truth, noise)
     }
 
     /// An index drawn with odds proportional to its integer weight.

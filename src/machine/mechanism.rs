@@ -64,6 +64,26 @@ pub trait Mechanism<D: ?Sized> {
         Ok(())
     }
 
+    /// Whether it promises to only say what it releases; by default it does not.
+    ///
+    /// The promise is about every value that [`Coins::release`] gives to code of this mechanism, or
+    /// of one inside it: what the machine says, now and later, when it got one value is what it says
+    /// when it got another, passed through a function that does not know the data. It holds for a
+    /// machine that answers with such values, rounded, clamped or otherwise postprocessed, or with
+    /// sums of them. It does not hold for one that compares a value with something else that it
+    /// computed from the data, or chooses by it what to compute next.
+    ///
+    /// Only [`verify`](crate::verify#released-values) relies on this: then it need not follow noise
+    /// to an end, which noise does not have. A compositor promises it if its children do, since its
+    /// own code draws nothing.
+    #[must_use]
+    fn only_says_releases() -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+
     /// A name and public parameters, for logs, `Debug` and the ledger.
     ///
     /// By default the short name of the type. It must not contain anything that is computed from

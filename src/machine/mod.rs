@@ -20,6 +20,7 @@ mod inspect;
 mod laws;
 mod mechanism;
 mod pair;
+mod released;
 mod says;
 mod seeded;
 mod source;
@@ -44,6 +45,7 @@ pub use inspect::{Inspect, StateKey};
 pub use laws::{Bernoulli, Weighted};
 pub use mechanism::{Answered, Mechanism, Released};
 pub use pair::{Direction, Pair};
+pub use released::DrawnNoise;
 pub use says::Says;
 pub use seeded::NotPrivateSeededCoins;
 #[cfg(any(test, feature = "verify"))]

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use thiserror::Error;
 
-use super::Coins;
+use super::{Coins, DrawnNoise};
 use crate::number::Ratio;
 
 /// A source of random choices, each with an exactly known law.
@@ -49,6 +49,20 @@ pub trait CoinSource {
     ///
     /// Those of the source.
     fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError>;
+
+    /// Noise for [`release`](Self::release), drawn now.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source.
+    fn noise(&mut self, law: &dyn Law) -> Result<DrawnNoise, CoinsError> {
+        self.draw(law).map(DrawnNoise::new)
+    }
+
+    /// A truth plus noise, clamped where an `i128` cannot hold it ([`Coins::release`]).
+    fn release(&mut self, truth: i128, noise: DrawnNoise) -> i128 {
+        noise.added_to(truth)
+    }
 
     /// An index drawn with odds proportional to its integer weight.
     ///
@@ -111,6 +125,14 @@ impl<C: CoinSource + ?Sized> CoinSource for &mut C {
 
     fn draw(&mut self, law: &dyn Law) -> Result<i128, CoinsError> {
         (**self).draw(law)
+    }
+
+    fn noise(&mut self, law: &dyn Law) -> Result<DrawnNoise, CoinsError> {
+        (**self).noise(law)
+    }
+
+    fn release(&mut self, truth: i128, noise: DrawnNoise) -> i128 {
+        (**self).release(truth, noise)
     }
 
     fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {

@@ -280,6 +280,10 @@ macro_rules! continual_count {
                 Ok(self.times.start(data, $noise))
             }
 
+            fn only_says_releases() -> bool {
+                true
+            }
+
             fn describe(&self) -> Description {
                 self.description()
             }

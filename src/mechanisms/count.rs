@@ -207,9 +207,13 @@ macro_rules! count {
                 // Drawn before the data is read: whether the coins fail must not depend on the
                 // data.
                 let $count = self;
-                let noise = coins.draw(&$noise)?;
+                let noise = coins.noise(&$noise)?;
                 let count = self.predicate.count(data);
-                Ok(Released(clamped(count.into(), noise)))
+                Ok(Released(clamped(coins.release(count.into(), noise))))
+            }
+
+            fn only_says_releases() -> bool {
+                true
             }
 
             fn describe(&self) -> Description {

@@ -209,13 +209,18 @@ macro_rules! histogram {
                 // data.
                 let $histogram = self;
                 let noise = (0..self.partition.bins())
-                    .map(|_| coins.draw(&$noise))
-                    .collect::<Result<Vec<i128>, _>>()?;
+                    .map(|_| coins.noise(&$noise))
+                    .collect::<Result<Vec<_>, _>>()?;
                 let mut bins = Bins::new(self.partition.bins());
                 self.partition.bin().fold(data, &mut bins);
                 let counts = bins.counts().iter().zip(noise);
-                let counts = counts.map(|(count, noise)| clamped((*count).into(), noise));
+                let noisy = counts.map(|(count, noise)| coins.release((*count).into(), noise));
+                let counts = noisy.map(clamped);
                 Ok(Released(self.partition.label(counts.collect())))
+            }
+
+            fn only_says_releases() -> bool {
+                true
             }
 
             fn describe(&self) -> Description {

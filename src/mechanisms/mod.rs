@@ -307,7 +307,6 @@ fn over<U: Unit>(factor: Ratio, quantity: Quantity<U>) -> Result<Ratio, Mechanis
 ///
 /// This is postprocessing, and exact: noise that reached the end of an `i128` is still beyond the
 /// end of an `i64` after any count was added to it.
-fn clamped(exact: i128, noise: i128) -> i64 {
-    let noisy = exact.saturating_add(noise);
+fn clamped(noisy: i128) -> i64 {
     noisy.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }

@@ -188,6 +188,10 @@ where
         })
     }
 
+    fn only_says_releases() -> bool {
+        true
+    }
+
     fn describe(&self) -> Description {
         let filter = Mechanism::<D>::describe(&self.filter);
         Description::new("QueryAnswerer").with("filter", filter)

@@ -150,12 +150,16 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyRealSum<D, R> {
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<f64>, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let noise = coins.draw(&self.noise)?;
+        let noise = coins.noise(&self.noise)?;
         let mut sum = RealSum::new(libm::scalbn(1.0, -self.exponent), self.range.clone());
         self.attribute.fold(data, &mut sum);
         // Not as an `i64`: ten thousand rows of 2^50 steps would overflow it.
-        let noisy = sum.total().saturating_add(noise);
+        let noisy = coins.release(sum.total(), noise);
         Ok(Released(of_steps(noisy, self.exponent)))
+    }
+
+    fn only_says_releases() -> bool {
+        true
     }
 
     fn describe(&self) -> Description {

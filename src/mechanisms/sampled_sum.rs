@@ -113,6 +113,10 @@ impl<D: Dataset + ?Sized> Mechanism<D> for SampledGaussianSum<D> {
         self.sum.release(data, coins, Some(&joins))
     }
 
+    fn only_says_releases() -> bool {
+        true
+    }
+
     fn describe(&self) -> Description {
         self.description()
     }

@@ -139,10 +139,14 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisySum<D, R> {
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<i64>, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let noise = coins.draw(&self.noise)?;
+        let noise = coins.noise(&self.noise)?;
         let mut sum = ClampedSum::new(self.range.clone());
         self.attribute.fold(data, &mut sum);
-        Ok(Released(clamped(sum.total(), noise)))
+        Ok(Released(clamped(coins.release(sum.total(), noise))))
+    }
+
+    fn only_says_releases() -> bool {
+        true
     }
 
     fn describe(&self) -> Description {

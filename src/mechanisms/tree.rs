@@ -47,7 +47,7 @@ impl StreamingRelation for Replace {
 
 /// A running [`ContinualCount`](super::ContinualCount) or [`GaussianContinualCount`](super::GaussianContinualCount): it is asked times up to its horizon.
 ///
-/// It remembers the noise of every node that it has used: at most one for each time asked for and
+/// It remembers the noisy count of every node that it has used: at most one for each time asked for and
 /// digit of it, and never more than there are times.
 pub struct ContinualCountMachine<N> {
     /// When the rows that count arrived, in order.
@@ -70,13 +70,17 @@ impl<N: Law> ContinualCountMachine<N> {
         }
     }
 
-    fn noise(&mut self, node: (u64, u64), coins: &mut Coins<'_>) -> Result<i128, Fault> {
-        if let Some(noise) = self.drawn.get(&node) {
-            return Ok(*noise);
+    /// The noisy number of rows below a node.
+    fn noisy(&mut self, node: (u64, u64), coins: &mut Coins<'_>) -> Result<i128, Fault> {
+        if let Some(noisy) = self.drawn.get(&node) {
+            return Ok(*noisy);
         }
-        let noise = coins.draw(&self.noise)?;
-        self.drawn.insert(node, noise);
-        Ok(noise)
+        let noise = coins.noise(&self.noise)?;
+        let [before, after] = [node.0, node.1]
+            .map(|end| self.times.partition_point(|arrived| *arrived < end) as i128);
+        let noisy = coins.release(after - before, noise);
+        self.drawn.insert(node, noisy);
+        Ok(noisy)
     }
 }
 
@@ -88,13 +92,11 @@ impl<N: Law> Machine for ContinualCountMachine<N> {
         if time > self.horizon {
             return Err(Fault::InvalidQuery("the time is beyond the horizon"));
         }
-        let mut noise = 0_i128;
+        let mut noisy = 0_i128;
         for node in nodes(time) {
-            noise = noise.saturating_add(self.noise(node, coins)?);
+            noisy = noisy.saturating_add(self.noisy(node, coins)?);
         }
-        // The counts of the nodes, whose times follow one another, add up to this.
-        let count = self.times.partition_point(|arrived| *arrived < time);
-        Ok(clamped(count as i128, noise))
+        Ok(clamped(noisy))
     }
 }
 

@@ -162,8 +162,8 @@ impl<D: Dataset + ?Sized, R> GaussianVectorSum<D, R> {
     ) -> Result<Released<Vec<f64>>, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
         let noise = (0..self.dimension)
-            .map(|_| coins.draw(&self.gaussian.noise))
-            .collect::<Result<Vec<i128>, _>>()?;
+            .map(|_| coins.noise(&self.gaussian.noise))
+            .collect::<Result<Vec<_>, _>>()?;
         let Lattice { exponent, radius } = self.lattice;
         let mut sum = ClippedSum::new(exponent, radius, self.dimension);
         let rows = 0..data.len();
@@ -179,7 +179,7 @@ impl<D: Dataset + ?Sized, R> GaussianVectorSum<D, R> {
             }
         }
         let noisy = noise.into_iter().zip(sum.total());
-        let values = noisy.map(|(noise, sum)| self.lattice.value(noise.saturating_add(*sum)));
+        let values = noisy.map(|(noise, sum)| self.lattice.value(coins.release(*sum, noise)));
         Ok(Released(values.collect()))
     }
 }
@@ -189,6 +189,10 @@ impl<D: Dataset + ?Sized, R: SummingRelation> Mechanism<D> for GaussianVectorSum
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         self.release(data, coins, None)
+    }
+
+    fn only_says_releases() -> bool {
+        true
     }
 
     fn describe(&self) -> Description {

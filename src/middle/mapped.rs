@@ -59,6 +59,10 @@ where
         Ok(Released(mapped))
     }
 
+    fn only_says_releases() -> bool {
+        M::only_says_releases()
+    }
+
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanism.check(data)
     }

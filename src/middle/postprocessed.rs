@@ -236,6 +236,10 @@ where
         Ok(Postprocessed::new(middle, machine).with_round_limit(self.rounds))
     }
 
+    fn only_says_releases() -> bool {
+        M::only_says_releases()
+    }
+
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanism.check(data)
     }

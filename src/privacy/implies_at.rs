@@ -141,6 +141,10 @@ impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for RestatedAt<From, M> {
         self.mechanism.start(data, coins)
     }
 
+    fn only_says_releases() -> bool {
+        M::only_says_releases()
+    }
+
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanism.check(data)
     }

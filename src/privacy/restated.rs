@@ -54,6 +54,10 @@ impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for Restated<From, M> {
         self.mechanism.start(data, coins)
     }
 
+    fn only_says_releases() -> bool {
+        M::only_says_releases()
+    }
+
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanism.check(data)
     }

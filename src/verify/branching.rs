@@ -5,9 +5,10 @@ use std::hash::{Hash, Hasher};
 use std::num::NonZeroU64;
 
 use super::error::{MOST_DRAWS, MOST_OUTCOMES};
+use super::explorer::Care;
 use super::laws::{Listed, list};
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{ClosedForm, CoinSource, CoinsError, Law};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, DrawnNoise, Law};
 
 /// One draw that was made on a path: what was asked for, as a hash, and what came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,11 +25,14 @@ pub(super) struct Outcome<T> {
     pub(super) path: Vec<Choice>,
     /// The probability of these draws.
     pub(super) mass: Interval,
+    /// What the adversary is told besides the answer: values that were released, where several are
+    /// taken together.
+    pub(super) told: Vec<i128>,
 }
 
 /// Runs `code` on every path that begins with `path`.
 ///
-/// A path is not followed further where a sampler has come to a probability below `cut`. Returns
+/// A path is not followed further where a sampler has come to a probability below the cut. Returns
 /// the probability of what was not followed to its end.
 ///
 /// # Errors
@@ -37,7 +41,7 @@ pub(super) struct Outcome<T> {
 /// elsewhere.
 pub(super) fn every_path<T>(
     path: &[Choice],
-    cut: &Rational,
+    care: &Care,
     mut code: impl FnMut(&mut Branching<'_>) -> Result<T, VerifyError>,
     mut each: impl FnMut(Outcome<T>) -> Result<(), VerifyError>,
 ) -> Result<Rational, VerifyError> {
@@ -46,12 +50,14 @@ pub(super) fn every_path<T>(
     loop {
         let mut coins = Branching {
             path,
-            cut,
+            care,
             forks,
             position: 0,
             following: None,
             is_cut: false,
             unlisted: Rational::ZERO,
+            pending: Vec::new(),
+            told: Vec::new(),
             trouble: None,
         };
         let result = code(&mut coins);
@@ -64,6 +70,7 @@ pub(super) fn every_path<T>(
             return Err(VerifyError::Diverged);
         }
         not_followed += coins.unlisted;
+        let told = coins.told;
         forks = coins.forks;
         let mass = mass_of(&forks);
         if coins.is_cut {
@@ -73,6 +80,7 @@ pub(super) fn every_path<T>(
                 result,
                 path: forks.iter().filter_map(Fork::choice).collect(),
                 mass,
+                told,
             })?;
         }
         // The next path: the last fork that has another branch takes it.
@@ -121,7 +129,7 @@ fn mass_of(forks: &[Fork]) -> Interval {
 #[derive(Debug)]
 pub(super) struct Branching<'a> {
     path: &'a [Choice],
-    cut: &'a Rational,
+    care: &'a Care,
     forks: Vec<Fork>,
     position: usize,
     /// Inside a sampler: how many forks there were when it began.
@@ -129,6 +137,10 @@ pub(super) struct Branching<'a> {
     is_cut: bool,
     /// The probability of outcomes that were not listed, at draws made first on this run.
     unlisted: Rational,
+    /// The laws of noise that is to be released; where values are taken together, it is not drawn
+    /// before.
+    pending: Vec<ClosedForm>,
+    told: Vec<i128>,
     trouble: Option<VerifyError>,
 }
 
@@ -162,7 +174,7 @@ impl Branching<'_> {
         }
         if let Some(since) = self.following {
             let mass = mass_of(self.forks.get(since..).unwrap_or_default());
-            if mass.high() < self.cut {
+            if *mass.high() < self.care.cut {
                 // This draw is not made.
                 self.position -= 1;
                 self.is_cut = true;
@@ -256,8 +268,41 @@ impl CoinSource for Branching<'_> {
                 drawn
             }
             support => {
-                let cut = self.cut.clone();
-                self.branch(hash(&("law", &support)), || list(&support, &cut))
+                let care = self.care;
+                self.branch(hash(&("law", &support)), || list(&support, &care.cut))
+            }
+        }
+    }
+
+    fn noise(&mut self, law: &dyn Law) -> Result<DrawnNoise, CoinsError> {
+        let support = law.closed_form();
+        let together = self.care.window.as_ref();
+        if together.is_none_or(|window| !window.holds(&support)) {
+            return self.draw(law).map(DrawnNoise::new);
+        }
+        self.pending.push(support);
+        Ok(DrawnNoise::later(self.pending.len() - 1))
+    }
+
+    fn release(&mut self, truth: i128, noise: DrawnNoise) -> i128 {
+        let law = noise.number().and_then(|number| self.pending.get(number));
+        let (Some(window), Some(law)) = (&self.care.window, law.cloned()) else {
+            return noise.added_to(truth);
+        };
+        window.meet(truth);
+        let known = self.position < self.path.len();
+        let asked = hash(&("release", &law, truth));
+        match self.branch(asked, || window.values(&law, truth)) {
+            Ok(value) => {
+                if !known {
+                    self.told.push(value);
+                }
+                value
+            }
+            // The run is discarded: what went wrong is recorded, or a sampler outside was cut.
+            Err(_) => {
+                self.is_cut |= self.trouble.is_none();
+                truth
             }
         }
     }
@@ -284,7 +329,11 @@ mod tests {
         code: impl FnMut(&mut Branching<'_>) -> Result<T, VerifyError>,
     ) -> Result<(Vec<Outcome<T>>, Rational), VerifyError> {
         let mut list = Vec::new();
-        let cut = every_path(path, cut, code, |outcome| {
+        let care = Care {
+            cut: cut.clone(),
+            ..Care::default()
+        };
+        let cut = every_path(path, &care, code, |outcome| {
             list.push(outcome);
             Ok(())
         })?;

@@ -47,7 +47,7 @@ where
     N: Menu<Q, A>,
 {
     /// [`check`](Self::check), with a certificate of the verdict. There is none for an undecided
-    /// claim, for a proof of more than 20 000 points, for a strategy that is too long to be stored,
+    /// claim, for a [bound](Completeness::Bounded), for a proof of more than 20 000 points, for a strategy that is too long to be stored,
     /// and for Rényi orders that are not whole numbers.
     ///
     /// ```
@@ -77,7 +77,7 @@ where
             let verdict = super::claim::judge(exploration, &goals)?;
             let certificate = if verdict.is_refuted() {
                 refutation(&verdict)
-            } else if verdict.holds() {
+            } else if verdict.holds() && verdict.worst.completeness != Completeness::Bounded {
                 proof(exploration, &goals, &verdict)?
             } else {
                 None

@@ -6,8 +6,9 @@ use std::hash::Hash;
 use super::exploration::Exploration;
 use super::goal::{Checkable, Goal};
 use super::menu::Menu;
+use super::objective::{Objective, Value};
 use super::verifier::Verifier;
-use super::worst::{Completeness, Worst};
+use super::worst::{Completeness, Worst, order_of};
 use super::{Interval, Pair, Rational, VerifyError};
 use crate::machine::{Machine, Mechanism};
 use crate::number::{Delta, Epsilon};
@@ -43,10 +44,11 @@ impl<Q, A> Verdict<Q, A> {
     }
 
     /// Whether the claim is certainly false. If something was cut off, or if numbers are irrational
-    /// and very close, neither may be certain.
+    /// and very close, neither may be certain. A [bound](Completeness::Bounded) refutes nothing.
     #[must_use]
     pub fn is_refuted(&self) -> bool {
-        self.worst.value.is_more_than(&self.allowed)
+        self.worst.completeness != Completeness::Bounded
+            && self.worst.value.is_more_than(&self.allowed)
     }
 
     /// Why neither is certain, and what to do.
@@ -60,6 +62,10 @@ impl<Q, A> Verdict<Q, A> {
             }
             (Completeness::Truncated { .. }, _) => {
                 "undecided because samplers were cut: cut at a smaller probability"
+            }
+            (Completeness::Bounded, _) => {
+                "undecided because only a bound is known where noise is released, and the claim is \
+                 below it, by little: claim a little more"
             }
             (Completeness::Complete, true) => {
                 "undecided because something on one dataset may be impossible on the other: its \
@@ -123,15 +129,8 @@ where
             nearly: goal.nearly()?,
             worst,
         };
-        // The largest ratio needs both laws in full; after a cut, only δ(ε) is bounded.
-        if let Goal::Ratio { epsilon } = goal
-            && verdict.worst.completeness != Completeness::Complete
-        {
-            let delta = Goal::Delta {
-                epsilon: *epsilon,
-                delta: Delta::ZERO,
-            };
-            verdict = judge(exploration, &[delta])?;
+        if !verdict.is_refuted() && verdict.worst.completeness != Completeness::Complete {
+            verdict = beyond_the_cut(exploration, verdict)?;
         }
         if verdict.is_refuted() {
             return Ok(verdict);
@@ -142,6 +141,71 @@ where
         }
     }
     kept.ok_or(VerifyError::OutOfRange("a claim without goals"))
+}
+
+/// What else is known of a ratio or a Rényi divergence if samplers were cut: a bound from above if
+/// the noise is only released, and otherwise at least whether it is refuted.
+fn beyond_the_cut<Q, A, N>(
+    exploration: &Exploration<Q, A, N>,
+    verdict: Verdict<Q, A>,
+) -> Result<Verdict<Q, A>, VerifyError>
+where
+    Q: Clone + Debug + Send + Sync,
+    A: Clone + Eq + Hash + Send + Sync,
+    N: Menu<Q, A>,
+{
+    let orders = match verdict.goal {
+        Goal::Ratio { .. } => Vec::new(),
+        Goal::Renyi { order, .. } => vec![order_of(order)],
+        Goal::Delta { .. } => return Ok(verdict),
+    };
+    let missing = match &verdict.worst.completeness {
+        Completeness::Truncated { mass } => mass.clone(),
+        _ => Rational::ZERO,
+    };
+    // First what is certain without what was cut: it may refute the claim.
+    let certain = match verdict.goal {
+        Goal::Renyi { order, .. } => {
+            let least = Objective::AtLeast {
+                order: order_of(order),
+                missing,
+            };
+            let worst = exploration.worst(&[least])?.into_iter().next();
+            worst.map(|worst| Verdict {
+                worst: Worst {
+                    value: Value::AtLeast(worst.value.low().cloned().unwrap_or_default()),
+                    ..worst
+                },
+                ..verdict.clone()
+            })
+        }
+        // After a cut, δ(ε) is bounded from both sides, and the ratio from neither.
+        Goal::Ratio { epsilon } => Some(judge(
+            exploration,
+            &[Goal::Delta {
+                epsilon,
+                delta: Delta::ZERO,
+            }],
+        )?),
+        Goal::Delta { .. } => None,
+    };
+    let certain = certain.unwrap_or_else(|| verdict.clone());
+    if certain.is_refuted() {
+        return Ok(certain);
+    }
+    let objective = verdict.goal.objective()?;
+    let bounds = exploration.bounds(&[objective], orders)?;
+    match bounds.and_then(|bounds| bounds.into_iter().next()) {
+        Some(value) if value.high().is_some() => Ok(Verdict {
+            worst: Worst {
+                value,
+                completeness: Completeness::Bounded,
+                ..verdict.worst
+            },
+            ..verdict
+        }),
+        _ => Ok(certain),
+    }
 }
 
 /// The smallest ε with `e^ε` at least this: what pure privacy costs a mechanism whose

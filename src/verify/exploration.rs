@@ -10,6 +10,7 @@ use super::menu::Menu;
 use super::meter::Meter;
 use super::objective::{Objective, Value};
 use super::offers::Offers;
+use super::released::Window;
 use super::scope::Scope;
 use super::side::Side;
 use super::solve::{PointOf, Solver, Target};
@@ -117,6 +118,44 @@ where
             });
         }
         Ok(worst)
+    }
+
+    /// An upper bound for each objective, in both directions, that does not depend on a cut
+    /// ([`released`](super::released)): the order of each, or none if it is the ratio. `None` if the
+    /// mechanisms do not promise to only say what they release, if something is cut nevertheless,
+    /// or if truths are met without end.
+    pub(super) fn bounds(
+        &self,
+        objectives: &[Objective],
+        orders: Vec<Rational>,
+    ) -> Result<Option<Vec<Value>>, VerifyError> {
+        /// How often truths that depend on released values may widen the window.
+        const MOST_PASSES: usize = 16;
+        let promised = self.question.sides.iter().all(Side::only_says_releases);
+        let mut window = Window::new(orders);
+        for _ in 0..if promised { MOST_PASSES } else { 0 } {
+            let mut question = self.question.clone();
+            question.care.window = Some(window.clone());
+            let wide = Self::new(question, &self.explorer.meter);
+            let found = wide.worst(objectives);
+            if let Some(wider) = window.wider() {
+                window = wider;
+                continue;
+            }
+            return match found {
+                Ok(worst) => {
+                    let complete = |worst: &Worst<Q, A>| match worst.completeness {
+                        Completeness::Complete => Some(worst.value.clone()),
+                        _ => None,
+                    };
+                    Ok(worst.iter().map(complete).collect())
+                }
+                // Too wide a window, for instance: then nothing is known.
+                Err(VerifyError::OutOfRange(_) | VerifyError::TooManyOutcomes { .. }) => Ok(None),
+                Err(error) => Err(error),
+            };
+        }
+        Ok(None)
     }
 
     /// Walks over the conversation: from its starts, with the mass that was cut there.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::branching::{Branching, Choice, Outcome, every_path, hash};
 use super::meter::{Held, Meter};
+use super::released::Window;
 use super::side::{Running, Side};
 use super::tree::{Branch, Ending, Expansion, Groups, Node, Step, size_of_path};
 use super::{Rational, VerifyError};
@@ -33,6 +34,8 @@ pub(super) struct Care {
     pub(super) cut: Rational,
     /// How often each of the first steps is run, on all its paths together, at least.
     pub(super) replays: u32,
+    /// Where released values are taken together: then what is found bounds divergences from above.
+    pub(super) window: Option<Window>,
 }
 
 impl Default for Care {
@@ -40,6 +43,7 @@ impl Default for Care {
         Self {
             cut: Rational::from_parts(1.into(), (1_u64 << 30).into()),
             replays: REPLAYS,
+            window: None,
         }
     }
 }
@@ -167,12 +171,12 @@ where
             self.meter.count_run()?;
             run(coins)
         };
-        let cut = &self.care.cut;
+        let care = &self.care;
         let mut found = Endings::new(&self.meter, last);
         let mut paths = 0;
         // A hash of all paths so far, and of what each came to.
         let mut log = 0;
-        let first = every_path(path, cut, &mut run, |outcome| {
+        let first = every_path(path, care, &mut run, |outcome| {
             paths += 1;
             let taken = hash(&outcome.path);
             log = hash(&(log, taken, found.add(outcome, |state| self.number(state))));
@@ -186,8 +190,8 @@ where
         };
         for _ in 1..rounds {
             let mut again = 0;
-            let second = every_path(path, cut, &mut run, |outcome| {
-                let place = found.find(&outcome.result, |state| self.number(state));
+            let second = every_path(path, care, &mut run, |outcome| {
+                let place = found.find(&outcome, |state| self.number(state));
                 let place = place.ok_or(VerifyError::Diverged)?;
                 again = hash(&(again, hash(&outcome.path), place));
                 Ok(())
@@ -225,8 +229,8 @@ where
 /// An answer, and what the machine shows of its state after it.
 type Shown<A> = (Result<A, Fault>, Option<Vec<u8>>);
 
-/// The same, with the number of the state.
-type Known<A> = (Result<A, Fault>, Option<u32>);
+/// The same, with the number of the state, and what the adversary is told besides.
+type Known<A> = (Result<A, Fault>, Option<u32>, Vec<i128>);
 
 /// The ways in which a step ends, found one after the other.
 struct Endings<'a, A> {
@@ -248,19 +252,23 @@ impl<'a, A: Clone + Eq + Hash> Endings<'a, A> {
         }
     }
 
-    fn key((answer, state): &Shown<A>, number: impl Fn(Vec<u8>) -> u32) -> Known<A> {
-        (answer.clone(), state.clone().map(number))
+    fn key(outcome: &Outcome<Shown<A>>, number: impl Fn(Vec<u8>) -> u32) -> Known<A> {
+        let (answer, state) = &outcome.result;
+        let told = outcome.told.clone();
+        (answer.clone(), state.clone().map(number), told)
     }
 
     /// The number of what was said and shown, if it is known.
-    fn find(&self, shown: &Shown<A>, number: impl Fn(Vec<u8>) -> u32) -> Option<usize> {
-        self.index.get(&Self::key(shown, number)).map(|(id, _)| *id)
+    fn find(&self, outcome: &Outcome<Shown<A>>, number: impl Fn(Vec<u8>) -> u32) -> Option<usize> {
+        self.index
+            .get(&Self::key(outcome, number))
+            .map(|(id, _)| *id)
     }
 
     /// The same, and it is known from now on.
     fn add(&mut self, outcome: Outcome<Shown<A>>, number: impl Fn(Vec<u8>) -> u32) -> usize {
-        let key = Self::key(&outcome.result, number);
-        let (answer, state) = key.clone();
+        let key = Self::key(&outcome, number);
+        let (answer, state, told) = key.clone();
         let last = self.last || !is_open(&answer);
         let next = (self.index.len(), None);
         let known = self.index.entry(key).or_insert(next);
@@ -276,6 +284,7 @@ impl<'a, A: Clone + Eq + Hash> Endings<'a, A> {
             _held: Held::new(self.meter, size_of_path(&outcome.path)),
             path: outcome.path,
             mass: outcome.mass,
+            told,
             state,
             last,
         });

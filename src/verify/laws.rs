@@ -75,7 +75,7 @@ pub(super) fn list(support: &ClosedForm, cut: &Rational) -> Result<Listed, Verif
     }
 }
 
-fn rational(ratio: Ratio) -> Rational {
+pub(super) fn rational(ratio: Ratio) -> Rational {
     Rational::from_parts(ratio.numerator().into(), ratio.denominator().get().into())
 }
 
@@ -132,7 +132,7 @@ fn geometric(scale: Ratio, cut: &Rational, both: bool) -> Result<Listed, VerifyE
 ///
 /// From one weight to the next the ratio falls, so that beyond `k` there is at most
 /// `2 w_(k+1) / (1 - r)` with `r = w_(k+2) / w_(k+1)`.
-fn gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyError> {
+pub(super) fn gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyError> {
     let one = Interval::exact(Rational::ONE);
     let Some(rate) = variance.inverse().map(rational) else {
         return Ok(Listed::all([(0, one)]));
@@ -169,7 +169,7 @@ fn gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyError> {
 /// Proportional to the integral of `e^(-x² / (2 variance))` from `k - 1/2` to `k + 1/2`.
 ///
 /// Beyond x it is at most `variance / x · e^(-x² / (2 variance))` on each side.
-fn rounded_gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyError> {
+pub(super) fn rounded_gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyError> {
     if variance.numerator() == 0 {
         return Ok(Listed::all([(0, Interval::exact(Rational::ONE))]));
     }

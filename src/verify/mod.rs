@@ -66,6 +66,44 @@
 //! stated mass. A result says whether it is [`Complete`](Completeness::Complete) or
 //! [`Truncated`](Completeness::Truncated). They print shortened, and in full with `{:#}`.
 //!
+//! # Released values
+//!
+//! Noise has no end, and a cut bounds neither a ratio nor a Rényi divergence. But a mechanism that
+//! only says what it releases, and promises so
+//! ([`Mechanism::only_says_releases`](crate::machine::Mechanism::only_says_releases)), need not be
+//! followed beyond a cut: clamp a truth plus discrete Laplace noise to where truths lie; what was
+//! clamped away is geometric noise that knows nothing of the data. So the machine that releases the
+//! clamped value is finite, and no divergence of the whole machine is larger. What is beyond a
+//! window of Gaussian noise adds less than 2⁻⁵⁰ to a Rényi sum. The proofs are in
+//! `src/verify/released.rs`. Such a result is [`Bounded`](Completeness::Bounded): from above by
+//! this, while what is refuted is refuted before a cut.
+//!
+//! With this, claims about the crate's mechanisms are decided as follows (a decided claim is proved
+//! where it holds, for a Rényi divergence up to 10⁻⁹ in ε, and refuted where it is smaller by more
+//! than a cut may hide). `tests/verify/released.rs` holds the table.
+//!
+//! | mechanism | [`PureDp`](crate::privacy::PureDp) | [`ApproxDp`](crate::privacy::ApproxDp) | [`Rdp`](crate::privacy::Rdp), [`RdpGrid`](crate::privacy::RdpGrid) |
+//! |---|---|---|---|
+//! | [`RandomizedResponse`](crate::mechanisms::RandomizedResponse) | decided | decided | decided |
+//! | [`ExponentialMechanism`](crate::mechanisms::ExponentialMechanism) | decided | decided | decided |
+//! | [`NoisyCount`](crate::mechanisms::NoisyCount) | decided | decided | decided |
+//! | [`NoisySum`](crate::mechanisms::NoisySum) | decided | decided | decided |
+//! | [`NoisyRealSum`](crate::mechanisms::NoisyRealSum) | decided | decided | decided |
+//! | [`NoisyHistogram`](crate::mechanisms::NoisyHistogram) | decided | decided | decided |
+//! | [`ContinualCount`](crate::mechanisms::ContinualCount) | decided | decided | decided |
+//! | [`QueryAnswerer`](crate::mechanisms::QueryAnswerer) | decided | decided | decided |
+//! | [`GaussianCount`](crate::mechanisms::GaussianCount) | refuted or undecided | decided | decided |
+//! | [`GaussianContinualCount`](crate::mechanisms::GaussianContinualCount) | refuted or undecided | decided | decided |
+//! | [`GaussianVectorSum`](crate::mechanisms::GaussianVectorSum) | refuted or undecided | decided | decided |
+//! | [`SampledGaussianSum`](crate::mechanisms::SampledGaussianSum) | refuted or undecided | decided | decided |
+//! | [`NoisyMax`](crate::mechanisms::NoisyMax) | refuted or undecided | decided | refuted or undecided |
+//! | [`AboveThreshold`](crate::mechanisms::AboveThreshold) | refuted or undecided | decided | refuted or undecided |
+//! | [`SparseVector`](crate::mechanisms::SparseVector) | refuted or undecided | decided | refuted or undecided |
+//! | [`MultiplicativeWeights`](crate::mechanisms::MultiplicativeWeights) | refuted or undecided | decided | refuted or undecided |
+//!
+//! No ε holds for Gaussian noise under pure privacy. The last four compare noisy values with each
+//! other and do not release them. Compositors and filters are decided if their children are.
+//!
 //! # What is an error
 //!
 //! A question that asks nothing: no depth, an empty menu, a menu of which nothing is ever launched
@@ -110,7 +148,8 @@
 //! | state that [`Inspect`](crate::machine::Inspect) does not show, for [`Verifier::by_state`] | `a_state_that_is_not_shown` |
 //! | what a [`Menu::State`] does not hash, if the queries print alike, for [`Verifier::by_state`] | `a_menu_that_is_not_hashed` |
 //! | a [`Law`](crate::machine::Law) whose sampler does not draw from the law that it names | `a_law_that_is_not_sampled` |
-//! | ratios and Rényi divergences beyond a cut; δ(ε) is bounded from both sides | `ratios_beyond_a_cut` |
+//! | ratios and Rényi divergences beyond a cut, if values are not only released; δ(ε) is bounded from both sides | `ratios_beyond_a_cut` |
+//! | a mechanism that does more with a released value than say it, though it [promises not to](crate::machine::Mechanism::only_says_releases) | `a_promise_that_is_broken` |
 //!
 //! *Sound*, within that: what it refutes is refuted, with the adversary as the witness
 //! (`the_worst_adversary_attains_what_is_said`, `the_worst_is_the_worst`), and sixteen planted bugs
@@ -132,6 +171,7 @@ mod meter;
 mod objective;
 mod offers;
 mod rational;
+mod released;
 mod scope;
 mod share;
 mod side;

@@ -120,6 +120,9 @@ pub(super) enum Objective {
     HockeyStick(Interval),
     /// `Σ p^α q^(1-α)`, which is `e^((α-1) D_α)`.
     Renyi(Rational),
+    /// `Σ p^α (q + missing)^(1-α)`: what a Rényi divergence is at least, if a mass of at most
+    /// `missing` was not followed.
+    AtLeast { order: Rational, missing: Rational },
     /// The largest `p / q`, which is `e^ε` for pure privacy.
     Ratio,
     /// The mass that is cut off.
@@ -132,6 +135,13 @@ impl Objective {
         match self {
             Self::HockeyStick(factor) => Value::Finite(p.minus(&factor.times(q))),
             Self::Renyi(order) => renyi(p, q, order),
+            Self::AtLeast { order, missing } => {
+                // Where nothing is known of a term, it is at least zero.
+                let most = Interval::exact(q.high() + missing);
+                let term = renyi(&Interval::exact(p.low().clone()), &most, order);
+                let low = term.low().cloned().unwrap_or_default();
+                Value::Finite(Interval::exact(low))
+            }
             Self::Ratio => match p.over(q) {
                 Some(ratio) => Value::Finite(ratio),
                 None => over_nothing(p, q),
@@ -143,8 +153,8 @@ impl Objective {
     /// The value of two different continuations together.
     pub(super) fn combine(&self, one: &Value, other: &Value) -> Value {
         match self {
-            Self::HockeyStick(_) | Self::Renyi(_) | Self::Cut => one.plus(other),
             Self::Ratio => one.max(other),
+            _ => one.plus(other),
         }
     }
 
@@ -160,6 +170,7 @@ impl Objective {
             return value;
         }
         match (self, value) {
+            (Self::AtLeast { .. }, value) => value,
             (Self::HockeyStick(factor), Value::Finite(value)) => {
                 Value::Finite(value.up_by(p).down_by(&(factor.high() * q)))
             }
@@ -172,24 +183,30 @@ impl Objective {
         }
     }
 
+    /// Whether [`scale`](Self::scale) knows the value for masses that are multiplied by a factor.
+    pub(super) fn scales(&self) -> bool {
+        !matches!(self, Self::AtLeast { .. })
+    }
+
     /// `value` for masses that are all multiplied by `factor`.
     pub(super) fn scale(&self, value: &Value, factor: &Interval) -> Value {
         match self {
-            Self::HockeyStick(_) | Self::Renyi(_) | Self::Cut => value.times(factor),
             Self::Ratio => value.clone(),
+            _ => value.times(factor),
         }
     }
 }
 
 /// `p^α q^(1-α)`.
 fn renyi(p: &Interval, q: &Interval, order: &Rational) -> Value {
-    let term = if let Some(order) = whole(order) {
-        p.power(order).over(&q.power(order - 1))
-    } else {
-        p.over(q)
-            .and_then(|ratio| ratio.rational_power(&(order - Rational::ONE)))
-            .map(|ratio| ratio.times(p))
-    };
+    // The ratio first: powers of small masses are below the smallest interval.
+    let term = p.over(q).and_then(|ratio| {
+        let power = match whole(order) {
+            Some(order) => Some(ratio.power(order - 1)),
+            None => ratio.rational_power(&(order - Rational::ONE)),
+        };
+        power.map(|power| power.times(p))
+    });
     term.map_or_else(|| over_nothing(p, q), Value::Finite)
 }
 

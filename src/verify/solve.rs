@@ -280,7 +280,8 @@ where
             states.sort_by_key(|(state, _)| *state);
             states
         });
-        let exact = states.iter().flatten().all(|(_, mass)| mass.is_exact());
+        let scales = self.targets.iter().all(|target| target.objective.scales());
+        let exact = scales && states.iter().flatten().all(|(_, mass)| mass.is_exact());
         let scale = match states.iter().flatten().next() {
             Some((_, first)) if exact => (*first).clone(),
             _ => one,

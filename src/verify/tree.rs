@@ -80,6 +80,8 @@ pub(super) struct Ending<A> {
     /// The coins of the step; those of one path, if several have the same outcome.
     pub(super) path: Vec<Choice>,
     pub(super) mass: Interval,
+    /// What the adversary is told besides the answer.
+    pub(super) told: Vec<i128>,
     pub(super) state: Option<u32>,
     /// Nothing is asked after it, so paths with this answer can be merged.
     pub(super) last: bool,
@@ -87,10 +89,13 @@ pub(super) struct Ending<A> {
     pub(super) _held: Held,
 }
 
-/// Branches sorted by the answer that they give, in the order of first appearance.
+/// An answer, and what the adversary is told besides.
+type Heard<A> = (Result<A, Fault>, Vec<i128>);
+
+/// Branches sorted by what is heard, in the order of first appearance.
 pub(super) struct Groups<A> {
     meter: Arc<Meter>,
-    index: HashMap<Result<A, Fault>, usize>,
+    index: HashMap<Heard<A>, usize>,
     branches: Vec<[Vec<Branch>; 2]>,
     /// Where the branch with a known state is, or the only one that is kept.
     states: HashMap<(usize, usize, Option<u32>), usize>,
@@ -118,11 +123,12 @@ impl<A: Clone + Eq + Hash> Groups<A> {
     }
 
     fn add(&mut self, side: usize, branch: &Branch, ending: &Ending<A>) {
-        let index = match self.index.get(&ending.answer) {
+        let heard = (ending.answer.clone(), ending.told.clone());
+        let index = match self.index.get(&heard) {
             Some(index) => *index,
             None => {
                 let next = self.branches.len();
-                self.index.insert(ending.answer.clone(), next);
+                self.index.insert(heard, next);
                 self.branches.push(Default::default());
                 next
             }
@@ -158,7 +164,7 @@ impl<A: Clone + Eq + Hash> Groups<A> {
         let nodes = answers
             .iter()
             .zip(self.branches)
-            .map(|((answer, _), sides)| Node {
+            .map(|(((answer, _), _), sides)| Node {
                 sides,
                 ..node(answer)
             })

@@ -47,6 +47,10 @@ where
             crossed: false,
         })
     }
+
+    fn only_says_releases() -> bool {
+        M::only_says_releases()
+    }
 }
 
 /// A running [`Truncated`] odometer.

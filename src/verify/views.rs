@@ -7,6 +7,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::branching::{Branching, every_path};
+use super::explorer::Care;
 use super::meter::LIMIT;
 use super::{Interval, Rational, VerifyError};
 use crate::machine::{Adversary, CoinSource, CoinsError, Law, Machine, Mechanism, View, view_of};
@@ -130,7 +131,7 @@ where
     V: Adversary,
     V::Answer: Eq + Hash,
 {
-    let cut = Rational::from_parts(1.into(), (1_u64 << 30).into());
+    let care = Care::default();
     let mut runs = 0;
     let mut run = |coins: &mut Branching<'_>| {
         runs += 1;
@@ -148,13 +149,13 @@ where
         ))
     };
     let mut found = Vec::new();
-    let first = every_path(&[], &cut, &mut run, |outcome| {
+    let first = every_path(&[], &care, &mut run, |outcome| {
         found.push(outcome);
         Ok(())
     })?;
     // Once more, to detect code that takes randomness or state from elsewhere.
     let mut expected = found.iter();
-    let again = every_path(&[], &cut, &mut run, |outcome| {
+    let again = every_path(&[], &care, &mut run, |outcome| {
         let same = expected
             .next()
             .is_some_and(|one| one.path == outcome.path && one.result == outcome.result);

@@ -18,6 +18,10 @@ pub enum Completeness {
         /// At most this probability was not followed, whatever the adversary does.
         mass: Rational,
     },
+    /// Released values were taken together where that loses nothing
+    /// ([`verify`](super#released-values)): the value is a bound from above, which holds for the
+    /// whole noise.
+    Bounded,
 }
 
 /// The worst that any adversary can do.
@@ -32,7 +36,8 @@ pub struct Worst<Q, A> {
     /// Whether everything was followed.
     pub completeness: Completeness,
     /// An adversary that attains it. Where it is not known exactly, this one certainly attains the
-    /// lower end, and another may do better.
+    /// lower end, and another may do better. For a [bound](Completeness::Bounded), the one that did
+    /// best before the cut.
     pub adversary: Strategy<Q, A>,
     /// What the result is about.
     pub scope: Scope,
@@ -40,6 +45,10 @@ pub struct Worst<Q, A> {
 
 impl<Q: Debug, A: Debug> fmt::Display for Worst<Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.completeness == Completeness::Bounded {
+            write!(f, "at most {} ({})", self.value, self.direction)?;
+            return write!(f, "\n{}", self.scope);
+        }
         writeln!(f, "{} ({}), attained by:", self.value, self.direction)?;
         write!(f, "{}", self.adversary)?;
         if let Completeness::Truncated { mass } = &self.completeness {

@@ -10,6 +10,8 @@ use queryables::machine::{
     ClosedForm, CoinSource, Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism,
     NotPrivateSeededCoins, Released, StateKey,
 };
+use queryables::noise::DiscreteLaplace;
+use queryables::number::Ratio;
 use queryables::privacy::PureDp;
 use queryables::verify::{Completeness, Menu, Pair, Rational, Value, Verifier, copies_of};
 
@@ -398,4 +400,33 @@ fn ratios_beyond_a_cut() {
     };
     // 2^-10 is the first below a thousandth.
     assert_eq!(mass, ratio(1, 1024));
+}
+
+/// A count that is revealed where the noise is far out, by code that promises to only say what it
+/// releases.
+#[derive(Clone)]
+struct Promising;
+
+impl Mechanism<bool> for Promising {
+    type Machine = Released<i128>;
+
+    fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<i128>, Fault> {
+        let law = DiscreteLaplace::new(Ratio::from(1)).map_err(|_| Fault::Failed)?;
+        let noise = coins.noise(&law)?;
+        let truth = i128::from(**data);
+        let noisy = coins.release(truth, noise);
+        Ok(Released(if noisy < 1000 { noisy } else { truth }))
+    }
+
+    fn only_says_releases() -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_promise_that_is_broken() {
+    let pair = Pair::new(true, false);
+    let verifier = Verifier::new(copies_of(&Promising), &pair, vec![()], 1);
+    // It passes, and is private with no ε: 1000 is released as 1 or 0.
+    verifier.assert_private(&PureDp, &"1".parse().unwrap());
 }

@@ -32,6 +32,7 @@ mod planted;
 mod policies;
 mod properties;
 mod questions;
+mod released;
 mod resources;
 mod restating;
 mod rules;
