@@ -145,7 +145,8 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     /// let ticket = filter.admit(&"0.75".parse()?)?;
     /// // … the mechanism runs elsewhere; before each answer is handed on:
     /// assert_eq!(ticket.token().check(), Ok(()));
-    /// assert!(filter.admit(&"0.5".parse()?).is_err());
+    /// let refused = filter.admit(&"0.5".parse()?).unwrap_err();
+    /// assert_eq!(refused.to_string(), "a loss of ε = 0.5 is over budget: 0.75 of ε = 1 is spent, ε = 0.25 is left");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -63,7 +63,8 @@ impl Implies<ApproxDp> for ProbabilisticDp {
     }
 }
 
-/// (ε, δ)-DP is (2ε, δ (1 + e^-2ε)/(1 − e^-ε))-pDP ([`convert::probabilistic`]).
+/// (ε, δ)-DP is (2ε, δ (1 + e^-2ε)/(1 − e^-ε))-pDP, and (ε, 0)-DP the same pDP
+/// ([`convert::probabilistic`]).
 impl Implies<ProbabilisticDp> for ApproxDp {
     fn imply(&self, loss: &EpsilonDelta, _: &ProbabilisticDp) -> Result<EpsilonDelta, UnknownLoss> {
         convert::probabilistic(*loss)

@@ -37,10 +37,11 @@ pub(crate) mod stable;
 use super::{EpsilonDelta, Overflow, UnknownLoss};
 use crate::number::{Delta, Epsilon, Interval, Quantity, U256, Unit};
 
-/// (ε, δ)-DP is (2ε, δ (1 + e^-2ε)/(1 − e^-ε))-pDP, rounded up.
+/// (ε, δ)-DP is (2ε, δ (1 + e^-2ε)/(1 − e^-ε))-pDP, rounded up; and ε-DP is (ε, 0)-pDP.
 ///
 /// # Guarantee
 ///
+/// If δ is zero, no answer has a loss above ε in either direction: that is ε-DP. Otherwise:
 /// Let P and Q be the laws of the answer on neighbours and B where P > e^2ε Q. Then
 /// P(B) ≤ e^ε Q(B) + δ ≤ e^-ε P(B) + δ, so P(B) ≤ δ/(1 − e^-ε); and where Q > e^2ε P,
 /// e^2ε P(B′) ≤ Q(B′) ≤ e^ε P(B′) + δ, so P(B′) ≤ δ e^-2ε/(1 − e^-ε).
@@ -54,7 +55,7 @@ use crate::number::{Delta, Epsilon, Interval, Quantity, U256, Unit};
 ///
 /// # Errors
 ///
-/// [`UnknownLoss`] if 2ε cannot be held, or ε is zero and δ is not.
+/// [`UnknownLoss`] if δ is not zero, and 2ε cannot be held or ε is zero.
 ///
 /// ```
 /// use queryables::privacy::{EpsilonDelta, convert};
@@ -65,13 +66,10 @@ use crate::number::{Delta, Epsilon, Interval, Quantity, U256, Unit};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn probabilistic(loss: EpsilonDelta) -> Result<EpsilonDelta, UnknownLoss> {
-    let twice = loss.epsilon.checked_mul(2).ok_or(Overflow)?;
     if loss.delta == Delta::ZERO {
-        return Ok(EpsilonDelta {
-            epsilon: twice,
-            ..loss
-        });
+        return Ok(loss);
     }
+    let twice = loss.epsilon.checked_mul(2).ok_or(Overflow)?;
     if loss.epsilon == Epsilon::ZERO {
         return Err(UnknownLoss("pDP follows from (ε, δ) with ε > 0 only"));
     }
@@ -190,7 +188,10 @@ mod small_tests {
     #[test]
     fn pdp_needs_an_epsilon() {
         let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
-        assert_eq!(probabilistic(pair("0.5", "0")), Ok(pair("1", "0")));
+        // Without δ nothing is lost.
+        for epsilon in ["0", "0.5", "3e11"] {
+            assert_eq!(probabilistic(pair(epsilon, "0")), Ok(pair(epsilon, "0")));
+        }
         assert_eq!(
             probabilistic(pair("0", "1e-6")),
             Err(UnknownLoss("pDP follows from (ε, δ) with ε > 0 only"))
