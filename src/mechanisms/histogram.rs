@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
 use super::least_loss::with_accuracy;
-use super::{CountingRelation, MechanismError, Partition, clamped, noisy, shown, states};
+use super::{CountingRelation, MechanismError, Partition, fitted, noisy, shown, states};
 use crate::data::{Attribute, Bins, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
@@ -215,7 +215,7 @@ macro_rules! histogram {
                 self.partition.bin().fold(data, &mut bins);
                 let counts = bins.counts().iter().zip(noise);
                 let noisy = counts.map(|(count, noise)| coins.release((*count).into(), noise));
-                let counts = noisy.map(clamped);
+                let counts = noisy.map(fitted);
                 Ok(Released(self.partition.label(counts.collect())))
             }
 

@@ -307,6 +307,11 @@ fn over<U: Unit>(factor: Ratio, quantity: Quantity<U>) -> Result<Ratio, Mechanis
 ///
 /// This is postprocessing, and exact: noise that reached the end of an `i128` is still beyond the
 /// end of an `i64` after any count was added to it.
-fn clamped(noisy: i128) -> i64 {
+fn clamped(exact: i128, noise: i128) -> i64 {
+    fitted(exact.saturating_add(noise))
+}
+
+/// The same, of a value that was released ([`Coins::release`](crate::machine::Coins::release)).
+fn fitted(noisy: i128) -> i64 {
     noisy.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }

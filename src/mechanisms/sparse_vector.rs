@@ -122,7 +122,7 @@ impl<D: Dataset + ?Sized> SparseVectorMachine<D> {
             return Ok(None);
         };
         let noise = coins.draw(&self.answer_noise)?;
-        Ok(Some(clamped(i128::from(count).saturating_add(noise))))
+        Ok(Some(clamped(count.into(), noise)))
     }
 }
 

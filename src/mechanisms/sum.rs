@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::least_loss::with_accuracy;
-use super::{CountingRelation, MechanismError, clamped, noisy, over, shown, states};
+use super::{CountingRelation, MechanismError, fitted, noisy, over, shown, states};
 use crate::data::{Attribute, ClampedSum, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
@@ -142,7 +142,7 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisySum<D, R> {
         let noise = coins.noise(&self.noise)?;
         let mut sum = ClampedSum::new(self.range.clone());
         self.attribute.fold(data, &mut sum);
-        Ok(Released(clamped(coins.release(sum.total(), noise))))
+        Ok(Released(fitted(coins.release(sum.total(), noise))))
     }
 
     fn only_says_releases() -> bool {

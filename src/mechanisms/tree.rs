@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{CountingRelation, clamped};
+use super::{CountingRelation, fitted};
 use crate::machine::{Coins, Fault, Law, Machine};
 use crate::privacy::{AddRemove, Replace};
 
@@ -96,7 +96,7 @@ impl<N: Law> Machine for ContinualCountMachine<N> {
         for node in nodes(time) {
             noisy = noisy.saturating_add(self.noisy(node, coins)?);
         }
-        Ok(clamped(noisy))
+        Ok(fitted(noisy))
     }
 }
 

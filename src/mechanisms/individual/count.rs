@@ -140,7 +140,7 @@ where
     }
 
     fn answer(&self, total: u64, noise: i128, _: &mut Coins<'_>) -> Result<i64, Fault> {
-        Ok(clamped(i128::from(total).saturating_add(noise)))
+        Ok(clamped(total.into(), noise))
     }
 
     fn describe(&self) -> Description {

@@ -139,7 +139,7 @@ where
     }
 
     fn answer(&self, total: i128, noise: i128, _: &mut Coins<'_>) -> Result<i64, Fault> {
-        Ok(clamped(total.saturating_add(noise)))
+        Ok(clamped(total, noise))
     }
 
     fn describe(&self) -> Description {
