@@ -207,6 +207,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_of_the_last_filter_can_be_spent() {
+        let rule = odometer("1").capped(epsilon("1"));
+        assert_eq!(rule.remaining(), epsilon("1"));
+        // The first filter is open and paid for: the total is the limit.
+        let rule = rule.charge(&epsilon("0.4")).unwrap();
+        assert_eq!(
+            (rule.spent(), rule.remaining()),
+            (epsilon("1"), epsilon("0.6"))
+        );
+        let rule = rule.charge(&epsilon("0.6")).unwrap();
+        assert_eq!(rule.remaining(), Epsilon::ZERO);
+        assert_eq!(rule.charge(&epsilon("1e-27")), Err(Exceeded));
+    }
+
+    #[test]
     fn what_costs_nothing_opens_no_filter() {
         let mut rule = odometer("1").capped(epsilon("0.9"));
         assert_eq!(rule.remaining(), Epsilon::ZERO);

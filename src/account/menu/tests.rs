@@ -273,3 +273,22 @@ fn a_balanced_menu_keeps_up_with_the_renyi_filter() {
         assert!(here >= renyi, "{size}: {here} {renyi}");
     }
 }
+
+#[test]
+fn two_sums_admit_what_fits_a_list_or_the_plain_sum_and_nothing_else() {
+    let limit = pair("1", "1e-6");
+    let entries = [(epsilon("0.05"), [1, 2]), (epsilon("0.1"), [4, 7])];
+    let rule = TwoSums::new(limit, limit.delta, epsilon("0.05"), &entries, [20, 38]).unwrap();
+    assert_eq!(*rule.limit(), limit);
+    // Twenty exhaust the first list and the plain sum; the second had room for nineteen.
+    let small = pair("0.05", "0");
+    let full = rule.charge_times(&small, 20).unwrap();
+    assert_eq!(full.left(), [Some(0), None]);
+    assert_eq!(full.charge(&small), Err(Exceeded));
+    assert_eq!(rule.charge_times(&small, 21), Err(Exceeded));
+    // What no entry is large enough for counts in the plain sum alone.
+    let large = rule.charge(&pair("0.9", "0")).unwrap();
+    assert_eq!(large.left(), [None; 2]);
+    let full = large.charge(&pair("0.1", "0")).unwrap();
+    assert_eq!(full.charge(&pair("1e-27", "0")), Err(Exceeded));
+}
