@@ -3,6 +3,8 @@
 use std::num::NonZeroU64;
 
 use super::source::total_weight;
+use crate::number::Ratio;
+
 use super::{ClosedForm, CoinSource, CoinsError, Law};
 
 /// 1 with odds `numerator / denominator`, otherwise 0.
@@ -31,6 +33,14 @@ impl Bernoulli {
             numerator,
             denominator,
         })
+    }
+}
+
+impl Bernoulli {
+    /// The probability of 1.
+    pub(crate) fn odds(&self) -> Ratio {
+        // The denominator is not zero; the fallback keeps this total without a panic.
+        Ratio::new(self.numerator.into(), self.denominator.get().into()).unwrap_or(0.into())
     }
 }
 

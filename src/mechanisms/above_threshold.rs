@@ -4,12 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{MechanismError, SparseVector, over, shown, states};
+use super::{Accuracy, MechanismError, SparseVector, over, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, StateKey};
-use crate::noise::DiscreteLaplace;
-use crate::number::Epsilon;
-use crate::number::Ratio;
+use crate::noise::{DiscreteLaplace, within_two};
+use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::facts::Pure;
 use crate::privacy::{AddRemove, Relation, Replace};
 
@@ -193,6 +192,19 @@ impl<R: Relation> AboveThreshold<R> {
             .with("relation", R::NAME)
             .with("threshold", self.threshold)
             .with("hits", self.hits)
+    }
+}
+
+/// How far a count may be on the wrong side of the threshold: that of a yes is at least the threshold
+/// minus this, that of a no at most the threshold plus this.
+///
+/// The sum of both noises is within this distance with the confidence, which is enough for every
+/// predicate, even one that was chosen by the answers before.
+impl<R> Accuracy for AboveThreshold<R> {
+    type Distance = u128;
+
+    fn accuracy(&self, confidence: Confidence) -> u128 {
+        within_two(self.threshold_noise, self.count_noise, confidence)
     }
 }
 

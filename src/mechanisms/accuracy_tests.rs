@@ -288,3 +288,28 @@ fn an_accuracy_that_cannot_be_had_is_refused() {
     let empty = NoisySum::with_accuracy(AddRemove, value(), 0..=0, 10, confidence("0.9"));
     assert_eq!(empty.unwrap_err(), MechanismError::BadRange);
 }
+
+/// The exact odds of a wrong answer: a count that is one farther than stated is on the wrong side.
+#[test]
+fn a_search_is_within_its_distance_of_the_threshold() {
+    let epsilon = |text: &str| text.parse().unwrap();
+    let search =
+        AboveThreshold::with_shares(AddRemove, 0, 1, epsilon("1.5"), epsilon("1")).unwrap();
+    for text in ["0.5", "0.8", "0.95"] {
+        let within = search.accuracy(confidence(text));
+        let failure: f64 = confidence(text).failure().to_string().parse().unwrap();
+        // A no for a count of `far`, and by symmetry a yes for one as far below.
+        let wrong = |far: u128| {
+            let rows = vec![1; far as usize];
+            let found = answers(&search, &rows, &[rows_of(1)], 30);
+            found.probability(&vec![Ok(false)]).to_f64_fast()
+        };
+        assert!(wrong(within + 1) <= failure / 2.0, "{text} {within}");
+        // A yes at `within` below is as likely as a no at `within - 1` above, and too likely.
+        assert!(wrong(within - 1) > failure / 2.0 - 1e-6, "{text} {within}");
+    }
+    let vector = search.with_counts(epsilon("2")).unwrap();
+    let SparseVectorAccuracy { count, .. } = vector.accuracy(confidence("0.95"));
+    let alone = NoisyCount::<Vec<u8>>::new(rows_of(1), epsilon("2")).unwrap();
+    assert_eq!(count, alone.accuracy(confidence("0.95")));
+}

@@ -29,15 +29,15 @@
 //! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] | [`Accuracy`] |
 //! | [`PermuteAndFlip`] | the same, with better odds | ε | [`Pure`] | [`Accuracy`] |
 //! | [`TopK`] | which few of many counts or scores are the largest | ε | [`BoundedRanges`] | [`Accuracy`] |
-//! | [`RandomizedResponse`] | one bit | ε | [`Pure`] | – |
+//! | [`RandomizedResponse`] | one bit | ε | [`Pure`] | [`truth`](RandomizedResponse::truth) |
 //! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] | – |
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – | – |
 //! | [`ContinualCount`] | the number of rows so far, at every time | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`FactorizedContinualCount`] | the same, with a much smaller error | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget | – | – |
-//! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits | [`Pure`] | – |
-//! | [`SparseVector`] | the same, with the counts | ε for a number of hits | [`Pure`] | – |
+//! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits | [`Pure`] | [`Accuracy`] |
+//! | [`SparseVector`] | the same, with the counts | ε for a number of hits | [`Pure`] | [`Accuracy`] |
 //! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates | [`Pure`] | – |
 //!
 //! A mechanism whose error is stated says how far its answers are from the truth, with a given
@@ -138,7 +138,7 @@ pub use real_sum::NoisyRealSum;
 pub use sampled_sum::SampledGaussianSum;
 pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
 pub use score::{Counts, Score, Sensitivity, moved_apart};
-pub use sparse_vector::{SparseVector, SparseVectorMachine};
+pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
 pub use sum::{NoisySum, SummingRelation};
 pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdHistogram};
 pub use top_k::TopK;

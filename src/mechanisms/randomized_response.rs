@@ -6,8 +6,7 @@ use super::MechanismError;
 use super::logarithm::logarithm_up;
 use crate::machine::{Bernoulli, Coins, Description, Fault, Law, Mechanism, Released};
 use crate::noise::Logistic;
-use crate::number::Epsilon;
-use crate::number::Ratio;
+use crate::number::{Delta, Epsilon, Ratio, WideInterval};
 use crate::privacy::facts::Pure;
 use crate::privacy::{Distance, Prices, Private, Relation, UnknownLoss};
 
@@ -91,6 +90,30 @@ impl RandomizedResponse {
         let epsilon = logarithm_up(truth, lie).ok_or(MechanismError::TooLarge)?;
         let lie = Lie::Bernoulli(law);
         Ok(Self { epsilon, lie })
+    }
+
+    /// The probability of the truth, rounded down: e^ε/(1 + e^ε), or that of the odds.
+    ///
+    /// ```
+    /// use queryables::mechanisms::RandomizedResponse;
+    ///
+    /// let three_in_four = RandomizedResponse::with_odds(3, 1)?;
+    /// assert_eq!(three_in_four.truth().to_string(), "0.75");
+    /// let even = RandomizedResponse::new("1".parse()?)?;
+    /// assert!(even.truth().to_string().starts_with("0.7310585786300048"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn truth(&self) -> Delta {
+        let one = WideInterval::whole(1);
+        let truth = match &self.lie {
+            Lie::Logistic(_) => one / (one + WideInterval::from(self.epsilon).exp_of_minus()),
+            Lie::Bernoulli(law) => {
+                let lie = law.odds();
+                one - WideInterval::from(lie)
+            }
+        };
+        truth.down().unwrap_or_default()
     }
 
     pub(super) fn epsilon(&self) -> Epsilon {

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
-use super::{MechanismError, clamped, over, shown, states};
+use super::{Accuracy, MechanismError, clamped, over, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
-use crate::noise::DiscreteLaplace;
-use crate::number::Epsilon;
-use crate::number::Ratio;
+use crate::noise::{DiscreteLaplace, Noise};
+use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::facts::Pure;
 use crate::privacy::{AddRemove, Relation};
 
@@ -79,6 +78,27 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for SparseVector<R> {
     fn describe(&self) -> Description {
         self.description()
     }
+}
+
+/// Each of the two holds with the confidence.
+impl<R> Accuracy for SparseVector<R> {
+    type Distance = SparseVectorAccuracy;
+
+    fn accuracy(&self, confidence: Confidence) -> SparseVectorAccuracy {
+        SparseVectorAccuracy {
+            threshold: self.search.accuracy(confidence),
+            count: Noise::from(self.answer_noise).steps_within(confidence),
+        }
+    }
+}
+
+/// How far the answers of a [`SparseVector`] are from the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SparseVectorAccuracy {
+    /// How far a count may be on the wrong side of the threshold, as for [`AboveThreshold`].
+    pub threshold: u128,
+    /// How far a count that is told is from the true one.
+    pub count: u128,
 }
 
 states!(Pure: impl[R: CountingRelation,] SparseVector<R>, R, |search| search.fact);

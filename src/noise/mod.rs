@@ -48,6 +48,7 @@ pub use logistic::Logistic;
 pub use piecewise::PiecewiseChoice;
 pub use rounded_gaussian::RoundedGaussian;
 pub use stated::Noise;
+pub(crate) use stated::within_two;
 
 pub(crate) use uniform::uniform_below;
 

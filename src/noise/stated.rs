@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use super::tail::{GaussianTail, LaplaceTail};
+use super::tail::{GaussianTail, LaplaceTail, TwoLaplaceTails};
 use super::{DiscreteLaplace, RoundedGaussian};
 use crate::number::{Confidence, Delta, Interval, Ratio, WideInterval, units};
 
@@ -214,6 +214,18 @@ fn least(holds: impl Fn(u128) -> bool) -> u128 {
         }
     }
     high
+}
+
+/// The least number of steps within which the sum of two draws of different laws is, with at least this
+/// probability.
+pub(crate) fn within_two(
+    one: DiscreteLaplace,
+    other: DiscreteLaplace,
+    confidence: Confidence,
+) -> u128 {
+    let tails = TwoLaplaceTails::new(one.scale(), other.scale());
+    let one_side = WideInterval::from(confidence.failure()).half();
+    least(|steps| tails.at_least_is_at_most(steps.saturating_add(1), one_side))
 }
 
 fn laplace_variance(scale: Ratio) -> Interval {

@@ -31,9 +31,7 @@ impl LaplaceTail {
         let rate =
             WideInterval::whole(scale.denominator().get()) / WideInterval::whole(scale.numerator());
         let falls = rate.exp_of_minus();
-        let success = rate
-            .exp_m1()
-            .map_or(WideInterval::whole(1) - falls, |growth| growth * falls);
+        let success = success(rate);
         let half = WideInterval::whole(1) / (WideInterval::whole(1) + falls);
         let square = falls * falls;
         // From j = m down to 1, which is i = 0 up to m − 1; each sum starts with the earlier one.
@@ -69,6 +67,70 @@ impl LaplaceTail {
         }
         sum
     }
+}
+
+/// The tail of the sum of two independent draws of discrete Laplace noise of different scales.
+///
+/// # Guarantee
+///
+/// With the odds q > r of the two, the poles at 1/q and 1/r give, for n ≥ 1,
+///
+/// P(S ≥ n) = K·(q^(n+1)/((1 − q)(1 − q²)) − r^(n+1)/((1 − r)(1 − r²))),
+/// K = (1 − q)²(1 − r)²/((1 − qr)(q − r)).
+///
+/// The difference cancels if the scales are nearly the same. Noise of a larger scale is farther from
+/// zero, so two draws of the larger scale are a bound that does not cancel; the smaller of the two
+/// bounds counts, and only the second one exists for equal scales.
+pub(super) struct TwoLaplaceTails {
+    larger: LaplaceTail,
+    rates: [WideInterval; 2],
+}
+
+impl TwoLaplaceTails {
+    pub(super) fn new(one: Ratio, other: Ratio) -> Self {
+        let rate = |scale: Ratio| {
+            WideInterval::whole(scale.denominator().get()) / WideInterval::whole(scale.numerator())
+        };
+        // If it cannot be told which one is larger, they are the same to the last bit.
+        let (large, small) = if rate(one).certainly_at_most(rate(other)) {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        Self {
+            larger: LaplaceTail::new(large, 2),
+            rates: [rate(large), rate(small)],
+        }
+    }
+
+    /// Whether P(S ≥ n) is certainly at most this, for n ≥ 1.
+    pub(super) fn at_least_is_at_most(&self, number: u128, bound: WideInterval) -> bool {
+        if self.larger.at_least(number).certainly_at_most(bound) {
+            return true;
+        }
+        let one = WideInterval::whole(1);
+        let [slow, fast] = self.rates;
+        let (q, r) = (slow.exp_of_minus(), fast.exp_of_minus());
+        // q − r = r·(e^(y − x) − 1) for rates x < y, which may be nothing.
+        let apart = (fast - slow).exp_m1().map(|growth| r * growth);
+        let Some(apart) = apart.filter(|apart| !apart.may_be_zero()) else {
+            return false;
+        };
+        let (p, s) = (success(slow), success(fast));
+        let power = |rate: WideInterval| {
+            (rate * WideInterval::whole(number.saturating_add(1))).exp_of_minus()
+        };
+        let factor = p * p * s * s / (success(slow + fast) * apart);
+        let difference = power(slow) / (p * p * (one + q)) - power(fast) / (s * s * (one + r));
+        (factor * difference).certainly_at_most(bound)
+    }
+}
+
+/// `1 − e^−x`.
+fn success(rate: WideInterval) -> WideInterval {
+    let falls = rate.exp_of_minus();
+    let growth = rate.exp_m1();
+    growth.map_or(WideInterval::whole(1) - falls, |growth| growth * falls)
 }
 
 /// C(i − 1, l − 1), which is one for i = l = 0.
@@ -193,6 +255,39 @@ mod tests {
                 let one = WideInterval::whole(1);
                 assert!(sum.certainly_at_most(one + slack), "{draws} {scale:?}");
                 assert!(one.certainly_at_most(sum + slack), "{draws} {scale:?}");
+            }
+        }
+    }
+
+    /// By convolution, from -200 to 200; and both bounds agree where the scales do.
+    #[test]
+    fn the_tail_of_two_scales_is_that_of_the_convolution() {
+        let law = |scale: f64| {
+            let q = (-1.0 / scale).exp();
+            move |k: i32| (1.0 - q) / (1.0 + q) * q.powi(k.abs())
+        };
+        let wide = |probability: f64| {
+            let units = (probability * 1e30) as u128;
+            WideInterval::whole(units) / WideInterval::whole(10_u128.pow(30))
+        };
+        let scales = [(1, 1), (3, 1), (1, 4), (5, 2), (300_001, 100_000)];
+        for (one, other) in scales
+            .iter()
+            .flat_map(|one| scales.map(|other| (*one, other)))
+        {
+            let ratio = |(n, d): (u32, u32)| Ratio::new(n.into(), d.into()).unwrap();
+            let tails = TwoLaplaceTails::new(ratio(one), ratio(other));
+            let [x, y] = [one, other].map(|(n, d)| law(f64::from(n) / f64::from(d)));
+            for number in [1, 2, 5, 11] {
+                let pairs = (-200..=200).flat_map(|i| (number - i..=200).map(move |j| (i, j)));
+                let truth: f64 = pairs.map(|(i, j)| x(i) * y(j)).sum();
+                let holds = |factor| {
+                    tails.at_least_is_at_most(number.unsigned_abs().into(), wide(truth * factor))
+                };
+                assert!(
+                    !holds(1.0 - 1e-5) && holds(1.0 + 1e-5),
+                    "{one:?} {other:?} {number}"
+                );
             }
         }
     }

@@ -39,6 +39,11 @@ impl WideInterval {
         self.high <= other.low
     }
 
+    /// Not certainly more than zero.
+    pub(crate) fn may_be_zero(self) -> bool {
+        self.low.mantissa == 0
+    }
+
     /// Between the lower bound of one and the upper bound of the other.
     pub(crate) fn hull(self, other: Self) -> Self {
         Self {
