@@ -6,8 +6,8 @@
 //! ```
 //!
 //! It prints F's table beside what is measured, and leaves a picture of what single people have spent
-//! in `spec/figures`. With `--trials N` there are N trials instead of ten, and with `--only ROW` there is
-//! one row of the table, such as `0.3` or `long`, and no picture. The quick form trains on a few people
+//! in `spec/figures`. With `--trials N` there are N trials instead of ten, and with `--only ROW`, once or
+//! several times, only these rows of the table, such as `0.3` or `long`. The quick form trains on a few people
 //! for a few steps, and leaves its picture in `target/figures`.
 
 mod census;
@@ -33,11 +33,14 @@ type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 /// How many people there are for training in the quick form.
 const QUICK_PEOPLE: usize = 500;
 
+/// The rows of which a picture is drawn, of the first trial.
+const PICTURED: [&str; 2] = ["0.3", "long"];
+
 /// What is asked for on the command line.
 struct Options {
     trials: usize,
-    /// The name of a row.
-    only: Option<String>,
+    /// The names of rows; all of them if there is none.
+    only: Vec<String>,
     quick: bool,
     folder: PathBuf,
 }
@@ -47,7 +50,7 @@ impl Options {
         let mut options = std::env::args().skip(1);
         // Without optimisation the full form takes a day.
         let mut quick = cfg!(debug_assertions);
-        let (mut trials, mut only) = (None, None);
+        let (mut trials, mut only) = (None, Vec::new());
         while let Some(option) = options.next() {
             match option.as_str() {
                 "--quick" => quick = true,
@@ -55,7 +58,7 @@ impl Options {
                     let number = options.next().ok_or("say how many trials: --trials 3")?;
                     trials = Some(number.parse()?);
                 }
-                "--only" => only = Some(options.next().ok_or("say which row: --only 0.3")?),
+                "--only" => only.push(options.next().ok_or("say which row: --only 0.3")?),
                 other => {
                     let known = "--quick, --trials N, --only ROW";
                     return Err(format!("{other} is no option: {known}").into());
@@ -81,12 +84,9 @@ fn main() -> Outcome {
 }
 
 fn report(options: &Options, out: &mut impl Write) -> Outcome {
-    let wanted = |setting: &Setting| {
-        options
-            .only
-            .as_ref()
-            .is_none_or(|name| name == setting.name)
-    };
+    let only = &options.only;
+    let wanted =
+        |setting: &Setting| only.is_empty() || only.iter().any(|name| name == setting.name);
     let settings: Vec<Setting> = OF_F.into_iter().chain([LONG]).filter(wanted).collect();
     if settings.is_empty() {
         return Err("there is no such row: 0.3, 0.5, 1.0, 1.0*, 1.2, long".into());
@@ -116,12 +116,16 @@ fn report(options: &Options, out: &mut impl Write) -> Outcome {
     }
     bar.finish_and_clear();
     writeln!(out, "\n{}", table::REMARKS)?;
-    if options.only.is_some() {
+    let shown = settings.iter().zip(&runs);
+    let shown = shown.filter_map(|(setting, runs)| Some((setting, runs.first()?)));
+    let shown: Vec<_> = shown
+        .filter(|(setting, _)| PICTURED.contains(&setting.name))
+        .collect();
+    if shown.is_empty() {
         return Ok(());
     }
     std::fs::create_dir_all(&options.folder)?;
     let path = options.folder.join("adult-spent.svg");
-    let shown = [0, settings.len() - 1].map(|index| (&settings[index], &runs[index][0]));
     picture::draw(&path, &shown)?;
     let path = path.canonicalize()?;
     writeln!(out, "\nWhat single people have spent: {}", path.display())?;
@@ -182,7 +186,7 @@ mod tests {
     fn the_quick_form_prints_the_table_and_draws_the_picture() {
         let options = Options {
             trials: 1,
-            only: None,
+            only: Vec::new(),
             quick: true,
             folder: std::env::temp_dir().join("queryables-adult"),
         };
