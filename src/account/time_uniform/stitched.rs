@@ -1,4 +1,6 @@
 use super::Slack;
+#[cfg(doc)]
+use super::TimeUniformOdometer;
 use super::spent::{Variance, interval, squares};
 use super::variance_odometer::{Boundary, VarianceOdometer};
 use crate::number::{Interval, U256};

@@ -1,3 +1,5 @@
+#[cfg(doc)]
+use super::TimeUniformOdometer;
 use super::spent::{Variance, interval, squares};
 use super::variance_odometer::{Boundary, VarianceOdometer, positive};
 use super::{ParameterError, Slack};

@@ -27,6 +27,8 @@ pub struct VarianceOdometer<B, M = ProbabilisticDp> {
 }
 
 /// A bound on the realised loss as a function of V, at all times at once.
+// Name and parameter are for what is written down.
+#[cfg_attr(not(feature = "serde"), allow(dead_code))]
 pub(crate) trait Boundary: Clone + Debug + Send + Sync + 'static {
     /// The odometer's name in serialized form.
     const NAME: &'static str;
@@ -98,6 +100,7 @@ impl<B: Boundary, M: SubGaussian> TimeUniformOdometer for VarianceOdometer<B, M>
 }
 
 /// A positive float, exactly as it was written.
+#[cfg_attr(not(feature = "serde"), allow(dead_code))]
 pub(super) fn positive(parameter: &str) -> Option<f64> {
     let number = parameter.parse().ok();
     number.filter(|number: &f64| number.is_finite() && *number > 0.0)
