@@ -10,4 +10,4 @@ fn main() {
 }
 
 //~ E0277
-//~ name a person by a number, a text, or a tuple of them: `Patient` is none
+//~ group by a number, a text, or a tuple of them: `Patient` is none
