@@ -6,6 +6,8 @@
 //! Both are measured on all threads and on one; OpenDP uses one. All run in turn, and the fastest of
 //! several runs counts. The target is at most 1.2 times the loop, and less time than OpenDP.
 //!
+//! With arguments, only what has one of them in its name: `… --bench data -- vector`.
+//!
 //! OpenDP gets a column of its own with nothing else in it, as its transformations need. It has no
 //! sum of clipped vectors.
 
@@ -107,6 +109,13 @@ fn compare<A, B: Send, C>(
     plain: impl Fn(Range<usize>) -> B + Sync,
     theirs: Option<&dyn Fn() -> C>,
 ) {
+    let mut wanted = std::env::args()
+        .skip(1)
+        .filter(|word| word != "--bench")
+        .peekable();
+    if wanted.peek().is_some() && !wanted.any(|word| name.contains(&word)) {
+        return;
+    }
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let one = one.expect("a thread");
     let threads = rayon::current_num_threads();

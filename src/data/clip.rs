@@ -38,8 +38,9 @@ impl Clip {
     }
 
     /// The clipped vector in steps, if floats can hold its squared length. There is one copy of this
-    /// for each number of coordinates, so that they stay in registers.
-    #[inline]
+    /// for each number of coordinates, always compiled in place: then they stay in registers. As a
+    /// call it takes ten times as long.
+    #[inline(always)]
     pub(super) fn few<const N: usize>(&self, vector: &[f64; N]) -> Option<[f64; N]> {
         let steps = vector.map(|number| self.nearest(number));
         let square = square(&steps);
@@ -70,7 +71,7 @@ impl Clip {
         square_of_blocks(steps) <= self.limit
     }
 
-    #[inline]
+    #[inline(always)]
     fn nearest(&self, number: f64) -> f64 {
         number * self.per_unit + TO_WHOLE - TO_WHOLE
     }
@@ -78,10 +79,10 @@ impl Clip {
     /// What a vector with this squared length is multiplied by; `None` if the square may not be
     /// exact. The factor is rounded up, but the coordinates are truncated to whole numbers, so the
     /// vector is rarely too long; the check itself is exact.
-    #[inline]
+    #[inline(always)]
     fn factor(&self, square: f64) -> Option<f64> {
         const UP: f64 = 1.0 + 1.0 / (1_u64 << 40) as f64;
-        (square <= EXACT).then(|| self.radius as f64 / libm::sqrt(square) * UP)
+        (square <= EXACT).then(|| self.radius as f64 / square.sqrt() * UP)
     }
 
     /// Adds the clipped vector, in integers; zero if it is not finite.
@@ -97,7 +98,7 @@ impl Clip {
 }
 
 /// Multiplies a whole number below 2^50 by a factor of at most about one, and truncates.
-#[inline]
+#[inline(always)]
 fn shorten_by(factor: f64) -> impl Fn(f64) -> f64 {
     move |steps| {
         let exact = steps * factor;
@@ -107,14 +108,14 @@ fn shorten_by(factor: f64) -> impl Fn(f64) -> f64 {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn square(steps: &[f64]) -> f64 {
     let (blocks, rest) = steps.as_chunks();
     let rest: f64 = rest.iter().map(|steps| steps * steps).sum();
     square_of_blocks(blocks) + rest
 }
 
-#[inline]
+#[inline(always)]
 fn square_of_blocks(blocks: &[Block]) -> f64 {
     let mut sums = [0.0; 4];
     for block in blocks {

@@ -85,7 +85,6 @@ impl ClippedSum {
     }
 
     /// Adds the vectors of one chunk of records. If a record panics, nothing is added.
-    #[inline]
     pub(super) fn take<R>(
         &mut self,
         records: impl Iterator<Item = R>,
@@ -105,7 +104,8 @@ impl ClippedSum {
         }
     }
 
-    #[inline]
+    // Not in place: beside its eight sisters, too little of it would be compiled in place itself.
+    #[inline(never)]
     fn take_few<const N: usize, R>(
         &mut self,
         records: impl Iterator<Item = R>,
@@ -128,7 +128,7 @@ impl ClippedSum {
         add(&mut self.total, &near, &self.far);
     }
 
-    #[inline]
+    #[inline(never)]
     fn take_many<R>(
         &mut self,
         mut records: impl Iterator<Item = R>,
