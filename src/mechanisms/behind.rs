@@ -90,15 +90,22 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> Accuracy for NoisyMax<D, R, S> {
     }
 }
 
-/// How many rows the rank of an answer is off, at most, rounded up: the exact worst case over all
-/// data, for the quantile where it is largest.
+/// How many rows the rank of an answer is off, at most, rounded up, for all answers at once.
+///
+/// For one quantile it is the exact worst case over all data. Several are sorted, and so an answer may
+/// be off because another draw was: if none of the m draws is off by more than this, no answer is, as
+/// the numbers that are near enough to a quantile rise with it. So each draw may fail with a part of
+/// what is left.
 impl<D: ?Sized, R> Accuracy for NoisyQuantiles<D, R> {
     type Distance = u128;
 
     fn accuracy(&self, confidence: Confidence) -> u128 {
         let others = self.range.end().abs_diff(*self.range.start());
+        let Some(each) = confidence.for_each_of(self.quantiles.len() as u64) else {
+            return u64::MAX.into();
+        };
         let rows = self.quantiles.iter().map(|quantile| {
-            let error = exponential(others.into(), quantile.rate, confidence);
+            let error = exponential(others.into(), quantile.rate, each);
             error.div_ceil(quantile.whole.into())
         });
         rows.max().unwrap_or_default()

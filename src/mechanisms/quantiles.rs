@@ -54,11 +54,13 @@ use crate::privacy::{AddRemove, Relation};
 /// replaced, and two move apart by at most twice as much. The odds of each quantile are proportional to
 /// e^(−ε/m·error/that). ∎
 ///
-/// With N numbers in the range, each answer has a rank error of more than
-/// 2m/ε·max(a/b, 1 − a/b)·(ln N + t) rows with probability at most e^(−t), or 2m/ε·(ln N + t) where
-/// rows are replaced: some number in the range has no error, and the others that are so far off have
-/// at most e^(−t)/N of its odds each. Which is how far in *rank* it is off; how far that is in the
-/// attribute depends on how dense the rows are there.
+/// With N numbers in the range, some answer has a rank error of more than
+/// 2m/ε·max(a/b, 1 − a/b)·(ln N + t) rows, with a/b the quantile for which this is largest, with
+/// probability at most m·e^(−t); where rows are replaced, of more than 2m/ε·(ln N + t). Some number in
+/// the range has no error, and the others that are so far off have at most e^(−t)/N of its odds each.
+/// The m is for sorting, which may put what was drawn for one quantile in the place of another. Which
+/// is how far in *rank* an answer is off; how far that is in the attribute depends on how dense the
+/// rows are there.
 ///
 /// The odds are exact ([`PiecewiseChoice`]). A value outside the range counts as the end next to it; a
 /// row that cannot be read, as zero or the end next to that. Answers come in the order of the

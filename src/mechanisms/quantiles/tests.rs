@@ -1,5 +1,6 @@
 use super::*;
 use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
+use crate::mechanisms::Accuracy;
 use crate::privacy::{Private, PureDp, Replace, ZCdp};
 use crate::tests::exact::{answers, violation};
 use proptest::prelude::*;
@@ -194,4 +195,33 @@ fn bad_parameters_are_refused() {
         "NoisyQuantiles(relation = replace one row, attribute = value, range = -3..=9, \
          quantiles = [1/4, 1/2], epsilon = 0.5)"
     );
+}
+
+/// The probability that the first answer is not the number that all rows have: with quantiles of
+/// nearly one half, it is then off by nearly half of the rows.
+fn first_is_off(quantiles: &NoisyQuantiles<Rows>, rows: usize) -> f64 {
+    let found = answers(quantiles, &vec![14; rows], &[()], 10);
+    let off = found
+        .outcomes
+        .iter()
+        .filter(|(answers, _)| match &answers[..] {
+            [Ok(found)] => found[0] != 9,
+            _ => false,
+        });
+    off.map(|(_, mass)| mass.to_f64_fast()).sum()
+}
+
+/// Sorting puts the smaller of two draws first, whichever quantile it was drawn for.
+#[test]
+fn sorted_answers_are_no_further_off_than_stated() {
+    let two = of(AddRemove, 0..=9, &[(49, 100), (51, 100)], "0.5").unwrap();
+    let confidence = "0.95".parse().unwrap();
+    assert_eq!(two.accuracy(confidence), 24);
+    // 0.49·49 is more than 24.
+    assert!(first_is_off(&two, 49) <= 0.05);
+    // Each draw alone is off by more than 21 with a probability of less than 0.05.
+    assert!(first_is_off(&two, 43) > 0.08);
+    let one = of(AddRemove, 0..=9, &[(49, 100)], "0.25").unwrap();
+    assert_eq!(one.accuracy(confidence), 21);
+    assert!(first_is_off(&one, 43) <= 0.05);
 }
