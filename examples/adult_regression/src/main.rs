@@ -31,7 +31,7 @@ use training::{Data, Run, run};
 type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// How many people there are for training in the quick form.
-const QUICK_PEOPLE: usize = 500;
+const QUICK_PEOPLE: usize = 200;
 
 /// The rows of which a picture is drawn, of the first trial.
 const PICTURED: [&str; 2] = ["0.3", "long"];
@@ -67,7 +67,7 @@ impl Options {
         }
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         Ok(Self {
-            trials: trials.unwrap_or(if quick { 2 } else { 10 }),
+            trials: trials.unwrap_or(if quick { 1 } else { 10 }),
             only,
             quick,
             folder: root.join(if quick {
@@ -103,7 +103,7 @@ fn report(options: &Options, out: &mut impl Write) -> Outcome {
     if options.quick {
         writeln!(
             out,
-            "The quick form: {QUICK_PEOPLE} people and a twentieth of the steps. Accuracies mean \
+            "The quick form: {QUICK_PEOPLE} people and a fortieth of the steps. Accuracies mean \
              nothing.\n"
         )?;
     }
@@ -132,23 +132,23 @@ fn report(options: &Options, out: &mut impl Write) -> Outcome {
     Ok(())
 }
 
-/// A twentieth of the steps, at the same loss for each of them.
+/// A fortieth of the steps, at the same loss for each of them.
 fn quicker(setting: Setting) -> Setting {
     Setting {
-        steps: setting.steps.div_ceil(20),
-        most_steps: setting.most_steps.div_ceil(20),
+        steps: setting.steps.div_ceil(40),
+        most_steps: setting.most_steps.div_ceil(40),
         ..setting
     }
 }
 
 /// All trials of a setting, on as many threads as there are processors.
 fn trials(setting: &Setting, options: &Options, bar: &ProgressBar) -> Outcome<Vec<Run>> {
-    let mut training = census::people(setting.scales)?;
-    let mut testing = training.split_off(TRAINING);
-    if options.quick {
-        training.truncate(QUICK_PEOPLE);
-        testing.truncate(2000);
-    }
+    let (first, most) = match options.quick {
+        true => (QUICK_PEOPLE, 4 * QUICK_PEOPLE),
+        false => (TRAINING, usize::MAX),
+    };
+    let mut training = census::people(setting.scales, most)?;
+    let testing = training.split_off(first.min(training.len()));
     let data = Data {
         expected: training.len() as f64,
         training: Arc::new(training),
@@ -196,7 +196,7 @@ mod tests {
         assert!(text.contains("83.80 ± 0.22"), "{text}");
         let picture = std::fs::read_to_string(options.folder.join("adult-spent.svg")).unwrap();
         assert!(
-            picture.starts_with("<svg") && picture.contains("after 40 steps"),
+            picture.starts_with("<svg") && picture.contains("after 20 steps"),
             "{picture}"
         );
     }
