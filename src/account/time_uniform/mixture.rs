@@ -2,7 +2,7 @@ use super::Slack;
 #[cfg(doc)]
 use super::TimeUniformOdometer;
 use super::spent::{Variance, interval, squares};
-use super::variance_odometer::{Boundary, VarianceOdometer, positive};
+use super::variance_odometer::{Boundary, VarianceOdometer};
 use crate::number::{Interval, U256};
 use crate::privacy::ProbabilisticDp;
 
@@ -53,7 +53,7 @@ pub type MixtureOdometer<M = ProbabilisticDp> = VarianceOdometer<Mixture, M>;
 /// The bound of a [`MixtureOdometer`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixture {
-    gamma: f64,
+    pub(super) gamma: f64,
     /// 2 ln(1/δ').
     twice_log: Interval,
 }
@@ -94,7 +94,7 @@ impl<M> MixtureOdometer<M> {
 }
 
 impl Mixture {
-    fn new(gamma: f64, slack: Slack) -> Self {
+    pub(super) fn new(gamma: f64, slack: Slack) -> Self {
         Self {
             // Any positive γ keeps the guarantee, so that a float is enough.
             gamma: gamma.clamp(f64::MIN_POSITIVE, f64::MAX),
@@ -104,19 +104,9 @@ impl Mixture {
 }
 
 impl Boundary for Mixture {
-    const NAME: &'static str = "MixtureOdometer";
-
     fn at(&self, squares: U256) -> Option<Interval> {
         let (variance, gamma) = (interval(squares), Interval::exactly(self.gamma));
         let logs = self.twice_log + (variance / gamma).ln_1p();
         Some((logs * (variance + gamma)).sqrt() + Interval::exactly(0.5) * variance)
-    }
-
-    fn parameter(&self) -> String {
-        format!("{:?}", self.gamma)
-    }
-
-    fn read(parameter: &str, slack: Slack) -> Option<Self> {
-        positive(parameter).map(|gamma| Self::new(gamma, slack))
     }
 }

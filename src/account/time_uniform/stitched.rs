@@ -44,7 +44,7 @@ pub type StitchedOdometer<M = ProbabilisticDp> = VarianceOdometer<Stitched, M>;
 /// The bound of a [`StitchedOdometer`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stitched {
-    start: Variance,
+    pub(super) start: Variance,
     /// 0.72·ln(5.2/δ').
     log: Interval,
 }
@@ -71,7 +71,7 @@ impl<M> StitchedOdometer<M> {
 }
 
 impl Stitched {
-    fn new(start: Variance, slack: Slack) -> Self {
+    pub(super) fn new(start: Variance, slack: Slack) -> Self {
         let ratio = |numerator: u32, denominator: u32| {
             Interval::from(numerator) / Interval::from(denominator)
         };
@@ -83,8 +83,6 @@ impl Stitched {
 }
 
 impl Boundary for Stitched {
-    const NAME: &'static str = "StitchedOdometer";
-
     fn at(&self, spent: U256) -> Option<Interval> {
         let start = squares(self.start);
         if spent < start {
@@ -96,14 +94,5 @@ impl Boundary for Stitched {
         let logs = ratio.ln().ln() + self.log;
         let factor = Interval::from(17) / Interval::from(10);
         Some(factor * (variance * logs).sqrt() + Interval::exactly(0.5) * variance)
-    }
-
-    fn parameter(&self) -> String {
-        self.start.to_string()
-    }
-
-    fn read(parameter: &str, slack: Slack) -> Option<Self> {
-        let start = parameter.parse().ok()?;
-        Some(Self::new(start, slack))
     }
 }

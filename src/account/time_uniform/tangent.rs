@@ -1,7 +1,7 @@
 #[cfg(doc)]
 use super::TimeUniformOdometer;
 use super::spent::{Variance, interval, squares};
-use super::variance_odometer::{Boundary, VarianceOdometer, positive};
+use super::variance_odometer::{Boundary, VarianceOdometer};
 use super::{ParameterError, Slack};
 use crate::number::{Epsilon, Interval, U256};
 use crate::privacy::ProbabilisticDp;
@@ -45,7 +45,7 @@ pub type TangentOdometer<M = ProbabilisticDp> = VarianceOdometer<Tangent, M>;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tangent {
     /// y*. Any positive number keeps the guarantee, so that a float is enough.
-    tangent: f64,
+    pub(super) tangent: f64,
     /// ½√(2y*L).
     start: Interval,
     /// ½√(2L/y*) + ½.
@@ -89,7 +89,7 @@ impl<M> TangentOdometer<M> {
 }
 
 impl Tangent {
-    fn new(tangent: f64, slack: Slack) -> Self {
+    pub(super) fn new(tangent: f64, slack: Slack) -> Self {
         let half = Interval::exactly(0.5);
         let twice_log = Interval::TWO * slack.log();
         let at = Interval::exactly(tangent);
@@ -102,17 +102,7 @@ impl Tangent {
 }
 
 impl Boundary for Tangent {
-    const NAME: &'static str = "TangentOdometer";
-
     fn at(&self, squares: U256) -> Option<Interval> {
         Some(self.start + self.slope * interval(squares))
-    }
-
-    fn parameter(&self) -> String {
-        format!("{:?}", self.tangent)
-    }
-
-    fn read(parameter: &str, slack: Slack) -> Option<Self> {
-        positive(parameter).map(|tangent| Self::new(tangent, slack))
     }
 }

@@ -27,20 +27,9 @@ pub struct VarianceOdometer<B, M = ProbabilisticDp> {
 }
 
 /// A bound on the realised loss as a function of V, at all times at once.
-// Name and parameter are for what is written down.
-#[cfg_attr(not(feature = "serde"), allow(dead_code))]
 pub(crate) trait Boundary: Clone + Debug + Send + Sync + 'static {
-    /// The odometer's name in serialized form.
-    const NAME: &'static str;
-
     /// At this V; `None` if nothing is known there.
     fn at(&self, squares: U256) -> Option<Interval>;
-
-    /// Its parameter, exactly.
-    fn parameter(&self) -> String;
-
-    /// With this parameter, if it is one.
-    fn read(parameter: &str, slack: Slack) -> Option<Self>;
 }
 
 impl<B> VarianceOdometer<B> {
@@ -97,11 +86,4 @@ impl<B: Boundary, M: SubGaussian> TimeUniformOdometer for VarianceOdometer<B, M>
         let boundary = |squares| self.boundary.at(squares);
         self.spent.reading(&self.slack, boundary)
     }
-}
-
-/// A positive float, exactly as it was written.
-#[cfg_attr(not(feature = "serde"), allow(dead_code))]
-pub(super) fn positive(parameter: &str) -> Option<f64> {
-    let number = parameter.parse().ok();
-    number.filter(|number: &f64| number.is_finite() && *number > 0.0)
 }

@@ -4,7 +4,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Boundary, VarianceOdometer};
 use crate::account::Durable;
 use crate::account::time_uniform::Slack;
+use crate::account::time_uniform::mixture::Mixture;
 use crate::account::time_uniform::spent::{Spent, SubGaussian};
+use crate::account::time_uniform::stitched::Stitched;
+use crate::account::time_uniform::tangent::Tangent;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -14,9 +17,64 @@ struct Parameters<M> {
     parameter: String,
 }
 
+/// The bound of an odometer by its one parameter.
+pub(crate) trait Parameter: Boundary {
+    /// The odometer's name.
+    const NAME: &'static str;
+
+    /// The parameter, exactly.
+    fn parameter(&self) -> String;
+
+    /// With this parameter, if it is one.
+    fn read(parameter: &str, slack: Slack) -> Option<Self>;
+}
+
+/// A positive float, exactly as it was written.
+fn positive(parameter: &str) -> Option<f64> {
+    let number = parameter.parse().ok();
+    number.filter(|number: &f64| number.is_finite() && *number > 0.0)
+}
+
+impl Parameter for Tangent {
+    const NAME: &'static str = "TangentOdometer";
+
+    fn parameter(&self) -> String {
+        format!("{:?}", self.tangent)
+    }
+
+    fn read(parameter: &str, slack: Slack) -> Option<Self> {
+        positive(parameter).map(|tangent| Self::new(tangent, slack))
+    }
+}
+
+impl Parameter for Mixture {
+    const NAME: &'static str = "MixtureOdometer";
+
+    fn parameter(&self) -> String {
+        format!("{:?}", self.gamma)
+    }
+
+    fn read(parameter: &str, slack: Slack) -> Option<Self> {
+        positive(parameter).map(|gamma| Self::new(gamma, slack))
+    }
+}
+
+impl Parameter for Stitched {
+    const NAME: &'static str = "StitchedOdometer";
+
+    fn parameter(&self) -> String {
+        self.start.to_string()
+    }
+
+    fn read(parameter: &str, slack: Slack) -> Option<Self> {
+        let start = parameter.parse().ok()?;
+        Some(Self::new(start, slack))
+    }
+}
+
 impl<B, M> Durable for VarianceOdometer<B, M>
 where
-    B: Boundary,
+    B: Parameter,
     M: SubGaussian + Serialize + DeserializeOwned,
 {
     const NAME: &'static str = B::NAME;
