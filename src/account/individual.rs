@@ -289,3 +289,85 @@ impl ValidIndividually for MenuFilter {
         within.map(|entry| entry.cost).max().unwrap_or(0).into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::{Accumulator, DefaultAccumulator};
+    use proptest::prelude::*;
+
+    fn gdp(limit: &str) -> Capped<RootSumSquares> {
+        Gdp.accumulator().capped(limit.parse().unwrap())
+    }
+
+    #[test]
+    fn prices_are_rounded_up_and_budgets_down() {
+        let rule = gdp("1");
+        assert_eq!(rule.record_budget(), 5 * 10_u128.pow(26));
+        let tiny: Mu = "1e-27".parse().unwrap();
+        assert_eq!(rule.record_price(&tiny), Ok(1));
+        assert_eq!(rule.record_worth(&tiny), 0);
+        // Ten thousand of a hundredth.
+        let price = rule.record_price(&"0.01".parse().unwrap()).unwrap();
+        assert_eq!(price * 10_000, rule.record_budget());
+    }
+
+    #[test]
+    fn a_delta_has_no_price() {
+        let rule = ApproxDp
+            .accumulator()
+            .capped(EpsilonDelta::new("1", "1e-6").unwrap());
+        assert_eq!(rule.record_budget(), 10_u128.pow(27));
+        let loss = EpsilonDelta::new("0.1", "1e-9").unwrap();
+        let refused = UnknownLoss(
+            "a record pays with one number, so individual budgets take losses without a δ only",
+        );
+        assert_eq!(rule.record_price(&loss), Err(refused));
+        let through = ThroughZCdp::simple(
+            EpsilonDelta::new("1", "1e-6").unwrap(),
+            "5e-7".parse().unwrap(),
+        );
+        assert_eq!(through.unwrap().record_price(&loss), Err(refused));
+    }
+
+    /// As many launches of one loss as the rule itself admits, up to the rounding of units.
+    #[test]
+    fn a_record_pays_what_the_rule_charges() {
+        fn admits<F: ContinuationRule>(rule: &F, loss: &ChildLoss<F>) -> u128 {
+            let mut rule = rule.clone();
+            let mut count = 0;
+            while let Ok(next) = rule.charge(loss) {
+                rule = next;
+                count += 1;
+            }
+            count
+        }
+        fn pays<F: ValidIndividually>(rule: &F, loss: &ChildLoss<F>) -> u128 {
+            rule.record_budget() / rule.record_price(loss).unwrap()
+        }
+        let limit = EpsilonDelta::new("1", "1e-6").unwrap();
+        let loss = EpsilonDelta::new("0.01", "0").unwrap();
+        let through = ThroughZCdp::tight(limit, limit.delta).unwrap();
+        assert_eq!(pays(&through, &loss), admits(&through, &loss));
+        let rho = "0.0001".parse().unwrap();
+        let through = ThroughZCdp::for_zcdp(limit).unwrap();
+        assert_eq!(pays(&through, &rho), admits(&through, &rho));
+        let order = "20".parse().unwrap();
+        let through = ThroughRdp::at(order, limit, limit.delta).unwrap();
+        assert_eq!(pays(&through, &loss), admits(&through, &loss));
+        let natural = NaturalFilter::new(limit, Gdp).unwrap();
+        let mu = "0.01".parse().unwrap();
+        assert_eq!(pays(&natural, &mu), admits(&natural, &mu));
+    }
+
+    proptest! {
+        #[test]
+        fn a_loss_costs_at_least_the_units_that_it_stands_for(units in 1..10_u128.pow(30)) {
+            let rule = gdp("1");
+            let loss = rule.record_loss(units).unwrap();
+            prop_assert!(rule.record_price(&loss).unwrap() >= units);
+            let rule = PureDp.accumulator().capped("1".parse().unwrap());
+            prop_assert_eq!(rule.record_price(&rule.record_loss(units).unwrap()), Ok(units));
+        }
+    }
+}

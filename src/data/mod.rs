@@ -67,4 +67,5 @@ pub use pass::{CHUNK, pass};
 pub(crate) use people::UNBOUNDED;
 pub use people::{People, Person};
 pub use select::Select;
+pub(crate) use threads::{each, pieces};
 pub use vector::Vector;

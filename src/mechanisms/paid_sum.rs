@@ -76,7 +76,6 @@ impl PaidSum {
     }
 
     /// Clips the current vector, which is too long; the squared length is then within the limit.
-    #[cold]
     fn clipped(&mut self, vector: &[f64], square: f64) -> f64 {
         if square <= EXACT
             && let Some(square) = shorten(&mut self.steps, square, self.radius)
@@ -99,21 +98,27 @@ impl PaidSum {
 /// Clips a vector with this squared length to a radius, in whole numbers; the new squared length.
 /// `None` if it came out too long, which the rounding of the factor may do; then the vector is
 /// shorter than before, and not yet short enough.
+#[inline]
 fn shorten(steps: &mut [f64], square: f64, radius: u64) -> Option<f64> {
     const UP: f64 = 1.0 + 1.0 / (1_u64 << 40) as f64;
     let limit = radius as f64 * radius as f64;
-    let exact = radius as f64 / libm::sqrt(square);
-    // Rounded up a little, so that a vector that fits exactly stays whole; and down otherwise.
-    for factor in [exact * UP, exact / UP / UP] {
-        let scaled = |steps: f64| libm::trunc(steps * factor);
-        let clipped: f64 = steps
-            .iter()
-            .map(|steps| scaled(*steps) * scaled(*steps))
-            .sum();
-        if clipped <= limit {
-            steps.iter_mut().for_each(|steps| *steps = scaled(*steps));
-            return Some(clipped);
-        }
+    // Rounded up a little, so that a vector that fits exactly stays whole.
+    let clipped = scale(steps, radius as f64 / square.sqrt() * UP);
+    if clipped <= limit {
+        return Some(clipped);
     }
-    None
+    // And down, where that is too long.
+    let clipped = scale(steps, radius as f64 / clipped.sqrt() / UP);
+    (clipped <= limit).then_some(clipped)
+}
+
+/// Multiplies and truncates to whole numbers; the squared length.
+#[inline]
+fn scale(steps: &mut [f64], factor: f64) -> f64 {
+    let mut square = 0.0;
+    for steps in steps {
+        *steps = (*steps * factor) as i64 as f64;
+        square += *steps * *steps;
+    }
+    square
 }

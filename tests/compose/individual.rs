@@ -569,3 +569,72 @@ fn an_odometer_reads_whole_steps_and_refuses_only_what_is_more_than_one() {
         Err(Fault::InvalidQuery("the step must be greater than zero"))
     );
 }
+
+/// Enough records to be divided among threads, some of which cannot be read, and some of which run
+/// out.
+#[test]
+fn threads_make_no_difference() {
+    silence_guarded_panics();
+    let row = |index: usize| match index % 50_021 {
+        17 => 7.0,
+        index => (index % 1000) as f64 / 1000.0,
+    };
+    let rows: Arc<Rows> = Arc::new((0..200_000).map(row).collect());
+    let filter = IndividualFilter::new(ZCdp, "1.7e9".parse().unwrap()).fitting();
+    let run = || {
+        let (running, readings) = launch_individual(&filter, Arc::clone(&rows)).unwrap();
+        let answers = [(); 3].map(|()| running.release(&sum()).unwrap());
+        (answers, readings.all().unwrap())
+    };
+    // On a thread of a pool, a pass uses no other thread.
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    assert_eq!(run(), pool.install(run));
+}
+
+proptest::proptest! {
+    /// With ρ = 3e11 and a radius of at most 10000, the noise is zero but with probability below
+    /// e^-600: the answer is the vector that was summed.
+    #[test]
+    fn what_is_summed_is_what_is_charged(
+        vector in proptest::array::uniform3(-20_000.0..20_000.0_f64),
+        radius in 1_u64..10_000, share in 1_u64..40, fits: bool,
+    ) {
+        let itself = Vector::new("itself", |row: &[f64; 3], out: &mut [f64]| {
+            out.copy_from_slice(row);
+        });
+        let lattice = Lattice { exponent: 0, radius };
+        let sum = IndividualVectorSum::new(itself, 3, lattice, "3e11".parse().unwrap()).unwrap();
+        // In tenths of the price of the longest vector.
+        let budget = format!("{}e10", 3 * share.min(11));
+        let filter = IndividualFilter::new(ZCdp, budget.parse().unwrap());
+        let filter = if fits { filter.fitting() } else { filter };
+        let (running, readings) = launch_individual(&filter, Arc::new(vec![vector])).unwrap();
+        let longest = readings.units().price(&"3e11".parse().unwrap()).unwrap();
+        let mut before = 0;
+        for _ in 0..5 {
+            let answer = running.release(&sum).unwrap();
+            let square: f64 = answer.iter().map(|steps| steps * steps).sum();
+            for (summed, number) in answer.iter().zip(vector) {
+                proptest::prop_assert!(summed.abs() <= number.abs() + 0.5);
+                proptest::prop_assert!(summed * number >= 0.0);
+            }
+            let after = readings.spent(0).unwrap().unwrap();
+            let exact = u128::from(longest) * (square as u128);
+            let price = exact.div_ceil(u128::from(radius).pow(2)) as u64;
+            proptest::prop_assert!((price..=price + 1).contains(&(after - before)));
+            proptest::prop_assert!(square <= (radius * radius) as f64);
+            proptest::prop_assert!(after <= readings.units().budget());
+            before = after;
+        }
+        // Whoever could pay for a whole step more does not stop before.
+        let left = readings.units().budget() - before;
+        let whole: f64 = vector.iter().map(|number| number.abs()).sum();
+        if fits && whole > 40_000.0 {
+            proptest::prop_assert!(u128::from(left) * u128::from(radius).pow(2) <= u128::from(longest) * 4
+                * (1 + u128::from(radius)));
+        }
+    }
+}

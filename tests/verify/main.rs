@@ -2,6 +2,8 @@
 
 #[path = "../planted/filter.rs"]
 mod filter;
+#[path = "../planted/individual.rs"]
+mod individual_bugs;
 #[macro_use]
 mod support;
 #[path = "../planted/threshold.rs"]
@@ -19,6 +21,7 @@ mod filters;
 mod gradient_descent;
 mod guards;
 mod halting;
+mod individual;
 mod inspects;
 mod invalid;
 mod keys;

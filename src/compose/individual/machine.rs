@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::pass::pass;
+use super::pass::Charging;
 use super::payers::Policy;
 use super::{IndividualQuery, RecordUnits};
 use crate::account::ValidIndividually;
@@ -79,6 +79,18 @@ impl<D: ?Sized, F> IndividualMachine<D, F> {
 }
 
 impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
+    /// The account of the record with this index, in units: what an odometer reads, in whole steps,
+    /// or what a filter has left for it. Only the owner of the machine can ask this, and it is as
+    /// private as the record.
+    #[must_use]
+    pub fn account(&self, index: usize) -> Option<u64> {
+        let account = *self.accounts.get(index)?;
+        Some(match self.policy {
+            Policy::Count => self.units.whole_steps(account),
+            Policy::Drop | Policy::Fit => account,
+        })
+    }
+
     /// Charges each record for its contribution, and answers from the contributions of those who
     /// paid.
     ///
@@ -141,10 +153,15 @@ impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
         }
         self.asked = self.asked.saturating_add(1);
         coins.guarded(|coins| {
+            let charging = Charging {
+                query,
+                data: &*self.data,
+                tariff: &tariff,
+                policy: self.policy,
+                step: self.units.budget(),
+            };
             let accounts = &mut self.accounts;
-            let step = self.units.budget();
-            let mut total = || pass(query, &*self.data, accounts, &tariff, self.policy, step);
-            then(query, coins, &mut total).map(Ok)
+            then(query, coins, &mut || charging.pass::<F>(accounts)).map(Ok)
         })
     }
 }

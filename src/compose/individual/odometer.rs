@@ -81,29 +81,44 @@ impl<D: ?Sized, G: Accumulator> IndividualOdometer<D, G> {
         Capped<G>: ValidIndividually,
     {
         let units = RecordUnits::of_steps(self.rule.clone());
-        let running = launch(&Counting(&units), data)?;
+        let running = launch(&Counting(self), data)?;
         Ok((running.clone(), Readings::new(running, units, None)))
     }
-}
 
-/// The odometer as a mechanism, which it must not be for others.
-struct Counting<'a, F>(&'a RecordUnits<F>);
-
-impl<D, F> Mechanism<D> for Counting<'_, F>
-where
-    D: Dataset + ?Sized,
-    F: ValidIndividually,
-{
-    type Machine = IndividualMachine<D, F>;
-
-    fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        if self.0.budget() == 0 {
+    /// Starts on the data as a machine that is owned and has explicit coins, for authors of machines
+    /// and for `verify`: whoever owns it can read it.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::InvalidQuery`] if the step is zero.
+    pub fn machine(&self, data: &Arc<D>) -> Result<IndividualMachine<D, Capped<G>>, Fault>
+    where
+        D: Dataset,
+        Capped<G>: ValidIndividually,
+    {
+        let units = RecordUnits::of_steps(self.rule.clone());
+        if units.budget() == 0 {
             return Err(Fault::InvalidQuery("the step must be greater than zero"));
         }
         let accounts = vec![0; data.len()];
         let policy = Policy::Count;
-        let units = self.0.clone();
         Ok(IndividualMachine::new(data, units, accounts, policy, None))
+    }
+}
+
+/// The odometer as a mechanism, which it must not be for others.
+struct Counting<'a, D: ?Sized, G: Accounting>(&'a IndividualOdometer<D, G>);
+
+impl<D, G> Mechanism<D> for Counting<'_, D, G>
+where
+    D: Dataset + ?Sized,
+    G: Accumulator,
+    Capped<G>: ValidIndividually,
+{
+    type Machine = IndividualMachine<D, Capped<G>>;
+
+    fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        self.0.machine(data)
     }
 }
 
