@@ -139,7 +139,7 @@ impl Value for i64 {
 /// sum.take([40, -3, 90].into_iter());
 /// assert_eq!(sum.total(), 100);
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ClampedSum {
     low: i64,
     high: i64,
@@ -185,6 +185,16 @@ impl Fold<i64> for ClampedSum {
             empty: |sum| Self { total: 0, ..*sum },
             add: |sum, part| sum.total += part.total,
         })
+    }
+}
+
+impl fmt::Debug for ClampedSum {
+    /// Not the sum, which is data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClampedSum")
+            .field("low", &self.low)
+            .field("high", &self.high)
+            .finish_non_exhaustive()
     }
 }
 
@@ -352,5 +362,25 @@ impl fmt::Debug for Bins {
         f.debug_struct("Bins")
             .field("bins", &self.counts.len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_no_data() {
+        let mut sum = RealSum::new(1.0, 0..=60);
+        sum.take([40.0, 13.0].into_iter());
+        let mut bins = Bins::new(2);
+        bins.take([1].into_iter());
+        assert_eq!(
+            (format!("{sum:?}"), format!("{bins:?}")),
+            (
+                "RealSum { per_unit: 1.0, steps: ClampedSum { low: 0, high: 60, .. } }".into(),
+                "Bins { bins: 2, .. }".into()
+            )
+        );
     }
 }

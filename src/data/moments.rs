@@ -1,8 +1,9 @@
 //! Values whose variance is asked for.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::{Fold, Value};
+use super::{Fold, Merge, Value};
 
 /// A real number of which the mean and the variance are asked for. Infinities and NaN count as zero.
 ///
@@ -29,7 +30,7 @@ impl Value for Moment {
 /// The sums of u², 2u(w − u) and (w − u)² over all numbers, where w is the width of the range and u is
 /// how far a number is above its start: in steps, after rounding toward zero and clamping, as for
 /// [`RealSum`](super::RealSum). For each number the three add up to w².
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Moments {
     per_unit: f64,
     start: i64,
@@ -95,6 +96,31 @@ impl Fold<Moment> for Moments {
             *sum += chunk;
         }
     }
+
+    fn merge(&self) -> Option<Merge<Self>> {
+        Some(Merge {
+            empty: |moments| Self {
+                sums: [0; 3],
+                ..*moments
+            },
+            add: |moments, part| {
+                for (sum, part) in moments.sums.iter_mut().zip(part.sums) {
+                    *sum += part;
+                }
+            },
+        })
+    }
+}
+
+impl fmt::Debug for Moments {
+    /// Not the sums, which are data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Moments")
+            .field("per_unit", &self.per_unit)
+            .field("start", &self.start)
+            .field("width", &self.width)
+            .finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]
@@ -114,6 +140,22 @@ mod tests {
         }
 
         #[test]
+        fn parts_add_up(
+            values in proptest::collection::vec(any::<f64>(), 0..20), at in 0..20_usize,
+        ) {
+            let mut whole = Moments::new(4.0, -3..=9);
+            whole.take(values.iter().copied().map(Moment));
+            let (one, other) = values.split_at(at.min(values.len()));
+            let mut merged = Moments::new(4.0, -3..=9);
+            merged.take(one.iter().copied().map(Moment));
+            let Merge { empty, add } = merged.merge().unwrap();
+            let mut part = empty(&merged);
+            part.take(other.iter().copied().map(Moment));
+            add(&mut merged, part);
+            prop_assert_eq!(merged.sums, whole.sums);
+        }
+
+        #[test]
         fn the_sums_are_those_of_the_clamped_numbers(
             values in proptest::collection::vec(-30.0..30.0, 0..20), start in -50..50_i64, width in 0..70_i64,
         ) {
@@ -129,6 +171,16 @@ mod tests {
             }
             prop_assert_eq!((moments.high(), moments.low()), (high, low));
         }
+    }
+
+    #[test]
+    fn debug_shows_no_data() {
+        let mut moments = Moments::new(1.0, 1..=8);
+        moments.take([Moment(5.0)].into_iter());
+        assert_eq!(
+            format!("{moments:?}"),
+            "Moments { per_unit: 1.0, start: 1, width: 7, .. }"
+        );
     }
 
     #[test]
