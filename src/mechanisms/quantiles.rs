@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{CountingRelation, MechanismError, Sensitivity, shown, states};
-use crate::data::{Attribute, ClampedSum, Dataset};
+use crate::data::{Attribute, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::PiecewiseChoice;
 use crate::number::{Epsilon, Ratio};
@@ -161,16 +161,13 @@ impl<D: ?Sized, R: CountingRelation> NoisyQuantiles<D, R> {
 impl<D: Dataset + ?Sized, R: Relation> NoisyQuantiles<D, R> {
     /// The values of all rows, counted from the start of the range, in order.
     fn sorted(&self, data: &D) -> Vec<u64> {
-        let low = *self.range.start();
-        let offset = |index: usize| {
-            // As a sum over one row, which is clamped to the range.
-            let mut value = ClampedSum::new(self.range.clone());
-            self.attribute
-                .fold_range(data, index..index + 1, &mut value);
-            let value = i64::try_from(value.total()).unwrap_or(low);
-            value.abs_diff(low)
-        };
-        let mut values: Vec<u64> = (0..data.len()).map(offset).collect();
+        let (low, high) = (*self.range.start(), *self.range.end());
+        let mut read = vec![0; data.len()];
+        self.attribute.read(data, 0..data.len(), &mut read);
+        let offsets = read
+            .iter()
+            .map(|value| value.clamp(&low, &high).abs_diff(low));
+        let mut values: Vec<u64> = offsets.collect();
         values.sort_unstable();
         values
     }
