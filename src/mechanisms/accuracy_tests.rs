@@ -283,7 +283,7 @@ fn an_accuracy_that_cannot_be_had_is_refused() {
     assert_eq!(make(f64::NAN, -10), Err(MechanismError::BadAccuracy));
     assert_eq!(make(1.0, -501), Err(MechanismError::BadExponent));
     // No noise at all, on a lattice whose steps are finer than any loss pays for.
-    assert_eq!(make(0.0, -50), Err(MechanismError::TooLarge));
+    assert_eq!(make(0.0, -50), Err(MechanismError::TooAccurate));
     assert_eq!(make(f64::INFINITY, -10), Ok(()));
     let empty = NoisySum::with_accuracy(AddRemove, value(), 0..=0, 10, confidence("0.9"));
     assert_eq!(empty.unwrap_err(), MechanismError::BadRange);

@@ -198,7 +198,7 @@ impl<D: ?Sized, R: StreamingRelation> ContinualCount<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::TooLarge`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
+    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
         relation: R,
         time: Attribute<D, Option<u64>>,
@@ -219,7 +219,7 @@ impl<D: ?Sized, R: StreamingRelation> GaussianContinualCount<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::TooLarge`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
+    /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
         relation: R,
         time: Attribute<D, Option<u64>>,

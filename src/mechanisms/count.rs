@@ -78,7 +78,7 @@ impl<D: ?Sized> NoisyCount<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::TooLarge`] if no ε up to 10^6 suffices.
+    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices.
     pub fn with_accuracy(
         predicate: Predicate<D>,
         within: u128,
@@ -181,7 +181,7 @@ impl<D: ?Sized> GaussianCount<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::TooLarge`] if no ρ up to 10^6 suffices.
+    /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices.
     pub fn with_accuracy(
         predicate: Predicate<D>,
         within: u128,

@@ -164,7 +164,7 @@ impl<D: ?Sized, R: FactorizedRelation> FactorizedContinualCount<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::TooLarge`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
+    /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
         _relation: R,
         time: Attribute<D, Option<u64>>,

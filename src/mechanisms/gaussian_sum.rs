@@ -141,7 +141,7 @@ impl<D: ?Sized, R: SummingRelation> GaussianSum<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::TooLarge`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
+    /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
         relation: R,
         attribute: Attribute<D, i64>,
@@ -212,7 +212,7 @@ impl<D: ?Sized, R: SummingRelation> GaussianRealSum<D, R> {
     /// # Errors
     ///
     /// [`MechanismError::BadAccuracy`] if `within` is negative or NaN,
-    /// [`MechanismError::TooLarge`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
+    /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
         relation: R,
         attribute: Attribute<D, f64>,

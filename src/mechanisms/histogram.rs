@@ -95,7 +95,7 @@ impl<D: ?Sized, R: CountingRelation, C> NoisyHistogram<D, R, C> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::TooLarge`] if no ε up to 10^6 suffices.
+    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices.
     pub fn with_accuracy(
         relation: R,
         partition: Partition<D, C>,
@@ -148,7 +148,7 @@ impl<D: ?Sized, R: CountingRelation, C> GaussianHistogram<D, R, C> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::TooLarge`] if no ρ up to 10^6 suffices.
+    /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices.
     pub fn with_accuracy(
         relation: R,
         partition: Partition<D, C>,

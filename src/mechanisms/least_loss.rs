@@ -24,7 +24,7 @@ pub(super) fn with_accuracy<U: Unit, M: Noisy>(
     let mut low = 0;
     let mut high = LAST;
     if !suffices(high) {
-        return Err(MechanismError::TooLarge);
+        return Err(MechanismError::TooAccurate);
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;

@@ -212,12 +212,15 @@ pub enum MechanismError {
     /// No hits are allowed.
     #[error("at least one hit must be allowed")]
     NoHits,
-    /// The range is empty, or holds nothing that changes a sum.
-    #[error("the range must allow a row to change the sum")]
+    /// The range is empty, or holds nothing that changes an answer.
+    #[error("the range must not be empty, and must allow a row to change the answer")]
     BadRange,
     /// The range ends beyond the largest number of the lattice.
     #[error("the range must end within 2^50 steps of zero on both sides")]
     TooWide,
+    /// The range is so wide that its square cannot be held.
+    #[error("for a variance the range must be less than 2^32 steps wide: take a larger exponent")]
+    TooManySteps,
     /// The lattice's step is out of range.
     #[error("the exponent of the lattice's step must be from -500 to 500")]
     BadExponent,
@@ -243,7 +246,7 @@ pub enum MechanismError {
     #[error("there must be at most 2^27 bins")]
     TooManyBins,
     /// There is nothing to choose from.
-    #[error("there must be at least one bin or candidate")]
+    #[error("there must be at least one bin, candidate or quantile, and at least one to choose")]
     NoChoice,
     /// A margin is that of a winner over others.
     #[error("a margin needs at least two candidates")]
@@ -263,8 +266,9 @@ pub enum MechanismError {
     /// A quantile is not a proper fraction, or not larger than the one before.
     #[error("quantiles must be between 0 and 1, and rising")]
     BadQuantile,
-    /// Divided among its uses, the loss leaves one of them a share of zero.
-    #[error("the loss is too small to be divided")]
+    /// Divided among its uses, the loss leaves one of them a share of zero, or of more noise than can
+    /// be held.
+    #[error("the loss is too small: its parts would need more noise than can be held")]
     TooSmall,
     /// The odds do not make the truth more likely than a lie.
     #[error("the odds of the truth must be greater than those of a lie, and both positive")]
@@ -284,6 +288,9 @@ pub enum MechanismError {
     /// The loss is more than can be held.
     #[error("the loss is more than can be held")]
     TooLarge,
+    /// No loss that is offered makes answers as accurate as is wanted.
+    #[error("no loss up to 10^6 makes answers that accurate: allow a larger distance")]
+    TooAccurate,
     /// The exact scale of the noise, as a ratio, needs more than 128 bits.
     #[error(
         "the noise for this loss cannot be held exactly: write the loss with fewer digits, or, if \

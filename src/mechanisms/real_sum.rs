@@ -93,7 +93,7 @@ impl<D: ?Sized, R: SummingRelation> NoisyRealSum<D, R> {
     /// # Errors
     ///
     /// [`MechanismError::BadAccuracy`] if `within` is negative or NaN,
-    /// [`MechanismError::TooLarge`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
+    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
         relation: R,
         attribute: Attribute<D, f64>,

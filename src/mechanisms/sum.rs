@@ -105,7 +105,7 @@ impl<D: ?Sized, R: SummingRelation> NoisySum<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::TooLarge`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
+    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
         relation: R,
         attribute: Attribute<D, i64>,

@@ -110,7 +110,7 @@ impl<D: ?Sized> Spread<D> {
     ) -> Result<Self, MechanismError> {
         let scale = Steps::new(range, exponent)?;
         if scale.width.get() > WIDEST {
-            return Err(MechanismError::TooFine);
+            return Err(MechanismError::TooManySteps);
         }
         Ok(Self { attribute, scale })
     }
@@ -175,7 +175,7 @@ impl<D: ?Sized, R: AveragingRelation> NoisyVariance<D, R> {
     ///
     /// # Errors
     ///
-    /// Those of [`NoisyMean::new`](super::NoisyMean::new); [`MechanismError::TooFine`] also if the
+    /// Those of [`NoisyMean::new`](super::NoisyMean::new), and [`MechanismError::TooManySteps`] if the
     /// range is 2^32 steps wide or more.
     pub fn new(
         _relation: R,

@@ -177,7 +177,7 @@ fn bad_parameters_are_refused() {
         let epsilon = "1".parse().unwrap();
         NoisyVariance::new(AddRemove, itself(), range, exponent, epsilon).map(|_| ())
     };
-    assert_eq!(error(0.0..=1.0, -32), Err(MechanismError::TooFine));
+    assert_eq!(error(0.0..=1.0, -32), Err(MechanismError::TooManySteps));
     assert_eq!(error(0.0..=1.0, -31), Ok(()));
     assert_eq!(error(1.0..=1.0, 0), Err(MechanismError::BadRange));
 }

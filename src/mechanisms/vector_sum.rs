@@ -114,7 +114,7 @@ impl<D: ?Sized, R: SummingRelation> GaussianVectorSum<D, R> {
     /// # Errors
     ///
     /// [`MechanismError::BadAccuracy`] if `within` is negative or NaN,
-    /// [`MechanismError::TooLarge`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
+    /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
         relation: R,
         vector: Vector<D>,
