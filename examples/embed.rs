@@ -151,6 +151,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Failure> {
         Arc::clone(&people),
     )?;
     let once = launch(&Filter::noninteractive(PureDp, "1".parse()?), people)?;
+    // Three budgets on the same data: what is guaranteed is all of them together.
     let mut server = Server {
         filters: [
             ("pure", pure.into()),

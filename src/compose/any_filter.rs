@@ -36,7 +36,8 @@ use crate::queryable::{HandleOf, IntoHandle};
 ///
 /// # Guarantee
 ///
-/// That of the [`Filter`](super::Filter).
+/// That of the [`Filter`](super::Filter). Filters on the same data, in a map for example, have a
+/// budget each: together they lose what their budgets add up to, which none of them counts.
 ///
 /// # Example
 ///
@@ -291,7 +292,8 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     }
 
     /// Whether this mechanism would be admitted now: whether it has a price and fits the data, the
-    /// budget and the limit on the number of launches allow it, and the filter was not stopped.
+    /// budget and the limit on the number of launches allow it, and the filter was not stopped. Whether
+    /// it answers once, where it has to, is not asked: see [`is_interactive`](Self::is_interactive).
     #[must_use]
     pub fn would_admit<M>(&self, mechanism: &M) -> bool
     where
