@@ -32,8 +32,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// | | largest | 272 | 21.1 | 12.9 |
 ///
 /// What it takes: making one takes T²/2 multiplications, which is about 10 ms for 2¹⁰ times and several
-/// seconds for the largest horizon, 2¹⁶, in an optimised program; a clone takes none. An answer about
-/// time t takes t of them.
+/// seconds for the largest horizon, 2¹⁶, in an optimised program, and twice as many where rows are
+/// replaced; a clone takes none. An answer about time t takes t of them.
 ///
 /// Times run from 0 to the horizon, and a row arrives at the one that an attribute gives. A query is
 /// a time t, and the answer counts the rows that arrived before t. Times can be asked for in any
@@ -66,9 +66,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// u(t) = Σ_j r(t − j)·x(j) with whole numbers r(k), the nearest to 2²⁴·f(k), where f(0) = 1 and
 /// f(k) = f(k − 1)·(2k − 1)/(2k). One row that is added or removed changes u by a column of this
 /// matrix, whose square norm is at most that of the first, Δ² = Σ_k r(k)²; one that is replaced, by
-/// the difference of two, which is at most the sum of the two largest, because no r is negative. So
-/// u + z, with z rounded Gaussian noise of variance σ² ([`RoundedGaussian`]), has μ = Δ/σ, and
-/// ρ = μ²/2. At a distance of d, d·μ and d²·ρ.
+/// the difference of two, and Δ² is the largest of these. So u + z, with z rounded Gaussian noise of
+/// variance σ² ([`RoundedGaussian`]), has μ = Δ/σ, and ρ = μ²/2. At a distance of d, d·μ and d²·ρ.
 ///
 /// Every answer is a function of u + z. It is Σ_j d(t − 1 − j)·(u + z)(j)/2⁷⁰, rounded to the nearest
 /// integer, with whole numbers d(k), near to 2⁴⁶·f(k), for which Σ_j d(k − j)·r(j) = 2⁷⁰ + e(k)
