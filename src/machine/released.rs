@@ -24,6 +24,7 @@ use std::fmt;
 pub struct DrawnNoise {
     drawn: i128,
     /// Its number among the noise of a source that draws the sum only.
+    #[cfg(feature = "verify")]
     number: Option<usize>,
 }
 
@@ -31,6 +32,7 @@ impl DrawnNoise {
     pub(crate) fn new(drawn: i128) -> Self {
         Self {
             drawn,
+            #[cfg(feature = "verify")]
             number: None,
         }
     }
