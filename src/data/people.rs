@@ -1,5 +1,6 @@
 //! People who may have several rows.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -65,7 +66,7 @@ use crate::machine::PublicFacts;
 /// A row that names nobody is dropped, and so is one on which the key panics
 /// ([module](crate::data)). Whom a row belongs to must depend on nothing but the row. If one person
 /// has several keys, each of them is a person here, and the guarantee is for each of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct People<D: ?Sized, const K: u64 = UNBOUNDED> {
     /// Where the rows of each person end; those of the next start there.
     ends: Vec<usize>,
@@ -192,7 +193,6 @@ impl<D: PublicFacts + ?Sized, const K: u64> PublicFacts for People<D, K> {
 }
 
 /// One person, with all of their rows: a record of [`People`].
-#[derive(Debug)]
 pub struct Person<'a, D: ?Sized> {
     table: &'a D,
     rows: Range<usize>,
@@ -211,6 +211,20 @@ impl<D: ?Sized> Clone for Person<'_, D> {
             table: self.table,
             rows: self.rows.clone(),
         }
+    }
+}
+
+impl<D: ?Sized, const K: u64> fmt::Debug for People<D, K> {
+    /// Shows nothing of the people, nor how many there are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("People")
+    }
+}
+
+impl<D: ?Sized> fmt::Debug for Person<'_, D> {
+    /// Shows nothing of the rows, which are in one table with those of all others.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Person")
     }
 }
 
@@ -290,5 +304,11 @@ mod tests {
     fn a_table_without_rows_has_nobody() {
         let people = People::by_key(&Table::new(), |row: &(u8, char)| row.0);
         assert!(people.is_empty() && people.rows().is_empty());
+    }
+
+    #[test]
+    fn nobody_is_shown() {
+        let people = People::by_key(&table("1a 2b"), |row: &(u8, char)| row.0);
+        assert_eq!(format!("{people:?} {:?}", people.at(0)), "People Person");
     }
 }
