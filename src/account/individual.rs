@@ -66,7 +66,9 @@ pub trait ValidIndividually: ContinuationRule {
     /// [`UnknownLoss`] if the loss cannot be paid for by one number.
     fn record_price(&self, loss: &ChildLoss<Self>) -> Result<u128, UnknownLoss>;
 
-    /// A budget in the same units, rounded down: no record can pay for more than this loss at once.
+    /// A budget in the same units: what a record with this budget of its own can pay for. If losses
+    /// add up as they are, it is rounded down. If they are converted first, several that it pays for
+    /// may lose more than this together.
     fn record_worth(&self, budget: &ChildLoss<Self>) -> u128;
 
     /// A loss that costs at least this many units, rounded up; `None`, as by default, if units are

@@ -50,8 +50,8 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 /// # Guarantee
 ///
 /// The whole interaction, with any number of queries that are chosen adaptively, is private with a
-/// loss of the budget, for neighbours under [`AddRemove`]; and for a record with a smaller budget of
-/// its own ([`budgets`](Self::budgets)), with a loss of that. The theorem and its proof are in
+/// loss of the budget, for neighbours under [`AddRemove`]. What a smaller budget of a record's own
+/// guarantees is said [there](Self::budgets). The theorem and its proof are in
 /// `spec/individual.md`; Feldman and Zrnic Thm 4.5 is its case of Rényi privacy and mechanisms that
 /// drop. It holds for every rule that is [`ValidIndividually`], and assumes that queries keep what
 /// [`IndividualQuery`](super::IndividualQuery) asks of them. For (ε, δ) and GDP, as a child of
@@ -119,6 +119,20 @@ impl<D: ?Sized, F: ValidIndividually> IndividualFilter<D, F> {
     ///
     /// The loss stays the declared budget, and does not become the largest budget of those who are
     /// present: who that is, is private.
+    ///
+    /// # Guarantee
+    ///
+    /// What the record pays adds up to at most the price of its own budget b. Where losses of
+    /// children add up as they are, that is a loss of b for this record, under the children's
+    /// measure: sums, root sums of squares, [`NaturalFilter`](crate::account::NaturalFilter), and
+    /// conversions of ρ or of Rényi losses.
+    ///
+    /// Where an ε of children is converted first, into ρ, into a Rényi loss or into costs of a price
+    /// list ([`ThroughZCdp`](crate::account::ThroughZCdp) and
+    /// [`ThroughRdp`](crate::account::ThroughRdp) for ε,
+    /// [`MenuFilter`](crate::account::menu::MenuFilter)), it is *not* a loss of b: a record with a
+    /// budget of ε = 1 can pay for a hundred queries of 0.1, since squares of ε add up to 1. There a
+    /// smaller b lets a record take part less often, and what is stated for it is the filter's loss.
     #[must_use]
     pub fn budgets(
         self,

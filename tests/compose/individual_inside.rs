@@ -1,0 +1,50 @@
+//! Individual filters inside of sequential filters, and budgets of records under converting rules.
+
+use std::sync::Arc;
+
+use queryables::account::ThroughZCdp;
+use queryables::compose::{IndividualError, IndividualFilter, launch_individual};
+use queryables::data::Predicate;
+use queryables::machine::Stop;
+use queryables::mechanisms::individual::IndividualCount;
+use queryables::prelude::*;
+
+fn count(loss: &str) -> IndividualCount<Vec<u8>> {
+    let all = Predicate::new("all", |_: &u8| true);
+    IndividualCount::new(all, loss.parse().unwrap()).unwrap()
+}
+
+#[test]
+fn in_a_sequential_filter_the_next_launch_freezes_it() {
+    let parent = Filter::sequential(PureDp, "3".parse().unwrap());
+    let parent = launch(&parent, Arc::new(vec![1_u8])).unwrap();
+    let child = || IndividualFilter::new(PureDp, "1".parse().unwrap());
+    let first = parent.launch(&child()).unwrap();
+    first.release(&count("0.5")).unwrap();
+    let second = parent.launch(&child()).unwrap();
+    let frozen = Err(IndividualError::NotAnswered(AskError::Stopped(
+        Stop::Frozen,
+    )));
+    assert_eq!(first.release(&count("0.5")), frozen);
+    assert_eq!(first.replay(&count("0.5")).map(|()| 0), frozen);
+    second.release(&count("0.5")).unwrap();
+    assert_eq!(parent.privacy_loss(), "2".parse().unwrap());
+}
+
+/// The budget of the record is ε = 1, and it pays for a hundred of 0.1: so it is no loss of 1.
+#[test]
+fn under_a_converting_rule_an_own_budget_is_a_sum_of_squares() {
+    let limit = EpsilonDelta::new("8", "1e-6").unwrap();
+    let rule = ThroughZCdp::simple(limit, limit.delta).unwrap();
+    let own = |_: &u8| EpsilonDelta::new("1", "0").unwrap();
+    let filter = IndividualFilter::with_rule(rule).budgets(own);
+    let (running, readings) = launch_individual(&filter, Arc::new(vec![1_u8])).unwrap();
+    let budget = readings.units().own_budget(&own(&1));
+    assert!(budget < readings.units().budget());
+    let mut paid = 0;
+    while readings.spent(0) != Ok(Some(budget)) {
+        running.release(&count("0.1")).unwrap();
+        paid += 1;
+    }
+    assert_eq!(paid, 100);
+}
