@@ -76,9 +76,12 @@ pub(super) fn every_path<T>(
         if coins.is_cut {
             not_followed += mass.high();
         } else {
+            // With room for no more than that: paths are what takes the memory.
+            let mut path = Vec::with_capacity(forks.len());
+            path.extend(forks.iter().filter_map(Fork::choice));
             each(Outcome {
                 result,
-                path: forks.iter().filter_map(Fork::choice).collect(),
+                path,
                 mass,
                 told,
             })?;

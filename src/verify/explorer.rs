@@ -111,7 +111,7 @@ where
                     Err(fault) => (Err(fault), None),
                 })
             })?;
-            groups.follow(index, &Branch::default(), &step);
+            groups.follow(index, &Branch::default(), &step)?;
         }
         Ok(groups.expansion(|start| Node {
             transcript: Vec::new(),
@@ -143,11 +143,12 @@ where
                     Some(state) => self.known_step((index, state, asked), &branch.path, run)?,
                     None => Arc::new(self.step(&branch.path, last, run)?),
                 };
-                groups.follow(index, branch, &step);
+                groups.follow(index, branch, &step)?;
             }
         }
         Ok(groups.expansion(|answer| {
-            let mut transcript = node.transcript.clone();
+            let mut transcript = Vec::with_capacity(node.transcript.len() + 1);
+            transcript.extend_from_slice(&node.transcript);
             transcript.push((query.clone(), answer.clone()));
             Node {
                 transcript,
@@ -232,13 +233,15 @@ type Shown<A> = (Result<A, Fault>, Option<Vec<u8>>);
 /// The same, with the number of the state, and what the adversary is told besides.
 type Known<A> = (Result<A, Fault>, Option<u32>, Vec<i128>);
 
+/// A number, and where it is in the list if all that say and show the same are one.
+type Place = (usize, Option<usize>);
+
 /// The ways in which a step ends, found one after the other.
 struct Endings<'a, A> {
     meter: &'a Arc<Meter>,
     last: bool,
-    /// By what the machine says and shows: a number, and where it is in the list if all that say
-    /// and show this are one.
-    index: HashMap<Known<A>, (usize, Option<usize>)>,
+    /// By what the machine says and shows.
+    index: HashMap<Known<A>, Place>,
     list: Vec<Ending<A>>,
 }
 
@@ -279,9 +282,10 @@ impl<'a, A: Clone + Eq + Hash> Endings<'a, A> {
         if last || state.is_some() {
             known.1 = Some(self.list.len());
         }
+        let bytes = size_of_path::<(Ending<A>, Known<A>, Place)>(&outcome.path);
         self.list.push(Ending {
             answer,
-            _held: Held::new(self.meter, size_of_path(&outcome.path)),
+            _held: Held::new(self.meter, bytes),
             path: outcome.path,
             mass: outcome.mass,
             told,

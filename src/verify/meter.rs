@@ -134,24 +134,26 @@ impl Meter {
     }
 
     fn within(&self, counter: &AtomicU64) -> Result<(), VerifyError> {
-        let Bounds {
-            limit,
-            memory,
-            time,
-            ..
-        } = self.bounds;
+        let Bounds { limit, time, .. } = self.bounds;
         if counter.load(Ordering::Relaxed) >= limit {
             return Err(VerifyError::Limit { limit });
         }
         counter.fetch_add(1, Ordering::Relaxed);
-        if self.memory.load(Ordering::Relaxed) > memory {
-            return Err(VerifyError::Memory { limit: memory });
-        }
+        self.check_memory()?;
         if self.bounds.cancel.0.load(Ordering::Relaxed) {
             return Err(VerifyError::Cancelled);
         }
         if self.start.elapsed() >= time {
             return Err(VerifyError::Time { limit: time });
+        }
+        Ok(())
+    }
+
+    /// Whether no more is held than may be.
+    pub(super) fn check_memory(&self) -> Result<(), VerifyError> {
+        let limit = self.bounds.memory;
+        if self.memory.load(Ordering::Relaxed) > limit {
+            return Err(VerifyError::Memory { limit });
         }
         Ok(())
     }
@@ -188,5 +190,79 @@ impl Clone for Held {
 impl Drop for Held {
     fn drop(&mut self) {
         self.meter.memory.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use allocation_counter::{AllocationInfo, measure};
+
+    use super::*;
+    use crate::machine::{Coins, Fault, Mechanism, Released};
+    use crate::verify::objective::Objective;
+    use crate::verify::{Pair, Rational, Verifier};
+
+    /// Answers with all its coins, or with nothing.
+    #[derive(Clone, Copy)]
+    struct Tossing {
+        coins: u32,
+        faces: u64,
+        says: bool,
+    }
+
+    impl Mechanism<bool> for Tossing {
+        type Machine = Released<u128>;
+
+        fn start(&self, _: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+            let mut all = 0;
+            for _ in 0..self.coins {
+                let face = coins.weighted(&vec![1; self.faces as usize])?;
+                all = all * u128::from(self.faces) + face as u128;
+            }
+            Ok(Released(if self.says { all } else { 0 }))
+        }
+    }
+
+    /// What is allocated on the thread of the exploration.
+    fn explored(tossing: Tossing, memory: u64) -> (AllocationInfo, Result<(), VerifyError>) {
+        let pair = Pair::new(false, true);
+        let verifier = Verifier::new(move || tossing, &pair, vec![()], 1);
+        let verifier = verifier.threads(1).replays(2).memory(memory);
+        let explored = verifier.explore(|exploration| {
+            let mut found = Ok(());
+            let difference = [Objective::HockeyStick(Rational::ONE.into())];
+            let info = measure(|| found = exploration.worst(&difference).map(drop));
+            Ok((info, found))
+        });
+        explored.unwrap()
+    }
+
+    #[test]
+    fn no_more_is_allocated_than_the_bound() {
+        let long = |coins, says| Tossing {
+            coins,
+            faces: 2,
+            says,
+        };
+        let short = Tossing {
+            coins: 3,
+            faces: 64,
+            says: true,
+        };
+        // At several bounds: lists and tables double at some.
+        for limit in [1_000_000, 1_500_000, 2_500_000, 4_000_000, 6_000_000] {
+            for tossing in [long(40, true), long(40, false), long(100, true), short] {
+                let Tossing { coins, faces, says } = tossing;
+                let (info, found) = explored(tossing, limit);
+                assert_eq!(found, Err(VerifyError::Memory { limit }));
+                let ratio = info.bytes_max as f64 / limit as f64;
+                // Where little of it is paths, most of what is counted is room to grow.
+                let near = 0.3..1.05;
+                assert!(
+                    near.contains(&ratio),
+                    "{limit} {coins} {faces} {says}: {ratio}"
+                );
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::branching::Choice;
 use super::meter::{Held, Meter};
-use super::{Interval, Rational};
+use super::{Interval, Rational, VerifyError};
 use crate::machine::Fault;
 
 /// One hidden state: the coins that lead to it, given the transcript, and their probability.
@@ -32,9 +32,15 @@ impl Default for Branch {
     }
 }
 
-/// About how many bytes a path of coins takes, with what belongs to it.
-pub(super) fn size_of_path(path: &[Choice]) -> usize {
-    256 + size_of_val(path)
+/// About how many bytes a path of coins takes at most, with an entry of this type for it in lists
+/// and tables. What answers allocate is not known.
+pub(super) fn size_of_path<T>(path: &[Choice]) -> usize {
+    // Probabilities that are long fractions, and the like.
+    const REST: usize = 64;
+    // While one that is full is copied to another of twice its size, there are three places for
+    // each entry. A table is full at seven eighths, and has a byte more for each place.
+    let entry = 3 * (size_of::<T>() + 1) * 8 / 7;
+    REST + size_of_val(path) + entry
 }
 
 /// What was said, and the hidden states that are possible behind it on each side.
@@ -92,13 +98,16 @@ pub(super) struct Ending<A> {
 /// An answer, and what the adversary is told besides.
 type Heard<A> = (Result<A, Fault>, Vec<i128>);
 
+/// An answer by its number, a side, and a state.
+type StateOf = (usize, usize, Option<u32>);
+
 /// Branches sorted by what is heard, in the order of first appearance.
 pub(super) struct Groups<A> {
     meter: Arc<Meter>,
     index: HashMap<Heard<A>, usize>,
     branches: Vec<[Vec<Branch>; 2]>,
     /// Where the branch with a known state is, or the only one that is kept.
-    states: HashMap<(usize, usize, Option<u32>), usize>,
+    states: HashMap<StateOf, usize>,
     cut: [Rational; 2],
 }
 
@@ -113,13 +122,20 @@ impl<A: Clone + Eq + Hash> Groups<A> {
         }
     }
 
-    pub(super) fn follow(&mut self, side: usize, branch: &Branch, step: &Step<A>) {
+    pub(super) fn follow(
+        &mut self,
+        side: usize,
+        branch: &Branch,
+        step: &Step<A>,
+    ) -> Result<(), VerifyError> {
         if let Some(cut) = self.cut.get_mut(side) {
             *cut += &step.cut * branch.mass.high();
         }
         for ending in &step.endings {
             self.add(side, branch, ending);
+            self.meter.check_memory()?;
         }
+        Ok(())
     }
 
     fn add(&mut self, side: usize, branch: &Branch, ending: &Ending<A>) {
@@ -147,8 +163,13 @@ impl<A: Clone + Eq + Hash> Groups<A> {
             }
         }
         let path = [&branch.path[..], &ending.path[..]].concat();
+        let bytes = size_of_path::<(Branch, [Vec<Branch>; 2], Heard<A>, StateOf)>(&path);
+        if branches.is_empty() {
+            // Often it stays the only one.
+            branches.reserve_exact(1);
+        }
         branches.push(Branch {
-            _held: Some(Held::new(&self.meter, size_of_path(&path))),
+            _held: Some(Held::new(&self.meter, bytes)),
             path,
             mass,
             state: ending.state,
