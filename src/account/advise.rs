@@ -146,6 +146,22 @@ mod tests {
     }
 
     #[test]
+    fn as_many_samples_are_named_as_the_best_order_admits() {
+        let budget = EpsilonDelta::new("1", "1e-5").unwrap();
+        let (rate, mu): (Delta, Mu) = ("0.01".parse().unwrap(), "1".parse().unwrap());
+        let fit = |launches: u64| {
+            (2..=64_u32).any(|order| {
+                let each = rdp::sampled(order, rate, Interval::ONE / Interval::TWO).unwrap();
+                let order = order.to_string().parse().unwrap();
+                let all = rdp::budget(order, budget.epsilon, budget.delta);
+                all.is_ok_and(|all| each.checked_mul(launches).unwrap() <= all)
+            })
+        };
+        let admits = of_sampled(budget, rate, mu).unwrap().admits;
+        assert!(admits > 1 && fit(admits) && !fit(admits + 1), "{admits}");
+    }
+
+    #[test]
     fn every_filter_that_takes_a_mechanism_is_named() {
         let budget = EpsilonDelta::new("1", "1e-6").unwrap();
         let pure = Profile::randomized_response("0.01".parse().unwrap());

@@ -203,6 +203,24 @@ mod tests {
     }
 
     #[test]
+    fn readings_never_fall() {
+        // Two leaks of 0.01 are 0.0199 together, 0.02 in the plain sum. Nine more launches leave
+        // the sum, and add less than the difference.
+        let mut losses = vec![pair("0.1", "0.01"); 2];
+        losses.extend(vec![pair("0.1", "0"); 9]);
+        let limit = pair("1", "0.05");
+        let mut rule = FixedInAdvance::new(limit, "0.1".parse().unwrap(), losses.clone()).unwrap();
+        let composed = rule.turns.last().unwrap().1;
+        assert!(composed < "0.02".parse().unwrap(), "{composed}");
+        for loss in losses {
+            let before = rule.spent();
+            rule = rule.charge(&loss).unwrap();
+            assert!(before <= rule.spent(), "{before} {}", rule.spent());
+        }
+        assert_eq!(rule.spent(), pair("1", "0.02"));
+    }
+
+    #[test]
     fn bad_lists_are_errors() {
         let limit = pair("1", "1e-6");
         let step: Epsilon = "0.1".parse().unwrap();

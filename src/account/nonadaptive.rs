@@ -257,6 +257,86 @@ mod tests {
         if sum > real(1.0) { real(1.0) } else { sum }
     }
 
+    /// A walk, and how many terms it took.
+    fn walked(binomial: &Binomial, start: u64, gains: Gains) -> (Sums, usize) {
+        let (launches, factor) = (binomial.launches, Interval::from(binomial.each).exp());
+        let part = |number: u64| Interval::whole(number.into());
+        let (mut sums, mut terms) = (Sums::default(), 0);
+        // Both sums hold something, as they do where this is used.
+        sums.count(Interval::ONE, binomial.gain(start));
+        match gains {
+            Gains::Rise => {
+                let side = (0..start).rev().inspect(|_| terms += 1);
+                let ratio = |j| part(j + 1) / part(launches - j) * factor;
+                sums.walk(side, binomial, gains, ratio);
+            }
+            Gains::Fall => {
+                let side = (start + 1..=launches).inspect(|_| terms += 1);
+                let ratio = |j| part(launches - j + 1) / part(j) / factor;
+                sums.walk(side, binomial, gains, ratio);
+            }
+        }
+        (sums, terms)
+    }
+
+    #[test]
+    fn what_a_walk_leaves_out_is_in_its_bounds() {
+        let encloses = |interval: Interval, exact: &Real| {
+            let (low, high) = (real(interval.low()), real(interval.high()));
+            assert!(low <= *exact && *exact <= high, "{interval:?} {exact}");
+        };
+        for (launches, each, start) in [(200, "0.01", 99), (240, "0.3", 102), (150, "0.1", 71)] {
+            let each: Epsilon = each.parse().unwrap();
+            let total = each;
+            let binomial = Binomial {
+                launches,
+                each,
+                total,
+            };
+            for gains in [Gains::Rise, Gains::Fall] {
+                let rises = gains == Gains::Rise;
+                let (sums, terms) = walked(&binomial, start, gains);
+                let side: Vec<u64> = if rises {
+                    (0..=start).rev().collect()
+                } else {
+                    (start..=launches).collect()
+                };
+                assert!(terms < side.len() - 1, "nothing is left out");
+                let odds = exp(&quantity(each));
+                let (mut weight, mut whole_sum, mut part_sum) = (real(1.0), real(0.0), real(0.0));
+                for j in side {
+                    let truths = whole(u128::from(launches - j));
+                    let loss = (truths.clone() - whole(u128::from(j))) * quantity(each);
+                    whole_sum += &weight;
+                    if loss > quantity(total) {
+                        part_sum += &weight * (real(1.0) - exp(&(quantity(total) - loss)));
+                    }
+                    if rises {
+                        weight = weight * whole(u128::from(j)) / (truths + real(1.0)) * &odds;
+                    } else {
+                        weight = weight * truths / whole(u128::from(j) + 1) / &odds;
+                    }
+                }
+                encloses(sums.whole, &whole_sum);
+                encloses(sums.part, &part_sum);
+            }
+        }
+    }
+
+    #[test]
+    fn a_walk_ends_some_standard_deviations_out() {
+        let binomial = Binomial {
+            launches: 100_000,
+            each: "0.001".parse().unwrap(),
+            total: "0.1".parse().unwrap(),
+        };
+        // A standard deviation is 158.
+        for gains in [Gains::Rise, Gains::Fall] {
+            let (_, terms) = walked(&binomial, 49_975, gains);
+            assert!(terms < 17 * 158, "{terms}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 

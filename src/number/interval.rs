@@ -279,6 +279,12 @@ mod tests {
         assert!(high - low <= narrow, "{interval:?} is wide");
     }
 
+    #[test]
+    fn both_ends_can_be_read() {
+        let interval = Interval::between(-1.0, 2.0);
+        assert_eq!((interval.low(), interval.high()), (-1.0, 2.0));
+    }
+
     proptest! {
         #[test]
         fn arithmetic_is_outward(one in any_size(300), other in any_size(150)) {

@@ -87,6 +87,28 @@ mod tests {
         encloses(density_at_zero(), &oracle::density(&oracle::real(0.0)), 120);
     }
 
+    #[track_caller]
+    fn is_enclosed_at(t: f64) {
+        let wide =
+            WideInterval::whole((t * 2_f64.powi(100)) as u128) / WideInterval::whole(1 << 100);
+        let t = oracle::real(t);
+        encloses(density(wide), &oracle::density(&t), 90);
+        encloses(tail(wide), &oracle::tail(&t), 90);
+        encloses(mills(wide), &(oracle::tail(&t) / oracle::density(&t)), 90);
+        encloses(
+            above_half(wide),
+            &(oracle::real(0.5) - oracle::tail(&t)),
+            90,
+        );
+    }
+
+    #[test]
+    fn it_is_enclosed_on_either_side_of_every_change_of_method() {
+        for t in [1e-12, 0.5, 1.0, 2.5, 3.0, 3.001, 6.0, 6.001, 12.0, 30.0] {
+            is_enclosed_at(t);
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -94,12 +116,7 @@ mod tests {
         fn the_normal_distribution_is_enclosed(
             t in prop_oneof![0.001..3.0, 2.9..6.1, 6.0..13.0, 13.0..30.0, 1e-12..1e-3_f64],
         ) {
-            let wide = WideInterval::whole((t * 2_f64.powi(100)) as u128) / WideInterval::whole(1 << 100);
-            let t = oracle::real(t);
-            encloses(density(wide), &oracle::density(&t), 90);
-            encloses(tail(wide), &oracle::tail(&t), 90);
-            encloses(mills(wide), &(oracle::tail(&t) / oracle::density(&t)), 90);
-            encloses(above_half(wide), &(oracle::real(0.5) - oracle::tail(&t)), 90);
+            is_enclosed_at(t);
         }
     }
 }

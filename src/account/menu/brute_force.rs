@@ -12,7 +12,7 @@ use super::launch::Launch;
 use super::sum::visit;
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
-use crate::tests::oracle::{quantity, real};
+use crate::tests::oracle::{exp, quantity, real};
 
 /// A leaf of a conversation: its probability on either dataset.
 type Leaf = (RBig, RBig);
@@ -143,6 +143,33 @@ fn agrees(curve: &Curve, strategies: &[Vec<Leaf>], symmetric: bool) {
     }
 }
 
+/// From a δ half way between those of two points back to an ε between them that suffices.
+#[track_caller]
+fn comes_back(curve: &Curve, strategies: &[Vec<Leaf>], symmetric: bool) {
+    let lattice = lattice();
+    let delta = |epsilon| curve.delta(&lattice, epsilon, symmetric).units();
+    for point in 1..=4_u64 {
+        let [before, after] = [point - 1, point].map(|point| step().checked_mul(point).unwrap());
+        let target = Delta::from_units(delta(before).midpoint(delta(after))).unwrap();
+        // Beyond the largest loss only the roundings of floats are left.
+        if target < "1e-9".parse().unwrap() {
+            continue;
+        }
+        let epsilon = curve.epsilon(&lattice, target, symmetric).unwrap();
+        assert!(before < epsilon && epsilon < after, "{point}: {epsilon}");
+        // Rounded down to 40 bits.
+        let gamma = exp(&quantity(epsilon)).to_f64().value() * 2_f64.powi(40);
+        let gamma = ratio(gamma as i64 - 1, 1 << 40);
+        let forth = worst(strategies, &gamma, false);
+        let back = worst(strategies, &gamma, true);
+        let exact = real(forth.max(back).to_f64().value());
+        assert!(
+            exact <= quantity(target) + real(1e-11),
+            "{point}: {epsilon}"
+        );
+    }
+}
+
 /// One sum: the worst case with this much left.
 fn summed(entries: &[(Launch, u64)], budget: u64) -> Curve {
     let mut found = Curve::nothing(&lattice(), Margin::default());
@@ -174,6 +201,7 @@ fn two_responses_and_every_strategy() {
     for budget in 0..=4 {
         let all = strategies(&budget, &by_sum(&menu));
         agrees(&summed(&entries, budget), &all, true);
+        comes_back(&summed(&entries, budget), &all, true);
     }
 }
 
@@ -194,6 +222,7 @@ fn a_pair_that_is_not_its_reverse_and_every_strategy() {
     for budget in 2..=4 {
         let all = strategies(&budget, &by_sum(&menu));
         agrees(&summed(&entries, budget), &all, false);
+        comes_back(&summed(&entries, budget), &all, false);
     }
 }
 

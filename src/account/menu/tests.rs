@@ -275,6 +275,21 @@ fn a_balanced_menu_keeps_up_with_the_renyi_filter() {
 }
 
 #[test]
+fn a_balanced_menu_has_leases_for_half_the_typical_loss() {
+    let limit = pair("1", "1e-6");
+    let build = |detail| MenuFilter::balanced(limit, limit.delta, epsilon("0.05"), detail);
+    let Err(MenuError::OutOfRange { what, .. }) = build(3) else {
+        panic!("a detail of 3");
+    };
+    assert_eq!(what, "the typical loss or the detail");
+    let rule = ApproxDpRule::Menu(build(4).unwrap());
+    let (typical, half) = (pair("0.05", "0"), pair("0.025", "0"));
+    // Costs are in proportion to ε², up to the roundings of such a small menu.
+    let (typical, half) = (admits(&rule, &typical), admits(&rule, &half));
+    assert!(half >= 3 * typical, "{half} {typical}");
+}
+
+#[test]
 fn two_sums_admit_what_fits_a_list_or_the_plain_sum_and_nothing_else() {
     let limit = pair("1", "1e-6");
     let entries = [(epsilon("0.05"), [1, 2]), (epsilon("0.1"), [4, 7])];
