@@ -131,8 +131,8 @@ impl<D: ?Sized, F: ValidIndividually> IndividualFilter<D, F> {
     /// list ([`ThroughZCdp`](crate::account::ThroughZCdp) and
     /// [`ThroughRdp`](crate::account::ThroughRdp) for ε,
     /// [`MenuFilter`](crate::account::menu::MenuFilter)), it is *not* a loss of b: a record with a
-    /// budget of ε = 1 can pay for a hundred queries of 0.1, since squares of ε add up to 1. There a
-    /// smaller b lets a record take part less often, and what is stated for it is the filter's loss.
+    /// budget of ε = 1 can pay for ninety queries of 0.1, whose ρ together is less. There a smaller b
+    /// lets a record take part less often, and what is stated for it is the filter's loss.
     #[must_use]
     pub fn budgets(
         self,
