@@ -53,22 +53,28 @@ impl Clip {
     }
 
     /// The same for any number of coordinates: writes the clipped vector and says whether it did.
-    #[inline]
+    /// Compiled in place: where the number of blocks is known, without loops.
+    #[inline(always)]
     pub(super) fn many(&self, vector: &[Block], steps: &mut [Block]) -> bool {
+        // Squared as they are written: another loop would take as long again.
+        let mut squares = Block::default();
         for (steps, numbers) in steps.iter_mut().zip(vector) {
             *steps = numbers.map(|number| self.nearest(number));
+            add_squares(&mut squares, steps);
         }
-        let square = square_of_blocks(steps);
+        let square = total(squares);
         if square <= self.limit {
             return true;
         }
         let Some(factor) = self.factor(square) else {
             return false;
         };
-        for steps in &mut *steps {
+        let mut squares = Block::default();
+        for steps in steps {
             *steps = steps.map(shorten_by(factor));
+            add_squares(&mut squares, steps);
         }
-        square_of_blocks(steps) <= self.limit
+        total(squares) <= self.limit
     }
 
     #[inline(always)]
@@ -99,7 +105,7 @@ impl Clip {
 
 /// Multiplies a whole number below 2^50 by a factor of at most about one, and truncates.
 #[inline(always)]
-fn shorten_by(factor: f64) -> impl Fn(f64) -> f64 {
+pub(crate) fn shorten_by(factor: f64) -> impl Fn(f64) -> f64 {
     move |steps| {
         let exact = steps * factor;
         let nearest = exact + TO_WHOLE - TO_WHOLE;
@@ -108,8 +114,10 @@ fn shorten_by(factor: f64) -> impl Fn(f64) -> f64 {
     }
 }
 
+/// The square of the length of a vector of whole numbers: exact if it is below 2^53. In four sums,
+/// of which none waits for another.
 #[inline(always)]
-fn square(steps: &[f64]) -> f64 {
+pub(crate) fn square(steps: &[f64]) -> f64 {
     let (blocks, rest) = steps.as_chunks();
     let rest: f64 = rest.iter().map(|steps| steps * steps).sum();
     square_of_blocks(blocks) + rest
@@ -117,13 +125,22 @@ fn square(steps: &[f64]) -> f64 {
 
 #[inline(always)]
 fn square_of_blocks(blocks: &[Block]) -> f64 {
-    let mut sums = [0.0; 4];
+    let mut squares = Block::default();
     for block in blocks {
-        for (sum, steps) in sums.iter_mut().zip(block) {
-            *sum += steps * steps;
-        }
+        add_squares(&mut squares, block);
     }
-    let [a, b, c, d] = sums;
+    total(squares)
+}
+
+#[inline(always)]
+fn add_squares(squares: &mut Block, steps: &Block) {
+    for (square, steps) in squares.iter_mut().zip(steps) {
+        *square += steps * steps;
+    }
+}
+
+#[inline(always)]
+fn total([a, b, c, d]: Block) -> f64 {
     (a + c) + (b + d)
 }
 

@@ -155,18 +155,53 @@ impl ClippedSum {
 
     /// Adds the first vectors that were written to the sums of the chunk.
     fn add_near(&mut self, vectors: usize) {
+        match self.steps.len() {
+            3 => self.add_blocks::<3>(vectors),
+            4 => self.add_blocks::<4>(vectors),
+            5 => self.add_blocks::<5>(vectors),
+            6 => self.add_blocks::<6>(vectors),
+            7 => self.add_blocks::<7>(vectors),
+            8 => self.add_blocks::<8>(vectors),
+            _ => self.add_many(vectors),
+        }
+    }
+
+    /// A copy for each small number of blocks, in which the loops over them are gone. It does not
+    /// depend on the records, so that there are not many.
+    #[inline(never)]
+    fn add_blocks<const B: usize>(&mut self, vectors: usize) {
+        let (clip, dimension) = (self.clip, self.dimension());
+        let mut near = [Block::default(); B];
+        for vector in self.vectors.as_chunks::<B>().0.iter().take(vectors) {
+            let mut steps = [Block::default(); B];
+            if clip.many(vector, &mut steps) {
+                add_steps(&mut near, &steps);
+            } else {
+                let vector = vector.as_flattened().get(..dimension);
+                clip.add_far(vector.unwrap_or_default(), &mut self.far);
+            }
+        }
+        add_steps(&mut self.near, &near);
+    }
+
+    fn add_many(&mut self, vectors: usize) {
         let (dimension, blocks) = (self.dimension(), self.steps.len().max(1));
         for vector in self.vectors.chunks_exact(blocks).take(vectors) {
             if self.clip.many(vector, &mut self.steps) {
-                for (near, steps) in self.near.iter_mut().zip(&self.steps) {
-                    for (near, steps) in near.iter_mut().zip(steps) {
-                        *near += steps;
-                    }
-                }
+                add_steps(&mut self.near, &self.steps);
             } else {
                 let vector = vector.as_flattened().get(..dimension);
                 self.clip.add_far(vector.unwrap_or_default(), &mut self.far);
             }
+        }
+    }
+}
+
+#[inline(always)]
+fn add_steps(sums: &mut [Block], steps: &[Block]) {
+    for (sums, steps) in sums.iter_mut().zip(steps) {
+        for (sum, steps) in sums.iter_mut().zip(steps) {
+            *sum += steps;
         }
     }
 }
@@ -184,20 +219,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Of vectors with this number of coordinates, with the code for few or for many of them.
+    /// Of vectors with this number of coordinates, with the code for few or for more of them.
     fn sum(exponent: i32, radius: u64, vectors: &[&[f64]]) -> Vec<i64> {
         let dimension = vectors.first().map_or(0, |vector| vector.len());
         let write = |vector: &&[f64], out: &mut [f64]| out.copy_from_slice(vector);
         let mut few = ClippedSum::new(exponent, radius, dimension);
         few.take(vectors.iter(), &write);
-        let mut many = ClippedSum::new(exponent, radius, FEW + 1);
-        many.take(vectors.iter(), &|vector, out| {
-            write(vector, &mut out[..dimension]);
-        });
-        let (found, rest) = many.total().split_at(dimension);
-        assert_eq!(few.total(), found);
-        assert!(rest.iter().all(|rest| *rest == 0));
-        found.iter().map(|steps| *steps as i64).collect()
+        // With a copy for its number of blocks, and without.
+        for wider in [FEW + 1, 33] {
+            let mut many = ClippedSum::new(exponent, radius, wider);
+            many.take(vectors.iter(), &|vector, out| {
+                write(vector, &mut out[..dimension]);
+            });
+            let (found, rest) = many.total().split_at(dimension);
+            assert_eq!(few.total(), found);
+            assert!(rest.iter().all(|rest| *rest == 0));
+        }
+        few.total().iter().map(|steps| *steps as i64).collect()
     }
 
     fn clipped(exponent: i32, radius: u64, vector: &[f64]) -> Vec<i64> {
@@ -243,7 +281,7 @@ mod tests {
     /// More vectors than are written at once, of every small dimension and some larger ones.
     #[test]
     fn chunks_and_parts_add_up() {
-        for dimension in (1..=20).chain([255, 1023, 1500]) {
+        for dimension in (1..=36).chain([255, 1023, 1500]) {
             let mut sum = ClippedSum::new(0, 1 << 20, dimension);
             let write = |number: usize, out: &mut [f64]| {
                 // The first stays as it is: it must be zero.

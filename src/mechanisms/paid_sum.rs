@@ -1,7 +1,7 @@
 //! The sum of clipped vectors of which each is paid for by its squared length.
 
 use super::Lattice;
-use super::clip::{clip, in_steps};
+use super::clip::{clip, in_steps, shorten_by, square};
 use crate::compose::Payers;
 
 /// Adds up vectors, each rounded to the nearest point of a lattice and clipped to its radius, that
@@ -46,11 +46,10 @@ impl PaidSum {
     /// chunk of records.
     pub(super) fn take(&mut self, vectors: &[f64], payers: &mut Payers<'_>) {
         for vector in vectors.chunks_exact(self.steps.len().max(1)) {
-            let mut square = 0.0;
             for (steps, number) in self.steps.iter_mut().zip(vector) {
                 *steps = number * self.per_unit + TO_WHOLE - TO_WHOLE;
-                square += *steps * *steps;
             }
+            let square = square(&self.steps);
             // If it is at most `EXACT`, so was every partial sum, and the sum is exact. NaN is not.
             let square = if square <= self.limit {
                 square
@@ -86,12 +85,10 @@ impl PaidSum {
         let mut whole = vec![0; vector.len()];
         in_steps(vector, self.per_unit, &mut whole);
         clip(&mut whole, self.radius);
-        let mut square = 0.0;
         for (steps, whole) in self.steps.iter_mut().zip(whole) {
             *steps = whole as f64;
-            square += *steps * *steps;
         }
-        square
+        self::square(&self.steps)
     }
 }
 
@@ -101,6 +98,9 @@ impl PaidSum {
 #[inline]
 fn shorten(steps: &mut [f64], square: f64, radius: u64) -> Option<f64> {
     const UP: f64 = 1.0 + 1.0 / (1_u64 << 40) as f64;
+    if square == 0.0 {
+        return Some(0.0);
+    }
     let limit = radius as f64 * radius as f64;
     // Rounded up a little, so that a vector that fits exactly stays whole.
     let clipped = scale(steps, radius as f64 / square.sqrt() * UP);
@@ -115,10 +115,9 @@ fn shorten(steps: &mut [f64], square: f64, radius: u64) -> Option<f64> {
 /// Multiplies and truncates to whole numbers; the squared length.
 #[inline]
 fn scale(steps: &mut [f64], factor: f64) -> f64 {
-    let mut square = 0.0;
-    for steps in steps {
-        *steps = (*steps * factor) as i64 as f64;
-        square += *steps * *steps;
+    let shorten = shorten_by(factor);
+    for steps in &mut *steps {
+        *steps = shorten(*steps);
     }
-    square
+    square(steps)
 }
