@@ -64,6 +64,8 @@ pub struct LedgerFilter<D: ?Sized, F: ContinuationRule, R = AddRemove, X = Inter
 
 pub(super) struct Shared<D: ?Sized, F: ContinuationRule, R, X> {
     pub(super) store: Arc<dyn Store>,
+    /// Asked once: a store does not change in this.
+    pub(super) keeps_record: bool,
     pub(super) keeps_answers: bool,
     pub(super) header: Arc<Header>,
     pub(super) terms: Terms<F::Children>,
@@ -94,6 +96,12 @@ pub(super) struct Header {
     pub(super) whole: Value,
     pub(super) relation: &'static str,
     pub(super) distance: u64,
+}
+
+/// What every entry of a party in a filter says. Entries share it.
+pub(super) struct Heading {
+    pub(super) filter: Arc<Header>,
+    pub(super) party: Box<str>,
 }
 
 /// What changes.
@@ -159,6 +167,7 @@ where
         let data = Quiet(Some(Arc::clone(machine.data())));
         Ok(Self {
             shared: Arc::new(Shared {
+                keeps_record: store.keeps_record(),
                 store: Arc::clone(store),
                 keeps_answers,
                 header,

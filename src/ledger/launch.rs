@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::filter::{Book, Header, LedgerRule, QuotaBook, Shared, UNKNOWN};
+use super::filter::{Book, Heading, LedgerRule, QuotaBook, Shared, UNKNOWN};
 use super::seal::{VERSION, seal};
 use super::state::write_state;
 use super::store::{Charge, Record, Saved, sealed};
@@ -21,7 +21,7 @@ pub(super) struct Launch<'a, D: ?Sized, F: LedgerRule, R, X> {
     pub(super) price: &'a Price<ChildLoss<F>>,
     /// `None` if the description is not recorded.
     pub(super) mechanism: Option<Description>,
-    pub(super) party: &'a Arc<str>,
+    pub(super) heading: &'a Arc<Heading>,
     /// The places of the quotas that it is held to.
     pub(super) quotas: &'a [usize],
     /// The names of the budgets: the filter's, and those of the quotas.
@@ -85,21 +85,30 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
     }
 
     fn recorded(&self, mechanism: Description) -> Recorded<F> {
+        Recorded {
+            time: SystemTime::now(),
+            heading: Arc::clone(self.heading),
+            mechanism,
+            loss: self.price.first.clone(),
+            after: self.book.machine.rule().clone(),
+            rare: self.rare(),
+        }
+    }
+
+    /// `None` for most launches: admitted, without quotas and without a key.
+    fn rare(&self) -> Option<Box<RareOf<F>>> {
+        if matches!(self.decided, Some(Ok(_))) && self.quotas.is_empty() && self.key.is_none() {
+            return None;
+        }
         let kept = |place: &usize| {
             let quota = self.book.quotas.get(*place)?;
             Some((quota.name.clone(), quota.rule.spent()))
         };
-        Recorded {
-            time: SystemTime::now(),
-            header: Arc::clone(&self.shared.header),
-            party: Arc::clone(self.party),
-            mechanism,
-            loss: self.price.first.clone(),
+        Some(Box::new(Rare {
             decision: self.decision(),
-            after: self.book.machine.rule().clone(),
             quotas: self.quotas.iter().filter_map(kept).collect(),
             key: self.key.clone(),
-        }
+        }))
     }
 
     fn decision(&self) -> Decision<ChildLoss<F>, WholeLoss<F>> {
@@ -238,38 +247,48 @@ fn collect(name: &str, value: &Value, amounts: &mut Vec<(String, String)>) {
 }
 
 /// What an entry is made of. The total is computed when somebody reads it.
+///
+/// Small, because a ledger in memory keeps one for each launch.
 struct Recorded<F: LedgerRule> {
     time: SystemTime,
-    header: Arc<Header>,
-    party: Arc<str>,
+    heading: Arc<Heading>,
     mechanism: Description,
     loss: ChildLoss<F>,
-    decision: Decision<ChildLoss<F>, WholeLoss<F>>,
     after: F,
-    quotas: Vec<(String, ChildLoss<F>)>,
+    rare: Option<Box<RareOf<F>>>,
+}
+
+/// What most entries have nothing to say about.
+struct Rare<C, W> {
+    decision: Decision<C, W>,
+    quotas: Vec<(String, C)>,
     key: Option<String>,
 }
+
+type RareOf<F> = Rare<ChildLoss<F>, WholeLoss<F>>;
 
 impl<F: LedgerRule> sealed::Sealed for Recorded<F> {}
 
 impl<F: LedgerRule> Record for Recorded<F> {
     fn line(&self, sequence: u64) -> Result<String, StoreError> {
+        let (filter, rare) = (&*self.heading.filter, self.rare.as_deref());
+        let decision = rare.map(|rare| rare.decision.clone());
         seal(&Entry {
             ledger: VERSION,
             sequence,
             time: time::written(self.time),
-            filter: self.header.filter.to_string(),
-            party: self.party.to_string(),
-            measure: self.header.measure.clone(),
-            whole: self.header.whole.clone(),
-            relation: self.header.relation.to_owned(),
-            distance: self.header.distance,
+            filter: filter.filter.to_string(),
+            party: self.heading.party.to_string(),
+            measure: filter.measure.clone(),
+            whole: filter.whole.clone(),
+            relation: filter.relation.to_owned(),
+            distance: filter.distance,
             mechanism: self.mechanism.clone(),
             loss: self.loss.clone(),
-            decision: self.decision.clone(),
+            decision: decision.unwrap_or(Decision::Admitted),
             spent: self.after.spent(),
-            quotas: self.quotas.clone(),
-            key: self.key.clone(),
+            quotas: rare.map(|rare| rare.quotas.clone()).unwrap_or_default(),
+            key: rare.and_then(|rare| rare.key.clone()),
         })
     }
 }

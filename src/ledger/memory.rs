@@ -128,10 +128,9 @@ impl Store for MemoryStore {
     fn lines(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
         let kept = self.kept();
         let mut lines = Vec::new();
-        for (sequence, (record, outcome)) in (1..).zip(&kept.entries) {
-            if sequence < from || sequence - from >= most as u64 {
-                continue;
-            }
+        let from = from.max(1);
+        let later = place(from).and_then(|place| kept.entries.get(place..));
+        for (sequence, (record, outcome)) in (from..).zip(later.unwrap_or_default()).take(most) {
             lines.push(record.line(sequence)?);
             if let Some(outcome) = outcome {
                 lines.push(Done::new(sequence, outcome.clone()).line()?);

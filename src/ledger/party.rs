@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::filter::{LedgerRule, Shared};
+use super::filter::{Heading, LedgerRule, Shared};
 use super::launch::{Launch, unnamed};
 use super::quota::Quota;
 use super::seal::unseal;
@@ -53,7 +53,7 @@ use crate::queryable::{HandleOf, IntoHandle};
 /// ```
 pub struct Party<D: ?Sized, F: ContinuationRule, R = AddRemove, X = crate::compose::Interleaved> {
     shared: Arc<Shared<D, F, R, X>>,
-    name: Arc<str>,
+    heading: Arc<Heading>,
     quotas: Vec<usize>,
     budgets: Vec<String>,
 }
@@ -64,11 +64,14 @@ struct Admitted {
     sequence: u64,
 }
 
-/// What a key is known for, or a new launch.
+/// What a key is known for, or a new launch. The former behind a pointer: most launches have no key.
 enum Keyed {
     New(Admitted),
-    Known(Option<Outcome>),
+    Known(Option<Box<Outcome>>),
 }
+
+/// Behind a pointer: it is large, and most launches are admitted.
+type DenialOf<F> = Box<LedgerErrorOf<F>>;
 
 impl<D, F, R, X> Party<D, F, R, X>
 where
@@ -79,9 +82,13 @@ where
 {
     pub(super) fn new(shared: Arc<Shared<D, F, R, X>>, name: &str) -> Self {
         let budgets = vec![shared.header.filter.to_string()];
+        let heading = Arc::new(Heading {
+            filter: Arc::clone(&shared.header),
+            party: name.into(),
+        });
         Self {
             shared,
-            name: name.into(),
+            heading,
             quotas: Vec::new(),
             budgets,
         }
@@ -105,7 +112,7 @@ where
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        &self.heading.party
     }
 
     /// Launches a mechanism and returns the handle to it: decides, charges, writes, and only then
@@ -120,7 +127,8 @@ where
         M: Mechanism<D, Machine: IntoHandle> + Private<F::Children, R>,
         X: Interactive,
     {
-        let Admitted { ticket, sequence } = self.admit(mechanism)?;
+        let admitted = self.admit(mechanism).map_err(|denial| *denial)?;
+        let Admitted { ticket, sequence } = admitted;
         let data = self.shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
         let mut coins = SystemCoins::new();
         let child = ticket.start(mechanism, data, &mut coins.coins());
@@ -141,7 +149,7 @@ where
     where
         M: Mechanism<D, Machine: Answered> + Private<F::Children, R>,
     {
-        let admitted = self.admit(mechanism)?;
+        let admitted = self.admit(mechanism).map_err(|denial| *denial)?;
         self.run(mechanism, &admitted, |_| None)
     }
 
@@ -164,16 +172,19 @@ where
         M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>
             + Private<F::Children, R>,
     {
-        let full = format!("{:?}", (&*self.shared.header.filter, &*self.name, key));
-        match self.admit_with_key(mechanism, Some(full))? {
+        let full = format!("{:?}", (&*self.shared.header.filter, self.name(), key));
+        let keyed = self.admit_with_key(mechanism, Some(full));
+        match keyed.map_err(|denial| *denial)? {
             Keyed::New(admitted) => self.run(mechanism, &admitted, |answer| {
                 let keeps = self.shared.keeps_answers;
                 keeps.then(|| serde_json::to_value(answer).ok()).flatten()
             }),
-            Keyed::Known(Some(Outcome::Answered(Some(answer)))) => {
-                serde_json::from_value(answer).map_err(|_| LedgerError::NoAnswer)
-            }
-            Keyed::Known(_) => Err(LedgerError::NoAnswer),
+            Keyed::Known(outcome) => match outcome.map(|outcome| *outcome) {
+                Some(Outcome::Answered(Some(answer))) => {
+                    serde_json::from_value(answer).map_err(|_| LedgerError::NoAnswer)
+                }
+                _ => Err(LedgerError::NoAnswer),
+            },
         }
     }
 
@@ -211,7 +222,7 @@ where
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
-        let price = self.price(mechanism)?;
+        let price = self.price(mechanism).map_err(|denial| *denial)?;
         let left = self.shared.read(|book| {
             guarded(|| {
                 let quotas = self.quotas.iter();
@@ -285,47 +296,50 @@ where
         }
     }
 
-    fn admit<M>(&self, mechanism: &M) -> Result<Admitted, LedgerErrorOf<F>>
+    #[inline]
+    fn admit<M>(&self, mechanism: &M) -> Result<Admitted, DenialOf<F>>
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
         match self.admit_with_key(mechanism, None)? {
             Keyed::New(admitted) => Ok(admitted),
             // Without a key nothing is known.
-            Keyed::Known(_) => Err(LedgerError::NoAnswer),
+            Keyed::Known(_) => Err(LedgerError::NoAnswer.into()),
         }
     }
 
-    fn admit_with_key<M>(
-        &self,
-        mechanism: &M,
-        key: Option<String>,
-    ) -> Result<Keyed, LedgerErrorOf<F>>
+    #[inline]
+    fn admit_with_key<M>(&self, mechanism: &M, key: Option<String>) -> Result<Keyed, DenialOf<F>>
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
         let price = self.price(mechanism)?;
         let shared = &*self.shared;
         // The mechanism's own code: before the lock.
-        let described = shared.store.keeps_record() || key.is_some();
+        let described = shared.keeps_record || key.is_some();
         let described = described.then(|| guarded(|| Ok(mechanism.describe())));
         let described = described.map(|described| described.unwrap_or_else(|_| unnamed()));
         self.charge(&price, described, key)
     }
 
-    fn price<M>(&self, mechanism: &M) -> Result<Price<ChildLoss<F>>, LedgerErrorOf<F>>
+    #[inline]
+    fn price<M>(&self, mechanism: &M) -> Result<Price<ChildLoss<F>>, DenialOf<F>>
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
         let shared = &*self.shared;
-        shared.token.check().map_err(LaunchError::Stopped)?;
-        let data = shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
+        let denied = |error| DenialOf::<F>::new(LedgerError::Launch(error));
+        let running = shared.token.check();
+        running.map_err(|stop| denied(LaunchError::Stopped(stop)))?;
+        let data = shared.data.0.as_ref();
+        let data = data.ok_or_else(|| denied(LaunchError::Failed))?;
         let price = shared.terms.price(mechanism, &**data);
-        let price = price.map_err(|reason| match reason {
-            NoPrice::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
-            NoPrice::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
-        })?;
-        Ok(price)
+        price.map_err(|reason| {
+            denied(match reason {
+                NoPrice::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
+                NoPrice::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
+            })
+        })
     }
 
     /// Decides, charges and writes.
@@ -334,7 +348,7 @@ where
         price: &Price<ChildLoss<F>>,
         mechanism: Option<Description>,
         key: Option<String>,
-    ) -> Result<Keyed, LedgerErrorOf<F>> {
+    ) -> Result<Keyed, DenialOf<F>> {
         let shared = &*self.shared;
         let asked = key.is_some().then(|| mechanism.clone()).flatten();
         let mut book = shared.book();
@@ -343,7 +357,7 @@ where
             book: &mut book,
             price,
             mechanism,
-            party: &self.name,
+            heading: &self.heading,
             quotas: &self.quotas,
             budgets: &self.budgets,
             key,
@@ -354,7 +368,7 @@ where
             Ok(receipt) => receipt,
             Err(error) => {
                 launch.forget();
-                return Err(error.into());
+                return Err(DenialOf::<F>::new(error.into()));
             }
         };
         let decided = launch.decided.take();
@@ -362,11 +376,12 @@ where
         drop(book);
         match receipt {
             Receipt::Written { sequence, .. } => {
-                shared.store.sync(&receipt)?;
+                let synced = shared.store.sync(&receipt);
+                synced.map_err(|error| DenialOf::<F>::new(error.into()))?;
                 let ticket = match decided {
                     Some(Ok(ticket)) => ticket,
-                    Some(Err(error)) => return Err(*error),
-                    None => return Err(LedgerError::NoAnswer),
+                    Some(Err(error)) => return Err(error),
+                    None => return Err(LedgerError::NoAnswer.into()),
                 };
                 Ok(Keyed::New(Admitted { ticket, sequence }))
             }
@@ -374,12 +389,12 @@ where
                 let entry: Option<Entry<ChildLoss<F>, WholeLoss<F>>> = unseal(&line);
                 let Some(entry) = entry else {
                     let what = "the entry of a key".to_owned();
-                    return Err(StoreError::Damaged { what }.into());
+                    return Err(DenialOf::<F>::new(StoreError::Damaged { what }.into()));
                 };
                 if entry.loss != price.first || Some(entry.mechanism) != asked {
-                    return Err(LedgerError::OtherLaunch);
+                    return Err(LedgerError::OtherLaunch.into());
                 }
-                Ok(Keyed::Known(done.map(|done| done.outcome)))
+                Ok(Keyed::Known(done.map(|done| Box::new(done.outcome))))
             }
         }
     }
@@ -395,7 +410,8 @@ where
         Y: Discipline,
         Filter<G, R, Y>: Private<F::Children, R>,
     {
-        if let Keyed::New(admitted) = self.admit_with_key(share, Some(name.to_owned()))? {
+        let keyed = self.admit_with_key(share, Some(name.to_owned()));
+        if let Keyed::New(admitted) = keyed.map_err(|denial| *denial)? {
             self.done(admitted.sequence, || Outcome::Started);
         }
         Ok(self.shared.book().machine.child_token())
@@ -409,7 +425,7 @@ impl<D: ?Sized, F: ContinuationRule, R, X> Clone for Party<D, F, R, X> {
     fn clone(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
-            name: Arc::clone(&self.name),
+            heading: Arc::clone(&self.heading),
             quotas: self.quotas.clone(),
             budgets: self.budgets.clone(),
         }
@@ -419,6 +435,6 @@ impl<D: ?Sized, F: ContinuationRule, R, X> Clone for Party<D, F, R, X> {
 impl<D: ?Sized, F: ContinuationRule, R, X> fmt::Debug for Party<D, F, R, X> {
     /// Its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Party").field(&self.name).finish()
+        f.debug_tuple("Party").field(&self.heading.party).finish()
     }
 }

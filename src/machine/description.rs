@@ -48,7 +48,8 @@ impl Description {
             return Self::new(short(path));
         }
         // Nothing to leave out of the middle, and so nothing to allocate.
-        Self::new(path.rsplit("::").next().unwrap_or_default())
+        let start = path.rfind(':').map_or(0, |colon| colon + 1);
+        Self::new(path.get(start..).unwrap_or_default())
     }
 
     /// The same, with one more parameter.

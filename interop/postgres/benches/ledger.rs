@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use ledger::{PureFilter, pure};
 use queryables::ledger::{Ledger, MemoryStore};
+use queryables::machine::Description;
 use queryables::prelude::*;
 use queryables_postgres::PostgresStore;
 use redb::{Database, TableDefinition};
@@ -35,10 +36,33 @@ impl Private<PureDp, AddRemove> for Constant {
     }
 }
 
+/// The same, with two public parameters in its description, as most mechanisms have.
+struct Described(Constant);
+
+impl Mechanism<()> for Described {
+    type Machine = Released<bool>;
+
+    fn start(&self, data: &Arc<()>, coins: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
+        self.0.start(data, coins)
+    }
+
+    fn describe(&self) -> Description {
+        Description::new("Described")
+            .with("predicate", "at least 18")
+            .with("epsilon", self.0.0)
+    }
+}
+
+impl Private<PureDp, AddRemove> for Described {
+    fn loss(&self, measure: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        self.0.loss(measure)
+    }
+}
+
 /// Nanoseconds for each operation: the lower decile of blocks that take turns.
 fn in_turns(operations: &mut [(&str, &mut dyn FnMut())]) {
-    const BLOCKS: usize = 400;
-    const EACH: u32 = 1000;
+    const BLOCKS: usize = 2000;
+    const EACH: u32 = 200;
     let mut times = vec![vec![]; operations.len()];
     for _ in 0..BLOCKS {
         for ((_, operation), times) in operations.iter_mut().zip(&mut times) {
@@ -61,6 +85,7 @@ fn in_turns(operations: &mut [(&str, &mut dyn FnMut())]) {
 fn memory() {
     let loss: Epsilon = "1e-9".parse().unwrap();
     let constant = Constant(loss);
+    let described = Described(constant.clone());
     let filter = Filter::concurrent(PureDp, "1e9".parse().unwrap());
     let bare = launch(&filter, Arc::new(())).unwrap();
     let silent = Ledger::on(MemoryStore::without_record(), "numbers").unwrap();
@@ -76,6 +101,12 @@ fn memory() {
         }),
         ("in memory, with a record", &mut || {
             drop(black_box(recording.release(&constant)));
+        }),
+        ("the same, of two parameters", &mut || {
+            drop(black_box(recording.release(&described)));
+        }),
+        ("two parameters as text, without a launch", &mut || {
+            drop(black_box(described.describe()));
         }),
     ]);
 }
@@ -179,12 +210,22 @@ fn server() {
     }
 }
 
+/// Everything, or the stores that are named on the command line: memory, redb, postgres.
 fn main() {
-    memory();
-    // On a disk: a sync in memory costs nothing.
-    let folder = std::env::temp_dir().join(format!("queryables-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    file(&folder);
-    std::fs::remove_dir_all(&folder).unwrap();
-    server();
+    let mut named: Vec<String> = std::env::args().skip(1).collect();
+    named.retain(|argument| !argument.starts_with('-'));
+    let wanted = |store: &str| named.is_empty() || named.iter().any(|name| name == store);
+    if wanted("memory") {
+        memory();
+    }
+    if wanted("redb") {
+        // On a disk: a sync in memory costs nothing.
+        let folder = std::env::temp_dir().join(format!("queryables-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        file(&folder);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+    if wanted("postgres") {
+        server();
+    }
 }
