@@ -196,8 +196,8 @@ impl<S: CoinSource + ?Sized> Coins<'_, S> {
         self.source.noise(law)
     }
 
-    /// A truth plus noise, to be released. It is clamped where an `i128` cannot hold it. An example
-    /// is at [`DrawnNoise`].
+    /// A truth plus noise that these coins drew, to be released. It is clamped where an `i128` cannot
+    /// hold it. An example is at [`DrawnNoise`].
     ///
     /// A mechanism that does nothing with such values but say them can promise so
     /// ([`Mechanism::only_says_releases`](super::Mechanism::only_says_releases)), and is then

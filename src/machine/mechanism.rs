@@ -75,7 +75,8 @@ pub trait Mechanism<D: ?Sized> {
     ///
     /// Only [`verify`](crate::verify#released-values) relies on this: then it need not follow noise
     /// to an end, which noise does not have. A compositor promises it if its children do, since its
-    /// own code draws nothing.
+    /// own code draws nothing. What is behind a [`Middle`](crate::middle::Middle) does not: that may
+    /// choose by an answer what to ask next.
     #[must_use]
     fn only_says_releases() -> bool
     where

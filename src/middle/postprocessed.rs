@@ -229,15 +229,13 @@ where
 {
     type Machine = Postprocessed<P, M::Machine>;
 
+    // It promises nothing of releases: a middle may choose by an answer what to ask next.
+
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         // In this order: a clone is third-party code too.
         let middle = coins.guarded(|_| Ok(self.middle.clone()))?;
         let machine = self.mechanism.start(data, coins)?;
         Ok(Postprocessed::new(middle, machine).with_round_limit(self.rounds))
-    }
-
-    fn only_says_releases() -> bool {
-        M::only_says_releases()
     }
 
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {

@@ -17,6 +17,10 @@ pub(super) struct Choice {
     outcome: i128,
 }
 
+/// A value that was released where several are taken together, and the hash of its noise's law:
+/// without the law, what was taken together could not be drawn again.
+pub(super) type Told = (u64, i128);
+
 /// The outcome of one run, on one path.
 #[derive(Debug)]
 pub(super) struct Outcome<T> {
@@ -25,9 +29,8 @@ pub(super) struct Outcome<T> {
     pub(super) path: Vec<Choice>,
     /// The probability of these draws.
     pub(super) mass: Interval,
-    /// What the adversary is told besides the answer: values that were released, where several are
-    /// taken together.
-    pub(super) told: Vec<i128>,
+    /// What the adversary is told besides the answer.
+    pub(super) told: Vec<Told>,
 }
 
 /// Runs `code` on every path that begins with `path`.
@@ -143,7 +146,7 @@ pub(super) struct Branching<'a> {
     /// The laws of noise that is to be released; where values are taken together, it is not drawn
     /// before.
     pending: Vec<ClosedForm>,
-    told: Vec<i128>,
+    told: Vec<Told>,
     trouble: Option<VerifyError>,
 }
 
@@ -298,7 +301,7 @@ impl CoinSource for Branching<'_> {
         match self.branch(asked, || window.values(&law, truth)) {
             Ok(value) => {
                 if !known {
-                    self.told.push(value);
+                    self.told.push((hash(&law), value));
                 }
                 value
             }

@@ -122,8 +122,8 @@ where
 
     /// An upper bound for each objective, in both directions, that does not depend on a cut
     /// ([`released`](super::released)): the order of each, or none if it is the ratio. `None` if the
-    /// mechanisms do not promise to only say what they release, if something is cut nevertheless,
-    /// or if truths are met without end.
+    /// mechanisms do not promise to only say what they release, if the menu reads answers, if
+    /// something is cut nevertheless, or if truths are met without end.
     pub(super) fn bounds(
         &self,
         objectives: &[Objective],
@@ -131,7 +131,8 @@ where
     ) -> Result<Option<Vec<Value>>, VerifyError> {
         /// How often truths that depend on released values may widen the window.
         const MOST_PASSES: usize = 16;
-        let promised = self.question.sides.iter().all(Side::only_says_releases);
+        let promised = self.question.sides.iter().all(Side::only_says_releases)
+            && !self.question.menu.reads_answers();
         let mut window = Window::new(orders);
         for _ in 0..if promised { MOST_PASSES } else { 0 } {
             let mut question = self.question.clone();

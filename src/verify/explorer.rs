@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::branching::{Branching, Choice, Outcome, every_path, hash};
+use super::branching::{Branching, Choice, Outcome, Told, every_path, hash};
 use super::meter::{Held, Meter};
 use super::released::Window;
 use super::side::{Running, Side};
@@ -231,7 +231,7 @@ where
 type Shown<A> = (Result<A, Fault>, Option<Vec<u8>>);
 
 /// The same, with the number of the state, and what the adversary is told besides.
-type Known<A> = (Result<A, Fault>, Option<u32>, Vec<i128>);
+type Known<A> = (Result<A, Fault>, Option<u32>, Vec<Told>);
 
 /// A number, and where it is in the list if all that say and show the same are one.
 type Place = (usize, Option<usize>);

@@ -36,6 +36,14 @@ pub trait Menu<Q, A>: Send + Sync + 'static {
     /// What it remembers after one more round.
     fn after(&self, state: &Self::State, query: &Q, answer: &Result<A, Fault>) -> Self::State;
 
+    /// Whether what it offers may depend on values that answers tell; by default it may.
+    ///
+    /// A menu that says no is the same after an answer with one released value as after an answer
+    /// with another, so that values can be [taken together](super#released-values).
+    fn reads_answers(&self) -> bool {
+        true
+    }
+
     /// Whether the menu asks anything at all.
     ///
     /// # Errors
@@ -56,6 +64,10 @@ impl<Q: Clone + Send + Sync + 'static, A> Menu<Q, A> for Vec<Q> {
     }
 
     fn after(&self, (): &(), _query: &Q, _answer: &Result<A, Fault>) {}
+
+    fn reads_answers(&self) -> bool {
+        false
+    }
 }
 
 /// A list of queries for each round, and nothing beyond the last.
@@ -84,6 +96,10 @@ impl<Q: Clone + Send + Sync + 'static, A> Menu<Q, A> for ByRound<Q> {
 
     fn after(&self, round: &usize, _query: &Q, _answer: &Result<A, Fault>) -> usize {
         round + 1
+    }
+
+    fn reads_answers(&self) -> bool {
+        false
     }
 
     fn check(&self) -> Result<(), VerifyError> {
@@ -182,6 +198,11 @@ where
             tried + usize::from(self.most < usize::MAX && matches!(query, Message::Launch(_))),
             children + usize::from(matches!(answer, Ok(Reply::Launched(_)))),
         )
+    }
+
+    /// Whether a child was launched is no released value.
+    fn reads_answers(&self) -> bool {
+        false
     }
 
     fn check(&self) -> Result<(), VerifyError> {

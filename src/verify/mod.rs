@@ -75,7 +75,8 @@
 //! clamped away is geometric noise that knows nothing of the data. So the machine that releases the
 //! clamped value is finite, and no divergence of the whole machine is larger. What is beyond a
 //! window of Gaussian noise adds less than 2⁻⁵⁰ to a Rényi sum, for
-//! orders up to about `1 + 5σ/(Δ+1)`. The proofs are in
+//! orders up to about `1 + 5σ/(Δ+1)`. What is asked must not depend on values that are clamped
+//! away: neither by the menu ([`Menu::reads_answers`]), nor by a person in the middle. The proofs are in
 //! `src/verify/released.rs`. Such a result is [`Bounded`](Completeness::Bounded): from above by
 //! this, while what is refuted is refuted before a cut.
 //!

@@ -8,10 +8,12 @@
 //! **Discrete Laplace noise.** Let `V = c + Z`, and let `W` be V clamped to `A..=B+1`. For `k ≥ 0`,
 //! `P(V = A − k) = (1−q)/(1+q) · q^(c−A) · q^k`, so that given `W = A` the excess `A − V` is
 //! geometric, whatever c is; in the same way `V − B − 1`, given `W = B + 1`. So V is drawn from W
-//! with coins that know nothing of the data. By the promise, what is said when V was released is a
-//! function of what is said when W was, of V and of W. So the views are a postprocessing, by a
-//! person in the middle, of those of the machine that releases W and tells it: and no divergence of
-//! them is larger. Nothing is cut.
+//! and q with coins that know nothing of the data. By the promise, what is said when V was released
+//! is a function of what is said when W was, of V and of W. So the views are a postprocessing, by a
+//! person in the middle, of those of the machine that releases W and tells it with its law (the law
+//! could itself depend on the data): and no divergence of them is larger. Nothing is cut. The person
+//! asks what the adversary asks after V, so this must be on the menu after W: menus that [read
+//! answers](super::Menu::reads_answers) are not explored in this way.
 //!
 //! **Gaussian noise, at a Rényi order α.** Let `p_c` be the law of V, and h the distance from a
 //! value to its truth by which it is known: 0 for discrete, 1/2 for rounded noise. Beyond B,
@@ -21,8 +23,8 @@
 //! two datasets, and lead on to a view with `r_i`, `r′_i`. What all values beyond some `E ≥ B` add
 //! to the sum of the order is at most
 //! `Σ_v (h(v) Σ w_i r_i)^α (l(v) Σ w′_i r′_i)^(1−α) = T (Σ w_i r_i)^α (Σ w′_i r′_i)^(1−α)`
-//! with `T = Σ_v h(v)^α l(v)^(1−α)`. So they count as one value that is told, with a mass of T on
-//! both sides. The exponent of a term, `[α(v−a)² − (α−1)(v−b)²] / 2σ²`, rises by
+//! with `T = Σ_v h(v)^α l(v)^(1−α)`. So they count as one value that is told with its law, with a
+//! mass of T on both sides. The exponent of a term, `[α(v−a)² − (α−1)(v−b)²] / 2σ²`, rises by
 //! `(v − v* + 1/2)/σ²` from v to v + 1, where `v* = a + (α−1)(a−b)`: beyond v* the terms fall faster
 //! than a geometric series. E is chosen such that T is below 2⁻⁵⁰. The same holds below A. Masses
 //! are known down to 2⁻²⁰⁰, some 16σ from a truth, which is enough for `(α−1)(B−A+1)/σ` up to about 5;

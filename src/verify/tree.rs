@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use super::branching::Choice;
+use super::branching::{Choice, Told};
 use super::meter::{Held, Meter};
 use super::{Interval, Rational, VerifyError};
 use crate::machine::Fault;
@@ -87,7 +87,7 @@ pub(super) struct Ending<A> {
     pub(super) path: Vec<Choice>,
     pub(super) mass: Interval,
     /// What the adversary is told besides the answer.
-    pub(super) told: Vec<i128>,
+    pub(super) told: Vec<Told>,
     pub(super) state: Option<u32>,
     /// Nothing is asked after it, so paths with this answer can be merged.
     pub(super) last: bool,
@@ -96,7 +96,7 @@ pub(super) struct Ending<A> {
 }
 
 /// An answer, and what the adversary is told besides.
-type Heard<A> = (Result<A, Fault>, Vec<i128>);
+type Heard<A> = (Result<A, Fault>, Vec<Told>);
 
 /// An answer by its number, a side, and a state.
 type StateOf = (usize, usize, Option<u32>);

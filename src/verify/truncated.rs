@@ -125,6 +125,10 @@ where
         Menu::<Message<M, Q>, Reply<A, C, W>>::after(self, state, query, &launched)
     }
 
+    fn reads_answers(&self) -> bool {
+        Menu::<Message<M, Q>, Reply<A, C, W>>::reads_answers(self)
+    }
+
     fn check(&self) -> Result<(), VerifyError> {
         Menu::<Message<M, Q>, Reply<A, C, W>>::check(self)
     }

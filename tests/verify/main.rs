@@ -28,6 +28,7 @@ mod keys;
 mod mechanisms;
 mod menus;
 mod new_neighbours;
+mod not_proved;
 mod odometers;
 mod people;
 mod person_in_the_middle;

@@ -1,0 +1,148 @@
+//! What is not proved by taking released values together: machines, middles and menus for which
+//! the values that are never explored decide.
+
+use std::sync::Arc;
+
+use crate::support::*;
+use queryables::machine::{Coins, Fault, Machine, Mechanism, Released};
+use queryables::middle::{Middle, Move, ThroughExt};
+use queryables::noise::{DiscreteLaplace, RoundedGaussian};
+use queryables::number::{Epsilon, Ratio};
+use queryables::privacy::{PureDp, Rdp};
+use queryables::verify::{ByTranscript, Pair, Verdict, Verifier, copies_of};
+use std::time::Duration;
+
+/// On a loaded machine a minute may not be enough.
+const TIME: Duration = Duration::from_secs(600);
+
+fn epsilon(text: &str) -> Epsilon {
+    text.parse().unwrap()
+}
+
+fn pair() -> Pair<Vec<u8>> {
+    Pair::new(vec![1], vec![1, 1])
+}
+
+#[track_caller]
+fn assert_not_proved<Q: std::fmt::Debug, A: std::fmt::Debug>(verdict: &Verdict<Q, A>) {
+    assert!(!verdict.holds(), "{verdict}");
+}
+
+/// The same truth on all data, with noise of a scale that depends on them: far out, the ratio of
+/// `P(k)` on the two is `q^k`, with no bound. It only says what it releases.
+#[derive(Clone)]
+struct ScaledByData {
+    gaussian: bool,
+}
+
+impl Mechanism<Vec<u8>> for ScaledByData {
+    type Machine = Released<i128>;
+
+    fn start(&self, data: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Released<i128>, Fault> {
+        let scale = Ratio::from(data.len() as u64);
+        let failed = |_| Fault::Failed;
+        let noise = match self.gaussian {
+            true => coins.noise(&RoundedGaussian::new(scale).map_err(failed)?),
+            false => coins.noise(&DiscreteLaplace::new(scale).map_err(failed)?),
+        }?;
+        Ok(Released(coins.release(0, noise)))
+    }
+
+    fn only_says_releases() -> bool {
+        true
+    }
+}
+
+#[test]
+fn noise_whose_scale_depends_on_the_data() {
+    for gaussian in [false, true] {
+        let scaled = ScaledByData { gaussian };
+        let verifier = Verifier::new(copies_of(&scaled), &pair(), vec![()], 1);
+        assert_not_proved(&verifier.check(&PureDp, &epsilon("15")).unwrap());
+        // Of variances 1 and 2, and of scales 1 and 2, the divergence of order 3 is infinite.
+        let order = Rdp::new("3".parse().unwrap());
+        assert_not_proved(&verifier.check(&order, &epsilon("5")).unwrap());
+    }
+}
+
+/// Counts with noise of scale 1 as often as it is asked to.
+#[derive(Clone)]
+struct Counter;
+
+struct Counting(i128);
+
+impl Mechanism<Vec<u8>> for Counter {
+    type Machine = Counting;
+
+    fn start(&self, data: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Counting, Fault> {
+        Ok(Counting(data.len() as i128))
+    }
+
+    fn only_says_releases() -> bool {
+        true
+    }
+}
+
+impl Machine for Counting {
+    type Query = ();
+    type Answer = i128;
+
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<i128, Fault> {
+        let noise = coins.noise(&DiscreteLaplace::new(Ratio::from(1)).unwrap())?;
+        Ok(coins.release(self.0, noise))
+    }
+}
+
+/// Asks once more if the first answer is far out, and tells both.
+#[derive(Clone, Default)]
+struct OnceMore(Option<i128>);
+
+impl Middle<(), i128> for OnceMore {
+    type OuterQuery = ();
+    type OuterAnswer = (i128, i128);
+
+    fn on_query(&mut self, (): (), _: &mut Coins<'_>) -> Result<Move<(), (i128, i128)>, Fault> {
+        self.0 = None;
+        Ok(Move::Ask(()))
+    }
+
+    fn on_answer(
+        &mut self,
+        answer: i128,
+        _: &mut Coins<'_>,
+    ) -> Result<Move<(), (i128, i128)>, Fault> {
+        Ok(match self.0 {
+            None if answer > 1000 => {
+                self.0 = Some(answer);
+                Move::Ask(())
+            }
+            first => Move::Answer((first.unwrap_or_default(), answer)),
+        })
+    }
+}
+
+/// Two answers, both far out, are e² times as probable with one row more.
+#[test]
+fn a_person_in_the_middle_who_asks_by_what_was_released() {
+    let asked = Counter.through(OnceMore::default());
+    let verifier = Verifier::new(copies_of(&asked), &pair(), vec![()], 1);
+    assert_not_proved(&verifier.check(&PureDp, &epsilon("1")).unwrap());
+}
+
+/// The same of an adversary whose menu has a second query after such an answer only.
+#[test]
+fn a_menu_that_depends_on_what_was_released() {
+    let menu = ByTranscript::new(|said: &[((), Result<i128, Fault>)]| match said {
+        [] => vec![()],
+        [(_, Ok(answer))] if *answer > 1000 => vec![()],
+        _ => vec![],
+    });
+    let verifier = Verifier::new(copies_of(&Counter), &pair(), menu, 2).time(TIME);
+    assert_not_proved(&verifier.check(&PureDp, &epsilon("1")).unwrap());
+    // A menu that does not look at answers is decided.
+    let verifier = Verifier::new(copies_of(&Counter), &pair(), vec![()], 2)
+        .cut(ratio(1, 50))
+        .time(TIME);
+    assert_not_proved(&verifier.check(&PureDp, &epsilon("1")).unwrap());
+    assert!(verifier.check(&PureDp, &epsilon("2")).unwrap().holds());
+}
