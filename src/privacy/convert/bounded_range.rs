@@ -188,6 +188,18 @@ mod tests {
         }
     }
 
+    /// The properties above at one point each, for runs that leave out what takes long.
+    #[test]
+    fn no_interval_is_worse_at_two_points() {
+        let [range, epsilon]: [Epsilon; 2] = ["0.001", "0.0002"].map(|text| text.parse().unwrap());
+        let order: Order = "1.5".parse().unwrap();
+        let (alpha, size) = (quantity(order), quantity(range));
+        let truth = highest(&size, |top| renyi(&alpha, &size, top));
+        is_just_above(divergence(order, range), &truth);
+        let truth = highest(&size, |top| hockey_stick(&size, top, &quantity(epsilon)));
+        is_just_above(delta(range, epsilon), &truth);
+    }
+
     #[test]
     fn orders_near_one_and_far_from_it() {
         for order in ["1.000000001", "1.5", "2", "22.998160582", "1e9"] {

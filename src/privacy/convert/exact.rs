@@ -286,6 +286,32 @@ mod tests {
         cells(&low)
     }
 
+    /// Two cells of this loss have the δ that is given, up to rounding.
+    #[track_caller]
+    fn is_attained(order: Order, loss: Epsilon, epsilon: Epsilon) {
+        let (alpha, tau) = (quantity(order), quantity(loss));
+        let excess = &alpha - real(1.0);
+        let (p, q) = if &tau - quantity(epsilon) >= ln(&(&alpha / &excess)) {
+            // One cell is all that there is: its moment is q^(1−α).
+            (real(1.0), exp(&-tau))
+        } else {
+            let (p, q) = worst_cells(&alpha, &tau, &quantity(epsilon));
+            assert!(log_moment(&alpha, &p, &q) <= excess * tau);
+            (p, q)
+        };
+        let truth = p - exp(&quantity(epsilon)) * q;
+        let given = quantity(delta_exact(order, loss, epsilon));
+        assert!(given >= truth, "{order} {loss} {epsilon}");
+        let most = &truth * real(1.0 + 1e-9) + real(1e-30);
+        assert!(given <= most, "{order} {loss} {epsilon}");
+    }
+
+    #[test]
+    fn it_is_attained_at_one_point() {
+        let epsilon = |text: &str| text.parse().unwrap();
+        is_attained("8".parse().unwrap(), epsilon("0.01"), epsilon("0.5"));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
 
@@ -294,21 +320,7 @@ mod tests {
             order in 1.05..40.0_f64, loss in sizes::<units::Epsilon>(-4.0..0.3),
             epsilon in sizes::<units::Epsilon>(-2.0..0.3),
         ) {
-            let order = Order::at_least(order).unwrap();
-            let (alpha, tau) = (quantity(order), quantity(loss));
-            let excess = &alpha - real(1.0);
-            let (p, q) = if &tau - quantity(epsilon) >= ln(&(&alpha / &excess)) {
-                // One cell is all that there is: its moment is q^(1−α).
-                (real(1.0), exp(&-tau))
-            } else {
-                let (p, q) = worst_cells(&alpha, &tau, &quantity(epsilon));
-                prop_assert!(log_moment(&alpha, &p, &q) <= excess * tau);
-                (p, q)
-            };
-            let truth = p - exp(&quantity(epsilon)) * q;
-            let given = quantity(delta_exact(order, loss, epsilon));
-            prop_assert!(given >= truth, "{} {} {}", order, loss, epsilon);
-            prop_assert!(given <= &truth * real(1.0 + 1e-9) + real(1e-30), "{} {} {}", order, loss, epsilon);
+            is_attained(Order::at_least(order).unwrap(), loss, epsilon);
         }
     }
 
@@ -332,6 +344,31 @@ mod tests {
         }
     }
 
+    #[track_caller]
+    fn forms_agree(order: Order, epsilon: Epsilon, delta: Delta) {
+        let budget = budget_exact(order, epsilon, delta).unwrap();
+        // What is within the budget is within δ, but for what floats lose in the exponent.
+        let back = quantity(delta_exact(order, budget, epsilon));
+        let size = quantity(order) * (quantity(epsilon) + quantity(budget) + real(1.0));
+        let margin = real(1e-9) + &size * real(1e-13);
+        assert!(back <= quantity(delta) * (real(1.0) + margin) + real(1e-38));
+        // And what is a thousandth more is not, where the exponent is precise.
+        if budget.units() > 10_u128.pow(12) && size < real(1e4) {
+            let more = Epsilon::from_units(budget.units() + budget.units() / 1000).unwrap();
+            assert!(delta_exact(order, more, epsilon) > delta);
+            assert!(epsilon_exact(order, more, delta).unwrap() > epsilon);
+        }
+    }
+
+    #[test]
+    fn a_budget_is_as_large_as_its_delta_allows_at_two_points() {
+        let delta = "1e-5".parse().unwrap();
+        // Small exponents, and those that take the other formula.
+        for (order, epsilon) in [("8", "0.8"), ("100", "1")] {
+            forms_agree(order.parse().unwrap(), epsilon.parse().unwrap(), delta);
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -350,18 +387,7 @@ mod tests {
         fn the_three_forms_agree(
             order in orders(), epsilon in epsilons(), delta in deltas(),
         ) {
-            let budget = budget_exact(order, epsilon, delta).unwrap();
-            // What is within the budget is within δ, but for what floats lose in the exponent.
-            let back = quantity(delta_exact(order, budget, epsilon));
-            let size = quantity(order) * (quantity(epsilon) + quantity(budget) + real(1.0));
-            let margin = real(1e-9) + &size * real(1e-13);
-            prop_assert!(back <= quantity(delta) * (real(1.0) + margin) + real(1e-38));
-            // And what is a thousandth more is not, where the exponent is precise.
-            if budget.units() > 10_u128.pow(12) && size < real(1e4) {
-                let more = Epsilon::from_units(budget.units() + budget.units() / 1000).unwrap();
-                prop_assert!(delta_exact(order, more, epsilon) > delta);
-                prop_assert!(epsilon_exact(order, more, delta).unwrap() > epsilon);
-            }
+            forms_agree(order, epsilon, delta);
         }
 
         #[test]

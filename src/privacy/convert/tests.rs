@@ -236,6 +236,11 @@ fn the_ends_of_the_scale() {
     assert_eq!(gdp::budget(zero, one).to_string(), "340000000000");
     assert_eq!(gdp::tradeoff(mu, Delta::ZERO), one);
     assert_eq!(gdp::tradeoff(mu, one), Delta::ZERO);
+    // Φ⁻¹(½) is exactly 0, so that nothing is rounded but the last digits.
+    let (truth, half) = (oracle::cdf(&real(-1.0)), "0.5".parse().unwrap());
+    let given = quantity(gdp::tradeoff(mu, half));
+    let margin = &truth / oracle::power_of_ten(24);
+    assert!(given <= truth && given >= truth - margin, "{given}");
     assert_eq!(gdp::pure(zero), Ok(Mu::ZERO));
     // Less than √(8ε), where the exponential is out of reach.
     let far = gdp::pure("20000".parse().unwrap()).unwrap();
