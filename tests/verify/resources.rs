@@ -122,7 +122,8 @@ impl Mechanism<bool> for Looping {
 fn a_machine_that_loops_without_drawing_is_left_behind() {
     let pair = Pair::new(false, true);
     let looping = Looping(Arc::default());
-    let limit = Duration::from_millis(1);
+    // Long enough for the machine to be started on a busy processor.
+    let limit = Duration::from_secs(2);
     let verifier = Verifier::new(copies_of(&looping), &pair, vec![()], 1).time(limit);
     assert_eq!(
         verifier.difference().unwrap_err(),
