@@ -361,10 +361,15 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_is_as_large_as_its_delta_allows_at_two_points() {
+    fn a_budget_is_as_large_as_its_delta_allows_at_some_points() {
         let delta = "1e-5".parse().unwrap();
         // Small exponents, and those that take the other formula.
-        for (order, epsilon) in [("8", "0.8"), ("100", "1")] {
+        for (order, epsilon) in [
+            ("8", "0.8"),
+            ("100", "1"),
+            ("1000", "0.036"),
+            ("1000", "0.04"),
+        ] {
             forms_agree(order.parse().unwrap(), epsilon.parse().unwrap(), delta);
         }
     }
