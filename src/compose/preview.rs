@@ -234,7 +234,8 @@ mod tests {
         );
         let touched = Arc::default();
         let dear = counting(&touched, "0.6");
-        assert!(outer.release(&dear).is_err());
+        let refused = outer.release(&dear).unwrap_err();
+        assert!(matches!(refused, LaunchError::Refused(_)));
         let error = inner.preview(&dear).unwrap_err();
         assert_eq!(error, LaunchError::Stopped(Stop::Halted));
     }
