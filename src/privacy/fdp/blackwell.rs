@@ -234,3 +234,29 @@ fn narrowed(one: &Table, other: &Table, left: i64, right: i64) -> (i64, i64) {
     }
     (left, right)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn discrete_laplace_noise_is_below_that_of_no_fewer_steps_and_no_less_loss() {
+        let curve = |epsilon: &str, steps| Curve::DiscreteLaplace {
+            epsilon: epsilon.parse().unwrap(),
+            steps,
+        };
+        let middle = curve("0.2", 2);
+        for (epsilon, steps, below) in [
+            ("0.2", 2, true),
+            ("0.1", 2, true),
+            ("0.2", 1, true),
+            ("0.2", 3, false),
+            ("0.1", 3, false),
+            ("0.3", 2, false),
+            ("0.3", 1, false),
+        ] {
+            let one = curve(epsilon, steps);
+            assert_eq!(is_below(&one, &middle), below, "{epsilon} {steps}");
+        }
+    }
+}
