@@ -70,7 +70,8 @@ pub struct Queryable<Q, A>(Arc<dyn Answers<Q, A> + Send + Sync>);
 /// use queryables::machine::{CoinSource, Coins, Fault};
 /// use queryables::prelude::*;
 /// use queryables::queryable::launch_local;
-/// /// use std::rc::Rc;
+/// use std::cell::Cell;
+/// use std::rc::Rc;
 /// use std::sync::Arc;
 ///
 /// /// Counts its queries in a place that it shares, and ignores its data.

@@ -48,8 +48,8 @@ impl fmt::Display for Units {
 /// let (rate, mu) = ("0.01".parse()?, "1".parse()?);
 /// let steps = PowersOf::new(Profile::sampled_gaussian_by(rate, mu));
 /// assert_eq!(steps.price(&SampledGaussian::new(rate, Gaussian::Mu(mu)))?, Units(1));
-/// let unsampled = steps.price(&Gaussian::Mu(mu)).unwrap_err();
-/// assert!(unsampled.to_string().starts_with("not known to be at most one unit"));
+/// let UnknownLoss(reason) = steps.price(&Gaussian::Mu(mu)).unwrap_err();
+/// assert!(reason.starts_with("not known to be at most one unit"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
