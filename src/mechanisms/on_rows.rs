@@ -63,7 +63,7 @@ impl<D: ?Sized, M: Mechanism<D>, const K: u64> Mechanism<People<D, K>> for OnRow
     }
 }
 
-/// The steps between rows of people at this distance, if a person is so many.
+/// The steps between rows of people at this distance, if a person is this number of rows.
 fn steps<const K: u64>(times: u64, people: Distance) -> Result<Distance, UnknownLoss> {
     if K == UNBOUNDED {
         return Err(UnknownLoss(

@@ -174,7 +174,7 @@ impl Noise {
         self.tail()(steps).certainly_at_most(failure)
     }
 
-    /// The probability of more than so many steps, on either side.
+    /// The probability of more than this number of steps, on either side.
     fn tail(&self) -> Box<dyn Fn(u128) -> WideInterval> {
         let draws = self.draws.get();
         match self.law {

@@ -313,7 +313,7 @@ fn it_is_launched_inside_an_ordinary_filter_and_interleaved() {
     let ask = |child: &RunningIndividual<Rows, _>| child.release(&sum()).unwrap()[0];
     assert_eq!([ask(&one), ask(&other), ask(&one)], [0.5; 3]);
     assert_eq!([ask(&other), ask(&one)], [0.0; 2]);
-    // Under another measure than that of the filter, the cap has to be restated.
+    // What is over the budget of the filter is refused, and not charged.
     let error = whole
         .launch(&IndividualFilter::new(ZCdp, "1e10".parse().unwrap()))
         .unwrap_err();
