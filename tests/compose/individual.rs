@@ -5,8 +5,7 @@ use std::sync::Arc;
 use queryables::account::menu::{MenuEntry, MenuFilter};
 use queryables::account::{NaturalFilter, SquaresAddUp, ThroughZCdp, ValidIndividually};
 use queryables::compose::{
-    IndividualError, IndividualFilter, IndividualOdometer, Readings, RunningIndividual,
-    launch_individual,
+    IndividualError, IndividualFilter, IndividualOdometer, Readings, launch_individual,
 };
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::{Fault, Mechanism, silence_guarded_panics};
@@ -18,7 +17,7 @@ use queryables::number::{Epsilon, Order};
 use queryables::prelude::*;
 use queryables::privacy::{Distance, Gdp, Prices, Rdp, RdpGrid, facts};
 
-type Rows = Vec<f64>;
+pub(super) type Rows = Vec<f64>;
 
 /// The rows themselves, as vectors with one coordinate. One that is 7 panics.
 fn itself() -> Vector<Rows> {
@@ -36,7 +35,7 @@ const LATTICE: Lattice = Lattice {
 /// A length of 1, for a ρ so large that the noise is zero but with probability below e^-200 (σ is 1/43 of a step).
 const RHO: &str = "1e9";
 
-fn sum() -> IndividualVectorSum<Rows> {
+pub(super) fn sum() -> IndividualVectorSum<Rows> {
     IndividualVectorSum::new(itself(), 1, LATTICE, RHO.parse().unwrap()).unwrap()
 }
 
@@ -294,49 +293,6 @@ fn nothing_is_shown() {
     let mut coins = queryables::machine::CoinSource::coins(&mut coins);
     let machine = filter.start(&Arc::new(vec![1_i64]), &mut coins).unwrap();
     assert_eq!(format!("{machine:?}"), "IndividualMachine");
-}
-
-#[test]
-fn it_is_launched_inside_an_ordinary_filter_and_interleaved() {
-    let whole = launch(
-        &Filter::concurrent(ZCdp, "1e10".parse().unwrap()),
-        Arc::new(vec![0.5]),
-    )
-    .unwrap();
-    let one = whole
-        .launch(&IndividualFilter::new(ZCdp, "0.5e9".parse().unwrap()))
-        .unwrap();
-    let other = whole
-        .launch(&IndividualFilter::new(ZCdp, "0.25e9".parse().unwrap()))
-        .unwrap();
-    assert_eq!(whole.privacy_loss(), "0.75e9".parse().unwrap());
-    let ask = |child: &RunningIndividual<Rows, _>| child.release(&sum()).unwrap()[0];
-    assert_eq!([ask(&one), ask(&other), ask(&one)], [0.5; 3]);
-    assert_eq!([ask(&other), ask(&one)], [0.0; 2]);
-    // What is over the budget of the filter is refused, and not charged.
-    let error = whole
-        .launch(&IndividualFilter::new(ZCdp, "1e10".parse().unwrap()))
-        .unwrap_err();
-    assert!(matches!(error, LaunchError::Refused(_)));
-    assert_eq!(whole.privacy_loss(), "0.75e9".parse().unwrap());
-}
-
-#[test]
-fn a_halted_parent_stops_it() {
-    let parent = Filter::concurrent(ZCdp, "1e9".parse().unwrap()).halting();
-    let whole = launch(&parent, Arc::new(vec![0.5])).unwrap();
-    let one = whole
-        .launch(&IndividualFilter::new(ZCdp, "1e9".parse().unwrap()))
-        .unwrap();
-    assert_eq!(one.release(&sum()).unwrap(), [0.5]);
-    whole
-        .launch(&IndividualFilter::new(ZCdp, "1".parse().unwrap()))
-        .unwrap_err();
-    let stopped = AskError::Stopped(queryables::machine::Stop::Halted);
-    assert_eq!(
-        one.release(&sum()),
-        Err(IndividualError::NotAnswered(stopped))
-    );
 }
 
 #[test]

@@ -1,17 +1,64 @@
-//! Individual filters inside of sequential filters, and budgets of records under converting rules.
+//! Individual filters inside of other filters, and budgets of records under converting rules.
 
 use std::sync::Arc;
 
 use queryables::account::ThroughZCdp;
-use queryables::compose::{IndividualError, IndividualFilter, launch_individual};
+use queryables::compose::{
+    IndividualError, IndividualFilter, RunningIndividual, launch_individual,
+};
 use queryables::data::Predicate;
 use queryables::machine::Stop;
 use queryables::mechanisms::individual::IndividualCount;
 use queryables::prelude::*;
 
+use super::individual::{Rows, sum};
+
 fn count(loss: &str) -> IndividualCount<Vec<u8>> {
     let all = Predicate::new("all", |_: &u8| true);
     IndividualCount::new(all, loss.parse().unwrap()).unwrap()
+}
+
+#[test]
+fn it_is_launched_inside_an_ordinary_filter_and_interleaved() {
+    let whole = launch(
+        &Filter::concurrent(ZCdp, "1e10".parse().unwrap()),
+        Arc::new(vec![0.5]),
+    )
+    .unwrap();
+    let one = whole
+        .launch(&IndividualFilter::new(ZCdp, "0.5e9".parse().unwrap()))
+        .unwrap();
+    let other = whole
+        .launch(&IndividualFilter::new(ZCdp, "0.25e9".parse().unwrap()))
+        .unwrap();
+    assert_eq!(whole.privacy_loss(), "0.75e9".parse().unwrap());
+    let ask = |child: &RunningIndividual<Rows, _>| child.release(&sum()).unwrap()[0];
+    assert_eq!([ask(&one), ask(&other), ask(&one)], [0.5; 3]);
+    assert_eq!([ask(&other), ask(&one)], [0.0; 2]);
+    // What is over the budget of the filter is refused, and not charged.
+    let error = whole
+        .launch(&IndividualFilter::new(ZCdp, "1e10".parse().unwrap()))
+        .unwrap_err();
+    assert!(matches!(error, LaunchError::Refused(_)));
+    assert_eq!(whole.privacy_loss(), "0.75e9".parse().unwrap());
+}
+
+#[test]
+fn a_halted_parent_stops_it() {
+    let parent = Filter::concurrent(ZCdp, "1e9".parse().unwrap()).halting();
+    let whole = launch(&parent, Arc::new(vec![0.5])).unwrap();
+    let one = whole
+        .launch(&IndividualFilter::new(ZCdp, "1e9".parse().unwrap()))
+        .unwrap();
+    assert_eq!(one.release(&sum()).unwrap(), [0.5]);
+    whole
+        .launch(&IndividualFilter::new(ZCdp, "1".parse().unwrap()))
+        .unwrap_err();
+    let stopped = AskError::Stopped(Stop::Halted);
+    assert_eq!(
+        one.release(&sum()),
+        Err(IndividualError::NotAnswered(stopped))
+    );
 }
 
 #[test]
