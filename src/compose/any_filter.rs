@@ -227,6 +227,9 @@ where
 fn any<C: Loss, W: Loss>(refusal: Refusal<C, W>) -> Refusal<AnyLoss> {
     Refusal {
         spent: AnyLoss::new(refusal.spent),
+        set_aside: refusal
+            .set_aside
+            .map(|aside| Box::new(AnyLoss::new(*aside))),
         requested: AnyLoss::new(refusal.requested),
         remaining: AnyLoss::new(refusal.remaining),
         limit: AnyLoss::new(refusal.limit),

@@ -3,10 +3,13 @@
 //! Everything in these errors is public: declared losses, limits, and the fact that something
 //! failed. Nothing is computed from the data.
 
+use std::fmt;
+
 use thiserror::Error;
 
+use crate::account::{ContinuationRule, WholeLoss};
 use crate::machine::{Stop, Unsuitable};
-use crate::privacy::UnknownLoss;
+use crate::privacy::{Measure, UnknownLoss};
 
 /// A launch was over budget. Nothing has changed.
 ///
@@ -14,6 +17,27 @@ use crate::privacy::UnknownLoss;
 /// whole; for most filters the two measures are the same. The message prints losses in their
 /// alternate form (`{:#}`), in which those of this crate name their unit: `ε = 0.1`, `ρ = 0.1`.
 /// Only printing needs [`Display`](std::fmt::Display) of the losses: the type asks nothing of them.
+///
+/// Some rules set a part of the budget aside before the first launch. The message says how much of
+/// what is spent this is:
+///
+/// ```
+/// use queryables::account::ThroughZCdp;
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let rule = ThroughZCdp::tight(EpsilonDelta::new("1", "1e-6")?, "1e-6".parse()?)?;
+/// let filter = launch(&Filter::concurrent_with(rule), Arc::new(vec![17_u32, 43]))?;
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let refused = filter.release(&NoisyCount::new(adults, "2".parse()?)?);
+/// let message = refused.unwrap_err().to_string();
+/// assert!(message.contains(
+///     "(0, 1e-6) of (ε, δ) = (1, 1e-6) is spent, of which (0, 1e-6) was set aside, ",
+/// ));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
 #[cfg_attr(
     feature = "serde",
@@ -21,17 +45,59 @@ use crate::privacy::UnknownLoss;
     serde(deny_unknown_fields)
 )]
 #[error(
-    "a loss of {requested:#} is over budget: {spent} of {limit:#} is spent, {remaining:#} is left"
+    "a loss of {requested:#} is over budget: {spent} of {limit:#} is spent{}, {remaining:#} is left",
+    Aside(.set_aside.as_deref())
 )]
 pub struct Refusal<C, W = C> {
-    /// What earlier launches add up to.
+    /// What earlier launches add up to, with what was set aside.
     pub spent: W,
+    /// The part of it that no launch has cost, if there is one: see
+    /// [`ContinuationRule::set_aside`]. What was written without this field is read as `None`.
+    /// Boxed, because it is rarely there and errors are returned by value.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub set_aside: Option<Box<W>>,
     /// What this launch would have cost.
     pub requested: C,
     /// What would still be admitted.
     pub remaining: C,
     /// The budget.
     pub limit: W,
+}
+
+impl<C, W> Refusal<C, W> {
+    /// What a rule that does not admit the loss says.
+    #[cold]
+    pub(crate) fn by<F>(rule: &F, requested: &C) -> Self
+    where
+        F: ContinuationRule<Children: Measure<Loss = C>, Whole: Measure<Loss = W>>,
+        C: Clone,
+        W: Clone,
+    {
+        Self {
+            spent: rule.spent(),
+            set_aside: set_aside(rule).map(Box::new),
+            requested: requested.clone(),
+            remaining: rule.remaining(),
+            limit: rule.limit().clone(),
+        }
+    }
+}
+
+/// What the rule has set aside, if anything.
+pub(super) fn set_aside<F: ContinuationRule>(rule: &F) -> Option<WholeLoss<F>> {
+    Some(rule.set_aside()).filter(|aside| *aside != rule.whole().zero())
+}
+
+/// The part of the message about what was set aside.
+struct Aside<'a, W>(Option<&'a W>);
+
+impl<W: fmt::Display> fmt::Display for Aside<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(aside) => write!(f, ", of which {aside} was set aside"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Why a launch gave no child.
@@ -82,6 +148,7 @@ mod tests {
 
         let refusal = Refusal {
             spent: Silent(1),
+            set_aside: None,
             requested: Silent(2),
             remaining: Silent(3),
             limit: Silent(4),

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use super::error::set_aside;
 use super::gate::{ChildLossOf, DenialOf, PriceOf, Terms, sealed};
 use super::slot::Slot;
 use super::{
@@ -218,8 +219,7 @@ where
         let mut description = Description::new("Filter")
             .with("children", format_args!("{:?}", self.rule.children()))
             .with("limit", self.rule.limit());
-        let set_aside = self.rule.set_aside();
-        if set_aside != self.rule.whole().zero() {
+        if let Some(set_aside) = set_aside(&self.rule) {
             description = description.with("of which set aside", set_aside);
         }
         description = description
@@ -332,14 +332,8 @@ impl<F: ContinuationRule> FilterGate<F> {
         {
             return Err(Box::new(Halt::CountLimit { limit }));
         }
-        self.rule.charge(loss).map_err(|_| {
-            Box::new(Halt::OverBudget(Refusal {
-                spent: self.rule.spent(),
-                requested: loss.clone(),
-                remaining: self.rule.remaining(),
-                limit: self.rule.limit().clone(),
-            }))
-        })
+        let charged = self.rule.charge(loss);
+        charged.map_err(|_| Box::new(Halt::OverBudget(Refusal::by(&*self.rule, loss))))
     }
 
     pub(super) fn count_limit(&self) -> Option<u64> {

@@ -69,12 +69,7 @@ where
     fn charge(&self, loss: &L) -> Result<Box<dyn QuotaRule<L>>, Box<Refusal<L>>> {
         match self.0.charge(loss) {
             Ok(rule) => Ok(Box::new(Self(rule))),
-            Err(_) => Err(Box::new(Refusal {
-                spent: self.0.spent(),
-                requested: loss.clone(),
-                remaining: self.0.remaining(),
-                limit: self.0.limit().clone(),
-            })),
+            Err(_) => Err(Box::new(Refusal::by(&self.0, loss))),
         }
     }
 

@@ -240,6 +240,7 @@ mod tests {
         assert!(ask("0.75", "0").is_ok());
         let refusal = Refusal {
             spent: epsilon("0.75"),
+            set_aside: None,
             requested: epsilon("0.5"),
             remaining: epsilon("0.25"),
             limit: epsilon("1"),

@@ -104,6 +104,7 @@ fn a_budget_takes_gaussian_counts_at_their_rho() {
     assert_eq!(spent.delta, budget.delta);
     let refusal = Refusal {
         spent,
+        set_aside: Some(Box::new(pair("0", "1e-6"))),
         requested: rho,
         remaining: filter.remaining(),
         limit: budget,
@@ -127,7 +128,8 @@ fn a_budget_takes_gaussian_counts_at_their_rho() {
             ..refusal
         }
         .to_string(),
-        "a loss of ρ = 0.00125 is over budget: (1, 1e-6) of (ε, δ) = (1, 1e-6) is spent, ρ = 0 is left"
+        "a loss of ρ = 0.00125 is over budget: (1, 1e-6) of (ε, δ) = (1, 1e-6) is spent, \
+         of which (0, 1e-6) was set aside, ρ = 0 is left"
     );
 }
 

@@ -92,6 +92,7 @@ fn the_unit_filter_runs_and_refuses_what_is_not_a_unit() {
     };
     let expected = Refusal {
         spent,
+        set_aside: None,
         requested: Units(1),
         remaining: Units(0),
         limit: budget,

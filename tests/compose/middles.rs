@@ -40,6 +40,7 @@ fn one_message_becomes_several_launches() {
     let queryable = launch(&filter().through(launch_all), Arc::new(())).unwrap();
     let refusal = Refusal {
         spent: epsilon("0.9"),
+        set_aside: None,
         requested: epsilon("0.2"),
         remaining: epsilon("0.1"),
         limit: epsilon("1"),

@@ -237,6 +237,7 @@ impl Reference {
         (spent + requested > settings.budget).then(|| {
             LaunchError::Refused(Refusal {
                 spent: loss(spent),
+                set_aside: None,
                 requested: loss(requested),
                 remaining: loss(settings.budget - spent),
                 limit: loss(settings.budget),

@@ -250,6 +250,7 @@ fn a_halt_outlives_the_process() {
     let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
     let refusal = Refusal {
         spent: Epsilon::ZERO,
+        set_aside: None,
         requested: epsilon("2"),
         remaining: epsilon("1"),
         limit: epsilon("1"),

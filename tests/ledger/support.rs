@@ -58,6 +58,7 @@ pub fn over_budget(amounts: [&str; 4]) -> LedgerError<Epsilon> {
     let [spent, requested, remaining, limit] = amounts.map(|text| text.parse().unwrap());
     let refusal = Refusal {
         spent,
+        set_aside: None,
         requested,
         remaining,
         limit,

@@ -147,6 +147,7 @@ impl Middle<(usize, PartQuery), Result<PartAnswer, AskError>> for AsFilter {
                 let spent = self.first.loss(&PureDp).map_err(|_| Fault::Failed)?;
                 Reply::NotLaunched(LaunchError::Refused(Refusal {
                     spent,
+                    set_aside: None,
                     requested,
                     remaining: self.budget.saturating_sub(spent),
                     limit: self.budget,

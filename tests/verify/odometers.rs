@@ -53,6 +53,7 @@ impl Machine for CheckedMachine {
             {
                 return Ok(Reply::NotLaunched(LaunchError::Refused(Refusal {
                     spent,
+                    set_aside: None,
                     requested,
                     remaining: self.limit.saturating_sub(spent),
                     limit: self.limit,

@@ -233,6 +233,7 @@ impl Machine for CheckedMachine {
                     let remaining = limit.saturating_sub(spent);
                     return Ok(Reply::NotLaunched(LaunchError::Refused(Refusal {
                         spent,
+                        set_aside: None,
                         requested,
                         remaining,
                         limit,

@@ -49,6 +49,7 @@ impl Middle<Message<Restated<ZCdp, Respond>, ()>, Told> for Restating {
             Reply::NotLaunched(LaunchError::Refused(refusal)) => {
                 Reply::NotLaunched(LaunchError::Refused(Refusal {
                     spent: half(refusal.spent),
+                    set_aside: refusal.set_aside.map(|aside| Box::new(half(*aside))),
                     requested: half(refusal.requested),
                     remaining: half(refusal.remaining),
                     limit: half(refusal.limit),

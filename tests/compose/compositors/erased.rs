@@ -171,6 +171,7 @@ fn what_has_no_price_is_an_error_and_costs_nothing() {
     assert!(filter.would_admit(&laplace("1")) && !filter.would_admit(&laplace("1.1")));
     let over = Refusal {
         spent: any::<Epsilon>("0"),
+        set_aside: None,
         requested: any::<Epsilon>("1.1"),
         remaining: any::<Epsilon>("1"),
         limit: any::<Epsilon>("1"),

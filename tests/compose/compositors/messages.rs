@@ -15,6 +15,7 @@ fn a_filter_as_one_machine_answers_messages() {
         .unwrap();
     let over = LaunchError::Refused(queryables::compose::Refusal {
         spent: epsilon("0.4"),
+        set_aside: None,
         requested: epsilon("0.7"),
         remaining: epsilon("0.6"),
         limit: epsilon("1"),
@@ -65,6 +66,7 @@ fn a_noninteractive_filter_as_one_machine_answers_launches_at_once() {
         .unwrap();
     let over = LaunchError::Refused(queryables::compose::Refusal {
         spent: pair("0.7", "0"),
+        set_aside: None,
         requested: pair("0.4", "0"),
         remaining: pair("0.3", "0"),
         limit: pair("1", "0"),

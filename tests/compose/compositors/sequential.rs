@@ -171,6 +171,7 @@ fn approximate_concentrated_losses_add_up_in_both_coordinates() {
     let refused = |requested| {
         LaunchError::Refused(Refusal {
             spent: pair("0.1", "6e-7"),
+            set_aside: None,
             requested,
             remaining: pair("0.9", "4e-7"),
             limit: pair("1", "1e-6"),

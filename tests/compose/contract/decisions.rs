@@ -20,6 +20,7 @@ fn a_refused_launch_has_not_touched_the_data() {
         filter.release(&over),
         Err(LaunchError::Refused(Refusal {
             spent: epsilon("0"),
+            set_aside: None,
             requested: epsilon("1.1"),
             remaining: epsilon("1"),
             limit: epsilon("1"),
@@ -90,6 +91,7 @@ fn a_refusal_changes_nothing_and_a_smaller_launch_goes_through() {
         refused.unwrap_err(),
         LaunchError::Refused(Refusal {
             spent: epsilon("0.7"),
+            set_aside: None,
             requested: epsilon("0.4"),
             remaining: epsilon("0.3"),
             limit: epsilon("1"),
@@ -135,6 +137,7 @@ fn over_in_one_coordinate_is_over() {
             refused,
             Err(LaunchError::Refused(Refusal {
                 spent: zero,
+                set_aside: None,
                 requested: over,
                 remaining: limit,
                 limit,
@@ -164,6 +167,7 @@ fn after_a_halt_nothing_answers_but_what_was_spent_and_why() {
 
     let refusal = Refusal {
         spent: epsilon("0.5"),
+        set_aside: None,
         requested: epsilon("0.6"),
         remaining: epsilon("0.5"),
         limit: epsilon("1"),

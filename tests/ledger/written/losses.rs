@@ -121,13 +121,24 @@ fn descriptions_refusals_and_halts_are_read_as_they_were_written() {
 
     let refusal = Refusal {
         spent: pair("0.9", "0"),
+        set_aside: None,
         requested: number::<Rho>("0.2"),
         remaining: number::<Rho>("0.1"),
         limit: pair("1", "1e-6"),
     };
+    // What was written before rules said what they set aside.
+    round(
+        refusal.clone(),
+        r#"{"spent":{"epsilon":"0.9","delta":"0"},"requested":"0.2","remaining":"0.1","limit":{"epsilon":"1","delta":"1e-6"}}"#,
+    );
+    let refusal = Refusal {
+        spent: pair("0.9", "5e-7"),
+        set_aside: Some(Box::new(pair("0", "5e-7"))),
+        ..refusal
+    };
     round(
         refusal,
-        r#"{"spent":{"epsilon":"0.9","delta":"0"},"requested":"0.2","remaining":"0.1","limit":{"epsilon":"1","delta":"1e-6"}}"#,
+        r#"{"spent":{"epsilon":"0.9","delta":"5e-7"},"set_aside":{"epsilon":"0","delta":"5e-7"},"requested":"0.2","remaining":"0.1","limit":{"epsilon":"1","delta":"1e-6"}}"#,
     );
     refused::<Refusal<Epsilon>>(
         r#"{"spent":"1","requested":"1","remaining":"1","limit":"-1"}"#,

@@ -52,6 +52,7 @@ where
     let results = [filter.release(&Once("0.5")), other.join().unwrap()];
     let refused = Err(LaunchError::Refused(Refusal {
         spent: epsilon("1"),
+        set_aside: None,
         requested: epsilon("0.5"),
         remaining: Epsilon::ZERO,
         limit: epsilon("1"),

@@ -23,6 +23,7 @@ impl<const THREADS: bool> Programs<THREADS> {
             compositor.halted = settings.halts;
             return Err(LaunchError::Refused(Refusal {
                 spent: epsilon(spent),
+                set_aside: None,
                 requested: epsilon(price.loss),
                 remaining: epsilon(settings.budget - spent),
                 limit: epsilon(settings.budget),
