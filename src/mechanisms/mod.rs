@@ -52,8 +52,8 @@
 //! |---|---|---|---|---|---|---|
 //! | [`Pure`] | ε | (ε, 0) | ε·tanh(ε/2) | that of randomized response | yes | randomized response |
 //! | [`Laplace`] | ε | (ε, 0) | as [`Pure`], answer by answer | its own curve | as [`Pure`], answer by answer | its own, all steps as one number |
-//! | [`BoundedRange`] | ε | (ε, 0) | ε²/8, or as [`Pure`] | its worst case, at most αε²/8 | as [`Pure`] | as [`Pure`] |
-//! | [`BoundedRanges`] | ε | (ε, 0) | choice by choice | choice by choice | choice by choice | as [`Pure`] |
+//! | [`BoundedRange`] | ε | (ε, 0) | ε²/8, or as [`Pure`] | its worst case, at most αε²/8 | its own, that of ε/2 as [`Pure`] | its own, logistic noise |
+//! | [`BoundedRanges`] | ε | (ε, 0) | choice by choice | choice by choice | choice by choice | one choice: its own; several: as [`Pure`] |
 //! | [`Probabilistic`] | if δ = 0 | (ε, δ) | approximate: yes; zCDP: if δ = 0 | approximate: yes; others: if δ = 0 | if δ = 0 | (ε, δ)-randomized response |
 //! | [`Thresholded`] [`Laplace`] | no | (ε, δ); in pDP ε may be more | approximate: that of the noise, δ; zCDP: no | approximate: that of the noise, δ; others: no | no | (ε, δ)-randomized response |
 //! | [`Gaussian`] | no | choose a δ: [`RestatedAt`] | ρ | αρ | μ | its own |

@@ -362,6 +362,7 @@ fn the_exponential_mechanism() {
         &[0.8675616609660544, 1.5901795840341957],
     ]);
     cells[7] = Is([&[0.6354593985644067, 0.0], &[1.5901795840341957, 0.0]]);
+    cells[8] = Is([&[0.6238925920985082], &[1.2320353853449009]]);
     let choice = ExponentialMechanism::new(Replace, [predicate(1)], read("1"));
     row!(choice.unwrap(), Replace, cells);
 }

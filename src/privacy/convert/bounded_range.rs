@@ -1,9 +1,10 @@
 //! The worst case of mechanisms whose log-ratios lie within an interval of length ε.
 
-use super::probability_up;
 use super::rdp::{excess, pure};
 use super::stable::{bend, exp_m1_less_linear, rest};
-use crate::number::{Delta, Epsilon, Interval, Order};
+use super::{gdp, probability_up};
+use crate::number::{Delta, Epsilon, Interval, Mu, Order};
+use crate::privacy::{Overflow, UnknownLoss};
 
 /// The largest Rényi divergence of order α, rounded up. The argument is in the doc of
 /// [`BoundedRange`](crate::privacy::facts::BoundedRange).
@@ -75,6 +76,12 @@ pub(crate) fn epsilon(range: Epsilon, delta: Delta) -> Epsilon {
     }
     let least = least.max(Interval::ZERO).up();
     least.map_or(range, |least: Epsilon| least.min(range))
+}
+
+/// The smallest μ for which μ-GDP holds, rounded up: that of ε/2-DP.
+pub(crate) fn mu(range: Epsilon) -> Result<Mu, UnknownLoss> {
+    let half = Epsilon::from_units(range.units().div_ceil(2)).map_err(|_| Overflow)?;
+    gdp::pure(half)
 }
 
 #[cfg(test)]
@@ -185,6 +192,29 @@ mod tests {
             prop_assert!(given <= pure(order, range));
             let concentrated = quantity(order) * quantity(range) * quantity(range) / real(8.0);
             prop_assert!(quantity(given) <= &concentrated * (real(1.0) + real(1e-12)) + real(1e-27));
+        }
+    }
+
+    /// Φ⁻¹ of the logistic law is steepest in the middle: no other tangent asks for a larger μ.
+    #[test]
+    fn mu_is_enough_and_no_less_is() {
+        for range in ["1e-9", "0.01", "0.5", "3", "8"] {
+            let range: Epsilon = range.parse().unwrap();
+            let given = mu(range).unwrap();
+            let less =
+                given.saturating_sub(Mu::from_units(given.units() / 10_u128.pow(9)).unwrap());
+            let middle = [given, less].map(|mu| gdp::delta(mu, Epsilon::ZERO));
+            // Rounded up in floats, by less than this.
+            let exact = |at| {
+                let up = delta(range, at);
+                up.saturating_sub(Delta::from_units(up.units() / 10_u128.pow(13)).unwrap())
+            };
+            let needed = exact(Epsilon::ZERO);
+            assert!(middle[0] >= needed && middle[1] < needed, "{range}");
+            for part in 1..40_u64 {
+                let at = Epsilon::from_units(range.units() / 40 * u128::from(part)).unwrap();
+                assert!(gdp::delta(given, at) >= exact(at), "{range} {part}");
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-use super::{Diverges, Pure, through};
+use super::{Diverges, through};
 use crate::number::{Delta, Epsilon, Mu, Order, Rho};
 use crate::privacy::convert::{bounded_range, zcdp};
 use crate::privacy::{
@@ -28,7 +28,7 @@ use crate::privacy::{
 /// 1, and K″ is the variance of a number in an interval of length ε, ε²/4 at most. Hence K(s) −
 /// ε²/8·s(s − 1) is concave, and not positive for s > 1; the divergence of order α is K(α)/(α − 1).
 ///
-/// What it says under Rényi privacy and as (ε, δ) is the exact worst case (after Dong, Durfee, Rogers
+/// What it says under Rényi privacy, as (ε, δ), as f-DP and as GDP is the exact worst case (after Dong, Durfee, Rogers
 /// 2020). *Proof*, with r(x) = 1 − e^(−x). Let the interval be [t − ε, t], where 0 ≤ t ≤ ε. A
 /// divergence is the mean of a convex function of the ratio on the second dataset, where the ratio has
 /// the mean 1 and lies between e^(t−ε) and e^t. A convex function lies below its chord, so the worst
@@ -42,7 +42,20 @@ use crate::privacy::{
 ///   ratio is above e^g, and δ is 0. (t − ε is not above g, as t ≤ ε.) The logarithm of r is concave,
 ///   so the product is largest where both arguments are (ε − g)/2: δ = r((ε − g)/2)²/r(ε).
 ///
-/// Each is attained, by a law with two answers. ∎
+/// Each is attained, by a law with two answers.
+///
+/// * f-DP: for g between −ε and 0 the same argument holds, and δ has the same form. As a function of
+///   all g it is the profile of logistic noise of scale 1/ε that is moved by 1. In terms of tests, with
+///   x = e^(−ε), 1 − δ − e^g·α is largest where e^(g/2) = √x/(x + α·(1 − x)), and is
+///   f(α) = x(1 − α)/(x + α·(1 − x)) there. So the odds of f(α) are those of 1 − α, times x: with Λ the
+///   distribution function of logistic noise, f(α) = 1 − Λ(Λ⁻¹(α) + ε).
+/// * GDP: with Φ that of Gaussian noise and h(z) = Φ⁻¹(Λ(z)), μ must be at least h(z) − h(z − ε) for all
+///   z. h is odd. For z > 0 it is concave: with q = h(z), the logarithm of h′ changes by
+///   q·Φ(q)Φ(−q)/φ(q) − (2Φ(q) − 1), which is −K(q)/φ(q) for K = φ·(2Φ − 1) − q·Φ(q)Φ(−q). K is 0 at 0
+///   and in the limit. K′ = 2φ² − Φ(q)Φ(−q) is positive at 0, and K″ = φ·(2Φ − 1 − 4qφ), where the
+///   second factor is 0 at 0, falls up to q = 1/√2 and then rises to 1. So K′ falls, and then rises to
+///   0: K rises, then falls to 0, and is never negative. Hence the difference is largest at z = ε/2:
+///   μ = 2Φ⁻¹(Λ(ε/2)), which is the μ of ε/2-DP ([`gdp::pure`](crate::privacy::convert::gdp::pure)). ∎
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BoundedRange {
     /// The length of the interval.
@@ -125,12 +138,10 @@ impl Diverges for BoundedRange {
     }
 }
 
-/// What ε-DP implies.
+/// What ε/2-DP implies, exactly (see [`BoundedRange`]).
 impl Prices<BoundedRange> for Gdp {
     fn price(&self, fact: &BoundedRange) -> Result<Mu, UnknownLoss> {
-        self.price(&Pure {
-            epsilon: fact.epsilon,
-        })
+        bounded_range::mu(fact.epsilon)
     }
 }
 

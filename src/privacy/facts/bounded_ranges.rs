@@ -1,6 +1,6 @@
 use std::num::NonZeroU64;
 
-use super::{BoundedRange, Diverges, Pure, through};
+use super::{BoundedRange, Diverges, through};
 use crate::number::{Epsilon, Mu, Order, Rho, U256};
 use crate::privacy::convert::{gdp, rdp, zcdp};
 use crate::privacy::fdp::{FDp, Profile};
@@ -102,11 +102,16 @@ impl Prices<BoundedRanges> for Gdp {
     }
 }
 
-/// What ε-DP implies.
+/// That of one choice is its own. For several it is what ε-DP implies: intervals whose place depends on
+/// earlier choices are together no interval of length ε, and a composition on a grid has no parameters
+/// by which it could be compared or written down. Such mechanisms are composed on a grid of one's own
+/// ([`Profile::compose`]).
 impl Prices<BoundedRanges> for FDp {
     fn price(&self, fact: &BoundedRanges) -> Result<Profile, UnknownLoss> {
-        let epsilon = fact.epsilon;
-        self.price(&Pure { epsilon })
+        match fact.choices {
+            NonZeroU64::MIN => self.price(&fact.each()),
+            _ => Ok(Profile::randomized_response(fact.epsilon)),
+        }
     }
 }
 
@@ -134,6 +139,10 @@ mod tests {
         assert_eq!(rdp.price(&of("0.3", 1)), rdp.price(&one));
         assert_eq!(Gdp.price(&of("0.3", 1)), Gdp.price(&one));
         assert_eq!(FDp.price(&of("0.3", 1)), FDp.price(&one));
+        assert_eq!(
+            FDp.price(&of("0.3", 2)),
+            Ok(Profile::randomized_response(one.epsilon))
+        );
     }
 
     #[test]

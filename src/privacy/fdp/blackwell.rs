@@ -139,9 +139,11 @@ fn is_below(one: &Curve, other: &Curve) -> bool {
         (Curve::Gaussian(one), _) if *one == Mu::ZERO => true,
         // A mechanism that reveals nothing is at least as private as any other.
         (Curve::Response(one), _) if *one == EpsilonDelta::default() => true,
-        (Curve::Laplace(one), _) if *one == Epsilon::ZERO => true,
+        (Curve::Laplace(one) | Curve::BoundedRange(one), _) if *one == Epsilon::ZERO => true,
         (Curve::Gaussian(one), Curve::Gaussian(other)) => one <= other,
         (Curve::Laplace(one), Curve::Laplace(other)) => one <= other,
+        // An interval is within any longer one.
+        (Curve::BoundedRange(one), Curve::BoundedRange(other)) => one <= other,
         (Curve::Response(one), Curve::Response(other)) => one <= other,
         // Fewer steps, or slower falling odds: see the price of `Laplace`.
         (
@@ -152,7 +154,9 @@ fn is_below(one: &Curve, other: &Curve) -> bool {
             },
         ) => epsilon <= other_epsilon && steps <= other_steps,
         // ε-DP is dominated by randomized response.
-        (Curve::Laplace(one), Curve::Response(other)) => *one <= other.epsilon,
+        (Curve::Laplace(one) | Curve::BoundedRange(one), Curve::Response(other)) => {
+            *one <= other.epsilon
+        }
         (Curve::DiscreteLaplace { epsilon, steps }, Curve::Response(other)) => epsilon
             .checked_mul(u64::from(*steps))
             .is_some_and(|total| total <= other.epsilon),

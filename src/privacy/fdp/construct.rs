@@ -54,6 +54,24 @@ impl Profile {
         Self::closed(Curve::Response(loss))
     }
 
+    /// Logistic noise of scale 1/ε on an answer that changes by at most 1: the largest profile of
+    /// mechanisms whose log-ratios lie within an interval of length ε, as those of the exponential
+    /// mechanism do ([`BoundedRange`](crate::privacy::facts::BoundedRange)).
+    ///
+    /// ```
+    /// use queryables::privacy::fdp::{Direction, Profile};
+    ///
+    /// // As trade-off function it is (1 − α)/(1 + α·(e^ε − 1)): here 1/(1 + e).
+    /// let choice = Profile::bounded_range("1".parse()?);
+    /// let missed = choice.trade_off(Direction::Remove, "0.5".parse()?);
+    /// assert!(missed.lower > "0.26894".parse()? && missed.upper < "0.26895".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn bounded_range(epsilon: Epsilon) -> Self {
+        Self::closed(Curve::BoundedRange(epsilon))
+    }
+
     /// The polygon with these corners (α, β) as trade-off function T\[P, Q\]: false alarms under P,
     /// misses under Q (Tran et al. 2.2, 2.3). The corners (0, 1) and (1, 0) are implied.
     ///

@@ -4,8 +4,8 @@ use super::curve::Curve;
 use super::{Bounds, Direction, FdpError, Grid, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu, Scale, Unit, units};
 use crate::privacy::EpsilonDelta;
-use crate::privacy::convert::gdp;
 use crate::privacy::convert::search::{least, most};
+use crate::privacy::convert::{bounded_range, gdp};
 
 /// e^600 is still a float.
 const FARTHEST: f64 = 600.0;
@@ -174,7 +174,8 @@ impl Profile {
     ///
     /// Gaussian noise has its own, and sampling changes nothing: the largest losses of a sampled
     /// Gaussian are as likely as those of a Gaussian, but for a factor. Both are tight. Pure privacy
-    /// has the bound of [`gdp::pure`], tight for randomized response.
+    /// has the bound of [`gdp::pure`], tight for randomized response, and a bounded range that of half
+    /// its length ([`BoundedRange`](crate::privacy::facts::BoundedRange)), which is tight, too.
     ///
     /// # Errors
     ///
@@ -185,6 +186,7 @@ impl Profile {
             let pure = |epsilon| gdp::pure(epsilon).ok();
             match curve {
                 Curve::Gaussian(mu) => Some(*mu),
+                Curve::BoundedRange(range) => bounded_range::mu(*range).ok(),
                 Curve::Laplace(epsilon) => pure(*epsilon),
                 Curve::Response(EpsilonDelta { epsilon, delta }) if *delta == Delta::ZERO => {
                     pure(*epsilon)

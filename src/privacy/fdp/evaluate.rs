@@ -34,7 +34,7 @@ impl Profile {
         };
         match self.curve()? {
             Curve::Response(loss) => Some(*loss),
-            Curve::Laplace(epsilon) => Some(pure(*epsilon)),
+            Curve::BoundedRange(epsilon) | Curve::Laplace(epsilon) => Some(pure(*epsilon)),
             Curve::DiscreteLaplace { epsilon, steps } => {
                 epsilon.checked_mul(u64::from(*steps)).map(pure)
             }

@@ -61,8 +61,9 @@ impl Measure for FDp {
         one.worst(other)
     }
 
-    /// `k·μ` for Gaussian noise (Dong, Roth, Su 2022, Theorem 2.14), and randomized response with
-    /// `k·ε` for pure privacy.
+    /// `k·μ` for Gaussian noise and `k·ε` for a bounded range (Dong, Roth, Su 2022, Theorem 2.14: of
+    /// tests between laws that differ by a move, moves add up), and randomized response with `k·ε` for
+    /// pure privacy.
     fn group(&self, loss: &Profile, distance: Distance) -> Result<Profile, UnknownLoss> {
         let steps = distance.steps();
         let pure = |epsilon: Epsilon| {
@@ -73,6 +74,10 @@ impl Measure for FDp {
             _ if steps == 1 => Ok(loss.clone()),
             Some(Curve::Gaussian(mu)) => {
                 Ok(Profile::gaussian(mu.checked_mul(steps).ok_or(Overflow)?))
+            }
+            Some(Curve::BoundedRange(range)) => {
+                let range = range.checked_mul(steps).ok_or(Overflow)?;
+                Ok(Profile::bounded_range(range))
             }
             Some(Curve::Laplace(epsilon)) => pure(*epsilon),
             Some(Curve::Response(loss)) if loss.delta == crate::number::Delta::ZERO => {

@@ -2,7 +2,7 @@
 
 use super::{FDp, Profile};
 use crate::number::{Delta, Epsilon, Mu};
-use crate::privacy::facts::{BoundedRange, Gaussian, Laplace, Probabilistic, Pure};
+use crate::privacy::facts::{BoundedRange, Gaussian, Laplace, Probabilistic};
 use crate::privacy::{
     ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Prices, ProbabilisticDp, PureDp, UnknownLoss,
 };
@@ -103,11 +103,10 @@ impl Prices<Gaussian> for FDp {
     }
 }
 
-/// What ε-DP implies.
+/// The worst case, exactly (see [`BoundedRange`]).
 impl Prices<BoundedRange> for FDp {
     fn price(&self, fact: &BoundedRange) -> Result<Profile, UnknownLoss> {
-        let epsilon = fact.epsilon;
-        self.price(&Pure { epsilon })
+        Ok(Profile::bounded_range(fact.epsilon))
     }
 }
 
@@ -122,7 +121,8 @@ impl Prices<Probabilistic> for FDp {
 mod tests {
     use super::*;
     use crate::number::Interval;
-    use crate::privacy::fdp::Direction;
+    use crate::privacy::facts::Pure;
+    use crate::privacy::fdp::{Blackwell, Direction, Grid};
     use std::num::NonZeroU64;
 
     fn text<T: std::str::FromStr>(number: &str) -> T
@@ -152,7 +152,7 @@ mod tests {
         let range = BoundedRange {
             epsilon: text("0.3"),
         };
-        assert_eq!(FDp.price(&range), Ok(response.clone()));
+        assert_eq!(FDp.price(&range), Ok(Profile::bounded_range(text("0.3"))));
         assert_eq!(FDp.price(&laplace("0.3", 1, 1)), Ok(response.clone()));
         for (steps, answers) in [(3, 1), (1, 3)] {
             assert_eq!(
@@ -171,6 +171,47 @@ mod tests {
             FDp.price(&Probabilistic { loss }),
             Ok(Profile::approx_dp(loss))
         );
+    }
+
+    /// Parameters and grids say the same of bounded ranges, and their own δ is on the curve.
+    #[test]
+    fn a_bounded_range_is_between_others() {
+        let range = Profile::bounded_range(text("0.8"));
+        let fact = BoundedRange {
+            epsilon: text("0.8"),
+        };
+        for at in ["0", "0.1", "0.5", "0.79", "0.8", "2"] {
+            let delta = range.worst_delta(text(at));
+            let exact = fact.delta(text(at));
+            assert!(delta.lower <= exact && exact <= delta.upper, "{at}");
+            assert!(
+                delta.upper.saturating_sub(delta.lower) < text("1e-14"),
+                "{at}"
+            );
+        }
+        let mu = range.mu().unwrap();
+        assert_eq!(Ok(mu), Gdp.price(&fact));
+        let (grid, remove) = (Grid::new(text("1e-3")).unwrap(), Direction::Remove);
+        for (other, order) in [
+            (
+                Profile::randomized_response(text("0.8")),
+                Blackwell::Ordered,
+            ),
+            (Profile::bounded_range(text("0.9")), Blackwell::Ordered),
+            (Profile::bounded_range(text("0.7")), Blackwell::Reversed),
+        ] {
+            assert_eq!(range.compare(&other, remove, &grid), Ok(order), "{other}");
+            assert!(range.is_known_below(&other) == (order == Blackwell::Ordered));
+        }
+        // Two of them, on a grid, are between two of each.
+        let two = |profile: &Profile| {
+            let all = profile.power(2, &grid).unwrap();
+            all.worst_delta(text("0.5"))
+        };
+        let gaussian = Profile::gaussian(mu);
+        let response = Profile::randomized_response(text("0.8"));
+        assert!(two(&range).upper < two(&gaussian).lower);
+        assert!(two(&range).upper < two(&response).lower);
     }
 
     /// A number that changes by one: the noise is below or above, and nothing else is learnt.

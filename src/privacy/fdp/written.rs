@@ -16,6 +16,7 @@ use crate::privacy::EpsilonDelta;
 enum Written {
     Gaussian { mu: Mu },
     ApproxDp { epsilon: Epsilon, delta: Delta },
+    BoundedRange { epsilon: Epsilon },
     Laplace { epsilon: Epsilon },
     DiscreteLaplace { epsilon: Epsilon, steps: u32 },
     RoundedGaussian { sigma: Scale, steps: u32 },
@@ -33,6 +34,7 @@ impl From<&Curve> for Written {
                 epsilon: *epsilon,
                 delta: *delta,
             },
+            Curve::BoundedRange(epsilon) => Self::BoundedRange { epsilon: *epsilon },
             Curve::Laplace(epsilon) => Self::Laplace { epsilon: *epsilon },
             Curve::DiscreteLaplace { epsilon, steps } => Self::DiscreteLaplace {
                 epsilon: *epsilon,
@@ -95,6 +97,7 @@ impl Written {
             Self::ApproxDp { epsilon, delta } => {
                 Profile::approx_dp(EpsilonDelta { epsilon, delta })
             }
+            Self::BoundedRange { epsilon } => Profile::bounded_range(epsilon),
             Self::Laplace { epsilon } => Profile::laplace(epsilon),
             Self::DiscreteLaplace { epsilon, steps } => Profile::discrete_laplace(epsilon, steps),
             Self::RoundedGaussian { sigma, steps } => Profile::rounded_gaussian(sigma, steps),

@@ -15,6 +15,10 @@ fn profiles_are_the_parameters_of_their_noise() {
         r#"{"approx_dp":{"epsilon":"0.1","delta":"1e-9"}}"#,
     );
     round(
+        Profile::bounded_range(number("0.1")),
+        r#"{"bounded_range":{"epsilon":"0.1"}}"#,
+    );
+    round(
         Profile::laplace(number("0.1")),
         r#"{"laplace":{"epsilon":"0.1"}}"#,
     );

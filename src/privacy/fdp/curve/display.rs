@@ -7,6 +7,7 @@ impl fmt::Display for Curve {
         match self {
             Self::Gaussian(mu) => write!(f, "Gaussian({mu})"),
             Self::Response(loss) => write!(f, "({}, {})-DP", loss.epsilon, loss.delta),
+            Self::BoundedRange(range) => write!(f, "bounded range({range})"),
             Self::Laplace(epsilon) => write!(f, "Laplace({epsilon})"),
             Self::DiscreteLaplace { epsilon, steps } => {
                 write!(f, "discrete Laplace({epsilon}) moved by {steps}")

@@ -3,6 +3,7 @@
 //! Of a pair (P, Q) and γ = e^s the best event is where P > γQ. Its height P(A) − γQ(A) is the
 //! profile at γ, and −Q(A) is a slope of the profile there. Both are enclosed.
 
+mod bounded_range;
 mod display;
 mod finite;
 mod gaussian;
@@ -32,6 +33,9 @@ pub(super) enum Curve {
     Gaussian(Mu),
     /// Randomized response, or nothing hidden at all with probability δ.
     Response(EpsilonDelta),
+    /// Logistic noise of scale 1/ε, moved by 1: the worst of log-ratios within an interval of length
+    /// ε.
+    BoundedRange(Epsilon),
     /// Laplace noise of scale 1/ε, moved by 1.
     Laplace(Epsilon),
     /// Integers with odds e^(−ε|k|), moved by whole steps.
@@ -51,6 +55,7 @@ impl Curve {
             Self::Gaussian(mu) => gaussian::plain(*mu, s),
             Self::RoundedGaussian { sigma, steps } => gaussian::rounded(*sigma, *steps, s),
             Self::Response(loss) => response::at(*loss, s),
+            Self::BoundedRange(range) => bounded_range::at(*range, s),
             Self::Laplace(epsilon) => laplace::plain(*epsilon, s),
             Self::DiscreteLaplace { epsilon, steps } => laplace::discrete(*epsilon, *steps, s),
             Self::Finite(masses) => finite::at(masses, direction, s),
@@ -91,14 +96,16 @@ impl Curve {
         }
     }
 
-    /// Losses with a probability of their own, in no order. Missing ones make bounds wider, not
+    /// Losses with a probability of their own, and those where they end, in no order. Missing ones make bounds wider, not
     /// wrong.
     pub(super) fn kinks(&self, direction: Direction) -> Vec<f64> {
         /// Beyond this number they get no place each.
         const MANY: u32 = 32;
         match self {
             Self::Gaussian(_) | Self::RoundedGaussian { .. } => Vec::new(),
-            Self::Response(EpsilonDelta { epsilon, .. }) | Self::Laplace(epsilon) => {
+            Self::Response(EpsilonDelta { epsilon, .. })
+            | Self::BoundedRange(epsilon)
+            | Self::Laplace(epsilon) => {
                 let end = Interval::from(*epsilon).middle();
                 vec![-end, end]
             }

@@ -26,6 +26,7 @@ pub(crate) fn all() -> Vec<Curve> {
         gaussian("2"),
         response("0.7", "0"),
         response("0.7", "0.01"),
+        Curve::BoundedRange(text("0.9")),
         Curve::Laplace(text("1.1")),
         Curve::DiscreteLaplace {
             epsilon: text("0.4"),
@@ -98,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn slopes_are_those_of_tangents(s in -3.0..3.0_f64, t in -3.0..3.0_f64, at in 0..14_usize) {
+    fn slopes_are_those_of_tangents(s in -3.0..3.0_f64, t in -3.0..3.0_f64, at in 0..15_usize) {
         let curve = &all()[at];
         for direction in Direction::BOTH {
             let point = |s: f64| curve.at(direction, Interval::exactly(s));
@@ -110,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn the_other_direction_is_the_reflection(s in -3.0..3.0_f64, at in 0..14_usize) {
+    fn the_other_direction_is_the_reflection(s in -3.0..3.0_f64, at in 0..15_usize) {
         // 1 − γ + γH(1/γ), Tran et al. A.8.
         let curve = &all()[at];
         let odds = Interval::exactly(s).exp();
@@ -118,6 +119,33 @@ proptest! {
         let reflected = Interval::ONE - odds + odds * back;
         let given = curve.at(Direction::Add, Interval::exactly(s)).height;
         prop_assert!(given.low() <= reflected.high() && reflected.low() <= given.high(), "{curve}");
+    }
+}
+
+/// F(s) of the logistic law is 1/(1 + e^(−s)). Moved by ε, its likelihood ratio rises, so that the
+/// best events are those above a place.
+#[test]
+fn a_bounded_range_is_logistic_noise() {
+    for range in ["1e-9", "0.3", "2", "30"] {
+        let curve = Curve::BoundedRange(text(range));
+        let size: f64 = range.parse().unwrap();
+        let above = |x: f64| 1.0 / (1.0 + x.exp());
+        for share in -24..=24 {
+            let s = size * f64::from(share) / 16.0;
+            let events = (-4000..=4000).map(|step| f64::from(step) * 0.02);
+            let heights = events.map(|x| above(x - size) - s.exp() * above(x));
+            let truth = heights.fold((1.0 - s.exp()).max(0.0), f64::max);
+            for direction in Direction::BOTH {
+                let given = curve.at(direction, Interval::exactly(s)).height;
+                assert!(
+                    given.high() >= truth - 1e-15,
+                    "{range} {s} {given:?} {truth}"
+                );
+                // Events are 0.02 apart, and the height is flat at its top.
+                assert!(given.low() <= truth + 1e-4 * size.min(1.0), "{range} {s}");
+                assert!(given.high() - given.low() <= 1e-13, "{range} {s} {given:?}");
+            }
+        }
     }
 }
 
