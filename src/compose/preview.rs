@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::gate::{DenialOf, PriceOf};
 use super::running::Running;
-use super::{Discipline, FilterGate, LaunchError, RunningFilter};
+use super::{Discipline, FilterGate, FilterMachine, LaunchError, RunningFilter};
 use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft, WholeLoss};
-use crate::machine::{Mechanism, guarded};
+use crate::machine::{Coins, Mechanism, guarded};
 use crate::privacy::{Private, Relation};
 
 /// What a filter says about a mechanism without launching it: what it would cost, and how many such
@@ -105,6 +105,17 @@ impl<F: ContinuationRule> FilterGate<F> {
             None => left,
         }
     }
+
+    /// What it says about a mechanism with this price.
+    fn preview<'m, M: ?Sized>(
+        &self,
+        mechanism: &'m M,
+        price: PriceOf<Self>,
+    ) -> Result<Preview<'m, M, ChildLoss<F>>, DenialOf<Self>> {
+        let left = guarded(|| Ok(self.admits(&price.first)));
+        let left = left.map_err(|_| LaunchError::RuleFailed)?;
+        Ok(Preview::new(mechanism, price.first, left))
+    }
 }
 
 impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> Running<D, FilterGate<F>, R, X> {
@@ -119,9 +130,7 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> Running<D, Filt
         let price: PriceOf<FilterGate<F>> = self.price(mechanism)?;
         // Counting may take a while: not under the lock.
         let gate = self.read(Clone::clone);
-        let left = guarded(|| Ok(gate.admits(&price.first)));
-        let left = left.map_err(|_| LaunchError::RuleFailed)?;
-        Ok(Preview::new(mechanism, price.first, left))
+        gate.preview(mechanism, price)
     }
 }
 
@@ -143,6 +152,25 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     }
 }
 
+impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> FilterMachine<D, F, R, X> {
+    /// What a launch of this mechanism would cost and how many such launches are left, without
+    /// charging anything: as a [`RunningFilter`] says it. [`Preview`] has an example.
+    ///
+    /// # Errors
+    ///
+    /// Why no such mechanism could be launched, whatever is left of the budget.
+    pub fn preview<'m, M>(&self, mechanism: &'m M, coins: &Coins<'_>) -> Previewed<'m, M, F>
+    where
+        M: Mechanism<D> + Private<F::Children, R>,
+    {
+        coins.check()?;
+        let price = self.terms.price(mechanism, &*self.data);
+        let price = price.map_err(|reason| *DenialOf::<FilterGate<F>>::from(reason))?;
+        let preview = self.gate().preview(mechanism, price);
+        preview.map_err(|denial| *denial)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -152,7 +180,7 @@ mod tests {
     use crate::compose::{AnyFilter, Filter};
     use crate::data::Predicate;
     use crate::launch;
-    use crate::machine::{Coins, Fault, Released, Stop};
+    use crate::machine::{CoinSource, Coins, Fault, NotPrivateSeededCoins, Released, Stop};
     use crate::mechanisms::{GaussianCount, NoisyCount};
     use crate::number::Epsilon;
     use crate::privacy::{AddRemove, PureDp, UnknownLoss, ZCdp};
@@ -193,6 +221,36 @@ mod tests {
         let cheap = counting(&touched, "0.1");
         let preview = filter.preview(&cheap).unwrap();
         assert_eq!(preview.launches_left(), LaunchesLeft::Exactly(0));
+    }
+
+    /// Step by step, the machine says what the handle says.
+    #[test]
+    fn a_machine_has_the_preview_of_its_handle() {
+        let touched = Arc::default();
+        let count = counting(&touched, "0.3");
+        let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
+        let data = Arc::new(vec![1]);
+        let handle = launch(&filter, Arc::clone(&data)).unwrap();
+        let mut source = NotPrivateSeededCoins::new(1);
+        let coins: &mut Coins<'_> = &mut source.coins();
+        let mut machine = filter.start(&data, coins).unwrap();
+        for _ in 0..5 {
+            let [one, other] = [
+                machine.preview(&count, coins).unwrap(),
+                handle.preview(&count).unwrap(),
+            ];
+            assert_eq!(one.cost(), other.cost());
+            assert_eq!(one.launches_left(), other.launches_left());
+            let admitted = machine.release(&count, coins).is_ok();
+            assert_eq!(admitted, one.launches_left() != LaunchesLeft::Exactly(0));
+            assert_eq!(handle.release(&count).is_ok(), admitted);
+        }
+        // Three launches of each: previews touched nothing.
+        assert_eq!(touched.load(Ordering::Relaxed), 6);
+        let (token, stopper) = coins.token().extended();
+        stopper.stop(Stop::Halted);
+        let preview = coins.under(&token, |coins| machine.preview(&count, coins).err());
+        assert_eq!(preview, Some(LaunchError::Stopped(Stop::Halted)));
     }
 
     #[test]
