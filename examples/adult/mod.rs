@@ -3,6 +3,38 @@
 #![allow(dead_code)] // No example uses all of it.
 
 use std::error::Error;
+use std::fmt;
+
+/// What an example returns.
+pub type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// Levels of education, from the lowest to the highest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Education {
+    School,
+    HighSchool,
+    College,
+    Bachelor,
+    Master,
+}
+
+use Education::*;
+
+impl Education {
+    pub const ALL: [Self; 5] = [School, HighSchool, College, Bachelor, Master];
+}
+
+impl fmt::Display for Education {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            School => "school",
+            HighSchool => "high school",
+            College => "college",
+            Bachelor => "bachelor",
+            Master => "master",
+        })
+    }
+}
 
 /// One row.
 #[derive(Clone, Debug)]
@@ -14,8 +46,20 @@ pub struct Person {
     pub earns_over_50k: bool,
 }
 
+impl Person {
+    pub fn education(&self) -> Education {
+        match self.years_of_education {
+            0..=8 => School,
+            9 => HighSchool,
+            10..=12 => College,
+            13 => Bachelor,
+            _ => Master,
+        }
+    }
+}
+
 /// All rows.
-pub fn people() -> Result<Vec<Person>, Box<dyn Error>> {
+pub fn people() -> Outcome<Vec<Person>> {
     let rows = include_str!("../data/adult.csv").lines().skip(1);
     rows.map(|row| {
         let mut fields = row.split(',');

@@ -45,6 +45,9 @@ use crate::queryable::{Child, IntoHandle, sealed};
 ///
 /// let even = parts.part(&0).ok_or("no such part")?;
 /// assert_eq!(even.remaining(), budget);
+/// for (parity, part) in parts.iter() {
+///     assert!(*parity < 2 && part.remaining() == budget);
+/// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Parallel<K, D: ?Sized, F> {
@@ -186,9 +189,9 @@ impl<K: Ord, C: Clone> Parts<K, C> {
         self.parts.get(key).cloned()
     }
 
-    /// The keys, in order.
-    pub fn keys(&self) -> impl Iterator<Item = &K> {
-        self.parts.keys()
+    /// Each key with the filter over its part, in the order of the keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &C)> {
+        self.parts.iter()
     }
 }
 
