@@ -66,5 +66,5 @@ pub fn run(out: &mut dyn io::Write) -> Outcome<String> {
 }
 
 fn main() -> Outcome<()> {
-    chart::save(&run(&mut io::stdout())?)
+    Ok(chart::save(&run(&mut io::stdout())?)?)
 }

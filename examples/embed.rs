@@ -1,193 +1,115 @@
 //! A framework around the crate: JSON requests come in on a channel, from several clients. Filters
-//! of different measures live in one map, mechanisms are chosen at run time, and open children are
-//! kept in a registry.
-//!
-//! ```text
-//! cargo run --example embed
-//! ```
+//! of different measures live in one map and keep their open children, and mechanisms are chosen at
+//! run time. `cargo run --example embed`
 
 mod adult;
 
-use std::collections::BTreeMap;
-use std::error::Error;
-use std::io::{self, Write};
-use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
-use std::thread;
-
-use adult::Person;
-use queryables::compose::{AnyFilter, BoxedMechanism, BoxedRelease};
+use adult::{Outcome, Person};
+use queryables::compose::{AddressedFilter, AnyMechanism, Message};
 use queryables::data::Predicate;
 use queryables::mechanisms::{AboveThreshold, GaussianCount, NoisyCount};
-use queryables::middle::MapAnswer;
+use queryables::number::Rho;
 use queryables::prelude::*;
-use queryables::privacy::AnyMeasure;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::mpsc::{self, Sender};
+use std::{collections::BTreeMap, io, sync::Arc, thread};
 
 type People = Vec<Person>;
-type Failure = Box<dyn Error>;
-/// What answers once, whatever it is: its answer is JSON, and its price is asked at run time.
-type Release = BoxedRelease<People, AnyMeasure, AddRemove, Value>;
-/// What is opened and asked.
-type Open = BoxedMechanism<People, AnyMeasure, AddRemove, Predicate<People>, Value>;
+/// Whatever it is: its answers become JSON, and its price is asked at run time.
+type Any = AnyMechanism<People, Predicate<People>, Value>;
+type Filters = BTreeMap<&'static str, AddressedFilter<People, Predicate<People>, Value>>;
 
-/// All of it is owned by one thread here; the handles could be shared by many.
-#[derive(Default)]
-struct Server {
-    filters: BTreeMap<&'static str, AnyFilter<People>>,
-    children: BTreeMap<u64, Queryable<Predicate<People>, Value>>,
-    opened: u64,
-    log: Vec<String>,
-}
-
-fn text<'a>(request: &'a Value, key: &str) -> Result<&'a str, Failure> {
-    Ok(request[key].as_str().ok_or(format!("`{key}` is missing"))?)
+#[derive(Deserialize)]
+struct Request {
+    filter: String,
+    say: Message<Wanted, u32>,
 }
 
 /// Clients choose from what the curator wrote: they send no code.
-fn older(request: &Value) -> Result<Predicate<People>, Failure> {
-    let age = request["over"].as_u64().ok_or("`over` is missing")?;
-    let name = format!("over {age}");
-    Ok(Predicate::new(name, move |person: &Person| {
-        u64::from(person.age) > age
-    }))
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Wanted {
+    Count { over: u32, loss: Epsilon },
+    Gaussian { over: u32, loss: Rho },
+    Search { loss: Epsilon },
 }
 
-fn one_answer(kind: &str, request: &Value) -> Result<Release, Failure> {
-    let loss = text(request, "loss")?;
-    let json = |count: i64| json!(count);
-    Ok(match kind {
-        "count" => {
-            let count = NoisyCount::new(older(request)?, loss.parse()?)?;
-            Release::new(AnyMeasure, count.mapped(json))
-        }
-        "gaussian" => {
-            let count = GaussianCount::new(older(request)?, loss.parse()?)?;
-            Release::new(AnyMeasure, count.mapped(json))
-        }
-        other => return Err(format!("there is no `{other}`").into()),
+fn older(age: u32) -> Predicate<People> {
+    let name = format!("over {age}");
+    Predicate::new(name, move |person: &Person| person.age > age)
+}
+
+fn mechanism(wanted: Wanted) -> Outcome<Any> {
+    Ok(match wanted {
+        Wanted::Count { over, loss } => Any::once(NoisyCount::new(older(over), loss)?),
+        Wanted::Gaussian { over, loss } => Any::once(GaussianCount::new(older(over), loss)?),
+        Wanted::Search { loss } => Any::open(AboveThreshold::new(AddRemove, 1000, 1, loss)?),
     })
 }
 
-fn search(request: &Value) -> Result<Open, Failure> {
-    let search = AboveThreshold::new(AddRemove, 1000, 1, text(request, "loss")?.parse()?)?;
-    let search = search.through(MapAnswer::new(|hit: bool| json!(hit)));
-    Ok(Open::new(AnyMeasure, search))
-}
-
-impl Server {
-    fn answer(&mut self, request: &Value) -> Result<Value, Failure> {
-        if let Some(number) = request["child"].as_u64() {
-            let child = self.children.get(&number).ok_or("no such child")?;
-            if request["close"] == true {
-                self.children.remove(&number);
-                return Ok(json!("closed"));
-            }
-            return Ok(child.ask(older(request)?)?);
-        }
-        let filter = self
-            .filters
-            .get(text(request, "filter")?)
-            .ok_or("no such filter")?;
-        match text(request, "do")? {
-            "read" => Ok(json!(format!(
-                "{:#} of {:#} is left",
-                filter.remaining(),
-                filter.limit()
-            ))),
-            "search" => {
-                let child = filter.launch(&search(request)?)?;
-                self.opened += 1;
-                self.children.insert(self.opened, child);
-                Ok(json!({ "child": self.opened }))
-            }
-            kind => {
-                let mechanism = one_answer(kind, request)?;
-                self.log.push(format!("{mechanism:?}"));
-                Ok(filter.release(&mechanism)?)
-            }
-        }
-    }
+fn answer(filters: &Filters, request: Value) -> Outcome<Value> {
+    let Request { filter, say } = serde_json::from_value(request)?;
+    let filter = filters.get(&*filter).ok_or("no such filter")?;
+    let message = say.try_map(mechanism, |age| Ok(older(age)))?;
+    Ok(serde_json::to_value(filter.ask(message))?)
 }
 
 /// A client sends requests, and waits for each reply.
-fn client(server: &Sender<(Value, Sender<Value>)>, script: &str) -> Result<String, String> {
+fn client(server: Sender<(Value, Sender<Value>)>, script: &str) -> Outcome<String> {
     let mut said = String::new();
     for line in script.lines() {
-        let request = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let (reply, replies) = mpsc::channel();
-        server
-            .send((request, reply))
-            .map_err(|error| error.to_string())?;
-        let reply = replies.recv().map_err(|error| error.to_string())?;
-        said += &format!("{line}\n    {reply}\n");
+        server.send((serde_json::from_str(line)?, reply))?;
+        said += &format!("{line}\n    {}\n", replies.recv()?);
     }
     Ok(said)
 }
 
-const ADA: &str = r#"{"filter": "pure", "do": "search", "loss": "0.5"}
-{"child": 1, "over": 80}
-{"filter": "pure", "do": "count", "over": 65, "loss": "0.25"}
-{"child": 1, "over": 30}
-{"child": 1, "close": true}
-{"child": 1, "over": 30}
-{"filter": "pure", "do": "gaussian", "over": 65, "loss": "0.02"}
-{"filter": "pure", "do": "read"}"#;
+const ADA: &str = r#"{"filter": "pure", "say": {"launch": {"search": {"loss": "0.5"}}}}
+{"filter": "pure", "say": {"ask": [0, 80]}}
+{"filter": "pure", "say": {"launch": {"count": {"over": 65, "loss": "0.25"}}}}
+{"filter": "pure", "say": {"ask": [0, 30]}}
+{"filter": "pure", "say": {"close": 0}}
+{"filter": "pure", "say": {"ask": [0, 29]}}
+{"filter": "pure", "say": {"ask": [7, 29]}}
+{"filter": "pure", "say": {"launch": {"gaussian": {"over": 65, "loss": "0.02"}}}}
+{"filter": "pure", "say": "remaining"}"#;
 
-const BOB: &str = r#"{"filter": "zcdp", "do": "gaussian", "over": 65, "loss": "0.02"}
-{"filter": "zcdp", "do": "count", "over": 65, "loss": "0.1"}
-{"filter": "zcdp", "do": "count", "over": 65, "loss": "1"}
-{"filter": "once", "do": "search", "loss": "0.5"}
-{"filter": "gdp", "do": "median"}"#;
+const BOB: &str = r#"{"filter": "zcdp", "say": {"launch": {"gaussian": {"over": 65, "loss": "0.02"}}}}
+{"filter": "zcdp", "say": {"launch": {"count": {"over": 65, "loss": "0.1"}}}}
+{"filter": "zcdp", "say": {"launch": {"count": {"over": 65, "loss": "1"}}}}
+{"filter": "zcdp", "say": {"launch": {"search": {"loss": "0.5"}}}}
+{"filter": "gdp", "say": "privacy_loss"}"#;
 
-pub fn run(out: &mut dyn Write) -> Result<(), Failure> {
+pub fn run(out: &mut dyn io::Write) -> Outcome<()> {
     let people = Arc::new(adult::people()?);
-    let pure = launch(
-        &Filter::concurrent(PureDp, "1".parse()?),
-        Arc::clone(&people),
-    )?;
-    let zcdp = launch(
-        &Filter::concurrent(ZCdp, "0.1".parse()?),
-        Arc::clone(&people),
-    )?;
-    let once = launch(&Filter::noninteractive(PureDp, "1".parse()?), people)?;
-    // Three budgets on the same data: what is guaranteed is all of them together.
-    let mut server = Server {
-        filters: [
-            ("pure", pure.into()),
-            ("zcdp", zcdp.into()),
-            ("once", once.into()),
-        ]
-        .into(),
-        ..Server::default()
-    };
-    thread::scope(|scope| {
-        let (sender, requests) = mpsc::channel::<(Value, Sender<Value>)>();
-        let clients = [("Ada", ADA), ("Bob", BOB)].map(|(name, script)| {
-            let sender = sender.clone();
-            (name, scope.spawn(move || client(&sender, script)))
-        });
-        drop(sender);
-        for (request, reply) in requests {
-            let answer = server.answer(&request);
-            let answer = answer.unwrap_or_else(|error| json!({ "error": error.to_string() }));
-            // A client that has gone away wants no reply.
-            let _ = reply.send(answer);
-        }
-        for (name, client) in clients {
-            writeln!(
-                out,
-                "{name}:\n{}",
-                client.join().map_err(|_| "a client panicked")??
-            )?;
-        }
-        Ok::<(), Failure>(())
-    })?;
-    server.log.sort();
-    writeln!(out, "The log:\n{}", server.log.join("\n"))?;
+    // Two budgets on the same data: what is guaranteed is both of them together.
+    let pure = launch(&Filter::concurrent(PureDp, "1".parse()?), people.clone())?;
+    let zcdp = launch(&Filter::noninteractive(ZCdp, "0.1".parse()?), people)?;
+    let filters = Filters::from([
+        ("pure", AddressedFilter::new(pure)),
+        ("zcdp", AddressedFilter::new(zcdp)),
+    ]);
+    let (sender, requests) = mpsc::channel();
+    let clients = [("Ada", ADA), ("Bob", BOB)].map(|(name, script)| {
+        let sender = sender.clone();
+        (name, thread::spawn(move || client(sender, script)))
+    });
+    drop(sender);
+    for (request, reply) in requests {
+        let answer = answer(&filters, request);
+        let answer = answer.unwrap_or_else(|error| json!({ "error": error.to_string() }));
+        // A client that has gone away wants no reply.
+        let _ = reply.send(answer);
+    }
+    for (name, client) in clients {
+        let said = client.join().map_err(|_| "a client panicked")??;
+        writeln!(out, "{name}:\n{said}")?;
+    }
     Ok(())
 }
 
-fn main() -> Result<(), Failure> {
+fn main() -> Outcome<()> {
     run(&mut io::stdout())
 }

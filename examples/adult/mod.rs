@@ -4,9 +4,10 @@
 
 use std::error::Error;
 use std::fmt;
+use std::num::ParseIntError;
 
 /// What an example returns.
-pub type Outcome<T> = Result<T, Box<dyn Error>>;
+pub type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Levels of education, from the lowest to the highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,17 +60,17 @@ impl Person {
 }
 
 /// All rows.
-pub fn people() -> Outcome<Vec<Person>> {
+pub fn people() -> Result<Vec<Person>, ParseIntError> {
     let rows = include_str!("../data/adult.csv").lines().skip(1);
     rows.map(|row| {
         let mut fields = row.split(',');
-        let mut next = || fields.next().ok_or("a row is too short");
+        let mut next = || fields.next().unwrap_or_default();
         Ok(Person {
-            age: next()?.parse()?,
-            years_of_education: next()?.parse()?,
-            is_male: next()? == "Male",
-            hours_per_week: next()?.parse()?,
-            earns_over_50k: next()? == ">50K",
+            age: next().parse()?,
+            years_of_education: next().parse()?,
+            is_male: next() == "Male",
+            hours_per_week: next().parse()?,
+            earns_over_50k: next() == ">50K",
         })
     })
     .collect()

@@ -1,6 +1,7 @@
 //! A bar chart with error bars, as SVG.
 
 use std::fmt::{Display, Write};
+use std::{env, fs, io};
 
 use queryables::mechanisms::Estimate;
 
@@ -40,9 +41,9 @@ pub fn bars(title: &str, bars: &[(impl Display, Estimate<f64>)]) -> String {
 }
 
 /// Writes the chart to the file that the first argument names, if there is one.
-pub fn save(svg: &str) -> Result<(), Box<dyn std::error::Error>> {
-    match std::env::args().nth(1) {
-        Some(path) => Ok(std::fs::write(path, svg)?),
+pub fn save(svg: &str) -> io::Result<()> {
+    match env::args().nth(1) {
+        Some(path) => fs::write(path, svg),
         None => Ok(()),
     }
 }

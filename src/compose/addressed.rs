@@ -2,6 +2,8 @@
 //! readings are messages to it, and refusals are answers.
 
 use std::convert::Infallible;
+#[cfg(feature = "serde")]
+use std::fmt::Display;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -18,7 +20,15 @@ use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 use crate::queryable::{AskError, Child};
 
 /// A query to a compositor (Haney et al. Alg 3, 6).
+///
+/// With the feature `serde` it can be read from elsewhere, for example from JSON:
+/// `{"launch": …}`, `{"ask": [0, …]}`, `{"close": 0}`, `"privacy_loss"`, `"remaining"`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Message<M, Q> {
     /// Launch this mechanism.
     Launch(M),
@@ -32,16 +42,59 @@ pub enum Message<M, Q> {
     Remaining,
 }
 
+impl<M, Q> Message<M, Q> {
+    /// The same message, with what is launched and what is asked made from what this one says.
+    /// Programs translate what they were sent in this way: clients send no code.
+    ///
+    /// ```
+    /// use queryables::compose::Message;
+    ///
+    /// let sent: Message<&str, &str> = Message::Ask(3, "65");
+    /// let read = sent.try_map(|_| Err("there are no mechanisms"), |age| Ok(age.len()));
+    /// assert_eq!(read, Ok(Message::<(), usize>::Ask(3, 2)));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of the two functions.
+    pub fn try_map<N, P, E>(
+        self,
+        launch: impl FnOnce(M) -> Result<N, E>,
+        ask: impl FnOnce(Q) -> Result<P, E>,
+    ) -> Result<Message<N, P>, E> {
+        Ok(match self {
+            Self::Launch(mechanism) => Message::Launch(launch(mechanism)?),
+            Self::Ask(number, query) => Message::Ask(number, ask(query)?),
+            Self::Close(number) => Message::Close(number),
+            Self::PrivacyLoss => Message::PrivacyLoss,
+            Self::Remaining => Message::Remaining,
+        })
+    }
+}
+
 /// An answer of a compositor.
+///
+/// With the feature `serde` it can be written, for example as JSON: `{"launched": 0}`,
+/// `{"answered": …}`, `{"unknown": 7}`; errors as their messages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(
+        rename_all = "snake_case",
+        bound = "A: serde::Serialize, C: serde::Serialize + Display, W: serde::Serialize + Display"
+    )
+)]
 pub enum Reply<A, C, W = C> {
     /// Launched, under this number.
     Launched(usize),
     /// Not launched. A child whose start failed has no number.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_message"))]
     NotLaunched(LaunchError<C, W>),
     /// The child's answer.
     Answered(A),
     /// The child did not answer.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_message"))]
     NotAnswered(AskError),
     /// The child with this number is closed.
     Closed(usize),
@@ -51,6 +104,11 @@ pub enum Reply<A, C, W = C> {
     PrivacyLoss(W),
     /// What is left of the budget; `None` for an odometer, which has none.
     Remaining(Option<C>),
+}
+
+#[cfg(feature = "serde")]
+fn as_message<S: serde::Serializer>(error: &impl Display, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(error)
 }
 
 impl<A, C, W> Reply<A, C, W> {

@@ -138,6 +138,21 @@ where
     }
 }
 
+impl<D: ?Sized, Me: Measure, R: Relation, S> Boxed<D, Me, R, S> {
+    /// Erases the type of a mechanism, and that of its machine with `erase`.
+    pub(super) fn erasing<M, E>(measure: Me, mechanism: M, erase: E) -> Self
+    where
+        M: Mechanism<D> + Private<Me, R> + Clone + Send + Sync + 'static,
+        E: Fn(M::Machine) -> S + Clone + Send + Sync + 'static,
+    {
+        Self(Box::new(Holding {
+            measure,
+            mechanism,
+            erase,
+        }))
+    }
+}
+
 impl<D: ?Sized, Me: Measure, R: Relation, Q, A> BoxedMechanism<D, Me, R, Q, A> {
     /// Erases the type of a mechanism. It is launched under a measure of this type, and printed
     /// with its loss under this one.
@@ -146,11 +161,9 @@ impl<D: ?Sized, Me: Measure, R: Relation, Q, A> BoxedMechanism<D, Me, R, Q, A> {
         M: Mechanism<D, Machine = S> + Private<Me, R> + Clone + Send + Sync + 'static,
         S: Machine<Query = Q, Answer = A> + Send + 'static,
     {
-        Self(Box::new(Holding {
-            measure,
-            mechanism,
-            erase: |machine: S| Box::new(machine) as BoxedMachine<Q, A>,
-        }))
+        Self::erasing(measure, mechanism, |machine: S| {
+            Box::new(machine) as BoxedMachine<Q, A>
+        })
     }
 }
 
@@ -161,11 +174,7 @@ impl<D: ?Sized, Me: Measure, R: Relation, A> BoxedRelease<D, Me, R, A> {
     where
         M: Mechanism<D, Machine = Released<A>> + Private<Me, R> + Clone + Send + Sync + 'static,
     {
-        Self(Box::new(Holding {
-            measure,
-            mechanism,
-            erase: |answer: Released<A>| answer,
-        }))
+        Self::erasing(measure, mechanism, |answer: Released<A>| answer)
     }
 }
 

@@ -22,12 +22,14 @@
 //! children answer once.
 //!
 //! Programs that choose measures and mechanisms at run time erase types: [`Boxed`] mechanisms, and
-//! [`AnyFilter`] for running filters of any measure.
+//! [`AnyFilter`] for running filters of any measure. Those that get messages from elsewhere leave
+//! the open children to an [`AddressedFilter`].
 //!
 //! [`Addressed`] is the same compositor as a single machine whose queries are messages, as in the
 //! papers: for adversaries, and for persons in the middle.
 
 mod addressed;
+mod addressed_filter;
 #[cfg(feature = "verify")]
 mod addressed_parts;
 mod any_filter;
@@ -55,6 +57,7 @@ mod time_uniform;
 mod universal;
 
 pub use addressed::{Addressed, AddressedMachine, Message, Reply};
+pub use addressed_filter::{AddressedFilter, AnyMechanism};
 #[cfg(feature = "verify")]
 pub use addressed_parts::{AddressedParts, AddressedPartsMachine};
 pub use any_filter::AnyFilter;

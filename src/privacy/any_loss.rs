@@ -62,6 +62,14 @@ impl fmt::Display for AnyLoss {
     }
 }
 
+/// As text that names its unit. It cannot be read again: its type is gone.
+#[cfg(feature = "serde")]
+impl serde::Serialize for AnyLoss {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{self:#}"))
+    }
+}
+
 impl fmt::Debug for AnyLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&*self.0, f)

@@ -1,5 +1,6 @@
 //! The compositors of the papers, one by one.
 
+mod addressed_filter;
 mod concurrent;
 mod erased;
 mod maps;
