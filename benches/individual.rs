@@ -1,5 +1,5 @@
 //! What it costs that each record pays for itself:
-//! `cargo bench --package benches --bench individual`.
+//! `cargo bench --bench individual`.
 //!
 //! A million records of eight numbers, a hundred launches of a Gaussian vector sum in an individual
 //! filter, on one thread and on two. Beside it the plain clipped noisy sum, written as a tight loop
