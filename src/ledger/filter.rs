@@ -65,7 +65,7 @@ pub struct LedgerFilter<D: ?Sized, F: ContinuationRule, R = AddRemove, X = Inter
 pub(super) struct Shared<D: ?Sized, F: ContinuationRule, R, X> {
     pub(super) store: Arc<dyn Store>,
     /// Asked once: a store does not change in this.
-    pub(super) keeps_record: bool,
+    pub(super) keeps_launches: bool,
     pub(super) keeps_answers: bool,
     pub(super) header: Arc<Header>,
     pub(super) terms: Terms<F::Children>,
@@ -167,7 +167,7 @@ where
         let data = Quiet(Some(Arc::clone(machine.data())));
         Ok(Self {
             shared: Arc::new(Shared {
-                keeps_record: store.keeps_record(),
+                keeps_launches: store.keeps_launches(),
                 store: Arc::clone(store),
                 keeps_answers,
                 header,

@@ -83,6 +83,7 @@ impl Store for MemoryStore {
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
         if !self.keeps_record && charge.key().is_none() {
+            // With quotas, which are decided together with the filter.
             charge.decide();
             return Ok(Receipt::Written {
                 sequence: 0,
@@ -121,7 +122,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn keeps_record(&self) -> bool {
+    fn keeps_launches(&self) -> bool {
         self.keeps_record
     }
 

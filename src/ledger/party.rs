@@ -301,11 +301,31 @@ where
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
+        if !self.shared.keeps_launches && self.quotas.is_empty() {
+            return self.admit_here(mechanism);
+        }
         match self.admit_with_key(mechanism, None)? {
             Keyed::New(admitted) => Ok(admitted),
             // Without a key nothing is known.
             Keyed::Known(_) => Err(LedgerError::NoAnswer.into()),
         }
+    }
+
+    /// Where the store keeps nothing of it, the filter decides alone.
+    #[inline]
+    fn admit_here<M>(&self, mechanism: &M) -> Result<Admitted, DenialOf<F>>
+    where
+        M: Mechanism<D> + Private<F::Children, R>,
+    {
+        let price = self.price(mechanism)?;
+        let denied = |error| DenialOf::<F>::new(LedgerError::Launch(error));
+        // The mechanism's code has run: it may have stopped this one.
+        let running = self.shared.token.check();
+        running.map_err(|stop| denied(LaunchError::Stopped(stop)))?;
+        let ticket = self.shared.book().machine.decide(&price);
+        let ticket = ticket.map_err(|denial| denied(*denial))?;
+        let sequence = 0;
+        Ok(Admitted { ticket, sequence })
     }
 
     #[inline]
@@ -316,7 +336,7 @@ where
         let price = self.price(mechanism)?;
         let shared = &*self.shared;
         // The mechanism's own code: before the lock.
-        let described = shared.keeps_record || key.is_some();
+        let described = shared.keeps_launches || key.is_some();
         let described = described.then(|| guarded(|| Ok(mechanism.describe())));
         let described = described.map(|described| described.unwrap_or_else(|_| unnamed()));
         self.charge(&price, described, key)

@@ -72,8 +72,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// What the store cannot do.
     fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError>;
 
-    /// Whether it keeps lines at all.
-    fn keeps_record(&self) -> bool {
+    /// Whether it keeps anything about a launch without a key: its charge, or its line. Where it does
+    /// not, a budget is in its one handle, which decides on such launches without asking the store.
+    fn keeps_launches(&self) -> bool {
         true
     }
 

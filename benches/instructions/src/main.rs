@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use queryables::data::Predicate;
+use queryables::ledger::{Ledger, MemoryStore};
 use queryables::machine::{CoinSource, CoinsError, Law, SystemCoins};
 use queryables::mechanisms::NoisyCount;
 use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
@@ -62,6 +63,9 @@ fn run(operation: &str, times: u64) -> Result<(), Box<dyn std::error::Error>> {
         &Filter::concurrent(PureDp, "1e9".parse()?),
         Arc::clone(&data),
     )?;
+    let silent = Ledger::on(MemoryStore::without_record(), "nothing")?;
+    let budget = Filter::concurrent(PureDp, "1e9".parse()?);
+    let party = silent.launch("census", &budget, &data)?.party("Ana");
     let odometer = launch(&Odometer::concurrent(PureDp), Arc::clone(&data))?;
     let child = filter.launch(&constant)?;
     let count = NoisyCount::new(Predicate::new("all", |_: &bool| true), "0.1".parse()?)?;
@@ -73,6 +77,7 @@ fn run(operation: &str, times: u64) -> Result<(), Box<dyn std::error::Error>> {
     let mut machine = machine.start(&data, &mut coins.coins())?;
     match operation {
         "filter_release" => repeat(times, || filter.release(&constant)),
+        "ledger_release" => repeat(times, || party.release(&constant)),
         "odometer_release" => repeat(times, || odometer.release(&constant)),
         "interactive_launch" => repeat(times, || filter.launch(&constant)),
         "ask" => repeat(times, || child.ask(())),
