@@ -7,14 +7,13 @@ mod support;
 
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use ledger::{PureFilter, pure};
 use queryables::ledger::{Ledger, MemoryStore};
 use queryables::machine::Description;
 use queryables::prelude::*;
-use queryables_postgres::PostgresStore;
 use redb::{Database, TableDefinition};
 use support::Server;
 
@@ -111,38 +110,48 @@ fn memory() {
     ]);
 }
 
-/// Runs on several threads for a while; how many in a second.
-fn rate(threads: usize, run: impl Fn(usize) -> Box<dyn FnMut()> + Sync) -> f64 {
-    const TIME: Duration = Duration::from_millis(1500);
-    let start = Instant::now();
-    let total: u64 = std::thread::scope(|scope| {
+/// Runs on several threads for a while, once all of them are ready; how many in a second.
+fn rate(threads: usize, run: &(dyn Fn(usize) -> Box<dyn FnMut()> + Sync)) -> f64 {
+    const TIME: Duration = Duration::from_millis(500);
+    let ready = Barrier::new(threads);
+    std::thread::scope(|scope| {
         let spawned: Vec<_> = (0..threads)
             .map(|thread| {
-                let run = &run;
+                let ready = &ready;
                 scope.spawn(move || {
                     let mut run = run(thread);
-                    let mut count = 0;
+                    ready.wait();
+                    let (start, mut count) = (Instant::now(), 0_u32);
                     while start.elapsed() < TIME {
                         run();
                         count += 1;
                     }
-                    count
+                    f64::from(count) / start.elapsed().as_secs_f64()
                 })
             })
             .collect();
-        spawned
-            .into_iter()
-            .map(|thread| thread.join().unwrap())
-            .sum()
-    });
-    total as f64 / start.elapsed().as_secs_f64()
+        let joined = spawned.into_iter().map(|thread| thread.join().unwrap());
+        joined.sum()
+    })
 }
 
-fn show(name: &str, threads: usize, own: f64, limit: f64) {
-    let ratio = own / limit;
-    println!(
-        "{name}, {threads} at a time: {own:7.0} launches/s; the store alone {limit:7.0}; {ratio:.2}"
-    );
+type Run<'a> = &'a (dyn Fn(usize) -> Box<dyn FnMut()> + Sync);
+
+/// Launches, and what the store does by itself, in turns: rates in a second, and ratios.
+fn compare(store: &str, threads: usize, launches: Run<'_>, alone: &[(&str, Run<'_>)]) {
+    const ROUNDS: usize = 6;
+    let mut own = 0.0;
+    let mut rates = vec![0.0; alone.len()];
+    for _ in 0..ROUNDS {
+        own += rate(threads, launches) / ROUNDS as f64;
+        for ((_, run), total) in alone.iter().zip(&mut rates) {
+            *total += rate(threads, *run) / ROUNDS as f64;
+        }
+    }
+    println!("{store}, {threads} at a time: {own:.0} launches/s");
+    for ((name, _), rate) in alone.iter().zip(rates) {
+        println!("    {name}: {rate:.0}/s; {:.2} of it", own / rate);
+    }
 }
 
 fn launching(filter: &PureFilter, thread: usize) -> Box<dyn FnMut()> {
@@ -164,20 +173,24 @@ fn file(path: &Path) {
     let ledger = Ledger::open(path.join("ledger.redb"), "numbers").unwrap();
     let filter = pure(&ledger, "census", "1e9");
     let database = Arc::new(Database::create(path.join("raw.redb")).unwrap());
+    let commit: Run<'_> = &|thread| {
+        let database = Arc::clone(&database);
+        let mut next = thread as u64;
+        Box::new(move || {
+            let mut write = database.begin_write().unwrap();
+            write.set_two_phase_commit(true);
+            write.open_table(TABLE).unwrap().insert(next, LINE).unwrap();
+            write.commit().unwrap();
+            next += 8;
+        })
+    };
     for threads in [1, 8] {
-        let own = rate(threads, |thread| launching(&filter, thread));
-        let limit = rate(threads, |thread| {
-            let database = Arc::clone(&database);
-            let mut next = thread as u64;
-            Box::new(move || {
-                let mut write = database.begin_write().unwrap();
-                write.set_two_phase_commit(true);
-                write.open_table(TABLE).unwrap().insert(next, LINE).unwrap();
-                write.commit().unwrap();
-                next += 8;
-            })
-        });
-        show("redb", threads, own, limit);
+        compare(
+            "redb",
+            threads,
+            &|thread| launching(&filter, thread),
+            &[("transactions of its own", commit)],
+        );
     }
 }
 
@@ -188,26 +201,27 @@ fn server() {
     let parameters = server.parameters();
     drop(pure(&server.ledger(), "census", "1e9"));
     let mut client = postgres::Client::connect(&parameters, postgres::NoTls).unwrap();
-    client
-        .batch_execute("CREATE TABLE raw (line json)")
-        .unwrap();
-    for threads in [1, 8] {
-        let own = rate(threads, |thread| {
-            let store = PostgresStore::connect(&parameters).unwrap();
-            let filter = pure(&Ledger::on(store, "numbers").unwrap(), "census", "1e9");
-            launching(&filter, thread)
-        });
-        let limit = rate(threads, |_| {
-            let mut client = postgres::Client::connect(&parameters, postgres::NoTls).unwrap();
-            let statement = client
-                .prepare("INSERT INTO raw VALUES (to_json($1::text))")
-                .unwrap();
-            Box::new(move || {
-                client.execute(&statement, &[&LINE]).unwrap();
-            })
-        });
-        show("PostgreSQL", threads, own, limit);
-    }
+    let tables = "CREATE TABLE raw (line json); CREATE TABLE one (count bigint, line json); \
+                  INSERT INTO one VALUES (0, 'null')";
+    client.batch_execute(tables).unwrap();
+    let execute = |text: &str| -> Box<dyn FnMut()> {
+        let mut client = postgres::Client::connect(&parameters, postgres::NoTls).unwrap();
+        let statement = client.prepare(text).unwrap();
+        Box::new(move || {
+            client.execute(&statement, &[&LINE]).unwrap();
+        })
+    };
+    let insert: Run<'_> = &|_| execute("INSERT INTO raw VALUES (to_json($1::text))");
+    // All launches in a filter change one row, and nobody can change a row faster than this.
+    let update: Run<'_> =
+        &|_| execute("UPDATE one SET count = count + 1, line = to_json($1::text)");
+    let shared = pure(&server.ledger(), "census", "1e9");
+    let one: Run<'_> = &|thread| launching(&shared, thread);
+    let each: Run<'_> = &|thread| launching(&pure(&server.ledger(), "census", "1e9"), thread);
+    let alone = [("inserts", insert), ("updates of one row", update)];
+    compare("PostgreSQL", 1, each, &alone);
+    compare("PostgreSQL, a connection each", 8, each, &alone);
+    compare("PostgreSQL, one connection", 8, one, &alone);
 }
 
 /// Everything, or the stores that are named on the command line: memory, redb, postgres.

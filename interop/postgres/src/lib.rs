@@ -15,9 +15,10 @@
 //! ```
 //!
 //! A launch is one transaction. It locks the row of the ledger's counter and those of its budgets,
-//! decides, writes, and commits before its mechanism runs: four round trips to the server (one more
-//! with an idempotency key), and one for the outcome. States are versioned JSON, as text with a
-//! checksum; the numbers of a loss are also kept as exact `NUMERIC`, for queries.
+//! decides, writes, and commits before its mechanism runs: two round trips to the server (one more
+//! with an idempotency key), and one for the outcome. The rows are locked from the answer of the first
+//! to the commit in the second. States are versioned JSON, as text with a checksum; the numbers of a
+//! loss are also kept as exact `NUMERIC`, for queries.
 
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 #![warn(
@@ -30,13 +31,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use postgres::{Client, Config, NoTls, Statement, Transaction};
+use futures_util::future::try_join;
 use queryables::ledger::{Charge, Done, Line, Outcome, Receipt, Saved, Store, StoreError};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::{Client, Config, Error, NoTls, Row, Statement};
 
 /// Keeps a ledger in a database of PostgreSQL, in tables whose names begin with `queryables_`.
 ///
 /// It has one connection, and makes a new one after an error. Connections are not encrypted by this
-/// crate: use a Unix socket, or a network that you trust.
+/// crate: use a Unix socket, or a network that you trust. Its calls block: from asynchronous code, use
+/// a thread for blocking calls.
 ///
 /// # Guarantee
 ///
@@ -53,11 +57,16 @@ pub struct PostgresStore {
 
 /// A connection, and what it has prepared: a statement that is not prepared takes a round trip more
 /// each time.
+///
+/// Requests whose futures are joined are sent together, in this order, and take one round trip.
 struct Connection {
     client: Client,
     lock: Statement,
     write: Statement,
     finish: Statement,
+    newer: Statement,
+    /// Does something only while somebody waits for it.
+    runtime: Runtime,
 }
 
 /// Locks the counter first, as everybody does: sequence numbers follow the commits, without gaps.
@@ -93,6 +102,11 @@ const FINISH: &str = "
     UPDATE queryables_entries SET outcome = $2::text::json FROM waits WHERE sequence = $1
 ";
 
+const NEWER: &str = "
+    SELECT version, state::text FROM queryables_budgets WHERE budget = $1 AND version <> $2
+";
+
+/// Sent as one request, so it is one transaction.
 const SCHEMA: &str = "
     SELECT pg_advisory_xact_lock(7205759403792793);
     CREATE TABLE IF NOT EXISTS queryables_about (
@@ -137,78 +151,150 @@ impl PostgresStore {
             config: parameters.parse().map_err(unavailable)?,
             connection: Mutex::new(None),
         };
-        let mut client = store.client()?;
-        let mut transaction = client.transaction().map_err(unavailable)?;
-        transaction.batch_execute(SCHEMA).map_err(unavailable)?;
-        let row = transaction.query_one("SELECT version FROM queryables_about", &[]);
-        let version: i32 = row.map_err(unavailable)?.get(0);
-        transaction.commit().map_err(unavailable)?;
-        if version != 1 {
-            return Err(StoreError::Version);
+        let (runtime, client) = store.client()?;
+        let version = runtime.block_on(async {
+            client.batch_execute(SCHEMA).await?;
+            let query = "SELECT version FROM queryables_about";
+            client.query_one(query, &[]).await
+        });
+        match version.map_err(unavailable)?.get::<_, i32>(0) {
+            1 => Ok(store),
+            _ => Err(StoreError::Version),
         }
-        Ok(store)
     }
 
-    /// Uses the connection, and gives it up after an error.
-    fn with_connection<T>(
+    /// Uses the connection, and gives it up after an error: the server then ends its transaction.
+    fn with<T>(
         &self,
-        run: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
+        run: impl AsyncFnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut kept = self
             .connection
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         // Taken out: what unwinds or fails leaves no connection behind.
-        let mut connection = match kept.take() {
+        let connection = match kept.take() {
             Some(connection) => connection,
-            None => Connection::new(self.client()?)?,
+            None => {
+                let (runtime, client) = self.client()?;
+                Connection::new(runtime, client).map_err(unavailable)?
+            }
         };
-        let result = run(&mut connection)?;
+        let result = connection.runtime.block_on(run(&connection))?;
         *kept = Some(connection);
         Ok(result)
     }
 
-    /// Runs one transaction, and commits it unless it fails.
-    fn with<T>(
-        &self,
-        run: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.with_connection(|connection| {
-            let mut transaction = connection.client.transaction().map_err(unavailable)?;
-            let result = run(&mut transaction)?;
-            transaction.commit().map_err(unavailable)?;
-            Ok(result)
-        })
-    }
-
-    fn client(&self) -> Result<Client, StoreError> {
-        let mut client = self.config.connect(NoTls).map_err(unavailable)?;
-        let set = "SET synchronous_commit = on; \
-                   SET default_transaction_isolation = 'read committed'";
-        client.batch_execute(set).map_err(unavailable)?;
-        let fsync = client.query_one("SHOW fsync", &[]).map_err(unavailable)?;
+    fn client(&self) -> Result<(Runtime, Client), StoreError> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let connected = runtime.block_on(async {
+            let (client, connection) = self.config.connect(NoTls).await?;
+            // It ends with the client.
+            drop(tokio::spawn(connection));
+            let set = "SET synchronous_commit = on; \
+                       SET default_transaction_isolation = 'read committed'";
+            client.batch_execute(set).await?;
+            let fsync = client.query_one("SHOW fsync", &[]).await?;
+            Ok((client, fsync))
+        });
+        let (client, fsync) = connected.map_err(unavailable)?;
         if fsync.get::<_, &str>(0) != "on" {
             return Err(StoreError::Unavailable("the server has fsync = off".into()));
         }
-        Ok(client)
+        Ok((runtime, client))
     }
 }
 
 impl Connection {
-    fn new(mut client: Client) -> Result<Self, StoreError> {
-        let mut prepared = |text| client.prepare(text).map_err(unavailable);
-        let (lock, write, finish) = (prepared(LOCK)?, prepared(WRITE)?, prepared(FINISH)?);
+    fn new(runtime: Runtime, client: Client) -> Result<Self, Error> {
+        let prepared = |text| runtime.block_on(client.prepare(text));
         Ok(Self {
+            lock: prepared(LOCK)?,
+            write: prepared(WRITE)?,
+            finish: prepared(FINISH)?,
+            newer: prepared(NEWER)?,
             client,
-            lock,
-            write,
-            finish,
+            runtime,
         })
+    }
+
+    /// Begins a transaction and locks the counter and these budgets: the next sequence number, and
+    /// the states in this order.
+    async fn locked(&self, budgets: &[String]) -> Result<(u64, Vec<Saved>), StoreError> {
+        let begun = try_join(
+            self.client.batch_execute("BEGIN"),
+            self.client.query(&self.lock, &[&budgets]),
+        )
+        .await;
+        let ((), rows) = begun.map_err(unavailable)?;
+        let mut next = 0;
+        let mut states = HashMap::new();
+        for row in rows {
+            next = row.get::<_, i64>(0).cast_unsigned();
+            states.insert(row.get::<_, String>(1), saved(&row, 2));
+        }
+        let found = budgets.iter().map(|budget| {
+            let saved = states.get(budget).cloned();
+            saved.ok_or_else(|| damaged(budget))
+        });
+        Ok((next, found.collect::<Result<_, _>>()?))
+    }
+
+    /// What is known of a key.
+    async fn known(&self, key: &str) -> Result<Option<Receipt>, StoreError> {
+        let query = "SELECT line::text, outcome::text FROM queryables_entries \
+                     JOIN queryables_keys USING (sequence) WHERE key = $1";
+        let row = self.client.query_opt(query, &[&key]).await;
+        let Some(row) = row.map_err(unavailable)? else {
+            return Ok(None);
+        };
+        let outcome: Option<String> = row.get(1);
+        let done = outcome.map(|line| match Line::read(&line) {
+            Some(Line::Done(done)) => Ok(done),
+            _ => Err(damaged("an outcome")),
+        });
+        Ok(Some(Receipt::Known {
+            line: row.get(0),
+            done: done.transpose()?,
+        }))
+    }
+
+    /// Writes what a charge has decided, and commits.
+    async fn commit(
+        &self,
+        charge: &dyn Charge,
+        sequence: u64,
+        admitted: bool,
+    ) -> Result<(), StoreError> {
+        let place = signed(sequence);
+        let line = charge.line(sequence)?;
+        let (names, amounts): (Vec<String>, Vec<String>) = charge.amounts().into_iter().unzip();
+        let (mut budgets, mut versions, mut states) = (vec![], vec![], vec![]);
+        for (budget, Saved { version, state }) in charge.changed()? {
+            budgets.push(charge.budgets().get(budget).cloned().unwrap_or_default());
+            versions.push(signed(version));
+            states.push(state);
+        }
+        let key: Vec<&str> = charge.key().filter(|_| admitted).into_iter().collect();
+        // Where the first fails, the server makes a rollback of the second, and the error is here.
+        let committed = try_join(
+            self.client.execute(
+                &self.write,
+                &[
+                    &place, &line, &names, &amounts, &budgets, &versions, &states, &key,
+                ],
+            ),
+            self.client.batch_execute("COMMIT"),
+        )
+        .await;
+        committed.map_err(unavailable)?;
+        Ok(())
     }
 }
 
 /// Nothing of the data is in what the server says: it has none.
-fn unavailable(error: postgres::Error) -> StoreError {
+fn unavailable(error: Error) -> StoreError {
     let text = match error.as_db_error() {
         Some(error) => error.to_string(),
         None => error.to_string(),
@@ -225,96 +311,21 @@ fn signed(number: u64) -> i64 {
     number.cast_signed()
 }
 
-fn saved(transaction: &mut Transaction<'_>, budget: &str) -> Result<Saved, StoreError> {
-    let query = "SELECT version, state::text FROM queryables_budgets WHERE budget = $1 FOR UPDATE";
-    let row = transaction
-        .query_opt(query, &[&budget])
-        .map_err(unavailable)?;
-    let row = row.ok_or_else(|| damaged(budget))?;
-    Ok(Saved {
-        version: row.get::<_, i64>(0).cast_unsigned(),
-        state: row.get(1),
-    })
-}
-
-fn known(transaction: &mut Transaction<'_>, key: &str) -> Result<Option<Receipt>, StoreError> {
-    let query = "SELECT line::text, outcome::text FROM queryables_entries \
-                 JOIN queryables_keys USING (sequence) WHERE key = $1";
-    let row = transaction.query_opt(query, &[&key]).map_err(unavailable)?;
-    let Some(row) = row else { return Ok(None) };
-    let outcome: Option<String> = row.get(1);
-    let done = outcome.map(|line| match Line::read(&line) {
-        Some(Line::Done(done)) => Ok(done),
-        _ => Err(damaged("an outcome")),
-    });
-    Ok(Some(Receipt::Known {
-        line: row.get(0),
-        done: done.transpose()?,
-    }))
-}
-
-/// Locks the counter and these budgets: the next sequence number, and the states in this order.
-fn locked(
-    transaction: &mut Transaction<'_>,
-    lock: &Statement,
-    budgets: &[String],
-) -> Result<(u64, Vec<Saved>), StoreError> {
-    let rows = transaction.query(lock, &[&budgets]).map_err(unavailable)?;
-    let mut next = 0;
-    let mut states = HashMap::new();
-    for row in rows {
-        next = row.get::<_, i64>(0).cast_unsigned();
-        let saved = Saved {
-            version: row.get::<_, i64>(2).cast_unsigned(),
-            state: row.get(3),
-        };
-        states.insert(row.get::<_, String>(1), saved);
+/// A version and a state, from this column on.
+fn saved(row: &Row, column: usize) -> Saved {
+    Saved {
+        version: row.get::<_, i64>(column).cast_unsigned(),
+        state: row.get(column + 1),
     }
-    let found = budgets.iter().map(|budget| {
-        let saved = states.get(budget).cloned();
-        saved.ok_or_else(|| damaged(budget))
-    });
-    Ok((next, found.collect::<Result<_, _>>()?))
-}
-
-/// Writes what a charge has decided.
-fn write(
-    transaction: &mut Transaction<'_>,
-    write: &Statement,
-    charge: &dyn Charge,
-    sequence: u64,
-    admitted: bool,
-) -> Result<(), StoreError> {
-    let place = signed(sequence);
-    let line = charge.line(sequence)?;
-    let (names, amounts): (Vec<String>, Vec<String>) = charge.amounts().into_iter().unzip();
-    let (mut budgets, mut versions, mut states) = (vec![], vec![], vec![]);
-    for (budget, Saved { version, state }) in charge.changed()? {
-        budgets.push(charge.budgets().get(budget).cloned().unwrap_or_default());
-        versions.push(signed(version));
-        states.push(state);
-    }
-    let key: Vec<&str> = charge.key().filter(|_| admitted).into_iter().collect();
-    transaction
-        .execute(
-            write,
-            &[
-                &place, &line, &names, &amounts, &budgets, &versions, &states, &key,
-            ],
-        )
-        .map_err(unavailable)?;
-    Ok(())
 }
 
 impl Store for PostgresStore {
     fn name_dataset(&self, name: &str) -> Result<(), StoreError> {
-        let named: String = self.with(|transaction| {
+        let named: String = self.with(async |connection| {
             let query = "UPDATE queryables_about SET dataset = coalesce(dataset, $1) \
                          RETURNING dataset";
-            Ok(transaction
-                .query_one(query, &[&name])
-                .map_err(unavailable)?
-                .get(0))
+            let row = connection.client.query_one(query, &[&name]).await;
+            Ok(row.map_err(unavailable)?.get(0))
         })?;
         if named != name {
             let given = name.to_owned();
@@ -324,54 +335,44 @@ impl Store for PostgresStore {
     }
 
     fn open(&self, budget: &str, terms: &str, state: &str) -> Result<Saved, StoreError> {
-        self.with(|transaction| {
+        let row = self.with(async |connection| {
             let query = "INSERT INTO queryables_budgets \
                          VALUES ($1, $2::text::json, 0, $3::text::json) ON CONFLICT DO NOTHING";
-            transaction
-                .execute(query, &[&budget, &terms, &state])
-                .map_err(unavailable)?;
-            let query = "SELECT terms::text FROM queryables_budgets WHERE budget = $1";
-            let known = transaction
-                .query_one(query, &[&budget])
-                .map_err(unavailable)?;
-            let known: String = known.get(0);
-            if known != terms {
-                return Err(StoreError::OtherTerms {
-                    budget: budget.to_owned(),
-                    terms: known,
-                });
-            }
-            saved(transaction, budget)
-        })
+            let Connection { client, .. } = connection;
+            let new = client.execute(query, &[&budget, &terms, &state]).await;
+            new.map_err(unavailable)?;
+            let query = "SELECT version, state::text, terms::text FROM queryables_budgets \
+                         WHERE budget = $1";
+            let row = client.query_one(query, &[&budget]).await;
+            row.map_err(unavailable)
+        })?;
+        let known: String = row.get(2);
+        if known != terms {
+            return Err(StoreError::OtherTerms {
+                budget: budget.to_owned(),
+                terms: known,
+            });
+        }
+        Ok(saved(&row, 0))
     }
 
     fn newer(&self, budget: &str, known: u64) -> Result<Option<Saved>, StoreError> {
-        self.with(|transaction| {
-            let query = "SELECT version, state::text FROM queryables_budgets \
-                         WHERE budget = $1 AND version <> $2";
-            let row = transaction.query_opt(query, &[&budget, &signed(known)]);
-            Ok(row.map_err(unavailable)?.map(|row| Saved {
-                version: row.get::<_, i64>(0).cast_unsigned(),
-                state: row.get(1),
-            }))
+        self.with(async |connection| {
+            let Connection { client, newer, .. } = connection;
+            let row = client.query_opt(newer, &[&budget, &signed(known)]).await;
+            Ok(row.map_err(unavailable)?.map(|row| saved(&row, 0)))
         })
     }
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
-        self.with_connection(|connection| {
-            let Connection {
-                client,
-                lock,
-                write,
-                ..
-            } = connection;
-            let mut transaction = client.transaction().map_err(unavailable)?;
-            let (sequence, states) = locked(&mut transaction, lock, charge.budgets())?;
+        self.with(async |connection| {
+            let (sequence, states) = connection.locked(charge.budgets()).await?;
             // After the lock: whoever used the key before has committed.
             if let Some(key) = charge.key()
-                && let Some(known) = known(&mut transaction, key)?
+                && let Some(known) = connection.known(key).await?
             {
-                return Ok(known);
+                let ended = connection.client.batch_execute("ROLLBACK").await;
+                return ended.map(|()| known).map_err(unavailable);
             }
             for (place, saved) in states.iter().enumerate() {
                 if saved.version != charge.known(place) {
@@ -379,8 +380,7 @@ impl Store for PostgresStore {
                 }
             }
             let admitted = charge.decide();
-            self::write(&mut transaction, write, charge, sequence, admitted)?;
-            transaction.commit().map_err(unavailable)?;
+            connection.commit(charge, sequence, admitted).await?;
             Ok(Receipt::Written { sequence, mark: 0 })
         })
     }
@@ -394,21 +394,22 @@ impl Store for PostgresStore {
         let kept = matches!(outcome, Outcome::Answered(Some(_)));
         let line = Done::new(sequence, outcome).line()?;
         let waits = if kept { "on" } else { "off" };
-        self.with_connection(|connection| {
+        self.with(async |connection| {
             let Connection { client, finish, .. } = connection;
-            client
-                .execute(&*finish, &[&signed(sequence), &line, &waits])
-                .map_err(unavailable)?;
-            Ok(())
+            let place = signed(sequence);
+            let finished = client.execute(finish, &[&place, &line, &waits]).await;
+            finished.map(drop).map_err(unavailable)
         })
     }
 
     fn lines(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
-        self.with(|transaction| {
+        self.with(async |connection| {
             let query = "SELECT line::text, outcome::text FROM queryables_entries \
                          WHERE sequence >= $1 ORDER BY sequence LIMIT $2";
-            let most = i64::try_from(most).unwrap_or(i64::MAX);
-            let rows = transaction.query(query, &[&signed(from), &most]);
+            let (from, most) = [from, most as u64]
+                .map(|number| i64::try_from(number).unwrap_or(i64::MAX))
+                .into();
+            let rows = connection.client.query(query, &[&from, &most]).await;
             let mut lines = Vec::new();
             for row in rows.map_err(unavailable)? {
                 lines.push(row.get(0));
