@@ -60,6 +60,14 @@ where
     /// transcript would not be charged. One that was written down and never ran is charged, which is
     /// safe.
     ///
+    /// In a ledger, the launch of an individual filter is one entry, with the filter's parameters, and
+    /// its budget is charged once. Queries to it are not launches: the ledger has none of them, and
+    /// whoever runs it keeps the transcript. After a restart, start it by
+    /// [`launch_individual`](super::launch_individual) and not through the ledger, whose charge stands:
+    /// a second launch there would be charged again, and be another filter. Bring it back once, and
+    /// only after the old one has ended: two that go on from the same transcript spend twice what was
+    /// charged.
+    ///
     /// ```
     /// use queryables::compose::{IndividualFilter, launch_individual};
     /// use queryables::data::Predicate;
