@@ -45,6 +45,16 @@ impl Ticket {
         Child::run(mechanism, data, &self.token, coins).map(Answered::into_value)
     }
 
+    /// The same, for a child that is also stopped where `watch` says so.
+    #[cfg(feature = "ledger")]
+    pub(crate) fn watched(
+        self,
+        watch: impl Fn() -> Result<(), Stop> + Send + Sync + 'static,
+    ) -> Self {
+        let token = self.token.watched(watch);
+        Self { token }
+    }
+
     /// Says whether the child has been stopped.
     #[must_use]
     pub fn token(&self) -> &StopToken {

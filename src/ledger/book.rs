@@ -96,7 +96,13 @@ impl Ledger {
     /// reading that it may come to: [`privacy_loss`](LedgerFilter::privacy_loss) is then the reading,
     /// with the odometer's guarantee for every threshold up to that one (Haney et al. Lemma 2.19).
     ///
+    /// A [`TimeUniform`] odometer has no bound and cannot be capped, so no ledger keeps it. To let one
+    /// survive, [add](crate::account::time_uniform::TimeUniformOdometer::add) each loss to a copy and write the copy down
+    /// ([`Written`]) before the release; after a restart, start it from what was written.
+    ///
     /// [`Odometer::capped`]: crate::compose::Odometer::capped
+    /// [`TimeUniform`]: crate::compose::TimeUniform
+    /// [`Written`]: crate::account::Written
     ///
     /// # Errors
     ///
@@ -120,7 +126,8 @@ impl Ledger {
         LedgerFilter::open(&self.store, self.keeps_answers, name, filter, data, &token)
     }
 
-    /// The lines of the record from this sequence number on, at most `most` entries.
+    /// The lines of the record from this sequence number on, at most `most` entries. The first is 1;
+    /// 0 is the same.
     ///
     /// # Errors
     ///

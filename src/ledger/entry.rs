@@ -164,9 +164,10 @@ pub struct DamagedLine {
 ///
 /// # Errors
 ///
-/// [`DamagedLine`], also where entries do not follow each other.
+/// [`DamagedLine`], also where entries do not follow each other, or an outcome does not follow the entry
+/// of an admitted launch.
 pub fn read_lines(text: &str) -> Result<Vec<Line>, DamagedLine> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     let mut next = None;
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let damaged = DamagedLine { line: index + 1 };
@@ -175,11 +176,19 @@ pub fn read_lines(text: &str) -> Result<Vec<Line>, DamagedLine> {
             break;
         };
         let line = Line::read(line).ok_or(damaged.clone())?;
-        if let Line::Entry(entry) = &line {
-            if next.is_some_and(|next| next != entry.sequence) {
-                return Err(damaged);
+        let follows = match (&line, lines.last()) {
+            (Line::Entry(entry), _) => next.is_none_or(|next| next == entry.sequence),
+            // What was run was admitted, and has one outcome.
+            (Line::Done(done), Some(Line::Entry(entry))) => {
+                done.sequence == entry.sequence && entry.decision == Decision::Admitted
             }
-            next = Some(entry.sequence + 1);
+            (Line::Done(_), _) => false,
+        };
+        if !follows {
+            return Err(damaged);
+        }
+        if let Line::Entry(entry) = &line {
+            next = entry.sequence.checked_add(1);
         }
         lines.push(line);
     }

@@ -4,8 +4,11 @@ use serde_json::{Value, json};
 
 use super::{Decision, Entry, Line};
 
-/// What was charged, as one `ComposedDpEvent` of dp_accounting: an object with the name of each event
-/// class and its arguments, in the order of the launches.
+/// What was charged in one filter, as one `ComposedDpEvent` of dp_accounting: an object with the name of
+/// each event class and its arguments, in the order of the launches.
+///
+/// Other filters of the ledger are left out: their losses may be about another relation, and those
+/// inside a [share](super::LedgerFilter::reserve) are within the charge for the share.
 ///
 /// An event bounds the loss of what was launched; dp_accounting then composes for losses fixed in
 /// advance, which is a reading to compare with and no filter.
@@ -19,9 +22,11 @@ use super::{Decision, Entry, Line};
 ///
 /// Numbers become floats, rounded to the nearest.
 #[must_use]
-pub fn dp_events(lines: &[Line]) -> Value {
+pub fn dp_events(filter: &str, lines: &[Line]) -> Value {
     let charged = lines.iter().filter_map(|line| match line {
-        Line::Entry(entry) if entry.decision == Decision::Admitted => Some(event(entry)),
+        Line::Entry(entry) if entry.filter == filter && entry.decision == Decision::Admitted => {
+            Some(event(entry))
+        }
         _ => None,
     });
     json!({"ComposedDpEvent": {"events": charged.collect::<Vec<_>>()}})

@@ -148,9 +148,10 @@ impl FileStore {
         let entries = read.open_table(ENTRIES).map_err(unavailable)?;
         let outcomes = read.open_table(OUTCOMES).map_err(unavailable)?;
         let mut lines = Vec::new();
-        for (expected, entry) in
-            (from..).zip(entries.range(from..).map_err(unavailable)?.take(most))
-        {
+        let from = from.max(1);
+        let entries = entries.range(from..).map_err(unavailable)?;
+        // The numbers second: they end with the entries, and not by an overflow.
+        for (entry, expected) in entries.take(most).zip(from..) {
             let (sequence, line) = entry.map_err(unavailable)?;
             if sequence.value() != expected {
                 return Err(damaged(&format!("entry {expected}")));

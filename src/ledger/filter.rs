@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::party::Party;
 use super::quota::{Quota, QuotaRule, quota_rule};
-use super::seal::{VERSION, seal, unseal};
+use super::seal::{VERSION, seal};
 use super::state::{State, read_state, write_state};
 use super::store::{Saved, Store};
-use super::{Decision, Entry, Line, OpenError, ReserveErrorOf, StoreError};
+use super::{OpenError, ReserveErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
 use crate::compose::{Discipline, Filter, FilterMachine, Halt, Interleaved, Terms};
 use crate::machine::{CoinSource, Description, StopToken, SystemCoins, discard, guarded};
@@ -53,6 +53,11 @@ impl<F> LedgerRule for F where
 /// names, as long as the store keeps what it has synced: a launch is charged and written before its
 /// mechanism touches the data, and what was charged is never given back. It is the only budget here
 /// that bounds what is learned about a person; a [`Quota`] does not.
+///
+/// Children of a filter that is [sequential](Filter::sequential) are frozen by the next launch in it,
+/// whichever handle or process makes it: each question to them asks the store. A
+/// [halt](Filter::halting) reaches the children of another process when that process next launches
+/// or reads something in the filter; until then they answer, for what they were charged.
 ///
 /// A third-party rule is called while the filter's lock is held, and inside the store's
 /// transaction: it must not call its own filter.
@@ -202,10 +207,13 @@ where
             LedgerRule<Children = F::Children, Whole = F::Children>,
     {
         let (fresh, terms) = quota_rule(&self.shared.terms.measure, limit)?;
-        // The filter's name may hold anything, a separator too.
-        let full = format!("{:?}", (&*self.shared.header.filter, name));
+        let quota = Quota {
+            name: name.into(),
+            filter: Arc::clone(&self.shared.header.filter),
+        };
+        let full = quota.budget();
         let mut book = self.shared.book();
-        if book.quotas.iter().any(|quota| quota.name == full) {
+        if book.place(&full).is_some() {
             return Err(StoreError::AlreadyOpen { budget: full });
         }
         let saved = self.shared.store.open(&full, &terms, &fresh.state()?)?;
@@ -217,11 +225,7 @@ where
             rule,
             version: saved.version,
         });
-        Ok(Quota {
-            name: name.into(),
-            place: book.quotas.len() - 1,
-            filter: Arc::clone(&self.shared.header.filter),
-        })
+        Ok(quota)
     }
 
     /// What the launches so far add up to, in all processes.
@@ -251,15 +255,15 @@ where
         self.shared.read(|book| book.machine.launched())
     }
 
-    /// What a quota has spent.
+    /// What a quota has spent; `None` if it was not opened in this filter.
     ///
     /// # Errors
     ///
     /// Those of the store.
     pub fn spent_of(&self, quota: &Quota) -> Result<Option<ChildLoss<F>>, StoreError> {
         self.shared.read(|book| {
-            let kept = book.quotas.get(quota.place)?;
-            (quota.filter == self.shared.header.filter).then(|| kept.rule.spent())
+            let kept = book.quotas.get(book.place(&quota.budget())?)?;
+            Some(kept.rule.spent())
         })
     }
 
@@ -283,65 +287,6 @@ where
     pub fn name(&self) -> &str {
         &self.shared.header.filter
     }
-
-    /// Replays the whole record of this filter: that each launch was decided as the rule decides,
-    /// that every total follows from those before, and that the budget stands where they lead. Gives
-    /// the number of entries.
-    ///
-    /// There must be no launches meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Damaged`] says at which entry, and those of the store.
-    pub fn replay(&self) -> Result<u64, StoreError> {
-        let mut rule = self.shared.fresh.clone();
-        let (mut from, mut entries) = (1, 0);
-        loop {
-            let lines = self.shared.store.lines(from, 1000)?;
-            if lines.is_empty() {
-                break;
-            }
-            for line in lines {
-                let here = from;
-                let damaged = |what: &str| StoreError::Damaged {
-                    what: format!("{what} {here}"),
-                };
-                match Line::read(&line) {
-                    Some(Line::Done(_)) => continue,
-                    Some(Line::Entry(entry)) if entry.sequence == from => {
-                        from += 1;
-                        if entry.filter != *self.shared.header.filter {
-                            continue;
-                        }
-                    }
-                    _ => return Err(damaged("entry")),
-                }
-                let entry: Entry<ChildLoss<F>, WholeLoss<F>> =
-                    unseal(&line).ok_or_else(|| damaged("entry"))?;
-                entries += 1;
-                let next = rule.charge(&entry.loss);
-                match (&entry.decision, next) {
-                    (Decision::Admitted, Ok(next)) => rule = next,
-                    (Decision::Refused(refusal), Err(_)) if refusal.spent == rule.spent() => {}
-                    (Decision::OverQuota { .. } | Decision::Denied(_), _) => {}
-                    _ => return Err(damaged("the decision of entry")),
-                }
-                if entry.spent != rule.spent() {
-                    return Err(damaged("the total of entry"));
-                }
-            }
-        }
-        let counted = write_state(&rule, 0, None)?;
-        let kept = self
-            .shared
-            .read(|book| write_state(book.machine.rule(), 0, None))??;
-        if counted != kept {
-            return Err(StoreError::Damaged {
-                what: "the total".to_owned(),
-            });
-        }
-        Ok(entries)
-    }
 }
 
 /// Only where children are interleaved: elsewhere a later launch freezes the share for good.
@@ -355,7 +300,8 @@ where
     /// nobody else can spend it. If it was reserved before, it continues with what it has spent.
     ///
     /// This guarantees two things: the party can spend the share, and what is spent in it is within
-    /// the whole's budget.
+    /// the whole's budget. If the filter is [halting](Filter::halting), whoever asks for too much halts
+    /// the shares too.
     ///
     /// # Errors
     ///
@@ -373,9 +319,10 @@ where
         let full = format!("{:?}", (&*self.shared.header.filter, "share", name));
         let data = self.shared.data.0.as_ref();
         let data = data.ok_or(OpenError::Fault(crate::machine::Fault::Failed))?;
-        // One charge however often it is opened: the key is the share's name.
-        let party = self.party(name);
-        let token = party.reserve(&full, share)?;
+        // One charge however often it is opened: the key is the share's name. That of a release has a
+        // third part, so nobody else can charge something under this one.
+        let key = format!("{:?}", (&*self.shared.header.filter, name));
+        let token = self.party(name).reserve(&key, share)?;
         let (store, keeps) = (&self.shared.store, self.shared.keeps_answers);
         Ok(LedgerFilter::open(
             store, keeps, &full, share, data, &token,
@@ -408,12 +355,16 @@ pub(super) fn take_up<D: ?Sized, F: LedgerRule, R, X>(
     name: &str,
     saved: &Saved,
 ) -> Result<(), StoreError> {
-    let state = guarded(|| Ok(read_state(fresh, &saved.state)));
+    let (limit, halts) = (machine.count_limit(), machine.halts());
+    let read = || {
+        let state = read_state(fresh, &saved.state);
+        state.filter(|state| state.could_be(fresh, limit, halts))
+    };
     let Ok(Some(State {
         rule,
         launched,
         halt,
-    })) = state
+    })) = guarded(|| Ok(read()))
     else {
         let what = format!("the budget {name:?}");
         return Err(StoreError::Damaged { what });
@@ -447,6 +398,13 @@ impl<D: ?Sized, F: LedgerRule, R, X> Shared<D, F, R, X> {
             }
         }
         Ok(read(&book))
+    }
+}
+
+impl<D: ?Sized, F: ContinuationRule, R, X> Book<D, F, R, X> {
+    /// Where the quota with this budget is.
+    pub(super) fn place(&self, budget: &str) -> Option<usize> {
+        self.quotas.iter().position(|quota| quota.name == budget)
     }
 }
 

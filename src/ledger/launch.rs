@@ -221,10 +221,12 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Charge for Launch<'_, D, F, R, 
     fn amounts(&self) -> Vec<(String, String)> {
         let mut amounts = Vec::new();
         let loss = serde_json::to_value(&self.price.first).unwrap_or_default();
-        collect("loss", &loss, &mut amounts);
+        collect(LOSS, &loss, &mut amounts);
         amounts
     }
 }
+
+const LOSS: &str = "loss";
 
 /// Quantities are strings, wherever they are; counts are numbers.
 fn collect(name: &str, value: &Value, amounts: &mut Vec<(String, String)>) {
@@ -234,7 +236,12 @@ fn collect(name: &str, value: &Value, amounts: &mut Vec<(String, String)>) {
         Value::Number(units) => amounts.push((name.to_owned(), units.to_string())),
         Value::Object(fields) => {
             for (field, value) in fields {
-                collect(field, value, amounts);
+                // Of two parts with the same fields, each has its own.
+                let inner = match name {
+                    LOSS => field.clone(),
+                    _ => format!("{name} {field}"),
+                };
+                collect(&inner, value, amounts);
             }
         }
         Value::Array(values) => {
@@ -290,5 +297,31 @@ impl<F: LedgerRule> Record for Recorded<F> {
             quotas: rare.map(|rare| rare.quotas.clone()).unwrap_or_default(),
             key: rare.and_then(|rare| rare.key.clone()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_amount_of_a_loss_has_a_name_of_its_own() {
+        let profile = |text: &str| {
+            let mut amounts = Vec::new();
+            collect(LOSS, &serde_json::from_str(text).unwrap(), &mut amounts);
+            let named = |(name, amount)| format!("{name} = {amount}");
+            amounts.into_iter().map(named).collect::<Vec<_>>()
+        };
+        assert_eq!(profile(r#""0.1""#), ["loss = 0.1"]);
+        let pair = r#"{"epsilon":"0.1","delta":"1e-6"}"#;
+        assert_eq!(profile(pair), ["delta = 1e-6", "epsilon = 0.1"]);
+        // The worse of a profile and the same one reversed.
+        let worst =
+            r#"{"worst":[{"laplace":{"epsilon":"1"}},{"reversed":{"laplace":{"epsilon":"1"}}}]}"#;
+        let both = [
+            "worst 0 laplace epsilon = 1",
+            "worst 1 reversed laplace epsilon = 1",
+        ];
+        assert_eq!(profile(worst), both);
     }
 }

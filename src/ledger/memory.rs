@@ -131,7 +131,9 @@ impl Store for MemoryStore {
         let mut lines = Vec::new();
         let from = from.max(1);
         let later = place(from).and_then(|place| kept.entries.get(place..));
-        for (sequence, (record, outcome)) in (from..).zip(later.unwrap_or_default()).take(most) {
+        // The numbers second: they end with the entries, and not by an overflow.
+        for ((record, outcome), sequence) in later.unwrap_or_default().iter().take(most).zip(from..)
+        {
             lines.push(record.line(sequence)?);
             if let Some(outcome) = outcome {
                 lines.push(Done::new(sequence, outcome.clone()).line()?);

@@ -40,6 +40,7 @@ mod launch;
 mod memory;
 mod party;
 mod quota;
+mod replay;
 mod seal;
 mod state;
 mod store;

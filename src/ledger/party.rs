@@ -17,7 +17,7 @@ use crate::compose::{
     Discipline, Filter, Interactive, LaunchError, NoPrice, Preview, Price, Ticket,
 };
 use crate::machine::{
-    Answered, CoinSource, Description, Mechanism, StopToken, SystemCoins, guarded,
+    Answered, CoinSource, Description, Mechanism, Stop, StopToken, SystemCoins, guarded,
 };
 use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::sealed::OPENING;
@@ -62,6 +62,8 @@ pub struct Party<D: ?Sized, F: ContinuationRule, R = AddRemove, X = crate::compo
 struct Admitted {
     ticket: Ticket,
     sequence: u64,
+    /// That of the filter's state after it.
+    version: u64,
 }
 
 /// What a key is known for, or a new launch. The former behind a pointer: most launches have no key.
@@ -98,14 +100,18 @@ where
     ///
     /// # Errors
     ///
-    /// [`StoreError::AlreadyOpen`] if it is held to it already, or if it is another filter's.
+    /// [`StoreError::NotOpen`] if it was not opened in this filter, and [`StoreError::AlreadyOpen`] if
+    /// the party is held to it already.
     pub fn within(mut self, quota: &Quota) -> Result<Self, StoreError> {
-        let name = format!("{:?}", (&*quota.filter, &*quota.name));
-        if quota.filter != self.shared.header.filter || self.quotas.contains(&quota.place) {
-            return Err(StoreError::AlreadyOpen { budget: name });
+        let budget = quota.budget();
+        let Some(place) = self.shared.book().place(&budget) else {
+            return Err(StoreError::NotOpen { budget });
+        };
+        if self.quotas.contains(&place) {
+            return Err(StoreError::AlreadyOpen { budget });
         }
-        self.quotas.push(quota.place);
-        self.budgets.push(name);
+        self.quotas.push(place);
+        self.budgets.push(budget);
         Ok(self)
     }
 
@@ -128,7 +134,16 @@ where
         X: Interactive,
     {
         let admitted = self.admit(mechanism).map_err(|denial| *denial)?;
-        let Admitted { ticket, sequence } = admitted;
+        let Admitted {
+            ticket,
+            sequence,
+            version,
+        } = admitted;
+        let ticket = if X::FREEZES {
+            ticket.watched(self.latest(version))
+        } else {
+            ticket
+        };
         let data = self.shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
         let mut coins = SystemCoins::new();
         let child = ticket.start(mechanism, data, &mut coins.coins());
@@ -324,8 +339,23 @@ where
         running.map_err(|stop| denied(LaunchError::Stopped(stop)))?;
         let ticket = self.shared.book().machine.decide(&price);
         let ticket = ticket.map_err(|denial| denied(*denial))?;
-        let sequence = 0;
-        Ok(Admitted { ticket, sequence })
+        Ok(Admitted {
+            ticket,
+            sequence: 0,
+            version: 0,
+        })
+    }
+
+    /// Whether no launch in the filter came after the one with this version. It may have come from
+    /// another handle or process: only the store knows.
+    fn latest(&self, version: u64) -> Box<dyn Fn() -> Result<(), Stop> + Send + Sync> {
+        let store = Arc::clone(&self.shared.store);
+        let filter = Arc::clone(&self.shared.header.filter);
+        Box::new(move || match store.newer(&filter, version) {
+            Ok(None) => Ok(()),
+            // Also where the store does not say: it may have frozen.
+            _ => Err(Stop::Frozen),
+        })
     }
 
     #[inline]
@@ -384,7 +414,11 @@ where
             decided: None,
             changed: false,
         };
-        let receipt = match shared.store.charge(&mut launch) {
+        // A rule's own code writes its state down, and may panic: then it is not known what the state
+        // at hand has counted.
+        let charged = guarded(|| Ok(shared.store.charge(&mut launch)));
+        let failed = || StoreError::Unwritable("the rule or the store failed".to_owned());
+        let receipt = match charged.unwrap_or_else(|_| Err(failed())) {
             Ok(receipt) => receipt,
             Err(error) => {
                 launch.forget();
@@ -392,6 +426,7 @@ where
             }
         };
         let decided = launch.decided.take();
+        let version = book.version;
         // Others may decide while this one waits for the disk.
         drop(book);
         match receipt {
@@ -403,7 +438,11 @@ where
                     Some(Err(error)) => return Err(error),
                     None => return Err(LedgerError::NoAnswer.into()),
                 };
-                Ok(Keyed::New(Admitted { ticket, sequence }))
+                Ok(Keyed::New(Admitted {
+                    ticket,
+                    sequence,
+                    version,
+                }))
             }
             Receipt::Known { line, done } => {
                 let entry: Option<Entry<ChildLoss<F>, WholeLoss<F>>> = unseal(&line);
@@ -422,7 +461,7 @@ where
     /// Charges a share, once, and says what stops it.
     pub(super) fn reserve<G, Y>(
         &self,
-        name: &str,
+        key: &str,
         share: &Filter<G, R, Y>,
     ) -> Result<StopToken, LedgerErrorOf<F>>
     where
@@ -430,7 +469,7 @@ where
         Y: Discipline,
         Filter<G, R, Y>: Private<F::Children, R>,
     {
-        let keyed = self.admit_with_key(share, Some(name.to_owned()));
+        let keyed = self.admit_with_key(share, Some(key.to_owned()));
         if let Keyed::New(admitted) = keyed.map_err(|denial| *denial)? {
             self.done(admitted.sequence, || Outcome::Started);
         }

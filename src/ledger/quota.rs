@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::StoreError;
 use super::filter::LedgerRule;
 use super::seal::seal;
-use super::state::{State, read_state, write_state};
+use super::state::{read_state, write_state};
 use crate::account::{Accumulator, ContinuationRule, DefaultAccumulator, Durable, LaunchesLeft};
 use crate::compose::Refusal;
 use crate::privacy::Measure;
@@ -26,8 +26,6 @@ use crate::privacy::Measure;
 #[derive(Clone, Debug)]
 pub struct Quota {
     pub(super) name: Arc<str>,
-    /// Its place among those of the filter.
-    pub(super) place: usize,
     /// Whose it is.
     pub(super) filter: Arc<str>,
 }
@@ -37,6 +35,11 @@ impl Quota {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The name of its budget: its own and the filter's, which may hold anything, a separator too.
+    pub(super) fn budget(&self) -> String {
+        format!("{:?}", (&*self.filter, &*self.name))
     }
 }
 
@@ -90,8 +93,10 @@ where
     }
 
     fn resumed(&self, state: &str) -> Option<Box<dyn QuotaRule<L>>> {
-        let State { rule, .. } = read_state(&self.0, state)?;
-        Some(Box::new(Self(rule)))
+        let state = read_state(&self.0, state)?;
+        // A quota counts no launches, and does not halt.
+        let is_plain = state.launched == 0 && state.halt.is_none();
+        is_plain.then(|| Box::new(Self(state.rule)) as _)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The state of a budget in serialized form.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::StoreError;
 use super::filter::LedgerRule;
-use super::seal::{VERSION, seal, unsealed};
+use super::seal::{VERSION, seal, unseal};
 use crate::account::durable::Counts;
 use crate::account::{ChildLoss, WholeLoss};
 use crate::compose::Halt;
@@ -46,16 +46,50 @@ pub(super) fn write_state<F: LedgerRule>(
     })
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    ledger: u32,
+    launched: u64,
+    counts: Value,
+    halt: Value,
+}
+
 /// The state in a text; `None` if it is damaged, or if no launches under this rule lead there.
 pub(super) fn read_state<F: LedgerRule>(fresh: &F, text: &str) -> Option<State<F>> {
-    let mut body: Value = serde_json::from_str(&unsealed(text)?).ok()?;
-    let mut take = |name: &str| body.get_mut(name).map(Value::take);
-    if take("ledger")? != VERSION {
+    let read: Read = unseal(text)?;
+    if read.ledger != VERSION {
         return None;
     }
     Some(State {
-        rule: fresh.resume(take("counts")?).ok()?,
-        launched: take("launched")?.as_u64()?,
-        halt: serde_json::from_value(take("halt")?).ok()?,
+        rule: fresh.resume(read.counts).ok()?,
+        launched: read.launched,
+        halt: serde_json::from_value(read.halt).ok()?,
     })
+}
+
+impl<F: LedgerRule> State<F> {
+    /// Whether launches in a filter lead there, that takes so many of them, and halts or not.
+    pub(super) fn could_be(&self, fresh: &F, limit: Option<u64>, halts: bool) -> bool {
+        let State {
+            rule,
+            launched,
+            halt,
+        } = self;
+        let written = |rule| write_state(rule, 0, None).ok();
+        // Without launches nothing is spent.
+        let spent = *launched > 0 || written(rule) == written(fresh);
+        let within = limit.is_none_or(|limit| *launched <= limit);
+        let halted = match halt {
+            None => true,
+            Some(Halt::OverBudget(refusal)) => {
+                let refused = rule.charge(&refusal.requested).is_err();
+                halts && refused && refusal.spent == rule.spent() && refusal.limit == *rule.limit()
+            }
+            Some(Halt::CountLimit { limit: reached }) => {
+                halts && limit == Some(*reached) && launched == reached
+            }
+        };
+        spent && within && halted
+    }
 }

@@ -78,8 +78,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         true
     }
 
-    /// The lines from this sequence number on, at most `most` entries; each entry is followed by
-    /// its outcome.
+    /// The lines from this sequence number on (the first is 1, and 0 is the same), at most `most`
+    /// entries; each entry is followed by its outcome.
     ///
     /// # Errors
     ///
@@ -191,6 +191,12 @@ pub enum StoreError {
     /// In this store a budget has one handle, to be cloned.
     #[error("the budget {budget:?} is open already: clone its handle")]
     AlreadyOpen {
+        /// Its name.
+        budget: String,
+    },
+    /// A quota belongs to a filter, and is opened in each handle to it.
+    #[error("the budget {budget:?} is not open in this filter")]
+    NotOpen {
         /// Its name.
         budget: String,
     },

@@ -377,7 +377,9 @@ fn quotas_overlap_and_a_launch_that_one_refuses_charges_none() {
         assert_eq!(again.unwrap_err(), open("team"));
         assert_eq!(ana.clone().within(&own).unwrap_err(), open("Ana"));
         let elsewhere = pure(&ledger, "elsewhere", "1").party("Ana");
-        assert_eq!(elsewhere.within(&team).unwrap_err(), open("team"));
+        let budget = r#"("census", "team")"#.to_owned();
+        let not_open = StoreError::NotOpen { budget };
+        assert_eq!(elsewhere.within(&team).unwrap_err(), not_open);
     }
 }
 

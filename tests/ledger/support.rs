@@ -6,7 +6,7 @@ use std::sync::Arc;
 use queryables::account::{Capped, Sum};
 use queryables::compose::Refusal;
 use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line};
-use queryables::machine::Description;
+use queryables::machine::{Description, Stop};
 use queryables::prelude::*;
 use queryables::privacy::Relation;
 
@@ -105,5 +105,45 @@ impl Seeded {
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ (mixed >> 31)) % bound
+    }
+}
+
+/// In a sequential filter, the next launch freezes the child before it, whichever handle makes it.
+/// `one` and `other` are two handles to one ledger.
+pub fn a_later_launch_freezes_the_child_of_another_handle(one: &Ledger, other: &Ledger) {
+    let open = |ledger: &Ledger| {
+        let filter = Filter::sequential(PureDp, "1".parse().unwrap());
+        ledger.launch("in turns", &filter, &Arc::new(())).unwrap()
+    };
+    let (one, other) = (open(one), open(other));
+    let first = one.party("Ana").launch(&Numbered::new(1, "0.1")).unwrap();
+    assert_eq!(first.ask(()), Ok(1));
+    let refused = other.party("Ben").launch(&Numbered::new(2, "0.95"));
+    assert!(refused.is_err());
+    assert_eq!(first.ask(()), Ok(1));
+    let second = other.party("Ben").launch(&Numbered::new(3, "0.1")).unwrap();
+    assert_eq!(first.ask(()), Err(AskError::Stopped(Stop::Frozen)));
+    assert_eq!(second.ask(()), Ok(3));
+}
+
+/// Where lines begin and end, for a ledger with four entries, the third of which was refused.
+pub fn lines_begin_and_end_where_they_should(ledger: &Ledger) {
+    let filter = pure(ledger, "census", "1");
+    for (number, epsilon) in [(1, "0.25"), (2, "0.25"), (3, "2"), (4, "0.25")] {
+        let _ = filter.party("Ana").release(&Numbered::new(number, epsilon));
+    }
+    let seen = |from, most| {
+        let lines = ledger.lines(from, most).unwrap();
+        lines.iter().map(Line::sequence).collect::<Vec<_>>()
+    };
+    for from in [0, 1] {
+        assert_eq!(seen(from, usize::MAX), [1, 1, 2, 2, 3, 4, 4]);
+        assert_eq!(seen(from, 1), [1, 1]);
+        assert_eq!(seen(from, 0), [0; 0]);
+    }
+    assert_eq!(seen(2, 2), [2, 2, 3]);
+    assert_eq!(seen(4, 9), [4, 4]);
+    for beyond in [5, 1 << 63, u64::MAX] {
+        assert_eq!(seen(beyond, usize::MAX), [0; 0]);
     }
 }

@@ -2,8 +2,10 @@
 
 mod contract;
 mod crash;
+mod handles;
 mod linear;
 mod lines;
 mod quotas;
 mod rules;
+mod states;
 mod written;

@@ -6,9 +6,13 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ledger::{Numbered, admitted, pure};
+use ledger::{
+    Numbered, a_later_launch_freezes_the_child_of_another_handle, admitted,
+    lines_begin_and_end_where_they_should, pure,
+};
 use queryables::ledger::{Ledger, LedgerError, OpenError, StoreError};
 use queryables::prelude::*;
+use queryables::privacy::{RdpCurve, RdpGrid};
 use queryables_postgres::PostgresStore;
 use support::Server;
 
@@ -78,6 +82,49 @@ fn handles_in_many_processes_spend_one_budget() {
     assert_eq!(first.privacy_loss(), Err(damaged.clone()));
     let launched = ana.release(&Numbered::new(7, "0.001"));
     assert_eq!(launched, Err(LedgerError::Store(damaged)));
+}
+
+#[test]
+fn lines_and_freezes_are_those_of_every_store() {
+    let Some(server) = Server::new("store") else {
+        return;
+    };
+    let (one, other) = (server.ledger(), server.ledger());
+    lines_begin_and_end_where_they_should(&one);
+    a_later_launch_freezes_the_child_of_another_handle(&one, &other);
+    // A loss of several numbers: each has its own name among the amounts.
+    let grid = RdpGrid::new(["2", "4"].map(|order| order.parse().unwrap())).unwrap();
+    let curve = |epsilons: [&str; 2]| grid.curve(epsilons.map(epsilon)).unwrap();
+    let filter = Filter::concurrent(grid.clone(), curve(["1", "2"]));
+    let filter = one
+        .launch("grid", &filter, &std::sync::Arc::new(()))
+        .unwrap();
+    let launched = filter.party("Ana").release(&Curved(curve(["0.25", "0.5"])));
+    assert_eq!(launched, Ok(true));
+    let mut client = postgres::Client::connect(&server.parameters(), postgres::NoTls).unwrap();
+    let query = "SELECT string_agg(name || ' = ' || amount, ', ' ORDER BY name) \
+                 FROM queryables_amounts JOIN queryables_entries USING (sequence) \
+                 WHERE line->>'filter' = 'grid'";
+    let amounts: String = client.query_one(query, &[]).unwrap().get(0);
+    let expected = "epsilons 0 = 0.25, epsilons 1 = 0.5, orders 0 = 2, orders 1 = 4";
+    assert_eq!(amounts, expected);
+}
+
+/// Costs a curve.
+struct Curved(RdpCurve);
+
+impl Mechanism<()> for Curved {
+    type Machine = Released<bool>;
+
+    fn start(&self, _: &std::sync::Arc<()>, _: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
+        Ok(Released(true))
+    }
+}
+
+impl Private<RdpGrid, AddRemove> for Curved {
+    fn loss(&self, _: &RdpGrid) -> Result<RdpCurve, UnknownLoss> {
+        Ok(self.0.clone())
+    }
 }
 
 const CONNECTIONS: u64 = 8;

@@ -1,0 +1,191 @@
+//! Several handles to one budget, and several budgets in one ledger.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ledger::{
+    Numbered, a_later_launch_freezes_the_child_of_another_handle, fresh,
+    lines_begin_and_end_where_they_should, over_budget, pure,
+};
+use queryables::ledger::{
+    Charge, FileStore, Ledger, LedgerError, Outcome, Receipt, ReserveError, Saved, Store,
+    StoreError,
+};
+use queryables::machine::{Description, silence_guarded_panics};
+use queryables::prelude::*;
+
+fn epsilon(text: &str) -> Epsilon {
+    text.parse().unwrap()
+}
+
+#[test]
+fn lines_begin_and_end_at_the_same_place_in_every_store() {
+    lines_begin_and_end_where_they_should(&Ledger::in_memory("numbers").unwrap());
+    let file = Ledger::open(fresh("ends.redb"), "numbers").unwrap();
+    lines_begin_and_end_where_they_should(&file);
+}
+
+/// Approximate zCDP has no theorem for children that are interleaved: it must not matter which handle
+/// they come from.
+#[test]
+fn a_later_launch_of_any_handle_freezes_the_child_before_it() {
+    let ledger = Ledger::open(fresh("freezes.redb"), "numbers").unwrap();
+    a_later_launch_freezes_the_child_of_another_handle(&ledger, &ledger.clone());
+}
+
+#[test]
+fn a_quota_is_the_same_one_in_every_handle_or_not_there() {
+    let ledger = Ledger::open(fresh("places.redb"), "numbers").unwrap();
+    let (one, other) = (pure(&ledger, "census", "1"), pure(&ledger, "census", "1"));
+    let small = one.quota("small", epsilon("0.1")).unwrap();
+    let budget = r#"("census", "small")"#.to_owned();
+    // The other handle does not know it, and would not hold anybody to it.
+    let unknown = other.party("Ana").within(&small);
+    assert_eq!(unknown.unwrap_err(), StoreError::NotOpen { budget });
+    assert_eq!(other.spent_of(&small), Ok(None));
+    // There it comes second.
+    other.quota("large", epsilon("1")).unwrap();
+    other.quota("small", epsilon("0.1")).unwrap();
+    let ana = other.party("Ana").within(&small).unwrap();
+    assert_eq!(ana.release(&Numbered::new(1, "0.1")), Ok(1));
+    let refused = ana.release(&Numbered::new(2, "0.1"));
+    assert!(matches!(refused, Err(LedgerError::OverQuota { .. })));
+    for filter in [&one, &other] {
+        assert_eq!(filter.spent_of(&small), Ok(Some(epsilon("0.1"))));
+    }
+}
+
+/// Says of itself what it is told to.
+#[derive(Clone)]
+struct Described(Description, Epsilon);
+
+impl Mechanism<()> for Described {
+    type Machine = Released<u64>;
+
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<u64>, Fault> {
+        Ok(Released(0))
+    }
+
+    fn describe(&self) -> Description {
+        self.0.clone()
+    }
+}
+
+impl Private<PureDp, AddRemove> for Described {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(self.1)
+    }
+}
+
+/// A release cannot be charged in place of a share: the share would be spent without a charge.
+#[test]
+fn no_key_of_a_party_is_that_of_a_share() {
+    let ledger = Ledger::in_memory("numbers").unwrap();
+    let filter = pure(&ledger, "census", "1");
+    let share = Filter::concurrent(PureDp, epsilon("0.6"));
+    let disguised = Described(Mechanism::<()>::describe(&share), epsilon("0.6"));
+    for (party, key) in [("share", "Ben"), ("Ben", "share"), ("Ben", "")] {
+        let released = filter.party(party).release_once(key, &disguised);
+        if key == "Ben" {
+            assert_eq!(released, Ok(0));
+        } else {
+            assert_eq!(released, Err(over_budget(["0.6", "0.6", "0.4", "1"])));
+        }
+    }
+    let refused = filter.reserve("Ben", &share).map(drop).unwrap_err();
+    let over = over_budget(["0.6", "0.6", "0.4", "1"]);
+    assert_eq!(refused, ReserveError::Launch(over));
+}
+
+/// Panics in the middle of a charge when it is told to, as the code of a rule may that writes its
+/// state down.
+#[derive(Debug)]
+struct Panics(FileStore, Arc<AtomicBool>);
+
+impl Store for Panics {
+    fn name_dataset(&self, name: &str) -> Result<(), StoreError> {
+        self.0.name_dataset(name)
+    }
+
+    fn open(&self, budget: &str, terms: &str, state: &str) -> Result<Saved, StoreError> {
+        self.0.open(budget, terms, state)
+    }
+
+    fn newer(&self, budget: &str, known: u64) -> Result<Option<Saved>, StoreError> {
+        self.0.newer(budget, known)
+    }
+
+    fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
+        if self.1.swap(false, Ordering::Relaxed) {
+            charge.decide();
+            panic!("on purpose");
+        }
+        self.0.charge(charge)
+    }
+
+    fn sync(&self, receipt: &Receipt) -> Result<(), StoreError> {
+        self.0.sync(receipt)
+    }
+
+    fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError> {
+        self.0.finish(sequence, outcome)
+    }
+
+    fn lines(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
+        self.0.lines(from, most)
+    }
+}
+
+/// The handle has counted a launch that was not written. Meanwhile another handle launches, and the
+/// store has as many versions as the first believes.
+#[test]
+fn a_panic_in_a_charge_leaves_no_state_behind() {
+    silence_guarded_panics();
+    let panics = Arc::new(AtomicBool::new(false));
+    let store = FileStore::open(fresh("panics.redb")).unwrap();
+    let ledger = Ledger::on(Panics(store, Arc::clone(&panics)), "numbers").unwrap();
+    let (one, other) = (pure(&ledger, "census", "1"), pure(&ledger, "census", "1"));
+    panics.store(true, Ordering::Relaxed);
+    let failed = one.party("Ana").release(&Numbered::new(1, "0.3"));
+    let why = StoreError::Unwritable("the rule or the store failed".to_owned());
+    assert_eq!(failed, Err(LedgerError::Store(why)));
+    assert_eq!(other.party("Ben").release(&Numbered::new(2, "0.6")), Ok(2));
+    let refused = one.party("Ana").release(&Numbered::new(3, "0.6"));
+    assert_eq!(refused, Err(over_budget(["0.6", "0.6", "0.4", "1"])));
+    assert_eq!(one.replay(), Ok(2));
+}
+
+/// An answer is stored as JSON, and is read as it was written.
+#[derive(Clone)]
+struct Float(f64);
+
+impl Mechanism<()> for Float {
+    type Machine = Released<f64>;
+
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<f64>, Fault> {
+        Ok(Released(self.0))
+    }
+}
+
+impl Private<PureDp, AddRemove> for Float {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(epsilon("0.001"))
+    }
+}
+
+#[test]
+fn a_retry_gets_the_same_float_to_the_last_bit() {
+    let ledger = Ledger::open(fresh("floats.redb"), "numbers").unwrap();
+    let filter = pure(&ledger.keeping_answers(), "census", "1");
+    let ana = filter.party("Ana");
+    let mut bits = 0x3ff8_0000_0000_0001_u64;
+    for turn in 0..500 {
+        // Of the usual size, and with all digits.
+        let answer = Float(f64::from_bits(bits >> 12 | 0x3ff0_0000_0000_0000) * 1e5 - 1.3e5);
+        bits = bits.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        let key = turn.to_string();
+        let first = ana.release_once(&key, &answer).unwrap();
+        let again = ana.release_once(&key, &answer).unwrap();
+        assert_eq!(first.to_bits(), again.to_bits(), "{first:?} {again:?}");
+    }
+}
