@@ -51,7 +51,9 @@ impl Ticket {
         self,
         watch: impl Fn() -> Result<(), Stop> + Send + Sync + 'static,
     ) -> Self {
-        let token = self.token.watched(watch);
+        // Beside the others, which are asked first: they know why.
+        let watched = StopToken::default().watched(watch);
+        let token = self.token.joined(&watched);
         Self { token }
     }
 

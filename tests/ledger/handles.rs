@@ -11,7 +11,7 @@ use queryables::ledger::{
     Charge, FileStore, Ledger, LedgerError, Outcome, Receipt, ReserveError, Saved, Store,
     StoreError,
 };
-use queryables::machine::{Description, silence_guarded_panics};
+use queryables::machine::{Description, Stop, silence_guarded_panics};
 use queryables::prelude::*;
 
 fn epsilon(text: &str) -> Epsilon {
@@ -31,6 +31,23 @@ fn lines_begin_and_end_at_the_same_place_in_every_store() {
 fn a_later_launch_of_any_handle_freezes_the_child_before_it() {
     let ledger = Ledger::open(fresh("freezes.redb"), "numbers").unwrap();
     a_later_launch_freezes_the_child_of_another_handle(&ledger, &ledger.clone());
+}
+
+/// A halt changes the state too, and is told from a later launch.
+#[test]
+fn the_child_of_a_sequential_filter_that_halts_says_so() {
+    let memory = Ledger::in_memory("numbers").unwrap();
+    let file = Ledger::open(fresh("halts.redb"), "numbers").unwrap();
+    for ledger in [memory, file] {
+        let filter = Filter::sequential(PureDp, epsilon("1")).halting();
+        let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+        let ana = filter.party("Ana");
+        let child = ana.launch(&Numbered::new(1, "0.5")).unwrap();
+        assert_eq!(child.ask(()), Ok(1));
+        let refused = ana.release(&Numbered::new(2, "0.6"));
+        assert_eq!(refused, Err(over_budget(["0.5", "0.6", "0.5", "1"])));
+        assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Halted)));
+    }
 }
 
 #[test]
