@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use super::least_loss::least_loss;
 use super::{Accuracy, MechanismError, SparseVector, over, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, StateKey};
@@ -118,6 +119,24 @@ impl<R: CountingRelation> AboveThreshold<R> {
         Self::with_shares(relation, threshold, hits, threshold_epsilon, counts_epsilon)
     }
 
+    /// The same with the smallest ε for which a count is at most `within` on the wrong side of the
+    /// threshold, with at least this confidence ([`Accuracy`]). It is rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
+    pub fn with_accuracy(
+        relation: R,
+        threshold: i64,
+        hits: u32,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        let make = |epsilon| Self::new(relation, threshold, hits, epsilon);
+        let (_, made) = least_loss(make, |made| made.accuracy(confidence) <= within)?;
+        Ok(made)
+    }
+
     /// [`new`](Self::new), with ε₁ for the threshold and ε₂ for the counts.
     ///
     /// # Errors
@@ -155,6 +174,25 @@ impl<R: CountingRelation> AboveThreshold<R> {
     /// [`MechanismError::NoLoss`], or [`MechanismError::TooLarge`] if the losses cannot be added.
     pub fn with_counts(self, epsilon: Epsilon) -> Result<SparseVector<R>, MechanismError> {
         SparseVector::new(self, epsilon)
+    }
+
+    /// The same with the smallest ε₃ for which a count that is told is at most `within` away from the
+    /// true one, with at least this confidence. It is rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooAccurate`] if no ε₃ up to 10^6 suffices, and those of
+    /// [`with_counts`](Self::with_counts).
+    pub fn with_counts_within(
+        self,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<SparseVector<R>, MechanismError> {
+        let make = |epsilon| self.clone().with_counts(epsilon);
+        let (_, made) = least_loss(make, |made: &SparseVector<R>| {
+            made.accuracy(confidence).count <= within
+        })?;
+        Ok(made)
     }
 }
 

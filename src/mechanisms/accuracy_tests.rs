@@ -313,3 +313,146 @@ fn a_search_is_within_its_distance_of_the_threshold() {
     let alone = NoisyCount::<Vec<u8>>::new(rows_of(1), epsilon("2")).unwrap();
     assert_eq!(count, alone.accuracy(confidence("0.95")));
 }
+
+/// By following the draws of a single key: what is stated of it holds, and one less does not.
+#[test]
+fn keys_are_found_and_their_numbers_are_near() {
+    let key = |row: &u8| *row;
+    let loss = crate::privacy::EpsilonDelta::new("1", "0.01").unwrap();
+    let histogram = ThresholdHistogram::<Vec<u8>, _, _>::new(Replace, "key", key, loss).unwrap();
+    for text in ["0.5", "0.9", "0.99"] {
+        let likely = confidence(text);
+        let ThresholdAccuracy { count, found } = histogram.accuracy(likely);
+        let failure: f64 = likely.failure().to_string().parse().unwrap();
+        // The probability that the key is missing, and that it is there and far from its count.
+        let odds = |rows: u64, within: u128| {
+            let found = answers(&histogram, &vec![7; rows as usize], &[()], 60);
+            let (mut missing, mut far) = (0.0, 0.0);
+            for (answer, mass) in &found.outcomes {
+                let counts = answer[0].as_ref().unwrap();
+                let mass = mass.to_f64_fast();
+                match counts.get(&7) {
+                    None => missing += mass,
+                    Some(number) if u128::from(number.abs_diff(rows as i64)) > within => {
+                        far += mass;
+                    }
+                    Some(_) => {}
+                }
+            }
+            [missing, far]
+        };
+        assert!(odds(found, count)[0] <= failure + 1e-12, "{text} {found}");
+        assert!(odds(found - 1, count)[0] > failure, "{text} {found}");
+        for rows in [1, histogram.threshold(), found, found + 40] {
+            assert!(odds(rows, count)[1] <= failure + 1e-12, "{text} {rows}");
+        }
+        // For a key that is always released this is the least.
+        assert!(odds(found + 40, count - 1)[1] > failure - 1e-9, "{text}");
+        let estimate = histogram.estimate(100, likely);
+        let distance = count as i64;
+        assert_eq!(estimate.interval, 100 - distance..=100 + distance);
+    }
+    let delta = "1e-6".parse().unwrap();
+    for (within, text) in [(0, "0.9"), (30, "0.95"), (1 << 36, "0.99")] {
+        let likely = confidence(text);
+        let made = ThresholdHistogram::<Vec<u8>, _>::with_accuracy(
+            AddRemove, "key", key, within, likely, delta,
+        )
+        .unwrap();
+        assert!(made.accuracy(likely).count <= within && made.delta() <= delta);
+        // It has the noise of a count, and the least ε is that of a count.
+        let count = NoisyCount::<Vec<u8>>::with_accuracy(rows_of(1), within, likely).unwrap();
+        assert_eq!(made.noise(), count.noise());
+        let made = GaussianThresholdHistogram::<Vec<u8>, _>::with_accuracy(
+            AddRemove, "key", key, within, likely, delta,
+        )
+        .unwrap();
+        let count = GaussianCount::<Vec<u8>>::with_accuracy(rows_of(1), within, likely).unwrap();
+        assert_eq!(made.noise(), count.noise());
+    }
+}
+
+/// A search, its counts, and sums over samples are made for an accuracy, and less is not enough.
+#[test]
+fn searches_and_samples_are_made_for_an_accuracy() {
+    let less = |loss: Epsilon| {
+        let digit = 10_u128.pow(loss.units().ilog10() - 5);
+        Epsilon::from_units(loss.units() - digit).unwrap()
+    };
+    for (within, text) in [(1, "0.5"), (40, "0.95"), (1 << 30, "0.999")] {
+        let likely = confidence(text);
+        let search = AboveThreshold::with_accuracy(Replace, 100, 3, within, likely).unwrap();
+        assert!(search.accuracy(likely) <= within);
+        let loss: Epsilon = search.loss(&PureDp).unwrap();
+        let worse = AboveThreshold::new(Replace, 100, 3, less(loss)).unwrap();
+        assert!(worse.accuracy(likely) > within);
+        let vector = search.clone().with_counts_within(within, likely).unwrap();
+        assert!(vector.accuracy(likely).count <= within);
+        let total: Epsilon = vector.loss(&PureDp).unwrap();
+        let counts = total.saturating_sub(loss);
+        let worse = search.with_counts(less(counts)).unwrap();
+        assert!(worse.accuracy(likely).count > within);
+        let distance = i64::try_from(worse.accuracy(likely).count).unwrap();
+        assert_eq!(*worse.estimate(5, likely).interval.end(), 5 + distance);
+    }
+    let vector = Vector::<Vec<u8>>::new("itself", |row: &u8, out: &mut [f64]| {
+        out.fill(f64::from(*row));
+    });
+    let lattice = Lattice {
+        exponent: -20,
+        radius: 1 << 20,
+    };
+    let rate = "0.01".parse().unwrap();
+    let likely = confidence("0.95");
+    let made = SampledGaussianSum::with_accuracy(vector.clone(), 3, lattice, rate, 2.5, likely);
+    let made = made.unwrap();
+    assert!(made.accuracy(likely) <= 2.5);
+    let crate::privacy::facts::Gaussian::Mu(mu) = made.sum.gaussian.fact else {
+        panic!("it is made for a μ");
+    };
+    let digit = 10_u128.pow(mu.units().ilog10() - 5);
+    let less = crate::number::Mu::from_units(mu.units() - digit).unwrap();
+    let worse = SampledGaussianSum::new(vector, 3, lattice, rate, less).unwrap();
+    assert!(worse.accuracy(likely) > 2.5);
+}
+
+/// The exact odds of an answer that is farther off than stated, where the guess is as wrong as it may be.
+#[test]
+fn multiplicative_weights_are_within_their_distance() {
+    let domain = || vec![1_u8, 2];
+    let epsilon = |text: &str| text.parse().unwrap();
+    let weights = MultiplicativeWeights::new(domain(), 40, 3, 1, epsilon("12")).unwrap();
+    for text in ["0.5", "0.8", "0.95"] {
+        let likely = confidence(text);
+        let within = weights.accuracy(likely);
+        let failure: f64 = likely.failure().to_string().parse().unwrap();
+        // The guess is 20, and the count anything.
+        for count in [14, 17, 20, 20 + within as usize + 1, 40] {
+            let mut rows = vec![1; count];
+            rows.resize(40, 2);
+            let found = answers(&weights, &rows, &[rows_of(1)], 9);
+            let far = found.outcomes.iter().filter(|(answer, _)| {
+                let answer = answer[0].as_ref().unwrap();
+                u128::from(answer.abs_diff(count as i64)) > within
+            });
+            let mass = far.fold(found.cut.clone(), |sum, (_, mass)| sum + mass);
+            assert!(mass.to_f64_fast() <= failure, "{text} {count}");
+        }
+        assert_eq!(
+            *weights.estimate(9, likely).interval.end(),
+            9 + within as i64
+        );
+    }
+    let likely = confidence("0.95");
+    let made = MultiplicativeWeights::with_accuracy(domain(), 1000, 100, 4, 250, likely).unwrap();
+    assert!(made.accuracy(likely) <= 250);
+    let loss: Epsilon = Private::<PureDp, Replace>::loss(&made, &PureDp).unwrap();
+    let digit = 10_u128.pow(loss.units().ilog10() - 5);
+    let less = Epsilon::from_units(loss.units() - digit).unwrap();
+    let worse = MultiplicativeWeights::new(domain(), 1000, 100, 4, less).unwrap();
+    assert!(worse.accuracy(likely) > 250);
+    let error = MultiplicativeWeights::with_accuracy(domain(), 1000, 100, 4, 98, likely);
+    assert_eq!(error.unwrap_err(), MechanismError::TooAccurate);
+    let error = MultiplicativeWeights::with_accuracy(domain(), 1000, 0, 4, 98, likely);
+    assert_eq!(error.unwrap_err(), MechanismError::BadThreshold);
+}

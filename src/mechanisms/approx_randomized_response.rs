@@ -6,7 +6,7 @@ use super::{MechanismError, RandomizedResponse};
 use crate::machine::{Bernoulli, Coins, CoinsError, Description, Fault, Mechanism, Released};
 use crate::noise::uniform_below;
 use crate::number::Delta;
-use crate::number::Ratio;
+use crate::number::{Ratio, WideInterval};
 use crate::privacy::facts::Probabilistic;
 use crate::privacy::{Distance, EpsilonDelta, Prices, Private, Relation, UnknownLoss};
 
@@ -82,6 +82,25 @@ impl ApproxRandomizedResponse {
             epsilon: self.told.epsilon(),
             delta: self.delta,
         }
+    }
+
+    /// The probability that the answer points to the bit, for sure or as the more likely one, rounded
+    /// down: δ, and the rest times the [truth](RandomizedResponse::truth) of what is told.
+    ///
+    /// ```
+    /// use queryables::mechanisms::ApproxRandomizedResponse;
+    ///
+    /// let three_in_four = ApproxRandomizedResponse::with_odds(3, 1, "0.2".parse()?)?;
+    /// // 1/5 and 4/5 of 3/4.
+    /// assert_eq!(three_in_four.truth().to_string(), "0.8");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn truth(&self) -> Delta {
+        let one = WideInterval::whole(1);
+        let hidden = one - WideInterval::from(self.delta);
+        let lies = one - WideInterval::from(self.told.truth());
+        (one - hidden * lies).down().unwrap_or_default()
     }
 
     fn reveals(&self, coins: &mut Coins<'_>) -> Result<bool, CoinsError> {

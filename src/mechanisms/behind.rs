@@ -1,29 +1,24 @@
 //! How far a choice may be behind the best one.
 
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::least_loss::least_loss;
+use super::score::shared;
 use super::{
-    Accuracy, ExponentialMechanism, NoisyMax, NoisyQuantiles, PermuteAndFlip, Score, TopK,
+    Accuracy, CountingRelation, ExponentialMechanism, MechanismError, NoisyMax, NoisyQuantiles,
+    PermuteAndFlip, Score, TopK,
 };
-use crate::noise::Noise;
+use crate::data::Attribute;
 use crate::number::{Confidence, Ratio, WideInterval};
 use crate::privacy::Relation;
 
-/// The least gap such that one of the candidates with larger gaps is chosen with at most the
-/// probability that is left, if `odds` says how likely that is when each has this weight and the best
-/// has one. No gap is larger than a `u64`.
-fn least_gap(
-    rate: Ratio,
-    confidence: Confidence,
-    odds: impl Fn(WideInterval) -> WideInterval,
-) -> u128 {
-    let failure = WideInterval::from(confidence.failure());
-    let suffices = |gap: u64| {
-        let exponent = WideInterval::from(rate) * WideInterval::whole(u128::from(gap) + 1);
-        odds(exponent.exp_of_minus()).certainly_at_most(failure)
-    };
+/// The least distance that holds; none is larger than a `u64`.
+fn least(holds: impl Fn(u64) -> bool) -> u128 {
     let (mut low, mut high) = (0, u64::MAX);
     while low < high {
         let middle = low + (high - low) / 2;
-        if suffices(middle) {
+        if holds(middle) {
             high = middle;
         } else {
             low = middle + 1;
@@ -32,85 +27,198 @@ fn least_gap(
     low.into()
 }
 
+/// Whether a distance holds.
+fn at_most(within: u128, holds: impl Fn(u64) -> bool) -> bool {
+    u64::try_from(within).map_or(true, holds)
+}
+
+/// The weight of a candidate with a larger gap than this, at most, where the best one has one.
+fn weight_beyond(gap: u64, rate: Ratio) -> WideInterval {
+    let exponent = WideInterval::from(rate) * WideInterval::whole(u128::from(gap) + 1);
+    exponent.exp_of_minus()
+}
+
 /// The worst case of the exponential mechanism: one candidate is the best, and all others are far
 /// behind. With w the weight of each, that is (n − 1)·w/(1 + (n − 1)·w), and it rises with each of
 /// them.
-fn exponential(others: u128, rate: Ratio, confidence: Confidence) -> u128 {
-    least_gap(rate, confidence, |weight| {
-        let far = WideInterval::whole(others) * weight;
-        far / (WideInterval::whole(1) + far)
-    })
+fn exponential(others: u128, rate: Ratio, gap: u64, confidence: Confidence) -> bool {
+    let far = WideInterval::whole(others) * weight_beyond(gap, rate);
+    let odds = far / (WideInterval::whole(1) + far);
+    odds.certainly_at_most(confidence.failure().into())
 }
 
-/// How far the score of the chosen candidate is behind the largest one, at most: the exact worst case
-/// over all scores.
-impl<D: ?Sized, R: Relation, S: Score<D, R>> Accuracy for ExponentialMechanism<D, R, S> {
-    type Distance = u128;
-
-    fn accuracy(&self, confidence: Confidence) -> u128 {
+impl<D: ?Sized, R: Relation, S: Score<D, R>> ExponentialMechanism<D, R, S> {
+    fn is_within(&self, gap: u64, confidence: Confidence) -> bool {
         let others = self.score.candidates() as u128 - 1;
-        exponential(others, self.rate, confidence)
+        exponential(others, self.rate, gap, confidence)
     }
 }
 
-/// How far the score of each chosen candidate is behind the largest of those that were left, at most.
-impl<D: ?Sized, R: Relation, S: Score<D, R>> Accuracy for TopK<D, R, S> {
-    type Distance = u128;
-
-    fn accuracy(&self, confidence: Confidence) -> u128 {
+impl<D: ?Sized, R: Relation, S: Score<D, R>> TopK<D, R, S> {
+    fn is_within(&self, gap: u64, confidence: Confidence) -> bool {
         let others = self.score.candidates() as u128 - 1;
-        exponential(others, self.rate, confidence)
+        exponential(others, self.rate, gap, confidence)
     }
 }
 
-/// How far the score of the chosen candidate is behind the largest one, at most.
-///
-/// A candidate that is taken with probability w when it is met is chosen with w/2 at most: the best
-/// one must come later, and its place is uniform. So far behind there are n − 1 at most.
-impl<D: ?Sized, R: Relation, S: Score<D, R>> Accuracy for PermuteAndFlip<D, R, S> {
-    type Distance = u128;
-
-    fn accuracy(&self, confidence: Confidence) -> u128 {
+impl<D: ?Sized, R: Relation, S: Score<D, R>> PermuteAndFlip<D, R, S> {
+    /// A candidate that is taken with probability w when it is met is chosen with w/2 at most: the best
+    /// one must come later, and its place is uniform. So far behind there are n − 1 at most.
+    fn is_within(&self, gap: u64, confidence: Confidence) -> bool {
         let others = WideInterval::whole(self.score.candidates() as u128 - 1);
-        least_gap(self.rate, confidence, |weight| (others * weight).half())
+        let odds = (others * weight_beyond(gap, self.rate)).half();
+        odds.certainly_at_most(confidence.failure().into())
     }
 }
 
-/// How far the score of the chosen candidate is behind the largest one, at most.
-///
-/// Its own noise and that of the best one differ by at least that; so one of the n noises is more than
-/// half of it away from zero.
-impl<D: ?Sized, R: Relation, S: Score<D, R>> Accuracy for NoisyMax<D, R, S> {
-    type Distance = u128;
-
-    fn accuracy(&self, confidence: Confidence) -> u128 {
+impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMax<D, R, S> {
+    /// The noise of the chosen one and that of the best one differ by at least the gap; so one of the n
+    /// noises is at least half of it away from zero.
+    fn is_within(&self, gap: u64, confidence: Confidence) -> bool {
         let each = confidence.for_each_of(self.score.candidates() as u64);
-        let noise = Noise::from(self.noise);
-        each.map_or(u128::MAX, |each| 2 * noise.steps_within(each))
+        each.is_some_and(|each| self.noise().is_within((gap / 2).into(), each))
+    }
+}
+
+impl<D: ?Sized, R> NoisyQuantiles<D, R> {
+    /// For one quantile it is the exact worst case over all data. Several are sorted, and so an answer
+    /// may be off because another draw was: if none of the m draws is off by more than this, no answer
+    /// is, as the numbers that are near enough to a quantile rise with it. So each draw may fail with a
+    /// part of what is left.
+    fn is_within(&self, rows: u64, confidence: Confidence) -> bool {
+        let others = self.range.end().abs_diff(*self.range.start());
+        let each = confidence.for_each_of(self.quantiles.len() as u64);
+        each.is_some_and(|each| {
+            self.quantiles.iter().all(|quantile| {
+                let error = rows.saturating_mul(quantile.whole.into());
+                exponential(others.into(), quantile.rate, error, each)
+            })
+        })
     }
 }
 
 /// How many rows the rank of an answer is off, at most, rounded up, for all answers at once.
-///
-/// For one quantile it is the exact worst case over all data. Several are sorted, and so an answer may
-/// be off because another draw was: if none of the m draws is off by more than this, no answer is, as
-/// the numbers that are near enough to a quantile rise with it. So each draw may fail with a part of
-/// what is left.
 impl<D: ?Sized, R> Accuracy for NoisyQuantiles<D, R> {
     type Distance = u128;
 
     fn accuracy(&self, confidence: Confidence) -> u128 {
-        let others = self.range.end().abs_diff(*self.range.start());
-        let Some(each) = confidence.for_each_of(self.quantiles.len() as u64) else {
-            return u64::MAX.into();
-        };
-        let rows = self.quantiles.iter().map(|quantile| {
-            let error = exponential(others.into(), quantile.rate, each);
-            error.div_ceil(quantile.whole.into())
-        });
-        rows.max().unwrap_or_default()
+        least(|rows| self.is_within(rows, confidence))
     }
 }
+
+impl<D: ?Sized, R: CountingRelation> NoisyQuantiles<D, R> {
+    /// The same with the smallest ε for which the rank of no answer is off by more than `within` rows,
+    /// with at least this confidence ([`Accuracy`]). It is rounded up to six digits.
+    ///
+    /// ```
+    /// use queryables::data::Attribute;
+    /// use queryables::mechanisms::{Accuracy, NoisyQuantiles};
+    /// use queryables::prelude::*;
+    ///
+    /// let age = Attribute::<Vec<i64>, i64>::new("age", |age: &i64| *age);
+    /// // The median of 10 000 people, and at most one in a hundred on its wrong side.
+    /// let median = [(1, 2)];
+    /// let median =
+    ///     NoisyQuantiles::with_accuracy(AddRemove, age, 0..=120, median, 100, "0.95".parse()?)?;
+    /// let loss: Epsilon = median.loss(&PureDp)?;
+    /// assert_eq!(loss.to_string(), "0.0769347");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
+    pub fn with_accuracy(
+        relation: R,
+        attribute: Attribute<D, i64>,
+        range: RangeInclusive<i64>,
+        quantiles: impl IntoIterator<Item = (u32, u32)>,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        let quantiles: Vec<_> = quantiles.into_iter().collect();
+        let make = |epsilon| {
+            let quantiles = quantiles.iter().copied();
+            Self::new(
+                relation,
+                attribute.clone(),
+                range.clone(),
+                quantiles,
+                epsilon,
+            )
+        };
+        let (_, made) = least_loss(make, |made: &Self| {
+            at_most(within, |rows| made.is_within(rows, confidence))
+        })?;
+        Ok(made)
+    }
+}
+
+/// What is the same for all that choose by a score: with the doc of the distance, and arguments beside
+/// the score.
+macro_rules! behind {
+    ($Choice:ident, $of:literal $(, $k:ident: $K:ty)?) => {
+        #[doc = concat!("How far the score of ", $of, ", at most.")]
+        impl<D: ?Sized, R: Relation, S: Score<D, R>> Accuracy for $Choice<D, R, S> {
+            type Distance = u128;
+
+            fn accuracy(&self, confidence: Confidence) -> u128 {
+                least(|gap| self.is_within(gap, confidence))
+            }
+        }
+
+        impl<D: ?Sized, R: Relation, S: Score<D, R>> $Choice<D, R, S> {
+            /// Chooses by a score ([`Counts`](super::Counts), for predicates), with the smallest ε for
+            #[doc = concat!("which the score of ", $of)]
+            /// by at most `within`, with at least this confidence ([`Accuracy`]). It is rounded up to six
+            /// digits.
+            ///
+            /// ```
+            /// use queryables::data::Predicate;
+            #[doc = concat!("use queryables::mechanisms::{Accuracy, Counts, ", stringify!($Choice), "};")]
+            /// use queryables::prelude::*;
+            ///
+            /// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
+            /// let counts = Counts::<Vec<u8>>::new([1, 2, 3].map(is));
+            $(#[doc = concat!("let ", stringify!($k), " = 2;")])?
+            #[doc = concat!("let choice = ", stringify!($Choice), "::with_accuracy(")]
+            #[doc = concat!("    AddRemove,", $(" ", stringify!($k), ",",)? " counts, 20, \"0.95\".parse()?)?;")]
+            /// assert!(choice.accuracy("0.95".parse()?) <= 20);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            ///
+            /// # Errors
+            ///
+            /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of
+            /// [`by_score`](Self::by_score).
+            pub fn with_accuracy(
+                _relation: R,
+                $($k: $K,)?
+                score: S,
+                within: u128,
+                confidence: Confidence,
+            ) -> Result<Self, MechanismError> {
+                let score = shared(score)?;
+                let make = |epsilon| Self::of($($k,)? Arc::clone(&score), epsilon);
+                let (_, made) = least_loss(make, |made: &Self| {
+                    at_most(within, |gap| made.is_within(gap, confidence))
+                })?;
+                Ok(made)
+            }
+        }
+    };
+}
+
+behind!(
+    ExponentialMechanism,
+    "the chosen candidate is behind the largest one"
+);
+behind!(
+    PermuteAndFlip,
+    "the chosen candidate is behind the largest one"
+);
+behind!(NoisyMax, "the chosen candidate is behind the largest one");
+behind!(TopK, "each chosen candidate is behind the largest of those that were left", k: usize);
 
 #[cfg(test)]
 mod tests {
@@ -118,7 +226,8 @@ mod tests {
     use crate::machine::Mechanism;
     use crate::machine::Released;
     use crate::mechanisms::Counts;
-    use crate::privacy::AddRemove;
+    use crate::number::Epsilon;
+    use crate::privacy::{AddRemove, Private, PureDp, Replace};
     use crate::tests::exact::{answers, rows_of};
 
     type Rows = Vec<u8>;
@@ -166,6 +275,63 @@ mod tests {
         assert_eq!(within, 8);
         let max = NoisyMax::new(AddRemove, [0, 1].map(rows_of), epsilon).unwrap();
         assert!(wrong(&max, &ahead(max.accuracy(confidence("0.9")) as usize + 1)) <= 0.1);
+    }
+
+    /// What is made for an accuracy has it, and a loss that is smaller by one in the sixth digit has not.
+    #[test]
+    fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
+        fn is_least<M: Accuracy<Distance = u128> + Private<PureDp, R>, R: Relation>(
+            within: u128,
+            confidence: Confidence,
+            made: Result<M, MechanismError>,
+            make: impl Fn(Epsilon) -> Result<M, MechanismError>,
+        ) {
+            let made = made.unwrap();
+            assert!(made.accuracy(confidence) <= within);
+            let loss = made.loss(&PureDp).unwrap();
+            let digit = 10_u128.pow(loss.units().ilog10().saturating_sub(5));
+            assert!(loss.units().is_multiple_of(digit), "{loss}");
+            let less = make(Epsilon::from_units(loss.units() - digit).unwrap());
+            assert!(
+                less.unwrap().accuracy(confidence) > within,
+                "{within} {loss}"
+            );
+        }
+        let age = || Attribute::<Rows, i64>::new("age", |row: &u8| i64::from(*row));
+        let quarters = [(1, 4), (1, 2), (3, 4)];
+        for (within, text) in [(0, "0.9"), (7, "0.5"), (30, "0.95"), (1 << 40, "0.999999")] {
+            let likely = confidence(text);
+            macro_rules! least {
+                ($R:ident, $Choice:ident, $($more:tt)*) => {
+                    is_least::<_, $R>(
+                        within,
+                        likely,
+                        $Choice::with_accuracy($R, $($more)* candidates(), within, likely),
+                        |epsilon| $Choice::by_score($R, $($more)* candidates(), epsilon),
+                    );
+                };
+            }
+            least!(AddRemove, ExponentialMechanism,);
+            least!(Replace, PermuteAndFlip,);
+            least!(AddRemove, NoisyMax,);
+            least!(Replace, TopK, 2,);
+            is_least::<_, AddRemove>(
+                within,
+                likely,
+                NoisyQuantiles::with_accuracy(AddRemove, age(), 0..=99, quarters, within, likely),
+                |epsilon| NoisyQuantiles::new(AddRemove, age(), 0..=99, quarters, epsilon),
+            );
+        }
+        let none = ExponentialMechanism::<Rows, _, _>::with_accuracy(
+            AddRemove,
+            Counts::new([]),
+            1,
+            confidence("0.9"),
+        );
+        assert_eq!(none.unwrap_err(), MechanismError::NoChoice);
+        // More than the widest gap needs no loss, but for its last digit.
+        let any = NoisyMax::with_accuracy(AddRemove, candidates(), u128::MAX, confidence("0.9"));
+        assert_eq!(any.unwrap().loss(&PureDp), Ok("1e-27".parse().unwrap()));
     }
 
     #[test]

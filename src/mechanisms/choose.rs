@@ -7,7 +7,7 @@ use super::score::{gaps, scores, shared};
 use super::{CountingRelation, Counts, MechanismError, NoisyMaxWithMargin, Score, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
-use crate::noise::{DiscreteLaplace, ExponentialChoice};
+use crate::noise::{DiscreteLaplace, ExponentialChoice, Noise};
 use crate::number::Epsilon;
 use crate::number::Ratio;
 use crate::privacy::facts::{BoundedRange, Pure};
@@ -137,7 +137,10 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMax<D, R, S> {
     /// [`MechanismError::NoChoice`] if there is no candidate, [`MechanismError::NoLoss`] if ε is
     /// zero, [`MechanismError::NoSensitivity`] if the sensitivity is.
     pub fn by_score(_relation: R, score: S, epsilon: Epsilon) -> Result<Self, MechanismError> {
-        let score = shared(score)?;
+        Self::of(shared(score)?, epsilon)
+    }
+
+    pub(super) fn of(score: Arc<S>, epsilon: Epsilon) -> Result<Self, MechanismError> {
         let scale = score.sensitivity().rate(epsilon, 1)?.inverse();
         Ok(Self {
             score,
@@ -145,6 +148,12 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMax<D, R, S> {
             noise: DiscreteLaplace::new(scale.ok_or(MechanismError::NoLoss("epsilon"))?)?,
             relation: PhantomData,
         })
+    }
+
+    /// The noise on each score.
+    #[must_use]
+    pub fn noise(&self) -> Noise {
+        self.noise.into()
     }
 
     /// Answers with how far the winner is ahead, too, at the same price.
@@ -178,7 +187,10 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> ExponentialMechanism<D, R, S> {
     /// [`MechanismError::NoChoice`] if there is no candidate, [`MechanismError::NoLoss`] if ε is
     /// zero, [`MechanismError::NoSensitivity`] if the sensitivity is.
     pub fn by_score(_relation: R, score: S, epsilon: Epsilon) -> Result<Self, MechanismError> {
-        let score = shared(score)?;
+        Self::of(shared(score)?, epsilon)
+    }
+
+    pub(super) fn of(score: Arc<S>, epsilon: Epsilon) -> Result<Self, MechanismError> {
         Ok(Self {
             rate: score.sensitivity().rate(epsilon, 1)?,
             score,

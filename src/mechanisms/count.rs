@@ -39,7 +39,7 @@ use crate::privacy::facts::{Gaussian, Laplace};
 /// ε-DP, and this is tight, whether a row is added, removed or replaced: each changes the count by
 /// at most one, and so the odds of any answer by a factor of at most e^ε. It states [`Laplace`]
 /// noise on one answer that changes by one; at a distance of d, by d, which is d·ε. An answer that
-/// an `i64` cannot hold is which is postprocessing.
+/// an `i64` cannot hold is clamped, which is postprocessing.
 pub struct NoisyCount<D: ?Sized> {
     predicate: Predicate<D>,
     fact: Laplace,
@@ -122,7 +122,7 @@ impl<D: ?Sized> NoisyCount<D> {
 /// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), whether a row is added, removed or
 /// replaced: each changes the count by at most one. With a variance of σ² it states [`Gaussian`]
 /// noise of μ = 1/σ, or ρ = μ²/2. At a distance of d, d·μ and d²·ρ. An answer that an `i64` cannot
-/// hold is which is postprocessing.
+/// hold is clamped, which is postprocessing.
 pub struct GaussianCount<D: ?Sized> {
     predicate: Predicate<D>,
     gaussian: GaussianNoise,

@@ -17,9 +17,20 @@ pub(super) fn with_accuracy<U: Unit, M: Noisy>(
     // A loss of one: whatever else is wrong is found first.
     let exponent = make(written(one::<U>())?)?.noise().exponent();
     let steps = M::Number::steps(within, exponent).ok_or(MechanismError::BadAccuracy)?;
+    let (_, made) = least_loss(make, |made| made.noise().is_within(steps, confidence))?;
+    Ok(made)
+}
+
+/// The smallest loss of six digits for which what `make` constructs is enough, and what it constructs.
+/// If a loss is enough, so must be all that are larger.
+pub(super) fn least_loss<U: Unit, M>(
+    make: impl Fn(Quantity<U>) -> Result<M, MechanismError>,
+    is_enough: impl Fn(&M) -> bool,
+) -> Result<(Quantity<U>, M), MechanismError> {
+    make(written(one::<U>())?)?;
     let suffices = |place: u64| {
         let made = written::<U>(place).and_then(&make);
-        made.is_ok_and(|made| made.noise().is_within(steps, confidence))
+        made.is_ok_and(|made| is_enough(&made))
     };
     let mut low = 0;
     let mut high = LAST;
@@ -34,7 +45,8 @@ pub(super) fn with_accuracy<U: Unit, M: Noisy>(
             low = middle;
         }
     }
-    make(written(high)?)
+    let loss = written(high)?;
+    Ok((loss, make(loss)?))
 }
 
 /// Numbers of six digits, by their place in the list of all: a million small ones, and then 900 000

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Counts, MechanismError, NoisyMax, Score, shown, states};
+use super::{Accuracy, Counts, Estimate, MechanismError, NoisyMax, Number, Score, shown, states};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::number::Confidence;
 use crate::privacy::facts::Pure;
 use crate::privacy::{AddRemove, Relation};
 
@@ -45,8 +46,10 @@ use crate::privacy::{AddRemove, Relation};
 /// of zero may be possible for i on one dataset and not on the other, where an earlier candidate
 /// ties.
 ///
-/// The margin is the true lead over the runner-up plus the difference of two noises of the same
-/// scale, less one if the runner-up comes first.
+/// The *lead* of a candidate is how far its score is ahead of the best of the others: of one that is
+/// not the best, less than zero. If all noises are within s of zero, the lead of the winner is at least
+/// the margin less 2s, and at most the margin plus 2s + 1. [`lead`](Self::lead) says in which interval it
+/// is.
 pub struct NoisyMaxWithMargin<D: ?Sized, R = AddRemove, S = Counts<D>> {
     max: NoisyMax<D, R, S>,
 }
@@ -68,6 +71,34 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMaxWithMargin<D, R, S> {
         Ok(Self { max })
     }
 
+    /// The margin with an interval for the lead of the winner: its score less that of the best of the
+    /// others.
+    ///
+    /// ```
+    /// use queryables::data::Predicate;
+    /// use queryables::mechanisms::{NoisyMax, Winner};
+    /// use queryables::prelude::*;
+    ///
+    /// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
+    /// let vote = NoisyMax::<Vec<u8>>::new(AddRemove, [is(1), is(2)], "0.5".parse()?)?.with_margin()?;
+    /// let winner = Winner { index: 1, margin: 100 };
+    /// // Of two noises none is farther than 7 from zero.
+    /// assert_eq!(vote.lead(winner, "0.95".parse()?).interval, 86..=115);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn lead(&self, winner: Winner, confidence: Confidence) -> Estimate<i64> {
+        let value = i64::try_from(winner.margin).unwrap_or(i64::MAX);
+        let below = self.max.accuracy(confidence);
+        let (low, _) = value.around(below).into_inner();
+        let (_, high) = value.around(below.saturating_add(1)).into_inner();
+        Estimate {
+            value,
+            interval: low..=high,
+            confidence,
+        }
+    }
+
     fn description(&self) -> Description {
         Description::new("NoisyMaxWithMargin")
             .with("relation", R::NAME)
@@ -86,6 +117,15 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> Mechanism<D> for NoisyMaxWithMargin
 
     fn describe(&self) -> Description {
         self.description()
+    }
+}
+
+/// How far the margin is from the lead of the winner, at most.
+impl<D: ?Sized, R: Relation, S: Score<D, R>> Accuracy for NoisyMaxWithMargin<D, R, S> {
+    type Distance = u128;
+
+    fn accuracy(&self, confidence: Confidence) -> u128 {
+        self.max.accuracy(confidence).saturating_add(1)
     }
 }
 
@@ -192,6 +232,51 @@ mod tests {
         // The same noise is too small for two rows.
         let far = [&[0_u8, 0][..], &[1, 1]].map(|rows| answers(&choice(&[0, 1]), rows, &[()], 14));
         assert!(exceeds(&far, "2"));
+    }
+
+    /// By following all draws: the lead is in the interval as often as is stated, and it reaches both
+    /// ends.
+    #[test]
+    fn the_lead_is_within_its_interval() {
+        let candidates = || [0, 1].map(rows_of);
+        let vote = NoisyMax::new(Replace, candidates(), epsilon("1")).unwrap();
+        let vote = vote.with_margin().unwrap();
+        let confidence = "0.9".parse().unwrap();
+        let within = vote.accuracy(confidence);
+        for rows in [&[0_u8, 0, 0][..], &[1, 1], &[0, 1]] {
+            let scores =
+                [0, 1].map(|value| rows.iter().filter(|row| **row == value).count() as i64);
+            let found = answers(&vote, rows, &[()], 16);
+            let mut covered = 0.0;
+            for (answer, mass) in &found.outcomes {
+                let [Ok(winner)] = &answer[..] else {
+                    panic!("{answer:?}")
+                };
+                let lead = scores[winner.index] - scores[1 - winner.index];
+                let estimate = vote.lead(*winner, confidence);
+                let far = u128::from(estimate.value.abs_diff(lead));
+                if estimate.interval.contains(&lead) {
+                    covered += mass.to_f64_fast();
+                    assert!(far <= within);
+                }
+            }
+            assert!(covered >= 0.9, "{rows:?} {covered}");
+        }
+        let estimate = vote.lead(
+            Winner {
+                index: 0,
+                margin: 3,
+            },
+            confidence,
+        );
+        let (low, high) = estimate.interval.into_inner();
+        assert_eq!((3 - low) as u128 + 1, within);
+        assert_eq!((high - 3) as u128, within);
+        let far = Winner {
+            index: 0,
+            margin: u64::MAX,
+        };
+        assert_eq!(*vote.lead(far, confidence).interval.end(), i64::MAX);
     }
 
     #[test]

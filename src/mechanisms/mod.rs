@@ -140,7 +140,7 @@ pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
 pub use score::{Counts, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
 pub use sum::{NoisySum, SummingRelation};
-pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdHistogram};
+pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdAccuracy, ThresholdHistogram};
 pub use top_k::TopK;
 pub use tree::{ContinualCountMachine, StreamingRelation};
 pub use variance::{GaussianVariance, NoisyVariance, Variance, VarianceAccuracy};

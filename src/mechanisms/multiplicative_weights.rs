@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, CountingRelation};
+use super::least_loss::least_loss;
 use super::weights::{Gap, Side, Weights};
-use super::{MechanismError, SparseVector, SparseVectorMachine, shown, states};
+use super::{
+    Accuracy, Estimate, MechanismError, Number, SparseVector, SparseVectorAccuracy,
+    SparseVectorMachine, shown, states,
+};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::middle::Postprocessed;
-use crate::number::Epsilon;
+use crate::number::{Confidence, Epsilon};
 use crate::privacy::Replace;
 use crate::privacy::facts::Pure;
 
@@ -57,8 +61,7 @@ use crate::privacy::facts::Pure;
 /// - what asks it is a person in the middle, which knows the guess and not the data (Haney et al.
 ///   2.17).
 ///
-/// Accuracy is not part of the guarantee: noise of the scale of updates/ε comes on top of the
-/// threshold. If each update is made where the guess is wrong by at least α of all rows, there are
+/// How far an answer is from the truth, if there is one: [`Accuracy`]. How many updates it takes: if each update is made where the guess is wrong by at least α of all rows, there are
 /// at most 4·ln(domain)/α² of them: the divergence of the data from the guess is at most ln(domain)
 /// at first, and a step of η toward a count that is α away lessens it by ηα − η², which is α²/4 for
 /// the η = α/2 taken here, with the threshold for α. Once all updates are made, every query is
@@ -98,17 +101,85 @@ impl<D: Dataset> MultiplicativeWeights<D> {
         if epsilon == Epsilon::ZERO {
             return Err(MechanismError::NoLoss("epsilon"));
         }
-        let half =
-            Epsilon::from_units(epsilon.units() / 2).map_err(|_| MechanismError::TooLarge)?;
-        if half == Epsilon::ZERO {
-            return Err(MechanismError::TooSmall);
-        }
-        let search = AboveThreshold::new(Replace, threshold.into(), updates, half)?;
-        let search = search.with_counts(epsilon.saturating_sub(half))?;
         Ok(Self {
-            search,
+            search: search(threshold, updates, epsilon)?,
             weights: Weights::new(domain, rows, f64::from(threshold) / f64::from(rows) / 2.0),
         })
+    }
+
+    /// The same with the smallest ε for which an answer is at most `within` away from the true count,
+    /// with at least this confidence ([`Accuracy`]). It is rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices: if `within` is not more than the
+    /// threshold, for instance. And those of [`new`](Self::new).
+    pub fn with_accuracy(
+        domain: D,
+        rows: u32,
+        threshold: u32,
+        updates: u32,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        if threshold == 0 {
+            return Err(MechanismError::BadThreshold);
+        }
+        let make = |epsilon| search(threshold, updates, epsilon);
+        let is_enough = |made: &SparseVector<Replace>| {
+            distance(made, confidence).is_some_and(|distance| distance <= within)
+        };
+        let (epsilon, _) = least_loss(make, is_enough)?;
+        Self::new(domain, rows, threshold, updates, epsilon)
+    }
+}
+
+/// Half of ε is for finding where the guess is wrong, and half for correcting it.
+fn search(
+    threshold: u32,
+    updates: u32,
+    epsilon: Epsilon,
+) -> Result<SparseVector<Replace>, MechanismError> {
+    let half = Epsilon::from_units(epsilon.units() / 2).map_err(|_| MechanismError::TooLarge)?;
+    if half == Epsilon::ZERO {
+        return Err(MechanismError::TooSmall);
+    }
+    let search = AboveThreshold::new(Replace, threshold.into(), updates, half)?;
+    search.with_counts(epsilon.saturating_sub(half))
+}
+
+/// How far an answer is from the true count, at most, if there is one: `u128::MAX` if nothing can be
+/// said.
+///
+/// A query is compared with the guess on both sides, and each comparison is off by at most a; so a guess
+/// that is told is at most a − 1 plus the threshold away. A count that is told instead is off by its own
+/// noise. Each of the three fails with a third of what is left. Noise is fresh for every query, so it
+/// does not matter whether the query was chosen by earlier answers.
+impl<D> Accuracy for MultiplicativeWeights<D> {
+    type Distance = u128;
+
+    fn accuracy(&self, confidence: Confidence) -> u128 {
+        distance(&self.search, confidence).unwrap_or(u128::MAX)
+    }
+}
+
+fn distance(search: &SparseVector<Replace>, confidence: Confidence) -> Option<u128> {
+    let SparseVectorAccuracy { threshold, count } = search.accuracy(confidence.for_each_of(3)?);
+    let guessed = u128::from(search.search.threshold.unsigned_abs() - 1).saturating_add(threshold);
+    Some(guessed.max(count))
+}
+
+impl<D> MultiplicativeWeights<D> {
+    /// An answer, with the interval in which the true count is, with this confidence.
+    ///
+    /// This is postprocessing, and costs nothing.
+    #[must_use]
+    pub fn estimate(&self, answer: i64, confidence: Confidence) -> Estimate<i64> {
+        Estimate {
+            value: answer,
+            interval: answer.around(self.accuracy(confidence)),
+            confidence,
+        }
     }
 }
 

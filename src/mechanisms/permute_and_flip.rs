@@ -70,7 +70,10 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> PermuteAndFlip<D, R, S> {
     /// [`MechanismError::NoChoice`] if there is no candidate, [`MechanismError::NoLoss`] if ε is
     /// zero, [`MechanismError::NoSensitivity`] if the sensitivity is.
     pub fn by_score(_relation: R, score: S, epsilon: Epsilon) -> Result<Self, MechanismError> {
-        let score = shared(score)?;
+        Self::of(shared(score)?, epsilon)
+    }
+
+    pub(super) fn of(score: Arc<S>, epsilon: Epsilon) -> Result<Self, MechanismError> {
         Ok(Self {
             rate: score.sensitivity().rate(epsilon, 1)?,
             score,

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{GaussianCount, MechanismError, NoisyCount};
+use super::least_loss::least_loss;
+use super::{GaussianCount, MechanismError, Noisy, NoisyCount};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Released};
-use crate::number::{Epsilon, Rho};
+use crate::number::{Confidence, Epsilon, Rho};
 use crate::privacy::{
     AddRemove, ApproxDp, Distance, Measure, Private, PureDp, Relation, UnknownLoss, ZCdp,
 };
@@ -52,6 +53,9 @@ use crate::privacy::{
 /// The rule's limit, for neighbours under `R`, against every adaptive choice of predicates and
 /// prices: each answer is a [`NoisyCount`] or a [`GaussianCount`] that loses its price, launched in
 /// a non-interactive [`Filter`] with this rule. Whether a query is refused depends on prices only.
+///
+/// The error of an answer is that of a count at its price: [`Priced::with_accuracy`] offers the price for
+/// a wanted accuracy.
 pub struct QueryAnswerer<F, R = AddRemove> {
     filter: Filter<F, R, NonInteractive>,
 }
@@ -138,6 +142,36 @@ impl<D: ?Sized, P> Priced<D, P> {
     pub fn new(predicate: Predicate<D>, price: P) -> Self {
         Self { predicate, price }
     }
+}
+
+/// Queries by their accuracy, for each kind of noise.
+macro_rules! by_accuracy {
+    ($($Price:ident: $Count:ident, $name:literal;)*) => {$(
+        impl<D: ?Sized> Priced<D, $Price> {
+            #[doc = concat!("This predicate at the smallest ", $name, " for which its count is at most")]
+            #[doc = concat!("`within` away from the true one, with at least this confidence: that of [`",
+                stringify!($Count), "`]. It is rounded up to six digits.")]
+            ///
+            /// # Errors
+            ///
+            #[doc = concat!("[`MechanismError::TooAccurate`] if no ", $name, " up to 10^6 suffices.")]
+            pub fn with_accuracy(
+                predicate: Predicate<D>,
+                within: u128,
+                confidence: Confidence,
+            ) -> Result<Self, MechanismError> {
+                let make = |price| $Count::new(predicate.clone(), price);
+                let is_enough = |made: &$Count<D>| made.noise().is_within(within, confidence);
+                let (price, _) = least_loss(make, is_enough)?;
+                Ok(Self::new(predicate, price))
+            }
+        }
+    )*};
+}
+
+by_accuracy! {
+    Epsilon: NoisyCount, "ε";
+    Rho: GaussianCount, "ρ";
 }
 
 impl<D: ?Sized, P: Clone> Clone for Priced<D, P> {
@@ -265,6 +299,7 @@ mod tests {
     use crate::compose::Refusal;
     use crate::machine::CoinSource;
     use crate::machine::{NotPrivateSeededCoins, Replay};
+    use crate::mechanisms::Accuracy;
     use crate::privacy::{EpsilonDelta, Replace};
     use crate::tests::enumerate::{Enumeration, enumerate_laws};
     use crate::tests::exact::{rows_of, violation};
@@ -368,6 +403,22 @@ mod tests {
         assert_eq!(machine.step(query.clone(), &mut coins.coins()), Ok(Ok(2)));
         let over = machine.step(query, &mut coins.coins()).unwrap();
         assert!(matches!(over, Err(LaunchError::Refused(_))));
+    }
+
+    #[test]
+    fn a_price_is_the_least_for_its_accuracy() {
+        let likely = "0.95".parse().unwrap();
+        let query = Priced::<Vec<u8>, Epsilon>::with_accuracy(rows_of(1), 30, likely).unwrap();
+        assert_eq!(query.price, epsilon("0.0981813"));
+        let query = Priced::<Vec<u8>, Rho>::with_accuracy(rows_of(1), 30, likely).unwrap();
+        let count = |units: u128| {
+            let rho = Rho::from_units(units).unwrap();
+            GaussianCount::<Vec<u8>>::new(rows_of(1), rho).unwrap()
+        };
+        let units = query.price.units();
+        assert_eq!(count(units).accuracy(likely), 30);
+        let digit = 10_u128.pow(units.ilog10() - 5);
+        assert_eq!(count(units - digit).accuracy(likely), 31);
     }
 
     #[test]

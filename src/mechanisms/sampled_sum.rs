@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{GaussianVectorSum, Lattice, MechanismError, shown, states};
+use super::least_loss::with_accuracy;
+use super::{GaussianVectorSum, Lattice, MechanismError, noisy, shown, states};
 use crate::data::{Dataset, Vector};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
 use crate::noise::uniform_below;
 use crate::number::Ratio;
-use crate::number::{Delta, Mu};
+use crate::number::{Confidence, Delta, Mu};
 use crate::privacy::AddRemove;
 #[cfg(doc)]
 use crate::privacy::convert::rdp;
@@ -56,6 +57,9 @@ use crate::privacy::facts::SampledGaussian;
 /// [`SampledGaussianFilter`](crate::account::menu::SampledGaussianFilter). It has no loss under
 /// [`Replace`](crate::privacy::Replace), where no tight curve is proved ([`SampledGaussian`]), none under zCDP and GDP, where
 /// no tight one is known, and none for rows more than one apart.
+///
+/// What [`Noisy`](super::Noisy) says is about the sum over the sample that was drawn. How far that is
+/// from the rate times the sum over all rows depends on the data.
 pub struct SampledGaussianSum<D: ?Sized> {
     pub(super) sum: GaussianVectorSum<D>,
     pub(super) rate: Delta,
@@ -85,6 +89,27 @@ impl<D: ?Sized> SampledGaussianSum<D> {
         let sum = GaussianVectorSum::with_mu(AddRemove, vector, dimension, lattice, mu)?;
         let fact = SampledGaussian::new(rate, sum.gaussian.fact);
         Ok(Self { sum, rate, fact })
+    }
+
+    /// The same with the smallest μ for which a coordinate of the answer is at most `within` away from
+    /// the sum of the rounded and clipped ones over the sample, with at least this confidence for each
+    /// ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::BadAccuracy`] if `within` is negative or NaN,
+    /// [`MechanismError::TooAccurate`] if no μ up to 10^6 suffices, and those of [`new`](Self::new).
+    pub fn with_accuracy(
+        vector: Vector<D>,
+        dimension: usize,
+        lattice: Lattice,
+        rate: Delta,
+        within: f64,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        with_accuracy(within, confidence, |mu| {
+            Self::new(vector.clone(), dimension, lattice, rate, mu)
+        })
     }
 
     fn description(&self) -> Description {
@@ -124,6 +149,7 @@ impl<D: Dataset + ?Sized> Mechanism<D> for SampledGaussianSum<D> {
 
 states!(SampledGaussian: impl[D: ?Sized,] SampledGaussianSum<D>, AddRemove, |sum| sum.fact);
 shown!(impl[D: ?Sized] SampledGaussianSum<D>);
+noisy!(impl[D: ?Sized] SampledGaussianSum<D>, f64, |sum| sum.sum.noise());
 
 impl<D: ?Sized> Clone for SampledGaussianSum<D> {
     fn clone(&self) -> Self {

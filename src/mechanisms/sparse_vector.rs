@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
-use super::{Accuracy, MechanismError, clamped, over, shown, states};
+use super::{Accuracy, Estimate, MechanismError, Number, clamped, over, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::noise::{DiscreteLaplace, Noise};
@@ -77,6 +77,21 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for SparseVector<R> {
 
     fn describe(&self) -> Description {
         self.description()
+    }
+}
+
+impl<R> SparseVector<R> {
+    /// A count that was told, with an interval for the true one.
+    ///
+    /// That a count is told with an interval that misses the true one has at most the probability that is
+    /// left. This is postprocessing, and costs nothing.
+    #[must_use]
+    pub fn estimate(&self, answer: i64, confidence: Confidence) -> Estimate<i64> {
+        Estimate {
+            value: answer,
+            interval: answer.around(Noise::from(self.answer_noise).steps_within(confidence)),
+            confidence,
+        }
     }
 }
 

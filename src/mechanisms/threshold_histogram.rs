@@ -6,13 +6,18 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
-use super::{CountingRelation, MechanismError, clamped, over, shown};
+use super::{Accuracy, CountingRelation, Estimate, MechanismError, Number, clamped, over, shown};
 use crate::data::{Attribute, Dataset, GroupKey, Grouped, Groups};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::{DiscreteLaplace, Noise};
-use crate::number::{Delta, Epsilon, Ratio, Rho};
+use crate::number::{Confidence, Delta, Epsilon, Ratio, Rho};
 use crate::privacy::facts::{Gaussian, Laplace, Thresholded};
 use crate::privacy::{AddRemove, EpsilonDelta, Prices, Private, Relation, RhoDelta, UnknownLoss};
+
+pub use accuracy::ThresholdAccuracy;
+use accuracy::{found, left_out};
+
+mod accuracy;
 
 /// The number of rows with each key that occurs in the data, with discrete Laplace noise, if that is
 /// a threshold or more.
@@ -57,7 +62,10 @@ use crate::privacy::{AddRemove, EpsilonDelta, Prices, Private, Relation, RhoDelt
 ///
 /// A key with a count of c is left out with probability [`left_out(c)`](Self::left_out). What is
 /// released of it has the noise of a [`NoisyCount`](super::NoisyCount), given that it is not below
-/// the threshold: for counts near the threshold that is more than the count on average.
+/// the threshold: for counts near the threshold that is more than the count on average. What
+/// [`Accuracy`] and [`estimate`](Self::estimate) say is about all coins, not about those with which a
+/// key is released: that a key is released *and* its number is far from its count is no more likely
+/// than that noise is that large.
 ///
 /// One draw is made for each key, after the data was read. If the operating system has no randomness
 /// to give, whether the launch fails says that there is a key.
@@ -308,12 +316,37 @@ macro_rules! threshold_histogram {
             /// it takes to be seen.
             #[must_use]
             pub fn left_out(&self, count: u64) -> Delta {
+                left_out(self.noise(), self.groups.threshold, count)
+            }
+
+            /// The noise on each count, before it is compared with the threshold.
+            #[must_use]
+            pub fn noise(&self) -> Noise {
                 let $histogram = self;
-                let noise = Noise::from($noise);
-                match count.checked_sub(self.groups.threshold) {
-                    // Noise is symmetric: less than the threshold is as likely as this far above.
-                    Some(above) => noise.at_least(u128::from(above) + 1),
-                    None => noise.less_than((self.groups.threshold - count).into()),
+                $noise.into()
+            }
+
+            /// A number that was released, with an interval for the count of its key.
+            ///
+            /// That a key is released with an interval that misses its count has at most the probability
+            /// that is left. This is postprocessing, and costs nothing.
+            #[must_use]
+            pub fn estimate(&self, answer: i64, confidence: Confidence) -> Estimate<i64> {
+                Estimate {
+                    value: answer,
+                    interval: answer.around(self.noise().steps_within(confidence)),
+                    confidence,
+                }
+            }
+        }
+
+        impl<D: ?Sized, P: GroupKey, R: Relation> Accuracy for $Histogram<D, P, R> {
+            type Distance = ThresholdAccuracy;
+
+            fn accuracy(&self, confidence: Confidence) -> ThresholdAccuracy {
+                ThresholdAccuracy {
+                    count: self.noise().steps_within(confidence),
+                    found: found(self.noise(), self.groups.threshold, confidence),
                 }
             }
         }

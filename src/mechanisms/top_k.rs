@@ -85,7 +85,10 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> TopK<D, R, S> {
         score: S,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        let score = shared(score)?;
+        Self::of(k, shared(score)?, epsilon)
+    }
+
+    pub(super) fn of(k: usize, score: Arc<S>, epsilon: Epsilon) -> Result<Self, MechanismError> {
         let choices = NonZeroU64::new(k as u64).ok_or(MechanismError::NoChoice)?;
         if k > score.candidates() {
             return Err(MechanismError::TooFew);
