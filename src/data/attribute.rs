@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::threads::{each, pieces};
-use super::{Dataset, Fold, Merge, Value, pass};
+use super::{CHUNK, Dataset, Fold, Merge, Value, pass};
 
 /// A named question about a record, such as its age. It is public, and cheap to clone.
 ///
@@ -100,23 +100,49 @@ impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {
     /// Folds the values of all records: on several threads if there are many, which makes no
     /// difference; see the [module](crate::data).
     pub fn fold(&self, data: &D, fold: &mut T::Fold) {
-        let records = 0..data.len();
-        let divided = fold.merge().zip(pieces(records.clone(), 1));
-        let Some((Merge { empty, add }, pieces)) = divided else {
-            return self.fold_range(data, records, fold);
-        };
-        let parts = pieces.into_iter().map(|piece| (piece, empty(fold)));
-        let folded = each(parts.collect(), |(piece, mut part)| {
-            self.fold_range(data, piece, &mut part);
-            part
+        in_pieces(data, fold, |range, fold| self.fold_range(data, range, fold));
+    }
+
+    /// The same for another fold than that of the type: [`Moments`](super::Moments) of an attribute that
+    /// is otherwise summed, for instance.
+    pub fn fold_into<F: Fold<T> + Send>(&self, data: &D, fold: &mut F)
+    where
+        T: Copy,
+    {
+        in_pieces(data, fold, |range, fold| {
+            let mut values = [T::UNREADABLE; CHUNK];
+            for start in range.clone().step_by(CHUNK) {
+                let chunk = start..range.end.min(start + CHUNK);
+                let values = values.get_mut(..chunk.len()).unwrap_or_default();
+                self.read(data, chunk, values);
+                fold.take(values.iter().copied());
+            }
         });
-        folded.into_iter().for_each(|part| add(fold, part));
     }
 
     /// Folds the values of these records, on this thread.
     pub fn fold_range(&self, data: &D, range: Range<usize>, fold: &mut T::Fold) {
         (self.pass)(data, range, fold);
     }
+}
+
+/// Folds all records of a dataset, in pieces if there are many.
+fn in_pieces<D: Dataset + ?Sized, T, F: Fold<T> + Send>(
+    data: &D,
+    fold: &mut F,
+    take: impl Fn(Range<usize>, &mut F) + Sync,
+) {
+    let records = 0..data.len();
+    let divided = fold.merge().zip(pieces(records.clone(), 1));
+    let Some((Merge { empty, add }, pieces)) = divided else {
+        return take(records, fold);
+    };
+    let parts = pieces.into_iter().map(|piece| (piece, empty(fold)));
+    let folded = each(parts.collect(), |(piece, mut part)| {
+        take(piece, &mut part);
+        part
+    });
+    folded.into_iter().for_each(|part| add(fold, part));
 }
 
 /// Values in the order of their records.

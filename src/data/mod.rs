@@ -62,7 +62,7 @@ pub use dataset::Dataset;
 pub use fold::{Bins, ClampedSum, Fold, Merge, RealSum, Value};
 pub use group_key::GroupKey;
 pub(crate) use groups::{Grouped, Groups};
-pub use moments::{Moment, Moments};
+pub use moments::Moments;
 pub use pass::{CHUNK, pass};
 pub(crate) use people::UNBOUNDED;
 pub use people::{People, Person};

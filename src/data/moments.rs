@@ -3,33 +3,24 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::{Fold, Merge, Value};
+use super::{Fold, Merge};
 
-/// A real number of which the mean and the variance are asked for. Infinities and NaN count as zero.
+/// The sums of u², 2u(w − u) and (w − u)² over all numbers, where w is the width of the range and u is
+/// how far a number is above its start: in steps, after rounding toward zero and clamping, as for
+/// [`RealSum`](super::RealSum). For each number the three add up to w².
 ///
 /// ```
-/// use queryables::data::{Attribute, Moment, Moments};
+/// use queryables::data::{Attribute, Moments};
 ///
-/// let hours = Attribute::new("hours", |hours: &f64| Moment(*hours));
+/// let hours = Attribute::new("hours", |hours: &f64| *hours);
 /// // In whole hours, from 0 to 4.
 /// let mut moments = Moments::new(1.0, 0..=4);
-/// hours.fold(&vec![1.0, 3.0, 99.0], &mut moments);
+/// hours.fold_into(&vec![1.0, 3.0, 99.0], &mut moments);
 /// // 1, 3 and 4, as squares of distances from 0 and from 4, and twice their products.
 /// assert_eq!(moments.high(), 1 + 9 + 16);
 /// assert_eq!(moments.mixed(), 6 + 6 + 0);
 /// assert_eq!(moments.low(), 9 + 1 + 0);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Moment(pub f64);
-
-impl Value for Moment {
-    const UNREADABLE: Self = Self(0.0);
-    type Fold = Moments;
-}
-
-/// The sums of u², 2u(w − u) and (w − u)² over all numbers, where w is the width of the range and u is
-/// how far a number is above its start: in steps, after rounding toward zero and clamping, as for
-/// [`RealSum`](super::RealSum). For each number the three add up to w².
 #[derive(Clone, Copy)]
 pub struct Moments {
     per_unit: f64,
@@ -75,12 +66,12 @@ impl Moments {
     }
 }
 
-impl Fold<Moment> for Moments {
+impl Fold<f64> for Moments {
     #[inline]
-    fn take(&mut self, values: impl Iterator<Item = Moment>) {
+    fn take(&mut self, values: impl Iterator<Item = f64>) {
         let width = u64::from(self.width);
         // Not into `self`: if a record panics, nothing of this chunk may be left.
-        let sums = values.fold([0_i128; 3], |[high, mixed, low], Moment(value)| {
+        let sums = values.fold([0_i128; 3], |[high, mixed, low], value| {
             // The cast saturates in either direction.
             let finite = if value.is_finite() { value } else { 0.0 };
             let steps = (finite * self.per_unit) as i64;
@@ -134,7 +125,7 @@ mod tests {
             values in proptest::collection::vec(any::<f64>(), 0..20), start in -50..50_i64, width in 0..70_i64,
         ) {
             let mut moments = Moments::new(4.0, start..=start + width);
-            moments.take(values.iter().copied().map(Moment));
+            moments.take(values.iter().copied());
             let sum = moments.high() + moments.mixed() + moments.low();
             prop_assert_eq!(sum, i128::from(width * width) * values.len() as i128);
         }
@@ -144,13 +135,13 @@ mod tests {
             values in proptest::collection::vec(any::<f64>(), 0..20), at in 0..20_usize,
         ) {
             let mut whole = Moments::new(4.0, -3..=9);
-            whole.take(values.iter().copied().map(Moment));
+            whole.take(values.iter().copied());
             let (one, other) = values.split_at(at.min(values.len()));
             let mut merged = Moments::new(4.0, -3..=9);
-            merged.take(one.iter().copied().map(Moment));
+            merged.take(one.iter().copied());
             let Merge { empty, add } = merged.merge().unwrap();
             let mut part = empty(&merged);
-            part.take(other.iter().copied().map(Moment));
+            part.take(other.iter().copied());
             add(&mut merged, part);
             prop_assert_eq!(merged.sums, whole.sums);
         }
@@ -160,7 +151,7 @@ mod tests {
             values in proptest::collection::vec(-30.0..30.0, 0..20), start in -50..50_i64, width in 0..70_i64,
         ) {
             let mut moments = Moments::new(4.0, start..=start + width);
-            moments.take(values.iter().copied().map(Moment));
+            moments.take(values.iter().copied());
             let above = values.iter().map(|value: &f64| {
                 i128::from(((4.0 * value).trunc() as i64).clamp(start, start + width) - start)
             });
@@ -176,7 +167,7 @@ mod tests {
     #[test]
     fn debug_shows_no_data() {
         let mut moments = Moments::new(1.0, 1..=8);
-        moments.take([Moment(5.0)].into_iter());
+        moments.take([5.0].into_iter());
         assert_eq!(
             format!("{moments:?}"),
             "Moments { per_unit: 1.0, start: 1, width: 7, .. }"
@@ -186,7 +177,7 @@ mod tests {
     #[test]
     fn the_widest_range_does_not_overflow() {
         let mut moments = Moments::new(1.0, i64::MIN..=i64::MAX);
-        moments.take([f64::MAX, f64::MIN, f64::NAN].into_iter().map(Moment));
+        moments.take([f64::MAX, f64::MIN, f64::NAN].into_iter());
         let square = i128::from(u32::MAX) * i128::from(u32::MAX);
         assert_eq!(moments.high() + moments.mixed() + moments.low(), 3 * square);
     }

@@ -6,15 +6,16 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
-use super::lattice::of_steps;
-use super::real_sum::range_in_steps;
-use super::{Accuracy, Estimate, MechanismError, SummingRelation, over, shown, states};
+use super::laplace::LaplaceNoise;
+use super::least_loss::least_loss;
+use super::statistic::{Bounded, Statistic, Steps, SumAccuracy, SumNoise, statistic};
+use super::{Accuracy, AveragingRelation, Estimate, MechanismError, shown, states};
 use crate::data::{Attribute, Dataset, RealSum};
 use crate::machine::{Coins, Description, Fault, Law, Mechanism, Released};
-use crate::noise::{DiscreteLaplace, Noise};
-use crate::number::{Confidence, Epsilon, Interval, Mu, Ratio, Rho};
+use crate::noise::Noise;
+use crate::number::{Confidence, Epsilon, Interval, Mu, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
-use crate::privacy::{AddRemove, Relation, Replace};
+use crate::privacy::{AddRemove, Relation};
 
 /// The mean of an attribute that is clamped to a range and rounded to a lattice, with discrete
 /// Laplace noise.
@@ -68,9 +69,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// It states [`Laplace`] noise on numbers that change by w together. A row that cannot be read, or
 /// whose value is infinite or NaN, counts as the number of the range that is nearest to zero.
 pub struct NoisyMean<D: ?Sized, R = AddRemove> {
-    averaged: Averaged<D>,
-    fact: Laplace,
-    noise: DiscreteLaplace,
+    bounded: Bounded<D>,
+    noise: LaplaceNoise,
     relation: PhantomData<fn() -> R>,
 }
 
@@ -105,276 +105,12 @@ pub struct NoisyMean<D: ?Sized, R = AddRemove> {
 /// from the middle has a variance proportional to (w/2)²/θ + d²/(1 − θ); the worst case, d = w/2, is
 /// least for equal shares, and no other mean is then farther than √2 times from its own best share.
 pub struct GaussianMean<D: ?Sized, R = AddRemove> {
-    averaged: Averaged<D>,
-    gaussian: GaussianNoise,
+    bounded: Bounded<D>,
+    noise: GaussianNoise,
     relation: PhantomData<fn() -> R>,
 }
 
-/// A relation for which it is known whether the number of rows is public.
-pub trait AveragingRelation: SummingRelation {
-    /// Whether all datasets that are compared have the same number of rows.
-    #[doc(hidden)]
-    const SIZE_IS_PUBLIC: bool;
-}
-
-impl AveragingRelation for AddRemove {
-    const SIZE_IS_PUBLIC: bool = false;
-}
-
-impl AveragingRelation for Replace {
-    const SIZE_IS_PUBLIC: bool = true;
-}
-
-/// What is averaged.
-struct Averaged<D: ?Sized> {
-    attribute: Attribute<D, f64>,
-    scale: Steps,
-}
-
-/// A range of numbers, in steps of a power of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Steps {
-    pub(super) start: i64,
-    pub(super) width: NonZeroU64,
-    pub(super) exponent: i32,
-}
-
-impl Steps {
-    pub(super) fn new(range: &RangeInclusive<f64>, exponent: i32) -> Result<Self, MechanismError> {
-        let range = range_in_steps(range, exponent)?;
-        let width = NonZeroU64::new(range.start().abs_diff(*range.end()));
-        Ok(Self {
-            start: *range.start(),
-            width: width.ok_or(MechanismError::BadRange)?,
-            exponent,
-        })
-    }
-
-    pub(super) fn range(&self) -> RangeInclusive<i64> {
-        self.start..=self.start.saturating_add_unsigned(self.width.get())
-    }
-
-    pub(super) fn per_unit(&self) -> f64 {
-        libm::scalbn(1.0, -self.exponent)
-    }
-
-    pub(super) fn describe(&self, description: Description) -> Description {
-        let range = self.range();
-        let [low, high] =
-            [range.start(), range.end()].map(|end| of_steps((*end).into(), self.exponent));
-        description
-            .with("range", format_args!("{low}..={high}"))
-            .with("exponent", self.exponent)
-    }
-
-    /// An error of a number that is at most `most` units of steps large, with room for rounding it to a
-    /// float: its formula has fewer than 16 operations, each with an error of 2^-53.
-    pub(super) fn rounded(&self, error: Interval, most: Interval) -> f64 {
-        let start = Interval::whole(self.start.unsigned_abs().into());
-        let rounding = (start + most) * Interval::exactly(2_f64.powi(-49));
-        libm::scalbn((error + rounding).min(most).high(), self.exponent)
-    }
-
-    /// The place in the range at a fraction of its width.
-    fn at(&self, fraction: Interval) -> Interval {
-        let width = Interval::whole(self.width.get().into());
-        let steps = Interval::exactly(self.start as f64) + width * fraction;
-        // Exact: a power of two, far from the ends of floats.
-        let value = |steps: f64| libm::scalbn(steps, self.exponent);
-        Interval::between(value(steps.low()), value(steps.high()))
-    }
-}
-
-impl<D: ?Sized> Averaged<D> {
-    fn new(
-        attribute: Attribute<D, f64>,
-        range: &RangeInclusive<f64>,
-        exponent: i32,
-    ) -> Result<Self, MechanismError> {
-        let scale = Steps::new(range, exponent)?;
-        Ok(Self { attribute, scale })
-    }
-
-    fn release<R: AveragingRelation>(
-        &self,
-        data: &D,
-        law: &(impl Law + Copy + Into<Noise>),
-        coins: &mut Coins<'_>,
-    ) -> Result<Released<Mean>, Fault>
-    where
-        D: Dataset,
-    {
-        // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let above_noise = coins.draw(law)?;
-        let below_noise = if R::SIZE_IS_PUBLIC {
-            // Then the two sums add up exactly.
-            above_noise.saturating_neg()
-        } else {
-            coins.draw(law)?
-        };
-        let mut sum = RealSum::new(self.scale.per_unit(), self.scale.range());
-        self.attribute.fold(data, &mut sum);
-        let rows = data.len() as i128;
-        let all = i128::from(self.scale.width.get()).saturating_mul(rows);
-        let above = sum
-            .total()
-            .saturating_sub(i128::from(self.scale.start).saturating_mul(rows));
-        Ok(Released(Mean {
-            above: above.saturating_add(above_noise),
-            below: all.saturating_sub(above).saturating_add(below_noise),
-            accuracy: MeanNoise {
-                noise: (*law).into(),
-                scale: self.scale,
-                size_is_public: R::SIZE_IS_PUBLIC,
-            },
-        }))
-    }
-
-    fn describe<R: Relation>(&self, name: &'static str) -> Description {
-        let description = Description::new(name)
-            .with("relation", R::NAME)
-            .with("attribute", self.attribute.name());
-        self.scale.describe(description)
-    }
-}
-
-impl<D: ?Sized, R: AveragingRelation> NoisyMean<D, R> {
-    /// Averages `attribute`, clamped to `range`, in steps of 2 to the power of `exponent`, which is
-    /// from −500 to 500.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::BadExponent`], [`MechanismError::TooWide`] if an end of the range is more
-    /// than 2^50 steps away from zero, [`MechanismError::BadRange`] if it is empty, not made of numbers,
-    /// or a single number, [`MechanismError::NoLoss`] if ε is zero, and [`MechanismError::TooFine`] or
-    /// [`MechanismError::Noise`] if the noise needs longer numbers than can be held.
-    pub fn new(
-        _relation: R,
-        attribute: Attribute<D, f64>,
-        range: RangeInclusive<f64>,
-        exponent: i32,
-        epsilon: Epsilon,
-    ) -> Result<Self, MechanismError> {
-        let averaged = Averaged::new(attribute, &range, exponent)?;
-        let steps = averaged.scale.width;
-        Ok(Self {
-            averaged,
-            fact: Laplace {
-                steps,
-                ..Laplace::of_count(epsilon)
-            },
-            noise: DiscreteLaplace::new(over(Ratio::from(steps.get()), epsilon)?)?,
-            relation: PhantomData,
-        })
-    }
-}
-
-impl<D: ?Sized, R: AveragingRelation> GaussianMean<D, R> {
-    /// Averages `attribute`, clamped to `range`, in steps of 2 to the power of `exponent`, which is
-    /// from −500 to 500, with ρ-zCDP: a variance of w²/(2ρ) for each sum.
-    ///
-    /// # Errors
-    ///
-    /// As for [`NoisyMean::new`].
-    pub fn new(
-        _relation: R,
-        attribute: Attribute<D, f64>,
-        range: RangeInclusive<f64>,
-        exponent: i32,
-        rho: Rho,
-    ) -> Result<Self, MechanismError> {
-        let averaged = Averaged::new(attribute, &range, exponent)?;
-        let width = u128::from(averaged.scale.width.get());
-        Ok(Self {
-            averaged,
-            gaussian: GaussianNoise::with_rho(width * width, rho)?,
-            relation: PhantomData,
-        })
-    }
-
-    /// The same with μ-GDP: a variance of w²/μ² for each sum.
-    ///
-    /// # Errors
-    ///
-    /// As for [`NoisyMean::new`].
-    pub fn with_mu(
-        _relation: R,
-        attribute: Attribute<D, f64>,
-        range: RangeInclusive<f64>,
-        exponent: i32,
-        mu: Mu,
-    ) -> Result<Self, MechanismError> {
-        let averaged = Averaged::new(attribute, &range, exponent)?;
-        let width = u128::from(averaged.scale.width.get());
-        Ok(Self {
-            averaged,
-            gaussian: GaussianNoise::with_mu(width * width, mu)?,
-            relation: PhantomData,
-        })
-    }
-}
-
-/// The shared implementation of the two.
-macro_rules! mean {
-    ($Mean:ident: $Fact:ident, |$mean:ident| $noise:expr, $fact:expr) => {
-        impl<D: Dataset + ?Sized, R: AveragingRelation> Mechanism<D> for $Mean<D, R> {
-            type Machine = Released<Mean>;
-
-            fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<Mean>, Fault> {
-                let $mean = self;
-                self.averaged.release::<R>(data, &$noise, coins)
-            }
-
-            fn describe(&self) -> Description {
-                self.description()
-            }
-        }
-
-        impl<D: ?Sized, R: AveragingRelation> Accuracy for $Mean<D, R> {
-            type Distance = MeanAccuracy;
-
-            fn accuracy(&self, confidence: Confidence) -> MeanAccuracy {
-                let $mean = self;
-                let noise = MeanNoise {
-                    noise: $noise.into(),
-                    scale: self.averaged.scale,
-                    size_is_public: R::SIZE_IS_PUBLIC,
-                };
-                noise.accuracy(confidence)
-            }
-        }
-
-        states!($Fact: impl[D: ?Sized, R: AveragingRelation,] $Mean<D, R>, R, |$mean| $fact);
-        shown!(impl[D: ?Sized, R: Relation] $Mean<D, R>);
-
-        impl<D: ?Sized, R> Clone for $Mean<D, R> {
-            fn clone(&self) -> Self {
-                let averaged = Averaged {
-                    attribute: self.averaged.attribute.clone(),
-                    ..self.averaged
-                };
-                Self { averaged, ..*self }
-            }
-        }
-    };
-}
-
-mean!(NoisyMean: Laplace, |mean| mean.noise, mean.fact);
-mean!(GaussianMean: Gaussian, |mean| mean.gaussian.noise, mean.gaussian.fact);
-
-impl<D: ?Sized, R: Relation> NoisyMean<D, R> {
-    fn description(&self) -> Description {
-        let description = self.averaged.describe::<R>("NoisyMean");
-        description.with("epsilon", self.fact.epsilon)
-    }
-}
-
-impl<D: ?Sized, R: Relation> GaussianMean<D, R> {
-    fn description(&self) -> Description {
-        let description = self.averaged.describe::<R>("GaussianMean");
-        self.gaussian.describe(description)
-    }
-}
+statistic!(NoisyMean, GaussianMean: Mean, MeanAccuracy, "mean", "w²", "");
 
 /// What a [`NoisyMean`] or [`GaussianMean`] answers: two noisy sums, and what follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -383,36 +119,52 @@ pub struct Mean {
     above: i128,
     /// The noisy sum of w − u.
     below: i128,
-    accuracy: MeanNoise,
-}
-
-/// The noise of a mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct MeanNoise {
-    noise: Noise,
-    scale: Steps,
-    size_is_public: bool,
+    noise: SumNoise,
 }
 
 /// How far the two sums of a mean are from the truth, and from which the error of the mean follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct MeanAccuracy {
-    /// In steps; `None` if nothing can be said.
-    each: Option<u128>,
-    scale: Steps,
-    size_is_public: bool,
-}
+pub struct MeanAccuracy(SumAccuracy);
 
-impl MeanNoise {
-    /// Both sums are as near as this, together with this confidence.
-    fn accuracy(&self, confidence: Confidence) -> MeanAccuracy {
-        let sums = if self.size_is_public { 1 } else { 2 };
-        let each = confidence.for_each_of(sums);
-        MeanAccuracy {
-            each: each.map(|each| self.noise.steps_within(each)),
-            scale: self.scale,
-            size_is_public: self.size_is_public,
-        }
+/// The sum of u changes by u and that of w − u by w − u, which is w together.
+impl Statistic for Mean {
+    type Accuracy = MeanAccuracy;
+
+    fn change(scale: Steps) -> Result<NonZeroU64, MechanismError> {
+        Ok(scale.width)
+    }
+
+    fn release<D: Dataset + ?Sized, R: AveragingRelation>(
+        bounded: &Bounded<D>,
+        data: &D,
+        law: &(impl Law + Copy + Into<Noise>),
+        coins: &mut Coins<'_>,
+    ) -> Result<Self, Fault> {
+        // Drawn before the data is read: whether the coins fail must not depend on the data.
+        let above_noise = coins.draw(law)?;
+        let below_noise = if R::SIZE_IS_PUBLIC {
+            // Then the two sums add up exactly.
+            above_noise.saturating_neg()
+        } else {
+            coins.draw(law)?
+        };
+        let scale = bounded.scale;
+        let mut sum = RealSum::new(scale.per_unit(), scale.range());
+        bounded.attribute.fold(data, &mut sum);
+        let rows = data.len() as i128;
+        let all = i128::from(scale.width.get()).saturating_mul(rows);
+        let start = i128::from(scale.start).saturating_mul(rows);
+        let above = sum.total().saturating_sub(start);
+        Ok(Self {
+            above: above.saturating_add(above_noise),
+            below: all.saturating_sub(above).saturating_add(below_noise),
+            noise: SumNoise::new::<R>(*law, scale),
+        })
+    }
+
+    fn accuracy(noise: &SumNoise, confidence: Confidence) -> MeanAccuracy {
+        let sums = if noise.size_is_public { 1 } else { 2 };
+        MeanAccuracy(noise.accuracy(sums, confidence))
     }
 }
 
@@ -425,10 +177,15 @@ impl MeanAccuracy {
     /// the number of rows is public, within a/n.
     #[must_use]
     pub fn for_rows(&self, rows: u64) -> f64 {
-        let width = Interval::whole(self.scale.width.get().into());
-        let error = self.each.map_or(width, |each| {
+        let SumAccuracy {
+            each,
+            scale,
+            size_is_public,
+        } = self.0;
+        let width = Interval::whole(scale.width.get().into());
+        let error = each.map_or(width, |each| {
             let each = Interval::whole(each);
-            let counted = if self.size_is_public {
+            let counted = if size_is_public {
                 Interval::whole(rows.into())
             } else {
                 Interval::whole(rows.into()) - Interval::TWO * each / width
@@ -439,7 +196,7 @@ impl MeanAccuracy {
                 width
             }
         });
-        self.scale.rounded(error, width)
+        scale.rounded(error, width)
     }
 }
 
@@ -450,15 +207,15 @@ impl Mean {
         // What is below zero is noise.
         let [above, below] = [self.above, self.below].map(|sum| sum.max(0).unsigned_abs());
         let fraction = fraction(above, below).map_or(0.5, Interval::middle);
-        let range = self.range();
-        let value = self.accuracy.scale.at(Interval::exactly(fraction)).middle();
+        let range = self.noise.scale.values();
+        let value = self.noise.scale.at(Interval::exactly(fraction)).middle();
         value.clamp(*range.start(), *range.end())
     }
 
     /// The noisy number of rows; the true one where it is public.
     #[must_use]
     pub fn rows(&self) -> f64 {
-        let width = self.accuracy.scale.width.get();
+        let width = self.noise.scale.width.get();
         self.above.saturating_add(self.below) as f64 / width as f64
     }
 
@@ -469,11 +226,12 @@ impl Mean {
     /// union bound), and the interval has the means of all pairs of sums that are possible then.
     #[must_use]
     pub fn estimate(&self, confidence: Confidence) -> Estimate<f64> {
-        let MeanAccuracy { each, .. } = self.accuracy.accuracy(confidence);
+        let MeanAccuracy(SumAccuracy { each, .. }) =
+            <Self as Statistic>::accuracy(&self.noise, confidence);
         let interval = each.and_then(|each| self.possible(each));
         Estimate {
             value: self.value(),
-            interval: interval.unwrap_or(self.range()),
+            interval: interval.unwrap_or(self.noise.scale.values()),
             confidence,
         }
     }
@@ -481,7 +239,7 @@ impl Mean {
     /// The means, if each sum is at most so far from the truth; `None` if there may be no rows.
     fn possible(&self, each: u128) -> Option<RangeInclusive<f64>> {
         let each = i128::try_from(each).unwrap_or(i128::MAX);
-        let (range, scale) = (self.range(), self.accuracy.scale);
+        let (range, scale) = (self.noise.scale.values(), self.noise.scale);
         // True sums are not negative.
         let least = |sum: i128| sum.saturating_sub(each).max(0).unsigned_abs();
         let most = |sum: i128| sum.saturating_add(each).max(0).unsigned_abs();
@@ -491,14 +249,6 @@ impl Mean {
         let low = scale.at(low?).low().max(*range.start());
         let high = scale.at(high?).high().min(*range.end());
         Some(low..=high)
-    }
-
-    fn range(&self) -> RangeInclusive<f64> {
-        let scale = self.accuracy.scale;
-        let range = scale.range();
-        let [low, high] =
-            [range.start(), range.end()].map(|end| of_steps((*end).into(), scale.exponent));
-        low..=high
     }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::machine::{CoinSource, NotPrivateSeededCoins};
-use crate::privacy::{Distance, Gdp, Private, PureDp, Rdp, ZCdp};
+use crate::number::Ratio;
+use crate::privacy::{Distance, Gdp, Private, PureDp, Rdp, Replace, ZCdp};
 use crate::tests::enumerate::{Enumeration, enumerate_laws};
 use crate::tests::exact::violation;
 
@@ -90,7 +91,7 @@ fn the_divergence_is_attained_at_an_end_of_the_range_and_less_within() {
 
 #[test]
 fn the_interval_and_the_stated_error_hold_with_the_confidence() {
-    fn check<M>(mean: &M, noise: MeanNoise, rows: &[f64], span: u64)
+    fn check<M>(mean: &M, noise: SumNoise, rows: &[f64], span: u64)
     where
         M: Mechanism<Vec<f64>, Machine = Released<Mean>> + Accuracy<Distance = MeanAccuracy>,
     {
@@ -101,7 +102,7 @@ fn the_interval_and_the_stated_error_hold_with_the_confidence() {
                 holds(Mean {
                     above: *above,
                     below: *below,
-                    accuracy: noise,
+                    noise,
                 })
             });
             holds.map(|(_, mass)| mass.to_f64_fast()).sum::<f64>()
@@ -116,23 +117,19 @@ fn the_interval_and_the_stated_error_hold_with_the_confidence() {
             assert!(near >= wanted, "{text} {near}");
         }
     }
-    fn noise<R: AveragingRelation>(_: R, noise: impl Into<Noise>) -> MeanNoise {
-        MeanNoise {
-            noise: noise.into(),
-            scale: Steps::new(&(0.0..=2.0), 0).unwrap(),
-            size_is_public: R::SIZE_IS_PUBLIC,
-        }
+    fn noise<R: AveragingRelation>(_: R, noise: impl Into<Noise>) -> SumNoise {
+        SumNoise::new::<R>(noise, Steps::new(&(0.0..=2.0), 0).unwrap())
     }
     let rows: Vec<_> = (0..40).map(|row| f64::from(row % 3)).collect();
     for rows in [&rows[..], &rows[..4], &[2.0; 20]] {
         let mean = noisy(AddRemove, "1");
-        check(&mean, noise(AddRemove, mean.noise), rows, 25);
+        check(&mean, noise(AddRemove, mean.noise.noise), rows, 25);
         let mean = noisy(Replace, "1");
-        check(&mean, noise(Replace, mean.noise), rows, 40);
+        check(&mean, noise(Replace, mean.noise.noise), rows, 40);
         let mean = gaussian(AddRemove, "0.5");
-        check(&mean, noise(AddRemove, mean.gaussian.noise), rows, 14);
+        check(&mean, noise(AddRemove, mean.noise.noise), rows, 14);
         let mean = gaussian(Replace, "0.5");
-        check(&mean, noise(Replace, mean.gaussian.noise), rows, 20);
+        check(&mean, noise(Replace, mean.noise.noise), rows, 20);
     }
 }
 
@@ -163,11 +160,10 @@ fn an_interval_says_nothing_where_there_may_be_no_rows() {
     let mean = Mean {
         above: 1,
         below: -3,
-        accuracy: MeanNoise {
-            noise: noisy(AddRemove, "1").noise.into(),
-            scale: Steps::new(&(-1.0..=1.0), 0).unwrap(),
-            size_is_public: false,
-        },
+        noise: SumNoise::new::<AddRemove>(
+            noisy(AddRemove, "1").noise.noise,
+            Steps::new(&(-1.0..=1.0), 0).unwrap(),
+        ),
     };
     let estimate = mean.estimate("0.95".parse().unwrap());
     assert_eq!((estimate.value, estimate.interval), (1.0, -1.0..=1.0));
@@ -181,13 +177,13 @@ fn an_interval_says_nothing_where_there_may_be_no_rows() {
 fn losses_follow_from_the_width() {
     let mean = noisy(Replace, "0.5");
     assert_eq!(mean.loss(&PureDp), Ok("0.5".parse().unwrap()));
-    assert_eq!(mean.noise.scale(), Ratio::from(4));
+    assert_eq!(mean.noise.noise.scale(), Ratio::from(4));
     let two = Distance::new(2).unwrap();
     assert_eq!(mean.loss_at(&PureDp, two), Ok("1".parse().unwrap()));
     let mu = "1".parse().unwrap();
     let mean = GaussianMean::with_mu(AddRemove, itself(), -1.0..=2.0, -3, mu).unwrap();
     assert_eq!(mean.loss(&Gdp), Ok(mu));
-    assert_eq!(mean.gaussian.noise.variance(), Ratio::from(24 * 24));
+    assert_eq!(mean.noise.noise.variance(), Ratio::from(24 * 24));
     assert_eq!(
         format!("{mean:?}"),
         "GaussianMean(relation = add or remove one row, attribute = itself, range = -1..=2, exponent = -3, mu = 1)"
@@ -205,4 +201,53 @@ fn bad_parameters_are_refused() {
     assert_eq!(error(0.0..=1.0, 501, "1"), MechanismError::BadExponent);
     assert_eq!(error(0.0..=1e300, 0, "1"), MechanismError::TooWide);
     assert_eq!(error(0.0..=1.0, 0, "0"), MechanismError::NoLoss("epsilon"));
+}
+
+/// A mean that is made for an accuracy has it for this number of rows, and a smaller loss does not.
+#[test]
+fn means_are_made_for_an_accuracy() {
+    fn is_least<M: Accuracy<Distance = MeanAccuracy>>(
+        within: f64,
+        made: Result<M, MechanismError>,
+        loss: u128,
+        make: impl Fn(u128) -> Result<M, MechanismError>,
+    ) {
+        let confidence = "0.95".parse().unwrap();
+        assert!(made.unwrap().accuracy(confidence).for_rows(1000) <= within);
+        let digit = 10_u128.pow(loss.ilog10() - 5);
+        assert!(loss.is_multiple_of(digit));
+        let less = make(loss - digit).unwrap().accuracy(confidence);
+        assert!(less.for_rows(1000) > within, "{within}");
+    }
+    let likely: Confidence = "0.95".parse().unwrap();
+    for within in [0.01, 0.3, 1.5] {
+        let range = || 0.0..=2.0;
+        let made =
+            |rows| NoisyMean::with_accuracy(AddRemove, itself(), range(), -8, within, rows, likely);
+        let loss = made(1000).unwrap().noise.fact.epsilon.units();
+        is_least(within, made(1000), loss, |units| {
+            let epsilon = Epsilon::from_units(units).unwrap();
+            NoisyMean::new(AddRemove, itself(), range(), -8, epsilon)
+        });
+        let made = |rows| {
+            GaussianMean::with_accuracy(Replace, itself(), range(), -8, within, rows, likely)
+        };
+        let Gaussian::Rho(rho) = made(1000).unwrap().noise.fact else {
+            panic!("it is made for a ρ");
+        };
+        is_least(within, made(1000), rho.units(), |units| {
+            let rho = Rho::from_units(units).unwrap();
+            GaussianMean::new(Replace, itself(), range(), -8, rho)
+        });
+    }
+    let error = |within, rows| {
+        let mean =
+            NoisyMean::with_accuracy(AddRemove, itself(), 0.0..=2.0, 0, within, rows, likely);
+        mean.map(|_| ())
+    };
+    assert_eq!(error(f64::NAN, 10), Err(MechanismError::BadAccuracy));
+    assert_eq!(error(-1.0, 10), Err(MechanismError::BadAccuracy));
+    assert_eq!(error(0.1, 0), Err(MechanismError::TooAccurate));
+    // No mean is farther off than the width.
+    assert_eq!(error(2.0, 0), Ok(()));
 }

@@ -16,33 +16,34 @@
 //! | [`NoisyVariance`] | the variance of a bounded attribute | ε | [`Laplace`] | [`Accuracy`], for a number of rows |
 //! | [`GaussianVariance`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Accuracy`], for a number of rows |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] | [`Noisy`] |
-//! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`] | – |
+//! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`] | [`Noisy`], from the sample |
 //! | [`IndividualSampledSums`] | any number of such sums, each record paying for itself | its budget | –, asymptotic | – |
 //! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] | – |
 //! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
-//! | [`ThresholdHistogram`] | the number of rows with each key, for keys not known in advance | (ε, δ) | [`Thresholded`] [`Laplace`] | in its doc |
-//! | [`GaussianThresholdHistogram`] | the same, with lighter tails | (ρ, δ) | [`Thresholded`] [`Gaussian`] | in its doc |
+//! | [`ThresholdHistogram`] | the number of rows with each key, for keys not known in advance | (ε, δ) | [`Thresholded`] [`Laplace`] | [`Accuracy`] |
+//! | [`GaussianThresholdHistogram`] | the same, with lighter tails | (ρ, δ) | [`Thresholded`] [`Gaussian`] | [`Accuracy`] |
 //! | [`NoisyQuantiles`] | medians and other quantiles | ε | [`BoundedRanges`] | [`Accuracy`] |
 //! | [`NoisyMax`] | which of several counts or scores is the largest | ε | [`Pure`] | [`Accuracy`] |
-//! | [`NoisyMaxWithMargin`] | the same, and by how much | ε | [`Pure`] | in its doc |
+//! | [`NoisyMaxWithMargin`] | the same, and by how much | ε | [`Pure`] | [`Accuracy`] |
 //! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] | [`Accuracy`] |
 //! | [`PermuteAndFlip`] | the same, with better odds | ε | [`Pure`] | [`Accuracy`] |
 //! | [`TopK`] | which few of many counts or scores are the largest | ε | [`BoundedRanges`] | [`Accuracy`] |
 //! | [`RandomizedResponse`] | one bit | ε | [`Pure`] | [`truth`](RandomizedResponse::truth) |
-//! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] | – |
+//! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] | [`truth`](ApproxRandomizedResponse::truth) |
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – | – |
 //! | [`ContinualCount`] | the number of rows so far, at every time | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`FactorizedContinualCount`] | the same, with a much smaller error | ρ or μ | [`Gaussian`] | [`Noisy`] |
-//! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget | – | – |
+//! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget | – | that of a count |
 //! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits | [`Pure`] | [`Accuracy`] |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits | [`Pure`] | [`Accuracy`] |
-//! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates | [`Pure`] | – |
+//! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates | [`Pure`] | [`Accuracy`] |
 //!
 //! A mechanism whose error is stated says how far its answers are from the truth, with a given
-//! probability ([`Accuracy`]). One that adds noise ([`Noisy`]) can be made for that instead of a loss
-//! (`with_accuracy`).
+//! probability ([`Accuracy`]), and can be made for that instead of a loss (`with_accuracy`). What each of
+//! them says, and why some say nothing, is in the
+//! [table of accuracies](Accuracy#which-mechanism-says-what).
 //!
 //! Each states a fact, and every measure that can price the fact does so, at the smallest loss that
 //! is known ([`Prices`]): so a mechanism can be launched under any of these measures without a
@@ -87,6 +88,7 @@ mod gaussian_sum;
 mod gradient_descent;
 mod histogram;
 pub mod individual;
+mod laplace;
 mod lattice;
 mod least_loss;
 mod logarithm;
@@ -105,6 +107,7 @@ mod sampled_sum;
 mod sampled_sums;
 mod score;
 mod sparse_vector;
+mod statistic;
 mod sum;
 mod threshold_histogram;
 mod top_k;
@@ -126,7 +129,7 @@ pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
 pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
 pub use margin::{NoisyMaxWithMargin, Winner};
-pub use mean::{AveragingRelation, GaussianMean, Mean, MeanAccuracy, NoisyMean};
+pub use mean::{GaussianMean, Mean, MeanAccuracy, NoisyMean};
 pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
 pub use on_rows::OnRows;
 pub use partition::Partition;
@@ -139,6 +142,7 @@ pub use sampled_sum::SampledGaussianSum;
 pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
 pub use score::{Counts, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
+pub use statistic::AveragingRelation;
 pub use sum::{NoisySum, SummingRelation};
 pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdAccuracy, ThresholdHistogram};
 pub use top_k::TopK;

@@ -5,12 +5,13 @@ use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::laplace::LaplaceNoise;
 use super::least_loss::with_accuracy;
-use super::{CountingRelation, MechanismError, fitted, noisy, over, shown, states};
+use super::{CountingRelation, MechanismError, fitted, noisy, shown, states};
 use crate::data::{Attribute, ClampedSum, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
-use crate::number::{Confidence, Epsilon, Ratio};
+use crate::number::{Confidence, Epsilon};
 use crate::privacy::facts::Laplace;
 use crate::privacy::{AddRemove, Relation, Replace};
 
@@ -125,12 +126,8 @@ pub(super) fn noise_of<R: SummingRelation>(
     epsilon: Epsilon,
 ) -> Result<(Laplace, DiscreteLaplace), MechanismError> {
     let change = NonZeroU64::new(R::largest_change(range)).filter(|_| !range.is_empty());
-    let steps = change.ok_or(MechanismError::BadRange)?;
-    let noise = DiscreteLaplace::new(over(Ratio::from(steps.get()), epsilon)?)?;
-    let fact = Laplace {
-        steps,
-        ..Laplace::of_count(epsilon)
-    };
+    let LaplaceNoise { fact, noise } =
+        LaplaceNoise::new(change.ok_or(MechanismError::BadRange)?, epsilon)?;
     Ok((fact, noise))
 }
 

@@ -6,12 +6,14 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
-use super::mean::Steps;
-use super::{Accuracy, AveragingRelation, Estimate, MechanismError, over, shown, states};
-use crate::data::{Attribute, Dataset, Moment, Moments};
+use super::laplace::LaplaceNoise;
+use super::least_loss::least_loss;
+use super::statistic::{Bounded, Statistic, Steps, SumAccuracy, SumNoise, statistic};
+use super::{Accuracy, AveragingRelation, Estimate, MechanismError, shown, states};
+use crate::data::{Attribute, Dataset, Moments};
 use crate::machine::{Coins, Description, Fault, Law, Mechanism, Released};
-use crate::noise::{DiscreteLaplace, Noise};
-use crate::number::{Confidence, Epsilon, Interval, Mu, Ratio, Rho};
+use crate::noise::Noise;
+use crate::number::{Confidence, Epsilon, Interval, Mu, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
 use crate::privacy::{AddRemove, Relation};
 
@@ -23,7 +25,7 @@ use crate::privacy::{AddRemove, Relation};
 /// accurate.
 ///
 /// ```
-/// use queryables::data::{Attribute, Moment};
+/// use queryables::data::Attribute;
 /// use queryables::mechanisms::NoisyVariance;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
@@ -32,7 +34,7 @@ use crate::privacy::{AddRemove, Relation};
 /// let ages: Arc<Vec<f64>> = Arc::new((0..20_000).map(|person| 20.0 + (person % 50) as f64).collect());
 /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
 ///
-/// let age = Attribute::new("age", |age: &f64| Moment(*age));
+/// let age = Attribute::new("age", |age: &f64| *age);
 /// let spread = filter.release(&NoisyVariance::new(AddRemove, age, 0.0..=100.0, 0, "0.5".parse()?)?)?;
 /// assert!((spread.value() - 208.25).abs() < 20.0);
 /// assert!((spread.mean() - 44.5).abs() < 1.0);
@@ -56,9 +58,8 @@ use crate::privacy::{AddRemove, Relation};
 /// It states [`Laplace`] noise on numbers that change by w² together. A row that cannot be read, or
 /// whose value is infinite or NaN, counts as the number of the range that is nearest to zero.
 pub struct NoisyVariance<D: ?Sized, R = AddRemove> {
-    spread: Spread<D>,
-    fact: Laplace,
-    noise: DiscreteLaplace,
+    bounded: Bounded<D>,
+    noise: LaplaceNoise,
     relation: PhantomData<fn() -> R>,
 }
 
@@ -67,7 +68,7 @@ pub struct NoisyVariance<D: ?Sized, R = AddRemove> {
 /// Use it where losses are accounted in zCDP, RDP or GDP, or converted to (ε, δ) at the end.
 ///
 /// ```
-/// use queryables::data::{Attribute, Moment};
+/// use queryables::data::Attribute;
 /// use queryables::mechanisms::GaussianVariance;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
@@ -75,7 +76,7 @@ pub struct NoisyVariance<D: ?Sized, R = AddRemove> {
 /// let ages: Arc<Vec<f64>> = Arc::new((0..20_000).map(|person| 20.0 + (person % 50) as f64).collect());
 /// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), ages)?;
 ///
-/// let age = Attribute::new("age", |age: &f64| Moment(*age));
+/// let age = Attribute::new("age", |age: &f64| *age);
 /// let spread = GaussianVariance::new(AddRemove, age, 0.0..=100.0, 0, "0.1".parse()?)?;
 /// assert!((filter.release(&spread)?.value() - 208.25).abs() < 20.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -88,47 +89,48 @@ pub struct NoisyVariance<D: ?Sized, R = AddRemove> {
 /// [`NoisyVariance`] releases change by at most Δ = w² in the Euclidean norm, too. With a variance of
 /// σ² it states [`Gaussian`] noise of μ = Δ/σ, or ρ = μ²/2. At a distance of d, d·μ and d²·ρ.
 pub struct GaussianVariance<D: ?Sized, R = AddRemove> {
-    spread: Spread<D>,
-    gaussian: GaussianNoise,
+    bounded: Bounded<D>,
+    noise: GaussianNoise,
     relation: PhantomData<fn() -> R>,
 }
 
-/// What varies.
-struct Spread<D: ?Sized> {
-    attribute: Attribute<D, Moment>,
-    scale: Steps,
+statistic!(
+    NoisyVariance, GaussianVariance: Variance, VarianceAccuracy, "variance", "w⁴",
+    ", and [`MechanismError::TooManySteps`] if the range is 2^32 steps wide or more"
+);
+
+/// What a [`NoisyVariance`] or [`GaussianVariance`] answers: noisy sums, and what follows from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variance {
+    /// P, M and B; where the number of rows is public, X, Y and w² times that number.
+    sums: [i128; 3],
+    noise: SumNoise,
 }
+
+/// How far the sums of a variance are from the truth, and from which its error follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct VarianceAccuracy(SumAccuracy);
 
 /// The width of a range whose square a fact can hold.
 const WIDEST: u64 = (1 << 32) - 1;
 
-impl<D: ?Sized> Spread<D> {
-    fn new(
-        attribute: Attribute<D, Moment>,
-        range: &RangeInclusive<f64>,
-        exponent: i32,
-    ) -> Result<Self, MechanismError> {
-        let scale = Steps::new(range, exponent)?;
+/// The doc of [`NoisyVariance`] says why the sums change by w² together.
+impl Statistic for Variance {
+    type Accuracy = VarianceAccuracy;
+
+    fn change(scale: Steps) -> Result<NonZeroU64, MechanismError> {
         if scale.width.get() > WIDEST {
             return Err(MechanismError::TooManySteps);
         }
-        Ok(Self { attribute, scale })
+        Ok(scale.width.saturating_mul(scale.width))
     }
 
-    /// w².
-    fn change(&self) -> NonZeroU64 {
-        self.scale.width.saturating_mul(self.scale.width)
-    }
-
-    fn release<R: AveragingRelation>(
-        &self,
+    fn release<D: Dataset + ?Sized, R: AveragingRelation>(
+        bounded: &Bounded<D>,
         data: &D,
         law: &(impl Law + Copy + Into<Noise>),
         coins: &mut Coins<'_>,
-    ) -> Result<Released<Variance>, Fault>
-    where
-        D: Dataset,
-    {
+    ) -> Result<Self, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
         let mut draw = || coins.draw(law);
         let noise = if R::SIZE_IS_PUBLIC {
@@ -136,8 +138,8 @@ impl<D: ?Sized> Spread<D> {
         } else {
             [draw()?, draw()?, draw()?]
         };
-        let mut moments = Moments::new(self.scale.per_unit(), self.scale.range());
-        self.attribute.fold(data, &mut moments);
+        let mut moments = Moments::new(bounded.scale.per_unit(), bounded.scale.range());
+        bounded.attribute.fold_into(data, &mut moments);
         let (high, mixed, low) = (moments.high(), moments.mixed(), moments.low());
         // Each u(w − u) is counted twice in the mixed sum, and u² + u(w − u) is uw.
         let sums = if R::SIZE_IS_PUBLIC {
@@ -147,210 +149,19 @@ impl<D: ?Sized> Spread<D> {
         };
         let [one, two, three] = sums;
         let [first, second, third] = noise;
-        Ok(Released(Variance {
+        Ok(Self {
             sums: [
                 one.saturating_add(first),
                 two.saturating_add(second),
                 three.saturating_add(third),
             ],
-            noise: VarianceNoise {
-                noise: (*law).into(),
-                scale: self.scale,
-                size_is_public: R::SIZE_IS_PUBLIC,
-            },
-        }))
-    }
-
-    fn describe<R: Relation>(&self, name: &'static str) -> Description {
-        let description = Description::new(name)
-            .with("relation", R::NAME)
-            .with("attribute", self.attribute.name());
-        self.scale.describe(description)
-    }
-}
-
-impl<D: ?Sized, R: AveragingRelation> NoisyVariance<D, R> {
-    /// The variance of `attribute`, clamped to `range`, in steps of 2 to the power of `exponent`, which
-    /// is from −500 to 500.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`NoisyMean::new`](super::NoisyMean::new), and [`MechanismError::TooManySteps`] if the
-    /// range is 2^32 steps wide or more.
-    pub fn new(
-        _relation: R,
-        attribute: Attribute<D, Moment>,
-        range: RangeInclusive<f64>,
-        exponent: i32,
-        epsilon: Epsilon,
-    ) -> Result<Self, MechanismError> {
-        let spread = Spread::new(attribute, &range, exponent)?;
-        let steps = spread.change();
-        Ok(Self {
-            spread,
-            fact: Laplace {
-                steps,
-                ..Laplace::of_count(epsilon)
-            },
-            noise: DiscreteLaplace::new(over(Ratio::from(steps.get()), epsilon)?)?,
-            relation: PhantomData,
-        })
-    }
-}
-
-impl<D: ?Sized, R: AveragingRelation> GaussianVariance<D, R> {
-    /// The variance of `attribute`, clamped to `range`, in steps of 2 to the power of `exponent`, which
-    /// is from −500 to 500, with ρ-zCDP: a variance of w⁴/(2ρ) for each sum.
-    ///
-    /// # Errors
-    ///
-    /// As for [`NoisyVariance::new`].
-    pub fn new(
-        _relation: R,
-        attribute: Attribute<D, Moment>,
-        range: RangeInclusive<f64>,
-        exponent: i32,
-        rho: Rho,
-    ) -> Result<Self, MechanismError> {
-        let spread = Spread::new(attribute, &range, exponent)?;
-        let change = u128::from(spread.change().get());
-        Ok(Self {
-            spread,
-            gaussian: GaussianNoise::with_rho(change * change, rho)?,
-            relation: PhantomData,
+            noise: SumNoise::new::<R>(*law, bounded.scale),
         })
     }
 
-    /// The same with μ-GDP: a variance of w⁴/μ² for each sum.
-    ///
-    /// # Errors
-    ///
-    /// As for [`NoisyVariance::new`].
-    pub fn with_mu(
-        _relation: R,
-        attribute: Attribute<D, Moment>,
-        range: RangeInclusive<f64>,
-        exponent: i32,
-        mu: Mu,
-    ) -> Result<Self, MechanismError> {
-        let spread = Spread::new(attribute, &range, exponent)?;
-        let change = u128::from(spread.change().get());
-        Ok(Self {
-            spread,
-            gaussian: GaussianNoise::with_mu(change * change, mu)?,
-            relation: PhantomData,
-        })
-    }
-}
-
-/// The shared implementation of the two.
-macro_rules! variance {
-    ($Variance:ident: $Fact:ident, |$variance:ident| $noise:expr, $fact:expr) => {
-        impl<D: Dataset + ?Sized, R: AveragingRelation> Mechanism<D> for $Variance<D, R> {
-            type Machine = Released<Variance>;
-
-            fn start(
-                &self,
-                data: &Arc<D>,
-                coins: &mut Coins<'_>,
-            ) -> Result<Released<Variance>, Fault> {
-                let $variance = self;
-                self.spread.release::<R>(data, &$noise, coins)
-            }
-
-            fn describe(&self) -> Description {
-                self.description()
-            }
-        }
-
-        impl<D: ?Sized, R: AveragingRelation> Accuracy for $Variance<D, R> {
-            type Distance = VarianceAccuracy;
-
-            fn accuracy(&self, confidence: Confidence) -> VarianceAccuracy {
-                let $variance = self;
-                let noise = VarianceNoise {
-                    noise: $noise.into(),
-                    scale: self.spread.scale,
-                    size_is_public: R::SIZE_IS_PUBLIC,
-                };
-                noise.accuracy(confidence)
-            }
-        }
-
-        states!(
-            $Fact: impl[D: ?Sized, R: AveragingRelation,] $Variance<D, R>, R,
-            |$variance| $fact
-        );
-        shown!(impl[D: ?Sized, R: Relation] $Variance<D, R>);
-
-        impl<D: ?Sized, R> Clone for $Variance<D, R> {
-            fn clone(&self) -> Self {
-                let spread = Spread {
-                    attribute: self.spread.attribute.clone(),
-                    ..self.spread
-                };
-                Self { spread, ..*self }
-            }
-        }
-    };
-}
-
-variance!(NoisyVariance: Laplace, |variance| variance.noise, variance.fact);
-variance!(
-    GaussianVariance: Gaussian,
-    |variance| variance.gaussian.noise,
-    variance.gaussian.fact
-);
-
-impl<D: ?Sized, R: Relation> NoisyVariance<D, R> {
-    fn description(&self) -> Description {
-        let description = self.spread.describe::<R>("NoisyVariance");
-        description.with("epsilon", self.fact.epsilon)
-    }
-}
-
-impl<D: ?Sized, R: Relation> GaussianVariance<D, R> {
-    fn description(&self) -> Description {
-        let description = self.spread.describe::<R>("GaussianVariance");
-        self.gaussian.describe(description)
-    }
-}
-
-/// What a [`NoisyVariance`] or [`GaussianVariance`] answers: noisy sums, and what follows from them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Variance {
-    /// P, M and B; where the number of rows is public, X, Y and w² times that number.
-    sums: [i128; 3],
-    noise: VarianceNoise,
-}
-
-/// The noise of a variance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct VarianceNoise {
-    noise: Noise,
-    scale: Steps,
-    size_is_public: bool,
-}
-
-/// How far the sums of a variance are from the truth, and from which its error follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct VarianceAccuracy {
-    /// In squared steps; `None` if nothing can be said.
-    each: Option<u128>,
-    scale: Steps,
-    size_is_public: bool,
-}
-
-impl VarianceNoise {
-    /// All sums are as near as this, together with this confidence.
-    fn accuracy(&self, confidence: Confidence) -> VarianceAccuracy {
-        let sums = if self.size_is_public { 2 } else { 3 };
-        let each = confidence.for_each_of(sums);
-        VarianceAccuracy {
-            each: each.map(|each| self.noise.steps_within(each)),
-            scale: self.scale,
-            size_is_public: self.size_is_public,
-        }
+    fn accuracy(noise: &SumNoise, confidence: Confidence) -> VarianceAccuracy {
+        let sums = if noise.size_is_public { 2 } else { 3 };
+        VarianceAccuracy(noise.accuracy(sums, confidence))
     }
 }
 
@@ -364,12 +175,17 @@ impl VarianceAccuracy {
     /// P, M and B in their sum are within r = 2e/(n − 3e), and the variance is within r(1 + 5r/4).
     #[must_use]
     pub fn for_rows(&self, rows: u64) -> f64 {
-        let square = square(self.scale);
+        let SumAccuracy {
+            each,
+            scale,
+            size_is_public,
+        } = self.0;
+        let square = square(scale);
         let quarter = Interval::exactly(0.25);
-        let error = self.each.map_or(quarter, |each| {
+        let error = each.map_or(quarter, |each| {
             let each = Interval::whole(each) / square;
             let rows = Interval::whole(rows.into());
-            let counted = if self.size_is_public {
+            let counted = if size_is_public {
                 rows
             } else {
                 rows - Interval::exactly(3.0) * each
@@ -378,7 +194,7 @@ impl VarianceAccuracy {
                 return quarter;
             }
             let share = Interval::TWO * each / counted;
-            let error = if self.size_is_public {
+            let error = if size_is_public {
                 share
             } else {
                 share * (Interval::ONE + Interval::exactly(1.25) * share)
@@ -388,7 +204,7 @@ impl VarianceAccuracy {
         // The formula has fewer than 32 operations, each with an error of 2^-53 of at most one.
         let rounding = Interval::exactly(2_f64.powi(-48));
         let error = (error + rounding).min(quarter);
-        scaled((error * square).high(), self.scale)
+        scaled((error * square).high(), scale)
     }
 }
 
@@ -442,11 +258,11 @@ impl Variance {
     /// are any.
     ///
     /// Each of the sums is within its noise of the truth, all together with this confidence (the union
-    /// bound), and the interval has the variances of all sums that are possible then, and some more:
-    /// it bounds the parts of the formula one by one.
+    /// bound), and the interval has the variances of all sums that are possible then.
     #[must_use]
     pub fn estimate(&self, confidence: Confidence) -> Estimate<f64> {
-        let VarianceAccuracy { each, .. } = self.noise.accuracy(confidence);
+        let VarianceAccuracy(SumAccuracy { each, .. }) =
+            <Self as Statistic>::accuracy(&self.noise, confidence);
         let all = Interval::between(0.0, 0.25);
         let share = each.and_then(|each| self.possible(each)).unwrap_or(all);
         let steps = share * square(self.noise.scale);
@@ -488,15 +304,52 @@ impl Variance {
             let products = Interval::between(low.min(high).low(), most.high());
             products - around(two) / all
         } else {
-            let [high, mixed, low] = [one, two, three].map(around);
-            let all = high + mixed + low;
-            if all.low() <= 0.0 {
-                return None;
-            }
-            (high * low - mixed.square() * quarter) / all.square()
+            possible_share([one, two, three].map(around))?
         };
         Some(variance.max(zero).min(quarter))
     }
+}
+
+/// The least and the largest of F = (PB − M²/4)/S², with S = P + M + B, for P, M and B within these
+/// intervals; `None` if all may be zero.
+///
+/// F is a variance in units of w², so it is not negative where the sums are those of numbers, and falls
+/// with M. Its derivative in P has the sign of B² + MB − PB + M²/2: it rises up to
+/// P = B + M + M²/(2B), and falls from there on. So it is least at an end of P, and as in P, so in B.
+/// Inside of both intervals the two derivatives are not zero together unless M is zero and P = B. So it is
+/// largest at an end of one of the two, and in the other at the place where it stops to rise, if that is
+/// inside, or at the end next to it. Where F is negative, what is found is cut off at zero by the caller.
+fn possible_share(sums: [Interval; 3]) -> Option<Interval> {
+    let [high, mixed, low] = sums;
+    let (least, most) = (
+        Interval::exactly(mixed.low()),
+        Interval::exactly(mixed.high()),
+    );
+    if (high + mixed + low).low() <= 0.0 {
+        return None;
+    }
+    let ends = |sum: Interval| [sum.low(), sum.high()].map(Interval::exactly);
+    let share = |high: Interval, mixed: Interval, low: Interval| {
+        let product = high * low - mixed.square() * Interval::exactly(0.25);
+        product / (high + mixed + low).square()
+    };
+    let pairs = ends(high).map(|high| ends(low).map(|low| (high, low)));
+    let corners = pairs.iter().flatten();
+    let smallest = corners.map(|(high, low)| share(*high, most, *low).low());
+    // The place where it stops to rise in one, if the other is this.
+    let top = |other: Interval, within: Interval| {
+        let [first, last] = ends(within);
+        let top = other + least + least.square() / (Interval::TWO * other);
+        if other.low() > 0.0 {
+            top.max(first).min(last)
+        } else {
+            last
+        }
+    };
+    let in_high = ends(low).map(|low| share(top(low, high), least, low).high());
+    let in_low = ends(high).map(|high| share(high, least, top(high, low)).high());
+    let largest = in_high.into_iter().chain(in_low).fold(0.0, f64::max);
+    Some(Interval::between(smallest.fold(largest, f64::min), largest))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::panic::panic_any;
 use std::sync::{Arc, OnceLock};
 
-use queryables::data::{Attribute, Moment, Predicate, Vector};
+use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, silence_guarded_panics};
 use queryables::mechanisms::{
     AboveThreshold, ContinualCount, GaussianVectorSum, Lattice, NoisyCount, NoisyHistogram,
@@ -72,7 +72,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
         let bin = Attribute::new("bin", move |row: &u32| lucky(*row) as usize % (bins + 1));
         same!(NoisyHistogram::new(AddRemove, bin, bins, text("1")));
     }
-    let moment = Attribute::new("itself", |row: &u32| Moment(f64::from(lucky(*row)) / 3.0));
+    let moment = Attribute::new("itself", |row: &u32| f64::from(lucky(*row)) / 3.0);
     let range = 0.0..=1e9;
     same!(NoisyVariance::new(AddRemove, moment, range, 0, text("1")));
     let key = |row: &u32| lucky(*row) % 1000;

@@ -7,7 +7,7 @@ use std::hash::Hash;
 use crate::support::*;
 use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::{Addressed, Filter};
-use queryables::data::{Attribute, Moment, Predicate, Vector};
+use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::{Machine, Mechanism};
 use queryables::mechanisms::{
     AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
@@ -411,7 +411,7 @@ fn gaussian_sums_and_means_have_the_deltas_of_the_gaussian_mechanism() {
 fn variances_keep_their_loss() {
     let claim = epsilon_delta("4", "0.02");
     let less = epsilon_delta("3.8", "0.02");
-    let number = Attribute::new("itself", |row: &u8| Moment(f64::from(*row)));
+    let number = Attribute::new("itself", |row: &u8| f64::from(*row));
     // Noise of scale 1/4.
     let spread = NoisyVariance::new(AddRemove, number.clone(), 0.0..=1.0, 0, epsilon("4")).unwrap();
     let pair = Pair::new(vec![1_u8], vec![1, 0]);
