@@ -10,8 +10,9 @@ use crate::number::Confidence;
 
 /// A mechanism that states how far its answers are from the truth.
 ///
-/// Every mechanism that adds noise does so through [`Noisy`]; the others say in their own
-/// documentation what their distance is measured from.
+/// Every mechanism that adds noise to a number does so through [`Noisy`]; the others say in their own
+/// documentation what their distance is measured from. The table [below](#which-mechanism-says-what) has
+/// all of them.
 ///
 /// ```
 /// use queryables::data::Predicate;
@@ -35,6 +36,78 @@ use crate::number::Confidence;
 /// ask for the confidence that [each of them](Confidence::for_each_of) needs.
 ///
 /// It is a public value: it depends on the mechanism's parameters and on no data.
+///
+/// # Which mechanism says what
+///
+/// The scale and the variance are those of the noise on one number. Where there is more than one, or a
+/// number is no more than a part of the answer, the row says of what.
+///
+/// | mechanism | scale, variance | accuracy | made for an accuracy | estimate |
+/// |---|---|---|---|---|
+/// | [`NoisyCount`], [`GaussianCount`] | [`Noisy`] | exact tail | `with_accuracy` | [`Noisy::estimate`] |
+/// | [`NoisySum`], [`NoisyRealSum`] | [`Noisy`] | exact tail | `with_accuracy` | [`Noisy::estimate`] |
+/// | [`GaussianSum`], [`GaussianRealSum`] | [`Noisy`] | exact tail | `with_accuracy` | [`Noisy::estimate`] |
+/// | [`GaussianVectorSum`] | [`Noisy`], each coordinate | exact tail | `with_accuracy` | [`Noisy::estimate`] |
+/// | [`SampledGaussianSum`] | [`Noisy`], each coordinate | exact tail, from the sum over the sample; how far that is from the sum over all rows depends on the data | `with_accuracy` | [`Noisy::estimate`] |
+/// | [`NoisyHistogram`], [`GaussianHistogram`] | [`Noisy`], each bin | exact tail | `with_accuracy` | [`Noisy::estimate`] |
+/// | [`ContinualCount`] | [`Noisy`], at the worst time | exact tail | `with_accuracy` | [`Noisy::estimate`] |
+/// | [`GaussianContinualCount`], [`FactorizedContinualCount`] | [`Noisy`], at the worst time | an upper bound on the tail of rounded sums ([`Noise`]) | `with_accuracy` | [`Noisy::estimate`] |
+/// | [`NoisyMean`], [`GaussianMean`] | `noise`, each of two sums | union bound, for a number of rows | `with_accuracy`, for a number of rows | [`Mean::estimate`](super::Mean::estimate) |
+/// | [`NoisyVariance`], [`GaussianVariance`] | `noise`, each of three sums | union bound, for a number of rows | `with_accuracy`, for a number of rows | [`Variance::estimate`](super::Variance::estimate) |
+/// | [`ThresholdHistogram`], [`GaussianThresholdHistogram`] | `noise`, each key | exact tails: of the numbers, and of the counts that are found | `with_accuracy`, for a δ | `estimate`; what is said of a number includes that its key is released |
+/// | [`NoisyQuantiles`] | none: its odds are not those of noise | rank, the exact worst case of one; union bound for several | `with_accuracy` | none: how far a rank is in the attribute depends on the data |
+/// | [`ExponentialMechanism`] | none: its odds are not those of noise | how far behind the best score, the exact worst case | `with_accuracy` | none: an answer is no number |
+/// | [`TopK`] | none: its odds are not those of noise | the same, for each choice | `with_accuracy` | none: an answer is no number |
+/// | [`PermuteAndFlip`] | none: its odds are not those of noise | how far behind the best score, an upper bound | `with_accuracy` | none: an answer is no number |
+/// | [`NoisyMax`] | `noise`, each score | how far behind the best score, union bound | `with_accuracy` | none: an answer is no number |
+/// | [`NoisyMaxWithMargin`] | that of its [`NoisyMax`] | how far its margin is from the lead, union bound | [`NoisyMax::with_accuracy`](super::NoisyMax::with_accuracy), for one less | [`lead`](super::NoisyMaxWithMargin::lead) |
+/// | [`AboveThreshold`] | none: two noises of different scales | how far on the wrong side, exact tail of their sum | `with_accuracy` | none: an answer is no number |
+/// | [`SparseVector`] | none: three noises | the same, and the exact tail of its counts | [`with_counts_within`](super::AboveThreshold::with_counts_within) | `estimate`; what is said of a count includes that it is told |
+/// | [`MultiplicativeWeights`] | none: answers are guesses or counts | union bound over both comparisons and the count | `with_accuracy` | `estimate` |
+/// | [`QueryAnswerer`] | those of [`NoisyCount`] or [`GaussianCount`], at the price of the query | the same | [`Priced::with_accuracy`](super::Priced) | the same |
+/// | [`RandomizedResponse`], [`ApproxRandomizedResponse`] | none: a bit | `truth`, the exact probability | `with_odds` | none: an answer is no number |
+/// | [`ConditionalResponse`] | none: a bit | none: how often it is right depends on what it was shown before | none | none |
+/// | [`GradientDescent`] | that of each step, a [`GaussianVectorSum`] | none: how far weights are from the best ones depends on the objective and on the data | none | none |
+/// | [`IndividualSampledSums`] | that of a [`SampledGaussianSum`] | none: which records still take part depends on the data | none | none |
+///
+/// [`OnRows`](super::OnRows) has what its mechanism has: ask that one. Queries for which each record pays
+/// what it can lose ([`individual`](super::individual)) have the noise that they were made for, and are
+/// about the records that can still pay: how far that is from all records depends on the data.
+///
+/// [`NoisyCount`]: super::NoisyCount
+/// [`GaussianCount`]: super::GaussianCount
+/// [`NoisySum`]: super::NoisySum
+/// [`NoisyRealSum`]: super::NoisyRealSum
+/// [`GaussianSum`]: super::GaussianSum
+/// [`GaussianRealSum`]: super::GaussianRealSum
+/// [`GaussianVectorSum`]: super::GaussianVectorSum
+/// [`SampledGaussianSum`]: super::SampledGaussianSum
+/// [`NoisyHistogram`]: super::NoisyHistogram
+/// [`GaussianHistogram`]: super::GaussianHistogram
+/// [`ContinualCount`]: super::ContinualCount
+/// [`GaussianContinualCount`]: super::GaussianContinualCount
+/// [`FactorizedContinualCount`]: super::FactorizedContinualCount
+/// [`NoisyMean`]: super::NoisyMean
+/// [`GaussianMean`]: super::GaussianMean
+/// [`NoisyVariance`]: super::NoisyVariance
+/// [`GaussianVariance`]: super::GaussianVariance
+/// [`ThresholdHistogram`]: super::ThresholdHistogram
+/// [`GaussianThresholdHistogram`]: super::GaussianThresholdHistogram
+/// [`NoisyQuantiles`]: super::NoisyQuantiles
+/// [`ExponentialMechanism`]: super::ExponentialMechanism
+/// [`TopK`]: super::TopK
+/// [`PermuteAndFlip`]: super::PermuteAndFlip
+/// [`NoisyMax`]: super::NoisyMax
+/// [`NoisyMaxWithMargin`]: super::NoisyMaxWithMargin
+/// [`AboveThreshold`]: super::AboveThreshold
+/// [`SparseVector`]: super::SparseVector
+/// [`MultiplicativeWeights`]: super::MultiplicativeWeights
+/// [`QueryAnswerer`]: super::QueryAnswerer
+/// [`RandomizedResponse`]: super::RandomizedResponse
+/// [`ApproxRandomizedResponse`]: super::ApproxRandomizedResponse
+/// [`ConditionalResponse`]: super::ConditionalResponse
+/// [`GradientDescent`]: super::GradientDescent
+/// [`IndividualSampledSums`]: super::IndividualSampledSums
 pub trait Accuracy {
     /// A distance from the truth: a whole number where answers are, otherwise a float.
     type Distance;

@@ -1,6 +1,7 @@
-//! The project itself: its layers, the places of a measure, its specification, the crates of the quick start, instruction counts,
-//! races.
+//! The project itself: its layers, the places of a measure, its specification, what mechanisms say about
+//! their error, the crates of the quick start, instruction counts, races.
 
+mod accuracy;
 mod dependencies;
 mod instructions;
 mod layers;
