@@ -75,6 +75,9 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// and in this form it is computed: in integers, and so exactly. The terms e move a count of n rows by
 /// less than n·2⁻⁴⁷.
 ///
+/// Its draws are from millions of numbers, too many for `verify` to follow; the loss is audited instead
+/// (`tests/audit/continual.rs`).
+///
 /// The data does not change while it runs; for streams that react to answers see Denisov et al. 2022.
 /// A sum of noise that an `i128` cannot hold ends the answer with a fault. Its probability is below
 /// e^-100000000 and is not part of the bound.
