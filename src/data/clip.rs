@@ -1,7 +1,7 @@
 //! Vectors that are rounded to a lattice and clipped to a length, one by one.
 //!
-//! [`Clip`] works in floats, which hold whole numbers exactly as long as they are not too large;
-//! the functions below work in integers, for all others.
+//! [`Clip`] works in floats, which hold whole numbers of steps exactly as long as they are not too
+//! large; the functions below work in integers, for all others.
 
 /// Larger coordinates are cut off: then no square is above 2^100.
 pub(crate) const LARGEST: i64 = 1 << 50;
@@ -9,86 +9,155 @@ pub(crate) const LARGEST: i64 = 1 << 50;
 /// Up to here, floats hold whole numbers and their sums exactly.
 const EXACT: f64 = ((1_u64 << 53) - 1) as f64;
 
-/// Added to a float and taken away again, it leaves the nearest whole number; where the sum is
-/// beyond 2^53, one of the next, which is too long in any case.
-const TO_WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
+/// Factors are rounded up by this much: a vector that is as long as the radius after clipping stays
+/// so. The coordinates are rounded toward zero, so the vector is rarely too long, and the check is
+/// exact.
+const UP: f64 = 1.0 + 1.0 / (1_u64 << 40) as f64;
 
 /// Four coordinates, which a processor works on at once. The order in which squares are added makes
 /// no difference where the sum is exact.
 pub(super) type Block = [f64; 4];
+
+/// Rounds floats to whole steps. A step is a power of two, so that nothing is lost when it is
+/// multiplied or divided by.
+#[derive(Clone, Copy)]
+pub(crate) struct Rounding {
+    /// 1.5 · 2^52 steps. Floats near it are whole steps, and their bits, read as integers, grow by
+    /// one from each to the next.
+    origin: f64,
+    half: f64,
+}
+
+impl Rounding {
+    pub(crate) const fn to(step: f64) -> Self {
+        Self {
+            origin: 1.5 * (1_u64 << 52) as f64 * step,
+            half: 0.5 * step,
+        }
+    }
+
+    /// The nearest multiple of the step; beyond 2^51 steps, a multiple that is near.
+    #[inline(always)]
+    pub(crate) fn nearest(self, number: f64) -> f64 {
+        number + self.origin - self.origin
+    }
+
+    /// The next multiple of the step toward zero, for numbers below 2^50 steps. Where the number is
+    /// a multiple up to the precision of floats, it may also be the next on either side.
+    #[inline(always)]
+    pub(crate) fn toward_zero(self, number: f64) -> f64 {
+        self.nearest(number - self.half.copysign(number))
+    }
+
+    /// The nearest number of steps, for numbers below 2^51 steps, plus [`zero`](Self::zero).
+    /// Integers are added with less delay than floats, and without an upper limit.
+    #[inline(always)]
+    pub(super) fn count(self, number: f64) -> u64 {
+        (number + self.origin).to_bits()
+    }
+
+    /// What zero is counted as.
+    pub(super) fn zero(self) -> u64 {
+        self.origin.to_bits()
+    }
+}
 
 /// Rounds vectors to the nearest point of a lattice, and then clips them to a length.
 #[derive(Clone, Copy)]
 pub(super) struct Clip {
     radius: u64,
     per_unit: f64,
-    /// The largest squared length that is not clipped, if floats can hold it.
+    rounding: Rounding,
+    /// The radius, not in steps.
+    length: f64,
+    /// The largest squared length that is not clipped, if floats hold it exactly.
     limit: f64,
+    /// The largest squared length that floats hold exactly.
+    exact: f64,
+    /// Up to this squared length, computed in floats, vectors are not clipped: see [`short`].
+    short: f64,
 }
 
 impl Clip {
-    /// Steps of 2 to this power, at most 2^500 and at least 2^-500; a length of at most 2^50 steps.
-    pub(super) fn new(exponent: i32, radius: u64) -> Self {
-        let length = radius as f64;
+    /// Steps of 2 to this power, at most 2^500 and at least 2^-500; a length of at most 2^50 steps;
+    /// vectors with `dimension` coordinates.
+    pub(super) fn new(exponent: i32, radius: u64, dimension: usize) -> Self {
+        let step = libm::scalbn(1.0, exponent);
+        let length = radius as f64 * step;
+        // Not infinite, which the squared length of an enormous vector would be, too.
+        let exact = (EXACT * step * step).min(f64::MAX);
         Self {
             radius,
             per_unit: libm::scalbn(1.0, -exponent),
-            limit: (length * length).min(EXACT),
+            rounding: Rounding::to(step),
+            length,
+            limit: (length * length).min(exact),
+            exact,
+            short: short(length, step, dimension),
         }
     }
 
-    /// The clipped vector in steps, if floats can hold its squared length. There is one copy of this
-    /// for each number of coordinates, always compiled in place: then they stay in registers. As a
-    /// call it takes ten times as long.
+    pub(super) fn rounding(&self) -> Rounding {
+        self.rounding
+    }
+
+    /// The squared length up to which vectors are not clipped. It is compared with a square of the
+    /// numbers themselves, in floats; most vectors need nothing else but to be rounded.
+    pub(super) fn short(&self) -> f64 {
+        self.short
+    }
+
+    /// The clipped vector, if floats hold its squared length. There is one copy of this for each
+    /// number of coordinates, compiled in place: then they stay in registers.
     #[inline(always)]
     pub(super) fn few<const N: usize>(&self, vector: &[f64; N]) -> Option<[f64; N]> {
-        let steps = vector.map(|number| self.nearest(number));
-        let square = square(&steps);
-        // If it is at most `EXACT`, so was every partial sum, and the sum is exact.
-        if square <= self.limit {
-            return Some(steps);
-        }
-        let shorter = steps.map(shorten_by(self.factor(square)?));
-        (self::square(&shorter) <= self.limit).then_some(shorter)
+        let rounding = self.rounding;
+        let whole = vector.map(|number| rounding.nearest(number));
+        let factor = self.factor(square(&whole));
+        let clipped = whole.map(|number| rounding.toward_zero(number * factor));
+        (square(&clipped) <= self.limit).then_some(clipped)
     }
 
-    /// The same for any number of coordinates: writes the clipped vector and says whether it did.
-    /// Compiled in place: where the number of blocks is known, without loops.
+    /// The squared length of the vector after rounding, exact if it is at most `exact`: then so was
+    /// every partial sum.
     #[inline(always)]
-    pub(super) fn many(&self, vector: &[Block], steps: &mut [Block]) -> bool {
+    pub(super) fn square(&self, vector: &[Block]) -> f64 {
+        let mut squares = Block::default();
+        for numbers in vector {
+            add_squares(
+                &mut squares,
+                &numbers.map(|number| self.rounding.nearest(number)),
+            );
+        }
+        total(squares)
+    }
+
+    /// What a vector with this squared length after rounding is multiplied by; NaN if the square may
+    /// not be exact. Without branches, so that several are computed at once.
+    #[inline(always)]
+    pub(super) fn factor(&self, square: f64) -> f64 {
+        let shorter = self.length / square.sqrt();
+        let factor = if square <= self.limit { 1.0 } else { shorter };
+        if square <= self.exact {
+            factor * UP
+        } else {
+            f64::NAN
+        }
+    }
+
+    /// Writes the rounded vector multiplied by this factor, and says whether it is short enough.
+    #[inline(always)]
+    pub(super) fn shorten(&self, vector: &[Block], factor: f64, clipped: &mut [Block]) -> bool {
+        let rounding = self.rounding;
         // Squared as they are written: another loop would take as long again.
         let mut squares = Block::default();
-        for (steps, numbers) in steps.iter_mut().zip(vector) {
-            *steps = numbers.map(|number| self.nearest(number));
-            add_squares(&mut squares, steps);
+        for (clipped, numbers) in clipped.iter_mut().zip(vector) {
+            *clipped =
+                numbers.map(|number| rounding.toward_zero(rounding.nearest(number) * factor));
+            add_squares(&mut squares, clipped);
         }
-        let square = total(squares);
-        if square <= self.limit {
-            return true;
-        }
-        let Some(factor) = self.factor(square) else {
-            return false;
-        };
-        let mut squares = Block::default();
-        for steps in steps {
-            *steps = steps.map(shorten_by(factor));
-            add_squares(&mut squares, steps);
-        }
+        // If the sum is at most `exact`, so was every partial sum, and it is exact.
         total(squares) <= self.limit
-    }
-
-    #[inline(always)]
-    fn nearest(&self, number: f64) -> f64 {
-        number * self.per_unit + TO_WHOLE - TO_WHOLE
-    }
-
-    /// What a vector with this squared length is multiplied by; `None` if the square may not be
-    /// exact. The factor is rounded up, but the coordinates are truncated to whole numbers, so the
-    /// vector is rarely too long; the check itself is exact.
-    #[inline(always)]
-    fn factor(&self, square: f64) -> Option<f64> {
-        const UP: f64 = 1.0 + 1.0 / (1_u64 << 40) as f64;
-        (square <= EXACT).then(|| self.radius as f64 / square.sqrt() * UP)
     }
 
     /// Adds the clipped vector, in integers; zero if it is not finite.
@@ -103,19 +172,25 @@ impl Clip {
     }
 }
 
-/// Multiplies a whole number below 2^50 by a factor of at most about one, and truncates.
-#[inline(always)]
-pub(crate) fn shorten_by(factor: f64) -> impl Fn(f64) -> f64 {
-    move |steps| {
-        let exact = steps * factor;
-        let nearest = exact + TO_WHOLE - TO_WHOLE;
-        let beyond = nearest.abs() > exact.abs();
-        nearest - if beyond { 1_f64.copysign(exact) } else { 0.0 }
+/// Up to this squared length, computed in floats, a vector is not longer than `length` after its
+/// coordinates are rounded to steps; negative if there is no such length.
+///
+/// Rounding moves each of the n coordinates by at most half a step, and the vector by at most √n/2
+/// steps. The relative error of the square is at most (n + 1)·2^-53, which is below 2^-22 for up to
+/// 2^30 coordinates; what is lost of squares below the smallest normal float is less than 2^-1040,
+/// and the square of half the smallest step is 2^-1002. 2^-20 allows for both, and for the rounding
+/// here.
+fn short(length: f64, step: f64, dimension: usize) -> f64 {
+    const SLACK: f64 = 1.0 / (1_u64 << 20) as f64;
+    let rounded = length - 0.5 * step * (dimension as f64).sqrt() * (1.0 + SLACK);
+    if rounded < 0.5 * step || dimension > 1 << 30 {
+        return -1.0;
     }
+    (rounded * rounded).min(f64::MAX) * (1.0 - SLACK)
 }
 
-/// The square of the length of a vector of whole numbers: exact if it is below 2^53. In four sums,
-/// of which none waits for another.
+/// The square of the length of a vector; of whole numbers it is exact if it is below 2^53. In four
+/// sums, of which none waits for another.
 #[inline(always)]
 pub(crate) fn square(steps: &[f64]) -> f64 {
     let (blocks, rest) = steps.as_chunks();
@@ -124,7 +199,7 @@ pub(crate) fn square(steps: &[f64]) -> f64 {
 }
 
 #[inline(always)]
-fn square_of_blocks(blocks: &[Block]) -> f64 {
+pub(super) fn square_of_blocks(blocks: &[Block]) -> f64 {
     let mut squares = Block::default();
     for block in blocks {
         add_squares(&mut squares, block);

@@ -1,7 +1,7 @@
 //! The sum of clipped vectors of which each is paid for by its squared length.
 
 use super::Lattice;
-use super::clip::{clip, in_steps, shorten_by, square};
+use super::clip::{Rounding, clip, in_steps, square};
 use crate::compose::Payers;
 
 /// Adds up vectors, each rounded to the nearest point of a lattice and clipped to its radius, that
@@ -20,9 +20,8 @@ pub(super) struct PaidSum {
     sum: Vec<f64>,
 }
 
-/// Added to a float and taken away again, it leaves the nearest whole number; where the sum is
-/// beyond 2^53, one of the next, which is too long in any case.
-const TO_WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
+/// Numbers beyond 2^51 steps are rounded to others, which are too long in any case.
+const WHOLE: Rounding = Rounding::to(1.0);
 
 /// Up to here, floats hold whole numbers and their sums exactly.
 const EXACT: f64 = ((1_u64 << 53) - 1) as f64;
@@ -47,7 +46,7 @@ impl PaidSum {
     pub(super) fn take(&mut self, vectors: &[f64], payers: &mut Payers<'_>) {
         for vector in vectors.chunks_exact(self.steps.len().max(1)) {
             for (steps, number) in self.steps.iter_mut().zip(vector) {
-                *steps = number * self.per_unit + TO_WHOLE - TO_WHOLE;
+                *steps = WHOLE.nearest(number * self.per_unit);
             }
             let square = square(&self.steps);
             // If it is at most `EXACT`, so was every partial sum, and the sum is exact. NaN is not.
@@ -115,9 +114,8 @@ fn shorten(steps: &mut [f64], square: f64, radius: u64) -> Option<f64> {
 /// Multiplies and truncates to whole numbers; the squared length.
 #[inline]
 fn scale(steps: &mut [f64], factor: f64) -> f64 {
-    let shorten = shorten_by(factor);
     for steps in &mut *steps {
-        *steps = shorten(*steps);
+        *steps = WHOLE.toward_zero(*steps * factor);
     }
     square(steps)
 }
