@@ -63,6 +63,17 @@ fn zcdp_is_just_above(rho: Rho, delta: Delta) {
     );
 }
 
+/// (α − 1)ε of 1 or more; less, and α steps of ε at most 1; less, and α steps of ε above 1.
+#[test]
+fn discrete_laplace_noise_at_points_of_every_formula() {
+    for (order, steps, epsilon) in [("3", 4, "2"), ("1.5", 4, "1"), ("1.1", 2, "3")] {
+        let (order, epsilon): (Order, Epsilon) = (order.parse().unwrap(), epsilon.parse().unwrap());
+        let truth = geometric(&quantity(order), steps, &quantity(epsilon));
+        let steps = NonZeroU64::new(steps).unwrap();
+        is_just_above(rdp::discrete_laplace(order, steps, epsilon), &truth);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
