@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::pass::{Chunk, in_chunks};
 use super::threads::{each, pieces};
 use super::{CHUNK, Dataset, Fold, Merge, Value, pass};
 
@@ -57,7 +58,7 @@ pub struct Attribute<D: ?Sized, T: Value> {
     read: Arc<Read<D, T>>,
 }
 
-type Read<D, T> = dyn Fn(&D, Range<usize>, &mut [T]) + Send + Sync;
+type Read<D, T> = dyn Fn(&D, Range<usize>, &mut [T], &mut dyn FnMut(usize)) + Send + Sync;
 
 type Pass<D, T> = dyn Fn(&D, Range<usize>, &mut <T as Value>::Fold) + Send + Sync;
 
@@ -77,9 +78,11 @@ impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {
             pass: Arc::new(move |data: &D, range, fold: &mut T::Fold| {
                 pass(data, range, &*read, fold);
             }),
-            read: Arc::new(move |data: &D, range, values: &mut [T]| {
-                pass(data, range, &*by_one, &mut Listed { values, read: 0 });
-            }),
+            read: Arc::new(
+                move |data: &D, range, values: &mut [T], unreadable: &mut _| {
+                    list(data, range, &*by_one, values, unreadable);
+                },
+            ),
         }
     }
 
@@ -94,7 +97,18 @@ impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {
     /// assert_eq!(values, [true, true]);
     /// ```
     pub fn read(&self, data: &D, range: Range<usize>, values: &mut [T]) {
-        (self.read)(data, range, values);
+        self.read_or(data, range, values, |_| ());
+    }
+
+    /// The same, and `unreadable` is told the places of those that cannot be read.
+    pub(crate) fn read_or(
+        &self,
+        data: &D,
+        range: Range<usize>,
+        values: &mut [T],
+        mut unreadable: impl FnMut(usize),
+    ) {
+        (self.read)(data, range, values, &mut unreadable);
     }
 
     /// Folds the values of all records: on several threads if there are many, which makes no
@@ -145,23 +159,29 @@ fn in_pieces<D: Dataset + ?Sized, T, F: Fold<T> + Send>(
     folded.into_iter().for_each(|part| add(fold, part));
 }
 
-/// Values in the order of their records.
-struct Listed<'a, T> {
-    values: &'a mut [T],
-    read: usize,
-}
-
-impl<T: Value> Fold<T> for Listed<'_, T> {
-    fn take(&mut self, values: impl Iterator<Item = T>) {
-        // Changed at the end only: if a value panics, the chunk is written again.
-        let places = self.values.iter_mut().skip(self.read);
-        let mut read = 0;
-        for (place, value) in places.zip(values) {
-            *place = value;
-            read += 1;
+/// Writes values in the order of their records.
+fn list<D: Dataset + ?Sized, T: Value>(
+    data: &D,
+    range: Range<usize>,
+    read: &impl Fn(D::Record<'_>) -> T,
+    values: &mut [T],
+    unreadable: &mut dyn FnMut(usize),
+) {
+    let first = range.start;
+    let mut state = (values, unreadable);
+    in_chunks(range, CHUNK, &mut state, |(values, unreadable), chunk| {
+        let (Chunk::Readable(indices) | Chunk::Unreadable(indices)) = &chunk;
+        let start = indices.start - first;
+        let places = values.iter_mut().skip(start);
+        if let Chunk::Unreadable(_) = chunk {
+            places.take(1).for_each(|place| *place = T::UNREADABLE);
+            return unreadable(start);
         }
-        self.read += read;
-    }
+        // If a value panics, the chunk is written again.
+        for (place, value) in places.zip(data.records(indices.clone()).map(read)) {
+            *place = value;
+        }
+    });
 }
 
 impl<D: ?Sized, T: Value> Attribute<D, T> {

@@ -42,8 +42,8 @@ use crate::privacy::{Prices, UnknownLoss};
 /// as a [`BoundedRange`] of that: ε·r/Δ under pure privacy; under other measures it is priced for the
 /// next of 16 ranges between powers of two.
 ///
-/// Scores are clamped to the declared range, which must contain zero; a score that cannot be read is
-/// zero. A record that contributes what it can still pay for
+/// Scores are clamped to the declared range, which must contain zero. A record of which one score
+/// cannot be read contributes nothing and pays nothing. A record that contributes what it can still pay for
 /// ([`fitting`](crate::compose::IndividualFilter::fitting)) has its scores cut from above.
 ///
 /// Its running time depends on the scores, and not only on what is released.
@@ -137,15 +137,23 @@ where
         let mut total = vec![0; self.candidates.len()];
         let size = (SCORES / self.candidates.len()).clamp(1, records.len().max(1));
         let mut scores = vec![0; size * self.candidates.len()];
+        let mut readable = vec![true; size];
         let (low, high) = self.range;
         for start in records.clone().step_by(size) {
             let rows = start..records.end.min(start + size);
             let columns = scores.chunks_exact_mut(size);
+            readable.fill(true);
             for (candidate, column) in self.candidates.iter().zip(columns) {
                 let column = column.get_mut(..rows.len()).unwrap_or_default();
-                candidate.read(data, rows.clone(), column);
+                candidate.read_or(data, rows.clone(), column, |row| {
+                    readable
+                        .iter_mut()
+                        .skip(row)
+                        .take(1)
+                        .for_each(|of| *of = false);
+                });
             }
-            for row in 0..rows.len() {
+            for (row, readable) in (0..rows.len()).zip(&readable) {
                 let of_row = || {
                     let columns = scores.chunks_exact(size);
                     let scores = columns.filter_map(move |column| column.get(row));
@@ -153,6 +161,7 @@ where
                 };
                 let least = of_row().min().unwrap_or(0);
                 let range = of_row().max().unwrap_or(0).abs_diff(least);
+                let range = if *readable { range } else { 0 };
                 let paid = payers.charge_or(range, |allowed| allowed);
                 if paid == 0 {
                     continue;
