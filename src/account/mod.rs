@@ -96,7 +96,7 @@ pub use compare::{ApproxDpRule, Candidate, admits, compare, compare_thoroughly};
 pub use durable::{Durable, Written};
 pub use fixed_count::FixedCount;
 pub use fixed_in_advance::FixedInAdvance;
-pub use individual::{SquaresAddUp, ValidIndividually};
+pub use individual::{RecordCost, SquaresAddUp, ValidIndividually};
 pub use left::LaunchesLeft;
 pub use natural::{BlackwellChain, NaturalFilter};
 pub use restarted::{RestartError, RestartedFilters};

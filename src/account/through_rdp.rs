@@ -210,6 +210,11 @@ impl<C: RdpChildren> ThroughRdp<C> {
     pub(super) fn cost_left(&self) -> Epsilon {
         self.budget.cost_left()
     }
+
+    /// What is left of δ for children.
+    pub(super) fn delta_left(&self) -> Delta {
+        self.budget.delta_left()
+    }
 }
 
 /// A measure in which children of [`ThroughRdp`] state their losses.

@@ -162,6 +162,11 @@ impl<C> ThroughZCdp<C> {
         self.budget.cost_left()
     }
 
+    /// What is left of δ for children.
+    pub(super) fn delta_left(&self) -> Delta {
+        self.budget.delta_left()
+    }
+
     fn with(&self, budget: Budget<U256>) -> Self
     where
         C: Clone,

@@ -72,8 +72,8 @@ pub use gate::Gate;
 pub(crate) use gate::{NoPrice, Price, Terms};
 pub use individual::{
     IndividualAnswers, IndividualAnswersMachine, IndividualError, IndividualFilter,
-    IndividualMachine, IndividualOdometer, IndividualQuery, Payers, Readings, RecordUnits,
-    RunningIndividual, Tariff, WithReadings, launch_individual,
+    IndividualMachine, IndividualOdometer, IndividualQuery, Payers, Readings, RecordAmount,
+    RecordUnits, RunningIndividual, Tariff, WithReadings, launch_individual,
 };
 pub use launches::Ticket;
 pub use map_odometer::{MapOdometer, MapOdometerMachine, RunningMapOdometer};

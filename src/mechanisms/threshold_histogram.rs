@@ -1,5 +1,7 @@
 //! The number of rows of each kind, where the kinds are not known in advance.
 
+mod individual;
+
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::num::NonZeroU64;
@@ -66,6 +68,9 @@ mod accuracy;
 /// [`Accuracy`] and [`estimate`](Self::estimate) say is about all coins, not about those with which a
 /// key is released: that a key is released *and* its number is far from its count is no more likely
 /// than that noise is that large.
+///
+/// Asked of an [`IndividualFilter`](crate::compose::IndividualFilter), it costs (ε, δ) those who have a
+/// key and can pay, and nothing the others.
 ///
 /// One draw is made for each key, after the data was read. If the operating system has no randomness
 /// to give, whether the launch fails says that there is a key.
@@ -267,16 +272,26 @@ impl<D: Dataset + ?Sized, P: GroupKey> Above<D, P> {
         }
     }
 
-    /// Keys are gone through in their own order, so that draws do not depend on that of the rows.
     fn release(
         &self,
         data: &D,
-        mut noise: impl FnMut() -> Result<i128, Fault>,
+        noise: impl FnMut() -> Result<i128, Fault>,
     ) -> Result<BTreeMap<P::Key, i64>, Fault> {
         let mut groups = Groups::new();
         self.key.fold(data, &mut groups);
+        self.those_above(groups.into_counts(), noise)
+    }
+}
+
+impl<D: ?Sized, P: GroupKey> Above<D, P> {
+    /// Keys are gone through in their own order, so that draws do not depend on that of the rows.
+    fn those_above(
+        &self,
+        counts: BTreeMap<P::Key, u64>,
+        mut noise: impl FnMut() -> Result<i128, Fault>,
+    ) -> Result<BTreeMap<P::Key, i64>, Fault> {
         let mut released = BTreeMap::new();
-        for (key, count) in groups.into_counts() {
+        for (key, count) in counts {
             let noise = noise()?;
             if i128::from(count).saturating_add(noise) >= self.threshold.into() {
                 released.insert(key, clamped(count.into(), noise));
@@ -284,9 +299,7 @@ impl<D: Dataset + ?Sized, P: GroupKey> Above<D, P> {
         }
         Ok(released)
     }
-}
 
-impl<D: ?Sized, P: GroupKey> Above<D, P> {
     fn describe<R: Relation>(&self, name: &'static str) -> Description {
         Description::new(name)
             .with("relation", R::NAME)

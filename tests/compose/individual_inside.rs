@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use queryables::account::ThroughZCdp;
 use queryables::compose::{
-    IndividualError, IndividualFilter, RunningIndividual, launch_individual,
+    IndividualError, IndividualFilter, Readings, RunningIndividual, launch_individual,
 };
 use queryables::data::Predicate;
 use queryables::machine::Stop;
@@ -41,6 +41,39 @@ fn it_is_launched_inside_an_ordinary_filter_and_interleaved() {
         .unwrap_err();
     assert!(matches!(error, LaunchError::Refused(_)));
     assert_eq!(whole.privacy_loss(), "0.75e9".parse().unwrap());
+}
+
+#[test]
+fn inside_of_a_filter_those_who_have_the_data_can_read_it() {
+    let data = Arc::new(vec![1_u8, 2]);
+    let parent = Filter::sequential(PureDp, "3".parse().unwrap());
+    let parent = launch(&parent, Arc::clone(&data)).unwrap();
+    let own = |row: &u8| if *row == 1 { "0.4" } else { "5" }.parse().unwrap();
+    let filter = IndividualFilter::new(PureDp, "1".parse().unwrap()).budgets(own);
+    let child = parent.launch(&filter).unwrap();
+    for _ in 0..3 {
+        child.release(&count("0.3")).unwrap();
+    }
+    let readings = Readings::of(&child, &data).unwrap();
+    let spent = |index| readings.loss(index).map(|loss| loss.unwrap().to_string());
+    assert_eq!(
+        [spent(0), spent(1)],
+        ["0.3", "0.9"].map(|loss| Ok(loss.into()))
+    );
+    assert_eq!(readings.spent(2), Ok(None));
+    assert_eq!(readings.spent(usize::MAX), Ok(None));
+    // Equal data are not enough, and asking with them breaks nothing.
+    let foreign = Fault::InvalidQuery("it was not started on these data");
+    let equal = Arc::new(data.to_vec());
+    let refused = Readings::of(&child, &equal).map(|_| ());
+    assert_eq!(refused, Err(AskError::Fault(foreign)));
+    child.release(&count("0.1")).unwrap();
+    assert_eq!(spent(1), Ok("1".into()));
+    // What is frozen is not read either.
+    parent.launch(&filter).unwrap();
+    let frozen = AskError::Stopped(Stop::Frozen);
+    assert_eq!(spent(0), Err(frozen));
+    assert_eq!(Readings::of(&child, &data).map(|_| ()), Err(frozen));
 }
 
 #[test]
@@ -88,11 +121,11 @@ fn under_a_converting_rule_an_own_budget_is_no_loss() {
     let filter = IndividualFilter::with_rule(rule).budgets(own);
     let (running, readings) = launch_individual(&filter, Arc::new(vec![1_u8])).unwrap();
     let units = readings.units();
-    assert!(units.own_budget(&own(&1)) < units.budget());
+    assert!(units.own_budget(&own(&1)).number < units.budget().number);
     let price = units.price(&EpsilonDelta::new("0.1", "0").unwrap());
     for _ in 0..95 {
         running.release(&count("0.1")).unwrap();
     }
     let spent = readings.spent(0).unwrap().unwrap();
-    assert_eq!(spent, 92 * price.unwrap());
+    assert_eq!(spent.number, 92 * price.unwrap().number);
 }

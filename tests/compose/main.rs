@@ -9,6 +9,7 @@ mod contract;
 mod descriptions;
 mod facts;
 mod individual;
+mod individual_delta;
 mod individual_inside;
 mod many_records;
 mod middles;

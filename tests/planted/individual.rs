@@ -30,6 +30,10 @@ pub(crate) enum Bug {
     PricedForTheInstance,
     /// A record pays only if it was sampled.
     PaysWhenSampled,
+    /// A record takes part whatever it has left of δ.
+    DeltaForgotten,
+    /// The others' δ is checked, and not the record's own.
+    DeltaOfOthers,
 }
 
 /// How answers are drawn from the contributions.
@@ -41,7 +45,12 @@ pub(crate) enum Kernel {
     AtLeastTwo,
     /// Each contributes by the toss of a coin, and then as for [`Kernel::Geometric`] up to 1.
     Sampled,
+    /// Their sum itself in one of eight cases, and else as for [`Kernel::Geometric`] up to 1.
+    Leaking,
 }
+
+/// What [`Kernel::Leaking`] adds to a sum that it tells.
+const LEAKED: u64 = 100;
 
 /// The odds of noise of ratio 1/2 around `sum`, clamped to `0..=most`, as whole weights.
 fn geometric(sum: u64, most: u64) -> Vec<u64> {
@@ -63,10 +72,15 @@ impl Kernel {
     /// What a contribution costs, in multiples of ln 2.
     pub(crate) fn price(self, contribution: u64) -> u64 {
         match self {
-            Self::Geometric(_) => contribution,
+            Self::Geometric(_) | Self::Leaking => contribution,
             // Whatever it is, in units of ln 2, or of ln 3/2.
             Self::AtLeastTwo | Self::Sampled => u64::from(contribution > 0),
         }
+    }
+
+    /// What a contribution costs of δ, in eighths.
+    pub(crate) fn delta(self, contribution: u64) -> u64 {
+        u64::from(self == Self::Leaking && contribution > 0)
     }
 
     pub(crate) fn answer(self, sum: u64, coins: &mut Coins<'_>) -> Result<u64, Fault> {
@@ -83,6 +97,8 @@ impl Kernel {
                 }
                 coins.weighted(&geometric(sampled, 1))? as u64
             }
+            Self::Leaking if coins.weighted(&[7, 1])? == 1 => LEAKED + sum,
+            Self::Leaking => coins.weighted(&geometric(sum, 1))? as u64,
         })
     }
 }
@@ -91,6 +107,8 @@ impl Kernel {
 pub(crate) struct Individual {
     pub(crate) bug: Bug,
     pub(crate) budget: u64,
+    /// In eighths.
+    pub(crate) delta: u64,
     pub(crate) kernel: Kernel,
 }
 
@@ -107,6 +125,7 @@ pub(crate) struct Running {
     individual: Individual,
     rows: Arc<Vec<Row>>,
     left: Vec<u64>,
+    deltas: Vec<u64>,
     stopped: bool,
 }
 
@@ -124,6 +143,7 @@ impl Mechanism<Vec<Row>> for Individual {
             individual: *self,
             rows: Arc::clone(data),
             left: vec![each; data.len()],
+            deltas: vec![self.delta; data.len()],
             stopped: false,
         })
     }
@@ -131,18 +151,28 @@ impl Mechanism<Vec<Row>> for Individual {
 
 impl Running {
     /// Whether the record takes part.
-    fn takes_part(&self, row: usize, price: u64) -> bool {
-        let left = &self.left;
-        match self.individual.bug {
-            Bug::CheckedThenCharged => left[row] > 0,
-            Bug::BudgetOfOthers => {
-                (0..left.len()).all(|other| other == row || left[other] >= price)
+    fn takes_part(&self, row: usize, size: u64) -> bool {
+        let (left, price) = (&self.left, self.individual.kernel.price(size));
+        let (deltas, delta) = (&self.deltas, self.individual.kernel.delta(size));
+        let enough = match self.individual.bug {
+            Bug::DeltaForgotten => true,
+            Bug::DeltaOfOthers => {
+                (0..deltas.len()).all(|other| other == row || deltas[other] >= delta)
             }
-            _ => left[row] >= price,
-        }
+            _ => deltas[row] >= delta,
+        };
+        enough
+            && match self.individual.bug {
+                Bug::CheckedThenCharged => left[row] > 0,
+                Bug::BudgetOfOthers => {
+                    (0..left.len()).all(|other| other == row || left[other] >= price)
+                }
+                _ => left[row] >= price,
+            }
     }
 
-    fn pay(&mut self, row: usize, price: u64) {
+    fn pay(&mut self, row: usize, price: u64, delta: u64) {
+        self.deltas[row] = self.deltas[row].saturating_sub(delta);
         if self.individual.bug == Bug::Pooled {
             for left in &mut self.left {
                 *left = left.saturating_sub(price);
@@ -168,7 +198,7 @@ impl Machine for Running {
             .enumerate()
             .filter(|(_, size)| **size > 0)
         {
-            if self.takes_part(row, kernel.price(*size)) {
+            if self.takes_part(row, *size) {
                 paying.push(row);
             } else if stops {
                 self.stopped = true;
@@ -194,7 +224,7 @@ impl Machine for Running {
                 }
                 _ => kernel.price(contributions[row]),
             };
-            self.pay(row, price);
+            self.pay(row, price, kernel.delta(contributions[row]));
         }
         // Who was sampled is known by now.
         let kernel = match bug {

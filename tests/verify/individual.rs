@@ -143,6 +143,7 @@ impl Instance {
         let individual = Individual {
             bug,
             budget: self.budget,
+            delta: 0,
             kernel: self.kernel,
         };
         values(
@@ -379,16 +380,22 @@ impl Mechanism<Vec<Row>> for UntilReading {
     }
 }
 
+impl ReadUntil {
+    fn read(&self) -> u64 {
+        self.meter.account(0).unwrap().number
+    }
+}
+
 impl Machine for ReadUntil {
     type Query = Ask;
     type Answer = Told;
 
     fn step(&mut self, ask: Ask, coins: &mut Coins<'_>) -> Result<Told, Fault> {
         let failed = |_| Fault::Failed;
-        let before = self.meter.account(0) > Some(self.threshold);
+        let before = self.read() > self.threshold;
         // What the meter answers is not shown.
         self.meter.release(&ask, coins).map_err(failed)?;
-        let after = self.meter.account(0) > Some(self.threshold);
+        let after = self.read() > self.threshold;
         if before || (after && !self.late) {
             return Err(Fault::Exhausted);
         }
@@ -417,7 +424,7 @@ fn the_view_until_a_reading_exceeds_a_threshold_is_within_it() {
             odometer: odometer.clone(),
             record: record.clone(),
             // A record that has spent nothing reads one step.
-            threshold: steps * meter.account(0).unwrap(),
+            threshold: steps * meter.account(0).unwrap().number,
             late,
         };
         let menu: Vec<Ask> = [0, 1].map(|query| Ask { query, kernel }).into();

@@ -22,6 +22,7 @@ mod gradient_descent;
 mod guards;
 mod halting;
 mod individual;
+mod individual_delta;
 mod inspects;
 mod invalid;
 mod keys;

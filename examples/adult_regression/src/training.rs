@@ -61,9 +61,9 @@ pub fn run(setting: &Setting, data: &Data, mut progress: impl FnMut()) -> Outcom
     };
     // What the curator can read is no part of what is released.
     let spent = || -> Outcome<Vec<f64>> {
-        let budget = curator.units().budget() as f64;
+        let budget = curator.units().budget().number as f64;
         let spent = curator.all()?.into_iter();
-        Ok(spent.map(|units| units as f64 / budget).collect())
+        Ok(spent.map(|spent| spent.number as f64 / budget).collect())
     };
     let mut descent = Descent::new(features(), setting.rate / data.expected)?;
     let mut run = Run {

@@ -1,17 +1,17 @@
 //! The description of an individual filter.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
+use super::own_budgets::OwnBudgets;
 use super::payers::Policy;
 use super::{IndividualMachine, RecordUnits};
 use crate::account::{
     Accounting, Accumulator, Capped, ChildLoss, ContinuationRule, DefaultAccumulator,
     ValidIndividually, WholeLoss,
 };
-use crate::data::{CHUNK, Dataset};
-use crate::machine::{Coins, Description, Fault, Mechanism, caught};
+use crate::data::Dataset;
+use crate::machine::{Coins, Description, Fault, Mechanism};
 use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss};
 
 /// Each record pays what it can lose, from a budget of its own, and takes part as long as it can
@@ -20,8 +20,9 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 /// An ordinary filter charges every launch at what it may cost *somebody*. Here a query costs a
 /// record only what that record can lose by it: a count costs ε those who are counted and nothing
 /// the others; a vector sum costs the squared length of the record's own vector. So there can be
-/// many more queries, and no query is ever refused for its price: those who can no longer pay are
-/// left out, silently, and when all are out, the answer is noise.
+/// many more queries, and no query is refused because somebody, or everybody, cannot pay: those who
+/// cannot are left out, silently, and when all are out, the answer is noise. What is refused is what
+/// has no price under the rule, or one above 900 times the declared budget, which is public.
 ///
 /// ```
 /// use queryables::compose::IndividualFilter;
@@ -71,12 +72,9 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 pub struct IndividualFilter<D: ?Sized, F> {
     rule: F,
     policy: Policy,
-    budgets: Option<Budgets<D, F>>,
+    budgets: OwnBudgets<D, F>,
     count_limit: Option<u64>,
 }
-
-/// Writes the budgets of some records.
-type Budgets<D, F> = Arc<dyn Fn(&D, Range<usize>, &RecordUnits<F>, &mut [u64]) + Send + Sync>;
 
 impl<D: ?Sized, G: Accumulator> IndividualFilter<D, Capped<G>> {
     /// Every record has this budget, and losses add up by the measure's own rule.
@@ -96,7 +94,7 @@ impl<D: ?Sized, F: ValidIndividually> IndividualFilter<D, F> {
         Self {
             rule,
             policy: Policy::Drop,
-            budgets: None,
+            budgets: OwnBudgets::DECLARED,
             count_limit: None,
         }
     }
@@ -132,7 +130,8 @@ impl<D: ?Sized, F: ValidIndividually> IndividualFilter<D, F> {
     /// [`ThroughRdp`](crate::account::ThroughRdp) for ε,
     /// [`MenuFilter`](crate::account::menu::MenuFilter)), it is *not* a loss of b: a record with a
     /// budget of ε = 1 can pay for ninety queries of 0.1, whose ρ together is less. There a smaller b
-    /// lets a record take part less often, and what is stated for it is the filter's loss.
+    /// lets a record take part less often, and what is stated for it is the filter's loss. The δ of b
+    /// bounds the δ that the record pays, beside what the conversion itself uses.
     #[must_use]
     pub fn budgets(
         self,
@@ -142,12 +141,7 @@ impl<D: ?Sized, F: ValidIndividually> IndividualFilter<D, F> {
         D: Dataset,
     {
         Self {
-            budgets: Some(Arc::new(move |data: &D, records, units, accounts| {
-                let budgets = data.records(records).map(&budget);
-                for (account, budget) in accounts.iter_mut().zip(budgets) {
-                    *account = units.own_budget(&budget);
-                }
-            })),
+            budgets: OwnBudgets::new(budget),
             ..self
         }
     }
@@ -160,59 +154,6 @@ impl<D: ?Sized, F: ValidIndividually> IndividualFilter<D, F> {
             ..self
         }
     }
-
-    pub(super) fn rule(&self) -> &F {
-        &self.rule
-    }
-
-    pub(super) fn machine(&self, data: &Arc<D>) -> Result<IndividualMachine<D, F>, Fault>
-    where
-        D: Dataset,
-    {
-        if !self.rule.whole().is_valid(self.rule.limit()) {
-            return Err(Fault::InvalidQuery(
-                "the budget does not belong to the measure",
-            ));
-        }
-        let units = RecordUnits::new(self.rule.clone());
-        let mut accounts = vec![units.budget(); data.len()];
-        self.write_budgets(data, 0, &units, &mut accounts);
-        Ok(IndividualMachine::new(
-            data,
-            units,
-            accounts,
-            self.policy,
-            self.count_limit,
-        ))
-    }
-
-    /// The budgets of the records from `first` on, in units.
-    pub(super) fn write_budgets(
-        &self,
-        data: &D,
-        first: usize,
-        units: &RecordUnits<F>,
-        accounts: &mut [u64],
-    ) {
-        let Some(budgets) = &self.budgets else {
-            return;
-        };
-        for (index, chunk) in accounts.chunks_mut(CHUNK).enumerate() {
-            let start = first + index * CHUNK;
-            let write = |records: Range<usize>, accounts: &mut [u64]| {
-                let records = start + records.start..start + records.end;
-                caught(|| budgets(data, records, units, accounts)).is_some()
-            };
-            if write(0..chunk.len(), chunk) {
-                continue;
-            }
-            for (at, account) in chunk.chunks_mut(1).enumerate() {
-                if !write(at..at + 1, account) {
-                    account.fill(0);
-                }
-            }
-        }
-    }
 }
 
 impl<D, F> Mechanism<D> for IndividualFilter<D, F>
@@ -223,7 +164,15 @@ where
     type Machine = IndividualMachine<D, F>;
 
     fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        self.machine(data)
+        if !self.rule.whole().is_valid(self.rule.limit()) {
+            return Err(Fault::InvalidQuery(
+                "the budget does not belong to the measure",
+            ));
+        }
+        let units = RecordUnits::new(self.rule.clone());
+        let budgets = self.budgets.clone();
+        let machine = IndividualMachine::new(data, units, budgets, self.policy, self.count_limit);
+        Ok(machine)
     }
 
     fn describe(&self) -> Description {
@@ -237,7 +186,7 @@ impl<D: ?Sized, F: ContinuationRule> IndividualFilter<D, F> {
             .with("children", format_args!("{:?}", self.rule.children()))
             .with("limit", self.rule.limit())
             .with("fits", self.policy == Policy::Fit)
-            .with("own budgets", self.budgets.is_some());
+            .with("own budgets", self.budgets.differ());
         match self.count_limit {
             Some(limit) => description.with("at most", limit),
             None => description,

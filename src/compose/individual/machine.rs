@@ -1,13 +1,16 @@
 //! A running individual filter as a machine.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::accounts::Accounts;
+use super::own_budgets::OwnBudgets;
 use super::pass::Charging;
 use super::payers::Policy;
-use super::{IndividualQuery, RecordUnits};
+use super::{IndividualQuery, RecordAmount, RecordUnits};
 use crate::account::ValidIndividually;
 use crate::data::Dataset;
 use crate::machine::{Coins, Fault, Inspect, StateKey, guarded};
@@ -36,8 +39,9 @@ use crate::queryable::AskError;
 pub struct IndividualMachine<D: ?Sized, F> {
     data: Arc<D>,
     units: RecordUnits<F>,
+    budgets: OwnBudgets<D, F>,
     /// What each record has left, or, where nobody is limited, has spent.
-    accounts: Vec<u64>,
+    accounts: Accounts,
     policy: Policy,
     count_limit: Option<u64>,
     asked: u64,
@@ -55,36 +59,70 @@ pub enum IndividualError {
     NotAnswered(#[from] AskError),
 }
 
-impl<D: ?Sized, F> IndividualMachine<D, F> {
+impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
     pub(super) fn new(
         data: &Arc<D>,
         units: RecordUnits<F>,
-        accounts: Vec<u64>,
+        budgets: OwnBudgets<D, F>,
         policy: Policy,
         count_limit: Option<u64>,
     ) -> Self {
-        Self {
+        let mut machine = Self {
             data: Arc::clone(data),
+            accounts: Accounts::default(),
             units,
-            accounts,
+            budgets,
             policy,
             count_limit,
             asked: 0,
+        };
+        machine.accounts = match policy {
+            Policy::Count => machine.units.accounts(data.len(), RecordAmount::default()),
+            Policy::Drop | Policy::Fit => machine.budgets_of(0..data.len()),
+        };
+        machine
+    }
+
+    /// What these records may spend.
+    fn budgets_of(&self, records: Range<usize>) -> Accounts {
+        let units = &self.units;
+        let mut budgets = units.accounts(records.len(), units.budget());
+        let slots = budgets.slots();
+        self.budgets.write(&self.data, records.start, units, slots);
+        budgets
+    }
+
+    /// What those of these records have spent that there are: for the curator.
+    pub(super) fn spent(&self, records: Range<usize>) -> Vec<RecordAmount> {
+        let end = records.end.min(self.data.len());
+        let accounts = (records.start..end).filter_map(|index| self.accounts.get(index));
+        if self.policy == Policy::Count {
+            return accounts
+                .map(|spent| self.units.whole_steps(spent))
+                .collect();
         }
+        let budgets = self.budgets_of(records.start.min(end)..end);
+        let spent = budgets
+            .all()
+            .zip(accounts)
+            .map(|(budget, left)| RecordAmount {
+                number: budget.number.saturating_sub(left.number),
+                delta: budget.delta.saturating_sub(left.delta),
+            });
+        spent.collect()
     }
 
-    pub(super) fn accounts(&self) -> &[u64] {
-        &self.accounts
+    /// The units, for those who have the very data that the machine is on.
+    pub(super) fn units_for(&self, data: &Arc<D>) -> Option<RecordUnits<F>> {
+        Arc::ptr_eq(&self.data, data).then(|| self.units.clone())
     }
-}
 
-impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
     /// The account of the record with this index, in units: what an odometer reads, in whole steps,
     /// or what a filter has left for it. Only the owner of the machine can ask this, and it is as
     /// private as the record.
     #[must_use]
-    pub fn account(&self, index: usize) -> Option<u64> {
-        let account = *self.accounts.get(index)?;
+    pub fn account(&self, index: usize) -> Option<RecordAmount> {
+        let account = self.accounts.get(index)?;
         Some(match self.policy {
             Policy::Count => self.units.whole_steps(account),
             Policy::Drop | Policy::Fit => account,
@@ -146,7 +184,9 @@ impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
             Ok(tariff) => tariff,
             Err(unknown) => return Ok(Err(unknown)),
         };
-        if self.policy == Policy::Count && tariff.most() > self.units.budget() {
+        let step = self.units.budget();
+        let within = tariff.most() <= step.number && tariff.delta() <= step.delta;
+        if self.policy == Policy::Count && !within {
             return Ok(Err(UnknownLoss(
                 "a query of an odometer may cost a record at most one step",
             )));
@@ -158,7 +198,7 @@ impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
                 data: &*self.data,
                 tariff: &tariff,
                 policy: self.policy,
-                step: self.units.budget(),
+                step,
             };
             let accounts = &mut self.accounts;
             then(query, coins, &mut || charging.pass::<F>(accounts)).map(Ok)
@@ -170,7 +210,8 @@ impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
 impl<D: Inspect + ?Sized, F> Inspect for IndividualMachine<D, F> {
     fn inspect(&self, key: &mut StateKey) {
         key.write(&*self.data);
-        key.write(&(&self.accounts, self.policy, self.count_limit, self.asked));
+        let accounts = (&self.accounts.numbers, &self.accounts.deltas);
+        key.write(&(accounts, self.policy, self.count_limit, self.asked));
     }
 }
 

@@ -4,13 +4,15 @@
 //! what each record contributes, and what that costs *this record*; those who cannot pay are left
 //! out. The theorem behind it is in `spec/individual.md`.
 //!
-//! Accounts are whole units in eight bytes ([`RecordUnits`]), prices are rounded up, and all records
-//! are read by every query, whether they can pay or not.
+//! Accounts are whole units in eight bytes ([`RecordUnits`]), and eight more where records may spend
+//! δ. Prices are rounded up, and all records are read by every query, whether they can pay or not.
 
+mod accounts;
 mod answers;
 mod filter;
 mod machine;
 mod odometer;
+mod own_budgets;
 mod pass;
 mod payers;
 mod query;
@@ -28,4 +30,4 @@ pub use query::IndividualQuery;
 pub use readings::{Readings, WithReadings, launch_individual};
 pub use running::RunningIndividual;
 pub use tariff::Tariff;
-pub use units::RecordUnits;
+pub use units::{RecordAmount, RecordUnits};

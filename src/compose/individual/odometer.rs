@@ -4,8 +4,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use super::own_budgets::OwnBudgets;
 use super::payers::Policy;
-use super::{IndividualMachine, Readings, RecordUnits, WithReadings};
+use super::readings::with_readings;
+use super::{IndividualMachine, RecordUnits, WithReadings};
 use crate::account::{
     Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, ValidIndividually,
 };
@@ -49,7 +51,7 @@ use crate::queryable::launch;
 /// most its reading, d, so that the view is one of an [`IndividualFilter`](super::IndividualFilter)
 /// of budget d, in which the record is never left out. `spec/individual.md` has the proof.
 ///
-/// Readings come from an object that the curator holds ([`Readings`]), and not from the analyst's
+/// Readings come from an object that the curator holds ([`Readings`](super::Readings)), and not from the analyst's
 /// handle: they depend on the data.
 pub struct IndividualOdometer<D: ?Sized, G: Accounting> {
     rule: Capped<G>,
@@ -80,9 +82,8 @@ impl<D: ?Sized, G: Accumulator> IndividualOdometer<D, G> {
         D: Dataset + Send + Sync + 'static,
         Capped<G>: ValidIndividually,
     {
-        let units = RecordUnits::of_steps(self.rule.clone());
-        let running = launch(&Counting(self), data)?;
-        Ok((running.clone(), Readings::new(running, units, None)))
+        let running = launch(&Counting(self), Arc::clone(&data))?;
+        with_readings(running, &data)
     }
 
     /// Starts on the data as a machine that is owned and has explicit coins, for authors of machines
@@ -97,12 +98,11 @@ impl<D: ?Sized, G: Accumulator> IndividualOdometer<D, G> {
         Capped<G>: ValidIndividually,
     {
         let units = RecordUnits::of_steps(self.rule.clone());
-        if units.budget() == 0 {
+        if units.budget().number == 0 {
             return Err(Fault::InvalidQuery("the step must be greater than zero"));
         }
-        let accounts = vec![0; data.len()];
-        let policy = Policy::Count;
-        Ok(IndividualMachine::new(data, units, accounts, policy, None))
+        let (budgets, policy) = (OwnBudgets::DECLARED, Policy::Count);
+        Ok(IndividualMachine::new(data, units, budgets, policy, None))
     }
 }
 

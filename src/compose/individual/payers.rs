@@ -1,8 +1,10 @@
 //! The accounts of a chunk of records, while a query reads them.
 
 use std::fmt;
+use std::slice;
 
-use super::Tariff;
+use super::accounts::Slots;
+use super::{RecordAmount, Tariff};
 
 /// What happens to a record that cannot pay for its whole contribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,25 +22,28 @@ pub(crate) enum Policy {
 /// What is on an account is private. A query learns the size that a record contributes, and nothing
 /// else.
 pub struct Payers<'a> {
-    accounts: std::slice::IterMut<'a, u64>,
+    numbers: slice::IterMut<'a, u64>,
+    /// In step with the numbers if the tariff has a δ, and else not used.
+    deltas: slice::IterMut<'a, u64>,
     tariff: &'a Tariff,
     policy: Policy,
     /// The declared budget.
-    step: u64,
+    step: RecordAmount,
 }
 
 impl<'a> Payers<'a> {
     pub(super) fn new(
-        accounts: &'a mut [u64],
+        slots: Slots<'a>,
         tariff: &'a Tariff,
         policy: Policy,
-        step: u64,
+        step: RecordAmount,
     ) -> Self {
         Self {
-            step,
-            accounts: accounts.iter_mut(),
+            numbers: slots.numbers.iter_mut(),
+            deltas: slots.deltas.iter_mut(),
             tariff,
             policy,
+            step,
         }
     }
 
@@ -54,13 +59,30 @@ impl<'a> Payers<'a> {
     /// makes the contribution at most that, and returns its size.
     #[inline]
     pub fn charge_or(&mut self, size: u64, shrink: impl FnOnce(u64) -> u64) -> u64 {
-        let cost = self.tariff.cost(size);
-        if self.policy == Policy::Count {
-            return self.count(size, cost);
+        if self.tariff.delta() == 0 {
+            return self.charge_number(size, shrink);
         }
-        let Some(account) = self.accounts.next() else {
+        let delta = self.delta_if_paid();
+        // Who cannot pay with δ contributes nothing, and nothing costs nothing.
+        let paid = self.charge_number(if delta.is_some() { size } else { 0 }, shrink);
+        let account = self.deltas.next();
+        if let (1.., Some(account), Some(delta)) = (paid, account, delta) {
+            *account = delta;
+        }
+        paid
+    }
+
+    #[inline]
+    fn charge_number(&mut self, size: u64, shrink: impl FnOnce(u64) -> u64) -> u64 {
+        let cost = self.tariff.cost(size);
+        let Some(account) = self.numbers.next() else {
             return 0;
         };
+        if self.policy == Policy::Count {
+            let counted = counted(*account, cost, self.step.number);
+            *account = counted.unwrap_or(*account);
+            return counted.map_or(0, |_| size);
+        }
         if let Some(left) = account.checked_sub(cost) {
             *account = left;
             return size;
@@ -82,26 +104,12 @@ impl<'a> Payers<'a> {
         }
     }
 
-    /// A step that the cost would exceed is left as it is, and another one begins (Feldman and Zrnic
-    /// Alg 6). A record whose account can hold no more is left out: what is not counted must not be
-    /// lost.
-    fn count(&mut self, size: u64, cost: u64) -> u64 {
-        let Some(account) = self.accounts.next() else {
-            return 0;
-        };
-        let step = self.step.max(1);
-        let begun = match (*account % step).checked_add(cost) {
-            Some(sum) if sum <= step => Some(*account),
-            Some(_) => account.div_ceil(step).checked_mul(step),
-            // What is larger than the query may be has no price.
-            None => None,
-        };
-        match begun.and_then(|begun| begun.checked_add(cost)) {
-            Some(counted) => {
-                *account = counted;
-                size
-            }
-            None => 0,
+    /// What the next record's account of δ would be if it paid; `None` if it cannot.
+    fn delta_if_paid(&self) -> Option<u64> {
+        let (account, delta) = (*self.deltas.as_slice().first()?, self.tariff.delta());
+        match self.policy {
+            Policy::Count => counted(account, delta, self.step.delta),
+            Policy::Drop | Policy::Fit => account.checked_sub(delta),
         }
     }
 
@@ -109,11 +117,31 @@ impl<'a> Payers<'a> {
     /// many times.
     #[inline]
     pub fn charge_if_left(&mut self, size: u64, times: u64) -> u64 {
-        let units = self.tariff.cost(size).saturating_mul(times);
-        let account = self.accounts.as_slice().first();
-        let enough = self.policy == Policy::Count || account.is_some_and(|left| *left >= units);
+        let covers = |left: Option<&u64>, cost: u64| {
+            left.is_some_and(|left| *left >= cost.saturating_mul(times))
+        };
+        let numbers = self.numbers.as_slice().first();
+        let enough = covers(numbers, self.tariff.cost(size))
+            && (self.tariff.delta() == 0
+                || covers(self.deltas.as_slice().first(), self.tariff.delta()));
+        let enough = self.policy == Policy::Count || enough;
         self.charge(if enough { size } else { 0 })
     }
+}
+
+/// An account that counts up, after this cost. A step that the cost would exceed is left as it is,
+/// and another one begins (Feldman and Zrnic Alg 6). `None` if the account can hold no more: then the
+/// record is left out, since what is not counted must not be lost.
+fn counted(account: u64, cost: u64, step: u64) -> Option<u64> {
+    let step = step.max(1);
+    // What is larger than the query may be has no price.
+    let sum = (account % step).checked_add(cost)?;
+    let begun = if sum <= step {
+        account
+    } else {
+        account.div_ceil(step).checked_mul(step)?
+    };
+    begun.checked_add(cost)
 }
 
 impl fmt::Debug for Payers<'_> {
@@ -127,11 +155,20 @@ impl fmt::Debug for Payers<'_> {
 mod tests {
     use super::*;
 
+    fn step(number: u64, delta: u64) -> RecordAmount {
+        RecordAmount { number, delta }
+    }
+
+    fn slots<'a>(numbers: &'a mut [u64], deltas: &'a mut [u64]) -> Slots<'a> {
+        Slots { numbers, deltas }
+    }
+
     #[test]
     fn accounts_are_not_shown() {
         let tariff = Tariff::proportional(10, 1);
         let mut accounts = [987_654_321];
-        let payers = Payers::new(&mut accounts, &tariff, Policy::Drop, 10);
+        let slots = slots(&mut accounts, &mut []);
+        let payers = Payers::new(slots, &tariff, Policy::Drop, step(10, 0));
         assert_eq!(format!("{payers:?}"), "Payers");
     }
 
@@ -141,7 +178,8 @@ mod tests {
         let tariff = Tariff::proportional(7, 1);
         let counted = |account: u64| {
             let mut accounts = [account];
-            let mut payers = Payers::new(&mut accounts, &tariff, Policy::Count, 10);
+            let slots = slots(&mut accounts, &mut []);
+            let mut payers = Payers::new(slots, &tariff, Policy::Count, step(10, 0));
             (payers.charge(1), accounts[0])
         };
         assert_eq!(counted(3), (1, 10));
@@ -158,8 +196,71 @@ mod tests {
         let tariff = Tariff::proportional(7, 1);
         for policy in [Policy::Drop, Policy::Fit, Policy::Count] {
             let mut accounts = [100];
-            let mut payers = Payers::new(&mut accounts, &tariff, policy, 100);
+            let slots = slots(&mut accounts, &mut []);
+            let mut payers = Payers::new(slots, &tariff, policy, step(100, 0));
             assert_eq!((payers.charge(2), accounts[0]), (0, 100), "{policy:?}");
         }
+    }
+
+    /// Numbers and δ of four records: one that can pay, one without δ, one without the number, and
+    /// one that contributes nothing.
+    #[test]
+    fn a_record_pays_with_both_or_not_at_all() {
+        let tariff = Tariff::proportional(10, 2).with_delta(3);
+        let (mut numbers, mut deltas) = ([20, 20, 9, 20], [5, 2, 5, 5]);
+        let slots = slots(&mut numbers, &mut deltas);
+        let mut payers = Payers::new(slots, &tariff, Policy::Drop, step(20, 5));
+        let paid = [2, 2, 2, 0].map(|size| payers.charge(size));
+        assert_eq!(paid, [2, 0, 0, 0]);
+        // There is no fifth.
+        assert_eq!(payers.charge(1), 0);
+        assert_eq!((numbers, deltas), ([10, 20, 9, 20], [2, 2, 5, 5]));
+    }
+
+    #[test]
+    fn whoever_fits_pays_all_of_delta() {
+        let tariff = Tariff::proportional(10, 2).with_delta(3);
+        let (mut numbers, mut deltas) = ([9, 4, 9], [3, 3, 2]);
+        let slots = slots(&mut numbers, &mut deltas);
+        let mut payers = Payers::new(slots, &tariff, Policy::Fit, step(20, 5));
+        let paid = [2, 2, 2].map(|size| payers.charge_or(size, |allowed| allowed));
+        assert_eq!(paid, [1, 0, 0]);
+        assert_eq!((numbers, deltas), ([4, 4, 9], [0, 3, 2]));
+    }
+
+    #[test]
+    fn an_odometer_counts_both_and_neither_if_one_is_full() {
+        let tariff = Tariff::proportional(7, 1).with_delta(2);
+        let counted = |number: u64, delta: u64| {
+            let (mut numbers, mut deltas) = ([number], [delta]);
+            let slots = slots(&mut numbers, &mut deltas);
+            let mut payers = Payers::new(slots, &tariff, Policy::Count, step(10, 3));
+            (payers.charge(1), numbers[0], deltas[0])
+        };
+        assert_eq!(counted(3, 1), (1, 10, 3));
+        assert_eq!(counted(4, 2), (1, 17, 5));
+        assert_eq!(counted(3, u64::MAX), (0, 3, u64::MAX));
+        assert_eq!(counted(u64::MAX, 1), (0, u64::MAX, 1));
+    }
+
+    #[test]
+    fn who_is_active_has_enough_of_both() {
+        let tariff = Tariff::proportional(10, 1).with_delta(3);
+        let (mut numbers, mut deltas) = ([20, 20, 19], [6, 5, 6]);
+        let slots = slots(&mut numbers, &mut deltas);
+        let mut payers = Payers::new(slots, &tariff, Policy::Drop, step(20, 6));
+        let paid = [(); 3].map(|()| payers.charge_if_left(1, 2));
+        assert_eq!(paid, [1, 0, 0]);
+        assert_eq!((numbers, deltas), ([10, 20, 19], [3, 5, 6]));
+    }
+
+    /// A price list of another rule, in which records have δ to spend.
+    #[test]
+    fn where_nobody_has_delta_nobody_pays_with_it() {
+        let tariff = Tariff::proportional(1, 1).with_delta(1);
+        let mut numbers = [9];
+        let slots = slots(&mut numbers, &mut []);
+        let mut payers = Payers::new(slots, &tariff, Policy::Drop, step(9, 0));
+        assert_eq!((payers.charge(1), numbers), (0, [9]));
     }
 }

@@ -21,7 +21,7 @@ use crate::privacy::UnknownLoss;
 /// # What an implementer owes
 ///
 /// - For every multiset of contributions, and one more of a size s, the laws of the answer with and
-///   without it are within the loss for which the tariff charges s, in both directions. This is a
+///   without it are within the loss for which the tariff charges s, δ included, in both directions. This is a
 ///   supremum over all datasets: a price that is right for the data at hand, and not for others, is
 ///   wrong (`spec/individual.md` has the counterexample).
 /// - [`take`](Self::take) charges each record once, in order, and adds it with the size that

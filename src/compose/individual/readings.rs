@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{IndividualFilter, RecordUnits, RunningIndividual};
+use super::{IndividualFilter, RecordAmount, RecordUnits, RunningIndividual};
 use crate::account::{ChildLoss, ValidIndividually};
 use crate::data::Dataset;
 use crate::machine::Fault;
@@ -15,31 +15,57 @@ use crate::queryable::{AskError, launch};
 /// shown to the person whose record it is, and to nobody else (Feldman and Zrnic §5.2). It reads
 /// between queries, and changes nothing.
 ///
-/// [`launch_individual`] and [`IndividualOdometer`](super::IndividualOdometer) have examples.
+/// [`launch_individual`] and [`IndividualOdometer`](super::IndividualOdometer) return it. Of a filter
+/// that was launched inside another one, and of any other, [`Readings::of`] makes it for those who
+/// have the data.
 pub struct Readings<D: ?Sized, F> {
     running: RunningIndividual<D, F>,
     units: RecordUnits<F>,
-    /// What a record may spend, or `None` where accounts count up.
-    budget_of: Option<Arc<BudgetOf>>,
 }
-
-type BudgetOf = dyn Fn(usize) -> u64 + Send + Sync;
 
 impl<D, F> Readings<D, F>
 where
     D: Dataset + Send + Sync + ?Sized + 'static,
     F: ValidIndividually,
 {
-    pub(super) fn new(
-        running: RunningIndividual<D, F>,
-        units: RecordUnits<F>,
-        budget_of: Option<Arc<BudgetOf>>,
-    ) -> Self {
-        Self {
-            running,
+    /// The readings of a running filter or odometer, for those who have the very data that it was
+    /// started on: the same `Arc`, and not an equal one. Whoever has it could compute them from the
+    /// queries that were asked.
+    ///
+    /// ```
+    /// use queryables::compose::{IndividualFilter, Readings};
+    /// use queryables::data::Predicate;
+    /// use queryables::mechanisms::individual::IndividualCount;
+    /// use queryables::prelude::*;
+    /// use std::sync::Arc;
+    ///
+    /// // The curator has the data, and the analyst has a filter.
+    /// let ages = Arc::new(vec![17_u32, 70]);
+    /// let for_the_analyst = launch(&Filter::concurrent(PureDp, "2".parse()?), Arc::clone(&ages))?;
+    /// // Inside of it, the analyst launches an individual one.
+    /// let individual = for_the_analyst.launch(&IndividualFilter::new(PureDp, "1".parse()?))?;
+    /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+    /// individual.release(&IndividualCount::new(adults, "0.3".parse()?)?)?;
+    ///
+    /// let for_the_curator = Readings::of(&individual, &ages)?;
+    /// assert_eq!(for_the_curator.loss(1)?, Some("0.3".parse()?));
+    /// // Equal data are not these data.
+    /// assert!(Readings::of(&individual, &Arc::new(vec![17, 70])).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::InvalidQuery`] in [`AskError::Fault`] if it runs on other data; any other
+    /// [`AskError`] if it was stopped or has failed.
+    pub fn of(running: &RunningIndividual<D, F>, data: &Arc<D>) -> Result<Self, AskError> {
+        let data = Arc::clone(data);
+        let foreign = Fault::InvalidQuery("it was not started on these data");
+        let units = running.run(move |machine, _| machine.units_for(&data).ok_or(foreign))?;
+        Ok(Self {
+            running: running.clone(),
             units,
-            budget_of,
-        }
+        })
     }
 
     /// What the record with this index has spent, in units; `None` if there is no such record.
@@ -47,11 +73,12 @@ where
     /// # Errors
     ///
     /// [`AskError`] if the filter was stopped or has failed.
-    pub fn spent(&self, index: usize) -> Result<Option<u64>, AskError> {
-        let account = self
+    pub fn spent(&self, index: usize) -> Result<Option<RecordAmount>, AskError> {
+        let records = index..index.saturating_add(1);
+        let spent = self
             .running
-            .run(move |machine, _| Ok(machine.accounts().get(index).copied()))?;
-        Ok(account.map(|account| self.reading(index, account)))
+            .run(move |machine, _| Ok(machine.spent(records)))?;
+        Ok(spent.first().copied())
     }
 
     /// What all records have spent, in their order, in units.
@@ -59,14 +86,9 @@ where
     /// # Errors
     ///
     /// [`AskError`] if the filter was stopped or has failed.
-    pub fn all(&self) -> Result<Vec<u64>, AskError> {
-        let accounts = self
-            .running
-            .run(|machine, _| Ok(machine.accounts().to_vec()))?;
-        let readings = accounts.into_iter().enumerate();
-        Ok(readings
-            .map(|(index, account)| self.reading(index, account))
-            .collect())
+    pub fn all(&self) -> Result<Vec<RecordAmount>, AskError> {
+        self.running
+            .run(|machine, _| Ok(machine.spent(0..usize::MAX)))
     }
 
     /// The units, and what they are worth.
@@ -76,21 +98,15 @@ where
     }
 
     /// What the record with this index has spent, as a loss, rounded up; `None` if there is no such
-    /// record, or if the rule's units are not losses (those of a price list, for instance).
+    /// record, or if the rule's numbers are not losses (those of a price list, for instance). Its δ
+    /// is known there, too ([`RecordUnits::delta`]).
     ///
     /// # Errors
     ///
     /// [`AskError`] if the filter was stopped or has failed.
     pub fn loss(&self, index: usize) -> Result<Option<ChildLoss<F>>, AskError> {
         let spent = self.spent(index)?;
-        Ok(spent.and_then(|units| self.units.loss(units)))
-    }
-
-    fn reading(&self, index: usize, account: u64) -> u64 {
-        match &self.budget_of {
-            Some(budget_of) => budget_of(index).saturating_sub(account),
-            None => self.units.whole_steps(account),
-        }
+        Ok(spent.and_then(|amount| self.units.loss(amount)))
     }
 }
 
@@ -135,14 +151,18 @@ where
     F: ValidIndividually,
 {
     let running = launch(filter, Arc::clone(&data))?;
-    let (filter, units) = (filter.clone(), RecordUnits::new(filter.rule().clone()));
-    let own = units.clone();
-    let budget_of = move |index: usize| {
-        let mut budget = [own.budget()];
-        filter.write_budgets(&data, index, &own, &mut budget);
-        let [budget] = budget;
-        budget
-    };
-    let readings = Readings::new(running.clone(), units, Some(Arc::new(budget_of)));
+    with_readings(running, &data)
+}
+
+/// With the readings of what was just launched.
+pub(super) fn with_readings<D, F>(
+    running: RunningIndividual<D, F>,
+    data: &Arc<D>,
+) -> Result<WithReadings<D, F>, Fault>
+where
+    D: Dataset + Send + Sync + ?Sized + 'static,
+    F: ValidIndividually,
+{
+    let readings = Readings::of(&running, data).map_err(|_| Fault::Failed)?;
     Ok((running, readings))
 }

@@ -5,13 +5,16 @@ use std::sync::Arc;
 /// A public price list for contributions of one query: from a size to whole units.
 ///
 /// Nothing costs nothing; whatever is not nothing costs at least one unit; prices do not fall as
-/// sizes grow. [`RecordUnits`](super::RecordUnits) makes them.
+/// sizes grow. δ, if there is any, is the same for every contribution that is not nothing.
+/// [`RecordUnits`](super::RecordUnits) makes them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tariff {
     largest: u64,
     /// What the largest costs.
     most: u64,
     prices: Prices,
+    /// What any contribution costs of δ.
+    delta: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +45,7 @@ impl Tariff {
                 whole,
                 fraction: u64::try_from(fraction).unwrap_or(u64::MAX),
             },
+            delta: 0,
         }
     }
 
@@ -50,7 +54,13 @@ impl Tariff {
             largest,
             most: prices.last().copied().unwrap_or(Self::UNPAYABLE),
             prices: Prices::Stepwise(prices),
+            delta: 0,
         }
+    }
+
+    /// And this much δ, for any contribution.
+    pub(super) fn with_delta(self, delta: u64) -> Self {
+        Self { delta, ..self }
     }
 
     /// The sizes that have a price, in ascending order, up to the first that is at least `largest`.
@@ -59,13 +69,20 @@ impl Tariff {
         (0..=last).map(move |step| size_of(step).min(largest.max(1)))
     }
 
-    /// What the largest contribution costs.
+    /// What the largest contribution costs, besides δ.
     #[must_use]
     pub fn most(&self) -> u64 {
         self.most
     }
 
-    /// What a contribution of this size costs.
+    /// What any contribution costs of δ, whatever its size.
+    #[inline]
+    #[must_use]
+    pub fn delta(&self) -> u64 {
+        self.delta
+    }
+
+    /// What a contribution of this size costs, besides δ.
     #[inline]
     #[must_use]
     pub fn cost(&self, size: u64) -> u64 {
@@ -90,7 +107,7 @@ impl Tariff {
         }
     }
 
-    /// The largest size that costs at most this.
+    /// The largest size that costs at most this, besides δ.
     #[must_use]
     pub fn largest_for(&self, units: u64) -> u64 {
         if units >= self.most.max(1) {

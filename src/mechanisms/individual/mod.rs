@@ -8,6 +8,7 @@
 //! | [`IndividualSum`] | ε·\|v\|/Δ for its number v | the same |
 //! | [`IndividualVectorSum`] | ρ·‖v‖²/C² for its vector v | rules in which squares add up |
 //! | [`IndividualChoice`] | ε·(range of its scores)/Δ | any rule that prices bounded ranges |
+//! | [`ThresholdHistogram`](super::ThresholdHistogram) | (ε, δ), if it has a key | rules with (ε, δ) children |
 
 mod choice;
 mod count;
