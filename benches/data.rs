@@ -6,11 +6,16 @@
 //! Both are measured on all threads and on one; OpenDP uses one. All run in turn, and the fastest of
 //! several runs counts. The target is at most 1.2 times the loop, and less time than OpenDP.
 //!
-//! With arguments, only what has one of them in its name: `… --bench data -- vector`.
+//! With arguments, only what has one of them in its name: `… --bench data -- vector`. Without, it
+//! writes its section of `spec/performance.md`.
 //!
 //! OpenDP gets a column of its own with nothing else in it, as its transformations need. It has no
 //! sum of clipped vectors.
 
+#[path = "page/mod.rs"]
+mod page;
+
+use std::fmt::Write;
 use std::hint::black_box;
 use std::ops::Range;
 use std::sync::Arc;
@@ -102,9 +107,13 @@ fn person(number: u32) -> Person {
     }
 }
 
+/// The rows of the page's table.
+type Table = String;
+
 /// Times all of them, in turn. The loop is over a range of rows, so that it can be run in parts.
 fn compare<A, B: Send, C>(
-    name: &str,
+    table: &mut Table,
+    [name, words]: [&str; 2],
     ours: impl Fn() -> A + Sync,
     plain: impl Fn(Range<usize>) -> B + Sync,
     theirs: Option<&dyn Fn() -> C>,
@@ -153,10 +162,23 @@ fn compare<A, B: Send, C>(
         ours / plain_on_all,
         ours_on_one / plain,
     );
-    match theirs < 1e6 {
+    let is_compared = theirs < 1e6;
+    match is_compared {
         true => println!(" opendp={theirs:.1}ms ratio_to_opendp={:.2}", ours / theirs),
         false => println!(),
     }
+    let theirs = if is_compared {
+        format!("{theirs:.0} ")
+    } else {
+        String::new()
+    };
+    let _ = writeln!(
+        table,
+        "| {words} | {ours:.1} | {:.2} | {:.2} | {:.2} | {theirs}|",
+        ours / plain,
+        ours / plain_on_all,
+        ours_on_one / plain,
+    );
 }
 
 /// Nothing to compare with.
@@ -178,7 +200,7 @@ fn column<T: opendp::traits::CheckAtom>() -> VectorDomain<AtomDomain<T>> {
     VectorDomain::new(AtomDomain::default())
 }
 
-fn rows() {
+fn rows(table: &mut Table) {
     let people: Arc<Vec<Person>> = Arc::new(numbers().take(ROWS).map(person).collect());
     let filter = Filter::concurrent(PureDp, text("1e6"));
     let filter = launch(&filter, Arc::clone(&people)).expect("a filter");
@@ -189,7 +211,8 @@ fn rows() {
     });
     let count = NoisyCount::new(adults, text("1")).expect("a count");
     compare(
-        "count",
+        table,
+        ["count", "count of rows"],
         || filter.release(&count),
         |range| {
             let adults = people[range]
@@ -204,7 +227,8 @@ fn rows() {
     let hours = Attribute::new("hours", |person: &Person| person.hours);
     let sum = NoisySum::new(AddRemove, hours, low..=high, text("1")).expect("a sum");
     compare(
-        "sum",
+        table,
+        ["sum", "sum of rows"],
         || filter.release(&sum),
         |range| {
             let hours = people[range].iter().map(|person| person.hours);
@@ -217,7 +241,8 @@ fn rows() {
     let age = Attribute::new("age", |person: &Person| person.age as usize);
     let ages = NoisyHistogram::new(AddRemove, age, bins, text("1")).expect("a histogram");
     compare(
-        "histogram",
+        table,
+        ["histogram", "histogram of rows"],
         || filter.release(&ages),
         |range| {
             let mut counts = vec![0_u64; bins];
@@ -233,7 +258,7 @@ fn rows() {
 }
 
 /// Plain columns, which OpenDP reads too.
-fn plain_columns() {
+fn plain_columns(table: &mut Table) {
     let hours: Arc<Vec<i64>> = Arc::new(numbers().take(ROWS).map(|n| person(n).hours).collect());
     let filter = Filter::concurrent(PureDp, text("1e6"));
     let filter = launch(&filter, Arc::clone(&hours)).expect("a filter");
@@ -255,7 +280,8 @@ fn plain_columns() {
     );
     let theirs = (theirs >> noise.expect("noise")).expect("a measurement");
     compare(
-        "count_column",
+        table,
+        ["count_column", "count of a column"],
         || filter.release(&count),
         |range| hours[range].iter().filter(|h| **h == wanted).count(),
         Some(&|| run(&theirs, &hours)),
@@ -274,7 +300,8 @@ fn plain_columns() {
     );
     let theirs = (theirs >> noise.expect("noise")).expect("a measurement");
     compare(
-        "sum_column",
+        table,
+        ["sum_column", "sum of a column"],
         || filter.release(&sum),
         |range| {
             hours[range]
@@ -303,7 +330,8 @@ fn plain_columns() {
     );
     let theirs = (theirs.expect("counts") >> noise.expect("noise")).expect("a measurement");
     compare(
-        "histogram_column",
+        table,
+        ["histogram_column", "histogram of a column"],
         || filter.release(&bins_of_hours),
         |range| {
             let mut counts = vec![0_u64; bins];
@@ -318,7 +346,7 @@ fn plain_columns() {
     );
 }
 
-fn columns() {
+fn columns(table: &mut Table) {
     let people = numbers().take(ROWS).map(person);
     let mut columns = Columns {
         age: vec![],
@@ -339,7 +367,8 @@ fn columns() {
     });
     let count = NoisyCount::new(count, text("1")).expect("a count");
     compare(
-        "count_columns",
+        table,
+        ["count_columns", "count of a struct of columns"],
         || filter.release(&count),
         |range| {
             let ages = columns.age[range.clone()].iter();
@@ -354,8 +383,8 @@ fn columns() {
 }
 
 /// Clipped to a length of 1. With two coordinates one in twenty is longer, with four one in forty,
-/// with twenty one in five.
-fn vectors<const N: usize>(name: &str, scale: f32) {
+/// with twenty one in three.
+fn vectors<const N: usize>(table: &mut Table, names: [&str; 2], scale: f32) {
     let mut numbers = numbers();
     let mut coordinate = || {
         let number = numbers.next().unwrap_or_default();
@@ -378,7 +407,8 @@ fn vectors<const N: usize>(name: &str, scale: f32) {
     };
     let sum = GaussianVectorSum::new(AddRemove, vector, N, lattice, text("1")).expect("a sum");
     compare(
-        name,
+        table,
+        names,
         || filter.release(&sum),
         |range| {
             let mut sum = [0.0_f64; N];
@@ -405,10 +435,32 @@ fn text<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
 }
 
 fn main() {
-    rows();
-    plain_columns();
-    columns();
-    vectors::<2>("vector_sum_2", 1200.0);
-    vectors::<4>("vector_sum_4", 1600.0);
-    vectors::<20>("vector_sum_20", 2700.0);
+    let conditions = page::conditions();
+    let mut table = Table::new();
+    rows(&mut table);
+    plain_columns(&mut table);
+    columns(&mut table);
+    let two = ["vector_sum_2", "sum of clipped vectors, 2 coordinates"];
+    vectors::<2>(&mut table, two, 1200.0);
+    vectors::<4>(
+        &mut table,
+        ["vector_sum_4", "the same, 4 coordinates"],
+        1600.0,
+    );
+    vectors::<20>(
+        &mut table,
+        ["vector_sum_20", "the same, 20 coordinates"],
+        2700.0,
+    );
+    if page::whole_run() {
+        let section = format!(
+            "{conditions}\n\nA release over {ROWS} rows, everything included, beside a loop written by \
+             hand that computes the same without noise: in turns, the best of {RUNS}, elapsed. The \
+             target is at most 1.2 times the plain loop.\n\n\
+             | | ours, ms | times the plain loop | times the loop on both cores | \
+             on one thread: times the loop | OpenDP, ms |\n|---|---:|---:|---:|---:|---:|\n{table}\n\
+             Vectors are rounded to a lattice and clipped exactly, which the loop does not do."
+        );
+        page::write_section("Passes over data", &section);
+    }
 }

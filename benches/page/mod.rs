@@ -1,6 +1,7 @@
 //! The page that the benchmarks write, each its own section.
 
 use std::fs;
+use std::process::Command;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/performance.md");
 
@@ -19,4 +20,27 @@ pub fn write_section(heading: &str, body: &str) {
 pub fn whole_run() -> bool {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     arguments == ["--bench"]
+}
+
+/// When, where and at which commit a benchmark is run, for its section. Ask before it starts: the
+/// load should be that of everything else.
+#[allow(dead_code)] // Not every benchmark says it.
+pub fn conditions() -> String {
+    let said = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output();
+        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        text.unwrap_or_else(|_| "unknown".to_owned())
+    };
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load
+        .split_whitespace()
+        .next()
+        .unwrap_or("unknown")
+        .to_owned();
+    format!(
+        "Measured on {} at commit {}, on {} processors; the load was {load} before the run.",
+        said("date", &["+%F"]),
+        said("git", &["rev-parse", "--short", "HEAD"]),
+        std::thread::available_parallelism().map_or(1, usize::from),
+    )
 }

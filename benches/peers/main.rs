@@ -49,6 +49,7 @@ fn main() {
         .nresamples(2000)
         .without_plots()
         .configure_from_args();
+    let conditions = page::conditions();
     let mut lines: Vec<Line> = vec![];
     let mut run = |case: Case| {
         if let Some(line) = measure(&mut criterion, case) {
@@ -65,7 +66,7 @@ fn main() {
     noisy_count(&mut run);
     if page::whole_run() {
         let report = Report::new(lines);
-        let targets = report.targets_section();
+        let targets = format!("{conditions}\n\n{}", report.targets_section());
         println!("{targets}");
         page::write_section("Targets", &targets);
         page::write_section("Beside OpenDP", &report.peers_section());

@@ -95,6 +95,11 @@ impl Report {
                 self.growth("filter launch"),
             ),
             Target::at_least(
+                "a launch in an odometer, after 10 launches: times faster than OpenDP",
+                2.0,
+                self.ratio("odometer launch", Some(10)),
+            ),
+            Target::at_least(
                 "a filter's privacy_loss, after 10 launches: times faster than OpenDP",
                 60.0,
                 self.ratio("filter privacy_loss", Some(10)),
