@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use redb::{
@@ -69,19 +71,32 @@ const PENDING: TableDefinition<u64, ()> = TableDefinition::new("pending");
 const KEYS: TableDefinition<&str, u64> = TableDefinition::new("keys");
 
 impl FileStore {
-    /// Opens a file, or makes it. Launches of an earlier process that were charged and have no
-    /// outcome are marked as interrupted.
+    /// Opens a file, or makes it where there is none. Launches of an earlier process that were charged
+    /// and have no outcome are marked as interrupted.
+    ///
+    /// The whole file is read once, and its checksums are compared. A file that is there and is empty is
+    /// an error: it may have been a ledger.
     ///
     /// # Errors
     ///
     /// [`StoreError::InUse`], [`StoreError::Version`], [`StoreError::Damaged`], and what the file
     /// system does not do.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let database = Database::create(path).map_err(|error| match error {
-            DatabaseError::DatabaseAlreadyOpen => StoreError::InUse,
-            DatabaseError::Storage(StorageError::Corrupted(_)) => damaged("the file"),
-            other => unavailable(other),
-        })?;
+        let new = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path);
+        let mut database = match new {
+            Ok(file) => Database::builder().create_file(file),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Database::open(path),
+            Err(error) => return Err(StoreError::Unavailable(error.to_string())),
+        }
+        .map_err(not_opened)?;
+        // The checksums of our values do not cover the names by which they are found.
+        if !database.check_integrity().map_err(not_opened)? {
+            return Err(damaged("the file"));
+        }
         let write = begin(&database)?;
         let next = prepare(&write)?;
         write.commit().map_err(unavailable)?;
@@ -407,6 +422,18 @@ fn unavailable(error: impl Into<redb::Error>) -> StoreError {
         redb::Error::Corrupted(_) => damaged("the file"),
         redb::Error::PreviousIo | redb::Error::LockPoisoned(_) => StoreError::Broken,
         other => StoreError::Unavailable(other.to_string()),
+    }
+}
+
+fn not_opened(error: DatabaseError) -> StoreError {
+    match error {
+        DatabaseError::DatabaseAlreadyOpen => StoreError::InUse,
+        DatabaseError::Storage(StorageError::Io(error))
+            if error.kind() == ErrorKind::UnexpectedEof =>
+        {
+            damaged("the file")
+        }
+        other => unavailable(other),
     }
 }
 

@@ -9,3 +9,4 @@ mod quotas;
 mod rules;
 mod states;
 mod written;
+mod wrong_files;

@@ -1,0 +1,97 @@
+//! Files that are no ledger, or not any more.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ledger::{Numbered, fresh, pure};
+use queryables::ledger::{Ledger, OpenError, StoreError};
+use queryables::prelude::*;
+
+/// What has been spent, and how many entries lead there.
+fn opened(path: &Path) -> Result<(Epsilon, u64), OpenError> {
+    let ledger = Ledger::open(path, "numbers")?;
+    let filter = Filter::concurrent(PureDp, "1".parse().unwrap());
+    let filter = ledger.launch("census", &filter, &Arc::new(()))?;
+    Ok((filter.privacy_loss()?, filter.replay()?))
+}
+
+/// A ledger with five launches, one of them with a key, as a file has it.
+fn whole() -> Vec<u8> {
+    let path = fresh("whole.redb");
+    let ledger = Ledger::open(&path, "numbers").unwrap();
+    let filter = pure(&ledger, "census", "1");
+    let ana = filter.party("Ana");
+    for number in 0..4 {
+        ana.release(&Numbered::new(number, "0.1")).unwrap();
+    }
+    ana.release_once("k", &Numbered::new(4, "0.1")).unwrap();
+    drop((ana, filter, ledger));
+    std::fs::read(&path).unwrap()
+}
+
+fn damaged() -> OpenError {
+    let what = "the file".to_owned();
+    OpenError::Store(StoreError::Damaged { what })
+}
+
+fn unavailable(text: &str) -> OpenError {
+    OpenError::Store(StoreError::Unavailable(text.to_owned()))
+}
+
+#[test]
+fn a_file_that_is_cut_or_is_no_ledger_is_an_error() {
+    let path = fresh("cut.redb");
+    let whole = whole();
+    let other = unavailable("I/O error: Not a redb database: magic number mismatch");
+    for length in [9, 100, 320, 4096, 20_000, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        assert_eq!(opened(&path), Err(damaged()), "{length}");
+        let left = std::fs::metadata(&path).unwrap().len();
+        assert_eq!(left, length as u64, "it was written to");
+    }
+    // To nothing: a new ledger would have the whole budget again.
+    let empty = "I/O error: Database file is empty and creating a new database was not requested";
+    std::fs::write(&path, []).unwrap();
+    assert_eq!(opened(&path), Err(unavailable(empty)));
+    for no_ledger in [&b"sequence,loss\n1,0.5\n"[..], &[0; 5000]] {
+        std::fs::write(&path, no_ledger).unwrap();
+        assert_eq!(opened(&path), Err(other.clone()));
+        assert_eq!(std::fs::read(&path).unwrap(), no_ledger);
+    }
+    std::fs::write(&path, &whole).unwrap();
+    assert_eq!(opened(&path), Ok(("0.5".parse().unwrap(), 5)));
+    let missing = path.join("ledger.redb");
+    let no_folder = unavailable("Not a directory (os error 20)");
+    assert_eq!(opened(&missing), Err(no_folder));
+}
+
+/// Every name by which something is found: a budget that is not found would begin anew, a dataset could
+/// be another, and a key be charged again. Where it is found in a page that is not used any more,
+/// nothing changes.
+#[test]
+fn a_changed_name_in_a_file_is_damage_and_not_another_name() {
+    let path = fresh("names.redb");
+    let whole = whole();
+    let tables = [
+        "about", "terms", "states", "entries", "outcomes", "pending", "keys",
+    ];
+    let names = ["version", "dataset", "numbers", "census", "Ana"];
+    for word in tables.iter().chain(&names) {
+        let starts = |at: &usize| whole[*at..].starts_with(word.as_bytes());
+        let places: Vec<usize> = (0..whole.len()).filter(starts).collect();
+        let mut found = 0;
+        for place in places {
+            let mut changed = whole.clone();
+            changed[place] ^= 1;
+            std::fs::write(&path, changed).unwrap();
+            match opened(&path) {
+                Ok(same) => assert_eq!(same, ("0.5".parse().unwrap(), 5), "{word} at {place}"),
+                Err(error) => {
+                    assert_eq!(error, damaged(), "{word} at {place}");
+                    found += 1;
+                }
+            }
+        }
+        assert!(found > 0, "{word} is nowhere");
+    }
+}
