@@ -363,6 +363,13 @@ mod tests {
         let mut rule = NaturalFilter::new(limit, units).unwrap();
         assert_eq!(Ok(rule.most().0), tight_launches(text("0.01"), limit));
         assert_eq!(rule.most(), &Units(562));
+        // Where δ was computed in advance, at 15/16 and at all of the units, it is read as it is.
+        for units in [527, 562] {
+            let delta = composed(units, pair("0.01", "0"), limit.epsilon);
+            let spent = rule.charge(&Units(units)).unwrap().spent();
+            assert_eq!(spent.delta, delta);
+            assert!(delta > Delta::ZERO && delta < limit.delta);
+        }
         rule = rule.charge(&Units(500)).unwrap();
         assert_eq!(rule.charge(&Units(63)), Err(Exceeded));
         assert_eq!(rule.remaining(), Units(62));

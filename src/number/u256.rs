@@ -297,6 +297,17 @@ mod tests {
     }
 
     #[test]
+    fn small_quotients_and_halves() {
+        let seven = NonZeroU128::new(7).unwrap();
+        assert_eq!(divide_product(3, 5, 2, seven), (2, 3));
+        // Half of 3², of 4² and of 0.3², in whole units and in tenths.
+        assert_eq!(U256::of_units(3).half_in_units(0), Some(5));
+        assert_eq!(U256::of_units(4).half_in_units(0), Some(8));
+        assert_eq!(U256::of_units(3).half_in_units(1), Some(1));
+        assert_eq!(U256::MAX.half_in_units(0), None);
+    }
+
+    #[test]
     fn the_largest_quotients() {
         let most = NonZeroU128::MAX;
         // (2^128 - 1)^2 + (2^128 - 1) = 2^128 (2^128 - 1).

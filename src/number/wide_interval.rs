@@ -225,6 +225,12 @@ pub(crate) mod tests {
         );
     }
 
+    #[test]
+    fn what_may_be_zero() {
+        assert!(WideInterval::between(0, 1).may_be_zero());
+        assert!(!WideInterval::between(1, 2).may_be_zero());
+    }
+
     fn bounds() -> impl Strategy<Value = Bound> {
         (any::<u128>(), -300..300_i32).prop_map(|(mantissa, exponent)| Bound {
             mantissa: mantissa | TOP,

@@ -19,6 +19,16 @@ fn a_float_means_its_shortest_decimal() {
     }
 }
 
+/// Noise has no end: nothing holds with certainty.
+#[test]
+fn a_confidence_is_below_one() {
+    let most: Confidence = "0.99999999999999999999999999999999999999".parse().unwrap();
+    assert_eq!(most.failure(), "1e-38".parse().unwrap());
+    let (what, largest) = ("confidence", "1 - 1e-38");
+    let error = NumberError::TooLarge { what, largest };
+    assert_eq!("1".parse::<Confidence>(), Err(error));
+}
+
 #[test]
 fn floats_that_are_no_parameters() {
     let what = "epsilon";

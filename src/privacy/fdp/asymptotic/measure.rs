@@ -257,6 +257,17 @@ mod tests {
             panic!("{error}");
         };
         assert!(percent > 10, "{error}");
+        // The mean loss is off by 11.5 % here, and by 9.3 % there.
+        let (sigma, percent) = (text("0.72"), 12);
+        assert_eq!(
+            AsymptoticGdp::new(Small, rate, sigma),
+            Err(RegimeError::Noise {
+                rate,
+                sigma,
+                percent
+            })
+        );
+        assert!(AsymptoticGdp::new(Small, rate, text("0.75")).is_ok());
         assert!(AsymptoticGdp::new(Small, rate, text("1")).is_ok());
         assert!(AsymptoticGdp::new(Large, text("0.9"), text("5")).is_ok());
         let measure = AsymptoticGdp::new(Small, rate, text("1.25")).unwrap();
