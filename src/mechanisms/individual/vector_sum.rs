@@ -6,12 +6,11 @@ use crate::account::SquaresAddUp;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Dataset, Vector};
 use crate::machine::{Coins, Description, Fault};
-use crate::mechanisms::gaussian::GaussianNoise;
 use crate::mechanisms::paid_sum::PaidSum;
-use crate::mechanisms::{Lattice, MechanismError, shown};
+use crate::mechanisms::{GaussianVectorSum, Lattice, MechanismError, shown};
 use crate::number::{Mu, Rho};
 use crate::privacy::facts::Gaussian;
-use crate::privacy::{Prices, UnknownLoss};
+use crate::privacy::{AddRemove, Prices, UnknownLoss};
 
 /// The sum of vectors that are clipped to a length, plus rounded Gaussian noise in each coordinate,
 /// where each record pays in proportion to the squared length of its own vector.
@@ -53,17 +52,12 @@ use crate::privacy::{Prices, UnknownLoss};
 /// A record that cannot be read, or whose vector has an infinite or NaN coordinate, contributes zero
 /// and pays zero. The answer is not divided by anything: the number of records is private.
 pub struct IndividualVectorSum<D: ?Sized> {
-    vector: Vector<D>,
-    dimension: usize,
-    lattice: Lattice,
-    gaussian: GaussianNoise,
+    /// The plain sum has the same noise: one more vector moves it by the radius at most.
+    sum: GaussianVectorSum<D>,
 }
 
 /// How many numbers are read at a time: 8 KiB of them.
 const NUMBERS: usize = 1024;
-
-/// The most coordinates, as for the plain sum.
-const MOST_COORDINATES: usize = 1 << 27;
 
 impl<D: ?Sized> IndividualVectorSum<D> {
     /// Sums vectors of `dimension` coordinates on this lattice, whose radius is at most 2^26; a
@@ -82,9 +76,9 @@ impl<D: ?Sized> IndividualVectorSum<D> {
         lattice: Lattice,
         rho: Rho,
     ) -> Result<Self, MechanismError> {
-        Self::with(vector, dimension, lattice, |square| {
-            GaussianNoise::with_rho(square, rho)
-        })
+        check(lattice)?;
+        let sum = GaussianVectorSum::new(AddRemove, vector, dimension, lattice, rho)?;
+        Ok(Self { sum })
     }
 
     /// The same with μ for a vector as long as the radius.
@@ -98,39 +92,21 @@ impl<D: ?Sized> IndividualVectorSum<D> {
         lattice: Lattice,
         mu: Mu,
     ) -> Result<Self, MechanismError> {
-        Self::with(vector, dimension, lattice, |square| {
-            GaussianNoise::with_mu(square, mu)
-        })
-    }
-
-    fn with(
-        vector: Vector<D>,
-        dimension: usize,
-        lattice: Lattice,
-        gaussian: impl FnOnce(u128) -> Result<GaussianNoise, MechanismError>,
-    ) -> Result<Self, MechanismError> {
-        let radius = lattice.checked_radius()?.unsigned_abs();
-        if radius > PaidSum::LARGEST_RADIUS {
-            return Err(MechanismError::LongRadius);
-        }
-        if !(1..=MOST_COORDINATES).contains(&dimension) {
-            return Err(MechanismError::BadDimension);
-        }
-        Ok(Self {
-            vector,
-            dimension,
-            lattice,
-            gaussian: gaussian(u128::from(radius).pow(2))?,
-        })
+        check(lattice)?;
+        let sum = GaussianVectorSum::with_mu(AddRemove, vector, dimension, lattice, mu)?;
+        Ok(Self { sum })
     }
 
     fn description(&self) -> Description {
-        let description = Description::new("IndividualVectorSum")
-            .with("vector", self.vector.name())
-            .with("dimension", self.dimension)
-            .with("exponent", self.lattice.exponent)
-            .with("radius", self.lattice.radius);
-        self.gaussian.describe(description)
+        self.sum.parameters(Description::new("IndividualVectorSum"))
+    }
+}
+
+/// Records pay by the square of their vectors, which must not be too long for that.
+fn check(lattice: Lattice) -> Result<(), MechanismError> {
+    match lattice.checked_radius()?.unsigned_abs() {
+        0..=PaidSum::LARGEST_RADIUS => Ok(()),
+        _ => Err(MechanismError::LongRadius),
     }
 }
 
@@ -145,28 +121,28 @@ where
     type Answer = Vec<f64>;
 
     fn tariff(&self, units: &RecordUnits<F>) -> Result<Tariff, UnknownLoss> {
-        let longest = units.rule().children().price(&self.gaussian.fact)?;
-        units.proportional(&longest, self.lattice.radius.pow(2))
+        let longest = units.rule().children().price(&self.sum.gaussian.fact)?;
+        units.proportional(&longest, self.sum.lattice.radius.pow(2))
     }
 
     fn noise(&self, coins: &mut Coins<'_>) -> Result<Vec<i128>, Fault> {
-        let draws = (0..self.dimension).map(|_| coins.draw(&self.gaussian.noise));
+        let draws = (0..self.sum.dimension).map(|_| coins.draw(&self.sum.gaussian.noise));
         Ok(draws.collect::<Result<_, _>>()?)
     }
 
     fn nothing(&self) -> Vec<i128> {
-        vec![0; self.dimension]
+        vec![0; self.sum.dimension]
     }
 
     fn take(&self, data: &D, records: Range<usize>, payers: &mut Payers<'_>) -> Vec<i128> {
-        let size = (NUMBERS / self.dimension).clamp(1, records.len().max(1));
-        let mut numbers = vec![0.0; size * self.dimension];
-        let mut paid = PaidSum::new(self.lattice, self.dimension);
+        let size = (NUMBERS / self.sum.dimension).clamp(1, records.len().max(1));
+        let mut numbers = vec![0.0; size * self.sum.dimension];
+        let mut paid = PaidSum::new(self.sum.lattice, self.sum.dimension);
         for start in records.clone().step_by(size) {
             let rows = start..records.end.min(start + size);
-            let numbers = numbers.get_mut(..rows.len() * self.dimension);
+            let numbers = numbers.get_mut(..rows.len() * self.sum.dimension);
             let numbers = numbers.unwrap_or_default();
-            self.vector.read(data, rows, None, numbers);
+            self.sum.vector.read(data, rows, None, numbers);
             paid.take(numbers, payers);
         }
         paid.total().map(i128::from).collect()
@@ -185,7 +161,8 @@ where
         _: &mut Coins<'_>,
     ) -> Result<Vec<f64>, Fault> {
         let noisy = total.into_iter().zip(noise);
-        let values = noisy.map(|(steps, noise)| self.lattice.value(noise.saturating_add(steps)));
+        let values =
+            noisy.map(|(steps, noise)| self.sum.lattice.value(noise.saturating_add(steps)));
         Ok(values.collect())
     }
 
@@ -199,8 +176,7 @@ shown!(impl[D: ?Sized] IndividualVectorSum<D>);
 impl<D: ?Sized> Clone for IndividualVectorSum<D> {
     fn clone(&self) -> Self {
         Self {
-            vector: self.vector.clone(),
-            ..*self
+            sum: self.sum.clone(),
         }
     }
 }
