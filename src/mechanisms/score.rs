@@ -58,6 +58,12 @@ use crate::privacy::Relation;
 ///
 /// A score that is not written is zero, and if writing panics, all scores are zero. The stated
 /// sensitivity must be true of these, too.
+#[diagnostic::on_unimplemented(
+    message = "choose by a score of `{D}` under `{R}`: `{Self}` is none",
+    label = "not a score",
+    note = "for the counts of predicates: `Counts::new(predicates)`",
+    note = "for a score of your own, implement `Score` and state its sensitivity"
+)]
 pub trait Score<D: ?Sized, R: Relation>: Send + Sync {
     /// The number of candidates.
     fn candidates(&self) -> usize;
