@@ -205,11 +205,10 @@ impl Mean {
     #[must_use]
     pub fn value(&self) -> f64 {
         // What is below zero is noise.
-        let [above, below] = [self.above, self.below].map(|sum| sum.max(0).unsigned_abs());
-        let fraction = fraction(above, below).map_or(0.5, Interval::middle);
-        let range = self.noise.scale.values();
-        let value = self.noise.scale.at(Interval::exactly(fraction)).middle();
-        value.clamp(*range.start(), *range.end())
+        let [above, below] = [self.above, self.below].map(|sum| sum.max(0) as f64);
+        let all = above + below;
+        let fraction = if all > 0.0 { above / all } else { 0.5 };
+        self.noise.scale.value(fraction)
     }
 
     /// The noisy number of rows; the true one where it is public.

@@ -151,6 +151,9 @@ fn without_noise_it_is_the_mean() {
     // Clamped, rounded toward zero, and not a number: that is 3, 1 and 0.
     let (mean, rows) = exact(&[99.0, 1.9, f64::NAN], 0.0..=3.0, 0);
     assert!((mean - 4.0 / 3.0).abs() < 1e-12 && rows == 3.0);
+    // An end of the range is met exactly.
+    assert_eq!(exact(&[-7.0], 0.0..=3.0, 0), (0.0, 1.0));
+    assert_eq!(exact(&[7.0, 7.0], 0.0..=3.0, -3), (3.0, 2.0));
     // No rows: the middle.
     assert_eq!(exact(&[], 0.0..=10.0, 0), (5.0, 0.0));
 }

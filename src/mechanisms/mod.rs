@@ -293,7 +293,10 @@ pub enum MechanismError {
     #[error("the loss is more than can be held")]
     TooLarge,
     /// No loss that is offered makes answers as accurate as is wanted.
-    #[error("no loss up to 10^6 makes answers that accurate: allow a larger distance")]
+    #[error(
+        "no loss up to 10^6 makes answers that accurate: allow a larger distance, or for a mean or a \
+         variance take more rows"
+    )]
     TooAccurate,
     /// The exact scale of the noise, as a ratio, needs more than 128 bits.
     #[error(

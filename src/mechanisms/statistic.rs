@@ -69,7 +69,14 @@ impl Steps {
         libm::scalbn((error + rounding).min(most).high(), self.exponent)
     }
 
-    /// The place in the range at a fraction of its width.
+    /// The number of the range at a fraction of its width, rounded.
+    pub(super) fn value(&self, fraction: f64) -> f64 {
+        let steps = self.start as f64 + self.width.get() as f64 * fraction;
+        let (low, high) = self.values().into_inner();
+        libm::scalbn(steps, self.exponent).clamp(low, high)
+    }
+
+    /// The same, enclosed.
     pub(super) fn at(&self, fraction: Interval) -> Interval {
         let width = Interval::whole(self.width.get().into());
         let steps = Interval::exactly(self.start as f64) + width * fraction;

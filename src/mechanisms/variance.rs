@@ -223,7 +223,17 @@ impl Variance {
     /// width.
     #[must_use]
     pub fn value(&self) -> f64 {
-        let share = self.possible(0).map_or(0.0, Interval::middle);
+        // What is below zero is noise.
+        let [one, two, three] = self.sums.map(|sum| sum.max(0) as f64);
+        let share = if self.noise.size_is_public {
+            let mean = (one / three).min(1.0);
+            mean * (1.0 - mean) - two / three
+        } else {
+            let all = one + two + three;
+            (one / all) * (three / all) - (two / all) * (two / all) / 4.0
+        };
+        // Without rows it is not a number.
+        let share = if share > 0.0 { share.min(0.25) } else { 0.0 };
         scaled(share * square(self.noise.scale).middle(), self.noise.scale)
     }
 
@@ -237,9 +247,7 @@ impl Variance {
             (one + two / 2.0, one + two + three)
         };
         let fraction = if all > 0.0 { above / all } else { 0.5 };
-        let scale = self.noise.scale;
-        let steps = scale.start as f64 + scale.width.get() as f64 * fraction;
-        libm::scalbn(steps, scale.exponent)
+        self.noise.scale.value(fraction)
     }
 
     /// The noisy number of rows; the true one where it is public.
