@@ -6,7 +6,11 @@ use queryables::mechanisms::{
     ExponentialMechanism, NoisyMax, PermuteAndFlip, Score, Sensitivity, TopK,
 };
 use queryables::number::Epsilon;
-use queryables::privacy::{AddRemove, ApproxDp, EpsilonDelta, PureDp, Relation, Replace};
+use queryables::privacy::convert::gdp;
+use queryables::privacy::fdp::FDp;
+use queryables::privacy::{
+    AddRemove, ApproxDp, EpsilonDelta, Gdp, Private, PureDp, Relation, Replace,
+};
 use queryables::verify::strategies::assert_sensitivity;
 use queryables::verify::{Pair, Verifier, copies_of};
 
@@ -97,6 +101,33 @@ fn the_smallest_refuting_neighbours_are_shown() {
 #[should_panic(expected = ", and 2 is stated")]
 fn a_sensitivity_for_added_rows_is_refuted_for_replaced_ones() {
     assert_sensitivity(Replace, &RIGHT, 0..4_u8, 0..6);
+}
+
+/// One vote moves from one of two candidates to the other. At ε = 0 that attains the curve of the fact,
+/// tanh(1/4), and elsewhere it is below; the μ of the fact is as tight there.
+#[test]
+fn a_choice_is_on_the_curve_of_its_fact() {
+    let pair = Pair::new(vec![7_u8], vec![8]);
+    let choice = ExponentialMechanism::new(Replace, [is(7), is(8)], epsilon("1")).unwrap();
+    let profile = Private::<FDp, Replace>::loss(&choice, &FDp).unwrap();
+    let mu = Private::<Gdp, Replace>::loss(&choice, &Gdp).unwrap();
+    let verifier = Verifier::new(copies_of(&choice), &pair, vec![()], 1);
+    let at = |epsilon, delta| {
+        let claim = EpsilonDelta { epsilon, delta };
+        verifier.check(&ApproxDp, &claim).unwrap()
+    };
+    for text in ["0", "0.1", "0.25", "0.4", "0.9"] {
+        for delta in [
+            profile.worst_delta(epsilon(text)).upper,
+            gdp::delta(mu, epsilon(text)),
+        ] {
+            // Both are rounded up, by less than this.
+            let more = delta.checked_add("1e-12".parse().unwrap()).unwrap();
+            assert!(at(epsilon(text), more).holds(), "{text}");
+            let less = delta.saturating_sub("1e-9".parse().unwrap());
+            assert_eq!(at(epsilon(text), less).is_refuted(), text == "0", "{text}");
+        }
+    }
 }
 
 #[test]

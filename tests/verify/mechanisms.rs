@@ -11,10 +11,10 @@ use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::{Machine, Mechanism};
 use queryables::mechanisms::{
     AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
-    ExponentialMechanism, GaussianCount, GaussianHistogram, GaussianMean, GaussianSum,
-    GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax,
-    NoisyMean, NoisySum, NoisyVariance, Partition, Priced, QueryAnswerer, RandomizedResponse,
-    SampledGaussianSum,
+    ExponentialMechanism, GaussianCount, GaussianHistogram, GaussianMean, GaussianRealSum,
+    GaussianSum, GaussianVariance, GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount,
+    NoisyHistogram, NoisyMax, NoisyMean, NoisySum, NoisyVariance, Partition, Priced, QueryAnswerer,
+    RandomizedResponse, SampledGaussianSum,
 };
 use queryables::middle::ThroughExt;
 use queryables::number::Epsilon;
@@ -405,6 +405,17 @@ fn gaussian_sums_and_means_have_the_deltas_of_the_gaussian_mechanism() {
     check(&mean, &Pair::new(vec![1], vec![1, 4]));
     let mean = GaussianMean::with_mu(Replace, number(), 0.0..=4.0, 0, mu).unwrap();
     check(&mean, &Pair::new(vec![0], vec![4]));
+    // Three sums, of which a row at an end of the range changes one by w² = 1; and two, by w² = 4.
+    let spread = GaussianVariance::with_mu(AddRemove, number(), 0.0..=1.0, 0, mu).unwrap();
+    check(&spread, &Pair::new(vec![1], vec![1, 0]));
+    let spread = GaussianVariance::with_mu(Replace, number(), 0.0..=2.0, 0, mu).unwrap();
+    check(&spread, &Pair::new(vec![0], vec![2]));
+    // In halves; floats as whole numbers of them, which can be compared.
+    let halves = |sum: f64| (2.0 * sum) as i64;
+    let sum = GaussianRealSum::with_mu(AddRemove, number(), 0.0..=2.0, -1, mu).unwrap();
+    check(&sum.mapped(halves), &Pair::new(vec![1], vec![1, 2]));
+    let sum = GaussianRealSum::with_mu(Replace, number(), 0.0..=2.0, -1, mu).unwrap();
+    check(&sum.mapped(halves), &Pair::new(vec![0], vec![2]));
 }
 
 #[test]
