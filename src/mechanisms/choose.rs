@@ -63,7 +63,7 @@ pub struct NoisyMax<D: ?Sized, R = AddRemove, S = Counts<D>> {
 /// with a [`Score`] of your own: the exponential mechanism of McSherry and Talwar.
 ///
 /// Use it like [`NoisyMax`], where the odds of each candidate must be known, and where many choices
-/// are accounted in zCDP or RDP: there it costs a quarter of what ε-DP implies.
+/// are accounted in zCDP, RDP or GDP: there it costs a quarter of what ε-DP implies, or half of its μ.
 ///
 /// ```
 /// use queryables::data::Predicate;
@@ -90,7 +90,8 @@ pub struct NoisyMax<D: ?Sized, R = AddRemove, S = Counts<D>> {
 /// It states a [`BoundedRange`]: between neighbours, the logarithms of the odds' ratios all lie
 /// within some interval of length ε, since two counts move apart by what the odds are made for. So
 /// it is ε²/8-zCDP, or what ε-DP implies if that is less, and its Rényi divergences are at most the
-/// worst case of such intervals, which is less than both. For a score, the odds are proportional to
+/// worst case of such intervals, which is less than both. Under f-DP it has the curve of logistic noise,
+/// and under GDP the μ of ε/2-DP. For a score, the odds are proportional to
 /// e^(ε score / a), where a is how far two scores move apart ([`Sensitivity`](super::Sensitivity)).
 ///
 /// With n candidates, the score of the chosen one is behind the largest by more than
