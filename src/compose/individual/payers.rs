@@ -59,15 +59,12 @@ impl<'a> Payers<'a> {
     /// makes the contribution at most that, and returns its size.
     #[inline]
     pub fn charge_or(&mut self, size: u64, shrink: impl FnOnce(u64) -> u64) -> u64 {
-        if self.tariff.delta() == 0 {
-            return self.charge_number(size, shrink);
-        }
-        let delta = self.delta_if_paid();
+        let has_delta = self.tariff.delta() > 0;
+        let enough = !has_delta || self.delta_if_paid().is_some();
         // Who cannot pay with δ contributes nothing, and nothing costs nothing.
-        let paid = self.charge_number(if delta.is_some() { size } else { 0 }, shrink);
-        let account = self.deltas.next();
-        if let (1.., Some(account), Some(delta)) = (paid, account, delta) {
-            *account = delta;
+        let paid = self.charge_number(if enough { size } else { 0 }, shrink);
+        if has_delta {
+            self.charge_delta(paid > 0);
         }
         paid
     }
@@ -110,6 +107,13 @@ impl<'a> Payers<'a> {
         match self.policy {
             Policy::Count => counted(account, delta, self.step.delta),
             Policy::Drop | Policy::Fit => account.checked_sub(delta),
+        }
+    }
+
+    fn charge_delta(&mut self, pays: bool) {
+        let after = self.delta_if_paid().filter(|_| pays);
+        if let (Some(account), Some(after)) = (self.deltas.next(), after) {
+            *account = after;
         }
     }
 
