@@ -15,6 +15,7 @@ use queryables::prelude::*;
 use queryables::privacy::{RdpCurve, RdpGrid};
 use queryables_postgres::PostgresStore;
 use support::Server;
+use support::proxy::{Cut, Proxy};
 
 fn epsilon(text: &str) -> Epsilon {
     text.parse().unwrap()
@@ -184,6 +185,45 @@ fn eight_connections_spend_a_budget_to_its_limit_while_the_server_is_killed() {
     assert_eq!(filter.privacy_loss(), Ok(epsilon("1")));
     assert!(filter.replay().unwrap() >= 1000 + CONNECTIONS);
     println!("{} answers, 1000 charged, {errors} errors", got.len());
+}
+
+/// The client cannot know whether the commit was made. Nothing runs, and what the next launch reads is
+/// what happened; a retry with the key is not charged again.
+#[test]
+fn a_launch_whose_commit_is_not_answered_does_not_run_and_is_charged_at_most_once() {
+    let Some(server) = Server::new("cut") else {
+        return;
+    };
+    let proxy = Proxy::new(server.folder());
+    let store = PostgresStore::connect(&proxy.parameters()).unwrap();
+    let ledger = Ledger::on(store, "numbers").unwrap().keeping_answers();
+    let filter = pure(&ledger, "census", "1");
+    let ana = filter.party("Ana");
+    assert_eq!(ana.release(&Numbered::new(0, "0.125")), Ok(0));
+    let cuts = [
+        (Cut::Write, "0.125", Ok(1)),
+        (Cut::Commit, "0.25", Ok(2)),
+        (Cut::Answer, "0.5", Err(LedgerError::NoAnswer)),
+    ];
+    for (number, (cut, spent, retried)) in (1..).zip(cuts) {
+        let mechanism = Numbered::new(number, "0.125");
+        proxy.cut_next(cut);
+        let broken = ana.release_once(&number.to_string(), &mechanism);
+        let Err(LedgerError::Store(StoreError::Unavailable(_))) = broken else {
+            panic!("{cut:?}: {broken:?}");
+        };
+        assert_eq!(filter.privacy_loss(), Ok(epsilon(spent)), "{cut:?}");
+        let again = ana.release_once(&number.to_string(), &mechanism);
+        assert_eq!(again, retried, "{cut:?}");
+    }
+    // The last was charged, once.
+    assert_eq!(filter.privacy_loss(), Ok(epsilon("0.5")));
+    assert_eq!(filter.replay(), Ok(4));
+    let over = ana.release(&Numbered::new(4, "0.625"));
+    let Err(LedgerError::Launch(LaunchError::Refused(refusal))) = over else {
+        panic!("{over:?}");
+    };
+    assert_eq!(refusal.spent, epsilon("0.5"));
 }
 
 /// Another process is in the middle of a launch: it has read and changed the rows, and has not

@@ -1,5 +1,7 @@
 //! A server of PostgreSQL that a test starts and ends by itself.
 
+pub mod proxy;
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -75,6 +77,10 @@ impl Server {
     pub fn parameters(&self) -> String {
         let folder = self.folder.display();
         format!("host={folder} user=queryables dbname=postgres")
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     pub fn ledger(&self) -> Ledger {
