@@ -207,6 +207,17 @@ impl<S: CoinSource + ?Sized> Coins<'_, S> {
         self.source.release(truth, noise)
     }
 
+    /// Whether the first truth plus its noise is at least the second plus its own, where these coins
+    /// drew both. An example is at [`DrawnNoise`].
+    ///
+    /// Noise that is only compared is known by its comparisons alone, whatever the machine does. So
+    /// [`verify`](crate::verify#compared-values) can bound what follows where the noise is larger
+    /// than it lists, and nothing has to be promised.
+    #[inline]
+    pub fn at_least(&mut self, left: (i128, &DrawnNoise), right: (i128, &DrawnNoise)) -> bool {
+        self.source.at_least(left, right)
+    }
+
     /// An index drawn with odds proportional to its integer weight.
     ///
     /// # Errors

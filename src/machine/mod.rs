@@ -46,6 +46,8 @@ pub use laws::{Bernoulli, Weighted};
 pub use mechanism::{Answered, Mechanism, Released};
 pub use pair::{Direction, Pair};
 pub use released::DrawnNoise;
+#[cfg(feature = "verify")]
+pub(crate) use released::{Known, Later};
 pub use says::Says;
 pub use seeded::NotPrivateSeededCoins;
 #[cfg(any(test, feature = "verify"))]

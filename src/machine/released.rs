@@ -1,11 +1,22 @@
-//! Noise that is added to a truth, and the sum released.
+//! Noise that is added to a truth, and the sum released or compared.
 
 use std::fmt;
+#[cfg(feature = "verify")]
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+#[cfg(feature = "verify")]
+use super::ClosedForm;
+use super::{Inspect, StateKey};
 
 /// Noise that was drawn ([`Coins::noise`](super::Coins::noise)) and is not added to anything yet.
 ///
-/// It can only be added to a truth, once, by [`Coins::release`](super::Coins::release), which says
-/// what this promises. Nobody sees it before.
+/// It can be added to a truth, once, by [`Coins::release`](super::Coins::release), or two truths can
+/// be compared with their noise, as often as one likes, by
+/// [`Coins::at_least`](super::Coins::at_least). Nobody sees the noise itself: so all that a machine
+/// knows of noise that it compares is how the comparisons came out.
 ///
 /// ```
 /// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
@@ -13,9 +24,11 @@ use std::fmt;
 /// use queryables::number::Ratio;
 ///
 /// let mut coins = NotPrivateSeededCoins::new(7);
-/// let noise = coins.noise(&DiscreteLaplace::new(Ratio::from(2))?)?;
+/// let law = DiscreteLaplace::new(Ratio::from(2))?;
+/// let [noise, other] = [coins.noise(&law)?, coins.noise(&law)?];
 /// // The data is read here: whether the coins fail does not depend on it.
 /// let truth = 1000;
+/// assert!(coins.at_least((truth, &noise), (0, &other)));
 /// let noisy = coins.release(truth, noise);
 /// assert!((900..1100).contains(&noisy));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -23,9 +36,57 @@ use std::fmt;
 #[must_use = "noise that is not released protects nobody"]
 pub struct DrawnNoise {
     drawn: i128,
-    /// Its number among the noise of a source that draws the sum only.
+    /// What a source knows of it that draws no more than it is asked for.
     #[cfg(feature = "verify")]
-    number: Option<usize>,
+    later: Option<Arc<Later>>,
+}
+
+/// Noise that a source draws when it is released or compared.
+#[cfg(feature = "verify")]
+#[derive(Debug)]
+pub(crate) struct Later {
+    pub(crate) law: ClosedForm,
+    /// Its number among the noise of the source.
+    pub(crate) number: usize,
+    known: Mutex<Known>,
+    /// Whether another source was given it, which knows nothing of it.
+    misused: AtomicBool,
+}
+
+/// What is known of noise.
+#[cfg(feature = "verify")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Known {
+    /// It is at least the first and at most the second, where there is one.
+    Between(Option<i128>, Option<i128>),
+    /// It is this.
+    Drawn(i128),
+    /// It is none of the values that the source lists.
+    Beyond,
+}
+
+#[cfg(feature = "verify")]
+impl Later {
+    pub(crate) fn new(law: ClosedForm, number: usize) -> Self {
+        Self {
+            law,
+            number,
+            known: Mutex::new(Known::Between(None, None)),
+            misused: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn known(&self) -> Known {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn learn(&self, known: Known) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
+    }
+
+    pub(crate) fn is_misused(&self) -> bool {
+        self.misused.load(Ordering::Relaxed)
+    }
 }
 
 impl DrawnNoise {
@@ -33,27 +94,44 @@ impl DrawnNoise {
         Self {
             drawn,
             #[cfg(feature = "verify")]
-            number: None,
+            later: None,
         }
     }
 
-    /// Noise that a source draws when it is released.
+    /// Noise that a source draws when it is released or compared.
     #[cfg(feature = "verify")]
-    pub(crate) fn later(number: usize) -> Self {
+    pub(crate) fn later(later: &Arc<Later>) -> Self {
         Self {
             drawn: 0,
-            number: Some(number),
+            later: Some(Arc::clone(later)),
         }
     }
 
     #[cfg(feature = "verify")]
-    pub(crate) fn number(&self) -> Option<usize> {
-        self.number
+    pub(crate) fn as_later(&self) -> Option<&Arc<Later>> {
+        self.later.as_ref()
     }
 
     /// The sum.
-    pub(crate) fn added_to(self, truth: i128) -> i128 {
+    pub(crate) fn added_to(&self, truth: i128) -> i128 {
+        // Another source than the one that knows it: there is nothing to add.
+        #[cfg(feature = "verify")]
+        if let Some(later) = &self.later {
+            later.misused.store(true, Ordering::Relaxed);
+        }
         truth.saturating_add(self.drawn)
+    }
+}
+
+/// As a part of a machine's state: a machine may keep noise for later comparisons.
+impl Inspect for DrawnNoise {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.drawn);
+        // What is known of it, and the law of what is not.
+        #[cfg(feature = "verify")]
+        if let Some(later) = &self.later {
+            key.write(&(&later.law, later.known()));
+        }
     }
 }
 
@@ -88,5 +166,18 @@ mod tests {
         let mut coins = NotPrivateSeededCoins::new(0);
         assert_eq!(coins.release(i128::MAX, DrawnNoise::new(1)), i128::MAX);
         assert_eq!(coins.release(-2, DrawnNoise::new(i128::MIN)), i128::MIN);
+        let [most, least] = [i128::MAX, i128::MIN].map(DrawnNoise::new);
+        assert!(coins.at_least((1, &most), (2, &most)));
+        assert!(coins.at_least((-2, &least), (-1, &least)));
+    }
+
+    #[test]
+    fn sums_are_compared() {
+        let mut coins = NotPrivateSeededCoins::new(0);
+        for (left, right) in [(3, 4), (4, 4), (5, 4)] {
+            let (one, two) = (DrawnNoise::new(1), DrawnNoise::new(2));
+            let found = coins.coins().at_least((left, &one), (right - 1, &two));
+            assert_eq!(found, left >= right);
+        }
     }
 }

@@ -64,6 +64,12 @@ pub trait CoinSource {
         noise.added_to(truth)
     }
 
+    /// Whether the first truth plus its noise is at least the second plus its own
+    /// ([`Coins::at_least`]).
+    fn at_least(&mut self, left: (i128, &DrawnNoise), right: (i128, &DrawnNoise)) -> bool {
+        left.1.added_to(left.0) >= right.1.added_to(right.0)
+    }
+
     /// An index drawn with odds proportional to its integer weight.
     ///
     /// # Errors
@@ -133,6 +139,10 @@ impl<C: CoinSource + ?Sized> CoinSource for &mut C {
 
     fn release(&mut self, truth: i128, noise: DrawnNoise) -> i128 {
         (**self).release(truth, noise)
+    }
+
+    fn at_least(&mut self, left: (i128, &DrawnNoise), right: (i128, &DrawnNoise)) -> bool {
+        (**self).at_least(left, right)
     }
 
     fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {

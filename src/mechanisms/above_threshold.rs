@@ -7,7 +7,9 @@ use std::sync::Arc;
 use super::least_loss::least_loss;
 use super::{Accuracy, MechanismError, SparseVector, over, shown, states};
 use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, StateKey};
+use crate::machine::{
+    Coins, Description, DrawnNoise, Fault, Inspect, Machine, Mechanism, StateKey,
+};
 use crate::noise::{DiscreteLaplace, within_two};
 use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::facts::Pure;
@@ -204,10 +206,10 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for AboveThreshold<R> {
         data: &Arc<D>,
         coins: &mut Coins<'_>,
     ) -> Result<AboveThresholdMachine<D>, Fault> {
-        let noise = coins.draw(&self.threshold_noise)?;
         Ok(AboveThresholdMachine {
             data: Arc::clone(data),
-            threshold: noise.saturating_add(self.threshold.into()),
+            threshold: self.threshold.into(),
+            threshold_noise: coins.noise(&self.threshold_noise)?,
             count_noise: self.count_noise,
             hits_left: self.hits,
         })
@@ -260,6 +262,7 @@ impl<R> Clone for AboveThreshold<R> {
 pub struct AboveThresholdMachine<D: ?Sized> {
     data: Arc<D>,
     threshold: i128,
+    threshold_noise: DrawnNoise,
     count_noise: DiscreteLaplace,
     hits_left: u32,
 }
@@ -285,9 +288,10 @@ impl<D: Dataset + ?Sized> AboveThresholdMachine<D> {
         if self.hits_left == 0 {
             return Err(Fault::Exhausted);
         }
-        let noise = coins.draw(&self.count_noise)?;
+        let noise = coins.noise(&self.count_noise)?;
         let count = predicate.count(&self.data);
-        if noise.saturating_add(value(count)) < self.threshold {
+        let threshold = (self.threshold, &self.threshold_noise);
+        if !coins.at_least((value(count), &noise), threshold) {
             return Ok(None);
         }
         self.hits_left -= 1;
@@ -307,6 +311,7 @@ impl<D: Dataset + ?Sized> Machine for AboveThresholdMachine<D> {
 impl<D: Inspect + ?Sized> Inspect for AboveThresholdMachine<D> {
     fn inspect(&self, key: &mut StateKey) {
         key.write(&*self.data);
+        key.write(&self.threshold_noise);
         key.write(&(self.threshold, &self.count_noise, self.hits_left));
     }
 }
@@ -399,7 +404,7 @@ mod tests {
             let mut search = self
                 .0
                 .start(data, &mut NotPrivateSeededCoins::new(0).coins())?;
-            search.threshold = self.0.threshold.into();
+            search.threshold_noise = DrawnNoise::new(0);
             Ok(search)
         }
     }

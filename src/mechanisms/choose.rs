@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::score::{gaps, scores, shared};
 use super::{CountingRelation, Counts, MechanismError, NoisyMaxWithMargin, Score, shown, states};
 use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::machine::{Coins, Description, DrawnNoise, Fault, Mechanism, Released};
 use crate::noise::{DiscreteLaplace, ExponentialChoice, Noise};
 use crate::number::Epsilon;
 use crate::number::Ratio;
@@ -130,6 +130,9 @@ pub(super) use by_counts;
 
 by_counts!(NoisyMax ExponentialMechanism);
 
+/// Scores, each with its noise.
+type NoisyScores = Vec<(i128, DrawnNoise)>;
+
 impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMax<D, R, S> {
     /// Chooses by a score.
     ///
@@ -166,17 +169,15 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMax<D, R, S> {
         NoisyMaxWithMargin::new(self)
     }
 
-    /// Each score with its noise.
-    pub(super) fn noisy(&self, data: &D, coins: &mut Coins<'_>) -> Result<Vec<i128>, Fault> {
+    /// Each score and its noise.
+    pub(super) fn noisy(&self, data: &D, coins: &mut Coins<'_>) -> Result<NoisyScores, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
         let noise = (0..self.score.candidates())
-            .map(|_| coins.draw(&self.noise))
-            .collect::<Result<Vec<i128>, _>>()?;
+            .map(|_| coins.noise(&self.noise))
+            .collect::<Result<Vec<_>, _>>()?;
         let scores = scores(&*self.score, data);
-        let noisy = scores.iter().zip(noise);
-        Ok(noisy
-            .map(|(score, noise)| noise.saturating_add((*score).into()))
-            .collect())
+        let scores = scores.iter().map(|score| i128::from(*score));
+        Ok(scores.zip(noise).collect())
     }
 }
 
@@ -205,13 +206,19 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> Mechanism<D> for NoisyMax<D, R, S> 
     type Machine = Released<usize>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
-        let (mut winner, mut largest) = (0, i128::MIN);
-        for (index, noisy) in self.noisy(data, coins)?.into_iter().enumerate() {
-            if noisy > largest {
-                (winner, largest) = (index, noisy);
+        let noisy = self.noisy(data, coins)?;
+        let mut noisy = noisy
+            .iter()
+            .map(|(score, noise)| (*score, noise))
+            .enumerate();
+        let mut largest = noisy.next().ok_or(Fault::Failed)?;
+        for next in noisy {
+            // The first of equals wins.
+            if !coins.at_least(largest.1, next.1) {
+                largest = next;
             }
         }
-        Ok(Released(winner))
+        Ok(Released(largest.0))
     }
 
     fn describe(&self) -> Description {

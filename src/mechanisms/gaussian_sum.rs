@@ -8,7 +8,7 @@ use super::gaussian::GaussianNoise;
 use super::lattice::of_steps;
 use super::least_loss::with_accuracy;
 use super::real_sum::range_in_steps;
-use super::{MechanismError, SummingRelation, clamped, noisy, shown, states};
+use super::{MechanismError, SummingRelation, fitted, noisy, shown, states};
 use crate::data::{Attribute, ClampedSum, Dataset, RealSum};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::Noise;
@@ -247,10 +247,14 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for GaussianSum<D, R> {
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<i64>, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let noise = coins.draw(&self.gaussian.noise)?;
+        let noise = coins.noise(&self.gaussian.noise)?;
         let mut sum = ClampedSum::new(self.range.clone());
         self.attribute.fold(data, &mut sum);
-        Ok(Released(clamped(sum.total(), noise)))
+        Ok(Released(fitted(coins.release(sum.total(), noise))))
+    }
+
+    fn only_says_releases() -> bool {
+        true
     }
 
     fn describe(&self) -> Description {
@@ -263,11 +267,15 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for GaussianRealSum<D, R> {
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<f64>, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let noise = coins.draw(&self.gaussian.noise)?;
+        let noise = coins.noise(&self.gaussian.noise)?;
         let mut sum = RealSum::new(libm::scalbn(1.0, -self.exponent), self.range.clone());
         self.attribute.fold(data, &mut sum);
-        let noisy = sum.total().saturating_add(noise);
+        let noisy = coins.release(sum.total(), noise);
         Ok(Released(of_steps(noisy, self.exponent)))
+    }
+
+    fn only_says_releases() -> bool {
+        true
     }
 
     fn describe(&self) -> Description {

@@ -111,7 +111,10 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> Mechanism<D> for NoisyMaxWithMargin
     type Machine = Released<Winner>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<Winner>, Fault> {
-        let noisy = self.max.noisy(data, coins)?;
+        let noisy = self.max.noisy(data, coins)?.into_iter();
+        let noisy: Vec<_> = noisy
+            .map(|(score, noise)| coins.release(score, noise))
+            .collect();
         winner(&noisy).map(Released).ok_or(Fault::Failed)
     }
 

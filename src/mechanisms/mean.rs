@@ -141,12 +141,11 @@ impl Statistic for Mean {
         coins: &mut Coins<'_>,
     ) -> Result<Self, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let above_noise = coins.draw(law)?;
-        let below_noise = if R::SIZE_IS_PUBLIC {
-            // Then the two sums add up exactly.
-            above_noise.saturating_neg()
-        } else {
-            coins.draw(law)?
+        let above_noise = coins.noise(law)?;
+        // Where the size is public, the two sums add up exactly.
+        let below_noise = match R::SIZE_IS_PUBLIC {
+            true => None,
+            false => Some(coins.noise(law)?),
         };
         let scale = bounded.scale;
         let mut sum = RealSum::new(scale.per_unit(), scale.range());
@@ -155,9 +154,14 @@ impl Statistic for Mean {
         let all = i128::from(scale.width.get()).saturating_mul(rows);
         let start = i128::from(scale.start).saturating_mul(rows);
         let above = sum.total().saturating_sub(start);
+        let noisy_above = coins.release(above, above_noise);
+        let noisy_below = match below_noise {
+            Some(noise) => coins.release(all.saturating_sub(above), noise),
+            None => all.saturating_sub(noisy_above),
+        };
         Ok(Self {
-            above: above.saturating_add(above_noise),
-            below: all.saturating_sub(above).saturating_add(below_noise),
+            above: noisy_above,
+            below: noisy_below,
             noise: SumNoise::new::<R>(*law, scale),
         })
     }

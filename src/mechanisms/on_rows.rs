@@ -54,6 +54,10 @@ impl<D: ?Sized, M: Mechanism<D>, const K: u64> Mechanism<People<D, K>> for OnRow
         self.0.start(people.rows(), coins)
     }
 
+    fn only_says_releases() -> bool {
+        M::only_says_releases()
+    }
+
     fn check(&self, people: Public<'_, People<D, K>>) -> Result<(), Unsuitable> {
         self.0.check(people.part(|people| &**people.rows()))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
-use super::{Accuracy, Estimate, MechanismError, Number, clamped, over, shown, states};
+use super::{Accuracy, Estimate, MechanismError, Number, fitted, over, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::noise::{DiscreteLaplace, Noise};
@@ -77,6 +77,12 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for SparseVector<R> {
 
     fn describe(&self) -> Description {
         self.description()
+    }
+
+    /// What it compares is not released, and what it releases has noise of its own and is not used
+    /// again.
+    fn only_says_releases() -> bool {
+        true
     }
 }
 
@@ -156,8 +162,8 @@ impl<D: Dataset + ?Sized> SparseVectorMachine<D> {
         let Some(count) = self.search.hit_by(predicate, value, coins)? else {
             return Ok(None);
         };
-        let noise = coins.draw(&self.answer_noise)?;
-        Ok(Some(clamped(count.into(), noise)))
+        let noise = coins.noise(&self.answer_noise)?;
+        Ok(Some(fitted(coins.release(count.into(), noise))))
     }
 }
 

@@ -303,6 +303,10 @@ macro_rules! statistic {
                 $Answer::release::<D, R>(&self.bounded, data, law, coins).map(Released)
             }
 
+            fn only_says_releases() -> bool {
+                true
+            }
+
             fn describe(&self) -> Description {
                 self.description()
             }

@@ -132,11 +132,10 @@ impl Statistic for Variance {
         coins: &mut Coins<'_>,
     ) -> Result<Self, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let mut draw = || coins.draw(law);
-        let noise = if R::SIZE_IS_PUBLIC {
-            [draw()?, draw()?, 0]
-        } else {
-            [draw()?, draw()?, draw()?]
+        let (first, second) = (coins.noise(law)?, coins.noise(law)?);
+        let third = match R::SIZE_IS_PUBLIC {
+            true => None,
+            false => Some(coins.noise(law)?),
         };
         let mut moments = Moments::new(bounded.scale.per_unit(), bounded.scale.range());
         bounded.attribute.fold_into(data, &mut moments);
@@ -148,12 +147,15 @@ impl Statistic for Variance {
             [high, mixed, low]
         };
         let [one, two, three] = sums;
-        let [first, second, third] = noise;
         Ok(Self {
             sums: [
-                one.saturating_add(first),
-                two.saturating_add(second),
-                three.saturating_add(third),
+                coins.release(one, first),
+                coins.release(two, second),
+                match third {
+                    Some(third) => coins.release(three, third),
+                    // It is w² for each row.
+                    None => three,
+                },
             ],
             noise: SumNoise::new::<R>(*law, bounded.scale),
         })

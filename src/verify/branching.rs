@@ -3,12 +3,14 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
+use super::compared::scale_of;
 use super::error::{MOST_DRAWS, MOST_OUTCOMES};
 use super::explorer::Care;
 use super::laws::{Listed, list};
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{ClosedForm, CoinSource, CoinsError, DrawnNoise, Law};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, DrawnNoise, Known, Later, Law};
 
 /// One draw that was made on a path: what was asked for, as a hash, and what came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +66,9 @@ pub(super) fn every_path<T>(
             trouble: None,
         };
         let result = code(&mut coins);
+        if coins.pending.iter().any(|later| later.is_misused()) {
+            return Err(VerifyError::OtherCoins);
+        }
         if let Some(trouble) = coins.trouble {
             return Err(trouble);
         }
@@ -143,15 +148,34 @@ pub(super) struct Branching<'a> {
     is_cut: bool,
     /// The probability of outcomes that were not listed, at draws made first on this run.
     unlisted: Rational,
-    /// The laws of noise that is to be released; where values are taken together, it is not drawn
-    /// before.
-    pending: Vec<ClosedForm>,
+    /// Noise that is drawn when it is released or compared.
+    pending: Vec<Arc<Later>>,
     told: Vec<Told>,
     trouble: Option<VerifyError>,
 }
 
-impl Branching<'_> {
-    fn branch(
+impl<'a> Branching<'a> {
+    pub(super) fn care(&self) -> &'a Care {
+        self.care
+    }
+
+    /// What is known of this noise, if it is one that is drawn when it is needed.
+    pub(super) fn of_these_coins<'n>(
+        &mut self,
+        noise: &'n DrawnNoise,
+    ) -> Result<Option<&'n Arc<Later>>, CoinsError> {
+        let Some(later) = noise.as_later() else {
+            return Ok(None);
+        };
+        let same = |own: &Arc<Later>| Arc::ptr_eq(own, later);
+        if self.pending.get(later.number).is_some_and(same) {
+            Ok(Some(later))
+        } else {
+            self.fail(VerifyError::OtherCoins)
+        }
+    }
+
+    pub(super) fn branch(
         &mut self,
         asked: u64,
         branches: impl FnOnce() -> Result<Listed, VerifyError>,
@@ -205,7 +229,7 @@ impl Branching<'_> {
     }
 
     /// Records what went wrong; the machine gets an error, whose kind does not matter.
-    fn fail<T>(&mut self, trouble: VerifyError) -> Result<T, CoinsError> {
+    pub(super) fn fail<T>(&mut self, trouble: VerifyError) -> Result<T, CoinsError> {
         self.trouble.get_or_insert(trouble);
         Err(CoinsError::TapeDiverges)
     }
@@ -281,185 +305,57 @@ impl CoinSource for Branching<'_> {
     }
 
     fn noise(&mut self, law: &dyn Law) -> Result<DrawnNoise, CoinsError> {
-        let support = law.closed_form();
+        let law_of_noise = law.closed_form();
         let together = self.care.window.as_ref();
-        if together.is_none_or(|window| !window.holds(&support)) {
+        let together = together.is_some_and(|window| window.holds(&law_of_noise));
+        if !together && scale_of(&law_of_noise).is_none() {
             return self.draw(law).map(DrawnNoise::new);
         }
-        self.pending.push(support);
-        Ok(DrawnNoise::later(self.pending.len() - 1))
+        let later = Arc::new(Later::new(law_of_noise, self.pending.len()));
+        let noise = DrawnNoise::later(&later);
+        self.pending.push(later);
+        Ok(noise)
     }
 
     fn release(&mut self, truth: i128, noise: DrawnNoise) -> i128 {
-        let law = noise.number().and_then(|number| self.pending.get(number));
-        let (Some(window), Some(law)) = (&self.care.window, law.cloned()) else {
-            return noise.added_to(truth);
+        let released = match self.of_these_coins(&noise) {
+            Ok(None) => return noise.added_to(truth),
+            Ok(Some(later)) => self.released(truth, later),
+            Err(error) => Err(error),
         };
-        window.meet(truth);
-        let known = self.position < self.path.len();
-        let asked = hash(&("release", &law, truth));
-        match self.branch(asked, || window.values(&law, truth)) {
-            Ok(value) => {
-                if !known {
-                    self.told.push((hash(&law), value));
-                }
-                value
-            }
-            // The run is discarded: what went wrong is recorded, or a sampler outside was cut.
-            Err(_) => {
-                self.is_cut |= self.trouble.is_none();
-                truth
-            }
-        }
+        released.unwrap_or_else(|_| self.abandon(truth))
+    }
+
+    fn at_least(&mut self, left: (i128, &DrawnNoise), right: (i128, &DrawnNoise)) -> bool {
+        let found = self.compare(left, right);
+        found.unwrap_or_else(|_| self.abandon(false))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machine::Bernoulli;
-    use std::cell::Cell;
-
-    fn ratio(numerator: i64, denominator: u64) -> Rational {
-        Rational::from_parts(numerator.into(), denominator.into())
-    }
-
-    fn below(number: u64) -> NonZeroU64 {
-        NonZeroU64::new(number).unwrap()
-    }
-
-    /// All outcomes, and what was cut.
-    fn all_of<T>(
-        path: &[Choice],
-        cut: &Rational,
-        code: impl FnMut(&mut Branching<'_>) -> Result<T, VerifyError>,
-    ) -> Result<(Vec<Outcome<T>>, Rational), VerifyError> {
-        let mut list = Vec::new();
-        let care = Care {
-            cut: cut.clone(),
-            ..Care::default()
-        };
-        let cut = every_path(path, &care, code, |outcome| {
-            list.push(outcome);
-            Ok(())
-        })?;
-        Ok((list, cut))
-    }
-
-    fn explore<T>(
-        mut code: impl FnMut(&mut dyn CoinSource) -> T,
-    ) -> Result<Vec<(T, Rational)>, VerifyError> {
-        let (list, cut) = all_of(&[], &Rational::ZERO, |coins| Ok(code(coins)))?;
-        assert_eq!(cut, Rational::ZERO);
-        let masses = list.iter().map(|outcome| outcome.mass.low());
-        let total = masses.fold(Rational::ZERO, |sum, mass| sum + mass);
-        assert_eq!(total, Rational::ONE);
-        Ok(list
-            .into_iter()
-            .map(|outcome| (outcome.result, outcome.mass.low().clone()))
-            .collect())
-    }
-
-    #[test]
-    fn every_branch_is_taken_once_with_its_odds() {
-        let found = explore(|coins| {
-            if coins.weighted(&[1, 0, 3]).unwrap() == 0 {
-                return (0, coins.uniform(below(2)).unwrap() as i128);
-            }
-            (1, coins.draw(&Bernoulli::new(1, 3).unwrap()).unwrap())
-        });
-        let expected = vec![
-            ((0, 0), ratio(1, 8)),
-            ((0, 1), ratio(1, 8)),
-            ((1, 0), ratio(1, 2)),
-            ((1, 1), ratio(1, 4)),
-        ];
-        assert_eq!(found, Ok(expected));
-    }
-
-    #[test]
-    fn code_without_draws_has_one_path() {
-        assert_eq!(explore(|_| 7), Ok(vec![(7, Rational::ONE)]));
-    }
-
-    #[test]
-    fn a_given_path_is_followed() {
-        let code =
-            |coins: &mut Branching<'_>| Ok([(); 2].map(|()| coins.uniform(below(3)).unwrap()));
-        let all = all_of(&[], &Rational::ZERO, code).unwrap();
-        let path = &all.0[7].path[..1];
-        let below = all_of(path, &Rational::ZERO, code).unwrap();
-        let found: Vec<_> = below.0.iter().map(|o| o.result).collect();
-        assert_eq!(found, [[2, 0], [2, 1], [2, 2]]);
-        assert_eq!(*below.0[0].mass.low(), ratio(1, 3));
-    }
-
-    #[test]
-    fn another_draw_on_a_replay_is_noticed() {
-        let runs = Cell::new(0);
-        let wider = all_of(&[], &Rational::ZERO, |coins| {
-            runs.set(runs.get() + 1);
-            Ok(coins.uniform(below(1 + runs.get())).is_ok())
-        });
-        assert_eq!(wider.unwrap_err(), VerifyError::Diverged);
-
-        let runs = Cell::new(0);
-        let fewer = all_of(&[], &Rational::ZERO, |coins| {
-            runs.set(runs.get() + 1);
-            if runs.get() == 1 {
-                coins.uniform(below(2)).unwrap();
-            }
-            Ok(())
-        });
-        assert_eq!(fewer.unwrap_err(), VerifyError::Diverged);
-    }
-
-    #[test]
-    fn what_has_no_end_is_an_error() {
-        let endless = all_of(&[], &Rational::ZERO, |coins| {
-            while coins.uniform(below(2)).is_ok() {}
-            Ok(())
-        });
-        assert_eq!(endless.unwrap_err(), VerifyError::TooManyDraws);
-        let wide = all_of(&[], &Rational::ZERO, |coins| {
-            Ok(coins.uniform(NonZeroU64::MAX).is_ok())
-        });
-        let outcomes = u64::MAX;
-        assert_eq!(wide.unwrap_err(), VerifyError::TooManyOutcomes { outcomes });
-    }
-
-    /// Tosses until heads.
-    #[derive(Debug)]
-    struct UntilHeads;
-
-    impl Law for UntilHeads {
-        fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
-            let mut tosses = 1;
-            while coins.uniform(below(2))? == 0 {
-                tosses += 1;
-            }
-            Ok(tosses)
+impl Branching<'_> {
+    /// A truth plus noise that is drawn now.
+    fn released(&mut self, truth: i128, later: &Later) -> Result<i128, CoinsError> {
+        let (care, law) = (self.care, &later.law);
+        if later.known() != Known::Between(None, None) {
+            return Ok(truth.saturating_add(self.reveal(later)?));
         }
+        let Some(window) = care.window.as_ref().filter(|window| window.holds(law)) else {
+            let drawn = self.branch(hash(&("law", law)), || list(law, &care.cut))?;
+            return Ok(truth.saturating_add(drawn));
+        };
+        window.meet(truth);
+        let known = self.position < self.path.len();
+        let asked = hash(&("release", law, truth));
+        let value = self.branch(asked, || window.values(law, truth))?;
+        if !known {
+            self.told.push((hash(law), value));
+        }
+        Ok(value)
     }
 
-    #[test]
-    fn a_sampler_without_end_is_cut_at_the_stated_mass() {
-        let found = all_of(&[], &ratio(1, 8), |coins| Ok(coins.draw(&UntilHeads))).unwrap();
-        let masses: Vec<_> = found
-            .0
-            .iter()
-            .map(|o| (o.result, o.mass.low().clone()))
-            .collect();
-        // The path of four tails has a mass of 1/16 < 1/8 and is not followed.
-        assert_eq!(
-            masses,
-            [
-                (Ok(4), ratio(1, 16)),
-                (Ok(3), ratio(1, 8)),
-                (Ok(2), ratio(1, 4)),
-                (Ok(1), ratio(1, 2)),
-            ]
-        );
-        assert_eq!(found.1, ratio(1, 16));
+    /// The run is discarded: what went wrong is recorded, or something was cut.
+    fn abandon<T>(&mut self, instead: T) -> T {
+        self.is_cut |= self.trouble.is_none();
+        instead
     }
 }

@@ -25,9 +25,21 @@ pub struct Verdict<Q, A> {
     nearly: Interval,
     /// What the worst adversary attains.
     pub worst: Worst<Q, A>,
+    /// Why more is not known, if a search for a better bound ended early.
+    stopped: Option<VerifyError>,
 }
 
 impl<Q, A> Verdict<Q, A> {
+    fn new(goal: Goal, worst: Worst<Q, A>) -> Result<Self, VerifyError> {
+        Ok(Self {
+            goal,
+            allowed: goal.allowed()?,
+            nearly: goal.nearly()?,
+            worst,
+            stopped: None,
+        })
+    }
+
     /// Whether the claim certainly holds, within the verdict's scope. There is a tolerance where
     /// two irrational numbers may be equal: then it certainly holds for a slightly larger ε, by one
     /// unit in the last place (10⁻²⁷) for the ratio of probabilities, and by 10⁻⁹ for a Rényi
@@ -103,7 +115,11 @@ impl<Q: Debug, A: Debug> fmt::Display for Verdict<Q, A> {
         if self.holds() || self.is_refuted() {
             return Ok(());
         }
-        write!(f, "\n{}", self.way_out())
+        write!(f, "\n{}", self.way_out())?;
+        match &self.stopped {
+            Some(stopped) => write!(f, "\nthe search for a better bound was {stopped}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -123,14 +139,13 @@ where
         .collect::<Result<_, _>>()?;
     let mut kept: Option<Verdict<Q, A>> = None;
     for (goal, worst) in goals.iter().zip(exploration.worst(&objectives)?) {
-        let mut verdict = Verdict {
-            goal: *goal,
-            allowed: goal.allowed()?,
-            nearly: goal.nearly()?,
-            worst,
-        };
+        let mut verdict = Verdict::new(*goal, worst)?;
         if !verdict.is_refuted() && verdict.worst.completeness != Completeness::Complete {
             verdict = beyond_the_cut(exploration, verdict)?;
+        }
+        let truncated = matches!(verdict.worst.completeness, Completeness::Truncated { .. });
+        if !verdict.is_refuted() && !verdict.holds() && !truncated {
+            verdict = deeper(exploration, verdict)?;
         }
         if verdict.is_refuted() {
             return Ok(verdict);
@@ -141,6 +156,29 @@ where
         }
     }
     kept.ok_or(VerifyError::OutOfRange("a claim without goals"))
+}
+
+/// The same at a smaller cut, where everything was followed: then bounds on what compared noise decides
+/// are narrower.
+fn deeper<Q, A, N>(
+    exploration: &Exploration<Q, A, N>,
+    verdict: Verdict<Q, A>,
+) -> Result<Verdict<Q, A>, VerifyError>
+where
+    Q: Clone + Debug + Send + Sync,
+    A: Clone + Eq + Hash + Send + Sync,
+    N: Menu<Q, A>,
+{
+    let Some(deeper) = exploration.deeper() else {
+        return Ok(verdict);
+    };
+    match judge(&deeper, &[verdict.goal]) {
+        Err(stopped) if stopped.leaves_undecided() => Ok(Verdict {
+            stopped: Some(stopped),
+            ..verdict
+        }),
+        found => found,
+    }
 }
 
 /// What else is known of a ratio or a Rényi divergence if samplers were cut: a bound from above if
@@ -180,13 +218,12 @@ where
             })
         }
         // After a cut, δ(ε) is bounded from both sides, and the ratio from neither.
-        Goal::Ratio { epsilon } => Some(judge(
-            exploration,
-            &[Goal::Delta {
-                epsilon,
-                delta: Delta::ZERO,
-            }],
-        )?),
+        Goal::Ratio { epsilon } => {
+            let delta = Delta::ZERO;
+            let goal = Goal::Delta { epsilon, delta };
+            let worst = exploration.worst(&[goal.objective()?])?.into_iter().next();
+            worst.map(|worst| Verdict::new(goal, worst)).transpose()?
+        }
         Goal::Delta { .. } => None,
     };
     let certain = certain.unwrap_or_else(|| verdict.clone());
@@ -194,7 +231,15 @@ where
         return Ok(certain);
     }
     let objective = verdict.goal.objective()?;
-    let bounds = exploration.bounds(&[objective], orders)?;
+    let bounds = match exploration.bounds(&[objective], orders) {
+        Err(stopped) if stopped.leaves_undecided() => {
+            return Ok(Verdict {
+                stopped: Some(stopped),
+                ..certain
+            });
+        }
+        bounds => bounds?,
+    };
     match bounds.and_then(|bounds| bounds.into_iter().next()) {
         Some(value) if value.high().is_some() => Ok(Verdict {
             worst: Worst {

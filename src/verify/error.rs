@@ -113,6 +113,12 @@ pub enum VerifyError {
          law. Draw with `uniform`, `weighted` or a `Law`, or audit the mechanism instead"
     )]
     RawWord,
+    /// The machine gave noise to other coins than those that drew it.
+    #[error(
+        "the machine drew noise from its coins, and released or compared it with others: give it to \
+         the coins that drew it, in a wrapper by forwarding `noise`, `release` and `at_least`"
+    )]
+    OtherCoins,
     /// One answer took more draws than the limit: the machine may not terminate.
     #[error("one answer took more than {MOST_DRAWS} draws")]
     TooManyDraws,
@@ -128,6 +134,22 @@ pub enum VerifyError {
     /// A number is too large to compute with.
     #[error("{0} is too large to compute with")]
     OutOfRange(&'static str),
+}
+
+impl VerifyError {
+    /// Whether a claim is undecided, and nothing worse, if the search for a better bound ends so: it
+    /// took too much, or what it needs is too large to compute with.
+    pub(super) fn leaves_undecided(&self) -> bool {
+        matches!(
+            self,
+            Self::Limit { .. }
+                | Self::Memory { .. }
+                | Self::Time { .. }
+                | Self::TooManyOutcomes { .. }
+                | Self::TooManyDraws
+                | Self::OutOfRange(_)
+        )
+    }
 }
 
 /// A draw with more outcomes than this is an error: listing them would take too long.

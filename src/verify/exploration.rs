@@ -4,6 +4,9 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use dashu_int::UBig;
+
+use super::compared::Compared;
 use super::error::MOST_ROUNDS;
 use super::explorer::{Care, Explorer};
 use super::menu::Menu;
@@ -73,8 +76,12 @@ where
     N: Menu<Q, A>,
 {
     pub(super) fn new(question: Question<Q, A, N>, meter: &Arc<Meter>) -> Self {
+        let care = Care {
+            compared: Compared::default(),
+            ..question.care.clone()
+        };
         Self {
-            explorer: Explorer::new(&question.sides, meter, question.care.clone()),
+            explorer: Explorer::new(&question.sides, meter, care),
             question,
             offers: Offers::default(),
         }
@@ -143,20 +150,26 @@ where
                 window = wider;
                 continue;
             }
-            return match found {
-                Ok(worst) => {
-                    let complete = |worst: &Worst<Q, A>| match worst.completeness {
-                        Completeness::Complete => Some(worst.value.clone()),
-                        _ => None,
-                    };
-                    Ok(worst.iter().map(complete).collect())
-                }
-                // Too wide a window, for instance: then nothing is known.
-                Err(VerifyError::OutOfRange(_) | VerifyError::TooManyOutcomes { .. }) => Ok(None),
-                Err(error) => Err(error),
+            let complete = |worst: &Worst<Q, A>| match worst.completeness {
+                Completeness::Complete => Some(worst.value.clone()),
+                _ => None,
             };
+            return Ok(found?.iter().map(complete).collect());
         }
         Ok(None)
+    }
+
+    /// The same question with the square of the cut, if that tells more: if noise that was compared
+    /// was ever beyond what is listed, and if intervals are fine enough for it.
+    pub(super) fn deeper(&self) -> Option<Self> {
+        let finest = Rational::from_parts(1.into(), UBig::ONE << 200);
+        let cut = &self.question.care.cut;
+        if !self.explorer.went_beyond() || *cut <= finest {
+            return None;
+        }
+        let mut question = self.question.clone();
+        question.care.cut = (cut * cut).max(finest);
+        Some(Self::new(question, &self.explorer.meter))
     }
 
     /// Walks over the conversation: from its starts, with the mass that was cut there.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::branching::{Branching, Choice, Outcome, Told, every_path, hash};
+use super::compared::Compared;
 use super::meter::{Held, Meter};
 use super::released::Window;
 use super::side::{Running, Side};
@@ -36,6 +37,8 @@ pub(super) struct Care {
     pub(super) replays: u32,
     /// Where released values are taken together: then what is found bounds divergences from above.
     pub(super) window: Option<Window>,
+    /// What is known of noise that is compared, at this cut.
+    pub(super) compared: Compared,
 }
 
 impl Default for Care {
@@ -44,6 +47,7 @@ impl Default for Care {
             cut: Rational::from_parts(1.into(), (1_u64 << 30).into()),
             replays: REPLAYS,
             window: None,
+            compared: Compared::default(),
         }
     }
 }
@@ -73,6 +77,11 @@ impl<Q, A> Explorer<Q, A> {
             numbers: Mutex::default(),
             steps: (0..SHARDS).map(|_| Mutex::default()).collect(),
         }
+    }
+
+    /// Whether noise that was compared was ever beyond what is listed.
+    pub(super) fn went_beyond(&self) -> bool {
+        self.care.compared.went_beyond()
     }
 
     /// The kind of an answer: what either of the two machines takes it for.

@@ -45,6 +45,10 @@ pub(super) fn list(support: &ClosedForm, cut: &Rational) -> Result<Listed, Verif
     if *cut < finest {
         return Err(VerifyError::OutOfRange("the inverse of the cut"));
     }
+    if *cut < Rational::from_parts(1.into(), 2_u8.into()) && is_too_wide(support) {
+        let outcomes = MOST_OUTCOMES + 1;
+        return Err(VerifyError::TooManyOutcomes { outcomes });
+    }
     match support {
         ClosedForm::BernoulliExp { exponent } => {
             let heads = Interval::exp_minus(&rational(*exponent));
@@ -72,6 +76,23 @@ pub(super) fn list(support: &ClosedForm, cut: &Rational) -> Result<Listed, Verif
         ClosedForm::RoundedGaussian { variance } => rounded_gaussian(*variance, cut),
         // These are followed otherwise.
         ClosedForm::Weights(_) | ClosedForm::FollowSampler => Ok(Listed::all([])),
+    }
+}
+
+/// Whether all outcomes that may be listed have less than one half of the probability, which is seen
+/// without listing them: no outcome has more than 1/s, or 1/(2s) on both sides, where s is the scale,
+/// and than 1/(σ√2π) for Gaussian laws.
+fn is_too_wide(support: &ClosedForm) -> bool {
+    let most = u128::from(MOST_OUTCOMES);
+    let is_above = |ratio: &Ratio, bound: u128| rational(*ratio) > Rational::from(bound);
+    match support {
+        ClosedForm::Geometric { scale } | ClosedForm::DiscreteLaplace { scale } => {
+            is_above(scale, 3 * most)
+        }
+        ClosedForm::DiscreteGaussian { variance } | ClosedForm::RoundedGaussian { variance } => {
+            is_above(variance, most * most)
+        }
+        _ => false,
     }
 }
 
@@ -305,6 +326,32 @@ mod tests {
         ] {
             assert_whole(&support);
         }
+    }
+
+    #[test]
+    fn what_is_too_wide_is_an_error_at_once() {
+        let outcomes = MOST_OUTCOMES + 1;
+        let wide = u128::MAX;
+        for support in [
+            ClosedForm::Geometric {
+                scale: ratio(wide, 1),
+            },
+            ClosedForm::DiscreteLaplace {
+                scale: ratio(wide, 1),
+            },
+            ClosedForm::DiscreteGaussian {
+                variance: ratio(wide, 1),
+            },
+            ClosedForm::RoundedGaussian {
+                variance: ratio(wide, 1),
+            },
+        ] {
+            let found = list(&support, &cut()).unwrap_err();
+            assert_eq!(found, VerifyError::TooManyOutcomes { outcomes });
+        }
+        // Half of them could be listed.
+        let scale = ratio(u128::from(MOST_OUTCOMES), 1);
+        assert!(!is_too_wide(&ClosedForm::DiscreteLaplace { scale }));
     }
 
     /// The first ten decimals.

@@ -15,6 +15,8 @@ mod boundaries;
 mod cannot_see;
 mod certificates;
 mod choices;
+mod compared;
+mod decided;
 mod definitions;
 mod faults;
 mod filters;

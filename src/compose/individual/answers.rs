@@ -38,6 +38,7 @@ impl<D, F, Q> Mechanism<D> for IndividualAnswers<D, F, Q>
 where
     D: Dataset + ?Sized,
     F: ValidIndividually,
+    Q: IndividualQuery<D, F>,
 {
     type Machine = IndividualAnswersMachine<D, F, Q>;
 
@@ -46,6 +47,11 @@ where
             machine: self.filter.start(data, coins)?,
             queries: PhantomData,
         })
+    }
+
+    /// What records are charged does not depend on answers.
+    fn only_says_releases() -> bool {
+        Q::only_says_releases()
     }
 
     fn describe(&self) -> Description {

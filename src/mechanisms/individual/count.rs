@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::account::ValidIndividually;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, Fault};
-use crate::mechanisms::{MechanismError, clamped, over, shown};
+use crate::machine::{Coins, Description, DrawnNoise, Fault};
+use crate::mechanisms::{MechanismError, fitted, over, shown};
 use crate::noise::DiscreteLaplace;
 use crate::number::{Epsilon, Ratio};
 use crate::privacy::facts::Laplace;
@@ -35,7 +35,7 @@ use crate::privacy::{Prices, UnknownLoss};
 /// One more record that is counted changes the count by one, whatever the others are: the loss is
 /// that of [`Laplace`] noise on one answer that changes by one, ε under pure privacy. A record that
 /// is not counted changes nothing. A record that cannot be read is not counted. An answer that an
-/// `i64` cannot hold is clamped, which is postprocessing.
+/// `i64` cannot hold is fitted, which is postprocessing.
 pub struct IndividualCount<D: ?Sized> {
     /// All records if there is none.
     predicate: Option<Predicate<D>>,
@@ -108,7 +108,7 @@ where
     D: Dataset + ?Sized,
     F: ValidIndividually<Children: Prices<Laplace>>,
 {
-    type Noise = i128;
+    type Noise = DrawnNoise;
     type Total = u64;
     type Answer = i64;
 
@@ -116,8 +116,8 @@ where
         units.flat(&units.rule().children().price(&self.fact)?)
     }
 
-    fn noise(&self, coins: &mut Coins<'_>) -> Result<i128, Fault> {
-        Ok(coins.draw(&self.noise)?)
+    fn noise(&self, coins: &mut Coins<'_>) -> Result<DrawnNoise, Fault> {
+        Ok(coins.noise(&self.noise)?)
     }
 
     fn nothing(&self) -> u64 {
@@ -139,8 +139,12 @@ where
         *total += chunk;
     }
 
-    fn answer(&self, total: u64, noise: i128, _: &mut Coins<'_>) -> Result<i64, Fault> {
-        Ok(clamped(total.into(), noise))
+    fn answer(&self, total: u64, noise: DrawnNoise, coins: &mut Coins<'_>) -> Result<i64, Fault> {
+        Ok(fitted(coins.release(total.into(), noise)))
+    }
+
+    fn only_says_releases() -> bool {
+        true
     }
 
     fn describe(&self) -> Description {

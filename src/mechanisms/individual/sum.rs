@@ -7,14 +7,14 @@ use super::share;
 use crate::account::ValidIndividually;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Attribute, Dataset};
-use crate::machine::{Coins, Description, Fault};
-use crate::mechanisms::{MechanismError, clamped, over, shown};
+use crate::machine::{Coins, Description, DrawnNoise, Fault};
+use crate::mechanisms::{MechanismError, fitted, over, shown};
 use crate::noise::DiscreteLaplace;
 use crate::number::{Epsilon, Ratio};
 use crate::privacy::facts::Laplace;
 use crate::privacy::{Prices, UnknownLoss};
 
-/// The sum of an attribute that is clamped to a range, plus discrete Laplace noise of scale Δ/ε,
+/// The sum of an attribute that is fitted to a range, plus discrete Laplace noise of scale Δ/ε,
 /// where Δ is the largest number of the range, up or down. A record with the number v pays
 /// ε·|v|/Δ.
 ///
@@ -40,7 +40,7 @@ use crate::privacy::{Prices, UnknownLoss};
 /// other measures it is priced for the next of 16 numbers between powers of two.
 ///
 /// Whoever cannot pay contributes zero, so the range must contain it. A record that cannot be read
-/// contributes zero and pays zero. An answer that an `i64` cannot hold is clamped, which is
+/// contributes zero and pays zero. An answer that an `i64` cannot hold is fitted, which is
 /// postprocessing.
 pub struct IndividualSum<D: ?Sized> {
     attribute: Attribute<D, i64>,
@@ -52,7 +52,7 @@ pub struct IndividualSum<D: ?Sized> {
 }
 
 impl<D: ?Sized> IndividualSum<D> {
-    /// Sums `attribute`, clamped to `range`.
+    /// Sums `attribute`, fitted to `range`.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ where
     D: Dataset + ?Sized,
     F: ValidIndividually<Children: Prices<Laplace>>,
 {
-    type Noise = i128;
+    type Noise = DrawnNoise;
     type Total = i128;
     type Answer = i64;
 
@@ -114,8 +114,8 @@ where
         units.stepwise(largest, loss_of)
     }
 
-    fn noise(&self, coins: &mut Coins<'_>) -> Result<i128, Fault> {
-        Ok(coins.draw(&self.noise)?)
+    fn noise(&self, coins: &mut Coins<'_>) -> Result<DrawnNoise, Fault> {
+        Ok(coins.noise(&self.noise)?)
     }
 
     fn nothing(&self) -> i128 {
@@ -138,8 +138,12 @@ where
         *total += chunk;
     }
 
-    fn answer(&self, total: i128, noise: i128, _: &mut Coins<'_>) -> Result<i64, Fault> {
-        Ok(clamped(total, noise))
+    fn answer(&self, total: i128, noise: DrawnNoise, coins: &mut Coins<'_>) -> Result<i64, Fault> {
+        Ok(fitted(coins.release(total, noise)))
+    }
+
+    fn only_says_releases() -> bool {
+        true
     }
 
     fn describe(&self) -> Description {

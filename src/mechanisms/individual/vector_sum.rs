@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::account::SquaresAddUp;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Dataset, Vector};
-use crate::machine::{Coins, Description, Fault};
+use crate::machine::{Coins, Description, DrawnNoise, Fault};
 use crate::mechanisms::paid_sum::PaidSum;
 use crate::mechanisms::{GaussianVectorSum, Lattice, MechanismError, shown};
 use crate::number::{Mu, Rho};
@@ -115,7 +115,7 @@ where
     D: Dataset + ?Sized,
     F: SquaresAddUp<Children: Prices<Gaussian>>,
 {
-    type Noise = Vec<i128>;
+    type Noise = Vec<DrawnNoise>;
     /// In steps of the lattice.
     type Total = Vec<i128>;
     type Answer = Vec<f64>;
@@ -125,8 +125,8 @@ where
         units.proportional(&longest, self.sum.lattice.radius.pow(2))
     }
 
-    fn noise(&self, coins: &mut Coins<'_>) -> Result<Vec<i128>, Fault> {
-        let draws = (0..self.sum.dimension).map(|_| coins.draw(&self.sum.gaussian.noise));
+    fn noise(&self, coins: &mut Coins<'_>) -> Result<Vec<DrawnNoise>, Fault> {
+        let draws = (0..self.sum.dimension).map(|_| coins.noise(&self.sum.gaussian.noise));
         Ok(draws.collect::<Result<_, _>>()?)
     }
 
@@ -157,13 +157,17 @@ where
     fn answer(
         &self,
         total: Vec<i128>,
-        noise: Vec<i128>,
-        _: &mut Coins<'_>,
+        noise: Vec<DrawnNoise>,
+        coins: &mut Coins<'_>,
     ) -> Result<Vec<f64>, Fault> {
         let noisy = total.into_iter().zip(noise);
         let values =
-            noisy.map(|(steps, noise)| self.sum.lattice.value(noise.saturating_add(steps)));
+            noisy.map(|(steps, noise)| self.sum.lattice.value(coins.release(steps, noise)));
         Ok(values.collect())
+    }
+
+    fn only_says_releases() -> bool {
+        true
     }
 
     fn describe(&self) -> Description {
