@@ -173,19 +173,20 @@ fn integer_noise_agrees_with_sums_over_its_answers() {
             (given.middle() - truth).abs() < 1e-13,
             "{s} {given:?} {truth}"
         );
-        let gaussian = Curve::RoundedGaussian {
-            sigma: text("1.7"),
-            steps: 2,
-        };
         let odds = |k: i32| {
             let k = f64::from(k);
             tail((k - 0.5) / 1.7) - tail((k + 0.5) / 1.7)
         };
-        let truth = sum(&|k| (odds(k - 2), odds(k)), s);
-        let given = gaussian.at(Direction::Add, interval).height;
-        assert!(
-            (given.middle() - truth).abs() < 1e-13,
-            "{s} {given:?} {truth}"
-        );
+        // Over many steps the best threshold is far from that of no step.
+        for steps in [2_u32, 9] {
+            let (sigma, shift) = (text("1.7"), steps.cast_signed());
+            let gaussian = Curve::RoundedGaussian { sigma, steps };
+            let truth = sum(&|k| (odds(k - shift), odds(k)), s);
+            let given = gaussian.at(Direction::Add, interval).height;
+            assert!(
+                (given.middle() - truth).abs() < 1e-13,
+                "{steps} {s} {given:?} {truth}"
+            );
+        }
     }
 }
