@@ -206,7 +206,7 @@ impl VarianceAccuracy {
         // The formula has fewer than 32 operations, each with an error of 2^-53 of at most one.
         let rounding = Interval::exactly(2_f64.powi(-48));
         let error = (error + rounding).min(quarter);
-        scaled((error * square).high(), scale)
+        scaled_up((error * square).high(), scale)
     }
 }
 
@@ -218,6 +218,26 @@ fn square(scale: Steps) -> Interval {
 /// Squared steps as a number.
 fn scaled(squares: f64, scale: Steps) -> f64 {
     libm::scalbn(squares, 2 * scale.exponent)
+}
+
+/// The same, rounded up: a power of two is exact, unless digits are lost near zero.
+fn scaled_up(squares: f64, scale: Steps) -> f64 {
+    let number = scaled(squares, scale);
+    if squares > 0.0 && number < f64::MIN_POSITIVE {
+        number.next_up()
+    } else {
+        number
+    }
+}
+
+/// The same, rounded down and not negative: unless digits are lost near zero, or it overflows.
+fn scaled_down(squares: f64, scale: Steps) -> f64 {
+    let number = scaled(squares, scale);
+    if number < f64::MIN_POSITIVE {
+        number.next_down().max(0.0)
+    } else {
+        number.min(f64::MAX)
+    }
 }
 
 impl Variance {
@@ -276,10 +296,10 @@ impl Variance {
         let all = Interval::between(0.0, 0.25);
         let share = each.and_then(|each| self.possible(each)).unwrap_or(all);
         let steps = share * square(self.noise.scale);
-        let [low, high] = [steps.low(), steps.high()].map(|end| scaled(end, self.noise.scale));
+        let scale = self.noise.scale;
         Estimate {
             value: self.value(),
-            interval: low.max(0.0)..=high,
+            interval: scaled_down(steps.low(), scale)..=scaled_up(steps.high(), scale),
             confidence,
         }
     }

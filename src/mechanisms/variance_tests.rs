@@ -267,6 +267,29 @@ fn variances_are_made_for_an_accuracy() {
     }
 }
 
+/// Squares of the smallest steps are near the end of floats, and squares of the largest beyond.
+#[test]
+fn intervals_are_rounded_outward_at_the_ends_of_floats() {
+    let interval = |exponent, sums| {
+        let range = 0.0..=libm::scalbn(1e6, exponent);
+        let made =
+            NoisyVariance::new(Replace, itself(), range, exponent, "1".parse().unwrap()).unwrap();
+        let noise = SumNoise::new::<Replace>(made.noise.noise, made.bounded.scale);
+        let estimate = Variance { sums, noise }.estimate("0.95".parse().unwrap());
+        estimate.interval.into_inner()
+    };
+    // The same in whole steps, where no digit is lost.
+    for above in 1..9 {
+        let sums = [above << 50, 0, 1 << 126];
+        let (low, high) = interval(0, sums);
+        assert!(0.0 < low && low < high);
+        let (least, most) = interval(-500, sums);
+        assert!(libm::scalbn(least, 1000) <= low && libm::scalbn(most, 1000) >= high);
+    }
+    let (least, most) = interval(500, [1 << 80, 0, 1 << 82]);
+    assert_eq!((least, most), (f64::MAX, f64::INFINITY));
+}
+
 #[test]
 fn losses_follow_from_the_squared_width() {
     let variance = noisy(Replace, "0.5");
