@@ -70,6 +70,10 @@ use crate::number::Confidence;
 /// | [`GradientDescent`] | that of each step, a [`GaussianVectorSum`] | none: how far weights are from the best ones depends on the objective and on the data | none | none |
 /// | [`IndividualSampledSums`] | that of a [`SampledGaussianSum`] | none: which records still take part depends on the data | none | none |
 ///
+/// What is made for an accuracy has the smallest loss that is enough, rounded up to six digits. Where
+/// noise for six digits would need longer numbers than can be held, it has fewer; if they can be held for
+/// no loss that is small enough, it is an error, and not a larger loss.
+///
 /// [`OnRows`](super::OnRows) has what its mechanism has: ask that one. Queries for which each record pays
 /// what it can lose ([`individual`](super::individual)) have the noise that they were made for, and are
 /// about the records that can still pay: how far that is from all records depends on the data.

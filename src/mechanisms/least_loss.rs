@@ -4,6 +4,7 @@ use super::{MechanismError, Noisy, Number};
 use crate::number::{Confidence, Quantity, Unit};
 
 /// How many digits the loss has: then it is at most one part in 10^5 too large, and easy to read.
+/// Fewer, where noise for so many needs longer numbers than can be held.
 const DIGITS: u32 = 6;
 
 /// The mechanism with the smallest loss of six digits whose answers are within a distance of the
@@ -15,7 +16,7 @@ pub(super) fn with_accuracy<U: Unit, M: Noisy>(
     make: impl Fn(Quantity<U>) -> Result<M, MechanismError>,
 ) -> Result<M, MechanismError> {
     // A loss of one: whatever else is wrong is found first.
-    let exponent = make(written(one::<U>())?)?.noise().exponent();
+    let exponent = make(one()?)?.noise().exponent();
     let steps = M::Number::steps(within, exponent).ok_or(MechanismError::BadAccuracy)?;
     let (_, made) = least_loss(make, |made| made.noise().is_within(steps, confidence))?;
     Ok(made)
@@ -23,36 +24,45 @@ pub(super) fn with_accuracy<U: Unit, M: Noisy>(
 
 /// The smallest loss of six digits for which what `make` constructs is enough, and what it constructs.
 /// If a loss is enough, so must be all that are larger.
+///
+/// Where the next smaller loss cannot be constructed, it is not known that less is not enough. Then the
+/// loss is the smallest one of fewer digits, and if that is not known either, there is none.
 pub(super) fn least_loss<U: Unit, M>(
     make: impl Fn(Quantity<U>) -> Result<M, MechanismError>,
     is_enough: impl Fn(&M) -> bool,
 ) -> Result<(Quantity<U>, M), MechanismError> {
-    make(written(one::<U>())?)?;
-    let suffices = |place: u64| {
-        let made = written::<U>(place).and_then(&make);
-        made.is_ok_and(|made| is_enough(&made))
-    };
-    let mut low = 0;
-    let mut high = LAST;
-    if !suffices(high) {
-        return Err(MechanismError::TooAccurate);
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if suffices(middle) {
-            high = middle;
-        } else {
-            low = middle;
+    make(one()?)?;
+    let mut unknown = MechanismError::TooAccurate;
+    for digits in (1..=DIGITS).rev() {
+        let at = |place: u64| written::<U>(place, digits).and_then(&make);
+        let suffices = |place: u64| at(place).is_ok_and(|made| is_enough(&made));
+        let mut low = 0;
+        let mut high = last(digits);
+        if !suffices(high) {
+            return Err(MechanismError::TooAccurate);
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if suffices(middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        match at(low) {
+            Ok(_) | Err(MechanismError::NoLoss(_) | MechanismError::TooSmall) => {
+                return Ok((written(high, digits)?, at(high)?));
+            }
+            Err(error) => unknown = error,
         }
     }
-    let loss = written(high)?;
-    Ok((loss, make(loss)?))
+    Err(unknown)
 }
 
-/// Numbers of six digits, by their place in the list of all: a million small ones, and then 900 000
-/// with each further zero.
-fn written<U: Unit>(place: u64) -> Result<Quantity<U>, MechanismError> {
-    let small = 10_u64.pow(DIGITS);
+/// Numbers of at most so many digits, by their place in the list of all: for six digits, a million small
+/// ones, and then 900 000 with each further zero.
+fn written<U: Unit>(place: u64, digits: u32) -> Result<Quantity<U>, MechanismError> {
+    let small = 10_u64.pow(digits);
     let units = match place.checked_sub(small) {
         None => place.into(),
         Some(beyond) => {
@@ -67,36 +77,79 @@ fn written<U: Unit>(place: u64) -> Result<Quantity<U>, MechanismError> {
     Quantity::from_units(units).map_err(|_| MechanismError::TooLarge)
 }
 
-/// The place of the number one.
-fn one<U: Unit>() -> u64 {
-    let decade = u64::from(U::DECIMALS + 1 - DIGITS);
-    10_u64.pow(DIGITS) + (decade - 1) * (9 * 10_u64.pow(DIGITS - 1))
+/// A loss of one.
+fn one<U: Unit>() -> Result<Quantity<U>, MechanismError> {
+    Quantity::from_units(10_u128.pow(U::DECIMALS)).map_err(|_| MechanismError::TooLarge)
 }
 
 /// The place of 10^6, a loss at which no noise is left on whole numbers; with a sensitivity of
 /// 2^50, its scale is still 10^9.
-const LAST: u64 = 10_u64.pow(DIGITS) + 27 * 9 * 10_u64.pow(DIGITS - 1);
+fn last(digits: u32) -> u64 {
+    10_u64.pow(digits) + u64::from(33 - digits) * (9 * 10_u64.pow(digits - 1))
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::number::{Epsilon, units};
 
+    fn epsilon(text: &str) -> Epsilon {
+        text.parse().unwrap()
+    }
+
     #[test]
     fn places_are_in_order_and_have_six_digits() {
-        let at = |place| written::<units::Epsilon>(place).unwrap();
-        let epsilon = |text: &str| -> Epsilon { text.parse().unwrap() };
+        let at = |place| written::<units::Epsilon>(place, 6).unwrap();
         assert_eq!(at(0), Epsilon::ZERO);
         assert_eq!(at(1), epsilon("1e-27"));
         assert_eq!(at(999_999), epsilon("9.99999e-22"));
         assert_eq!(at(1_000_000), epsilon("1e-21"));
         assert_eq!(at(1_000_001), epsilon("1.00001e-21"));
         assert_eq!(at(1_900_000), epsilon("1e-20"));
-        assert_eq!(at(one::<units::Epsilon>()), epsilon("1"));
-        assert_eq!(at(LAST), epsilon("1e6"));
+        assert_eq!(one::<units::Epsilon>(), Ok(epsilon("1")));
+        for digits in 1..=DIGITS {
+            assert_eq!(written(last(digits), digits), Ok(epsilon("1e6")));
+        }
         assert_eq!(
-            written::<units::Epsilon>(u64::MAX).unwrap_err(),
-            MechanismError::TooLarge
+            written::<units::Epsilon>(u64::MAX, 6),
+            Err(MechanismError::TooLarge)
         );
+    }
+
+    /// Of the losses that can be made, the smallest that is at least `needed`.
+    fn least(
+        needed: &str,
+        can_be_made: impl Fn(Epsilon) -> bool,
+    ) -> Result<Epsilon, MechanismError> {
+        let needed = epsilon(needed);
+        let make = |loss: Epsilon| {
+            if loss == Epsilon::ZERO {
+                Err(MechanismError::NoLoss("epsilon"))
+            } else if can_be_made(loss) {
+                Ok(loss)
+            } else {
+                Err(MechanismError::TooFine)
+            }
+        };
+        let (loss, made) = least_loss(make, |made| *made >= needed)?;
+        assert_eq!(loss, made);
+        Ok(loss)
+    }
+
+    #[test]
+    fn a_loss_has_fewer_digits_where_more_cannot_be_made() {
+        assert_eq!(least("0.12345678", |_| true), Ok(epsilon("0.123457")));
+        let thousandths = |loss: Epsilon| loss.units().is_multiple_of(10_u128.pow(24));
+        assert_eq!(least("0.12345678", thousandths), Ok(epsilon("0.124")));
+        assert_eq!(least("12.345678", thousandths), Ok(epsilon("12.346")));
+        // A loss that is much larger than necessary is not taken instead.
+        let large = |loss: Epsilon| loss >= epsilon("1");
+        assert_eq!(least("0.3", large), Err(MechanismError::TooFine));
+        assert_eq!(least("1.00001", large), Ok(epsilon("1.00001")));
+        assert_eq!(
+            least("1000000.1", |_| true),
+            Err(MechanismError::TooAccurate)
+        );
+        assert_eq!(least("1e-27", |_| true), Ok(epsilon("1e-27")));
     }
 }

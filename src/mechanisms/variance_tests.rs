@@ -1,5 +1,6 @@
 use super::*;
 use crate::machine::{CoinSource, NotPrivateSeededCoins};
+use crate::noise::NoiseError;
 use crate::number::Ratio;
 use crate::privacy::{Private, PureDp, Replace, ZCdp};
 use crate::tests::enumerate::{Enumeration, enumerate_laws};
@@ -288,6 +289,30 @@ fn intervals_are_rounded_outward_at_the_ends_of_floats() {
     }
     let (least, most) = interval(500, [1 << 80, 0, 1 << 82]);
     assert_eq!((least, most), (f64::MAX, f64::INFINITY));
+}
+
+/// With 2^28 steps the variance of the noise is 2^111/ρ, of which few digits can be held.
+#[test]
+fn a_wide_range_is_made_for_an_accuracy_with_fewer_digits() {
+    let likely: Confidence = "0.95".parse().unwrap();
+    let (range, within) = (|| 0.0..=1_048_576.0, 1e10);
+    let of = |rows| {
+        GaussianVariance::with_accuracy(AddRemove, itself(), range(), -8, within, rows, likely)
+    };
+    let made = of(100).unwrap();
+    assert!(made.accuracy(likely).for_rows(100) <= within);
+    let Gaussian::Rho(rho) = made.noise.fact else {
+        panic!("it is made for a ρ");
+    };
+    let less = Rho::from_units(rho.units() - 10_u128.pow(rho.units().ilog10() - 4)).unwrap();
+    let less = GaussianVariance::new(AddRemove, itself(), range(), -8, less).unwrap();
+    assert!(less.accuracy(likely).for_rows(100) > within, "{rho}");
+    // The smallest would be about 1e-7: a larger one is not taken instead.
+    let too_fine = NoiseError::TooFine {
+        what: "variance in cells",
+        bits: 124,
+    };
+    assert_eq!(of(1_000_000).unwrap_err(), MechanismError::Noise(too_fine));
 }
 
 #[test]
