@@ -89,7 +89,7 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMaxWithMargin<D, R, S> {
     #[must_use]
     pub fn lead(&self, winner: Winner, confidence: Confidence) -> Estimate<i64> {
         let value = i64::try_from(winner.margin).unwrap_or(i64::MAX);
-        let below = self.max.accuracy(confidence);
+        let below = self.two_noises(confidence);
         let (low, _) = value.around(below).into_inner();
         let (_, high) = value.around(below.saturating_add(1)).into_inner();
         Estimate {
@@ -97,6 +97,14 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMaxWithMargin<D, R, S> {
             interval: low..=high,
             confidence,
         }
+    }
+
+    /// How far two noises are apart, at most: twice as far as none of them is from zero. Unlike the
+    /// distance of two scores it may be more than a `u64` holds.
+    fn two_noises(&self, confidence: Confidence) -> u128 {
+        let each = confidence.for_each_of(self.max.score.candidates() as u64);
+        let within = each.map(|each| self.max.noise().steps_within(each));
+        within.map_or(u128::MAX, |within| within.saturating_mul(2))
     }
 
     fn description(&self) -> Description {
@@ -128,7 +136,7 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> Accuracy for NoisyMaxWithMargin<D, 
     type Distance = u128;
 
     fn accuracy(&self, confidence: Confidence) -> u128 {
-        self.max.accuracy(confidence).saturating_add(1)
+        self.two_noises(confidence).saturating_add(1)
     }
 }
 
@@ -280,6 +288,22 @@ mod tests {
             margin: u64::MAX,
         };
         assert_eq!(*vote.lead(far, confidence).interval.end(), i64::MAX);
+    }
+
+    /// Where noise is larger than every score, a margin that is cut off may be farther from the lead than
+    /// two scores can be apart.
+    #[test]
+    fn a_tiny_loss_says_nothing_of_a_lead() {
+        let vote =
+            NoisyMax::<Vec<u8>>::new(AddRemove, [0, 1].map(rows_of), epsilon("1e-27")).unwrap();
+        let vote = vote.with_margin().unwrap();
+        let confidence = "0.9".parse().unwrap();
+        let margin = u64::MAX;
+        // As likely as not, the loser by a million votes wins.
+        let lead = -1_000_000_i128;
+        assert!(i128::from(margin).abs_diff(lead) <= vote.accuracy(confidence));
+        let winner = Winner { index: 1, margin };
+        assert_eq!(vote.lead(winner, confidence).interval, i64::MIN..=i64::MAX);
     }
 
     #[test]
