@@ -153,8 +153,10 @@ fn search(
 ///
 /// A query is compared with the guess on both sides, and each comparison is off by at most a; so a guess
 /// that is told is at most a − 1 plus the threshold away. A count that is told instead is off by its own
-/// noise. Each of the three fails with a third of what is left. Noise is fresh for every query, so it
-/// does not matter whether the query was chosen by earlier answers.
+/// noise. Each of the three fails with a third of what is left. The noise on a count is fresh and
+/// independent of that on the threshold, which is drawn once; so the sum of both is as large as that for
+/// the n-th query whatever is asked, and it does not matter whether the query was chosen by earlier
+/// answers.
 impl<D> Accuracy for MultiplicativeWeights<D> {
     type Distance = u128;
 
