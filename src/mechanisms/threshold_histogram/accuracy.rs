@@ -40,6 +40,10 @@ pub(super) fn found(noise: Noise, threshold: u64, confidence: Confidence) -> u64
 
 /// The probability that a key with this count is not released, rounded up.
 pub(super) fn left_out(noise: Noise, threshold: u64, count: u64) -> Delta {
+    if count == 0 {
+        // Only keys that occur are compared with the threshold.
+        return Delta::ONE;
+    }
     match count.checked_sub(threshold) {
         // Noise is symmetric: less than the threshold is as likely as this far above.
         Some(above) => noise.at_least(u128::from(above) + 1),

@@ -124,7 +124,8 @@ fn the_order_of_the_rows_makes_no_difference() {
 /// What is left out of a key is the probability of its absence.
 #[test]
 fn a_key_is_left_out_as_often_as_stated() {
-    for count in [1, 2, 3, 4, 6] {
+    // Without rows there is no key, whatever noise would do.
+    for count in [0, 1, 2, 3, 4, 6] {
         let found = odds(&vec![0; count], 3);
         let absent = found.probability(&String::from("[Ok({})]")).to_f64_fast();
         let stated = number(histogram(AddRemove, 3, "2").unwrap().left_out(count as u64));
@@ -133,6 +134,16 @@ fn a_key_is_left_out_as_often_as_stated() {
             "{count}: {absent} {stated}"
         );
     }
+}
+
+/// Noise alone reaches this threshold more often than is asked for.
+#[test]
+fn no_key_without_rows_is_found() {
+    let loss = EpsilonDelta::new("0.01", "0.5").unwrap();
+    let key = |row: &u8| *row;
+    let histogram = ThresholdHistogram::<Vec<u8>, _>::new(AddRemove, "key", key, loss).unwrap();
+    assert_eq!(histogram.threshold(), 2);
+    assert_eq!(histogram.accuracy("0.4".parse().unwrap()).found, 1);
 }
 
 #[test]
