@@ -49,6 +49,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         return spend(Path::new(&path));
     }
     let path = std::env::temp_dir().join(format!("census-{}.redb", std::process::id()));
+    // Once for the data. A ledger that is opened must be there: a new one would have all of the budget.
+    drop(Ledger::create(&path, "ages, March")?);
     let mut process = Command::new(std::env::current_exe()?)
         .arg(&path)
         .stdout(Stdio::piped())

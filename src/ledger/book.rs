@@ -67,13 +67,25 @@ impl Ledger {
         Self::on(MemoryStore::new(), dataset)
     }
 
-    /// Opens a ledger in a file, which is created if it does not exist. Only one process can have
-    /// it open.
+    /// Makes a ledger in a new file, once for a dataset; later processes [open](Self::open) it.
+    /// `examples/restart.rs` does both.
     ///
     /// # Errors
     ///
-    /// [`StoreError::InUse`], [`StoreError::OtherDataset`], [`StoreError::Damaged`], and errors of
-    /// the file system.
+    /// [`StoreError::AlreadyExists`], and errors of the file system.
+    #[cfg(feature = "redb")]
+    pub fn create(path: impl AsRef<std::path::Path>, dataset: &str) -> Result<Self, StoreError> {
+        Self::on(super::FileStore::create(path)?, dataset)
+    }
+
+    /// Opens a ledger in a file. Only one process can have it open. A file that is not there is an
+    /// error, and not a new ledger: after a mistyped path, or a disk that is not mounted, all of the
+    /// budget could be spent again.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`], [`StoreError::InUse`], [`StoreError::OtherDataset`],
+    /// [`StoreError::Damaged`], and errors of the file system.
     #[cfg(feature = "redb")]
     pub fn open(path: impl AsRef<std::path::Path>, dataset: &str) -> Result<Self, StoreError> {
         Self::on(super::FileStore::open(path)?, dataset)
@@ -133,13 +145,18 @@ impl Ledger {
     ///
     /// [`StoreError::Damaged`], and those of the store.
     pub fn lines(&self, from: u64, most: usize) -> Result<Vec<Line>, StoreError> {
-        let lines = self.store.lines(from, most)?;
-        let read = |line: &String| {
-            Line::read(line).ok_or_else(|| StoreError::Damaged {
+        let mut lines: Vec<Line> = Vec::new();
+        for line in self.store.lines(from, most)? {
+            let line = Line::read(&line).filter(|line| match lines.last() {
+                Some(last) => line.follows(last),
+                None => matches!(line, Line::Entry(entry) if entry.sequence == from.max(1)),
+            });
+            let damaged = || StoreError::Damaged {
                 what: format!("an entry after {from}"),
-            })
-        };
-        lines.iter().map(read).collect()
+            };
+            lines.push(line.ok_or_else(damaged)?);
+        }
+        Ok(lines)
     }
 
     /// Writes the whole record in JSON Lines, the form of `spec/ledger.md`, for others to read.

@@ -49,6 +49,15 @@ pub struct Entry<C = Value, W = Value> {
     pub key: Option<String>,
 }
 
+impl<C: PartialEq, W: PartialEq> Entry<C, W> {
+    /// Whether it was charged under this key, and this is its own outcome.
+    pub(super) fn stands_for(&self, key: Option<&str>, done: Option<&Done>) -> bool {
+        self.decision == Decision::Admitted
+            && self.key.as_deref() == key
+            && done.is_none_or(|done| done.sequence == self.sequence)
+    }
+}
+
 /// The decision on a launch that stated its loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -141,6 +150,18 @@ impl Line {
         unseal(line).map(|entry| Self::Entry(Box::new(entry)))
     }
 
+    /// Whether a record may have it next: the next entry, or the outcome of an admitted launch.
+    pub(super) fn follows(&self, last: &Self) -> bool {
+        match (self, last) {
+            (Self::Entry(entry), last) => last.sequence().checked_add(1) == Some(entry.sequence),
+            // What was run was admitted, and has one outcome.
+            (Self::Done(done), Self::Entry(entry)) => {
+                done.sequence == entry.sequence && entry.decision == Decision::Admitted
+            }
+            (Self::Done(_), Self::Done(_)) => false,
+        }
+    }
+
     /// The place of the entry that it is about.
     #[must_use]
     pub fn sequence(&self) -> u64 {
@@ -168,29 +189,18 @@ pub struct DamagedLine {
 /// of an admitted launch.
 pub fn read_lines(text: &str) -> Result<Vec<Line>, DamagedLine> {
     let mut lines: Vec<Line> = Vec::new();
-    let mut next = None;
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let damaged = DamagedLine { line: index + 1 };
         let Some(line) = line.strip_suffix('\n') else {
             // A line without a line feed is incomplete.
             break;
         };
-        let line = Line::read(line).ok_or(damaged.clone())?;
-        let follows = match (&line, lines.last()) {
-            (Line::Entry(entry), _) => next.is_none_or(|next| next == entry.sequence),
-            // What was run was admitted, and has one outcome.
-            (Line::Done(done), Some(Line::Entry(entry))) => {
-                done.sequence == entry.sequence && entry.decision == Decision::Admitted
-            }
-            (Line::Done(_), _) => false,
-        };
-        if !follows {
-            return Err(damaged);
-        }
-        if let Line::Entry(entry) = &line {
-            next = entry.sequence.checked_add(1);
-        }
-        lines.push(line);
+        let line = Line::read(line).filter(|line| match lines.last() {
+            Some(last) => line.follows(last),
+            // A part of a record begins anywhere, with an entry.
+            None => matches!(line, Line::Entry(_)),
+        });
+        lines.push(line.ok_or(damaged)?);
     }
     Ok(lines)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::fs::OpenOptions;
-use std::io::ErrorKind;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use redb::{
@@ -71,35 +71,64 @@ const PENDING: TableDefinition<u64, ()> = TableDefinition::new("pending");
 const KEYS: TableDefinition<&str, u64> = TableDefinition::new("keys");
 
 impl FileStore {
-    /// Opens a file, or makes it where there is none. Launches of an earlier process that were charged
-    /// and have no outcome are marked as interrupted.
-    ///
-    /// The whole file is read once, and its checksums are compared. A file that is there and is empty is
-    /// an error: it may have been a ledger.
+    /// Makes a new file, for budgets of which nothing is spent.
     ///
     /// # Errors
     ///
-    /// [`StoreError::InUse`], [`StoreError::Version`], [`StoreError::Damaged`], and what the file
-    /// system does not do.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let new = OpenOptions::new()
+    /// [`StoreError::AlreadyExists`] if there is a file, whatever it holds, and what the file system
+    /// does not do.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create_new(true)
-            .open(&path);
-        let mut database = match new {
-            Ok(file) => Database::builder().create_file(file),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Database::open(path),
-            Err(error) => return Err(StoreError::Unavailable(error.to_string())),
+            .open(path)
+            .map_err(|error| match error.kind() {
+                ErrorKind::AlreadyExists => StoreError::AlreadyExists,
+                _ => StoreError::Unavailable(error.to_string()),
+            })?;
+        let database = Database::builder().create_file(file).map_err(not_opened)?;
+        let write = begin(&database)?;
+        {
+            let mut about = write.open_table(ABOUT).map_err(open_failed)?;
+            let version = VERSION.to_string();
+            let known = about.insert("version", &*version).map_err(unavailable)?;
+            drop(known);
         }
-        .map_err(not_opened)?;
+        Self::started(path, database, write)
+    }
+
+    /// Opens the file of a ledger. Launches of an earlier process that were charged and have no outcome
+    /// are marked as interrupted.
+    ///
+    /// The whole file is read once, and its checksums are compared. It never makes a file, nor a ledger
+    /// of an empty one: all of the budget could be spent again.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`], [`StoreError::InUse`], [`StoreError::Version`],
+    /// [`StoreError::Damaged`], and what the file system does not do.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let mut database = Database::open(path).map_err(not_opened)?;
         // The checksums of our values do not cover the names by which they are found.
         if !database.check_integrity().map_err(not_opened)? {
             return Err(damaged("the file"));
         }
         let write = begin(&database)?;
+        Self::started(path, database, write)
+    }
+
+    fn started(
+        path: &Path,
+        database: Database,
+        write: WriteTransaction,
+    ) -> Result<Self, StoreError> {
         let next = prepare(&write)?;
         write.commit().map_err(unavailable)?;
+        // Also where it is not new: who made it may have ended before this.
+        sync_folder(path).map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Self {
             database,
             live: Mutex::new(Live {
@@ -180,20 +209,29 @@ impl FileStore {
     }
 }
 
-/// Makes the tables, checks the version, and ends what an earlier process left open. Gives the next
+/// Makes the name of a file survive a crash of the machine, as its contents do.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    // Elsewhere a folder cannot be opened, and the file system sees to it.
+    if cfg!(unix) {
+        let path = path.canonicalize()?;
+        let folder = path.parent().unwrap_or(&path);
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Checks the version, makes the tables, and ends what an earlier process left open. Gives the next
 /// sequence number.
 fn prepare(write: &WriteTransaction) -> Result<u64, StoreError> {
-    let mut about = write.open_table(ABOUT).map_err(open_failed)?;
-    let version = about.get("version").map_err(unavailable)?;
-    let version = version.map(|version| version.value().to_owned());
-    match version.as_deref() {
-        None => {
-            let version = VERSION.to_string();
-            let known = about.insert("version", &*version).map_err(unavailable)?;
-            drop(known);
+    {
+        let about = write.open_table(ABOUT).map_err(open_failed)?;
+        let version = about.get("version").map_err(unavailable)?;
+        match version.as_ref().map(redb::AccessGuard::value) {
+            Some(version) if version == VERSION.to_string() => {}
+            Some(_) => return Err(StoreError::Version),
+            // Another program's file.
+            None => return Err(damaged("the file")),
         }
-        Some(version) if version == VERSION.to_string() => {}
-        Some(_) => return Err(StoreError::Version),
     }
     let mut tables = Tables::open(write)?;
     let mut open = Vec::new();
@@ -428,11 +466,11 @@ fn unavailable(error: impl Into<redb::Error>) -> StoreError {
 fn not_opened(error: DatabaseError) -> StoreError {
     match error {
         DatabaseError::DatabaseAlreadyOpen => StoreError::InUse,
-        DatabaseError::Storage(StorageError::Io(error))
-            if error.kind() == ErrorKind::UnexpectedEof =>
-        {
-            damaged("the file")
-        }
+        DatabaseError::Storage(StorageError::Io(error)) => match error.kind() {
+            ErrorKind::UnexpectedEof => damaged("the file"),
+            ErrorKind::NotFound => StoreError::NotFound,
+            _ => unavailable(StorageError::Io(error)),
+        },
         other => unavailable(other),
     }
 }

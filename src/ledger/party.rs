@@ -425,7 +425,7 @@ where
                 return Err(DenialOf::<F>::new(error.into()));
             }
         };
-        let decided = launch.decided.take();
+        let (decided, key) = (launch.decided.take(), launch.key.take());
         let version = book.version;
         // Others may decide while this one waits for the disk.
         drop(book);
@@ -446,6 +446,7 @@ where
             }
             Receipt::Known { line, done } => {
                 let entry: Option<Entry<ChildLoss<F>, WholeLoss<F>>> = unseal(&line);
+                let entry = entry.filter(|entry| entry.stands_for(key.as_deref(), done.as_ref()));
                 let Some(entry) = entry else {
                     let what = "the entry of a key".to_owned();
                     return Err(DenialOf::<F>::new(StoreError::Damaged { what }.into()));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ledger::{Numbered, admitted, fresh, over_budget, pure};
+use ledger::{Numbered, admitted, created, fresh, over_budget, pure};
 use queryables::account::LaunchesLeft;
 use queryables::compose::{Halt, Refusal};
 use queryables::data::Predicate;
@@ -41,7 +41,7 @@ fn outcomes(ledger: &Ledger) -> Vec<(u64, Outcome)> {
 
 /// Every kind of store, each with a new ledger.
 fn ledgers(name: &str) -> Vec<Ledger> {
-    let file = Ledger::open(fresh(&format!("{name}.redb")), "numbers").unwrap();
+    let file = Ledger::create(fresh(&format!("{name}.redb")), "numbers").unwrap();
     vec![Ledger::in_memory("numbers").unwrap(), file]
 }
 
@@ -190,7 +190,7 @@ fn is_other(error: &OpenError) -> bool {
 
 #[test]
 fn a_filter_goes_on_where_it_was_and_only_under_its_own_terms() {
-    let path = fresh("restart.redb");
+    let path = created("restart.redb", "numbers");
     {
         let ledger = Ledger::open(&path, "numbers").unwrap().keeping_answers();
         let filter = pure(&ledger, "census", "1");
@@ -246,7 +246,7 @@ fn a_filter_goes_on_where_it_was_and_only_under_its_own_terms() {
 
 #[test]
 fn a_halt_outlives_the_process() {
-    let path = fresh("halt.redb");
+    let path = created("halt.redb", "numbers");
     let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
     let refusal = Refusal {
         spent: Epsilon::ZERO,
@@ -274,7 +274,7 @@ fn a_halt_outlives_the_process() {
 
 #[test]
 fn a_budget_opened_twice_in_a_file_is_one_budget() {
-    let ledger = Ledger::open(fresh("twice.redb"), "numbers").unwrap();
+    let ledger = Ledger::create(fresh("twice.redb"), "numbers").unwrap();
     let (one, other) = (pure(&ledger, "census", "1"), pure(&ledger, "census", "1"));
     for turn in 0..10 {
         let filter = if turn % 2 == 0 { &one } else { &other };
@@ -324,7 +324,7 @@ fn asking_writes_nothing() {
 
 #[test]
 fn quotas_overlap_and_a_launch_that_one_refuses_charges_none() {
-    let path = fresh("quotas.redb");
+    let path = created("quotas.redb", "numbers");
     for round in 0..2 {
         // The second time after a restart.
         let ledger = Ledger::open(&path, "numbers").unwrap();
@@ -385,7 +385,7 @@ fn quotas_overlap_and_a_launch_that_one_refuses_charges_none() {
 
 #[test]
 fn nobody_else_can_spend_a_share_that_was_set_aside() {
-    let path = fresh("share.redb");
+    let path = created("share.redb", "numbers");
     for round in 0..2 {
         let ledger = Ledger::open(&path, "numbers").unwrap();
         let filter = pure(&ledger, "census", "1");
@@ -427,7 +427,7 @@ fn nobody_else_can_spend_a_share_that_was_set_aside() {
 
 #[test]
 fn a_share_stops_when_the_filter_halts_also_after_a_restart() {
-    let path = fresh("share halts.redb");
+    let path = created("share halts.redb", "numbers");
     let whole = Filter::concurrent(PureDp, epsilon("1")).halting();
     let share = Filter::concurrent(PureDp, epsilon("0.5"));
     for round in 0..2 {
@@ -454,7 +454,7 @@ fn a_share_stops_when_the_filter_halts_also_after_a_restart() {
 
 #[test]
 fn children_answer_on_until_the_process_ends() {
-    let path = fresh("children.redb");
+    let path = created("children.redb", "numbers");
     let ages = Arc::new(vec![1_u8, 2, 3]);
     let launches = |ledger: &Ledger| {
         let filter = Filter::concurrent(PureDp, epsilon("1"));

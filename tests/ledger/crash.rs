@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use ledger::{Seeded, admitted, fresh, pure};
+use ledger::{Seeded, admitted, created, fresh, pure};
 use queryables::ledger::{Ledger, Line, Outcome, StoreError};
 use queryables::prelude::*;
 
@@ -135,7 +135,7 @@ fn last_words(setup: &str, path: &Path) -> Vec<String> {
 
 #[test]
 fn a_full_disk_is_an_error_and_nothing_is_released() {
-    let path = fresh("full.redb");
+    let path = created("full.redb", "numbers");
     drop(pure(
         &Ledger::open(&path, "numbers").unwrap(),
         "census",
@@ -172,7 +172,7 @@ fn a_full_disk_is_an_error_and_nothing_is_released() {
 
 #[test]
 fn a_file_that_cannot_be_written_is_not_opened() {
-    let path = fresh("read only.redb");
+    let path = created("read only.redb", "numbers");
     drop(pure(
         &Ledger::open(&path, "numbers").unwrap(),
         "census",
@@ -200,7 +200,7 @@ fn what_is_no_ledger_or_is_damaged_is_an_error() {
     ));
 
     // A bit of what was written: found where it is read.
-    let path = fresh("damaged.redb");
+    let path = created("damaged.redb", "numbers");
     {
         let ledger = Ledger::open(&path, "numbers").unwrap();
         let filter = pure(&ledger, "census", "100");

@@ -21,7 +21,7 @@ fn epsilon(text: &str) -> Epsilon {
 #[test]
 fn lines_begin_and_end_at_the_same_place_in_every_store() {
     lines_begin_and_end_where_they_should(&Ledger::in_memory("numbers").unwrap());
-    let file = Ledger::open(fresh("ends.redb"), "numbers").unwrap();
+    let file = Ledger::create(fresh("ends.redb"), "numbers").unwrap();
     lines_begin_and_end_where_they_should(&file);
 }
 
@@ -29,7 +29,7 @@ fn lines_begin_and_end_at_the_same_place_in_every_store() {
 /// they come from.
 #[test]
 fn a_later_launch_of_any_handle_freezes_the_child_before_it() {
-    let ledger = Ledger::open(fresh("freezes.redb"), "numbers").unwrap();
+    let ledger = Ledger::create(fresh("freezes.redb"), "numbers").unwrap();
     a_later_launch_freezes_the_child_of_another_handle(&ledger, &ledger.clone());
 }
 
@@ -37,7 +37,7 @@ fn a_later_launch_of_any_handle_freezes_the_child_before_it() {
 #[test]
 fn the_child_of_a_sequential_filter_that_halts_says_so() {
     let memory = Ledger::in_memory("numbers").unwrap();
-    let file = Ledger::open(fresh("halts.redb"), "numbers").unwrap();
+    let file = Ledger::create(fresh("halts.redb"), "numbers").unwrap();
     for ledger in [memory, file] {
         let filter = Filter::sequential(PureDp, epsilon("1")).halting();
         let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
@@ -52,7 +52,7 @@ fn the_child_of_a_sequential_filter_that_halts_says_so() {
 
 #[test]
 fn a_quota_is_the_same_one_in_every_handle_or_not_there() {
-    let ledger = Ledger::open(fresh("places.redb"), "numbers").unwrap();
+    let ledger = Ledger::create(fresh("places.redb"), "numbers").unwrap();
     let (one, other) = (pure(&ledger, "census", "1"), pure(&ledger, "census", "1"));
     let small = one.quota("small", epsilon("0.1")).unwrap();
     let budget = r#"("census", "small")"#.to_owned();
@@ -159,7 +159,7 @@ impl Store for Panics {
 fn a_panic_in_a_charge_leaves_no_state_behind() {
     silence_guarded_panics();
     let panics = Arc::new(AtomicBool::new(false));
-    let store = FileStore::open(fresh("panics.redb")).unwrap();
+    let store = FileStore::create(fresh("panics.redb")).unwrap();
     let ledger = Ledger::on(Panics(store, Arc::clone(&panics)), "numbers").unwrap();
     let (one, other) = (pure(&ledger, "census", "1"), pure(&ledger, "census", "1"));
     panics.store(true, Ordering::Relaxed);
@@ -192,7 +192,7 @@ impl Private<PureDp, AddRemove> for Float {
 
 #[test]
 fn a_retry_gets_the_same_float_to_the_last_bit() {
-    let ledger = Ledger::open(fresh("floats.redb"), "numbers").unwrap();
+    let ledger = Ledger::create(fresh("floats.redb"), "numbers").unwrap();
     let filter = pure(&ledger.keeping_answers(), "census", "1");
     let ana = filter.party("Ana");
     let mut bits = 0x3ff8_0000_0000_0001_u64;

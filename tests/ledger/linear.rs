@@ -91,7 +91,7 @@ fn history(filter: &PureFilter, seed: u64) -> Vec<Event> {
 
 #[test]
 fn concurrent_launches_are_decided_as_if_one_at_a_time() {
-    let file = Ledger::open(fresh("linear.redb"), "numbers").unwrap();
+    let file = Ledger::create(fresh("linear.redb"), "numbers").unwrap();
     let memory = Ledger::in_memory("numbers").unwrap();
     let (mut admitted, mut refused) = (0, 0);
     for (ledger, rounds) in [(memory, 200), (file, 40)] {

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 
-use ledger::fresh;
+use ledger::created;
 use queryables::account::menu::{Detail, MenuEntry, MenuFilter, SampledGaussians};
 use queryables::account::{
     Accumulator, ChildLoss, FixedCount, FixedInAdvance, NaturalFilter, RestartedFilters,
@@ -82,7 +82,8 @@ where
     WholeLoss<F>: PartialEq,
 {
     let filter = Filter::concurrent_with(rule.clone());
-    survives(&fresh(&format!("{name}.redb")), &filter, rule, losses);
+    let path = created(&format!("{name}.redb"), "nothing");
+    survives(&path, &filter, rule, losses);
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn rules_whose_tables_are_computed_again_go_on_where_they_were() {
 /// reading.
 #[test]
 fn odometers_go_on_reading_where_they_were() {
-    let path = fresh("odometer.redb");
+    let path = created("odometer.redb", "nothing");
     let odometer = || Odometer::concurrent(PureDp).capped(Epsilon::LARGEST);
     for round in 0_u64..3 {
         let ledger = Ledger::open(&path, "nothing").unwrap();

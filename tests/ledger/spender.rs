@@ -1,5 +1,5 @@
 //! `spender PATH THREADS FIRST`: spends 0.001 at a time from the filter "census" of the ledger in a
-//! file, until it is refused or killed. It says which number it is about to launch and which it has
+//! file, which it makes where there is none, until it is refused or killed. It says which number it is about to launch and which it has
 //! got: `ask 7`, `got 7`. What goes wrong ends it, with the error as its last line.
 
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ledger::Numbered;
-use queryables::ledger::Ledger;
+use queryables::ledger::{Ledger, StoreError};
 use queryables::prelude::*;
 
 fn say(text: &str) {
@@ -26,6 +26,10 @@ fn main() {
         first.parse::<u64>().unwrap(),
     );
     let ledger = match Ledger::open(path, "numbers") {
+        Err(StoreError::NotFound) => Ledger::create(path, "numbers"),
+        opened => opened,
+    };
+    let ledger = match ledger {
         Ok(ledger) => ledger,
         Err(error) => return say(&format!("not opened: {error}")),
     };

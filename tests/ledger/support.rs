@@ -66,6 +66,14 @@ pub fn over_budget(amounts: [&str; 4]) -> LedgerError<Epsilon> {
     LaunchError::Refused(refusal).into()
 }
 
+/// The path of a new ledger about this dataset.
+#[must_use]
+pub fn created(name: &str, dataset: &str) -> PathBuf {
+    let path = fresh(name);
+    drop(Ledger::create(&path, dataset).unwrap());
+    path
+}
+
 /// A path that does not exist yet, of this name.
 #[must_use]
 pub fn fresh(name: &str) -> PathBuf {

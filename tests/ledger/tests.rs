@@ -1,5 +1,6 @@
 //! The ledger: what is written down, what happens when something fails, and who may spend.
 
+mod altered;
 mod contract;
 mod crash;
 mod handles;

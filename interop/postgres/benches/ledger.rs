@@ -170,7 +170,7 @@ const LINE: &str = "a line of the length that an entry of the record has, which 
     whatever else a launch writes is short beside it, and goes into the same transaction as this line does.";
 
 fn file(path: &Path) {
-    let ledger = Ledger::open(path.join("ledger.redb"), "numbers").unwrap();
+    let ledger = Ledger::create(path.join("ledger.redb"), "numbers").unwrap();
     let filter = pure(&ledger, "census", "1e9");
     let database = Arc::new(Database::create(path.join("raw.redb")).unwrap());
     let commit: Run<'_> = &|thread| {

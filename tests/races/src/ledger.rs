@@ -42,7 +42,7 @@ fn launches_that_share_a_sync() {
         let path = folder.join(format!("queryables-races-{}.redb", std::process::id()));
         let _ = std::fs::remove_file(&path);
         {
-            let ledger = Ledger::open(&path, "numbers").unwrap();
+            let ledger = Ledger::create(&path, "numbers").unwrap();
             let filter = Filter::concurrent(PureDp, epsilon("1"));
             let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
             let others = ["Ben", "Eva"].map(|name| {
