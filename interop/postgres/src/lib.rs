@@ -39,14 +39,14 @@ use tokio_postgres::{Client, Config, Error, NoTls, Row, Statement};
 /// Keeps a ledger in a database of PostgreSQL, in tables whose names begin with `queryables_`.
 ///
 /// It has one connection, and makes a new one after an error. Connections are not encrypted by this
-/// crate: use a Unix socket, or a network that you trust. Its calls block: from asynchronous code, use
-/// a thread for blocking calls.
+/// crate: use a Unix socket, or a network that you trust. Its calls block, and panic on a thread that
+/// runs asynchronous code: use a thread for blocking calls there.
 ///
 /// # Guarantee
 ///
 /// What was synced is read by every process that uses the database, as far as the server keeps what
-/// it has committed. `synchronous_commit` is on, whatever the server's default is; a server with
-/// `fsync = off` is refused.
+/// it has committed. `synchronous_commit` is on for every charge, whatever the session's default is. A
+/// server with `fsync = off` is refused, and so is a standby, which may not have the last charges yet.
 ///
 /// Where a commit is not acknowledged, because the server ends in the middle of it, nothing runs, and
 /// the next launch reads whether it was charged.
@@ -68,6 +68,12 @@ struct Connection {
     /// Does something only while somebody waits for it.
     runtime: Runtime,
 }
+
+/// Says itself how it is to be committed: a pool may give each transaction another session.
+const BEGIN: &str = "
+    BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+    SET LOCAL synchronous_commit = on
+";
 
 /// Locks the counter first, as everybody does: sequence numbers follow the commits, without gaps.
 /// Then it locks the budgets. A row that was changed while this waited for its lock is read as it is
@@ -146,6 +152,10 @@ impl PostgresStore {
     /// # Errors
     ///
     /// [`StoreError::Version`], and what the server does not do.
+    ///
+    /// # Panics
+    ///
+    /// On a thread that runs asynchronous code of tokio.
     pub fn connect(parameters: &str) -> Result<Self, StoreError> {
         let store = Self {
             config: parameters.parse().map_err(unavailable)?,
@@ -192,17 +202,19 @@ impl PostgresStore {
             let (client, connection) = self.config.connect(NoTls).await?;
             // It ends with the client.
             drop(tokio::spawn(connection));
-            let set = "SET synchronous_commit = on; \
-                       SET default_transaction_isolation = 'read committed'";
+            let set = "SET default_transaction_isolation = 'read committed'";
             client.batch_execute(set).await?;
-            let fsync = client.query_one("SHOW fsync", &[]).await?;
-            Ok((client, fsync))
+            let query = "SELECT current_setting('fsync'), pg_is_in_recovery()";
+            let server = client.query_one(query, &[]).await?;
+            Ok((client, server))
         });
-        let (client, fsync) = connected.map_err(unavailable)?;
-        if fsync.get::<_, &str>(0) != "on" {
-            return Err(StoreError::Unavailable("the server has fsync = off".into()));
-        }
-        Ok((runtime, client))
+        let (client, server) = connected.map_err(unavailable)?;
+        let refused = match (server.get(0), server.get(1)) {
+            ("on", false) => return Ok((runtime, client)),
+            ("on", true) => "the server is a standby",
+            _ => "the server has fsync = off",
+        };
+        Err(StoreError::Unavailable(refused.to_owned()))
     }
 }
 
@@ -223,7 +235,7 @@ impl Connection {
     /// the states in this order.
     async fn locked(&self, budgets: &[String]) -> Result<(u64, Vec<Saved>), StoreError> {
         let begun = try_join(
-            self.client.batch_execute("BEGIN"),
+            self.client.batch_execute(BEGIN),
             self.client.query(&self.lock, &[&budgets]),
         )
         .await;

@@ -97,6 +97,17 @@ impl Server {
     pub fn restart(&mut self) {
         self.process = start(&self.programs, &self.folder);
     }
+
+    /// Whether it is a standby, which only answers, after it is started the next time.
+    pub fn stand_by(&self, stands_by: bool) {
+        let signal = self.folder.join("data/standby.signal");
+        if stands_by {
+            std::fs::write(&signal, []).unwrap();
+            let _ = std::os::unix::fs::chown(&signal, Some(65534), Some(65534));
+        } else {
+            std::fs::remove_file(&signal).unwrap();
+        }
+    }
 }
 
 impl Drop for Server {
@@ -123,7 +134,8 @@ fn start(programs: &Path, folder: &Path) -> Child {
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         while let Some(Ok(line)) = lines.next() {
-            if line.contains("ready to accept connections") {
+            // A standby accepts "read-only connections".
+            if line.contains("ready to accept") {
                 // What it says later must not block it.
                 std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
                 return process;

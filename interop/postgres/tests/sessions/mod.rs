@@ -1,0 +1,62 @@
+//! Which server, and how a session of it is set up.
+
+use ledger::{Numbered, pure};
+use postgres::{Client, NoTls};
+use queryables::ledger::StoreError;
+use queryables_postgres::PostgresStore;
+
+use crate::support::Server;
+
+/// Where the session does not wait for the disk, a charge does; and it reads what others have committed.
+#[test]
+fn a_charge_is_durable_however_the_session_is_set_up() {
+    let Some(server) = Server::new("session") else {
+        return;
+    };
+    drop(pure(&server.ledger(), "census", "1"));
+    let mut client = Client::connect(&server.parameters(), NoTls).unwrap();
+    let set = "
+        ALTER ROLE queryables SET synchronous_commit = off;
+        ALTER ROLE queryables SET default_transaction_isolation = 'serializable';
+        CREATE TABLE seen (setting text);
+        CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            INSERT INTO seen VALUES (current_setting('synchronous_commit'));
+            INSERT INTO seen VALUES (current_setting('transaction_isolation'));
+            RETURN NEW;
+        END $$;
+        CREATE TRIGGER see AFTER INSERT ON queryables_entries FOR EACH ROW EXECUTE FUNCTION see();
+    ";
+    client.batch_execute(set).unwrap();
+    let filter = pure(&server.ledger(), "census", "1");
+    let ana = filter.party("Ana");
+    assert_eq!(ana.release(&Numbered::new(1, "0.5")), Ok(1));
+    let seen = client.query("SELECT setting FROM seen", &[]).unwrap();
+    let seen: Vec<&str> = seen.iter().map(|row| row.get(0)).collect();
+    assert_eq!(seen, ["on", "read committed"]);
+}
+
+/// It lags behind: a child that was frozen could be asked, and less would seem to be spent.
+#[test]
+fn a_standby_is_not_asked() {
+    let Some(mut server) = Server::new("standby") else {
+        return;
+    };
+    let filter = pure(&server.ledger(), "census", "1");
+    let ana = filter.party("Ana");
+    assert_eq!(ana.release(&Numbered::new(1, "0.5")), Ok(1));
+    server.kill();
+    server.stand_by(true);
+    server.restart();
+    // The first finds that the connection is gone.
+    let Err(StoreError::Unavailable(_)) = filter.privacy_loss() else {
+        panic!("the server was killed");
+    };
+    let standby = StoreError::Unavailable("the server is a standby".to_owned());
+    assert_eq!(filter.privacy_loss(), Err(standby.clone()));
+    let connected = PostgresStore::connect(&server.parameters());
+    assert_eq!(connected.unwrap_err(), standby);
+    server.kill();
+    server.stand_by(false);
+    server.restart();
+    assert_eq!(filter.privacy_loss(), "0.5".parse().map_err(|_| standby));
+}
