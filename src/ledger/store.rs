@@ -203,8 +203,8 @@ pub enum StoreError {
     /// Nothing is made where a ledger is opened: all of its budgets could be spent again.
     #[error("there is no ledger: create one only if nothing is spent")]
     NotFound,
-    /// A new ledger has a new file.
-    #[error("there is a file already: open it if it is the ledger")]
+    /// A new ledger has a new file, or a database without one.
+    #[error("something is there already: open it if it is the ledger")]
     AlreadyExists,
     /// Another process has the file.
     #[error("another process has the ledger open")]

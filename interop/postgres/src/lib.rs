@@ -6,6 +6,7 @@
 //! use queryables_postgres::PostgresStore;
 //! use std::sync::Arc;
 //!
+//! // Once: PostgresStore::create("host=/run/postgresql dbname=budgets")?;
 //! let store = PostgresStore::connect("host=/run/postgresql dbname=budgets")?;
 //! let ledger = Ledger::on(store, "ages, March")?;
 //! let ages = Arc::new(vec![17, 18, 43, 70]);
@@ -34,6 +35,7 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::try_join;
 use queryables::ledger::{Charge, Done, Line, Outcome, Receipt, Saved, Store, StoreError};
 use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, Error, NoTls, Row, Statement};
 
 /// Keeps a ledger in a database of PostgreSQL, in tables whose names begin with `queryables_`.
@@ -112,65 +114,93 @@ const NEWER: &str = "
     SELECT version, state::text FROM queryables_budgets WHERE budget = $1 AND version <> $2
 ";
 
-/// Sent as one request, so it is one transaction.
+/// Sent as one request, so it is one transaction. Of two that make the tables at once, the second waits
+/// for the first and then finds them.
 const SCHEMA: &str = "
     SELECT pg_advisory_xact_lock(7205759403792793);
-    CREATE TABLE IF NOT EXISTS queryables_about (
+    CREATE TABLE queryables_about (
         one boolean PRIMARY KEY DEFAULT true CHECK (one),
         version integer NOT NULL,
         dataset text,
         next bigint NOT NULL
     );
-    INSERT INTO queryables_about (version, next) VALUES (1, 1) ON CONFLICT DO NOTHING;
-    CREATE TABLE IF NOT EXISTS queryables_budgets (
+    INSERT INTO queryables_about (version, next) VALUES (1, 1);
+    CREATE TABLE queryables_budgets (
         budget text PRIMARY KEY,
         terms json NOT NULL,
         version bigint NOT NULL,
         state json NOT NULL
     );
-    CREATE TABLE IF NOT EXISTS queryables_entries (
+    CREATE TABLE queryables_entries (
         sequence bigint PRIMARY KEY,
         line json NOT NULL,
         outcome json
     );
-    CREATE TABLE IF NOT EXISTS queryables_amounts (
+    CREATE TABLE queryables_amounts (
         sequence bigint REFERENCES queryables_entries,
         name text,
         amount numeric NOT NULL,
         PRIMARY KEY (sequence, name)
     );
-    CREATE TABLE IF NOT EXISTS queryables_keys (
+    CREATE TABLE queryables_keys (
         key text PRIMARY KEY,
         sequence bigint NOT NULL REFERENCES queryables_entries
     );
 ";
 
 impl PostgresStore {
-    /// Connects to a database, and makes the tables where there are none. The text is that of libpq:
+    /// Makes the tables of a new ledger in a database, and connects to it. The text is that of libpq:
     /// `host=… dbname=… user=…`.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Version`], and what the server does not do.
+    /// [`StoreError::AlreadyExists`] if the database has them, and what the server does not do.
+    ///
+    /// # Panics
+    ///
+    /// On a thread that runs asynchronous code of tokio.
+    pub fn create(parameters: &str) -> Result<Self, StoreError> {
+        let store = Self::to(parameters)?;
+        let (runtime, client) = store.client()?;
+        let made = runtime.block_on(client.batch_execute(SCHEMA));
+        made.map_err(|error| match error.code() {
+            Some(&SqlState::DUPLICATE_TABLE) => StoreError::AlreadyExists,
+            _ => unavailable(error),
+        })?;
+        Ok(store)
+    }
+
+    /// Connects to the ledger of a database. It makes no tables: where the parameters name another
+    /// database by mistake, that is an error and not a new budget.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] if the database has no ledger, [`StoreError::Version`], and what the
+    /// server does not do.
     ///
     /// # Panics
     ///
     /// On a thread that runs asynchronous code of tokio.
     pub fn connect(parameters: &str) -> Result<Self, StoreError> {
-        let store = Self {
-            config: parameters.parse().map_err(unavailable)?,
-            connection: Mutex::new(None),
-        };
+        let store = Self::to(parameters)?;
         let (runtime, client) = store.client()?;
-        let version = runtime.block_on(async {
-            client.batch_execute(SCHEMA).await?;
-            let query = "SELECT version FROM queryables_about";
-            client.query_one(query, &[]).await
-        });
-        match version.map_err(unavailable)?.get::<_, i32>(0) {
+        let query = "SELECT version FROM queryables_about";
+        let version = runtime.block_on(client.query_one(query, &[]));
+        let version = version.map_err(|error| match error.code() {
+            Some(&SqlState::UNDEFINED_TABLE) => StoreError::NotFound,
+            _ => unavailable(error),
+        })?;
+        match version.get::<_, i32>(0) {
             1 => Ok(store),
             _ => Err(StoreError::Version),
         }
+    }
+
+    fn to(parameters: &str) -> Result<Self, StoreError> {
+        Ok(Self {
+            config: parameters.parse().map_err(unavailable)?,
+            connection: Mutex::new(None),
+        })
     }
 
     /// Uses the connection, and gives it up after an error: the server then ends its transaction.

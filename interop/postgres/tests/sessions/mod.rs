@@ -35,6 +35,27 @@ fn a_charge_is_durable_however_the_session_is_set_up() {
     assert_eq!(seen, ["on", "read committed"]);
 }
 
+/// With another database's name, nobody gets a new budget.
+#[test]
+fn a_ledger_is_made_only_where_that_is_asked_for_and_there_is_none() {
+    let Some(server) = Server::new("create") else {
+        return;
+    };
+    let again = PostgresStore::create(&server.parameters());
+    assert_eq!(again.unwrap_err(), StoreError::AlreadyExists);
+    let mut client = Client::connect(&server.parameters(), NoTls).unwrap();
+    client.batch_execute("CREATE DATABASE other").unwrap();
+    let other = server
+        .parameters()
+        .replace("dbname=postgres", "dbname=other");
+    for _ in 0..2 {
+        let missing = PostgresStore::connect(&other);
+        assert_eq!(missing.unwrap_err(), StoreError::NotFound);
+    }
+    drop(PostgresStore::create(&other).unwrap());
+    drop(PostgresStore::connect(&other).unwrap());
+}
+
 /// It lags behind: a child that was frozen could be asked, and less would seem to be spent.
 #[test]
 fn a_standby_is_not_asked() {

@@ -67,11 +67,13 @@ impl Server {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{errors}");
         let process = start(&programs, &folder);
-        Some(Self {
+        let server = Self {
             programs,
             folder,
             process,
-        })
+        };
+        drop(PostgresStore::create(&server.parameters()).unwrap());
+        Some(server)
     }
 
     pub fn parameters(&self) -> String {
