@@ -173,6 +173,14 @@ impl Branching<'_> {
     ) -> Result<bool, CoinsError> {
         let noises = [self.of_these_coins(left.1)?, self.of_these_coins(right.1)?];
         let open = |later: &&Arc<Later>| matches!(later.known(), Known::Between(..));
+        for later in noises.into_iter().flatten().filter(open) {
+            // A law whose odds have no closed form here is drawn to a cut.
+            if scale_of(&later.law).is_none() {
+                let (care, law) = (self.care(), &later.law);
+                let value = self.branch(hash(&("law", law)), || list(law, &care.cut))?;
+                later.learn(Known::Drawn(value));
+            }
+        }
         if let [Some(one), Some(other)] = noises.map(|noise| noise.filter(open)) {
             let older = if one.number <= other.number {
                 one
@@ -225,6 +233,10 @@ impl Branching<'_> {
         if high.is_some_and(|high| high < t) {
             return Ok(false);
         }
+        // No noise is less than the least of all.
+        let Some(below) = t.checked_sub(1) else {
+            return Ok(true);
+        };
         let Some(scale) = scale_of(&later.law) else {
             return self.fail(VerifyError::Diverged);
         };
@@ -233,7 +245,7 @@ impl Branching<'_> {
         let found = self.branch(asked, || Ok(compared.split(scale, (low, high), t)))? == 1;
         later.learn(match found {
             true => Known::Between(Some(t), high),
-            false => Known::Between(low, Some(t - 1)),
+            false => Known::Between(low, Some(below)),
         });
         Ok(found)
     }

@@ -10,7 +10,7 @@ use queryables::machine::{
     NotPrivateSeededCoins, Released, StateKey,
 };
 use queryables::mechanisms::{AboveThreshold, NoisyMax};
-use queryables::noise::DiscreteLaplace;
+use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
 use queryables::number::{Epsilon, Ratio};
 use queryables::privacy::{AddRemove, PureDp, Rdp, Replace};
 use queryables::verify::{
@@ -213,6 +213,99 @@ fn a_leak_where_noise_is_never_listed_is_not_proved() {
         let verdict = verifier.check(&PureDp, &epsilon("20")).unwrap();
         assert!(verdict.is_refuted(), "{verdict}");
     }
+}
+
+/// Leaks where noise that was drawn is far out, and says nothing else: there is no tail in a closed form
+/// behind it, only the mass of what is not listed.
+#[derive(Clone)]
+struct LeaksBeyond(i128);
+
+impl Mechanism<Vec<u8>> for LeaksBeyond {
+    type Machine = Released<i128>;
+
+    fn start(&self, data: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        let count = data.len() as i128;
+        let still = coins.noise(&Bernoulli::new(0, 1).unwrap())?;
+        let [noise, other] = [coins.noise(&laplace(1))?, coins.noise(&laplace(1))?];
+        // Neither is known, so that the first is drawn.
+        let larger = coins.at_least((count, &noise), (2, &other));
+        Ok(Released(
+            match coins.at_least((0, &noise), (self.0, &still)) {
+                true => 1_000_000 + count,
+                false => larger.into(),
+            },
+        ))
+    }
+}
+
+/// Without the mass beyond what is listed, this would be proved.
+#[test]
+fn what_is_not_listed_has_a_mass() {
+    let rdp = Rdp::new("2".parse().unwrap());
+    let verifier = Verifier::new(copies_of(&LeaksBeyond(1000)), &pair(), vec![()], 1);
+    assert_undecided(&verifier.check(&PureDp, &epsilon("20")).unwrap());
+    assert_undecided(&verifier.check(&rdp, &epsilon("20")).unwrap());
+    let (_, certificate) = verifier.certify(&PureDp, &epsilon("20")).unwrap();
+    assert!(certificate.is_none());
+    let verifier = Verifier::new(copies_of(&LeaksBeyond(30)), &pair(), vec![()], 1);
+    let verdict = verifier.check(&PureDp, &epsilon("20")).unwrap();
+    assert!(verdict.is_refuted(), "{verdict}");
+}
+
+/// Compares with the least and the greatest number.
+#[derive(Clone)]
+struct ComparesWithTheEnds;
+
+impl Mechanism<Vec<u8>> for ComparesWithTheEnds {
+    type Machine = Released<[bool; 2]>;
+
+    fn start(&self, _: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        let still = coins.noise(&Bernoulli::new(0, 1).unwrap())?;
+        let noise = coins.noise(&laplace(1))?;
+        let mut from = |least: i128| coins.at_least((0, &noise), (least, &still));
+        Ok(Released([from(i128::MIN), from(i128::MAX)]))
+    }
+}
+
+/// Noise is at least the least number, for certain.
+#[test]
+fn the_ends_of_all_numbers_are_compared_with() {
+    let verifier = Verifier::new(copies_of(&ComparesWithTheEnds), &pair(), vec![()], 1);
+    let worst = verifier.worst_delta(Rational::from(1_u8)).unwrap();
+    let shown = worst.adversary.to_string();
+    assert!(!shown.contains("[false"), "{shown}");
+    assert!(*worst.value.high().unwrap() < ratio(1, 1 << 60), "{worst}");
+}
+
+/// Compares Gaussian noise, and says what it found.
+#[derive(Clone)]
+struct ComparesGaussian;
+
+impl Mechanism<Vec<u8>> for ComparesGaussian {
+    type Machine = Released<bool>;
+
+    fn start(&self, data: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        let law = DiscreteGaussian::new(Ratio::from(4)).unwrap();
+        let [noise, other] = [coins.noise(&law)?, coins.noise(&law)?];
+        let count = data.len() as i128;
+        Ok(Released(coins.at_least((count, &noise), (2, &other))))
+    }
+
+    /// It releases nothing.
+    fn only_says_releases() -> bool {
+        true
+    }
+}
+
+/// Gaussian tails have no closed form here: such noise is cut where it is compared.
+#[test]
+fn gaussian_noise_that_is_compared_is_cut() {
+    let verifier = Verifier::new(copies_of(&ComparesGaussian), &pair(), vec![()], 1);
+    let verifier = verifier.cut(ratio(1, 1 << 12));
+    let rdp = Rdp::new("2".parse().unwrap());
+    assert_undecided(&verifier.check(&rdp, &epsilon("20")).unwrap());
+    let verdict = verifier.check(&rdp, &epsilon("0.001")).unwrap();
+    assert!(verdict.is_refuted(), "{verdict}");
 }
 
 /// Compares, and then releases what it compared: less private than it looks where the noise is known
