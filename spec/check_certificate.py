@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Checks a certificate that `Verifier::certify` wrote: `check_certificate.py FILE`.
 
-Numbers are exact fractions, or pairs of fractions between which a number lies. It prints
-what was checked and exits with 0, or prints why not and exits with 1. It checks that probabilities add up at every point, that the strategy of a refutation
-really has a divergence above the claim, and that no strategy in the tree of a proof has.
-It does not check that the probabilities are those of the machine, nor, where the menu
-changes in the course of the conversation, that nothing was left out of it.
+Numbers are exact fractions, or pairs of them between which a number lies. It prints what was
+checked and exits with 0, or prints why not and exits with 1. It checks that probabilities add up
+at every point, within their bounds, that the strategy of a refutation really has a divergence
+above the claim, and that no strategy in the tree of a proof has. It does not check that the
+probabilities are those of the machine, nor that nothing was left out of a menu that changes.
 """
 import json
 import sys
@@ -84,8 +84,7 @@ def leaves(node, depth):
     if "ask" not in node:
         return [masses(node)]
     need(depth >= 0, "the strategy asks more often than it may")
-    need(len({name for name, _ in node["answers"]}) == len(node["answers"]), "an answer is there twice")
-    nodes = [after for _, after in node["answers"]]
+    nodes = once(node["answers"], "an answer is there twice").values()
     need(all(after.get("ask") != "start" for after in nodes), "a start after the start")
     return [leaf for after in nodes for leaf in leaves(after, depth - 1)]
 
@@ -98,13 +97,16 @@ def check_refutation(certificate):
     need(certificate["direction"] in ("forward", "backward"), "an unknown direction")
     if certificate["direction"] == "backward":
         found = [[q, p] for p, q in found]
+    cut, rest = F(certificate["cut"]), 1 - sum(q[0] for _, q in found)
     need(all(sum(leaf[side][0] for leaf in found) <= 1 for side in (0, 1)), "more than certain")
-    # What is not listed of the second law may be at any leaf.
-    rest = 1 - sum(q[0] for _, q in found)
+    enough = all(sum(leaf[side][1] for leaf in found) + cut >= 1 for side in (0, 1))
+    need(enough and cut >= 0, "less than certain")
+    # What is above the lower bounds of the second law may be at any leaf; some of it was cut.
+    cut = min(cut, rest)
     if goal.kind == "delta":
-        value = sum(goal.leaf(p[0], q[0], goal.factor[1]) for p, q in found) - goal.factor[1] * rest
+        value = sum(goal.leaf(p[0], q[1], goal.factor[1]) for p, q in found) - goal.factor[1] * cut
     else:
-        value = goal.together([goal.leaf(p[0], q[0] + rest, None) for p, q in found])
+        value = goal.together([goal.leaf(p[0], min(q[0] + rest, q[1] + cut), None) for p, q in found])
     need(value is None or value > goal.allowed[1], "the strategy does not exceed the claim")
     return f"not private: a strategy with {len(found)} leaves exceeds {goal.said}"
 
@@ -147,8 +149,7 @@ class Proof:
         return best
 
     def query(self, query, here, depth, first):
-        names = [name for name, _ in query["answers"]]
-        need(len(set(names)) == len(names), "an answer is there twice")
+        once(query["answers"], "an answer is there twice")
         cut = [F(query["cut"][side]) for side in (0, 1)]
         need(min(cut) >= 0, "a cut is negative")
         for side in (0, 1):
@@ -166,9 +167,8 @@ class Proof:
         return result
 
 
-def once(pairs):
-    names = [name for name, _ in pairs]
-    need(len(set(names)) == len(names), "a key is there twice")
+def once(pairs, why="a key is there twice"):
+    need(len(dict(pairs)) == len(pairs), why)
     return dict(pairs)
 
 

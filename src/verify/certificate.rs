@@ -22,9 +22,9 @@ use crate::machine::Fault;
 ///
 /// # What the checker checks
 ///
-/// That something is claimed and asked, that the probabilities add up, that the strategy or the tree
-/// has the divergence that the verdict says, in exact fractions, and that a proof has every query of
-/// the menu at every point down to the depth. It prints what the verdict is about: read that too. It
+/// That something is claimed and asked, that the probabilities add up, within their bounds, that the
+/// strategy or the tree has the divergence that the verdict says, in exact fractions, and that a proof
+/// has every query of the menu at every point down to the depth. It prints what the verdict is about: read that too. It
 /// does **not** check that the probabilities are those of the machine, or, where the menu
 /// changes in the course of the conversation, that nothing was left out of it.
 #[derive(Clone, Debug)]
@@ -47,8 +47,8 @@ where
     N: Menu<Q, A>,
 {
     /// [`check`](Self::check), with a certificate of the verdict. There is none for an undecided
-    /// claim, for a [bound](Completeness::Bounded), for a proof of more than 20 000 points, for a strategy that is too long to be stored,
-    /// and for Rényi orders that are not whole numbers.
+    /// claim, for a [bound](Completeness::Bounded), for a proof of more than 20 000 points, for a
+    /// strategy that is too long to be stored, and for Rényi orders that are not whole numbers.
     ///
     /// ```
     /// use queryables::mechanisms::RandomizedResponse;
@@ -78,7 +78,14 @@ where
             let certificate = if verdict.is_refuted() {
                 refutation(&verdict)
             } else if verdict.holds() && verdict.worst.completeness != Completeness::Bounded {
-                proof(exploration, &goals, &verdict)?
+                // In the tree that decided it: at a larger cut, bounds may be too wide.
+                match verdict.cut == *exploration.cut() {
+                    true => proof(exploration, &goals, &verdict)?,
+                    false => {
+                        let deeper = exploration.at_cut(verdict.cut.clone());
+                        proof(&deeper, &goals, &verdict)?
+                    }
+                }
             } else {
                 None
             };
@@ -96,6 +103,13 @@ fn refutation<Q: Debug, A: Debug>(verdict: &Verdict<Q, A>) -> Option<Json> {
     };
     fields.push(("direction", Json::text(direction)));
     fields.push(("menu", offered(verdict)));
+    // Without what was cut, the upper bounds of the leaves hold.
+    fields.push(match &verdict.worst.completeness {
+        Completeness::Complete => ("cut", Json::text(Rational::ZERO)),
+        Completeness::Truncated { mass } => ("cut", Json::text(mass)),
+        // A bound refutes nothing.
+        Completeness::Bounded => return None,
+    });
     fields.push(("tree", strategy(&verdict.worst.adversary)?));
     Some(Json::Object(fields))
 }

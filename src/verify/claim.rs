@@ -27,16 +27,19 @@ pub struct Verdict<Q, A> {
     pub worst: Worst<Q, A>,
     /// Why more is not known, if a search for a better bound ended early.
     stopped: Option<VerifyError>,
+    /// The cut at which it was found, and all that came before it.
+    pub(super) cut: Rational,
 }
 
 impl<Q, A> Verdict<Q, A> {
-    fn new(goal: Goal, worst: Worst<Q, A>) -> Result<Self, VerifyError> {
+    fn new(goal: Goal, worst: Worst<Q, A>, cut: &Rational) -> Result<Self, VerifyError> {
         Ok(Self {
             goal,
             allowed: goal.allowed()?,
             nearly: goal.nearly()?,
             worst,
             stopped: None,
+            cut: cut.clone(),
         })
     }
 
@@ -138,8 +141,9 @@ where
         .map(Goal::objective)
         .collect::<Result<_, _>>()?;
     let mut kept: Option<Verdict<Q, A>> = None;
+    let mut cut = exploration.cut().clone();
     for (goal, worst) in goals.iter().zip(exploration.worst(&objectives)?) {
-        let mut verdict = Verdict::new(*goal, worst)?;
+        let mut verdict = Verdict::new(*goal, worst, &cut)?;
         if !verdict.is_refuted() && verdict.worst.completeness != Completeness::Complete {
             verdict = beyond_the_cut(exploration, verdict)?;
         }
@@ -150,12 +154,15 @@ where
         if verdict.is_refuted() {
             return Ok(verdict);
         }
+        // One tree for all goals needs the smallest cut of all.
+        cut = cut.min(verdict.cut.clone());
         // An undecided goal stays, but does not hide a later one that is refuted.
         if kept.as_ref().is_none_or(Verdict::holds) {
             kept = Some(verdict);
         }
     }
-    kept.ok_or(VerifyError::OutOfRange("a claim without goals"))
+    let kept = kept.ok_or(VerifyError::OutOfRange("a claim without goals"))?;
+    Ok(Verdict { cut, ..kept })
 }
 
 /// The same at a smaller cut, where everything was followed: then bounds on what compared noise decides
@@ -202,31 +209,15 @@ where
         _ => Rational::ZERO,
     };
     // First what is certain without what was cut: it may refute the claim.
-    let certain = match verdict.goal {
-        Goal::Renyi { order, .. } => {
-            let least = Objective::AtLeast {
-                order: order_of(order),
-                missing,
-            };
-            let worst = exploration.worst(&[least])?.into_iter().next();
-            worst.map(|worst| Verdict {
-                worst: Worst {
-                    value: Value::AtLeast(worst.value.low().cloned().unwrap_or_default()),
-                    ..worst
-                },
-                ..verdict.clone()
-            })
+    let certain = match certain(exploration, &verdict, missing) {
+        Err(stopped) if stopped.leaves_undecided() => {
+            return Ok(Verdict {
+                stopped: Some(stopped),
+                ..verdict
+            });
         }
-        // After a cut, δ(ε) is bounded from both sides, and the ratio from neither.
-        Goal::Ratio { epsilon } => {
-            let delta = Delta::ZERO;
-            let goal = Goal::Delta { epsilon, delta };
-            let worst = exploration.worst(&[goal.objective()?])?.into_iter().next();
-            worst.map(|worst| Verdict::new(goal, worst)).transpose()?
-        }
-        Goal::Delta { .. } => None,
+        certain => certain?.unwrap_or_else(|| verdict.clone()),
     };
-    let certain = certain.unwrap_or_else(|| verdict.clone());
     if certain.is_refuted() {
         return Ok(certain);
     }
@@ -250,6 +241,45 @@ where
             ..verdict
         }),
         _ => Ok(certain),
+    }
+}
+
+/// What is certain although a mass of at most `missing` was not followed.
+fn certain<Q, A, N>(
+    exploration: &Exploration<Q, A, N>,
+    verdict: &Verdict<Q, A>,
+    missing: Rational,
+) -> Result<Option<Verdict<Q, A>>, VerifyError>
+where
+    Q: Clone + Debug + Send + Sync,
+    A: Clone + Eq + Hash + Send + Sync,
+    N: Menu<Q, A>,
+{
+    match verdict.goal {
+        Goal::Renyi { order, .. } => {
+            let least = Objective::AtLeast {
+                order: order_of(order),
+                missing,
+            };
+            let worst = exploration.worst(&[least])?.into_iter().next();
+            Ok(worst.map(|worst| Verdict {
+                worst: Worst {
+                    value: Value::AtLeast(worst.value.low().cloned().unwrap_or_default()),
+                    ..worst
+                },
+                ..verdict.clone()
+            }))
+        }
+        // After a cut, δ(ε) is bounded from both sides, and the ratio from neither.
+        Goal::Ratio { epsilon } => {
+            let delta = Delta::ZERO;
+            let goal = Goal::Delta { epsilon, delta };
+            let worst = exploration.worst(&[goal.objective()?])?.into_iter().next();
+            worst
+                .map(|worst| Verdict::new(goal, worst, &verdict.cut))
+                .transpose()
+        }
+        Goal::Delta { .. } => Ok(None),
     }
 }
 

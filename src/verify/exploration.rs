@@ -167,9 +167,18 @@ where
         if !self.explorer.went_beyond() || *cut <= finest {
             return None;
         }
+        Some(self.at_cut((cut * cut).max(finest)))
+    }
+
+    pub(super) fn cut(&self) -> &Rational {
+        &self.question.care.cut
+    }
+
+    /// The same question at another cut.
+    pub(super) fn at_cut(&self, cut: Rational) -> Self {
         let mut question = self.question.clone();
-        question.care.cut = (cut * cut).max(finest);
-        Some(Self::new(question, &self.explorer.meter))
+        question.care.cut = cut;
+        Self::new(question, &self.explorer.meter)
     }
 
     /// Walks over the conversation: from its starts, with the mass that was cut there.

@@ -1,12 +1,21 @@
 //! Certificates, and the checker that shares no code with the crate.
 
+use std::fmt::Debug;
+use std::hash::Hash;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use crate::support::*;
-use queryables::number::Epsilon;
-use queryables::privacy::{ApproxDp, EpsilonDelta, PureDp, Rdp};
-use queryables::verify::{Certificate, Checkable, Children, Pair, Verifier, copies_of};
+use queryables::data::Predicate;
+use queryables::machine::{Coins, Fault, Mechanism, Released};
+use queryables::mechanisms::{AboveThreshold, NoisyMax};
+use queryables::noise::DiscreteLaplace;
+use queryables::number::{Epsilon, Ratio};
+use queryables::privacy::{AddRemove, ApproxDp, EpsilonDelta, PureDp, Rdp, Replace};
+use queryables::verify::{
+    Certificate, Checkable, Children, Menu, Pair, Rational, Verifier, copies_of, epsilon_of_ratio,
+};
 
 /// Runs the checker; `None` where there is no Python, which is a failure in CI.
 fn checked(certificate: &str, name: &str) -> Option<Result<String, String>> {
@@ -95,6 +104,79 @@ fn a_filter_has_a_certificate() {
     assert_checked(&certificate.unwrap().to_string(), "filter", PROVED);
 }
 
+/// Certifies that this claim holds and that less is refuted; the checker agrees with both, and takes
+/// neither for the other claim.
+#[track_caller]
+fn assert_certified<Q, A, N>(verifier: &Verifier<Q, A, N>, name: &str, claim: &str, less: &str)
+where
+    Q: Clone + Debug + Send + Sync + 'static,
+    A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
+    N: Menu<Q, A>,
+{
+    let certify = |text: &str| {
+        let (verdict, certificate) = verifier.certify(&PureDp, &epsilon(text)).unwrap();
+        (verdict, certificate.unwrap().to_string())
+    };
+    let named = |text: &str| format!("\"epsilon\": \"{text}\"");
+    let (verdict, proof) = certify(claim);
+    assert!(verdict.holds(), "{verdict}");
+    assert_checked(&proof, name, PROVED);
+    let exceeded = tampered(&proof, &named(claim), &named(less));
+    assert_checked(&exceeded, name, Err("refused: the claim is exceeded"));
+    let (verdict, refutation) = certify(less);
+    assert!(verdict.is_refuted(), "{verdict}");
+    assert_checked(&refutation, name, REFUTED);
+    let kept = tampered(&refutation, &named(less), &named(claim));
+    let refused = Err("refused: the strategy does not exceed the claim");
+    assert_checked(&kept, name, refused);
+}
+
+/// Where noise is compared, probabilities are known up to what is beyond what is listed.
+#[test]
+fn compared_noise_has_certificates() {
+    let is = |value| Predicate::new(format!("is {value}"), move |row: &u8| *row == value);
+    let votes = Pair::new(vec![7_u8, 7], vec![7, 8]);
+    let max = NoisyMax::new(Replace, [is(7), is(8)], epsilon("1")).unwrap();
+    let verifier = Verifier::new(copies_of(&max), &votes, vec![()], 1);
+    assert_certified(&verifier, "max", "1", "0.5");
+    let search: AboveThreshold = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
+    let counts = Pair::new(vec![7, 8], vec![7, 7, 8]);
+    let menu = vec![is(7), is(8)];
+    let verifier = Verifier::by_state(copies_of(&search), &counts, menu, 2);
+    assert_certified(&verifier, "search", "2", "0.8");
+    // What is decided only at a smaller cut has the tree of that cut.
+    let at = |cut| Verifier::new(copies_of(&max), &votes, vec![()], 1).cut(cut);
+    let most = |cut| at(cut).worst_ratio().unwrap().value.high().unwrap().clone();
+    let (rough, fine) = (most(ratio(1, 10)), most(ratio(1, 1 << 30)));
+    assert!(fine < rough);
+    let between = epsilon_of_ratio(&((fine + rough) / Rational::from(2_u8))).unwrap();
+    assert_certified(&at(ratio(1, 10)), "deeper", &between.to_string(), "0.5");
+    // A leak that is less probable than what is not listed of all the rest.
+    let verifier = Verifier::new(|| TellsAbove(15), &counts, vec![()], 1);
+    let (verdict, refutation) = verifier.certify(&PureDp, &epsilon("20")).unwrap();
+    assert!(verdict.is_refuted(), "{verdict}");
+    let refutation = refutation.unwrap().to_string();
+    assert_checked(&refutation, "leak", REFUTED);
+    // If something was cut, it could be where the leak is.
+    let cut = tampered(&refutation, "\"cut\": \"0\"", "\"cut\": \"1/1000\"");
+    let refused = Err("refused: the strategy does not exceed the claim");
+    assert_checked(&cut, "leak", refused);
+}
+
+/// Tells the number of rows where noise is larger than other noise by this.
+struct TellsAbove(i128);
+
+impl Mechanism<Vec<u8>> for TellsAbove {
+    type Machine = Released<Option<usize>>;
+
+    fn start(&self, data: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        let law = DiscreteLaplace::new(Ratio::from(1)).unwrap();
+        let [noise, other] = [coins.noise(&law)?, coins.noise(&law)?];
+        let above = coins.at_least((0, &noise), (self.0, &other));
+        Ok(Released(above.then_some(data.len())))
+    }
+}
+
 /// Replaces the first occurrence, which must be there.
 #[track_caller]
 fn tampered(certificate: &str, from: &str, to: &str) -> String {
@@ -132,6 +214,10 @@ fn tampered_certificates_are_refused() {
     refused(
         &tampered(&refutation, "\"9/16\"", "\"15/16\""),
         "more than certain",
+    );
+    refused(
+        &tampered(&refutation, "\"9/16\"", "\"8/16\""),
+        "less than certain",
     );
     // What was asked.
     let depth = tampered(&proof, "\"depth\": 2", "\"depth\": 3");
@@ -261,7 +347,7 @@ fn two_answers(one: &str, other: &str, epsilon: &str) -> [String; 2] {
     );
     let refutation = format!(
         "{{{head}, \"verdict\": \"not private\", \"goal\": {goal}, \"direction\": \"forward\", \
-         \"tree\": {{\"ask\": \"start\", \"answers\": [[\"Ok(())\", {{\"ask\": \"()\", \
+         \"cut\": \"0\", \"tree\": {{\"ask\": \"start\", \"answers\": [[\"Ok(())\", {{\"ask\": \"()\", \
          \"answers\": [{leaves}]}}]]}}}}"
     );
     [proof, refutation]

@@ -13,7 +13,7 @@ use queryables::noise::DiscreteLaplace;
 use queryables::number::{Epsilon, Ratio};
 use queryables::privacy::convert::rdp;
 use queryables::privacy::{PureDp, Rdp, RdpGrid};
-use queryables::verify::{Children, Completeness, Pair, Verifier, copies_of};
+use queryables::verify::{Children, Completeness, Pair, Verifier, VerifyError, copies_of};
 
 fn epsilon(text: &str) -> Epsilon {
     text.parse().unwrap()
@@ -53,6 +53,37 @@ fn a_bound_holds_for_the_whole_noise() {
         verdict.to_string().contains("and is at most 2.718281828…"),
         "{verdict}"
     );
+}
+
+/// What was found before the limit stays: undecided, and the verdict says why.
+#[test]
+fn a_search_for_a_bound_that_reaches_a_limit_leaves_undecided() {
+    let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
+    let verifier = || Verifier::new(copies_of(&count), &pair(), vec![()], 1);
+    let check = |renyi: bool, limit: u64| match renyi {
+        true => verifier().limit(limit).check(&order("2"), &epsilon("1")),
+        false => verifier().limit(limit).check(&PureDp, &epsilon("1")),
+    };
+    // As many as the first exploration takes, to its cut; then a few more at a time, through all the
+    // others, until it is decided.
+    let first = verifier().worst_ratio().unwrap().scope.runs;
+    for renyi in [false, true] {
+        let limit = first - 1;
+        let nothing = check(renyi, limit).unwrap_err();
+        assert_eq!(nothing, VerifyError::Limit { limit });
+        let mut limit = first;
+        loop {
+            let verdict = check(renyi, limit).unwrap();
+            if verdict.holds() {
+                break;
+            }
+            assert!(!verdict.is_refuted(), "{verdict}");
+            let reason = format!("\nthe search for a better bound was stopped after {limit} runs");
+            assert!(verdict.to_string().contains(&reason), "{verdict}");
+            limit += 50;
+        }
+        assert!(limit > first, "nothing was searched for");
+    }
 }
 
 #[test]
