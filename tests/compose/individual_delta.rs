@@ -1,12 +1,16 @@
 //! Individual filters in which records pay with δ, too.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use queryables::account::menu::{MenuEntry, MenuFilter};
 use queryables::account::{ThroughRdp, ThroughZCdp, ValidIndividually};
-use queryables::compose::{IndividualFilter, IndividualOdometer, launch_individual};
+use queryables::compose::{
+    IndividualFilter, IndividualOdometer, IndividualQuery, Payers, RecordUnits, Tariff,
+    launch_individual,
+};
 use queryables::data::{Attribute, Predicate};
-use queryables::machine::silence_guarded_panics;
+use queryables::machine::{Coins, silence_guarded_panics};
 use queryables::mechanisms::ThresholdHistogram;
 use queryables::mechanisms::individual::{IndividualCount, IndividualSum};
 use queryables::number::Delta;
@@ -174,4 +178,91 @@ fn an_odometer_reads_whole_steps_of_both() {
         running.release(&keys(pair("0.1", "2e-6"))),
         Err(UnknownLoss("a query of an odometer may cost a record at most one step").into())
     );
+}
+
+/// How many there are, without noise. One that is 7 panics after it was charged.
+#[derive(Clone)]
+struct Everybody;
+
+impl<F: ValidIndividually<Children = ApproxDp>> IndividualQuery<Rows, F> for Everybody {
+    type Noise = ();
+    type Total = u64;
+    type Answer = u64;
+
+    fn tariff(&self, units: &RecordUnits<F>) -> Result<Tariff, UnknownLoss> {
+        units.flat(&pair("0.6", "1e-7"))
+    }
+
+    fn noise(&self, _: &mut Coins<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn nothing(&self) -> u64 {
+        0
+    }
+
+    fn take(&self, data: &Rows, records: Range<usize>, payers: &mut Payers<'_>) -> u64 {
+        let paid = data[records].iter().map(|row| {
+            let paid = payers.charge(1);
+            assert!(*row != 7, "an unlucky row");
+            paid
+        });
+        paid.sum()
+    }
+
+    fn merge(&self, total: &mut u64, chunk: u64) {
+        *total += chunk;
+    }
+
+    fn answer(&self, total: u64, (): (), _: &mut Coins<'_>) -> Result<u64, Fault> {
+        Ok(total)
+    }
+}
+
+#[test]
+fn after_a_panic_both_accounts_are_restored() {
+    silence_guarded_panics();
+    let filter = IndividualFilter::new(ApproxDp, pair("1", "1e-7"));
+    let (running, readings) = launch_individual(&filter, Arc::new(vec![1, 7, 2])).unwrap();
+    assert_eq!(running.release(&Everybody), Ok(2));
+    let read = |index| readings.loss(index).unwrap().unwrap();
+    let once = pair("0.6", "1e-7");
+    let expected = [once, EpsilonDelta::default(), once];
+    assert_eq!([0, 1, 2].map(read), expected);
+}
+
+#[test]
+fn both_accounts_follow_from_the_queries_that_were_asked() {
+    let rows = Arc::new(vec![1_i64, -1, 2]);
+    let filter = IndividualFilter::new(ApproxDp, pair("1", "3e-7"));
+    let (old, before) = launch_individual(&filter, Arc::clone(&rows)).unwrap();
+    let (new, after) = launch_individual(&filter, rows).unwrap();
+    for (epsilon, delta) in [
+        ("0.1", "1e-7"),
+        ("0.8", "1e-9"),
+        ("0.1", "1e-6"),
+        ("0.2", "1e-8"),
+    ] {
+        let histogram = keys(pair(epsilon, delta));
+        old.release(&histogram).unwrap();
+        new.replay(&histogram).unwrap();
+        let all = before.all().unwrap();
+        assert!(all[0].delta > 0 && all[0] == all[2]);
+        assert_eq!(after.all(), Ok(all));
+    }
+}
+
+/// The δ of the limit, of which the rule's slack is a part.
+#[test]
+fn another_filter_is_charged_for_all_of_delta() {
+    let parent = Filter::concurrent(ApproxDp, pair("3", "1e-5"));
+    let parent = launch(&parent, Arc::new(vec![1_i64])).unwrap();
+    let rule = ThroughZCdp::simple(pair("1", "1e-6"), "4e-7".parse().unwrap()).unwrap();
+    let child = parent.launch(&IndividualFilter::with_rule(rule)).unwrap();
+    assert_eq!(parent.privacy_loss(), pair("1", "1e-6"));
+    let own = |_: &i64| EpsilonDelta::default();
+    let filter = IndividualFilter::new(ApproxDp, pair("0.5", "2e-6")).budgets(own);
+    parent.launch(&filter).unwrap();
+    child.release(&keys(pair("0.01", "1e-9"))).unwrap();
+    assert_eq!(parent.privacy_loss(), pair("1.5", "3e-6"));
 }

@@ -76,6 +76,20 @@ fn inside_of_a_filter_those_who_have_the_data_can_read_it() {
     assert_eq!(Readings::of(&child, &data).map(|_| ()), Err(frozen));
 }
 
+/// Empty slices may share one allocation, which everybody can get. Whether there is any data is
+/// private.
+#[test]
+fn whoever_has_an_empty_slice_does_not_have_the_data() {
+    let filter = IndividualFilter::<[u8], _>::new(PureDp, "1".parse().unwrap());
+    for data in [Arc::default(), Arc::from([1])] {
+        let (running, readings) = launch_individual(&filter, Arc::clone(&data)).unwrap();
+        assert_eq!(readings.all().map(|all| all.len()), Ok(data.len()));
+        let foreign = Fault::InvalidQuery("it was not started on these data");
+        let refused = Readings::of(&running, &Arc::default()).map(|_| ());
+        assert_eq!(refused, Err(AskError::Fault(foreign)));
+    }
+}
+
 #[test]
 fn a_halted_parent_stops_it() {
     let parent = Filter::concurrent(ZCdp, "1e9".parse().unwrap()).halting();

@@ -123,7 +123,8 @@ impl<D: ?Sized, F: ValidIndividually> IndividualFilter<D, F> {
     /// What the record pays adds up to at most the price of its own budget b. Where losses of
     /// children add up as they are, that is a loss of b for this record, under the children's
     /// measure: sums, root sums of squares, [`NaturalFilter`](crate::account::NaturalFilter), and
-    /// conversions of ρ or of Rényi losses.
+    /// conversions of ρ. Conversions of Rényi losses on a grid charge one order of it, and at this
+    /// order it is a loss of b; at the others it is not.
     ///
     /// Where an ε of children is converted first, into ρ, into a Rényi loss or into costs of a price
     /// list ([`ThroughZCdp`](crate::account::ThroughZCdp) and

@@ -112,9 +112,14 @@ impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
         spent.collect()
     }
 
-    /// The units, for those who have the very data that the machine is on.
-    pub(super) fn units_for(&self, data: &Arc<D>) -> Option<RecordUnits<F>> {
-        Arc::ptr_eq(&self.data, data).then(|| self.units.clone())
+    pub(super) fn units(&self) -> &RecordUnits<F> {
+        &self.units
+    }
+
+    /// Whether these are the very data that the machine is on. Of data without bytes it says no:
+    /// empty slices may share one allocation, which everybody can get by `Arc::default`.
+    pub(super) fn is_on(&self, data: &Arc<D>) -> bool {
+        Arc::ptr_eq(&self.data, data) && size_of_val(&**data) > 0
     }
 
     /// The account of the record with this index, in units: what an odometer reads, in whole steps,

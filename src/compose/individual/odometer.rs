@@ -82,8 +82,7 @@ impl<D: ?Sized, G: Accumulator> IndividualOdometer<D, G> {
         D: Dataset + Send + Sync + 'static,
         Capped<G>: ValidIndividually,
     {
-        let running = launch(&Counting(self), Arc::clone(&data))?;
-        with_readings(running, &data)
+        with_readings(launch(&Counting(self), data)?)
     }
 
     /// Starts on the data as a machine that is owned and has explicit coins, for authors of machines

@@ -56,15 +56,21 @@ where
     ///
     /// # Errors
     ///
-    /// [`Fault::InvalidQuery`] in [`AskError::Fault`] if it runs on other data; any other
-    /// [`AskError`] if it was stopped or has failed.
+    /// [`Fault::InvalidQuery`] in [`AskError::Fault`] if it runs on other data, or if the data have a
+    /// size of zero: empty slices may share one allocation, and whether there is data is private. Any
+    /// other [`AskError`] if it was stopped or has failed.
     pub fn of(running: &RunningIndividual<D, F>, data: &Arc<D>) -> Result<Self, AskError> {
         let data = Arc::clone(data);
         let foreign = Fault::InvalidQuery("it was not started on these data");
-        let units = running.run(move |machine, _| machine.units_for(&data).ok_or(foreign))?;
+        running.run(move |machine, _| machine.is_on(&data).then_some(()).ok_or(foreign))?;
+        Self::of_any(running)
+    }
+
+    /// For whoever has just started it.
+    fn of_any(running: &RunningIndividual<D, F>) -> Result<Self, AskError> {
         Ok(Self {
+            units: running.run(|machine, _| Ok(machine.units().clone()))?,
             running: running.clone(),
-            units,
         })
     }
 
@@ -150,19 +156,17 @@ where
     D: Dataset + Send + Sync + ?Sized + 'static,
     F: ValidIndividually,
 {
-    let running = launch(filter, Arc::clone(&data))?;
-    with_readings(running, &data)
+    with_readings(launch(filter, data)?)
 }
 
 /// With the readings of what was just launched.
 pub(super) fn with_readings<D, F>(
     running: RunningIndividual<D, F>,
-    data: &Arc<D>,
 ) -> Result<WithReadings<D, F>, Fault>
 where
     D: Dataset + Send + Sync + ?Sized + 'static,
     F: ValidIndividually,
 {
-    let readings = Readings::of(&running, data).map_err(|_| Fault::Failed)?;
+    let readings = Readings::of_any(&running).map_err(|_| Fault::Failed)?;
     Ok((running, readings))
 }
