@@ -2,15 +2,21 @@
 //! panic at random, the verifier by state finds what it finds without looking at the state.
 
 use std::fmt::Debug;
+use std::fs;
 use std::hash::Hash;
+use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use queryables::account::{
     Accounting, Accumulator, Capped, ContinuationRule, Exceeded, Sum, ValidConcurrently,
-    ValidSequentially,
+    ValidIndividually, ValidSequentially,
 };
-use queryables::compose::{Addressed, ConcurrentComposition, Filter, Odometer};
+use queryables::compose::{
+    Addressed, AddressedParts, ConcurrentComposition, Filter, IndividualAnswers, IndividualFilter,
+    IndividualQuery, Message, Odometer, Parallel, Payers, RecordUnits, Tariff,
+};
 use queryables::machine::{Coins, Fault, Inspect, Machine, Mechanism};
 use queryables::middle::{LimitQueries, ThroughExt};
 use queryables::number::Epsilon;
@@ -127,9 +133,25 @@ where
     Q: Clone + Debug + Send + Sync + 'static,
     A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
 {
-    let pair = Pair::new(false, true);
-    let by_state = Verifier::by_state(copies_of(mechanism), &pair, menu.clone(), depth).replays(2);
-    let opaque = Verifier::new(copies_of(mechanism), &pair, menu, depth).replays(2);
+    assert_agree_on(mechanism, &Pair::new(false, true), menu, depth)
+}
+
+fn assert_agree_on<D, M, N, Q, A>(
+    mechanism: &M,
+    pair: &Pair<D>,
+    menu: N,
+    depth: usize,
+) -> Result<(), TestCaseError>
+where
+    D: Debug + PartialEq + Send + Sync + 'static,
+    M: Mechanism<D> + Clone + Send + Sync + 'static,
+    M::Machine: Machine<Query = Q, Answer = A> + Inspect + 'static,
+    N: Menu<Q, A> + Clone,
+    Q: Clone + Debug + Send + Sync + 'static,
+    A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
+{
+    let by_state = Verifier::by_state(copies_of(mechanism), pair, menu.clone(), depth).replays(2);
+    let opaque = Verifier::new(copies_of(mechanism), pair, menu, depth).replays(2);
     let value = |worst: Result<queryables::verify::Worst<Q, A>, _>| worst.map(|worst| worst.value);
     prop_assert_eq!(
         value(by_state.worst_delta(Rational::from(2_u8))),
@@ -137,6 +159,67 @@ where
     );
     prop_assert_eq!(value(by_state.worst_ratio()), value(opaque.worst_ratio()));
     Ok(())
+}
+
+/// The same child on the rows of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct OfPart(Moody);
+
+impl Mechanism<Vec<u8>> for OfPart {
+    type Machine = MoodyMachine;
+
+    fn start(&self, rows: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<MoodyMachine, Fault> {
+        self.0.start(&Arc::new(rows.len() > 1), coins)
+    }
+}
+
+impl Private<PureDp, AddRemove> for OfPart {
+    fn loss(&self, measure: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        self.0.loss(measure)
+    }
+}
+
+/// A query of an individual filter: whether more than one row takes part, truly more often than not.
+/// It panics where its mask says so: before or after records are charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct MoodyQuery {
+    cost: u64,
+    mask: u8,
+}
+
+impl<F: ValidIndividually<Children = PureDp>> IndividualQuery<Vec<u8>, F> for MoodyQuery {
+    type Noise = ();
+    type Total = u64;
+    type Answer = bool;
+
+    fn tariff(&self, units: &RecordUnits<F>) -> Result<Tariff, UnknownLoss> {
+        units.flat(&self.cost.to_string().parse().unwrap())
+    }
+
+    fn noise(&self, _: &mut Coins<'_>) -> Result<(), Fault> {
+        panics_if(self.mask & 1 == 1);
+        Ok(())
+    }
+
+    fn nothing(&self) -> u64 {
+        0
+    }
+
+    fn take(&self, rows: &Vec<u8>, records: Range<usize>, payers: &mut Payers<'_>) -> u64 {
+        let rows = rows[records].iter().map(|row| u64::from(*row));
+        rows.map(|size| payers.charge_or(size, |allowed| allowed))
+            .sum()
+    }
+
+    fn merge(&self, total: &mut u64, chunk: u64) {
+        *total += chunk;
+    }
+
+    fn answer(&self, total: u64, (): (), coins: &mut Coins<'_>) -> Result<bool, Fault> {
+        let told = (total > 1) ^ (coins.weighted(&[2, 1])? == 1);
+        panics_if(self.mask & 2 == 2 && told);
+        Ok(told)
+    }
 }
 
 fn moody() -> impl Strategy<Value = Moody> {
@@ -180,4 +263,103 @@ proptest! {
         let limited = children[0].through(LimitQueries::new(limit));
         assert_agree(&limited, vec![()], 3)?;
     }
+
+    #[test]
+    fn what_parts_show_is_all_of_their_state(child in moody(), mask in 0..4_u32) {
+        let rule = Panicky {
+            inner: Sum::new(PureDp).capped("4".parse().unwrap()),
+            charges: 0,
+            mask,
+        };
+        let filters = [0, 1].map(|key| (key, Filter::concurrent_with(rule.clone())));
+        let parts = AddressedParts::<_, OfPart>::new(Parallel::new(|row: &u8| *row, filters));
+        let message = |key: u8| {
+            [Message::Launch(OfPart(child)), Message::Ask(0, ())].map(|message| (key, message))
+        };
+        let menu = [message(0), message(1)].concat();
+        assert_agree_on(&parts, &Pair::new(vec![0, 0, 1], vec![0, 1]), menu, 3)?;
+    }
+
+    #[test]
+    fn what_individual_filters_show_is_all_of_their_state(
+        queries in prop::collection::vec((1..3_u64, 0..4_u8), 2),
+        budget in 2..5_u64,
+        most in 2..4_u64,
+    ) {
+        let filter = IndividualFilter::new(PureDp, budget.to_string().parse().unwrap());
+        let answers = IndividualAnswers::<_, _, MoodyQuery>::new(filter.at_most(most));
+        let queries = queries.into_iter().map(|(cost, mask)| MoodyQuery { cost, mask });
+        let pair = Pair::new(vec![1, 1, 0], vec![1, 0]);
+        assert_agree_on(&answers, &pair, queries.collect::<Vec<_>>(), 3)?;
+    }
+}
+
+/// Where each `Inspect` of the library is compared with the opaque verifier. A derived `Hash` writes
+/// all fields.
+#[test]
+fn every_inspect_is_compared_with_the_opaque_verifier() {
+    let compared = [
+        (
+            "AboveThresholdMachine",
+            "compared::a_search_is_decided_over_several_rounds",
+        ),
+        (
+            "AddressedMachine",
+            "what_compositors_show_is_all_of_their_state",
+        ),
+        (
+            "AddressedPartsMachine",
+            "what_parts_show_is_all_of_their_state",
+        ),
+        ("Child", "what_compositors_show_is_all_of_their_state"),
+        (
+            "CompositorMachine",
+            "what_compositors_show_is_all_of_their_state",
+        ),
+        (
+            "ConcurrentMachine",
+            "what_compositions_and_middles_show_is_all_of_their_state",
+        ),
+        ("DrawnNoise", "compared::noise_is_a_part_of_the_state"),
+        ("FilterGate", "what_compositors_show_is_all_of_their_state"),
+        (
+            "IndividualAnswersMachine",
+            "what_individual_filters_show_is_all_of_their_state",
+        ),
+        (
+            "IndividualMachine",
+            "what_individual_filters_show_is_all_of_their_state",
+        ),
+        (
+            "OdometerGate",
+            "what_compositors_show_is_all_of_their_state",
+        ),
+        (
+            "Postprocessed",
+            "what_compositions_and_middles_show_is_all_of_their_state",
+        ),
+        ("T", "every other type, by its `Hash`"),
+        (
+            "TruncatedMachine",
+            "what_compositors_show_is_all_of_their_state",
+        ),
+    ];
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let text = fs::read_to_string(path).unwrap();
+                let implementations = text.lines().filter(|line| line.starts_with("impl"));
+                let of = implementations.filter_map(|line| line.split_once(" Inspect for "));
+                let name = |name: &str| name.split(['<', ' ']).next().map(str::to_owned);
+                found.extend(of.filter_map(|(_, rest)| name(rest)));
+            }
+        }
+    }
+    found.sort();
+    assert_eq!(found, compared.map(|(name, _)| name));
 }
