@@ -435,6 +435,9 @@ mod tests {
         ] {
             forms_agree(order.parse().unwrap(), epsilon.parse().unwrap(), delta);
         }
+        // So large a δ that the worst p is 1: then 1 − e^(ε−τ) is the bound, and τ = ε + ln 100.
+        let (order, epsilon) = ("8".parse().unwrap(), "3".parse().unwrap());
+        forms_agree(order, epsilon, "0.99".parse().unwrap());
     }
 
     proptest! {
