@@ -90,7 +90,7 @@ pub(super) use written;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::{Delta, Order};
+    use crate::number::{Delta, Epsilon, Mu, Order, Rho};
     use crate::privacy::{Distance, EpsilonDelta, Measure, Overflow, RhoDelta, UnknownLoss};
     use crate::tests::oracle::{exp, is_just_above, quantity, real, sizes};
     use proptest::prelude::*;
@@ -118,6 +118,30 @@ mod tests {
             of_three(&ApproxDp, &EpsilonDelta::new("0.1", "0").unwrap()),
             Ok(EpsilonDelta::new("0.3", "0").unwrap())
         );
+    }
+
+    /// What parallel parts cost: the least loss that is at least as large as each of two.
+    #[test]
+    fn the_join_of_losses_is_above_both() {
+        let (one, other) = (["0.1", "2e-6"], ["0.2", "1e-6"]);
+        let pair = |[epsilon, delta]: [&str; 2]| EpsilonDelta::new(epsilon, delta).unwrap();
+        let both = EpsilonDelta::new("0.2", "2e-6").unwrap();
+        let order: Order = "2".parse().unwrap();
+        assert_eq!(ApproxDp.join(&pair(one), &pair(other)), both);
+        assert_eq!(ProbabilisticDp.join(&pair(one), &pair(other)), both);
+        assert_eq!(ApproxRdp::new(order).join(&pair(one), &pair(other)), both);
+        let pair = |[rho, delta]: [&str; 2]| RhoDelta::new(rho, delta).unwrap();
+        let both = RhoDelta::new("0.2", "2e-6").unwrap();
+        assert_eq!(ApproxZCdp.join(&pair(one), &pair(other)), both);
+        let [less, more]: [Epsilon; 2] = ["0.1", "0.2"].map(|text| text.parse().unwrap());
+        for (one, other) in [(less, more), (more, less)] {
+            assert_eq!(PureDp.join(&one, &other), more);
+            assert_eq!(Rdp::new(order).join(&one, &other), more);
+        }
+        let [less, more]: [Rho; 2] = ["0.1", "0.2"].map(|text| text.parse().unwrap());
+        assert_eq!(ZCdp.join(&less, &more), more);
+        let [less, more]: [Mu; 2] = ["0.1", "0.2"].map(|text| text.parse().unwrap());
+        assert_eq!(Gdp.join(&less, &more), more);
     }
 
     #[test]
