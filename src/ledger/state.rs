@@ -69,7 +69,8 @@ pub(super) fn read_state<F: LedgerRule>(fresh: &F, text: &str) -> Option<State<F
 }
 
 impl<F: LedgerRule> State<F> {
-    /// Whether launches in a filter lead there, that takes so many of them, and halts or not.
+    /// Whether launches can lead to this state, in a filter that takes at most `limit` of them, and that
+    /// halts at a refusal if `halts` says so.
     pub(super) fn could_be(&self, fresh: &F, limit: Option<u64>, halts: bool) -> bool {
         let State {
             rule,

@@ -125,8 +125,9 @@ mod tests {
             let inside = errand.run(before);
             assert_eq!(inside, (true, Err(Stop::Halted)));
             assert_eq!(before(), (false, Ok(())));
-            let panics = || errand.run(|| panic!("on purpose"));
-            assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+            let panics = || errand.run(|| -> () { panic!("on purpose") });
+            let payload = catch_unwind(AssertUnwindSafe(panics)).unwrap_err();
+            assert_eq!(payload.downcast_ref(), Some(&"on purpose"));
             assert_eq!(before(), (false, Ok(())));
         };
         thread::scope(|scope| scope.spawn(helper).join().unwrap());

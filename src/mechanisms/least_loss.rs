@@ -4,7 +4,7 @@ use super::{MechanismError, Noisy, Number};
 use crate::number::{Confidence, Quantity, Unit};
 
 /// How many digits the loss has: then it is at most one part in 10^5 too large, and easy to read.
-/// Fewer, where noise for so many needs longer numbers than can be held.
+/// Fewer, where the noise for six digits needs longer numbers than can be held.
 const DIGITS: u32 = 6;
 
 /// The mechanism with the smallest loss of six digits whose answers are within a distance of the
@@ -59,7 +59,7 @@ pub(super) fn least_loss<U: Unit, M>(
     Err(unknown)
 }
 
-/// Numbers of at most so many digits, by their place in the list of all: for six digits, a million small
+/// Numbers of at most `digits` digits, by their place in the list of all: for six digits, a million small
 /// ones, and then 900 000 with each further zero.
 fn written<U: Unit>(place: u64, digits: u32) -> Result<Quantity<U>, MechanismError> {
     let small = 10_u64.pow(digits);

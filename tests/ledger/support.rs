@@ -127,7 +127,11 @@ pub fn a_later_launch_freezes_the_child_of_another_handle(one: &Ledger, other: &
     let first = one.party("Ana").launch(&Numbered::new(1, "0.1")).unwrap();
     assert_eq!(first.ask(()), Ok(1));
     let refused = other.party("Ben").launch(&Numbered::new(2, "0.95"));
-    assert!(refused.is_err());
+    let refused = refused.map(drop).unwrap_err();
+    assert!(matches!(
+        refused,
+        LedgerError::Launch(LaunchError::Refused(_))
+    ));
     assert_eq!(first.ask(()), Ok(1));
     let second = other.party("Ben").launch(&Numbered::new(3, "0.1")).unwrap();
     assert_eq!(first.ask(()), Err(AskError::Stopped(Stop::Frozen)));

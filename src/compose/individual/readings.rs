@@ -35,6 +35,7 @@ where
     /// ```
     /// use queryables::compose::{IndividualFilter, Readings};
     /// use queryables::data::Predicate;
+    /// use queryables::machine::Fault;
     /// use queryables::mechanisms::individual::IndividualCount;
     /// use queryables::prelude::*;
     /// use std::sync::Arc;
@@ -50,7 +51,9 @@ where
     /// let for_the_curator = Readings::of(&individual, &ages)?;
     /// assert_eq!(for_the_curator.loss(1)?, Some("0.3".parse()?));
     /// // Equal data are not these data.
-    /// assert!(Readings::of(&individual, &Arc::new(vec![17, 70])).is_err());
+    /// let other = Readings::of(&individual, &Arc::new(vec![17, 70]));
+    /// let message = "it was not started on these data";
+    /// assert_eq!(other.err(), Some(AskError::Fault(Fault::InvalidQuery(message))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
