@@ -1,7 +1,7 @@
 use super::compare::largest;
 use super::{Accounting, ContinuationRule, NaturalFilter, ThroughZCdp, compare};
 use crate::number::{Delta, Epsilon, Interval, Mu};
-use crate::privacy::convert::rdp;
+use crate::privacy::convert::{rdp, sampled};
 use crate::privacy::fdp::{FdpError, PowersOf, Profile};
 use crate::privacy::{EpsilonDelta, Gdp, Implies};
 
@@ -123,8 +123,8 @@ fn of_gaussian(budget: EpsilonDelta, mu: Mu) -> Result<Vec<Advice>, FdpError> {
 fn of_sampled(budget: EpsilonDelta, rate: Delta, mu: Mu) -> Option<Advice> {
     let half = Interval::from(mu).square() / Interval::TWO;
     let admits = (2..=64_u32).filter_map(|order| {
-        let each = rdp::sampled(order, rate, half).ok()?;
         let order = order.to_string().parse().ok()?;
+        let each = sampled::added(order, rate, half).ok()?;
         let all = rdp::budget(order, budget.epsilon, budget.delta).ok()?;
         (each > Epsilon::ZERO).then(|| all.units() / each.units())
     });
@@ -151,8 +151,8 @@ mod tests {
         let (rate, mu): (Delta, Mu) = ("0.01".parse().unwrap(), "1".parse().unwrap());
         let fit = |launches: u64| {
             (2..=64_u32).any(|order| {
-                let each = rdp::sampled(order, rate, Interval::ONE / Interval::TWO).unwrap();
                 let order = order.to_string().parse().unwrap();
+                let each = sampled::added(order, rate, Interval::ONE / Interval::TWO).unwrap();
                 let all = rdp::budget(order, budget.epsilon, budget.delta);
                 all.is_ok_and(|all| each.checked_mul(launches).unwrap() <= all)
             })

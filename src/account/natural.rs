@@ -100,7 +100,7 @@ mod sealed {
 ///
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 /// let lattice = Lattice { exponent: -10, radius: 1024 };
-/// let step = SampledGaussianSum::new(step, 2, lattice, rate, mu)?;
+/// let step = SampledGaussianSum::new(AddRemove, step, 2, lattice, rate, mu)?;
 /// let sum: Vec<f64> = filter.release(&step)?;
 /// assert_eq!(filter.remaining(), Units(15));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -404,7 +404,8 @@ fn searches_and_samples_are_made_for_an_accuracy() {
     };
     let rate = "0.01".parse().unwrap();
     let likely = confidence("0.95");
-    let made = SampledGaussianSum::with_accuracy(vector.clone(), 3, lattice, rate, 2.5, likely);
+    let made =
+        SampledGaussianSum::with_accuracy(AddRemove, vector.clone(), 3, lattice, rate, 2.5, likely);
     let made = made.unwrap();
     assert!(made.accuracy(likely) <= 2.5);
     let crate::privacy::facts::Gaussian::Mu(mu) = made.sum.gaussian.fact else {
@@ -412,7 +413,7 @@ fn searches_and_samples_are_made_for_an_accuracy() {
     };
     let digit = 10_u128.pow(mu.units().ilog10() - 5);
     let less = crate::number::Mu::from_units(mu.units() - digit).unwrap();
-    let worse = SampledGaussianSum::new(vector, 3, lattice, rate, less).unwrap();
+    let worse = SampledGaussianSum::new(AddRemove, vector, 3, lattice, rate, less).unwrap();
     assert!(worse.accuracy(likely) > 2.5);
 }
 

@@ -16,7 +16,7 @@
 //! | [`NoisyVariance`] | the variance of a bounded attribute | ε | [`Laplace`] | [`Accuracy`], for a number of rows |
 //! | [`GaussianVariance`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Accuracy`], for a number of rows |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] | [`Noisy`] |
-//! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`] | [`Noisy`], from the sample |
+//! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`], or [`SampledReplacement`] | [`Noisy`], from the sample |
 //! | [`IndividualSampledSums`] | any number of such sums, each record paying for itself | its budget | –, asymptotic | – |
 //! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] | – |
 //! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] | [`Noisy`] |
@@ -58,7 +58,7 @@
 //! | [`Probabilistic`] | if δ = 0 | (ε, δ) | approximate: yes; zCDP: if δ = 0 | approximate: yes; others: if δ = 0 | if δ = 0 | (ε, δ)-randomized response |
 //! | [`Thresholded`] [`Laplace`] | no | (ε, δ); in pDP ε may be more | approximate: that of the noise, δ; zCDP: no | approximate: that of the noise, δ; others: no | no | (ε, δ)-randomized response |
 //! | [`Gaussian`] | no | choose a δ: [`RestatedAt`] | ρ | αρ | μ | its own |
-//! | [`SampledGaussian`] | no | choose a δ: [`RestatedAt`] | no | the curve | no | its own |
+//! | [`SampledGaussian`], [`SampledReplacement`] | no | choose a δ: [`RestatedAt`] | no | the curve | no | its own |
 //!
 //! Queries for which each record pays what it can lose are in [`individual`].
 //!
@@ -161,7 +161,7 @@ use crate::privacy::{
     Prices, RestatedAt,
     facts::{
         BoundedRange, BoundedRanges, Gaussian, Laplace, Probabilistic, Pure, SampledGaussian,
-        Thresholded,
+        SampledReplacement, Thresholded,
     },
 };
 

@@ -168,7 +168,7 @@ mod tests {
             radius: 3,
         };
         let (rate, mu) = ("0.1".parse().unwrap(), "1".parse().unwrap());
-        let sum = SampledGaussianSum::new(itself, 1, lattice, rate, mu).unwrap();
+        let sum = SampledGaussianSum::new(AddRemove, itself, 1, lattice, rate, mu).unwrap();
         let measure = Rdp::new("2".parse().unwrap());
         let one = Private::<Rdp, AddRemove>::loss(&OnRows::<_, 1>(sum.clone()), &measure);
         assert_eq!(one, sum.loss(&measure));

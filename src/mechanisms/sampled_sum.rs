@@ -1,18 +1,19 @@
 //! The sum of clipped vectors over a random sample of the rows.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::least_loss::with_accuracy;
-use super::{GaussianVectorSum, Lattice, MechanismError, noisy, shown, states};
+use super::{GaussianVectorSum, Lattice, MechanismError, SummingRelation, noisy, shown, states};
 use crate::data::{Dataset, Vector};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
 use crate::noise::uniform_below;
 use crate::number::Ratio;
 use crate::number::{Confidence, Delta, Mu};
-use crate::privacy::AddRemove;
 #[cfg(doc)]
 use crate::privacy::convert::rdp;
-use crate::privacy::facts::SampledGaussian;
+use crate::privacy::facts::{SampledGaussian, SampledReplacement};
+use crate::privacy::{AddRemove, Replace};
 
 /// The sum of clipped vectors over a random sample of the rows, plus rounded Gaussian noise: the
 /// Poisson-subsampled Gaussian mechanism.
@@ -37,7 +38,7 @@ use crate::privacy::facts::SampledGaussian;
 /// // One row in a hundred, a length of 1, and noise of the same size.
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 /// let lattice = Lattice { exponent: -10, radius: 1024 };
-/// let step = SampledGaussianSum::new(step, 2, lattice, "0.01".parse()?, "1".parse()?)?;
+/// let step = SampledGaussianSum::new(AddRemove, step, 2, lattice, "0.01".parse()?, "1".parse()?)?;
 /// for _ in 0..100 {
 ///     let sum: Vec<f64> = filter.release(&step)?;
 /// }
@@ -46,37 +47,39 @@ use crate::privacy::facts::SampledGaussian;
 ///
 /// # Guarantee
 ///
-/// The Rényi divergence of the sampled Gaussian mechanism (Mironov, Talwar, Zhang 2019, §3.3), for rows
-/// that are added or removed, and for each release: at whole orders the one stated here is
-/// [`rdp::subsampled_gaussian`], rounded up; between them it is an upper bound, the chord of
-/// [`SampledGaussian`]. It is a postprocessing of that mechanism, as [`GaussianVectorSum`] is of the
-/// Gaussian one. The odds of the sample are exact.
+/// The Rényi divergence of the sampled Gaussian mechanism, for each release: for rows that are added or
+/// removed [`rdp::subsampled_gaussian`] (Mironov, Talwar, Zhang 2019, §3.3), and for rows that are
+/// replaced [`rdp::subsampled_gaussian_replaced`]. It is a postprocessing of that mechanism, as
+/// [`GaussianVectorSum`] is of the Gaussian one. The odds of the sample are exact.
 ///
-/// It states [`SampledGaussian`], which f-DP prices, too: as units of one mechanism for a
-/// [`NaturalFilter`](crate::account::NaturalFilter), or on a menu of noise levels for a
-/// [`SampledGaussianFilter`](crate::account::menu::SampledGaussianFilter). It has no loss under
-/// [`Replace`](crate::privacy::Replace), where no tight curve is proved ([`SampledGaussian`]), none under zCDP and GDP, where
-/// no tight one is known, and none for rows more than one apart.
+/// It states [`SampledGaussian`], and [`SampledReplacement`] under [`Replace`]. f-DP prices both, too: as
+/// units of one mechanism for a [`NaturalFilter`](crate::account::NaturalFilter), or, for rows that are
+/// added or removed, on a menu of noise levels for a
+/// [`SampledGaussianFilter`](crate::account::menu::SampledGaussianFilter). It has no loss under zCDP and
+/// GDP, where no tight one is known, and none for rows more than one apart.
 ///
 /// What [`Noisy`](super::Noisy) says is about the sum over the sample that was drawn. How far that is
 /// from the rate times the sum over all rows depends on the data.
-pub struct SampledGaussianSum<D: ?Sized> {
+pub struct SampledGaussianSum<D: ?Sized, R = AddRemove> {
+    /// Under either relation, noise is made for one row that is added or removed.
     pub(super) sum: GaussianVectorSum<D>,
     pub(super) rate: Delta,
     pub(super) fact: SampledGaussian,
+    replaced: SampledReplacement,
+    relation: PhantomData<fn() -> R>,
 }
 
-impl<D: ?Sized> SampledGaussianSum<D> {
+impl<D: ?Sized, R: SummingRelation> SampledGaussianSum<D, R> {
     /// Sums vectors of `dimension` coordinates, on this lattice, over a sample that each row joins
-    /// with probability `rate`. The noise is that of a [`GaussianVectorSum`] which is μ-GDP: it has
-    /// a standard deviation of 1/μ times the lattice's radius, and 1/μ is often called the noise
-    /// multiplier.
+    /// with probability `rate`. The noise has a standard deviation of 1/μ times the lattice's radius,
+    /// under either relation; 1/μ is often called the noise multiplier.
     ///
     /// # Errors
     ///
     /// [`MechanismError::BadRate`] if the rate is zero, and those of
     /// [`GaussianVectorSum::with_mu`].
     pub fn new(
+        _relation: R,
         vector: Vector<D>,
         dimension: usize,
         lattice: Lattice,
@@ -88,7 +91,14 @@ impl<D: ?Sized> SampledGaussianSum<D> {
         }
         let sum = GaussianVectorSum::with_mu(AddRemove, vector, dimension, lattice, mu)?;
         let fact = SampledGaussian::new(rate, sum.gaussian.fact);
-        Ok(Self { sum, rate, fact })
+        let replaced = SampledReplacement::from(&fact);
+        Ok(Self {
+            sum,
+            rate,
+            fact,
+            replaced,
+            relation: PhantomData,
+        })
     }
 
     /// The same with the smallest μ for which a coordinate of the answer is at most `within` away from
@@ -100,6 +110,7 @@ impl<D: ?Sized> SampledGaussianSum<D> {
     /// [`MechanismError::BadAccuracy`] if `within` is negative or NaN,
     /// [`MechanismError::TooAccurate`] if no μ up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
+        relation: R,
         vector: Vector<D>,
         dimension: usize,
         lattice: Lattice,
@@ -108,10 +119,12 @@ impl<D: ?Sized> SampledGaussianSum<D> {
         confidence: Confidence,
     ) -> Result<Self, MechanismError> {
         with_accuracy(within, confidence, |mu| {
-            Self::new(vector.clone(), dimension, lattice, rate, mu)
+            Self::new(relation, vector.clone(), dimension, lattice, rate, mu)
         })
     }
+}
 
+impl<D: ?Sized, R> SampledGaussianSum<D, R> {
     fn description(&self) -> Description {
         let description = Description::new("SampledGaussianSum");
         self.sum.parameters(description).with("rate", self.rate)
@@ -127,7 +140,7 @@ pub(super) fn happens(odds: Ratio, coins: &mut Coins<'_>) -> Result<bool, CoinsE
     }
 }
 
-impl<D: Dataset + ?Sized> Mechanism<D> for SampledGaussianSum<D> {
+impl<D: Dataset + ?Sized, R: SummingRelation> Mechanism<D> for SampledGaussianSum<D, R> {
     type Machine = Released<Vec<f64>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
@@ -148,15 +161,18 @@ impl<D: Dataset + ?Sized> Mechanism<D> for SampledGaussianSum<D> {
 }
 
 states!(SampledGaussian: impl[D: ?Sized,] SampledGaussianSum<D>, AddRemove, |sum| sum.fact);
-shown!(impl[D: ?Sized] SampledGaussianSum<D>);
-noisy!(impl[D: ?Sized] SampledGaussianSum<D>, f64, |sum| sum.sum.noise());
+states!(SampledReplacement: impl[D: ?Sized,] SampledGaussianSum<D, Replace>, Replace, |sum| sum.replaced);
+shown!(impl[D: ?Sized, R] SampledGaussianSum<D, R>);
+noisy!(impl[D: ?Sized, R] SampledGaussianSum<D, R>, f64, |sum| sum.sum.noise());
 
-impl<D: ?Sized> Clone for SampledGaussianSum<D> {
+impl<D: ?Sized, R> Clone for SampledGaussianSum<D, R> {
     fn clone(&self) -> Self {
         Self {
             sum: self.sum.clone(),
             rate: self.rate,
             fact: self.fact.clone(),
+            replaced: self.replaced.clone(),
+            relation: PhantomData,
         }
     }
 }
@@ -169,7 +185,17 @@ mod tests {
     use crate::privacy::{Private, Rdp, RdpGrid};
     use crate::tests::enumerate::{Enumeration, enumerate_laws};
 
-    fn sum(rate: &str, mu: &str) -> Result<SampledGaussianSum<Vec<i32>>, MechanismError> {
+    type Sum<R = AddRemove> = SampledGaussianSum<Vec<i32>, R>;
+
+    fn sum(rate: &str, mu: &str) -> Result<Sum, MechanismError> {
+        sum_under(AddRemove, rate, mu)
+    }
+
+    fn sum_under<R: SummingRelation>(
+        relation: R,
+        rate: &str,
+        mu: &str,
+    ) -> Result<Sum<R>, MechanismError> {
         let itself = Vector::new("itself", |row: &i32, out: &mut [f64]| {
             out[0] = f64::from(*row);
         });
@@ -178,10 +204,10 @@ mod tests {
             radius: 3,
         };
         let (rate, mu) = (rate.parse().unwrap(), mu.parse().unwrap());
-        SampledGaussianSum::new(itself, 1, lattice, rate, mu)
+        SampledGaussianSum::new(relation, itself, 1, lattice, rate, mu)
     }
 
-    fn answers(sum: &SampledGaussianSum<Vec<i32>>, rows: &[i32]) -> Enumeration<i64> {
+    fn answers<R: SummingRelation>(sum: &Sum<R>, rows: &[i32]) -> Enumeration<i64> {
         let data = Arc::new(rows.to_vec());
         enumerate_laws(40, |coins| {
             match sum.start(&data, &mut Coins::new(&mut *coins)) {
@@ -217,6 +243,25 @@ mod tests {
             );
             // With a σ of 4 steps, rounding takes little, as does what was cut.
             assert!(added > 0.95 * claim, "{added} {claim}");
+        }
+    }
+
+    /// Replaced by its opposite, by itself, by nothing and by less.
+    #[test]
+    fn a_row_that_is_replaced_loses_most_if_it_is_turned_around() {
+        let sum = sum_under(Replace, "0.25", "0.75").unwrap();
+        let laws = [3, -3, 0, 1].map(|row| answers(&sum, &[row]));
+        let [one, opposite, zero, less] = &laws;
+        for order in [2, 3, 5] {
+            let measure = Rdp::new(order.to_string().parse().unwrap());
+            let claim: f64 = sum.loss(&measure).unwrap().to_string().parse().unwrap();
+            let divergence = |one, other| moment(one, other, order).ln() / f64::from(order - 1);
+            let most = divergence(one, opposite);
+            assert!(most < claim && most > 0.95 * claim, "{most} {claim}");
+            assert!((divergence(opposite, one) - most).abs() < 1e-9);
+            for (one, other) in [(one, zero), (zero, one), (one, less), (less, opposite)] {
+                assert!(divergence(one, other) < 0.9 * most, "{order}");
+            }
         }
     }
 

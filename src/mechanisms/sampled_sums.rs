@@ -47,7 +47,7 @@ use crate::privacy::{AddRemove, Gdp, Prices, Private, UnknownLoss};
 /// for _ in 0..20 {
 ///     let gradient = objective.gradient_at(descent.weights());
 ///     // σ = 2.
-///     let step = SampledGaussianSum::new(gradient, 1, lattice, "0.1".parse()?, "0.5".parse()?)?;
+///     let step = SampledGaussianSum::new(AddRemove, gradient, 1, lattice, "0.1".parse()?, "0.5".parse()?)?;
 ///     descent.step(&sums.ask(step)?);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -255,7 +255,7 @@ mod tests {
     fn query(rate: &str, mu: &str) -> SampledGaussianSum<Vec<f64>> {
         let itself = Vector::new("itself", |row: &f64, out: &mut [f64]| out[0] = *row);
         let (rate, mu) = (rate.parse().unwrap(), mu.parse().unwrap());
-        SampledGaussianSum::new(itself, 1, LATTICE, rate, mu).unwrap()
+        SampledGaussianSum::new(AddRemove, itself, 1, LATTICE, rate, mu).unwrap()
     }
 
     fn machine(

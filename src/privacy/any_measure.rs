@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::facts::{
     BoundedRange, BoundedRanges, Curve, Fact, Gaussian, Laplace, Probabilistic, Pure,
-    SampledGaussian, Thresholded,
+    SampledGaussian, SampledReplacement, Thresholded,
 };
 use super::{
     ApproxDp, CallsBack, Distance, EpsilonDelta, Gdp, Implies, Measure, Postprocessable, Prices,
@@ -92,7 +92,7 @@ macro_rules! kept {
     )*};
 }
 
-kept! { BoundedRange BoundedRanges Curve Gaussian Laplace Probabilistic SampledGaussian }
+kept! { BoundedRange BoundedRanges Curve Gaussian Laplace Probabilistic SampledGaussian SampledReplacement }
 
 impl Prices<Thresholded<Laplace>> for AnyMeasure {
     fn price(&self, fact: &Thresholded<Laplace>) -> Result<Fact, UnknownLoss> {
@@ -188,6 +188,7 @@ mod tests {
             }),
             Fact::Gaussian(gaussian),
             Fact::SampledGaussian(SampledGaussian::new(rate, gaussian)),
+            Fact::SampledReplacement((&SampledGaussian::new(rate, gaussian)).into()),
             Fact::Curve(Curve::new(|_| Ok("0.5".parse().unwrap()))),
             Fact::Thresholded(Thresholded {
                 noise: laplace("0.5"),
@@ -216,21 +217,21 @@ mod tests {
     #[test]
     fn each_measure_prices_what_a_theorem_gives_it() {
         let order = "4".parse().unwrap();
-        assert_eq!(priced(&PureDp), "xxxxd.......");
-        assert_eq!(priced(&ApproxDp), "xxxxx...x.x.");
-        assert_eq!(priced(&ProbabilisticDp), "xxxxx...x.x.");
-        assert_eq!(priced(&ZCdp), "xxxxdx.....x");
-        assert_eq!(priced(&ApproxZCdp), "xxxxxx..xxxx");
-        assert_eq!(priced(&Rdp::new(order)), "xxxxdxxx...x");
-        assert_eq!(priced(&RdpGrid::new([order]).unwrap()), "xxxxdxxx...x");
-        assert_eq!(priced(&ApproxRdp::new(order)), "xxxxxxxxxxxx");
-        assert_eq!(priced(&Gdp), "xxxxdx......");
-        assert_eq!(priced(&FDp), "xxxxxxx.x.x.");
+        assert_eq!(priced(&PureDp), "xxxxd........");
+        assert_eq!(priced(&ApproxDp), "xxxxx....x.x.");
+        assert_eq!(priced(&ProbabilisticDp), "xxxxx....x.x.");
+        assert_eq!(priced(&ZCdp), "xxxxdx......x");
+        assert_eq!(priced(&ApproxZCdp), "xxxxxx...xxxx");
+        assert_eq!(priced(&Rdp::new(order)), "xxxxdxxxx...x");
+        assert_eq!(priced(&RdpGrid::new([order]).unwrap()), "xxxxdxxxx...x");
+        assert_eq!(priced(&ApproxRdp::new(order)), "xxxxxxxxxxxxx");
+        assert_eq!(priced(&Gdp), "xxxxdx.......");
+        assert_eq!(priced(&FDp), "xxxxxxxx.x.x.");
         assert_eq!(
             priced(&SampledGaussianDp::new("0.1".parse().unwrap())),
-            "......x....."
+            "......x......"
         );
-        assert_eq!(priced(&AnyMeasure), "xxxxxxxxxxxx");
+        assert_eq!(priced(&AnyMeasure), "xxxxxxxxxxxxx");
     }
 
     #[test]
@@ -313,6 +314,7 @@ mod tests {
                 "probabilistic, (ε, δ) = (0.5, 1e-6)",
                 "Gaussian noise, μ = 0.5",
                 "Gaussian noise, μ = 0.5, sampled at a rate of 0.1",
+                "Gaussian noise, μ = 0.5, sampled at a rate of 0.1, and a row replaced",
                 "a Rényi curve",
                 "Laplace noise above a threshold, ε = 0.5, δ = 1e-6",
                 "Gaussian noise, μ = 0.5, above a threshold, δ = 1e-6",

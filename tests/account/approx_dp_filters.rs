@@ -158,7 +158,7 @@ fn a_grid_takes_gaussian_pure_and_sampled_mechanisms_together() {
         radius: 128,
     };
     let (rate, mu) = ("0.01".parse().unwrap(), "0.5".parse().unwrap());
-    let sampled = SampledGaussianSum::new(vector, 1, lattice, rate, mu).unwrap();
+    let sampled = SampledGaussianSum::new(AddRemove, vector, 1, lattice, rate, mu).unwrap();
     let _: i64 = filter.release(&gaussian).unwrap();
     let _: i64 = filter.release(&pure).unwrap();
     let _: Vec<f64> = filter.release(&sampled).unwrap();

@@ -33,7 +33,7 @@ fn step(rate: &str, mu: &str) -> SampledGaussianSum<Vec<u8>> {
         exponent: -7,
         radius: 128,
     };
-    SampledGaussianSum::new(vector, 1, lattice, text(rate), text(mu)).unwrap()
+    SampledGaussianSum::new(AddRemove, vector, 1, lattice, text(rate), text(mu)).unwrap()
 }
 
 #[test]

@@ -90,6 +90,7 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
         ),
         (
             over_rows(SampledGaussianSum::new(
+                AddRemove,
                 vector(),
                 1,
                 LATTICE,

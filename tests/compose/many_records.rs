@@ -101,6 +101,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
             text("1")
         ));
         same!(SampledGaussianSum::new(
+            AddRemove,
             vector(),
             dimension,
             lattice,

@@ -124,7 +124,7 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
     );
     let sum = GaussianVectorSum::new(AddRemove, vector(), 2, LATTICE, rho).unwrap();
     same!(sum, ());
-    let sum = SampledGaussianSum::new(vector(), 2, LATTICE, text("0.5"), mu).unwrap();
+    let sum = SampledGaussianSum::new(AddRemove, vector(), 2, LATTICE, text("0.5"), mu).unwrap();
     same!(sum, ());
     let bin = || attribute(usize::from);
     same!(

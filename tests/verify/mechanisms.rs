@@ -341,7 +341,7 @@ fn a_sampled_sum_has_the_deltas_of_the_sampled_gaussian_mechanism() {
         radius: 4,
     };
     let (rate, mu) = ("0.25".parse().unwrap(), "1".parse().unwrap());
-    let sum = SampledGaussianSum::new(value, 1, lattice, rate, mu)
+    let sum = SampledGaussianSum::new(AddRemove, value, 1, lattice, rate, mu)
         .unwrap()
         .mapped(steps);
     let verifier = Verifier::new(copies_of(&sum), &pair, vec![()], 1).cut(ratio(1, 100_000));

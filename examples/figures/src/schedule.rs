@@ -35,6 +35,7 @@ fn plan() -> Outcome<Vec<(Scale, u64)>> {
 fn renyi(plan: &[(Scale, u64)], deltas: &[Delta]) -> Outcome<Vec<f64>> {
     let mut sums: Vec<(Order, Epsilon)> = Vec::new();
     for order in 2..=64_u32 {
+        let order = order.to_string().parse()?;
         let mut sum = Epsilon::ZERO;
         for (sigma, times) in plan {
             let each = rdp::subsampled_gaussian(order, RATE.parse()?, "1".parse()?, *sigma)?;
@@ -43,7 +44,7 @@ fn renyi(plan: &[(Scale, u64)], deltas: &[Delta]) -> Outcome<Vec<f64>> {
                 .and_then(|all| sum.checked_add(all));
             sum = all.ok_or("too large")?;
         }
-        sums.push((order.to_string().parse()?, sum));
+        sums.push((order, sum));
     }
     let best = |delta: &Delta| {
         let epsilons = sums

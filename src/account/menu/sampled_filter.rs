@@ -47,7 +47,7 @@ use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, SampledGaussianDp};
 /// let step = |mu: &str| -> Result<_, Box<dyn std::error::Error>> {
 ///     let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 ///     let lattice = Lattice { exponent: -10, radius: 1024 };
-///     Ok(SampledGaussianSum::new(step, 2, lattice, rate, mu.parse()?)?)
+///     Ok(SampledGaussianSum::new(AddRemove, step, 2, lattice, rate, mu.parse()?)?)
 /// };
 /// let sum: Vec<f64> = filter.release(&step("0.25")?)?;
 /// let sum: Vec<f64> = filter.release(&step("0.5")?)?;

@@ -143,7 +143,7 @@ fn no_other_order_of_the_grid_admits_more_of_the_typical_curve() {
     };
     let sampled = grid.at_each_order(|order| {
         let (rate, sigma) = ("0.01".parse().unwrap(), "1.5".parse().unwrap());
-        rdp::subsampled_gaussian(order.whole().unwrap(), rate, one, sigma)
+        rdp::subsampled_gaussian(order, rate, one, sigma)
     });
     let pure = grid.at_each_order(|order| Ok(rdp::pure(order, epsilon)));
     // τ*/curve at 30 digits is largest there: 1933.53…, 3.17… and 730.75….

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use super::loss_up;
 use super::rdp::excess;
 use super::stable::{exp_m1_less_linear, rest, sinh_ratio_rise};
-use crate::number::{Delta, Epsilon, Interval, Order, Scale};
+use crate::number::{Epsilon, Interval, Order, Scale};
 use crate::privacy::UnknownLoss;
 
 /// The largest Rényi divergence of order α that an ε-DP mechanism can have: that of randomized
@@ -166,113 +166,4 @@ fn geometric(excess: Interval, steps: NonZeroU64, epsilon: Interval) -> Interval
 pub fn gaussian(order: Order, sensitivity: Scale, sigma: Scale) -> Result<Epsilon, UnknownLoss> {
     let ratio = Interval::from(sensitivity) / Interval::from(sigma);
     loss_up(Interval::from(order) * ratio.square() / Interval::TWO)
-}
-
-/// The Rényi divergence of a whole order α of Gaussian noise on a sample that each row joins with
-/// probability `rate`, rounded up (Mironov, Talwar, Zhang 2019, §3.3).
-///
-/// # Guarantee
-///
-/// For rows that are added or removed; for rows that are replaced it is another one.
-///
-/// # Errors
-///
-/// [`UnknownLoss`] if it cannot be held, if the order is 1 or less, or if it is more than a million:
-/// there is one term to sum up for each whole number up to it, unless `rate` is 0 or 1.
-///
-/// ```
-/// use queryables::privacy::convert::rdp;
-///
-/// let loss = rdp::subsampled_gaussian(2, "0.01".parse()?, "1".parse()?, "1".parse()?)?;
-/// assert!(loss < "0.0001719".parse()?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn subsampled_gaussian(
-    order: u32,
-    rate: Delta,
-    sensitivity: Scale,
-    sigma: Scale,
-) -> Result<Epsilon, UnknownLoss> {
-    let ratio = Interval::from(sensitivity) / Interval::from(sigma);
-    sampled(order, rate, ratio.square() / Interval::TWO)
-}
-
-/// [`subsampled_gaussian`], where `half` is half the square of the sensitivity over σ.
-pub(crate) fn sampled(order: u32, rate: Delta, half: Interval) -> Result<Epsilon, UnknownLoss> {
-    /// This order takes about a second.
-    const LARGEST_ORDER: u32 = 1_000_000;
-    if order < 2 {
-        return Err(UnknownLoss("the order must be at least 2"));
-    }
-    if rate == Delta::ZERO {
-        return Ok(Epsilon::ZERO);
-    }
-    // A sample is never worse than all rows: the divergence of a mixture is at most that of its parts.
-    let everybody = loss_up(Interval::from(order) * half);
-    if rate == Delta::ONE {
-        return everybody;
-    }
-    if order > LARGEST_ORDER {
-        return Err(UnknownLoss("the order must be at most 1000000"));
-    }
-    // Σ_k C(α,k) (1−q)^(α−k) q^k (e^(k(k−1)·half) − 1) is the moment less 1: the weights sum up
-    // to 1, and the terms for k = 0 and 1 vanish.
-    let (rate, rest) = (Interval::from(rate), Interval::ONE - Interval::from(rate));
-    let odds = rate / rest;
-    let log_rest = (-rate).ln_1p();
-    // In logarithms, so that neither weights nor moments overflow: ln weight of k = 0 first.
-    let mut log_weight = Interval::from(order) * log_rest;
-    let mut log_moment = Interval::exactly(f64::NEG_INFINITY);
-    let log_odds = odds.ln();
-    for k in 1..=order {
-        let ratio = Interval::from(order - k + 1) / Interval::from(k);
-        log_weight = log_weight + ratio.ln() + log_odds;
-        if k == 1 {
-            continue;
-        }
-        let exponent = Interval::from(k) * Interval::from(k - 1) * half;
-        let log_term = log_weight + log_exp_m1(exponent);
-        log_moment = log_sum(log_moment, log_term);
-    }
-    let log_total = if log_moment.high() < 500.0 {
-        log_moment.exp().ln_1p()
-    } else {
-        // ln(1 + m) ≤ ln m + 1/m.
-        log_moment + Interval::between(0.0, 1e-200)
-    };
-    // If the rate is so near 1 that floats cannot distinguish it, only the other bound is known.
-    match (loss_up(log_total / Interval::from(order - 1)), everybody) {
-        (Ok(sampled), Ok(everybody)) => Ok(sampled.min(everybody)),
-        (sampled, everybody) => sampled.or(everybody),
-    }
-}
-
-/// `ln(e^x − 1)` of a positive number.
-fn log_exp_m1(x: Interval) -> Interval {
-    if x.high() < 30.0 {
-        x.exp_m1().ln()
-    } else {
-        x + (-(-x).exp()).ln_1p()
-    }
-}
-
-/// `ln(e^a + e^b)`, where a may be −∞.
-fn log_sum(one: Interval, other: Interval) -> Interval {
-    if one.high() == f64::NEG_INFINITY {
-        return other;
-    }
-    // ln(e^a + e^b) = max + ln(1 + e^(min − max)), and rises in both: bound by bound.
-    let at = |one: f64, other: f64| {
-        let (small, large) = if one < other {
-            (one, other)
-        } else {
-            (other, one)
-        };
-        let (small, large) = (Interval::exactly(small), Interval::exactly(large));
-        large + (small - large).exp().ln_1p()
-    };
-    Interval::between(
-        at(one.low(), other.low()).low(),
-        at(one.high(), other.high()).high(),
-    )
 }

@@ -22,7 +22,7 @@
 //! | GDP | [`gdp::pure`] | [`gdp::pure_budget`] | proved there |
 //!
 //! Curves of mechanisms: [`rdp::pure`], [`rdp::laplace`], [`rdp::gaussian`],
-//! [`rdp::subsampled_gaussian`].
+//! [`rdp::subsampled_gaussian`], [`rdp::subsampled_gaussian_replaced`].
 
 pub mod gdp;
 pub mod rdp;
@@ -31,6 +31,8 @@ pub mod zcdp;
 pub(crate) mod bounded_range;
 pub(crate) mod curves;
 pub(crate) mod exact;
+mod mixture;
+pub(crate) mod sampled;
 pub(crate) mod search;
 pub(crate) mod stable;
 

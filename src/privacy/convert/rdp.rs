@@ -1,8 +1,8 @@
 //! Rényi privacy of a fixed order, to and from (ε, δ), and the Rényi curves of mechanisms.
 
-pub(crate) use super::curves::sampled;
-pub use super::curves::{discrete_laplace, gaussian, laplace, pure, subsampled_gaussian};
+pub use super::curves::{discrete_laplace, gaussian, laplace, pure};
 pub use super::exact::{budget_exact, delta_exact, epsilon_exact};
+pub use super::sampled::{subsampled_gaussian, subsampled_gaussian_replaced};
 use super::search::most;
 use super::{either, log_inverse, loss_up, other_of_either, probability_up};
 use crate::number::{Delta, Epsilon, Interval, Order, Unit, units};

@@ -9,12 +9,11 @@ use crate::privacy::{Distance, Overflow, UnknownLoss};
 ///
 /// ```
 /// use queryables::privacy::facts::Curve;
-/// use queryables::privacy::{Prices, Rdp, UnknownLoss, convert::rdp};
+/// use queryables::privacy::{Prices, Rdp, convert::rdp};
 ///
 /// let (rate, one) = ("0.01".parse()?, "1".parse()?);
 /// let sampled = Curve::new(move |order| {
-///     let whole = order.whole().ok_or(UnknownLoss("known at whole orders only"))?;
-///     rdp::subsampled_gaussian(whole, rate, one, one)
+///     rdp::subsampled_gaussian(order, rate, one, one)
 /// });
 /// assert!(Rdp::new("2".parse()?).price(&sampled)? < "0.0001719".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

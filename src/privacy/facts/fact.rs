@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{
     BoundedRange, BoundedRanges, Curve, Gaussian, Laplace, Probabilistic, Pure, SampledGaussian,
-    Thresholded,
+    SampledReplacement, Thresholded,
 };
 use crate::number::{Delta, Rho};
 use crate::privacy::fdp::FDp;
@@ -56,6 +56,8 @@ pub enum Fact {
     Gaussian(Gaussian),
     /// Gaussian noise on a sample.
     SampledGaussian(SampledGaussian),
+    /// The same, for a row that is replaced.
+    SampledReplacement(SampledReplacement),
     /// Noisy counts with Laplace noise, of which small ones are kept back.
     Thresholded(Thresholded<Laplace>),
     /// The same, with Gaussian noise.
@@ -85,6 +87,7 @@ impl Fact {
             Self::Probabilistic(fact) => Self::Probabilistic(fact.at(distance)?),
             Self::Gaussian(fact) => Self::Gaussian(fact.at(distance)?),
             Self::SampledGaussian(fact) => Self::SampledGaussian(fact.at(distance)?),
+            Self::SampledReplacement(fact) => Self::SampledReplacement(fact.at(distance)?),
             Self::Thresholded(fact) => match distance {
                 Distance::NEIGHBOURS => self.clone(),
                 _ => Self::ApproxDp(ApproxDp.group(&ApproxDp.price(fact)?, distance)?),
@@ -117,6 +120,9 @@ impl PartialEq for Fact {
             (Self::SampledGaussian(one), Self::SampledGaussian(other)) => {
                 (one.rate(), one.gaussian()) == (other.rate(), other.gaussian())
             }
+            (Self::SampledReplacement(one), Self::SampledReplacement(other)) => {
+                (one.rate(), one.gaussian()) == (other.rate(), other.gaussian())
+            }
             (Self::Thresholded(one), Self::Thresholded(other)) => one == other,
             (Self::ThresholdedGaussian(one), Self::ThresholdedGaussian(other)) => one == other,
             (Self::Curve(one), Self::Curve(other)) => one.is_same(other),
@@ -143,6 +149,11 @@ impl fmt::Display for Fact {
             Self::SampledGaussian(fact) => {
                 gaussian(f, fact.gaussian())?;
                 write!(f, ", sampled at a rate of {}", fact.rate())
+            }
+            Self::SampledReplacement(fact) => {
+                gaussian(f, fact.gaussian())?;
+                let rate = fact.rate();
+                write!(f, ", sampled at a rate of {rate}, and a row replaced")
             }
             Self::Thresholded(fact) => {
                 let (epsilon, delta) = (fact.noise.epsilon, fact.delta);
@@ -209,14 +220,16 @@ prices! {
     ZCdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian; ZCdp; ;
     ApproxZCdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian Thresholded
         ThresholdedGaussian; ApproxDp ZCdp; ;
-    Rdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Curve; ZCdp; ;
-    RdpGrid: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Curve; ZCdp; ;
-    ApproxRdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Curve
-        Thresholded ThresholdedGaussian; ApproxDp;
+    Rdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian
+        SampledReplacement Curve; ZCdp; ;
+    RdpGrid: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian
+        SampledReplacement Curve; ZCdp; ;
+    ApproxRdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian
+        SampledReplacement Curve Thresholded ThresholdedGaussian; ApproxDp;
         // 0-approximate at the same order, by definition.
         Fact::ZCdp(rho) => |me| ApproxZCdp.imply(&ZCdp.imply(rho, &ApproxZCdp)?, me);
     Gdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian; ; ;
     SampledGaussianDp: SampledGaussian; ; ;
-    FDp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian Thresholded;
-        ApproxDp; ;
+    FDp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian
+        SampledReplacement Thresholded; ApproxDp; ;
 }

@@ -9,6 +9,7 @@
 //! | [`Probabilistic`] | (ε, δ)-pDP | every measure; those without a δ only if δ is zero |
 //! | [`Gaussian`] | Gaussian noise, by its ρ or μ | f-DP, zCDP, GDP, Rényi, and approximate zCDP and Rényi |
 //! | [`SampledGaussian`] | Gaussian noise on a sample | f-DP, Rényi and approximate Rényi, and Gaussians on samples |
+//! | [`SampledReplacement`] | the same, for a row that is replaced | f-DP, Rényi and approximate Rényi |
 //! | [`Thresholded`] | noisy counts, of which small ones are kept back | (ε, δ), pDP, f-DP, approximate zCDP and Rényi |
 //! | [`Curve`] | Rényi divergences, as a function of the order | Rényi and approximate Rényi |
 //!
@@ -28,6 +29,7 @@ mod laplace;
 mod probabilistic;
 mod pure;
 mod sampled_gaussian;
+mod sampled_replacement;
 mod thresholded;
 
 pub use bounded_range::BoundedRange;
@@ -40,6 +42,7 @@ pub use laplace::Laplace;
 pub use probabilistic::Probabilistic;
 pub use pure::Pure;
 pub use sampled_gaussian::SampledGaussian;
+pub use sampled_replacement::SampledReplacement;
 pub use thresholded::Thresholded;
 
 #[cfg(doc)]

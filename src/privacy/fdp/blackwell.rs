@@ -169,6 +169,19 @@ fn is_below(one: &Curve, other: &Curve) -> bool {
             },
         ) => rate <= other_rate && (base == other_base || is_below(base, other_base)),
         (Curve::Sampled { base, .. }, _) => **base == *other || is_below(base, other),
+        // Rows that move the sum by less are among those of a larger μ. At a smaller rate it is more often
+        // N(0, 1) on both sides.
+        (
+            Curve::Opposite { rate, mu },
+            Curve::Opposite {
+                rate: other_rate,
+                mu: other_mu,
+            },
+        ) => rate <= other_rate && mu <= other_mu,
+        (Curve::Opposite { mu, .. }, _) => {
+            let everybody = mu.checked_mul(2).map(Curve::Gaussian);
+            everybody.is_some_and(|everybody| is_below(&everybody, other))
+        }
         _ => false,
     }
 }

@@ -113,6 +113,23 @@ impl Profile {
         })
     }
 
+    /// The same for a row that is replaced by another one, each of which moves the sum by at most 1 in
+    /// any direction: see [`SampledReplacement`](crate::privacy::facts::SampledReplacement).
+    ///
+    /// ```
+    /// use queryables::privacy::fdp::Profile;
+    ///
+    /// let (rate, mu) = ("0.01".parse()?, "1".parse()?);
+    /// let added = Profile::sampled_gaussian_by(rate, mu).worst_delta("0".parse()?);
+    /// let replaced = Profile::sampled_replacement(rate, mu).worst_delta("0".parse()?);
+    /// assert!(added.upper < "0.00383".parse()? && replaced.lower > "0.00682".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn sampled_replacement(rate: Delta, mu: Mu) -> Self {
+        Self::closed(Curve::Opposite { rate, mu })
+    }
+
     /// A mechanism with this profile for adding or removing a person, on a Poisson sample.
     ///
     /// # Guarantee

@@ -173,7 +173,8 @@ impl Profile {
     /// A μ such that this is μ-GDP (Tran et al. 2.4), where one is known.
     ///
     /// Gaussian noise has its own, and sampling changes nothing: the largest losses of a sampled
-    /// Gaussian are as likely as those of a Gaussian, but for a factor. Both are tight. Pure privacy
+    /// Gaussian are as likely as those of a Gaussian, but for a factor. Both are tight. Where a row of the
+    /// sample is replaced, it is that of all rows, 2μ, which is not. Pure privacy
     /// has the bound of [`gdp::pure`], tight for randomized response, and a bounded range that of half
     /// its length ([`BoundedRange`](crate::privacy::facts::BoundedRange)), which is tight, too.
     ///
@@ -200,6 +201,8 @@ impl Profile {
                     (steps / crate::number::WideInterval::from(*sigma)).up()
                 }
                 Curve::Sampled { base, .. } => of(base),
+                // A mixture of N(0, 1) with itself and of N(μ, 1) with N(−μ, 1), which are 2μ apart.
+                Curve::Opposite { mu, .. } => mu.checked_mul(2),
                 Curve::Response(_) | Curve::Finite(_) => None,
             }
         }

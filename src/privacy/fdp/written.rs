@@ -22,6 +22,7 @@ enum Written {
     RoundedGaussian { sigma: Scale, steps: u32 },
     TradeOff { corners: Vec<(Delta, Delta)> },
     Sampled { rate: Delta, base: Box<Written> },
+    SampledReplacement { rate: Delta, mu: Mu },
     Reversed(Box<Written>),
     Worst(Vec<Written>),
 }
@@ -50,6 +51,10 @@ impl From<&Curve> for Written {
             Curve::Sampled { rate, base } => Self::Sampled {
                 rate: *rate,
                 base: Box::new((&**base).into()),
+            },
+            Curve::Opposite { rate, mu } => Self::SampledReplacement {
+                rate: *rate,
+                mu: *mu,
             },
         }
     }
@@ -108,6 +113,7 @@ impl Written {
                 .build()?
                 .sampled(rate)
                 .ok_or("only a profile with parameters of its own can be sampled")?,
+            Self::SampledReplacement { rate, mu } => Profile::sampled_replacement(rate, mu),
             Self::Reversed(profile) => profile.build()?.reversed(),
             Self::Worst(several) => {
                 let several = several.into_iter().map(Self::build);

@@ -72,9 +72,8 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
             .or_fail()
         }),
         "rdp.subsampled_gaussian" => one(|| {
-            let order = u32::try_from(args.whole("alpha")?)?;
-            rdp::subsampled_gaussian(order, args.get("rate")?, "1".parse()?, args.get("sigma")?)
-                .or_fail()
+            let (alpha, rate) = (args.get("alpha")?, args.get("rate")?);
+            rdp::subsampled_gaussian(alpha, rate, "1".parse()?, args.get("sigma")?).or_fail()
         }),
         "rdp.delta_exact" => one(|| {
             Ok(rdp::delta_exact(

@@ -92,8 +92,22 @@ fn sampled_gaussian_noise() {
         Near(&[0.0008936439076060318, 0.0], far),
         No,
     ];
-    let sum = SampledGaussianSum::new(vector(), 1, LATTICE, read("0.01"), read("1"));
+    let sum = SampledGaussianSum::new(AddRemove, vector(), 1, LATTICE, read("0.01"), read("1"));
     row!(sum.unwrap(), AddRemove, cells);
-    let sum = SampledGaussianSum::new(vector(), 1, LATTICE, read("0.01"), read("1"));
-    row!(sum.unwrap(), Replace, [No; 9]);
+    let cells = [
+        No,
+        No,
+        No,
+        No,
+        No,
+        Near(&[0.000_457_554_382_537_541_6], far),
+        Near(
+            &[0.000_457_554_382_537_541_6, 0.001_984_454_523_056_462_5],
+            far,
+        ),
+        Near(&[0.001_984_454_523_056_462_5, 0.0], far),
+        No,
+    ];
+    let sum = SampledGaussianSum::new(Replace, vector(), 1, LATTICE, read("0.01"), read("1"));
+    row!(sum.unwrap(), Replace, cells);
 }

@@ -18,7 +18,7 @@ fn main() {
         radius: 1,
     };
     let (rate, mu) = ("0.1".parse().unwrap(), "1".parse().unwrap());
-    let sum = SampledGaussianSum::new(itself, 1, lattice, rate, mu).unwrap();
+    let sum = SampledGaussianSum::new(AddRemove, itself, 1, lattice, rate, mu).unwrap();
     let _ = filter.release(&sum);
 }
 

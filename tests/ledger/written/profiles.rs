@@ -42,6 +42,10 @@ fn profiles_are_the_parameters_of_their_noise() {
     let sampled = Profile::sampled_gaussian_by(number("0.01"), number("1"));
     let written = r#"{"sampled":{"rate":"0.01","base":{"gaussian":{"mu":"1"}}}}"#;
     round(sampled.clone(), written);
+    round(
+        Profile::sampled_replacement(number("0.01"), number("1")),
+        r#"{"sampled_replacement":{"rate":"0.01","mu":"1"}}"#,
+    );
     round(sampled.reversed(), &format!(r#"{{"reversed":{written}}}"#));
     round(
         sampled.symmetrised(),

@@ -17,7 +17,7 @@ use queryables::mechanisms::{
 };
 use queryables::middle::ThroughExt;
 use queryables::privacy::fdp::asymptotic::{AsymptoticGdp, MeanLoss, Regime};
-use queryables::privacy::{AddRemove, PureDp, ZCdp};
+use queryables::privacy::{AddRemove, PureDp, Replace, ZCdp};
 use queryables::verify::{Pair, Rational, Verifier, VerifyError, copies_of};
 
 /// A cut that is small enough for one draw.
@@ -110,17 +110,24 @@ fn vector_sums() {
     );
 
     let rate = "0.25".parse().unwrap();
-    let sum = SampledGaussianSum::new(scalar(), 1, lattice(4), rate, mu()).unwrap();
+    let sum = SampledGaussianSum::new(AddRemove, scalar(), 1, lattice(4), rate, mu()).unwrap();
     let added = Pair::new(vec![], vec![4.0]);
     let mapped = sum.mapped(steps);
     let verifier = Verifier::new(copies_of(&mapped), &added, vec![()], 1).cut(small());
     // ln(1 + (e − 1)/16) = 0.10198: the sampled Gaussian of order 2; rounding takes little.
     let claims = Claims(["5", "0.5"], "0.3", ["0.102", "0.09"]);
     assert_row("SampledGaussianSum", verifier, claims);
+    // Replaced by its opposite: 0.23374 by the integral.
+    let sum = SampledGaussianSum::new(Replace, scalar(), 1, lattice(4), rate, mu()).unwrap();
+    let replaced = Pair::new(vec![-4.0], vec![4.0]);
+    let mapped = sum.mapped(steps);
+    let verifier = Verifier::new(copies_of(&mapped), &replaced, vec![()], 1).cut(small());
+    let claims = Claims(["5", "0.5"], "0.3", ["0.2338", "0.22"]);
+    assert_row("SampledGaussianSum", verifier, claims);
 
     let (rate, sigma) = ("0.1".parse().unwrap(), "2".parse().unwrap());
     let half = "0.5".parse().unwrap();
-    let sum = SampledGaussianSum::new(scalar(), 1, lattice(4), rate, half).unwrap();
+    let sum = SampledGaussianSum::new(AddRemove, scalar(), 1, lattice(4), rate, half).unwrap();
     let measure = AsymptoticGdp::new(Regime::Small, rate, sigma).unwrap();
     let sums = IndividualSampledSums::new(measure, MeanLoss("1".parse().unwrap()));
     let verifier = Verifier::new(copies_of(&Whole(sums)), &added, vec![sum], 1).cut(small());

@@ -66,7 +66,7 @@ impl fmt::Display for MeanLoss {
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 /// let lattice = Lattice { exponent: -10, radius: 1024 };
 /// // σ = 1.6.
-/// let step = SampledGaussianSum::new(step, 2, lattice, rate, "0.625".parse()?)?;
+/// let step = SampledGaussianSum::new(AddRemove, step, 2, lattice, rate, "0.625".parse()?)?;
 /// let sum: Vec<f64> = filter.release(&step)?;
 /// assert!(filter.privacy_loss().about_mu() < 0.007);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -17,6 +17,9 @@ impl fmt::Display for Curve {
             }
             Self::Finite(masses) => write!(f, "{} answers", masses.len()),
             Self::Sampled { rate, base } => write!(f, "{base} sampled at {rate}"),
+            Self::Opposite { rate, mu } => {
+                write!(f, "Gaussian({mu}) sampled at {rate}, a row replaced")
+            }
         }
     }
 }

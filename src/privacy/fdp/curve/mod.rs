@@ -8,6 +8,7 @@ mod display;
 mod finite;
 mod gaussian;
 mod laplace;
+mod opposite;
 mod response;
 mod sampled;
 
@@ -46,6 +47,8 @@ pub(super) enum Curve {
     Finite(Arc<[(Delta, Delta)]>),
     /// The base with probability `rate`, otherwise its Q; against Q.
     Sampled { rate: Delta, base: Arc<Curve> },
+    /// (1 − q)N(0, 1) + qN(μ, 1) against (1 − q)N(0, 1) + qN(−μ, 1).
+    Opposite { rate: Delta, mu: Mu },
 }
 
 impl Curve {
@@ -60,6 +63,7 @@ impl Curve {
             Self::DiscreteLaplace { epsilon, steps } => laplace::discrete(*epsilon, *steps, s),
             Self::Finite(masses) => finite::at(masses, direction, s),
             Self::Sampled { rate, base } => sampled::at(*rate, base, direction, s),
+            Self::Opposite { rate, mu } => opposite::at(*rate, *mu, s),
         };
         // Every profile is at least (1 − γ)⁺, and at most 1.
         let least = (-s.exp_m1()).max(Interval::ZERO);
@@ -102,7 +106,7 @@ impl Curve {
         /// Beyond this number they get no place each.
         const MANY: u32 = 32;
         match self {
-            Self::Gaussian(_) | Self::RoundedGaussian { .. } => Vec::new(),
+            Self::Gaussian(_) | Self::RoundedGaussian { .. } | Self::Opposite { .. } => Vec::new(),
             Self::Response(EpsilonDelta { epsilon, .. })
             | Self::BoundedRange(epsilon)
             | Self::Laplace(epsilon) => {

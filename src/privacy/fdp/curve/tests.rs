@@ -17,6 +17,10 @@ pub(crate) fn all() -> Vec<Curve> {
         rate: text(rate),
         base: Arc::new(base),
     };
+    let opposite = |rate: &str, mu: &str| Curve::Opposite {
+        rate: text(rate),
+        mu: text(mu),
+    };
     let masses: Vec<(Delta, Delta)> = [("0.1", "0"), ("0.5", "0.2"), ("0.4", "0.7"), ("0", "0.1")]
         .map(|(p, q)| (text(p), text(q)))
         .into();
@@ -42,6 +46,9 @@ pub(crate) fn all() -> Vec<Curve> {
         sampled("1", gaussian("0.5")),
         sampled("0.2", Curve::Laplace(text("1.1"))),
         sampled("0.3", sampled("0.5", gaussian("1"))),
+        opposite("0.01", "1"),
+        opposite("0.6", "1.7"),
+        opposite("1", "0.5"),
     ]
 }
 
@@ -98,8 +105,40 @@ proptest! {
         prop_assert!(point.height.high() - point.height.low() < 1e-13);
     }
 
+    /// The place where P = γQ is found by bisection.
     #[test]
-    fn slopes_are_those_of_tangents(s in -3.0..3.0_f64, t in -3.0..3.0_f64, at in 0..15_usize) {
+    fn replaced_rows_are_enclosed(
+        rate in 0.001..0.999_f64, mu in 0.05..6.0_f64, s in -3.0..3.0_f64,
+    ) {
+        let (rate, mu): (Delta, Mu) = (rate.try_into().unwrap(), mu.try_into().unwrap());
+        let (q, m, one) = (oracle::quantity(rate), oracle::quantity(mu), oracle::real(1.0));
+        let gamma = oracle::exp(&oracle::real(s));
+        let mixture = |x: &Real| {
+            let exponent = &m * x - &m * &m / oracle::real(2.0);
+            &one - &q + &q * oracle::exp(&exponent)
+        };
+        let (mut low, mut high) = (oracle::real(-200.0), oracle::real(200.0));
+        for _ in 0..180 {
+            let middle = (&low + &high) / oracle::real(2.0);
+            if mixture(&middle) > &gamma * mixture(&-&middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        let above = |mean: &Real| oracle::cdf(&(mean - &low));
+        let nothing = (&one - &q) * above(&oracle::real(0.0));
+        let truth = &nothing + &q * above(&m) - gamma * (&nothing + &q * above(&-&m));
+        let curve = Curve::Opposite { rate, mu };
+        for direction in Direction::BOTH {
+            let height = curve.at(direction, Interval::exactly(s)).height;
+            contains(height, &truth);
+            prop_assert!(height.high() - height.low() < 1e-13, "{height:?}");
+        }
+    }
+
+    #[test]
+    fn slopes_are_those_of_tangents(s in -3.0..3.0_f64, t in -3.0..3.0_f64, at in 0..18_usize) {
         let curve = &all()[at];
         for direction in Direction::BOTH {
             let point = |s: f64| curve.at(direction, Interval::exactly(s));
@@ -111,7 +150,7 @@ proptest! {
     }
 
     #[test]
-    fn the_other_direction_is_the_reflection(s in -3.0..3.0_f64, at in 0..15_usize) {
+    fn the_other_direction_is_the_reflection(s in -3.0..3.0_f64, at in 0..18_usize) {
         // 1 − γ + γH(1/γ), Tran et al. A.8.
         let curve = &all()[at];
         let odds = Interval::exactly(s).exp();

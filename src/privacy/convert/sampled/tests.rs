@@ -1,0 +1,109 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::tests::oracle::sizes;
+
+fn half(mu: f64) -> Interval {
+    Interval::exactly(mu).square() / Interval::TWO
+}
+
+fn order(units: u128) -> Order {
+    Order::from_units(units).unwrap()
+}
+
+/// As floats, for comparisons up to rounding.
+fn value(loss: Epsilon) -> f64 {
+    Interval::from(loss).middle()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// The sum at whole orders and the integral are two ways to the same number.
+    #[test]
+    fn the_sum_is_the_integral(
+        whole in 2..200_u32, rate in sizes::<units::Delta>(-8.0..-0.01), mu in 0.05..4.0_f64,
+    ) {
+        let sum = at_whole_order(whole, rate, half(mu)).unwrap();
+        let excess = Interval::from(whole - 1);
+        let integral = Mixture::new(rate, half(mu)).log_moment(Against::Nothing, excess).unwrap() / excess;
+        prop_assert!(value(sum) >= integral.low(), "{sum} {integral:?}");
+        prop_assert!(value(sum) <= integral.high() * (1.0 + 1e-9), "{sum} {integral:?}");
+        prop_assert!(integral.high() - integral.low() <= 1e-9 * integral.high());
+    }
+
+    /// More rows, less noise and a larger order lose more; and what is replaced loses more than what
+    /// is added, less than twice removed, and never more than all rows.
+    #[test]
+    fn losses_rise(
+        at in 1_000_000_001..40_000_000_000_u128, more in 0..2_000_000_000_u128,
+        rate in sizes::<units::Delta>(-6.0..-0.02), mu in 0.05..3.0_f64, stretch in 1.0..1.5_f64,
+    ) {
+        for loss in [added, replaced] {
+            let here = loss(order(at), rate, half(mu)).unwrap();
+            // Up to what is rounded.
+            let less = Epsilon::from_units(here.units() - here.units() / 1_000_000_000).unwrap();
+            prop_assert!(loss(order(at + more), rate, half(mu)).unwrap() >= less);
+            prop_assert!(loss(order(at), rate, half(stretch * mu)).unwrap() >= less);
+            let larger = rate.saturating_add(rate).min("0.999".parse().unwrap());
+            prop_assert!(larger < rate || loss(order(at), larger, half(mu)).unwrap() >= less);
+        }
+        let (one, other) = (added(order(at), rate, half(mu)), replaced(order(at), rate, half(mu)));
+        let (one, other) = (value(one.unwrap()), value(other.unwrap()));
+        let alpha = at as f64 / 1e9;
+        prop_assert!(one <= other * (1.0 + 1e-9) && other <= 2.0 * alpha * mu * mu * (1.0 + 1e-9));
+        let rest = 1.0 - Interval::from(rate).middle();
+        prop_assert!(other <= (one - rest.ln()) * (1.0 + 1e-9), "{one} {other}");
+    }
+}
+
+#[test]
+fn where_the_integral_is_too_long_a_bound_is_left() {
+    let rate: Delta = "0.01".parse().unwrap();
+    // The next whole order.
+    let long = added(order(100_000_500_000_000), rate, half(1.0)).unwrap();
+    assert_eq!(
+        long,
+        added(order(100_001_000_000_000), rate, half(1.0)).unwrap()
+    );
+    // With ln(1/(1 − q)) = 0.0100503358535….
+    let at = order(10_000_000_000_000);
+    let more =
+        value(replaced(at, rate, half(1.0)).unwrap()) - value(added(at, rate, half(1.0)).unwrap());
+    assert!((more - 0.010_050_335_853_5).abs() < 1e-9, "{more}");
+    // The bound is near the truth where the integral can still be summed up.
+    let at = order(3_000_000_000_000);
+    let near =
+        value(replaced(at, rate, half(1.0)).unwrap()) - value(added(at, rate, half(1.0)).unwrap());
+    assert!(near < more && near > 0.999 * more, "{near}");
+}
+
+/// Of all rows the curve is known, and a rate next to 1 is next to it.
+#[test]
+fn everybody_in_the_sample_is_no_sample() {
+    let nearly = "0.9999999999999999".parse().unwrap();
+    for at in ["1.000000001", "2.5", "3", "8.5"] {
+        let at: Order = at.parse().unwrap();
+        let alpha = Interval::from(at).middle();
+        for (loss, expected) in [
+            (added as fn(_, _, _) -> _, 0.5 * alpha * 0.49),
+            (replaced, 2.0 * alpha * 0.49),
+        ] {
+            let all = value(loss(at, Delta::ONE, half(0.7)).unwrap());
+            assert!((all / expected - 1.0).abs() < 1e-12, "{all} {expected}");
+            let most = value(loss(at, nearly, half(0.7)).unwrap());
+            assert!(most <= all && most > all * (1.0 - 1e-9), "{most} {all}");
+        }
+    }
+}
+
+#[test]
+fn nobody_loses_nothing() {
+    let at = "2.5".parse().unwrap();
+    for loss in [added, replaced] {
+        assert_eq!(loss(at, Delta::ZERO, half(1.0)), Ok(Epsilon::ZERO));
+        // Rounded up.
+        let still = loss(at, "0.5".parse().unwrap(), Interval::ZERO).unwrap();
+        assert!(still.units() <= 1, "{still}");
+    }
+}
