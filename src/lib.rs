@@ -56,6 +56,25 @@
 //! backs it, as long as every mechanism's own claim is true; each item that carries a guarantee
 //! says under `# Guarantee` which theorem that is, and what it assumes.
 //!
+//! # Which measure
+//!
+//! A *measure* says what a loss is. All of these let children be interleaved.
+//!
+//! | measure | loss | take it when |
+//! |---|---|---|
+//! | [`PureDp`](privacy::PureDp) | ε | you want the plainest promise, or launch a few mechanisms with Laplace noise |
+//! | [`ApproxDp`](privacy::ApproxDp) | (ε, δ) | a budget was given to you as (ε, δ); [`account`] has rules that admit more than adding up |
+//! | [`ZCdp`](privacy::ZCdp) | ρ | most of your noise is Gaussian, and you want one number that adds up |
+//! | [`Gdp`](privacy::Gdp) | μ | all of your noise is Gaussian: this is then exact, and admits most |
+//!
+//! # Where it comes from
+//!
+//! The definitions, algorithms and theorems are those of five papers: Haney, Shoemate, Tian, Vadhan,
+//! Vyrros, Xu and Zhang 2023 on concurrent composition with adaptive parameters, the backbone; Rogers,
+//! Roth, Ullman and Vadhan 2016 on odometers and filters; Whitehouse, Ramdas, Rogers and Wu 2023 on fully
+//! adaptive composition; Feldman and Zrnic 2021 on individual budgets; Tran, Koskela, Räisä and Honkela
+//! on filters under f-DP.
+//!
 //! # Modules, each built on those above it only
 //!
 //! | module | what lives there |
@@ -70,7 +89,7 @@
 //! | [`middle`] | the person in the middle, and ready-made ones |
 //! | [`noise`] | exact samplers on the integers |
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
-//! | `verify` | the exact worst case of a mechanism over all adversaries; feature `verify` |
+//! | `verify` | the exact worst case of a mechanism over all adversaries, for finite noise and for most ready-made mechanisms, otherwise up to a stated δ; feature `verify` |
 //! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
 //! | `games` | the games that separate valid odometers from naive ones; feature `verify` |
 //! | `ledger` | budgets that survive: the record, restarts, many processes, quotas; feature `ledger` |

@@ -21,7 +21,7 @@ pub enum ApproxDpRule {
     Rogers(Rogers),
     /// Whitehouse et al. Thm 2.
     Whitehouse(ThroughZCdp),
-    /// Through zCDP, with the tightest conversion.
+    /// Through zCDP, with the conversion of Canonne, Kamath and Steinke 2020.
     ThroughZCdp(ThroughZCdp),
     /// Through Rényi privacy, at the best order.
     ThroughRdp(ThroughRdp),

@@ -11,7 +11,7 @@
 //! | [`Sum`] | [`PowersOf`](crate::privacy::fdp::PowersOf) | interleaved children | Tran et al. 3.6, Ex. D.3 with Haney et al. 3.3 |
 //! | [`Sum`] | [`ProbabilisticDp`](crate::privacy::ProbabilisticDp) | non-interactive children | Rogers et al. 3.3 |
 //! | [`Sum`] | [`AsymptoticGdp`](crate::privacy::fdp::asymptotic::AsymptoticGdp) | non-interactive children, in a limit: not a bound | Tran et al. Alg 2, 4.3 |
-//! | [`RestartedFilters`] | [`Rdp`](crate::privacy::Rdp) | interleaved children | Feldman and Zrnic Alg 5 |
+//! | [`RestartedFilters`] | [`Rdp`](crate::privacy::Rdp) | interleaved children | Feldman and Zrnic Alg 5 with Haney et al. 4.9 |
 //! | [`RootSumSquares`] | [`Gdp`](crate::privacy::Gdp) | interleaved children | Tran et al. 2.11 with Haney et al. 1.21 |
 //! | [`Whitehouse`] | `ApproxDp` | interleaved children | Haney et al. 3.8, Whitehouse et al. Thm 2 |
 //!
@@ -291,7 +291,7 @@ pub enum RuleError {
         delta: Delta,
     },
     /// The order is too small for the budget.
-    #[error("at this Rényi order no loss at all is known to be within the budget")]
+    #[error("at this Rényi order the conversion to (ε, δ) leaves nothing: choose a larger order")]
     Order,
     /// A rule on a grid uses one order of the grid; this one, or the typical curve, is not on it.
     #[error("the order, or the typical curve, does not belong to the grid")]

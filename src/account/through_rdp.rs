@@ -14,7 +14,11 @@ use crate::privacy::{ApproxDp, EpsilonDelta, Measure, RdpCurve, RdpGrid};
 
 /// The (ε, δ) filter through Rényi privacy of one order α: go on while `Στ ≤ τ*` and
 /// `δ′ + Σδ ≤ δ`, where τ is what a child costs at that order and τ* the largest Rényi loss of that
-/// order that implies (ε, δ′)-DP.
+/// order that implies (ε, δ′)-DP by the conversion of Canonne, Kamath and Steinke 2020.
+///
+/// That conversion has a closed form, so that a reading is cheap. [`rdp::budget_exact`] allows more at
+/// orders that are far too small for the budget, and where δ is large: 7336 launches instead of 6766 of
+/// (0.001, 0) in (0.1, 0.01), and as many, 490, of (0.01, 0) in (1, 1e-6).
 ///
 /// The budget is (ε, δ). Children state their losses in one of two measures `C`:
 ///
@@ -75,7 +79,7 @@ impl ThroughRdp {
     /// # Errors
     ///
     /// [`RuleError::NoSlack`], [`RuleError::SlackTooLarge`], or [`RuleError::Order`] if at this
-    /// order not even a loss of zero is known to be within the budget.
+    /// order the conversion leaves nothing for children.
     pub fn at(order: Order, limit: EpsilonDelta, slack: Delta) -> Result<Self, RuleError> {
         Self::new(ApproxDp, order, limit, slack, LastPrice::default())
     }
@@ -115,7 +119,7 @@ impl ThroughRdp<RdpGrid> {
     /// # Errors
     ///
     /// [`RuleError::NotOnGrid`], [`RuleError::NoSlack`] if δ is zero, or [`RuleError::Order`] if at
-    /// this order not even a loss of zero is known to be within the budget.
+    /// this order the conversion leaves nothing for children.
     pub fn on_grid_at(grid: RdpGrid, order: Order, limit: EpsilonDelta) -> Result<Self, RuleError> {
         let index = grid.orders().binary_search(&order);
         let index = index.map_err(|_| RuleError::NotOnGrid)?;

@@ -68,7 +68,8 @@ impl Whitehouse {
     /// use queryables::account::Whitehouse;
     ///
     /// let total = Whitehouse::new("1e-6".parse()?)?;
-    /// assert!(total.bound_at("0.01".parse()?) < Some("0.5307".parse()?));
+    /// let most = "0.5307".parse()?;
+    /// assert!(total.bound_at("0.01".parse()?).is_some_and(|bound| bound < most));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

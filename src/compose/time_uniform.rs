@@ -46,7 +46,8 @@ use crate::queryable::{Child, IntoHandle, sealed as handles};
 ///     let answer: i64 = odometer.release(&count)?;
 /// }
 /// // The losses add up to 10. With probability 1 − 1e-6 the realised loss is below this.
-/// assert!(odometer.reading().bound() < Some("6.4".parse()?));
+/// let most = "6.4".parse()?;
+/// assert!(odometer.reading().bound().is_some_and(|bound| bound < most));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

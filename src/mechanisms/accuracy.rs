@@ -275,9 +275,10 @@ pub struct Estimate<T> {
 }
 
 impl<T: fmt::Display> fmt::Display for Estimate<T> {
+    /// A precision is that of the numbers. It rounds both ends to the nearest, so that the interval that
+    /// is printed may be narrower by a unit of the last digit: the confidence is that of all digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (low, high) = (self.interval.start(), self.interval.end());
-        // Precision, if any, is that of the numbers.
         self.value.fmt(f)?;
         f.write_str(" (from ")?;
         low.fmt(f)?;

@@ -41,7 +41,8 @@ use crate::privacy::ProbabilisticDp;
 ///     odometer = odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;
 /// }
 /// let reading = odometer.reading();
-/// assert!(reading.bound() < Some("1.4".parse()?));
+/// let most = "1.4".parse()?;
+/// assert!(reading.bound().is_some_and(|bound| bound < most));
 /// assert_eq!(reading.delta(), "1.1e-6".parse()?);
 ///
 /// odometer = odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;

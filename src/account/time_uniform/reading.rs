@@ -13,7 +13,8 @@ use crate::number::{Delta, Epsilon};
 ///
 /// let odometer = MixtureOdometer::new("0.01".parse()?, Slack::pure("1e-6".parse()?)?);
 /// assert_eq!(odometer.reading().delta(), "1e-6".parse()?);
-/// assert!(odometer.reading().bound() < Some("0.53".parse()?));
+/// let most = "0.53".parse()?;
+/// assert!(odometer.reading().bound().is_some_and(|bound| bound < most));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -49,7 +49,8 @@ use crate::privacy::{EpsilonDelta, Overflow, ProbabilisticDp};
 /// for _ in 0..12 {
 ///     odometer = odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
 /// }
-/// assert!(odometer.reading().bound() < Some("2.635".parse()?));
+/// let most = "2.635".parse()?;
+/// assert!(odometer.reading().bound().is_some_and(|bound| bound < most));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

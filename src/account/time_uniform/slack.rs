@@ -1,6 +1,7 @@
 use thiserror::Error;
 
 use crate::number::{Delta, Interval};
+use crate::privacy::convert::log_inverse;
 
 /// How the probability δ = δ' + δ'' of a wrong reading is divided: δ' for the probability that the
 /// loss exceeds the bound, δ'' for the δ of the launched mechanisms.
@@ -66,9 +67,10 @@ impl Slack {
         self.stray.saturating_add(self.launches)
     }
 
-    /// `ln(1/δ')`, which is positive.
+    /// `ln(1/δ')`, which is not negative.
     pub(super) fn log(&self) -> Interval {
-        -Interval::from(self.stray).ln()
+        // δ' is not zero; if it were, nothing would be bounded.
+        log_inverse(self.stray).unwrap_or(Interval::exactly(f64::INFINITY))
     }
 }
 

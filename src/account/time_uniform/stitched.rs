@@ -32,11 +32,13 @@ use crate::privacy::ProbabilisticDp;
 /// use queryables::account::time_uniform::{Slack, StitchedOdometer, TimeUniformOdometer};
 /// use queryables::privacy::EpsilonDelta;
 ///
-/// let mut odometer = StitchedOdometer::new("0.02".parse()?, Slack::pure("1e-6".parse()?)?);
+/// let mut odometer = StitchedOdometer::new("0.019".parse()?, Slack::pure("1e-6".parse()?)?);
 /// odometer = odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
 /// assert_eq!(odometer.reading().bound(), None);
 /// odometer = odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
-/// assert!(odometer.reading().bound() < Some("0.81".parse()?));
+/// // V = 4·0.1·tanh(0.05) = 0.01998.
+/// let most = "0.82".parse()?;
+/// assert!(odometer.reading().bound().is_some_and(|bound| bound < most));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type StitchedOdometer<M = ProbabilisticDp> = VarianceOdometer<Stitched, M>;
@@ -56,7 +58,8 @@ impl StitchedOdometer {
     }
 
     /// With the v₀ that reads least at this variance, which is the variance itself: `ln ln(2V/v₀)`
-    /// falls as v₀ rises. Below this variance there is no reading.
+    /// falls as v₀ rises. Below this variance there is no reading. V is a little less than Σε², because
+    /// ε·tanh(ε/2) is less than ε²/2: for a reading at Σε², take a little less.
     pub fn tightest_at(variance: Variance, slack: Slack) -> Self {
         Self::new(variance, slack)
     }

@@ -52,9 +52,18 @@ pub trait Unit: sealed::Sealed + 'static {
     /// A value must be greater than this number of units, if there is such a limit.
     #[doc(hidden)]
     const GREATER_THAN: Option<(u128, &'static str)> = None;
-    /// Whether it is a loss, so that shortened output is rounded up.
+    /// How shortened output is rounded: up where it is a loss.
     #[doc(hidden)]
-    const IS_LOSS: bool = true;
+    const SHORTENED: Shortened = Shortened::Up;
+}
+
+/// How output with fewer digits is rounded.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortened {
+    Up,
+    Nearest,
+    Down,
 }
 
 /// A privacy parameter: an exact, non-negative decimal number.

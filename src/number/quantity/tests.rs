@@ -209,6 +209,15 @@ fn width_and_fill_are_those_of_numbers() {
     assert_eq!(format!("{:#}", Rho::ZERO), "ρ = 0");
 }
 
+/// More would be said than holds, and 1 is no confidence.
+#[test]
+fn a_confidence_is_rounded_down() {
+    let printed = |text: &str| format!("{:.1}", text.parse::<Confidence>().unwrap());
+    assert_eq!(printed("0.999"), "0.9");
+    assert_eq!(printed("0.95"), "0.9");
+    assert_eq!(printed("0.9"), "0.9");
+}
+
 /// The value of a float, exactly: a whole number of units of 2^-1074, and so is a quantity if both
 /// are multiplied by a power of ten.
 fn compare<U: Unit>(float: f64, quantity: Quantity<U>) -> std::cmp::Ordering {

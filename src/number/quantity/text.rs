@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{NumberError, Quantity, Unit};
+use super::{NumberError, Quantity, Shortened, Unit};
 
 impl<U: Unit> FromStr for Quantity<U> {
     type Err = NumberError;
@@ -31,7 +31,8 @@ impl<U: Unit> fmt::Display for Quantity<U> {
     /// Plain from 0.0001 upwards, with an exponent below: `0.25`, `1e-6`.
     ///
     /// All digits by default. A precision is the number of digits after the point, and what is cut
-    /// off is rounded: ε, ρ, μ and δ up, because they are losses; scales and orders to the nearest.
+    /// off is rounded: ε, ρ, μ and δ up, because they are losses; a confidence down; scales and orders to
+    /// the nearest.
     /// Width, fill and alignment are those of numbers. The alternate form says what it is: `ε = 0.25`.
     ///
     /// ```
@@ -97,10 +98,10 @@ fn cut<U: Unit>(number: u128, places: u32, precision: Option<usize>) -> (u128, u
     match precision {
         Some(precision) if precision < places => {
             let step = 10_u128.pow(places - precision);
-            let up = if U::IS_LOSS {
-                !number.is_multiple_of(step)
-            } else {
-                number % step >= step / 2
+            let up = match U::SHORTENED {
+                Shortened::Up => !number.is_multiple_of(step),
+                Shortened::Nearest => number % step >= step / 2,
+                Shortened::Down => false,
             };
             (number / step + u128::from(up), precision)
         }

@@ -1,6 +1,6 @@
 //! The units of the parameters in this crate.
 
-use super::{Unit, sealed};
+use super::{Shortened, Unit, sealed};
 
 macro_rules! unit {
     ($(#[$doc:meta])* $unit:ident, $name:literal, $symbol:literal) => {
@@ -50,7 +50,7 @@ impl Unit for Confidence {
     const LARGEST: u128 = 10_u128.pow(38) - 1;
     const LARGEST_TEXT: &'static str = "1 - 1e-38";
     const GREATER_THAN: Option<(u128, &'static str)> = Some((0, "0"));
-    const IS_LOSS: bool = false;
+    const SHORTENED: Shortened = Shortened::Down;
 }
 
 /// How far noise spreads, or how far an answer can move: a positive number.
@@ -65,7 +65,7 @@ impl Unit for Scale {
     const LARGEST: u128 = 340_000_000_000 * 10_u128.pow(Self::DECIMALS);
     const LARGEST_TEXT: &'static str = "3.4e11";
     const GREATER_THAN: Option<(u128, &'static str)> = Some((0, "0"));
-    const IS_LOSS: bool = false;
+    const SHORTENED: Shortened = Shortened::Nearest;
 }
 
 /// α, the order of a Rényi divergence.
@@ -81,7 +81,7 @@ impl Unit for Order {
     const LARGEST: u128 = 10_u128.pow(9 + 9);
     const LARGEST_TEXT: &'static str = "1e9";
     const GREATER_THAN: Option<(u128, &'static str)> = Some((10_u128.pow(9), "1"));
-    const IS_LOSS: bool = false;
+    const SHORTENED: Shortened = Shortened::Nearest;
 }
 
 /// V of a time-uniform odometer, the variance of the Gaussian that the realised loss is compared

@@ -69,7 +69,15 @@ pub(crate) fn delta(range: Epsilon, epsilon: Epsilon) -> Delta {
 /// `ε + 2 ln(1 − √(δ rest(ε)))`: the smallest g for which (g, δ)-DP holds, rounded up.
 pub(crate) fn epsilon(range: Epsilon, delta: Delta) -> Epsilon {
     let root = (Interval::from(delta) * rest(range.into())).sqrt();
-    let least = Interval::from(range) + Interval::TWO * (-root).ln_1p();
+    let log = if root.high() < 0.5 {
+        (-root).ln_1p()
+    } else {
+        // (1 − root²)/(1 + root), where 1 − root² = (1 − δ) + δe^(−ε) does not cancel next to δ = 1.
+        let complement = Interval::from(Delta::ONE.saturating_sub(delta));
+        let square = complement + Interval::from(delta) * (-Interval::from(range)).exp();
+        square.ln() - root.ln_1p()
+    };
+    let least = Interval::from(range) + Interval::TWO * log;
     // Below 0 for a δ that is more than needed; not a number where δ is 1 and ε is huge.
     if delta >= self::delta(range, Epsilon::ZERO) {
         return Epsilon::ZERO;
@@ -265,5 +273,35 @@ mod tests {
         assert_eq!(epsilon(large, Delta::ZERO), large);
         assert_eq!(epsilon(Epsilon::ZERO, Delta::ZERO), Epsilon::ZERO);
         assert_eq!(epsilon(tiny, Delta::ONE), Epsilon::ZERO);
+    }
+
+    /// An odd number of units is halved upward.
+    #[test]
+    fn half_a_range_is_rounded_up() {
+        let range = |units| Epsilon::from_units(units).unwrap();
+        assert_eq!(mu(range(3)), mu(range(4)));
+        assert_eq!(mu(range(4)), gdp::pure(range(2)));
+    }
+
+    /// √(δ rest(ε)) is next to 1 there.
+    #[test]
+    fn next_to_a_delta_of_one_the_complement_decides() {
+        for (size, complement) in [
+            ("127.743147350580713362065532765", "3.84715083801647e-24"),
+            (
+                "73.553330061169506984218981681",
+                "6.830480714729015882409511e-14",
+            ),
+            ("9", "0.2"),
+            ("9", "0.9"),
+        ] {
+            let (size, complement): (Epsilon, Delta) =
+                (size.parse().unwrap(), complement.parse().unwrap());
+            let delta = Delta::ONE.saturating_sub(complement);
+            let part = real(1.0) - exp(&-quantity(size));
+            let root = crate::tests::oracle::sqrt(&(quantity(delta) * part));
+            let truth = quantity(size) + real(2.0) * ln(&(real(1.0) - root));
+            is_just_above(epsilon(size, delta), &truth);
+        }
     }
 }

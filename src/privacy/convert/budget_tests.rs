@@ -48,7 +48,7 @@ proptest! {
         let margin = &truth * real(1e-9) + quantity(epsilon) * real(1e-14) + real(1e-27);
         prop_assert!(given >= truth - margin);
         if let Some(less) = Interval::exactly(float(&surcharge) * 0.999).down() {
-            let none = UnknownLoss("no Rényi loss of this order is known to be within the budget");
+            let none = UnknownLoss("by this conversion no Rényi loss of this order is within the budget");
             prop_assert_eq!(rdp::budget_simple(order, less, delta), Err(none));
         }
     }

@@ -91,10 +91,18 @@ pub fn epsilon_exact(order: Order, loss: Epsilon, delta: Delta) -> Result<Epsilo
         Epsilon::from_units(units)
             .is_ok_and(|epsilon| tight_delta(excess, tau, epsilon.into()) <= delta)
     });
-    match units.and_then(|units| Epsilon::from_units(units).ok()) {
+    let found = match units.and_then(|units| Epsilon::from_units(units).ok()) {
         Some(epsilon) => Ok(epsilon),
         None => at_infinity.map_err(|_| Overflow.into()),
+    };
+    // Where the worst p is 1, δ = 1 − e^(ε−τ). Next to 1 the search cannot tell δ apart, but 1 − δ is
+    // exact. If that ε is negative, 0 suffices: δ rises with τ.
+    let beyond = super::log_inverse(Delta::ONE.saturating_sub(delta))?;
+    if beyond.low() < (Interval::ONE / excess).ln_1p().high() {
+        return found;
     }
+    let certain = super::loss_up((tau - beyond).max(Interval::ZERO))?;
+    Ok(found.map_or(certain, |found: Epsilon| found.min(certain)))
 }
 
 /// The largest Rényi loss of order α that alone implies (ε, δ)-DP by [`delta_exact`], rounded down.
@@ -113,6 +121,9 @@ pub fn epsilon_exact(order: Order, loss: Epsilon, delta: Delta) -> Result<Epsilo
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn budget_exact(order: Order, epsilon: Epsilon, delta: Delta) -> Result<Epsilon, UnknownLoss> {
+    if delta == Delta::ONE {
+        return Ok(Epsilon::LARGEST);
+    }
     let log = super::log_inverse(delta)?;
     let budget = tight_budget(epsilon.into(), excess(order), log);
     Ok(budget.down().unwrap_or_default())
@@ -470,6 +481,41 @@ mod tests {
             prop_assert!(delta_exact(order, loss, more(epsilon)) <= here);
             prop_assert!(delta_exact(order, more(loss), epsilon) >= here);
         }
+    }
+
+    /// There the worst p is 1, and ε is τ + ln(1 − δ).
+    #[test]
+    fn next_to_a_delta_of_one_the_complement_decides() {
+        for (order, loss, complement) in [
+            (
+                "6.412757885",
+                "127.743147350580713362065532765",
+                "3.84715083801647e-24",
+            ),
+            (
+                "1.052173934",
+                "73.553330061169506984218981681",
+                "6.830480714729015882409511e-14",
+            ),
+            ("8", "30", "1e-9"),
+            // Less than nothing is nothing.
+            ("8", "3", "1e-9"),
+        ] {
+            let complement: Delta = complement.parse().unwrap();
+            let delta = Delta::ONE.saturating_sub(complement);
+            let loss: Epsilon = loss.parse().unwrap();
+            let given = epsilon_exact(order.parse().unwrap(), loss, delta).unwrap();
+            let truth = quantity(loss) + crate::tests::oracle::ln(&quantity(complement));
+            crate::tests::oracle::is_just_above(given, &crate::tests::oracle::at_least_zero(truth));
+        }
+    }
+
+    /// Everything is (ε, 1)-DP.
+    #[test]
+    fn a_delta_of_one_allows_everything() {
+        let (order, one) = ("8".parse().unwrap(), "1".parse().unwrap());
+        assert_eq!(epsilon_exact(order, one, Delta::ONE), Ok(Epsilon::ZERO));
+        assert_eq!(budget_exact(order, one, Delta::ONE), Ok(Epsilon::LARGEST));
     }
 
     #[test]

@@ -92,8 +92,8 @@ impl Mixture {
         let order = Interval::ONE + excess;
         let step = self.step(against, excess);
         let ends = (self.mu * (order + Interval::TWO)).high() + 40.0;
-        // Written so that what is no number is too many, too.
-        if !(ends / step <= f64::from(MOST_PLACES)) {
+        let few = ends / step <= f64::from(MOST_PLACES);
+        if !few {
             return None;
         }
         let mut sum = ScaledSum::ZERO;

@@ -57,7 +57,7 @@ pub fn delta(order: Order, loss: Epsilon, epsilon: Epsilon) -> Delta {
 ///
 /// # Errors
 ///
-/// [`UnknownLoss`] if δ is zero, or if at this order no loss at all is known to be within (ε, δ).
+/// [`UnknownLoss`] if δ is zero, or if at this order the conversion allows no loss at all.
 ///
 /// ```
 /// use queryables::privacy::{UnknownLoss, convert::rdp};
@@ -67,7 +67,7 @@ pub fn delta(order: Order, loss: Epsilon, epsilon: Epsilon) -> Delta {
 /// assert!(loss >= "0.5".parse()?);
 /// assert_eq!(
 ///     rdp::budget("1.5".parse()?, "0.1".parse()?, "1e-5".parse()?),
-///     Err(UnknownLoss("no Rényi loss of this order is known to be within the budget")),
+///     Err(UnknownLoss("by this conversion no Rényi loss of this order is within the budget")),
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -78,7 +78,7 @@ pub fn budget(order: Order, epsilon: Epsilon, delta: Delta) -> Result<Epsilon, U
 }
 
 const NONE: UnknownLoss =
-    UnknownLoss("no Rényi loss of this order is known to be within the budget");
+    UnknownLoss("by this conversion no Rényi loss of this order is within the budget");
 
 /// `ε − ln(1/δ)/(α − 1)`: the largest Rényi loss of order α that implies (ε, δ)-DP by
 /// [`epsilon_simple`].

@@ -274,6 +274,10 @@ fn the_ends_of_the_scale() {
         // Where there is nothing to sum up every order is fine.
         assert!(at("1000000000", one).is_ok());
     }
+    // Everything is (ε, 1)-DP.
+    let rho = "1000".parse().unwrap();
+    assert_eq!(zcdp::epsilon(rho, one), Ok(Epsilon::ZERO));
+    assert_eq!(zcdp::budget(Epsilon::ZERO, one), Ok(Rho::LARGEST));
     // So near 1 that floats do not tell: as for all rows.
     let nearly = "0.99999999999999999999".parse().unwrap();
     let three = "3".parse().unwrap();

@@ -104,7 +104,7 @@ impl Profile {
         Self::sampled_gaussian_by(rate, mu.unwrap_or(Mu::LARGEST))
     }
 
-    /// The same, by μ = 1/σ (Tran et al. 2.2).
+    /// The same, by μ = 1/σ (Tran et al. §2.2).
     #[must_use]
     pub fn sampled_gaussian_by(rate: Delta, mu: Mu) -> Self {
         Self::closed(Curve::Sampled {

@@ -30,7 +30,7 @@ impl Implies<FDp> for ProbabilisticDp {
     }
 }
 
-/// By definition (Tran et al. 2.5).
+/// By definition (Tran et al. 2.4).
 impl Implies<FDp> for Gdp {
     fn imply(&self, loss: &Mu, _: &FDp) -> Result<Profile, UnknownLoss> {
         Ok(Profile::gaussian(*loss))
@@ -96,7 +96,7 @@ impl Prices<Laplace> for FDp {
 }
 
 /// By definition: what is a postprocessing of Gaussian noise, as rounded noise is, is dominated by
-/// its profile (Tran et al. 2.5).
+/// its profile (Tran et al. 2.4).
 impl Prices<Gaussian> for FDp {
     fn price(&self, fact: &Gaussian) -> Result<Profile, UnknownLoss> {
         Gdp.imply(&Gdp.price(fact)?, self)

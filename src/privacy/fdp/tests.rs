@@ -246,7 +246,7 @@ fn orders_and_divergences() {
 
 #[test]
 fn trade_offs_are_those_of_closed_forms() {
-    // Gaussians (Dong, Roth, Su 2022), and (1−q)(1−α) + qG_μ(α) (Tran et al. 2.2).
+    // Gaussians (Dong, Roth, Su 2022), and (1−q)(1−α) + qG_μ(α) (Tran et al. §2.2).
     let sampled = Profile::sampled_gaussian_by(text("0.3"), text("1.2"));
     let composed = Profile::gaussian(text("0.6"))
         .power(4, &grid("1e-2"))
@@ -369,6 +369,22 @@ fn bad_input_says_what_to_do() {
     assert_eq!(group, Err(UnknownLoss(offered)));
     let group = FDp.group(&gaussian, Distance::new(3).unwrap());
     assert_eq!(group, Ok(Profile::gaussian(text("3"))));
+}
+
+#[test]
+fn groups_of_pure_profiles_lose_as_many_times_as_much() {
+    let three = Distance::new(3).unwrap();
+    let of = |profile: Profile| FDp.group(&profile, three).unwrap();
+    let response = Profile::randomized_response(text("0.9"));
+    assert_eq!(of(Profile::randomized_response(text("0.3"))), response);
+    assert_eq!(of(Profile::laplace(text("0.3"))), response);
+    assert_eq!(
+        of(Profile::bounded_range(text("0.3"))),
+        Profile::bounded_range(text("0.9"))
+    );
+    let approximate = Profile::approx_dp(EpsilonDelta::new("0.3", "1e-6").unwrap());
+    let offered = "group privacy of this trade-off function is not offered";
+    assert_eq!(FDp.group(&approximate, three), Err(UnknownLoss(offered)));
 }
 
 /// The profile of masses on a lattice.

@@ -85,7 +85,7 @@ proptest! {
         let (rate, mu): (Delta, Mu) = (rate.try_into().unwrap(), mu.try_into().unwrap());
         let curve = Curve::Sampled { rate, base: Arc::new(Curve::Gaussian(mu)) };
         let (q, one) = (oracle::quantity(rate), oracle::real(1.0));
-        // The truth from Tran et al. 2.2: P − γQ = (1−q−γ)N(0,1) + qN(μ,1), above the place where
+        // The truth from Tran et al. §2.2: P − γQ = (1−q−γ)N(0,1) + qN(μ,1), above the place where
         // that is zero.
         let truth = |gamma: Real| {
             let odds = (&gamma - &one + &q) / &q;
