@@ -325,8 +325,8 @@ fn better(one: Finding, other: Finding) -> Finding {
 
 /// A view in words.
 fn describe<A: Debug>(view: &View<A>) -> String {
-    if !view.started {
-        return "it does not start".to_owned();
+    if let Err(fault) = view.start {
+        return format!("it does not start: {fault}");
     }
     let mut answers: Vec<(u32, String)> = Vec::new();
     for answer in view.answers() {

@@ -303,7 +303,8 @@ pub struct Bins {
 const MOST_TO_MERGE: usize = 1 << 16;
 
 impl Bins {
-    /// This number of empty bins.
+    /// This number of empty bins. All are held in memory: bound the number before, as
+    /// [`Partition`](crate::mechanisms::Partition) does.
     #[must_use]
     pub fn new(bins: usize) -> Self {
         Self {

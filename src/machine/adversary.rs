@@ -85,9 +85,9 @@ pub struct View<A> {
     pub rounds: Vec<(Tape, Result<A, Fault>)>,
     /// The coins tossed before halting.
     pub last_coins: Tape,
-    /// Whether the mechanism started. A failed start differs from a failure at the first query, and
-    /// the adversary sees which of the two happened.
-    pub started: bool,
+    /// How the mechanism started. A failed start differs from a failure at the first query, and the
+    /// adversary sees which of the two happened, and how it failed.
+    pub start: Result<(), Fault>,
 }
 
 impl<A> Default for View<A> {
@@ -95,7 +95,7 @@ impl<A> Default for View<A> {
         Self {
             rounds: Vec::new(),
             last_coins: Tape::new(),
-            started: true,
+            start: Ok(()),
         }
     }
 }

@@ -6,8 +6,8 @@ use super::{
     Adversary, CoinSource, Coins, Fault, Machine, Mechanism, Says, View, guarded, interact,
 };
 
-/// Starts a mechanism and lets an adversary talk to it. The view records whether the start failed
-/// ([`View::started`]). A panic is a failure, as it is for a handle.
+/// Starts a mechanism and lets an adversary talk to it. The view records how the start failed
+/// ([`View::start`]). A panic is a failure, as it is for a handle.
 pub(crate) fn view_of<D, M, Q, A>(
     mechanism: &M,
     data: &Arc<D>,
@@ -28,8 +28,8 @@ where
             machine_coins,
             rounds,
         ),
-        Err(_) => View {
-            started: false,
+        Err(fault) => View {
+            start: Err(fault),
             ..View::default()
         },
     }

@@ -246,8 +246,8 @@ pub enum MechanismError {
     /// The threshold is zero, or larger than any possible difference between a count and the guess.
     #[error("the threshold must be from 1 to the number of rows")]
     BadThreshold,
-    /// More bins than can be held at once.
-    #[error("there must be at most 2^27 bins")]
+    /// More bins or candidates than can be held at once.
+    #[error("there must be at most 2^27 bins or candidates")]
     TooManyBins,
     /// There is nothing to choose from.
     #[error("there must be at least one bin, candidate or quantile, and at least one to choose")]

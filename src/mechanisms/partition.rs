@@ -52,7 +52,7 @@ pub struct Partition<D: ?Sized, C = Vec<i64>> {
 type Label<C> = dyn Fn(Vec<i64>) -> C + Send + Sync;
 
 /// As many as a vector may have coordinates: all bins are held at once.
-const MOST_BINS: usize = 1 << 27;
+pub(super) const MOST_BINS: usize = 1 << 27;
 
 impl<D: ?Sized> Partition<D> {
     /// The bins `0..bins`. A row with another number is in none.

@@ -28,6 +28,7 @@ use crate::privacy::{AddRemove, Gdp, Prices, Private, UnknownLoss};
 /// ```
 /// use queryables::mechanisms::{Descent, IndividualSampledSums, Lattice, Objective};
 /// use queryables::mechanisms::SampledGaussianSum;
+/// use queryables::privacy::AddRemove;
 /// use queryables::privacy::fdp::asymptotic::{AsymptoticGdp, MeanLoss, Regime};
 /// use std::sync::Arc;
 ///

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::partition::MOST_BINS;
 use super::{CountingRelation, MechanismError};
 use crate::data::{Dataset, Predicate};
 use crate::machine::caught;
@@ -182,12 +183,13 @@ pub(super) fn gaps<D: ?Sized, R: Relation, S: Score<D, R>>(score: &S, data: &D) 
     behind.collect()
 }
 
-/// A score that has candidates, ready to be shared.
+/// A score that has candidates, and not more than can be held, ready to be shared.
 pub(super) fn shared<D: ?Sized, R: Relation, S: Score<D, R>>(
     score: S,
 ) -> Result<Arc<S>, MechanismError> {
     match score.candidates() {
         0 => Err(MechanismError::NoChoice),
+        candidates if candidates > MOST_BINS => Err(MechanismError::TooManyBins),
         _ => Ok(Arc::new(score)),
     }
 }
@@ -318,6 +320,29 @@ mod tests {
             moved_apart(AddRemove, &Counts::new([]), &vec![1], &vec![]),
             0
         );
+    }
+
+    #[test]
+    fn a_score_has_candidates_and_not_too_many() {
+        #[derive(Debug)]
+        struct Many(usize);
+        impl Score<(), AddRemove> for Many {
+            fn candidates(&self) -> usize {
+                self.0
+            }
+
+            fn sensitivity(&self) -> Sensitivity {
+                Sensitivity::each(1)
+            }
+
+            fn write(&self, (): &(), _: &mut [i64]) {}
+        }
+        let shared = |candidates| shared(Many(candidates)).map(|many| many.0);
+        assert_eq!(shared(0), Err(MechanismError::NoChoice));
+        assert_eq!(shared(MOST_BINS), Ok(MOST_BINS));
+        for candidates in [MOST_BINS + 1, 1 << 50] {
+            assert_eq!(shared(candidates), Err(MechanismError::TooManyBins));
+        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ type Keep = dyn Fn(&mut Coins<'_>) -> Result<bool, CoinsError>;
 const DRAWN: usize = 1 << 20;
 
 /// The sum of this number of squares is at most 2^127.
-const MOST_COORDINATES: usize = 1 << 27;
+pub(super) const MOST_COORDINATES: usize = 1 << 27;
 
 impl<D: ?Sized, R: SummingRelation> GaussianVectorSum<D, R> {
     /// Sums vectors of `dimension` coordinates, on this lattice, with ρ-zCDP: a variance of

@@ -92,7 +92,7 @@ impl<T> Distribution<T> {
 /// [`interact`](crate::machine::interact), with its exact probability.
 ///
 /// `adversary` creates the adversary anew for each run; its coins are enumerated too. The view
-/// records whether the mechanism failed to start: [`View::started`].
+/// records how the mechanism failed to start: [`View::start`].
 ///
 /// ```
 /// use queryables::machine::{Coins, Fault, Mechanism, Released, Script};

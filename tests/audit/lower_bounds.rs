@@ -188,7 +188,7 @@ fn failures_are_part_of_the_view() {
         let audit = Audit::new(mechanism, &pair, once, 1).trials(400).seed(5);
         let finding = audit.run().unwrap();
         assert!(finding.epsilon > epsilon("1"), "{finding}");
-        assert_eq!(finding.event, "it does not start");
+        assert_eq!(finding.event, "it does not start: the mechanism failed");
     };
     assert_found(&Once(|bit, draw| match (*bit, draw) {
         (true, ..50) => Err(Fault::Failed),

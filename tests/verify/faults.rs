@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::support::*;
-use queryables::machine::{Coins, Fault, Machine, Mechanism};
+use queryables::machine::{Coins, Fault, Machine, Mechanism, Script};
 use queryables::privacy::PureDp;
-use queryables::verify::{Pair, Verifier, VerifyError, copies_of};
+use queryables::verify::{Pair, Verifier, VerifyError, copies_of, views};
 
 /// Answers every query with the same kind of fault, made from the data.
 #[derive(Clone)]
@@ -38,6 +38,38 @@ fn holds(fault: fn(u8) -> Fault) -> bool {
         // No answer, and no difference either.
         Err(error) => error == VerifyError::NothingAnswered,
     }
+}
+
+/// Never starts, and says why.
+#[derive(Clone)]
+struct NeverStarts(fn(u8) -> Fault);
+
+impl Mechanism<u8> for NeverStarts {
+    type Machine = Complaint;
+
+    fn start(&self, data: &Arc<u8>, _: &mut Coins<'_>) -> Result<Complaint, Fault> {
+        Err(self.0(**data))
+    }
+}
+
+/// A launch tells the two apart, so a view must do so too.
+#[test]
+fn how_a_start_fails_is_part_of_the_view() {
+    let law = |fault: fn(u8) -> Fault, data| {
+        views(
+            &NeverStarts(fault),
+            &Arc::new(data),
+            || Script::new([()]),
+            1,
+        )
+        .unwrap()
+    };
+    let same = |fault| law(fault, 0).is_same_as(&law(fault, 1));
+    assert!(same(|_| Fault::Failed));
+    assert!(!same(|data| match data {
+        0 => Fault::Failed,
+        _ => Fault::InvalidQuery("the row is there"),
+    }));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The weights after each step.
 
 use crate::mechanisms::MechanismError;
+use crate::mechanisms::vector_sum::MOST_COORDINATES;
 
 /// The weights of gradient descent, from zero on: after each step, and averaged. All of it is
 /// computed from released sums, and so it is public.
@@ -33,10 +34,14 @@ impl Descent {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadLearningRate`] unless it is finite and greater than zero.
+    /// [`MechanismError::BadLearningRate`] unless it is finite and greater than zero, and
+    /// [`MechanismError::BadDimension`] unless there are from 1 to 2^27 weights.
     pub fn new(weights: usize, rate: f64) -> Result<Self, MechanismError> {
         if !(rate.is_finite() && rate > 0.0) {
             return Err(MechanismError::BadLearningRate);
+        }
+        if !(1..=MOST_COORDINATES).contains(&weights) {
+            return Err(MechanismError::BadDimension);
         }
         Ok(Self {
             rate,

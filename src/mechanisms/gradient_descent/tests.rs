@@ -150,6 +150,10 @@ fn bad_parameters_are_refused() {
         assert_eq!(error(1, rate, "1"), Err(MechanismError::BadLearningRate));
     }
     assert_eq!(error(1, 1.0, "0"), Err(MechanismError::NoLoss("rho")));
+    for weights in [0, (1 << 27) + 1, 1 << 50] {
+        let descent = Descent::new(weights, 1.0);
+        assert_eq!(descent, Err(MechanismError::BadDimension));
+    }
     assert_eq!(error(u64::MAX, 1.0, "1"), Err(MechanismError::TooLarge));
     let none: Objective<Vec<f64>> =
         Objective::new("none", 0, |_: &[f64], _: &f64, _: &mut [f64]| ());

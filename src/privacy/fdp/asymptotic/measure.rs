@@ -55,6 +55,7 @@ impl fmt::Display for MeanLoss {
 /// use queryables::compose::Filter;
 /// use queryables::data::Vector;
 /// use queryables::mechanisms::{Lattice, SampledGaussianSum};
+/// use queryables::privacy::AddRemove;
 /// use queryables::privacy::fdp::asymptotic::{AsymptoticGdp, MeanLoss, Regime};
 /// use std::sync::Arc;
 ///
