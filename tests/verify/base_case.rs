@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use crate::halting::Flagged;
 use crate::support::*;
 use queryables::compose::{
     Addressed, ConcurrentComposition, Filter, LaunchError, Message, Refusal, Reply, Universal,
@@ -171,12 +172,27 @@ fn menu(first: Respond) -> ByRound<Ask> {
 fn lemma_4_7_a_filter_of_two_is_a_concurrent_composition_with_a_universal_mechanism() {
     let budget = ln_times(3, 3);
     let filter = Addressed::<_, Respond>::new(Filter::concurrent(PureDp, budget).at_most(2));
-    for first in [once(3), once(9)] {
+    // One of them has a state: it answers twice.
+    let twice = Respond {
+        odds: 3,
+        answers: 2,
+    };
+    for first in [once(3), twice] {
         let reduced = composed(first, budget).through(AsFilter::new(first, budget));
         for bit in [false, true] {
             let data = Arc::new(bit);
             assert_same_views!(&filter, &reduced, &data, menu(first), 5);
         }
+        // Where the filter halts, P needs a flag, and without it is told apart.
+        let halting = Filter::concurrent(PureDp, budget).at_most(2).halting();
+        let halting = Addressed::<_, Respond>::new(halting);
+        let flagged = Flagged::new(AsFilter::new(first, budget));
+        let flagged = composed(first, budget).through(flagged);
+        let data = Arc::new(true);
+        assert_same_views!(&halting, &flagged, &data, menu(first), 5);
+        let copies = (copies_of(&halting), copies_of(&reduced));
+        let difference = Verifier::comparing(copies.0, copies.1, &data, menu(first), 5);
+        assert_eq!(exact(&difference.difference().unwrap()), Rational::ONE);
         // A universal mechanism with room for one response less is noticed.
         let less = budget.saturating_sub(ln(3));
         let reduced = composed(first, less).through(AsFilter::new(first, budget));

@@ -95,15 +95,20 @@ impl Middle<Message<Released1, Infallible>, Told> for PlayTiring {
 /// Any P with the flag: once a launch was not admitted, it says so to everybody. It only withholds
 /// more, and that the launch was not admitted is public.
 #[derive(Clone, Hash)]
-struct Flagged<P> {
+pub(crate) struct Flagged<P> {
     inside: P,
     halted: bool,
+    /// How many children there are.
+    launched: usize,
 }
 
 impl<P> Flagged<P> {
-    fn new(inside: P) -> Self {
-        let halted = false;
-        Self { inside, halted }
+    pub(crate) fn new(inside: P) -> Self {
+        Self {
+            inside,
+            halted: false,
+            launched: 0,
+        }
     }
 
     fn noting<Q>(&mut self, turn: Move<Q, Told>) -> Move<Q, Told> {
@@ -112,6 +117,9 @@ impl<P> Flagged<P> {
                 error,
                 LaunchError::Refused(_) | LaunchError::CountLimit { .. }
             );
+        }
+        if let Move::Answer(Reply::Launched(number)) = &turn {
+            self.launched = number + 1;
         }
         turn
     }
@@ -135,11 +143,14 @@ where
                     let halted = LaunchError::Stopped(Stop::Halted);
                     return Ok(Move::Answer(Reply::NotLaunched(halted)));
                 }
-                Message::Ask(..) => {
+                Message::Ask(number, ()) if number < self.launched => {
                     let halted = AskError::Stopped(Stop::Halted);
                     return Ok(Move::Answer(Reply::NotAnswered(halted)));
                 }
-                Message::Close(_) | Message::PrivacyLoss | Message::Remaining => {}
+                Message::Ask(..)
+                | Message::Close(_)
+                | Message::PrivacyLoss
+                | Message::Remaining => {}
             }
         }
         let turn = self.inside.on_query(query, coins)?;
@@ -188,7 +199,12 @@ fn alg_11_holds_under_both_policies_with_a_flag_and_with_state() {
 #[test]
 fn alg_12_holds_under_both_policies_with_a_flag() {
     let budget = ln_times(3, 3);
-    let menu = || Children::new(vec![once(3), once(9)], vec![()]).without_reading();
+    // The first has a state: it answers twice.
+    let twice = Respond {
+        odds: 3,
+        answers: 2,
+    };
+    let menu = || Children::new(vec![twice, once(3)], vec![()]).without_reading();
     let halting =
         Addressed::<_, Respond>::new(Filter::concurrent(PureDp, budget).at_most(3).halting());
     let of_two = Addressed::<_, Kid>::new(Filter::concurrent(PureDp, budget).at_most(2).halting());
