@@ -117,11 +117,9 @@ impl PartialEq for Fact {
             (Self::BoundedRanges(one), Self::BoundedRanges(other)) => one == other,
             (Self::Probabilistic(one), Self::Probabilistic(other)) => one == other,
             (Self::Gaussian(one), Self::Gaussian(other)) => one == other,
-            (Self::SampledGaussian(one), Self::SampledGaussian(other)) => {
-                (one.rate(), one.gaussian()) == (other.rate(), other.gaussian())
-            }
+            (Self::SampledGaussian(one), Self::SampledGaussian(other)) => one.is_same(other),
             (Self::SampledReplacement(one), Self::SampledReplacement(other)) => {
-                (one.rate(), one.gaussian()) == (other.rate(), other.gaussian())
+                one.added().is_same(other.added())
             }
             (Self::Thresholded(one), Self::Thresholded(other)) => one == other,
             (Self::ThresholdedGaussian(one), Self::ThresholdedGaussian(other)) => one == other,
@@ -146,14 +144,10 @@ impl fmt::Display for Fact {
             }
             Self::Probabilistic(fact) => write!(f, "probabilistic, {:#}", fact.loss),
             Self::Gaussian(fact) => gaussian(f, *fact),
-            Self::SampledGaussian(fact) => {
-                gaussian(f, fact.gaussian())?;
-                write!(f, ", sampled at a rate of {}", fact.rate())
-            }
+            Self::SampledGaussian(fact) => sampled(f, fact),
             Self::SampledReplacement(fact) => {
-                gaussian(f, fact.gaussian())?;
-                let rate = fact.rate();
-                write!(f, ", sampled at a rate of {rate}, and a row replaced")
+                sampled(f, fact.added())?;
+                f.write_str(", and a row replaced")
             }
             Self::Thresholded(fact) => {
                 let (epsilon, delta) = (fact.noise.epsilon, fact.delta);
@@ -172,6 +166,11 @@ impl fmt::Display for Fact {
             }
         }
     }
+}
+
+fn sampled(f: &mut fmt::Formatter<'_>, fact: &SampledGaussian) -> fmt::Result {
+    gaussian(f, fact.gaussian())?;
+    write!(f, ", sampled at a rate of {}", fact.rate())
 }
 
 fn gaussian(f: &mut fmt::Formatter<'_>, fact: Gaussian) -> fmt::Result {

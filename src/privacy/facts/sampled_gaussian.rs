@@ -67,6 +67,11 @@ impl SampledGaussian {
         self.gaussian
     }
 
+    /// Whether both have the same rate and noise.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        (self.rate, self.gaussian) == (other.rate, other.gaussian)
+    }
+
     /// What is true at a distance: known for neighbours only.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 use super::sampled_gaussian::remembered;
-use super::{Curve, Diverges, Gaussian, SampledGaussian};
-use crate::number::{Delta, Epsilon, Order};
+use super::{Curve, Diverges, SampledGaussian};
+use crate::number::{Epsilon, Order};
 use crate::privacy::convert::sampled;
 use crate::privacy::fdp::{FDp, Profile};
 use crate::privacy::{Distance, Gdp, Prices, UnknownLoss};
@@ -46,19 +46,17 @@ use crate::privacy::{Distance, Gdp, Prices, UnknownLoss};
 /// d/dt Eψ(ΣM_i) = ½ Σ_ij (C′_ij − C_ij)·E(M_i·M_j·ψ″(ΣM_i)), which is not negative.
 #[derive(Clone, Debug)]
 pub struct SampledReplacement {
-    rate: Delta,
-    gaussian: Gaussian,
+    added: SampledGaussian,
     curve: Curve,
 }
 
 /// Noise on a sample which each row joins with the same probability.
 impl From<&SampledGaussian> for SampledReplacement {
     fn from(added: &SampledGaussian) -> Self {
-        let (rate, gaussian) = (added.rate(), added.gaussian());
+        let rate = added.rate();
         Self {
-            rate,
-            gaussian,
-            curve: remembered(gaussian, move |order, half| {
+            added: added.clone(),
+            curve: remembered(added.gaussian(), move |order, half| {
                 sampled::replaced(order, rate, half)
             }),
         }
@@ -66,16 +64,10 @@ impl From<&SampledGaussian> for SampledReplacement {
 }
 
 impl SampledReplacement {
-    /// The probability with which a row joins the sample.
+    /// The same for a row that is added or removed: its rate and its noise.
     #[must_use]
-    pub fn rate(&self) -> Delta {
-        self.rate
-    }
-
-    /// The noise: its μ or ρ is that of one row.
-    #[must_use]
-    pub fn gaussian(&self) -> Gaussian {
-        self.gaussian
+    pub fn added(&self) -> &SampledGaussian {
+        &self.added
     }
 
     /// What is true at a distance: known for neighbours only.
@@ -84,10 +76,7 @@ impl SampledReplacement {
     ///
     /// [`UnknownLoss`] unless the distance is that of neighbours.
     pub fn at(&self, distance: Distance) -> Result<Self, UnknownLoss> {
-        if distance == Distance::NEIGHBOURS {
-            return Ok(self.clone());
-        }
-        Err(UnknownLoss("several rows join a sample at another rate"))
+        self.added.at(distance).map(|_| self.clone())
     }
 }
 
@@ -100,8 +89,8 @@ impl Diverges for SampledReplacement {
 /// That of the dominating pair.
 impl Prices<SampledReplacement> for FDp {
     fn price(&self, fact: &SampledReplacement) -> Result<Profile, UnknownLoss> {
-        let mu = Gdp.price(&fact.gaussian)?;
-        Ok(Profile::sampled_replacement(fact.rate, mu))
+        let mu = Gdp.price(&fact.added.gaussian())?;
+        Ok(Profile::sampled_replacement(fact.added.rate(), mu))
     }
 }
 
@@ -109,6 +98,7 @@ impl Prices<SampledReplacement> for FDp {
 mod tests {
     use super::*;
     use crate::number::Interval;
+    use crate::privacy::facts::Gaussian;
 
     fn fact(rate: &str, mu: &str) -> SampledReplacement {
         let gaussian = Gaussian::Mu(mu.parse().unwrap());
@@ -167,7 +157,8 @@ mod tests {
     #[test]
     fn it_is_known_for_neighbours_only() {
         let fact = fact("0.25", "1");
-        assert_eq!(fact.at(Distance::NEIGHBOURS).unwrap().rate(), fact.rate());
+        let near = fact.at(Distance::NEIGHBOURS).unwrap();
+        assert_eq!(near.added().rate(), fact.added().rate());
         assert_eq!(
             fact.at(Distance::new(2).unwrap()).map(|_| ()),
             Err(UnknownLoss("several rows join a sample at another rate"))
