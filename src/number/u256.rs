@@ -300,6 +300,9 @@ mod tests {
     fn small_quotients_and_halves() {
         let seven = NonZeroU128::new(7).unwrap();
         assert_eq!(divide_product(3, 5, 2, seven), (2, 3));
+        // More than 64 bits, and less than 128: 3·2^70 + 5.
+        let expected = (505_967_837_450_319_130_039, 4);
+        assert_eq!(divide_product(1 << 70, 3, 5, seven), expected);
         // Half of 3², of 4² and of 0.3², in whole units and in tenths.
         assert_eq!(U256::of_units(3).half_in_units(0), Some(5));
         assert_eq!(U256::of_units(4).half_in_units(0), Some(8));
