@@ -259,14 +259,22 @@ mod tests {
     use crate::verify::claim::judge;
     use crate::verify::{Pair, Verifier};
 
-    /// A coin for each query, of which so many parts say the bit.
-    #[derive(Clone, Hash)]
-    struct Loaded(bool);
+    /// A coin for each query, of which so many parts say the bit; or one coin for all, and a state
+    /// that tells all transcripts apart.
+    #[derive(Clone, Copy, Hash)]
+    struct Loaded {
+        bit: bool,
+        transcript: Option<u64>,
+    }
 
     impl Mechanism<bool> for Loaded {
         type Machine = Self;
         fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Self, Fault> {
-            Ok(Self(**data))
+            let transcript = self.transcript;
+            Ok(Self {
+                bit: **data,
+                transcript,
+            })
         }
     }
 
@@ -274,17 +282,32 @@ mod tests {
         type Query = u64;
         type Answer = bool;
         fn step(&mut self, parts: u64, coins: &mut Coins<'_>) -> Result<bool, Fault> {
-            Ok(self.0 ^ (coins.weighted(&[parts, 1000 - parts])? == 1))
+            let said = match &mut self.transcript {
+                None => coins.weighted(&[parts, 1000 - parts])?,
+                Some(transcript) => {
+                    let said = coins.weighted(&[3, 1])?;
+                    *transcript = (*transcript * 1000 + parts) * 2 + said as u64;
+                    said
+                }
+            };
+            Ok(self.bit ^ (said == 1))
         }
     }
 
     /// What is held before a proof is written, what writing it allocates, and whether there is one.
-    fn written(coins: u64, depth: usize, memory: u64) -> (u64, u64, Result<bool, VerifyError>) {
+    fn written(
+        (transcript, coins, depth): (Option<u64>, u64, usize),
+        memory: u64,
+    ) -> (u64, u64, Result<bool, VerifyError>) {
         let menu: Vec<_> = (500..500 + coins).collect();
-        let verifier = Verifier::by_state(|| Loaded(false), &Pair::new(false, true), menu, depth);
+        let loaded = Loaded {
+            bit: false,
+            transcript,
+        };
+        let verifier = Verifier::by_state(move || loaded, &Pair::new(false, true), menu, depth);
         let verifier = verifier.threads(1).memory(memory);
         let goals = [Goal::Ratio {
-            epsilon: "5".parse().unwrap(),
+            epsilon: "6".parse().unwrap(),
         }];
         let explored = verifier.explore(move |exploration| {
             let verdict = judge(exploration, &goals)?;
@@ -300,18 +323,18 @@ mod tests {
 
     #[test]
     fn no_more_is_allocated_than_the_bound() {
-        // A long point, and many points.
-        for (coins, depth) in [(400, 1), (6, 4)] {
-            let (held, all, found) = written(coins, depth, 1_000_000_000);
+        // A long point, many points, and many that are written as few.
+        for explored in [(None, 400, 1), (None, 6, 4), (Some(0), 3, 5)] {
+            let (held, all, found) = written(explored, 1_000_000_000);
             assert_eq!(found, Ok(true));
             for tenths in [3, 6, 9] {
                 let more = all * tenths / 10;
                 let limit = held + more;
-                let (_, most, found) = written(coins, depth, limit);
+                let (_, most, found) = written(explored, limit);
                 assert_eq!(found, Err(VerifyError::Memory { limit }));
                 let ratio = most as f64 / more as f64;
                 let near = 0.3..1.05;
-                assert!(near.contains(&ratio), "{coins} {depth} {tenths}: {ratio}");
+                assert!(near.contains(&ratio), "{explored:?} {tenths}: {ratio}");
             }
         }
     }

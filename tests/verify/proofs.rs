@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::certificates::*;
@@ -152,14 +153,15 @@ fn toss(bit: bool, parts: u64, coins: &mut Coins<'_>) -> Result<bool, Fault> {
 
 #[test]
 fn beyond_20_000_points_only_refutations_have_a_certificate() {
-    // A fair coin has one end, every other coin has two: with the first point, 20 000.
-    let verifier = |coins: u64| {
-        let menu: Vec<_> = (500_000..500_000 + coins).collect();
+    // A fair coin has one end, every other coin has two, and there is the first point.
+    let verifier = |parts: RangeInclusive<u64>| {
+        let menu: Vec<_> = parts.collect();
         Verifier::by_state(|| Always::new(toss), &Pair::new(false, true), menu, 1)
     };
-    let proof = proved(&verifier(10_000), &PureDp, &epsilon("0.05"));
+    let proof = proved(&verifier(500_000..=509_999), &PureDp, &epsilon("0.05"));
     assert_points(&proof, "most", 20_000, 20_002.0);
-    let beyond = verifier(10_001);
+    // One more.
+    let beyond = verifier(500_001..=510_000);
     let (verdict, certificate) = beyond.certify(&PureDp, &epsilon("0.05")).unwrap();
     assert!(verdict.holds(), "{verdict}");
     assert!(certificate.is_none());
