@@ -2,23 +2,20 @@
 """Checks a certificate that `Verifier::certify` wrote: `check_certificate.py FILE`.
 
 Numbers are exact fractions, or pairs of them between which a number lies. It prints what was
-checked and exits with 0, or prints why not and exits with 1. It checks that probabilities add up
-at every point, within their bounds, that the strategy of a refutation really has a divergence
-above the claim, and that no strategy in the tree of a proof has. It does not check that the
-probabilities are those of the machine, nor that nothing was left out of a menu that changes.
+checked, or why not and exits with 1. It checks that probabilities add up at every point, within
+their bounds, that the strategy of a refutation has a divergence above the claim, and that no
+strategy over the points of a proof has. A point of a proof is listed once for all answers that
+lead to it, each with a factor for its probabilities. It does not check that probabilities, and
+what is listed once, are those of the machine, nor that a menu that changes has everything.
 """
 import json
 import sys
 from fractions import Fraction as F
 
 
-class Wrong(Exception):
-    pass
-
-
 def need(condition, why):
     if not condition:
-        raise Wrong(why)
+        raise ValueError(why)
 
 
 def exp(x):
@@ -39,14 +36,10 @@ def exp(x):
     return F(low, one), F(high, one)
 
 
-def interval(text):
-    low, high = map(F, text if isinstance(text, list) else (text, text))
-    need(0 <= low <= high, "a probability is negative, or its bounds are in the wrong order")
-    return low, high
-
-
 def masses(node):
-    return [interval(node["masses"][side]) for side in (0, 1)]
+    both = [list(map(F, of if isinstance(of, list) else (of, of))) for of in node["masses"]]
+    need(all(0 <= low <= high for low, high in both), "a negative probability, or wrong bounds")
+    return both
 
 
 class Goal:
@@ -54,6 +47,7 @@ class Goal:
         self.kind, epsilon = goal["kind"], F(goal["epsilon"])
         need(self.kind in ("ratio", "delta", "renyi"), "an unknown kind of goal")
         self.said = " ".join(map(str, goal.values()))
+        self.degree = 0 if self.kind == "ratio" else 1  # in the probabilities
         self.order = goal["order"] if self.kind == "renyi" else 2
         need(type(self.order) is int and self.order > 1, "the order is no whole number")
         self.factor, self.allowed = exp(epsilon), exp((self.order - 1) * epsilon)
@@ -61,8 +55,7 @@ class Goal:
         self.extra = "1e-9" if self.kind == "renyi" else "1e-27"
         self.tolerated = exp((self.order - 1) * (epsilon + F(self.extra)))[0]
         if self.kind == "delta":
-            self.tolerated = F(goal["delta"])
-            self.allowed = (self.tolerated, self.tolerated)
+            self.tolerated, self.allowed = F(goal["delta"]), [F(goal["delta"])] * 2
             need(0 <= self.tolerated < 1, "a delta of 1 or more allows everything")
 
     def leaf(self, p, q, factor):
@@ -116,52 +109,59 @@ class Proof:
         self.goals = [Goal(goal) for goal in certificate["goals"]]
         need(self.goals, "no goal")
         self.menu, self.changes = certificate["menu"], certificate["menu changes"] == "yes"
-        self.points, self.tolerance, tree = 0, "", certificate["tree"]
-        need(masses(tree) == [(1, 1), (1, 1)], "the conversation does not begin with certainty")
-        need([query["ask"] for query in tree["queries"]] == ["start"], "there is one start")
-        values = self.query(tree["queries"][0], masses(tree), certificate["depth"], True)
+        self.depth, self.points = certificate["depth"], []
+        self.said = ", ".join(goal.said for goal in self.goals)
+        # Each comes before those that lead to it, so that its values are known by then.
+        for node in certificate["points"]:
+            self.points.append(self.point(node))
+        values = self.query(certificate["start"], [(1, 1), (1, 1)], self.depth, "Err(")
         for goal, (*most, low, other) in zip(self.goals, values):
             need(None not in most and max(most) <= goal.tolerated, "the claim is exceeded")
             need(max(low, other) <= goal.allowed[1], "the claim is exceeded within the tolerance")
             if max(most) > goal.allowed[0]:
-                self.tolerance += f", up to {goal.extra} in epsilon"
+                self.said += f", up to {goal.extra} in epsilon"
 
-    def point(self, name, node, depth, first):
-        """For each goal, the largest divergences in both directions, from above and from below."""
-        self.points += 1
-        here = masses(node)
-        (p_low, p), (q_low, q) = here
-        closing = "Err(" if first else ("Err(Failed", "Err(RoundLimit")
-        need("closed" not in node or name.startswith(closing), "a point is closed after an answer")
+    def point(self, node):
+        """Its probabilities, how many queries are left (0 if none is asked), and for each goal the
+        largest divergences in both directions, from above and from below."""
+        (p_low, p), (q_low, q) = here = masses(node)
         pairs = ((p, q_low, 0), (q, p_low, 0), (p_low, q, 1), (q_low, p, 1))
         best = [[goal.leaf(a, b, goal.factor[end]) for a, b, end in pairs] for goal in self.goals]
         if "queries" not in node:
-            ended = depth == 0 or "closed" in node or 0 in (p, q)
-            need(ended, "a point without queries before the end")
-            return best
-        need(depth > 0, "the tree is deeper than it may be")
-        asked = [query["ask"] for query in node["queries"]]
+            return here, 0, best
+        left, asked = node["left"], [query["ask"] for query in node["queries"]]
+        need(type(left) is int and left > 0, "queries where none are left")
         need(self.changes or asked == self.menu, "a query of the menu is missing")
-        need(asked or not first, "nothing is asked at the start")
+        need(asked or left < self.depth, "nothing is asked at the start")
         for query in node["queries"]:
-            for goal, other in zip(best, self.query(query, here, depth - 1, False)):
+            for goal, other in zip(best, self.query(query, here, left - 1)):
                 goal[:] = [None if None in pair else max(pair) for pair in zip(goal, other)]
-        return best
+        return here, left, best
 
-    def query(self, query, here, depth, first):
-        once(query["answers"], "an answer is there twice")
+    def answer(self, name, index, factor, left, closing):
+        """The probabilities and divergences of the point after an answer, times the factor."""
+        need(type(index) is int and 0 <= index < len(self.points), "not an earlier point")
+        factor, (here, of_point, values) = F(factor), self.points[index]
+        need(factor > 0, "a factor is not positive")
+        ended = left == 0 or name.startswith(closing) or [0, 0] in here
+        need(of_point > 0 or ended, "a point without queries before the end")
+        need(of_point in (0, left), "a point with another number of queries left")
+        values = [[v and v * factor**g.degree for v in of] for g, of in zip(self.goals, values)]
+        return [[bound * factor for bound in side] for side in here], values
+
+    def query(self, query, here, left, closing=("Err(Failed", "Err(RoundLimit")):
+        once([(name, None) for name, _, _ in query["answers"]], "an answer is there twice")
         cut = [F(query["cut"][side]) for side in (0, 1)]
         need(min(cut) >= 0, "a cut is negative")
+        found = [self.answer(*answer, left, closing) for answer in query["answers"]]
         for side in (0, 1):
-            parts = [masses(after)[side] for _, after in query["answers"]]
-            low, high = sum(part[0] for part in parts), sum(part[1] for part in parts)
+            low, high = (sum(part[side][end] for part, _ in found) for end in (0, 1))
             need(low <= here[side][1], "the answers have more probability than their query")
             need(high + cut[side] >= here[side][0], "the answers have less probability")
-        found = [self.point(name, after, depth, first) for name, after in query["answers"]]
         result = []
         for number, goal in enumerate(self.goals):
             need(goal.kind == "delta" or cut == [0, 0], "a cut leaves this goal without a bound")
-            values = [goal.together([each[number][i] for each in found]) for i in range(4)]
+            values = [goal.together([each[number][i] for _, each in found]) for i in range(4)]
             # Whoever is told that something was cut gains at most its probability.
             result.append([None if v is None else v + c for v, c in zip(values, [*cut, 0, 0])])
         return result
@@ -173,7 +173,7 @@ def once(pairs, why="a key is there twice"):
 
 
 def check(certificate):
-    need(certificate["format"] == "queryables certificate 1", "an unknown format")
+    need(certificate["format"] == "queryables certificate 2", "an unknown format")
     depth, menu, (one, other) = (certificate[key] for key in ("depth", "menu", "sides"))
     need(type(depth) is int and depth >= 1, "a depth of 0 asks nothing")
     need(isinstance(menu, list) and menu, "an empty menu asks nothing")
@@ -184,16 +184,16 @@ def check(certificate):
         return check_refutation(certificate) + scope
     need(certificate["verdict"] == "private", "an unknown verdict")
     proof = Proof(certificate)
-    goals = ", ".join(goal.said for goal in proof.goals) + proof.tolerance
     scope += ", and the menu changes" if proof.changes else ""
-    return f"private: no strategy over {proof.points} points exceeds {goals}{scope}"
+    return f"private: no strategy over {len(proof.points)} points exceeds {proof.said}{scope}"
 
 
 if __name__ == "__main__":
     sys.setrecursionlimit(20_000)
+    getattr(sys, "set_int_max_str_digits", id)(0)
     try:
         with open(sys.argv[1], encoding="utf-8") as file:
             print(check(json.load(file, object_pairs_hook=once)))
-    except (Wrong, LookupError, AttributeError, TypeError, ValueError, ArithmeticError) as why:
+    except (LookupError, AttributeError, TypeError, ValueError, ArithmeticError) as why:
         print(f"refused: {why}")
         sys.exit(1)

@@ -4,11 +4,10 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 
 use super::claim::Verdict;
-use super::exploration::Exploration;
 use super::goal::{Checkable, Goal};
 use super::json::Json;
 use super::menu::Menu;
-use super::solve::{PointOf, Solver};
+use super::proof::proof;
 use super::strategy::Strategy;
 use super::verifier::Verifier;
 use super::worst::Completeness;
@@ -18,15 +17,18 @@ use crate::machine::Fault;
 /// A decided claim as JSON, for `spec/check_certificate.py`, which shares no code with this crate.
 ///
 /// A refutation is one strategy with the probabilities of its leaves on both datasets. A proof has
-/// every query at every point, with the probabilities of every answer.
+/// every query at every point, with every answer. Points from which the conversation goes on in the
+/// same way, up to a common factor of all probabilities, are one: an answer has the number of its
+/// point in a list, and the factor.
 ///
 /// # What the checker checks
 ///
 /// That something is claimed and asked, that the probabilities add up, within their bounds, that the
-/// strategy or the tree has the divergence that the verdict says, in exact fractions, and that a proof
-/// has every query of the menu at every point down to the depth. It prints what the verdict is about: read that too. It
-/// does **not** check that the probabilities are those of the machine, or, where the menu
-/// changes in the course of the conversation, that nothing was left out of it.
+/// strategy of a refutation, or none of a proof, has a divergence above the claim, in exact fractions,
+/// and that a proof has every query of the menu at every point down to the depth. It prints what the
+/// verdict is about: read that too. It does **not** check that the probabilities are those of the
+/// machine, nor that two points which are one in the list are alike in the machine, or, where the
+/// menu changes in the course of the conversation, that nothing was left out of it.
 #[derive(Clone, Debug)]
 pub struct Certificate(Json);
 
@@ -37,9 +39,6 @@ impl fmt::Display for Certificate {
     }
 }
 
-/// A proof with more points than this has no certificate.
-const MOST_POINTS: usize = 20_000;
-
 impl<Q, A, N> Verifier<Q, A, N>
 where
     Q: Clone + Debug + Send + Sync + 'static,
@@ -47,8 +46,9 @@ where
     N: Menu<Q, A>,
 {
     /// [`check`](Self::check), with a certificate of the verdict. There is none for an undecided
-    /// claim, for a [bound](Completeness::Bounded), for a proof of more than 20 000 points, for a
-    /// strategy that is too long to be stored, and for Rényi orders that are not whole numbers.
+    /// claim, for a [bound](Completeness::Bounded), for a proof of more than 20 000 different points,
+    /// or one that takes more runs, memory or time to write than are left, for a strategy that is too
+    /// long to be stored, and for Rényi orders that are not whole numbers.
     ///
     /// ```
     /// use queryables::mechanisms::RandomizedResponse;
@@ -78,13 +78,18 @@ where
             let certificate = if verdict.is_refuted() {
                 refutation(&verdict)
             } else if verdict.holds() && verdict.worst.completeness != Completeness::Bounded {
-                // In the tree that decided it: at a larger cut, bounds may be too wide.
-                match verdict.cut == *exploration.cut() {
-                    true => proof(exploration, &goals, &verdict)?,
+                // At the cut that decided it: at a larger one, bounds may be too wide.
+                let written = match verdict.cut == *exploration.cut() {
+                    true => proof(exploration, &goals, &verdict),
                     false => {
                         let deeper = exploration.at_cut(verdict.cut.clone());
-                        proof(&deeper, &goals, &verdict)?
+                        proof(&deeper, &goals, &verdict)
                     }
+                };
+                match written {
+                    // The verdict stands without it.
+                    Err(stopped) if stopped.leaves_undecided() => None,
+                    written => written?,
                 }
             } else {
                 None
@@ -114,10 +119,10 @@ fn refutation<Q: Debug, A: Debug>(verdict: &Verdict<Q, A>) -> Option<Json> {
     Some(Json::Object(fields))
 }
 
-fn head<Q, A>(says: &str, verdict: &Verdict<Q, A>) -> Vec<(&'static str, Json)> {
+pub(super) fn head<Q, A>(says: &str, verdict: &Verdict<Q, A>) -> Vec<(&'static str, Json)> {
     let scope = &verdict.worst.scope;
     vec![
-        ("format", Json::text("queryables certificate 1")),
+        ("format", Json::text("queryables certificate 2")),
         ("verdict", Json::text(says)),
         (
             "sides",
@@ -127,16 +132,16 @@ fn head<Q, A>(says: &str, verdict: &Verdict<Q, A>) -> Vec<(&'static str, Json)> 
     ]
 }
 
-fn menu<'a>(queries: impl IntoIterator<Item = &'a String>) -> Json {
+pub(super) fn menu<'a>(queries: impl IntoIterator<Item = &'a String>) -> Json {
     Json::List(queries.into_iter().map(Json::text).collect())
 }
 
 /// Everything that the menu ever offered.
-fn offered<Q, A>(verdict: &Verdict<Q, A>) -> Json {
+pub(super) fn offered<Q, A>(verdict: &Verdict<Q, A>) -> Json {
     menu(verdict.worst.scope.menu.iter().map(|entry| &entry.query))
 }
 
-fn goal(goal: Goal) -> Option<Json> {
+pub(super) fn goal(goal: Goal) -> Option<Json> {
     let fields = match goal {
         Goal::Ratio { epsilon } => vec![
             ("kind", Json::text("ratio")),
@@ -171,12 +176,12 @@ fn mass(interval: &Interval) -> Json {
     ])
 }
 
-fn masses(masses: &[Interval; 2]) -> Json {
+pub(super) fn masses(masses: &[Interval; 2]) -> Json {
     Json::List(masses.iter().map(mass).collect())
 }
 
 /// How a machine answered or started, as a name that no other answer has.
-fn named<A: Debug>(answer: &Result<A, Fault>) -> Json {
+pub(super) fn named<A: Debug>(answer: &Result<A, Fault>) -> Json {
     Json::text(format!("{answer:?}"))
 }
 
@@ -201,126 +206,4 @@ fn after<Q: Debug, A: Debug, B: Debug>(then: &[After<B, Q, A>]) -> Option<Json> 
         .iter()
         .map(|(answer, next)| Some(Json::List(vec![named(answer), strategy(next)?])));
     answers.collect::<Option<_>>().map(Json::List)
-}
-
-/// Every query at every point.
-fn proof<Q, A, N>(
-    exploration: &Exploration<Q, A, N>,
-    goals: &[Goal],
-    verdict: &Verdict<Q, A>,
-) -> Result<Option<Json>, VerifyError>
-where
-    Q: Clone + Debug + Send + Sync,
-    A: Clone + Debug + Eq + Hash + Send + Sync,
-    N: Menu<Q, A>,
-{
-    let Some(goals) = goals
-        .iter()
-        .map(|each| goal(*each))
-        .collect::<Option<Vec<_>>>()
-    else {
-        return Ok(None);
-    };
-    // Only δ(ε) is bounded where something was cut.
-    let cut = verdict.worst.completeness != Completeness::Complete;
-    if cut && !matches!(verdict.goal, Goal::Delta { .. }) {
-        return Ok(None);
-    }
-    exploration.walk(|solver, starts, cut| {
-        let mut writer = Writer {
-            solver,
-            room: MOST_POINTS,
-            menu: None,
-            changes: false,
-        };
-        let mut answers = Vec::new();
-        for point in starts {
-            let Some(node) = writer.point(point)? else {
-                return Ok(None);
-            };
-            answers.push(Json::List(vec![named(&point.node.start), node]));
-        }
-        let mut fields = head("private", verdict);
-        fields.push(("goals", Json::List(goals)));
-        fields.push(match (&writer.menu, writer.changes) {
-            (Some(same), false) => ("menu", menu(same)),
-            _ => ("menu", offered(verdict)),
-        });
-        let changes = if writer.changes { "yes" } else { "no" };
-        fields.push(("menu changes", Json::text(changes)));
-        fields.push((
-            "tree",
-            Json::Object(vec![
-                (
-                    "masses",
-                    masses(&[Rational::ONE.into(), Rational::ONE.into()]),
-                ),
-                ("queries", Json::List(vec![query("start", answers, cut)])),
-            ]),
-        ));
-        Ok(Some(Json::Object(fields)))
-    })
-}
-
-fn query(asked: &str, answers: Vec<Json>, cut: &[Rational; 2]) -> Json {
-    Json::Object(vec![
-        ("ask", Json::text(asked)),
-        ("answers", Json::List(answers)),
-        ("cut", Json::List(cut.iter().map(Json::text).collect())),
-    ])
-}
-
-struct Writer<'a, 's, Q, A, N: Menu<Q, A>> {
-    solver: &'a Solver<'s, Q, A, N>,
-    room: usize,
-    /// What every point so far offered.
-    menu: Option<Vec<String>>,
-    /// Not every point offered the same.
-    changes: bool,
-}
-
-impl<Q, A, N> Writer<'_, '_, Q, A, N>
-where
-    Q: Clone + Debug + Send + Sync,
-    A: Clone + Debug + Eq + Hash + Send + Sync,
-    N: Menu<Q, A>,
-{
-    /// This point and all after it; `None` if they are too many.
-    fn point(&mut self, point: &PointOf<Q, A, N>) -> Result<Option<Json>, VerifyError> {
-        if self.room == 0 {
-            return Ok(None);
-        }
-        self.room -= 1;
-        let here = point.node.masses();
-        let mut fields = vec![("masses", masses(&here))];
-        if !point.node.open {
-            fields.push(("closed", Json::text("the machine can no longer be asked")));
-        }
-        // Where one side is impossible nothing more can be learned.
-        if point.left > 0 && !here.iter().any(Interval::is_zero) {
-            let offers = self.solver.offered(point)?;
-            let names: Vec<_> = offers
-                .iter()
-                .map(|offer| format!("{:?}", offer.query))
-                .collect();
-            self.changes |= self.menu.get_or_insert_with(|| names.clone()) != &names;
-            let mut queries = Vec::new();
-            for (offer, name) in offers.iter().zip(names) {
-                let (points, cut) = self.solver.ask(point, offer)?;
-                let mut answers = Vec::new();
-                for next in &points {
-                    let Some((_, answer)) = next.node.transcript.last() else {
-                        return Ok(None);
-                    };
-                    let Some(node) = self.point(next)? else {
-                        return Ok(None);
-                    };
-                    answers.push(Json::List(vec![named(answer), node]));
-                }
-                queries.push(query(&name, answers, &cut));
-            }
-            fields.push(("queries", Json::List(queries)));
-        }
-        Ok(Some(Json::Object(fields)))
-    }
 }

@@ -9,6 +9,8 @@ pub(super) enum Json {
     Number(usize),
     List(Vec<Json>),
     Object(Vec<(&'static str, Json)>),
+    /// A value that was printed before: that takes less memory.
+    Printed(String),
 }
 
 impl Json {
@@ -22,6 +24,7 @@ impl fmt::Display for Json {
         match self {
             Self::Text(text) => quoted(f, text),
             Self::Number(number) => write!(f, "{number}"),
+            Self::Printed(text) => f.write_str(text),
             Self::List(values) => {
                 f.write_str("[")?;
                 for (index, value) in values.iter().enumerate() {
@@ -67,5 +70,7 @@ mod tests {
         )]);
         let expected = "{\"list\": [\"a\\\"\\\\\\u000a\\u001bé\", 3]}";
         assert_eq!(value.to_string(), expected);
+        // What was printed is not escaped again.
+        assert_eq!(Json::Printed(expected.to_owned()).to_string(), expected);
     }
 }

@@ -179,6 +179,12 @@ impl Held {
             bytes: bytes as u64,
         }
     }
+
+    /// It is more by this.
+    pub(super) fn grow(&mut self, bytes: usize) {
+        self.meter.keep(bytes);
+        self.bytes += bytes as u64;
+    }
 }
 
 impl Clone for Held {

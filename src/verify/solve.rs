@@ -268,7 +268,7 @@ where
     /// on each side. How the conversation came here is not part of it, so that interleavings which
     /// lead to the same states are one. A machine that does not show its state has its whole
     /// transcript for a state, and is remembered for short conversations only.
-    fn key(&self, point: &PointOf<Q, A, N>) -> (Option<Vec<u8>>, Interval) {
+    pub(super) fn key(&self, point: &PointOf<Q, A, N>) -> (Option<Vec<u8>>, Interval) {
         let one = Interval::exact(Rational::ONE);
         let shows = point.node.sides.iter().flatten().all(|b| b.state.is_some());
         if !shows {

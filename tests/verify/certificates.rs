@@ -5,6 +5,7 @@ use std::hash::Hash;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::*;
 use queryables::data::Predicate;
@@ -18,9 +19,12 @@ use queryables::verify::{
 };
 
 /// Runs the checker; `None` where there is no Python, which is a failure in CI.
-fn checked(certificate: &str, name: &str) -> Option<Result<String, String>> {
+pub(crate) fn checked(certificate: &str, name: &str) -> Option<Result<String, String>> {
+    // Tests run at the same time.
+    static FILES: AtomicUsize = AtomicUsize::new(0);
+    let (process, number) = (std::process::id(), FILES.fetch_add(1, Ordering::Relaxed));
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let file = std::env::temp_dir().join(format!("queryables-{}-{name}.json", std::process::id()));
+    let file = std::env::temp_dir().join(format!("queryables-{process}-{number}-{name}.json"));
     std::fs::write(&file, certificate).unwrap();
     let output = Command::new("python3")
         .arg(root.join("spec/check_certificate.py"))
@@ -41,15 +45,15 @@ fn checked(certificate: &str, name: &str) -> Option<Result<String, String>> {
     })
 }
 
-/// Asserts what the checker says, where it can be run.
+/// Asserts why the checker refuses, or how what it says begins, where it can be run.
 #[track_caller]
-fn assert_checked(certificate: &str, name: &str, expected: Result<&str, &str>) {
+pub(crate) fn assert_checked(certificate: &str, name: &str, expected: Result<&str, &str>) {
     if let Some(said) = checked(certificate, name) {
         let said = said.as_deref().map_err(String::as_str);
-        let begins = |said: &str, expected: &str| said.starts_with(expected);
         assert!(
             match (said, expected) {
-                (Ok(said), Ok(expected)) | (Err(said), Err(expected)) => begins(said, expected),
+                (Ok(said), Ok(expected)) => said.starts_with(expected),
+                (Err(said), Err(expected)) => said == expected,
                 _ => false,
             },
             "{name}: {said:?}, not {expected:?}: {certificate}"
@@ -57,7 +61,7 @@ fn assert_checked(certificate: &str, name: &str, expected: Result<&str, &str>) {
     }
 }
 
-fn certified<Me: Checkable>(measure: &Me, loss: &Me::Loss, depth: usize) -> Certificate {
+pub(crate) fn certified<Me: Checkable>(measure: &Me, loss: &Me::Loss, depth: usize) -> Certificate {
     let respond = Respond {
         odds: 3,
         answers: 2,
@@ -67,12 +71,12 @@ fn certified<Me: Checkable>(measure: &Me, loss: &Me::Loss, depth: usize) -> Cert
     verifier.certify(measure, loss).unwrap().1.unwrap()
 }
 
-fn epsilon(text: &str) -> Epsilon {
+pub(crate) fn epsilon(text: &str) -> Epsilon {
     text.parse().unwrap()
 }
 
-const REFUTED: Result<&str, &str> = Ok("not private: ");
-const PROVED: Result<&str, &str> = Ok("private: ");
+pub(crate) const REFUTED: Result<&str, &str> = Ok("not private: ");
+pub(crate) const PROVED: Result<&str, &str> = Ok("private: ");
 
 #[test]
 fn verdicts_are_checked_by_another_program() {
@@ -107,8 +111,12 @@ fn a_filter_has_a_certificate() {
 /// Certifies that this claim holds and that less is refuted; the checker agrees with both, and takes
 /// neither for the other claim.
 #[track_caller]
-fn assert_certified<Q, A, N>(verifier: &Verifier<Q, A, N>, name: &str, claim: &str, less: &str)
-where
+pub(crate) fn assert_certified<Q, A, N>(
+    verifier: &Verifier<Q, A, N>,
+    name: &str,
+    claim: &str,
+    less: &str,
+) where
     Q: Clone + Debug + Send + Sync + 'static,
     A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
     N: Menu<Q, A>,
@@ -179,7 +187,7 @@ impl Mechanism<Vec<u8>> for TellsAbove {
 
 /// Replaces the first occurrence, which must be there.
 #[track_caller]
-fn tampered(certificate: &str, from: &str, to: &str) -> String {
+pub(crate) fn tampered(certificate: &str, from: &str, to: &str) -> String {
     assert!(certificate.contains(from), "no {from} in {certificate}");
     certificate.replacen(from, to, 1)
 }
@@ -199,18 +207,16 @@ fn tampered_certificates_are_refused() {
         "the strategy does not exceed the claim",
     );
     // The probabilities.
+    let mass = |to| tampered(&proof, "[\"1\", \"1/9\"]", to);
     refused(
-        &tampered(&proof, "[\"9/16\", \"1/16\"]", "[\"9/16\", \"2/16\"]"),
+        &mass("[\"1\", \"2/9\"]"),
         "the answers have more probability than their query",
     );
-    refused(
-        &tampered(&proof, "[\"9/16\", \"1/16\"]", "[\"8/16\", \"1/16\"]"),
-        "the answers have less probability",
-    );
-    refused(
-        &tampered(&proof, "[\"9/16\", \"1/16\"]", "[\"-9/16\", \"1/16\"]"),
-        "a probability is negative",
-    );
+    let less = "the answers have less probability";
+    refused(&mass("[\"8/9\", \"1/9\"]"), less);
+    let negative = "a negative probability, or wrong bounds";
+    refused(&mass("[\"-1\", \"1/9\"]"), negative);
+    refused(&mass("[[\"1\", \"0\"], \"1/9\"]"), negative);
     refused(
         &tampered(&refutation, "\"9/16\"", "\"15/16\""),
         "more than certain",
@@ -220,10 +226,10 @@ fn tampered_certificates_are_refused() {
         "less than certain",
     );
     // What was asked.
-    let depth = tampered(&proof, "\"depth\": 2", "\"depth\": 3");
-    refused(&depth, "a point without queries before the end");
-    let depth = tampered(&proof, "\"depth\": 2", "\"depth\": 1");
-    refused(&depth, "the tree is deeper than it may be");
+    for depth in ["1", "3"] {
+        let depth = tampered(&proof, "\"depth\": 2", &format!("\"depth\": {depth}"));
+        refused(&depth, "a point with another number of queries left");
+    }
     let depth = tampered(&refutation, "\"depth\": 2", "\"depth\": 1");
     refused(&depth, "the strategy asks more often than it may");
     let again = tampered(
@@ -243,7 +249,7 @@ fn tampered_certificates_are_refused() {
     // The verdict, and the format.
     refused(&tampered(&refutation, "not private", "private"), "'goals'");
     refused(
-        &tampered(&proof, "certificate 1", "certificate 2"),
+        &tampered(&proof, "certificate 2", "certificate 1"),
         "an unknown format",
     );
 }
@@ -254,37 +260,36 @@ fn certificates_of_nothing_are_refused() {
     let refused = |certificate: &str, why: &str| {
         assert_checked(certificate, "nothing", Err(&format!("refused: {why}")));
     };
-    // A point may be closed only by a fault that ends the conversation.
-    let tree = proof.find("\"tree\"").unwrap();
-    let (head, start) = (&proof[..tree], "\"answers\": [[\"Ok(())\", {");
-    let head = tampered(head, "\"depth\": 2", "\"depth\": 5");
-    let only = |answer: &str, query: &str| {
+    // A conversation may end before its depth only by a fault that ends it.
+    let points = proof.find("\"points\"").unwrap();
+    let head = tampered(&proof[..points], "\"depth\": 2", "\"depth\": 5");
+    let only = |answer: &str, points: &str, last: usize| {
+        let none = "\"cut\": [\"0\", \"0\"]";
         format!(
-            "{head}\"tree\": {{\"masses\": [\"1\", \"1\"], \"queries\": [{{\"ask\": \"start\", \
-             \"answers\": [[\"{answer}\", {{\"masses\": [\"1\", \"1\"], {query}}}]], \
-             \"cut\": [\"0\", \"0\"]}}]}}}}"
+            "{head}\"points\": [{points}], \"start\": \
+             {{\"answers\": [[\"{answer}\", {last}, \"1\"]], {none}}}}}"
         )
     };
-    assert!(proof.contains(start), "{proof}");
-    let closed = only("Ok(())", "\"closed\": true");
-    refused(&closed, "a point is closed after an answer");
-    assert_checked(&only("Err(Failed)", "\"closed\": true"), "failed", PROVED);
+    let end = "{\"masses\": [\"1\", \"1\"]}";
+    let too_early = "a point without queries before the end";
+    refused(&only("Ok(())", end, 0), too_early);
+    // A machine that did not start is not asked, whatever the fault.
+    assert_checked(&only("Err(Exhausted)", end, 0), "failed", PROVED);
     let after = |answer: &str| {
-        let query = format!(
-            "\"queries\": [{{\"ask\": \"()\", \"answers\": [[\"{answer}\", {{\"masses\": \
-             [\"1\", \"1\"], \"closed\": true}}]], \"cut\": [\"0\", \"0\"]}}]"
+        let point = format!(
+            "{end}, {{\"masses\": [\"1\", \"1\"], \"left\": 5, \"queries\": [{{\"ask\": \"()\", \
+             \"answers\": [[\"{answer}\", 0, \"1\"]], \"cut\": [\"0\", \"0\"]}}]}}"
         );
-        only("Ok(())", &query)
+        only("Ok(())", &point, 1)
     };
-    refused(&after("Ok(true)"), "a point is closed after an answer");
-    refused(
-        &after("Err(Exhausted)"),
-        "a point is closed after an answer",
-    );
+    refused(&after("Ok(true)"), too_early);
+    refused(&after("Err(Exhausted)"), too_early);
     assert_checked(&after("Err(Failed)"), "failed", PROVED);
+    assert_checked(&after("Err(RoundLimit(7))"), "failed", PROVED);
     // The menu.
     let menu = "\"menu\": [\"()\"], ";
-    let nothing = only("Ok(())", "\"queries\": []");
+    let point = "{\"masses\": [\"1\", \"1\"], \"left\": 5, \"queries\": []}";
+    let nothing = only("Ok(())", point, 0);
     refused(&nothing, "a query of the menu is missing");
     refused(&tampered(&nothing, menu, ""), "'menu'");
     let empty = tampered(&nothing, menu, "\"menu\": [], ");
@@ -308,6 +313,8 @@ fn certificates_of_nothing_are_refused() {
     let short = tampered(&proof, "[\"false\", \"true\"]", "[\"1…\", \"1…\"]");
     assert_checked(&short, "short", PROVED);
     // The claim.
+    let goal = "[{\"kind\": \"ratio\", \"epsilon\": \"2.198\"}]";
+    refused(&tampered(&proof, goal, "[]"), "no goal");
     let loss = EpsilonDelta::new("1", "0.3927").unwrap();
     let approx = certified(&ApproxDp, &loss, 3).to_string();
     let all = tampered(&approx, "\"delta\": \"0.3927\"", "\"delta\": \"1\"");
@@ -330,25 +337,24 @@ fn the_checker_says_what_it_checked() {
 
 /// One answer of two, with these probabilities on one side, and the other way round on the other.
 fn two_answers(one: &str, other: &str, epsilon: &str) -> [String; 2] {
-    let leaves = format!(
-        "[\"Ok(false)\", {{\"masses\": [\"{one}\", \"{other}\"]}}], \
-         [\"Ok(true)\", {{\"masses\": [\"{other}\", \"{one}\"]}}]"
-    );
     let goal = format!("{{\"kind\": \"renyi\", \"order\": 2, \"epsilon\": \"{epsilon}\"}}");
-    let head = "\"format\": \"queryables certificate 1\", \"sides\": [\"false\", \"true\"], \
+    let head = "\"format\": \"queryables certificate 2\", \"sides\": [\"false\", \"true\"], \
                 \"depth\": 1, \"menu\": [\"()\"]";
-    let certain = "\"masses\": [\"1\", \"1\"]";
+    let masses =
+        [[one, other], [other, one]].map(|[p, q]| format!("\"masses\": [\"{p}\", \"{q}\"]"));
+    let [false_, true_] = &masses;
     let cut = "\"cut\": [\"0\", \"0\"]";
     let proof = format!(
         "{{{head}, \"verdict\": \"private\", \"menu changes\": \"no\", \"goals\": [{goal}], \
-         \"tree\": {{{certain}, \"queries\": [{{\"ask\": \"start\", {cut}, \"answers\": \
-         [[\"Ok(())\", {{{certain}, \"queries\": [{{\"ask\": \"()\", {cut}, \"answers\": \
-         [{leaves}]}}]}}]]}}]}}}}"
+         \"points\": [{{{false_}}}, {{{true_}}}, {{\"masses\": [\"1\", \"1\"], \"left\": 1, \
+         \"queries\": [{{\"ask\": \"()\", {cut}, \"answers\": [[\"Ok(false)\", 0, \"1\"], \
+         [\"Ok(true)\", 1, \"1\"]]}}]}}], \
+         \"start\": {{\"answers\": [[\"Ok(())\", 2, \"1\"]], {cut}}}}}"
     );
     let refutation = format!(
         "{{{head}, \"verdict\": \"not private\", \"goal\": {goal}, \"direction\": \"forward\", \
          \"cut\": \"0\", \"tree\": {{\"ask\": \"start\", \"answers\": [[\"Ok(())\", {{\"ask\": \"()\", \
-         \"answers\": [{leaves}]}}]]}}}}"
+         \"answers\": [[\"Ok(false)\", {{{false_}}}], [\"Ok(true)\", {{{true_}}}]]}}]]}}}}"
     );
     [proof, refutation]
 }

@@ -37,6 +37,7 @@ mod people;
 mod person_in_the_middle;
 mod planted;
 mod policies;
+mod proofs;
 mod properties;
 mod questions;
 mod released;
