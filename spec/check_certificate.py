@@ -67,26 +67,25 @@ class Goal:
         return p / q if self.kind == "ratio" else p**self.order / q ** (self.order - 1)
 
     def together(self, values):
-        if None in values:
-            return None
-        return max(values, default=F(0)) if self.kind == "ratio" else sum(values, F(0))
+        all_of = max if self.kind == "ratio" else sum
+        return None if None in values else all_of([F(0), *values])
 
 
-def leaves(node, depth):
-    """The leaves of a strategy that may ask this often after the first."""
+def leaves(node, depth, first, menu):
+    """The leaves of a strategy that may ask this often after the first query."""
     if "ask" not in node:
         return [masses(node)]
     need(depth >= 0, "the strategy asks more often than it may")
+    need(node["ask"] in first, "a query that is not on the menu")
     nodes = once(node["answers"], "an answer is there twice").values()
-    need(all(after.get("ask") != "start" for after in nodes), "a start after the start")
-    return [leaf for after in nodes for leaf in leaves(after, depth - 1)]
+    return [leaf for after in nodes for leaf in leaves(after, depth - 1, menu, menu)]
 
 
 def check_refutation(certificate):
     goal = Goal(certificate["goal"])
-    # A start that always goes the same way is left out.
-    starts = certificate["tree"].get("ask") == "start"
-    found = leaves(certificate["tree"], certificate["depth"] - (0 if starts else 1))
+    tree, menu = certificate["tree"], certificate["menu"]
+    starts = tree.get("ask") == "start"  # Left out where it always goes the same way.
+    found = leaves(tree, certificate["depth"] - (not starts), ["start"] if starts else menu, menu)
     need(certificate["direction"] in ("forward", "backward"), "an unknown direction")
     if certificate["direction"] == "backward":
         found = [[q, p] for p, q in found]
@@ -109,12 +108,13 @@ class Proof:
         self.goals = [Goal(goal) for goal in certificate["goals"]]
         need(self.goals, "no goal")
         self.menu, self.changes = certificate["menu"], certificate["menu changes"] == "yes"
-        self.depth, self.points = certificate["depth"], []
+        self.depth, self.points, self.says = certificate["depth"], [], False
         self.said = ", ".join(goal.said for goal in self.goals)
         # Each comes before those that lead to it, so that its values are known by then.
         for node in certificate["points"]:
             self.points.append(self.point(node))
         values = self.query(certificate["start"], [(1, 1), (1, 1)], self.depth, "Err(")
+        need(self.says, "nothing is answered, and nothing differs")
         for goal, (*most, low, other) in zip(self.goals, values):
             need(None not in most and max(most) <= goal.tolerated, "the claim is exceeded")
             need(max(low, other) <= goal.allowed[1], "the claim is exceeded within the tolerance")
@@ -143,6 +143,7 @@ class Proof:
         need(type(index) is int and 0 <= index < len(self.points), "not an earlier point")
         factor, (here, of_point, values) = F(factor), self.points[index]
         need(factor > 0, "a factor is not positive")
+        self.says |= closing != "Err(" and name.startswith("Ok(") or here[0] != here[1]
         ended = left == 0 or name.startswith(closing) or [0, 0] in here
         need(of_point > 0 or ended, "a point without queries before the end")
         need(of_point in (0, left), "a point with another number of queries left")
@@ -177,8 +178,7 @@ def check(certificate):
     depth, menu, (one, other) = (certificate[key] for key in ("depth", "menu", "sides"))
     need(type(depth) is int and depth >= 1, "a depth of 0 asks nothing")
     need(isinstance(menu, list) and menu, "an empty menu asks nothing")
-    # Two long datasets may begin alike.
-    need(one != other or one.endswith("…"), "the two sides are the same")
+    need(one != other or one.endswith("…"), "the two sides are the same")  # or begin alike
     scope = f"; depth {depth}, {len(menu)} on the menu, {one} against {other}"
     if certificate["verdict"] == "not private":
         return check_refutation(certificate) + scope
