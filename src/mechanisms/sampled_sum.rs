@@ -56,7 +56,8 @@ use crate::privacy::{AddRemove, Replace};
 /// units of one mechanism for a [`NaturalFilter`](crate::account::NaturalFilter), or, for rows that are
 /// added or removed, on a menu of noise levels for a
 /// [`SampledGaussianFilter`](crate::account::menu::SampledGaussianFilter). It has no loss under zCDP and
-/// GDP, where no tight one is known, and none for rows more than one apart.
+/// GDP, where a sample is worth nothing: the tight ρ and μ are those of all rows. It has none for rows
+/// more than one apart.
 ///
 /// What [`Noisy`](super::Noisy) says is about the sum over the sample that was drawn. How far that is
 /// from the rate times the sum over all rows depends on the data.
@@ -324,7 +325,7 @@ mod tests {
             sum.loss(&Rdp::new(grid.orders()[1]))
         );
         assert!(curve.epsilons()[0] < curve.epsilons()[1]);
-        // At half orders the chord: between those of the neighbouring whole orders.
+        // At half orders the integral: between those of the neighbouring whole orders.
         let between = sum.loss(&Rdp::new(half)).unwrap();
         let three = sum.loss(&Rdp::new("3".parse().unwrap())).unwrap();
         assert!(sum.loss(&Rdp::new(two)).unwrap() < between && between < three);

@@ -148,7 +148,7 @@ impl Mixture {
     }
 
     /// ln(1 − q + q·e^y).
-    fn log_of_mixture(&self, y: Interval) -> Interval {
+    pub(super) fn log_of_mixture(&self, y: Interval) -> Interval {
         if y.low() > 600.0 {
             y + (self.rate + self.rest * (-y).exp()).ln()
         } else if self.rate.high() <= 0.5 || y.low() > -0.5 {
@@ -233,7 +233,8 @@ impl ScaledSum {
 
     /// Adds `e^log · factor`, for a factor that is not larger than the largest order.
     fn add(&mut self, log: Interval, factor: Interval) {
-        let excess = log.high() - self.scale;
+        // Whole numbers of this size are added exactly.
+        let excess = libm::ceil(log.high() - self.scale);
         if excess > 600.0 {
             self.sum = self.sum * Interval::exactly(-excess).exp();
             self.scale += excess;

@@ -13,13 +13,16 @@ use crate::privacy::UnknownLoss;
 ///
 /// For rows that are added or removed; for rows that are replaced it is
 /// [`subsampled_gaussian_replaced`]. At whole orders it is their sum, elsewhere the integral itself,
-/// both enclosed. Where that would take more than 2^18 places, which begins at an order of about
-/// 40 000·σ, it is the divergence of the next whole order, which is not less.
+/// both enclosed.
+///
+/// Two ranges have an upper bound only. Between whole orders, where the integral would take more than
+/// 2^18 places (from an order of about 44 000·σ² on, if σ is at most 1), it is the chord of the moment's
+/// logarithm, which is convex in the order. Beyond an order of a million, and wherever that is less, it is
+/// ln(1 − q + q·e^(aτ))/a for a = α − 1 and the divergence τ on all rows, because moments are jointly convex.
 ///
 /// # Errors
 ///
-/// [`UnknownLoss`] if it cannot be held, or if the order is more than a million: there is one term to
-/// sum up for each whole number up to it, unless `rate` is 0 or 1.
+/// [`UnknownLoss`] if it cannot be held.
 ///
 /// ```
 /// use queryables::privacy::convert::rdp;
@@ -49,7 +52,7 @@ pub fn subsampled_gaussian(
 /// (1 − q)N(0, 1) + qN(μ, 1) from (1 − q)N(0, 1) + qN(−μ, 1), for μ = sensitivity/σ. It is enclosed, but
 /// for orders that would take more than 2^18 places (from about 3000 on, for μ = 1). There it is
 /// [`subsampled_gaussian`] plus ln(1/(1 − q)), which is not less, because the second density is at least
-/// (1 − q)N(0, 1); or 2αμ² if that is less, because a sample is never worse than all rows.
+/// (1 − q)N(0, 1); or the bound from all rows, if that is less.
 ///
 /// # Errors
 ///
@@ -81,78 +84,93 @@ fn half_square(sensitivity: Scale, sigma: Scale) -> Interval {
 
 /// [`subsampled_gaussian`], where `half` is half the square of μ.
 pub(crate) fn added(order: Order, rate: Delta, half: Interval) -> Result<Epsilon, UnknownLoss> {
-    at_most_everybody(order, rate, half, || {
-        if let Some(whole) = order.whole() {
-            return at_whole_order(whole, rate, half);
-        }
-        match Mixture::new(rate, half).log_moment(Against::Nothing, excess(order)) {
-            Some(log) => loss_up(log / excess(order)),
-            None => at_whole_order(above(order)?, rate, half),
-        }
+    at_most_mixed(order, rate, half, || {
+        let integral = || Mixture::new(rate, half).log_moment(Against::Nothing, excess(order));
+        let log = match order.whole() {
+            Some(whole) if whole <= LARGEST_SUM => {
+                let sum = log_moment_at(whole, rate, half);
+                // Long sums, and rates next to 1, are rounded more than the integral is.
+                let wide = sum.high() - sum.low() > 1e-10 * sum.high();
+                let integral = wide.then(integral).flatten();
+                integral.map_or(sum, |integral| integral.min(sum))
+            }
+            Some(_) => return None,
+            None => integral().or_else(|| chord(order, rate, half))?,
+        };
+        Some(log / excess(order))
     })
 }
 
 /// [`subsampled_gaussian_replaced`], where `half` is half the square of μ.
 pub(crate) fn replaced(order: Order, rate: Delta, half: Interval) -> Result<Epsilon, UnknownLoss> {
     // N(μ, 1) and N(−μ, 1) are 2μ apart.
-    let everybody = Interval::exactly(4.0) * half;
-    at_most_everybody(order, rate, everybody, || {
-        match Mixture::new(rate, half).log_moment(Against::Opposite, excess(order)) {
-            Some(log) => loss_up(log / excess(order)),
-            None => {
-                let rest = Interval::from(Delta::ONE.saturating_sub(rate));
-                loss_up(Interval::from(added(order, rate, half)?) - rest.ln())
-            }
-        }
+    at_most_mixed(order, rate, Interval::exactly(4.0) * half, || {
+        let integral = Mixture::new(rate, half).log_moment(Against::Opposite, excess(order));
+        integral.map(|log| log / excess(order)).or_else(|| {
+            let rest = Interval::from(Delta::ONE.saturating_sub(rate));
+            Some(Interval::from(added(order, rate, half).ok()?) - rest.ln())
+        })
     })
 }
 
-/// What `sampled` says, and never more than all rows lose, α·`half`: the divergence of a mixture is at
-/// most the largest of its parts.
-fn at_most_everybody(
+/// What `sampled` says, and never more than follows from what all rows lose, τ = α·`half`: moments are
+/// jointly convex, so with a = α − 1 that of a mixture is at most 1 − q + q·e^(aτ).
+fn at_most_mixed(
     order: Order,
     rate: Delta,
     half: Interval,
-    sampled: impl FnOnce() -> Result<Epsilon, UnknownLoss>,
+    sampled: impl FnOnce() -> Option<Interval>,
 ) -> Result<Epsilon, UnknownLoss> {
-    /// This order takes about a second.
-    const LARGEST_ORDER: u128 = 1_000_000;
     if rate == Delta::ZERO {
         return Ok(Epsilon::ZERO);
     }
-    let everybody = loss_up(Interval::from(order) * half);
+    let everybody = Interval::from(order) * half;
     if rate == Delta::ONE {
-        return everybody;
+        return loss_up(everybody);
     }
-    if order.units() > LARGEST_ORDER * ONE {
-        return Err(UnknownLoss("the order must be at most 1000000"));
-    }
-    // If the rate is so near 1 that floats cannot distinguish it, only the other bound is known.
-    match (sampled(), everybody) {
-        (Ok(sampled), Ok(everybody)) => Ok(sampled.min(everybody)),
-        (sampled, everybody) => sampled.or(everybody),
+    let log = Mixture::new(rate, half).log_of_mixture(excess(order) * everybody);
+    let mixed = loss_up(log / excess(order));
+    match (sampled().map(loss_up), mixed) {
+        (Some(Ok(sampled)), Ok(mixed)) => Ok(sampled.min(mixed)),
+        (Some(Ok(sampled)), Err(_)) => Ok(sampled),
+        (_, mixed) => mixed,
     }
 }
 
-/// The units of the order 1.
-const ONE: u128 = 10_u128.pow(<units::Order as Unit>::DECIMALS);
+/// The sum of this order takes about a second.
+const LARGEST_SUM: u32 = 1_000_000;
 
-/// The next whole order.
-fn above(order: Order) -> Result<u32, UnknownLoss> {
-    u32::try_from(order.units().div_ceil(ONE)).map_err(|_| UnknownLoss("no order is large enough"))
+/// An upper bound of the moment's logarithm between two whole orders n and n + 1: it is convex in the
+/// order (Hölder's inequality), so it lies below its chord.
+fn chord(order: Order, rate: Delta, half: Interval) -> Option<Interval> {
+    const ONE: u128 = 10_u128.pow(<units::Order as Unit>::DECIMALS);
+    let (below, part) = (order.units() / ONE, order.units() % ONE);
+    let below = u32::try_from(below).ok().filter(|n| *n < LARGEST_SUM)?;
+    let part = Interval::whole(part) / Interval::whole(ONE);
+    // At the order 1 it is 0.
+    let low = match below {
+        1 => Interval::ZERO,
+        _ => log_moment_at(below, rate, half),
+    };
+    let high = log_moment_at(below + 1, rate, half);
+    Some((Interval::ONE - part) * low + part * high)
 }
 
-/// The sum of Mironov, Talwar and Zhang 2019, §3.3, for an order from 2 on.
-fn at_whole_order(order: u32, rate: Delta, half: Interval) -> Result<Epsilon, UnknownLoss> {
+/// The logarithm of the sum of Mironov, Talwar and Zhang 2019, §3.3, for an order from 2 on.
+fn log_moment_at(order: u32, rate: Delta, half: Interval) -> Interval {
     // Σ_k C(α,k) (1−q)^(α−k) q^k (e^(k(k−1)·half) − 1) is the moment less 1: the weights sum up
     // to 1, and the terms for k = 0 and 1 vanish.
-    let (rate, rest) = (Interval::from(rate), Interval::ONE - Interval::from(rate));
-    let odds = rate / rest;
-    let log_rest = (-rate).ln_1p();
+    let rest = Interval::from(Delta::ONE.saturating_sub(rate));
+    let rate = Interval::from(rate);
+    let log_rest = if rate.high() < 0.5 {
+        (-rate).ln_1p()
+    } else {
+        rest.ln()
+    };
     // In logarithms, so that neither weights nor moments overflow: ln weight of k = 0 first.
     let mut log_weight = Interval::from(order) * log_rest;
     let mut log_moment = Interval::exactly(f64::NEG_INFINITY);
-    let log_odds = odds.ln();
+    let log_odds = (rate / rest).ln();
     for k in 1..=order {
         let ratio = Interval::from(order - k + 1) / Interval::from(k);
         log_weight = log_weight + ratio.ln() + log_odds;
@@ -163,13 +181,12 @@ fn at_whole_order(order: u32, rate: Delta, half: Interval) -> Result<Epsilon, Un
         let log_term = log_weight + log_exp_m1(exponent);
         log_moment = log_sum(log_moment, log_term);
     }
-    let log_total = if log_moment.high() < 500.0 {
+    if log_moment.high() < 500.0 {
         log_moment.exp().ln_1p()
     } else {
         // ln(1 + m) ≤ ln m + 1/m.
         log_moment + Interval::between(0.0, 1e-200)
-    };
-    loss_up(log_total / Interval::from(order - 1))
+    }
 }
 
 /// `ln(e^x − 1)` of a positive number.

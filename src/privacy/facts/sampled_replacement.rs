@@ -25,25 +25,16 @@ use crate::privacy::{Distance, Gdp, Prices, UnknownLoss};
 /// Both directions are dominated by one pair: (1 − q)N(0, 1) + qN(μ, 1) against
 /// (1 − q)N(0, 1) + qN(−μ, 1). Rows that move the sum in opposite directions attain it.
 ///
-/// *Proof.* Which other rows are in the sample has the same law on both sides. Given them, the sums
-/// are Gaussian mixtures, in units of the noise and around the sum of the others:
-/// P = (1 − q)N(0, I) + qN(u, I) and Q = (1 − q)N(0, I) + qN(v, I), with u and v of length at most μ.
-/// Hockey-stick divergences are jointly convex, so the largest one given the others bounds the whole. For
-/// γ ≥ 1 it is ∫(P − γQ)⁺. With n_u for the density of N(u, I), P − γQ is
-/// q·n_u·(1 − R), where R = w·n_0/n_u + γ·n_v/n_u and w = (γ − 1)(1 − q)/q ≥ 0. At u + Z, with Z of law
-/// N(0, I),
+/// *Proof.* Let N be the law of the answers without the row, P and Q those with one row and with the other,
+/// X = dP/dN and Y = dQ/dN; and A(z) = 1 − q + q·e^(μz − μ²/2), with Z of law N(0, 1). That
+/// [`SampledGaussian`] dominates says that E(X − γ)⁺ ≤ E(A(Z) − γ)⁺ for every γ, and the means are 1: X is
+/// at most A(Z) in convex order, and so is Y.
 ///
-/// R = w·e^(G − var G/2) + γ·e^(H − var H/2), for G = −u·Z and H = (v − u)·Z,
-///
-/// so the divergence is q·E(1 − R)⁺: the mean of a convex function of R. By Kahane's inequality
-/// (1986) such a mean does not fall if no covariance of the Gaussian vector (G, H) falls. Those are |u|²
-/// and |u − v|² and u·(u − v), at most μ², 4μ² and 2μ², and u = −v of length μ attains all three bounds.
-/// The same with u and v exchanged bounds γQ − P, and so the profile below γ = 1.
-///
-/// *Proof of the inequality*, for a smooth convex ψ; others are limits of these. Let X and Y be
-/// independent Gaussian vectors with covariances C and C′, and X(t) = √(1 − t)·X + √t·Y. With
-/// M_i = w_i·e^(X(t)_i − var X(t)_i/2), partial integration gives
-/// d/dt Eψ(ΣM_i) = ½ Σ_ij (C′_ij − C_ij)·E(M_i·M_j·ψ″(ΣM_i)), which is not negative.
+/// The profile of P against Q at γ is E(X − γY)⁺. For X and Y of given laws it is largest if Y falls where X
+/// rises, because (x − γy)⁺ is submodular. Then X and −γY rise together, and sums of such numbers keep the
+/// convex order of their parts (Müller and Stoyan 2002). So the profile is at most E(A(Z) − γA(−Z))⁺, in
+/// which A(Z) and −A(−Z) rise together and A(−Z) has the law of A(Z). That is the profile of the pair.
+/// The same holds with P and Q exchanged.
 #[derive(Clone, Debug)]
 pub struct SampledReplacement {
     added: SampledGaussian,

@@ -137,6 +137,7 @@ impl Profile {
 fn is_below(one: &Curve, other: &Curve) -> bool {
     match (one, other) {
         (Curve::Gaussian(one), _) if *one == Mu::ZERO => true,
+        (Curve::Opposite { rate, .. }, _) if *rate == Delta::ZERO => true,
         // A mechanism that reveals nothing is at least as private as any other.
         (Curve::Response(one), _) if *one == EpsilonDelta::default() => true,
         (Curve::Laplace(one) | Curve::BoundedRange(one), _) if *one == Epsilon::ZERO => true,
@@ -168,6 +169,10 @@ fn is_below(one: &Curve, other: &Curve) -> bool {
                 base: other_base,
             },
         ) => rate <= other_rate && (base == other_base || is_below(base, other_base)),
+        // A row that is replaced by one which moves nothing.
+        (Curve::Sampled { rate, base }, Curve::Opposite { rate: most, mu }) => {
+            rate <= most && is_below(base, &Curve::Gaussian(*mu))
+        }
         (Curve::Sampled { base, .. }, _) => **base == *other || is_below(base, other),
         // Rows that move the sum by less are among those of a larger μ. At a smaller rate it is more often
         // N(0, 1) on both sides.
@@ -275,5 +280,35 @@ mod tests {
             let one = curve(epsilon, steps);
             assert_eq!(is_below(&one, &middle), below, "{epsilon} {steps}");
         }
+    }
+
+    #[test]
+    fn a_replaced_row_is_above_an_added_one_and_below_all_rows() {
+        let [rate, more, one]: [Delta; 3] = ["0.3", "0.4", "1"].map(|rate| rate.parse().unwrap());
+        let gaussian = |mu: &str| Curve::Gaussian(mu.parse().unwrap());
+        let opposite = |rate, mu: &str| Curve::Opposite {
+            rate,
+            mu: mu.parse().unwrap(),
+        };
+        let sampled = |rate, mu| Curve::Sampled {
+            rate,
+            base: gaussian(mu).into(),
+        };
+        let middle = opposite(rate, "1");
+        for (curve, below) in [
+            (opposite(rate, "1"), true),
+            (opposite(rate, "0.9"), true),
+            (opposite(rate, "1.1"), false),
+            (opposite(more, "0.9"), false),
+            (opposite(Delta::ZERO, "9"), true),
+            (sampled(rate, "1"), true),
+            (sampled(rate, "1.1"), false),
+            (sampled(more, "1"), false),
+            (gaussian("1"), false),
+        ] {
+            assert_eq!(is_below(&curve, &middle), below, "{curve}");
+        }
+        assert!(is_below(&opposite(one, "1"), &gaussian("2")));
+        assert!(!is_below(&opposite(rate, "1"), &gaussian("1.9")));
     }
 }

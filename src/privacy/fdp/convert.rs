@@ -174,7 +174,7 @@ impl Profile {
     ///
     /// Gaussian noise has its own, and sampling changes nothing: the largest losses of a sampled
     /// Gaussian are as likely as those of a Gaussian, but for a factor. Both are tight. Where a row of the
-    /// sample is replaced, it is that of all rows, 2μ, which is not. Pure privacy
+    /// sample is replaced, it is that of all rows, 2μ, which is tight only if all are in the sample. Pure privacy
     /// has the bound of [`gdp::pure`], tight for randomized response, and a bounded range that of half
     /// its length ([`BoundedRange`](crate::privacy::facts::BoundedRange)), which is tight, too.
     ///

@@ -1,7 +1,7 @@
 //! Poisson sampling, where a row is replaced by one that moves the sum in the opposite direction.
 
 use super::super::tail::tail;
-use super::{Point, best, trivial};
+use super::{Point, best, gaussian, trivial};
 use crate::number::{Delta, Interval, Mu};
 
 /// The profile of (1 − q)N(0, 1) + qN(μ, 1) against (1 − q)N(0, 1) + qN(−μ, 1), at γ = e^s. The two
@@ -9,10 +9,16 @@ use crate::number::{Delta, Interval, Mu};
 ///
 /// P/Q rises, so the best event is x > t, where P = γQ. With u = e^(μt) and w = e^(−μ²/2) that is
 /// qwu² − (1 − q)(γ − 1)u − γqw = 0, whose positive root is √γ·e^(arsinh z), with
-/// z = (1 − q)/q · e^(μ²/2) · sinh(s/2).
+/// z = (1 − q)/q · e^(μ²/2) · sinh(s/2). Heights are enclosed to about 1e-14, and not to a share of what
+/// they are: for a small μ, tails that are close together are subtracted.
 pub(super) fn at(rate: Delta, mu: Mu, s: Interval) -> Point {
     if rate == Delta::ZERO || mu == Mu::ZERO {
         return best(trivial(s));
+    }
+    if rate == Delta::ONE
+        && let Some(apart) = mu.checked_mul(2)
+    {
+        return gaussian::plain(apart, s);
     }
     let (q, rest) = (
         Interval::from(rate),
@@ -43,7 +49,7 @@ fn arsinh(factor: Interval, exponent: Interval, x: Interval) -> Interval {
 
 /// The same for x ≥ 0.
 fn size(factor: Interval, exponent: Interval, x: Interval) -> Interval {
-    if factor.high() == 0.0 || x.high() == 0.0 {
+    if x.high() == 0.0 {
         return Interval::ZERO;
     }
     // sinh x = e^x · (1 − e^(−2x))/2.
