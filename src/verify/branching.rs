@@ -6,18 +6,13 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::compared::scale_of;
-use super::error::{MOST_DRAWS, MOST_OUTCOMES};
-use super::explorer::Care;
+use super::error::MOST_DRAWS;
+use super::fork::{Choice, Fork, Outcomes, mass_of};
 use super::laws::{Listed, list};
+use super::meter::Meter;
+use super::runner::Runner;
 use super::{Interval, Rational, VerifyError};
 use crate::machine::{ClosedForm, CoinSource, CoinsError, DrawnNoise, Known, Later, Law};
-
-/// One draw that was made on a path: what was asked for, as a hash, and what came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Choice {
-    asked: u64,
-    outcome: i128,
-}
 
 /// A value that was released where several are taken together, and the hash of its noise's law:
 /// without the law, what was taken together could not be drawn again.
@@ -42,11 +37,11 @@ pub(super) struct Outcome<T> {
 ///
 /// # Errors
 ///
-/// Those of the draws and of `each`, and [`VerifyError::Diverged`] where the same draws led
-/// elsewhere.
+/// Those of the draws and of `each`, [`VerifyError::Diverged`] where the same draws led elsewhere,
+/// and those of the meter.
 pub(super) fn every_path<T>(
     path: &[Choice],
-    care: &Care,
+    runner: &Runner,
     mut code: impl FnMut(&mut Branching<'_>) -> Result<T, VerifyError>,
     mut each: impl FnMut(Outcome<T>) -> Result<(), VerifyError>,
 ) -> Result<Rational, VerifyError> {
@@ -55,17 +50,18 @@ pub(super) fn every_path<T>(
     loop {
         let mut coins = Branching {
             path,
-            care,
+            runner,
             forks,
             position: 0,
             following: None,
             is_cut: false,
             unlisted: Rational::ZERO,
             pending: Vec::new(),
+            new_pending: 0,
             told: Vec::new(),
             trouble: None,
         };
-        let result = code(&mut coins);
+        let result = runner.meter.run(|| code(&mut coins))?;
         if coins.pending.iter().any(|later| later.is_misused()) {
             return Err(VerifyError::OtherCoins);
         }
@@ -86,7 +82,7 @@ pub(super) fn every_path<T>(
         } else {
             // With room for no more than that: paths are what takes the memory.
             let mut path = Vec::with_capacity(forks.len());
-            path.extend(forks.iter().filter_map(Fork::choice));
+            path.extend(forks.iter().map(|fork: &Fork| fork.choice));
             each(Outcome {
                 result,
                 path,
@@ -95,10 +91,9 @@ pub(super) fn every_path<T>(
             })?;
         }
         // The next path: the last fork that has another branch takes it.
-        while let Some(mut last) = forks.pop() {
-            last.at += 1;
-            if last.at < last.branches.len() {
-                forks.push(last);
+        while let Some(last) = forks.pop() {
+            if let Some(next) = last.next() {
+                forks.push(next);
                 break;
             }
         }
@@ -108,39 +103,12 @@ pub(super) fn every_path<T>(
     }
 }
 
-/// A draw that is explored: all its outcomes, and which of them is being followed.
-#[derive(Debug)]
-struct Fork {
-    asked: u64,
-    branches: Vec<(i128, Interval)>,
-    at: usize,
-}
-
-impl Fork {
-    fn choice(&self) -> Option<Choice> {
-        Some(Choice {
-            asked: self.asked,
-            outcome: self.branches.get(self.at)?.0,
-        })
-    }
-}
-
-fn mass_of(forks: &[Fork]) -> Interval {
-    let mut product = Interval::exact(Rational::ONE);
-    for fork in forks {
-        if let Some((_, mass)) = fork.branches.get(fork.at) {
-            product = product.times(mass);
-        }
-    }
-    product
-}
-
 /// Coins that first follow a given path, then the branch that is being explored, and take the
 /// first branch of every draw beyond.
 #[derive(Debug)]
 pub(super) struct Branching<'a> {
     path: &'a [Choice],
-    care: &'a Care,
+    runner: &'a Runner,
     forks: Vec<Fork>,
     position: usize,
     /// Inside a sampler: how many forks there were when it began.
@@ -150,13 +118,15 @@ pub(super) struct Branching<'a> {
     unlisted: Rational,
     /// Noise that is drawn when it is released or compared.
     pending: Vec<Arc<Later>>,
+    /// How many of them beyond the given path.
+    new_pending: usize,
     told: Vec<Told>,
     trouble: Option<VerifyError>,
 }
 
 impl<'a> Branching<'a> {
-    pub(super) fn care(&self) -> &'a Care {
-        self.care
+    pub(super) fn runner(&self) -> &'a Runner {
+        self.runner
     }
 
     /// What is known of this noise, if it is one that is drawn when it is needed.
@@ -178,7 +148,7 @@ impl<'a> Branching<'a> {
     pub(super) fn branch(
         &mut self,
         asked: u64,
-        branches: impl FnOnce() -> Result<Listed, VerifyError>,
+        outcomes: impl FnOnce() -> Result<Outcomes, VerifyError>,
     ) -> Result<i128, CoinsError> {
         if self.is_cut || self.trouble.is_some() {
             return Err(CoinsError::TapeEnds);
@@ -187,10 +157,10 @@ impl<'a> Branching<'a> {
         self.position += 1;
         let recorded = match self.path.get(position) {
             Some(choice) => Some(*choice),
-            None => match self.forks.get(position - self.path.len()) {
-                Some(fork) => fork.choice(),
-                None => None,
-            },
+            None => {
+                let fork = self.forks.get(position - self.path.len());
+                fork.map(|fork| fork.choice)
+            }
         };
         if let Some(choice) = recorded {
             return if choice.asked == asked {
@@ -204,28 +174,45 @@ impl<'a> Branching<'a> {
         }
         if let Some(since) = self.following {
             let mass = mass_of(self.forks.get(since..).unwrap_or_default());
-            if *mass.high() < self.care.cut {
+            if *mass.high() < self.runner.care.cut {
                 // This draw is not made.
                 self.position -= 1;
                 self.is_cut = true;
                 return Err(CoinsError::TapeEnds);
             }
         }
-        match branches() {
-            Ok(Listed { branches, rest }) => {
-                let first = branches.first().map(|(outcome, _)| *outcome);
-                if rest > Rational::ZERO {
-                    self.unlisted += mass_of(&self.forks).high() * rest;
-                }
-                self.forks.push(Fork {
-                    asked,
-                    branches,
-                    at: 0,
-                });
-                first.ok_or(CoinsError::NoWeight)
-            }
-            Err(trouble) => self.fail(trouble),
+        let outcomes = match outcomes() {
+            Ok(outcomes) => outcomes,
+            Err(trouble) => return self.fail(trouble),
+        };
+        if let Outcomes::Listed(listed) = &outcomes
+            && listed.rest > Rational::ZERO
+        {
+            self.unlisted += mass_of(&self.forks).high() * &listed.rest;
         }
+        let Some(fork) = Fork::new(asked, outcomes) else {
+            self.position -= 1;
+            return Err(CoinsError::NoWeight);
+        };
+        let outcome = fork.choice.outcome;
+        self.forks.push(fork);
+        Ok(outcome)
+    }
+
+    /// Branches over a list.
+    pub(super) fn branch_list(
+        &mut self,
+        asked: u64,
+        list: impl FnOnce(&Arc<Meter>) -> Result<Listed, VerifyError>,
+    ) -> Result<i128, CoinsError> {
+        let meter = &self.runner.meter;
+        self.branch(asked, || Ok(Outcomes::Listed(Arc::new(list(meter)?))))
+    }
+
+    /// Branches over a named law, to a cut.
+    pub(super) fn branch_law(&mut self, law: &ClosedForm) -> Result<i128, CoinsError> {
+        let cut = &self.runner.care.cut;
+        self.branch_list(hash(&("law", law)), |meter| list(law, cut, meter))
     }
 
     /// Records what went wrong; the machine gets an error, whose kind does not matter.
@@ -237,24 +224,10 @@ impl<'a> Branching<'a> {
     /// Branches over integer weights. The weights have been checked.
     fn branch_weights(&mut self, weights: &[u64]) -> Result<i128, CoinsError> {
         let total = crate::machine::total_weight(weights)?;
-        self.branch(hash(&("weights", weights)), || {
-            if weights.len() as u64 > MOST_OUTCOMES {
-                let outcomes = weights.len() as u64;
-                return Err(VerifyError::TooManyOutcomes { outcomes });
-            }
-            let positive = weights
-                .iter()
-                .enumerate()
-                .filter(|(_, weight)| **weight > 0);
-            Ok(Listed::all(positive.map(|(index, weight)| {
-                (index as i128, share(*weight, total))
-            })))
-        })
+        let meter = &self.runner.meter;
+        let asked = hash(&("weights", weights));
+        self.branch(asked, || Outcomes::weighted(weights, total, meter))
     }
-}
-
-fn share(weight: u64, total: NonZeroU64) -> Interval {
-    Interval::exact(Rational::from_parts(weight.into(), total.get().into()))
 }
 
 pub(super) fn hash(asked: &impl Hash) -> u64 {
@@ -265,14 +238,8 @@ pub(super) fn hash(asked: &impl Hash) -> u64 {
 
 impl CoinSource for Branching<'_> {
     fn uniform(&mut self, below: NonZeroU64) -> Result<u64, CoinsError> {
-        let drawn = self.branch(hash(&("uniform", below)), || {
-            let outcomes = below.get();
-            if outcomes > MOST_OUTCOMES {
-                return Err(VerifyError::TooManyOutcomes { outcomes });
-            }
-            let all = (0..outcomes).map(|value| (i128::from(value), share(1, below)));
-            Ok(Listed::all(all))
-        })?;
+        let asked = hash(&("uniform", below));
+        let drawn = self.branch(asked, || Outcomes::uniform(below))?;
         u64::try_from(drawn).map_err(|_| CoinsError::OutOfRange)
     }
 
@@ -297,19 +264,21 @@ impl CoinSource for Branching<'_> {
                 self.following = outer;
                 drawn
             }
-            support => {
-                let care = self.care;
-                self.branch(hash(&("law", &support)), || list(&support, &care.cut))
-            }
+            support => self.branch_law(&support),
         }
     }
 
     fn noise(&mut self, law: &dyn Law) -> Result<DrawnNoise, CoinsError> {
         let law_of_noise = law.closed_form();
-        let together = self.care.window.as_ref();
+        let together = self.runner.care.window.as_ref();
         let together = together.is_some_and(|window| window.holds(&law_of_noise));
         if !together && scale_of(&law_of_noise).is_none() {
             return self.draw(law).map(DrawnNoise::new);
+        }
+        // Noise that is never needed makes no branches.
+        self.new_pending += usize::from(self.position >= self.path.len());
+        if self.new_pending > MOST_DRAWS {
+            return self.fail(VerifyError::TooManyDraws);
         }
         let later = Arc::new(Later::new(law_of_noise, self.pending.len()));
         let noise = DrawnNoise::later(&later);
@@ -335,18 +304,17 @@ impl CoinSource for Branching<'_> {
 impl Branching<'_> {
     /// A truth plus noise that is drawn now.
     fn released(&mut self, truth: i128, later: &Later) -> Result<i128, CoinsError> {
-        let (care, law) = (self.care, &later.law);
+        let (care, law) = (&self.runner.care, &later.law);
         if later.known() != Known::Between(None, None) {
             return Ok(truth.saturating_add(self.reveal(later)?));
         }
         let Some(window) = care.window.as_ref().filter(|window| window.holds(law)) else {
-            let drawn = self.branch(hash(&("law", law)), || list(law, &care.cut))?;
-            return Ok(truth.saturating_add(drawn));
+            return Ok(truth.saturating_add(self.branch_law(law)?));
         };
         window.meet(truth);
         let known = self.position < self.path.len();
         let asked = hash(&("release", law, truth));
-        let value = self.branch(asked, || window.values(law, truth))?;
+        let value = self.branch(asked, || window.values(law, truth).map(Outcomes::Listed))?;
         if !known {
             self.told.push((hash(law), value));
         }

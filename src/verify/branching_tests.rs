@@ -1,12 +1,18 @@
 //! Tests of [`branching`](super::branching).
 
+use std::cell::Cell;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
-use super::branching::{Branching, Choice, Outcome, every_path};
-use super::explorer::Care;
+use super::Bounds;
+use super::branching::{Branching, Outcome, every_path};
+use super::fork::Choice;
+use super::meter::Meter;
+use super::runner::{Care, Runner};
 use super::{Rational, VerifyError};
 use crate::machine::{Bernoulli, CoinSource, CoinsError, Law};
-use std::cell::Cell;
+use crate::noise::DiscreteLaplace;
+use crate::number::Ratio;
 
 fn ratio(numerator: i64, denominator: u64) -> Rational {
     Rational::from_parts(numerator.into(), denominator.into())
@@ -27,7 +33,8 @@ fn all_of<T>(
         cut: cut.clone(),
         ..Care::default()
     };
-    let cut = every_path(path, &care, code, |outcome| {
+    let runner = Runner::new(&Arc::new(Meter::new(Bounds::default())), care);
+    let cut = every_path(path, &runner, code, |outcome| {
         list.push(outcome);
         Ok(())
     })?;
@@ -148,4 +155,13 @@ fn a_sampler_without_end_is_cut_at_the_stated_mass() {
         ]
     );
     assert_eq!(found.1, ratio(1, 16));
+}
+
+#[test]
+fn noise_that_is_never_needed_has_an_end() {
+    let law = DiscreteLaplace::new(Ratio::from(1)).unwrap();
+    let noisy = all_of(&[], &Rational::ZERO, |coins| {
+        Ok((0..20_000).all(|_| coins.noise(&law).is_ok()))
+    });
+    assert_eq!(noisy.unwrap_err(), VerifyError::TooManyDraws);
 }

@@ -389,9 +389,7 @@ pub fn assert_private<D, M, Me, N>(
     Me: Checkable,
     N: Menu<<M::Machine as Machine>::Query, <M::Machine as Machine>::Answer>,
 {
-    Verifier::new(mechanism, pair, menu, depth)
-        .progress(super::to_terminal)
-        .assert_private(measure, loss);
+    Verifier::reporting(mechanism, pair, menu, depth).assert_private(measure, loss);
 }
 
 #[track_caller]

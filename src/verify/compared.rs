@@ -45,6 +45,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::branching::{Branching, hash};
 use super::laws::{Listed, list, rational};
+use super::meter::{Held, Meter};
+use super::tree::size_in_table;
 use super::{Interval, Rational, VerifyError};
 use crate::machine::{ClosedForm, CoinsError, DrawnNoise, Known, Later};
 use crate::number::Ratio;
@@ -56,17 +58,28 @@ const BEYOND: i128 = i128::MIN;
 type Range = (Option<i128>, Option<i128>);
 
 /// What an exploration knows of compared noise.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Compared {
     /// Whether noise was ever beyond what is listed.
-    went_beyond: Arc<AtomicBool>,
+    went_beyond: AtomicBool,
     /// `P(Z ≥ t)`, by the scale of Z and t.
-    tails: Arc<Mutex<HashMap<(Ratio, i128), Interval>>>,
+    tails: Mutex<HashMap<(Ratio, i128), Interval>>,
     /// What is listed, by the scale.
-    lists: Arc<Mutex<HashMap<Ratio, Arc<Listed>>>>,
+    lists: Mutex<HashMap<Ratio, Arc<Listed>>>,
+    /// The memory of the tails.
+    held: Held,
 }
 
 impl Compared {
+    pub(super) fn new(meter: &Arc<Meter>) -> Self {
+        Self {
+            went_beyond: AtomicBool::new(false),
+            tails: Mutex::default(),
+            lists: Mutex::default(),
+            held: Held::new(meter, 0),
+        }
+    }
+
     pub(super) fn went_beyond(&self) -> bool {
         self.went_beyond.load(Ordering::Relaxed)
     }
@@ -89,6 +102,8 @@ impl Compared {
                 one.minus(&rest)
             }
         };
+        let bytes = size_in_table::<((Ratio, i128), Interval)>() + tail.size_on_heap();
+        self.held.grow(bytes);
         lock().insert((scale, t), tail.clone());
         tail
     }
@@ -104,7 +119,7 @@ impl Compared {
     }
 
     /// `P(Z ≥ t)` and `P(Z < t)`, given that Z is in this range, which reaches to both sides.
-    fn split(&self, scale: Ratio, (low, high): Range, t: i128) -> Listed {
+    fn split(&self, scale: Ratio, (low, high): Range, t: i128) -> Result<Listed, VerifyError> {
         let whole = self.mass(scale, (low, high));
         let part = |range| {
             self.mass(scale, range)
@@ -112,7 +127,8 @@ impl Compared {
                 .unwrap_or_else(anything)
         };
         let before = t.saturating_sub(1);
-        Listed::all([(1, part((Some(t), high))), (0, part((low, Some(before))))])
+        let branches = [(1, part((Some(t), high))), (0, part((low, Some(before))))];
+        Listed::all(self.held.meter(), branches)
     }
 
     /// The values in this range, given that it is there, and what is beyond.
@@ -122,7 +138,8 @@ impl Compared {
         let all = match known {
             Some(known) => known,
             None => {
-                let listed = Arc::new(list(&ClosedForm::DiscreteLaplace { scale }, cut)?);
+                let law = ClosedForm::DiscreteLaplace { scale };
+                let listed = Arc::new(list(&law, cut, self.held.meter())?);
                 lock().insert(scale, Arc::clone(&listed));
                 listed
             }
@@ -132,22 +149,19 @@ impl Compared {
             range.0.is_none_or(|low| low <= value) && range.1.is_none_or(|high| value <= high)
         };
         let listed = all.branches.iter().filter(|(value, _)| inside(*value));
-        let mut branches: Vec<_> = listed
-            .map(|(value, mass)| (*value, mass.over(&whole).unwrap_or_else(anything)))
-            .collect();
+        let listed =
+            listed.map(|(value, mass)| (*value, mass.over(&whole).unwrap_or_else(anything)));
         // The list is symmetric, without gaps: does it hold both ends?
         let farthest = all.branches.iter().map(|(value, _)| *value).max();
         let held = |end: Option<i128>| end.zip(farthest).is_some_and(|(end, far)| end.abs() <= far);
-        if !(held(range.0) && held(range.1)) {
+        let beyond = (!(held(range.0) && held(range.1))).then(|| {
+            self.went_beyond.store(true, Ordering::Relaxed);
             let rest = Interval::exact(all.rest.clone()).over(&whole);
             let most = rest.map_or(Rational::ONE, |rest| rest.high().clone());
-            branches.push((
-                BEYOND,
-                Interval::between(Rational::ZERO, most.min(Rational::ONE)),
-            ));
-            self.went_beyond.store(true, Ordering::Relaxed);
-        }
-        Ok(Listed::all(branches))
+            let mass = Interval::between(Rational::ZERO, most.min(Rational::ONE));
+            (BEYOND, mass)
+        });
+        Listed::all(self.held.meter(), listed.chain(beyond))
     }
 }
 
@@ -176,8 +190,7 @@ impl Branching<'_> {
         for later in noises.into_iter().flatten().filter(open) {
             // A law whose odds have no closed form here is drawn to a cut.
             if scale_of(&later.law).is_none() {
-                let (care, law) = (self.care(), &later.law);
-                let value = self.branch(hash(&("law", law)), || list(law, &care.cut))?;
+                let value = self.branch_law(&later.law)?;
                 later.learn(Known::Drawn(value));
             }
         }
@@ -199,8 +212,9 @@ impl Branching<'_> {
                 Ok(left.0.saturating_add(one) >= right.0.saturating_add(other))
             }
             (Known::Beyond, _) | (_, Known::Beyond) => {
-                let both = || Ok(Listed::all([(1, anything()), (0, anything())]));
-                Ok(self.branch(hash(&"beyond"), both)? == 1)
+                let both = [(1, anything()), (0, anything())];
+                let found = self.branch_list(hash(&"beyond"), |meter| Listed::all(meter, both))?;
+                Ok(found == 1)
             }
             (Known::Between(low, high), Known::Drawn(other)) => {
                 let t = at(right, other).and_then(|value| value.checked_sub(left.0));
@@ -240,9 +254,9 @@ impl Branching<'_> {
         let Some(scale) = scale_of(&later.law) else {
             return self.fail(VerifyError::Diverged);
         };
-        let compared = &self.care().compared;
+        let compared = &self.runner().compared;
         let asked = hash(&("compared", scale, low, high, t));
-        let found = self.branch(asked, || Ok(compared.split(scale, (low, high), t)))? == 1;
+        let found = self.branch_list(asked, |_| compared.split(scale, (low, high), t))? == 1;
         later.learn(match found {
             true => Known::Between(Some(t), high),
             false => Known::Between(low, Some(below)),
@@ -255,10 +269,10 @@ impl Branching<'_> {
         let (Some(scale), Known::Between(low, high)) = (scale_of(&later.law), later.known()) else {
             return self.fail(VerifyError::Diverged);
         };
-        let care = self.care();
+        let runner = self.runner();
         let asked = hash(&("drawn to be compared", scale, low, high));
-        let values = || care.compared.values(scale, (low, high), &care.cut);
-        let value = self.branch(asked, values)?;
+        let (compared, cut) = (&runner.compared, &runner.care.cut);
+        let value = self.branch_list(asked, |_| compared.values(scale, (low, high), cut))?;
         later.learn(match value {
             BEYOND => Known::Beyond,
             value => Known::Drawn(value),
@@ -281,6 +295,11 @@ impl Branching<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verify::Bounds;
+
+    fn compared() -> Compared {
+        Compared::new(&Arc::new(Meter::new(Bounds::default())))
+    }
 
     fn scale() -> Ratio {
         Ratio::new(3, 2).unwrap()
@@ -316,7 +335,7 @@ mod tests {
 
     #[test]
     fn tails_and_ranges_have_their_mass() {
-        let compared = Compared::default();
+        let compared = compared();
         for t in -6..=6 {
             assert_near(&compared.tail(scale(), t), between(Some(t), None));
         }
@@ -327,10 +346,10 @@ mod tests {
 
     #[test]
     fn a_range_is_split_with_its_odds() {
-        let compared = Compared::default();
+        let compared = compared();
         for range in RANGES {
             let t = range.0.map_or(1, |low| low + 2);
-            let found = compared.split(scale(), range, t);
+            let found = compared.split(scale(), range, t).unwrap();
             let whole = between(range.0, range.1);
             let [(1, from), (0, below)] = found.branches.as_slice() else {
                 panic!("{found:?}");
@@ -345,7 +364,7 @@ mod tests {
     fn values_in_a_range_and_what_is_beyond_are_everything() {
         let cut = Rational::from_parts(1.into(), 1000_u16.into());
         for range in RANGES {
-            let compared = Compared::default();
+            let compared = compared();
             let found = compared.values(scale(), range, &cut).unwrap();
             let whole = between(range.0, range.1);
             let mut listed = 0.0;
@@ -368,7 +387,23 @@ mod tests {
         }
         // A range that no listed value is in is all beyond.
         let far = (Some(1000), None);
-        let found = Compared::default().values(scale(), far, &cut).unwrap();
+        let found = compared().values(scale(), far, &cut).unwrap();
         assert_eq!(found.branches, [(BEYOND, anything())]);
+    }
+
+    #[test]
+    fn what_is_remembered_is_counted() {
+        let compared = compared();
+        let meter = Arc::clone(compared.held.meter());
+        for t in 0..1000 {
+            compared.tail(scale(), t);
+        }
+        let tails = meter.progress().memory;
+        assert!(tails > 100_000, "{tails}");
+        let cut = Rational::from_parts(1.into(), 1000_u16.into());
+        drop(compared.values(scale(), (None, None), &cut).unwrap());
+        assert!(meter.progress().memory > tails);
+        drop(compared);
+        assert_eq!(meter.progress().memory, 0);
     }
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use dashu_int::UBig;
 
-use super::compared::Compared;
 use super::error::MOST_ROUNDS;
-use super::explorer::{Care, Explorer};
+use super::explorer::Explorer;
 use super::menu::Menu;
 use super::meter::Meter;
 use super::objective::{Objective, Value};
 use super::offers::Offers;
 use super::released::Window;
+use super::runner::Care;
 use super::scope::Scope;
 use super::side::Side;
 use super::solve::{PointOf, Solver, Target};
@@ -76,15 +76,15 @@ where
     N: Menu<Q, A>,
 {
     pub(super) fn new(question: Question<Q, A, N>, meter: &Arc<Meter>) -> Self {
-        let care = Care {
-            compared: Compared::default(),
-            ..question.care.clone()
-        };
         Self {
-            explorer: Explorer::new(&question.sides, meter, care),
+            explorer: Explorer::new(&question.sides, meter, question.care.clone()),
             question,
             offers: Offers::default(),
         }
+    }
+
+    fn meter(&self) -> &Arc<Meter> {
+        &self.explorer.runner.meter
     }
 
     /// The worst for each objective, in both directions.
@@ -140,11 +140,11 @@ where
         const MOST_PASSES: usize = 16;
         let promised = self.question.sides.iter().all(Side::only_says_releases)
             && !self.question.menu.reads_answers();
-        let mut window = Window::new(orders);
+        let mut window = Window::new(orders, self.meter());
         for _ in 0..if promised { MOST_PASSES } else { 0 } {
             let mut question = self.question.clone();
             question.care.window = Some(window.clone());
-            let wide = Self::new(question, &self.explorer.meter);
+            let wide = Self::new(question, self.meter());
             let found = wide.worst(objectives);
             if let Some(wider) = window.wider() {
                 window = wider;
@@ -178,7 +178,7 @@ where
     pub(super) fn at_cut(&self, cut: Rational) -> Self {
         let mut question = self.question.clone();
         question.care.cut = cut;
-        Self::new(question, &self.explorer.meter)
+        Self::new(question, self.meter())
     }
 
     /// Walks over the conversation: from its starts, with the mass that was cut there.
@@ -197,7 +197,7 @@ where
     }
 
     fn scope(&self) -> Result<Scope, VerifyError> {
-        let progress = self.explorer.meter.progress();
+        let progress = self.meter().progress();
         Ok(Scope {
             sides: self.question.names.clone()?,
             depth: self.question.depth,
@@ -282,4 +282,59 @@ where
         query: offer.query.clone(),
         then,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanisms::RandomizedResponse;
+    use crate::verify::{Cancel, Pair, Verifier, copies_of};
+
+    fn responding() -> Verifier<(), bool, Vec<()>> {
+        let respond = RandomizedResponse::with_odds(3, 1).unwrap();
+        let pair = Pair::new(false, true);
+        Verifier::by_state(copies_of(&respond), &pair, vec![()], 3)
+    }
+
+    #[test]
+    fn what_is_dropped_is_not_counted() {
+        let explored = responding().explore(|exploration| {
+            let held = || exploration.meter().progress().memory;
+            assert_eq!(held(), 0);
+            exploration.worst(&[Objective::Ratio])?;
+            let once = held();
+            assert!(once > 0);
+            // The same again, and the same question at another cut.
+            exploration.worst(&[Objective::Ratio])?;
+            assert_eq!(held(), once);
+            let other = exploration.at_cut(Rational::ONE);
+            other.worst(&[Objective::Ratio])?;
+            assert!(held() > once);
+            drop(other);
+            assert_eq!(held(), once);
+            Ok(())
+        });
+        assert_eq!(explored, Ok(()));
+    }
+
+    #[test]
+    fn leaves_end_when_it_is_cancelled() {
+        let cancel = Cancel::default();
+        let cancels = cancel.clone();
+        let found = responding()
+            .cancelled_by(&cancel)
+            .explore(move |exploration| {
+                exploration.walk(|solver, points, _| {
+                    let mut leaf = points.first().cloned().ok_or(VerifyError::Diverged)?;
+                    leaf.left = 0;
+                    let before = solver.best(&leaf).map(|best| best.len());
+                    cancels.cancel();
+                    let after = solver.best(&leaf).map(|best| best.len());
+                    // Not as the result: the watch returns one of its own.
+                    assert_eq!((before, after), (Ok(0), Err(VerifyError::Cancelled)));
+                    Ok(())
+                })
+            });
+        assert!(matches!(found, Ok(()) | Err(VerifyError::Cancelled)));
+    }
 }

@@ -1,8 +1,12 @@
 //! The probabilities of named laws, as certified intervals.
 
+use std::sync::Arc;
+
 use dashu_int::UBig;
 
 use super::error::MOST_OUTCOMES;
+use super::meter::{Held, Meter};
+use super::tree::size_in_table;
 use super::{Interval, Rational, VerifyError};
 use crate::machine::ClosedForm;
 use crate::number::Ratio;
@@ -13,15 +17,37 @@ pub(super) struct Listed {
     pub(super) branches: Vec<(i128, Interval)>,
     /// At most this probability is not listed.
     pub(super) rest: Rational,
+    held: Held,
 }
 
 impl Listed {
-    /// These are all.
-    pub(super) fn all(branches: impl IntoIterator<Item = (i128, Interval)>) -> Self {
+    pub(super) fn new(meter: &Arc<Meter>) -> Self {
         Self {
-            branches: branches.into_iter().collect(),
+            branches: Vec::new(),
             rest: Rational::ZERO,
+            held: Held::new(meter, 0),
         }
+    }
+
+    /// These are all.
+    pub(super) fn all(
+        meter: &Arc<Meter>,
+        branches: impl IntoIterator<Item = (i128, Interval)>,
+    ) -> Result<Self, VerifyError> {
+        let mut listed = Self::new(meter);
+        for (outcome, mass) in branches {
+            listed.push(outcome, mass)?;
+        }
+        Ok(listed)
+    }
+
+    /// One more outcome. A list may take long, and much memory, so that both are looked at here.
+    fn push(&mut self, outcome: i128, mass: Interval) -> Result<(), VerifyError> {
+        let entry = size_in_table::<(i128, Interval)>();
+        self.held.grow(entry + mass.size_on_heap());
+        self.held.meter().check()?;
+        self.branches.push((outcome, mass));
+        Ok(())
     }
 }
 
@@ -33,7 +59,11 @@ impl Listed {
 /// law without end that is to be cut below 2⁻²⁴⁰: intervals are no finer than 2⁻²⁵⁶. For the
 /// rounded Gaussian law it is 2⁻¹²⁰: the relative error there is larger, because the tail is less
 /// probable.
-pub(super) fn list(support: &ClosedForm, cut: &Rational) -> Result<Listed, VerifyError> {
+pub(super) fn list(
+    support: &ClosedForm,
+    cut: &Rational,
+    meter: &Arc<Meter>,
+) -> Result<Listed, VerifyError> {
     let one = Interval::exact(Rational::ONE);
     let finest = match support {
         ClosedForm::Geometric { .. }
@@ -52,12 +82,12 @@ pub(super) fn list(support: &ClosedForm, cut: &Rational) -> Result<Listed, Verif
     match support {
         ClosedForm::BernoulliExp { exponent } => {
             let heads = Interval::exp_minus(&rational(*exponent));
-            Ok(Listed::all([(0, one.minus(&heads)), (1, heads)]))
+            Listed::all(meter, [(0, one.minus(&heads)), (1, heads)])
         }
         ClosedForm::Logistic { exponent } => {
             // 1 / (1 + e^x) = e^-x / (1 + e^-x)
             let power = Interval::exp_minus(&rational(*exponent));
-            Ok(Listed::all(shares(&[one, power])))
+            Listed::all(meter, shares(&[one, power]))
         }
         ClosedForm::ExponentialChoice { gaps, rate } => {
             let rate = rational(*rate);
@@ -68,14 +98,14 @@ pub(super) fn list(support: &ClosedForm, cut: &Rational) -> Result<Listed, Verif
                 .iter()
                 .map(|gap| Interval::exp_minus(&(&rate * Rational::from(gap - smallest))))
                 .collect();
-            Ok(Listed::all(shares(&weights)))
+            Listed::all(meter, shares(&weights))
         }
-        ClosedForm::Geometric { scale } => geometric(*scale, cut, false),
-        ClosedForm::DiscreteLaplace { scale } => geometric(*scale, cut, true),
-        ClosedForm::DiscreteGaussian { variance } => gaussian(*variance, cut),
-        ClosedForm::RoundedGaussian { variance } => rounded_gaussian(*variance, cut),
+        ClosedForm::Geometric { scale } => geometric(*scale, cut, false, meter),
+        ClosedForm::DiscreteLaplace { scale } => geometric(*scale, cut, true, meter),
+        ClosedForm::DiscreteGaussian { variance } => gaussian(*variance, cut, meter),
+        ClosedForm::RoundedGaussian { variance } => rounded_gaussian(*variance, cut, meter),
         // These are followed otherwise.
-        ClosedForm::Weights(_) | ClosedForm::FollowSampler => Ok(Listed::all([])),
+        ClosedForm::Weights(_) | ClosedForm::FollowSampler => Ok(Listed::new(meter)),
     }
 }
 
@@ -115,11 +145,16 @@ fn shares(weights: &[Interval]) -> Vec<(i128, Interval)> {
 ///
 /// What lies beyond `k` has a probability of `q^(k + 1)`, or `2 q^(k + 1) / (1 + q)`, which is less
 /// than `2 q^(k + 1)`.
-fn geometric(scale: Ratio, cut: &Rational, both: bool) -> Result<Listed, VerifyError> {
+fn geometric(
+    scale: Ratio,
+    cut: &Rational,
+    both: bool,
+    meter: &Arc<Meter>,
+) -> Result<Listed, VerifyError> {
     let one = Interval::exact(Rational::ONE);
     let Some(rate) = scale.inverse() else {
         // No noise at all.
-        return Ok(Listed::all([(0, one)]));
+        return Listed::all(meter, [(0, one)]);
     };
     let q = Interval::exp_minus(&rational(rate));
     let sides = Rational::from(1 + u8::from(both));
@@ -127,23 +162,23 @@ fn geometric(scale: Ratio, cut: &Rational, both: bool) -> Result<Listed, VerifyE
     if both && let Some(halved) = mass.over(&one.plus(&q)) {
         mass = halved;
     }
-    let mut branches = vec![(0, mass.clone())];
+    let mut listed = Listed::all(meter, [(0, mass.clone())])?;
     let mut beyond = q.clone();
     let mut k = 0;
     loop {
         let rest = beyond.high() * &sides;
         if rest <= *cut {
-            return Ok(Listed { branches, rest });
+            return Ok(Listed { rest, ..listed });
         }
-        let outcomes = branches.len() as u64;
+        let outcomes = listed.branches.len() as u64;
         if outcomes > MOST_OUTCOMES {
             return Err(VerifyError::TooManyOutcomes { outcomes });
         }
         k += 1;
         mass = mass.times(&q);
-        branches.push((k, mass.clone()));
+        listed.push(k, mass.clone())?;
         if both {
-            branches.push((-k, mass.clone()));
+            listed.push(-k, mass.clone())?;
         }
         beyond = beyond.times(&q);
     }
@@ -153,19 +188,23 @@ fn geometric(scale: Ratio, cut: &Rational, both: bool) -> Result<Listed, VerifyE
 ///
 /// From one weight to the next the ratio falls, so that beyond `k` there is at most
 /// `2 w_(k+1) / (1 - r)` with `r = w_(k+2) / w_(k+1)`.
-pub(super) fn gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyError> {
+pub(super) fn gaussian(
+    variance: Ratio,
+    cut: &Rational,
+    meter: &Arc<Meter>,
+) -> Result<Listed, VerifyError> {
     let one = Interval::exact(Rational::ONE);
     let Some(rate) = variance.inverse().map(rational) else {
-        return Ok(Listed::all([(0, one)]));
+        return Listed::all(meter, [(0, one)]);
     };
     let weight = |k: u64| {
         let square = Rational::from(u128::from(k) * u128::from(k));
         Interval::exp_minus(&(&rate * square / Rational::from(2_u8)))
     };
-    let mut weights = vec![weight(0)];
+    let mut weights = Listed::all(meter, [(0, weight(0))])?;
     let mut total = one.clone();
     loop {
-        let k = weights.len() as u64;
+        let k = weights.branches.len() as u64;
         let (next, after) = (weight(k), weight(k + 1));
         let ratio = after.over(&next).unwrap_or_else(|| one.clone());
         let tail = next.plus(&next).over(&one.minus(&ratio));
@@ -173,26 +212,28 @@ pub(super) fn gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, Verify
             && tail.high() <= cut
         {
             let whole = Interval::between(total.low().clone(), total.high() + tail.high());
-            return Ok(Listed {
-                branches: mirrored(shares_of(&weights, &whole)),
-                // The sum of all weights is at least the first, which is 1.
-                rest: tail.high().clone(),
-            });
+            // The sum of all weights is at least the first, which is 1.
+            let rest = tail.high().clone();
+            return mirrored(weights, &whole, rest);
         }
         if 2 * k > MOST_OUTCOMES {
             return Err(VerifyError::TooManyOutcomes { outcomes: 2 * k });
         }
         total = total.plus(&next).plus(&next);
-        weights.push(next);
+        weights.push(k.into(), next)?;
     }
 }
 
 /// Proportional to the integral of `e^(-x² / (2 variance))` from `k - 1/2` to `k + 1/2`.
 ///
 /// Beyond x it is at most `variance / x · e^(-x² / (2 variance))` on each side.
-pub(super) fn rounded_gaussian(variance: Ratio, cut: &Rational) -> Result<Listed, VerifyError> {
+pub(super) fn rounded_gaussian(
+    variance: Ratio,
+    cut: &Rational,
+    meter: &Arc<Meter>,
+) -> Result<Listed, VerifyError> {
     if variance.numerator() == 0 {
-        return Ok(Listed::all([(0, Interval::exact(Rational::ONE))]));
+        return Listed::all(meter, [(0, Interval::exact(Rational::ONE))]);
     }
     let variance = rational(variance);
     let two = Rational::from(2_u8);
@@ -203,24 +244,21 @@ pub(super) fn rounded_gaussian(variance: Ratio, cut: &Rational) -> Result<Listed
     };
     // One half of the line, up to the end of the share of k.
     let mut so_far = bell_up_to(&end_of(0), &variance);
-    let mut weights = vec![so_far.plus(&so_far)];
+    let mut weights = Listed::all(meter, [(0, so_far.plus(&so_far))])?;
     loop {
-        let k = weights.len() as u64 - 1;
+        let k = weights.branches.len() as u64 - 1;
         let tail = beyond(&end_of(k));
         // The half line is at least what is known of it.
         let rest = &tail / so_far.low();
         if rest <= *cut {
             let half = Interval::between(so_far.low().clone(), so_far.high() + &tail);
-            return Ok(Listed {
-                branches: mirrored(shares_of(&weights, &half.plus(&half))),
-                rest,
-            });
+            return mirrored(weights, &half.plus(&half), rest);
         }
         if 2 * k > MOST_OUTCOMES {
             return Err(VerifyError::TooManyOutcomes { outcomes: 2 * k });
         }
         let next = bell_up_to(&end_of(k + 1), &variance);
-        weights.push(next.minus(&so_far));
+        weights.push(i128::from(k) + 1, next.minus(&so_far))?;
         so_far = next;
     }
 }
@@ -248,24 +286,33 @@ fn bell_up_to(x: &Rational, variance: &Rational) -> Interval {
     Interval::exp_minus(&(square / Rational::from(2_u8))).times(&series)
 }
 
-/// The same share on both sides of zero.
-fn mirrored(shares: Vec<Interval>) -> Vec<(i128, Interval)> {
-    let both = |(k, share): (i128, Interval)| {
-        let mirrored = (k > 0).then(|| (-k, share.clone()));
-        [(k, share)].into_iter().chain(mirrored)
-    };
-    (0..).zip(shares).flat_map(both).collect()
-}
-
-/// Each weight over the whole, which is not zero.
-fn shares_of(weights: &[Interval], whole: &Interval) -> Vec<Interval> {
-    let share = |weight: &Interval| weight.over(whole);
-    weights.iter().filter_map(share).collect()
+/// Each weight over the whole, which is not zero, on both sides of zero.
+fn mirrored(weights: Listed, whole: &Interval, rest: Rational) -> Result<Listed, VerifyError> {
+    let mut listed = Listed::new(weights.held.meter());
+    for (k, weight) in &weights.branches {
+        let Some(share) = weight.over(whole) else {
+            continue;
+        };
+        if *k > 0 {
+            listed.push(*k, share.clone())?;
+            listed.push(-k, share)?;
+        } else {
+            listed.push(*k, share)?;
+        }
+    }
+    Ok(Listed { rest, ..listed })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::verify::{Bounds, Cancel};
+
+    fn meter() -> Arc<Meter> {
+        Arc::new(Meter::new(Bounds::default()))
+    }
 
     fn cut() -> Rational {
         Rational::from_parts(1.into(), 1_000_000_u32.into())
@@ -277,7 +324,7 @@ mod tests {
 
     /// The listed masses and the rest hold 1 between them, tightly, and the rest is below the cut.
     fn assert_whole(support: &ClosedForm) -> Listed {
-        let listed = list(support, &cut()).unwrap();
+        let listed = list(support, &cut(), &meter()).unwrap();
         let sum = listed
             .branches
             .iter()
@@ -346,7 +393,7 @@ mod tests {
                 variance: ratio(wide, 1),
             },
         ] {
-            let found = list(&support, &cut()).unwrap_err();
+            let found = list(&support, &cut(), &meter()).unwrap_err();
             assert_eq!(found, VerifyError::TooManyOutcomes { outcomes });
         }
         // Half of them could be listed.
@@ -418,12 +465,22 @@ mod tests {
 
     /// Cut late, this is the probability of two; cut early, it lies within what is known.
     fn assert_nested(support: &ClosedForm, bits: usize, digits: u64) {
-        let late = list(support, &Rational::from_parts(1.into(), UBig::ONE << bits)).unwrap();
+        let late = list(
+            support,
+            &Rational::from_parts(1.into(), UBig::ONE << bits),
+            &meter(),
+        )
+        .unwrap();
         // The branches go 0, 1, -1, 2, -2.
         assert_eq!(late.branches[4].0, -2);
         assert_digits(&late.branches[4].1, digits);
         for cut in [2_u32, 10, 1000, 1_000_000] {
-            let early = list(support, &Rational::from_parts(1.into(), cut.into())).unwrap();
+            let early = list(
+                support,
+                &Rational::from_parts(1.into(), cut.into()),
+                &meter(),
+            )
+            .unwrap();
             assert!(early.branches.len() < late.branches.len());
             for ((k, rough), (same, fine)) in early.branches.iter().zip(&late.branches) {
                 assert_eq!(k, same);
@@ -441,15 +498,41 @@ mod tests {
             variance: ratio(1, 1),
         };
         assert_eq!(
-            list(&gaussian, &Rational::ZERO).unwrap_err(),
+            list(&gaussian, &Rational::ZERO, &meter()).unwrap_err(),
             VerifyError::OutOfRange("the inverse of the cut")
         );
         let rounded = ClosedForm::RoundedGaussian {
             variance: ratio(1, 1),
         };
         assert_eq!(
-            list(&rounded, &Rational::from_parts(1.into(), UBig::ONE << 121)).unwrap_err(),
+            list(
+                &rounded,
+                &Rational::from_parts(1.into(), UBig::ONE << 121),
+                &meter()
+            )
+            .unwrap_err(),
             VerifyError::OutOfRange("the inverse of the cut")
         );
+    }
+
+    #[test]
+    fn a_list_is_bounded_like_all_else() {
+        let long = ClosedForm::DiscreteLaplace {
+            scale: ratio(20_000, 1),
+        };
+        let found = |bounds| {
+            let meter = Arc::new(Meter::new(bounds));
+            list(&long, &cut(), &meter).map(|listed| listed.branches.len())
+        };
+        let limit = Duration::ZERO;
+        let over = Bounds::default().time(limit);
+        assert_eq!(found(over), Err(VerifyError::Time { limit }));
+        let limit = 100_000;
+        let small = Bounds::default().memory(limit);
+        assert_eq!(found(small), Err(VerifyError::Memory { limit }));
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let cancelled = Bounds::default().cancelled_by(&cancel);
+        assert_eq!(found(cancelled), Err(VerifyError::Cancelled));
     }
 }

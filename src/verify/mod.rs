@@ -162,8 +162,8 @@
 //! counts as an answer is the machine's to say ([`Machine::says`](crate::machine::Machine::says)). Every result says its [`Scope`]: the pair, the menu and
 //! which of its queries were ever answered, the depth, the points.
 //!
-//! An exploration that takes more runs, memory or time than it may ([`Verifier`], "Bounds"), or a
-//! conversation of more than 1000 rounds.
+//! An exploration that takes more runs, memory or time than it may ([`Verifier`], "Bounds";
+//! [`Bounds`] for [`views`]), or a conversation of more than 1000 rounds.
 //!
 //! A machine that behaves differently on a replay. Every run begins with a new mechanism, made by a
 //! factory. A step is the start, or one query after one transcript, on one dataset and after one
@@ -171,9 +171,9 @@
 //! steps of an exploration until it was run 100 times, on all its paths together. So randomness
 //! from elsewhere, the clock for instance, that shows in one run of ten of the start, whatever the
 //! coins, goes unnoticed with a probability of at most 0.9^100 + 0.1^100 < 2.7e-5
-//! (`a_leak_in_one_run_of_ten_never_passes_in_a_thousand_checks`). If it shows in a later step only,
+//! (`a_leak_in_one_run_of_ten_passes_few_of_a_thousand_checks`). If it shows in a later step only,
 //! or on one of many paths only, then it is met twice, and goes unnoticed with a probability of
-//! 0.9^2 + 0.1^2 = 0.82.
+//! 0.9^2 + 0.1^2 = 0.82. For [`views`] a whole conversation is one step.
 //!
 //! # Certificates
 //!
@@ -206,6 +206,7 @@
 //! (`the_worst_adversary_attains_what_is_said`, `the_worst_is_the_worst`), and sixteen planted bugs
 //! are caught (`tests/verify/planted.rs`, `tests/verify/properties.rs`).
 
+mod bounds;
 mod branching;
 #[cfg(test)]
 mod branching_tests;
@@ -216,6 +217,7 @@ mod divergence;
 mod error;
 mod exploration;
 mod explorer;
+mod fork;
 mod goal;
 mod interval;
 mod json;
@@ -227,6 +229,7 @@ mod offers;
 mod proof;
 mod rational;
 mod released;
+mod runner;
 mod scope;
 mod share;
 mod side;
@@ -242,6 +245,7 @@ mod watch;
 mod worst;
 
 pub use crate::machine::{Direction, Pair};
+pub use bounds::{Bounds, Cancel};
 pub use certificate::Certificate;
 pub use claim::{Verdict, assert_private, epsilon_of_ratio};
 
@@ -250,7 +254,7 @@ pub use error::VerifyError;
 pub use goal::{Checkable, Goal};
 pub use interval::Interval;
 pub use menu::{ByRound, ByTranscript, Children, Menu};
-pub use meter::{Cancel, Progress};
+pub use meter::Progress;
 pub use objective::Value;
 pub use rational::Rational;
 pub use scope::{Entry, Scope};
@@ -258,6 +262,6 @@ pub use side::copies_of;
 pub use strategy::{Player, Strategy};
 pub use truncated::{Truncated, TruncatedMachine};
 pub use verifier::Verifier;
-pub use views::{Distribution, views};
+pub use views::{Distribution, views, views_within};
 pub use watch::to_terminal;
 pub use worst::{Completeness, Worst, renyi_divergence};

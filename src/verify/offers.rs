@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::explorer::Asked;
-use super::meter::Meter;
+use super::meter::Held;
 use super::scope::Entry;
 use super::{Interval, VerifyError};
 use crate::machine::Says;
@@ -45,7 +45,7 @@ impl Offers {
         &self,
         state: u32,
         queries: Vec<Q>,
-        meter: &Meter,
+        held: &Held,
     ) -> Result<Vec<Offer<Q>>, VerifyError> {
         let names: Vec<_> = queries.iter().map(|query| format!("{query:?}")).collect();
         let mut seen = self.seen();
@@ -55,7 +55,7 @@ impl Offers {
             let entry = match seen.index.get(&name) {
                 Some(entry) => *entry,
                 None => {
-                    meter.keep(200 + 2 * name.len());
+                    held.grow(200 + 2 * name.len());
                     seen.index.insert(name.clone(), next);
                     seen.entries.push((name, Says::default()));
                     next
@@ -64,7 +64,7 @@ impl Offers {
             entries.push(entry);
         }
         let known = seen.menus.entry(state).or_insert_with(|| {
-            meter.keep(64 + size_of_val(entries.as_slice()));
+            held.grow(64 + size_of_val(entries.as_slice()));
             entries.clone()
         });
         // What is remembered of a state goes by the number on the menu.

@@ -54,15 +54,16 @@ where
             known: HashMap::new(),
             menu: None,
             changes: false,
+            held: Held::new(&solver.explorer.runner.meter, 0),
         };
-        let mut held = Held::new(&solver.explorer.meter, 0);
+        let held = Held::new(&solver.explorer.runner.meter, 0);
         let mut answers = Vec::new();
         for point in starts {
             let Some(place) = writer.point(point)? else {
                 return Ok(None);
             };
             let answer = answer(&point.node.start, &place, &Rational::ONE);
-            answers.push(printed(&mut held, &answer));
+            answers.push(printed(&held, &answer));
         }
         let mut fields = head("private", verdict);
         fields.push(("goals", Json::List(goals)));
@@ -103,7 +104,7 @@ fn after(answers: Vec<Json>, cut: &[Rational; 2], scale: &Rational) -> [(&'stati
 }
 
 /// Printed, with its memory counted.
-fn printed(held: &mut Held, json: &Json) -> Json {
+fn printed(held: &Held, json: &Json) -> Json {
     let text = json.to_string();
     // Lists and texts have up to twice the room that they need, and three times while they grow.
     held.grow(2 * text.len() + 3 * size_of::<Json>());
@@ -137,6 +138,8 @@ struct Writer<'a, 's, Q, A, N: Menu<Q, A>> {
     menu: Option<Vec<String>>,
     /// Not every point offered the same.
     changes: bool,
+    /// The memory of what was written.
+    held: Held,
 }
 
 impl<Q, A, N> Writer<'_, '_, Q, A, N>
@@ -162,10 +165,10 @@ where
                 factor: &known.factor * unit,
             }));
         }
-        let meter = &self.solver.explorer.meter;
+        let meter = &self.solver.explorer.runner.meter;
         meter.count_point()?;
-        let mut held = Held::new(meter, 0);
-        let Some(queries) = self.queries(point, &scale, &mut held)? else {
+        let held = Held::new(meter, 0);
+        let Some(queries) = self.queries(point, &scale, &held)? else {
             return Ok(None);
         };
         let left = ("left", Json::Number(point.left));
@@ -176,7 +179,8 @@ where
             && *unit > Rational::ZERO
         {
             let factor = &place.factor / unit;
-            meter.keep(key.len() + size_of_path::<(Vec<u8>, Place)>(&[]));
+            self.held
+                .grow(key.len() + size_of_path::<(Vec<u8>, Place)>(&[]));
             let index = place.index;
             self.known.insert(key, Place { index, factor });
         }
@@ -188,7 +192,7 @@ where
         &mut self,
         point: &PointOf<Q, A, N>,
         scale: &Rational,
-        held: &mut Held,
+        held: &Held,
     ) -> Result<Option<Vec<Json>>, VerifyError> {
         let offers = self.solver.offered(point)?;
         let names: Vec<_> = offers
@@ -225,9 +229,9 @@ where
             None if next == MOST_POINTS => return Ok(None),
             None => {
                 text.shrink_to_fit();
-                let meter = &self.solver.explorer.meter;
-                meter.keep(text.len() + size_of_path::<(String, usize)>(&[]));
-                meter.check_memory()?;
+                self.held
+                    .grow(text.len() + size_of_path::<(String, usize)>(&[]));
+                self.held.meter().check()?;
                 self.written.insert(text, next);
                 next
             }
@@ -294,29 +298,29 @@ mod tests {
         }
     }
 
-    /// What is held before a proof is written, what writing it allocates, and whether there is one.
+    /// What writing a proof allocates, and whether there is one.
     fn written(
         (transcript, coins, depth): (Option<u64>, u64, usize),
         memory: u64,
-    ) -> (u64, u64, Result<bool, VerifyError>) {
+    ) -> (u64, Result<bool, VerifyError>) {
         let menu: Vec<_> = (500..500 + coins).collect();
         let loaded = Loaded {
             bit: false,
             transcript,
         };
         let verifier = Verifier::by_state(move || loaded, &Pair::new(false, true), menu, depth);
-        let verifier = verifier.threads(1).memory(memory);
+        let verifier = verifier.threads(1);
         let goals = [Goal::Ratio {
             epsilon: "6".parse().unwrap(),
         }];
-        let explored = verifier.explore(move |exploration| {
-            let verdict = judge(exploration, &goals)?;
-            let before = exploration.walk(|solver, _, _| Ok(solver.explorer.meter.progress()))?;
+        let judged = verifier.explore(move |exploration| judge(exploration, &goals));
+        let verdict = judged.unwrap();
+        let explored = verifier.memory(memory).explore(move |exploration| {
             let mut found = Ok(false);
             let info = measure(|| {
                 found = proof(exploration, &goals, &verdict).map(|proof| proof.is_some());
             });
-            Ok((before.memory, info.bytes_max, found))
+            Ok((info.bytes_max, found))
         });
         explored.unwrap()
     }
@@ -325,14 +329,13 @@ mod tests {
     fn no_more_is_allocated_than_the_bound() {
         // A long point, many points, and many that are written as few.
         for explored in [(None, 400, 1), (None, 6, 4), (Some(0), 3, 5)] {
-            let (held, all, found) = written(explored, 1_000_000_000);
+            let (all, found) = written(explored, 1_000_000_000);
             assert_eq!(found, Ok(true));
             for tenths in [3, 6, 9] {
-                let more = all * tenths / 10;
-                let limit = held + more;
-                let (_, most, found) = written(explored, limit);
+                let limit = all * tenths / 10;
+                let (most, found) = written(explored, limit);
                 assert_eq!(found, Err(VerifyError::Memory { limit }));
-                let ratio = most as f64 / more as f64;
+                let ratio = most as f64 / limit as f64;
                 let near = 0.3..1.05;
                 assert!(near.contains(&ratio), "{explored:?} {tenths}: {ratio}");
             }

@@ -63,6 +63,16 @@ impl Rational {
         self.0.denominator()
     }
 
+    /// About how many bytes it takes besides its own.
+    pub(crate) fn size_on_heap(&self) -> usize {
+        let numerator = self.numerator().as_sign_words().1;
+        let words = [numerator, self.denominator().as_words()].map(<[_]>::len);
+        // Two words are stored in place; longer numbers have some room to grow.
+        let room = |words: usize| words + words / 8 + 2;
+        let words = words.into_iter().filter(|words| *words > 2).map(room);
+        words.sum::<usize>() * size_of::<dashu_int::Word>()
+    }
+
     pub(crate) fn floor(&self) -> IBig {
         self.0.floor()
     }

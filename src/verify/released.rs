@@ -37,6 +37,7 @@ use dashu_int::UBig;
 
 use super::error::MOST_OUTCOMES;
 use super::laws::{Listed, gaussian, rational, rounded_gaussian};
+use super::meter::Meter;
 use super::{Interval, Rational, VerifyError};
 use crate::machine::ClosedForm;
 use crate::number::Ratio;
@@ -54,9 +55,10 @@ pub(super) struct Window {
     orders: Vec<Rational>,
     /// What was computed, by the law and the truth.
     known: Arc<Mutex<Known>>,
+    meter: Arc<Meter>,
 }
 
-type Known = HashMap<(ClosedForm, i128), Vec<(i128, Interval)>>;
+type Known = HashMap<(ClosedForm, i128), Arc<Listed>>;
 
 fn hull(one: Truths, other: Truths) -> Truths {
     match (one, other) {
@@ -66,12 +68,13 @@ fn hull(one: Truths, other: Truths) -> Truths {
 }
 
 impl Window {
-    pub(super) fn new(orders: Vec<Rational>) -> Self {
+    pub(super) fn new(orders: Vec<Rational>, meter: &Arc<Meter>) -> Self {
         Self {
             truths: None,
             met: Arc::default(),
             orders,
             known: Arc::default(),
+            meter: Arc::clone(meter),
         }
     }
 
@@ -81,8 +84,7 @@ impl Window {
         let truths = hull(self.truths, met);
         (truths != self.truths).then(|| Self {
             truths,
-            orders: self.orders.clone(),
-            ..Self::new(Vec::new())
+            ..Self::new(self.orders.clone(), &self.meter)
         })
     }
 
@@ -105,14 +107,14 @@ impl Window {
     }
 
     /// What is released in place of this truth with noise.
-    pub(super) fn values(&self, law: &ClosedForm, truth: i128) -> Result<Listed, VerifyError> {
+    pub(super) fn values(&self, law: &ClosedForm, truth: i128) -> Result<Arc<Listed>, VerifyError> {
         let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (law.clone(), truth);
         if let Some(values) = lock().get(&key) {
-            return Ok(Listed::all(values.iter().cloned()));
+            return Ok(Arc::clone(values));
         }
-        let values = self.compute(law, truth)?;
-        lock().insert(key, values.branches.clone());
+        let values = Arc::new(self.compute(law, truth)?);
+        lock().insert(key, Arc::clone(&values));
         Ok(values)
     }
 
@@ -121,7 +123,7 @@ impl Window {
         match law {
             ClosedForm::DiscreteLaplace { scale } => {
                 let rate = scale.inverse().ok_or(VerifyError::OutOfRange("a rate"))?;
-                laplace(&rational(rate), [low, truth, high])
+                laplace(&rational(rate), [low, truth, high], &self.meter)
             }
             ClosedForm::DiscreteGaussian { variance } => {
                 self.gaussian(*variance, [low, truth, high], false)
@@ -143,8 +145,8 @@ impl Window {
         // so that these masses are still known to many digits.
         let far = Rational::from_parts(1.into(), UBig::ONE << 200);
         let listed = match rounded {
-            true => rounded_gaussian(variance, &far),
-            false => gaussian(variance, &far),
+            true => rounded_gaussian(variance, &far, &self.meter),
+            false => gaussian(variance, &far, &self.meter),
         }?;
         let variance = &rational(variance);
         let apart = u64::try_from(high - low).map_err(|_| TOO_WIDE)?;
@@ -168,20 +170,22 @@ impl Window {
         if farthest.is_none_or(|farthest| (last - truth).max(truth - first) > farthest) {
             return Err(VerifyError::OutOfRange("the window of released values"));
         }
-        let values = listed
-            .branches
-            .into_iter()
-            .map(|(noise, mass)| (truth + noise, mass));
+        let values = listed.branches.iter();
+        let values = values.map(|(noise, mass)| (truth + noise, mass.clone()));
         let inside = values.filter(|(value, _)| (first..=last).contains(value));
         let ends = [first - 1, last + 1].map(|value| (value, Interval::exact(mass.clone())));
-        Ok(Listed::all(inside.chain(ends)))
+        Listed::all(&self.meter, inside.chain(ends))
     }
 }
 
 const TOO_WIDE: VerifyError = VerifyError::OutOfRange("the distance of released values");
 
 /// The clamped value: everything from the lowest truth down, everything beyond the highest.
-fn laplace(rate: &Rational, [low, truth, high]: [i128; 3]) -> Result<Listed, VerifyError> {
+fn laplace(
+    rate: &Rational,
+    [low, truth, high]: [i128; 3],
+    meter: &Arc<Meter>,
+) -> Result<Listed, VerifyError> {
     let above = high.checked_add(1).ok_or(TOO_WIDE)?;
     let wide = u64::try_from(high - low).map_err(|_| TOO_WIDE)?;
     if wide > MOST_OUTCOMES {
@@ -192,14 +196,15 @@ fn laplace(rate: &Rational, [low, truth, high]: [i128; 3]) -> Result<Listed, Ver
     let q = power(1);
     let half = one.over(&one.plus(&q)).unwrap_or_else(|| one.clone());
     let inside = half.times(&one.minus(&q));
-    Ok(Listed::all((low..=above).map(|value| {
+    let values = (low..=above).map(|value| {
         let share = if value == low || value == above {
             &half
         } else {
             &inside
         };
         (value, share.times(&power(value - truth)))
-    })))
+    });
+    Listed::all(meter, values)
 }
 
 /// What lies beyond a window, as an upper bound at Rényi orders.
@@ -257,13 +262,15 @@ impl Beyond<'_> {
 mod tests {
     use super::*;
     use crate::number::Ratio;
+    use crate::verify::Bounds;
 
     fn ratio(numerator: u128, denominator: u128) -> Ratio {
         Ratio::new(numerator, denominator).unwrap()
     }
 
     fn window(truths: (i128, i128), orders: &[u8]) -> Window {
-        let window = Window::new(orders.iter().map(|order| Rational::from(*order)).collect());
+        let orders = orders.iter().map(|order| Rational::from(*order)).collect();
+        let window = Window::new(orders, &Arc::new(Meter::new(Bounds::default())));
         window.meet(truths.0);
         window.meet(truths.1);
         window.wider().unwrap()
@@ -385,5 +392,17 @@ mod tests {
         };
         let wide = window((0, 1 << 40), &[2]);
         assert_eq!(wide.values(&law, 0).unwrap_err(), TOO_WIDE);
+    }
+
+    #[test]
+    fn what_is_remembered_is_counted() {
+        let window = window((0, 1000), &[]);
+        let held = || window.meter.progress().memory;
+        let law = ClosedForm::DiscreteLaplace { scale: ratio(1, 1) };
+        drop(window.values(&law, 0).unwrap());
+        assert!(held() > 100_000, "{}", held());
+        let meter = Arc::clone(&window.meter);
+        drop(window);
+        assert_eq!(meter.progress().memory, 0);
     }
 }

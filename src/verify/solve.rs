@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::explorer::Explorer;
 use super::menu::Menu;
+use super::meter::Held;
 use super::objective::{Objective, Value};
 use super::offers::{Offer, Offers};
 use super::tree::{Expansion, Node};
@@ -71,6 +72,8 @@ pub(super) struct Solver<'s, Q, A, N: Menu<Q, A>> {
     menu: &'s N,
     pub(super) targets: Vec<Target>,
     memo: Vec<Mutex<HashMap<Vec<u8>, Vec<Best>>>>,
+    /// The memory of what is remembered.
+    held: Held,
     offers: &'s Offers,
 }
 
@@ -98,6 +101,7 @@ where
             menu,
             targets,
             memo: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            held: Held::new(&explorer.runner.meter, 0),
             offers,
         }
     }
@@ -106,7 +110,7 @@ where
     pub(super) fn offered(&self, point: &PointOf<Q, A, N>) -> Result<Vec<Offer<Q>>, VerifyError> {
         let state = self.explorer.number(StateKey::of(&("menu", &point.menu)));
         let queries = self.menu.queries(&point.menu);
-        self.offers.offer(state, queries, &self.explorer.meter)
+        self.offers.offer(state, queries, &self.explorer.held)
     }
 
     /// The conversations that begin, and their values for each target.
@@ -199,6 +203,8 @@ where
 
     /// The best for each target from here on.
     pub(super) fn best(&self, point: &PointOf<Q, A, N>) -> Result<Vec<Best>, VerifyError> {
+        // A query may have a million answers, and a power of a long fraction takes long.
+        self.explorer.runner.meter.check()?;
         let masses = point.node.masses();
         let stop = || {
             let best = |target: &Target| Best {
@@ -221,7 +227,7 @@ where
             }
         }
         let mut best: Vec<Best> = stop();
-        self.explorer.meter.count_point()?;
+        self.explorer.runner.meter.count_point()?;
         for offer in &self.offered(point)? {
             let (points, cut) = self.ask(point, offer)?;
             let values = self.combine(&points, &cut)?;
@@ -237,7 +243,7 @@ where
         if let (Some(shard), Some(key)) = (shard, key) {
             let inverse = Interval::exact(Rational::ONE).over(&scale);
             if let Some(inverse) = inverse {
-                self.explorer.meter.keep(key.len() + 200 * best.len());
+                self.held.grow(key.len() + 200 * best.len());
                 let mut memo = shard.lock().unwrap_or_else(PoisonError::into_inner);
                 memo.insert(key, self.scaled(&best, &inverse));
             }

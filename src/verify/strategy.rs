@@ -87,14 +87,14 @@ impl<Q: Debug, A: Debug> Strategy<Q, A> {
 
 /// Plays a [`Strategy`]; halts where it is not stored.
 #[derive(Clone, Debug)]
-pub struct Player<'a, Q, A> {
-    at: Option<&'a Strategy<Q, A>>,
+pub struct Player<Q, A> {
+    at: Option<Strategy<Q, A>>,
 }
 
-impl<Q, A> Strategy<Q, A> {
+impl<Q: Clone, A: Clone> Strategy<Q, A> {
     /// This strategy as an adversary.
     #[must_use]
-    pub fn player(&self) -> Player<'_, Q, A> {
+    pub fn player(&self) -> Player<Q, A> {
         // Nobody plays against a machine that did not start.
         let at = match self {
             Self::Start { then } => {
@@ -103,11 +103,11 @@ impl<Q, A> Strategy<Q, A> {
             }
             _ => Some(self),
         };
-        Player { at }
+        Player { at: at.cloned() }
     }
 }
 
-impl<Q: Clone, A: PartialEq> Adversary for Player<'_, Q, A> {
+impl<Q: Clone, A: PartialEq> Adversary for Player<Q, A> {
     type Query = Q;
     type Answer = A;
 
@@ -116,11 +116,16 @@ impl<Q: Clone, A: PartialEq> Adversary for Player<'_, Q, A> {
         last: Option<&Result<A, Fault>>,
         _coins: &mut dyn CoinSource,
     ) -> Result<Option<Q>, CoinsError> {
-        if let (Some(last), Some(Strategy::Ask { then, .. })) = (last, self.at) {
-            let known = then.iter().find(|(answer, _)| answer == last);
-            self.at = known.map(|(_, next)| next);
+        if let Some(last) = last {
+            self.at = match self.at.take() {
+                Some(Strategy::Ask { then, .. }) => {
+                    let known = then.into_iter().find(|(answer, _)| answer == last);
+                    known.map(|(_, next)| next)
+                }
+                stopped => stopped,
+            };
         }
-        Ok(match self.at {
+        Ok(match &self.at {
             Some(Strategy::Ask { query, .. }) => Some(query.clone()),
             _ => None,
         })

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use super::branching::{Choice, Told};
+use super::branching::Told;
+use super::fork::Choice;
 use super::meter::{Held, Meter};
 use super::{Interval, Rational, VerifyError};
 use crate::machine::Fault;
@@ -37,10 +38,14 @@ impl Default for Branch {
 pub(super) fn size_of_path<T>(path: &[Choice]) -> usize {
     // Probabilities that are long fractions, and the like.
     const REST: usize = 64;
+    REST + size_of_val(path) + size_in_table::<T>()
+}
+
+/// About how many bytes an entry of this type takes at most in a list or a table.
+pub(super) const fn size_in_table<T>() -> usize {
     // While one that is full is copied to another of twice its size, there are three places for
     // each entry. A table is full at seven eighths, and has a byte more for each place.
-    let entry = 3 * (size_of::<T>() + 1) * 8 / 7;
-    REST + size_of_val(path) + entry
+    3 * (size_of::<T>() + 1) * 8 / 7
 }
 
 /// What was said, and the hidden states that are possible behind it on each side.
@@ -133,7 +138,7 @@ impl<A: Clone + Eq + Hash> Groups<A> {
         }
         for ending in &step.endings {
             self.add(side, branch, ending);
-            self.meter.check_memory()?;
+            self.meter.check()?;
         }
         Ok(())
     }

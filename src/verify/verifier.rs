@@ -5,14 +5,15 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::bounds::{Bounds, Cancel};
 use super::exploration::{Exploration, Question};
-use super::explorer::Care;
 use super::menu::Menu;
-use super::meter::{Bounds, Cancel, Meter, Progress};
+use super::meter::{Meter, Progress};
 use super::objective::Objective;
+use super::runner::Care;
 use super::scope::in_short;
 use super::side::Side;
-use super::watch::on_watch;
+use super::watch::{on_watch, to_terminal};
 use super::worst::{Worst, exp_of, order_of};
 use super::{Interval, Pair, Rational, VerifyError};
 use crate::machine::{Inspect, Machine, Mechanism};
@@ -33,10 +34,11 @@ use crate::number::{Epsilon, Order};
 /// An exploration ends with an error after two million runs of the machine or points of the
 /// conversation ([`limit`](Self::limit)), when it holds about 1 GB ([`memory`](Self::memory)),
 /// after 60 seconds ([`time`](Self::time)), or when it is cancelled
-/// ([`cancelled_by`](Self::cancelled_by)). What machines hold themselves is not counted. It runs on
-/// a thread of its own. A machine that does not return cannot be interrupted in safe Rust: a second
-/// after the time is over, the result is [`VerifyError::Stuck`], and the thread is left behind,
-/// running, until the process ends.
+/// ([`cancelled_by`](Self::cancelled_by)). What machines hold themselves is not counted, nor what
+/// answers allocate. It runs on a thread of its own. A machine that does not return cannot be
+/// interrupted in safe Rust: a second after the time is over, the result is
+/// [`VerifyError::Stuck`], or [`VerifyError::Cancelled`] if it is cancelled before, and the thread is
+/// left behind, running, until the process ends.
 ///
 /// # Example
 ///
@@ -95,6 +97,20 @@ impl<Q, A, N> Verifier<Q, A, N> {
         let mechanism = Arc::new(mechanism);
         let sides = [pair.one(), pair.other()].map(|data| Side::opaque(&mechanism, data));
         Self::of(sides, names(pair), menu, depth)
+    }
+
+    /// The same, and it reports its progress on the terminal.
+    pub(super) fn reporting<D, M>(
+        mechanism: impl Fn() -> M + Send + Sync + 'static,
+        pair: &Pair<D>,
+        menu: N,
+        depth: usize,
+    ) -> Self
+    where
+        D: Debug + PartialEq + Send + Sync + ?Sized + 'static,
+        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + 'static>,
+    {
+        Self::new(mechanism, pair, menu, depth).progress(to_terminal)
     }
 
     /// A mechanism whose machines show their state.
@@ -177,28 +193,28 @@ impl<Q, A, N> Verifier<Q, A, N> {
     /// the conversation; two million by default.
     #[must_use]
     pub fn limit(mut self, limit: u64) -> Self {
-        self.bounds.limit = limit;
+        self.bounds = self.bounds.limit(limit);
         self
     }
 
     /// Gives up, with an error, when it holds about this number of bytes; 1 GB by default.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
-        self.bounds.memory = bytes;
+        self.bounds = self.bounds.memory(bytes);
         self
     }
 
     /// Gives up, with an error, after this time; 60 seconds by default.
     #[must_use]
     pub fn time(mut self, time: Duration) -> Self {
-        self.bounds.time = time;
+        self.bounds = self.bounds.time(time);
         self
     }
 
     /// Gives up, with an error, when this is cancelled.
     #[must_use]
     pub fn cancelled_by(mut self, cancel: &Cancel) -> Self {
-        self.bounds.cancel = cancel.clone();
+        self.bounds = self.bounds.cancelled_by(cancel);
         self
     }
 
@@ -339,5 +355,22 @@ where
             self.progress.as_deref(),
             move || code(&Exploration::new(question, &counted)),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanisms::RandomizedResponse;
+    use crate::verify::copies_of;
+
+    #[test]
+    fn an_assertion_reports_its_progress() {
+        let respond = RandomizedResponse::with_odds(3, 1).unwrap();
+        let pair = Pair::new(false, true);
+        let quiet = Verifier::new(copies_of(&respond), &pair, vec![()], 1);
+        assert!(quiet.progress.is_none());
+        let reporting = Verifier::reporting(copies_of(&respond), &pair, vec![()], 1);
+        assert!(reporting.progress.is_some());
     }
 }

@@ -6,10 +6,11 @@ use std::hash::Hash;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use super::branching::{Branching, every_path};
-use super::explorer::Care;
-use super::meter::LIMIT;
-use super::{Interval, Rational, VerifyError};
+use super::branching::Branching;
+use super::meter::Meter;
+use super::runner::{Care, Runner};
+use super::watch::on_watch;
+use super::{Bounds, Interval, Rational, VerifyError};
 use crate::machine::{Adversary, CoinSource, CoinsError, Law, Machine, Mechanism, View, view_of};
 
 /// A probability distribution with finitely many outcomes.
@@ -91,8 +92,12 @@ impl<T> Distribution<T> {
 /// The law of what an adversary sees: every run of
 /// [`interact`](crate::machine::interact), with its exact probability.
 ///
-/// `adversary` creates the adversary anew for each run; its coins are enumerated too. The view
-/// records how the mechanism failed to start: [`View::start`].
+/// `mechanism` and `adversary` are factories: both are made anew for each run, and the coins of both
+/// are enumerated. The view records how the mechanism failed to start: [`View::start`].
+///
+/// It is run as often as a step of a [`Verifier`](super::Verifier), to notice randomness or state
+/// outside the machine, and within the [`Bounds`] that are the default; [`views_within`] takes
+/// others.
 ///
 /// ```
 /// use queryables::machine::{Coins, Fault, Mechanism, Released, Script};
@@ -109,7 +114,7 @@ impl<T> Distribution<T> {
 ///     }
 /// }
 ///
-/// let law = views(&Respond, &Arc::new(true), || Script::new([()]), 1)?;
+/// let law = views(|| Respond, &Arc::new(true), || Script::new([()]), 1)?;
 /// let truth = law.outcomes().find(|(view, _)| view.answers().eq(&[Ok(true)]));
 /// assert_eq!(truth.map(|(_, mass)| mass.to_string()), Some("3/4".to_string()));
 /// # Ok::<(), queryables::verify::VerifyError>(())
@@ -119,60 +124,69 @@ impl<T> Distribution<T> {
 ///
 /// See [`VerifyError`].
 pub fn views<D, M, V>(
-    mechanism: &M,
+    mechanism: impl Fn() -> M + Send + 'static,
     data: &Arc<D>,
-    adversary: impl Fn() -> V,
+    adversary: impl Fn() -> V + Send + 'static,
     rounds: usize,
 ) -> Result<Distribution<View<V::Answer>>, VerifyError>
 where
-    D: ?Sized,
-    M: Mechanism<D> + ?Sized,
-    M::Machine: Machine<Query = V::Query, Answer = V::Answer>,
-    V: Adversary,
-    V::Answer: Eq + Hash,
+    D: Send + Sync + ?Sized + 'static,
+    M: Mechanism<D, Machine: Machine<Query = V::Query, Answer = V::Answer>>,
+    V: Adversary<Answer: Clone + Eq + Hash + Send + 'static>,
 {
-    let care = Care::default();
-    let mut runs = 0;
-    let mut run = |coins: &mut Branching<'_>| {
-        runs += 1;
-        if runs > LIMIT {
-            return Err(VerifyError::Limit { limit: LIMIT });
-        }
-        let coins = RefCell::new(coins);
-        Ok(view_of(
-            mechanism,
-            data,
-            &mut adversary(),
-            &mut Shared(&coins),
-            &mut Shared(&coins),
-            rounds,
-        ))
-    };
-    let mut found = Vec::new();
-    let first = every_path(&[], &care, &mut run, |outcome| {
-        found.push(outcome);
-        Ok(())
-    })?;
-    // Once more, to detect code that takes randomness or state from elsewhere.
-    let mut expected = found.iter();
-    let again = every_path(&[], &care, &mut run, |outcome| {
-        let same = expected
-            .next()
-            .is_some_and(|one| one.path == outcome.path && one.result == outcome.result);
-        if same {
-            Ok(())
-        } else {
-            Err(VerifyError::Diverged)
-        }
-    })?;
-    if again != first || expected.next().is_some() {
-        return Err(VerifyError::Diverged);
-    }
-    let list = found.into_iter();
-    Ok(Distribution {
-        cut: first,
-        ..Distribution::new(list.map(|outcome| (outcome.result, outcome.mass)))
+    views_within(&Bounds::default(), mechanism, data, adversary, rounds)
+}
+
+/// The same as [`views`], within these bounds.
+///
+/// # Errors
+///
+/// See [`VerifyError`].
+pub fn views_within<D, M, V>(
+    bounds: &Bounds,
+    mechanism: impl Fn() -> M + Send + 'static,
+    data: &Arc<D>,
+    adversary: impl Fn() -> V + Send + 'static,
+    rounds: usize,
+) -> Result<Distribution<View<V::Answer>>, VerifyError>
+where
+    D: Send + Sync + ?Sized + 'static,
+    M: Mechanism<D, Machine: Machine<Query = V::Query, Answer = V::Answer>>,
+    V: Adversary<Answer: Clone + Eq + Hash + Send + 'static>,
+{
+    let meter = Arc::new(Meter::new(bounds.clone()));
+    let runner = Runner::new(&meter, Care::default());
+    let data = Arc::clone(data);
+    // Rounds are not nested, so that the smallest stack is enough.
+    on_watch(0, &meter, None, move || {
+        let run = |coins: &mut Branching<'_>| {
+            let coins = RefCell::new(coins);
+            let view = view_of(
+                &mechanism(),
+                &data,
+                &mut adversary(),
+                &mut Shared(&coins),
+                &mut Shared(&coins),
+                rounds,
+            );
+            Ok((Ok(view), None))
+        };
+        // A view is a whole conversation: nothing is asked after it, and it shows no state.
+        let step = runner.step(&[], true, |_| 0, size_of_view, run)?;
+        let found = step.endings.into_iter();
+        let outcomes = found.filter_map(|ending| Some((ending.answer.ok()?, ending.mass)));
+        Ok(Distribution {
+            outcomes: outcomes.collect(),
+            cut: step.cut,
+        })
     })
+}
+
+/// How many bytes a view takes besides its own; what answers allocate is not known.
+fn size_of_view<A>(view: &View<A>) -> usize {
+    let tossed = view.rounds.iter().map(|(tape, _)| tape.as_slice());
+    let tapes = tossed.chain([view.last_coins.as_slice()]);
+    size_of_val(view.rounds.as_slice()) + tapes.map(size_of_val).sum::<usize>()
 }
 
 /// One source of coins for both sides of a conversation.

@@ -74,8 +74,10 @@ fn the_worst_adversary_attains_what_is_said() {
     let verifier = Verifier::by_state(copies_of(&filter), &pair, menu, 5);
     let worst = verifier.worst_delta(ratio(2, 1)).unwrap();
     assert_eq!(worst.direction, Direction::Forward);
-    let laws = [pair.one(), pair.other()]
-        .map(|data| views(&filter, data, || worst.adversary.player(), 5).unwrap());
+    let laws = [pair.one(), pair.other()].map(|data| {
+        let adversary = worst.adversary.clone();
+        views(copies_of(&filter), data, move || adversary.player(), 5).unwrap()
+    });
     let apart = Divergences::between(&laws[0], &laws[1]);
     assert_eq!(apart.hockey_stick(ratio(2, 1)), worst.value);
     // One response at 9 beats two at 3.

@@ -93,8 +93,8 @@ fn respond_twice() -> impl Mechanism<bool, Machine: Machine<Query = bool, Answer
 }
 
 fn seen(bit: bool, opposite: Option<bool>) -> Distribution<View<bool>> {
-    let asks = || Asks { opposite, asked: 0 };
-    views(&respond_twice(), &Arc::new(bit), asks, 10).unwrap()
+    let asks = move || Asks { opposite, asked: 0 };
+    views(respond_twice, &Arc::new(bit), asks, 10).unwrap()
 }
 
 fn probability<T: Eq + std::hash::Hash>(of: &T, law: &Distribution<T>) -> Rational {

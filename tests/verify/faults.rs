@@ -57,7 +57,7 @@ impl Mechanism<u8> for NeverStarts {
 fn how_a_start_fails_is_part_of_the_view() {
     let law = |fault: fn(u8) -> Fault, data| {
         views(
-            &NeverStarts(fault),
+            move || NeverStarts(fault),
             &Arc::new(data),
             || Script::new([()]),
             1,

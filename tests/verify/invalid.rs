@@ -226,7 +226,13 @@ fn added_renyi_losses_are_no_bound_on_the_loss_given_what_was_seen() {
         answers: 2,
     };
     let given = |bit: bool| {
-        let law = views(&twice, &Arc::new(bit), || Script::new([(), ()]), 2).unwrap();
+        let law = views(
+            copies_of(&twice),
+            &Arc::new(bit),
+            || Script::new([(), ()]),
+            2,
+        )
+        .unwrap();
         law.outcomes()
             .filter(|(view, _)| view.answers().next() == Some(&Ok(false)))
             .map(|(view, mass)| (view.clone(), mass.clone()))

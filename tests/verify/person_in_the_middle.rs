@@ -187,15 +187,15 @@ fn the_view_through_a_middle_is_a_function_of_a_view_without_it() {
     let outer = mechanism.through(Tallying::default());
     for bit in [false, true] {
         let data = Arc::new(bit);
-        let through = views(&outer, &data, Curious::default, 10).unwrap();
+        let through = views(copies_of(&outer), &data, Curious::default, 10).unwrap();
         let simulating = || Simulating::new(Curious::default(), Tallying::default());
-        let simulated: Distribution<View<u8>> = views(&mechanism, &data, simulating, 20)
+        let simulated: Distribution<View<u8>> = views(copies_of(&mechanism), &data, simulating, 20)
             .unwrap()
             .map(|view| unsimulate(view, Curious::default(), Tallying::default()));
         assert!(through.outcomes().count() > 30);
         assert!(through.is_same_as(&simulated), "{bit}");
         // The two datasets are told apart: the comparison above was not an empty one.
-        let other = views(&outer, &Arc::new(!bit), Curious::default, 10).unwrap();
+        let other = views(copies_of(&outer), &Arc::new(!bit), Curious::default, 10).unwrap();
         assert!(!through.is_same_as(&other));
     }
 }

@@ -129,9 +129,9 @@ fn alg_8_and_9_hold_before_a_filter_under_both_policies() {
         let outer = filter.clone().through(Assistant::default());
         for bit in [false, true] {
             let data = Arc::new(bit);
-            let through = views(&outer, &data, Coins3::default, 10).unwrap();
+            let through = views(copies_of(&outer), &data, Coins3::default, 10).unwrap();
             let simulating = || Simulating::new(Coins3::default(), Assistant::default());
-            let simulated = views(&filter, &data, simulating, 20).unwrap();
+            let simulated = views(copies_of(&filter), &data, simulating, 20).unwrap();
             let simulated =
                 simulated.map(|view| unsimulate(view, Coins3::default(), Assistant::default()));
             assert!(through.is_same_as(&simulated), "{bit}");

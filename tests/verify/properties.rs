@@ -82,11 +82,14 @@ proptest! {
             forward.exact().unwrap().max(backward.exact().unwrap()).clone()
         };
         let random = delta([pair.one(), pair.other()].map(|data| {
-            views(&mechanism, data, || Reactive::new(reaction.clone()), 3).unwrap()
+            let reaction = reaction.clone();
+            let reacting = move || Reactive::new(reaction.clone());
+            views(copies_of(&mechanism), data, reacting, 3).unwrap()
         }));
         prop_assert!(random <= exact(&worst));
         let played = delta([pair.one(), pair.other()].map(|data| {
-            views(&mechanism, data, || worst.adversary.player(), 3).unwrap()
+            let adversary = worst.adversary.clone();
+            views(copies_of(&mechanism), data, move || adversary.player(), 3).unwrap()
         }));
         prop_assert_eq!(played, exact(&worst));
     }
@@ -109,7 +112,7 @@ proptest! {
     fn divergences_agree(mechanism in finite_mechanisms()) {
         let laws = [false, true].map(|bit| {
             let script = || Script::new([0]);
-            views(&mechanism, &Arc::new(bit), script, 1).unwrap()
+            views(copies_of(&mechanism), &Arc::new(bit), script, 1).unwrap()
         });
         let apart = Divergences::between(&laws[0], &laws[1]);
         let largest = apart.largest_ratio().exact().unwrap().clone();

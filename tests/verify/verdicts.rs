@@ -132,7 +132,7 @@ impl Machine for Fails {
 #[test]
 fn a_failed_start_is_not_a_failed_answer() {
     let [one, other] =
-        [false, true].map(|bit| views(&Late, &Arc::new(bit), || Script::new([()]), 1).unwrap());
+        [false, true].map(|bit| views(|| Late, &Arc::new(bit), || Script::new([()]), 1).unwrap());
     let apart = Divergences::between(&one, &other).total_variation();
     let pair = Pair::new(false, true);
     let worst = Verifier::new(copies_of(&Late), &pair, vec![()], 1).difference();
@@ -162,7 +162,12 @@ fn a_machine_that_is_no_function_of_its_coins_is_an_error_on_every_path() {
     let counting = Counting(Arc::default());
     let worst = Verifier::new(copies_of(&counting), &pair, vec![()], 1).worst_ratio();
     assert_eq!(worst.unwrap_err(), VerifyError::Diverged);
-    let law = views(&counting, &Arc::new(true), || Script::new([()]), 1);
+    let law = views(
+        copies_of(&counting),
+        &Arc::new(true),
+        || Script::new([()]),
+        1,
+    );
     assert_eq!(law.unwrap_err(), VerifyError::Diverged);
 }
 

@@ -102,6 +102,11 @@ impl Interval {
         self.low() > other.high()
     }
 
+    /// About how many bytes it takes besides its own.
+    pub(crate) fn size_on_heap(&self) -> usize {
+        self.low.size_on_heap() + self.high.as_ref().map_or(0, Rational::size_on_heap)
+    }
+
     /// Applies a function that does not decrease in any of its arguments.
     fn increasing(&self, other: &Self, f: impl Fn(&Rational, &Rational) -> Rational) -> Self {
         if self.is_exact() && other.is_exact() {
