@@ -129,7 +129,8 @@ fn at_most_mixed(
         return loss_up(everybody);
     }
     let log = Mixture::new(rate, half).log_of_mixture(excess(order) * everybody);
-    let mixed = loss_up(log / excess(order));
+    // Next to a rate of 1 it is rounded more than τ itself.
+    let mixed = loss_up((log / excess(order)).min(everybody));
     match (sampled().map(loss_up), mixed) {
         (Some(Ok(sampled)), Ok(mixed)) => Ok(sampled.min(mixed)),
         (Some(Ok(sampled)), Err(_)) => Ok(sampled),
