@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use super::claim::Verdict;
 use super::exploration::Exploration;
-use super::goal::{Checkable, Goal};
+use super::goal::{Checkable, Goal, goals_of};
 use super::json::Json;
 use super::menu::Menu;
 use super::solve::{PointOf, Solver};
@@ -72,7 +72,7 @@ where
         measure: &Me,
         loss: &Me::Loss,
     ) -> Result<(Verdict<Q, A>, Option<Certificate>), VerifyError> {
-        let goals = measure.goals(loss);
+        let goals = goals_of(measure, loss)?;
         self.explore(move |exploration| {
             let verdict = super::claim::judge(exploration, &goals)?;
             let certificate = if verdict.is_refuted() {

@@ -4,7 +4,7 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 
 use super::exploration::Exploration;
-use super::goal::{Checkable, Goal};
+use super::goal::{Checkable, Goal, goals_of};
 use super::menu::Menu;
 use super::objective::{Objective, Value};
 use super::verifier::Verifier;
@@ -316,7 +316,7 @@ where
         measure: &Me,
         loss: &Me::Loss,
     ) -> Result<Verdict<Q, A>, VerifyError> {
-        let goals = measure.goals(loss);
+        let goals = goals_of(measure, loss)?;
         self.explore(move |exploration| judge(exploration, &goals))
     }
 

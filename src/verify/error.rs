@@ -48,6 +48,12 @@ pub enum VerifyError {
     /// The two datasets are equal.
     #[error("the two datasets are equal, so that every claim would hold: take two neighbours")]
     SameDataset,
+    /// The claimed loss is not one of the measure, such as a curve of another grid.
+    #[error(
+        "the claimed loss does not belong to the measure, so that parts of it would not be checked: \
+         state it for the same orders"
+    )]
+    OtherMeasure,
     /// The menu is not a function of its state.
     #[error(
         "the menu offered other queries, or another order, for the same state: it must be a \

@@ -34,6 +34,21 @@ pub trait Checkable: Measure {
     fn goals(&self, loss: &Self::Loss) -> Vec<Goal>;
 }
 
+/// What a claim comes to, where it enters.
+///
+/// # Errors
+///
+/// [`VerifyError::OtherMeasure`].
+pub(super) fn goals_of<Me: Checkable>(
+    measure: &Me,
+    loss: &Me::Loss,
+) -> Result<Vec<Goal>, VerifyError> {
+    if !measure.is_valid(loss) {
+        return Err(VerifyError::OtherMeasure);
+    }
+    Ok(measure.goals(loss))
+}
+
 /// A bound on a divergence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -60,12 +75,16 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// What is compared, in words.
-    pub(super) fn what(&self) -> &'static str {
+    /// What is compared, in words, and for which parameters.
+    pub(super) fn what(&self) -> String {
         match self {
-            Self::Ratio { .. } => "the ratio of the probabilities of a view",
-            Self::Delta { .. } => "δ(ε)",
-            Self::Renyi { .. } => "e^((α-1) D_α)",
+            Self::Ratio { epsilon } => {
+                format!("the ratio of the probabilities of a view, for ε = {epsilon},")
+            }
+            Self::Delta { epsilon, .. } => format!("δ(ε), for ε = {epsilon},"),
+            Self::Renyi { order, epsilon } => {
+                format!("e^((α-1) D_α), for α = {order} and ε = {epsilon},")
+            }
         }
     }
 

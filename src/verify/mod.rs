@@ -33,8 +33,8 @@
 //!
 //! let claim = "1".parse().unwrap();
 //! assert_private(|| Respond, &Pair::new(false, true), &PureDp, &claim, vec![()], 1);
-//! // claimed loss 1: not private: the ratio of the probabilities of a view may be at most
-//! // 2.718281828…, and is 3 (first dataset against second), attained by:
+//! // claimed loss 1: not private: the ratio of the probabilities of a view, for ε = 1, may be at
+//! // most 2.718281828…, and is 3 (first dataset against second), attained by:
 //! // ask ()
 //! //   false: stop  (probability 3/4 and 1/4)
 //! //   true: stop  (probability 1/4 and 3/4)
@@ -161,6 +161,8 @@
 //! or answered, or of which children are launched and never answer, the same dataset twice. What
 //! counts as an answer is the machine's to say ([`Machine::says`](crate::machine::Machine::says)). Every result says its [`Scope`]: the pair, the menu and
 //! which of its queries were ever answered, the depth, the points.
+//!
+//! A claim that does not belong to its measure: a curve of another grid.
 //!
 //! An exploration that takes more runs, memory or time than it may ([`Verifier`], "Bounds"), or a
 //! conversation of more than 1000 rounds.

@@ -15,6 +15,7 @@ mod boundaries;
 mod cannot_see;
 mod certificates;
 mod choices;
+mod claims;
 mod compared;
 mod decided;
 mod definitions;
