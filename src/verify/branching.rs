@@ -10,7 +10,7 @@ use super::error::{MOST_DRAWS, MOST_OUTCOMES};
 use super::explorer::Care;
 use super::laws::{Listed, list};
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{ClosedForm, CoinSource, CoinsError, DrawnNoise, Known, Later, Law};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, DrawnNoise, Known, Later, Law, Says};
 
 /// One draw that was made on a path: what was asked for, as a hash, and what came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +33,8 @@ pub(super) struct Outcome<T> {
     pub(super) mass: Interval,
     /// What the adversary is told besides the answer.
     pub(super) told: Vec<Told>,
+    /// What was heard inside the machine.
+    pub(super) heard: Option<Says>,
 }
 
 /// Runs `code` on every path that begins with `path`.
@@ -63,6 +65,7 @@ pub(super) fn every_path<T>(
             unlisted: Rational::ZERO,
             pending: Vec::new(),
             told: Vec::new(),
+            heard: None,
             trouble: None,
         };
         let result = code(&mut coins);
@@ -78,7 +81,7 @@ pub(super) fn every_path<T>(
             return Err(VerifyError::Diverged);
         }
         not_followed += coins.unlisted;
-        let told = coins.told;
+        let (told, heard) = (coins.told, coins.heard);
         forks = coins.forks;
         let mass = mass_of(&forks);
         if coins.is_cut {
@@ -92,6 +95,7 @@ pub(super) fn every_path<T>(
                 path,
                 mass,
                 told,
+                heard,
             })?;
         }
         // The next path: the last fork that has another branch takes it.
@@ -151,6 +155,8 @@ pub(super) struct Branching<'a> {
     /// Noise that is drawn when it is released or compared.
     pending: Vec<Arc<Later>>,
     told: Vec<Told>,
+    /// What was heard inside the machine since the last replay.
+    pub(super) heard: Option<Says>,
     trouble: Option<VerifyError>,
 }
 
@@ -278,6 +284,10 @@ impl CoinSource for Branching<'_> {
 
     fn word(&mut self) -> Result<u64, CoinsError> {
         self.fail(VerifyError::RawWord)
+    }
+
+    fn heard(&mut self) -> Option<&mut Option<Says>> {
+        Some(&mut self.heard)
     }
 
     fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {

@@ -54,6 +54,9 @@ pub enum VerifyError {
          state it for the same orders"
     )]
     OtherMeasure,
+    /// The claim is a δ of 1.
+    #[error("a δ of 1 allows everything, so that every claim would hold: claim a smaller one")]
+    ForbidsNothing,
     /// The menu is not a function of its state.
     #[error(
         "the menu offered other queries, or another order, for the same state: it must be a \

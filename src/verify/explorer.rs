@@ -85,7 +85,7 @@ impl<Q, A> Explorer<Q, A> {
     }
 
     /// The kind of an answer: what either of the two machines takes it for.
-    pub(super) fn says(&self, answer: &A) -> Says {
+    fn says(&self, answer: &A) -> Says {
         let kinds = self.sides.iter().map(|side| side.says(answer));
         kinds.max().unwrap_or_default()
     }
@@ -114,12 +114,13 @@ where
     pub(super) fn root(&self) -> Result<Expansion<Q, A>, VerifyError> {
         let mut groups = Groups::new(&self.meter);
         for (index, side) in self.sides.iter().enumerate() {
-            let step = self.step(&[], false, |coins| {
+            let run = |coins: &mut Branching<'_>| {
                 Ok(match side.start(&mut coins.coins()) {
                     Ok(machine) => (Ok(()), machine.state()),
                     Err(fault) => (Err(fault), None),
                 })
-            })?;
+            };
+            let step = self.step(&[], false, run, |()| Says::Refused)?;
             groups.follow(index, &Branch::default(), &step)?;
         }
         Ok(groups.expansion(|start| Node {
@@ -143,6 +144,7 @@ where
             for branch in branches {
                 let run = |coins: &mut Branching<'_>| {
                     let mut machine = replay(side, &node.transcript, coins)?;
+                    coins.heard = None;
                     let answer = machine.answer(query.clone(), &mut coins.coins());
                     // A machine that failed is not touched again: it may have panicked halfway.
                     let state = is_open(&answer).then(|| machine.state()).flatten();
@@ -150,7 +152,7 @@ where
                 };
                 let step = match branch.state {
                     Some(state) => self.known_step((index, state, asked), &branch.path, run)?,
-                    None => Arc::new(self.step(&branch.path, last, run)?),
+                    None => Arc::new(self.step(&branch.path, last, run, |a| self.says(a))?),
                 };
                 groups.follow(index, branch, &step)?;
             }
@@ -176,6 +178,7 @@ where
         path: &[Choice],
         last: bool,
         mut run: impl FnMut(&mut Branching<'_>) -> Result<Shown<B>, VerifyError>,
+        says: impl Fn(&B) -> Says,
     ) -> Result<Step<B>, VerifyError> {
         let mut run = |coins: &mut Branching<'_>| {
             self.meter.count_run()?;
@@ -186,8 +189,12 @@ where
         let mut paths = 0;
         // A hash of all paths so far, and of what each came to.
         let mut log = 0;
+        let mut most = Says::default();
         let first = every_path(path, care, &mut run, |outcome| {
             paths += 1;
+            if let Ok(answer) = &outcome.result.0 {
+                most = most.max(says(answer).capped(outcome.heard));
+            }
             let taken = hash(&outcome.path);
             log = hash(&(log, taken, found.add(outcome, |state| self.number(state))));
             Ok(())
@@ -213,6 +220,7 @@ where
         Ok(Step {
             endings: found.list,
             cut: first,
+            says: most,
         })
     }
 
@@ -224,13 +232,13 @@ where
         run: impl FnMut(&mut Branching<'_>) -> Result<Shown<A>, VerifyError>,
     ) -> Result<Arc<Step<A>>, VerifyError> {
         let Some(shard) = self.steps.get((key.1 % SHARDS) as usize) else {
-            return Ok(Arc::new(self.step(path, false, run)?));
+            return Ok(Arc::new(self.step(path, false, run, |a| self.says(a))?));
         };
         let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
             return Ok(Arc::clone(known));
         }
-        let step = Arc::new(self.step(path, false, run)?);
+        let step = Arc::new(self.step(path, false, run, |a| self.says(a))?);
         lock().insert(key, Arc::clone(&step));
         Ok(step)
     }

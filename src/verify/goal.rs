@@ -38,7 +38,7 @@ pub trait Checkable: Measure {
 ///
 /// # Errors
 ///
-/// [`VerifyError::OtherMeasure`].
+/// [`VerifyError::OtherMeasure`], [`VerifyError::ForbidsNothing`].
 pub(super) fn goals_of<Me: Checkable>(
     measure: &Me,
     loss: &Me::Loss,
@@ -46,7 +46,13 @@ pub(super) fn goals_of<Me: Checkable>(
     if !measure.is_valid(loss) {
         return Err(VerifyError::OtherMeasure);
     }
-    Ok(measure.goals(loss))
+    let goals = measure.goals(loss);
+    let allows_all =
+        |goal: &Goal| matches!(goal, Goal::Delta { delta, .. } if *delta >= Delta::ONE);
+    if goals.iter().all(allows_all) {
+        return Err(VerifyError::ForbidsNothing);
+    }
+    Ok(goals)
 }
 
 /// A bound on a divergence.

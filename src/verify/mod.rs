@@ -159,10 +159,12 @@
 //!
 //! A question that asks nothing: no depth, an empty menu, a menu of which nothing is ever launched
 //! or answered, or of which children are launched and never answer, the same dataset twice. What
-//! counts as an answer is the machine's to say ([`Machine::says`](crate::machine::Machine::says)). Every result says its [`Scope`]: the pair, the menu and
+//! counts as an answer is the machine's to say ([`Machine::says`](crate::machine::Machine::says)); behind a middle it is
+//! that of the machine inside. Every result says its [`Scope`]: the pair, the menu and
 //! which of its queries were ever answered, the depth, the points.
 //!
-//! A claim that does not belong to its measure: a curve of another grid.
+//! A claim that does not belong to its measure, such as a curve of another grid, and a δ of 1, which
+//! forbids nothing.
 //!
 //! An exploration that takes more runs, memory or time than it may ([`Verifier`], "Bounds"), or a
 //! conversation of more than 1000 rounds.

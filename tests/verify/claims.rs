@@ -67,3 +67,16 @@ fn a_verdict_says_the_order_and_the_epsilon_that_it_is_about() {
         "{verdict}"
     );
 }
+
+#[test]
+fn a_delta_of_one_is_an_error() {
+    for claimed in ["0", "1"] {
+        let everything = EpsilonDelta::new(claimed, "1").unwrap();
+        let checked = respond().check(&ApproxDp, &everything);
+        assert_eq!(checked.unwrap_err(), VerifyError::ForbidsNothing);
+        let certified = respond().certify(&ApproxDp, &everything);
+        assert_eq!(certified.unwrap_err(), VerifyError::ForbidsNothing);
+    }
+    let nearly = EpsilonDelta::new("0", "0.999").unwrap();
+    assert!(respond().check(&ApproxDp, &nearly).unwrap().holds());
+}

@@ -33,6 +33,7 @@ mod mechanisms;
 mod menus;
 mod new_neighbours;
 mod not_proved;
+mod nothing_asked;
 mod odometers;
 mod people;
 mod person_in_the_middle;
