@@ -74,7 +74,7 @@ where
     ) -> Result<(Verdict<Q, A>, Option<Certificate>), VerifyError> {
         let goals = goals_of(measure, loss)?;
         self.explore(move |exploration| {
-            let verdict = super::claim::judge(exploration, &goals)?;
+            let verdict = super::judge::judge(exploration, &goals)?;
             let certificate = if verdict.is_refuted() {
                 refutation(&verdict)
             } else if verdict.holds() && verdict.worst.completeness != Completeness::Bounded {

@@ -223,6 +223,7 @@ mod explorer;
 mod goal;
 mod interval;
 mod json;
+mod judge;
 mod laws;
 mod menu;
 mod meter;

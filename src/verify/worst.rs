@@ -36,8 +36,8 @@ pub struct Worst<Q, A> {
     /// Whether everything was followed.
     pub completeness: Completeness,
     /// An adversary that attains it. Where it is not known exactly, this one certainly attains the
-    /// lower end, and another may do better. For a [bound](Completeness::Bounded), the one that did
-    /// best before the cut.
+    /// lower end, and another may do better. For a [bound](Completeness::Bounded) none is
+    /// searched for: [`Strategy::More`].
     pub adversary: Strategy<Q, A>,
     /// What the result is about.
     pub scope: Scope,

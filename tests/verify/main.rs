@@ -35,6 +35,7 @@ mod new_neighbours;
 mod not_proved;
 mod nothing_asked;
 mod odometers;
+mod ordinary_parameters;
 mod people;
 mod person_in_the_middle;
 mod planted;
