@@ -76,6 +76,20 @@ impl<Q, A> Verdict<Q, A> {
         self
     }
 
+    /// How many digits show that what is allowed is not what is attained; `None` if those that are
+    /// always printed do, or if none do.
+    fn digits(&self) -> Option<usize> {
+        if self.allowed.to_string() != self.worst.value.to_string() {
+            return None;
+        }
+        let differ = |digits: &usize| {
+            let digits = *digits;
+            format!("{:.digits$}", self.allowed) != format!("{:.digits$}", self.worst.value)
+        };
+        // Intervals are no finer than 2⁻²⁵⁶.
+        (1..8).map(|tens| 10 * tens).find(differ)
+    }
+
     /// Why neither is certain, and what to do.
     fn way_out(&self) -> &'static str {
         // A smaller cut does not help here: something is always beyond it.
@@ -115,13 +129,15 @@ impl<Q: Debug, A: Debug> fmt::Display for Verdict<Q, A> {
         } else {
             "undecided"
         };
-        write!(
-            f,
-            "{verdict}: {} may be at most {}, and is {}",
-            self.goal.what(),
-            self.allowed,
-            self.worst
-        )?;
+        write!(f, "{verdict}: {} may be at most ", self.goal.what())?;
+        match self.digits() {
+            Some(digits) => write!(
+                f,
+                "{:.digits$}, and is {:.digits$}",
+                self.allowed, self.worst
+            )?,
+            None => write!(f, "{}, and is {}", self.allowed, self.worst)?,
+        }
         if self.holds() && !self.holds_exactly() {
             write!(f, "\n{}", self.goal.tolerance())?;
         }

@@ -38,7 +38,7 @@ pub trait Checkable: Measure {
 ///
 /// # Errors
 ///
-/// [`VerifyError::OtherMeasure`], [`VerifyError::ForbidsNothing`].
+/// [`VerifyError::OtherMeasure`], [`VerifyError::NoGoals`], [`VerifyError::ForbidsNothing`].
 pub(super) fn goals_of<Me: Checkable>(
     measure: &Me,
     loss: &Me::Loss,
@@ -47,6 +47,9 @@ pub(super) fn goals_of<Me: Checkable>(
         return Err(VerifyError::OtherMeasure);
     }
     let goals = measure.goals(loss);
+    if goals.is_empty() {
+        return Err(VerifyError::NoGoals);
+    }
     let allows_all =
         |goal: &Goal| matches!(goal, Goal::Delta { delta, .. } if *delta >= Delta::ONE);
     if goals.iter().all(allows_all) {
@@ -155,7 +158,7 @@ impl Goal {
 fn renyi_allowance(epsilon: Epsilon, order: Order) -> Result<Interval, VerifyError> {
     let epsilon = Rational::from_parts(epsilon.units().into(), 10_u128.pow(27).into());
     let exponent = epsilon * (order_of(order) - Rational::ONE);
-    Interval::exp(&exponent).ok_or(VerifyError::OutOfRange("epsilon"))
+    Interval::exp(&exponent).ok_or(VerifyError::OutOfRange("(α-1) ε"))
 }
 
 /// `p / q ≤ e^ε` for every view.

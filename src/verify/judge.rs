@@ -119,7 +119,7 @@ where
             kept = Some(verdict);
         }
     }
-    let mut kept = kept.ok_or(VerifyError::OutOfRange("a claim without goals"))?;
+    let mut kept = kept.ok_or(VerifyError::NoGoals)?;
     kept.cut = cut;
     Ok(kept)
 }

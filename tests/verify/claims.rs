@@ -2,8 +2,10 @@
 
 use queryables::mechanisms::RandomizedResponse;
 use queryables::number::{Epsilon, Order};
-use queryables::privacy::{ApproxDp, EpsilonDelta, PureDp, Rdp, RdpGrid};
-use queryables::verify::{Pair, Verifier, VerifyError, copies_of};
+use queryables::privacy::{
+    ApproxDp, Distance, EpsilonDelta, Measure, PureDp, Rdp, RdpGrid, UnknownLoss,
+};
+use queryables::verify::{Checkable, Goal, Pair, Verifier, VerifyError, copies_of};
 
 fn order(text: &str) -> Order {
     text.parse().unwrap()
@@ -66,6 +68,35 @@ fn a_verdict_says_the_order_and_the_epsilon_that_it_is_about() {
         ),
         "{verdict}"
     );
+}
+
+/// Makes nothing of a claim.
+#[derive(Clone, Debug, PartialEq)]
+struct Anything;
+
+impl Measure for Anything {
+    type Loss = Epsilon;
+    fn zero(&self) -> Epsilon {
+        Epsilon::ZERO
+    }
+    fn join(&self, one: &Epsilon, other: &Epsilon) -> Epsilon {
+        *one.max(other)
+    }
+    fn group(&self, _: &Epsilon, _: Distance) -> Result<Epsilon, UnknownLoss> {
+        Err(UnknownLoss("none"))
+    }
+}
+
+impl Checkable for Anything {
+    fn goals(&self, _: &Epsilon) -> Vec<Goal> {
+        vec![]
+    }
+}
+
+#[test]
+fn a_claim_without_goals_is_an_error() {
+    let checked = respond().check(&Anything, &Epsilon::ZERO);
+    assert_eq!(checked.unwrap_err(), VerifyError::NoGoals);
 }
 
 #[test]

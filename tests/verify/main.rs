@@ -31,6 +31,7 @@ mod invalid;
 mod keys;
 mod mechanisms;
 mod menus;
+mod messages;
 mod new_neighbours;
 mod not_proved;
 mod nothing_asked;
