@@ -10,7 +10,7 @@ use super::explorer::Care;
 use super::menu::Menu;
 use super::meter::{Bounds, Cancel, Meter, Progress};
 use super::objective::Objective;
-use super::scope::in_short;
+use super::scope::{both_in_short, in_short};
 use super::side::Side;
 use super::watch::on_watch;
 use super::worst::{Worst, exp_of, order_of};
@@ -242,7 +242,7 @@ fn names<D: Debug + PartialEq + ?Sized>(pair: &Pair<D>) -> Result<[String; 2], V
     if one == other || by_print() {
         return Err(VerifyError::SameDataset);
     }
-    Ok([pair.one(), pair.other()].map(|data| in_short(&**data)))
+    Ok(both_in_short(one, other))
 }
 
 /// Two mechanisms on this.

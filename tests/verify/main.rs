@@ -47,4 +47,5 @@ mod released;
 mod resources;
 mod restating;
 mod rules;
+mod scopes;
 mod verdicts;
