@@ -199,6 +199,7 @@
 //! | randomness outside the machine that shows in fewer than one run of ten | `randomness_outside_the_machine_that_seldom_shows` |
 //! | the same in one run of ten, in a step after the first 64 | `randomness_outside_the_machine_in_a_late_step` |
 //! | the same in one run of ten, on one path of a hundred | `randomness_outside_the_machine_on_one_path` |
+//! | answers that compare equal and can be told apart, by a coarse `Eq` and `Hash` | `answers_that_compare_equal` |
 //! | state that all mechanisms of a factory share | `a_memory_that_outlives_the_factory` |
 //! | state that [`Inspect`](crate::machine::Inspect) does not show, for [`Verifier::by_state`] | `a_state_that_is_not_shown` |
 //! | what a [`Menu::State`] does not hash, if the queries print alike, for [`Verifier::by_state`] | `a_menu_that_is_not_hashed` |
