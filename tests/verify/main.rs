@@ -43,6 +43,7 @@ mod planted;
 mod policies;
 mod properties;
 mod questions;
+mod readings;
 mod released;
 mod resources;
 mod restating;
