@@ -68,7 +68,7 @@ pub(super) enum Together<Q, A, N> {
     /// something is cut or not bounded nevertheless, or truths are met without end.
     Unknown,
     /// Nothing was released: this exploration is one like any other, and so are its results.
-    Nothing(Exploration<Q, A, N>, Vec<Worst<Q, A>>),
+    Nothing(Box<Exploration<Q, A, N>>, Vec<Worst<Q, A>>),
     /// An upper bound for each objective, that does not depend on a cut.
     Bounds(Vec<Worst<Q, A>>),
 }
@@ -175,7 +175,7 @@ where
             }
             let mut found = found?;
             if window.is_unused() {
-                return Ok(Together::Nothing(wide, found));
+                return Ok(Together::Nothing(Box::new(wide), found));
             }
             let bounded = |worst: &Worst<Q, A>| {
                 worst.completeness == Completeness::Complete && worst.value.high().is_some()
