@@ -190,7 +190,8 @@ where
         let known = known.transpose()?;
         *verdict = match (known, bound) {
             (Some(known), _) if known.is_refuted() => known,
-            (_, Some(bound)) => bound.clone(),
+            (Some(_), Some(bound)) => bound.clone(),
+            (None, Some(bound)) => bound.clone().stopped_by(stopped.clone()),
             (Some(known), None) => known,
             (None, None) => verdict.clone().stopped_by(stopped.clone()),
         };
