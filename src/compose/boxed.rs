@@ -6,7 +6,8 @@ use std::sync::Arc;
 use dyn_clone::DynClone;
 
 use crate::machine::{
-    BoxedMachine, Coins, Description, Fault, Machine, Mechanism, Public, Released, Unsuitable,
+    BoxedMachine, Coins, Description, Fault, Heard, Machine, Mechanism, Public, Released,
+    Unsuitable,
 };
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 
@@ -162,7 +163,7 @@ impl<D: ?Sized, Me: Measure, R: Relation, Q, A> BoxedMechanism<D, Me, R, Q, A> {
         S: Machine<Query = Q, Answer = A> + Send + 'static,
     {
         Self::erasing(measure, mechanism, |machine: S| {
-            Box::new(machine) as BoxedMachine<Q, A>
+            Box::new(Heard(machine)) as BoxedMachine<Q, A>
         })
     }
 }

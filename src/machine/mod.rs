@@ -33,6 +33,7 @@ mod written;
 
 pub use adversary::{Adversary, Script, View, interact};
 pub use boxed::BoxedMachine;
+pub(crate) use boxed::Heard;
 pub use coins::Coins;
 pub(crate) use coins::Stops;
 pub(crate) use conversation::view_of;
@@ -119,7 +120,7 @@ pub trait Machine {
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault>;
 
     /// The kind of an answer, for a machine whose answers do not all depend on data. `verify` needs
-    /// it to notice a check that checks nothing. A machine behind a `Box` does not know it.
+    /// it to notice a check that checks nothing. A `Box<dyn Machine>` does not know it.
     #[must_use]
     fn says(_answer: &Self::Answer) -> Says
     where

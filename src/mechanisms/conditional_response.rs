@@ -7,7 +7,7 @@ use super::ApproxRandomizedResponse;
 use super::approx_randomized_response::Response;
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Says};
 use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, UnknownLoss};
 
 /// Conditional randomized response (Whitehouse et al. Def. 7): asked with what was seen so far,
@@ -140,6 +140,13 @@ where
         match self.filter.release(&response, coins) {
             Err(LaunchError::Failed) => Err(Fault::Failed),
             answer => Ok(answer),
+        }
+    }
+
+    fn says(answer: &Self::Answer) -> Says {
+        match answer {
+            Ok(_) => Says::Something,
+            Err(_) => Says::NotLaunched,
         }
     }
 }

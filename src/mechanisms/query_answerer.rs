@@ -8,7 +8,7 @@ use super::{GaussianCount, MechanismError, Noisy, NoisyCount};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
 use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Released};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Released, Says};
 use crate::number::{Confidence, Epsilon, Rho};
 use crate::privacy::{
     AddRemove, ApproxDp, Distance, Measure, Private, PureDp, Relation, UnknownLoss, ZCdp,
@@ -281,6 +281,13 @@ where
         match self.filter.release(&count, coins) {
             Err(LaunchError::Failed) => Err(Fault::Failed),
             answer => Ok(answer),
+        }
+    }
+
+    fn says(answer: &Self::Answer) -> Says {
+        match answer {
+            Ok(_) => Says::Something,
+            Err(_) => Says::NotLaunched,
         }
     }
 }

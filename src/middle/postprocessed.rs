@@ -66,6 +66,9 @@ where
 
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let mut next = self.middle.on_query(query, coins)?;
+        if matches!(next, Move::Answer(_)) {
+            coins.hear_nothing();
+        }
         for _ in 0..self.rounds {
             let query = match next {
                 Move::Answer(answer) => return Ok(answer),
@@ -77,7 +80,7 @@ where
                 let _ = self.middle.on_fault(Fault::Stopped(stop), coins);
                 return Err(Fault::Stopped(stop));
             }
-            next = match self.machine.step(query, coins) {
+            next = match coins.hear(&mut self.machine, query) {
                 Ok(answer) => self.middle.on_answer(answer, coins)?,
                 Err(fault) => {
                     let heard = self.middle.on_fault(fault, coins);

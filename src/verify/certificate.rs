@@ -4,7 +4,7 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 
 use super::claim::Verdict;
-use super::goal::{Checkable, Goal};
+use super::goal::{Checkable, Goal, goals_of};
 use super::json::Json;
 use super::menu::Menu;
 use super::proof::proof;
@@ -72,9 +72,9 @@ where
         measure: &Me,
         loss: &Me::Loss,
     ) -> Result<(Verdict<Q, A>, Option<Certificate>), VerifyError> {
-        let goals = measure.goals(loss);
+        let goals = goals_of(measure, loss)?;
         self.explore(move |exploration| {
-            let verdict = super::claim::judge(exploration, &goals)?;
+            let verdict = super::judge::judge(exploration, &goals)?;
             let certificate = if verdict.is_refuted() {
                 refutation(&verdict)
             } else if verdict.holds() && verdict.worst.completeness != Completeness::Bounded {

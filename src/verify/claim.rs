@@ -3,15 +3,14 @@
 use std::fmt::{self, Debug};
 use std::hash::Hash;
 
-use super::exploration::Exploration;
-use super::goal::{Checkable, Goal};
+use super::goal::{Checkable, Goal, goals_of};
+use super::judge::judge;
 use super::menu::Menu;
-use super::objective::{Objective, Value};
 use super::verifier::Verifier;
-use super::worst::{Completeness, Worst, order_of};
+use super::worst::{Completeness, Worst};
 use super::{Interval, Pair, Rational, VerifyError};
 use crate::machine::{Machine, Mechanism};
-use crate::number::{Delta, Epsilon};
+use crate::number::Epsilon;
 
 /// The result of checking a claim. It prints with its scope ([`Worst::scope`]).
 #[derive(Clone, Debug)]
@@ -32,7 +31,7 @@ pub struct Verdict<Q, A> {
 }
 
 impl<Q, A> Verdict<Q, A> {
-    fn new(goal: Goal, worst: Worst<Q, A>, cut: &Rational) -> Result<Self, VerifyError> {
+    pub(super) fn new(goal: Goal, worst: Worst<Q, A>, cut: &Rational) -> Result<Self, VerifyError> {
         Ok(Self {
             goal,
             allowed: goal.allowed()?,
@@ -64,6 +63,31 @@ impl<Q, A> Verdict<Q, A> {
     pub fn is_refuted(&self) -> bool {
         self.worst.completeness != Completeness::Bounded
             && self.worst.value.is_more_than(&self.allowed)
+    }
+
+    /// Whether one of the two is certain.
+    pub(super) fn is_decided(&self) -> bool {
+        self.holds() || self.is_refuted()
+    }
+
+    /// The same, where the search for more ended so.
+    pub(super) fn stopped_by(mut self, stopped: Option<VerifyError>) -> Self {
+        self.stopped = stopped.or(self.stopped);
+        self
+    }
+
+    /// How many digits show that what is allowed is not what is attained; `None` if those that are
+    /// always printed do, or if none do.
+    fn digits(&self) -> Option<usize> {
+        if self.allowed.to_string() != self.worst.value.to_string() {
+            return None;
+        }
+        let differ = |digits: &usize| {
+            let digits = *digits;
+            format!("{:.digits$}", self.allowed) != format!("{:.digits$}", self.worst.value)
+        };
+        // Intervals are no finer than 2⁻²⁵⁶.
+        (1..8).map(|tens| 10 * tens).find(differ)
     }
 
     /// Why neither is certain, and what to do.
@@ -105,181 +129,26 @@ impl<Q: Debug, A: Debug> fmt::Display for Verdict<Q, A> {
         } else {
             "undecided"
         };
-        write!(
-            f,
-            "{verdict}: {} may be at most {}, and is {}",
-            self.goal.what(),
-            self.allowed,
-            self.worst
-        )?;
+        write!(f, "{verdict}: {} may be at most ", self.goal.what())?;
+        match self.digits() {
+            Some(digits) => write!(
+                f,
+                "{:.digits$}, and is {:.digits$}",
+                self.allowed, self.worst
+            )?,
+            None => write!(f, "{}, and is {}", self.allowed, self.worst)?,
+        }
         if self.holds() && !self.holds_exactly() {
             write!(f, "\n{}", self.goal.tolerance())?;
         }
-        if self.holds() || self.is_refuted() {
+        if self.is_decided() {
             return Ok(());
         }
         write!(f, "\n{}", self.way_out())?;
         match &self.stopped {
-            Some(stopped) => write!(f, "\nthe search for a better bound was {stopped}"),
+            Some(stopped) => write!(f, "\nthe search for more was {stopped}"),
             None => Ok(()),
         }
-    }
-}
-
-/// Checks goals against the worst adversary, all in one exploration.
-pub(super) fn judge<Q, A, N>(
-    exploration: &Exploration<Q, A, N>,
-    goals: &[Goal],
-) -> Result<Verdict<Q, A>, VerifyError>
-where
-    Q: Clone + Debug + Send + Sync,
-    A: Clone + Eq + Hash + Send + Sync,
-    N: Menu<Q, A>,
-{
-    let objectives: Vec<_> = goals
-        .iter()
-        .map(Goal::objective)
-        .collect::<Result<_, _>>()?;
-    let mut kept: Option<Verdict<Q, A>> = None;
-    let mut cut = exploration.cut().clone();
-    for (goal, worst) in goals.iter().zip(exploration.worst(&objectives)?) {
-        let mut verdict = Verdict::new(*goal, worst, &cut)?;
-        if !verdict.is_refuted() && verdict.worst.completeness != Completeness::Complete {
-            verdict = beyond_the_cut(exploration, verdict)?;
-        }
-        let truncated = matches!(verdict.worst.completeness, Completeness::Truncated { .. });
-        if !verdict.is_refuted() && !verdict.holds() && !truncated {
-            verdict = deeper(exploration, verdict)?;
-        }
-        if verdict.is_refuted() {
-            return Ok(verdict);
-        }
-        // One tree for all goals needs the smallest cut of all.
-        cut = cut.min(verdict.cut.clone());
-        // An undecided goal stays, but does not hide a later one that is refuted.
-        if kept.as_ref().is_none_or(Verdict::holds) {
-            kept = Some(verdict);
-        }
-    }
-    let kept = kept.ok_or(VerifyError::OutOfRange("a claim without goals"))?;
-    Ok(Verdict { cut, ..kept })
-}
-
-/// The same at a smaller cut, where everything was followed: then bounds on what compared noise decides
-/// are narrower.
-fn deeper<Q, A, N>(
-    exploration: &Exploration<Q, A, N>,
-    verdict: Verdict<Q, A>,
-) -> Result<Verdict<Q, A>, VerifyError>
-where
-    Q: Clone + Debug + Send + Sync,
-    A: Clone + Eq + Hash + Send + Sync,
-    N: Menu<Q, A>,
-{
-    let Some(deeper) = exploration.deeper() else {
-        return Ok(verdict);
-    };
-    match judge(&deeper, &[verdict.goal]) {
-        Err(stopped) if stopped.leaves_undecided() => Ok(Verdict {
-            stopped: Some(stopped),
-            ..verdict
-        }),
-        found => found,
-    }
-}
-
-/// What else is known of a ratio or a Rényi divergence if samplers were cut: a bound from above if
-/// the noise is only released, and otherwise at least whether it is refuted.
-fn beyond_the_cut<Q, A, N>(
-    exploration: &Exploration<Q, A, N>,
-    verdict: Verdict<Q, A>,
-) -> Result<Verdict<Q, A>, VerifyError>
-where
-    Q: Clone + Debug + Send + Sync,
-    A: Clone + Eq + Hash + Send + Sync,
-    N: Menu<Q, A>,
-{
-    let orders = match verdict.goal {
-        Goal::Ratio { .. } => Vec::new(),
-        Goal::Renyi { order, .. } => vec![order_of(order)],
-        Goal::Delta { .. } => return Ok(verdict),
-    };
-    let missing = match &verdict.worst.completeness {
-        Completeness::Truncated { mass } => mass.clone(),
-        _ => Rational::ZERO,
-    };
-    // First what is certain without what was cut: it may refute the claim.
-    let certain = match certain(exploration, &verdict, missing) {
-        Err(stopped) if stopped.leaves_undecided() => {
-            return Ok(Verdict {
-                stopped: Some(stopped),
-                ..verdict
-            });
-        }
-        certain => certain?.unwrap_or_else(|| verdict.clone()),
-    };
-    if certain.is_refuted() {
-        return Ok(certain);
-    }
-    let objective = verdict.goal.objective()?;
-    let bounds = match exploration.bounds(&[objective], orders) {
-        Err(stopped) if stopped.leaves_undecided() => {
-            return Ok(Verdict {
-                stopped: Some(stopped),
-                ..certain
-            });
-        }
-        bounds => bounds?,
-    };
-    match bounds.and_then(|bounds| bounds.into_iter().next()) {
-        Some(value) if value.high().is_some() => Ok(Verdict {
-            worst: Worst {
-                value,
-                completeness: Completeness::Bounded,
-                ..verdict.worst
-            },
-            ..verdict
-        }),
-        _ => Ok(certain),
-    }
-}
-
-/// What is certain although a mass of at most `missing` was not followed.
-fn certain<Q, A, N>(
-    exploration: &Exploration<Q, A, N>,
-    verdict: &Verdict<Q, A>,
-    missing: Rational,
-) -> Result<Option<Verdict<Q, A>>, VerifyError>
-where
-    Q: Clone + Debug + Send + Sync,
-    A: Clone + Eq + Hash + Send + Sync,
-    N: Menu<Q, A>,
-{
-    match verdict.goal {
-        Goal::Renyi { order, .. } => {
-            let least = Objective::AtLeast {
-                order: order_of(order),
-                missing,
-            };
-            let worst = exploration.worst(&[least])?.into_iter().next();
-            Ok(worst.map(|worst| Verdict {
-                worst: Worst {
-                    value: Value::AtLeast(worst.value.low().cloned().unwrap_or_default()),
-                    ..worst
-                },
-                ..verdict.clone()
-            }))
-        }
-        // After a cut, δ(ε) is bounded from both sides, and the ratio from neither.
-        Goal::Ratio { epsilon } => {
-            let delta = Delta::ZERO;
-            let goal = Goal::Delta { epsilon, delta };
-            let worst = exploration.worst(&[goal.objective()?])?.into_iter().next();
-            worst
-                .map(|worst| Verdict::new(goal, worst, &verdict.cut))
-                .transpose()
-        }
-        Goal::Delta { .. } => Ok(None),
     }
 }
 
@@ -316,7 +185,7 @@ where
         measure: &Me,
         loss: &Me::Loss,
     ) -> Result<Verdict<Q, A>, VerifyError> {
-        let goals = measure.goals(loss);
+        let goals = goals_of(measure, loss)?;
         self.explore(move |exploration| judge(exploration, &goals))
     }
 

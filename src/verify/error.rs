@@ -48,6 +48,18 @@ pub enum VerifyError {
     /// The two datasets are equal.
     #[error("the two datasets are equal, so that every claim would hold: take two neighbours")]
     SameDataset,
+    /// The claimed loss is not one of the measure, such as a curve of another grid.
+    #[error(
+        "the claimed loss does not belong to the measure, so that parts of it would not be checked: \
+         state it for the same orders"
+    )]
+    OtherMeasure,
+    /// The measure makes no [goal](super::Checkable::goals) of the claim.
+    #[error("the measure makes no goal of this claim, so that nothing would be checked")]
+    NoGoals,
+    /// The claim is a δ of 1.
+    #[error("a δ of 1 allows everything, so that every claim would hold: claim a smaller one")]
+    ForbidsNothing,
     /// The menu is not a function of its state.
     #[error(
         "the menu offered other queries, or another order, for the same state: it must be a \
@@ -101,7 +113,10 @@ pub enum VerifyError {
     #[error("cancelled")]
     Cancelled,
     /// One draw has too many outcomes to follow each of them.
-    #[error("a draw has {outcomes} outcomes, more than {MOST_OUTCOMES}")]
+    #[error(
+        "a draw has {outcomes} outcomes, more than {MOST_OUTCOMES}: take noise of a smaller scale, or \
+         fewer candidates, or audit the mechanism instead"
+    )]
     TooManyOutcomes {
         /// How many it has.
         outcomes: u64,
@@ -120,10 +135,16 @@ pub enum VerifyError {
     )]
     OtherCoins,
     /// One answer took more draws than the limit: the machine may not terminate.
-    #[error("one answer took more than {MOST_DRAWS} draws")]
+    #[error(
+        "one answer took more than {MOST_DRAWS} draws: if it does come to an end, draw from a `Law` \
+         that names its probabilities, which is one draw"
+    )]
     TooManyDraws,
     /// The conversation is longer than can be explored.
-    #[error("a depth of {depth}: conversations of more than {MOST_ROUNDS} rounds are not explored")]
+    #[error(
+        "a depth of {depth}: conversations of more than {MOST_ROUNDS} rounds are not explored: take a \
+         smaller depth"
+    )]
     TooDeep {
         /// The depth.
         depth: usize,

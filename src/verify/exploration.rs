@@ -62,6 +62,17 @@ impl<Q, A, N: Menu<Q, A>> Question<Q, A, N> {
     }
 }
 
+/// What is known where released values are taken together.
+pub(super) enum Together<Q, A, N> {
+    /// Nothing: the mechanisms do not promise to only say what they release, the menu reads answers,
+    /// something is cut or not bounded nevertheless, or truths are met without end.
+    Unknown,
+    /// Nothing was released: this exploration is one like any other, and so are its results.
+    Nothing(Box<Exploration<Q, A, N>>, Vec<Worst<Q, A>>),
+    /// An upper bound for each objective, that does not depend on a cut.
+    Bounds(Vec<Worst<Q, A>>),
+}
+
 /// Runs machines and remembers what they did, for one question.
 pub(super) struct Exploration<Q, A, N> {
     question: Question<Q, A, N>,
@@ -89,6 +100,16 @@ where
 
     /// The worst for each objective, in both directions.
     pub(super) fn worst(&self, objectives: &[Objective]) -> Result<Vec<Worst<Q, A>>, VerifyError> {
+        self.worst_with(objectives, || true)
+    }
+
+    /// The same; whether the adversaries are wanted, for which the machine is run once more, is asked
+    /// when the values are known.
+    fn worst_with(
+        &self,
+        objectives: &[Objective],
+        adversaries: impl FnOnce() -> bool,
+    ) -> Result<Vec<Worst<Q, A>>, VerifyError> {
         let both = |objective: &Objective| {
             [false, true].map(|swapped| Target {
                 objective: objective.clone(),
@@ -106,6 +127,7 @@ where
             Some(mass) if *mass > Rational::ZERO => Completeness::Truncated { mass: mass.clone() },
             _ => Completeness::Complete,
         };
+        let adversaries = adversaries();
         let mut worst = Vec::new();
         for (number, pair) in values.chunks_exact(2).take(objectives.len()).enumerate() {
             let [forward, backward] = pair else {
@@ -120,22 +142,23 @@ where
                 value: forward.max(backward),
                 direction,
                 completeness: completeness.clone(),
-                adversary: begin(&solver, &points, target, attained)?,
+                adversary: match adversaries {
+                    true => begin(&solver, &points, target, attained)?,
+                    false => Strategy::More,
+                },
                 scope: self.scope()?,
             });
         }
         Ok(worst)
     }
 
-    /// An upper bound for each objective, in both directions, that does not depend on a cut
-    /// ([`released`](super::released)): the order of each, or none if it is the ratio. `None` if the
-    /// mechanisms do not promise to only say what they release, if the menu reads answers, if
-    /// something is cut nevertheless, or if truths are met without end.
-    pub(super) fn bounds(
+    /// What is known of each objective, in both directions, where released values are taken together
+    /// ([`released`](super::released)): they are of one kind, the ratio, or Rényi sums of these orders.
+    pub(super) fn together(
         &self,
         objectives: &[Objective],
         orders: Vec<Rational>,
-    ) -> Result<Option<Vec<Value>>, VerifyError> {
+    ) -> Result<Together<Q, A, N>, VerifyError> {
         /// How often truths that depend on released values may widen the window.
         const MOST_PASSES: usize = 16;
         let promised = self.question.sides.iter().all(Side::only_says_releases)
@@ -145,18 +168,27 @@ where
             let mut question = self.question.clone();
             question.care.window = Some(window.clone());
             let wide = Self::new(question, self.meter());
-            let found = wide.worst(objectives);
+            let found = wide.worst_with(objectives, || window.is_unused());
             if let Some(wider) = window.wider() {
                 window = wider;
                 continue;
             }
-            let complete = |worst: &Worst<Q, A>| match worst.completeness {
-                Completeness::Complete => Some(worst.value.clone()),
-                _ => None,
+            let mut found = found?;
+            if window.is_unused() {
+                return Ok(Together::Nothing(Box::new(wide), found));
+            }
+            let bounded = |worst: &Worst<Q, A>| {
+                worst.completeness == Completeness::Complete && worst.value.high().is_some()
             };
-            return Ok(found?.iter().map(complete).collect());
+            if !found.iter().all(bounded) {
+                return Ok(Together::Unknown);
+            }
+            for worst in &mut found {
+                worst.completeness = Completeness::Bounded;
+            }
+            return Ok(Together::Bounds(found));
         }
-        Ok(None)
+        Ok(Together::Unknown)
     }
 
     /// The same question with the square of the cut, if that tells more: if noise that was compared
@@ -178,6 +210,7 @@ where
     pub(super) fn at_cut(&self, cut: Rational) -> Self {
         let mut question = self.question.clone();
         question.care.cut = cut;
+        question.care.window = None;
         Self::new(question, self.meter())
     }
 

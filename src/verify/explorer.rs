@@ -51,7 +51,7 @@ impl<Q, A> Explorer<Q, A> {
     }
 
     /// The kind of an answer: what either of the two machines takes it for.
-    pub(super) fn says(&self, answer: &A) -> Says {
+    fn says(&self, answer: &A) -> Says {
         let kinds = self.sides.iter().map(|side| side.says(answer));
         kinds.max().unwrap_or_default()
     }
@@ -80,12 +80,13 @@ where
     pub(super) fn root(&self) -> Result<Expansion<Q, A>, VerifyError> {
         let mut groups = Groups::new(&self.runner.meter);
         for (index, side) in self.sides.iter().enumerate() {
-            let step = self.step(&[], false, |coins| {
+            let run = |coins: &mut Branching<'_>| {
                 Ok(match side.start(&mut coins.coins()) {
                     Ok(machine) => (Ok(()), machine.state()),
                     Err(fault) => (Err(fault), None),
                 })
-            })?;
+            };
+            let step = self.step(&[], false, run, |()| Says::Refused)?;
             groups.follow(index, &Branch::default(), &step)?;
         }
         Ok(groups.expansion(|start| Node {
@@ -109,6 +110,7 @@ where
             for branch in branches {
                 let run = |coins: &mut Branching<'_>| {
                     let mut machine = replay(side, &node.transcript, coins)?;
+                    coins.heard = None;
                     let answer = machine.answer(query.clone(), &mut coins.coins());
                     // A machine that failed is not touched again: it may have panicked halfway.
                     let state = is_open(&answer).then(|| machine.state()).flatten();
@@ -116,7 +118,7 @@ where
                 };
                 let step = match branch.state {
                     Some(state) => self.known_step((index, state, asked), &branch.path, run)?,
-                    None => Arc::new(self.step(&branch.path, last, run)?),
+                    None => Arc::new(self.step(&branch.path, last, run, |a| self.says(a))?),
                 };
                 groups.follow(index, branch, &step)?;
             }
@@ -139,10 +141,11 @@ where
         path: &[Choice],
         last: bool,
         run: impl FnMut(&mut Branching<'_>) -> Result<Shown<B>, VerifyError>,
+        says: impl Fn(&B) -> Says,
     ) -> Result<Step<B>, VerifyError> {
         // What answers allocate is not known.
         let number = |state| self.number(state);
-        self.runner.step(path, last, number, |_| 0, run)
+        self.runner.step(path, last, number, |_| 0, says, run)
     }
 
     /// One step from a state that is shown, unless it is known.
@@ -153,13 +156,13 @@ where
         run: impl FnMut(&mut Branching<'_>) -> Result<Shown<A>, VerifyError>,
     ) -> Result<Arc<Step<A>>, VerifyError> {
         let Some(shard) = self.steps.get((key.1 % SHARDS) as usize) else {
-            return Ok(Arc::new(self.step(path, false, run)?));
+            return Ok(Arc::new(self.step(path, false, run, |a| self.says(a))?));
         };
         let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
             return Ok(Arc::clone(known));
         }
-        let step = Arc::new(self.step(path, false, run)?);
+        let step = Arc::new(self.step(path, false, run, |a| self.says(a))?);
         lock().insert(key, Arc::clone(&step));
         Ok(step)
     }

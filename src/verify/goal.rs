@@ -34,6 +34,30 @@ pub trait Checkable: Measure {
     fn goals(&self, loss: &Self::Loss) -> Vec<Goal>;
 }
 
+/// What a claim comes to, where it enters.
+///
+/// # Errors
+///
+/// [`VerifyError::OtherMeasure`], [`VerifyError::NoGoals`], [`VerifyError::ForbidsNothing`].
+pub(super) fn goals_of<Me: Checkable>(
+    measure: &Me,
+    loss: &Me::Loss,
+) -> Result<Vec<Goal>, VerifyError> {
+    if !measure.is_valid(loss) {
+        return Err(VerifyError::OtherMeasure);
+    }
+    let goals = measure.goals(loss);
+    if goals.is_empty() {
+        return Err(VerifyError::NoGoals);
+    }
+    let allows_all =
+        |goal: &Goal| matches!(goal, Goal::Delta { delta, .. } if *delta >= Delta::ONE);
+    if goals.iter().all(allows_all) {
+        return Err(VerifyError::ForbidsNothing);
+    }
+    Ok(goals)
+}
+
 /// A bound on a divergence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -60,12 +84,16 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// What is compared, in words.
-    pub(super) fn what(&self) -> &'static str {
+    /// What is compared, in words, and for which parameters.
+    pub(super) fn what(&self) -> String {
         match self {
-            Self::Ratio { .. } => "the ratio of the probabilities of a view",
-            Self::Delta { .. } => "δ(ε)",
-            Self::Renyi { .. } => "e^((α-1) D_α)",
+            Self::Ratio { epsilon } => {
+                format!("the ratio of the probabilities of a view, for ε = {epsilon},")
+            }
+            Self::Delta { epsilon, .. } => format!("δ(ε), for ε = {epsilon},"),
+            Self::Renyi { order, epsilon } => {
+                format!("e^((α-1) D_α), for α = {order} and ε = {epsilon},")
+            }
         }
     }
 
@@ -130,7 +158,7 @@ impl Goal {
 fn renyi_allowance(epsilon: Epsilon, order: Order) -> Result<Interval, VerifyError> {
     let epsilon = Rational::from_parts(epsilon.units().into(), 10_u128.pow(27).into());
     let exponent = epsilon * (order_of(order) - Rational::ONE);
-    Interval::exp(&exponent).ok_or(VerifyError::OutOfRange("epsilon"))
+    Interval::exp(&exponent).ok_or(VerifyError::OutOfRange("(α-1) ε"))
 }
 
 /// `p / q ≤ e^ε` for every view.

@@ -126,6 +126,7 @@ pub struct Children<M, Q> {
     launches: Vec<M>,
     queries: Vec<Q>,
     reads: bool,
+    reads_rest: bool,
     most: usize,
 }
 
@@ -137,6 +138,7 @@ impl<M, Q> Children<M, Q> {
             launches,
             queries,
             reads: true,
+            reads_rest: false,
             most: usize::MAX,
         }
     }
@@ -146,6 +148,16 @@ impl<M, Q> Children<M, Q> {
     pub fn at_most(self, launches: usize) -> Self {
         Self {
             most: launches,
+            ..self
+        }
+    }
+
+    /// Offers readings of what is left of the budget too. For the compositors of this crate they say
+    /// no more than the privacy loss does, and there are more conversations.
+    #[must_use]
+    pub fn with_remaining(self) -> Self {
+        Self {
+            reads_rest: true,
             ..self
         }
     }
@@ -180,10 +192,12 @@ where
                 .map(move |q| Message::Ask(child, q.clone()))
         });
         let reading = self.reads.then_some(Message::PrivacyLoss);
+        let rest = self.reads_rest.then_some(Message::Remaining);
         launches
             .filter(|_| tried < self.most)
             .chain(asks)
             .chain(reading)
+            .chain(rest)
             .collect()
     }
 

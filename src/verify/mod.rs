@@ -33,8 +33,8 @@
 //!
 //! let claim = "1".parse().unwrap();
 //! assert_private(|| Respond, &Pair::new(false, true), &PureDp, &claim, vec![()], 1);
-//! // claimed loss 1: not private: the ratio of the probabilities of a view may be at most
-//! // 2.718281828…, and is 3 (first dataset against second), attained by:
+//! // claimed loss 1: not private: the ratio of the probabilities of a view, for ε = 1, may be at
+//! // most 2.718281828…, and is 3 (first dataset against second), attained by:
 //! // ask ()
 //! //   false: stop  (probability 3/4 and 1/4)
 //! //   true: stop  (probability 1/4 and 3/4)
@@ -159,8 +159,12 @@
 //!
 //! A question that asks nothing: no depth, an empty menu, a menu of which nothing is ever launched
 //! or answered, or of which children are launched and never answer, the same dataset twice. What
-//! counts as an answer is the machine's to say ([`Machine::says`](crate::machine::Machine::says)). Every result says its [`Scope`]: the pair, the menu and
+//! counts as an answer is the machine's to say ([`Machine::says`](crate::machine::Machine::says)); behind a middle it is
+//! that of the machine inside. Every result says its [`Scope`]: the pair, the menu and
 //! which of its queries were ever answered, the depth, the points.
+//!
+//! A claim that does not belong to its measure, such as a curve of another grid, and a δ of 1, which
+//! forbids nothing.
 //!
 //! An exploration that takes more runs, memory or time than it may ([`Verifier`], "Bounds";
 //! [`Bounds`] for [`views`]), or a conversation of more than 1000 rounds.
@@ -195,6 +199,7 @@
 //! | randomness outside the machine that shows in fewer than one run of ten | `randomness_outside_the_machine_that_seldom_shows` |
 //! | the same in one run of ten, in a step after the first 64 | `randomness_outside_the_machine_in_a_late_step` |
 //! | the same in one run of ten, on one path of a hundred | `randomness_outside_the_machine_on_one_path` |
+//! | answers that compare equal and can be told apart, by a coarse `Eq` and `Hash` | `answers_that_compare_equal` |
 //! | state that all mechanisms of a factory share | `a_memory_that_outlives_the_factory` |
 //! | state that [`Inspect`](crate::machine::Inspect) does not show, for [`Verifier::by_state`] | `a_state_that_is_not_shown` |
 //! | what a [`Menu::State`] does not hash, if the queries print alike, for [`Verifier::by_state`] | `a_menu_that_is_not_hashed` |
@@ -221,6 +226,7 @@ mod fork;
 mod goal;
 mod interval;
 mod json;
+mod judge;
 mod laws;
 mod menu;
 mod meter;

@@ -28,8 +28,8 @@ pub(super) struct Offers {
 
 #[derive(Default)]
 struct Seen {
-    /// By how they print.
-    index: HashMap<String, usize>,
+    /// By how they print; of those on one menu that print alike, the first, the second, and so on.
+    index: HashMap<(String, usize), usize>,
     entries: Vec<(String, Says)>,
     /// What each state of the menu offered.
     menus: HashMap<u32, Vec<usize>>,
@@ -50,14 +50,18 @@ impl Offers {
         let names: Vec<_> = queries.iter().map(|query| format!("{query:?}")).collect();
         let mut seen = self.seen();
         let mut entries = Vec::with_capacity(names.len());
+        let mut alike: HashMap<String, usize> = HashMap::new();
         for name in names {
             let next = seen.entries.len();
-            let entry = match seen.index.get(&name) {
+            let before = alike.entry(name.clone()).or_default();
+            let key = (name, *before);
+            *before += 1;
+            let entry = match seen.index.get(&key) {
                 Some(entry) => *entry,
                 None => {
-                    held.grow(200 + 2 * name.len());
-                    seen.index.insert(name.clone(), next);
-                    seen.entries.push((name, Says::default()));
+                    held.grow(200 + 2 * key.0.len());
+                    seen.entries.push((key.0.clone(), Says::default()));
+                    seen.index.insert(key, next);
                     next
                 }
             };

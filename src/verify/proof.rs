@@ -260,7 +260,7 @@ mod tests {
 
     use super::*;
     use crate::machine::{Coins, Machine, Mechanism};
-    use crate::verify::claim::judge;
+    use crate::verify::judge::judge;
     use crate::verify::{Pair, Verifier};
 
     /// A coin for each query, of which so many parts say the bit; or one coin for all, and a state

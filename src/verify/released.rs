@@ -88,6 +88,12 @@ impl Window {
         })
     }
 
+    /// Whether no value was ever released: then nothing was taken together.
+    pub(super) fn is_unused(&self) -> bool {
+        let met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        met.is_none()
+    }
+
     /// Whether values with this noise are taken together.
     pub(super) fn holds(&self, law: &ClosedForm) -> bool {
         match law {
@@ -192,8 +198,14 @@ fn laplace(
         return Err(TOO_WIDE);
     }
     let one = Interval::exact(Rational::ONE);
-    let power = |steps: i128| Interval::exp_minus(&(rate * Rational::from(steps.unsigned_abs())));
-    let q = power(1);
+    let q = Interval::exp_minus(rate);
+    // Each from the one before: an exponential for each of them would take long. Every product is
+    // rounded outward, to far more digits than are lost on the way.
+    let farthest = (truth - low).max(above - truth).unsigned_abs() as usize;
+    let next = |last: &Interval| Some(last.times(&q));
+    let powers: Vec<_> = std::iter::successors(Some(one.clone()), next)
+        .take(farthest + 1)
+        .collect();
     let half = one.over(&one.plus(&q)).unwrap_or_else(|| one.clone());
     let inside = half.times(&one.minus(&q));
     let values = (low..=above).map(|value| {
@@ -202,7 +214,9 @@ fn laplace(
         } else {
             &inside
         };
-        (value, share.times(&power(value - truth)))
+        let power = powers.get((value - truth).unsigned_abs() as usize);
+        let mass = power.map_or(Interval::ZERO, |power| share.times(power));
+        (value, mass)
     });
     Listed::all(meter, values)
 }

@@ -12,7 +12,7 @@ use super::meter::{Held, Meter};
 use super::released::Window;
 use super::tree::{Ending, Step, size_of_path};
 use super::{Rational, VerifyError};
-use crate::machine::Fault;
+use crate::machine::{Fault, Says};
 
 /// How carefully machines are run.
 #[derive(Clone, Debug)]
@@ -67,22 +67,27 @@ impl Runner {
     /// detects code that takes randomness or state from elsewhere. Paths with the same outcome are
     /// merged as they are found.
     ///
-    /// `last` says that nothing is asked after it, `number` gives a state its number, and `size` says
-    /// what an answer takes besides its own bytes.
+    /// `last` says that nothing is asked after it, `number` gives a state its number, `size` says what an
+    /// answer takes besides its own bytes, and `says` what it is worth.
     pub(super) fn step<A: Clone + Eq + Hash>(
         &self,
         path: &[Choice],
         last: bool,
         number: impl Fn(Vec<u8>) -> u32,
         size: impl Fn(&A) -> usize,
+        says: impl Fn(&A) -> Says,
         mut run: impl FnMut(&mut Branching<'_>) -> Result<Shown<A>, VerifyError>,
     ) -> Result<Step<A>, VerifyError> {
         let mut found = Endings::new(&self.meter, last);
         let mut paths = 0;
         // A hash of all paths so far, and of what each came to.
         let mut log = 0;
+        let mut most = Says::default();
         let first = every_path(path, self, &mut run, |outcome| {
             paths += 1;
+            if let Ok(answer) = &outcome.result.0 {
+                most = most.max(says(answer).capped(outcome.heard));
+            }
             let taken = hash(&outcome.path);
             log = hash(&(log, taken, found.add(outcome, &number, &size)));
             Ok(())
@@ -108,6 +113,7 @@ impl Runner {
         Ok(Step {
             endings: found.list,
             cut: first,
+            says: most,
         })
     }
 }

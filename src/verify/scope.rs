@@ -12,7 +12,8 @@ pub struct Scope {
     pub depth: usize,
     /// What was offered by the menu, in the order in which it was first offered.
     pub menu: Vec<Entry>,
-    /// How many different points of the conversation were explored.
+    /// How many points of the conversation were explored. What is explored again, at a smaller cut or
+    /// with released values taken together, counts again.
     pub points: u64,
     /// How often the machine was run.
     pub runs: u64,
@@ -31,13 +32,17 @@ pub struct Entry {
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [one, other] = &self.sides;
-        write!(
-            f,
-            "scope: {one} against {other}; {} on the menu, up to {}, {}",
-            counted(self.menu.len() as u64, "query", "queries"),
-            counted(self.depth as u64, "round", "rounds"),
-            counted(self.points, "point", "points"),
-        )?;
+        write!(f, "scope: {one} against {other}; ")?;
+        if !self.menu.is_empty() {
+            let queries = counted(self.menu.len() as u64, "query", "queries");
+            write!(f, "{queries} on the menu, ")?;
+        }
+        let rounds = counted(self.depth as u64, "round", "rounds");
+        let points = counted(self.points, "point", "points");
+        write!(f, "up to {rounds}, {points}")?;
+        if self.menu.is_empty() {
+            return f.write_str("; nothing was asked");
+        }
         let named = |answered| {
             let entries = self
                 .menu
@@ -90,6 +95,27 @@ pub(super) fn in_short(value: &(impl Debug + ?Sized)) -> String {
         short.0.push('…');
     }
     short.0
+}
+
+/// Two values in short, each with where they differ if they begin alike.
+pub(super) fn both_in_short<D: Debug + ?Sized>(one: &D, other: &D) -> [String; 2] {
+    let short = [one, other].map(in_short);
+    if short[0] != short[1] {
+        return short;
+    }
+    let full = [one, other].map(|value| format!("{value:?}"));
+    let letters = full[0].chars().zip(full[1].chars());
+    let alike = letters.take_while(|(one, other)| one == other).count();
+    if alike < LETTERS {
+        return short;
+    }
+    full.map(|text| {
+        let beginning: String = text.chars().take(LETTERS / 3).collect();
+        let mut rest = text.chars().skip(alike - LETTERS / 6);
+        let part: String = rest.by_ref().take(LETTERS * 2 / 3).collect();
+        let more = if rest.next().is_some() { "…" } else { "" };
+        format!("{beginning}…{part}{more}")
+    })
 }
 
 /// The number of letters of a dataset that are shown.

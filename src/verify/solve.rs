@@ -127,7 +127,7 @@ where
 
     /// The conversations that begin, and the mass that was cut at the start.
     pub(super) fn begin(&self, depth: usize) -> Result<Asked<Q, A, N>, VerifyError> {
-        let Expansion { nodes, cut } = self.explorer.root()?;
+        let Expansion { nodes, cut, .. } = self.explorer.root()?;
         for node in &nodes {
             self.offers.compare(&node.masses());
         }
@@ -165,17 +165,11 @@ where
     ) -> Result<Asked<Q, A, N>, VerifyError> {
         let left = point.left.saturating_sub(1);
         let query = &offer.query;
-        let Expansion { nodes, cut } =
+        let Expansion { nodes, cut, says } =
             self.explorer
                 .expand(&point.node, query, offer.asked, left == 0)?;
         for node in &nodes {
-            let answer = node
-                .transcript
-                .last()
-                .and_then(|(_, answer)| answer.as_ref().ok());
-            let says = answer.map(|answer| self.explorer.says(answer));
-            self.offers
-                .note(offer, says.unwrap_or_default(), || node.masses());
+            self.offers.note(offer, says, || node.masses());
         }
         let points = self.points_of(nodes, &point.menu, left, &point.place, offer.asked.1);
         Ok((points, cut))

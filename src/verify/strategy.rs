@@ -44,6 +44,18 @@ impl<Q, A> Strategy<Q, A> {
     }
 }
 
+impl<Q, A> Strategy<Q, A> {
+    /// Whether a view has probability zero on one dataset, as far as it is stored.
+    pub(super) fn meets_zero(&self) -> bool {
+        match self {
+            Self::Stop { masses } => masses.iter().any(Interval::is_zero),
+            Self::More => false,
+            Self::Start { then } => then.iter().any(|(_, next)| next.meets_zero()),
+            Self::Ask { then, .. } => then.iter().any(|(_, next)| next.meets_zero()),
+        }
+    }
+}
+
 impl<Q: Debug, A: Debug> fmt::Display for Strategy<Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, 1)

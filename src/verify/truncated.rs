@@ -66,9 +66,9 @@ impl<S: Machine + Metered> Machine for TruncatedMachine<S, S::Loss> {
     /// `None` where the threshold is crossed; nothing is answered after it.
     type Answer = Option<S::Answer>;
 
-    /// Crossing is an answer.
+    /// Crossing tells that the threshold is crossed, and nothing else.
     fn says(answer: &Self::Answer) -> Says {
-        answer.as_ref().map_or(Says::Something, S::says)
+        answer.as_ref().map_or(Says::Reading, S::says)
     }
 
     fn step(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {

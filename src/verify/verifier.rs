@@ -11,7 +11,7 @@ use super::menu::Menu;
 use super::meter::{Meter, Progress};
 use super::objective::Objective;
 use super::runner::Care;
-use super::scope::in_short;
+use super::scope::{both_in_short, in_short};
 use super::side::Side;
 use super::watch::{on_watch, to_terminal};
 use super::worst::{Worst, exp_of, order_of};
@@ -252,10 +252,14 @@ impl<Q, A, N> Verifier<Q, A, N> {
 
 /// The names of the two datasets; an error if they are equal.
 fn names<D: Debug + PartialEq + ?Sized>(pair: &Pair<D>) -> Result<[String; 2], VerifyError> {
-    if **pair.one() == **pair.other() {
+    let (one, other) = (&**pair.one(), &**pair.other());
+    // What does not equal itself, such as NaN, is compared by how it prints.
+    let equal = |one: &D, other: &D| one == other;
+    let odd = !equal(one, one) || !equal(other, other);
+    if equal(one, other) || odd && format!("{one:?}") == format!("{other:?}") {
         return Err(VerifyError::SameDataset);
     }
-    Ok([pair.one(), pair.other()].map(|data| in_short(&**data)))
+    Ok(both_in_short(one, other))
 }
 
 /// Two mechanisms on this.

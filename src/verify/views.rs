@@ -11,7 +11,9 @@ use super::meter::Meter;
 use super::runner::{Care, Runner};
 use super::watch::on_watch;
 use super::{Bounds, Interval, Rational, VerifyError};
-use crate::machine::{Adversary, CoinSource, CoinsError, Law, Machine, Mechanism, View, view_of};
+use crate::machine::{
+    Adversary, CoinSource, CoinsError, Law, Machine, Mechanism, Says, View, view_of,
+};
 
 /// A probability distribution with finitely many outcomes.
 ///
@@ -172,7 +174,7 @@ where
             Ok((Ok(view), None))
         };
         // A view is a whole conversation: nothing is asked after it, and it shows no state.
-        let step = runner.step(&[], true, |_| 0, size_of_view, run)?;
+        let step = runner.step(&[], true, |_| 0, size_of_view, |_| Says::Something, run)?;
         let found = step.endings.into_iter();
         let outcomes = found.filter_map(|ending| Some((ending.answer.ok()?, ending.mass)));
         Ok(Distribution {

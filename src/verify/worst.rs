@@ -36,24 +36,30 @@ pub struct Worst<Q, A> {
     /// Whether everything was followed.
     pub completeness: Completeness,
     /// An adversary that attains it. Where it is not known exactly, this one certainly attains the
-    /// lower end, and another may do better. For a [bound](Completeness::Bounded), the one that did
-    /// best before the cut.
+    /// lower end, and another may do better. For a [bound](Completeness::Bounded) none is
+    /// searched for: [`Strategy::More`].
     pub adversary: Strategy<Q, A>,
     /// What the result is about.
     pub scope: Scope,
 }
 
 impl<Q: Debug, A: Debug> fmt::Display for Worst<Q, A> {
+    /// A precision is the number of digits of the value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.completeness == Completeness::Bounded {
-            write!(f, "at most {} ({})", self.value, self.direction)?;
-            return write!(f, "\n{}", self.scope);
+        let bounded = self.completeness == Completeness::Bounded;
+        f.write_str(if bounded { "at most " } else { "" })?;
+        fmt::Display::fmt(&self.value, f)?;
+        if bounded {
+            return write!(f, " ({})\n{}", self.direction, self.scope);
         }
-        writeln!(f, "{} ({}), attained by:", self.value, self.direction)?;
+        writeln!(f, " ({}), attained by:", self.direction)?;
         write!(f, "{}", self.adversary)?;
         if let Completeness::Truncated { mass } = &self.completeness {
             let mass = Interval::exact(mass.clone());
             write!(f, "\nnot followed: a probability of at most {mass}")?;
+            if self.adversary.meets_zero() {
+                f.write_str("; where 0 is said, it may be part of this")?;
+            }
         }
         write!(f, "\n{}", self.scope)
     }

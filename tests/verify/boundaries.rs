@@ -13,7 +13,7 @@ use queryables::number::{Delta, Epsilon};
 use queryables::privacy::{
     AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, Rdp, RdpGrid, UnknownLoss, ZCdp,
 };
-use queryables::verify::{Children, Pair, Rational, Truncated, Verifier, copies_of};
+use queryables::verify::{Children, Pair, Rational, Truncated, Verifier, VerifyError, copies_of};
 
 #[test]
 fn a_pure_filter_is_exactly_at_its_budget() {
@@ -161,12 +161,17 @@ fn a_zcdp_filter_is_within_its_budget_at_every_order() {
 fn an_odometer_is_exactly_at_every_threshold() {
     let pair = Pair::new(false, true);
     let odometer = Addressed::<_, Respond>::new(Odometer::concurrent(PureDp));
-    for (threshold, largest) in [(Epsilon::ZERO, 1), (ln(3), 3), (ln_times(3, 2), 9)] {
+    let worst = |threshold| {
         let truncated = Truncated::new(odometer.clone(), threshold);
         let menu = Children::new(vec![once(3), once(9)], vec![()]);
-        let verifier = Verifier::by_state(copies_of(&truncated), &pair, menu, 5);
-        assert_eq!(exact(&verifier.worst_ratio().unwrap()), ratio(largest, 1));
+        Verifier::by_state(copies_of(&truncated), &pair, menu, 5).worst_ratio()
+    };
+    for (threshold, largest) in [(ln(3), 3), (ln_times(3, 2), 9)] {
+        assert_eq!(exact(&worst(threshold).unwrap()), ratio(largest, 1));
     }
+    // Every launch crosses: nothing is asked.
+    let nothing = worst(Epsilon::ZERO).unwrap_err();
+    assert_eq!(nothing, VerifyError::NothingLaunched);
 }
 
 #[test]

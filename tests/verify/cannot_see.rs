@@ -430,3 +430,45 @@ fn a_promise_that_is_broken() {
     // It passes, and is private with no ε: 1000 is released as 1 or 0.
     verifier.assert_private(&PureDp, &"1".parse().unwrap());
 }
+
+/// A bit that equals every other.
+#[derive(Clone, Debug)]
+struct Coarse(bool);
+
+impl PartialEq for Coarse {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Coarse {}
+
+impl Hash for Coarse {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// Tells the bit in such an answer.
+#[derive(Clone)]
+struct TellsCoarsely;
+
+impl Mechanism<bool> for TellsCoarsely {
+    type Machine = Released<Coarse>;
+
+    fn start(&self, data: &Arc<bool>, _: &mut Coins<'_>) -> Result<Released<Coarse>, Fault> {
+        Ok(Released(Coarse(**data)))
+    }
+}
+
+#[test]
+fn answers_that_compare_equal() {
+    let pair = Pair::new(false, true);
+    let verifier = Verifier::new(copies_of(&TellsCoarsely), &pair, vec![()], 1);
+    // It passes, and whoever reads the field knows the bit.
+    verifier.assert_private(&PureDp, &"0".parse().unwrap());
+    let told = [false, true].map(|bit| {
+        let mut coins = NotPrivateSeededCoins::new(0);
+        let told = TellsCoarsely.start(&Arc::new(bit), &mut coins.coins());
+        told.unwrap().0.0
+    });
+    assert_eq!(told, [false, true]);
+}

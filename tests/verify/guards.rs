@@ -262,8 +262,8 @@ fn an_assertion_that_fails_shows_the_worst_adversary() {
     let message = failed.unwrap_err().downcast::<String>().unwrap();
     assert_eq!(
         *message,
-        "claimed loss 1: not private: the ratio of the probabilities of a view may be at most \
-         2.718281828…, and is 3 (first dataset against second), attained by:\n\
+        "claimed loss 1: not private: the ratio of the probabilities of a view, for ε = 1, may be at \
+         most 2.718281828…, and is 3 (first dataset against second), attained by:\n\
          ask ()\n  \
            false: stop  (probability 3/4 and 1/4)\n  \
            true: stop  (probability 1/4 and 3/4)\n\

@@ -55,34 +55,44 @@ fn a_bound_holds_for_the_whole_noise() {
     );
 }
 
-/// What was found before the limit stays: undecided, and the verdict says why.
+/// With a limit there is no result, then what was found before it, undecided, and then the verdict.
 #[test]
-fn a_search_for_a_bound_that_reaches_a_limit_leaves_undecided() {
+fn a_search_that_reaches_a_limit_leaves_undecided() {
     let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
-    let verifier = || Verifier::new(copies_of(&count), &pair(), vec![()], 1);
-    let check = |renyi: bool, limit: u64| match renyi {
-        true => verifier().limit(limit).check(&order("2"), &epsilon("1")),
-        false => verifier().limit(limit).check(&PureDp, &epsilon("1")),
+    let check = |renyi: bool, limit: u64, claim: &str| {
+        let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1).limit(limit);
+        match renyi {
+            true => verifier.check(&order("2"), &epsilon(claim)),
+            false => verifier.check(&PureDp, &epsilon(claim)),
+        }
     };
-    // As many as the first exploration takes, to its cut; then a few more at a time, through all the
-    // others, until it is decided.
-    let first = verifier().worst_ratio().unwrap().scope.runs;
-    for renyi in [false, true] {
-        let limit = first - 1;
-        let nothing = check(renyi, limit).unwrap_err();
-        assert_eq!(nothing, VerifyError::Limit { limit });
-        let mut limit = first;
-        loop {
-            let verdict = check(renyi, limit).unwrap();
-            if verdict.holds() {
+    for (renyi, claim, holds) in [
+        (false, "1", true),
+        (true, "1", true),
+        (false, "0.9", false),
+        (true, "0.1", false),
+    ] {
+        let (mut nothing, mut undecided) = (0, 0);
+        for limit in (100..).step_by(100) {
+            let verdict = match check(renyi, limit, claim) {
+                Err(error) => {
+                    assert_eq!(error, VerifyError::Limit { limit });
+                    nothing += 1;
+                    continue;
+                }
+                Ok(verdict) => verdict,
+            };
+            if verdict.holds() || verdict.is_refuted() {
+                assert_eq!(verdict.holds(), holds, "{verdict}");
                 break;
             }
-            assert!(!verdict.is_refuted(), "{verdict}");
-            let reason = format!("\nthe search for a better bound was stopped after {limit} runs");
+            let reason = format!("\nthe search for more was stopped after {limit} runs");
             assert!(verdict.to_string().contains(&reason), "{verdict}");
-            limit += 50;
+            undecided += 1;
         }
-        assert!(limit > first, "nothing was searched for");
+        assert!(nothing > 0);
+        // What proves a claim is the first that is tried.
+        assert_eq!(undecided > 0, !holds);
     }
 }
 

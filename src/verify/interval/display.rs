@@ -8,7 +8,7 @@ use dashu_int::{IBig, UBig};
 use super::Interval;
 use crate::verify::Rational;
 
-/// The number of digits that are shown.
+/// The number of digits that are shown, unless a precision says otherwise.
 const DIGITS: usize = 10;
 
 /// With fewer digits in common than this, both ends are shown.
@@ -19,7 +19,8 @@ const SHORT: usize = 12;
 
 impl fmt::Display for Interval {
     /// A short fraction as it is; otherwise the digits that are certain and `…`, or both ends,
-    /// rounded outward, where they have few digits in common. With `{:#}`, fractions in full.
+    /// rounded outward, where they have few digits in common. A precision is the number of digits. With `{:#}`,
+    /// fractions in full.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.alternate() {
             return match self.is_exact() {
@@ -32,7 +33,7 @@ impl fmt::Display for Interval {
         {
             return f.write_str(&fraction);
         }
-        if let Some(digits) = self.certain_digits() {
+        if let Some(digits) = self.certain_digits(f.precision().unwrap_or(DIGITS)) {
             return f.write_str(&digits);
         }
         write!(
@@ -46,8 +47,8 @@ impl fmt::Display for Interval {
 
 impl Interval {
     /// The leading digits that every number in the interval has, with `…`.
-    fn certain_digits(&self) -> Option<String> {
-        let (mut low, exponent) = digits(self.low(), DIGITS, Rational::floor)?;
+    fn certain_digits(&self, count: usize) -> Option<String> {
+        let (mut low, exponent) = digits(self.low(), count, Rational::floor)?;
         let scaled = scaled(self.high(), exponent).floor().to_string();
         if scaled.len() != low.len() {
             return None;
