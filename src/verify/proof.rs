@@ -263,7 +263,7 @@ mod tests {
     use crate::verify::judge::judge;
     use crate::verify::{Pair, Verifier};
 
-    /// A coin for each query, of which so many parts say the bit; or one coin for all, and a state
+    /// A coin for each query, which says the bit with that many parts of 1000; or one coin for all, and a state
     /// that tells all transcripts apart.
     #[derive(Clone, Copy, Hash)]
     struct Loaded {

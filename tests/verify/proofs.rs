@@ -86,7 +86,7 @@ where
     certificate.unwrap().to_string()
 }
 
-/// Asserts that a proof has this number of points, in place of at least so many of the tree, and
+/// Asserts that a proof has this number of points, in place of at least that number in the tree, and
 /// that the checker accepts it.
 #[track_caller]
 fn assert_points(proof: &str, name: &str, points: usize, of_tree: f64) {
@@ -146,7 +146,7 @@ fn points_of_machines_that_hide_their_state_are_one_if_they_are_written_alike() 
     assert_points(&proof, "die", 7 + 5 + 3 + 1, 27_932.0);
 }
 
-/// A coin of a million parts, of which so many say the bit.
+/// A coin that says the bit with this number of a million parts.
 fn toss(bit: bool, parts: u64, coins: &mut Coins<'_>) -> Result<bool, Fault> {
     Ok(bit ^ (coins.weighted(&[parts, 1_000_000 - parts])? == 1))
 }
