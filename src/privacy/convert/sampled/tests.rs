@@ -57,6 +57,21 @@ proptest! {
     }
 }
 
+/// Where a row is seldom in the sample, the integrand has two peaks with next to nothing between them.
+#[test]
+fn both_peaks_are_summed_up() {
+    for (rate, mu, whole) in [("1e-30", 1.0, 200), ("1e-12", 0.5, 300), ("1e-35", 2.0, 90)] {
+        let (rate, excess) = (rate.parse().unwrap(), Interval::from(whole - 1));
+        let sum = log_moment_at(whole, rate, half(mu));
+        let integral = Mixture::new(rate, half(mu)).log_moment(Against::Nothing, excess);
+        let apart = integral.unwrap().middle() / sum.middle() - 1.0;
+        assert!(
+            sum.low() > 1.0 && apart.abs() < 1e-9,
+            "{whole} {sum:?} {apart}"
+        );
+    }
+}
+
 /// Divergences from another program, with 100 digits and another quadrature.
 #[test]
 fn far_parameters_are_enclosed_or_bounded() {
