@@ -144,6 +144,11 @@
 //! ε, and cannot be checked whole ([`Checkable`]); at each order, or each ε, the columns say what is
 //! decided. Compositors and filters are decided if their children are.
 //!
+//! For released noise, the time grows with the number of steps by which the row changes the answer: a
+//! [`NoisySum`](crate::mechanisms::NoisySum) took 0.1 s for 1000 steps and 13 s for 100 000, optimised. Refutations,
+//! δ(ε) and compared noise need all values up to the cut, which are too many (at most 2²⁰) for a scale
+//! of more than about 10⁴.
+//!
 //! Why not all: no ε holds for Gaussian noise under pure privacy, and none at all for the last three,
 //! which reveal something with a probability of δ. The noise of
 //! [`FactorizedContinualCount`](crate::mechanisms::FactorizedContinualCount) has steps of about 2⁻⁴⁰, more than can be listed.
