@@ -419,6 +419,7 @@ mod tests {
             };
             for Candidate { admits, mut rule } in compare(EpsilonDelta { epsilon: limit, delta }, typical) {
                 let mut launched = 0;
+                prop_assert!(admits == 0 || rule.remaining().epsilon > Epsilon::ZERO);
                 loop {
                     let remaining = rule.remaining();
                     let fits = typical <= remaining;

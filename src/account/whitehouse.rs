@@ -68,8 +68,9 @@ impl Whitehouse {
     /// use queryables::account::Whitehouse;
     ///
     /// let total = Whitehouse::new("1e-6".parse()?)?;
-    /// let most = "0.5307".parse()?;
-    /// assert!(total.bound_at("0.01".parse()?).is_some_and(|bound| bound < most));
+    /// let (least, most) = ("0.5306".parse()?, "0.5307".parse()?);
+    /// let bound = total.bound_at("0.01".parse()?);
+    /// assert!(bound.is_some_and(|bound| bound > least && bound < most));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
