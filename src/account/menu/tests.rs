@@ -106,6 +106,27 @@ proptest! {
     }
 }
 
+/// The losses below zero of one lease count in the next.
+#[test]
+fn two_leases_are_above_their_launches() {
+    let (step, each, count) = (epsilon("0.03"), epsilon("0.06"), 4);
+    let reach = each.checked_mul(4 * count).unwrap();
+    let lattice = Lattice::new(step, reach, reach).unwrap();
+    let lease = Launch::repeated(&lattice, each, count, 5.0).unwrap();
+    for at in 0..16 {
+        let target = step.checked_mul(at).unwrap();
+        let mut delta = Delta::ZERO;
+        super::sum::visit(&lattice, &[(lease.clone(), 1)], |left, curve| {
+            delta = curve.delta(&lattice, target, true);
+            left < 2
+        })
+        .unwrap();
+        let (bound, exact) = (quantity(delta), exact_delta(2 * count, each, target));
+        assert!(&exact * real(1.0 - 1e-25) <= bound, "{at}: {exact} {bound}");
+        assert!(bound <= exact * real(1.05) + real(1e-4), "{at}: {bound}");
+    }
+}
+
 /// δ of one launch.
 fn largest_of(lattice: &Lattice, launch: Launch, target: Epsilon) -> Real {
     let mut delta = Delta::ZERO;
