@@ -69,7 +69,7 @@ fn floating_point_noise_is_refuted_by_its_last_bits() {
             .unwrap();
         let verdict = finding.check(&PureDp, &"1".parse().unwrap());
         assert!(verdict.is_refuted(), "{verdict}");
-        // The event never happens with the row; what is found is what so many trials can show.
+        // The event never happens with the row; what is found is what that number of trials can show.
         assert!(finding.epsilon > "3".parse().unwrap(), "{finding:?}");
     }
 }

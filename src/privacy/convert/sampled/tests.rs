@@ -135,7 +135,7 @@ fn where_the_integral_is_too_long_a_bound_is_left() {
     // With ln(1/(1 − q)) = 0.0100503358535….
     let long = more(10_000_000_000_000);
     assert!((long - 0.010_050_335_853_5).abs() < 1e-9, "{long}");
-    // The bound is near the truth where the integral can still be summed up.
+    // The bound is near the truth at orders for which the integral is short enough.
     let near = more(3_000_000_000_000);
     assert!(near < long && near > 0.999 * long, "{near}");
 }
