@@ -159,12 +159,12 @@ where
     X: Discipline,
 {
     fn admit(&self, mechanism: &dyn States<D>) -> Result<(Ticket, &Arc<D>), AnyLaunchError> {
-        let admitted = self.0.admit_mechanism(&Quoted(mechanism));
+        let admitted = self.decide(&Quoted(mechanism));
         admitted.map_err(|denial| erased(*denial))
     }
 
     fn would_admit(&self, mechanism: &dyn States<D>) -> bool {
-        let price = self.0.price(&Quoted(mechanism));
+        let price = self.price(&Quoted(mechanism));
         price.is_ok_and(|price| RunningFilter::would_admit(self, &price.first))
     }
 
@@ -173,7 +173,7 @@ where
         mechanism: &dyn States<D>,
     ) -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError> {
         let quoted = Quoted(mechanism);
-        let preview = self.0.preview(&quoted).map_err(|denial| erased(*denial))?;
+        let preview = RunningFilter::preview(self, &quoted).map_err(erased)?;
         Ok((
             AnyLoss::new(preview.cost().clone()),
             preview.launches_left(),
@@ -185,7 +185,7 @@ where
     }
 
     fn measure(&self) -> &dyn fmt::Debug {
-        &self.0.terms().measure
+        &self.terms().measure
     }
 
     fn remaining(&self) -> AnyLoss {
@@ -219,7 +219,7 @@ where
     where
         D: PublicFacts,
     {
-        self.0.facts()
+        RunningFilter::facts(self)
     }
 }
 

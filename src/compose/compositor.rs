@@ -4,9 +4,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gate::{DenialOf, Gate, LaunchErrorOf, PriceOf, Terms};
-use super::launches::{Launches, admit};
-use super::{Discipline, Interactive, LaunchError, Ticket};
+use super::engine::Launching;
+use super::gate::{ChildLossOf, Gate, LaunchErrorOf, Terms};
+use super::launches::Launches;
+use super::{Discipline, Interactive, Ticket};
 use crate::machine::{Answered, Coins, Inspect, Mechanism, StateKey};
 use crate::privacy::{Private, Relation};
 use crate::queryable::Child;
@@ -82,9 +83,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
         M: Mechanism<D> + Private<G::Children, R>,
         X: Interactive,
     {
-        let ticket = self.admit_mechanism(mechanism, coins)?;
-        let child = ticket.start(mechanism, &self.data, coins);
-        child.map_err(|_| LaunchError::Failed)
+        self.launch_noting(mechanism, |_| (), coins)
     }
 
     /// Launches a non-interactive mechanism and returns its answer.
@@ -100,37 +99,62 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
     where
         M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
     {
-        let ticket = self.admit_mechanism(mechanism, coins)?;
-        let answer = ticket.release(mechanism, &self.data, coins);
-        answer.map_err(|_| LaunchError::Failed)
+        self.release_noting(mechanism, |_| (), coins)
     }
 
-    fn admit_mechanism<M>(
+    /// [`launch`](Self::launch), with something for the gate to note.
+    pub(super) fn launch_noting<M>(
         &mut self,
         mechanism: &M,
-        coins: &Coins<'_>,
-    ) -> Result<Ticket, LaunchErrorOf<G>>
+        note: impl Fn(&mut G),
+        coins: &mut Coins<'_>,
+    ) -> Result<Child<M::Machine>, LaunchErrorOf<G>>
     where
         M: Mechanism<D> + Private<G::Children, R>,
     {
-        let price = self.terms.price(mechanism, &*self.data);
-        let price = price.map_err(|reason| *DenialOf::<G>::from(reason))?;
-        self.admit_at(&price, coins)
+        let mut launching = self.launching();
+        let child = launching.launch::<X, M, R>(mechanism, note, coins);
+        child.map_err(|denial| *denial)
     }
 
-    pub(super) fn admit_at(
+    /// [`release`](Self::release), with something for the gate to note.
+    pub(super) fn release_noting<M>(
         &mut self,
-        price: &PriceOf<G>,
+        mechanism: &M,
+        note: impl Fn(&mut G),
+        coins: &mut Coins<'_>,
+    ) -> Result<<M::Machine as Answered>::Value, LaunchErrorOf<G>>
+    where
+        M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
+    {
+        let mut launching = self.launching();
+        let answer = launching.release::<X, M, R>(mechanism, note, coins);
+        answer.map_err(|denial| *denial)
+    }
+
+    /// Charges a loss without starting anything: [`launch`](Self::launch) is this, and then the
+    /// start. At larger distances the loss follows by the measure's group privacy.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not admitted. In this case nothing has been charged.
+    pub fn admit(
+        &mut self,
+        loss: &ChildLossOf<G>,
         coins: &Coins<'_>,
     ) -> Result<Ticket, LaunchErrorOf<G>> {
-        let mut copy = self.launches.copy();
-        let admitted = admit(&mut copy.gate, price);
-        // The code of the mechanism and of the rule has run: it may have stopped this machine.
-        coins.check()?;
-        let decided = self.launches.put_back::<X>(&mut copy, admitted);
-        // The machine is owned, so no other launch can have replaced the gate.
-        let decided = decided.unwrap_or_else(|| Err(LaunchError::RuleFailed.into()));
-        decided.map_err(|denial| *denial)
+        let price = self.terms.price_of(loss)?;
+        let mut launching = self.launching();
+        let ticket = launching.decide::<X>(&price, |_| (), coins);
+        ticket.map_err(|denial| *denial)
+    }
+
+    pub(super) fn launching(&mut self) -> Launching<'_, D, G, &mut Launches<G>> {
+        Launching {
+            data: &self.data,
+            terms: &self.terms,
+            kept: &mut self.launches,
+        }
     }
 }
 

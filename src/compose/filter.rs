@@ -8,7 +8,7 @@ use super::gate::{ChildLossOf, DenialOf, PriceOf, Terms, sealed};
 use super::slot::Slot;
 use super::{
     CompositorMachine, Discipline, Gate, Interleaved, LaunchError, NonInteractive, Refusal,
-    Sequential, Ticket,
+    Sequential,
 };
 use crate::account::{
     Accounting, Accumulator, Capped, ChildLoss, ContinuationRule, DefaultAccumulator,
@@ -275,23 +275,6 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
     }
 }
 
-impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> FilterMachine<D, F, R, X> {
-    /// Charges a loss without starting anything: [`launch`](Self::launch) is this, and then the
-    /// start.
-    ///
-    /// # Errors
-    ///
-    /// Why it is not admitted. In this case nothing has been charged.
-    pub fn admit(
-        &mut self,
-        loss: &ChildLoss<F>,
-        coins: &Coins<'_>,
-    ) -> Result<Ticket, LaunchError<ChildLoss<F>, WholeLoss<F>>> {
-        let price = self.terms.price_of(loss)?;
-        self.admit_at(&price, coins)
-    }
-}
-
 /// What decides in a running [`Filter`].
 #[derive(Clone, Debug)]
 pub struct FilterGate<F: ContinuationRule> {
@@ -367,6 +350,7 @@ impl<F: ContinuationRule> Gate for FilterGate<F> {
 
 impl<F: ContinuationRule> sealed::Decides for FilterGate<F> {
     const CALLS_BACK: bool = F::CALLS_BACK.0;
+    const HANDLE: &'static str = "RunningFilter";
 
     #[inline]
     fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {

@@ -12,6 +12,9 @@ pub(super) mod sealed {
         /// Whether the rule inside is third-party code, and so may call back.
         const CALLS_BACK: bool;
 
+        /// What the `Debug` of a handle says.
+        const HANDLE: &'static str;
+
         /// Decides on a launch and charges it, all or nothing.
         fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>>
         where

@@ -104,13 +104,14 @@ impl<G: Gate> Launches<G> {
         self.base = base.clone();
     }
 
-    /// Decides on a launch by the rule in place, and carries it out.
+    /// Decides on a launch in place, and carries the decision out.
     #[inline]
-    pub(super) fn admit<X: Discipline>(
+    pub(super) fn decide<X: Discipline>(
         &mut self,
         price: &PriceOf<G>,
+        note: impl Fn(&mut G),
     ) -> Result<Ticket, DenialOf<G>> {
-        let admitted = admit(&mut self.gate, price);
+        let admitted = admitted(&mut self.gate, price, note);
         self.carry_out::<X>(admitted)
     }
 
@@ -136,8 +137,8 @@ impl<G: Gate> Launches<G> {
     }
 
     /// A copy of the gate, to decide with elsewhere.
-    pub(super) fn copy(&self) -> Taken<G> {
-        Taken {
+    pub(super) fn snapshot(&self) -> GateSnapshot<G> {
+        GateSnapshot {
             gate: self.gate.clone(),
             version: self.version,
         }
@@ -146,9 +147,9 @@ impl<G: Gate> Launches<G> {
     /// Replaces the gate by a copy that has decided, and carries the decision out; `None` if the
     /// gate was replaced since the copy was made. The old gate is left in the copy, to be dropped
     /// outside the lock.
-    pub(super) fn put_back<X: Discipline>(
+    pub(super) fn replace<X: Discipline>(
         &mut self,
-        copy: &mut Taken<G>,
+        copy: &mut GateSnapshot<G>,
         admitted: Result<(), DenialOf<G>>,
     ) -> Option<Result<Ticket, DenialOf<G>>> {
         if copy.version != self.version {
@@ -195,14 +196,21 @@ impl<G: Gate> Launches<G> {
 }
 
 /// A copy of the gate, and the version that was copied.
-pub(super) struct Taken<G> {
+pub(super) struct GateSnapshot<G> {
     pub(super) gate: G,
     version: u64,
 }
 
-/// Asks a gate for its decision. A third-party rule may panic: then nothing has changed, because
-/// the gate replaces its rule only after the rule has returned.
+/// Asks a gate for its decision, and notes a launch that it admits. A third-party rule may panic:
+/// then nothing has changed, because the gate replaces its rule only after the rule has returned.
 #[inline]
-pub(super) fn admit<G: Gate>(gate: &mut G, price: &PriceOf<G>) -> Result<(), DenialOf<G>> {
-    guarded(|| Ok(gate.admit(price))).unwrap_or_else(|_| Err(LaunchError::RuleFailed.into()))
+pub(super) fn admitted<G: Gate>(
+    gate: &mut G,
+    price: &PriceOf<G>,
+    note: impl Fn(&mut G),
+) -> Result<(), DenialOf<G>> {
+    let failed = |_| Err(LaunchError::RuleFailed.into());
+    guarded(|| Ok(gate.admit(price))).unwrap_or_else(failed)?;
+    note(gate);
+    Ok(())
 }

@@ -70,6 +70,6 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
     where
         X: Discipline,
     {
-        self.launches.admit::<X>(price)
+        self.launches.decide::<X>(price, |_| ())
     }
 }

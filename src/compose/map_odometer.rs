@@ -4,15 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::gate::{DenialOf, PriceOf, Terms, sealed};
-use super::running::Running;
 use super::slot::Slot;
 use super::{
-    CompositorMachine, Discipline, Gate, Interactive, Interleaved, LaunchError, Odometer, Ticket,
+    CompositorMachine, Discipline, Gate, Interactive, Interleaved, LaunchError, Odometer,
+    RunningCompositor,
 };
 use crate::account::{Accumulator, ChildLoss, WholeLoss};
-use crate::machine::{
-    Answered, CoinSource, Coins, Description, Fault, Mechanism, SystemCoins, guarded,
-};
+use crate::machine::{Answered, Coins, Description, Fault, Mechanism, SystemCoins, guarded};
 use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss, checked};
 use crate::queryable::{Child, HandleOf, IntoHandle, sealed as handles};
 
@@ -122,6 +120,7 @@ impl<G: Accumulator> Gate for MapGate<G> {
 
 impl<G: Accumulator> sealed::Decides for MapGate<G> {
     const CALLS_BACK: bool = G::CALLS_BACK.0;
+    const HANDLE: &'static str = "RunningMapOdometer";
 
     fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
         let loss = &price.first;
@@ -169,6 +168,11 @@ where
     }))
 }
 
+/// What the gate notes of a launch.
+fn keeping<G: Accumulator>(map: &Map<G>) -> impl Fn(&mut MapGate<G>) {
+    |gate| gate.maps.push(Arc::clone(map))
+}
+
 /// A running [`MapOdometer`] as a machine: owned, with explicit coins.
 pub struct MapOdometerMachine<D: ?Sized, G: Accumulator, R = AddRemove, X = Interleaved>(
     CompositorMachine<D, MapGate<G>, R, X>,
@@ -195,9 +199,8 @@ where
         M: Mechanism<D> + Private<G::Children, R> + Clone + Send + Sync + 'static,
         X: Interactive,
     {
-        let ticket = self.admit(mechanism, coins)?;
-        let child = ticket.start(mechanism, &self.0.data, coins);
-        child.map_err(|_| LaunchError::Failed)
+        let map = map_of::<G, R, M>(&self.0.terms.measure, mechanism)?;
+        self.0.launch_noting(mechanism, keeping(&map), coins)
     }
 
     /// Launches a non-interactive mechanism and returns its answer.
@@ -218,21 +221,8 @@ where
             + Sync
             + 'static,
     {
-        let ticket = self.admit(mechanism, coins)?;
-        let answer = ticket.release(mechanism, &self.0.data, coins);
-        answer.map_err(|_| LaunchError::Failed)
-    }
-
-    fn admit<M>(&mut self, mechanism: &M, coins: &Coins<'_>) -> Result<Ticket, NotLaunched<G>>
-    where
-        M: Mechanism<D> + Private<G::Children, R> + Clone + Send + Sync + 'static,
-    {
-        let price = self.0.terms.price(mechanism, &*self.0.data);
-        let price = price.map_err(|reason| *DenialOf::<MapGate<G>>::from(reason))?;
         let map = map_of::<G, R, M>(&self.0.terms.measure, mechanism)?;
-        let ticket = self.0.admit_at(&price, coins)?;
-        self.0.launches.gate.maps.push(map);
-        Ok(ticket)
+        self.0.release_noting(mechanism, keeping(&map), coins)
     }
 
     /// What the launches so far add up to, for neighbours.
@@ -267,7 +257,7 @@ impl<D: ?Sized, G: Accumulator, R, X> fmt::Debug for MapOdometerMachine<D, G, R,
 ///
 /// That of [`MapOdometer`].
 pub struct RunningMapOdometer<D: ?Sized, G: Accumulator, R = AddRemove, X = Interleaved>(
-    Running<D, MapGate<G>, R, X>,
+    RunningCompositor<D, MapGate<G>, R, X>,
 );
 
 impl<D, G, R, X> RunningMapOdometer<D, G, R, X>
@@ -292,11 +282,8 @@ where
             + 'static,
         X: Interactive,
     {
-        let (ticket, data) = self.admit(mechanism).map_err(|denial| *denial)?;
-        let mut coins = SystemCoins::new();
-        let child = ticket.start(mechanism, data, &mut coins.coins());
-        let child = child.map_err(|_| LaunchError::Failed)?;
-        M::Machine::into_handle(child, coins, handles::OPENING).map_err(|_| LaunchError::Failed)
+        let map = map_of::<G, R, M>(&self.0.terms().measure, mechanism)?;
+        self.0.launch_noting(mechanism, keeping(&map))
     }
 
     /// Launches a non-interactive mechanism and gives its answer.
@@ -316,19 +303,8 @@ where
             + Sync
             + 'static,
     {
-        let (ticket, data) = self.admit(mechanism).map_err(|denial| *denial)?;
-        let answer = ticket.release(mechanism, data, &mut SystemCoins::new().coins());
-        answer.map_err(|_| LaunchError::Failed)
-    }
-
-    fn admit<M>(&self, mechanism: &M) -> Result<(Ticket, &Arc<D>), DenialOf<MapGate<G>>>
-    where
-        M: Mechanism<D> + Private<G::Children, R> + Clone + Send + Sync + 'static,
-    {
-        let map = map_of::<G, R, M>(&self.0.terms().measure, mechanism);
-        let map = map.map_err(LaunchError::UnknownLoss)?;
-        self.0
-            .admit_mechanism_then(mechanism, |gate| gate.maps.push(Arc::clone(&map)))
+        let map = map_of::<G, R, M>(&self.0.terms().measure, mechanism)?;
+        self.0.release_noting(mechanism, keeping(&map))
     }
 
     /// What the launches so far add up to, for neighbours.
@@ -373,6 +349,6 @@ impl<D: ?Sized, G: Accumulator, R, X> IntoHandle for MapOdometerMachine<D, G, R,
         _: handles::Opening,
     ) -> Result<Self::Handle, Fault> {
         let (MapOdometerMachine(machine), token) = child.into_parts().ok_or(Fault::Failed)?;
-        Ok(RunningMapOdometer(Running::of(machine, token)))
+        Ok(RunningMapOdometer(RunningCompositor::new(machine, token)))
     }
 }

@@ -7,11 +7,11 @@ use super::gate::{DenialOf, PriceOf, Terms, sealed};
 use super::slot::Slot;
 use super::{
     CompositorMachine, Discipline, Filter, Gate, Interleaved, LaunchError, MapOdometer,
-    NonInteractive, Sequential, Ticket,
+    NonInteractive, Sequential,
 };
 use crate::account::{
-    Accounting, Accumulator, Capped, ChildLoss, DefaultAccumulator, ValidConcurrently,
-    ValidSequentially, WholeLoss,
+    Accounting, Accumulator, Capped, DefaultAccumulator, ValidConcurrently, ValidSequentially,
+    WholeLoss,
 };
 use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
@@ -216,22 +216,6 @@ impl<D: ?Sized, G: Accumulator, R, X> OdometerMachine<D, G, R, X> {
     }
 }
 
-impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> OdometerMachine<D, G, R, X> {
-    /// Adds a loss without starting anything: [`launch`](Self::launch) is this, and then the start.
-    ///
-    /// # Errors
-    ///
-    /// Why it is not admitted. In this case nothing has been added.
-    pub fn admit(
-        &mut self,
-        loss: &ChildLoss<G>,
-        coins: &Coins<'_>,
-    ) -> Result<Ticket, LaunchError<ChildLoss<G>, WholeLoss<G>>> {
-        let price = self.terms.price_of(loss)?;
-        self.admit_at(&price, coins)
-    }
-}
-
 /// What counts in a running [`Odometer`].
 #[derive(Clone, Debug)]
 pub struct OdometerGate<G> {
@@ -247,6 +231,7 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
 
 impl<G: Accumulator> sealed::Decides for OdometerGate<G> {
     const CALLS_BACK: bool = G::CALLS_BACK.0;
+    const HANDLE: &'static str = "RunningOdometer";
 
     #[inline]
     fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::running::Running;
-use super::{Discipline, Filter, FilterMachine, RunningFilter};
+use super::{Discipline, Filter, FilterMachine, RunningCompositor, RunningFilter};
 use crate::account::{ContinuationRule, WholeLoss};
 use crate::data::{Dataset, Fold, Select, pass};
 use crate::machine::{Coins, Description, Fault, Mechanism, SystemCoins};
@@ -214,7 +213,7 @@ where
         _: sealed::Opening,
     ) -> Result<Self::Handle, Fault> {
         let (machine, token) = child.into_parts().ok_or(Fault::Failed)?;
-        let open = |part| RunningFilter(Running::of(part, token.clone()));
+        let open = |part| RunningCompositor::new(part, token.clone());
         let parts = machine.parts.into_iter();
         Ok(Parts {
             parts: parts.map(|(key, part)| (key, open(part))).collect(),

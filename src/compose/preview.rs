@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::gate::{DenialOf, PriceOf};
-use super::running::Running;
 use super::{Discipline, FilterGate, FilterMachine, LaunchError, RunningFilter};
 use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft, WholeLoss};
 use crate::machine::{Coins, Mechanism, guarded};
@@ -118,22 +117,6 @@ impl<F: ContinuationRule> FilterGate<F> {
     }
 }
 
-impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> Running<D, FilterGate<F>, R, X> {
-    /// A preview on a copy of the gate.
-    pub(super) fn preview<'m, M>(
-        &self,
-        mechanism: &'m M,
-    ) -> Result<Preview<'m, M, ChildLoss<F>>, DenialOf<FilterGate<F>>>
-    where
-        M: Mechanism<D> + Private<F::Children, R>,
-    {
-        let price: PriceOf<FilterGate<F>> = self.price(mechanism)?;
-        // Counting may take a while: not under the lock.
-        let gate = self.read(Clone::clone);
-        gate.preview(mechanism, price)
-    }
-}
-
 type Previewed<'m, M, F> =
     Result<Preview<'m, M, ChildLoss<F>>, LaunchError<ChildLoss<F>, WholeLoss<F>>>;
 
@@ -148,7 +131,11 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
-        self.0.preview(mechanism).map_err(|denial| *denial)
+        let price = self.price(mechanism).map_err(|denial| *denial)?;
+        // Counting may take a while: not under the lock.
+        let gate = self.read(Clone::clone);
+        let preview = gate.preview(mechanism, price);
+        preview.map_err(|denial| *denial)
     }
 }
 

@@ -1,26 +1,38 @@
-//! What the handles to running compositors have in common.
+//! The handle to a running compositor.
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gate::{DenialOf, Gate, PriceOf, Terms};
-use super::launches::{Launches, admit};
-use super::{CompositorMachine, Discipline, LaunchError, Ticket};
+use super::engine::{Keeps, Launching, Locked};
+use super::gate::{ChildLossOf, DenialOf, Gate, LaunchErrorOf, PriceOf, Terms};
+use super::launches::Launches;
+use super::{CompositorMachine, Discipline, Interactive, LaunchError, Ticket};
 use crate::machine::{
-    Answered, CoinSource, Fault, Mechanism, PublicFacts, StopToken, SystemCoins, discard, guarded,
+    Answered, CoinSource, Fault, Machine, Mechanism, PublicFacts, StopToken, SystemCoins, discard,
+    guarded,
 };
 use crate::privacy::{Private, Relation};
-use crate::queryable::Child;
-use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::queryable::sealed::{self, OPENING, Opening};
+use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
+use crate::sync::Mutex;
 
-/// A shared compositor: the parts of a [`CompositorMachine`], with the mutable ones behind a lock.
+/// The handle to a running filter or odometer on data of type `D`: what an analyst launches
+/// mechanisms with.
 ///
-/// The lock is held to read the gate and to replace it, never while third-party code runs. A launch
-/// under a third-party rule copies the gate, decides outside the lock, and then replaces the gate;
-/// if another launch came first, it decides again. So a rule that reads its own filter does not
-/// deadlock, and a store that keeps the budget elsewhere can do the same. The rules of this crate
-/// call no other code and decide under the lock, which saves taking it a second time.
-pub(super) struct Running<D: ?Sized, G: Gate, R, X> {
+/// [`RunningFilter`](super::RunningFilter), [`RunningOdometer`](super::RunningOdometer) and
+/// [`RunningTimeUniform`](super::RunningTimeUniform) are its three kinds, with an example each; they
+/// differ in what can be read from them. It does what a [`CompositorMachine`] does, with the
+/// operating system's randomness, and its parts are shared: clones are the same compositor, and it
+/// can be sent between threads. It cannot be printed, forked or given coins.
+///
+/// Children are independent: they may outlive it, run on other threads, and block neither each other
+/// nor their parent.
+///
+/// # Guarantee
+///
+/// That of the compositor which was launched.
+pub struct RunningCompositor<D: ?Sized, G: Gate, R, X> {
     shared: Arc<Shared<D, G>>,
     /// The token of its launch. Kept outside the lock, so that a check does not take it.
     token: StopToken,
@@ -41,15 +53,9 @@ impl<D: ?Sized, G: Gate> Drop for Shared<D, G> {
     }
 }
 
-impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
-    /// The handle to a machine that was launched.
-    pub(super) fn new(child: Child<CompositorMachine<D, G, R, X>>) -> Result<Self, Fault> {
-        let (machine, token) = child.into_parts().ok_or(Fault::Failed)?;
-        Ok(Self::of(machine, token))
-    }
-
+impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
     /// The handle to a machine that `token` stops.
-    pub(super) fn of(machine: CompositorMachine<D, G, R, X>, token: StopToken) -> Self {
+    pub(super) fn new(machine: CompositorMachine<D, G, R, X>, token: StopToken) -> Self {
         let CompositorMachine {
             data,
             terms,
@@ -68,19 +74,32 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
         }
     }
 
-    fn launches(&self) -> MutexGuard<'_, Launches<G>> {
-        // Poison is ignored: nothing that runs under the lock leaves a half-made change.
-        let launches = self.shared.launches.lock();
-        launches.unwrap_or_else(PoisonError::into_inner)
+    /// This compositor, for one launch.
+    #[inline]
+    fn launching(&self) -> Result<Launching<'_, D, G, Locked<'_, G>>, DenialOf<G>> {
+        Ok(Launching {
+            data: self.shared.data.as_ref().ok_or(LaunchError::Failed)?,
+            terms: &self.shared.terms,
+            kept: self.kept(),
+        })
     }
 
-    /// Reads public values; this is always allowed.
+    #[inline]
+    fn kept(&self) -> Locked<'_, G> {
+        Locked {
+            launches: &self.shared.launches,
+            token: &self.token,
+        }
+    }
+
+    /// Reads public values; this is always allowed. Third-party code is not run under the lock.
     pub(super) fn read<T>(&self, read: impl FnOnce(&G) -> T) -> T {
+        let mut kept = self.kept();
         if G::CALLS_BACK {
-            let copy = self.launches().copy();
+            let copy = kept.with(|launches| launches.snapshot());
             return read(&copy.gate);
         }
-        read(&self.launches().gate)
+        kept.with(|launches| read(&launches.gate))
     }
 
     pub(super) fn terms(&self) -> &Terms<G::Children> {
@@ -92,8 +111,12 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
         self.token.check().is_err()
     }
 
-    /// What is public about the data.
-    pub(super) fn facts(&self) -> &D::Facts
+    /// The public facts of the data: its domain, its schema, a time horizon.
+    ///
+    /// # Panics
+    ///
+    /// If the dataset's own code panics. The message says only that.
+    pub fn facts(&self) -> &D::Facts
     where
         D: PublicFacts,
     {
@@ -105,121 +128,165 @@ impl<D: ?Sized, G: Gate, R, X> Running<D, G, R, X> {
             _ => unreachable!("the dataset fails to say what is public about it"),
         }
     }
+}
 
-    /// Decides, charges, starts, in this order.
+impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, X> {
+    /// Launches a mechanism and returns the handle to it: a
+    /// [`Queryable`](crate::queryable::Queryable), or a running compositor if the mechanism is a
+    /// compositor.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
     #[inline]
-    pub(super) fn start<M>(
-        &self,
-        mechanism: &M,
-    ) -> Result<(Child<M::Machine>, SystemCoins), DenialOf<G>>
+    pub fn launch<M>(&self, mechanism: &M) -> Result<HandleOf<M, D>, LaunchErrorOf<G>>
     where
-        M: Mechanism<D> + Private<G::Children, R>,
-        R: Relation,
-        X: Discipline,
+        M: Mechanism<D, Machine: IntoHandle> + Private<G::Children, R>,
+        X: Interactive,
     {
-        let (ticket, data) = self.admit_mechanism(mechanism)?;
-        let mut coins = SystemCoins::new();
-        let child = ticket.start(mechanism, data, &mut coins.coins());
-        Ok((child.map_err(|_| LaunchError::Failed)?, coins))
+        self.launch_noting(mechanism, |_| ())
     }
 
-    /// The same for a mechanism that answers once.
+    /// Launches a non-interactive mechanism and returns its answer.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
+    // The error type is that of every compositor, and is built only if a launch fails.
+    #[allow(clippy::result_large_err)]
     #[inline]
-    pub(super) fn release<M>(
+    pub fn release<M>(
         &self,
         mechanism: &M,
-    ) -> Result<<M::Machine as Answered>::Value, DenialOf<G>>
+    ) -> Result<<M::Machine as Answered>::Value, LaunchErrorOf<G>>
     where
         M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
-        R: Relation,
-        X: Discipline,
     {
-        let (ticket, data) = self.admit_mechanism(mechanism)?;
-        let answer = ticket.release(mechanism, data, &mut SystemCoins::new().coins());
-        Ok(answer.map_err(|_| LaunchError::Failed)?)
+        self.release_noting(mechanism, |_| ())
     }
 
-    #[inline]
-    pub(super) fn admit_mechanism<M>(&self, mechanism: &M) -> Result<(Ticket, &Arc<D>), DenialOf<G>>
+    /// [`launch`](Self::launch) for a machine that cannot be sent to another thread: the handle
+    /// stays on this one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`launch`](Self::launch).
+    pub fn launch_local<M, S>(&self, mechanism: &M) -> Result<LocalHandle<S>, LaunchErrorOf<G>>
     where
-        M: Mechanism<D> + Private<G::Children, R>,
-        R: Relation,
-        X: Discipline,
+        M: Mechanism<D, Machine = S> + Private<G::Children, R>,
+        S: Machine + 'static,
+        X: Interactive,
     {
-        self.token.check().map_err(LaunchError::Stopped)?;
-        let data = self.shared.data.as_ref().ok_or(LaunchError::Failed)?;
-        let price = self.shared.terms.price(mechanism, &**data)?;
-        Ok((self.admit(&price)?, data))
+        let (child, coins) = self.start(mechanism, |_| ()).map_err(|denial| *denial)?;
+        Ok(LocalQueryable::new(child, coins))
     }
 
-    /// The same, and whatever the gate notes of a launch that was admitted, in the same turn.
-    pub(super) fn admit_mechanism_then<M>(
+    /// [`launch`](Self::launch), with something for the gate to note.
+    #[inline]
+    pub(super) fn launch_noting<M>(
         &self,
         mechanism: &M,
         note: impl Fn(&mut G),
-    ) -> Result<(Ticket, &Arc<D>), DenialOf<G>>
+    ) -> Result<HandleOf<M, D>, LaunchErrorOf<G>>
+    where
+        M: Mechanism<D, Machine: IntoHandle> + Private<G::Children, R>,
+    {
+        let (child, coins) = self.start(mechanism, note).map_err(|denial| *denial)?;
+        M::Machine::into_handle(child, coins, OPENING).map_err(|_| LaunchError::Failed)
+    }
+
+    /// [`release`](Self::release), with something for the gate to note.
+    #[inline]
+    pub(super) fn release_noting<M>(
+        &self,
+        mechanism: &M,
+        note: impl Fn(&mut G),
+    ) -> Result<<M::Machine as Answered>::Value, LaunchErrorOf<G>>
+    where
+        M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
+    {
+        let release = || {
+            let (mut launching, mut coins) = (self.launching()?, SystemCoins::new());
+            launching.release::<X, M, R>(mechanism, note, &mut coins.coins())
+        };
+        release().map_err(|denial| *denial)
+    }
+
+    #[inline]
+    fn start<M>(
+        &self,
+        mechanism: &M,
+        note: impl Fn(&mut G),
+    ) -> Result<(Child<M::Machine>, SystemCoins), DenialOf<G>>
     where
         M: Mechanism<D> + Private<G::Children, R>,
-        R: Relation,
-        X: Discipline,
     {
-        self.token.check().map_err(LaunchError::Stopped)?;
-        let data = self.shared.data.as_ref().ok_or(LaunchError::Failed)?;
-        let price = self.shared.terms.price(mechanism, &**data)?;
-        Ok((self.admit_then(&price, note)?, data))
+        let (mut launching, mut coins) = (self.launching()?, SystemCoins::new());
+        let child = launching.launch::<X, M, R>(mechanism, note, &mut coins.coins())?;
+        Ok((child, coins))
     }
 
     /// What a mechanism would cost, if it has a price and fits the data, and nothing was stopped.
-    #[inline]
     pub(super) fn price<M>(&self, mechanism: &M) -> Result<PriceOf<G>, DenialOf<G>>
     where
         M: Mechanism<D> + Private<G::Children, R>,
-        R: Relation,
     {
-        self.token.check().map_err(LaunchError::Stopped)?;
-        let data = self.shared.data.as_ref().ok_or(LaunchError::Failed)?;
-        Ok(self.shared.terms.price(mechanism, &**data)?)
+        self.launching()?
+            .price(mechanism, &SystemCoins::new().coins())
     }
 
-    /// Decides and charges, from public values only.
-    #[inline]
-    pub(super) fn admit(&self, price: &PriceOf<G>) -> Result<Ticket, DenialOf<G>>
+    /// Price and decide, for a mechanism that is started elsewhere.
+    pub(super) fn decide<M>(&self, mechanism: &M) -> Result<(Ticket, &Arc<D>), DenialOf<G>>
     where
-        X: Discipline,
+        M: Mechanism<D> + Private<G::Children, R>,
     {
-        self.admit_then(price, |_| ())
+        let (mut launching, mut coins) = (self.launching()?, SystemCoins::new());
+        let price = launching.price(mechanism, &coins.coins())?;
+        let ticket = launching.decide::<X>(&price, |_| (), &coins.coins())?;
+        Ok((ticket, launching.data))
     }
 
-    #[inline]
-    fn admit_then(&self, price: &PriceOf<G>, note: impl Fn(&mut G)) -> Result<Ticket, DenialOf<G>>
-    where
-        X: Discipline,
-    {
-        if !G::CALLS_BACK {
-            // The mechanism's code has run: it may have stopped this one.
-            self.token.check().map_err(LaunchError::Stopped)?;
-            let mut launches = self.launches();
-            let ticket = launches.admit::<X>(price)?;
-            note(&mut launches.gate);
-            return Ok(ticket);
-        }
-        loop {
-            let mut copy = self.launches().copy();
-            let admitted = admit(&mut copy.gate, price);
-            if admitted.is_ok() {
-                note(&mut copy.gate);
-            }
-            // The rule's code has run, too.
-            self.token.check().map_err(LaunchError::Stopped)?;
-            let decided = self.launches().put_back::<X>(&mut copy, admitted);
-            if let Some(decided) = decided {
-                return decided;
-            }
-        }
+    /// Charges a loss without running anything here: for a mechanism that runs elsewhere, in
+    /// another process or another language. [`launch`](Self::launch) is this, and then the start.
+    ///
+    /// The caller is responsible for what the types otherwise ensure: that the mechanism has this
+    /// loss under the compositor's measure and relation, at its distance; that it runs only after
+    /// the ticket was issued, and only as long as the check of the ticket's token passes; and that
+    /// it answers once if the compositor takes only such mechanisms. At the other distances that an
+    /// odometer tracks, the loss follows by the measure's group privacy.
+    ///
+    /// ```
+    /// use queryables::prelude::*;
+    /// use queryables::privacy::Distance;
+    /// use std::sync::Arc;
+    ///
+    /// // No data here: this process keeps the budget only.
+    /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(()))?;
+    /// let ticket = filter.admit(&"0.75".parse()?)?;
+    /// // … the mechanism runs elsewhere; before each answer is handed on:
+    /// assert_eq!(ticket.token().check(), Ok(()));
+    /// let refused = filter.admit(&"0.5".parse()?).unwrap_err();
+    /// assert_eq!(refused.to_string(), "a loss of ε = 0.5 is over budget: 0.75 of ε = 1 is spent, ε = 0.25 is left");
+    ///
+    /// let couple = Distance::new(2).ok_or("a distance")?;
+    /// let odometer = launch(&Odometer::concurrent(ZCdp).tracking([couple]), Arc::new(()))?;
+    /// let ticket = odometer.admit(&"0.25".parse()?)?;
+    /// assert_eq!(odometer.privacy_loss_at(couple), Some("1".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Why it is not admitted. In this case nothing has been charged.
+    pub fn admit(&self, loss: &ChildLossOf<G>) -> Result<Ticket, LaunchErrorOf<G>> {
+        let price = self.shared.terms.price_of(loss)?;
+        let mut launching = self.launching().map_err(|denial| *denial)?;
+        let ticket = launching.decide::<X>(&price, |_| (), &SystemCoins::new().coins());
+        ticket.map_err(|denial| *denial)
     }
 }
 
-impl<D: ?Sized, G: Gate, R, X> Clone for Running<D, G, R, X> {
+impl<D: ?Sized, G: Gate, R, X> Clone for RunningCompositor<D, G, R, X> {
     fn clone(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
@@ -229,115 +296,20 @@ impl<D: ?Sized, G: Gate, R, X> Clone for Running<D, G, R, X> {
     }
 }
 
-/// What every handle to a running compositor can do: launch, release, and read public values. It
-/// cannot be printed, forked or given coins.
-macro_rules! running {
-    ($Running:ident<D, $Rule:ident: $Bound:path, R, X>, $Gate:ty, $name:literal) => {
-        impl<D, $Rule, R, X> $Running<D, $Rule, R, X>
-        where
-            D: ?Sized,
-            $Rule: $Bound,
-            R: Relation,
-            X: Discipline,
-        {
-            /// Launches a mechanism and returns the handle to it: a
-            /// [`Queryable`](crate::queryable::Queryable), or a running compositor if the mechanism
-            /// is a compositor.
-            ///
-            /// # Errors
-            ///
-            /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
-            pub fn launch<M>(
-                &self,
-                mechanism: &M,
-            ) -> Result<HandleOf<M, D>, LaunchError<ChildLoss<$Rule>, WholeLoss<$Rule>>>
-            where
-                M: Mechanism<D, Machine: IntoHandle> + Private<$Rule::Children, R>,
-                X: Interactive,
-            {
-                let (child, coins) = self.0.start(mechanism).map_err(|denial| *denial)?;
-                M::Machine::into_handle(child, coins, OPENING).map_err(|_| LaunchError::Failed)
-            }
-
-            /// Launches a non-interactive mechanism and returns its answer.
-            ///
-            /// # Errors
-            ///
-            /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
-            pub fn release<M>(
-                &self,
-                mechanism: &M,
-            ) -> Result<
-                <M::Machine as Answered>::Value,
-                LaunchError<ChildLoss<$Rule>, WholeLoss<$Rule>>,
-            >
-            where
-                M: Mechanism<D, Machine: Answered> + Private<$Rule::Children, R>,
-            {
-                self.0.release(mechanism).map_err(|denial| *denial)
-            }
-
-            /// [`launch`](Self::launch) for a machine that cannot be sent to another thread: the
-            /// handle stays on this one.
-            ///
-            /// # Errors
-            ///
-            /// As for [`launch`](Self::launch).
-            pub fn launch_local<M, S>(
-                &self,
-                mechanism: &M,
-            ) -> Result<LocalHandle<S>, LaunchError<ChildLoss<$Rule>, WholeLoss<$Rule>>>
-            where
-                M: Mechanism<D, Machine = S> + Private<$Rule::Children, R>,
-                S: Machine + 'static,
-                X: Interactive,
-            {
-                let (child, coins) = self.0.start(mechanism).map_err(|denial| *denial)?;
-                Ok(LocalQueryable::new(child, coins))
-            }
-
-            /// The public facts of the data: its domain, its schema, a time horizon.
-            ///
-            /// # Panics
-            ///
-            /// If the dataset's own code panics. The message says only that.
-            pub fn facts(&self) -> &D::Facts
-            where
-                D: PublicFacts,
-            {
-                self.0.facts()
-            }
-        }
-
-        impl<D: ?Sized, $Rule: $Bound, R, X> Clone for $Running<D, $Rule, R, X> {
-            fn clone(&self) -> Self {
-                Self(self.0.clone())
-            }
-        }
-
-        impl<D: ?Sized, $Rule: $Bound, R, X> std::fmt::Debug for $Running<D, $Rule, R, X> {
-            /// Shows nothing of the contents.
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str($name)
-            }
-        }
-
-        impl<D: ?Sized, $Rule: $Bound, R, X> crate::queryable::sealed::Sealed
-            for CompositorMachine<D, $Gate, R, X>
-        {
-        }
-
-        impl<D: ?Sized, $Rule: $Bound, R, X> IntoHandle for CompositorMachine<D, $Gate, R, X> {
-            type Handle = $Running<D, $Rule, R, X>;
-
-            fn into_handle(
-                child: Child<Self>,
-                _: SystemCoins,
-                _: Opening,
-            ) -> Result<Self::Handle, Fault> {
-                Ok($Running(Running::new(child)?))
-            }
-        }
-    };
+impl<D: ?Sized, G: Gate, R, X> fmt::Debug for RunningCompositor<D, G, R, X> {
+    /// Shows nothing of the contents.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(G::HANDLE)
+    }
 }
-pub(super) use running;
+
+impl<D: ?Sized, G: Gate, R, X> sealed::Sealed for CompositorMachine<D, G, R, X> {}
+
+impl<D: ?Sized, G: Gate, R, X> IntoHandle for CompositorMachine<D, G, R, X> {
+    type Handle = RunningCompositor<D, G, R, X>;
+
+    fn into_handle(child: Child<Self>, _: SystemCoins, _: Opening) -> Result<Self::Handle, Fault> {
+        let (machine, token) = child.into_parts().ok_or(Fault::Failed)?;
+        Ok(RunningCompositor::new(machine, token))
+    }
+}

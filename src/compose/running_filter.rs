@@ -1,15 +1,10 @@
 //! The handle to a running filter.
 
 use super::filter::HaltOf;
-use super::running::{Running, running};
-use super::{
-    CompositorMachine, Discipline, FilterGate, Interactive, Interleaved, LaunchError, Ticket,
-};
+use super::{Discipline, FilterGate, Interleaved, RunningCompositor};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, WholeLoss};
-use crate::machine::{Answered, Fault, Machine, Mechanism, PublicFacts, SystemCoins, guarded};
-use crate::privacy::{AddRemove, Measure, Private, Relation};
-use crate::queryable::sealed::{OPENING, Opening};
-use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
+use crate::machine::guarded;
+use crate::privacy::{AddRemove, Measure, Relation};
 
 /// A running [`Filter`](super::Filter) on data of type `D`: what an analyst launches mechanisms
 /// with.
@@ -49,16 +44,13 @@ use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable}
 /// assert!(!session.filter.would_admit(&"0.7".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct RunningFilter<D: ?Sized, F: ContinuationRule, R = AddRemove, X = Interleaved>(
-    pub(super) Running<D, FilterGate<F>, R, X>,
-);
+pub type RunningFilter<D, F, R = AddRemove, X = Interleaved> =
+    RunningCompositor<D, FilterGate<F>, R, X>;
 
 /// A running filter with the measure's own rule: what [`launch`](crate::launch) makes of
 /// `Filter::concurrent(measure, budget)`.
 pub type RunningFilterOf<D, Me, R = AddRemove, X = Interleaved> =
     RunningFilter<D, Capped<<Me as DefaultAccumulator>::Accumulator>, R, X>;
-
-running!(RunningFilter<D, F: ContinuationRule, R, X>, FilterGate<F>, "RunningFilter");
 
 /// What can be read, at any time, without changing anything.
 impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D, F, R, X> {
@@ -69,13 +61,13 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     /// [`would_admit`](Self::would_admit).
     #[must_use]
     pub fn remaining(&self) -> ChildLoss<F> {
-        self.0.read(|gate| gate.rule.remaining())
+        self.read(|gate| gate.rule.remaining())
     }
 
     /// What the launches so far add up to, with what is [set aside](Self::set_aside).
     #[must_use]
     pub fn privacy_loss(&self) -> WholeLoss<F> {
-        self.0.read(|gate| gate.rule.spent())
+        self.read(|gate| gate.rule.spent())
     }
 
     /// The part of [`privacy_loss`](Self::privacy_loss) that no launch has cost: what the rule set
@@ -95,69 +87,35 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     /// ```
     #[must_use]
     pub fn set_aside(&self) -> WholeLoss<F> {
-        self.0.read(|gate| gate.rule.set_aside())
+        self.read(|gate| gate.rule.set_aside())
     }
 
     /// The budget.
     #[must_use]
     pub fn limit(&self) -> WholeLoss<F> {
-        self.0.read(|gate| gate.rule.limit().clone())
+        self.read(|gate| gate.rule.limit().clone())
     }
 
     /// The number of mechanisms launched so far.
     #[must_use]
     pub fn launched(&self) -> u64 {
-        self.0.read(|gate| gate.launched)
+        self.read(|gate| gate.launched)
     }
 
     /// Whether a launch with this loss would be admitted now: whether the budget and the limit on
     /// the number of launches allow it, and the filter was not halted or frozen.
     #[must_use]
     pub fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
-        if self.0.is_stopped() || !self.0.terms().measure.is_valid(loss) {
+        if self.is_stopped() || !self.terms().measure.is_valid(loss) {
             return false;
         }
-        self.0
-            .read(|gate| guarded(|| Ok(gate.halt.is_none() && gate.charge(loss).is_ok())))
+        self.read(|gate| guarded(|| Ok(gate.halt.is_none() && gate.charge(loss).is_ok())))
             .unwrap_or(false)
     }
 
     /// Why it halted, if it did.
     #[must_use]
     pub fn halt(&self) -> Option<HaltOf<F>> {
-        self.0.read(|gate| gate.halt.as_deref().cloned())
-    }
-
-    /// Charges a loss without running anything here: for a mechanism that runs elsewhere, in
-    /// another process or another language. [`launch`](Self::launch) is this, and then the start.
-    ///
-    /// The caller is responsible for what the types otherwise ensure: that the mechanism has this
-    /// loss under the filter's measure and relation, at its distance; that it runs only after the
-    /// ticket was issued, and only as long as the check of the ticket's token passes; and that it
-    /// answers once if the filter takes only such mechanisms.
-    ///
-    /// ```
-    /// use queryables::prelude::*;
-    /// use std::sync::Arc;
-    ///
-    /// // No data here: this process keeps the budget only.
-    /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(()))?;
-    /// let ticket = filter.admit(&"0.75".parse()?)?;
-    /// // … the mechanism runs elsewhere; before each answer is handed on:
-    /// assert_eq!(ticket.token().check(), Ok(()));
-    /// let refused = filter.admit(&"0.5".parse()?).unwrap_err();
-    /// assert_eq!(refused.to_string(), "a loss of ε = 0.5 is over budget: 0.75 of ε = 1 is spent, ε = 0.25 is left");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Why it is not admitted. In this case nothing has been charged.
-    pub fn admit(
-        &self,
-        loss: &ChildLoss<F>,
-    ) -> Result<Ticket, LaunchError<ChildLoss<F>, WholeLoss<F>>> {
-        let price = self.0.terms().price_of(loss)?;
-        self.0.admit(&price).map_err(|denial| *denial)
+        self.read(|gate| gate.halt.as_deref().cloned())
     }
 }

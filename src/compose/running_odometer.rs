@@ -1,14 +1,8 @@
 //! The handle to a running odometer.
 
-use super::running::{Running, running};
-use super::{
-    CompositorMachine, Discipline, Interactive, Interleaved, LaunchError, OdometerGate, Ticket,
-};
-use crate::account::{Accumulator, ChildLoss, DefaultAccumulator, WholeLoss};
-use crate::machine::{Answered, Fault, Machine, Mechanism, PublicFacts, SystemCoins};
-use crate::privacy::{AddRemove, Distance, Private, Relation};
-use crate::queryable::sealed::{OPENING, Opening};
-use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
+use super::{Discipline, Interleaved, OdometerGate, RunningCompositor};
+use crate::account::{Accumulator, DefaultAccumulator, WholeLoss};
+use crate::privacy::{AddRemove, Distance, Relation};
 
 /// A running [`Odometer`](super::Odometer) on data of type `D`: what an analyst launches
 /// mechanisms with, and reads what has been spent from.
@@ -41,64 +35,27 @@ use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable}
 /// assert_eq!(odometer.privacy_loss(), "0.4".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct RunningOdometer<D: ?Sized, G: Accumulator, R = AddRemove, X = Interleaved>(
-    Running<D, OdometerGate<G>, R, X>,
-);
+pub type RunningOdometer<D, G, R = AddRemove, X = Interleaved> =
+    RunningCompositor<D, OdometerGate<G>, R, X>;
 
 /// A running odometer with the measure's own accumulator: what [`launch`](crate::launch) makes of
 /// `Odometer::concurrent(measure)`.
 pub type RunningOdometerOf<D, Me, R = AddRemove, X = Interleaved> =
     RunningOdometer<D, <Me as DefaultAccumulator>::Accumulator, R, X>;
 
-running!(RunningOdometer<D, G: Accumulator, R, X>, OdometerGate<G>, "RunningOdometer");
-
-impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G, R, X> {
-    /// Adds a loss without running anything here: for a mechanism that runs elsewhere, in another
-    /// process or another language. [`launch`](Self::launch) is this, and then the start.
-    ///
-    /// The loss is that for neighbours; at the other distances that the odometer tracks, the loss
-    /// follows by the measure's group privacy. The caller has the same responsibility as for a
-    /// [filter's ticket](super::RunningFilter::admit).
-    ///
-    /// ```
-    /// use queryables::prelude::*;
-    /// use queryables::privacy::Distance;
-    /// use std::sync::Arc;
-    ///
-    /// let couple = Distance::new(2).ok_or("a distance")?;
-    /// let odometer = Odometer::concurrent(ZCdp).tracking([couple]);
-    /// let odometer = launch(&odometer, Arc::new(()))?;
-    /// let ticket = odometer.admit(&"0.25".parse()?)?;
-    /// assert_eq!(ticket.token().check(), Ok(()));
-    /// assert_eq!(odometer.privacy_loss_at(couple), Some("1".parse()?));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Why it is not admitted. In this case nothing has been added.
-    pub fn admit(
-        &self,
-        loss: &ChildLoss<G>,
-    ) -> Result<Ticket, LaunchError<ChildLoss<G>, WholeLoss<G>>> {
-        let price = self.0.terms().price_of(loss)?;
-        self.0.admit(&price).map_err(|denial| *denial)
-    }
-}
-
 /// What can be read, at any time, without changing anything.
 impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G, R, X> {
     /// What the launches so far add up to, for neighbours.
     #[must_use]
     pub fn privacy_loss(&self) -> WholeLoss<G> {
-        self.0.read(|gate| gate.neighbours.total())
+        self.read(|gate| gate.neighbours.total())
     }
 
     /// The part of [`privacy_loss`](Self::privacy_loss) that no launch has cost: what the accumulator
     /// set aside when it was built ([`Accumulator::set_aside`]).
     #[must_use]
     pub fn set_aside(&self) -> WholeLoss<G> {
-        self.0.read(|gate| gate.neighbours.set_aside())
+        self.read(|gate| gate.neighbours.set_aside())
     }
 
     /// What the launches so far add up to, at a distance; `None` if it is not tracked.
@@ -107,9 +64,8 @@ impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G
         if distance == Distance::NEIGHBOURS {
             return Some(self.privacy_loss());
         }
-        let tracked = &self.0.terms().further;
+        let tracked = &self.terms().further;
         let index = tracked.iter().position(|other| *other == distance)?;
-        self.0
-            .read(|gate| gate.further.get(index).map(|total| total.total()))
+        self.read(|gate| gate.further.get(index).map(|total| total.total()))
     }
 }

@@ -4,13 +4,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::gate::{DenialOf, PriceOf, Terms, sealed};
-use super::running::Running;
 use super::slot::Slot;
-use super::{CompositorMachine, Gate, LaunchError, NonInteractive};
+use super::{CompositorMachine, Gate, LaunchError, NonInteractive, RunningCompositor};
 use crate::account::time_uniform::{Reading, TimeUniformOdometer};
-use crate::machine::{Answered, Coins, Description, Fault, Mechanism, SystemCoins};
-use crate::privacy::{AddRemove, CallsBack, Distance, Measure, Overflow, Private, Relation};
-use crate::queryable::{Child, IntoHandle, sealed as handles};
+use crate::machine::{Coins, Description, Fault, Mechanism};
+use crate::privacy::{AddRemove, CallsBack, Distance, Overflow, Relation};
 
 /// A compositor that launches whatever non-interactive mechanism it is asked to, and shows a bound
 /// on the loss realised so far that holds at all times at once.
@@ -108,6 +106,7 @@ impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
 impl<O: TimeUniformOdometer> sealed::Decides for TimeUniformGate<O> {
     // A third-party odometer may call back.
     const CALLS_BACK: bool = true;
+    const HANDLE: &'static str = "RunningTimeUniform";
 
     fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
         let sum = self.odometer.add(&price.first);
@@ -117,9 +116,6 @@ impl<O: TimeUniformOdometer> sealed::Decides for TimeUniformGate<O> {
     }
 }
 
-/// The loss that launches in an odometer state.
-type LossOf<O> = <<O as TimeUniformOdometer>::Launches as Measure>::Loss;
-
 /// A running [`TimeUniform`] on data of type `D`: what an analyst releases answers with, and reads
 /// the bound from.
 ///
@@ -128,63 +124,13 @@ type LossOf<O> = <<O as TimeUniformOdometer>::Launches as Measure>::Loss;
 /// # Guarantee
 ///
 /// That of [`TimeUniform`], which has an example.
-pub struct RunningTimeUniform<D: ?Sized, O: TimeUniformOdometer, R = AddRemove>(
-    Running<D, TimeUniformGate<O>, R, NonInteractive>,
-);
+pub type RunningTimeUniform<D, O, R = AddRemove> =
+    RunningCompositor<D, TimeUniformGate<O>, R, NonInteractive>;
 
 impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> RunningTimeUniform<D, O, R> {
-    /// Launches a non-interactive mechanism and returns its answer.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
-    // The error type is that of every compositor, and is built only if a launch fails.
-    #[allow(clippy::result_large_err)]
-    pub fn release<M>(
-        &self,
-        mechanism: &M,
-    ) -> Result<<M::Machine as Answered>::Value, LaunchError<LossOf<O>>>
-    where
-        M: Mechanism<D, Machine: Answered> + Private<O::Launches, R>,
-    {
-        self.0.release(mechanism).map_err(|denial| *denial)
-    }
-
     /// The bound on the loss realised so far. Reading it changes nothing.
     pub fn reading(&self) -> Reading {
-        self.0.read(|gate| gate.odometer.reading())
-    }
-}
-
-impl<D: ?Sized, O: TimeUniformOdometer, R> Clone for RunningTimeUniform<D, O, R> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<D: ?Sized, O: TimeUniformOdometer, R> std::fmt::Debug for RunningTimeUniform<D, O, R> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("RunningTimeUniform")
-    }
-}
-
-impl<D: ?Sized, O: TimeUniformOdometer, R> handles::Sealed
-    for CompositorMachine<D, TimeUniformGate<O>, R, NonInteractive>
-{
-}
-
-impl<D: ?Sized, O: TimeUniformOdometer, R> IntoHandle
-    for CompositorMachine<D, TimeUniformGate<O>, R, NonInteractive>
-{
-    type Handle = RunningTimeUniform<D, O, R>;
-
-    fn into_handle(
-        child: Child<Self>,
-        _: SystemCoins,
-        _: handles::Opening,
-    ) -> Result<Self::Handle, Fault> {
-        Ok(RunningTimeUniform(Running::new(child)?))
+        self.read(|gate| gate.odometer.reading())
     }
 }
 
