@@ -36,7 +36,8 @@ pub(super) struct Launching<'a, D: ?Sized, G: Gate, K> {
 
 impl<D: ?Sized, G: Gate, K: Keeps<G>> Launching<'_, D, G, K> {
     /// What the mechanism costs, if it has a price and fits the data.
-    #[inline]
+    // Always: a price is large, and is copied once more by a call.
+    #[inline(always)]
     pub(super) fn price<M, R>(
         &self,
         mechanism: &M,
