@@ -37,8 +37,12 @@ pub(crate) fn all() -> Vec<Curve> {
             steps: 3,
         },
         Curve::RoundedGaussian {
-            sigma: text("1.7"),
+            deviation: Deviation::Sigma(text("1.7")),
             steps: 2,
+        },
+        Curve::RoundedGaussian {
+            deviation: Deviation::OverRho(text("5.5")),
+            steps: 1,
         },
         Curve::Finite(masses.into()),
         sampled("0.01", gaussian("1")),
@@ -317,8 +321,8 @@ fn integer_noise_agrees_with_sums_over_its_answers() {
         };
         // Over many steps the best threshold is far from that of no step.
         for steps in [2_u32, 9] {
-            let (sigma, shift) = (text("1.7"), steps.cast_signed());
-            let gaussian = Curve::RoundedGaussian { sigma, steps };
+            let (deviation, shift) = (Deviation::Sigma(text("1.7")), steps.cast_signed());
+            let gaussian = Curve::RoundedGaussian { deviation, steps };
             let truth = sum(&|k| (odds(k - shift), odds(k)), s);
             let given = gaussian.at(Direction::Add, interval).height;
             assert!(
