@@ -137,7 +137,7 @@ impl<D: ?Sized> GaussianCount<D> {
     /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
     /// ρ of more than 10^11 with more than 15 digits after the point, for instance.
     pub fn new(predicate: Predicate<D>, rho: Rho) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::with_rho(1, rho)?;
+        let gaussian = GaussianNoise::with_rho(1, rho)?.on_whole_numbers(1);
         Ok(Self {
             predicate,
             gaussian,
@@ -167,7 +167,7 @@ impl<D: ?Sized> GaussianCount<D> {
     /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
     /// μ² must not have more than about 36 digits.
     pub fn with_mu(predicate: Predicate<D>, mu: Mu) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::with_mu(1, mu)?;
+        let gaussian = GaussianNoise::with_mu(1, mu)?.on_whole_numbers(1);
         Ok(Self {
             predicate,
             gaussian,

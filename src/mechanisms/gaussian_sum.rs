@@ -116,7 +116,8 @@ impl<D: ?Sized, R: SummingRelation> GaussianSum<D, R> {
         range: RangeInclusive<i64>,
         rho: Rho,
     ) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::with_rho(square::<R>(&range)?, rho)?;
+        let square = square::<R>(&range)?;
+        let gaussian = GaussianNoise::with_rho(square, rho)?.on_whole_numbers(square);
         Ok(Self::with(attribute, range, gaussian))
     }
 
@@ -131,7 +132,8 @@ impl<D: ?Sized, R: SummingRelation> GaussianSum<D, R> {
         range: RangeInclusive<i64>,
         mu: Mu,
     ) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::with_mu(square::<R>(&range)?, mu)?;
+        let square = square::<R>(&range)?;
+        let gaussian = GaussianNoise::with_mu(square, mu)?.on_whole_numbers(square);
         Ok(Self::with(attribute, range, gaussian))
     }
 
@@ -184,7 +186,8 @@ impl<D: ?Sized, R: SummingRelation> GaussianRealSum<D, R> {
         rho: Rho,
     ) -> Result<Self, MechanismError> {
         let range = range_in_steps(&range, exponent)?;
-        let gaussian = GaussianNoise::with_rho(square::<R>(&range)?, rho)?;
+        let square = square::<R>(&range)?;
+        let gaussian = GaussianNoise::with_rho(square, rho)?.on_whole_numbers(square);
         Ok(Self::with(attribute, range, exponent, gaussian))
     }
 
@@ -201,7 +204,8 @@ impl<D: ?Sized, R: SummingRelation> GaussianRealSum<D, R> {
         mu: Mu,
     ) -> Result<Self, MechanismError> {
         let range = range_in_steps(&range, exponent)?;
-        let gaussian = GaussianNoise::with_mu(square::<R>(&range)?, mu)?;
+        let square = square::<R>(&range)?;
+        let gaussian = GaussianNoise::with_mu(square, mu)?.on_whole_numbers(square);
         Ok(Self::with(attribute, range, exponent, gaussian))
     }
 

@@ -172,7 +172,8 @@ impl<D: ?Sized, R: CountingRelation, C> GaussianHistogram<D, R, C> {
     ) -> Result<Self, MechanismError> {
         Ok(Self {
             partition,
-            gaussian: GaussianNoise::with_rho(R::APART.into(), rho)?,
+            gaussian: GaussianNoise::with_rho(R::APART.into(), rho)?
+                .on_whole_numbers(R::APART.into()),
             relation: PhantomData,
         })
     }
@@ -189,7 +190,8 @@ impl<D: ?Sized, R: CountingRelation, C> GaussianHistogram<D, R, C> {
     ) -> Result<Self, MechanismError> {
         Ok(Self {
             partition,
-            gaussian: GaussianNoise::with_mu(R::APART.into(), mu)?,
+            gaussian: GaussianNoise::with_mu(R::APART.into(), mu)?
+                .on_whole_numbers(R::APART.into()),
             relation: PhantomData,
         })
     }

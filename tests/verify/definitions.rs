@@ -55,12 +55,12 @@ impl Middle<(), bool> for Opposite {
     }
 }
 
-/// Asks twice, for the opposite or not: as told, or by a fair coin of its own that it tosses
-/// before the first question. After `true` it asks no more.
+/// Asks for the opposite or not: as told, or by a fair coin of its own that it tosses before the
+/// first question. It asks until it hears `true`, and at most as often as it may.
 #[derive(Clone)]
 struct Asks {
     opposite: Option<bool>,
-    asked: u64,
+    left: u64,
 }
 
 impl Adversary for Asks {
@@ -76,25 +76,31 @@ impl Adversary for Asks {
             Some(opposite) => opposite,
             None => *self.opposite.insert(coins.uniform(TWO)? == 1),
         };
-        if self.asked == 2 || last == Some(&Ok(true)) {
+        if self.left == 0 || last == Some(&Ok(true)) {
             return Ok(None);
         }
-        self.asked += 1;
+        self.left -= 1;
         Ok(Some(opposite))
     }
 }
 
-fn respond_twice() -> impl Mechanism<bool, Machine: Machine<Query = bool, Answer = bool>> + Clone {
-    let twice = Respond {
-        odds: 3,
-        answers: 2,
-    };
-    twice.through(Opposite(false))
+fn respond(
+    answers: u64,
+) -> impl Mechanism<bool, Machine: Machine<Query = bool, Answer = bool>> + Clone {
+    Respond { odds: 3, answers }.through(Opposite(false))
 }
 
+/// What is seen of up to two answers.
 fn seen(bit: bool, opposite: Option<bool>) -> Distribution<View<bool>> {
-    let asks = move || Asks { opposite, asked: 0 };
-    views(respond_twice, &Arc::new(bit), asks, 10).unwrap()
+    seen_of(2, bit, opposite)
+}
+
+fn seen_of(most: u64, bit: bool, opposite: Option<bool>) -> Distribution<View<bool>> {
+    let asks = move || Asks {
+        opposite,
+        left: most,
+    };
+    views(move || respond(most), &Arc::new(bit), asks, 10).unwrap()
 }
 
 fn probability<T: Eq + std::hash::Hash>(of: &T, law: &Distribution<T>) -> Rational {
@@ -124,22 +130,23 @@ fn hockey_stick<T: Eq + std::hash::Hash>(
     })
 }
 
-/// 1.5, 1.6: the adversary hears the answers, and the view holds them all.
+/// 1.5, 1.6: the adversary hears the last answer in every round, and the view holds them all.
 #[test]
 fn views_are_what_the_adversary_heard() {
-    let law = seen(true, Some(false));
-    let lengths: Vec<(usize, Rational)> = law
-        .outcomes()
-        .map(|(view, mass)| (view.rounds.len(), mass.low().clone()))
-        .collect();
-    // `true` ends it: 3/4. Else a second question, with either answer.
-    let total = |length| {
-        let of = lengths.iter().filter(|(len, _)| *len == length);
-        of.fold(Rational::ZERO, |sum, (_, mass)| sum + mass.clone())
-    };
-    assert_eq!(total(1), ratio(3, 4));
-    assert_eq!(total(2), ratio(1, 4));
-    assert_eq!(lengths.len(), 3);
+    let law = seen_of(3, true, Some(false));
+    // `true` ends it, in any round: 3/4 of what is left. Three times `false` is the rest.
+    let (yes, no) = (Ok(true), Ok(false));
+    let expected = [
+        (vec![yes], ratio(3, 4)),
+        (vec![no, yes], ratio(3, 16)),
+        (vec![no, no, yes], ratio(3, 64)),
+        (vec![no, no, no], ratio(1, 64)),
+    ];
+    assert_eq!(law.outcomes().count(), expected.len());
+    let heard = law.map(|view| answers(&view));
+    for (answers, mass) in expected {
+        assert_eq!(probability(&answers, &heard), mass, "{answers:?}");
+    }
 }
 
 /// 2.3: the view of a randomized adversary holds its coins (1.6), so that it is as far from its
@@ -158,7 +165,7 @@ fn a_randomized_adversary_is_an_average_of_deterministic_ones() {
 
         let pair = Pair::new(false, true);
         let menu = vec![false, true];
-        let verifier = Verifier::new(copies_of(&respond_twice()), &pair, menu, 2);
+        let verifier = Verifier::new(copies_of(&respond(2)), &pair, menu, 2);
         let worst = exact(&verifier.worst_delta(factor.clone()).unwrap());
         assert!(same <= worst && opposite <= worst && average <= worst);
     }

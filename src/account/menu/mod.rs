@@ -26,6 +26,8 @@ mod sampled_filter;
 mod sampled_menu;
 #[cfg(test)]
 mod sampled_tests;
+#[cfg(test)]
+mod sampled_truth_tests;
 mod sum;
 mod sums;
 #[cfg(test)]

@@ -14,11 +14,18 @@ use crate::privacy::convert::gdp;
 /// With γ = e^s and e^t = (γ − 1 + q)/q, P exceeds γQ where N(μ, 1) exceeds e^t N(0, 1). So
 /// H(s) = q·δ_μ(t), where δ_μ is the profile of N(μ, 1) against N(0, 1); for t < 0,
 /// δ_μ(t) = 1 − e^t + e^t δ_μ(−t) gives W = (γ − 1 + q) δ_μ(−t). Where γ ≤ 1 − q, W = 0.
-/// δ_μ falls, so |t| is rounded down.
+/// δ_μ falls, so |t| is rounded down. Where γ is small, γ − 1 + q is γ minus the exact 1 − q: next to a
+/// rate of 1 nothing would be left of γ − 1.
 pub(crate) fn excess(rate: Delta, mu: Mu, at: Interval) -> f64 {
+    let rest = Interval::from(Delta::ONE.saturating_sub(rate));
     let rate = Interval::from(rate);
     let rise = at.exp_m1();
-    let likelihood = rate + rise;
+    let is_small = at.high() < -1.0;
+    let likelihood = if is_small {
+        at.exp() - rest
+    } else {
+        rate + rise
+    };
     if likelihood.high() <= 0.0 {
         return 0.0;
     }
@@ -30,6 +37,8 @@ pub(crate) fn excess(rate: Delta, mu: Mu, at: Interval) -> f64 {
         rate * profile((rise / rate).ln_1p())
     } else if likelihood.low() <= 0.0 {
         likelihood
+    } else if is_small {
+        likelihood * profile(-(likelihood / rate).ln())
     } else {
         likelihood * profile(-(rise / rate).ln_1p())
     };

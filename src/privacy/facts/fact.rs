@@ -177,6 +177,8 @@ fn gaussian(f: &mut fmt::Formatter<'_>, fact: Gaussian) -> fmt::Result {
     match fact {
         Gaussian::Rho(rho) => write!(f, "Gaussian noise, {rho:#}"),
         Gaussian::Mu(mu) => write!(f, "Gaussian noise, {mu:#}"),
+        Gaussian::CountRho(rho) => write!(f, "Gaussian noise on a count, {rho:#}"),
+        Gaussian::CountMu(mu) => write!(f, "Gaussian noise on a count, {mu:#}"),
     }
 }
 

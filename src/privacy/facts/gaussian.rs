@@ -22,24 +22,36 @@ use crate::privacy::{
 /// If answers that change by at most Δ in the Euclidean norm get noise of variance σ² in every
 /// coordinate, then μ = Δ/σ and ρ = μ²/2. That is μ-GDP (Dong, Roth, Su 2022, Theorem 2.7), and the
 /// Rényi divergence of order α is αμ²/2 (Mironov 2017, Proposition 7), which is zCDP for ρ.
+///
+/// Of a count the law itself is known: whole numbers, of which at most one changes, by at most one,
+/// each plus [`RoundedGaussian`](crate::noise::RoundedGaussian) noise of deviation exactly 1/μ. The same
+/// is true of it, and under f-DP more: with little noise rounding hides a lot. It is not enough that the
+/// deviation is at least 1/μ, because large losses become more likely with *more* noise where there is
+/// little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Gaussian {
     /// As zCDP.
     Rho(Rho),
     /// As GDP.
     Mu(Mu),
+    /// Of a count, as zCDP.
+    CountRho(Rho),
+    /// Of a count, as GDP.
+    CountMu(Mu),
 }
 
 impl Gaussian {
-    /// What is true at a distance of d: answers are d times as far apart, which is d·μ and d²·ρ.
+    /// What is true at a distance of d: answers are d times as far apart, which is d·μ and d²·ρ. Counts
+    /// then change by more than one.
     ///
     /// # Errors
     ///
     /// [`UnknownLoss`] if it cannot be held.
     pub fn at(&self, distance: Distance) -> Result<Self, UnknownLoss> {
         Ok(match self {
-            Self::Rho(rho) => Self::Rho(ZCdp.group(rho, distance)?),
-            Self::Mu(mu) => Self::Mu(Gdp.group(mu, distance)?),
+            _ if distance == Distance::NEIGHBOURS => *self,
+            Self::Rho(rho) | Self::CountRho(rho) => Self::Rho(ZCdp.group(rho, distance)?),
+            Self::Mu(mu) | Self::CountMu(mu) => Self::Mu(Gdp.group(mu, distance)?),
         })
     }
 }
@@ -48,8 +60,8 @@ impl Gaussian {
 impl Prices<Gaussian> for ZCdp {
     fn price(&self, fact: &Gaussian) -> Result<Rho, UnknownLoss> {
         match fact {
-            Gaussian::Rho(rho) => Ok(*rho),
-            Gaussian::Mu(mu) => Gdp.imply(mu, self),
+            Gaussian::Rho(rho) | Gaussian::CountRho(rho) => Ok(*rho),
+            Gaussian::Mu(mu) | Gaussian::CountMu(mu) => Gdp.imply(mu, self),
         }
     }
 }
@@ -58,8 +70,8 @@ impl Prices<Gaussian> for ZCdp {
 impl Prices<Gaussian> for Gdp {
     fn price(&self, fact: &Gaussian) -> Result<Mu, UnknownLoss> {
         let rho = match fact {
-            Gaussian::Rho(rho) => rho,
-            Gaussian::Mu(mu) => return Ok(*mu),
+            Gaussian::Rho(rho) | Gaussian::CountRho(rho) => rho,
+            Gaussian::Mu(mu) | Gaussian::CountMu(mu) => return Ok(*mu),
         };
         // In units of 10^-d, the square of μ is 2ρ units times 10^d.
         let square = U256::whole(rho.units()).checked_mul(2 * 10_u128.pow(units::Mu::DECIMALS));
@@ -74,8 +86,8 @@ impl Diverges for Gaussian {
     fn divergence(&self, order: Order) -> Result<Epsilon, UnknownLoss> {
         let rdp = Rdp::new(order);
         match self {
-            Self::Rho(rho) => ZCdp.imply(rho, &rdp),
-            Self::Mu(mu) => Gdp.imply(mu, &rdp),
+            Self::Rho(rho) | Self::CountRho(rho) => ZCdp.imply(rho, &rdp),
+            Self::Mu(mu) | Self::CountMu(mu) => Gdp.imply(mu, &rdp),
         }
     }
 }
@@ -138,5 +150,24 @@ mod tests {
         assert_eq!(under(&rdp, rho("0.1").at(two).unwrap()), "1.2");
         assert_eq!(under(&rdp, mu("0.3")), "0.135");
         assert_eq!(rho("3.4e11").at(two), Err(Overflow.into()));
+    }
+
+    /// A count has the same prices, and is one only for neighbours.
+    #[test]
+    fn a_count_has_gaussian_noise() {
+        let half = "0.5".parse().unwrap();
+        let one: Mu = "1".parse().unwrap();
+        let two = Distance::new(2).unwrap();
+        for (count, plain) in [
+            (Gaussian::CountRho(half), Gaussian::Rho(half)),
+            (Gaussian::CountMu(one), Gaussian::Mu(one)),
+        ] {
+            assert_eq!(under(&ZCdp, count), under(&ZCdp, plain));
+            assert_eq!(under(&Gdp, count), under(&Gdp, plain));
+            let rdp = Rdp::new("3".parse().unwrap());
+            assert_eq!(under(&rdp, count), under(&rdp, plain));
+            assert_eq!(count.at(Distance::NEIGHBOURS), Ok(count));
+            assert_eq!(count.at(two), plain.at(two));
+        }
     }
 }

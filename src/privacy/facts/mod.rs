@@ -7,7 +7,7 @@
 //! | [`BoundedRange`] | log-odds that move within an interval of length ε | every measure |
 //! | [`BoundedRanges`] | several of them, one after the other | every measure |
 //! | [`Probabilistic`] | (ε, δ)-pDP | every measure; those without a δ only if δ is zero |
-//! | [`Gaussian`] | Gaussian noise, by its ρ or μ | f-DP, zCDP, GDP, Rényi, and approximate zCDP and Rényi |
+//! | [`Gaussian`] | Gaussian noise, by its ρ or μ, on counts or on anything | f-DP, zCDP, GDP, Rényi, and approximate zCDP and Rényi |
 //! | [`SampledGaussian`] | Gaussian noise on a sample | f-DP, Rényi and approximate Rényi, and Gaussians on samples |
 //! | [`SampledReplacement`] | the same, for a row that is replaced | f-DP, Rényi and approximate Rényi |
 //! | [`Thresholded`] | noisy counts, of which small ones are kept back | (ε, δ), pDP, f-DP, approximate zCDP and Rényi |

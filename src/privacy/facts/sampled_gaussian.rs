@@ -91,8 +91,8 @@ pub(super) fn remembered(
     divergence: impl Fn(Order, Interval) -> Result<Epsilon, UnknownLoss> + Send + Sync + 'static,
 ) -> Curve {
     let half = match gaussian {
-        Gaussian::Rho(rho) => Interval::from(rho),
-        Gaussian::Mu(mu) => Interval::from(mu).square() / Interval::TWO,
+        Gaussian::Rho(rho) | Gaussian::CountRho(rho) => Interval::from(rho),
+        Gaussian::Mu(mu) | Gaussian::CountMu(mu) => Interval::from(mu).square() / Interval::TWO,
     };
     let known: Mutex<BTreeMap<Order, Epsilon>> = Mutex::default();
     Curve::new(move |order| {

@@ -142,6 +142,10 @@ fn is_below(one: &Curve, other: &Curve) -> bool {
         (Curve::Response(one), _) if *one == EpsilonDelta::default() => true,
         (Curve::Laplace(one) | Curve::BoundedRange(one), _) if *one == Epsilon::ZERO => true,
         (Curve::Gaussian(one), Curve::Gaussian(other)) => one <= other,
+        // A postprocessing.
+        (Curve::RoundedGaussian { deviation, steps }, Curve::Gaussian(other)) => {
+            deviation.mu(*steps).is_some_and(|mu| mu <= *other)
+        }
         (Curve::Laplace(one), Curve::Laplace(other)) => one <= other,
         // An interval is within any longer one.
         (Curve::BoundedRange(one), Curve::BoundedRange(other)) => one <= other,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::curve::Curve;
+use super::curve::{Curve, Deviation};
 use super::{FdpError, Profile};
-use crate::number::{Delta, Epsilon, Mu, Scale, WideInterval};
+use crate::number::{Delta, Epsilon, Mu, Rho, Scale, WideInterval};
 use crate::privacy::EpsilonDelta;
 
 impl Profile {
@@ -36,7 +36,22 @@ impl Profile {
     /// `steps`.
     #[must_use]
     pub fn rounded_gaussian(sigma: Scale, steps: u32) -> Self {
-        Self::closed(Curve::RoundedGaussian { sigma, steps })
+        let deviation = Deviation::Sigma(sigma);
+        Self::closed(Curve::RoundedGaussian { deviation, steps })
+    }
+
+    /// The same by what is stated of a count, with σ = 1/μ = 1/√(2ρ), which is exact.
+    pub(super) fn rounded_count(deviation: Deviation) -> Self {
+        let nothing = match deviation {
+            Deviation::OverMu(mu) => mu == Mu::ZERO,
+            Deviation::OverRho(rho) => rho == Rho::ZERO,
+            Deviation::Sigma(_) => false,
+        };
+        if nothing {
+            return Self::perfect();
+        }
+        let steps = 1;
+        Self::closed(Curve::RoundedGaussian { deviation, steps })
     }
 
     /// Randomized response: the largest profile that ε-DP allows.

@@ -196,10 +196,7 @@ impl Profile {
                     pure(epsilon.checked_mul(u64::from(*steps))?)
                 }
                 // Postprocessing of Gaussian noise.
-                Curve::RoundedGaussian { sigma, steps } => {
-                    let steps = crate::number::WideInterval::whole(u128::from(*steps));
-                    (steps / crate::number::WideInterval::from(*sigma)).up()
-                }
+                Curve::RoundedGaussian { deviation, steps } => deviation.mu(*steps),
                 Curve::Sampled { base, .. } => of(base),
                 // A mixture of N(0, 1) with itself and of N(μ, 1) with N(−μ, 1), which are 2μ apart.
                 Curve::Opposite { mu, .. } => mu.checked_mul(2),

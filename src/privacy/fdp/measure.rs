@@ -72,8 +72,10 @@ impl Measure for FDp {
         };
         match loss.curve() {
             _ if steps == 1 => Ok(loss.clone()),
-            Some(Curve::Gaussian(mu)) => {
-                Ok(Profile::gaussian(mu.checked_mul(steps).ok_or(Overflow)?))
+            // Rounded noise is a postprocessing.
+            Some(Curve::Gaussian(_) | Curve::RoundedGaussian { .. }) => {
+                let mu = loss.mu().ok().and_then(|mu| mu.checked_mul(steps));
+                Ok(Profile::gaussian(mu.ok_or(Overflow)?))
             }
             Some(Curve::BoundedRange(range)) => {
                 let range = range.checked_mul(steps).ok_or(Overflow)?;

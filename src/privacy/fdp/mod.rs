@@ -57,4 +57,6 @@ pub use powers::{PowersOf, Units};
 pub use profile::{Direction, Profile};
 
 #[cfg(test)]
+mod count_tests;
+#[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
 //! What follows under f-DP from other measures and from facts, and what follows from f-DP.
 
+use super::curve::Deviation;
 use super::{FDp, Profile};
-use crate::number::{Delta, Epsilon, Mu};
+use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::facts::{BoundedRange, Gaussian, Laplace, Probabilistic};
 use crate::privacy::{
     ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Prices, ProbabilisticDp, PureDp, UnknownLoss,
@@ -96,10 +97,35 @@ impl Prices<Laplace> for FDp {
 }
 
 /// By definition: what is a postprocessing of Gaussian noise, as rounded noise is, is dominated by
-/// its profile (Tran et al. 2.4).
+/// its profile (Tran et al. 2.4). A count with a deviation of less than 1 has the profile of what is
+/// drawn, which is nowhere above; with more noise rounding hides less than 4 % of μ, and a smooth
+/// profile has the narrower bounds when it is composed.
+///
+/// # Guarantee
+///
+/// Let p(k) be the probability that Gaussian noise of deviation σ is rounded to k, and G(t) that it is
+/// rounded to more than t. The counts that do not change have the same answers on both sides, which are
+/// independent of the rest. The one that changes by 1 has the profile sup (P − γQ)(A) over sets A of
+/// integers, with P(k) = p(k − 1) and Q(k) = p(k). p is log-concave, because it is the integral of a
+/// log-concave density over intervals of one length (Prékopa), so p(k − 1)/p(k) rises with k. The best A
+/// is therefore all k above some t, and the profile is the supremum of G(t − 1) − γG(t), over whole t and
+/// where A is everything or nothing: this is what [`Profile::rounded_gaussian`] computes, with σ enclosed.
+/// p is even, so k ↦ −k turns a change by −1 into one by 1, and k ↦ 1 − k turns P against Q into Q against
+/// P: the profile is that of either change, in both directions. A count that does not change has the
+/// profile (1 − γ)⁺, which no profile is below.
 impl Prices<Gaussian> for FDp {
     fn price(&self, fact: &Gaussian) -> Result<Profile, UnknownLoss> {
-        Gdp.imply(&Gdp.price(fact)?, self)
+        let mu = Gdp.price(fact)?;
+        let rounding_hides = Interval::from(mu).low() > 1.0;
+        Ok(match fact {
+            Gaussian::CountMu(mu) if rounding_hides => {
+                Profile::rounded_count(Deviation::OverMu(*mu))
+            }
+            Gaussian::CountRho(rho) if rounding_hides => {
+                Profile::rounded_count(Deviation::OverRho(*rho))
+            }
+            _ => Gdp.imply(&mu, self)?,
+        })
     }
 }
 
@@ -120,7 +146,6 @@ impl Prices<Probabilistic> for FDp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::Interval;
     use crate::privacy::facts::Pure;
     use crate::privacy::fdp::{Blackwell, Direction, Grid};
     use std::num::NonZeroU64;

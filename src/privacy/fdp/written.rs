@@ -6,9 +6,9 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Profile;
-use super::curve::Curve;
+use super::curve::{Curve, Deviation};
 use super::profile::Form;
-use crate::number::{Delta, Epsilon, Mu, Scale};
+use crate::number::{Delta, Epsilon, Mu, Rho, Scale};
 use crate::privacy::EpsilonDelta;
 
 #[derive(Serialize, Deserialize)]
@@ -20,11 +20,20 @@ enum Written {
     Laplace { epsilon: Epsilon },
     DiscreteLaplace { epsilon: Epsilon, steps: u32 },
     RoundedGaussian { sigma: Scale, steps: u32 },
+    RoundedCount(Count),
     TradeOff { corners: Vec<(Delta, Delta)> },
     Sampled { rate: Delta, base: Box<Written> },
     SampledReplacement { rate: Delta, mu: Mu },
     Reversed(Box<Written>),
     Worst(Vec<Written>),
+}
+
+/// The deviation of noise on a count, 1/μ or 1/√(2ρ).
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Count {
+    Mu(Mu),
+    Rho(Rho),
 }
 
 impl From<&Curve> for Written {
@@ -41,9 +50,13 @@ impl From<&Curve> for Written {
                 epsilon: *epsilon,
                 steps: *steps,
             },
-            Curve::RoundedGaussian { sigma, steps } => Self::RoundedGaussian {
-                sigma: *sigma,
-                steps: *steps,
+            Curve::RoundedGaussian { deviation, steps } => match deviation {
+                Deviation::Sigma(sigma) => Self::RoundedGaussian {
+                    sigma: *sigma,
+                    steps: *steps,
+                },
+                Deviation::OverMu(mu) => Self::RoundedCount(Count::Mu(*mu)),
+                Deviation::OverRho(rho) => Self::RoundedCount(Count::Rho(*rho)),
             },
             Curve::Finite(masses) => Self::TradeOff {
                 corners: corners(masses),
@@ -106,6 +119,10 @@ impl Written {
             Self::Laplace { epsilon } => Profile::laplace(epsilon),
             Self::DiscreteLaplace { epsilon, steps } => Profile::discrete_laplace(epsilon, steps),
             Self::RoundedGaussian { sigma, steps } => Profile::rounded_gaussian(sigma, steps),
+            Self::RoundedCount(count) => Profile::rounded_count(match count {
+                Count::Mu(mu) => Deviation::OverMu(mu),
+                Count::Rho(rho) => Deviation::OverRho(rho),
+            }),
             Self::TradeOff { corners } => {
                 Profile::from_trade_off(&corners).map_err(|error| error.to_string())?
             }

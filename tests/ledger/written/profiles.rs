@@ -1,6 +1,8 @@
 //! Profiles, by the parameters of their noise.
 
-use queryables::privacy::fdp::{Grid, PowersOf, Profile, Units};
+use queryables::privacy::Prices;
+use queryables::privacy::facts::Gaussian;
+use queryables::privacy::fdp::{FDp, Grid, PowersOf, Profile, Units};
 
 use super::{number, pair, refused, round};
 
@@ -30,6 +32,14 @@ fn profiles_are_the_parameters_of_their_noise() {
         Profile::rounded_gaussian(number("3"), 1),
         r#"{"rounded_gaussian":{"sigma":"3","steps":1}}"#,
     );
+    let counts = [
+        (Gaussian::CountMu(number("3")), r#"{"mu":"3"}"#),
+        (Gaussian::CountRho(number("5.5")), r#"{"rho":"5.5"}"#),
+    ];
+    for (count, written) in counts {
+        let profile = FDp.price(&count).unwrap();
+        round(profile, &format!(r#"{{"rounded_count":{written}}}"#));
+    }
     let corners = [
         (number("0.1"), number("0.5")),
         (number("0.4"), number("0.1")),

@@ -12,8 +12,8 @@ impl fmt::Display for Curve {
             Self::DiscreteLaplace { epsilon, steps } => {
                 write!(f, "discrete Laplace({epsilon}) moved by {steps}")
             }
-            Self::RoundedGaussian { sigma, steps } => {
-                write!(f, "rounded Gaussian({sigma}) moved by {steps}")
+            Self::RoundedGaussian { deviation, steps } => {
+                write!(f, "rounded Gaussian({deviation}) moved by {steps}")
             }
             Self::Finite(masses) => write!(f, "{} answers", masses.len()),
             Self::Sampled { rate, base } => write!(f, "{base} sampled at {rate}"),

@@ -14,8 +14,10 @@ mod sampled;
 
 use std::sync::Arc;
 
+pub(super) use gaussian::Deviation;
+
 use super::Direction;
-use crate::number::{Delta, Epsilon, Interval, Mu, Scale};
+use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::EpsilonDelta;
 
 /// The profile at one place, enclosed.
@@ -42,7 +44,7 @@ pub(super) enum Curve {
     /// Integers with odds e^(−ε|k|), moved by whole steps.
     DiscreteLaplace { epsilon: Epsilon, steps: u32 },
     /// Gaussian noise rounded to integers, moved by whole steps.
-    RoundedGaussian { sigma: Scale, steps: u32 },
+    RoundedGaussian { deviation: Deviation, steps: u32 },
     /// Finitely many answers: their probabilities under P and Q.
     Finite(Arc<[(Delta, Delta)]>),
     /// The base with probability `rate`, otherwise its Q; against Q.
@@ -56,7 +58,7 @@ impl Curve {
     pub(super) fn at(&self, direction: Direction, s: Interval) -> Point {
         let point = match self {
             Self::Gaussian(mu) => gaussian::plain(*mu, s),
-            Self::RoundedGaussian { sigma, steps } => gaussian::rounded(*sigma, *steps, s),
+            Self::RoundedGaussian { deviation, steps } => gaussian::rounded(*deviation, *steps, s),
             Self::Response(loss) => response::at(*loss, s),
             Self::BoundedRange(range) => bounded_range::at(*range, s),
             Self::Laplace(epsilon) => laplace::plain(*epsilon, s),
@@ -106,7 +108,8 @@ impl Curve {
         /// Beyond this number they get no place each.
         const MANY: u32 = 32;
         match self {
-            Self::Gaussian(_) | Self::RoundedGaussian { .. } | Self::Opposite { .. } => Vec::new(),
+            Self::Gaussian(_) | Self::Opposite { .. } => Vec::new(),
+            Self::RoundedGaussian { deviation, steps } => gaussian::kinks(*deviation, *steps),
             Self::Response(EpsilonDelta { epsilon, .. })
             | Self::BoundedRange(epsilon)
             | Self::Laplace(epsilon) => {

@@ -37,8 +37,12 @@ pub(crate) fn all() -> Vec<Curve> {
             steps: 3,
         },
         Curve::RoundedGaussian {
-            sigma: text("1.7"),
+            deviation: Deviation::Sigma(text("1.7")),
             steps: 2,
+        },
+        Curve::RoundedGaussian {
+            deviation: Deviation::OverRho(text("5.5")),
+            steps: 1,
         },
         Curve::Finite(masses.into()),
         sampled("0.01", gaussian("1")),
@@ -80,9 +84,14 @@ proptest! {
 
     #[test]
     fn sampled_gaussians_are_enclosed(
-        rate in 0.001..0.999_f64, mu in 0.05..4.0_f64, s in -1.0..3.0_f64,
+        rate in prop_oneof![(1..999_u32, Just(3_u32)), (1..10_u32, 3..38_u32)],
+        near_one: bool, mu in 0.05..6.0_f64, s in prop_oneof![-1.0..3.0_f64, -40.0..40.0_f64],
     ) {
-        let (rate, mu): (Delta, Mu) = (rate.try_into().unwrap(), mu.try_into().unwrap());
+        // Some digits, next to 0 or next to 1.
+        let (digits, decimals) = rate;
+        let small = Delta::from_units(u128::from(digits) * 10_u128.pow(38 - decimals)).unwrap();
+        let rate = if near_one { Delta::ONE.saturating_sub(small) } else { small };
+        let mu: Mu = mu.try_into().unwrap();
         let curve = Curve::Sampled { rate, base: Arc::new(Curve::Gaussian(mu)) };
         let (q, one) = (oracle::quantity(rate), oracle::real(1.0));
         // The truth from Tran et al. §2.2: P − γQ = (1−q−γ)N(0,1) + qN(μ,1), above the place where
@@ -188,6 +197,100 @@ fn a_bounded_range_is_logistic_noise() {
     }
 }
 
+/// q·δ(ln(1 + (γ − 1)/q)) and w·δ(ln(γq/w)) with w = 1 − γ(1 − q), where δ is the profile of N(5, 1)
+/// against N(0, 1), in 80 digits (mpmath).
+#[test]
+fn rates_next_to_one_lose_no_digits() {
+    for (rate, s, remove, add) in [
+        ("0.999", 6.5, 0.8359237950809216, 0.26075935519937925),
+        ("0.999", 20.0, 0.047256169942073793, 0.0),
+        ("0.999", 35.0, 1.7298328415296102e-6, 0.0),
+        ("0.999999999", 6.5, 0.83680863280951423, 0.83680804513849779),
+        (
+            "0.999999999",
+            20.0,
+            0.047322964121712457,
+            0.018397996087153136,
+        ),
+        ("0.999999999", 35.0, 1.733228912829268e-6, 0.0),
+        (
+            "0.9999999999999999",
+            6.5,
+            0.83680863369437212,
+            0.83680863369431335,
+        ),
+        (
+            "0.9999999999999999",
+            20.0,
+            0.047322964188519652,
+            0.047322960947266805,
+        ),
+        (
+            "0.9999999999999999",
+            35.0,
+            1.7332289162269408e-6,
+            1.2347782464128256e-6,
+        ),
+        (
+            "0.99999999999999999999",
+            6.5,
+            0.83680863369437221,
+            0.8368086336943722,
+        ),
+        (
+            "0.99999999999999999999",
+            20.0,
+            0.047322964188519659,
+            0.047322964188195533,
+        ),
+        (
+            "0.99999999999999999999",
+            35.0,
+            1.7332289162269411e-6,
+            1.7331750290761787e-6,
+        ),
+        ("1", 6.5, 0.83680863369437221, 0.83680863369437221),
+        ("1", 20.0, 0.047322964188519659, 0.047322964188519659),
+        ("1", 35.0, 1.7332289162269411e-6, 1.7332289162269411e-6),
+    ] {
+        let curve = Curve::Sampled {
+            rate: text(rate),
+            base: Arc::new(Curve::Gaussian(text("5"))),
+        };
+        for (direction, truth) in [(Direction::Remove, remove), (Direction::Add, add)] {
+            let height = curve.at(direction, Interval::exactly(s)).height;
+            let (low, high) = (height.low(), height.high());
+            let says = format!("{rate} {s} {direction:?}: {height:?} {truth}");
+            assert!(
+                low <= truth * (1.0 + 1e-15) && truth <= high * (1.0 + 1e-15),
+                "{says}"
+            );
+            assert!(high - low <= 1e-11 * truth, "{says}");
+        }
+    }
+}
+
+#[test]
+fn a_sample_of_everybody_is_no_sample() {
+    for base in all() {
+        let sampled = Curve::Sampled {
+            rate: Delta::ONE,
+            base: Arc::new(base.clone()),
+        };
+        for direction in Direction::BOTH {
+            for s in [-800.0, -35.0, -1.0, 0.0, 1e-3, 1.0, 35.0, 800.0] {
+                let s = Interval::exactly(s);
+                let [one, other] = [&sampled, &base].map(|curve| curve.at(direction, s));
+                assert_eq!(
+                    (one.height, one.slope),
+                    (other.height, other.slope),
+                    "{base:?} {s:?}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn integer_noise_agrees_with_sums_over_its_answers() {
     let sum = |odds: &dyn Fn(i32) -> (f64, f64), s: f64| -> f64 {
@@ -218,8 +321,8 @@ fn integer_noise_agrees_with_sums_over_its_answers() {
         };
         // Over many steps the best threshold is far from that of no step.
         for steps in [2_u32, 9] {
-            let (sigma, shift) = (text("1.7"), steps.cast_signed());
-            let gaussian = Curve::RoundedGaussian { sigma, steps };
+            let (deviation, shift) = (Deviation::Sigma(text("1.7")), steps.cast_signed());
+            let gaussian = Curve::RoundedGaussian { deviation, steps };
             let truth = sum(&|k| (odds(k - shift), odds(k)), s);
             let given = gaussian.at(Direction::Add, interval).height;
             assert!(
