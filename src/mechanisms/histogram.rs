@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
 use super::least_loss::with_accuracy;
-use super::{CountingRelation, MechanismError, Partition, fitted, noisy, shown, states};
+use super::{About, CountingRelation, MechanismError, Partition, fitted, noisy, shown, states};
 use crate::data::{Attribute, Bins, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
@@ -233,7 +233,7 @@ macro_rules! histogram {
             |$histogram| $fact
         );
         shown!(impl[D: ?Sized, R: Relation, C] $Histogram<D, R, C>);
-        noisy!(impl[D: ?Sized, R, C] $Histogram<D, R, C>, i64, |$histogram| $noise.into());
+        noisy!(impl[D: ?Sized, R, C] $Histogram<D, R, C>, i64, |$histogram| $noise.into(), About::all_rows());
 
         impl<D: ?Sized, R, C> Clone for $Histogram<D, R, C> {
             fn clone(&self) -> Self {

@@ -9,7 +9,7 @@
 //! | [`NoisyCount`] | the number of rows that satisfy a predicate | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`NoisySum`] | the sum of a bounded attribute | ε | [`Laplace`] | [`Noisy`] |
-//! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε | [`Laplace`] | [`Noisy`] |
+//! | [`NoisyRealSum`] | the same, of real numbers in steps | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianSum`], [`GaussianRealSum`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`NoisyMean`] | the mean of a bounded attribute | ε | [`Laplace`] | [`Accuracy`], for a number of rows |
 //! | [`GaussianMean`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Accuracy`], for a number of rows |
@@ -81,6 +81,7 @@ mod choose;
 mod conditional_response;
 mod continual_count;
 mod count;
+mod estimate;
 mod factorization;
 mod factorized_count;
 mod gaussian;
@@ -102,6 +103,7 @@ mod permute_and_flip;
 mod quantiles;
 mod query_answerer;
 mod randomized_response;
+mod real_range;
 mod real_sum;
 mod sampled_sum;
 mod sampled_sums;
@@ -117,12 +119,13 @@ mod vector_sum;
 mod weights;
 
 pub use above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
-pub use accuracy::{Accuracy, Estimate, Noisy, Number};
+pub use accuracy::{Accuracy, Noisy, Number};
 pub use approx_randomized_response::{ApproxRandomizedResponse, Response};
 pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
 pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
+pub use estimate::{About, Estimate, Estimates};
 pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine, FactorizedRelation};
 pub use gaussian_sum::{GaussianRealSum, GaussianSum};
 pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
@@ -137,6 +140,7 @@ pub use permute_and_flip::PermuteAndFlip;
 pub use quantiles::NoisyQuantiles;
 pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;
+pub use real_range::RealRange;
 pub use real_sum::NoisyRealSum;
 pub use sampled_sum::SampledGaussianSum;
 pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
@@ -225,9 +229,22 @@ pub enum MechanismError {
     /// The range is so wide that its square cannot be held.
     #[error("for a variance the range must be less than 2^32 steps wide: take a larger exponent")]
     TooManySteps,
-    /// The lattice's step is out of range.
-    #[error("the exponent of the lattice's step must be from -500 to 500")]
+    /// The exponent of the step is out of range.
+    #[error("the exponent of the step must be from -500 to 500")]
     BadExponent,
+    /// The step is so wide that rounding to it would lose what is asked for.
+    #[error(
+        "a step of 2^{exponent} divides the range into {steps} steps, and at least {least} are needed: \
+         take a smaller exponent, or leave the step to its default"
+    )]
+    CoarseStep {
+        /// The exponent of the step.
+        exponent: i32,
+        /// How many such steps there are in the range.
+        steps: u64,
+        /// How many there must be.
+        least: u64,
+    },
     /// The radius is out of range.
     #[error("the radius must be from 1 to 2^50 steps")]
     BadRadius,

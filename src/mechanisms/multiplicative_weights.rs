@@ -1,12 +1,13 @@
 //! Any number of counts, most of them from a public guess that is corrected where it is wrong.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, CountingRelation};
 use super::least_loss::least_loss;
 use super::weights::{Gap, Side, Weights};
 use super::{
-    Accuracy, Estimate, MechanismError, Number, SparseVector, SparseVectorAccuracy,
+    About, Accuracy, Estimates, MechanismError, Number, SparseVector, SparseVectorAccuracy,
     SparseVectorMachine, shown, states,
 };
 use crate::data::{Dataset, Predicate};
@@ -163,6 +164,10 @@ impl<D> Accuracy for MultiplicativeWeights<D> {
     fn accuracy(&self, confidence: Confidence) -> u128 {
         distance(&self.search, confidence).unwrap_or(u128::MAX)
     }
+
+    fn about(&self) -> About {
+        About::all_rows()
+    }
 }
 
 fn distance(search: &SparseVector<Replace>, confidence: Confidence) -> Option<u128> {
@@ -171,17 +176,12 @@ fn distance(search: &SparseVector<Replace>, confidence: Confidence) -> Option<u1
     Some(guessed.max(count))
 }
 
-impl<D> MultiplicativeWeights<D> {
-    /// An answer, with the interval in which the true count is, with this confidence.
-    ///
-    /// This is postprocessing, and costs nothing.
-    #[must_use]
-    pub fn estimate(&self, answer: i64, confidence: Confidence) -> Estimate<i64> {
-        Estimate {
-            value: answer,
-            interval: answer.around(self.accuracy(confidence)),
-            confidence,
-        }
+impl<D> Estimates for MultiplicativeWeights<D> {
+    type Answer = i64;
+    type Number = i64;
+
+    fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
+        (answer, answer.around(self.accuracy(confidence)))
     }
 }
 

@@ -17,8 +17,7 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// Use it for gradients, embeddings and averages of many numbers at once: noise depends on the
 /// length of the vectors, not on how many coordinates they have. Choose the length from what is
-/// publicly known. The lattice may be fine, since noise does not depend on it either; a thousand
-/// steps to the length are enough.
+/// publicly known. Steps follow from it ([`Lattice`]).
 ///
 /// ```
 /// use queryables::data::Vector;
@@ -29,9 +28,9 @@ use crate::privacy::{AddRemove, Relation};
 /// let steps: Arc<Vec<[f64; 2]>> = Arc::new(vec![[0.6, 0.8]; 1000]);
 /// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), steps)?;
 ///
-/// // A length of 1, on a lattice of 1/1024.
+/// // A length of 1.
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
-/// let lattice = Lattice { exponent: -10, radius: 1024 };
+/// let lattice = Lattice::of_length(1.0)?;
 /// let sum = GaussianVectorSum::new(AddRemove, step, 2, lattice, "0.5".parse()?)?;
 /// let sum: Vec<f64> = filter.release(&sum)?;
 /// assert!((sum[0] - 600.0).abs() < 20.0 && (sum[1] - 800.0).abs() < 20.0);
@@ -164,7 +163,9 @@ impl<D: Dataset + ?Sized, R> GaussianVectorSum<D, R> {
         let noise = (0..self.dimension)
             .map(|_| coins.noise(&self.gaussian.noise))
             .collect::<Result<Vec<_>, _>>()?;
-        let Lattice { exponent, radius } = self.lattice;
+        let Lattice {
+            exponent, radius, ..
+        } = self.lattice;
         let mut sum = ClippedSum::new(exponent, radius, self.dimension);
         let rows = 0..data.len();
         match keep {
@@ -223,7 +224,8 @@ states!(
 shown!(impl[D: ?Sized, R: Relation] GaussianVectorSum<D, R>);
 noisy!(
     impl[D: ?Sized, R] GaussianVectorSum<D, R>, f64,
-    |sum| Noise::from(sum.gaussian.noise).in_steps_of(sum.lattice.exponent)
+    |sum| Noise::from(sum.gaussian.noise).in_steps_of(sum.lattice.exponent),
+    sum.lattice.about()
 );
 
 impl<D: ?Sized, R> Clone for GaussianVectorSum<D, R> {
@@ -258,7 +260,7 @@ mod tests {
     }
 
     fn lattice(exponent: i32, radius: u64) -> Lattice {
-        Lattice { exponent, radius }
+        Lattice::of_multiples(exponent, radius)
     }
 
     /// The Rényi divergence of order 2, over 2.

@@ -28,10 +28,7 @@ fn itself() -> Vector<Rows> {
     })
 }
 
-const LATTICE: Lattice = Lattice {
-    exponent: -10,
-    radius: 1024,
-};
+const LATTICE: Lattice = Lattice::in_steps(-10, 1024);
 
 /// A length of 1, for a ρ so large that the noise is zero but with probability below e^-200 (σ is 1/43 of a step).
 const RHO: &str = "1e9";
@@ -487,10 +484,7 @@ fn a_sum_under_zcdp_costs_the_price_of_its_number() {
 #[test]
 fn bad_parameters_are_errors_at_construction() {
     let sum = |dimension, radius, rho: &str| {
-        let lattice = Lattice {
-            exponent: 0,
-            radius,
-        };
+        let lattice = Lattice::of_whole_numbers(radius);
         IndividualVectorSum::new(itself(), dimension, lattice, rho.parse().unwrap()).map(|_| ())
     };
     assert_eq!(sum(0, 1, "1"), Err(MechanismError::BadDimension));
@@ -582,7 +576,7 @@ proptest::proptest! {
         let itself = Vector::new("itself", |row: &[f64; 3], out: &mut [f64]| {
             out.copy_from_slice(row);
         });
-        let lattice = Lattice { exponent: 0, radius };
+        let lattice = Lattice::of_whole_numbers(radius);
         let sum = IndividualVectorSum::new(itself, 3, lattice, "3e11".parse().unwrap()).unwrap();
         // In tenths of the price of the longest vector.
         let budget = format!("{}e10", 3 * share.min(11));

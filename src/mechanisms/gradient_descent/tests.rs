@@ -6,10 +6,7 @@ use crate::mechanisms::{Lattice, MechanismError};
 use crate::number::{Mu, Rho};
 use crate::privacy::{AddRemove, Distance, Gdp, Private, Rdp, ZCdp};
 
-const LATTICE: Lattice = Lattice {
-    exponent: -2,
-    radius: 4,
-};
+const LATTICE: Lattice = Lattice::of_multiples(-2, 4);
 
 /// A whole number for every row, each of which pulls by that much.
 fn pull() -> Objective<Vec<f64>> {

@@ -29,7 +29,7 @@ use crate::privacy::{AddRemove, Prices, UnknownLoss};
 /// // A length of 1, on a lattice of 1/1024; a vector of length 1 costs ρ = 0.1, one of length 0.1
 /// // costs a hundredth of that.
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
-/// let lattice = Lattice { exponent: -10, radius: 1024 };
+/// let lattice = Lattice::of_length(1.0)?;
 /// let sum = IndividualVectorSum::new(step, 2, lattice, "0.1".parse()?)?;
 /// // About 500 such queries can be asked before these records have spent their budget.
 /// for _ in 0..20 {
