@@ -54,8 +54,8 @@ impl<D: ?Sized, R: CountingRelation> NoisyHistogram<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::TooManyBins`] if there are
-    /// more than 2^27, [`MechanismError::NoLoss`] if ε is zero.
+    /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::TooMany`] if there are
+    /// more than 2^22, [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
         relation: R,
         bin: Attribute<D, usize>,
@@ -347,7 +347,11 @@ mod tests {
         );
         assert_eq!(
             histogram(AddRemove, usize::MAX, "1").unwrap_err(),
-            MechanismError::TooManyBins
+            MechanismError::TooMany {
+                what: "bins",
+                asked: usize::MAX,
+                most: 1 << 22
+            }
         );
         assert_eq!(
             histogram(AddRemove, 3, "0").unwrap_err(),

@@ -1,5 +1,7 @@
 //! Ready-made mechanisms.
 //!
+//! What can be asked for takes a bounded amount of memory ([`MOST_MEMORY`]).
+//!
 //! Each is constructed from its loss, and adds exactly the noise that this loss requires. The
 //! sensitivity follows from what is computed, and is never a parameter; only a [`Score`] of your own
 //! states it. Bad parameters are errors at construction, before any data is touched.
@@ -92,6 +94,7 @@ pub mod individual;
 mod laplace;
 mod lattice;
 mod least_loss;
+mod limit;
 mod logarithm;
 mod margin;
 mod mean;
@@ -131,6 +134,7 @@ pub use gaussian_sum::{GaussianRealSum, GaussianSum};
 pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
 pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
+pub use limit::MOST_MEMORY;
 pub use margin::{NoisyMaxWithMargin, Winner};
 pub use mean::{GaussianMean, Mean, MeanAccuracy, NoisyMean};
 pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
@@ -251,9 +255,9 @@ pub enum MechanismError {
     /// The radius is more than records can pay for by its square.
     #[error("the radius must be at most 2^26 steps where records pay for themselves")]
     LongRadius,
-    /// Vectors without coordinates, or with too many.
-    #[error("vectors must have from 1 to 2^27 coordinates")]
-    BadDimension,
+    /// Vectors without coordinates.
+    #[error("vectors must have at least one coordinate")]
+    NoDimension,
     /// The horizon is larger than a factorization is made for.
     #[error("the horizon must be at most 2^16: take a tree, as `GaussianContinualCount` does")]
     TooManyTimes,
@@ -263,9 +267,16 @@ pub enum MechanismError {
     /// The threshold is zero, or larger than any possible difference between a count and the guess.
     #[error("the threshold must be from 1 to the number of rows")]
     BadThreshold,
-    /// More bins or candidates than can be held at once.
-    #[error("there must be at most 2^27 bins or candidates")]
-    TooManyBins,
+    /// More than may be held at once ([`MOST_MEMORY`]).
+    #[error("{asked} {what} were asked for: there may be at most {most}")]
+    TooMany {
+        /// What there are many of.
+        what: &'static str,
+        /// How many were asked for; where a list is longer than allowed, one more than that.
+        asked: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// There is nothing to choose from.
     #[error("there must be at least one bin, candidate or quantile, and at least one to choose")]
     NoChoice,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, CountingRelation};
 use super::least_loss::least_loss;
+use super::limit::DOMAIN;
 use super::weights::{Gap, Side, Weights};
 use super::{
     About, Accuracy, Estimates, MechanismError, Number, SparseVector, SparseVectorAccuracy,
@@ -82,7 +83,8 @@ impl<D: Dataset> MultiplicativeWeights<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if the domain is empty, [`MechanismError::BadThreshold`] if the
+    /// [`MechanismError::NoChoice`] if the domain is empty, [`MechanismError::TooMany`] if it has more
+    /// than 2^21 rows, [`MechanismError::BadThreshold`] if the
     /// threshold is not between one and the number of rows, [`MechanismError::NoHits`] if there are
     /// no updates, [`MechanismError::NoLoss`] if ε is zero, and [`MechanismError::TooSmall`] if one
     /// of its parts is zero.
@@ -96,6 +98,7 @@ impl<D: Dataset> MultiplicativeWeights<D> {
         if domain.is_empty() {
             return Err(MechanismError::NoChoice);
         }
+        DOMAIN.check(domain.len())?;
         if threshold == 0 || threshold > rows {
             return Err(MechanismError::BadThreshold);
         }
@@ -398,6 +401,9 @@ mod tests {
         };
         assert_eq!(error(&[1], 9, 9, 1, "1"), Ok(()));
         assert_eq!(error(&[], 9, 1, 1, "1"), Err(MechanismError::NoChoice));
+        let (what, asked, most) = ("rows in the domain", (1 << 21) + 1, 1 << 21);
+        let too_many = MechanismError::TooMany { what, asked, most };
+        assert_eq!(error(&vec![1; asked], 9, 1, 1, "1"), Err(too_many));
         assert_eq!(error(&[1], 0, 0, 1, "1"), Err(MechanismError::BadThreshold));
         assert_eq!(error(&[1], 9, 0, 1, "1"), Err(MechanismError::BadThreshold));
         assert_eq!(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
 use super::least_loss::with_accuracy;
+use super::limit::COORDINATES;
 use super::{Lattice, MechanismError, SummingRelation, noisy, shown, states};
 use crate::data::{ClippedSum, Dataset, Vector};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
@@ -63,18 +64,15 @@ type Keep = dyn Fn(&mut Coins<'_>) -> Result<bool, CoinsError>;
 /// For how many rows it is drawn at a time whether they are kept: enough for several threads.
 const DRAWN: usize = 1 << 20;
 
-/// The sum of this number of squares is at most 2^127.
-pub(super) const MOST_COORDINATES: usize = 1 << 27;
-
 impl<D: ?Sized, R: SummingRelation> GaussianVectorSum<D, R> {
     /// Sums vectors of `dimension` coordinates, on this lattice, with ρ-zCDP: a variance of
     /// Δ²/(2ρ).
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadDimension`], [`MechanismError::BadExponent`] or
-    /// [`MechanismError::BadRadius`] if one of them is not in its range, [`MechanismError::NoLoss`]
-    /// if ρ is zero, and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance
+    /// [`MechanismError::NoDimension`] or [`MechanismError::TooMany`] if there are no coordinates, or
+    /// more than 2^21, [`MechanismError::BadExponent`], [`MechanismError::BadRadius`] or
+    /// [`MechanismError::CoarseStep`] if the lattice is not in its range, [`MechanismError::NoLoss`] if ρ is zero, and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance
     /// needs longer numbers than the noise works with: 4Δ²/(2ρ), in lowest terms, must have a
     /// numerator of at most 2^124.
     pub fn new(
@@ -135,9 +133,10 @@ impl<D: ?Sized, R: SummingRelation> GaussianVectorSum<D, R> {
         gaussian: impl FnOnce(u128) -> Result<GaussianNoise, MechanismError>,
     ) -> Result<Self, MechanismError> {
         let radius = lattice.checked_radius()?;
-        if !(1..=MOST_COORDINATES).contains(&dimension) {
-            return Err(MechanismError::BadDimension);
+        if dimension == 0 {
+            return Err(MechanismError::NoDimension);
         }
+        COORDINATES.check(dimension)?;
         // The farthest apart are opposite vectors, and these are on a line.
         let change = u128::from(R::largest_change(&(-radius..=radius)));
         Ok(Self {
@@ -364,10 +363,15 @@ mod tests {
         );
         let none: Vector<Vec<u8>> = Vector::new("none", |_: &u8, _: &mut [f64]| ());
         let rho = "1".parse().unwrap();
-        for dimension in [0, MOST_COORDINATES + 1] {
+        let (what, most) = ("coordinates", 1 << 21);
+        let asked = most + 1;
+        for (dimension, refused) in [
+            (0, MechanismError::NoDimension),
+            (asked, MechanismError::TooMany { what, asked, most }),
+        ] {
             let none = none.clone();
             let sum = GaussianVectorSum::new(AddRemove, none, dimension, lattice(0, 1), rho);
-            assert_eq!(sum.map(|_| ()), Err(MechanismError::BadDimension));
+            assert_eq!(sum.map(|_| ()), Err(refused));
         }
     }
 }

@@ -487,7 +487,20 @@ fn bad_parameters_are_errors_at_construction() {
         let lattice = Lattice::of_whole_numbers(radius);
         IndividualVectorSum::new(itself(), dimension, lattice, rho.parse().unwrap()).map(|_| ())
     };
-    assert_eq!(sum(0, 1, "1"), Err(MechanismError::BadDimension));
+    assert_eq!(sum(0, 1, "1"), Err(MechanismError::NoDimension));
+    let (what, asked, most) = ("coordinates", (1 << 16) + 1, 1 << 16);
+    let too_many = MechanismError::TooMany { what, asked, most };
+    assert_eq!(sum(asked, 1, "1"), Err(too_many));
+    // A few steps are enough for whole numbers only.
+    let coarse = Lattice::in_steps(0, 49);
+    let refused = IndividualVectorSum::new(itself(), 1, coarse, "1".parse().unwrap()).map(|_| ());
+    let (exponent, steps, least) = (0, 98, 100);
+    let expected = MechanismError::CoarseStep {
+        exponent,
+        steps,
+        least,
+    };
+    assert_eq!(refused, Err(expected));
     assert_eq!(sum(1, 0, "1"), Err(MechanismError::BadRadius));
     assert_eq!(sum(1, (1 << 26) + 1, "1"), Err(MechanismError::LongRadius));
     assert_eq!(sum(1, 1 << 26, "1"), Ok(()));

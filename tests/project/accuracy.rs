@@ -76,7 +76,7 @@ fn every_public_name_is_a_mechanism_or_known_not_to_be_one() {
 
 /// Machines, answers, accuracies, relations and what mechanisms are made of; and `OnRows`, which has what
 /// its mechanism has.
-const OTHERS: [&str; 38] = [
+const OTHERS: [&str; 39] = [
     "About",
     "AboveThresholdMachine",
     "Accuracy",
@@ -92,6 +92,7 @@ const OTHERS: [&str; 38] = [
     "FactorizedRelation",
     "IndividualSampledSumsMachine",
     "Lattice",
+    "MOST_MEMORY",
     "Mean",
     "MeanAccuracy",
     "MultiplicativeWeightsMachine",
