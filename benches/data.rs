@@ -401,10 +401,7 @@ fn vectors<const N: usize>(table: &mut Table, names: [&str; 2], scale: f32) {
             *out = f64::from(*number);
         }
     });
-    let lattice = Lattice {
-        exponent: -10,
-        radius: 1024,
-    };
+    let lattice = Lattice::in_steps(-10, 1024);
     let sum = GaussianVectorSum::new(AddRemove, vector, N, lattice, text("1")).expect("a sum");
     compare(
         table,

@@ -79,10 +79,7 @@ fn timed<T>(best: &mut Duration, work: impl FnOnce() -> T) {
 fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let data = Arc::new(records());
     // A length of 1 on a lattice of 2^-20. Records run out of their budget after 40 to 100 launches.
-    let lattice = Lattice {
-        exponent: -20,
-        radius: 1 << 20,
-    };
+    let lattice = Lattice::in_steps(-20, 1 << 20);
     let step = Vector::new("step", |record: &Record, out: &mut [f64]| {
         out.copy_from_slice(record);
     });

@@ -9,7 +9,7 @@ use adult::{Education, Outcome, Person};
 use queryables::compose::Parallel;
 use queryables::data::{Attribute, Predicate};
 use queryables::mechanisms::{
-    AboveThreshold, NoisyCount, NoisyMean, NoisyQuantiles, ThresholdHistogram,
+    AboveThreshold, Estimates, NoisyCount, NoisyMean, NoisyQuantiles, ThresholdHistogram,
 };
 use queryables::prelude::*;
 use std::{io, sync::Arc};
@@ -26,12 +26,12 @@ pub fn run(out: &mut dyn io::Write) -> Outcome<String> {
     let each = Education::ALL.map(|level| (level, each.clone()));
     let groups = filter.launch(&Parallel::new(Person::education, each))?;
     let hours = Attribute::new("hours", |person: &Person| f64::from(person.hours_per_week));
-    let mean = NoisyMean::new(AddRemove, hours, 0.0..=80.0, 0, "0.3".parse()?)?;
+    let mean = NoisyMean::new(AddRemove, hours, 0.0..=80.0, "0.3".parse()?)?;
     let mut bars = vec![];
     for (level, group) in groups.iter() {
-        let mean = group.release(&mean)?.estimate(confidence);
-        writeln!(out, "{level:>11}: {mean:.1} hours a week")?;
-        bars.push((level, mean));
+        let hours = mean.estimate(group.release(&mean)?, confidence);
+        writeln!(out, "{level:>11}: {hours:.1} hours a week")?;
+        bars.push((level, hours));
     }
 
     let age = Attribute::new("age", |person: &Person| i64::from(person.age));

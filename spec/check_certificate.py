@@ -87,8 +87,7 @@ def check_refutation(certificate):
     starts = tree.get("ask") == "start"  # Left out where it always goes the same way.
     found = leaves(tree, certificate["depth"] - (not starts), ["start"] if starts else menu, menu)
     need(certificate["direction"] in ("forward", "backward"), "an unknown direction")
-    if certificate["direction"] == "backward":
-        found = [[q, p] for p, q in found]
+    found = [[q, p] for p, q in found] if certificate["direction"] == "backward" else found
     cut, rest = F(certificate["cut"]), 1 - sum(q[0] for _, q in found)
     need(all(sum(leaf[side][0] for leaf in found) <= 1 for side in (0, 1)), "more than certain")
     enough = all(sum(leaf[side][1] for leaf in found) + cut >= 1 for side in (0, 1))
@@ -113,7 +112,7 @@ class Proof:
         # Each comes before those that lead to it, so that its values are known by then.
         for node in certificate["points"]:
             self.points.append(self.point(node))
-        values = self.query(certificate["start"], [(1, 1), (1, 1)], self.depth, "Err(")
+        values = self.query(certificate["start"], [(1, 1), (1, 1)], self.depth, starts=True)
         need(self.says, "nothing is answered, and nothing differs")
         for goal, (*most, low, other) in zip(self.goals, values):
             need(None not in most and max(most) <= goal.tolerated, "the claim is exceeded")
@@ -138,23 +137,24 @@ class Proof:
                 goal[:] = [None if None in pair else max(pair) for pair in zip(goal, other)]
         return here, left, best
 
-    def answer(self, name, index, factor, left, closing):
+    def answer(self, name, index, factor, left, starts):
         """The probabilities and divergences of the point after an answer, times the factor."""
         need(type(index) is int and 0 <= index < len(self.points), "not an earlier point")
         factor, (here, of_point, values) = F(factor), self.points[index]
         need(factor > 0, "a factor is not positive")
-        self.says |= closing != "Err(" and name.startswith("Ok(") or here[0] != here[1]
-        ended = left == 0 or name.startswith(closing) or [0, 0] in here
-        need(of_point > 0 or ended, "a point without queries before the end")
+        need(name[0] in ("answer", "fault", "end"), "an unknown kind of answer")
+        self.says |= name[0] == "answer" and not starts or here[0] != here[1]
+        over = left == 0 or name[0] == "end" or [0, 0] in here  # After a fault it goes on.
+        need(of_point > 0 or over, "a point without queries before the end")
         need(of_point in (0, left), "a point with another number of queries left")
         values = [[v and v * factor**g.degree for v in of] for g, of in zip(self.goals, values)]
         return [[bound * factor for bound in side] for side in here], values
 
-    def query(self, query, here, left, closing=("Err(Failed", "Err(RoundLimit")):
+    def query(self, query, here, left, starts=False):
         once([(name, None) for name, _, _ in query["answers"]], "an answer is there twice")
         cut = [F(query["cut"][side]) for side in (0, 1)]
         need(min(cut) >= 0, "a cut is negative")
-        found = [self.answer(*answer, left, closing) for answer in query["answers"]]
+        found = [self.answer(*answer, left, starts) for answer in query["answers"]]
         for side in (0, 1):
             low, high = (sum(part[side][end] for part, _ in found) for end in (0, 1))
             need(low <= here[side][1], "the answers have more probability than their query")
@@ -169,12 +169,12 @@ class Proof:
 
 
 def once(pairs, why="a key is there twice"):
-    need(len(dict(pairs)) == len(pairs), why)
-    return dict(pairs)
+    need(len({str(key) for key, _ in pairs}) == len(pairs), why)
+    return {str(key): value for key, value in pairs}
 
 
 def check(certificate):
-    need(certificate["format"] == "queryables certificate 2", "an unknown format")
+    need(certificate["format"] == "queryables certificate 3", "an unknown format")
     depth, menu, (one, other) = (certificate[key] for key in ("depth", "menu", "sides"))
     need(type(depth) is int and depth >= 1, "a depth of 0 asks nothing")
     need(isinstance(menu, list) and menu, "an empty menu asks nothing")

@@ -2,12 +2,19 @@
 
 mod common;
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use allocation_counter::measure;
 use common::{Answer, Count, at, epsilon};
+use queryables::data::{Attribute, Vector};
+use queryables::machine::{CoinSource, CoinsError, Law, Mechanism};
+use queryables::mechanisms::{
+    GaussianVectorSum, Lattice, MOST_MEMORY, MechanismError, NoisyHistogram, NoisyMax,
+    NoisyQuantiles, Score, Sensitivity,
+};
 use queryables::prelude::*;
-use queryables::privacy::Restated;
+use queryables::privacy::{AddRemove, Restated};
 
 #[test]
 fn a_release_keeps_no_memory_and_a_reading_takes_none() {
@@ -58,4 +65,83 @@ fn a_release_without_coins_allocates_nothing_at_all() {
         filter.release(&mechanism).unwrap();
     });
     assert_eq!(allocated.count_total, 0);
+}
+
+/// Every draw is zero: sampling would take longer than all else.
+struct NoNoise;
+
+impl CoinSource for NoNoise {
+    fn uniform(&mut self, _: NonZeroU64) -> Result<u64, CoinsError> {
+        Ok(0)
+    }
+
+    fn draw(&mut self, _: &dyn Law) -> Result<i128, CoinsError> {
+        Ok(0)
+    }
+}
+
+/// Asserts that what is constructed from this number and then started takes no more than is allowed, at
+/// least a sixteenth of that, and that one more is refused.
+#[track_caller]
+fn assert_bounded<M: Mechanism<Vec<u8>>>(
+    what: &'static str,
+    most: usize,
+    make: impl Fn(usize) -> Result<M, MechanismError>,
+) {
+    let data = Arc::new(vec![1_u8]);
+    let taken = measure(|| {
+        let mechanism = make(most).unwrap();
+        assert!(mechanism.start(&data, &mut NoNoise.coins()).is_ok());
+    });
+    println!("{what}: {} bytes for each", taken.bytes_max / most as u64);
+    let allowed = MOST_MEMORY as u64 / 16..=MOST_MEMORY as u64;
+    assert!(allowed.contains(&taken.bytes_max), "{what} {taken:?}");
+    for asked in [most + 1, 1 << 27] {
+        let mut refused = None;
+        let taken = measure(|| refused = make(asked).err());
+        let asked = if what == "quantiles" { most + 1 } else { asked };
+        let expected = MechanismError::TooMany { what, asked, most };
+        assert_eq!(refused, Some(expected));
+        assert!(taken.bytes_max <= MOST_MEMORY as u64, "{what} {taken:?}");
+    }
+}
+
+struct Many(usize);
+
+impl Score<Vec<u8>, AddRemove> for Many {
+    fn candidates(&self) -> usize {
+        self.0
+    }
+
+    fn sensitivity(&self) -> Sensitivity {
+        Sensitivity::each(1)
+    }
+
+    fn write(&self, _: &Vec<u8>, scores: &mut [i64]) {
+        scores.fill(1);
+    }
+}
+
+/// 2^27 bins took 5 GB.
+#[test]
+fn what_is_asked_for_takes_a_bounded_amount_of_memory() {
+    let bin = Attribute::new("itself", |row: &u8| usize::from(*row));
+    assert_bounded("bins", 1 << 22, |bins| {
+        NoisyHistogram::new(AddRemove, bin.clone(), bins, epsilon("1"))
+    });
+    let vector = Vector::new("ones", |_: &u8, out: &mut [f64]| out.fill(1.0));
+    let rho = "1".parse().unwrap();
+    assert_bounded("coordinates", 1 << 21, |dimension| {
+        let lattice = Lattice::of_length(1.0)?;
+        GaussianVectorSum::new(AddRemove, vector.clone(), dimension, lattice, rho)
+    });
+    assert_bounded("candidates", 1 << 21, |candidates| {
+        NoisyMax::by_score(AddRemove, Many(candidates), epsilon("1"))
+    });
+    let value = Attribute::new("itself", |row: &u8| i64::from(*row));
+    assert_bounded("quantiles", 1 << 18, |quantiles| {
+        let whole = 1 << 28;
+        let rising = (1..=quantiles as u32).map(|part| (part, whole));
+        NoisyQuantiles::new(AddRemove, value.clone(), 0..=9, rising, epsilon("1"))
+    });
 }

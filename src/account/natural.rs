@@ -99,7 +99,7 @@ mod sealed {
 /// let filter = launch(&Filter::concurrent_with(rule), Arc::new(vec![[0.6, 0.8]; 100]))?;
 ///
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
-/// let lattice = Lattice { exponent: -10, radius: 1024 };
+/// let lattice = Lattice::of_length(1.0)?;
 /// let step = SampledGaussianSum::new(AddRemove, step, 2, lattice, rate, mu)?;
 /// let sum: Vec<f64> = filter.release(&step)?;
 /// assert_eq!(filter.remaining(), Units(15));

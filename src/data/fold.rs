@@ -203,7 +203,7 @@ impl Value for f64 {
     type Fold = RealSum;
 }
 
-/// The sum of real numbers, each rounded toward zero to a whole number of steps and then clamped.
+/// The sum of real numbers, each rounded to the nearest whole number of steps and then clamped.
 /// Infinities and NaN count as zero.
 ///
 /// ```
@@ -211,8 +211,8 @@ impl Value for f64 {
 ///
 /// // In quarters, from 0 to 2.
 /// let mut sum = RealSum::new(4.0, 0..=8);
-/// sum.take([0.3, 1.0, 99.0, -1.0, f64::NAN, f64::INFINITY].into_iter());
-/// assert_eq!(sum.total(), 1 + 4 + 8);
+/// sum.take([0.3, 0.4, 1.0, 99.0, -1.0, f64::NAN, f64::INFINITY].into_iter());
+/// assert_eq!(sum.total(), 1 + 2 + 4 + 8);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RealSum {
@@ -238,15 +238,23 @@ impl RealSum {
     }
 }
 
+/// The number of steps that is nearest to a number: ⌊x + 1/2⌋ for x steps, in floats, so that every
+/// engine that has them gets the same. Infinities and NaN count as zero.
+#[inline]
+pub(crate) fn steps_of(value: f64, per_unit: f64) -> i64 {
+    let finite = if value.is_finite() { value } else { 0.0 };
+    let more = finite * per_unit + 0.5;
+    // The cast saturates in either direction, and otherwise rounds toward zero.
+    let steps = more as i64;
+    steps.saturating_sub(i64::from(steps as f64 > more))
+}
+
 impl Fold<f64> for RealSum {
     #[inline]
     fn take(&mut self, values: impl Iterator<Item = f64>) {
         let per_unit = self.per_unit;
-        self.steps.take(values.map(|value| {
-            // The cast saturates in either direction.
-            let finite = if value.is_finite() { value } else { 0.0 };
-            (finite * per_unit) as i64
-        }));
+        self.steps
+            .take(values.map(|value| steps_of(value, per_unit)));
     }
 
     fn merge(&self) -> Option<Merge<Self>> {

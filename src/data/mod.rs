@@ -59,6 +59,7 @@ mod vector;
 pub use attribute::{Attribute, Predicate};
 pub(crate) use clipped_sum::ClippedSum;
 pub use dataset::Dataset;
+pub(crate) use fold::steps_of;
 pub use fold::{Bins, ClampedSum, Fold, Merge, RealSum, Value};
 pub use group_key::GroupKey;
 pub(crate) use groups::{Grouped, Groups};

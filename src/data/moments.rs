@@ -3,10 +3,11 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use super::fold::steps_of;
 use super::{Fold, Merge};
 
 /// The sums of u², 2u(w − u) and (w − u)² over all numbers, where w is the width of the range and u is
-/// how far a number is above its start: in steps, after rounding toward zero and clamping, as for
+/// how far a number is above its start: in steps, after rounding to the nearest and clamping, as for
 /// [`RealSum`](super::RealSum). For each number the three add up to w².
 ///
 /// ```
@@ -72,9 +73,7 @@ impl Fold<f64> for Moments {
         let width = u64::from(self.width);
         // Not into `self`: if a record panics, nothing of this chunk may be left.
         let sums = values.fold([0_i128; 3], |[high, mixed, low], value| {
-            // The cast saturates in either direction.
-            let finite = if value.is_finite() { value } else { 0.0 };
-            let steps = (finite * self.per_unit) as i64;
+            let steps = steps_of(value, self.per_unit);
             let above = steps.max(self.start).abs_diff(self.start).min(width);
             let below = width - above;
             [
@@ -153,7 +152,7 @@ mod tests {
             let mut moments = Moments::new(4.0, start..=start + width);
             moments.take(values.iter().copied());
             let above = values.iter().map(|value: &f64| {
-                i128::from(((4.0 * value).trunc() as i64).clamp(start, start + width) - start)
+                i128::from(((4.0 * value + 0.5).floor() as i64).clamp(start, start + width) - start)
             });
             let (mut high, mut low) = (0, 0);
             for above in above {

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::least_loss::least_loss;
-use super::{Accuracy, MechanismError, SparseVector, over, shown, states};
+use super::{About, Accuracy, MechanismError, SparseVector, over, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{
     Coins, Description, DrawnNoise, Fault, Inspect, Machine, Mechanism, StateKey,
@@ -245,6 +245,10 @@ impl<R> Accuracy for AboveThreshold<R> {
 
     fn accuracy(&self, confidence: Confidence) -> u128 {
         within_two(self.threshold_noise, self.count_noise, confidence)
+    }
+
+    fn about(&self) -> About {
+        About::all_rows()
     }
 }
 

@@ -1,8 +1,8 @@
 //! How far an answer is from the truth.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 
+use super::About;
 use super::lattice::of_steps;
 use crate::compose::Preview;
 use crate::noise::Noise;
@@ -16,7 +16,7 @@ use crate::number::Confidence;
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{Accuracy, NoisyCount, Noisy};
+/// use queryables::mechanisms::{Accuracy, Estimates, NoisyCount};
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// let count = NoisyCount::<Vec<u32>>::new(adults, "0.1".parse()?)?;
@@ -44,26 +44,26 @@ use crate::number::Confidence;
 ///
 /// | mechanism | scale, variance | accuracy | made for an accuracy | estimate |
 /// |---|---|---|---|---|
-/// | [`NoisyCount`], [`GaussianCount`] | [`Noisy`] | exact tail | `with_accuracy` | [`Noisy::estimate`] |
-/// | [`NoisySum`], [`NoisyRealSum`] | [`Noisy`] | exact tail | `with_accuracy` | [`Noisy::estimate`] |
-/// | [`GaussianSum`], [`GaussianRealSum`] | [`Noisy`] | exact tail | `with_accuracy` | [`Noisy::estimate`] |
-/// | [`GaussianVectorSum`] | [`Noisy`], each coordinate | exact tail | `with_accuracy` | [`Noisy::estimate`] |
-/// | [`SampledGaussianSum`] | [`Noisy`], each coordinate | exact tail, from the sum over the sample; how far that is from the sum over all rows depends on the data | `with_accuracy` | [`Noisy::estimate`] |
-/// | [`NoisyHistogram`], [`GaussianHistogram`] | [`Noisy`], each bin | exact tail | `with_accuracy` | [`Noisy::estimate`] |
-/// | [`ContinualCount`] | [`Noisy`], at the worst time | exact tail | `with_accuracy` | [`Noisy::estimate`] |
-/// | [`GaussianContinualCount`], [`FactorizedContinualCount`] | [`Noisy`], at the worst time | an upper bound on the tail of rounded sums ([`Noise`]) | `with_accuracy` | [`Noisy::estimate`] |
-/// | [`NoisyMean`], [`GaussianMean`] | `noise`, each of two sums | union bound, for a number of rows | `with_accuracy`, for a number of rows | [`Mean::estimate`](super::Mean::estimate) |
-/// | [`NoisyVariance`], [`GaussianVariance`] | `noise`, each of three sums | union bound, for a number of rows | `with_accuracy`, for a number of rows | [`Variance::estimate`](super::Variance::estimate) |
-/// | [`ThresholdHistogram`], [`GaussianThresholdHistogram`] | `noise`, each key | exact tails: of the numbers, and of the counts that are found | `with_accuracy`, for a δ | `estimate`; what is said of a number includes that its key is released |
+/// | [`NoisyCount`], [`GaussianCount`] | [`Noisy`] | exact tail | `with_accuracy` | [`Estimates`] |
+/// | [`NoisySum`], [`NoisyRealSum`] | [`Noisy`] | exact tail | `with_accuracy` | [`Estimates`] |
+/// | [`GaussianSum`], [`GaussianRealSum`] | [`Noisy`] | exact tail | `with_accuracy` | [`Estimates`] |
+/// | [`GaussianVectorSum`] | [`Noisy`], each coordinate | exact tail | `with_accuracy` | [`Estimates`] |
+/// | [`SampledGaussianSum`] | [`Noisy`], each coordinate | exact tail, from the sum over the sample; how far that is from the sum over all rows depends on the data | `with_accuracy` | [`Estimates`] |
+/// | [`NoisyHistogram`], [`GaussianHistogram`] | [`Noisy`], each bin | exact tail | `with_accuracy` | [`Estimates`] |
+/// | [`ContinualCount`] | [`Noisy`], at the worst time | exact tail | `with_accuracy` | [`Estimates`] |
+/// | [`GaussianContinualCount`], [`FactorizedContinualCount`] | [`Noisy`], at the worst time | an upper bound on the tail of rounded sums ([`Noise`]) | `with_accuracy` | [`Estimates`] |
+/// | [`NoisyMean`], [`GaussianMean`] | `noise`, each of two sums | union bound, for a number of rows | `with_accuracy`, for a number of rows | [`Estimates`] |
+/// | [`NoisyVariance`], [`GaussianVariance`] | `noise`, each of three sums | union bound, for a number of rows | `with_accuracy`, for a number of rows | [`Estimates`] |
+/// | [`ThresholdHistogram`], [`GaussianThresholdHistogram`] | `noise`, each key | exact tails: of the numbers, and of the counts that are found | `with_accuracy`, for a δ | [`Estimates`]; what is said of a number includes that its key is released |
 /// | [`NoisyQuantiles`] | none: its odds are not those of noise | rank, the exact worst case of one; union bound for several | `with_accuracy` | none: how far a rank is in the attribute depends on the data |
 /// | [`ExponentialMechanism`] | none: its odds are not those of noise | how far behind the best score, the exact worst case | `with_accuracy` | none: an answer is no number |
 /// | [`TopK`] | none: its odds are not those of noise | the same, for each choice | `with_accuracy` | none: an answer is no number |
 /// | [`PermuteAndFlip`] | none: its odds are not those of noise | how far behind the best score, an upper bound | `with_accuracy` | none: an answer is no number |
 /// | [`NoisyMax`] | `noise`, each score | how far behind the best score, union bound | `with_accuracy` | none: an answer is no number |
-/// | [`NoisyMaxWithMargin`] | that of its [`NoisyMax`] | how far its margin is from the lead, union bound | [`NoisyMax::with_accuracy`](super::NoisyMax::with_accuracy), for one less | [`lead`](super::NoisyMaxWithMargin::lead) |
+/// | [`NoisyMaxWithMargin`] | that of its [`NoisyMax`] | how far its margin is from the lead, union bound | [`NoisyMax::with_accuracy`](super::NoisyMax::with_accuracy), for one less | [`Estimates`], of the lead |
 /// | [`AboveThreshold`] | none: two noises of different scales | how far on the wrong side, exact tail of their sum | `with_accuracy` | none: an answer is no number |
-/// | [`SparseVector`] | none: three noises | the same, and the exact tail of its counts | [`with_counts_within`](super::AboveThreshold::with_counts_within) | `estimate`; what is said of a count includes that it is told |
-/// | [`MultiplicativeWeights`] | none: answers are guesses or counts | union bound over both comparisons and the count | `with_accuracy` | `estimate` |
+/// | [`SparseVector`] | none: three noises | the same, and the exact tail of its counts | [`with_counts_within`](super::AboveThreshold::with_counts_within) | [`Estimates`]; what is said of a count includes that it is told |
+/// | [`MultiplicativeWeights`] | none: answers are guesses or counts | union bound over both comparisons and the count | `with_accuracy` | [`Estimates`] |
 /// | [`QueryAnswerer`] | those of [`NoisyCount`] or [`GaussianCount`], at the price of the query | the same | [`Priced::with_accuracy`](super::Priced) | the same |
 /// | [`RandomizedResponse`], [`ApproxRandomizedResponse`] | none: a bit | `truth`, the exact probability | `with_odds` | none: an answer is no number |
 /// | [`ConditionalResponse`] | none: a bit | none: how often it is right depends on what it was shown before | none | none |
@@ -74,10 +74,12 @@ use crate::number::Confidence;
 /// noise for six digits would need longer numbers than can be held, it has fewer; if they can be held for
 /// no loss that is small enough, it is an error, and not a larger loss.
 ///
-/// [`OnRows`](super::OnRows) has what its mechanism has: ask that one. Queries for which each record pays
+/// [`OnRows`](super::OnRows) has the accuracy and the estimates of its mechanism, and says of how many
+/// rows a person. Queries for which each record pays
 /// what it can lose ([`individual`](super::individual)) have the noise that they were made for, and are
 /// about the records that can still pay: how far that is from all records depends on the data.
 ///
+/// [`Estimates`]: super::Estimates
 /// [`NoisyCount`]: super::NoisyCount
 /// [`GaussianCount`]: super::GaussianCount
 /// [`NoisySum`]: super::NoisySum
@@ -118,6 +120,9 @@ pub trait Accuracy {
 
     /// The smallest distance within which an answer is with at least this probability, rounded up.
     fn accuracy(&self, confidence: Confidence) -> Self::Distance;
+
+    /// Which truth it is a distance from: that of which rows, and of which values.
+    fn about(&self) -> About;
 }
 
 impl<M: Accuracy + ?Sized, L> Preview<'_, M, L> {
@@ -136,10 +141,10 @@ impl<M: Accuracy + ?Sized, L> Preview<'_, M, L> {
 /// what the rows have after clamping and rounding. If that is more than an `i64` holds, it is not
 /// within the answer's range, and nothing is said. Otherwise an answer that was clamped to an `i64`
 /// is closer to the truth than it was before. An answer that was rounded to a float was within the
-/// distance before that; [`estimate`](Self::estimate) allows for it.
+/// distance before that; [`estimate`](super::Estimates::estimate) allows for it.
 ///
 /// Where a mechanism answers with several numbers, it holds for each of them.
-pub trait Noisy {
+pub trait Noisy: Accuracy {
     /// The type of one answer: `i64` or `f64`.
     type Number: Number;
 
@@ -149,30 +154,6 @@ pub trait Noisy {
     /// The variance of an answer, rounded up: that of the very law ([`Noise::variance`]).
     fn variance(&self) -> f64 {
         self.noise().variance()
-    }
-
-    /// The answer with the interval in which the truth is, with this confidence.
-    ///
-    /// This is postprocessing, and costs nothing.
-    fn estimate(&self, answer: Self::Number, confidence: Confidence) -> Estimate<Self::Number> {
-        let noise = self.noise();
-        let steps = noise.steps_within(confidence);
-        let distance = Self::Number::distance(steps, noise.exponent());
-        Estimate {
-            value: answer,
-            interval: answer.around(distance),
-            confidence,
-        }
-    }
-}
-
-/// The distance for which [`Noise::steps_within`] is the number of steps.
-impl<M: Noisy> Accuracy for M {
-    type Distance = <M::Number as Number>::Distance;
-
-    fn accuracy(&self, confidence: Confidence) -> Self::Distance {
-        let noise = self.noise();
-        M::Number::distance(noise.steps_within(confidence), noise.exponent())
     }
 }
 
@@ -245,56 +226,32 @@ impl Number for f64 {
     }
 }
 
-/// An answer with the interval in which the truth is.
-///
-/// ```
-/// use queryables::mechanisms::Estimate;
-///
-/// let estimate = Estimate {
-///     value: 1234,
-///     interval: 1204..=1264,
-///     confidence: "0.95".parse()?,
-/// };
-/// assert_eq!(estimate.to_string(), "1234 (from 1204 to 1264 with confidence 0.95)");
-/// # Ok::<(), queryables::number::NumberError>(())
-/// ```
-///
-/// # Guarantee
-///
-/// The interval contains the truth with at least this confidence. The probability is that of the
-/// noise, before the answer was seen, whatever the truth is (a confidence interval, not a belief
-/// about this one answer). An end at the end of the type means that the truth may be beyond.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Estimate<T> {
-    /// The answer.
-    pub value: T,
-    /// Where the truth is.
-    pub interval: RangeInclusive<T>,
-    /// With at least this probability.
-    pub confidence: Confidence,
-}
-
-impl<T: fmt::Display> fmt::Display for Estimate<T> {
-    /// A precision is that of the numbers. It rounds both ends to the nearest, so that the interval that
-    /// is printed may be narrower by a unit of the last digit: the confidence is that of all digits.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (low, high) = (self.interval.start(), self.interval.end());
-        self.value.fmt(f)?;
-        f.write_str(" (from ")?;
-        low.fmt(f)?;
-        f.write_str(" to ")?;
-        high.fmt(f)?;
-        write!(f, " with confidence {})", self.confidence)
-    }
-}
-
-/// States the noise of a mechanism.
+/// States the noise of a mechanism, and what its answers are about.
 macro_rules! noisy {
-    (impl[$($generics:tt)*] $Mechanism:ty, $Number:ty, |$mechanism:ident| $noise:expr) => {
+    (impl[$($generics:tt)*] $Mechanism:ty, $Number:ty, |$mechanism:ident| $noise:expr, $about:expr) => {
+        /// The distance for which [`Noise::steps_within`](crate::noise::Noise::steps_within) is the
+        /// number of steps.
+        impl<$($generics)*> crate::mechanisms::Accuracy for $Mechanism {
+            type Distance = <$Number as crate::mechanisms::Number>::Distance;
+
+            fn accuracy(&self, confidence: crate::number::Confidence) -> Self::Distance {
+                let noise = crate::mechanisms::Noisy::noise(self);
+                let steps = noise.steps_within(confidence);
+                <$Number as crate::mechanisms::Number>::distance(steps, noise.exponent())
+            }
+
+            fn about(&self) -> crate::mechanisms::About {
+                #[allow(unused_variables, reason = "some say nothing of their parameters")]
+                let $mechanism = self;
+                $about
+            }
+        }
+
         impl<$($generics)*> crate::mechanisms::Noisy for $Mechanism {
             type Number = $Number;
 
             fn noise(&self) -> crate::noise::Noise {
+                #[allow(unused_variables, reason = "some have noise of one step")]
                 let $mechanism = self;
                 $noise
             }
@@ -328,18 +285,5 @@ mod tests {
         assert_eq!(<f64 as Number>::steps(2.9, -1), Some(5));
         assert_eq!(<f64 as Number>::steps(-0.1, 0), None);
         assert_eq!(<f64 as Number>::steps(f64::NAN, 0), None);
-    }
-
-    #[test]
-    fn an_estimate_is_shown_with_the_precision_that_is_asked_for() {
-        let estimate = Estimate {
-            value: 2.0,
-            interval: 1.25..=2.75,
-            confidence: "0.9".parse().unwrap(),
-        };
-        assert_eq!(
-            format!("{estimate:.1}"),
-            "2.0 (from 1.2 to 2.8 with confidence 0.9)"
-        );
     }
 }

@@ -119,8 +119,7 @@ fn real_answers_state_their_distance_in_their_own_units() {
         NoisyRealSum::<Vec<u8>, _>::new(
             AddRemove,
             real.clone(),
-            0.0..=4.0,
-            exponent,
+            RealRange::of_multiples(0.0..=4.0, exponent),
             "1".parse().unwrap(),
         )
         .unwrap()
@@ -139,10 +138,7 @@ fn real_answers_state_their_distance_in_their_own_units() {
     let vector = Vector::new("itself", |row: &u8, out: &mut [f64]| {
         out.fill(f64::from(*row));
     });
-    let lattice = Lattice {
-        exponent: -10,
-        radius: 1024,
-    };
+    let lattice = Lattice::in_steps(-10, 1024);
     let sum =
         GaussianVectorSum::<Vec<u8>, _>::new(AddRemove, vector, 3, lattice, "0.5".parse().unwrap());
     let within = sum.unwrap().accuracy(confidence("0.95"));
@@ -172,10 +168,8 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
     let vector = Vector::<Vec<u8>>::new("itself", |row: &u8, out: &mut [f64]| {
         out.fill(f64::from(*row));
     });
-    let lattice = Lattice {
-        exponent: -20,
-        radius: 1 << 20,
-    };
+    let lattice = Lattice::in_steps(-20, 1 << 20);
+    let real_range = RealRange::from(0.0..=2.0).with_step(-20);
     for (within, text) in [
         (0, "0.9"),
         (1, "0.5"),
@@ -256,8 +250,8 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
             Epsilon,
             PureDp,
             AddRemove,
-            NoisyRealSum::with_accuracy(AddRemove, real.clone(), 0.0..=2.0, -20, within, likely),
-            |loss| NoisyRealSum::new(AddRemove, real.clone(), 0.0..=2.0, -20, loss)
+            NoisyRealSum::with_accuracy(AddRemove, real.clone(), real_range, within, likely),
+            |loss| NoisyRealSum::new(AddRemove, real.clone(), real_range, loss)
         );
         made_for!(
             within,
@@ -276,8 +270,8 @@ fn an_accuracy_that_cannot_be_had_is_refused() {
     let real = Attribute::<Vec<u8>, _>::new("real", |row: &u8| f64::from(*row));
     let make = |within: f64, exponent| {
         let likely = confidence("0.95");
-        NoisyRealSum::with_accuracy(AddRemove, real.clone(), 0.0..=1.0, exponent, within, likely)
-            .map(|_| ())
+        let range = RealRange::from(0.0..=1.0).with_step(exponent);
+        NoisyRealSum::with_accuracy(AddRemove, real.clone(), range, within, likely).map(|_| ())
     };
     assert_eq!(make(-1.0, -10), Err(MechanismError::BadAccuracy));
     assert_eq!(make(f64::NAN, -10), Err(MechanismError::BadAccuracy));
@@ -398,10 +392,7 @@ fn searches_and_samples_are_made_for_an_accuracy() {
     let vector = Vector::<Vec<u8>>::new("itself", |row: &u8, out: &mut [f64]| {
         out.fill(f64::from(*row));
     });
-    let lattice = Lattice {
-        exponent: -20,
-        radius: 1 << 20,
-    };
+    let lattice = Lattice::in_steps(-20, 1 << 20);
     let rate = "0.01".parse().unwrap();
     let likely = confidence("0.95");
     let made =

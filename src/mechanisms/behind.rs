@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::least_loss::least_loss;
 use super::score::shared;
 use super::{
-    Accuracy, CountingRelation, ExponentialMechanism, MechanismError, NoisyMax, NoisyQuantiles,
-    PermuteAndFlip, Score, TopK,
+    About, Accuracy, CountingRelation, ExponentialMechanism, MechanismError, NoisyMax,
+    NoisyQuantiles, PermuteAndFlip, Score, TopK,
 };
 use crate::data::Attribute;
 use crate::number::{Confidence, Ratio, WideInterval};
@@ -104,6 +104,10 @@ impl<D: ?Sized, R> Accuracy for NoisyQuantiles<D, R> {
     fn accuracy(&self, confidence: Confidence) -> u128 {
         least(|rows| self.is_within(rows, confidence))
     }
+
+    fn about(&self) -> About {
+        About::all_rows().clamped(format_args!("{:?}", self.range))
+    }
 }
 
 impl<D: ?Sized, R: CountingRelation> NoisyQuantiles<D, R> {
@@ -164,6 +168,10 @@ macro_rules! behind {
 
             fn accuracy(&self, confidence: Confidence) -> u128 {
                 least(|gap| self.is_within(gap, confidence))
+            }
+
+            fn about(&self) -> About {
+                About::all_rows()
             }
         }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::gaussian::GaussianNoise;
 use super::least_loss::with_accuracy;
 use super::tree::{ContinualCountMachine, StreamingRelation, most_nodes};
-use super::{MechanismError, noisy, over, shown, states};
+use super::{About, MechanismError, noisy, over, shown, states};
 use crate::data::{Attribute, Dataset};
 use crate::machine::{Coins, Description, Fault, Law, Mechanism};
 use crate::noise::{DiscreteLaplace, Noise, RoundedGaussian};
@@ -321,10 +321,13 @@ impl<D: ?Sized, R: Relation> GaussianContinualCount<D, R> {
     }
 }
 
-noisy!(impl[D: ?Sized, R] ContinualCount<D, R>, i64, |count| count.times.noise(count.noise));
+noisy!(
+    impl[D: ?Sized, R] ContinualCount<D, R>, i64,
+    |count| count.times.noise(count.noise), About::all_rows()
+);
 noisy!(
     impl[D: ?Sized, R] GaussianContinualCount<D, R>, i64,
-    |count| count.times.noise(count.gaussian.noise)
+    |count| count.times.noise(count.gaussian.noise), About::all_rows()
 );
 
 states!(Laplace: impl[D: ?Sized, R: StreamingRelation,] ContinualCount<D, R>, R, |count| count.fact);

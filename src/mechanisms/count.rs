@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
 use super::least_loss::with_accuracy;
-use super::{CountingRelation, MechanismError, fitted, noisy, over, shown, states};
+use super::{About, CountingRelation, MechanismError, fitted, noisy, over, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
@@ -237,8 +237,8 @@ macro_rules! count {
 count!(NoisyCount, |count| count.noise);
 count!(GaussianCount, |count| count.gaussian.noise);
 
-noisy!(impl[D: ?Sized] NoisyCount<D>, i64, |count| count.noise.into());
-noisy!(impl[D: ?Sized] GaussianCount<D>, i64, |count| count.gaussian.noise.into());
+noisy!(impl[D: ?Sized] NoisyCount<D>, i64, |count| count.noise.into(), About::all_rows());
+noisy!(impl[D: ?Sized] GaussianCount<D>, i64, |count| count.gaussian.noise.into(), About::all_rows());
 
 states!(Laplace: impl[D: ?Sized, R: CountingRelation,] NoisyCount<D>, R, |count| count.fact);
 states!(

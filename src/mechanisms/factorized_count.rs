@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::factorization::{Factorization, product};
 use super::gaussian::GaussianNoise;
 use super::least_loss::with_accuracy;
-use super::{CountingRelation, MechanismError, clamped, noisy, over, shown, states};
+use super::{About, CountingRelation, MechanismError, clamped, noisy, over, shown, states};
 use crate::data::{Attribute, Dataset};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::noise::RoundedGaussian;
@@ -288,7 +288,7 @@ impl<D: ?Sized, R> Clone for FactorizedContinualCount<D, R> {
     }
 }
 
-noisy!(impl[D: ?Sized, R] FactorizedContinualCount<D, R>, i64, |count| count.total.into());
+noisy!(impl[D: ?Sized, R] FactorizedContinualCount<D, R>, i64, |count| count.total.into(), About::all_rows());
 
 states!(
     Gaussian: impl[D: ?Sized, R: FactorizedRelation,] FactorizedContinualCount<D, R>, R,

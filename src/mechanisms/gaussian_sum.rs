@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::gaussian::GaussianNoise;
 use super::lattice::of_steps;
 use super::least_loss::with_accuracy;
-use super::real_sum::range_in_steps;
-use super::{MechanismError, SummingRelation, fitted, noisy, shown, states};
+use super::real_range::Bounded;
+use super::{About, MechanismError, RealRange, SummingRelation, fitted, noisy, shown, states};
 use crate::data::{Attribute, ClampedSum, Dataset, RealSum};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::Noise;
@@ -55,8 +55,8 @@ pub struct GaussianSum<D: ?Sized, R = AddRemove> {
     relation: PhantomData<fn() -> R>,
 }
 
-/// The sum of a real attribute that is clamped to a range and rounded to a lattice, plus rounded
-/// Gaussian noise on the same lattice.
+/// The sum of a real attribute that is clamped to a range and rounded to steps, plus rounded Gaussian
+/// noise in the same steps.
 ///
 /// Use it like [`NoisyRealSum`](super::NoisyRealSum), where many answers are accounted together in
 /// zCDP, RDP or GDP, or converted to (ε, δ) at the end.
@@ -70,9 +70,9 @@ pub struct GaussianSum<D: ?Sized, R = AddRemove> {
 /// let litres: Arc<Vec<f64>> = Arc::new(vec![0.25, 1.5, 0.75, 12.0]);
 /// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), litres)?;
 ///
-/// // From 0 to 2 litres, in steps of 2^-10.
+/// // From 0 to 2 litres.
 /// let litres = Attribute::new("litres", |litres: &f64| *litres);
-/// let total = GaussianRealSum::new(AddRemove, litres, 0.0..=2.0, -10, "0.5".parse()?)?;
+/// let total = GaussianRealSum::new(AddRemove, litres, 0.0..=2.0, "0.5".parse()?)?;
 /// let total: f64 = filter.release(&total)?;
 /// assert!((total - 4.5).abs() < 20.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -80,14 +80,11 @@ pub struct GaussianSum<D: ?Sized, R = AddRemove> {
 ///
 /// # Guarantee
 ///
-/// That of [`GaussianSum`], for what each row has in steps of the lattice, as for
+/// That of [`GaussianSum`], for what each row has in whole steps, as for
 /// [`NoisyRealSum`](super::NoisyRealSum). The answer is a multiple of the step, rounded to a float,
 /// which is postprocessing.
 pub struct GaussianRealSum<D: ?Sized, R = AddRemove> {
-    attribute: Attribute<D, f64>,
-    /// In steps.
-    range: RangeInclusive<i64>,
-    exponent: i32,
+    bounded: Bounded<D>,
     gaussian: GaussianNoise,
     relation: PhantomData<fn() -> R>,
 }
@@ -171,24 +168,21 @@ impl<D: ?Sized, R: SummingRelation> GaussianSum<D, R> {
 }
 
 impl<D: ?Sized, R: SummingRelation> GaussianRealSum<D, R> {
-    /// Sums `attribute`, clamped to `range`, in steps of 2 to the power of `exponent`, which is from
-    /// −500 to 500, with ρ-zCDP: a variance of Δ²/(2ρ).
+    /// Sums `attribute`, clamped to `range`, with ρ-zCDP: a variance of Δ²/(2ρ).
     ///
     /// # Errors
     ///
-    /// Those of [`NoisyRealSum::new`](super::NoisyRealSum::new) about the range and the exponent, and
-    /// those of [`GaussianSum::new`].
+    /// Those of [`NoisyRealSum::new`](super::NoisyRealSum::new) about the range and the step, and those
+    /// of [`GaussianSum::new`].
     pub fn new(
         _relation: R,
         attribute: Attribute<D, f64>,
-        range: RangeInclusive<f64>,
-        exponent: i32,
+        range: impl Into<RealRange>,
         rho: Rho,
     ) -> Result<Self, MechanismError> {
-        let range = range_in_steps(&range, exponent)?;
-        let square = square::<R>(&range)?;
-        let gaussian = GaussianNoise::with_rho(square, rho)?.on_whole_numbers(square);
-        Ok(Self::with(attribute, range, exponent, gaussian))
+        Self::with(attribute, range.into(), |square| {
+            GaussianNoise::with_rho(square, rho)
+        })
     }
 
     /// The same with μ-GDP: a variance of Δ²/μ².
@@ -199,14 +193,12 @@ impl<D: ?Sized, R: SummingRelation> GaussianRealSum<D, R> {
     pub fn with_mu(
         _relation: R,
         attribute: Attribute<D, f64>,
-        range: RangeInclusive<f64>,
-        exponent: i32,
+        range: impl Into<RealRange>,
         mu: Mu,
     ) -> Result<Self, MechanismError> {
-        let range = range_in_steps(&range, exponent)?;
-        let square = square::<R>(&range)?;
-        let gaussian = GaussianNoise::with_mu(square, mu)?.on_whole_numbers(square);
-        Ok(Self::with(attribute, range, exponent, gaussian))
+        Self::with(attribute, range.into(), |square| {
+            GaussianNoise::with_mu(square, mu)
+        })
     }
 
     /// The same with the smallest ρ for which an answer is at most `within` away from the sum of the
@@ -220,29 +212,28 @@ impl<D: ?Sized, R: SummingRelation> GaussianRealSum<D, R> {
     pub fn with_accuracy(
         relation: R,
         attribute: Attribute<D, f64>,
-        range: RangeInclusive<f64>,
-        exponent: i32,
+        range: impl Into<RealRange>,
         within: f64,
         confidence: Confidence,
     ) -> Result<Self, MechanismError> {
+        let range = range.into();
         with_accuracy(within, confidence, |rho| {
-            Self::new(relation, attribute.clone(), range.clone(), exponent, rho)
+            Self::new(relation, attribute.clone(), range, rho)
         })
     }
 
+    /// The noise is made for the square of Δ.
     fn with(
         attribute: Attribute<D, f64>,
-        range: RangeInclusive<i64>,
-        exponent: i32,
-        gaussian: GaussianNoise,
-    ) -> Self {
-        Self {
-            attribute,
-            range,
-            exponent,
-            gaussian,
+        range: RealRange,
+        gaussian: impl FnOnce(u128) -> Result<GaussianNoise, MechanismError>,
+    ) -> Result<Self, MechanismError> {
+        let bounded = Bounded::new(attribute, range)?;
+        Ok(Self {
+            gaussian: gaussian(square::<R>(&bounded.scale.range())?)?,
+            bounded,
             relation: PhantomData,
-        }
+        })
     }
 }
 
@@ -272,10 +263,11 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for GaussianRealSum<D, R> {
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<f64>, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
         let noise = coins.noise(&self.gaussian.noise)?;
-        let mut sum = RealSum::new(libm::scalbn(1.0, -self.exponent), self.range.clone());
-        self.attribute.fold(data, &mut sum);
+        let scale = self.bounded.scale;
+        let mut sum = RealSum::new(scale.per_unit(), scale.range());
+        self.bounded.attribute.fold(data, &mut sum);
         let noisy = coins.release(sum.total(), noise);
-        Ok(Released(of_steps(noisy, self.exponent)))
+        Ok(Released(of_steps(noisy, scale.exponent)))
     }
 
     fn only_says_releases() -> bool {
@@ -300,20 +292,14 @@ impl<D: ?Sized, R: Relation> GaussianSum<D, R> {
 
 impl<D: ?Sized, R: Relation> GaussianRealSum<D, R> {
     fn description(&self) -> Description {
-        let value = |steps: &i64| of_steps((*steps).into(), self.exponent);
-        let (low, high) = (value(self.range.start()), value(self.range.end()));
-        let description = Description::new("GaussianRealSum")
-            .with("relation", R::NAME)
-            .with("attribute", self.attribute.name())
-            .with("range", format_args!("{low}..={high}"));
-        let description = self.gaussian.describe(description);
-        description.with("exponent", self.exponent)
+        let description = self.bounded.describe::<R>("GaussianRealSum");
+        self.gaussian.describe(description)
     }
 }
 
 /// The shared implementation of the two.
 macro_rules! gaussian_sum {
-    ($Sum:ident, $Number:ty, |$sum:ident| $exponent:expr) => {
+    ($Sum:ident, $Number:ty, |$sum:ident| $exponent:expr, $about:expr, {$($part:ident),*}) => {
         states!(
             Gaussian: impl[D: ?Sized, R: SummingRelation,] $Sum<D, R>, R,
             |sum| sum.gaussian.fact
@@ -321,14 +307,13 @@ macro_rules! gaussian_sum {
         shown!(impl[D: ?Sized, R: Relation] $Sum<D, R>);
         noisy!(
             impl[D: ?Sized, R] $Sum<D, R>, $Number,
-            |$sum| Noise::from($sum.gaussian.noise).in_steps_of($exponent)
+            |$sum| Noise::from($sum.gaussian.noise).in_steps_of($exponent), $about
         );
 
         impl<D: ?Sized, R> Clone for $Sum<D, R> {
             fn clone(&self) -> Self {
                 Self {
-                    attribute: self.attribute.clone(),
-                    range: self.range.clone(),
+                    $($part: self.$part.clone(),)*
                     ..*self
                 }
             }
@@ -336,8 +321,17 @@ macro_rules! gaussian_sum {
     };
 }
 
-gaussian_sum!(GaussianSum, i64, |_sum| 0);
-gaussian_sum!(GaussianRealSum, f64, |sum| sum.exponent);
+gaussian_sum!(
+    GaussianSum, i64, |sum| 0, About::all_rows().clamped(format_args!("{:?}", sum.range)),
+    {attribute, range}
+);
+gaussian_sum!(
+    GaussianRealSum,
+    f64,
+    |sum| sum.bounded.scale.exponent,
+    sum.bounded.about_rounded(),
+    { bounded }
+);
 
 #[cfg(test)]
 mod tests {
@@ -364,7 +358,8 @@ mod tests {
         exponent: i32,
     ) -> Result<GaussianRealSum<Vec<f64>, R>, MechanismError> {
         let itself = Attribute::new("itself", |row: &f64| *row);
-        GaussianRealSum::new(relation, itself, range, exponent, "0.5".parse().unwrap())
+        let range = RealRange::of_multiples(range, exponent);
+        GaussianRealSum::new(relation, itself, range, "0.5".parse().unwrap())
     }
 
     /// The Rényi divergence of order 2 is at most 2ρ = 1, and rounding takes less than one part in
@@ -415,8 +410,7 @@ mod tests {
         let sum = GaussianRealSum::new(
             AddRemove,
             Attribute::new("itself", |row: &f64| *row),
-            0.0..=2.0,
-            -2,
+            RealRange::of_multiples(0.0..=2.0, -2),
             "32".parse().unwrap(),
         )
         .unwrap();
@@ -461,7 +455,7 @@ mod tests {
         );
         assert_eq!(
             format!("{:?}", real(Replace, 0.0..=1.5, -1).unwrap()),
-            "GaussianRealSum(relation = replace one row, attribute = itself, range = 0..=1.5, rho = 0.5, exponent = -1)"
+            "GaussianRealSum(relation = replace one row, attribute = itself, range = 0..=1.5, exponent = -1, rho = 0.5)"
         );
     }
 }

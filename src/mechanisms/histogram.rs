@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
 use super::least_loss::with_accuracy;
-use super::{CountingRelation, MechanismError, Partition, fitted, noisy, shown, states};
+use super::{About, CountingRelation, MechanismError, Partition, fitted, noisy, shown, states};
 use crate::data::{Attribute, Bins, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
@@ -54,8 +54,8 @@ impl<D: ?Sized, R: CountingRelation> NoisyHistogram<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::TooManyBins`] if there are
-    /// more than 2^27, [`MechanismError::NoLoss`] if ε is zero.
+    /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::TooMany`] if there are
+    /// more than 2^22, [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
         relation: R,
         bin: Attribute<D, usize>,
@@ -235,7 +235,7 @@ macro_rules! histogram {
             |$histogram| $fact
         );
         shown!(impl[D: ?Sized, R: Relation, C] $Histogram<D, R, C>);
-        noisy!(impl[D: ?Sized, R, C] $Histogram<D, R, C>, i64, |$histogram| $noise.into());
+        noisy!(impl[D: ?Sized, R, C] $Histogram<D, R, C>, i64, |$histogram| $noise.into(), About::all_rows());
 
         impl<D: ?Sized, R, C> Clone for $Histogram<D, R, C> {
             fn clone(&self) -> Self {
@@ -349,7 +349,11 @@ mod tests {
         );
         assert_eq!(
             histogram(AddRemove, usize::MAX, "1").unwrap_err(),
-            MechanismError::TooManyBins
+            MechanismError::TooMany {
+                what: "bins",
+                asked: usize::MAX,
+                most: 1 << 22
+            }
         );
         assert_eq!(
             histogram(AddRemove, 3, "0").unwrap_err(),

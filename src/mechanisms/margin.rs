@@ -1,8 +1,11 @@
 //! Which of several scores is the largest, and by how much.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::{Accuracy, Counts, Estimate, MechanismError, NoisyMax, Number, Score, shown, states};
+use super::{
+    About, Accuracy, Counts, Estimates, MechanismError, NoisyMax, Number, Score, shown, states,
+};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::number::Confidence;
 use crate::privacy::facts::Pure;
@@ -71,34 +74,6 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMaxWithMargin<D, R, S> {
         Ok(Self { max })
     }
 
-    /// The margin with an interval for the lead of the winner: its score less that of the best of the
-    /// others.
-    ///
-    /// ```
-    /// use queryables::data::Predicate;
-    /// use queryables::mechanisms::{NoisyMax, Winner};
-    /// use queryables::prelude::*;
-    ///
-    /// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
-    /// let vote = NoisyMax::<Vec<u8>>::new(AddRemove, [is(1), is(2)], "0.5".parse()?)?.with_margin()?;
-    /// let winner = Winner { index: 1, margin: 100 };
-    /// // Of two noises none is farther than 7 from zero.
-    /// assert_eq!(vote.lead(winner, "0.95".parse()?).interval, 86..=115);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn lead(&self, winner: Winner, confidence: Confidence) -> Estimate<i64> {
-        let value = i64::try_from(winner.margin).unwrap_or(i64::MAX);
-        let below = self.two_noises(confidence);
-        let (low, _) = value.around(below).into_inner();
-        let (_, high) = value.around(below.saturating_add(1)).into_inner();
-        Estimate {
-            value,
-            interval: low..=high,
-            confidence,
-        }
-    }
-
     /// How far two noises are apart, at most: twice as far as none of them is from zero. Unlike the
     /// distance of two scores it may be more than a `u64` holds.
     fn two_noises(&self, confidence: Confidence) -> u128 {
@@ -112,6 +87,34 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMaxWithMargin<D, R, S> {
             .with("relation", R::NAME)
             .with("candidates", self.max.score.description())
             .with("epsilon", self.max.fact.epsilon)
+    }
+}
+
+/// The margin with an interval for the lead of the winner: its score less that of the best of the
+/// others.
+///
+/// ```
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::{Estimates, NoisyMax, Winner};
+/// use queryables::prelude::*;
+///
+/// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
+/// let vote = NoisyMax::<Vec<u8>>::new(AddRemove, [is(1), is(2)], "0.5".parse()?)?.with_margin()?;
+/// let winner = Winner { index: 1, margin: 100 };
+/// // Of two noises none is farther than 7 from zero.
+/// assert_eq!(vote.estimate(winner, "0.95".parse()?).interval, 86..=115);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<D: ?Sized, R: Relation, S: Score<D, R>> Estimates for NoisyMaxWithMargin<D, R, S> {
+    type Answer = Winner;
+    type Number = i64;
+
+    fn interval(&self, winner: Winner, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
+        let value = i64::try_from(winner.margin).unwrap_or(i64::MAX);
+        let below = self.two_noises(confidence);
+        let (low, _) = value.around(below).into_inner();
+        let (_, high) = value.around(below.saturating_add(1)).into_inner();
+        (value, low..=high)
     }
 }
 
@@ -137,6 +140,10 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> Accuracy for NoisyMaxWithMargin<D, 
 
     fn accuracy(&self, confidence: Confidence) -> u128 {
         self.two_noises(confidence).saturating_add(1)
+    }
+
+    fn about(&self) -> About {
+        About::all_rows().with("for the lead of the winner")
     }
 }
 
@@ -264,7 +271,7 @@ mod tests {
                     panic!("{answer:?}")
                 };
                 let lead = scores[winner.index] - scores[1 - winner.index];
-                let estimate = vote.lead(*winner, confidence);
+                let estimate = vote.estimate(*winner, confidence);
                 let far = u128::from(estimate.value.abs_diff(lead));
                 if estimate.interval.contains(&lead) {
                     covered += mass.to_f64_fast();
@@ -273,7 +280,7 @@ mod tests {
             }
             assert!(covered >= 0.9, "{rows:?} {covered}");
         }
-        let estimate = vote.lead(
+        let estimate = vote.estimate(
             Winner {
                 index: 0,
                 margin: 3,
@@ -287,7 +294,7 @@ mod tests {
             index: 0,
             margin: u64::MAX,
         };
-        assert_eq!(*vote.lead(far, confidence).interval.end(), i64::MAX);
+        assert_eq!(*vote.estimate(far, confidence).interval.end(), i64::MAX);
     }
 
     /// Where noise is larger than every score, a margin that is cut off may be farther from the lead than
@@ -303,7 +310,10 @@ mod tests {
         let lead = -1_000_000_i128;
         assert!(i128::from(margin).abs_diff(lead) <= vote.accuracy(confidence));
         let winner = Winner { index: 1, margin };
-        assert_eq!(vote.lead(winner, confidence).interval, i64::MIN..=i64::MAX);
+        assert_eq!(
+            vote.estimate(winner, confidence).interval,
+            i64::MIN..=i64::MAX
+        );
     }
 
     #[test]

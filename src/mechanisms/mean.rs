@@ -8,8 +8,11 @@ use std::sync::Arc;
 use super::gaussian::GaussianNoise;
 use super::laplace::LaplaceNoise;
 use super::least_loss::least_loss;
-use super::statistic::{Bounded, Statistic, Steps, SumAccuracy, SumNoise, statistic};
-use super::{Accuracy, AveragingRelation, Estimate, MechanismError, shown, states};
+use super::real_range::{Bounded, Steps};
+use super::statistic::{Statistic, SumAccuracy, SumNoise, statistic};
+use super::{
+    About, Accuracy, AveragingRelation, Estimates, MechanismError, RealRange, shown, states,
+};
 use crate::data::{Attribute, Dataset, RealSum};
 use crate::machine::{Coins, Description, Fault, Law, Mechanism, Released};
 use crate::noise::Noise;
@@ -17,36 +20,36 @@ use crate::number::{Confidence, Epsilon, Interval, Mu, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
 use crate::privacy::{AddRemove, Relation};
 
-/// The mean of an attribute that is clamped to a range and rounded to a lattice, with discrete
-/// Laplace noise.
+/// The mean of an attribute that is clamped to a range and rounded to steps, with discrete Laplace
+/// noise.
 ///
 /// Use it for averages: it costs what one sum costs, not a sum and a count. Choose the range from
-/// what is publicly known about the attribute, never from the data. The lattice may be fine: noise is
-/// as large as the range, whatever the step. Whole numbers have an exponent of zero.
+/// what is publicly known about the attribute, never from the data. Steps follow from the range
+/// ([`RealRange`]).
 ///
-/// The answer is a [`Mean`], which has the noisy number of rows too, and the interval in which the
-/// true mean is. For the variance as well, see [`NoisyVariance`](super::NoisyVariance).
+/// The answer is a [`Mean`], which has the noisy number of rows too; [`estimate`](Estimates::estimate)
+/// has the interval in which the true mean is. For the variance as well, see
+/// [`NoisyVariance`](super::NoisyVariance).
 ///
 /// ```
 /// use queryables::data::Attribute;
-/// use queryables::mechanisms::{Accuracy, NoisyMean};
+/// use queryables::mechanisms::{Accuracy, Estimates, NoisyMean};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let ages: Arc<Vec<f64>> = Arc::new((0..2000).map(|person| 20.0 + (person % 50) as f64).collect());
 /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
 ///
-/// // From 0 to 100 years, in whole years.
+/// // From 0 to 100 years.
 /// let age = Attribute::new("age", |age: &f64| *age);
-/// let mean = NoisyMean::new(AddRemove, age, 0.0..=100.0, 0, "0.5".parse()?)?;
+/// let mean = NoisyMean::new(AddRemove, age, 0.0..=100.0, "0.5".parse()?)?;
 /// // With a guess of the number of rows it says in advance how far off it will be.
 /// assert!(mean.accuracy("0.95".parse()?).for_rows(2000) < 0.38);
 ///
-/// let mean = filter.release(&mean)?;
-/// assert!((mean.value() - 44.5).abs() < 3.0);
-/// assert!((mean.rows() - 2000.0).abs() < 100.0);
-/// let estimate = mean.estimate("0.95".parse()?);
-/// println!("the mean age is {estimate:.1}");
+/// let answer = filter.release(&mean)?;
+/// assert!((answer.value() - 44.5).abs() < 3.0);
+/// assert!((answer.rows() - 2000.0).abs() < 100.0);
+/// println!("the mean age is {:.1}", mean.estimate(answer, "0.95".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -66,8 +69,8 @@ use crate::privacy::{AddRemove, Relation};
 /// A sum with half of ε and a count with the other half, as deviations from the middle of the range,
 /// would have twice the variance.
 ///
-/// It states [`Laplace`] noise on numbers that change by w together. A row that cannot be read, or
-/// whose value is infinite or NaN, counts as the number of the range that is nearest to zero.
+/// It states [`Laplace`] noise on numbers that change by w together. The range is in whole steps, as
+/// numbers are, so that w is exact, rounding included ([`RealRange`]).
 pub struct NoisyMean<D: ?Sized, R = AddRemove> {
     bounded: Bounded<D>,
     noise: LaplaceNoise,
@@ -88,7 +91,7 @@ pub struct NoisyMean<D: ?Sized, R = AddRemove> {
 /// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), ages)?;
 ///
 /// let age = Attribute::new("age", |age: &f64| *age);
-/// let mean = filter.release(&GaussianMean::new(AddRemove, age, 0.0..=100.0, 0, "0.1".parse()?)?)?;
+/// let mean = filter.release(&GaussianMean::new(AddRemove, age, 0.0..=100.0, "0.1".parse()?)?)?;
 /// assert!((mean.value() - 44.5).abs() < 2.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -170,15 +173,31 @@ impl Statistic for Mean {
         let sums = if noise.size_is_public { 1 } else { 2 };
         MeanAccuracy(noise.accuracy(sums, confidence))
     }
+
+    /// Each of the two sums is within its noise of the truth, both together with this confidence (the
+    /// union bound), and the interval has the means of all pairs of sums that are possible then. It is
+    /// wider by half a step on both sides: what rounding changes each number by, at most, it changes
+    /// their mean by.
+    fn estimate(
+        &self,
+        range: RangeInclusive<f64>,
+        confidence: Confidence,
+    ) -> (f64, RangeInclusive<f64>) {
+        let MeanAccuracy(SumAccuracy { each, .. }) =
+            <Self as Statistic>::accuracy(&self.noise, confidence);
+        let value = self.value().clamp(*range.start(), *range.end());
+        let within = each.and_then(|each| self.possible(each, &range));
+        (value, within.unwrap_or(range))
+    }
 }
 
 impl MeanAccuracy {
-    /// How far the mean is from that of the rounded and clamped values, at most, if there are this
-    /// number of rows, with the confidence that was asked for: rounded up, with what rounding the mean
-    /// to a float may add, and never more than the width of the range.
+    /// How far the mean is from that of the clamped values, at most, if there are this number of rows,
+    /// with the confidence that was asked for: rounded up, with what rounding the mean to a float may
+    /// add, and never more than the width of the range and half a step.
     ///
     /// If both sums are within a of the truth, the mean of n rows is within a/(n − 2a/w) of it; where
-    /// the number of rows is public, within a/n.
+    /// the number of rows is public, within a/n. Rounding the values adds half a step.
     #[must_use]
     pub fn for_rows(&self, rows: u64) -> f64 {
         let SumAccuracy {
@@ -200,12 +219,16 @@ impl MeanAccuracy {
                 width
             }
         });
-        scale.rounded(error, width)
+        match scale.rounding() {
+            None => scale.rounded(error, width),
+            Some(half) => scale.rounded(error + half, width + half),
+        }
     }
 }
 
 impl Mean {
-    /// The mean: a number of the range, and its middle if the sums say that there are no rows.
+    /// The mean: a number of the range, whose ends are rounded to steps, and its middle if the sums say
+    /// that there are no rows.
     #[must_use]
     pub fn value(&self) -> f64 {
         // What is below zero is noise.
@@ -222,35 +245,19 @@ impl Mean {
         self.above.saturating_add(self.below) as f64 / width as f64
     }
 
-    /// The mean with an interval for that of the rounded and clamped values of all rows, if there are
-    /// any.
-    ///
-    /// Each of the two sums is within its noise of the truth, both together with this confidence (the
-    /// union bound), and the interval has the means of all pairs of sums that are possible then.
-    #[must_use]
-    pub fn estimate(&self, confidence: Confidence) -> Estimate<f64> {
-        let MeanAccuracy(SumAccuracy { each, .. }) =
-            <Self as Statistic>::accuracy(&self.noise, confidence);
-        let interval = each.and_then(|each| self.possible(each));
-        Estimate {
-            value: self.value(),
-            interval: interval.unwrap_or(self.noise.scale.values()),
-            confidence,
-        }
-    }
-
-    /// The means, if each sum is at most so far from the truth; `None` if there may be no rows.
-    fn possible(&self, each: u128) -> Option<RangeInclusive<f64>> {
+    /// The means before rounding, if each sum is at most so far from the truth and numbers are in this
+    /// range; `None` if there may be no rows.
+    fn possible(&self, each: u128, range: &RangeInclusive<f64>) -> Option<RangeInclusive<f64>> {
         let each = i128::try_from(each).unwrap_or(i128::MAX);
-        let (range, scale) = (self.noise.scale.values(), self.noise.scale);
+        let scale = self.noise.scale;
         // True sums are not negative.
         let least = |sum: i128| sum.saturating_sub(each).max(0).unsigned_abs();
         let most = |sum: i128| sum.saturating_add(each).max(0).unsigned_abs();
         // Where the number of rows is public the two errors are opposite, so these add up to it.
         let low = fraction(least(self.above), most(self.below));
         let high = fraction(most(self.above), least(self.below));
-        let low = scale.at(low?).low().max(*range.start());
-        let high = scale.at(high?).high().min(*range.end());
+        let low = scale.before_rounding(low?).low().max(*range.start());
+        let high = scale.before_rounding(high?).high().min(*range.end());
         Some(low..=high)
     }
 }

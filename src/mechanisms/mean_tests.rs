@@ -12,12 +12,16 @@ fn itself() -> Attribute<Vec<f64>, f64> {
     })
 }
 
+fn whole(range: RangeInclusive<i64>) -> RealRange {
+    RealRange::of_whole_numbers(range)
+}
+
 fn noisy<R: AveragingRelation>(relation: R, epsilon: &str) -> NoisyMean<Vec<f64>, R> {
-    NoisyMean::new(relation, itself(), 0.0..=2.0, 0, epsilon.parse().unwrap()).unwrap()
+    NoisyMean::new(relation, itself(), whole(0..=2), epsilon.parse().unwrap()).unwrap()
 }
 
 fn gaussian<R: AveragingRelation>(relation: R, rho: &str) -> GaussianMean<Vec<f64>, R> {
-    GaussianMean::new(relation, itself(), 0.0..=2.0, 0, rho.parse().unwrap()).unwrap()
+    GaussianMean::new(relation, itself(), whole(0..=2), rho.parse().unwrap()).unwrap()
 }
 
 /// The two sums, with their probabilities, where noise runs from −span to span.
@@ -93,7 +97,9 @@ fn the_divergence_is_attained_at_an_end_of_the_range_and_less_within() {
 fn the_interval_and_the_stated_error_hold_with_the_confidence() {
     fn check<M>(mean: &M, noise: SumNoise, rows: &[f64], span: u64)
     where
-        M: Mechanism<Vec<f64>, Machine = Released<Mean>> + Accuracy<Distance = MeanAccuracy>,
+        M: Mechanism<Vec<f64>, Machine = Released<Mean>>
+            + Accuracy<Distance = MeanAccuracy>
+            + Estimates<Answer = Mean, Number = f64>,
     {
         let truth = rows.iter().sum::<f64>() / rows.len() as f64;
         let found = answers(mean, rows, span);
@@ -110,7 +116,10 @@ fn the_interval_and_the_stated_error_hold_with_the_confidence() {
         for text in ["0.5", "0.9", "0.97"] {
             let confidence: Confidence = text.parse().unwrap();
             let wanted: f64 = text.parse().unwrap();
-            let covered = probability(&|mean| mean.estimate(confidence).interval.contains(&truth));
+            let covered = probability(&|answer| {
+                let estimate = mean.estimate(answer, confidence);
+                estimate.interval.contains(&truth)
+            });
             assert!(covered >= wanted, "{text} {covered}");
             let within = mean.accuracy(confidence).for_rows(rows.len() as u64);
             let near = probability(&|mean| (mean.value() - truth).abs() <= within);
@@ -118,7 +127,7 @@ fn the_interval_and_the_stated_error_hold_with_the_confidence() {
         }
     }
     fn noise<R: AveragingRelation>(_: R, noise: impl Into<Noise>) -> SumNoise {
-        SumNoise::new::<R>(noise, Steps::new(&(0.0..=2.0), 0).unwrap())
+        SumNoise::new::<R>(noise, whole(0..=2).in_steps().unwrap())
     }
     let rows: Vec<_> = (0..40).map(|row| f64::from(row % 3)).collect();
     for rows in [&rows[..], &rows[..4], &[2.0; 20]] {
@@ -138,7 +147,13 @@ fn the_interval_and_the_stated_error_hold_with_the_confidence() {
 fn without_noise_it_is_the_mean() {
     let exact = |rows: &[f64], range, exponent| {
         let epsilon = "1e6".parse().unwrap();
-        let mean = NoisyMean::new(AddRemove, itself(), range, exponent, epsilon).unwrap();
+        let mean = NoisyMean::new(
+            AddRemove,
+            itself(),
+            RealRange::of_multiples(range, exponent),
+            epsilon,
+        )
+        .unwrap();
         let data = Arc::new(rows.to_vec());
         let Released(mean) = mean
             .start(&data, &mut NotPrivateSeededCoins::new(5).coins())
@@ -148,9 +163,9 @@ fn without_noise_it_is_the_mean() {
     assert_eq!(exact(&[1.0, 2.0, 6.0], 0.0..=10.0, 0), (3.0, 3.0));
     assert_eq!(exact(&[-1.25, 2.0], -2.0..=1.0, -2), (-0.125, 2.0));
     assert_eq!(exact(&[5.0, 7.0], 5.0..=9.0, 0), (6.0, 2.0));
-    // Clamped, rounded toward zero, and not a number: that is 3, 1 and 0.
+    // Clamped, rounded to the nearest, and not a number: that is 3, 2 and 0.
     let (mean, rows) = exact(&[99.0, 1.9, f64::NAN], 0.0..=3.0, 0);
-    assert!((mean - 4.0 / 3.0).abs() < 1e-12 && rows == 3.0);
+    assert!((mean - 5.0 / 3.0).abs() < 1e-12 && rows == 3.0);
     // An end of the range is met exactly.
     assert_eq!(exact(&[-7.0], 0.0..=3.0, 0), (0.0, 1.0));
     assert_eq!(exact(&[7.0, 7.0], 0.0..=3.0, -3), (3.0, 2.0));
@@ -165,11 +180,14 @@ fn an_interval_says_nothing_where_there_may_be_no_rows() {
         below: -3,
         noise: SumNoise::new::<AddRemove>(
             noisy(AddRemove, "1").noise.noise,
-            Steps::new(&(-1.0..=1.0), 0).unwrap(),
+            whole(-1..=1).in_steps().unwrap(),
         ),
     };
-    let estimate = mean.estimate("0.95".parse().unwrap());
-    assert_eq!((estimate.value, estimate.interval), (1.0, -1.0..=1.0));
+    let likely: Confidence = "0.95".parse().unwrap();
+    assert_eq!(
+        Statistic::estimate(&mean, -1.0..=1.0, likely),
+        (1.0, -1.0..=1.0)
+    );
     let accuracy = noisy(AddRemove, "1").accuracy("0.95".parse().unwrap());
     assert_eq!((accuracy.for_rows(0), accuracy.for_rows(5)), (2.0, 2.0));
     let tiny = "0.99999999999999999999999999999999999999".parse().unwrap();
@@ -184,7 +202,13 @@ fn losses_follow_from_the_width() {
     let two = Distance::new(2).unwrap();
     assert_eq!(mean.loss_at(&PureDp, two), Ok("1".parse().unwrap()));
     let mu = "1".parse().unwrap();
-    let mean = GaussianMean::with_mu(AddRemove, itself(), -1.0..=2.0, -3, mu).unwrap();
+    let mean = GaussianMean::with_mu(
+        AddRemove,
+        itself(),
+        RealRange::of_multiples(-1.0..=2.0, -3),
+        mu,
+    )
+    .unwrap();
     assert_eq!(mean.loss(&Gdp), Ok(mu));
     assert_eq!(mean.noise.noise.variance(), Ratio::from(24 * 24));
     assert_eq!(
@@ -197,7 +221,13 @@ fn losses_follow_from_the_width() {
 fn bad_parameters_are_refused() {
     let error = |range, exponent, epsilon: &str| {
         let epsilon = epsilon.parse().unwrap();
-        NoisyMean::new(AddRemove, itself(), range, exponent, epsilon).unwrap_err()
+        NoisyMean::new(
+            AddRemove,
+            itself(),
+            RealRange::of_multiples(range, exponent),
+            epsilon,
+        )
+        .unwrap_err()
     };
     assert_eq!(error(1.0..=1.0, 0, "1"), MechanismError::BadRange);
     assert_eq!(error(2.0..=1.0, 0, "1"), MechanismError::BadRange);
@@ -224,28 +254,27 @@ fn means_are_made_for_an_accuracy() {
     }
     let likely: Confidence = "0.95".parse().unwrap();
     for within in [0.01, 0.3, 1.5] {
-        let range = || 0.0..=2.0;
+        let range = || RealRange::from(0.0..=2.0).with_step(-8);
         let made =
-            |rows| NoisyMean::with_accuracy(AddRemove, itself(), range(), -8, within, rows, likely);
+            |rows| NoisyMean::with_accuracy(AddRemove, itself(), range(), within, rows, likely);
         let loss = made(1000).unwrap().noise.fact.epsilon.units();
         is_least(within, made(1000), loss, |units| {
             let epsilon = Epsilon::from_units(units).unwrap();
-            NoisyMean::new(AddRemove, itself(), range(), -8, epsilon)
+            NoisyMean::new(AddRemove, itself(), range(), epsilon)
         });
-        let made = |rows| {
-            GaussianMean::with_accuracy(Replace, itself(), range(), -8, within, rows, likely)
-        };
+        let made =
+            |rows| GaussianMean::with_accuracy(Replace, itself(), range(), within, rows, likely);
         let Gaussian::Rho(rho) = made(1000).unwrap().noise.fact else {
             panic!("it is made for a ρ");
         };
         is_least(within, made(1000), rho.units(), |units| {
             let rho = Rho::from_units(units).unwrap();
-            GaussianMean::new(Replace, itself(), range(), -8, rho)
+            GaussianMean::new(Replace, itself(), range(), rho)
         });
     }
     let error = |within, rows| {
         let mean =
-            NoisyMean::with_accuracy(AddRemove, itself(), 0.0..=2.0, 0, within, rows, likely);
+            NoisyMean::with_accuracy(AddRemove, itself(), whole(0..=2), within, rows, likely);
         mean.map(|_| ())
     };
     assert_eq!(error(f64::NAN, 10), Err(MechanismError::BadAccuracy));
@@ -253,4 +282,40 @@ fn means_are_made_for_an_accuracy() {
     assert_eq!(error(0.1, 0), Err(MechanismError::TooAccurate));
     // No mean is farther off than the width.
     assert_eq!(error(2.0, 0), Ok(()));
+}
+
+/// Rates in 0..=1 whose mean is 0.695.
+#[test]
+fn the_mean_of_rates_is_in_the_interval_that_is_said_to_hold_it() {
+    let rates: Vec<f64> = (0..1000)
+        .map(|row| 0.39 + 0.61 * f64::from(row % 2))
+        .collect();
+    let mean = |range: RealRange| {
+        let mean = NoisyMean::new(AddRemove, itself(), range, "1e6".parse().unwrap()).unwrap();
+        let Released(answer) = mean
+            .start(
+                &Arc::new(rates.clone()),
+                &mut NotPrivateSeededCoins::new(7).coins(),
+            )
+            .unwrap();
+        mean.estimate(answer, "0.95".parse().unwrap())
+    };
+    let estimate = mean((0.0..=1.0).into());
+    assert!(estimate.interval.contains(&0.695), "{estimate}");
+    assert_eq!(
+        format!("{estimate:.4}"),
+        "0.6950 (from 0.6950 to 0.6950 with confidence 0.95, of all rows in the dataset, clamped to 0..=1)"
+    );
+    // In the coarsest steps the interval is wider, by what rounding can do.
+    let estimate = mean(RealRange::from(0.0..=1.0).with_step(-7));
+    assert!(estimate.interval.contains(&0.695), "{estimate}");
+    let (low, high) = estimate.interval.into_inner();
+    assert!((1.0 / 128.0..0.01).contains(&(high - low)));
+    // Whoever says that rates are whole numbers is told what the mean is of.
+    let estimate = mean(RealRange::of_whole_numbers(0..=1));
+    assert_eq!(
+        format!("{estimate:.4}"),
+        "0.5000 (from 0.5000 to 0.5000 with confidence 0.95, of all rows in the dataset, \
+         clamped to 0..=1, rounded to whole numbers)"
+    );
 }

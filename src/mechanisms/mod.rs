@@ -1,5 +1,7 @@
 //! Ready-made mechanisms.
 //!
+//! What can be asked for takes a bounded amount of memory ([`MOST_MEMORY`]).
+//!
 //! Each is constructed from its loss, and adds exactly the noise that this loss requires. The
 //! sensitivity follows from what is computed, and is never a parameter; only a [`Score`] of your own
 //! states it. Bad parameters are errors at construction, before any data is touched.
@@ -9,7 +11,7 @@
 //! | [`NoisyCount`] | the number of rows that satisfy a predicate | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`NoisySum`] | the sum of a bounded attribute | ε | [`Laplace`] | [`Noisy`] |
-//! | [`NoisyRealSum`] | the same, of real numbers on a lattice | ε | [`Laplace`] | [`Noisy`] |
+//! | [`NoisyRealSum`] | the same, of real numbers in steps | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianSum`], [`GaussianRealSum`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`NoisyMean`] | the mean of a bounded attribute | ε | [`Laplace`] | [`Accuracy`], for a number of rows |
 //! | [`GaussianMean`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Accuracy`], for a number of rows |
@@ -81,6 +83,7 @@ mod choose;
 mod conditional_response;
 mod continual_count;
 mod count;
+mod estimate;
 mod factorization;
 mod factorized_count;
 mod gaussian;
@@ -91,6 +94,7 @@ pub mod individual;
 mod laplace;
 mod lattice;
 mod least_loss;
+mod limit;
 mod logarithm;
 mod margin;
 mod mean;
@@ -102,6 +106,7 @@ mod permute_and_flip;
 mod quantiles;
 mod query_answerer;
 mod randomized_response;
+mod real_range;
 mod real_sum;
 mod sampled_sum;
 mod sampled_sums;
@@ -117,17 +122,19 @@ mod vector_sum;
 mod weights;
 
 pub use above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
-pub use accuracy::{Accuracy, Estimate, Noisy, Number};
+pub use accuracy::{Accuracy, Noisy, Number};
 pub use approx_randomized_response::{ApproxRandomizedResponse, Response};
 pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
 pub use continual_count::{ContinualCount, GaussianContinualCount};
 pub use count::{GaussianCount, NoisyCount};
+pub use estimate::{About, Estimate, Estimates};
 pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine, FactorizedRelation};
 pub use gaussian_sum::{GaussianRealSum, GaussianSum};
 pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
 pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
+pub use limit::MOST_MEMORY;
 pub use margin::{NoisyMaxWithMargin, Winner};
 pub use mean::{GaussianMean, Mean, MeanAccuracy, NoisyMean};
 pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
@@ -137,6 +144,7 @@ pub use permute_and_flip::PermuteAndFlip;
 pub use quantiles::NoisyQuantiles;
 pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;
+pub use real_range::RealRange;
 pub use real_sum::NoisyRealSum;
 pub use sampled_sum::SampledGaussianSum;
 pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
@@ -225,18 +233,31 @@ pub enum MechanismError {
     /// The range is so wide that its square cannot be held.
     #[error("for a variance the range must be less than 2^32 steps wide: take a larger exponent")]
     TooManySteps,
-    /// The lattice's step is out of range.
-    #[error("the exponent of the lattice's step must be from -500 to 500")]
+    /// The exponent of the step is out of range.
+    #[error("the exponent of the step must be from -500 to 500")]
     BadExponent,
+    /// The step is so wide that rounding to it would lose what is asked for.
+    #[error(
+        "a step of 2^{exponent} divides the range into {steps} steps, and at least {least} are needed: \
+         take a smaller exponent, or leave the step to its default"
+    )]
+    CoarseStep {
+        /// The exponent of the step.
+        exponent: i32,
+        /// How many such steps there are in the range.
+        steps: u64,
+        /// How many there must be.
+        least: u64,
+    },
     /// The radius is out of range.
     #[error("the radius must be from 1 to 2^50 steps")]
     BadRadius,
     /// The radius is more than records can pay for by its square.
     #[error("the radius must be at most 2^26 steps where records pay for themselves")]
     LongRadius,
-    /// Vectors without coordinates, or with too many.
-    #[error("vectors must have from 1 to 2^27 coordinates")]
-    BadDimension,
+    /// Vectors without coordinates.
+    #[error("vectors must have at least one coordinate")]
+    NoDimension,
     /// The horizon is larger than a factorization is made for.
     #[error("the horizon must be at most 2^16: take a tree, as `GaussianContinualCount` does")]
     TooManyTimes,
@@ -246,9 +267,16 @@ pub enum MechanismError {
     /// The threshold is zero, or larger than any possible difference between a count and the guess.
     #[error("the threshold must be from 1 to the number of rows")]
     BadThreshold,
-    /// More bins or candidates than can be held at once.
-    #[error("there must be at most 2^27 bins or candidates")]
-    TooManyBins,
+    /// More than may be held at once ([`MOST_MEMORY`]).
+    #[error("{asked} {what} were asked for: there may be at most {most}")]
+    TooMany {
+        /// What there are many of.
+        what: &'static str,
+        /// How many were asked for; where a list is longer than allowed, one more than that.
+        asked: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// There is nothing to choose from.
     #[error("there must be at least one bin, candidate or quantile, and at least one to choose")]
     NoChoice,

@@ -1,12 +1,14 @@
 //! Any number of counts, most of them from a public guess that is corrected where it is wrong.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, CountingRelation};
 use super::least_loss::least_loss;
+use super::limit::DOMAIN;
 use super::weights::{Gap, Side, Weights};
 use super::{
-    Accuracy, Estimate, MechanismError, Number, SparseVector, SparseVectorAccuracy,
+    About, Accuracy, Estimates, MechanismError, Number, SparseVector, SparseVectorAccuracy,
     SparseVectorMachine, shown, states,
 };
 use crate::data::{Dataset, Predicate};
@@ -81,7 +83,8 @@ impl<D: Dataset> MultiplicativeWeights<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if the domain is empty, [`MechanismError::BadThreshold`] if the
+    /// [`MechanismError::NoChoice`] if the domain is empty, [`MechanismError::TooMany`] if it has more
+    /// than 2^21 rows, [`MechanismError::BadThreshold`] if the
     /// threshold is not between one and the number of rows, [`MechanismError::NoHits`] if there are
     /// no updates, [`MechanismError::NoLoss`] if ε is zero, and [`MechanismError::TooSmall`] if one
     /// of its parts is zero.
@@ -95,6 +98,7 @@ impl<D: Dataset> MultiplicativeWeights<D> {
         if domain.is_empty() {
             return Err(MechanismError::NoChoice);
         }
+        DOMAIN.check(domain.len())?;
         if threshold == 0 || threshold > rows {
             return Err(MechanismError::BadThreshold);
         }
@@ -163,6 +167,10 @@ impl<D> Accuracy for MultiplicativeWeights<D> {
     fn accuracy(&self, confidence: Confidence) -> u128 {
         distance(&self.search, confidence).unwrap_or(u128::MAX)
     }
+
+    fn about(&self) -> About {
+        About::all_rows()
+    }
 }
 
 fn distance(search: &SparseVector<Replace>, confidence: Confidence) -> Option<u128> {
@@ -171,17 +179,12 @@ fn distance(search: &SparseVector<Replace>, confidence: Confidence) -> Option<u1
     Some(guessed.max(count))
 }
 
-impl<D> MultiplicativeWeights<D> {
-    /// An answer, with the interval in which the true count is, with this confidence.
-    ///
-    /// This is postprocessing, and costs nothing.
-    #[must_use]
-    pub fn estimate(&self, answer: i64, confidence: Confidence) -> Estimate<i64> {
-        Estimate {
-            value: answer,
-            interval: answer.around(self.accuracy(confidence)),
-            confidence,
-        }
+impl<D> Estimates for MultiplicativeWeights<D> {
+    type Answer = i64;
+    type Number = i64;
+
+    fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
+        (answer, answer.around(self.accuracy(confidence)))
     }
 }
 
@@ -398,6 +401,9 @@ mod tests {
         };
         assert_eq!(error(&[1], 9, 9, 1, "1"), Ok(()));
         assert_eq!(error(&[], 9, 1, 1, "1"), Err(MechanismError::NoChoice));
+        let (what, asked, most) = ("rows in the domain", (1 << 21) + 1, 1 << 21);
+        let too_many = MechanismError::TooMany { what, asked, most };
+        assert_eq!(error(&vec![1; asked], 9, 1, 1, "1"), Err(too_many));
         assert_eq!(error(&[1], 0, 0, 1, "1"), Err(MechanismError::BadThreshold));
         assert_eq!(error(&[1], 9, 0, 1, "1"), Err(MechanismError::BadThreshold));
         assert_eq!(

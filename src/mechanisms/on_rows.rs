@@ -1,9 +1,12 @@
 //! Mechanisms on rows, for people who have several of them.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::{About, Accuracy, Estimates};
 use crate::data::{People, UNBOUNDED};
 use crate::machine::{Coins, Description, Fault, Mechanism, Public, Unsuitable};
+use crate::number::Confidence;
 use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss};
 
 /// A mechanism on rows, to be launched on [`People`] who have at most `K` of them.
@@ -67,6 +70,36 @@ impl<D: ?Sized, M: Mechanism<D>, const K: u64> Mechanism<People<D, K>> for OnRow
     }
 }
 
+/// That of the mechanism, which is about the rows that are left of each person.
+impl<M: Accuracy, const K: u64> Accuracy for OnRows<M, K> {
+    type Distance = M::Distance;
+
+    fn accuracy(&self, confidence: Confidence) -> M::Distance {
+        self.0.accuracy(confidence)
+    }
+
+    fn about(&self) -> About {
+        match K {
+            UNBOUNDED => self.0.about(),
+            most => self.0.about().of_people(most),
+        }
+    }
+}
+
+/// Those of the mechanism, which are about the rows that are left of each person.
+impl<M: Estimates, const K: u64> Estimates for OnRows<M, K> {
+    type Answer = M::Answer;
+    type Number = M::Number;
+
+    fn interval(
+        &self,
+        answer: M::Answer,
+        confidence: Confidence,
+    ) -> (M::Number, RangeInclusive<M::Number>) {
+        self.0.interval(answer, confidence)
+    }
+}
+
 /// The steps between rows of people at this distance, if a person is this number of rows.
 fn steps<const K: u64>(times: u64, people: Distance) -> Result<Distance, UnknownLoss> {
     if K == UNBOUNDED {
@@ -103,8 +136,11 @@ states_for! { AddRemove: 1  Replace: 2 }
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Predicate;
-    use crate::mechanisms::{GaussianCount, NoisyCount, SampledGaussianSum};
+    use crate::data::{Attribute, Predicate, Vector};
+    use crate::machine::{CoinSource, NotPrivateSeededCoins, Released};
+    use crate::mechanisms::{
+        GaussianCount, Lattice, NoisyCount, NoisyMean, NoisyQuantiles, NoisySum, SampledGaussianSum,
+    };
     use crate::number::Epsilon;
     use crate::privacy::{PureDp, ZCdp};
 
@@ -157,16 +193,11 @@ mod tests {
     /// A sampled sum has no loss for rows more than one apart.
     #[test]
     fn what_is_not_known_of_rows_is_not_known_of_people() {
-        use crate::data::Vector;
-        use crate::mechanisms::Lattice;
         use crate::privacy::Rdp;
         let itself: Vector<Vec<u8>> = Vector::new("itself", |row: &u8, out: &mut [f64]| {
             out[0] = f64::from(*row);
         });
-        let lattice = Lattice {
-            exponent: 0,
-            radius: 3,
-        };
+        let lattice = Lattice::of_whole_numbers(3);
         let (rate, mu) = ("0.1".parse().unwrap(), "1".parse().unwrap());
         let sum = SampledGaussianSum::new(AddRemove, itself, 1, lattice, rate, mu).unwrap();
         let measure = Rdp::new("2".parse().unwrap());
@@ -175,6 +206,46 @@ mod tests {
         let two = Private::<Rdp, AddRemove>::loss(&OnRows::<_, 2>(sum.clone()), &measure);
         assert_eq!(two, sum.loss_at(&measure, Distance::new(2).unwrap()));
         assert!(matches!(two, Err(UnknownLoss(_))), "{two:?}");
+    }
+
+    /// What an answer on rows of people is about, for every kind of mechanism that has an interval.
+    #[test]
+    fn an_estimate_names_its_rows_and_values() {
+        let likely: Confidence = "0.95".parse().unwrap();
+        let one: Epsilon = "1".parse().unwrap();
+        let said = OnRows::<_, 3>(count()).estimate(7, likely).about;
+        assert_eq!(said.to_string(), "of at most 3 rows a person");
+        assert_eq!(said.rows_of_a_person(), Some(3));
+        assert_eq!(count().about().to_string(), "of all rows in the dataset");
+        let number = Attribute::<Vec<u8>, _>::new("itself", |row: &u8| i64::from(*row));
+        let sum = NoisySum::new(AddRemove, number.clone(), 0..=60, one).unwrap();
+        assert_eq!(
+            OnRows::<_, 3>(sum).estimate(7, likely).to_string(),
+            "7 (from -173 to 187 with confidence 0.95, of at most 3 rows a person, clamped to 0..=60)"
+        );
+        let real = Attribute::<Vec<u8>, _>::new("itself", |row: &u8| f64::from(*row));
+        let mean = OnRows::<_, 3>(NoisyMean::new(AddRemove, real, 0.0..=60.0, one).unwrap());
+        let people = People::by_key(&vec![1, 1, 2], |row: &u8| u64::from(*row)).at_most::<3>();
+        let mut coins = NotPrivateSeededCoins::new(1);
+        let Released(answer) = mean.start(&Arc::new(people), &mut coins.coins()).unwrap();
+        let said = mean.estimate(answer, likely).to_string();
+        let about = "of at most 3 rows a person, clamped to 0..=60)";
+        assert!(said.ends_with(about), "{said}");
+        // The distances that choices state are about the same rows.
+        let median = NoisyQuantiles::new(AddRemove, number, 0..=60, [(1, 2)], one).unwrap();
+        let said = OnRows::<_, 1>(median).about().to_string();
+        assert_eq!(said, "of at most 1 row a person, clamped to 0..=60");
+        let step = Vector::<Vec<u8>>::new("step", |row: &u8, out: &mut [f64]| {
+            out.fill(f64::from(*row));
+        });
+        let (lattice, mu) = (Lattice::of_length(0.5).unwrap(), "1".parse().unwrap());
+        let rate = "0.1".parse().unwrap();
+        let sum = SampledGaussianSum::new(AddRemove, step, 1, lattice, rate, mu).unwrap();
+        assert_eq!(
+            sum.about().to_string(),
+            "of all rows in the dataset, rounded to multiples of 2^-21, clipped to a length of 0.5, \
+             in a random sample of them"
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::MechanismError;
+use super::limit::BINS;
 use crate::data::{Attribute, Dataset};
 
 /// The bins of a histogram: a public list, and the one bin, or none, that each row is in.
@@ -51,16 +52,13 @@ pub struct Partition<D: ?Sized, C = Vec<i64>> {
 
 type Label<C> = dyn Fn(Vec<i64>) -> C + Send + Sync;
 
-/// As many as a vector may have coordinates: all bins are held at once.
-pub(super) const MOST_BINS: usize = 1 << 27;
-
 impl<D: ?Sized> Partition<D> {
     /// The bins `0..bins`. A row with another number is in none.
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::TooManyBins`] if there
-    /// are more than 2^27.
+    /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::TooMany`] if there are
+    /// more than 2^22.
     pub fn numbered(bin: Attribute<D, usize>, bins: usize) -> Result<Self, MechanismError> {
         Self::labelled(bin, bins, |counts| counts)
     }
@@ -81,8 +79,12 @@ impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, BTreeMa
     where
         K: Ord,
     {
-        let keys: BTreeSet<K> = keys.into_iter().collect();
-        let keys: Arc<[K]> = keys.into_iter().collect();
+        let mut listed = BTreeSet::new();
+        for key in keys {
+            listed.insert(key);
+            BINS.check(listed.len())?;
+        }
+        let keys: Arc<[K]> = listed.into_iter().collect();
         let listed = Arc::clone(&keys);
         let bin = Attribute::new(name, move |row: D::Record<'_>| {
             listed.binary_search(&key(row)).unwrap_or(usize::MAX)
@@ -128,6 +130,7 @@ impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, HashMap
         for key in keys {
             let next = bins.len();
             bins.entry(key).or_insert(next);
+            BINS.check(bins.len())?;
         }
         let bins = Arc::new(bins);
         let listed = Arc::clone(&bins);
@@ -148,9 +151,7 @@ impl<D: ?Sized, C> Partition<D, C> {
         label: impl Fn(Vec<i64>) -> C + Send + Sync + 'static,
     ) -> Result<Self, MechanismError> {
         let bins = NonZeroUsize::new(bins).ok_or(MechanismError::NoChoice)?;
-        if bins.get() > MOST_BINS {
-            return Err(MechanismError::TooManyBins);
-        }
+        BINS.check(bins.get())?;
         Ok(Self {
             bin,
             bins,
@@ -263,10 +264,21 @@ mod tests {
             Partition::<Rows>::numbered(bin, bins).map(|partition| partition.bins())
         };
         assert_eq!(numbered(0), Err(none));
-        assert_eq!(numbered(MOST_BINS), Ok(MOST_BINS));
-        for bins in [MOST_BINS + 1, 1 << 50, usize::MAX] {
-            assert_eq!(numbered(bins), Err(MechanismError::TooManyBins));
+        let most = 1 << 22;
+        assert_eq!(numbered(most), Ok(most));
+        let too_many = |asked| MechanismError::TooMany {
+            what: "bins",
+            asked,
+            most,
+        };
+        for bins in [most + 1, 1 << 27, usize::MAX] {
+            assert_eq!(numbered(bins), Err(too_many(bins)));
         }
+        // A list that does not end is refused as soon as it is too long.
+        let error = Partition::<Rows, _>::by_key("key", |row: &u8| u64::from(*row), 0..);
+        assert_eq!(error.unwrap_err(), too_many(most + 1));
+        let error = Partition::<Rows, _>::by_hash("key", |row: &u8| u64::from(*row), 0..);
+        assert_eq!(error.unwrap_err(), too_many(most + 1));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::limit::QUANTILES;
 use super::{CountingRelation, MechanismError, Sensitivity, shown, states};
 use crate::data::{Attribute, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
@@ -112,7 +113,8 @@ impl<D: ?Sized, R: CountingRelation> NoisyQuantiles<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::BadQuantile`] if one is not
+    /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::TooMany`] if there are more than
+    /// 2^18, [`MechanismError::BadQuantile`] if one is not
     /// between 0 and 1 or not larger than the one before, [`MechanismError::BadRange`] if the range is
     /// empty, [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::TooFine`] if the odds need
     /// longer numbers than they are drawn with.
@@ -123,7 +125,7 @@ impl<D: ?Sized, R: CountingRelation> NoisyQuantiles<D, R> {
         quantiles: impl IntoIterator<Item = (u32, u32)>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        let quantiles: Vec<(u32, u32)> = quantiles.into_iter().collect();
+        let quantiles = QUANTILES.collect(quantiles)?;
         let choices = NonZeroU64::new(quantiles.len() as u64).ok_or(MechanismError::NoChoice)?;
         if range.is_empty() {
             return Err(MechanismError::BadRange);

@@ -1,13 +1,13 @@
 //! The sum of a real attribute.
 
 use std::marker::PhantomData;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::lattice::{EXPONENTS, LARGEST, of_steps};
+use super::lattice::of_steps;
 use super::least_loss::with_accuracy;
+use super::real_range::Bounded;
 use super::sum::noise_of;
-use super::{MechanismError, SummingRelation, noisy, shown, states};
+use super::{MechanismError, RealRange, SummingRelation, noisy, shown, states};
 use crate::data::{Attribute, Dataset, RealSum};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::{DiscreteLaplace, Noise};
@@ -15,12 +15,11 @@ use crate::number::{Confidence, Epsilon};
 use crate::privacy::facts::Laplace;
 use crate::privacy::{AddRemove, Relation};
 
-/// The sum of a real attribute that is clamped to a range and rounded to a lattice, plus discrete
-/// Laplace noise on the same lattice.
+/// The sum of a real attribute that is clamped to a range and rounded to steps, plus discrete Laplace
+/// noise in the same steps.
 ///
-/// Use it for totals of measured quantities. The lattice may be fine: noise is as large as the
-/// range, whatever the step. For several such sums at once see
-/// [`GaussianVectorSum`](super::GaussianVectorSum).
+/// Use it for totals of measured quantities. Steps follow from the range ([`RealRange`]). For several
+/// such sums at once see [`GaussianVectorSum`](super::GaussianVectorSum).
 ///
 /// ```
 /// use queryables::data::Attribute;
@@ -31,9 +30,9 @@ use crate::privacy::{AddRemove, Relation};
 /// let litres: Arc<Vec<f64>> = Arc::new(vec![0.25, 1.5, 0.75, 12.0]);
 /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), litres)?;
 ///
-/// // From 0 to 2 litres, in steps of 2^-10.
+/// // From 0 to 2 litres.
 /// let litres = Attribute::new("litres", |litres: &f64| *litres);
-/// let total = NoisyRealSum::new(AddRemove, litres, 0.0..=2.0, -10, "0.5".parse()?)?;
+/// let total = NoisyRealSum::new(AddRemove, litres, 0.0..=2.0, "0.5".parse()?)?;
 /// let total: f64 = filter.release(&total)?;
 /// assert!((total - 4.5).abs() < 400.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -41,43 +40,40 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// # Guarantee
 ///
-/// That of [`NoisySum`](super::NoisySum), for what each row has in steps of the lattice: rounding
-/// comes first, toward zero, and clamping after it, so that Δ is a whole number of steps, rounding
-/// included. The ends of the range are rounded outward. A row that cannot be read, or whose value
-/// is infinite or NaN, counts as the number of the range that is nearest to zero. The answer is a
-/// multiple of the step, rounded to a float, which is postprocessing.
+/// That of [`NoisySum`](super::NoisySum), for what each row has in whole steps: rounding comes first,
+/// and clamping to the range, which is in whole steps too, after it ([`RealRange`]). So Δ is a whole
+/// number of steps, rounding included. The answer is a multiple of the step, rounded to a float, which
+/// is postprocessing.
+///
+/// An estimate is about the sum of the rounded values, and says so: how many were rounded is private.
+/// For the sum before rounding, state how many there are at most
+/// ([`Estimate::before_rounding`](super::Estimate::before_rounding)).
 pub struct NoisyRealSum<D: ?Sized, R = AddRemove> {
-    attribute: Attribute<D, f64>,
-    /// In steps.
-    range: RangeInclusive<i64>,
-    exponent: i32,
+    bounded: Bounded<D>,
     fact: Laplace,
     noise: DiscreteLaplace,
     relation: PhantomData<fn() -> R>,
 }
 
 impl<D: ?Sized, R: SummingRelation> NoisyRealSum<D, R> {
-    /// Sums `attribute`, clamped to `range`, in steps of 2 to the power of `exponent`, which is
-    /// from −500 to 500.
+    /// Sums `attribute`, clamped to `range`.
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadExponent`], [`MechanismError::TooWide`] if an end of the range is more
-    /// than 2^50 steps away from zero, [`MechanismError::BadRange`] if it is empty, not made of
-    /// numbers, or makes no difference, and the other errors of [`NoisySum::new`](super::NoisySum::new).
+    /// [`MechanismError::BadExponent`], [`MechanismError::CoarseStep`] if the step is more than a
+    /// hundredth of the range, [`MechanismError::TooWide`] if an end of the range is more than 2^50
+    /// steps away from zero, [`MechanismError::BadRange`] if it is empty, not made of numbers, or a
+    /// single number, and the other errors of [`NoisySum::new`](super::NoisySum::new).
     pub fn new(
         _relation: R,
         attribute: Attribute<D, f64>,
-        range: RangeInclusive<f64>,
-        exponent: i32,
+        range: impl Into<RealRange>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        let range = range_in_steps(&range, exponent)?;
-        let (fact, noise) = noise_of::<R>(&range, epsilon)?;
+        let bounded = Bounded::new(attribute, range.into())?;
+        let (fact, noise) = noise_of::<R>(&bounded.scale.range(), epsilon)?;
         Ok(Self {
-            attribute,
-            range,
-            exponent,
+            bounded,
             fact,
             noise,
             relation: PhantomData,
@@ -97,51 +93,14 @@ impl<D: ?Sized, R: SummingRelation> NoisyRealSum<D, R> {
     pub fn with_accuracy(
         relation: R,
         attribute: Attribute<D, f64>,
-        range: RangeInclusive<f64>,
-        exponent: i32,
+        range: impl Into<RealRange>,
         within: f64,
         confidence: Confidence,
     ) -> Result<Self, MechanismError> {
+        let range = range.into();
         with_accuracy(within, confidence, |epsilon| {
-            Self::new(
-                relation,
-                attribute.clone(),
-                range.clone(),
-                exponent,
-                epsilon,
-            )
+            Self::new(relation, attribute.clone(), range, epsilon)
         })
-    }
-}
-
-/// The range in steps, its ends rounded outward.
-pub(super) fn range_in_steps(
-    range: &RangeInclusive<f64>,
-    exponent: i32,
-) -> Result<RangeInclusive<i64>, MechanismError> {
-    if !EXPONENTS.contains(&exponent) {
-        return Err(MechanismError::BadExponent);
-    }
-    if range.is_empty() {
-        return Err(MechanismError::BadRange);
-    }
-    let low = end_in_steps(*range.start(), exponent, libm::floor)?;
-    let high = end_in_steps(*range.end(), exponent, libm::ceil)?;
-    Ok(low..=high)
-}
-
-/// An end of the range, rounded outward.
-fn end_in_steps(
-    end: f64,
-    exponent: i32,
-    outward: impl Fn(f64) -> f64,
-) -> Result<i64, MechanismError> {
-    let steps = outward(libm::scalbn(end, -exponent));
-    // False for NaN, too.
-    if steps.abs() <= LARGEST as f64 {
-        Ok(steps as i64)
-    } else {
-        Err(MechanismError::TooWide)
     }
 }
 
@@ -151,11 +110,12 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyRealSum<D, R> {
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<f64>, Fault> {
         // Drawn before the data is read: whether the coins fail must not depend on the data.
         let noise = coins.noise(&self.noise)?;
-        let mut sum = RealSum::new(libm::scalbn(1.0, -self.exponent), self.range.clone());
-        self.attribute.fold(data, &mut sum);
+        let scale = self.bounded.scale;
+        let mut sum = RealSum::new(scale.per_unit(), scale.range());
+        self.bounded.attribute.fold(data, &mut sum);
         // Not as an `i64`: ten thousand rows of 2^50 steps would overflow it.
         let noisy = coins.release(sum.total(), noise);
-        Ok(Released(of_steps(noisy, self.exponent)))
+        Ok(Released(of_steps(noisy, scale.exponent)))
     }
 
     fn only_says_releases() -> bool {
@@ -169,14 +129,8 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyRealSum<D, R> {
 
 impl<D: ?Sized, R: Relation> NoisyRealSum<D, R> {
     fn description(&self) -> Description {
-        let value = |steps: &i64| of_steps((*steps).into(), self.exponent);
-        let (low, high) = (value(self.range.start()), value(self.range.end()));
-        Description::new("NoisyRealSum")
-            .with("relation", R::NAME)
-            .with("attribute", self.attribute.name())
-            .with("range", format_args!("{low}..={high}"))
-            .with("epsilon", self.fact.epsilon)
-            .with("exponent", self.exponent)
+        let description = self.bounded.describe::<R>("NoisyRealSum");
+        description.with("epsilon", self.fact.epsilon)
     }
 }
 
@@ -184,14 +138,14 @@ states!(Laplace: impl[D: ?Sized, R: SummingRelation,] NoisyRealSum<D, R>, R, |su
 shown!(impl[D: ?Sized, R: Relation] NoisyRealSum<D, R>);
 noisy!(
     impl[D: ?Sized, R] NoisyRealSum<D, R>, f64,
-    |sum| Noise::from(sum.noise).in_steps_of(sum.exponent)
+    |sum| Noise::from(sum.noise).in_steps_of(sum.bounded.scale.exponent),
+    sum.bounded.about_rounded()
 );
 
 impl<D: ?Sized, R> Clone for NoisyRealSum<D, R> {
     fn clone(&self) -> Self {
         Self {
-            attribute: self.attribute.clone(),
-            range: self.range.clone(),
+            bounded: self.bounded.clone(),
             ..*self
         }
     }
@@ -199,6 +153,8 @@ impl<D: ?Sized, R> Clone for NoisyRealSum<D, R> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::RangeInclusive;
+
     use super::*;
     use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
@@ -217,7 +173,8 @@ mod tests {
             assert!(*row < 1e9, "an unlucky row");
             *row
         });
-        NoisyRealSum::new(relation, itself, range, exponent, "1".parse().unwrap())
+        let range = RealRange::of_multiples(range, exponent);
+        NoisyRealSum::new(relation, itself, range, "1".parse().unwrap())
     }
 
     /// In quarters.
@@ -244,27 +201,18 @@ mod tests {
 
     #[test]
     fn the_loss_is_attained_and_not_exceeded_rounding_included() {
-        // From -0.5 to 1.3, which is rounded to 1.5: six quarters.
-        let sum = sum(AddRemove, -0.5..=1.3, -2).unwrap();
+        // From -0.5 to 1.4, which is rounded to 1.5: six quarters.
+        let sum = sum(AddRemove, -0.5..=1.4, -2).unwrap();
         let none = answers(&sum, &[]);
-        for (row, attained) in [(1.6, true), (1e8, true), (1.499, false), (-9.0, false)] {
+        for (row, attained) in [(1.6, true), (1e8, true), (1.374, false), (-9.0, false)] {
             let one = answers(&sum, &[row]);
             assert!(!exceeds(&one, &none, 100) && !exceeds(&none, &one, 100));
             assert_eq!(exceeds(&one, &none, 99), attained, "{row}");
         }
         // NaN, and a row that cannot be read, is zero.
-        for row in [f64::NAN, 2e9, 0.2, -0.2] {
+        for row in [f64::NAN, 2e9, 0.12, -0.12] {
             assert_eq!(answers(&sum, &[row]), none);
         }
-    }
-
-    #[test]
-    fn ends_are_rounded_outward() {
-        let at_the_ends = |range: RangeInclusive<f64>| {
-            let sum = sum(AddRemove, range, -2).unwrap();
-            (answers(&sum, &[-9.0]), answers(&sum, &[9.0]))
-        };
-        assert_eq!(at_the_ends(-0.3..=0.3), at_the_ends(-0.5..=0.5));
     }
 
     /// With the finest lattice that the range allows, ten thousand rows are more than 2^63 steps.
@@ -308,7 +256,7 @@ mod tests {
             assert_eq!(error(0.0..=1.0, exponent), Err(MechanismError::BadExponent));
         }
         assert_eq!(error(0.0..=2_f64.powi(50), 0), Ok(()));
-        // Less than a step, which is rounded to one.
-        assert_eq!(error(0.0..=0.1, 0), Ok(()));
+        // Less than half a step, which is rounded to none.
+        assert_eq!(error(0.0..=0.1, 0), Err(MechanismError::BadRange));
     }
 }

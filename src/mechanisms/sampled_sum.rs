@@ -37,7 +37,7 @@ use crate::privacy::{AddRemove, Replace};
 ///
 /// // One row in a hundred, a length of 1, and noise of the same size.
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
-/// let lattice = Lattice { exponent: -10, radius: 1024 };
+/// let lattice = Lattice::of_length(1.0)?;
 /// let step = SampledGaussianSum::new(AddRemove, step, 2, lattice, "0.01".parse()?, "1".parse()?)?;
 /// for _ in 0..100 {
 ///     let sum: Vec<f64> = filter.release(&step)?;
@@ -164,7 +164,10 @@ impl<D: Dataset + ?Sized, R: SummingRelation> Mechanism<D> for SampledGaussianSu
 states!(SampledGaussian: impl[D: ?Sized,] SampledGaussianSum<D>, AddRemove, |sum| sum.fact);
 states!(SampledReplacement: impl[D: ?Sized,] SampledGaussianSum<D, Replace>, Replace, |sum| sum.replaced);
 shown!(impl[D: ?Sized, R] SampledGaussianSum<D, R>);
-noisy!(impl[D: ?Sized, R] SampledGaussianSum<D, R>, f64, |sum| sum.sum.noise());
+noisy!(
+    impl[D: ?Sized, R] SampledGaussianSum<D, R>, f64, |sum| sum.sum.noise(),
+    sum.sum.lattice.about().with("in a random sample of them")
+);
 
 impl<D: ?Sized, R> Clone for SampledGaussianSum<D, R> {
     fn clone(&self) -> Self {
@@ -200,10 +203,7 @@ mod tests {
         let itself = Vector::new("itself", |row: &i32, out: &mut [f64]| {
             out[0] = f64::from(*row);
         });
-        let lattice = Lattice {
-            exponent: 0,
-            radius: 3,
-        };
+        let lattice = Lattice::of_whole_numbers(3);
         let (rate, mu) = (rate.parse().unwrap(), mu.parse().unwrap());
         SampledGaussianSum::new(relation, itself, 1, lattice, rate, mu)
     }

@@ -43,7 +43,7 @@ use crate::privacy::{AddRemove, Gdp, Prices, Private, UnknownLoss};
 /// let sums = IndividualSampledSums::new(measure, MeanLoss("0.02".parse()?));
 /// let sums = queryables::launch(&sums, Arc::new(rows))?;
 ///
-/// let lattice = Lattice { exponent: -10, radius: 1024 };
+/// let lattice = Lattice::of_length(1.0)?;
 /// let mut descent = Descent::new(1, 0.01)?;
 /// for _ in 0..20 {
 ///     let gradient = objective.gradient_at(descent.weights());
@@ -230,10 +230,7 @@ mod tests {
     use crate::mechanisms::Lattice;
     use crate::privacy::fdp::asymptotic;
 
-    const LATTICE: Lattice = Lattice {
-        exponent: 0,
-        radius: 100,
-    };
+    const LATTICE: Lattice = Lattice::in_steps(0, 100);
 
     /// No noise, and whoever has such a number is in the sample.
     struct Sample(Vec<bool>);

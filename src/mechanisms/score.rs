@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::partition::MOST_BINS;
+use super::limit::CANDIDATES;
 use super::{CountingRelation, MechanismError};
 use crate::data::{Dataset, Predicate};
 use crate::machine::caught;
@@ -187,11 +187,12 @@ pub(super) fn gaps<D: ?Sized, R: Relation, S: Score<D, R>>(score: &S, data: &D) 
 pub(super) fn shared<D: ?Sized, R: Relation, S: Score<D, R>>(
     score: S,
 ) -> Result<Arc<S>, MechanismError> {
-    match score.candidates() {
-        0 => Err(MechanismError::NoChoice),
-        candidates if candidates > MOST_BINS => Err(MechanismError::TooManyBins),
-        _ => Ok(Arc::new(score)),
+    let candidates = score.candidates();
+    if candidates == 0 {
+        return Err(MechanismError::NoChoice);
     }
+    CANDIDATES.check(candidates)?;
+    Ok(Arc::new(score))
 }
 
 /// Candidates that are scored by the number of rows for which they hold.
@@ -339,9 +340,12 @@ mod tests {
         }
         let shared = |candidates| shared(Many(candidates)).map(|many| many.0);
         assert_eq!(shared(0), Err(MechanismError::NoChoice));
-        assert_eq!(shared(MOST_BINS), Ok(MOST_BINS));
-        for candidates in [MOST_BINS + 1, 1 << 50] {
-            assert_eq!(shared(candidates), Err(MechanismError::TooManyBins));
+        let most = 1 << 21;
+        assert_eq!(shared(most), Ok(most));
+        for asked in [most + 1, 1 << 50] {
+            let what = "candidates";
+            let refused = MechanismError::TooMany { what, asked, most };
+            assert_eq!(shared(asked), Err(refused));
         }
     }
 

@@ -1,9 +1,10 @@
 //! The large counts among many.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
-use super::{Accuracy, Estimate, MechanismError, Number, fitted, over, shown, states};
+use super::{About, Accuracy, Estimates, MechanismError, Number, fitted, over, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::noise::{DiscreteLaplace, Noise};
@@ -86,18 +87,17 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for SparseVector<R> {
     }
 }
 
-impl<R> SparseVector<R> {
-    /// A count that was told, with an interval for the true one.
-    ///
-    /// That a count is told with an interval that misses the true one has at most the probability that is
-    /// left. This is postprocessing, and costs nothing.
-    #[must_use]
-    pub fn estimate(&self, answer: i64, confidence: Confidence) -> Estimate<i64> {
-        Estimate {
-            value: answer,
-            interval: answer.around(Noise::from(self.answer_noise).steps_within(confidence)),
-            confidence,
-        }
+/// A count that was told, with an interval for the true one.
+///
+/// That a count is told with an interval that misses the true one has at most the probability that is
+/// left.
+impl<R> Estimates for SparseVector<R> {
+    type Answer = i64;
+    type Number = i64;
+
+    fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
+        let within = Noise::from(self.answer_noise).steps_within(confidence);
+        (answer, answer.around(within))
     }
 }
 
@@ -110,6 +110,10 @@ impl<R> Accuracy for SparseVector<R> {
             threshold: self.search.accuracy(confidence),
             count: Noise::from(self.answer_noise).steps_within(confidence),
         }
+    }
+
+    fn about(&self) -> About {
+        About::all_rows()
     }
 }
 

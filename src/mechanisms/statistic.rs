@@ -3,14 +3,13 @@
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 
-use super::lattice::of_steps;
-use super::real_sum::range_in_steps;
+use super::real_range::{Bounded, Steps};
 use super::{MechanismError, SummingRelation};
-use crate::data::{Attribute, Dataset};
-use crate::machine::{Coins, Description, Fault, Law};
+use crate::data::Dataset;
+use crate::machine::{Coins, Fault, Law};
 use crate::noise::Noise;
-use crate::number::{Confidence, Interval};
-use crate::privacy::{AddRemove, Relation, Replace};
+use crate::number::Confidence;
+use crate::privacy::{AddRemove, Replace};
 
 /// A relation for which it is known whether the number of rows is public.
 pub trait AveragingRelation: SummingRelation {
@@ -25,91 +24,6 @@ impl AveragingRelation for AddRemove {
 
 impl AveragingRelation for Replace {
     const SIZE_IS_PUBLIC: bool = true;
-}
-
-/// A range of numbers, in steps of a power of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Steps {
-    pub(super) start: i64,
-    pub(super) width: NonZeroU64,
-    pub(super) exponent: i32,
-}
-
-impl Steps {
-    pub(super) fn new(range: &RangeInclusive<f64>, exponent: i32) -> Result<Self, MechanismError> {
-        let range = range_in_steps(range, exponent)?;
-        let width = NonZeroU64::new(range.start().abs_diff(*range.end()));
-        Ok(Self {
-            start: *range.start(),
-            width: width.ok_or(MechanismError::BadRange)?,
-            exponent,
-        })
-    }
-
-    pub(super) fn range(&self) -> RangeInclusive<i64> {
-        self.start..=self.start.saturating_add_unsigned(self.width.get())
-    }
-
-    /// The range, in units.
-    pub(super) fn values(&self) -> RangeInclusive<f64> {
-        let (low, high) = self.range().into_inner();
-        let value = |end: i64| of_steps(end.into(), self.exponent);
-        value(low)..=value(high)
-    }
-
-    pub(super) fn per_unit(&self) -> f64 {
-        libm::scalbn(1.0, -self.exponent)
-    }
-
-    /// An error of a number that is at most `most` units of steps large, with room for rounding it to a
-    /// float: its formula has fewer than 16 operations, each with an error of 2^-53.
-    pub(super) fn rounded(&self, error: Interval, most: Interval) -> f64 {
-        let start = Interval::whole(self.start.unsigned_abs().into());
-        let rounding = (start + most) * Interval::exactly(2_f64.powi(-49));
-        libm::scalbn((error + rounding).min(most).high(), self.exponent)
-    }
-
-    /// The number of the range at a fraction of its width, rounded.
-    pub(super) fn value(&self, fraction: f64) -> f64 {
-        let steps = self.start as f64 + self.width.get() as f64 * fraction;
-        let (low, high) = self.values().into_inner();
-        libm::scalbn(steps, self.exponent).clamp(low, high)
-    }
-
-    /// The same, enclosed.
-    pub(super) fn at(&self, fraction: Interval) -> Interval {
-        let width = Interval::whole(self.width.get().into());
-        let steps = Interval::exactly(self.start as f64) + width * fraction;
-        // Exact: a power of two, far from the ends of floats.
-        let value = |steps: f64| libm::scalbn(steps, self.exponent);
-        Interval::between(value(steps.low()), value(steps.high()))
-    }
-}
-
-/// An attribute that is clamped to a range and rounded to a lattice.
-pub(super) struct Bounded<D: ?Sized> {
-    pub(super) attribute: Attribute<D, f64>,
-    pub(super) scale: Steps,
-}
-
-impl<D: ?Sized> Bounded<D> {
-    pub(super) fn describe<R: Relation>(&self, name: &'static str) -> Description {
-        let (low, high) = self.scale.values().into_inner();
-        Description::new(name)
-            .with("relation", R::NAME)
-            .with("attribute", self.attribute.name())
-            .with("range", format_args!("{low}..={high}"))
-            .with("exponent", self.scale.exponent)
-    }
-}
-
-impl<D: ?Sized> Clone for Bounded<D> {
-    fn clone(&self) -> Self {
-        Self {
-            attribute: self.attribute.clone(),
-            ..*self
-        }
-    }
 }
 
 /// The noise on each of the sums that are released, and what its size is compared with.
@@ -166,6 +80,14 @@ pub(super) trait Statistic: Sized {
     ) -> Result<Self, Fault>;
 
     fn accuracy(noise: &SumNoise, confidence: Confidence) -> Self::Accuracy;
+
+    /// What it is, and where it may be with this confidence, for numbers that were clamped to this range
+    /// and had not been rounded.
+    fn estimate(
+        &self,
+        range: RangeInclusive<f64>,
+        confidence: Confidence,
+    ) -> (f64, RangeInclusive<f64>);
 }
 
 /// A statistic with Laplace noise, and the same with Gaussian noise. Both have the fields `bounded`,
@@ -173,12 +95,12 @@ pub(super) trait Statistic: Sized {
 macro_rules! statistic {
     ($Noisy:ident, $Gaussian:ident: $Answer:ident, $Accuracy:ident, $what:literal, $change:literal, $errors:literal) => {
         impl<D: ?Sized, R: AveragingRelation> $Noisy<D, R> {
-            #[doc = concat!("The ", $what, " of `attribute`, clamped to `range`, in steps of 2 to the power of")]
-            /// `exponent`, which is from −500 to 500.
+            #[doc = concat!("The ", $what, " of `attribute`, clamped to `range` ([`RealRange`]).")]
             ///
             /// # Errors
             ///
-            /// [`MechanismError::BadExponent`], [`MechanismError::TooWide`] if an end of the range is more
+            /// [`MechanismError::BadExponent`], [`MechanismError::CoarseStep`] if the step is more than a
+            /// hundredth of the range, [`MechanismError::TooWide`] if an end of the range is more
             /// than 2^50 steps away from zero, [`MechanismError::BadRange`] if it is empty, not made of
             /// numbers, or a single number, [`MechanismError::NoLoss`] if ε is zero, and
             /// [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the noise needs longer numbers
@@ -186,24 +108,22 @@ macro_rules! statistic {
             pub fn new(
                 _relation: R,
                 attribute: Attribute<D, f64>,
-                range: RangeInclusive<f64>,
-                exponent: i32,
+                range: impl Into<RealRange>,
                 epsilon: Epsilon,
             ) -> Result<Self, MechanismError> {
-                let scale = Steps::new(&range, exponent)?;
+                let bounded = Bounded::new(attribute, range.into())?;
                 Ok(Self {
-                    bounded: Bounded { attribute, scale },
-                    noise: LaplaceNoise::new($Answer::change(scale)?, epsilon)?,
+                    noise: LaplaceNoise::new($Answer::change(bounded.scale)?, epsilon)?,
+                    bounded,
                     relation: PhantomData,
                 })
             }
         }
 
         impl<D: ?Sized, R: AveragingRelation> $Gaussian<D, R> {
-            #[doc = concat!("The ", $what, " of `attribute`, clamped to `range`, in steps of 2 to the power of")]
             #[doc = concat!(
-                "`exponent`, which is from −500 to 500, with ρ-zCDP: a variance of ", $change,
-                "/(2ρ) for each sum."
+                "The ", $what, " of `attribute`, clamped to `range` ([`RealRange`]), with ρ-zCDP: a variance of ",
+                $change, "/(2ρ) for each sum."
             )]
             ///
             /// # Errors
@@ -212,11 +132,10 @@ macro_rules! statistic {
             pub fn new(
                 _relation: R,
                 attribute: Attribute<D, f64>,
-                range: RangeInclusive<f64>,
-                exponent: i32,
+                range: impl Into<RealRange>,
                 rho: Rho,
             ) -> Result<Self, MechanismError> {
-                Self::with(attribute, &range, exponent, |square| {
+                Self::with(attribute, range.into(), |square| {
                     GaussianNoise::with_rho(square, rho)
                 })
             }
@@ -229,25 +148,23 @@ macro_rules! statistic {
             pub fn with_mu(
                 _relation: R,
                 attribute: Attribute<D, f64>,
-                range: RangeInclusive<f64>,
-                exponent: i32,
+                range: impl Into<RealRange>,
                 mu: Mu,
             ) -> Result<Self, MechanismError> {
-                Self::with(attribute, &range, exponent, |square| {
+                Self::with(attribute, range.into(), |square| {
                     GaussianNoise::with_mu(square, mu)
                 })
             }
 
             fn with(
                 attribute: Attribute<D, f64>,
-                range: &RangeInclusive<f64>,
-                exponent: i32,
+                range: RealRange,
                 noise: impl FnOnce(u128) -> Result<GaussianNoise, MechanismError>,
             ) -> Result<Self, MechanismError> {
-                let scale = Steps::new(range, exponent)?;
-                let change = u128::from($Answer::change(scale)?.get());
+                let bounded = Bounded::new(attribute, range)?;
+                let change = u128::from($Answer::change(bounded.scale)?.get());
                 Ok(Self {
-                    bounded: Bounded { attribute, scale },
+                    bounded,
                     noise: noise(change * change)?,
                     relation: PhantomData,
                 })
@@ -260,8 +177,8 @@ macro_rules! statistic {
     ($Statistic:ident: $Answer:ident, $Accuracy:ident, $Fact:ident, $what:literal, $loss:literal) => {
         impl<D: ?Sized, R: AveragingRelation> $Statistic<D, R> {
             #[doc = concat!("The same with the smallest ", $loss, " for which the ", $what, " of `rows` rows or more")]
-            /// is at most `within` away from that of the rounded and clamped values, with at least this
-            /// confidence ([`Accuracy`]). It is rounded up to six digits.
+            /// is at most `within` away from that of the clamped values, with at least this confidence
+            /// ([`Accuracy`]). It is rounded up to six digits.
             ///
             /// # Errors
             ///
@@ -271,14 +188,13 @@ macro_rules! statistic {
             pub fn with_accuracy(
                 relation: R,
                 attribute: Attribute<D, f64>,
-                range: RangeInclusive<f64>,
-                exponent: i32,
+                range: impl Into<RealRange>,
                 within: f64,
                 rows: u64,
                 confidence: Confidence,
             ) -> Result<Self, MechanismError> {
-                let make =
-                    |loss| Self::new(relation, attribute.clone(), range.clone(), exponent, loss);
+                let range = range.into();
+                let make = |loss| Self::new(relation, attribute.clone(), range, loss);
                 if within.is_nan() || within < 0.0 {
                     return Err(MechanismError::BadAccuracy);
                 }
@@ -325,6 +241,19 @@ macro_rules! statistic {
             fn accuracy(&self, confidence: Confidence) -> $Accuracy {
                 let noise = SumNoise::new::<R>(self.noise.noise, self.bounded.scale);
                 $Answer::accuracy(&noise, confidence)
+            }
+
+            fn about(&self) -> About {
+                self.bounded.about()
+            }
+        }
+
+        impl<D: ?Sized, R: AveragingRelation> Estimates for $Statistic<D, R> {
+            type Answer = $Answer;
+            type Number = f64;
+
+            fn interval(&self, answer: $Answer, confidence: Confidence) -> (f64, RangeInclusive<f64>) {
+                Statistic::estimate(&answer, self.bounded.range(), confidence)
             }
         }
 

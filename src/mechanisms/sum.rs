@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::laplace::LaplaceNoise;
 use super::least_loss::with_accuracy;
-use super::{CountingRelation, MechanismError, fitted, noisy, shown, states};
+use super::{About, CountingRelation, MechanismError, fitted, noisy, shown, states};
 use crate::data::{Attribute, ClampedSum, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::DiscreteLaplace;
@@ -164,7 +164,10 @@ impl<D: ?Sized, R: Relation> NoisySum<D, R> {
 
 states!(Laplace: impl[D: ?Sized, R: SummingRelation,] NoisySum<D, R>, R, |sum| sum.fact);
 shown!(impl[D: ?Sized, R: Relation] NoisySum<D, R>);
-noisy!(impl[D: ?Sized, R] NoisySum<D, R>, i64, |sum| sum.noise.into());
+noisy!(
+    impl[D: ?Sized, R] NoisySum<D, R>, i64, |sum| sum.noise.into(),
+    About::all_rows().clamped(format_args!("{:?}", sum.range))
+);
 
 impl<D: ?Sized, R> Clone for NoisySum<D, R> {
     fn clone(&self) -> Self {

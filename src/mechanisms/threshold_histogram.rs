@@ -5,10 +5,13 @@ mod individual;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
-use super::{Accuracy, CountingRelation, Estimate, MechanismError, Number, clamped, over, shown};
+use super::{
+    About, Accuracy, CountingRelation, Estimates, MechanismError, Number, clamped, over, shown,
+};
 use crate::data::{Attribute, Dataset, GroupKey, Grouped, Groups};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::{DiscreteLaplace, Noise};
@@ -338,18 +341,18 @@ macro_rules! threshold_histogram {
                 let $histogram = self;
                 $noise.into()
             }
+        }
 
-            /// A number that was released, with an interval for the count of its key.
-            ///
-            /// That a key is released with an interval that misses its count has at most the probability
-            /// that is left. This is postprocessing, and costs nothing.
-            #[must_use]
-            pub fn estimate(&self, answer: i64, confidence: Confidence) -> Estimate<i64> {
-                Estimate {
-                    value: answer,
-                    interval: answer.around(self.noise().steps_within(confidence)),
-                    confidence,
-                }
+        /// A number that was released, with an interval for the count of its key.
+        ///
+        /// That a key is released with an interval that misses its count has at most the probability
+        /// that is left.
+        impl<D: ?Sized, P: GroupKey, R: Relation> Estimates for $Histogram<D, P, R> {
+            type Answer = i64;
+            type Number = i64;
+
+            fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
+                (answer, answer.around(self.noise().steps_within(confidence)))
             }
         }
 
@@ -361,6 +364,10 @@ macro_rules! threshold_histogram {
                     count: self.noise().steps_within(confidence),
                     found: found(self.noise(), self.groups.threshold, confidence),
                 }
+            }
+
+            fn about(&self) -> About {
+                About::all_rows()
             }
         }
 

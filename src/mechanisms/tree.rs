@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::limit::NODES;
 use super::{CountingRelation, fitted};
 use crate::machine::{Coins, Fault, Law, Machine};
 use crate::privacy::{AddRemove, Replace};
@@ -48,7 +49,9 @@ impl StreamingRelation for Replace {
 /// A running [`ContinualCount`](super::ContinualCount) or [`GaussianContinualCount`](super::GaussianContinualCount): it is asked times up to its horizon.
 ///
 /// It remembers the noisy count of every node that it has used: at most one for each time asked for and
-/// digit of it, and never more than there are times.
+/// digit of it, and never more than there are times. Where all of them take more memory than is allowed
+/// ([`MOST_MEMORY`](super::MOST_MEMORY)), a time that needs another is
+/// [`Fault::InvalidQuery`], whatever the data is.
 pub struct ContinualCountMachine<N> {
     /// When the rows that count arrived, in order.
     times: Vec<u64>,
@@ -92,6 +95,14 @@ impl<N: Law> Machine for ContinualCountMachine<N> {
         if time > self.horizon {
             return Err(Fault::InvalidQuery("the time is beyond the horizon"));
         }
+        // Known before anything is drawn, and from the queries alone.
+        let room = NODES.most().saturating_sub(self.drawn.len());
+        let is_new = |node: &(u64, u64)| !self.drawn.contains_key(node);
+        if room < u64::BITS as usize && nodes(time).filter(is_new).count() > room {
+            return Err(Fault::InvalidQuery(
+                "no room for the noise of another time: ask for one that was asked for before",
+            ));
+        }
         let mut noisy = 0_i128;
         for node in nodes(time) {
             noisy = noisy.saturating_add(self.noisy(node, coins)?);
@@ -132,6 +143,32 @@ mod tests {
     use crate::noise::DiscreteLaplace;
     use crate::number::Ratio;
     use std::collections::BTreeSet;
+
+    /// A conversation that goes on takes no more memory than what is asked for at once.
+    #[test]
+    fn nodes_are_remembered_up_to_a_bound() {
+        let noise = DiscreteLaplace::new(Ratio::from(1)).unwrap();
+        let mut coins = NotPrivateSeededCoins::new(5);
+        let taken = allocation_counter::measure(|| {
+            let mut count = ContinualCountMachine::new(vec![3], 1 << 40, noise);
+            let first = count.step(7, &mut coins.coins()).unwrap();
+            // Room for two more: one time needs three, and another two.
+            for begin in (3_u64..).take(NODES.most() - 5) {
+                count.drawn.insert((begin << 41, (begin << 41) + 1), 0);
+            }
+            assert_eq!(count.drawn.len(), NODES.most() - 2);
+            let full = Fault::InvalidQuery(
+                "no room for the noise of another time: ask for one that was asked for before",
+            );
+            assert_eq!(count.step(0b_1110_0000, &mut coins.coins()), Err(full));
+            assert_eq!(count.drawn.len(), NODES.most() - 2);
+            assert!(count.step(0b_1100_0000, &mut coins.coins()).is_ok());
+            assert_eq!(count.step(1 << 39, &mut coins.coins()), Err(full));
+            assert_eq!(count.step(7, &mut coins.coins()), Ok(first));
+        });
+        let most = crate::mechanisms::MOST_MEMORY as u64;
+        assert!((most / 4..=most).contains(&taken.bytes_max), "{taken:?}");
+    }
 
     #[test]
     fn the_nodes_of_a_time_cover_what_is_before_it() {

@@ -8,8 +8,11 @@ use std::sync::Arc;
 use super::gaussian::GaussianNoise;
 use super::laplace::LaplaceNoise;
 use super::least_loss::least_loss;
-use super::statistic::{Bounded, Statistic, Steps, SumAccuracy, SumNoise, statistic};
-use super::{Accuracy, AveragingRelation, Estimate, MechanismError, shown, states};
+use super::real_range::{Bounded, Steps};
+use super::statistic::{Statistic, SumAccuracy, SumNoise, statistic};
+use super::{
+    About, Accuracy, AveragingRelation, Estimates, MechanismError, RealRange, shown, states,
+};
 use crate::data::{Attribute, Dataset, Moments};
 use crate::machine::{Coins, Description, Fault, Law, Mechanism, Released};
 use crate::noise::Noise;
@@ -17,8 +20,8 @@ use crate::number::{Confidence, Epsilon, Interval, Mu, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
 use crate::privacy::{AddRemove, Relation};
 
-/// The variance of an attribute that is clamped to a range and rounded to a lattice, with discrete
-/// Laplace noise.
+/// The variance of an attribute that is clamped to a range and rounded to steps ([`RealRange`]), with
+/// discrete Laplace noise.
 ///
 /// Use it for a spread: the answer, a [`Variance`], has the variance, the mean and the noisy number of
 /// rows, at the price of one sum. If only the mean is needed, [`NoisyMean`](super::NoisyMean) is more
@@ -26,7 +29,7 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// ```
 /// use queryables::data::Attribute;
-/// use queryables::mechanisms::NoisyVariance;
+/// use queryables::mechanisms::{Estimates, NoisyVariance};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -35,10 +38,11 @@ use crate::privacy::{AddRemove, Relation};
 /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
 ///
 /// let age = Attribute::new("age", |age: &f64| *age);
-/// let spread = filter.release(&NoisyVariance::new(AddRemove, age, 0.0..=100.0, 0, "0.5".parse()?)?)?;
-/// assert!((spread.value() - 208.25).abs() < 20.0);
-/// assert!((spread.mean() - 44.5).abs() < 1.0);
-/// println!("the variance is {:.0}", spread.estimate("0.95".parse()?));
+/// let spread = NoisyVariance::new(AddRemove, age, 0.0..=100.0, "0.5".parse()?)?;
+/// let answer = filter.release(&spread)?;
+/// assert!((answer.value() - 208.25).abs() < 20.0);
+/// assert!((answer.mean() - 44.5).abs() < 1.0);
+/// println!("the variance is {:.0}", spread.estimate(answer, "0.95".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -55,8 +59,8 @@ use crate::privacy::{AddRemove, Relation};
 ///   |u − v|·(1 + |1 − u − v|) ≤ 1, because |u − v| is at most s = u + v and 2 − s, and s(2 − s) ≤ 1.
 ///   So they change by w² together, too. The variance is (X/nw)(w − X/nw) − Y/n.
 ///
-/// It states [`Laplace`] noise on numbers that change by w² together. A row that cannot be read, or
-/// whose value is infinite or NaN, counts as the number of the range that is nearest to zero.
+/// It states [`Laplace`] noise on numbers that change by w² together. The range is in whole steps, as
+/// numbers are, so that w is exact, rounding included ([`RealRange`]).
 pub struct NoisyVariance<D: ?Sized, R = AddRemove> {
     bounded: Bounded<D>,
     noise: LaplaceNoise,
@@ -77,7 +81,7 @@ pub struct NoisyVariance<D: ?Sized, R = AddRemove> {
 /// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), ages)?;
 ///
 /// let age = Attribute::new("age", |age: &f64| *age);
-/// let spread = GaussianVariance::new(AddRemove, age, 0.0..=100.0, 0, "0.1".parse()?)?;
+/// let spread = GaussianVariance::new(AddRemove, age, 0.0..=100.0, "0.1".parse()?)?;
 /// assert!((filter.release(&spread)?.value() - 208.25).abs() < 20.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -165,16 +169,35 @@ impl Statistic for Variance {
         let sums = if noise.size_is_public { 2 } else { 3 };
         VarianceAccuracy(noise.accuracy(sums, confidence))
     }
+
+    /// Each of the sums is within its noise of the truth, all together with this confidence (the union
+    /// bound), and the interval has the variances of all sums that are possible then.
+    ///
+    /// It is wider by what rounding can do. If no number changes by more than h, their standard
+    /// deviation does not either: it is a norm of the distances from the mean, and the change has a
+    /// standard deviation of at most h.
+    fn estimate(
+        &self,
+        _: RangeInclusive<f64>,
+        confidence: Confidence,
+    ) -> (f64, RangeInclusive<f64>) {
+        let VarianceAccuracy(SumAccuracy { each, .. }) =
+            <Self as Statistic>::accuracy(&self.noise, confidence);
+        (self.value(), self.before_rounding(each))
+    }
 }
 
 impl VarianceAccuracy {
-    /// How far the variance is from that of the rounded and clamped values, at most, if there are this
-    /// number of rows, with the confidence that was asked for: rounded up, with what rounding the
-    /// variance to a float may add, and never more than w²/4, which is the largest variance.
+    /// How far the variance is from that of the clamped values, at most, if there are this number of
+    /// rows, with the confidence that was asked for: rounded up, with what rounding the variance to a
+    /// float may add, and never more than (w/2 + h)², which is the largest variance before rounding to
+    /// steps, where h is half a step.
     ///
     /// Let all sums be within e of the truth, in units of w². Where the number n of rows is public the
     /// variance is within 2e/n, in the same units: X/n and Y/n are within e/n. Otherwise shares of
     /// P, M and B in their sum are within r = 2e/(n − 3e), and the variance is within r(1 + 5r/4).
+    /// Rounding changes a standard deviation s, at most w/2, by h at most, and so the variance by
+    /// h(2s + h) at most, which is h(w + h).
     #[must_use]
     pub fn for_rows(&self, rows: u64) -> f64 {
         let SumAccuracy {
@@ -205,8 +228,12 @@ impl VarianceAccuracy {
         });
         // The formula has fewer than 32 operations, each with an error of 2^-53 of at most one.
         let rounding = Interval::exactly(2_f64.powi(-48));
-        let error = (error + rounding).min(quarter);
-        scaled_up((error * square).high(), scale)
+        let error = (error + rounding).min(quarter) * square;
+        let error = match scale.rounding() {
+            None => error,
+            Some(half) => error + half * (Interval::whole(scale.width.get().into()) + half),
+        };
+        scaled_up(error.high(), scale)
     }
 }
 
@@ -284,24 +311,26 @@ impl Variance {
         all / square(self.noise.scale).middle()
     }
 
-    /// The variance with an interval for that of the rounded and clamped values of all rows, if there
-    /// are any.
-    ///
-    /// Each of the sums is within its noise of the truth, all together with this confidence (the union
-    /// bound), and the interval has the variances of all sums that are possible then.
-    #[must_use]
-    pub fn estimate(&self, confidence: Confidence) -> Estimate<f64> {
-        let VarianceAccuracy(SumAccuracy { each, .. }) =
-            <Self as Statistic>::accuracy(&self.noise, confidence);
+    /// The variances before rounding, if each sum is at most so far from the truth; `None` if nothing
+    /// is known of that.
+    fn before_rounding(&self, each: Option<u128>) -> RangeInclusive<f64> {
+        let scale = self.noise.scale;
         let all = Interval::between(0.0, 0.25);
         let share = each.and_then(|each| self.possible(each)).unwrap_or(all);
-        let steps = share * square(self.noise.scale);
-        let scale = self.noise.scale;
-        Estimate {
-            value: self.value(),
-            interval: scaled_down(steps.low(), scale)..=scaled_up(steps.high(), scale),
-            confidence,
-        }
+        let variance = share * square(scale);
+        let (least, most) = match scale.rounding() {
+            None => (variance.low(), variance.high()),
+            Some(half) => {
+                let root = variance.sqrt();
+                let least = Interval::exactly(root.low()) - half;
+                let most = Interval::exactly(root.high()) + half;
+                (
+                    least.max(Interval::ZERO).square().low(),
+                    most.square().high(),
+                )
+            }
+        };
+        scaled_down(least, scale)..=scaled_up(most, scale)
     }
 
     /// The variances in units of w², if each sum is at most so far from the truth; `None` if there may

@@ -10,8 +10,12 @@ fn itself() -> Attribute<Vec<f64>, f64> {
     Attribute::new("itself", |row: &f64| *row)
 }
 
+fn whole(range: RangeInclusive<i64>) -> RealRange {
+    RealRange::of_whole_numbers(range)
+}
+
 fn noisy<R: AveragingRelation>(relation: R, epsilon: &str) -> NoisyVariance<Vec<f64>, R> {
-    NoisyVariance::new(relation, itself(), 0.0..=2.0, 0, epsilon.parse().unwrap()).unwrap()
+    NoisyVariance::new(relation, itself(), whole(0..=2), epsilon.parse().unwrap()).unwrap()
 }
 
 /// The three sums, with their probabilities, where noise runs from −span to span.
@@ -31,11 +35,11 @@ where
 /// Whether a loss of 2 is nearly attained between two datasets, and surely not exceeded.
 fn attains<R: AveragingRelation>(
     relation: R,
-    range: RangeInclusive<f64>,
+    range: RangeInclusive<i64>,
     pair: [&[f64]; 2],
 ) -> bool {
     let epsilon = "2".parse().unwrap();
-    let variance = NoisyVariance::new(relation, itself(), range, 0, epsilon).unwrap();
+    let variance = NoisyVariance::new(relation, itself(), whole(range), epsilon).unwrap();
     let [one, other] = pair.map(|rows| answers(&variance, rows, 12));
     let exceeds = |epsilon: &str| {
         let epsilon = epsilon.parse().unwrap();
@@ -49,13 +53,10 @@ fn attains<R: AveragingRelation>(
 fn every_row_attains_the_loss_and_none_exceeds_it() {
     // Noise of scale 1/2 on three sums, and of scale 2 on two.
     for row in [0.0, 1.0, 9.0] {
-        assert!(
-            attains(AddRemove, 0.0..=1.0, [&[1.0], &[1.0, row]]),
-            "{row}"
-        );
+        assert!(attains(AddRemove, 0..=1, [&[1.0], &[1.0, row]]), "{row}");
     }
     for (one, other, attained) in [(0.0, 2.0, true), (0.0, 1.0, false), (1.0, 2.0, false)] {
-        assert_eq!(attains(Replace, 0.0..=2.0, [&[one], &[other]]), attained);
+        assert_eq!(attains(Replace, 0..=2, [&[one], &[other]]), attained);
     }
 }
 
@@ -86,12 +87,12 @@ fn rows_move_the_sums_by_the_squared_width_at_most() {
 #[test]
 fn without_noise_it_is_the_variance() {
     fn exact<R: AveragingRelation>(relation: R, rows: &[f64]) -> [f64; 3] {
-        let (range, epsilon) = (-1.0..=9.0, "1e9".parse().unwrap());
-        let variance = NoisyVariance::new(relation, itself(), range, 0, epsilon).unwrap();
+        let (range, epsilon) = (whole(-1..=9), "1e9".parse().unwrap());
+        let made = NoisyVariance::new(relation, itself(), range, epsilon).unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);
         let data = Arc::new(rows.to_vec());
-        let Released(variance) = variance.start(&data, &mut coins.coins()).unwrap();
-        let estimate = variance.estimate("0.95".parse().unwrap());
+        let Released(variance) = made.start(&data, &mut coins.coins()).unwrap();
+        let estimate = made.estimate(variance, "0.95".parse().unwrap());
         assert!(estimate.interval.contains(&estimate.value) || rows.is_empty());
         [variance.value(), variance.mean(), variance.rows()]
     }
@@ -132,7 +133,9 @@ fn coverage<M, R: AveragingRelation>(
     confidence: Confidence,
 ) -> [f64; 2]
 where
-    M: Mechanism<Vec<f64>, Machine = Released<Variance>> + Accuracy<Distance = VarianceAccuracy>,
+    M: Mechanism<Vec<f64>, Machine = Released<Variance>>
+        + Accuracy<Distance = VarianceAccuracy>
+        + Estimates<Answer = Variance, Number = f64>,
 {
     let mean = rows.iter().sum::<f64>() / rows.len() as f64;
     let squares = rows.iter().map(|row| (row - mean).powi(2));
@@ -140,11 +143,11 @@ where
     let within = variance.accuracy(confidence).for_rows(rows.len() as u64);
     // The bound says something: less than the largest variance.
     assert!(within < 0.25, "{within}");
-    let noise = SumNoise::new::<R>(noise, Steps::new(&(0.0..=1.0), 0).unwrap());
+    let noise = SumNoise::new::<R>(noise, whole(0..=1).in_steps().unwrap());
     let mut covered = [0.0; 2];
     for (sums, mass) in &answers(variance, rows, span).outcomes {
         let answer = Variance { sums: *sums, noise };
-        let estimate = answer.estimate(confidence);
+        let estimate = variance.estimate(answer, confidence);
         let holds = [
             estimate.interval.contains(&truth),
             (estimate.value - truth).abs() <= within,
@@ -159,14 +162,14 @@ where
 #[test]
 fn the_interval_and_the_stated_error_hold_with_the_confidence() {
     let rows: Vec<_> = (0..60).map(|row| f64::from(row % 3 / 2)).collect();
-    let range = || 0.0..=1.0;
+    let range = || whole(0..=1);
     for text in ["0.5", "0.9", "0.97"] {
         let confidence: Confidence = text.parse().unwrap();
         let epsilon = "1".parse().unwrap();
         let rho = "0.25".parse().unwrap();
         macro_rules! check {
             ($R:ident, $Variance:ident, $loss:expr, $span:literal) => {{
-                let variance = $Variance::new($R, itself(), range(), 0, $loss).unwrap();
+                let variance = $Variance::new($R, itself(), range(), $loss).unwrap();
                 coverage($R, &variance, variance.noise(), &rows, $span, confidence)
             }};
         }
@@ -246,24 +249,23 @@ fn the_possible_variances_are_those_of_all_sums_within_their_intervals() {
 fn variances_are_made_for_an_accuracy() {
     let likely: Confidence = "0.95".parse().unwrap();
     for within in [0.01, 0.2] {
-        let (range, rows) = (|| 0.0..=2.0, 10_000);
-        let made =
-            NoisyVariance::with_accuracy(Replace, itself(), range(), -8, within, rows, likely);
+        let (range, rows) = (|| RealRange::from(0.0..=2.0).with_step(-8), 10_000);
+        let made = NoisyVariance::with_accuracy(Replace, itself(), range(), within, rows, likely);
         let made = made.unwrap();
         assert!(made.accuracy(likely).for_rows(rows) <= within);
         let units = made.noise.fact.epsilon.units();
         let less = Epsilon::from_units(units - 10_u128.pow(units.ilog10() - 5)).unwrap();
-        let less = NoisyVariance::new(Replace, itself(), range(), -8, less).unwrap();
+        let less = NoisyVariance::new(Replace, itself(), range(), less).unwrap();
         assert!(less.accuracy(likely).for_rows(rows) > within);
         let made =
-            GaussianVariance::with_accuracy(AddRemove, itself(), range(), -8, within, rows, likely);
+            GaussianVariance::with_accuracy(AddRemove, itself(), range(), within, rows, likely);
         let made = made.unwrap();
         assert!(made.accuracy(likely).for_rows(rows) <= within);
         let Gaussian::Rho(rho) = made.noise.fact else {
             panic!("it is made for a ρ");
         };
         let less = Rho::from_units(rho.units() - 10_u128.pow(rho.units().ilog10() - 5)).unwrap();
-        let less = GaussianVariance::new(AddRemove, itself(), range(), -8, less).unwrap();
+        let less = GaussianVariance::new(AddRemove, itself(), range(), less).unwrap();
         assert!(less.accuracy(likely).for_rows(rows) > within);
     }
 }
@@ -272,11 +274,10 @@ fn variances_are_made_for_an_accuracy() {
 #[test]
 fn intervals_are_rounded_outward_at_the_ends_of_floats() {
     let interval = |exponent, sums| {
-        let range = 0.0..=libm::scalbn(1e6, exponent);
-        let made =
-            NoisyVariance::new(Replace, itself(), range, exponent, "1".parse().unwrap()).unwrap();
+        let range = RealRange::of_multiples(0.0..=libm::scalbn(1e6, exponent), exponent);
+        let made = NoisyVariance::new(Replace, itself(), range, "1".parse().unwrap()).unwrap();
         let noise = SumNoise::new::<Replace>(made.noise.noise, made.bounded.scale);
-        let estimate = Variance { sums, noise }.estimate("0.95".parse().unwrap());
+        let estimate = made.estimate(Variance { sums, noise }, "0.95".parse().unwrap());
         estimate.interval.into_inner()
     };
     // The same in whole steps, where no digit is lost.
@@ -295,17 +296,16 @@ fn intervals_are_rounded_outward_at_the_ends_of_floats() {
 #[test]
 fn a_wide_range_is_made_for_an_accuracy_with_fewer_digits() {
     let likely: Confidence = "0.95".parse().unwrap();
-    let (range, within) = (|| 0.0..=1_048_576.0, 1e10);
-    let of = |rows| {
-        GaussianVariance::with_accuracy(AddRemove, itself(), range(), -8, within, rows, likely)
-    };
+    let (range, within) = (|| RealRange::from(0.0..=1_048_576.0).with_step(-8), 1e10);
+    let of =
+        |rows| GaussianVariance::with_accuracy(AddRemove, itself(), range(), within, rows, likely);
     let made = of(100).unwrap();
     assert!(made.accuracy(likely).for_rows(100) <= within);
     let Gaussian::Rho(rho) = made.noise.fact else {
         panic!("it is made for a ρ");
     };
     let less = Rho::from_units(rho.units() - 10_u128.pow(rho.units().ilog10() - 4)).unwrap();
-    let less = GaussianVariance::new(AddRemove, itself(), range(), -8, less).unwrap();
+    let less = GaussianVariance::new(AddRemove, itself(), range(), less).unwrap();
     assert!(less.accuracy(likely).for_rows(100) > within, "{rho}");
     // The smallest would be about 1e-7: a larger one is not taken instead.
     let too_fine = NoiseError::TooFine {
@@ -321,10 +321,21 @@ fn losses_follow_from_the_squared_width() {
     assert_eq!(variance.loss(&PureDp), Ok("0.5".parse().unwrap()));
     assert_eq!(variance.noise.noise.scale(), Ratio::from(8));
     let rho = "0.5".parse().unwrap();
-    let variance = GaussianVariance::new(AddRemove, itself(), 0.0..=3.0, -1, rho).unwrap();
+    let variance = GaussianVariance::new(
+        AddRemove,
+        itself(),
+        RealRange::of_multiples(0.0..=3.0, -1),
+        rho,
+    )
+    .unwrap();
     assert_eq!(variance.loss(&ZCdp), Ok(rho));
     assert_eq!(variance.noise.noise.variance(), Ratio::from(36 * 36));
-    let by_mu = GaussianVariance::with_mu(Replace, itself(), 0.0..=3.0, -1, "1".parse().unwrap());
+    let by_mu = GaussianVariance::with_mu(
+        Replace,
+        itself(),
+        RealRange::of_multiples(0.0..=3.0, -1),
+        "1".parse().unwrap(),
+    );
     assert_eq!(by_mu.unwrap().noise.noise.variance(), Ratio::from(36 * 36));
 }
 
@@ -332,7 +343,13 @@ fn losses_follow_from_the_squared_width() {
 fn bad_parameters_are_refused() {
     let error = |range, exponent| {
         let epsilon = "1".parse().unwrap();
-        NoisyVariance::new(AddRemove, itself(), range, exponent, epsilon).map(|_| ())
+        NoisyVariance::new(
+            AddRemove,
+            itself(),
+            RealRange::from(range).with_step(exponent),
+            epsilon,
+        )
+        .map(|_| ())
     };
     assert_eq!(error(0.0..=1.0, -32), Err(MechanismError::TooManySteps));
     assert_eq!(error(0.0..=1.0, -31), Ok(()));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::gaussian::GaussianNoise;
 use super::least_loss::with_accuracy;
+use super::limit::COORDINATES;
 use super::{Lattice, MechanismError, SummingRelation, noisy, shown, states};
 use crate::data::{ClippedSum, Dataset, Vector};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
@@ -17,8 +18,7 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// Use it for gradients, embeddings and averages of many numbers at once: noise depends on the
 /// length of the vectors, not on how many coordinates they have. Choose the length from what is
-/// publicly known. The lattice may be fine, since noise does not depend on it either; a thousand
-/// steps to the length are enough.
+/// publicly known. Steps follow from it ([`Lattice`]).
 ///
 /// ```
 /// use queryables::data::Vector;
@@ -29,9 +29,9 @@ use crate::privacy::{AddRemove, Relation};
 /// let steps: Arc<Vec<[f64; 2]>> = Arc::new(vec![[0.6, 0.8]; 1000]);
 /// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), steps)?;
 ///
-/// // A length of 1, on a lattice of 1/1024.
+/// // A length of 1.
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
-/// let lattice = Lattice { exponent: -10, radius: 1024 };
+/// let lattice = Lattice::of_length(1.0)?;
 /// let sum = GaussianVectorSum::new(AddRemove, step, 2, lattice, "0.5".parse()?)?;
 /// let sum: Vec<f64> = filter.release(&sum)?;
 /// assert!((sum[0] - 600.0).abs() < 20.0 && (sum[1] - 800.0).abs() < 20.0);
@@ -64,18 +64,15 @@ type Keep = dyn Fn(&mut Coins<'_>) -> Result<bool, CoinsError>;
 /// For how many rows it is drawn at a time whether they are kept: enough for several threads.
 const DRAWN: usize = 1 << 20;
 
-/// The sum of this number of squares is at most 2^127.
-pub(super) const MOST_COORDINATES: usize = 1 << 27;
-
 impl<D: ?Sized, R: SummingRelation> GaussianVectorSum<D, R> {
     /// Sums vectors of `dimension` coordinates, on this lattice, with ρ-zCDP: a variance of
     /// Δ²/(2ρ).
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadDimension`], [`MechanismError::BadExponent`] or
-    /// [`MechanismError::BadRadius`] if one of them is not in its range, [`MechanismError::NoLoss`]
-    /// if ρ is zero, and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance
+    /// [`MechanismError::NoDimension`] or [`MechanismError::TooMany`] if there are no coordinates, or
+    /// more than 2^21, [`MechanismError::BadExponent`], [`MechanismError::BadRadius`] or
+    /// [`MechanismError::CoarseStep`] if the lattice is not in its range, [`MechanismError::NoLoss`] if ρ is zero, and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance
     /// needs longer numbers than the noise works with: 4Δ²/(2ρ), in lowest terms, must have a
     /// numerator of at most 2^124.
     pub fn new(
@@ -136,9 +133,10 @@ impl<D: ?Sized, R: SummingRelation> GaussianVectorSum<D, R> {
         gaussian: impl FnOnce(u128) -> Result<GaussianNoise, MechanismError>,
     ) -> Result<Self, MechanismError> {
         let radius = lattice.checked_radius()?;
-        if !(1..=MOST_COORDINATES).contains(&dimension) {
-            return Err(MechanismError::BadDimension);
+        if dimension == 0 {
+            return Err(MechanismError::NoDimension);
         }
+        COORDINATES.check(dimension)?;
         // The farthest apart are opposite vectors, and these are on a line.
         let change = u128::from(R::largest_change(&(-radius..=radius)));
         Ok(Self {
@@ -164,7 +162,9 @@ impl<D: Dataset + ?Sized, R> GaussianVectorSum<D, R> {
         let noise = (0..self.dimension)
             .map(|_| coins.noise(&self.gaussian.noise))
             .collect::<Result<Vec<_>, _>>()?;
-        let Lattice { exponent, radius } = self.lattice;
+        let Lattice {
+            exponent, radius, ..
+        } = self.lattice;
         let mut sum = ClippedSum::new(exponent, radius, self.dimension);
         let rows = 0..data.len();
         match keep {
@@ -223,7 +223,8 @@ states!(
 shown!(impl[D: ?Sized, R: Relation] GaussianVectorSum<D, R>);
 noisy!(
     impl[D: ?Sized, R] GaussianVectorSum<D, R>, f64,
-    |sum| Noise::from(sum.gaussian.noise).in_steps_of(sum.lattice.exponent)
+    |sum| Noise::from(sum.gaussian.noise).in_steps_of(sum.lattice.exponent),
+    sum.lattice.about()
 );
 
 impl<D: ?Sized, R> Clone for GaussianVectorSum<D, R> {
@@ -258,7 +259,7 @@ mod tests {
     }
 
     fn lattice(exponent: i32, radius: u64) -> Lattice {
-        Lattice { exponent, radius }
+        Lattice::of_multiples(exponent, radius)
     }
 
     /// The Rényi divergence of order 2, over 2.
@@ -362,10 +363,15 @@ mod tests {
         );
         let none: Vector<Vec<u8>> = Vector::new("none", |_: &u8, _: &mut [f64]| ());
         let rho = "1".parse().unwrap();
-        for dimension in [0, MOST_COORDINATES + 1] {
+        let (what, most) = ("coordinates", 1 << 21);
+        let asked = most + 1;
+        for (dimension, refused) in [
+            (0, MechanismError::NoDimension),
+            (asked, MechanismError::TooMany { what, asked, most }),
+        ] {
             let none = none.clone();
             let sum = GaussianVectorSum::new(AddRemove, none, dimension, lattice(0, 1), rho);
-            assert_eq!(sum.map(|_| ()), Err(MechanismError::BadDimension));
+            assert_eq!(sum.map(|_| ()), Err(refused));
         }
     }
 }

@@ -8,6 +8,7 @@ use super::goal::{Checkable, Goal, goals_of};
 use super::json::Json;
 use super::menu::Menu;
 use super::proof::proof;
+use super::runner::is_open;
 use super::strategy::Strategy;
 use super::verifier::Verifier;
 use super::worst::Completeness;
@@ -122,7 +123,7 @@ fn refutation<Q: Debug, A: Debug>(verdict: &Verdict<Q, A>) -> Option<Json> {
 pub(super) fn head<Q, A>(says: &str, verdict: &Verdict<Q, A>) -> Vec<(&'static str, Json)> {
     let scope = &verdict.worst.scope;
     vec![
-        ("format", Json::text("queryables certificate 2")),
+        ("format", Json::text("queryables certificate 3")),
         ("verdict", Json::text(says)),
         (
             "sides",
@@ -180,19 +181,37 @@ pub(super) fn masses(masses: &[Interval; 2]) -> Json {
     Json::List(masses.iter().map(mass).collect())
 }
 
-/// How a machine answered or started, as a name that no other answer has.
+/// How a machine answered, as a name that no other answer has: what kind of answer it is, and its
+/// text. An `end` is a fault after which the machine is not asked again. This is said here, and not
+/// left to be found from the text, which is the machine's.
 pub(super) fn named<A: Debug>(answer: &Result<A, Fault>) -> Json {
-    Json::text(format!("{answer:?}"))
+    let (kind, text) = match answer {
+        Ok(answer) => ("answer", format!("{answer:?}")),
+        Err(fault) if is_open(answer) => ("fault", format!("{fault:?}")),
+        Err(fault) => ("end", format!("{fault:?}")),
+    };
+    Json::List(vec![Json::text(kind), Json::text(text)])
+}
+
+/// How a machine started. If it did not, there is nothing to ask, whatever the fault.
+pub(super) fn started(start: &Result<(), Fault>) -> Json {
+    match start {
+        Ok(()) => named(start),
+        Err(fault) => Json::List(vec![Json::text("end"), Json::text(format!("{fault:?}"))]),
+    }
 }
 
 fn strategy<Q: Debug, A: Debug>(strategy: &Strategy<Q, A>) -> Option<Json> {
     let fields = match strategy {
         Strategy::More => return None,
         Strategy::Stop { masses: leaf } => vec![("masses", masses(leaf))],
-        Strategy::Start { then } => vec![("ask", Json::text("start")), ("answers", after(then)?)],
+        Strategy::Start { then } => vec![
+            ("ask", Json::text("start")),
+            ("answers", after(then, started)?),
+        ],
         Strategy::Ask { query, then } => vec![
             ("ask", Json::text(format!("{query:?}"))),
-            ("answers", after(then)?),
+            ("answers", after(then, named)?),
         ],
     };
     Some(Json::Object(fields))
@@ -201,9 +220,12 @@ fn strategy<Q: Debug, A: Debug>(strategy: &Strategy<Q, A>) -> Option<Json> {
 /// How a strategy goes on after what it was told.
 type After<B, Q, A> = (Result<B, Fault>, Strategy<Q, A>);
 
-fn after<Q: Debug, A: Debug, B: Debug>(then: &[After<B, Q, A>]) -> Option<Json> {
+fn after<Q: Debug, A: Debug, B>(
+    then: &[After<B, Q, A>],
+    name: impl Fn(&Result<B, Fault>) -> Json,
+) -> Option<Json> {
     let answers = then
         .iter()
-        .map(|(answer, next)| Some(Json::List(vec![named(answer), strategy(next)?])));
+        .map(|(answer, next)| Some(Json::List(vec![name(answer), strategy(next)?])));
     answers.collect::<Option<_>>().map(Json::List)
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::certificate::{goal, head, masses, menu, named, offered};
+use super::certificate::{goal, head, masses, menu, named, offered, started};
 use super::claim::Verdict;
 use super::exploration::Exploration;
 use super::goal::Goal;
@@ -19,7 +19,6 @@ use super::solve::{PointOf, Solver};
 use super::tree::size_of_path;
 use super::worst::Completeness;
 use super::{Interval, Rational, VerifyError};
-use crate::machine::Fault;
 
 /// A proof with more points than this has no certificate.
 const MOST_POINTS: usize = 20_000;
@@ -62,7 +61,7 @@ where
             let Some(place) = writer.point(point)? else {
                 return Ok(None);
             };
-            let answer = answer(&point.node.start, &place, &Rational::ONE);
+            let answer = answer(started(&point.node.start), &place, &Rational::ONE);
             answers.push(printed(&held, &answer));
         }
         let mut fields = head("private", verdict);
@@ -89,9 +88,9 @@ struct Place {
 }
 
 /// An answer at a point whose masses are divided by `scale`.
-fn answer<A: Debug>(said: &Result<A, Fault>, place: &Place, scale: &Rational) -> Json {
+fn answer(name: Json, place: &Place, scale: &Rational) -> Json {
     let factor = Json::text(&place.factor / scale);
-    Json::List(vec![named(said), Json::Number(place.index), factor])
+    Json::List(vec![name, Json::Number(place.index), factor])
 }
 
 /// All answers, and what was not followed, at a point whose masses are divided by `scale`.
@@ -211,7 +210,7 @@ where
                 let Some(place) = self.point(next)? else {
                     return Ok(None);
                 };
-                answers.push(printed(held, &answer(said, &place, scale)));
+                answers.push(printed(held, &answer(named(said), &place, scale)));
             }
             let mut fields = vec![("ask", Json::text(name))];
             fields.extend(after(answers, &cut, scale));
@@ -259,7 +258,7 @@ mod tests {
     use allocation_counter::measure;
 
     use super::*;
-    use crate::machine::{Coins, Machine, Mechanism};
+    use crate::machine::{Coins, Fault, Machine, Mechanism};
     use crate::verify::judge::judge;
     use crate::verify::{Pair, Verifier};
 

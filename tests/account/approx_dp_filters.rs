@@ -153,10 +153,7 @@ fn a_grid_takes_gaussian_pure_and_sampled_mechanisms_together() {
     let vector = Vector::new("age", |age: &u8, out: &mut [f64]| {
         out[0] = f64::from(*age) / 128.0;
     });
-    let lattice = Lattice {
-        exponent: -7,
-        radius: 128,
-    };
+    let lattice = Lattice::in_steps(-7, 128);
     let (rate, mu) = ("0.01".parse().unwrap(), "0.5".parse().unwrap());
     let sampled = SampledGaussianSum::new(AddRemove, vector, 1, lattice, rate, mu).unwrap();
     let _: i64 = filter.release(&gaussian).unwrap();

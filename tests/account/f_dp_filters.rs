@@ -29,10 +29,7 @@ fn step(rate: &str, mu: &str) -> SampledGaussianSum<Vec<u8>> {
     let vector = Vector::new("age", |age: &u8, out: &mut [f64]| {
         out[0] = f64::from(*age) / 128.0;
     });
-    let lattice = Lattice {
-        exponent: -7,
-        radius: 128,
-    };
+    let lattice = Lattice::in_steps(-7, 128);
     SampledGaussianSum::new(AddRemove, vector, 1, lattice, text(rate), text(mu)).unwrap()
 }
 

@@ -8,7 +8,7 @@ use queryables::mechanisms::{
     ExponentialMechanism, GaussianContinualCount, GaussianCount, GaussianHistogram,
     GaussianThresholdHistogram, GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount,
     NoisyHistogram, NoisyMax, NoisyQuantiles, NoisyRealSum, NoisySum, Partition, PermuteAndFlip,
-    QueryAnswerer, RandomizedResponse, SampledGaussianSum,
+    QueryAnswerer, RandomizedResponse, RealRange, SampledGaussianSum,
 };
 use queryables::prelude::*;
 use queryables::privacy::Restated;
@@ -41,10 +41,7 @@ fn time() -> Attribute<Vec<u8>, Option<u64>> {
     Attribute::new("hour", |row: &u8| Some(u64::from(*row)))
 }
 
-const LATTICE: Lattice = Lattice {
-    exponent: -2,
-    radius: 3,
-};
+const LATTICE: Lattice = Lattice::in_steps(-2, 60);
 
 #[test]
 fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::error::Error>> {
@@ -70,12 +67,11 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
             over_rows(NoisyRealSum::new(
                 AddRemove,
                 itself(),
-                -0.25..=1.1,
-                -2,
+                RealRange::from(-0.25..=1.1).with_step(-8),
                 epsilon,
             )?),
             "NoisyRealSum(relation = add or remove one row, attribute = itself, \
-             range = -0.25..=1.25, epsilon = 0.5, exponent = -2)",
+             range = -0.25..=1.1, exponent = -8, epsilon = 0.5)",
         ),
         (
             over_rows(GaussianVectorSum::new(
@@ -86,7 +82,7 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                 "0.1".parse()?,
             )?),
             "GaussianVectorSum(relation = add or remove one row, vector = vector, \
-             dimension = 1, exponent = -2, radius = 3, rho = 0.1)",
+             dimension = 1, exponent = -2, radius = 60, rho = 0.1)",
         ),
         (
             over_rows(SampledGaussianSum::new(
@@ -97,7 +93,7 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                 "0.01".parse()?,
                 "1".parse()?,
             )?),
-            "SampledGaussianSum(vector = vector, dimension = 1, exponent = -2, radius = 3, \
+            "SampledGaussianSum(vector = vector, dimension = 1, exponent = -2, radius = 60, \
              mu = 1, rate = 0.01)",
         ),
         (

@@ -28,10 +28,7 @@ fn itself() -> Vector<Rows> {
     })
 }
 
-const LATTICE: Lattice = Lattice {
-    exponent: -10,
-    radius: 1024,
-};
+const LATTICE: Lattice = Lattice::in_steps(-10, 1024);
 
 /// A length of 1, for a ρ so large that the noise is zero but with probability below e^-200 (σ is 1/43 of a step).
 const RHO: &str = "1e9";
@@ -487,13 +484,23 @@ fn a_sum_under_zcdp_costs_the_price_of_its_number() {
 #[test]
 fn bad_parameters_are_errors_at_construction() {
     let sum = |dimension, radius, rho: &str| {
-        let lattice = Lattice {
-            exponent: 0,
-            radius,
-        };
+        let lattice = Lattice::of_whole_numbers(radius);
         IndividualVectorSum::new(itself(), dimension, lattice, rho.parse().unwrap()).map(|_| ())
     };
-    assert_eq!(sum(0, 1, "1"), Err(MechanismError::BadDimension));
+    assert_eq!(sum(0, 1, "1"), Err(MechanismError::NoDimension));
+    let (what, asked, most) = ("coordinates", (1 << 16) + 1, 1 << 16);
+    let too_many = MechanismError::TooMany { what, asked, most };
+    assert_eq!(sum(asked, 1, "1"), Err(too_many));
+    // A few steps are enough for whole numbers only.
+    let coarse = Lattice::in_steps(0, 49);
+    let refused = IndividualVectorSum::new(itself(), 1, coarse, "1".parse().unwrap()).map(|_| ());
+    let (exponent, steps, least) = (0, 98, 100);
+    let expected = MechanismError::CoarseStep {
+        exponent,
+        steps,
+        least,
+    };
+    assert_eq!(refused, Err(expected));
     assert_eq!(sum(1, 0, "1"), Err(MechanismError::BadRadius));
     assert_eq!(sum(1, (1 << 26) + 1, "1"), Err(MechanismError::LongRadius));
     assert_eq!(sum(1, 1 << 26, "1"), Ok(()));
@@ -582,7 +589,7 @@ proptest::proptest! {
         let itself = Vector::new("itself", |row: &[f64; 3], out: &mut [f64]| {
             out.copy_from_slice(row);
         });
-        let lattice = Lattice { exponent: 0, radius };
+        let lattice = Lattice::of_whole_numbers(radius);
         let sum = IndividualVectorSum::new(itself, 3, lattice, "3e11".parse().unwrap()).unwrap();
         // In tenths of the price of the longest vector.
         let budget = format!("{}e10", 3 * share.min(11));

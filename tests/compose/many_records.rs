@@ -7,7 +7,7 @@ use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, silence_guarded_panics};
 use queryables::mechanisms::{
     AboveThreshold, ContinualCount, GaussianVectorSum, Lattice, NoisyCount, NoisyHistogram,
-    NoisyRealSum, NoisySum, NoisyVariance, SampledGaussianSum, ThresholdHistogram,
+    NoisyRealSum, NoisySum, NoisyVariance, RealRange, SampledGaussianSum, ThresholdHistogram,
 };
 use queryables::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -67,23 +67,25 @@ fn answers_do_not_depend_on_the_number_of_threads() {
     let whole = Attribute::new("itself", |row: &u32| i64::from(lucky(*row)));
     same!(NoisySum::new(AddRemove, whole, 0..=1 << 31, text("1")));
     let real = Attribute::new("itself", |row: &u32| f64::from(lucky(*row)) / 3.0);
-    same!(NoisyRealSum::new(AddRemove, real, 0.0..=1e9, -4, text("1")));
+    same!(NoisyRealSum::new(
+        AddRemove,
+        real,
+        RealRange::from(0.0..=1e9).with_step(-4),
+        text("1")
+    ));
     for bins in [100, 100_000] {
         let bin = Attribute::new("bin", move |row: &u32| lucky(*row) as usize % (bins + 1));
         same!(NoisyHistogram::new(AddRemove, bin, bins, text("1")));
     }
     let moment = Attribute::new("itself", |row: &u32| f64::from(lucky(*row)) / 3.0);
-    let range = 0.0..=1e9;
-    same!(NoisyVariance::new(AddRemove, moment, range, 0, text("1")));
+    let range = RealRange::from(0.0..=1e9).with_step(0);
+    same!(NoisyVariance::new(AddRemove, moment, range, text("1")));
     let key = |row: &u32| lucky(*row) % 1000;
     let loss = EpsilonDelta::new("1", "1e-6").unwrap();
     same!(ThresholdHistogram::<Vec<u32>, u32>::new(
         AddRemove, "key", key, loss
     ));
-    let lattice = Lattice {
-        exponent: -10,
-        radius: 1 << 10,
-    };
+    let lattice = Lattice::in_steps(-10, 1 << 10);
     for dimension in [1, 3, 20] {
         let vector = || {
             Vector::new("vector", |row: &u32, out: &mut [f64]| {

@@ -12,7 +12,7 @@ use queryables::mechanisms::{
     AboveThreshold, ContinualCount, ExponentialMechanism, GaussianContinualCount, GaussianCount,
     GaussianHistogram, GaussianThresholdHistogram, GaussianVectorSum, Lattice,
     MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisyQuantiles, NoisyRealSum,
-    NoisySum, Partition, PermuteAndFlip, Priced, QueryAnswerer, SampledGaussianSum,
+    NoisySum, Partition, PermuteAndFlip, Priced, QueryAnswerer, RealRange, SampledGaussianSum,
     ThresholdHistogram, TopK,
 };
 use queryables::number::{Mu, Rho};
@@ -74,10 +74,7 @@ fn data() -> [Arc<Vec<u8>>; 2] {
     })
 }
 
-const LATTICE: Lattice = Lattice {
-    exponent: -4,
-    radius: 40,
-};
+const LATTICE: Lattice = Lattice::in_steps(-5, 80);
 
 fn text<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
     text.parse().unwrap()
@@ -119,7 +116,13 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
     same!(NoisySum::new(Replace, whole(), 2..=3, epsilon).unwrap(), ());
     let real = || attribute(|row| f64::from(row) / 3.0);
     same!(
-        NoisyRealSum::new(AddRemove, real(), 0.0..=1.0, -8, epsilon).unwrap(),
+        NoisyRealSum::new(
+            AddRemove,
+            real(),
+            RealRange::from(0.0..=1.0).with_step(-8),
+            epsilon
+        )
+        .unwrap(),
         ()
     );
     let sum = GaussianVectorSum::new(AddRemove, vector(), 2, LATTICE, rho).unwrap();
@@ -271,7 +274,13 @@ fn a_number_that_is_none_is_zero() {
     let rows = |odd: f64| Arc::new(vec![1.0, odd, 0.5]);
     let itself = || Attribute::new("itself", |row: &f64| *row);
     let twice = || Vector::new("twice", |row: &f64, out: &mut [f64]| out.fill(*row));
-    let sum = NoisyRealSum::new(AddRemove, itself(), 0.0..=1.0, -8, text("1e6")).unwrap();
+    let sum = NoisyRealSum::new(
+        AddRemove,
+        itself(),
+        RealRange::from(0.0..=1.0).with_step(-8),
+        text("1e6"),
+    )
+    .unwrap();
     let vectors = GaussianVectorSum::new(AddRemove, twice(), 2, LATTICE, text("1e9")).unwrap();
     for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0] {
         let mut coins = NotPrivateSeededCoins::new(3);

@@ -76,7 +76,8 @@ fn every_public_name_is_a_mechanism_or_known_not_to_be_one() {
 
 /// Machines, answers, accuracies, relations and what mechanisms are made of; and `OnRows`, which has what
 /// its mechanism has.
-const OTHERS: [&str; 35] = [
+const OTHERS: [&str; 39] = [
+    "About",
     "AboveThresholdMachine",
     "Accuracy",
     "AveragingRelation",
@@ -86,10 +87,12 @@ const OTHERS: [&str; 35] = [
     "Counts",
     "Descent",
     "Estimate",
+    "Estimates",
     "FactorizedCountMachine",
     "FactorizedRelation",
     "IndividualSampledSumsMachine",
     "Lattice",
+    "MOST_MEMORY",
     "Mean",
     "MeanAccuracy",
     "MultiplicativeWeightsMachine",
@@ -101,6 +104,7 @@ const OTHERS: [&str; 35] = [
     "Priced",
     "Pricing",
     "QueryAnswererMachine",
+    "RealRange",
     "Response",
     "Score",
     "Sensitivity",

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::*;
 use queryables::data::Predicate;
-use queryables::machine::{Coins, Fault, Mechanism, Released};
+use queryables::machine::{Coins, Fault, Machine, Mechanism, Released};
 use queryables::mechanisms::{AboveThreshold, NoisyMax};
 use queryables::noise::DiscreteLaplace;
 use queryables::number::{Epsilon, Ratio};
@@ -234,8 +234,8 @@ fn tampered_certificates_are_refused() {
     refused(&depth, "the strategy asks more often than it may");
     let again = tampered(
         &refutation,
-        "[\"Ok(false)\", {\"ask\": \"()\"",
-        "[\"Ok(false)\", {\"ask\": \"start\"",
+        "[[\"answer\", \"false\"], {\"ask\": \"()\"",
+        "[[\"answer\", \"false\"], {\"ask\": \"start\"",
     );
     let not_on_it = "a query that is not on the menu";
     refused(&again, not_on_it);
@@ -244,7 +244,8 @@ fn tampered_certificates_are_refused() {
     let menu = tampered(&proof, "\"menu\": [\"()\"]", "\"menu\": [\"()\", \"more\"]");
     refused(&menu, "a query of the menu is missing");
     // The answers.
-    let twice = tampered(&refutation, "Ok(true)", "Ok(false)");
+    let named = |text: &str| format!("[\"answer\", \"{text}\"]");
+    let twice = tampered(&refutation, &named("true"), &named("false"));
     refused(&twice, "an answer is there twice");
     // The direction, where the two are not alike: here both are, so that only a wrong word fails.
     let direction = tampered(&refutation, "\"forward\"", "\"sideways\"");
@@ -252,7 +253,7 @@ fn tampered_certificates_are_refused() {
     // The verdict, and the format.
     refused(&tampered(&refutation, "not private", "private"), "'goals'");
     refused(
-        &tampered(&proof, "certificate 2", "certificate 1"),
+        &tampered(&proof, "certificate 3", "certificate 2"),
         "an unknown format",
     );
 }
@@ -266,35 +267,42 @@ fn certificates_of_nothing_are_refused() {
     // A conversation may end before its depth only by a fault that ends it.
     let points = proof.find("\"points\"").unwrap();
     let head = tampered(&proof[..points], "\"depth\": 2", "\"depth\": 5");
-    let only = |answer: &str, points: &str, last: usize| {
-        let none = "\"cut\": [\"0\", \"0\"]";
+    let named = |(kind, text): (&str, &str)| format!("[\"{kind}\", \"{text}\"]");
+    let only = |answer: (&str, &str), points: &str, last: usize| {
+        let (none, answer) = ("\"cut\": [\"0\", \"0\"]", named(answer));
         format!(
             "{head}\"points\": [{points}], \"start\": \
-             {{\"answers\": [[\"{answer}\", {last}, \"1\"]], {none}}}}}"
+             {{\"answers\": [[{answer}, {last}, \"1\"]], {none}}}}}"
         )
     };
     let end = "{\"masses\": [\"1\", \"1\"]}";
     let too_early = "a point without queries before the end";
-    refused(&only("Ok(())", end, 0), too_early);
+    let ok = ("answer", "()");
+    refused(&only(ok, end, 0), too_early);
     // A machine that did not start is not asked, whatever the fault. If it never starts, or never
     // answers, nothing is proved, unless the two sides differ in that.
     let unanswered = "nothing is answered, and nothing differs";
-    refused(&only("Err(Exhausted)", end, 0), unanswered);
-    let after = |answer: &str| {
+    refused(&only(("end", "Exhausted"), end, 0), unanswered);
+    let after = |answer: (&str, &str)| {
+        let answer = named(answer);
         let point = format!(
             "{end}, {{\"masses\": [\"1\", \"1\"], \"left\": 5, \"queries\": [{{\"ask\": \"()\", \
-             \"answers\": [[\"{answer}\", 0, \"1\"]], \"cut\": [\"0\", \"0\"]}}]}}"
+             \"answers\": [[{answer}, 0, \"1\"]], \"cut\": [\"0\", \"0\"]}}]}}"
         );
-        only("Ok(())", &point, 1)
+        only(ok, &point, 1)
     };
-    refused(&after("Ok(true)"), too_early);
-    refused(&after("Err(Exhausted)"), too_early);
-    refused(&after("Err(Failed)"), unanswered);
-    refused(&after("Err(RoundLimit(7))"), unanswered);
+    refused(&after(("answer", "true")), too_early);
+    refused(&after(("fault", "Exhausted")), too_early);
+    refused(&after(("end", "Failed")), unanswered);
+    refused(&after(("end", "RoundLimit(7)")), unanswered);
+    // The kind decides, and not what the text begins with.
+    refused(&after(("answer", "Err(Failed)")), too_early);
+    refused(&after(("fault", "FailedToo")), too_early);
+    refused(&after(("Err(Failed", "")), "an unknown kind of answer");
     // The menu.
     let menu = "\"menu\": [\"()\"], ";
     let point = "{\"masses\": [\"1\", \"1\"], \"left\": 5, \"queries\": []}";
-    let nothing = only("Ok(())", point, 0);
+    let nothing = only(ok, point, 0);
     refused(&nothing, "a query of the menu is missing");
     refused(&tampered(&nothing, menu, ""), "'menu'");
     let empty = tampered(&nothing, menu, "\"menu\": [], ");
@@ -326,6 +334,54 @@ fn certificates_of_nothing_are_refused() {
     refused(&all, "a delta of 1 or more allows everything");
 }
 
+/// Says a bit as often as it is asked, in words that look like a fault that ends a conversation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct LooksFailed(bool);
+
+impl Debug for LooksFailed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0 {
+            "Err(FailedToo)"
+        } else {
+            "Err(Failed)"
+        })
+    }
+}
+
+impl Mechanism<bool> for LooksFailed {
+    type Machine = Self;
+
+    fn start(&self, bit: &Arc<bool>, _: &mut Coins<'_>) -> Result<Self, Fault> {
+        Ok(Self(**bit))
+    }
+}
+
+impl Machine for LooksFailed {
+    type Query = ();
+    type Answer = Self;
+
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<Self, Fault> {
+        Ok(Self(self.0 ^ (coins.weighted(&[3, 1])? == 1)))
+    }
+}
+
+/// One answer is ln 3 = 1.0986, and two are twice that.
+#[test]
+fn an_answer_that_looks_like_a_failure_ends_no_conversation() {
+    let pair = Pair::new(false, true);
+    let verifier = Verifier::by_state(|| LooksFailed(false), &pair, vec![()], 2);
+    assert_certified(&verifier, "looks-failed", "2.198", "2.197");
+    // A proof that stops after the first answer would be one of half the loss.
+    let once = Verifier::by_state(|| LooksFailed(false), &pair, vec![()], 1);
+    let (_, proof) = once.certify(&PureDp, &epsilon("1.1")).unwrap();
+    let proof = proof.unwrap().to_string();
+    assert_checked(&proof, "looks-failed-once", PROVED);
+    let deeper = proof.replace("\"depth\": 1", "\"depth\": 5");
+    let deeper = deeper.replace("\"left\": 1", "\"left\": 5");
+    let early = Err("refused: a point without queries before the end");
+    assert_checked(&deeper, "looks-failed-deeper", early);
+}
+
 #[test]
 fn the_checker_says_what_it_checked() {
     let pure = |text| certified(&PureDp, &epsilon(text), 2).to_string();
@@ -343,7 +399,7 @@ fn the_checker_says_what_it_checked() {
 /// One answer of two, with these probabilities on one side, and the other way round on the other.
 fn two_answers(one: &str, other: &str, epsilon: &str) -> [String; 2] {
     let goal = format!("{{\"kind\": \"renyi\", \"order\": 2, \"epsilon\": \"{epsilon}\"}}");
-    let head = "\"format\": \"queryables certificate 2\", \"sides\": [\"false\", \"true\"], \
+    let head = "\"format\": \"queryables certificate 3\", \"sides\": [\"false\", \"true\"], \
                 \"depth\": 1, \"menu\": [\"()\"]";
     let masses =
         [[one, other], [other, one]].map(|[p, q]| format!("\"masses\": [\"{p}\", \"{q}\"]"));
@@ -352,14 +408,14 @@ fn two_answers(one: &str, other: &str, epsilon: &str) -> [String; 2] {
     let proof = format!(
         "{{{head}, \"verdict\": \"private\", \"menu changes\": \"no\", \"goals\": [{goal}], \
          \"points\": [{{{false_}}}, {{{true_}}}, {{\"masses\": [\"1\", \"1\"], \"left\": 1, \
-         \"queries\": [{{\"ask\": \"()\", {cut}, \"answers\": [[\"Ok(false)\", 0, \"1\"], \
-         [\"Ok(true)\", 1, \"1\"]]}}]}}], \
-         \"start\": {{\"answers\": [[\"Ok(())\", 2, \"1\"]], {cut}}}}}"
+         \"queries\": [{{\"ask\": \"()\", {cut}, \"answers\": [[[\"answer\", \"false\"], 0, \"1\"], \
+         [[\"answer\", \"true\"], 1, \"1\"]]}}]}}], \
+         \"start\": {{\"answers\": [[[\"answer\", \"()\"], 2, \"1\"]], {cut}}}}}"
     );
     let refutation = format!(
         "{{{head}, \"verdict\": \"not private\", \"goal\": {goal}, \"direction\": \"forward\", \
-         \"cut\": \"0\", \"tree\": {{\"ask\": \"start\", \"answers\": [[\"Ok(())\", {{\"ask\": \"()\", \
-         \"answers\": [[\"Ok(false)\", {{{false_}}}], [\"Ok(true)\", {{{true_}}}]]}}]]}}}}"
+         \"cut\": \"0\", \"tree\": {{\"ask\": \"start\", \"answers\": [[[\"answer\", \"()\"], {{\"ask\": \"()\", \
+         \"answers\": [[[\"answer\", \"false\"], {{{false_}}}], [[\"answer\", \"true\"], {{{true_}}}]]}}]]}}}}"
     );
     [proof, refutation]
 }

@@ -205,7 +205,7 @@ fn counts_and_sums_with_laplace_noise() {
     assert_row("NoisySum", verifier, Claims(["1", "0.999"], "0.5", renyi));
 
     let value = Attribute::new("value", |row: &u8| f64::from(*row));
-    let sum = NoisyRealSum::new(AddRemove, value, 0.0..=3.0, 0, epsilon("1")).unwrap();
+    let sum = NoisyRealSum::new(AddRemove, value, range(3), epsilon("1")).unwrap();
     let sum = sum.mapped(|noisy: f64| noisy as i64);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1);
     assert_row(
@@ -237,7 +237,7 @@ fn number() -> Attribute<Vec<u8>, f64> {
 #[test]
 fn means_and_variances() {
     let replaced = Pair::new(vec![0_u8], vec![2]);
-    let mean = NoisyMean::new(Replace, number(), 0.0..=2.0, 0, epsilon("2")).unwrap();
+    let mean = NoisyMean::new(Replace, number(), range(2), epsilon("2")).unwrap();
     let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1);
     let [exact, less] = laplace(2, &["2"]);
     assert_row(
@@ -246,7 +246,7 @@ fn means_and_variances() {
         Claims(["2", "1.99"], "0.5", [&exact, &less]),
     );
 
-    let mean = GaussianMean::with_mu(Replace, number(), 0.0..=2.0, 0, mu()).unwrap();
+    let mean = GaussianMean::with_mu(Replace, number(), range(2), mu()).unwrap();
     let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1);
     assert_row(
         "GaussianMean",
@@ -255,7 +255,7 @@ fn means_and_variances() {
     );
 
     let replaced = Pair::new(vec![0_u8], vec![1]);
-    let spread = NoisyVariance::new(Replace, number(), 0.0..=1.0, 0, epsilon("4")).unwrap();
+    let spread = NoisyVariance::new(Replace, number(), range(1), epsilon("4")).unwrap();
     let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1).cut(ratio(1, 1000));
     assert_row(
         "NoisyVariance",
@@ -263,7 +263,7 @@ fn means_and_variances() {
         Claims(["4", "3.5"], "0.5", ["4", "2"]),
     );
 
-    let spread = GaussianVariance::with_mu(Replace, number(), 0.0..=1.0, 0, mu()).unwrap();
+    let spread = GaussianVariance::with_mu(Replace, number(), range(1), mu()).unwrap();
     let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1).cut(ratio(1, 1000));
     assert_row(
         "GaussianVariance",

@@ -9,10 +9,7 @@ use queryables::privacy::{ApproxDp, EpsilonDelta, Gdp, Private};
 use queryables::verify::{Pair, Verifier, copies_of};
 
 /// Clipped to a length of 5; with ρ = 1/2 a step has noise of the same deviation.
-const LATTICE: Lattice = Lattice {
-    exponent: 0,
-    radius: 5,
-};
+const LATTICE: Lattice = Lattice::of_whole_numbers(5);
 
 /// Two steps, released as whole numbers.
 fn descent(row: f64, steps: u64, most_steps: Option<u64>) -> (Checked, Mu) {

@@ -303,10 +303,7 @@ fn a_vector_sum_has_the_deltas_of_the_gaussian_mechanism() {
     let vector = Vector::new("itself", |row: &[f64; 2], out: &mut [f64]| {
         out.copy_from_slice(row);
     });
-    let lattice = Lattice {
-        exponent: 0,
-        radius: 5,
-    };
+    let lattice = Lattice::of_whole_numbers(5);
     let mu = "1".parse().unwrap();
     let sum = GaussianVectorSum::with_mu(AddRemove, vector.clone(), 2, lattice, mu).unwrap();
     let sum = sum.mapped(steps);
@@ -336,10 +333,7 @@ fn a_sampled_sum_has_the_deltas_of_the_sampled_gaussian_mechanism() {
     // Δ = 4 steps and σ = 4, one row in four: adding it makes 3/4 + e^(…)/4 of the odds.
     let pair = Pair::new(vec![], vec![4.0]);
     let value = Vector::new("itself", |row: &f64, out: &mut [f64]| out[0] = *row);
-    let lattice = Lattice {
-        exponent: 0,
-        radius: 4,
-    };
+    let lattice = Lattice::of_whole_numbers(4);
     let (rate, mu) = ("0.25".parse().unwrap(), "1".parse().unwrap());
     let sum = SampledGaussianSum::new(AddRemove, value, 1, lattice, rate, mu)
         .unwrap()
@@ -365,7 +359,7 @@ fn number() -> Attribute<Vec<u8>, f64> {
 fn means_keep_their_loss() {
     let claim = epsilon_delta("2", "0.005");
     let less = epsilon_delta("1.9", "0.005");
-    let mean = NoisyMean::new(AddRemove, number(), 0.0..=2.0, 0, epsilon("2")).unwrap();
+    let mean = NoisyMean::new(AddRemove, number(), range(2), epsilon("2")).unwrap();
     // Whatever the row is: in the middle of the range, or at its end.
     for row in [1, 2] {
         let pair = Pair::new(vec![2_u8], vec![2, row]);
@@ -373,7 +367,7 @@ fn means_keep_their_loss() {
         means.assert_private(&ApproxDp, &claim);
         assert!(means.check(&ApproxDp, &less).unwrap().is_refuted());
     }
-    let mean = NoisyMean::new(Replace, number(), 0.0..=2.0, 0, epsilon("2")).unwrap();
+    let mean = NoisyMean::new(Replace, number(), range(2), epsilon("2")).unwrap();
     let pair = Pair::new(vec![0_u8], vec![2]);
     let means = Verifier::new(copies_of(&mean), &pair, vec![()], 1).cut(ratio(1, 10_000));
     means.assert_private(&ApproxDp, &claim);
@@ -401,21 +395,21 @@ fn gaussian_sums_and_means_have_the_deltas_of_the_gaussian_mechanism() {
     let value = Attribute::new("itself", |row: &u8| i64::from(*row));
     let sum = GaussianSum::with_mu(AddRemove, value, 0..=4, mu).unwrap();
     check(&sum, &Pair::new(vec![1], vec![1, 4]));
-    let mean = GaussianMean::with_mu(AddRemove, number(), 0.0..=4.0, 0, mu).unwrap();
+    let mean = GaussianMean::with_mu(AddRemove, number(), range(4), mu).unwrap();
     check(&mean, &Pair::new(vec![1], vec![1, 4]));
-    let mean = GaussianMean::with_mu(Replace, number(), 0.0..=4.0, 0, mu).unwrap();
+    let mean = GaussianMean::with_mu(Replace, number(), range(4), mu).unwrap();
     check(&mean, &Pair::new(vec![0], vec![4]));
     // Three sums, of which a row at an end of the range changes one by w² = 1; and two, by w² = 4.
-    let spread = GaussianVariance::with_mu(AddRemove, number(), 0.0..=1.0, 0, mu).unwrap();
+    let spread = GaussianVariance::with_mu(AddRemove, number(), range(1), mu).unwrap();
     check(&spread, &Pair::new(vec![1], vec![1, 0]));
-    let spread = GaussianVariance::with_mu(Replace, number(), 0.0..=2.0, 0, mu).unwrap();
+    let spread = GaussianVariance::with_mu(Replace, number(), range(2), mu).unwrap();
     check(&spread, &Pair::new(vec![0], vec![2]));
-    // In halves; floats as whole numbers of them, which can be compared.
-    let halves = |sum: f64| (2.0 * sum) as i64;
-    let sum = GaussianRealSum::with_mu(AddRemove, number(), 0.0..=2.0, -1, mu).unwrap();
-    check(&sum.mapped(halves), &Pair::new(vec![1], vec![1, 2]));
-    let sum = GaussianRealSum::with_mu(Replace, number(), 0.0..=2.0, -1, mu).unwrap();
-    check(&sum.mapped(halves), &Pair::new(vec![0], vec![2]));
+    // Floats as whole numbers, which can be compared.
+    let whole = |sum: f64| sum as i64;
+    let sum = GaussianRealSum::with_mu(AddRemove, number(), range(4), mu).unwrap();
+    check(&sum.mapped(whole), &Pair::new(vec![1], vec![1, 4]));
+    let sum = GaussianRealSum::with_mu(Replace, number(), range(4), mu).unwrap();
+    check(&sum.mapped(whole), &Pair::new(vec![0], vec![4]));
 }
 
 #[test]
@@ -424,11 +418,11 @@ fn variances_keep_their_loss() {
     let less = epsilon_delta("3.8", "0.02");
     let number = Attribute::new("itself", |row: &u8| f64::from(*row));
     // Noise of scale 1/4.
-    let spread = NoisyVariance::new(AddRemove, number.clone(), 0.0..=1.0, 0, epsilon("4")).unwrap();
+    let spread = NoisyVariance::new(AddRemove, number.clone(), range(1), epsilon("4")).unwrap();
     let pair = Pair::new(vec![1_u8], vec![1, 0]);
     let spreads = Verifier::new(copies_of(&spread), &pair, vec![()], 1).cut(ratio(1, 100));
     spreads.assert_private(&ApproxDp, &claim);
-    let spread = NoisyVariance::new(Replace, number, 0.0..=1.0, 0, epsilon("4")).unwrap();
+    let spread = NoisyVariance::new(Replace, number, range(1), epsilon("4")).unwrap();
     let pair = Pair::new(vec![0_u8], vec![1]);
     let replaced = Verifier::new(copies_of(&spread), &pair, vec![()], 1).cut(ratio(1, 100));
     replaced.assert_private(&ApproxDp, &claim);

@@ -346,7 +346,7 @@ fn assert_refused(from: &str, to: &str, why: &str) {
 #[test]
 fn an_answer_leads_to_a_point_before_it() {
     // The first point with queries has number 2, and there are six.
-    let to = |index: &str| format!("[\"Ok(false)\", {index}, \"3/4\"]");
+    let to = |index: &str| format!("[[\"answer\", \"false\"], {index}, \"3/4\"]");
     for index in ["2", "4", "6", "-1", "true", "\"0\"", "0.0", "null"] {
         assert_refused(&to("0"), &to(index), "not an earlier point");
     }
@@ -354,22 +354,22 @@ fn an_answer_leads_to_a_point_before_it() {
     let more = "the answers have more probability than their query";
     assert_refused(&to("0"), &to("1"), more);
     assert_refused(
-        "[\"Ok(())\", 5, ",
-        "[\"Ok(())\", 6, ",
+        "[[\"answer\", \"()\"], 5, ",
+        "[[\"answer\", \"()\"], 6, ",
         "not an earlier point",
     );
 }
 
 #[test]
 fn a_factor_is_positive_and_the_right_one() {
-    let to = |factor: &str| format!("[\"Ok(false)\", 0, \"{factor}\"]");
+    let to = |factor: &str| format!("[[\"answer\", \"false\"], 0, \"{factor}\"]");
     let refused = |factor: &str, why: &str| assert_refused(&to("3/4"), &to(factor), why);
     for factor in ["0", "-3/4"] {
         refused(factor, "a factor is not positive");
     }
     refused("4/5", "the answers have more probability than their query");
     refused("2/3", "the answers have less probability");
-    let start = |factor: &str| format!("[\"Ok(())\", 5, \"{factor}\"]");
+    let start = |factor: &str| format!("[[\"answer\", \"()\"], 5, \"{factor}\"]");
     let more = "the answers have more probability than their query";
     assert_refused(&start("1"), &start("2"), more);
     assert_refused(
@@ -392,7 +392,8 @@ fn one_query_less_is_left_after_each() {
     }
     assert_refused("\"left\": 1, ", "", "'left'");
     // The last answers lead to ends only: here to the point of the first answer.
-    let last = |to: &str| format!("[\"Ok(false)\", {to}, \"3/4\"], [\"Ok(true)\", 3,");
+    let last =
+        |to: &str| format!("[[\"answer\", \"false\"], {to}, \"3/4\"], [[\"answer\", \"true\"], 3,");
     assert_refused(&last("1"), &last("2"), other);
 }
 
@@ -400,7 +401,11 @@ fn one_query_less_is_left_after_each() {
 fn a_point_in_the_middle_does_not_end_the_conversation() {
     let early = "a point without queries before the end";
     // An end with the right probabilities.
-    assert_refused("[\"Ok(())\", 5, ", "[\"Ok(())\", 1, ", early);
+    assert_refused(
+        "[[\"answer\", \"()\"], 5, ",
+        "[[\"answer\", \"()\"], 1, ",
+        early,
+    );
 }
 
 #[test]

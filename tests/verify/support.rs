@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use queryables::compose::{Addressed, Filter, Message, Reply};
 use queryables::machine::{Coins, Fault, Machine, Mechanism, Released};
+use queryables::mechanisms::RealRange;
 use queryables::number::{Epsilon, Order, Rho};
 use queryables::privacy::{AddRemove, Private, PureDp, Rdp, UnknownLoss, ZCdp};
 use queryables::verify::{Rational, epsilon_of_ratio};
@@ -215,4 +216,9 @@ macro_rules! assert_other_states {
             queryables::verify::Rational::ONE
         );
     };
+}
+
+/// The whole numbers up to this one.
+pub(crate) fn range(last: i64) -> RealRange {
+    RealRange::of_whole_numbers(0..=last)
 }

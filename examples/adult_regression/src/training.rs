@@ -50,10 +50,7 @@ pub struct Data {
 pub fn run(setting: &Setting, data: &Data, mut progress: impl FnMut()) -> Outcome<Run> {
     let filter = IndividualFilter::new(ZCdp, setting.budget()?).fitting();
     let (filter, curator) = launch_individual(&filter, Arc::clone(&data.training))?;
-    let lattice = Lattice {
-        exponent: EXPONENT,
-        radius: (setting.clip / f64::from(EXPONENT).exp2()) as u64,
-    };
+    let lattice = Lattice::in_steps(EXPONENT, (setting.clip / f64::from(EXPONENT).exp2()) as u64);
     let (objective, rho) = (objective(), setting.rho()?);
     let measured = |descent: &Descent| Accuracy {
         last: accuracy(descent.weights(), &data.testing),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use queryables::audit::{Audit, Pair};
 use queryables::data::Attribute;
 use queryables::machine::{Coins, Fault, Mechanism, Released, Script, View};
-use queryables::mechanisms::{Accuracy, GaussianCount, NoisyRealSum};
+use queryables::mechanisms::{Accuracy, GaussianCount, NoisyRealSum, RealRange};
 use queryables::number::Confidence;
 use queryables::prelude::*;
 use queryables::privacy::convert::gdp;
@@ -79,7 +79,13 @@ fn noise_on_a_lattice_is_not() {
     let pair = one_row_or_none();
     let row = Attribute::new("row", |row: &f64| *row);
     // As fine as the lattice may be for this range.
-    let ours = NoisyRealSum::new(AddRemove, row, 0.0..=1.0, -50, "1".parse().unwrap()).unwrap();
+    let ours = NoisyRealSum::new(
+        AddRemove,
+        row,
+        RealRange::from(0.0..=1.0).with_step(-50),
+        "1".parse().unwrap(),
+    )
+    .unwrap();
     let audit = Audit::new(&ours, &pair, || Script::new([()]), 1)
         .trials(4000)
         .seed(1);

@@ -156,7 +156,7 @@ fn simulated_data_comes_from_the_ecosystem_and_noise_does_not() {
     )
     .unwrap();
     let income = Attribute::new("income", |income: &f64| *income);
-    let sum = NoisyRealSum::new(AddRemove, income, 0.0..=1e5, 0, "1".parse().unwrap()).unwrap();
+    let sum = NoisyRealSum::new(AddRemove, income, 0.0..=1e5, "1".parse().unwrap()).unwrap();
     let answer = filter.release(&sum).unwrap();
     // Farther than 25 scales with probability below e^-25 < 2e-11; rounding toward zero takes less
     // than 1 from each.

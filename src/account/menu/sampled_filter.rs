@@ -46,7 +46,7 @@ use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, SampledGaussianDp};
 /// // σ = 4 to look around, then σ = 2.
 /// let step = |mu: &str| -> Result<_, Box<dyn std::error::Error>> {
 ///     let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
-///     let lattice = Lattice { exponent: -10, radius: 1024 };
+///     let lattice = Lattice::of_length(1.0)?;
 ///     Ok(SampledGaussianSum::new(AddRemove, step, 2, lattice, rate, mu.parse()?)?)
 /// };
 /// let sum: Vec<f64> = filter.release(&step("0.25")?)?;

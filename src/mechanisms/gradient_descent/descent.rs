@@ -1,7 +1,7 @@
 //! The weights after each step.
 
 use crate::mechanisms::MechanismError;
-use crate::mechanisms::vector_sum::MOST_COORDINATES;
+use crate::mechanisms::limit::COORDINATES;
 
 /// The weights of gradient descent, from zero on: after each step, and averaged. All of it is
 /// computed from released sums, and so it is public.
@@ -35,14 +35,16 @@ impl Descent {
     /// # Errors
     ///
     /// [`MechanismError::BadLearningRate`] unless it is finite and greater than zero, and
-    /// [`MechanismError::BadDimension`] unless there are from 1 to 2^27 weights.
+    /// [`MechanismError::NoDimension`] or [`MechanismError::TooMany`] unless there are from 1 to 2^21
+    /// weights.
     pub fn new(weights: usize, rate: f64) -> Result<Self, MechanismError> {
         if !(rate.is_finite() && rate > 0.0) {
             return Err(MechanismError::BadLearningRate);
         }
-        if !(1..=MOST_COORDINATES).contains(&weights) {
-            return Err(MechanismError::BadDimension);
+        if weights == 0 {
+            return Err(MechanismError::NoDimension);
         }
+        COORDINATES.check(weights)?;
         Ok(Self {
             rate,
             steps: 0,

@@ -27,7 +27,7 @@ use crate::queryable::AskError;
 /// let mean = Objective::new("distance", 1, |weights: &[f64], row: &f64, out: &mut [f64]| {
 ///     out[0] = weights[0] - row;
 /// });
-/// let lattice = Lattice { exponent: -10, radius: 1024 };
+/// let lattice = Lattice::of_length(1.0)?;
 /// // About a thousand rows are expected.
 /// let descent = GradientDescent::new(mean, lattice, 50, 0.1 / 1000.0, "0.01".parse()?)?;
 ///

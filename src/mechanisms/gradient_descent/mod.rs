@@ -38,7 +38,7 @@
 //!
 //! let filter = launch(&Filter::noninteractive(ZCdp, "0.5".parse()?), examples)?;
 //! // Gradients are clipped to a length of 1, on a lattice of 1/1024.
-//! let lattice = Lattice { exponent: -10, radius: 1024 };
+//! let lattice = Lattice::of_length(1.0)?;
 //! // About a thousand records are expected.
 //! let mut descent = Descent::new(2, 4.0 / 1000.0)?;
 //! for _ in 0..100 {

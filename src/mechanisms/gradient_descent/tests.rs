@@ -6,10 +6,7 @@ use crate::mechanisms::{Lattice, MechanismError};
 use crate::number::{Mu, Rho};
 use crate::privacy::{AddRemove, Distance, Gdp, Private, Rdp, ZCdp};
 
-const LATTICE: Lattice = Lattice {
-    exponent: -2,
-    radius: 4,
-};
+const LATTICE: Lattice = Lattice::of_multiples(-2, 4);
 
 /// A whole number for every row, each of which pulls by that much.
 fn pull() -> Objective<Vec<f64>> {
@@ -150,15 +147,17 @@ fn bad_parameters_are_refused() {
         assert_eq!(error(1, rate, "1"), Err(MechanismError::BadLearningRate));
     }
     assert_eq!(error(1, 1.0, "0"), Err(MechanismError::NoLoss("rho")));
-    for weights in [0, (1 << 27) + 1, 1 << 50] {
-        let descent = Descent::new(weights, 1.0);
-        assert_eq!(descent, Err(MechanismError::BadDimension));
+    assert_eq!(Descent::new(0, 1.0), Err(MechanismError::NoDimension));
+    for asked in [(1 << 21) + 1, 1 << 50] {
+        let (what, most) = ("coordinates", 1 << 21);
+        let refused = MechanismError::TooMany { what, asked, most };
+        assert_eq!(Descent::new(asked, 1.0), Err(refused));
     }
     assert_eq!(error(u64::MAX, 1.0, "1"), Err(MechanismError::TooLarge));
     let none: Objective<Vec<f64>> =
         Objective::new("none", 0, |_: &[f64], _: &f64, _: &mut [f64]| ());
     let none = GradientDescent::new(none, LATTICE, 1, 1.0, "1".parse().unwrap());
-    assert_eq!(none.map(|_| ()), Err(MechanismError::BadDimension));
+    assert_eq!(none.map(|_| ()), Err(MechanismError::NoDimension));
     let filtered = descent(1, 1.0, "1").unwrap().filtered(0);
     assert_eq!(filtered.map(|_| ()), Err(MechanismError::NoSteps));
 }

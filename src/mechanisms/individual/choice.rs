@@ -8,6 +8,7 @@ use crate::account::ValidIndividually;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Attribute, Dataset};
 use crate::machine::{Coins, Description, Fault};
+use crate::mechanisms::limit::CANDIDATES;
 use crate::mechanisms::{MechanismError, over, shown};
 use crate::noise::ExponentialChoice;
 use crate::number::{Epsilon, Ratio};
@@ -68,15 +69,15 @@ impl<D: ?Sized> IndividualChoice<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if there are no candidates, [`MechanismError::BadRange`] if the
-    /// range does not contain zero, contains nothing else, or is longer than 2^31, and
+    /// [`MechanismError::NoChoice`] if there are no candidates, [`MechanismError::TooMany`] if there are
+    /// more than 2^21, [`MechanismError::BadRange`] if the range does not contain zero, contains nothing else, or is longer than 2^31, and
     /// [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
         candidates: impl IntoIterator<Item = Attribute<D, i64>>,
         scores: RangeInclusive<i64>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        let candidates: Arc<[_]> = candidates.into_iter().collect();
+        let candidates: Arc<[_]> = CANDIDATES.collect(candidates)?.into();
         if candidates.is_empty() {
             return Err(MechanismError::NoChoice);
         }

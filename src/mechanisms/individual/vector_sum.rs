@@ -6,6 +6,7 @@ use crate::account::SquaresAddUp;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Dataset, Vector};
 use crate::machine::{Coins, Description, DrawnNoise, Fault};
+use crate::mechanisms::limit::PAID_COORDINATES;
 use crate::mechanisms::paid_sum::PaidSum;
 use crate::mechanisms::{GaussianVectorSum, Lattice, MechanismError, shown};
 use crate::number::{Mu, Rho};
@@ -29,7 +30,7 @@ use crate::privacy::{AddRemove, Prices, UnknownLoss};
 /// // A length of 1, on a lattice of 1/1024; a vector of length 1 costs ρ = 0.1, one of length 0.1
 /// // costs a hundredth of that.
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
-/// let lattice = Lattice { exponent: -10, radius: 1024 };
+/// let lattice = Lattice::of_length(1.0)?;
 /// let sum = IndividualVectorSum::new(step, 2, lattice, "0.1".parse()?)?;
 /// // About 500 such queries can be asked before these records have spent their budget.
 /// for _ in 0..20 {
@@ -65,8 +66,9 @@ impl<D: ?Sized> IndividualVectorSum<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadDimension`], [`MechanismError::BadExponent`],
-    /// [`MechanismError::BadRadius`] or [`MechanismError::LongRadius`] if one of them is not in its
+    /// [`MechanismError::NoDimension`] or [`MechanismError::TooMany`] if there are no coordinates, or
+    /// more than 2^16, [`MechanismError::BadExponent`], [`MechanismError::BadRadius`],
+    /// [`MechanismError::CoarseStep`] or [`MechanismError::LongRadius`] if the lattice is not in its
     /// range (a radius of zero is not), [`MechanismError::NoLoss`] if ρ is zero, and
     /// [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance needs longer numbers
     /// than the noise works with.
@@ -76,7 +78,7 @@ impl<D: ?Sized> IndividualVectorSum<D> {
         lattice: Lattice,
         rho: Rho,
     ) -> Result<Self, MechanismError> {
-        check(lattice)?;
+        check(lattice, dimension)?;
         let sum = GaussianVectorSum::new(AddRemove, vector, dimension, lattice, rho)?;
         Ok(Self { sum })
     }
@@ -92,7 +94,7 @@ impl<D: ?Sized> IndividualVectorSum<D> {
         lattice: Lattice,
         mu: Mu,
     ) -> Result<Self, MechanismError> {
-        check(lattice)?;
+        check(lattice, dimension)?;
         let sum = GaussianVectorSum::with_mu(AddRemove, vector, dimension, lattice, mu)?;
         Ok(Self { sum })
     }
@@ -103,7 +105,8 @@ impl<D: ?Sized> IndividualVectorSum<D> {
 }
 
 /// Records pay by the square of their vectors, which must not be too long for that.
-fn check(lattice: Lattice) -> Result<(), MechanismError> {
+fn check(lattice: Lattice, dimension: usize) -> Result<(), MechanismError> {
+    PAID_COORDINATES.check(dimension)?;
     match lattice.checked_radius()?.unsigned_abs() {
         0..=PaidSum::LARGEST_RADIUS => Ok(()),
         _ => Err(MechanismError::LongRadius),

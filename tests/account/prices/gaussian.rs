@@ -4,7 +4,7 @@ use super::*;
 use queryables::mechanisms::{
     FactorizedContinualCount, GaussianContinualCount, GaussianCount, GaussianHistogram,
     GaussianMean, GaussianRealSum, GaussianSum, GaussianThresholdHistogram, GaussianVariance,
-    GaussianVectorSum, SampledGaussianSum,
+    GaussianVectorSum, RealRange, SampledGaussianSum,
 };
 
 /// ρ = 1/2, and δ = Φ(−(T − 3/2)/σ), with σ = 1 and T = 7. Where rows are replaced σ = √2 and T = 9.
@@ -67,11 +67,36 @@ fn gaussian_noise() {
     }
     both!(GaussianSum::new, whole(), -3..=9, read("0.5"));
     both!(GaussianSum::with_mu, whole(), -3..=9, read("1"));
-    both!(GaussianRealSum::new, real(), 0.0..=1.25, -3, read("0.5"));
-    both!(GaussianMean::new, real(), 0.0..=1.25, -3, read("0.5"));
-    both!(GaussianMean::with_mu, real(), -2.0..=1.0, 0, read("1"));
-    both!(GaussianVariance::new, real(), 0.0..=1.25, -3, read("0.5"));
-    both!(GaussianVariance::with_mu, real(), -2.0..=1.0, 0, read("1"));
+    both!(
+        GaussianRealSum::new,
+        real(),
+        RealRange::of_whole_numbers(0..=10),
+        read("0.5")
+    );
+    both!(
+        GaussianMean::new,
+        real(),
+        RealRange::of_whole_numbers(0..=10),
+        read("0.5")
+    );
+    both!(
+        GaussianMean::with_mu,
+        real(),
+        RealRange::of_whole_numbers(-2..=1),
+        read("1")
+    );
+    both!(
+        GaussianVariance::new,
+        real(),
+        RealRange::of_whole_numbers(0..=10),
+        read("0.5")
+    );
+    both!(
+        GaussianVariance::with_mu,
+        real(),
+        RealRange::of_whole_numbers(-2..=1),
+        read("1")
+    );
     both!(GaussianHistogram::over, keys(), read("0.5"));
     both!(GaussianHistogram::over_with_mu, keys(), read("1"));
     both!(FactorizedContinualCount::new, time(), 7, read("0.5"));

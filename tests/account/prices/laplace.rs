@@ -3,7 +3,7 @@
 use super::*;
 use queryables::mechanisms::{
     ContinualCount, NoisyCount, NoisyHistogram, NoisyMean, NoisyRealSum, NoisySum, NoisyVariance,
-    ThresholdHistogram,
+    RealRange, ThresholdHistogram,
 };
 
 /// One answer that changes by one: for neighbours it is exactly what 1-DP implies.
@@ -44,18 +44,36 @@ fn laplace_noise_on_a_sum() {
         cells
     );
     row!(
-        NoisyRealSum::new(Replace, real(), 0.0..=1.25, -3, read("1")).unwrap(),
+        NoisyRealSum::new(
+            Replace,
+            real(),
+            RealRange::of_whole_numbers(0..=10),
+            read("1")
+        )
+        .unwrap(),
         Replace,
         cells
     );
     // The sums of a mean change by the width of the range together.
     row!(
-        NoisyMean::new(AddRemove, real(), -5.0..=5.0, 0, read("1")).unwrap(),
+        NoisyMean::new(
+            AddRemove,
+            real(),
+            RealRange::of_whole_numbers(-5..=5),
+            read("1")
+        )
+        .unwrap(),
         AddRemove,
         cells
     );
     row!(
-        NoisyMean::new(Replace, real(), -5.0..=5.0, 0, read("1")).unwrap(),
+        NoisyMean::new(
+            Replace,
+            real(),
+            RealRange::of_whole_numbers(-5..=5),
+            read("1")
+        )
+        .unwrap(),
         Replace,
         cells
     );
@@ -72,12 +90,24 @@ fn laplace_noise_on_a_variance() {
     ]);
     cells[7] = Is([&[0.9184820100569826, 0.0], &[1.9184819764350707, 0.0]]);
     row!(
-        NoisyVariance::new(AddRemove, real(), 1.0..=2.0, -1, read("1")).unwrap(),
+        NoisyVariance::new(
+            AddRemove,
+            real(),
+            RealRange::of_whole_numbers(2..=4),
+            read("1")
+        )
+        .unwrap(),
         AddRemove,
         cells
     );
     row!(
-        NoisyVariance::new(Replace, real(), 1.0..=2.0, -1, read("1")).unwrap(),
+        NoisyVariance::new(
+            Replace,
+            real(),
+            RealRange::of_whole_numbers(2..=4),
+            read("1")
+        )
+        .unwrap(),
         Replace,
         cells
     );

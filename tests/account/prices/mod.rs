@@ -147,10 +147,7 @@ fn time() -> Attribute<Vec<u8>, Option<u64>> {
     Attribute::new("time", |row: &u8| Some(u64::from(*row)))
 }
 
-const LATTICE: Lattice = Lattice {
-    exponent: 0,
-    radius: 3,
-};
+const LATTICE: Lattice = Lattice::of_whole_numbers(3);
 
 const ZERO: &[f64] = &[1.0, 0.0];
 const TWICE: &[f64] = &[2.0, 0.0];

@@ -10,7 +10,7 @@ fn main() {
     let filter = IndividualFilter::new(PureDp, "1".parse().unwrap());
     let running = launch(&filter, Arc::new(vec![1.0])).unwrap();
     let itself = Vector::new("itself", |row: &f64, out: &mut [f64]| out[0] = *row);
-    let lattice = Lattice { exponent: -10, radius: 1024 };
+    let lattice = Lattice::in_steps(-10, 1024);
     let sum = IndividualVectorSum::new(itself, 1, lattice, "1".parse().unwrap()).unwrap();
     let _ = running.release(&sum);
 }

@@ -13,10 +13,7 @@ fn main() {
     )
     .unwrap();
     let itself = Vector::new("itself", |row: &f64, out: &mut [f64]| out[0] = *row);
-    let lattice = Lattice {
-        exponent: 0,
-        radius: 1,
-    };
+    let lattice = Lattice::of_whole_numbers(1);
     let (rate, mu) = ("0.1".parse().unwrap(), "1".parse().unwrap());
     let sum = SampledGaussianSum::new(AddRemove, itself, 1, lattice, rate, mu).unwrap();
     let _ = filter.release(&sum);

@@ -46,7 +46,7 @@ fn gaussian_counts_and_sums() {
         Claims(["9", "1"], "0.5", ["1", "0.9"]),
     );
 
-    let sum = GaussianRealSum::with_mu(AddRemove, number(), 0.0..=4.0, 0, mu()).unwrap();
+    let sum = GaussianRealSum::with_mu(AddRemove, number(), range(4), mu()).unwrap();
     let sum = sum.mapped(|noisy: f64| noisy as i64);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).cut(small());
     assert_row(
@@ -88,10 +88,7 @@ fn scalar() -> Vector<Vec<f64>> {
 }
 
 fn lattice(radius: u64) -> Lattice {
-    Lattice {
-        exponent: 0,
-        radius,
-    }
+    Lattice::of_whole_numbers(radius)
 }
 
 #[test]

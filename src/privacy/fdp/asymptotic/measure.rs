@@ -65,7 +65,7 @@ impl fmt::Display for MeanLoss {
 /// let filter = queryables::launch(&filter, Arc::new(vec![[0.6, 0.8]; 100]))?;
 ///
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
-/// let lattice = Lattice { exponent: -10, radius: 1024 };
+/// let lattice = Lattice::of_length(1.0)?;
 /// // σ = 1.6.
 /// let step = SampledGaussianSum::new(AddRemove, step, 2, lattice, rate, "0.625".parse()?)?;
 /// let sum: Vec<f64> = filter.release(&step)?;
