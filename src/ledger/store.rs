@@ -209,6 +209,13 @@ pub enum StoreError {
     /// Another process has the file.
     #[error("another process has the ledger open")]
     InUse,
+    /// The file was moved, replaced or removed while it was open: what is charged would be lost. It
+    /// stays so for whoever has it open.
+    #[error(
+        "the file of the ledger was moved, replaced or removed while it was open: end what uses it, \
+         put the right file back and open that"
+    )]
+    Replaced,
     /// What was read is not what was written.
     #[error("{what} in the ledger is damaged")]
     Damaged {
@@ -218,9 +225,6 @@ pub enum StoreError {
     /// It was written by a later version of this crate.
     #[error("the ledger has another version than 1")]
     Version,
-    /// An earlier write failed: what has been spent is known again once the ledger is reopened.
-    #[error("an earlier write to the ledger failed: reopen it")]
-    Broken,
     /// The file or the database did not do it.
     #[error("the ledger cannot be written or read: {0}")]
     Unavailable(String),
