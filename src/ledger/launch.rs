@@ -37,9 +37,6 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
     /// The filter and all its quotas, all or nothing.
     fn settle(&mut self) -> Result<Ticket, Box<LedgerErrorOf<F>>> {
         let loss = &self.price.first;
-        if let Err(stop) = self.shared.token.check() {
-            return Err(Box::new(LaunchError::Stopped(stop).into()));
-        }
         let launched = |denial: Box<LaunchError<_, _>>| Box::new(LedgerError::Launch(*denial));
         if self.quotas.is_empty() {
             return self.book.machine.decide(self.price).map_err(launched);
@@ -53,7 +50,7 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
                 Ok(rule) => next.push((*place, rule)),
                 Err(refusal) => {
                     return Err(Box::new(LedgerError::OverQuota {
-                        quota: quota.name.clone(),
+                        quota: quota.name.to_string(),
                         refusal: *refusal,
                     }));
                 }
@@ -102,7 +99,7 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
         }
         let kept = |place: &usize| {
             let quota = self.book.quotas.get(*place)?;
-            Some((quota.name.clone(), quota.rule.spent()))
+            Some((quota.name.to_string(), quota.rule.spent()))
         };
         Some(Box::new(Rare {
             decision: self.decision(),

@@ -41,6 +41,7 @@ mod memory;
 mod party;
 mod quota;
 mod replay;
+mod request;
 mod seal;
 mod state;
 mod store;

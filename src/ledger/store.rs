@@ -112,7 +112,8 @@ pub trait Charge: sealed::Sealed {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Damaged`].
+    /// [`StoreError::Damaged`], and [`StoreError::Changed`] where a third-party rule has decided already:
+    /// nothing is written, and the error is passed on.
     fn refresh(&mut self, budget: usize, saved: &Saved) -> Result<(), StoreError>;
 
     /// Decides from the states at hand; whether it is admitted.
@@ -222,6 +223,9 @@ pub enum StoreError {
         /// Which part.
         what: String,
     },
+    /// Another launch came first. The ledger decides again, and no caller sees this.
+    #[error("the budget was changed by another launch")]
+    Changed,
     /// It was written by a later version of this crate.
     #[error("the ledger has another version than 1")]
     Version,

@@ -138,6 +138,42 @@ pub fn a_later_launch_freezes_the_child_of_another_handle(one: &Ledger, other: &
     assert_eq!(second.ask(()), Ok(3));
 }
 
+/// A halt means that nothing answers any more: children and shares of every handle, in whichever
+/// process, at their next check. `one` and `other` are two handles to one ledger.
+pub fn a_halt_stops_the_children_and_shares_of_another_handle(one: &Ledger, other: &Ledger) {
+    let open = |ledger: &Ledger| {
+        let filter = Filter::concurrent(PureDp, "3".parse().unwrap()).halting();
+        ledger.launch("halts", &filter, &Arc::new(())).unwrap()
+    };
+    let (one, other) = (open(one), open(other));
+    let share = |epsilon: &str| Filter::concurrent(PureDp, epsilon.parse().unwrap());
+    let child = one.party("Ana").launch(&Numbered::new(1, "0.5")).unwrap();
+    let half = one.reserve("half", &share("1")).unwrap();
+    let inner = half.reserve("quarter", &share("0.5")).unwrap();
+    let in_share = half.party("Ben").launch(&Numbered::new(2, "0.1")).unwrap();
+    assert_eq!((child.ask(()), in_share.ask(())), (Ok(1), Ok(2)));
+    // A launch of another handle that is admitted stops nobody.
+    assert_eq!(other.party("Eva").release(&Numbered::new(3, "0.1")), Ok(3));
+    assert_eq!((child.ask(()), in_share.ask(())), (Ok(1), Ok(2)));
+    let fits = |share: &PureFilter| share.party("Ben").would_admit(&"0.1".parse().unwrap());
+    assert_eq!((fits(&half), fits(&inner)), (Ok(true), Ok(true)));
+
+    let refused = other.party("Eva").release(&Numbered::new(4, "9"));
+    assert_eq!(refused, Err(over_budget(["1.6", "9", "1.4", "3"])));
+    let stopped = Err(AskError::Stopped(Stop::Halted));
+    assert_eq!((child.ask(()), in_share.ask(())), (stopped, stopped));
+    assert_eq!((fits(&half), fits(&inner)), (Ok(false), Ok(false)));
+    let halted = Err(LaunchError::Stopped(Stop::Halted).into());
+    for share in [&half, &inner] {
+        let spent = share.privacy_loss();
+        let released = share.party("Ben").release(&Numbered::new(5, "0.1"));
+        assert_eq!(released, halted);
+        assert_eq!(share.privacy_loss(), spent);
+    }
+    assert_eq!(one.party("Ana").release(&Numbered::new(6, "0.1")), halted);
+    assert!(one.halt().unwrap().is_some());
+}
+
 /// Where lines begin and end, for a ledger with four entries, the third of which was refused.
 pub fn lines_begin_and_end_where_they_should(ledger: &Ledger) {
     let filter = pure(ledger, "census", "1");

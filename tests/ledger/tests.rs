@@ -7,6 +7,7 @@ mod handles;
 mod linear;
 mod lines;
 mod mutations;
+mod own_rules;
 mod quotas;
 mod replaced;
 mod rules;
