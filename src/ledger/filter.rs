@@ -13,6 +13,7 @@ use super::quota::{Quota, SharedRule, quota_rule};
 use super::seal::{VERSION, seal};
 use super::state::{State, has_halted, read_state, write_state};
 use super::store::{Saved, Store};
+use super::text::writable;
 use super::{OpenError, ReserveErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
 use crate::compose::{Discipline, Filter, FilterMachine, Halt, Interleaved, Terms};
@@ -225,6 +226,7 @@ where
         Capped<<F::Children as DefaultAccumulator>::Accumulator>:
             LedgerRule<Children = F::Children, Whole = F::Children>,
     {
+        writable("a quota's name", name)?;
         let (fresh, terms) = quota_rule(&self.shared.terms.measure, limit)?;
         let quota = Quota {
             name: name.into(),
@@ -341,6 +343,7 @@ where
         Y: Discipline,
         Filter<G, R, Y>: Private<F::Children, R>,
     {
+        writable("a share's name", name).map_err(OpenError::Store)?;
         let full = format!("{:?}", (&*self.shared.header.filter, "share", name));
         let data = self.shared.data.0.as_ref();
         let data = data.ok_or(OpenError::Fault(crate::machine::Fault::Failed))?;

@@ -81,20 +81,21 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
         self.book.quotas.get(*place)
     }
 
-    fn recorded(&self, mechanism: Description) -> Recorded<F> {
+    fn recorded(&self, mechanism: Description, times: u64) -> Recorded<F> {
         Recorded {
             time: SystemTime::now(),
             heading: Arc::clone(self.heading),
             mechanism,
             loss: self.price.first.clone(),
             after: self.book.machine.rule().clone(),
-            rare: self.rare(),
+            rare: self.rare(times),
         }
     }
 
     /// `None` for most launches: admitted, without quotas and without a key.
-    fn rare(&self) -> Option<Box<RareOf<F>>> {
-        if matches!(self.decided, Some(Ok(_))) && self.quotas.is_empty() && self.key.is_none() {
+    fn rare(&self, times: u64) -> Option<Box<RareOf<F>>> {
+        let admitted = matches!(self.decided, Some(Ok(_)));
+        if admitted && self.quotas.is_empty() && self.key.is_none() {
             return None;
         }
         let kept = |place: &usize| {
@@ -105,6 +106,9 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
             decision: self.decision(),
             quotas: self.quotas.iter().filter_map(kept).collect(),
             key: self.key.clone(),
+            // What changes without being admitted is a halt.
+            halted: self.changed && !admitted,
+            times,
         }))
     }
 
@@ -205,14 +209,14 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Charge for Launch<'_, D, F, R, 
         Ok(changed)
     }
 
-    fn line(&self, sequence: u64) -> Result<String, StoreError> {
+    fn line(&self, sequence: u64, times: u64) -> Result<String, StoreError> {
         let mechanism = self.mechanism.clone().unwrap_or_else(unnamed);
-        self.recorded(mechanism).line(sequence)
+        self.recorded(mechanism, times).line(sequence)
     }
 
-    fn record(&mut self) -> Box<dyn Record> {
+    fn record(&mut self, times: u64) -> Box<dyn Record> {
         let mechanism = self.mechanism.take().unwrap_or_else(unnamed);
-        Box::new(self.recorded(mechanism))
+        Box::new(self.recorded(mechanism, times))
     }
 
     fn amounts(&self) -> Vec<(String, String)> {
@@ -267,6 +271,8 @@ struct Rare<C, W> {
     decision: Decision<C, W>,
     quotas: Vec<(String, C)>,
     key: Option<String>,
+    halted: bool,
+    times: u64,
 }
 
 type RareOf<F> = Rare<ChildLoss<F>, WholeLoss<F>>;
@@ -293,6 +299,8 @@ impl<F: LedgerRule> Record for Recorded<F> {
             spent: self.after.spent(),
             quotas: rare.map(|rare| rare.quotas.clone()).unwrap_or_default(),
             key: rare.and_then(|rare| rare.key.clone()),
+            halted: rare.is_some_and(|rare| rare.halted),
+            times: rare.map_or(1, |rare| rare.times),
         })
     }
 }

@@ -13,6 +13,7 @@ use super::request::Request;
 use super::seal::unseal;
 use super::state::has_halted;
 use super::store::{Receipt, StoreError};
+use super::text::{writable, writable_description};
 use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{
@@ -178,6 +179,8 @@ where
         M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>
             + Private<F::Children, R>,
     {
+        let written = writable("a key", key);
+        written.map_err(|error| LedgerErrorOf::<F>::Store(error))?;
         let full = format!("{:?}", (&*self.shared.header.filter, self.name(), key));
         let keyed = self.admit_with_key(mechanism, Some(full));
         match keyed.map_err(|denial| *denial)? {
@@ -370,6 +373,11 @@ where
         let described = shared.keeps_launches || key.is_some();
         let described = described.then(|| guarded(|| Ok(mechanism.describe())));
         let described = described.map(|described| described.unwrap_or_else(|_| unnamed()));
+        if let Some(description) = &described {
+            let written = writable("a party's name", self.name());
+            let written = written.and_then(|()| writable_description(description));
+            written.map_err(|error| DenialOf::<F>::new(error.into()))?;
+        }
         self.charge(&price, described, key)
     }
 

@@ -169,7 +169,7 @@ impl Settled {
             known,
             admitted,
             changed: launch.changed()?,
-            entry: unseal(&launch.line(0)?),
+            entry: unseal(&launch.line(0, 1)?),
             amounts: launch.amounts(),
             budgets,
         })
@@ -203,12 +203,12 @@ impl Charge for Settled {
         Ok(self.changed.clone())
     }
 
-    fn line(&self, sequence: u64) -> Result<String, StoreError> {
-        line(self.entry.as_ref(), sequence)
+    fn line(&self, sequence: u64, times: u64) -> Result<String, StoreError> {
+        line(self.entry.as_ref(), sequence, times)
     }
 
-    fn record(&mut self) -> Box<dyn Record> {
-        Box::new(Kept(self.entry.take()))
+    fn record(&mut self, times: u64) -> Box<dyn Record> {
+        Box::new(Kept(self.entry.take(), times))
     }
 
     fn amounts(&self) -> Vec<(String, String)> {
@@ -217,19 +217,19 @@ impl Charge for Settled {
 }
 
 /// An entry that needs no code of the rule any more.
-struct Kept(Option<Entry>);
+struct Kept(Option<Entry>, u64);
 
 impl sealed::Sealed for Kept {}
 
 impl Record for Kept {
     fn line(&self, sequence: u64) -> Result<String, StoreError> {
-        line(self.0.as_ref(), sequence)
+        line(self.0.as_ref(), sequence, self.1)
     }
 }
 
-fn line(entry: Option<&Entry>, sequence: u64) -> Result<String, StoreError> {
+fn line(entry: Option<&Entry>, sequence: u64, times: u64) -> Result<String, StoreError> {
     let mut entry = entry.cloned().ok_or_else(failed)?;
-    entry.sequence = sequence;
+    (entry.sequence, entry.times) = (sequence, times);
     seal(&entry)
 }
 

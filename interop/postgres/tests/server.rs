@@ -1,7 +1,7 @@
 //! Against a real server, which the test starts by itself. Where there is none, it says so.
 
-mod halts;
 mod sessions;
+mod stores;
 mod support;
 
 use std::collections::HashSet;

@@ -16,7 +16,7 @@ use self::tables::{ABOUT, ENTRIES, KEYS, OUTCOMES, STATES, TERMS, Tables, Write,
 use super::group::GroupCommit;
 use super::seal::{VERSION, unseal};
 use super::store::{Charge, Receipt, Saved, Store, StoreError};
-use super::{Done, Outcome};
+use super::{Done, Outcome, Refusals};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Keeps a ledger in a file of the database redb. One process has the file at a time, and its path: a
@@ -43,6 +43,7 @@ pub struct FileStore {
 #[derive(Default)]
 struct Live {
     next: u64,
+    refusals: Refusals,
     budgets: BTreeMap<String, Saved>,
     /// The keys since it was opened; older ones are in the file.
     keys: HashMap<String, u64>,
@@ -83,7 +84,7 @@ impl FileStore {
         database: Guarded,
         first: impl FnOnce(&WriteTransaction) -> Result<(), StoreError>,
     ) -> Result<Self, StoreError> {
-        let next = database.write(|write| {
+        let (next, refusals) = database.write(|write| {
             first(write)?;
             prepare(write)
         })?;
@@ -93,6 +94,7 @@ impl FileStore {
             database,
             live: Mutex::new(Live {
                 next,
+                refusals,
                 ..Live::default()
             }),
             group: GroupCommit::new(),
@@ -271,10 +273,13 @@ impl Store for FileStore {
             }
         }
         let admitted = charge.decide();
-        let sequence = live.next;
-        let line = charge.line(sequence)?;
+        let changed = charge.changed()?;
+        let mut refusals = live.refusals;
+        let refused = !admitted && changed.is_empty();
+        let (sequence, times) = refusals.place(live.next, refused);
+        let line = charge.line(sequence, times)?;
         let mut states = Vec::new();
-        for (place, saved) in charge.changed()? {
+        for (place, saved) in changed {
             let budget = charge.budgets().get(place).cloned().unwrap_or_default();
             states.push((budget, saved));
         }
@@ -287,7 +292,8 @@ impl Store for FileStore {
             admitted,
             key: key.clone(),
         })?;
-        live.next += 1;
+        live.next = sequence + 1;
+        live.refusals = refusals;
         live.budgets.extend(states);
         if admitted && let Some(key) = key {
             live.keys.insert(key, sequence);

@@ -3,7 +3,7 @@
 use redb::{ReadableTable, TableDefinition, WriteTransaction};
 
 use super::super::seal::VERSION;
-use super::super::{Done, Outcome, Saved, StoreError};
+use super::super::{Done, Outcome, Refusals, Saved, StoreError};
 use super::database::{damaged, open_failed, unavailable};
 
 pub(super) const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
@@ -36,8 +36,8 @@ pub(super) enum Write {
 }
 
 /// Checks the version, makes the tables, and ends what an earlier process left open. Gives the next
-/// sequence number.
-pub(super) fn prepare(write: &WriteTransaction) -> Result<u64, StoreError> {
+/// sequence number, and how many refusals are at the end.
+pub(super) fn prepare(write: &WriteTransaction) -> Result<(u64, Refusals), StoreError> {
     {
         let about = write.open_table(ABOUT).map_err(open_failed)?;
         let version = about.get("version").map_err(unavailable)?;
@@ -58,7 +58,13 @@ pub(super) fn prepare(write: &WriteTransaction) -> Result<u64, StoreError> {
         tables.write(&Write::Finish { sequence, line })?;
     }
     let last = tables.entries.last().map_err(unavailable)?;
-    Ok(last.map_or(1, |(sequence, _)| sequence.value() + 1))
+    let next = last.map_or(1, |(sequence, _)| sequence.value().saturating_add(1));
+    let mut ending = Vec::new();
+    let newest_first = tables.entries.iter().map_err(unavailable)?.rev();
+    for entry in newest_first.take(Refusals::KEPT) {
+        ending.push(entry.map_err(unavailable)?.1.value().to_owned());
+    }
+    Ok((next, Refusals::read(ending.iter().map(String::as_str))))
 }
 
 pub(super) struct Tables<'a> {
