@@ -233,7 +233,13 @@ impl Store for FileStore {
                     terms: known,
                 });
             }
-            Some((_, saved)) => saved,
+            Some((_, saved)) => {
+                // What was decided here is in the file by now, unless somebody else has written there.
+                if live.budgets.get(budget).is_some_and(|live| *live != saved) {
+                    return Err(damaged(budget));
+                }
+                saved
+            }
             None => {
                 let saved = Saved {
                     version: 0,
