@@ -180,7 +180,7 @@ where
             + Private<F::Children, R>,
     {
         let written = writable("a key", key);
-        written.map_err(|error| LedgerErrorOf::<F>::Store(error))?;
+        written.map_err(LedgerErrorOf::<F>::Store)?;
         let full = format!("{:?}", (&*self.shared.header.filter, self.name(), key));
         let keyed = self.admit_with_key(mechanism, Some(full));
         match keyed.map_err(|denial| *denial)? {

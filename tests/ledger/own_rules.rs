@@ -130,7 +130,8 @@ fn a_rule_may_read_its_own_filter_in_a_ledger() {
             thread::spawn(move || {
                 let (filter, _) = nosy(&ledger, how, Clone::clone);
                 let fits = filter.party("Ana").would_admit(&epsilon("1")).unwrap();
-                done.send((fits, released(&filter, "0.5"), filter.privacy_loss()))
+                let seen = (fits, released(&filter, "0.5"), filter.privacy_loss());
+                done.send(seen).unwrap();
             });
             let expected = (true, Ok(3), Ok(epsilon("0.5")));
             assert_eq!(is_done.recv(), Ok(expected));
@@ -260,7 +261,7 @@ fn a_rule_whose_clone_reads_its_ledger_filter_does_not_wait_for_itself() {
                     _ => filter.party("Ana").would_admit(&epsilon("0.5")).unwrap(),
                 }
             });
-            done.send((seen, filter.remaining()))
+            done.send((seen, filter.remaining())).unwrap();
         });
         let expected = ([true, true], Ok(epsilon("0.75")));
         assert_eq!(is_done.recv(), Ok(expected));
@@ -290,7 +291,7 @@ fn a_state_is_read_back_under_no_lock() {
                     .map_err(|_| unreachable!()),
             }
         });
-        done.send((seen, filter.privacy_loss()))
+        done.send((seen, filter.privacy_loss())).unwrap();
     });
     let expected = ([Ok(epsilon("0.75")), Ok(Epsilon::ZERO)], Ok(epsilon("1")));
     assert_eq!(is_done.recv(), Ok(expected));
