@@ -166,9 +166,12 @@ fn a_file_that_is_cut_while_open_is_damaged_and_nothing_panics() {
     let damaged = StoreError::Damaged {
         what: "the file".to_owned(),
     };
-    for length in [0, 9, 4096, 20_000] {
+    // Also where nothing is written any more at the place that was cut.
+    for length in [0, 9, 4096, 20_000, -1, -4096] {
         let path = folder("cut").join("ledger.redb");
         let (ledger, filter) = spent(&path);
+        let whole = fs::metadata(&path).unwrap().len();
+        let length = if length < 0 { whole } else { 0 }.strict_add_signed(length);
         let file = OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(length).unwrap();
         for _ in 0..2 {
