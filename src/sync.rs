@@ -2,7 +2,7 @@
 //! are tested, those of a scheduler that tries many orders of events.
 
 #[cfg(all(feature = "redb", shuttle))]
-pub(crate) use shuttle::sync::Condvar;
+pub(crate) use shuttle::sync::{Condvar, RwLock};
 #[cfg(shuttle)]
 pub(crate) use shuttle::{
     sync::atomic::{AtomicU8, Ordering},
@@ -10,7 +10,7 @@ pub(crate) use shuttle::{
     thread_local,
 };
 #[cfg(all(feature = "redb", not(shuttle)))]
-pub(crate) use std::sync::Condvar;
+pub(crate) use std::sync::{Condvar, RwLock};
 #[cfg(not(shuttle))]
 pub(crate) use std::{
     sync::atomic::{AtomicU8, Ordering},

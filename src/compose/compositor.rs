@@ -63,6 +63,17 @@ impl<D: ?Sized, G: Gate, R, X> CompositorMachine<D, G, R, X> {
         }
     }
 
+    /// With launches that were made elsewhere.
+    #[cfg(feature = "ledger")]
+    pub(super) fn over(data: Arc<D>, terms: Terms<G::Children>, launches: Launches<G>) -> Self {
+        Self {
+            data,
+            terms,
+            launches,
+            types: PhantomData,
+        }
+    }
+
     pub(super) fn gate(&self) -> &G {
         &self.launches.gate
     }

@@ -45,15 +45,11 @@ impl Ticket {
         Child::run(mechanism, data, &self.token, coins).map(Answered::into_value)
     }
 
-    /// The same, for a child that is also stopped where `watch` says so.
+    /// The same, for a child that `other` stops too.
     #[cfg(feature = "ledger")]
-    pub(crate) fn watched(
-        self,
-        watch: impl Fn() -> Result<(), Stop> + Send + Sync + 'static,
-    ) -> Self {
-        // Beside the others, which are asked first: they know why.
-        let watched = StopToken::default().watched(watch);
-        let token = self.token.joined(&watched);
+    pub(crate) fn joined(self, other: &StopToken) -> Self {
+        // Beside its own, which is asked first, for a precise reason.
+        let token = self.token.joined(other);
         Self { token }
     }
 
@@ -136,6 +132,27 @@ impl<G: Gate> Launches<G> {
         }
     }
 
+    /// A copy of the gate that stops nobody, to decide with elsewhere.
+    #[cfg(feature = "ledger")]
+    pub(super) fn detached(&self) -> Self {
+        Self {
+            version: self.version,
+            ..Self::new(self.gate.clone(), StopToken::default())
+        }
+    }
+
+    /// Whether the gate was replaced since this copy was made.
+    #[cfg(feature = "ledger")]
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Exchanges the gate for that of a copy, which has decided or has read a later state.
+    #[cfg(feature = "ledger")]
+    pub(super) fn exchange(&mut self, copy: &mut Self) {
+        self.take_up(|gate| std::mem::swap(gate, &mut copy.gate));
+    }
+
     /// A copy of the gate, to decide with elsewhere.
     pub(super) fn snapshot(&self) -> GateSnapshot<G> {
         GateSnapshot {
@@ -177,7 +194,7 @@ impl<G: Gate> Launches<G> {
     }
 
     /// A token for one more child.
-    fn ticket<X: Discipline>(&mut self) -> Ticket {
+    pub(super) fn ticket<X: Discipline>(&mut self) -> Ticket {
         let above = match &self.halting {
             Some((token, _)) => token,
             None => &self.base,

@@ -62,6 +62,30 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
         });
     }
 
+    /// A copy that decides without stopping anybody. Its rule is copied without running its code.
+    pub(crate) fn detached(&self, terms: Terms<F::Children>) -> Self {
+        Self::over(Arc::clone(&self.data), terms, self.launches.detached())
+    }
+
+    /// How often the state was replaced.
+    pub(crate) fn version(&self) -> u64 {
+        self.launches.version()
+    }
+
+    /// Takes up the state of a copy, and leaves its own there, to be dropped outside of locks. A copy
+    /// that has halted stops the children.
+    pub(crate) fn exchange(&mut self, copy: &mut Self) {
+        self.launches.exchange(&mut copy.launches);
+    }
+
+    /// A ticket for a launch that a copy has admitted.
+    pub(crate) fn ticket(&mut self) -> Ticket
+    where
+        X: Discipline,
+    {
+        self.launches.ticket::<X>()
+    }
+
     /// Decides on a launch and charges it.
     pub(crate) fn decide(
         &mut self,

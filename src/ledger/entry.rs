@@ -47,6 +47,27 @@ pub struct Entry<C = Value, W = Value> {
     pub quotas: Vec<(String, C)>,
     /// The idempotency key, if there was one.
     pub key: Option<String>,
+    /// Whether the filter halted at it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub halted: bool,
+    /// For how many launches it stands: more than 1 if it took the place of others that were
+    /// [refused](super::Refusals) before it.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub times: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(halted: &bool) -> bool {
+    !halted
+}
+
+fn once() -> u64 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_once(times: &u64) -> bool {
+    *times == 1
 }
 
 impl<C: PartialEq, W: PartialEq> Entry<C, W> {

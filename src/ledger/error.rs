@@ -30,7 +30,7 @@ pub enum LedgerError<C, W = C> {
     #[error("a launch with this key was charged before, and its answer is not there")]
     NoAnswer,
     /// The store could not write or read. Nothing ran. **Perhaps charged**: the ledger says so once
-    /// it can be read again.
+    /// it can be read again. Not charged after [`StoreError::TooLong`] and [`StoreError::Unwritable`].
     #[error(transparent)]
     Store(#[from] StoreError),
 }

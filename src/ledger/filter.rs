@@ -2,20 +2,22 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::party::Party;
-use super::quota::{Quota, QuotaRule, quota_rule};
+use super::quota::{Quota, SharedRule, quota_rule};
 use super::seal::{VERSION, seal};
-use super::state::{State, read_state, write_state};
+use super::state::{State, has_halted, read_state, write_state};
 use super::store::{Saved, Store};
+use super::text::writable;
 use super::{OpenError, ReserveErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
 use crate::compose::{Discipline, Filter, FilterMachine, Halt, Interleaved, Terms};
-use crate::machine::{CoinSource, Description, StopToken, SystemCoins, discard, guarded};
+use crate::machine::{CoinSource, Description, Stop, StopToken, SystemCoins, discard, guarded};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::Child;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
@@ -55,12 +57,12 @@ impl<F> LedgerRule for F where
 /// that bounds what is learned about a person; a [`Quota`] does not.
 ///
 /// Children of a filter that is [sequential](Filter::sequential) are frozen by the next launch in it,
-/// whichever handle or process makes it: each question to them asks the store. A
-/// [halt](Filter::halting) reaches the children of another process when that process next launches
-/// or reads something in the filter; until then they answer, for what they were charged.
+/// and children and shares of a filter that [halts](Filter::halting) are stopped by its halt, whichever
+/// handle or process makes them: each question to such a child asks the store. Where the store does not
+/// answer, the child does not either.
 ///
-/// A third-party rule is called while the filter's lock is held, and inside the store's
-/// transaction: it must not call its own filter.
+/// A third-party rule may read its own filter and launch there, as in a [`Filter`]: it decides on a copy
+/// of the state, before the store is asked, and again if another launch came first.
 ///
 /// [`Ledger`](super::Ledger) has an example.
 pub struct LedgerFilter<D: ?Sized, F: ContinuationRule, R = AddRemove, X = Interleaved> {
@@ -77,6 +79,8 @@ pub(super) struct Shared<D: ?Sized, F: ContinuationRule, R, X> {
     /// Has counted nothing: what states are read with.
     pub(super) fresh: F,
     pub(super) token: StopToken,
+    /// What stops children and shares where another handle or process has halted the filter.
+    pub(super) halted: StopToken,
     book: Mutex<Book<D, F, R, X>>,
     /// Below the book, so that what is dropped last is dropped here.
     pub(super) data: Quiet<D>,
@@ -117,10 +121,21 @@ pub(super) struct Book<D: ?Sized, F: ContinuationRule, R, X> {
 }
 
 pub(super) struct QuotaBook<L> {
-    pub(super) name: String,
-    pub(super) fresh: Box<dyn QuotaRule<L>>,
-    pub(super) rule: Box<dyn QuotaRule<L>>,
+    pub(super) name: Arc<str>,
+    pub(super) fresh: SharedRule<L>,
+    pub(super) rule: SharedRule<L>,
     pub(super) version: u64,
+}
+
+impl<L> Clone for QuotaBook<L> {
+    fn clone(&self) -> Self {
+        Self {
+            name: Arc::clone(&self.name),
+            fresh: Arc::clone(&self.fresh),
+            rule: Arc::clone(&self.rule),
+            version: self.version,
+        }
+    }
 }
 
 /// No store has this version: the state is read again.
@@ -170,6 +185,10 @@ where
         let saved = store.open(name, &terms_text, &state)?;
         take_up(&mut machine, &fresh, name, &saved)?;
         let data = Quiet(Some(Arc::clone(machine.data())));
+        let halted = match machine.halts() {
+            true => halted_elsewhere(store, &header.filter, saved.version),
+            false => StopToken::default(),
+        };
         Ok(Self {
             shared: Arc::new(Shared {
                 keeps_launches: store.keeps_launches(),
@@ -179,6 +198,7 @@ where
                 terms,
                 fresh,
                 token,
+                halted,
                 book: Mutex::new(Book {
                     machine,
                     version: saved.version,
@@ -206,21 +226,28 @@ where
         Capped<<F::Children as DefaultAccumulator>::Accumulator>:
             LedgerRule<Children = F::Children, Whole = F::Children>,
     {
+        writable("a quota's name", name)?;
         let (fresh, terms) = quota_rule(&self.shared.terms.measure, limit)?;
         let quota = Quota {
             name: name.into(),
             filter: Arc::clone(&self.shared.header.filter),
         };
         let full = quota.budget();
-        let mut book = self.shared.book();
-        if book.place(&full).is_some() {
-            return Err(StoreError::AlreadyOpen { budget: full });
+        let open = |full: &str| StoreError::AlreadyOpen {
+            budget: full.to_owned(),
+        };
+        if self.shared.book().place(&full).is_some() {
+            return Err(open(&full));
         }
         let saved = self.shared.store.open(&full, &terms, &fresh.state()?)?;
         let rule = fresh.resumed(&saved.state);
         let rule = rule.ok_or_else(|| StoreError::Damaged { what: full.clone() })?;
+        let mut book = self.shared.book();
+        if book.place(&full).is_some() {
+            return Err(open(&full));
+        }
         book.quotas.push(QuotaBook {
-            name: full,
+            name: full.into(),
             fresh,
             rule,
             version: saved.version,
@@ -300,8 +327,8 @@ where
     /// nobody else can spend it. If it was reserved before, it continues with what it has spent.
     ///
     /// This guarantees two things: the party can spend the share, and what is spent in it is within
-    /// the whole's budget. If the filter is [halting](Filter::halting), whoever asks for too much halts
-    /// the shares too.
+    /// the whole's budget. If the filter is [halting](Filter::halting), whoever asks it for too much
+    /// halts the shares too, those of every handle and process.
     ///
     /// # Errors
     ///
@@ -316,6 +343,7 @@ where
         Y: Discipline,
         Filter<G, R, Y>: Private<F::Children, R>,
     {
+        writable("a share's name", name).map_err(OpenError::Store)?;
         let full = format!("{:?}", (&*self.shared.header.filter, "share", name));
         let data = self.shared.data.0.as_ref();
         let data = data.ok_or(OpenError::Fault(crate::machine::Fault::Failed))?;
@@ -379,11 +407,15 @@ impl<D: ?Sized, F: LedgerRule, R, X> Shared<D, F, R, X> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the newest state.
+    /// Reads the newest state. A third-party rule is read from a copy: no lock is held while its code
+    /// runs.
     pub(super) fn read<T>(
         &self,
         read: impl FnOnce(&Book<D, F, R, X>) -> T,
     ) -> Result<T, StoreError> {
+        if F::CALLS_BACK.0 {
+            return Ok(read(&self.newest()?));
+        }
         let mut book = self.book();
         let (name, version) = (&*self.header.filter, book.version);
         if let Some(saved) = self.store.newer(name, version)? {
@@ -401,10 +433,27 @@ impl<D: ?Sized, F: LedgerRule, R, X> Shared<D, F, R, X> {
     }
 }
 
+/// Says whether another handle or process has halted the filter: only the store knows.
+fn halted_elsewhere(store: &Arc<dyn Store>, filter: &Arc<str>, version: u64) -> StopToken {
+    let (store, filter) = (Arc::clone(store), Arc::clone(filter));
+    let seen = AtomicU64::new(version);
+    StopToken::default().watched(move || {
+        match store.newer(&filter, seen.load(Ordering::Relaxed)) {
+            Ok(None) => Ok(()),
+            Ok(Some(saved)) if !has_halted(&saved.state) => {
+                seen.store(saved.version, Ordering::Relaxed);
+                Ok(())
+            }
+            // Also where the store does not say: it may have halted.
+            _ => Err(Stop::Halted),
+        }
+    })
+}
+
 impl<D: ?Sized, F: ContinuationRule, R, X> Book<D, F, R, X> {
     /// Where the quota with this budget is.
     pub(super) fn place(&self, budget: &str) -> Option<usize> {
-        self.quotas.iter().position(|quota| quota.name == budget)
+        self.quotas.iter().position(|quota| *quota.name == *budget)
     }
 }
 
@@ -425,7 +474,7 @@ impl<L> QuotaBook<L> {
     pub(super) fn refresh(&mut self, saved: &Saved) -> Result<(), StoreError> {
         let rule = self.fresh.resumed(&saved.state);
         let damaged = || StoreError::Damaged {
-            what: self.name.clone(),
+            what: self.name.to_string(),
         };
         self.rule = rule.ok_or_else(damaged)?;
         self.version = saved.version;

@@ -20,7 +20,8 @@ struct State<T> {
     durable: u64,
     /// Whether a thread is writing.
     writing: bool,
-    /// A write has failed: nothing after it is written, so that no entry is missing in between.
+    /// A write has failed: nothing after it is written before it is, so that no entry is missing in
+    /// between. It is the first in the queue.
     broken: Option<StoreError>,
 }
 
@@ -45,8 +46,8 @@ impl<T> GroupCommit<T> {
     /// Queues a write, and says up to where to wait for it.
     pub(crate) fn queue(&self, write: T) -> Result<u64, StoreError> {
         let mut state = self.state();
-        if state.broken.is_some() {
-            return Err(StoreError::Broken);
+        if let Some(error) = &state.broken {
+            return Err(error.clone());
         }
         state.queue.push(write);
         state.queued += 1;
@@ -58,11 +59,21 @@ impl<T> GroupCommit<T> {
         self.state().queued
     }
 
+    /// Why the last write failed, if it did.
+    pub(crate) fn broken(&self) -> Option<StoreError> {
+        self.state().broken.clone()
+    }
+
+    /// Lets the next who waits try to write again.
+    pub(crate) fn resume(&self) {
+        self.state().broken = None;
+    }
+
     /// Waits until everything up to there survives. `write` writes a batch with one sync.
     pub(crate) fn wait(
         &self,
         mark: u64,
-        write: impl Fn(Vec<T>) -> Result<(), StoreError>,
+        write: impl Fn(&[T]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let mut state = self.state();
         loop {
@@ -78,19 +89,29 @@ impl<T> GroupCommit<T> {
                 continue;
             }
             state.writing = true;
-            let batch = std::mem::take(&mut state.queue);
+            let mut batch = std::mem::take(&mut state.queue);
             let reaches = state.queued;
             drop(state);
             // A panic in there must not leave the others waiting.
-            let written = guarded(|| Ok(write(batch))).unwrap_or(Err(StoreError::Broken));
+            let written = guarded(|| Ok(write(&batch))).unwrap_or_else(|_| Err(failed()));
             state = self.state();
             state.writing = false;
             match written {
                 Ok(()) => state.durable = reaches,
-                Err(error) => state.broken = Some(error),
+                Err(error) => {
+                    batch.append(&mut state.queue);
+                    state.queue = batch;
+                    state.broken = Some(error);
+                }
             }
             self.done.notify_all();
         }
+    }
+}
+
+fn failed() -> StoreError {
+    StoreError::Damaged {
+        what: "the file".to_owned(),
     }
 }
 

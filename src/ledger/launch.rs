@@ -37,9 +37,6 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
     /// The filter and all its quotas, all or nothing.
     fn settle(&mut self) -> Result<Ticket, Box<LedgerErrorOf<F>>> {
         let loss = &self.price.first;
-        if let Err(stop) = self.shared.token.check() {
-            return Err(Box::new(LaunchError::Stopped(stop).into()));
-        }
         let launched = |denial: Box<LaunchError<_, _>>| Box::new(LedgerError::Launch(*denial));
         if self.quotas.is_empty() {
             return self.book.machine.decide(self.price).map_err(launched);
@@ -53,7 +50,7 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
                 Ok(rule) => next.push((*place, rule)),
                 Err(refusal) => {
                     return Err(Box::new(LedgerError::OverQuota {
-                        quota: quota.name.clone(),
+                        quota: quota.name.to_string(),
                         refusal: *refusal,
                     }));
                 }
@@ -84,30 +81,34 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
         self.book.quotas.get(*place)
     }
 
-    fn recorded(&self, mechanism: Description) -> Recorded<F> {
+    fn recorded(&self, mechanism: Description, times: u64) -> Recorded<F> {
         Recorded {
             time: SystemTime::now(),
             heading: Arc::clone(self.heading),
             mechanism,
             loss: self.price.first.clone(),
             after: self.book.machine.rule().clone(),
-            rare: self.rare(),
+            rare: self.rare(times),
         }
     }
 
     /// `None` for most launches: admitted, without quotas and without a key.
-    fn rare(&self) -> Option<Box<RareOf<F>>> {
-        if matches!(self.decided, Some(Ok(_))) && self.quotas.is_empty() && self.key.is_none() {
+    fn rare(&self, times: u64) -> Option<Box<RareOf<F>>> {
+        let admitted = matches!(self.decided, Some(Ok(_)));
+        if admitted && self.quotas.is_empty() && self.key.is_none() {
             return None;
         }
         let kept = |place: &usize| {
             let quota = self.book.quotas.get(*place)?;
-            Some((quota.name.clone(), quota.rule.spent()))
+            Some((quota.name.to_string(), quota.rule.spent()))
         };
         Some(Box::new(Rare {
             decision: self.decision(),
             quotas: self.quotas.iter().filter_map(kept).collect(),
             key: self.key.clone(),
+            // What changes without being admitted is a halt.
+            halted: self.changed && !admitted,
+            times,
         }))
     }
 
@@ -208,14 +209,14 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Charge for Launch<'_, D, F, R, 
         Ok(changed)
     }
 
-    fn line(&self, sequence: u64) -> Result<String, StoreError> {
+    fn line(&self, sequence: u64, times: u64) -> Result<String, StoreError> {
         let mechanism = self.mechanism.clone().unwrap_or_else(unnamed);
-        self.recorded(mechanism).line(sequence)
+        self.recorded(mechanism, times).line(sequence)
     }
 
-    fn record(&mut self) -> Box<dyn Record> {
+    fn record(&mut self, times: u64) -> Box<dyn Record> {
         let mechanism = self.mechanism.take().unwrap_or_else(unnamed);
-        Box::new(self.recorded(mechanism))
+        Box::new(self.recorded(mechanism, times))
     }
 
     fn amounts(&self) -> Vec<(String, String)> {
@@ -270,6 +271,8 @@ struct Rare<C, W> {
     decision: Decision<C, W>,
     quotas: Vec<(String, C)>,
     key: Option<String>,
+    halted: bool,
+    times: u64,
 }
 
 type RareOf<F> = Rare<ChildLoss<F>, WholeLoss<F>>;
@@ -296,6 +299,8 @@ impl<F: LedgerRule> Record for Recorded<F> {
             spent: self.after.spent(),
             quotas: rare.map(|rare| rare.quotas.clone()).unwrap_or_default(),
             key: rare.and_then(|rare| rare.key.clone()),
+            halted: rare.is_some_and(|rare| rare.halted),
+            times: rare.map_or(1, |rare| rare.times),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use super::store::{Charge, Receipt, Record, Saved, Store, StoreError};
-use super::{Done, Outcome};
+use super::{Done, Outcome, Refusals};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Keeps the record in memory, or none.
@@ -21,6 +21,7 @@ struct Kept {
     budgets: HashSet<String>,
     entries: Vec<(Box<dyn Record>, Option<Outcome>)>,
     keys: HashMap<String, u64>,
+    refusals: Refusals,
 }
 
 impl MemoryStore {
@@ -101,8 +102,13 @@ impl Store for MemoryStore {
             return Ok(Receipt::Known { line, done });
         }
         let admitted = charge.decide();
-        kept.entries.push((charge.record(), None));
-        let sequence = kept.entries.len() as u64;
+        let refused = !admitted && charge.changed()?.is_empty();
+        let next = kept.entries.len() as u64 + 1;
+        let (sequence, times) = kept.refusals.place(next, refused);
+        if sequence < next {
+            kept.entries.pop();
+        }
+        kept.entries.push((charge.record(times), None));
         if admitted && let Some(key) = charge.key() {
             kept.keys.insert(key.to_owned(), sequence);
         }

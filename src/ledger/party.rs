@@ -7,10 +7,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::filter::{Heading, LedgerRule, Shared};
-use super::launch::{Launch, unnamed};
+use super::launch::unnamed;
 use super::quota::Quota;
+use super::request::Request;
 use super::seal::unseal;
+use super::state::has_halted;
 use super::store::{Receipt, StoreError};
+use super::text::{writable, writable_description};
 use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{
@@ -62,8 +65,6 @@ pub struct Party<D: ?Sized, F: ContinuationRule, R = AddRemove, X = crate::compo
 struct Admitted {
     ticket: Ticket,
     sequence: u64,
-    /// That of the filter's state after it.
-    version: u64,
 }
 
 /// What a key is known for, or a new launch. The former behind a pointer: most launches have no key.
@@ -134,16 +135,7 @@ where
         X: Interactive,
     {
         let admitted = self.admit(mechanism).map_err(|denial| *denial)?;
-        let Admitted {
-            ticket,
-            sequence,
-            version,
-        } = admitted;
-        let ticket = if X::FREEZES {
-            ticket.watched(self.latest(version))
-        } else {
-            ticket
-        };
+        let Admitted { ticket, sequence } = admitted;
         let data = self.shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
         let mut coins = SystemCoins::new();
         let child = ticket.start(mechanism, data, &mut coins.coins());
@@ -187,6 +179,8 @@ where
         M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>
             + Private<F::Children, R>,
     {
+        let written = writable("a key", key);
+        written.map_err(LedgerErrorOf::<F>::Store)?;
         let full = format!("{:?}", (&*self.shared.header.filter, self.name(), key));
         let keyed = self.admit_with_key(mechanism, Some(full));
         match keyed.map_err(|denial| *denial)? {
@@ -334,6 +328,12 @@ where
     {
         let price = self.price(mechanism)?;
         let denied = |error| DenialOf::<F>::new(LedgerError::Launch(error));
+        if F::CALLS_BACK.0 {
+            return match self.charge(&price, None, None)? {
+                Keyed::New(admitted) => Ok(admitted),
+                Keyed::Known(_) => Err(LedgerError::NoAnswer.into()),
+            };
+        }
         // The mechanism's code has run: it may have stopped this one.
         let running = self.shared.token.check();
         running.map_err(|stop| denied(LaunchError::Stopped(stop)))?;
@@ -342,20 +342,24 @@ where
         Ok(Admitted {
             ticket,
             sequence: 0,
-            version: 0,
         })
     }
 
-    /// Whether no launch in the filter came after the one with this version. It may have come from
-    /// another handle or process: only the store knows.
-    fn latest(&self, version: u64) -> Box<dyn Fn() -> Result<(), Stop> + Send + Sync> {
+    /// The same launch, stopped also by what other handles and processes do in the filter after the
+    /// version that it has made: only the store knows of it.
+    fn watched(&self, ticket: Ticket, version: u64) -> Ticket {
+        if !X::FREEZES {
+            return ticket.joined(&self.shared.halted);
+        }
         let store = Arc::clone(&self.shared.store);
         let filter = Arc::clone(&self.shared.header.filter);
-        Box::new(move || match store.newer(&filter, version) {
+        let latest = StopToken::default().watched(move || match store.newer(&filter, version) {
             Ok(None) => Ok(()),
+            Ok(Some(later)) if has_halted(&later.state) => Err(Stop::Halted),
             // Also where the store does not say: it may have frozen.
             _ => Err(Stop::Frozen),
-        })
+        });
+        ticket.joined(&latest)
     }
 
     #[inline]
@@ -369,6 +373,11 @@ where
         let described = shared.keeps_launches || key.is_some();
         let described = described.then(|| guarded(|| Ok(mechanism.describe())));
         let described = described.map(|described| described.unwrap_or_else(|_| unnamed()));
+        if let Some(description) = &described {
+            let written = writable("a party's name", self.name());
+            let written = written.and_then(|()| writable_description(description));
+            written.map_err(|error| DenialOf::<F>::new(error.into()))?;
+        }
         self.charge(&price, described, key)
     }
 
@@ -379,8 +388,7 @@ where
     {
         let shared = &*self.shared;
         let denied = |error| DenialOf::<F>::new(LedgerError::Launch(error));
-        let running = shared.token.check();
-        running.map_err(|stop| denied(LaunchError::Stopped(stop)))?;
+        self.running()?;
         let data = shared.data.0.as_ref();
         let data = data.ok_or_else(|| denied(LaunchError::Failed))?;
         let price = shared.terms.price(mechanism, &**data);
@@ -392,6 +400,13 @@ where
         })
     }
 
+    /// Whether nothing has stopped the filter. Asked under no lock: the store may have to say it.
+    #[inline]
+    fn running(&self) -> Result<(), DenialOf<F>> {
+        let running = self.shared.token.check();
+        running.map_err(|stop| DenialOf::<F>::new(LaunchError::Stopped(stop).into()))
+    }
+
     /// Decides, charges and writes.
     fn charge(
         &self,
@@ -401,48 +416,30 @@ where
     ) -> Result<Keyed, DenialOf<F>> {
         let shared = &*self.shared;
         let asked = key.is_some().then(|| mechanism.clone()).flatten();
-        let mut book = shared.book();
-        let mut launch = Launch {
+        let request = Request {
             shared,
-            book: &mut book,
             price,
-            mechanism,
             heading: &self.heading,
             quotas: &self.quotas,
             budgets: &self.budgets,
-            key,
-            decided: None,
-            changed: false,
+            key: key.as_deref(),
         };
-        // A rule's own code writes its state down, and may panic: then it is not known what the state
-        // at hand has counted.
-        let charged = guarded(|| Ok(shared.store.charge(&mut launch)));
-        let failed = || StoreError::Unwritable("the rule or the store failed".to_owned());
-        let receipt = match charged.unwrap_or_else(|_| Err(failed())) {
-            Ok(receipt) => receipt,
-            Err(error) => {
-                launch.forget();
-                return Err(DenialOf::<F>::new(error.into()));
-            }
+        let written = if F::CALLS_BACK.0 {
+            request.outside(mechanism)?
+        } else {
+            self.running()?;
+            request.inside(mechanism)?
         };
-        let (decided, key) = (launch.decided.take(), launch.key.take());
-        let version = book.version;
-        // Others may decide while this one waits for the disk.
-        drop(book);
-        match receipt {
+        match written.receipt {
             Receipt::Written { sequence, .. } => {
-                let synced = shared.store.sync(&receipt);
+                let synced = shared.store.sync(&written.receipt);
                 synced.map_err(|error| DenialOf::<F>::new(error.into()))?;
-                let ticket = match decided {
-                    Some(Ok(ticket)) => ticket,
+                let ticket = match written.decided {
+                    Some(Ok(ticket)) => self.watched(ticket, written.version),
                     Some(Err(error)) => return Err(error),
                     None => return Err(LedgerError::NoAnswer.into()),
                 };
-                Ok(Keyed::New(Admitted {
-                    ticket,
-                    sequence,
-                    version,
-                }))
+                Ok(Keyed::New(Admitted { ticket, sequence }))
             }
             Receipt::Known { line, done } => {
                 let entry: Option<Entry<ChildLoss<F>, WholeLoss<F>>> = unseal(&line);
@@ -474,7 +471,8 @@ where
         if let Keyed::New(admitted) = keyed.map_err(|denial| *denial)? {
             self.done(admitted.sequence, || Outcome::Started);
         }
-        Ok(self.shared.book().machine.child_token())
+        let token = self.shared.book().machine.child_token();
+        Ok(token.joined(&self.shared.halted))
     }
 }
 

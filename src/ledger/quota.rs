@@ -44,9 +44,9 @@ impl Quota {
 }
 
 /// The rule of a quota, of which only the losses are known.
-pub(super) trait QuotaRule<L>: Send {
+pub(super) trait QuotaRule<L>: Send + Sync {
     /// The rule after one more loss.
-    fn charge(&self, loss: &L) -> Result<Box<dyn QuotaRule<L>>, Box<Refusal<L>>>;
+    fn charge(&self, loss: &L) -> Result<SharedRule<L>, Box<Refusal<L>>>;
 
     fn spent(&self) -> L;
 
@@ -57,10 +57,11 @@ pub(super) trait QuotaRule<L>: Send {
     fn state(&self) -> Result<String, StoreError>;
 
     /// With the counts of a state that was written.
-    fn resumed(&self, state: &str) -> Option<Box<dyn QuotaRule<L>>>;
+    fn resumed(&self, state: &str) -> Option<SharedRule<L>>;
 }
 
-pub(super) type BoxedRule<L> = Box<dyn QuotaRule<L>>;
+/// Copied without running its code.
+pub(super) type SharedRule<L> = Arc<dyn QuotaRule<L>>;
 
 struct Kept<F>(F);
 
@@ -69,9 +70,9 @@ where
     L: Clone,
     F: LedgerRule + ContinuationRule<Children: Measure<Loss = L>, Whole: Measure<Loss = L>>,
 {
-    fn charge(&self, loss: &L) -> Result<Box<dyn QuotaRule<L>>, Box<Refusal<L>>> {
+    fn charge(&self, loss: &L) -> Result<SharedRule<L>, Box<Refusal<L>>> {
         match self.0.charge(loss) {
-            Ok(rule) => Ok(Box::new(Self(rule))),
+            Ok(rule) => Ok(Arc::new(Self(rule))),
             Err(_) => Err(Box::new(Refusal::by(&self.0, loss))),
         }
     }
@@ -92,11 +93,11 @@ where
         write_state::<F>(&self.0, 0, None)
     }
 
-    fn resumed(&self, state: &str) -> Option<Box<dyn QuotaRule<L>>> {
+    fn resumed(&self, state: &str) -> Option<SharedRule<L>> {
         let state = read_state(&self.0, state)?;
         // A quota counts no launches, and does not halt.
         let is_plain = state.launched == 0 && state.halt.is_none();
-        is_plain.then(|| Box::new(Self(state.rule)) as _)
+        is_plain.then(|| Arc::new(Self(state.rule)) as _)
     }
 }
 
@@ -104,7 +105,7 @@ where
 pub(super) fn quota_rule<Me>(
     measure: &Me,
     limit: Me::Loss,
-) -> Result<(BoxedRule<Me::Loss>, String), StoreError>
+) -> Result<(SharedRule<Me::Loss>, String), StoreError>
 where
     Me: DefaultAccumulator,
     crate::account::Capped<Me::Accumulator>: LedgerRule<Children = Me, Whole = Me>,
@@ -128,5 +129,5 @@ where
         quota: <crate::account::Capped<Me::Accumulator> as Durable>::NAME,
         parameters: &rule,
     })?;
-    Ok((Box::new(Kept(rule)), terms))
+    Ok((Arc::new(Kept(rule)), terms))
 }

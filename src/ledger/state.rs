@@ -68,6 +68,12 @@ pub(super) fn read_state<F: LedgerRule>(fresh: &F, text: &str) -> Option<State<F
     })
 }
 
+/// Whether the budget with this state has halted, or cannot be read.
+pub(super) fn has_halted(text: &str) -> bool {
+    let read: Option<Read> = unseal(text);
+    read.is_none_or(|read| !read.halt.is_null())
+}
+
 impl<F: LedgerRule> State<F> {
     /// Whether launches can lead to this state, in a filter that takes at most `limit` of them, and that
     /// halts at a refusal if `halts` says so.

@@ -50,7 +50,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// In this order: if the [key](Charge::key) is known, nothing is decided and what is known of it
     /// is given back. Otherwise each budget whose version is not the [known](Charge::known) one is
     /// [refreshed](Charge::refresh); the launch [decides](Charge::decide); what it
-    /// [changed](Charge::changed) and its [line](Charge::line) are written.
+    /// [changed](Charge::changed) and its [line](Charge::line) are written. Where
+    /// [`Refusals`](super::Refusals) says so, the line of a launch that is refused takes the place of the
+    /// last one.
     ///
     /// # Errors
     ///
@@ -112,7 +114,8 @@ pub trait Charge: sealed::Sealed {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Damaged`].
+    /// [`StoreError::Damaged`], and [`StoreError::Changed`] where a third-party rule has decided already:
+    /// nothing is written, and the error is passed on.
     fn refresh(&mut self, budget: usize, saved: &Saved) -> Result<(), StoreError>;
 
     /// Decides from the states at hand; whether it is admitted.
@@ -125,15 +128,15 @@ pub trait Charge: sealed::Sealed {
     /// What cannot be written.
     fn changed(&self) -> Result<Vec<(usize, Saved)>, StoreError>;
 
-    /// The line for the record.
+    /// The line for the record, which stands for a number of launches.
     ///
     /// # Errors
     ///
     /// What cannot be written.
-    fn line(&self, sequence: u64) -> Result<String, StoreError>;
+    fn line(&self, sequence: u64, times: u64) -> Result<String, StoreError>;
 
     /// The same, to be written when somebody reads it.
-    fn record(&mut self) -> Box<dyn Record>;
+    fn record(&mut self, times: u64) -> Box<dyn Record>;
 
     /// The numbers that the loss is made of, as decimals, each with its name.
     fn amounts(&self) -> Vec<(String, String)>;
@@ -209,22 +212,41 @@ pub enum StoreError {
     /// Another process has the file.
     #[error("another process has the ledger open")]
     InUse,
+    /// The file was moved, replaced or removed while it was open: what is charged would be lost. It
+    /// stays so for whoever has it open.
+    #[error(
+        "the file of the ledger was moved, replaced or removed while it was open: end what uses it, \
+         put the right file back and open that"
+    )]
+    Replaced,
     /// What was read is not what was written.
     #[error("{what} in the ledger is damaged")]
     Damaged {
         /// Which part.
         what: String,
     },
+    /// Another launch came first. The ledger decides again, and no caller sees this.
+    #[error("the budget was changed by another launch")]
+    Changed,
     /// It was written by a later version of this crate.
     #[error("the ledger has another version than 1")]
     Version,
-    /// An earlier write failed: what has been spent is known again once the ledger is reopened.
-    #[error("an earlier write to the ledger failed: reopen it")]
-    Broken,
+    /// A name or a key has more than 1024 bytes, or a description more than 8192. Nothing is charged
+    /// or written.
+    #[error("{what} has {bytes} bytes, and at most {limit} are written")]
+    TooLong {
+        /// Of what.
+        what: String,
+        /// How many it has.
+        bytes: usize,
+        /// How many it may have.
+        limit: usize,
+    },
     /// The file or the database did not do it.
     #[error("the ledger cannot be written or read: {0}")]
     Unavailable(String),
-    /// Something has no JSON form.
+    /// Something has no JSON form, or a name contains the character U+0000, which not every store can
+    /// keep.
     #[error("this cannot be written down: {0}")]
     Unwritable(String),
 }

@@ -12,7 +12,7 @@ use queryables::privacy::PureDp;
 /// Adds up under pure DP, and runs code of its own as it is asked to decide.
 #[derive(Clone, Debug, Hash)]
 pub struct OwnRule<H> {
-    sum: Capped<Sum<PureDp>>,
+    pub sum: Capped<Sum<PureDp>>,
     pub code: H,
 }
 

@@ -1,7 +1,7 @@
 //! Processes that are killed, disks that are full, files that cannot be written.
 
 use std::collections::HashSet;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -168,6 +168,83 @@ fn a_full_disk_is_an_error_and_nothing_is_released() {
     let charged = admitted(&ledger.lines(1, usize::MAX).unwrap());
     assert!(charged == got || charged == asked, "{charged:?}");
     assert_eq!(filter.replay(), Ok(charged.len() as u64));
+}
+
+/// A number that was asked for, and what came of it.
+fn next_turn(words: &mut impl Iterator<Item = String>) -> (u64, String) {
+    let asked = number(&words.next().unwrap(), "ask ").unwrap();
+    (asked, words.next().unwrap())
+}
+
+/// The process goes on where it was, without being started again, and nothing that it refused meanwhile is
+/// charged: but for the launches that were waiting for the disk when it became full.
+#[test]
+fn a_disk_that_was_full_is_written_again_once_there_is_room() {
+    let path = created("room.redb", "numbers");
+    drop(pure(
+        &Ledger::open(&path, "numbers").unwrap(),
+        "census",
+        "100",
+    ));
+    let blocks = std::fs::metadata(&path).unwrap().len() / 1024 + 8;
+    // The limit of the process itself, which can be lifted.
+    let script = format!("trap '' XFSZ; ulimit -S -f {blocks}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("bash");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_spender")]);
+    command.arg(&path).args(["1", "0", "goes on"]);
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    let mut told = child.stdin.take().unwrap();
+    let mut spoken = words(&mut child);
+    assert_eq!(spoken.next().as_deref(), Some("open"));
+    let full = |word: &str| {
+        word.starts_with("error: the ledger cannot be written or read: ")
+            && word.contains("File too large")
+    };
+    let mut got = Vec::new();
+    let waiting = loop {
+        let (asked, word) = next_turn(&mut spoken);
+        match number(&word, "got ") {
+            Some(number) => got.push(number),
+            None => {
+                assert!(full(&word), "{word}");
+                break asked;
+            }
+        }
+    };
+    assert!(!got.is_empty());
+    // Full for as long as it is.
+    for _ in 0..5 {
+        writeln!(told).unwrap();
+        let (_, word) = next_turn(&mut spoken);
+        assert!(full(&word), "{word}");
+    }
+    let lifted = Command::new("prlimit")
+        .args(["--fsize=unlimited", "--pid", &child.id().to_string()])
+        .status();
+    assert!(lifted.unwrap().success());
+    writeln!(told).unwrap();
+    for _ in 0..20 {
+        let (asked, word) = next_turn(&mut spoken);
+        assert_eq!(number(&word, "got "), Some(asked), "{word}");
+        got.push(asked);
+    }
+    child.kill().unwrap();
+    for word in spoken {
+        got.extend(number(&word, "got "));
+    }
+    child.wait().unwrap();
+
+    let ledger = Ledger::open(&path, "numbers").unwrap();
+    let filter = pure(&ledger, "census", "100");
+    let mut charged = admitted(&ledger.lines(1, usize::MAX).unwrap());
+    assert_eq!(filter.replay(), Ok(charged.len() as u64));
+    // The last before the kill may not have been told.
+    if charged.last() > got.last() {
+        charged.pop();
+    }
+    charged.retain(|number| *number != waiting);
+    assert_eq!(charged, got);
 }
 
 #[test]

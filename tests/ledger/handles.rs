@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ledger::{
-    Numbered, a_later_launch_freezes_the_child_of_another_handle, fresh,
+    Numbered, a_halt_stops_the_children_and_shares_of_another_handle,
+    a_later_launch_freezes_the_child_of_another_handle, fresh,
     lines_begin_and_end_where_they_should, over_budget, pure,
 };
 use queryables::ledger::{
@@ -31,6 +32,36 @@ fn lines_begin_and_end_at_the_same_place_in_every_store() {
 fn a_later_launch_of_any_handle_freezes_the_child_before_it() {
     let ledger = Ledger::create(fresh("freezes.redb"), "numbers").unwrap();
     a_later_launch_freezes_the_child_of_another_handle(&ledger, &ledger.clone());
+}
+
+#[test]
+fn a_halt_of_any_handle_stops_children_and_shares() {
+    let ledger = Ledger::create(fresh("halts all.redb"), "numbers").unwrap();
+    a_halt_stops_the_children_and_shares_of_another_handle(&ledger, &ledger.clone());
+}
+
+/// In memory a budget has one handle, and clones of it.
+#[test]
+fn a_halt_in_memory_stops_children_and_shares() {
+    let ledger = Ledger::in_memory("numbers").unwrap();
+    let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
+    let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+    let other = filter.clone();
+    let child = filter
+        .party("Ana")
+        .launch(&Numbered::new(1, "0.1"))
+        .unwrap();
+    let share = Filter::concurrent(PureDp, epsilon("0.5"));
+    let share = filter.reserve("Ben", &share).unwrap();
+    let in_share = share.party("Ben").launch(&Numbered::new(2, "0.1")).unwrap();
+    assert_eq!((child.ask(()), in_share.ask(())), (Ok(1), Ok(2)));
+    let refused = other.party("Eva").release(&Numbered::new(3, "2"));
+    assert_eq!(refused, Err(over_budget(["0.6", "2", "0.4", "1"])));
+    let stopped = Err(AskError::Stopped(Stop::Halted));
+    assert_eq!((child.ask(()), in_share.ask(())), (stopped, stopped));
+    let halted = LaunchError::Stopped(Stop::Halted);
+    let released = share.party("Ben").release(&Numbered::new(4, "0.1"));
+    assert_eq!(released, Err(halted.into()));
 }
 
 /// A halt changes the state too, and is told from a later launch.

@@ -1,6 +1,7 @@
 //! `spender PATH THREADS FIRST`: spends 0.001 at a time from the filter "census" of the ledger in a
 //! file, which it makes where there is none, until it is refused or killed. It says which number it is about to launch and which it has
-//! got: `ask 7`, `got 7`. What goes wrong ends it, with the error as its last line.
+//! got: `ask 7`, `got 7`. What goes wrong ends it, with the error as its last line; with a fourth argument
+//! it goes on with the next number once it reads a line.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ fn say(text: &str) {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [path, threads, first] = &arguments[..] else {
+    let [path, threads, first, goes_on @ ..] = &arguments[..] else {
         panic!("spender PATH THREADS FIRST");
     };
     let (threads, first) = (
@@ -49,7 +50,14 @@ fn main() {
                     say(&format!("ask {number}"));
                     match party.release(&Numbered::new(number, "0.001")) {
                         Ok(answer) => say(&format!("got {answer}")),
-                        Err(error) => return say(&format!("error: {error}")),
+                        Err(error) => {
+                            say(&format!("error: {error}"));
+                            let mut line = String::new();
+                            let mut read = || std::io::stdin().read_line(&mut line);
+                            if goes_on.is_empty() || read().unwrap_or_default() == 0 {
+                                return;
+                            }
+                        }
                     }
                 }
             });

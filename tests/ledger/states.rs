@@ -27,7 +27,7 @@ impl Store for One {
     }
 
     fn charge(&self, _: &mut dyn Charge) -> Result<Receipt, StoreError> {
-        Err(StoreError::Broken)
+        Err(StoreError::Unavailable("on purpose".to_owned()))
     }
 
     fn sync(&self, _: &Receipt) -> Result<(), StoreError> {

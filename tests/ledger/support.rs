@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use queryables::account::{Capped, Sum};
 use queryables::compose::Refusal;
-use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line};
+use queryables::ledger::{
+    Ledger, LedgerError, LedgerFilter, Line, OpenError, ReserveError, StoreError,
+};
 use queryables::machine::{Description, Stop};
 use queryables::prelude::*;
 use queryables::privacy::Relation;
@@ -136,6 +138,147 @@ pub fn a_later_launch_freezes_the_child_of_another_handle(one: &Ledger, other: &
     let second = other.party("Ben").launch(&Numbered::new(3, "0.1")).unwrap();
     assert_eq!(first.ask(()), Err(AskError::Stopped(Stop::Frozen)));
     assert_eq!(second.ask(()), Ok(3));
+}
+
+/// A halt means that nothing answers any more: children and shares of every handle, in whichever
+/// process, at their next check. `one` and `other` are two handles to one ledger.
+pub fn a_halt_stops_the_children_and_shares_of_another_handle(one: &Ledger, other: &Ledger) {
+    let open = |ledger: &Ledger| {
+        let filter = Filter::concurrent(PureDp, "3".parse().unwrap()).halting();
+        ledger.launch("halts", &filter, &Arc::new(())).unwrap()
+    };
+    let (one, other) = (open(one), open(other));
+    let share = |epsilon: &str| Filter::concurrent(PureDp, epsilon.parse().unwrap());
+    let child = one.party("Ana").launch(&Numbered::new(1, "0.5")).unwrap();
+    let half = one.reserve("half", &share("1")).unwrap();
+    let inner = half.reserve("quarter", &share("0.5")).unwrap();
+    let in_share = half.party("Ben").launch(&Numbered::new(2, "0.1")).unwrap();
+    assert_eq!((child.ask(()), in_share.ask(())), (Ok(1), Ok(2)));
+    // A launch of another handle that is admitted stops nobody.
+    assert_eq!(other.party("Eva").release(&Numbered::new(3, "0.1")), Ok(3));
+    assert_eq!((child.ask(()), in_share.ask(())), (Ok(1), Ok(2)));
+    let fits = |share: &PureFilter| share.party("Ben").would_admit(&"0.1".parse().unwrap());
+    assert_eq!((fits(&half), fits(&inner)), (Ok(true), Ok(true)));
+
+    let refused = other.party("Eva").release(&Numbered::new(4, "9"));
+    assert_eq!(refused, Err(over_budget(["1.6", "9", "1.4", "3"])));
+    let stopped = Err(AskError::Stopped(Stop::Halted));
+    assert_eq!((child.ask(()), in_share.ask(())), (stopped, stopped));
+    assert_eq!((fits(&half), fits(&inner)), (Ok(false), Ok(false)));
+    let halted = Err(LaunchError::Stopped(Stop::Halted).into());
+    for share in [&half, &inner] {
+        let spent = share.privacy_loss();
+        let released = share.party("Ben").release(&Numbered::new(5, "0.1"));
+        assert_eq!(released, halted);
+        assert_eq!(share.privacy_loss(), spent);
+    }
+    assert_eq!(one.party("Ana").release(&Numbered::new(6, "0.1")), halted);
+    assert!(one.halt().unwrap().is_some());
+}
+
+/// A mechanism whose description has this number of bytes.
+#[derive(Clone, Debug)]
+pub struct Long(pub usize, pub Epsilon);
+
+impl<D: ?Sized> Mechanism<D> for Long {
+    type Machine = Released<u64>;
+
+    fn start(&self, _: &Arc<D>, _: &mut Coins<'_>) -> Result<Released<u64>, Fault> {
+        Ok(Released(0))
+    }
+
+    fn describe(&self) -> Description {
+        let (name, key) = ("Long", "text");
+        let rest = self.0 - name.len() - key.len();
+        Description::new(name).with(key, "x".repeat(rest))
+    }
+}
+
+impl<R: Relation> Private<PureDp, R> for Long {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(self.1)
+    }
+}
+
+/// In the filter "census" with a budget of 1: forty refusals, a launch, three refusals.
+pub fn refusals_in_a_row_take_sixteen_entries(ledger: &Ledger) {
+    let filter = pure(ledger, "census", "1");
+    let (ana, eve) = (filter.party("Ana"), filter.party("Eve"));
+    assert_eq!(ana.release(&Numbered::new(1, "0.25")), Ok(1));
+    let refused = |numbers: std::ops::Range<u64>| {
+        for number in numbers {
+            let refused = eve.release(&Numbered::new(number, "2"));
+            assert_eq!(refused, Err(over_budget(["0.25", "2", "0.75", "1"])));
+        }
+    };
+    refused(10..50);
+    assert_eq!(ana.would_admit(&"0.75".parse().unwrap()), Ok(true));
+    assert_eq!(filter.replay(), Ok(17));
+    assert_eq!(ana.release(&Numbered::new(2, "0")), Ok(2));
+    refused(60..63);
+    let lines = ledger.lines(1, usize::MAX).unwrap();
+    let entries = lines.iter().filter_map(|line| match line {
+        Line::Entry(entry) => {
+            let number = entry.mechanism.get("number")?.parse().ok()?;
+            Some((entry.sequence, number, entry.times))
+        }
+        _ => None,
+    });
+    let entries: Vec<(u64, u64, u64)> = entries.collect();
+    // The first 15, and the last, which stands for 25.
+    let kept = (0..15).map(|turn| (2 + turn, 10 + turn, 1));
+    let later = [
+        (17, 49, 25),
+        (18, 2, 1),
+        (19, 60, 1),
+        (20, 61, 1),
+        (21, 62, 1),
+    ];
+    let expected = [(1, 1, 1)].into_iter().chain(kept).chain(later);
+    assert_eq!(entries, expected.collect::<Vec<_>>());
+    assert_eq!(filter.replay(), Ok(21));
+}
+
+/// Names and keys of 1024 bytes and descriptions of 8192 are written, and one byte more is an error.
+pub fn what_is_too_long_is_an_error_and_not_written(ledger: &Ledger) {
+    let name = |bytes: usize| "n".repeat(bytes);
+    let loss = || "0.125".parse::<Epsilon>().unwrap();
+    let budget = || "1".parse::<Epsilon>().unwrap();
+    let share = Filter::concurrent(PureDp, "0.25".parse().unwrap());
+    let filter = pure(ledger, &name(1024), "1");
+    let quota = filter.quota(&name(1024), budget()).unwrap();
+    let party = filter.party(&name(1024)).within(&quota).unwrap();
+    let longest = Long(8192, loss());
+    assert_eq!(party.release_once(&name(1024), &longest), Ok(0));
+    let inner = filter.reserve(&name(1024), &share).unwrap();
+    assert_eq!(inner.party("Ana").release(&longest), Ok(0));
+    assert_eq!(filter.replay(), Ok(2));
+    let (lines, spent) = (ledger.lines(1, 99).unwrap(), filter.privacy_loss());
+
+    let too_long = |what: &str, limit: usize| StoreError::TooLong {
+        what: what.to_owned(),
+        bytes: limit + 1,
+        limit,
+    };
+    let opened = ledger.launch(&name(1025), &share, &Arc::new(())).map(drop);
+    let expected = OpenError::Store(too_long("a filter's name", 1024));
+    assert_eq!(opened.unwrap_err(), expected);
+    let quota = filter.quota(&name(1025), budget()).map(drop);
+    assert_eq!(quota.unwrap_err(), too_long("a quota's name", 1024));
+    let reserved = filter.reserve(&name(1025), &share).map(drop);
+    let expected = OpenError::Store(too_long("a share's name", 1024));
+    assert_eq!(reserved.unwrap_err(), ReserveError::Open(expected));
+    let denied = |what: &str, limit| Err(LedgerError::Store(too_long(what, limit)));
+    let short = Numbered::new(1, "0.125");
+    let named = filter.party(&name(1025)).release(&short);
+    assert_eq!(named, denied("a party's name", 1024));
+    let ana = filter.party("Ana");
+    let keyed = ana.release_once(&name(1025), &short);
+    assert_eq!(keyed, denied("a key", 1024));
+    let described = ana.release(&Long(8193, loss()));
+    assert_eq!(described, denied("a description", 8192));
+    assert_eq!(ledger.lines(1, 99).unwrap(), lines);
+    assert_eq!(filter.privacy_loss(), spent);
 }
 
 /// Where lines begin and end, for a ledger with four entries, the third of which was refused.

@@ -1,12 +1,16 @@
 //! The ledger: what is written down, what happens when something fails, and who may spend.
 
 mod altered;
+mod bounds;
 mod contract;
 mod crash;
 mod handles;
 mod linear;
 mod lines;
+mod mutations;
+mod own_rules;
 mod quotas;
+mod replaced;
 mod rules;
 mod states;
 mod written;

@@ -44,7 +44,6 @@ fn unavailable(text: &str) -> OpenError {
 fn a_file_that_is_cut_or_is_no_ledger_is_an_error() {
     let path = fresh("cut.redb");
     let whole = whole();
-    let other = unavailable("I/O error: Not a redb database: magic number mismatch");
     for length in [9, 100, 320, 4096, 20_000, whole.len() / 2, whole.len() - 1] {
         std::fs::write(&path, &whole[..length]).unwrap();
         assert_eq!(opened(&path), Err(damaged()), "{length}");
@@ -52,12 +51,11 @@ fn a_file_that_is_cut_or_is_no_ledger_is_an_error() {
         assert_eq!(left, length as u64, "it was written to");
     }
     // To nothing: a new ledger would have the whole budget again.
-    let empty = "I/O error: Database file is empty and creating a new database was not requested";
     std::fs::write(&path, []).unwrap();
-    assert_eq!(opened(&path), Err(unavailable(empty)));
+    assert_eq!(opened(&path), Err(damaged()));
     for no_ledger in [&b"sequence,loss\n1,0.5\n"[..], &[0; 5000]] {
         std::fs::write(&path, no_ledger).unwrap();
-        assert_eq!(opened(&path), Err(other.clone()));
+        assert_eq!(opened(&path), Err(damaged()));
         assert_eq!(std::fs::read(&path).unwrap(), no_ledger);
     }
     std::fs::write(&path, &whole).unwrap();

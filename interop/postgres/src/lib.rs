@@ -33,7 +33,9 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::future::try_join;
-use queryables::ledger::{Charge, Done, Line, Outcome, Receipt, Saved, Store, StoreError};
+use queryables::ledger::{
+    Charge, Done, Line, Outcome, Receipt, Refusals, Saved, Store, StoreError,
+};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, Error, NoTls, Row, Statement};
@@ -102,6 +104,13 @@ const WRITE: &str = "
         INSERT INTO queryables_keys SELECT key, $1 FROM unnest($8::text[]) AS k (key)
     )
     UPDATE queryables_about SET next = $1 + 1
+";
+
+/// Writes a refusal ($1, $2) in the place of the one before, whose amounts are gone.
+const REPLACE: &str = "
+    WITH entry AS (UPDATE queryables_entries SET line = $2::text::json WHERE sequence = $1)
+    INSERT INTO queryables_amounts
+    SELECT $1, name, amount::numeric FROM unnest($3::text[], $4::text[]) AS a (name, amount)
 ";
 
 /// An outcome ($1, $2). If it need not survive, it need not wait for the disk ($3).
@@ -302,6 +311,37 @@ impl Connection {
         }))
     }
 
+    /// Writes a refusal in the place of the last one, and commits.
+    async fn replace(
+        &self,
+        charge: &dyn Charge,
+        sequence: u64,
+        times: u64,
+    ) -> Result<(), StoreError> {
+        let place = signed(sequence);
+        let line = charge.line(sequence, times)?;
+        let (names, amounts): (Vec<String>, Vec<String>) = charge.amounts().into_iter().unzip();
+        let client = &self.client;
+        let removed = "DELETE FROM queryables_amounts WHERE sequence = $1";
+        client
+            .execute(removed, &[&place])
+            .await
+            .map_err(unavailable)?;
+        let replaced = client
+            .execute(REPLACE, &[&place, &line, &names, &amounts])
+            .await;
+        replaced.map_err(unavailable)?;
+        client.batch_execute("COMMIT").await.map_err(unavailable)
+    }
+
+    /// How many refusals are at the end of the record.
+    async fn refusals(&self) -> Result<Refusals, StoreError> {
+        let query = "SELECT line::text FROM queryables_entries ORDER BY sequence DESC LIMIT $1";
+        let rows = self.client.query(query, &[&(Refusals::KEPT as i64)]).await;
+        let rows = rows.map_err(unavailable)?;
+        Ok(Refusals::read(rows.iter().map(|row| row.get(0))))
+    }
+
     /// Writes what a charge has decided, and commits.
     async fn commit(
         &self,
@@ -310,7 +350,7 @@ impl Connection {
         admitted: bool,
     ) -> Result<(), StoreError> {
         let place = signed(sequence);
-        let line = charge.line(sequence)?;
+        let line = charge.line(sequence, 1)?;
         let (names, amounts): (Vec<String>, Vec<String>) = charge.amounts().into_iter().unzip();
         let (mut budgets, mut versions, mut states) = (vec![], vec![], vec![]);
         for (budget, Saved { version, state }) in charge.changed()? {
@@ -422,6 +462,17 @@ impl Store for PostgresStore {
                 }
             }
             let admitted = charge.decide();
+            if !admitted && charge.changed()?.is_empty() {
+                let mut refusals = connection.refusals().await?;
+                let (last, times) = refusals.place(sequence, true);
+                if last < sequence {
+                    connection.replace(charge, last, times).await?;
+                    return Ok(Receipt::Written {
+                        sequence: last,
+                        mark: 0,
+                    });
+                }
+            }
             connection.commit(charge, sequence, admitted).await?;
             Ok(Receipt::Written { sequence, mark: 0 })
         })

@@ -1,6 +1,7 @@
 //! Against a real server, which the test starts by itself. Where there is none, it says so.
 
 mod sessions;
+mod stores;
 mod support;
 
 use std::collections::HashSet;

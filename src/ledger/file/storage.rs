@@ -1,0 +1,118 @@
+//! What redb reads and writes: the file, as long as it is whole and in its place.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use redb::backends::FileBackend;
+use redb::{BackendError, StorageBackend};
+
+use super::super::StoreError;
+use super::place::Place;
+
+/// A file that is open, and the path that it was opened by.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) place: Place,
+    pub(super) file: File,
+}
+
+/// The file for redb. A sync is an error if the path leads to another file by now, or to none, or if
+/// somebody else has changed the file's length: what was written would be lost.
+#[derive(Debug)]
+pub(super) struct Storage {
+    inner: FileBackend,
+    opened: Arc<Opened>,
+    /// What redb has made of it.
+    length: AtomicU64,
+}
+
+impl Storage {
+    pub(super) fn new(opened: &Arc<Opened>) -> io::Result<Self> {
+        let file = opened.file.try_clone()?;
+        let length = file.metadata()?.len();
+        Ok(Self {
+            inner: FileBackend::new(file).map_err(io::Error::other)?,
+            opened: Arc::clone(opened),
+            length: AtomicU64::new(length),
+        })
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if !self.opened.place.leads_to(&self.opened.file)? {
+            return Err(io::Error::other(StoreError::Replaced));
+        }
+        self.len().map(drop)
+    }
+}
+
+impl StorageBackend for Storage {
+    fn len(&self) -> io::Result<u64> {
+        let length = self.inner.len()?;
+        if length != self.length.load(Ordering::Relaxed) {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        Ok(length)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.inner.read(offset, out)
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.len()?;
+        self.inner.set_len(length)?;
+        self.length.store(length, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        // Before, so that nothing is made of a file that was cut; and after, so that what is synced is
+        // found by the path.
+        self.check()?;
+        self.inner.sync_data()?;
+        self.check()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        // redb sets the length first. A write beyond it would hide a cut.
+        if offset.saturating_add(data.len() as u64) > self.len()? {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        self.inner.write(offset, data)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.inner.close()
+    }
+
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.inner.try_lock_range(start, end)
+    }
+
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
+        self.inner.try_lock_shared_range(start, end)
+    }
+
+    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.inner.lock_range(start, end)
+    }
+
+    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.inner.lock_shared_range(start, end)
+    }
+
+    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.inner.unlock_range(start, end)
+    }
+
+    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.inner.query_lock_range(start, end)
+    }
+}

@@ -1,0 +1,169 @@
+//! Files that were damaged anywhere: opening one says so, or has lost nothing.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use ledger::{Numbered, Seeded, fresh, over_budget, pure};
+use queryables::ledger::{Ledger, LedgerError, Line, OpenError, StoreError};
+use queryables::machine::silence_guarded_panics;
+use queryables::prelude::*;
+
+const PAGE: usize = 4096;
+
+/// How many files are damaged.
+const FILES: u64 = 600;
+const OPEN_FILES: u64 = 200;
+
+/// A ledger with forty launches that kept their answers, and a refusal.
+fn whole(path: &Path) -> Vec<u8> {
+    let ledger = Ledger::create(path, "numbers").unwrap().keeping_answers();
+    let filter = pure(&ledger, "census", "1");
+    let ana = filter.party("Ana");
+    for number in 0..40 {
+        let launch = Numbered::new(number, "0.025");
+        assert_eq!(ana.release_once(&number.to_string(), &launch), Ok(number));
+    }
+    let refused = ana.release(&Numbered::new(40, "0.5"));
+    assert_eq!(refused, Err(over_budget(["1", "0.5", "0", "1"])));
+    drop((ana, filter, ledger));
+    std::fs::read(path).unwrap()
+}
+
+/// One change: a bit that is set or not, somewhere or in the first kilobyte, a cut, a page of zeros, two
+/// pages exchanged.
+fn damage(good: &[u8], random: &mut Seeded, turn: u64) -> Vec<u8> {
+    let mut bytes = good.to_vec();
+    let mut below = |bound: usize| usize::try_from(random.below(bound as u64)).unwrap();
+    let page = |below: &mut dyn FnMut(usize) -> usize| below(good.len() / PAGE) * PAGE;
+    match turn % 5 {
+        0 => {
+            let used: Vec<usize> = (0..good.len()).filter(|at| good[*at] != 0).collect();
+            bytes[used[below(used.len())]] ^= 1 << below(8);
+        }
+        1 => bytes[below(1024)] ^= 1 << below(8),
+        2 => bytes.truncate(below(good.len())),
+        3 => {
+            let at = page(&mut below);
+            bytes[at..at + PAGE].fill(0);
+        }
+        _ => {
+            let (one, other) = (page(&mut below), page(&mut below));
+            bytes[one..one + PAGE].copy_from_slice(&good[other..other + PAGE]);
+            bytes[other..other + PAGE].copy_from_slice(&good[one..one + PAGE]);
+        }
+    }
+    bytes
+}
+
+/// What a ledger has.
+type Contents = (Epsilon, u64, Vec<Line>, u64);
+
+/// Everything that can be read, and a launch that is decided.
+fn contents(path: &Path) -> Result<Contents, OpenError> {
+    let ledger = Ledger::open(path, "numbers")?.keeping_answers();
+    let filter = Filter::concurrent(PureDp, "1".parse().unwrap());
+    let filter = ledger.launch("census", &filter, &std::sync::Arc::new(()))?;
+    let spent = filter.privacy_loss()?;
+    let lines = ledger.lines(1, 1000)?;
+    let counted = filter.replay()?;
+    let kept = filter
+        .party("Ana")
+        .release_once("7", &Numbered::new(7, "0.025"));
+    assert_eq!(kept, Ok(7));
+    let refused = filter.party("Ana").release(&Numbered::new(41, "0.5"));
+    assert_eq!(refused, Err(over_budget(["1", "0.5", "0", "1"])));
+    Ok((spent, filter.launched()?, lines, counted))
+}
+
+/// Somebody writes into the file of a ledger that is open.
+#[test]
+fn a_file_that_is_damaged_while_open_never_panics_and_loses_nothing_unnoticed() {
+    silence_guarded_panics();
+    let path = fresh("damaged open.redb");
+    let good = whole(&path);
+    let damaged = StoreError::Damaged {
+        what: "the file".to_owned(),
+    };
+    let mut random = Seeded(7);
+    let mut noticed = 0;
+    for turn in 0..OPEN_FILES {
+        std::fs::write(&path, &good).unwrap();
+        let ledger = Ledger::open(&path, "numbers").unwrap().keeping_answers();
+        let filter = pure(&ledger, "census", "1");
+        let now = std::fs::read(&path).unwrap();
+        let bad = damage(&now, &mut random, turn);
+        // In place: the file stays the same one.
+        let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+        file.write_all(&bad).unwrap();
+        file.set_len(bad.len() as u64).unwrap();
+        let ana = filter.party("Ana");
+        let used = catch_unwind(AssertUnwindSafe(|| {
+            let free = ana.release(&Numbered::new(50, "0"));
+            let kept = ana.release_once("7", &Numbered::new(7, "0.025"));
+            let kept = kept.map(drop);
+            let lines = ledger.lines(1, 1000).map(drop);
+            for read in [kept, lines.map_err(LedgerError::Store)] {
+                // redb compares checksums when it opens a file: a key that is not found any more is a
+                // new launch, which is charged.
+                let expected = matches!(
+                    read,
+                    Ok(())
+                        | Err(LedgerError::Store(StoreError::Damaged { .. })
+                            | LedgerError::Launch(LaunchError::Refused(_)))
+                );
+                assert!(expected, "turn {turn}: {read:?}");
+            }
+            drop((ana, filter, ledger));
+            free
+        }));
+        let free = used.unwrap_or_else(|_| panic!("turn {turn} panicked"));
+        let launched = u64::from(free.is_ok());
+        match contents(&path) {
+            Ok((spent, count, ..)) => {
+                assert_eq!(spent, "1".parse().unwrap(), "turn {turn}");
+                assert!(count >= 40 + launched, "turn {turn}");
+            }
+            Err(error) => {
+                assert_eq!(error, OpenError::Store(damaged.clone()), "turn {turn}");
+                noticed += 1;
+            }
+        }
+    }
+    println!("{noticed} of {OPEN_FILES} were noticed");
+    assert!(noticed > OPEN_FILES / 4);
+}
+
+#[test]
+fn a_damaged_file_is_an_error_or_has_lost_nothing_and_never_panics() {
+    silence_guarded_panics();
+    let path = fresh("mutations.redb");
+    let good = whole(&path);
+    let expected = contents(&path).unwrap();
+    let damaged = OpenError::Store(StoreError::Damaged {
+        what: "the file".to_owned(),
+    });
+    let mut random = Seeded(99);
+    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
+    for turn in 0..FILES {
+        std::fs::write(&path, damage(&good, &mut random, turn)).unwrap();
+        let found = catch_unwind(AssertUnwindSafe(|| contents(&path)));
+        let found = found.unwrap_or_else(|_| panic!("turn {turn} panicked"));
+        let what = match found {
+            Ok(found) => {
+                assert_eq!(found, expected, "turn {turn}");
+                "nothing lost".to_owned()
+            }
+            Err(error) => {
+                assert_eq!(error, damaged, "turn {turn}");
+                "damaged".to_owned()
+            }
+        };
+        *seen.entry(what).or_default() += 1;
+    }
+    println!("{seen:?}");
+    // Otherwise nothing was tried.
+    assert!(seen["damaged"] > FILES / 4, "{seen:?}");
+}
