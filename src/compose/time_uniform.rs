@@ -141,7 +141,7 @@ mod tests {
     use crate::launch;
     use crate::machine::Released;
     use crate::number::Rho;
-    use crate::privacy::{EpsilonDelta, ProbabilisticDp, Replace, UnknownLoss, ZCdp};
+    use crate::privacy::{EpsilonDelta, Private, ProbabilisticDp, Replace, UnknownLoss, ZCdp};
 
     /// Costs what it is told to, and fails on an empty dataset.
     #[derive(Clone)]
