@@ -44,7 +44,7 @@ fn the_parts_of_a_parallel_composition_are_frozen_with_it() {
     let outer = sequentially();
     let filters = [0, 1].map(|parity| (parity, Filter::concurrent(PureDp, epsilon("1"))));
     let parts = outer
-        .launch(&Parallel::new(|row: &u8| row % 2, filters))
+        .launch(&Parallel::new(|row: &u8| row % 2, filters).unwrap())
         .unwrap();
     let child = parts.part(&1).unwrap().launch(&often("0.1")).unwrap();
     assert_eq!(child.ask(0), Ok(2));

@@ -258,7 +258,7 @@ impl<S: System> Running<S> {
                     ($filter:expr, $Handle:path) => {{
                         let filter = filter($filter, settings.halts);
                         let filters = [0, 1].map(|part| (part, filter.clone()));
-                        let parts = launched!(Parallel::new(key, filters));
+                        let parts = launched!(Parallel::new(key, filters).unwrap());
                         [0, 1].map(|part| $Handle(parts.part(&part).unwrap()))
                     }};
                 }
