@@ -134,16 +134,7 @@ where
         X: Interactive,
     {
         let admitted = self.admit(mechanism).map_err(|denial| *denial)?;
-        let Admitted {
-            ticket,
-            sequence,
-            version,
-        } = admitted;
-        let ticket = if X::FREEZES {
-            ticket.watched(self.latest(version))
-        } else {
-            ticket
-        };
+        let (ticket, sequence) = self.watched(admitted);
         let data = self.shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
         let mut coins = SystemCoins::new();
         let child = ticket.start(mechanism, data, &mut coins.coins());
@@ -165,7 +156,7 @@ where
         M: Mechanism<D, Machine: Answered> + Private<F::Children, R>,
     {
         let admitted = self.admit(mechanism).map_err(|denial| *denial)?;
-        self.run(mechanism, &admitted, |_| None)
+        self.run(mechanism, admitted, |_| None)
     }
 
     /// [`release`](Self::release), once for each key: a retry, after a crash or a lost answer, gives
@@ -190,7 +181,7 @@ where
         let full = format!("{:?}", (&*self.shared.header.filter, self.name(), key));
         let keyed = self.admit_with_key(mechanism, Some(full));
         match keyed.map_err(|denial| *denial)? {
-            Keyed::New(admitted) => self.run(mechanism, &admitted, |answer| {
+            Keyed::New(admitted) => self.run(mechanism, admitted, |answer| {
                 let keeps = self.shared.keeps_answers;
                 keeps.then(|| serde_json::to_value(answer).ok()).flatten()
             }),
@@ -286,7 +277,7 @@ where
     fn run<M>(
         &self,
         mechanism: &M,
-        admitted: &Admitted,
+        admitted: Admitted,
         keep: impl FnOnce(&AnswerOf<M, D>) -> Option<serde_json::Value>,
     ) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
     where
@@ -294,8 +285,9 @@ where
     {
         let data = self.shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
         let mut coins = SystemCoins::new();
-        let answer = admitted.ticket.release(mechanism, data, &mut coins.coins());
-        self.done(admitted.sequence, || match &answer {
+        let (ticket, sequence) = self.watched(admitted);
+        let answer = ticket.release(mechanism, data, &mut coins.coins());
+        self.done(sequence, || match &answer {
             // The answer's own code writes it down.
             Ok(answer) => Outcome::Answered(guarded(|| Ok(keep(answer))).ok().flatten()),
             Err(_) => Outcome::Failed,
@@ -344,6 +336,20 @@ where
             sequence: 0,
             version: 0,
         })
+    }
+
+    /// The ticket of a launch, which a later one of any handle freezes, and the number of its entry.
+    #[inline]
+    fn watched(&self, admitted: Admitted) -> (Ticket, u64) {
+        let Admitted {
+            ticket,
+            sequence,
+            version,
+        } = admitted;
+        if !X::FREEZES {
+            return (ticket, sequence);
+        }
+        (ticket.watched(self.latest(version)), sequence)
     }
 
     /// Whether no launch in the filter came after the one with this version. It may have come from
