@@ -87,7 +87,7 @@ impl Machine for Learns {
 }
 
 /// Whatever is given out knows nothing of what came later: the stop falls before an answer, into it,
-/// or after it. Without the check after the code (`Coins::settled`): random execution 0, PCT 0.
+/// or after it. Without the check after the code (`Coins::settled`): random execution 17.
 #[test]
 fn a_freeze_from_inside_an_answer() {
     race(|| {
