@@ -24,7 +24,7 @@ pub fn run(out: &mut dyn io::Write) -> Outcome<String> {
     // Everybody is in one group, so that all groups together cost what one of them costs.
     let each = Filter::concurrent(ApproxDp, EpsilonDelta::new("0.3", "0")?);
     let each = Education::ALL.map(|level| (level, each.clone()));
-    let groups = filter.launch(&Parallel::new(Person::education, each))?;
+    let groups = filter.launch(&Parallel::new(Person::education, each)?)?;
     let hours = Attribute::new("hours", |person: &Person| f64::from(person.hours_per_week));
     let mean = NoisyMean::new(AddRemove, hours, 0.0..=80.0, "0.3".parse()?)?;
     let mut bars = vec![];

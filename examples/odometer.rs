@@ -55,12 +55,16 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     writeln!(
         out,
         "\nA reading means: had we decided in advance to stop at it, all that was seen would be\n\
-         private at that level. An odometer has no bound, so no filter launches it; capped, it is\n\
-         a filter:"
+         private at that level. It comes after the launch, so to stop at a level, ask before it:\n\
+         capped, an odometer is a filter, which other filters launch, too:"
     )?;
     let outer = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), people)?;
     let capped = outer.launch(&Odometer::concurrent(ZCdp).capped("0.1".parse()?))?;
     let all = Predicate::new("everybody", |_: &Person| true);
+    for rho in ["0.1", "0.2"] {
+        let admitted = capped.would_admit(&rho.parse()?);
+        writeln!(out, "  ρ = {rho}: {}", if admitted { "yes" } else { "no" })?;
+    }
     match capped.release(&GaussianCount::new(all, "0.2".parse()?)?) {
         Err(error) => writeln!(out, "  {error}")?,
         Ok(count) => writeln!(out, "  {count}")?,

@@ -85,7 +85,7 @@ pub fn behind_middles(filter: &RunningFilter, middles: u64) -> Queryable<(), boo
 /// A filter over each of a thousand parts.
 pub fn parts(number: u32) -> Parts<u32, RunningFilter<Vec<u32>>> {
     let filters = (0..number).map(|part| (part, budget("1e3")));
-    let by_part = Parallel::new(move |row: &u32| row % number, filters);
+    let by_part = Parallel::new(move |row: &u32| row % number, filters).expect("each once");
     let rows: Arc<Vec<u32>> = Arc::new((0..10 * number).collect());
     let filter = launch(&budget("1e6"), rows).expect("a filter");
     filter.launch(&by_part).expect("parts")

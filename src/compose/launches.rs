@@ -11,7 +11,21 @@ use crate::queryable::Child;
 ///
 /// A compositor's `launch` has two steps, admit and start. To run the mechanism elsewhere, in
 /// another process for example, do only the first and keep the ticket: its token says whether the
-/// compositor has stopped the child meanwhile.
+/// compositor has stopped the child meanwhile. Check it when an answer has arrived, and give the
+/// answer out only if the check passes: code that ran for it may have seen a later launch.
+///
+/// ```
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let filter = launch(&Filter::sequential(PureDp, "1".parse()?), Arc::new(()))?;
+/// let ticket = filter.admit(&"0.5".parse()?)?;
+/// let answer = std::thread::spawn(|| 42).join();
+/// // The answer is there, and only now is it decided whether it is given out.
+/// ticket.token().check()?;
+/// assert_eq!(answer.ok(), Some(42));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "the launch is charged already"]
 pub struct Ticket {

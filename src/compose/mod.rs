@@ -79,7 +79,7 @@ pub use individual::{
 pub use launches::Ticket;
 pub use map_odometer::{MapOdometer, MapOdometerMachine, RunningMapOdometer};
 pub use odometer::{Odometer, OdometerGate, OdometerMachine};
-pub use parallel::{Parallel, Parts, PartsMachine};
+pub use parallel::{DuplicateKey, Parallel, Parts, PartsMachine};
 pub use preview::Preview;
 pub use running::RunningCompositor;
 pub use running_filter::{RunningFilter, RunningFilterOf};

@@ -35,6 +35,40 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 /// interactive children are assumed to have finite communication (Haney et al. 1.8); for the other
 /// measures they need not.
 ///
+/// # To stop at a level, ask before the launch
+///
+/// A reading says what has been spent, so a program that launches until the reading is too large
+/// stops after it. The answer that takes the reading over the level is not part of the truncated view,
+/// and must not be seen. [`Capped`](Self::capped), an odometer is a filter: it refuses that launch, and
+/// says beforehand whether it would.
+///
+/// ```
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::NoisyCount;
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let ages = Arc::new(vec![17, 18, 43, 70]);
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let (level, loss) = ("1".parse()?, "0.15".parse()?);
+/// let count = NoisyCount::new(adults, loss)?;
+///
+/// // Wrong: stops at 1.05.
+/// let odometer = launch(&Odometer::concurrent(PureDp), Arc::clone(&ages))?;
+/// while odometer.privacy_loss() < level {
+///     odometer.release(&count)?;
+/// }
+/// assert_eq!(odometer.privacy_loss(), "1.05".parse()?);
+///
+/// // Right: stops at 0.9.
+/// let odometer = launch(&Odometer::concurrent(PureDp).capped(level), ages)?;
+/// while odometer.would_admit(&loss) {
+///     odometer.release(&count)?;
+/// }
+/// assert_eq!(odometer.privacy_loss(), "0.9".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Example
 ///
 /// ```

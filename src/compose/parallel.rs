@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use thiserror::Error;
+
 use super::{Discipline, Filter, FilterMachine, RunningCompositor, RunningFilter};
 use crate::account::{ContinuationRule, WholeLoss};
 use crate::data::{Dataset, Fold, Select, pass};
@@ -37,7 +39,7 @@ use crate::queryable::{Child, IntoHandle, sealed};
 /// let by_parity = Parallel::new(
 ///     |row: &u32| row % 2,
 ///     [0, 1].map(|parity| (parity, Filter::concurrent(PureDp, budget))),
-/// );
+/// )?;
 /// let whole = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![1_u32, 2, 3, 4]))?;
 /// let parts = whole.launch(&by_parity)?;
 /// assert_eq!(whole.privacy_loss(), budget);
@@ -62,11 +64,21 @@ where
     K: Ord + Clone + Send + Sync + 'static,
 {
     /// A filter for each key, over the rows with that key.
+    ///
+    /// # Errors
+    ///
+    /// [`DuplicateKey`] if two filters have the same key: it is not known which budget is meant.
     pub fn new(
         key: impl Fn(D::Record<'_>) -> K + Send + Sync + 'static,
         filters: impl IntoIterator<Item = (K, F)>,
-    ) -> Self {
-        let filters: BTreeMap<K, F> = filters.into_iter().collect();
+    ) -> Result<Self, DuplicateKey> {
+        let mut by_key = BTreeMap::new();
+        for (place, (key, filter)) in filters.into_iter().enumerate() {
+            if by_key.insert(key, filter).is_some() {
+                return Err(DuplicateKey { place });
+            }
+        }
+        let filters = by_key;
         let keys: Vec<K> = filters.keys().cloned().collect();
         let split = move |data: &D| {
             let mut parts = PartIndices::of(keys.len());
@@ -75,11 +87,19 @@ where
             pass(data, 0..data.len(), &part, &mut parts);
             parts.indices
         };
-        Self {
+        Ok(Self {
             split: Arc::new(split),
             filters,
-        }
+        })
     }
+}
+
+/// Two filters of a [`Parallel`] composition have the same key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[error("two filters have the same key: that at place {place}, counted from 0, and an earlier one")]
+pub struct DuplicateKey {
+    /// The place of the second one in the list, counted from 0.
+    pub place: usize,
 }
 
 /// Which rows are in which part.
@@ -138,11 +158,10 @@ where
     type Machine = PartsMachine<K, FilterMachine<D, F, AddRemove, X>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        let indices = coins.guarded(|_| Ok((self.split)(data)))?;
         let parts = self
             .filters
             .iter()
-            .zip(indices)
+            .zip((self.split)(data))
             .map(|((key, filter), indices)| {
                 Ok((key.clone(), filter.start(&data.select(&indices), coins)?))
             })

@@ -46,6 +46,9 @@ pub type RunningOdometerOf<D, Me, R = AddRemove, X = Interleaved> =
 /// What can be read, at any time, without changing anything.
 impl<D: ?Sized, G: Accumulator, R: Relation, X: Discipline> RunningOdometer<D, G, R, X> {
     /// What the launches so far add up to, for neighbours.
+    ///
+    /// To stop at a level, do not compare this with it after each launch:
+    /// [ask before](super::Odometer#to-stop-at-a-level-ask-before-the-launch).
     #[must_use]
     pub fn privacy_loss(&self) -> WholeLoss<G> {
         self.read(|gate| gate.neighbours.total())

@@ -157,7 +157,7 @@ where
         M: Mechanism<D, Machine: Answered> + Private<F::Children, R>,
     {
         let admitted = self.admit(mechanism).map_err(|denial| *denial)?;
-        self.run(mechanism, &admitted, |_| None)
+        self.run(mechanism, admitted, |_| None)
     }
 
     /// [`release`](Self::release), once for each key: a retry, after a crash or a lost answer, gives
@@ -184,7 +184,7 @@ where
         let full = format!("{:?}", (&*self.shared.header.filter, self.name(), key));
         let keyed = self.admit_with_key(mechanism, Some(full));
         match keyed.map_err(|denial| *denial)? {
-            Keyed::New(admitted) => self.run(mechanism, &admitted, |answer| {
+            Keyed::New(admitted) => self.run(mechanism, admitted, |answer| {
                 let keeps = self.shared.keeps_answers;
                 keeps.then(|| serde_json::to_value(answer).ok()).flatten()
             }),
@@ -280,7 +280,7 @@ where
     fn run<M>(
         &self,
         mechanism: &M,
-        admitted: &Admitted,
+        admitted: Admitted,
         keep: impl FnOnce(&AnswerOf<M, D>) -> Option<serde_json::Value>,
     ) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
     where
@@ -288,8 +288,9 @@ where
     {
         let data = self.shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
         let mut coins = SystemCoins::new();
-        let answer = admitted.ticket.release(mechanism, data, &mut coins.coins());
-        self.done(admitted.sequence, || match &answer {
+        let Admitted { ticket, sequence } = admitted;
+        let answer = ticket.release(mechanism, data, &mut coins.coins());
+        self.done(sequence, || match &answer {
             // The answer's own code writes it down.
             Ok(answer) => Outcome::Answered(guarded(|| Ok(keep(answer))).ok().flatten()),
             Err(_) => Outcome::Failed,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-use super::{CoinSource, CoinsError, DrawnNoise, Fault, Law, Stop, StopToken, guarded};
+use super::{CoinSource, CoinsError, DrawnNoise, Fault, Law, Stop, StopToken, Withheld, guarded};
 
 /// The context of a step: a source of randomness, and the stop tokens of every compositor and
 /// machine on whose behalf the step runs.
@@ -18,9 +18,13 @@ use super::{CoinSource, CoinsError, DrawnNoise, Fault, Law, Stop, StopToken, gua
 ///
 /// # What a machine may do with it
 ///
-/// Draw, pass it on to machines inside, and ask whether to go on ([`check`](Self::check)). A
-/// machine that runs third-party code in the middle of a step must check before it asks an inner
-/// machine again: that code may have seen a later launch, or made one.
+/// Draw, pass it on to machines inside, and ask whether to go on ([`check`](Self::check)).
+///
+/// Third-party code (a predicate, a middle, a mechanism that it was given) may have seen a later
+/// launch when it returns, or made one. Whoever runs a machine checks after every start and every
+/// step, and gives nothing out if the machine was stopped meanwhile. So a machine need not check at
+/// its end. In the middle of a step it must, before it asks a machine inside and before it tells
+/// third-party code what third-party code has come to: [`guarded`](Self::guarded) does both.
 ///
 /// ```
 /// use queryables::machine::{
@@ -91,6 +95,36 @@ impl<'a> Coins<'a> {
         })
     }
 
+    /// Runs the code that starts a machine, or asks it, under the machine's own token. There is a
+    /// check before it, and one of whether what it came to is given out. The error is a [`Fault`], or
+    /// [`Withheld`] for whoever has to know whether the code has failed.
+    #[inline]
+    pub(crate) fn run_under<T, E: From<Fault> + From<Withheld>>(
+        &mut self,
+        token: &StopToken,
+        code: impl FnOnce(&mut Coins<'_>) -> Result<T, Fault>,
+    ) -> Result<T, E> {
+        // Nothing can stop most of what runs.
+        if token.is_free() && self.stops.is_none() {
+            return guarded(|| code(self)).map_err(E::from);
+        }
+        self.run_stoppable(token, code)
+    }
+
+    /// Apart from the above, so that the usual case stays small enough to be compiled in place.
+    #[inline(never)]
+    fn run_stoppable<T, E: From<Fault> + From<Withheld>>(
+        &mut self,
+        token: &StopToken,
+        code: impl FnOnce(&mut Coins<'_>) -> Result<T, Fault>,
+    ) -> Result<T, E> {
+        self.under(token, |coins| {
+            coins.check().map_err(Fault::Stopped)?;
+            let result = guarded(|| code(coins));
+            Ok(coins.settled(result)?)
+        })
+    }
+
     /// This context with another source of randomness: the tokens stay.
     pub fn with_source<'b, S: CoinSource>(&'b self, source: S) -> Coins<'b, S> {
         Coins {
@@ -104,15 +138,14 @@ impl<'a> Coins<'a> {
     ///
     /// # Errors
     ///
-    /// Those of the code; [`Fault::Failed`] if it panics; [`Fault::Stopped`] if the machine was
-    /// stopped meanwhile.
+    /// [`Fault::Failed`] if the code fails or panics; otherwise [`Fault::Stopped`] if the machine was
+    /// stopped meanwhile, and the code's own fault if not.
     pub fn guarded<T>(
         &mut self,
         code: impl FnOnce(&mut Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let result = guarded(|| code(self))?;
-        self.check()?;
-        Ok(result)
+        let result = guarded(|| code(self));
+        self.settled(result).map_err(Withheld::inside)
     }
 
     /// The tokens in force, for a machine that is run by its handle.
@@ -138,6 +171,28 @@ impl<S: ?Sized> Coins<'_, S> {
             return Ok(());
         }
         self.tokens().try_for_each(StopToken::check)
+    }
+
+    /// What code came to that has run for this step, unless the step was stopped meanwhile. Every
+    /// start of a machine and every question to one ends here.
+    ///
+    /// # Guarantee
+    ///
+    /// What is given out counts as answered now, and the views are those of a conversation in which
+    /// every answer comes at its own check, one after the other. All code that the answer depends on
+    /// has returned. Whatever that code has learned through a call, a lock, a channel or the end of
+    /// a thread happened before this check. A launch stops the earlier children before the new one
+    /// starts. So if any of that code had learned of the new child, this check would see the stop:
+    /// what passes was asked and computed in ignorance of all later children. That is what
+    /// sequential composition allows, also under measures without a theorem for interleaving. In the
+    /// same way what passes was computed in ignorance of a halt. A stop also hides how the code has
+    /// ended, because that may have been chosen after it.
+    #[inline]
+    pub(crate) fn settled<T>(&self, result: Result<T, Fault>) -> Result<T, Withheld> {
+        match self.check() {
+            Ok(()) => result.map_err(Withheld::from),
+            Err(stop) => Err(Withheld::stopped(result, stop)),
+        }
     }
 
     /// The tokens in force, innermost first.
@@ -300,11 +355,21 @@ mod tests {
             assert_eq!(coins.guarded(|_| Ok(7)), Ok(7));
             let panics = |_: &mut Coins<'_>| -> Result<(), Fault> { panic!("of others") };
             assert_eq!(coins.guarded(panics), Err(Fault::Failed));
+            let stopped = Err(Fault::Stopped(Stop::Halted));
             let stops = |_: &mut Coins<'_>| {
                 stopper.stop(Stop::Halted);
                 Ok(7)
             };
-            assert_eq!(coins.guarded(stops), Err(Fault::Stopped(Stop::Halted)));
+            assert_eq!(coins.guarded(stops), stopped);
+            // A stop hides what the code says; but what has failed has to be closed.
+            for (fault, told) in [
+                (Fault::Exhausted, stopped),
+                (Fault::InvalidQuery("no"), stopped),
+                (Fault::Failed, Err(Fault::Failed)),
+                (Fault::RoundLimit(7), Err(Fault::RoundLimit(7))),
+            ] {
+                assert_eq!(coins.guarded(|_| Err(fault)), told);
+            }
         });
     }
 }

@@ -28,6 +28,7 @@ mod stop;
 mod system;
 mod tape;
 mod truncated;
+mod withheld;
 #[cfg(feature = "serde")]
 mod written;
 
@@ -58,6 +59,7 @@ pub use stop::{Stop, StopToken, Stopper};
 pub use system::{SystemCoins, uniform_from_words};
 pub use tape::{Recorder, Replay, Tape};
 pub use truncated::{Metered, truncated_view};
+pub(crate) use withheld::Withheld;
 
 use thiserror::Error;
 

@@ -54,9 +54,9 @@ where
     type Machine = Released<B>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<B>, Fault> {
-        let Released(answer) = self.mechanism.start(data, coins)?;
-        let mapped = coins.guarded(|_| Ok((self.function)(answer)))?;
-        Ok(Released(mapped))
+        // The function is told nothing by a mechanism that was stopped meanwhile.
+        let Released(answer) = coins.guarded(|coins| self.mechanism.start(data, coins))?;
+        Ok(Released((self.function)(answer)))
     }
 
     fn only_says_releases() -> bool {
@@ -90,29 +90,33 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
-    use crate::machine::{CoinSource, NotPrivateSeededCoins, Stop, StopToken};
+    use crate::machine::{CoinSource, NotPrivateSeededCoins, Stop, StopToken, Stopper};
     use crate::middle::ThroughExt;
 
-    /// Answers 7.
-    struct Seven;
+    /// Stops its own start, if it is told to, and answers 7.
+    struct Seven(Option<Stopper>);
 
     impl Mechanism<()> for Seven {
         type Machine = Released<u8>;
 
         fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
+            if let Some(stopper) = &self.0 {
+                stopper.stop(Stop::Frozen);
+            }
             Ok(Released(7))
         }
     }
 
     #[test]
-    fn a_function_that_stops_the_start_gets_no_answer_out() {
+    fn a_function_hears_nothing_of_a_start_that_was_stopped() {
         for stops in [false, true] {
             let (token, stopper) = StopToken::default().extended();
-            let mapped = Seven.mapped(|answer| {
-                if stops {
-                    stopper.stop(Stop::Frozen);
-                }
+            let heard = AtomicBool::new(false);
+            let mapped = Seven(stops.then_some(stopper)).mapped(|answer| {
+                heard.store(true, Ordering::Relaxed);
                 answer + 1
             });
             let mut source = NotPrivateSeededCoins::new(0);
@@ -120,6 +124,7 @@ mod tests {
             let answer = coins.under(&token, |coins| mapped.start(&Arc::new(()), coins));
             let frozen = Fault::Stopped(Stop::Frozen);
             assert_eq!(answer, if stops { Err(frozen) } else { Ok(Released(8)) });
+            assert_eq!(heard.into_inner(), !stops);
         }
     }
 }

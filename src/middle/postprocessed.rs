@@ -19,7 +19,8 @@ const ROUNDS: u32 = 1000;
 /// [`Fault::RoundLimit`]. The paper's loop has no such limit, but a step must terminate.
 ///
 /// A middle may launch something that freezes or halts its own inner machine, or wait until another
-/// thread does. So every query inward first checks the context ([`Coins::check`]).
+/// thread does; so may code of the inner machine. So the context is checked ([`Coins::check`])
+/// before every query inward, and again before the middle is told the answer.
 ///
 /// # Guarantee
 ///
@@ -80,13 +81,14 @@ where
                 let _ = self.middle.on_fault(Fault::Stopped(stop), coins);
                 return Err(Fault::Stopped(stop));
             }
-            next = match coins.hear(&mut self.machine, query) {
+            let answer = coins.hear(&mut self.machine, query);
+            next = match coins.settled(answer) {
                 Ok(answer) => self.middle.on_answer(answer, coins)?,
-                Err(fault) => {
-                    let heard = self.middle.on_fault(fault, coins);
+                Err(withheld) => {
+                    let heard = self.middle.on_fault(withheld.told, coins);
                     // A middle cannot answer for a machine that has failed.
-                    if !fault.is_recoverable() {
-                        return Err(fault);
+                    if withheld.is_final() {
+                        return Err(withheld.inside());
                     }
                     heard?
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::AskError;
 use crate::machine::{
-    Coins, Fault, Inspect, Machine, Mechanism, StateKey, StopToken, discard, guarded,
+    Coins, Fault, Inspect, Machine, Mechanism, StateKey, StopToken, Withheld, discard,
 };
 
 /// A launched machine: it stops answering when it has failed, or when an ancestor stops it.
@@ -37,7 +37,8 @@ impl<S> Child<S> {
         })
     }
 
-    /// The start itself: a check, and then the mechanism's code.
+    /// The start itself: a check, the mechanism's code, and a check of whether what it has made may
+    /// be given out.
     #[inline]
     pub(crate) fn run<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
         mechanism: &M,
@@ -45,10 +46,7 @@ impl<S> Child<S> {
         token: &StopToken,
         coins: &mut Coins<'_>,
     ) -> Result<S, Fault> {
-        coins.under(token, |coins| {
-            coins.check()?;
-            guarded(|| mechanism.start(data, coins))
-        })
+        coins.run_under(token, |coins| mechanism.start(data, coins))
     }
 
     /// The machine and its token, for handles that check it themselves.
@@ -74,6 +72,9 @@ impl<S> Child<S> {
 impl<S: Machine> Child<S> {
     /// Asks one query, in the context of the code that asks, extended by the child's own token.
     ///
+    /// If one of these tokens is stopped while the machine answers, by the machine's own code or on
+    /// another thread, there is no answer.
+    ///
     /// # Errors
     ///
     /// Those of the machine, [`AskError::Closed`] and [`AskError::Stopped`].
@@ -83,19 +84,17 @@ impl<S: Machine> Child<S> {
             coins.under(&self.token, |coins| coins.check())?;
             return Err(AskError::Closed);
         };
-        let answer = coins.under(&self.token, |coins| {
-            coins.check()?;
-            guarded(|| machine.step(query, coins))
-        });
-        answer.map_err(|fault| self.unanswered(fault))
+        let answer = coins.run_under(&self.token, |coins| machine.step(query, coins));
+        answer.map_err(|withheld| self.unanswered(withheld))
     }
 
     #[cold]
-    fn unanswered(&mut self, fault: Fault) -> AskError {
-        if !fault.is_recoverable() {
+    fn unanswered(&mut self, withheld: Withheld) -> AskError {
+        // Also where a stop hides the failure: it may only be the caller who was stopped.
+        if withheld.is_final() {
             self.close();
         }
-        fault.into()
+        withheld.told.into()
     }
 }
 
@@ -128,9 +127,9 @@ impl<S> Drop for Child<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{CoinSource, NotPrivateSeededCoins, Stop};
+    use crate::machine::{CoinSource, NotPrivateSeededCoins, Stop, Stopper};
 
-    /// Does as it is told.
+    /// Returns the requested fault.
     struct Obedient;
 
     impl Machine for Obedient {
@@ -139,6 +138,59 @@ mod tests {
 
         fn step(&mut self, query: Option<Fault>, _: &mut Coins<'_>) -> Result<(), Fault> {
             query.map_or(Ok(()), Err)
+        }
+    }
+
+    /// Stops whatever the stopper stops, and then answers or returns the requested fault. The answer
+    /// panics when it is dropped.
+    struct Stopping(Stopper);
+
+    #[derive(Debug, PartialEq)]
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("on purpose");
+        }
+    }
+
+    impl Machine for Stopping {
+        type Query = Option<Fault>;
+        type Answer = Bomb;
+
+        fn step(&mut self, query: Option<Fault>, _: &mut Coins<'_>) -> Result<Bomb, Fault> {
+            self.0.stop(Stop::Halted);
+            match query {
+                Some(fault) => Err(fault),
+                None => Ok(Bomb),
+            }
+        }
+    }
+
+    /// A machine that stops its own child, and one that stops whoever asks it.
+    #[test]
+    fn what_is_stopped_meanwhile_is_withheld_and_what_has_failed_is_closed() {
+        let faults = [Fault::InvalidQuery("no"), Fault::Exhausted];
+        let failures = [Fault::Failed, Fault::RoundLimit(7)];
+        let queries = faults.into_iter().chain(failures).map(Some);
+        for query in queries.chain([None]) {
+            for of_the_asker in [false, true] {
+                let (token, stopper) = StopToken::default().extended();
+                let [asker, own] = match of_the_asker {
+                    true => [token, StopToken::default()],
+                    false => [StopToken::default(), token],
+                };
+                let mut child = Child {
+                    machine: Some(Stopping(stopper)),
+                    token: own,
+                };
+                let mut source = NotPrivateSeededCoins::new(0);
+                let coins: &mut Coins<'_> = &mut source.coins();
+                let asked = coins.under(&asker, |coins| child.ask(query, coins));
+                assert_eq!(asked, Err(AskError::Stopped(Stop::Halted)));
+                let failed = query.is_some_and(|fault| failures.contains(&fault));
+                assert_eq!(child.machine.is_none(), failed);
+            }
         }
     }
 
@@ -197,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_may_have_been_stopped() {
+    fn a_stopped_caller_gets_no_answer() {
         let (token, stopper) = StopToken::default().extended();
         let mut child = start(StopToken::default()).unwrap();
         stopper.stop(Stop::Halted);

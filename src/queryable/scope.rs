@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::machine::{Coins, Fault, InForce, Stop, StopToken, guarded};
+use crate::machine::{Coins, Fault, InForce, Stop, StopToken, Withheld, guarded};
 use crate::sync::{Mutex, PoisonError};
 
 /// Runs a framework's code on behalf of a child, and says whether it is still running.
@@ -45,7 +45,8 @@ impl Scope {
     /// # Errors
     ///
     /// Those of the code; [`Fault::Failed`] if it panics, or if the thread is ending and its
-    /// thread-local variables are gone; [`Fault::Stopped`] if the child is stopped.
+    /// thread-local variables are gone; [`Fault::Stopped`] if the child is stopped, or was while the
+    /// code ran.
     pub fn run<T, S: ?Sized>(
         &self,
         coins: &Coins<'_, S>,
@@ -59,7 +60,7 @@ impl Scope {
         self.replace(before);
         drop(in_force);
         stopper.stop(Stop::Frozen);
-        result
+        coins.settled(result).map_err(Withheld::inside)
     }
 
     /// Whether the code of this scope runs, and may go on.
@@ -117,9 +118,10 @@ mod tests {
             let stopped = scope.run(coins, || {
                 stopper.stop(Stop::Halted);
                 assert_eq!(Scope::in_force().check(), Err(Stop::Halted));
-                Ok(scope.check())
+                assert_eq!(scope.check(), Err(Stop::Halted));
+                Ok(())
             });
-            assert_eq!(stopped, Ok(Err(Stop::Halted)));
+            assert_eq!(stopped, Err(Fault::Stopped(Stop::Halted)));
             let again = scope.run(coins, || Ok(()));
             assert_eq!(again, Err(Fault::Stopped(Stop::Halted)));
         });

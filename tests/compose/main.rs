@@ -11,6 +11,7 @@ mod facts;
 mod individual;
 mod individual_delta;
 mod individual_inside;
+mod machine_and_handle;
 mod many_records;
 mod middles;
 mod programs;

@@ -232,7 +232,8 @@ impl Drop for Key {
 fn a_key_that_panics_puts_its_record_in_no_part() {
     silence_guarded_panics();
     let filters = [1, 2].map(|key| (Key(key), Filter::concurrent(PureDp, text("1e6"))));
-    let by_key = Parallel::new(|row: &u8| Key(read(*row, usize::from(*row)) as u8), filters);
+    let by_key =
+        Parallel::new(|row: &u8| Key(read(*row, usize::from(*row)) as u8), filters).unwrap();
     for data in data() {
         let filter = launch(&Filter::concurrent(PureDp, text("1e6")), Arc::clone(&data)).unwrap();
         let parts = filter.launch(&by_key).unwrap();
@@ -344,7 +345,8 @@ fn columns_are_read_like_rows() {
     let by_parity = Parallel::new(
         |row: Row<'_>| row.age % 2,
         [0, 1].map(|parity| (parity, Filter::concurrent(PureDp, text("1e6")))),
-    );
+    )
+    .unwrap();
     let filter = launch(&Filter::concurrent(PureDp, text("1e6")), Arc::new(columns)).unwrap();
     let parts = filter.launch(&by_parity).unwrap();
     // The same predicate on a part.

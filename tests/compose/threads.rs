@@ -79,8 +79,10 @@ fn two_children_answer_at_the_same_time() {
     });
 }
 
+/// Nobody can tell whether the code of an answer has learned of what came after the stop: here it
+/// waits until it has.
 #[test]
-fn a_query_asked_before_a_freeze_or_a_halt_is_answered_and_the_next_is_not() {
+fn an_answer_that_is_stopped_meanwhile_is_withheld_and_one_that_has_returned_is_not() {
     for freezes in [true, false] {
         let (entered, has_entered) = std::sync::mpsc::channel();
         let (go_on, may_go_on) = std::sync::mpsc::channel();
@@ -96,33 +98,32 @@ fn a_query_asked_before_a_freeze_or_a_halt_is_answered_and_the_next_is_not() {
         let sequential = launch(&Filter::sequential(PureDp, epsilon("1")), Arc::new(())).unwrap();
         let halting = Filter::concurrent(PureDp, epsilon("1")).halting();
         let halting = launch(&halting, Arc::new(())).unwrap();
-        let child = if freezes {
-            sequential.launch(&slow)
+        let (child, stop) = if freezes {
+            (sequential.launch(&slow), Stop::Frozen)
         } else {
-            halting.launch(&slow)
-        }
-        .unwrap();
-        std::thread::scope(|scope| {
-            let answer = scope.spawn(|| child.ask(()));
-            has_entered.recv().unwrap();
-            // The child is inside its answer while its token is stopped.
-            if freezes {
-                assert_eq!(sequential.release(&small), Ok(1));
-            } else {
-                assert!(matches!(
-                    halting.release(&large),
-                    Err(LaunchError::Refused(_))
-                ));
-            }
-            go_on.send(()).unwrap();
-            assert_eq!(answer.join().unwrap(), Ok(()));
-        });
-        let stopped = if freezes {
-            AskError::Stopped(Stop::Frozen)
-        } else {
-            AskError::Stopped(Stop::Halted)
+            (halting.launch(&slow), Stop::Halted)
         };
-        assert_eq!(child.ask(()), Err(stopped));
+        let child = child.unwrap();
+        std::thread::scope(|scope| {
+            // It returns before the stop, and is heard after it.
+            go_on.send(0).unwrap();
+            let before = scope.spawn(|| child.ask(())).join();
+            let during = scope.spawn(|| child.ask(()));
+            has_entered.recv().unwrap();
+            has_entered.recv().unwrap();
+            // The child is inside its second answer while its token is stopped.
+            let later = if freezes {
+                sequential.release(&small).unwrap()
+            } else {
+                let refused = halting.release(&large).unwrap_err();
+                assert!(matches!(refused, LaunchError::Refused(_)), "{refused:?}");
+                0
+            };
+            go_on.send(later).unwrap();
+            assert_eq!(during.join().unwrap(), Err(AskError::Stopped(stop)));
+            assert_eq!(before.unwrap(), Ok(0));
+        });
+        assert_eq!(child.ask(()), Err(AskError::Stopped(stop)));
     }
 }
 

@@ -67,7 +67,8 @@ fn every_wrapper_states_what_follows_at_one_step_and_at_two() {
     let universal = Universal::<_, _, Inner>::new(PureDp, AddRemove, epsilon("0.5"));
     assert_eq!(losses(&universal), expected("0.5", "1"));
     let larger = Filter::concurrent(PureDp, epsilon("0.7"));
-    let parallel = Parallel::<_, Vec<u32>, _>::new(|row: &u32| *row, [(1, filter), (2, larger)]);
+    let parallel =
+        Parallel::<_, Vec<u32>, _>::new(|row: &u32| *row, [(1, filter), (2, larger)]).unwrap();
     assert_eq!(losses(&parallel), expected("0.7", "1.4"));
 }
 

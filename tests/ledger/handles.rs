@@ -64,6 +64,49 @@ fn a_halt_in_memory_stops_children_and_shares() {
     assert_eq!(released, Err(halted.into()));
 }
 
+/// Does something as it starts, and answers 7.
+struct Doing<F>(F);
+
+impl<F: Fn()> Mechanism<()> for Doing<F> {
+    type Machine = Released<u64>;
+
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<u64>, Fault> {
+        (self.0)();
+        Ok(Released(7))
+    }
+}
+
+impl<F> Private<PureDp, AddRemove> for Doing<F> {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(epsilon("0.1"))
+    }
+}
+
+/// Its code could have seen the answers of the other handle's launch.
+#[test]
+fn a_release_that_another_handle_freezes_is_withheld() {
+    let open = |ledger: &Ledger| {
+        let filter = Filter::sequential(PureDp, epsilon("1"));
+        ledger.launch("in turns", &filter, &Arc::new(())).unwrap()
+    };
+    let memory = open(&Ledger::in_memory("numbers").unwrap());
+    let file = Ledger::create(fresh("withheld.redb"), "numbers").unwrap();
+    for (one, other) in [(memory.clone(), memory), (open(&file), open(&file))] {
+        let ana = one.party("Ana");
+        let later = || {
+            let later = other.party("Ben").release(&Numbered::new(1, "0.1"));
+            assert_eq!(later, Ok(1));
+        };
+        let failed = LedgerError::Launch(LaunchError::Failed);
+        assert_eq!(ana.release(&Doing(|| ())), Ok(7));
+        assert_eq!(ana.release(&Doing(later)), Err(failed.clone()));
+        let once = || ana.release_once("key", &Doing(later));
+        assert_eq!(once(), Err(failed.clone()));
+        assert_eq!(once(), Err(LedgerError::NoAnswer));
+        assert_eq!(ana.launch(&Doing(later)).map(drop), Err(failed));
+    }
+}
+
 /// A halt changes the state too, and is told from a later launch.
 #[test]
 fn the_child_of_a_sequential_filter_that_halts_says_so() {

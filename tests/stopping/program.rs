@@ -32,6 +32,8 @@ pub struct Settings {
 #[derive(Clone, Debug)]
 pub struct Act {
     pub at: Id,
+    /// Whether it is about the compositor in which its own code is launched, if there is one.
+    pub at_home: bool,
     pub loss: u64,
     /// Names what is launched.
     pub serial: usize,
@@ -59,13 +61,58 @@ pub enum Thing {
 /// What a machine is made of.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// Answers. The serial names it.
-    Leaf(usize),
+    /// Answers.
+    Leaf(Leaf),
     /// A handle that exists already.
     Relay(Id),
     /// A compositor inside the machine, whose children have numbers.
     Nested(Settings),
     Behind(Box<Behind>),
+}
+
+/// A search for a large count: what it reads at its start, and the predicates that it is asked about,
+/// are third-party code.
+#[derive(Clone, Debug, Default)]
+pub struct Leaf {
+    /// Names it.
+    pub serial: usize,
+    /// While an attribute is read, as it starts.
+    pub on_start: Vec<Act>,
+    /// While the predicate of a question is evaluated.
+    pub on_answer: Vec<Act>,
+}
+
+/// Whose code runs in a start, for a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Code {
+    Predicate,
+    Attribute,
+    Key,
+    Score,
+}
+
+/// The start of something that answers once.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Names it.
+    pub serial: usize,
+    pub code: Code,
+    /// While that code runs.
+    pub inside: Vec<Act>,
+    /// While a function is applied to the answer.
+    pub mapped: Vec<Act>,
+}
+
+impl Start {
+    /// Nobody acts.
+    pub fn quiet(serial: usize) -> Self {
+        Self {
+            serial,
+            code: Code::Predicate,
+            inside: vec![],
+            mapped: vec![],
+        }
+    }
 }
 
 /// A machine behind a middle.
@@ -90,12 +137,11 @@ pub enum Op {
         price: Price,
         thing: Thing,
     },
-    /// The launch of something that answers once, and what happens while it starts.
+    /// The launch of something that answers once.
     Release {
         at: Id,
         price: Price,
-        serial: usize,
-        on_start: Vec<Act>,
+        start: Start,
     },
     Ask(Id),
 }
@@ -128,8 +174,9 @@ fn settings() -> impl Strategy<Value = Settings> {
 }
 
 fn act(threads: bool) -> impl Strategy<Value = Act> {
-    (id(), loss()).prop_map(move |(at, loss)| Act {
+    (id(), prop::bool::weighted(0.4), loss()).prop_map(move |(at, at_home, loss)| Act {
         at,
+        at_home,
         loss,
         serial: 0,
         on_a_thread: threads,
@@ -146,9 +193,32 @@ fn price(threads: bool) -> impl Strategy<Value = Price> {
     (loss(), acts(0.3, threads)).prop_map(|(loss, acts)| Price { loss, acts })
 }
 
+fn leaf(threads: bool) -> impl Strategy<Value = Leaf> {
+    (acts(0.2, threads), acts(0.4, threads)).prop_map(|(on_start, on_answer)| Leaf {
+        serial: 0,
+        on_start,
+        on_answer,
+    })
+}
+
+fn start(threads: bool) -> impl Strategy<Value = Start> {
+    let code = prop_oneof![
+        Just(Code::Predicate),
+        Just(Code::Attribute),
+        Just(Code::Key),
+        Just(Code::Score),
+    ];
+    (code, acts(0.4, threads), acts(0.3, threads)).prop_map(|(code, inside, mapped)| Start {
+        serial: 0,
+        code,
+        inside,
+        mapped,
+    })
+}
+
 fn kind(threads: bool) -> impl Strategy<Value = Kind> {
     let simple = prop_oneof![
-        2 => Just(Kind::Leaf(0)),
+        3 => leaf(threads).prop_map(Kind::Leaf),
         2 => id().prop_map(Kind::Relay),
         3 => settings().prop_map(Kind::Nested),
     ];
@@ -176,6 +246,7 @@ fn thing(threads: bool) -> impl Strategy<Value = Thing> {
         1 => (settings(), acts(0.3, threads)).prop_map(|(settings, acts)| {
             Thing::Parallel(Settings { odometer: false, ..settings }, acts)
         }),
+        3 => leaf(threads).prop_map(|leaf| Thing::Machine(Kind::Leaf(leaf))),
         8 => kind(threads).prop_map(Thing::Machine),
     ]
 }
@@ -191,9 +262,8 @@ pub fn op(threads: bool) -> impl Strategy<Value = Op> {
         1 => thing(threads).prop_map(Op::Free),
         6 => (id(), price(threads), thing(threads))
             .prop_map(|(at, price, thing)| Op::Launch { at, price, thing }),
-        2 => (id(), price(threads), acts(0.4, threads)).prop_map(|(at, price, on_start)| {
-            Op::Release { at, price, serial: 0, on_start }
-        }),
+        2 => (id(), price(threads), start(threads))
+            .prop_map(|(at, price, start)| Op::Release { at, price, start }),
         5 => id().prop_map(Op::Ask),
     ]
 }

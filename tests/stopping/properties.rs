@@ -1,14 +1,15 @@
 //! The contract of stopping, on random programs.
 //!
-//! A start or an inward question counts at its check. One that passed before the freeze may finish;
-//! after the freeze or halt has returned, and in whatever runs on behalf of a stopped child, no
-//! further check passes, for it and its descendants; and nobody else is disturbed.
+//! A start or a question counts at the check after its code. What passed there before the freeze or
+//! halt is given out; afterwards, and in whatever runs on behalf of a stopped child, no further check
+//! passes, for it and its descendants; and nobody else is disturbed.
 //!
 //! A program launches filters and odometers in every order of nesting, as handles and inside
 //! machines, parallel parts, plain machines, handles wrapped into mechanisms, and middles; and
 //! third-party code launches and asks with handles that it holds: in the middle of an answer, while
-//! it is cloned or mapped as a child starts, while the loss of a launch is asked for, and while
-//! rows are sorted into parts. After each step everything that happened and everything that can be
+//! it is cloned or mapped as a child starts, while the loss of a launch is asked for, while rows are
+//! sorted into parts, and while predicates, attributes, keys and scores read the rows for a start or
+//! an answer. After each step everything that happened and everything that can be
 //! seen of every node is compared with the reference.
 
 #[path = "../common/mod.rs"]
@@ -25,15 +26,18 @@ use std::sync::Arc;
 
 use common::own_rule::{BeforeDeciding, OwnRule};
 use common::{at, epsilon};
-use doubles::{CheckedBeforeOnly, ContextLost, JudgedByTheAsker, RelayEscapes};
-use model::Programs;
+use doubles::{
+    AnswersUnchecked, CheckedBeforeOnly, ContextLost, JudgedByTheAsker, RelayEscapes,
+    StartsUnchecked,
+};
+use model::{Event, Programs};
 use program::Op;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestError, TestRng, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 use queryables::account::Exceeded;
-use queryables::compose::{Addressed, Message, Reply, RunningFilterOf, Sequential};
+use queryables::compose::{Addressed, Message, RunningFilterOf, Sequential};
 use queryables::machine::Stop;
 use queryables::prelude::*;
 use queryables::queryable::Relay;
@@ -145,39 +149,60 @@ fn goes_on<S: System>() {
         .iter()
         .any(|leaf| found.contains(leaf));
     assert!(expected.contains("Stopped(") || reached, "{expected}");
-    assert!(!found.contains("Stopped("), "{found}");
+    // Unless it is something else that was stopped, on the way.
+    let stopped = |event: &str| event.starts_with("Some(Asked(Err(Stopped(");
+    assert!(
+        !found.contains("Stopped(") || stopped(&expected) && !stopped(&found),
+        "{found}"
+    );
 }
 
-/// With this seed, by the 4th program.
+/// With this seed, by the 17th program.
 #[test]
 fn a_relay_that_is_not_stopped_with_the_original_is_found() {
     goes_on::<RelayEscapes>();
 }
 
-/// With this seed, by the 14th program.
+/// With this seed, by the 56th program.
 #[test]
 fn a_check_before_the_loss_and_not_after_is_found() {
     goes_on::<CheckedBeforeOnly>();
 }
 
-/// With this seed, by the 9th program.
+/// With this seed, by the 119th program.
 #[test]
 fn a_context_that_is_lost_in_between_is_found() {
     goes_on::<ContextLost>();
 }
 
+/// With this seed, by the 10th program.
+#[test]
+fn an_answer_that_is_not_checked_after_its_code_is_found() {
+    goes_on::<AnswersUnchecked>();
+}
+
 /// With this seed, by the 6th program.
+#[test]
+fn a_start_that_is_not_checked_after_its_code_is_found() {
+    let (_, Disagreement { expected, found }) = caught::<StartsUnchecked>();
+    assert_eq!(expected, "Some(Launched(Err(Failed)))");
+    assert_eq!(found, "Some(Launched(Ok(())))");
+}
+
+/// With this seed, by the 25th program.
 #[test]
 fn a_judgement_by_the_context_of_the_asker_is_found() {
     let (_, Disagreement { expected, found }) = caught::<JudgedByTheAsker>();
     assert!(!expected.contains("Stopped("), "{expected}");
-    assert!(found.contains("Stopped("), "{found}");
+    // It is stopped, or does not happen at all.
+    assert!(found.contains("Stopped(") || found == "None", "{found}");
 }
 
 // And they reach what they are about.
 
 /// How often each of these happens, at least, to handles and to what is inside of machines.
-const SEEN: [(&str, usize); 14] = [
+const SEEN: [(&str, usize); 13] = [
+    (WITHHELD, 20),
     ("Launched(Ok(()))", 1000),
     ("Launched(Err(Refused(Refusal", 100),
     ("Launched(Err(Stopped(Frozen)))", 100),
@@ -189,10 +214,11 @@ const SEEN: [(&str, usize); 14] = [
     ("Asked(Err(Busy))", 100),
     ("Asked(Ok(NotAnswered(Stopped(Frozen))))", 10),
     ("Asked(Ok(NotAnswered(Stopped(Halted))))", 10),
-    ("Asked(Ok(NotLaunched(Stopped(Frozen))))", 5),
     ("Asked(Ok(NotLaunched(Stopped(Halted))))", 5),
-    ("Asked(Ok(NotLaunched(Failed)))", 5),
 ];
+
+/// A question that reached a leaf, and was stopped by then.
+const WITHHELD: &str = "withheld";
 
 #[test]
 fn programs_reach_every_way_to_be_stopped() {
@@ -203,6 +229,14 @@ fn programs_reach_every_way_to_be_stopped() {
         let (mut model, program, _) = programs.new_tree(&mut runner).unwrap().current();
         for op in &program {
             model = Programs::apply(model, op);
+            if let [before @ .., last] = &*model.events
+                && let Event::Asked(Err(AskError::Stopped(_))) = last
+                && before
+                    .iter()
+                    .any(|event| matches!(event, Event::Stepped(_)))
+            {
+                *seen.entry(WITHHELD.to_owned()).or_default() += 1;
+            }
             for event in &model.events {
                 let event = format!("{event:?}");
                 let name = event.split(" {").next().unwrap_or_default();
@@ -292,13 +326,11 @@ fn a_rule_that_freezes_its_own_filter_admits_nothing() {
 
     let filter = outer.launch(&inner()).unwrap();
     let launched = filter.launch(&mechanism).map(|_| ());
-    assert_eq!(launched, Err(stopped.clone()));
+    assert_eq!(launched, Err(stopped));
     assert_eq!(filter.privacy_loss(), Epsilon::ZERO);
 
     // As a machine, too.
     let nested = outer.launch(&Addressed::new(inner())).unwrap();
-    assert_eq!(
-        nested.ask(Message::Launch(mechanism)),
-        Ok(Reply::NotLaunched(stopped))
-    );
+    let launch = Message::Launch(mechanism);
+    assert_eq!(nested.ask(launch), Err(AskError::Stopped(Stop::Frozen)));
 }

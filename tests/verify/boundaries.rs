@@ -238,7 +238,8 @@ fn parallel_composition_costs_the_maximum() {
     let parallel = Parallel::new(
         |row: &u8| row % 3,
         budgets.map(|(key, budget)| (key, Filter::concurrent(PureDp, budget))),
-    );
+    )
+    .unwrap();
     let parts = AddressedParts::<_, Any>::new(parallel);
     assert_eq!(parts.loss(&PureDp), Ok(ln_times(3, 2)));
     let menu: Vec<_> = [0, 1]

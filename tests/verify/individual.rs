@@ -330,7 +330,7 @@ fn parallel_composition_is_the_filter_in_which_a_part_pays_for_its_count() {
     let asks = |budget: u64, parts_budget: u64| {
         let limit = unit(TWO).checked_mul(parts_budget).unwrap();
         let filters = [0, 1].map(|key| (key, Filter::concurrent(PureDp, limit)));
-        let parallel = CountsOfParts(AddressedParts::new(Parallel::new(part, filters)));
+        let parallel = CountsOfParts(AddressedParts::new(Parallel::new(part, filters).unwrap()));
         let individual = IndividualAnswers::<_, _, Ask>::new(right(TWO, budget));
         let data: Arc<Vec<Row>> = Arc::new(vec![vec![1, 0], vec![0, 1], vec![0, 1], vec![0, 0]]);
         let menu: Vec<Ask> = [0, 1].map(|query| Ask { query, kernel: TWO }).into();

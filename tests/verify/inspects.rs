@@ -272,7 +272,8 @@ proptest! {
             mask,
         };
         let filters = [0, 1].map(|key| (key, Filter::concurrent_with(rule.clone())));
-        let parts = AddressedParts::<_, OfPart>::new(Parallel::new(|row: &u8| *row, filters));
+        let parts = Parallel::new(|row: &u8| *row, filters).unwrap();
+        let parts = AddressedParts::<_, OfPart>::new(parts);
         let message = |key: u8| {
             [Message::Launch(OfPart(child)), Message::Ask(0, ())].map(|message| (key, message))
         };

@@ -141,7 +141,8 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
         let mut descent = self.start.clone();
         for _ in 0..self.steps {
             let sum = self.sum_at(&descent).map_err(|_| Fault::Failed)?;
-            let Released(sum) = sum.start(data, coins)?;
+            // The next gradient is told the weights.
+            let Released(sum) = coins.guarded(|coins| sum.start(data, coins))?;
             descent.step(&sum);
         }
         Ok(descent)

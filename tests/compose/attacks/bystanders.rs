@@ -1,5 +1,7 @@
 //! Whatever was not stopped goes on unaffected.
 
+use std::sync::{Arc, Mutex};
+
 use super::{FROZEN, Rewrap, Sequentially, often, once, rows, sequentially};
 use crate::common::{Ask, at, epsilon};
 use queryables::middle::{Clamp, Middle, Move};
@@ -7,26 +9,24 @@ use queryables::prelude::*;
 
 /// Freezes the child that it stands before, and then asks somebody else.
 #[derive(Clone)]
-struct AsksElsewhere(Sequentially, Queryable<i64, i64>);
+struct AsksElsewhere {
+    outer: Sequentially,
+    elsewhere: Queryable<i64, i64>,
+    heard: Arc<Mutex<Option<Result<i64, AskError>>>>,
+}
 
 impl Middle<u32, usize> for AsksElsewhere {
     type OuterQuery = u32;
-    type OuterAnswer = Result<i64, AskError>;
+    type OuterAnswer = ();
 
-    fn on_query(
-        &mut self,
-        _: u32,
-        _: &mut Coins<'_>,
-    ) -> Result<Move<u32, Self::OuterAnswer>, Fault> {
-        self.0.release(&once("0.1")).map_err(|_| Fault::Failed)?;
-        Ok(Move::Answer(self.1.ask(5)))
+    fn on_query(&mut self, _: u32, _: &mut Coins<'_>) -> Result<Move<u32, ()>, Fault> {
+        let later = self.outer.release(&once("0.1"));
+        later.map_err(|_| Fault::Failed)?;
+        *self.heard.lock().unwrap() = Some(self.elsewhere.ask(5));
+        Ok(Move::Answer(()))
     }
 
-    fn on_answer(
-        &mut self,
-        _: usize,
-        _: &mut Coins<'_>,
-    ) -> Result<Move<u32, Self::OuterAnswer>, Fault> {
+    fn on_answer(&mut self, _: usize, _: &mut Coins<'_>) -> Result<Move<u32, ()>, Fault> {
         Err(Fault::Failed)
     }
 }
@@ -37,10 +37,15 @@ fn a_child_of_an_unrelated_filter_answers_whoever_was_frozen() {
     let echo = at(epsilon("0"), Ask::new(|_: &Vec<u8>, query: i64| Ok(query)));
     let unrelated = other.launch(&echo.through(Clamp::new(0, 100))).unwrap();
     let outer = sequentially();
-    let middle = AsksElsewhere(outer.clone(), unrelated.clone());
+    let heard = Arc::default();
+    let middle = AsksElsewhere {
+        outer: outer.clone(),
+        elsewhere: unrelated.clone(),
+        heard: Arc::clone(&heard),
+    };
     let child = outer.launch(&often("0.1").through(middle)).unwrap();
-    assert_eq!(child.ask(0), Ok(Ok(5)));
     assert_eq!(child.ask(0), Err(FROZEN));
+    assert_eq!(*heard.lock().unwrap(), Some(Ok(5)));
     assert_eq!(unrelated.ask(7), Ok(7));
 }
 

@@ -90,7 +90,9 @@ fn a_key_that_panics_on_a_row_tells_nothing_of_it() {
         let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(rows)).unwrap();
         let key = |row: &&str| row.split(',').nth(1).unwrap().parse::<u8>().unwrap();
         let filters = [1, 2].map(|key| (key, Filter::concurrent(PureDp, epsilon("0.5"))));
-        let parts = filter.launch(&Parallel::new(key, filters)).unwrap();
+        let parts = filter
+            .launch(&Parallel::new(key, filters).unwrap())
+            .unwrap();
         let rows = |key| {
             let count = at(epsilon("0.1"), Run::new(|rows: &Vec<&str>| Ok(rows.len())));
             parts.part(&key).unwrap().release(&count)

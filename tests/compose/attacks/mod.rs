@@ -4,10 +4,13 @@
 //! handle (`coins_for_a_handle`), inspecting a handle (`inspecting_a_handle`), and replacing the
 //! coins that one is lent (`replacing_the_coins`); see `compile_fail`.
 
+mod anywhere;
 mod bystanders;
 mod frozen;
+mod itself;
 mod leaks;
 mod rules;
+mod told;
 
 use std::sync::Arc;
 

@@ -5,11 +5,11 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::{Sequentially, once, rows, sequentially};
+use super::{FROZEN, Sequentially, once, rows, sequentially};
 use crate::common::own_rule::{BeforeDeciding, OwnRule};
 use crate::common::{Run, at, epsilon};
 use queryables::account::Exceeded;
-use queryables::compose::{Addressed, Message, Reply, RunningFilter};
+use queryables::compose::{Addressed, Message, RunningFilter};
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop};
 use queryables::prelude::*;
 use queryables::privacy::{Additive, Measure, Overflow, RdpGrid};
@@ -21,12 +21,14 @@ use queryables::verify::{Children, Pair, Verifier, copies_of};
 struct Sly {
     outer: Sequentially,
     heard: AtomicUsize,
+    started: AtomicUsize,
 }
 
 impl Mechanism<Vec<u8>> for Sly {
     type Machine = Released<usize>;
 
     fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
+        self.started.fetch_add(1, Ordering::SeqCst);
         Ok(Released(self.heard.load(Ordering::SeqCst)))
     }
 }
@@ -44,6 +46,7 @@ fn a_loss_that_freezes_its_own_launch_is_refused() {
     let sly = |outer: &Sequentially| Sly {
         outer: outer.clone(),
         heard: AtomicUsize::new(0),
+        started: AtomicUsize::new(0),
     };
     let outer = sequentially();
     let inner = outer
@@ -60,8 +63,9 @@ fn a_loss_that_freezes_its_own_launch_is_refused() {
     let sly = Arc::new(sly(&outer));
     let between = Filter::sequential(PureDp, epsilon("1"));
     let inner = outer.launch(&Addressed::new(between)).unwrap();
-    let refused = Reply::NotLaunched(LaunchError::Stopped(Stop::Frozen));
-    assert_eq!(inner.ask(Message::Launch(Shared(sly))), Ok(refused));
+    let launch = Message::Launch(Shared(Arc::clone(&sly)));
+    assert_eq!(inner.ask(launch), Err(FROZEN));
+    assert_eq!(sly.started.load(Ordering::SeqCst), 0);
 }
 
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use super::{numbered, rows};
 use crate::common::{Answer, Count, Run, at, epsilon, pair};
-use queryables::compose::{BoxedMechanism, ConcurrentComposition, Parallel};
+use queryables::compose::{BoxedMechanism, ConcurrentComposition, DuplicateKey, Parallel};
 use queryables::machine::{Fault, Stop};
 use queryables::number::Mu;
 use queryables::prelude::*;
@@ -67,7 +67,7 @@ fn one_that_fails_leaves_the_others() {
 fn parallel_parts_cost_the_largest_and_are_interleaved() {
     let budgets = [(0, "0.3"), (1, "0.5"), (2, "0.1")];
     let filters = budgets.map(|(key, budget)| (key, Filter::concurrent(PureDp, epsilon(budget))));
-    let by_remainder = Parallel::new(|row: &u32| row % 4, filters);
+    let by_remainder = Parallel::new(|row: &u32| row % 4, filters).unwrap();
     let whole = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let parts = whole.launch(&by_remainder).unwrap();
     assert_eq!(whole.privacy_loss(), epsilon("0.5"));
@@ -111,7 +111,7 @@ fn parallel_parts_cost_the_largest_and_are_interleaved() {
 fn parallel_losses_that_cross_cost_their_join() {
     let filters =
         [pair("1", "1e-9"), pair("0.1", "1e-6")].map(|budget| Filter::concurrent(ApproxDp, budget));
-    let parallel = Parallel::<_, Vec<u32>, _>::new(|row: &u32| *row, (0..).zip(filters));
+    let parallel = Parallel::<_, Vec<u32>, _>::new(|row: &u32| *row, (0..).zip(filters)).unwrap();
     assert_eq!(parallel.loss(&ApproxDp), Ok(pair("1", "1e-6")));
     // Two rows may lie in two parts: what is left is group privacy, (2ε, (1 + e^ε)δ).
     let two = parallel.loss_at(&ApproxDp, Distance::new(2).unwrap());
@@ -122,7 +122,8 @@ fn parallel_losses_that_cross_cost_their_join() {
 fn parallel_parts_freeze_with_what_launched_them() {
     let filters = [(0, Filter::concurrent(PureDp, epsilon("0.5")))];
     let outer = launch(&Filter::sequential(PureDp, epsilon("1")), rows()).unwrap();
-    let parts = outer.launch(&Parallel::new(|_: &u32| 0, filters)).unwrap();
+    let parts = Parallel::new(|_: &u32| 0, filters).unwrap();
+    let parts = outer.launch(&parts).unwrap();
     let child = parts.part(&0).unwrap().launch(&numbered("0.1")).unwrap();
     assert_eq!(child.ask(()), Ok(1));
     outer
@@ -131,4 +132,22 @@ fn parallel_parts_freeze_with_what_launched_them() {
     assert_eq!(child.ask(()), Err(AskError::Stopped(Stop::Frozen)));
     let frozen = parts.part(&0).unwrap().launch(&numbered("0.1"));
     assert_eq!(frozen.unwrap_err(), LaunchError::Stopped(Stop::Frozen));
+}
+
+/// It is not known which of the two budgets is meant. Nothing exists yet that could be launched.
+#[test]
+fn two_filters_with_one_key_are_an_error() {
+    let budgets = [(1, "0.1"), (0, "0.5"), (2, "0.2"), (0, "0.3"), (2, "0.2")];
+    let filters = |number| {
+        let budgets = budgets.into_iter().take(number);
+        budgets.map(|(key, budget)| (key, Filter::concurrent(PureDp, epsilon(budget))))
+    };
+    let parts =
+        |number| Parallel::<_, Vec<u32>, _>::new(|row: &u32| *row, filters(number)).map(|_| ());
+    assert_eq!(parts(3), Ok(()));
+    assert_eq!(parts(5), Err(DuplicateKey { place: 3 }));
+    assert_eq!(
+        DuplicateKey { place: 3 }.to_string(),
+        "two filters have the same key: that at place 3, counted from 0, and an earlier one"
+    );
 }

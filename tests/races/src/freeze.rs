@@ -59,6 +59,58 @@ fn a_freeze_against_questions() {
     });
 }
 
+/// Answers with what it has learned of a later launch, as long as it was asked.
+#[derive(Clone)]
+struct Learns(Watch);
+
+impl Private<PureDp, AddRemove> for Learns {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(epsilon("0.1"))
+    }
+}
+
+impl Mechanism<()> for Learns {
+    type Machine = Self;
+
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Self, Fault> {
+        Ok(self.clone())
+    }
+}
+
+impl Machine for Learns {
+    type Query = ();
+    type Answer = bool;
+
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<bool, Fault> {
+        Ok(self.0.is_done())
+    }
+}
+
+/// Whatever is given out knows nothing of what came later: the stop falls before an answer, into it,
+/// or after it. Without the check after the code (`Coins::settled`): random execution 17.
+#[test]
+fn a_freeze_from_inside_an_answer() {
+    race(|| {
+        let watch = Watch::default();
+        let filter = Filter::sequential(PureDp, epsilon("1"));
+        let filter = launch(&filter, Arc::new(())).unwrap();
+        let child = filter.launch(&Learns(watch.clone())).unwrap();
+        let asking = {
+            let child = child.clone();
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    let answer = child.ask(());
+                    assert!(answer == Ok(false) || answer == Err(FROZEN), "{answer:?}");
+                }
+            })
+        };
+        assert_eq!(filter.release(&Once("0.1")), Ok(7));
+        watch.done();
+        asking.join().unwrap();
+        assert_eq!(child.ask(()), Err(FROZEN));
+    });
+}
+
 /// Without the check after the loss (`Running::admit`): random execution 29, PCT 3. Without the
 /// check before a question (`Child::ask`), or if a halt stops nobody: the first of each.
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! Each race is run with random schedules and with schedules of few preemptions (PCT), from fixed
 //! seeds. The checks are made by the thread that knows that the other one is done: a stop that has
-//! *returned* is seen by all threads, and what passed its check before may finish.
+//! *returned* is seen by all threads, and what was given out before is part of the view.
 //!
 //! Each was seen to fail, by breaking the library on purpose; what was broken, and in which
 //! execution it was found, stands beside the race.

@@ -5,7 +5,7 @@ use queryables::machine::Stop;
 use queryables::prelude::*;
 
 use super::*;
-use crate::program::{Act, Id, Kind, Op, Order, Price, Thing};
+use crate::program::{Act, Id, Kind, Leaf, Op, Order, Price, Start, Thing};
 
 impl<const THREADS: bool> Programs<THREADS> {
     /// Decides on a launch, after whatever ran while its price was asked. The context is the
@@ -47,23 +47,28 @@ impl<const THREADS: bool> Programs<THREADS> {
         &mut self,
         at: Id,
         price: &Price,
-        serial: usize,
-        on_start: &[Act],
+        start: &Start,
         behalf: &[Id],
     ) -> Result<(), NotLaunched> {
         let launch = self.admit(at, price, behalf)?;
         let child = self.add(Some((at, launch)));
-        self.events.push(Event::Started(serial));
-        self.acts(on_start);
         // On whose behalf a handle's launch was made does not matter, as it has its own context.
         let behalf = [behalf, &[child]].concat();
+        self.events.push(Event::Started(start.serial));
+        self.acts_on_rows(child, &start.inside);
+        self.check(&behalf).map_err(|_| LaunchError::Failed)?;
+        self.acts(&start.mapped);
         self.check(&behalf).map_err(|_| LaunchError::Failed)
     }
 
     /// Starts a machine, and says whether it may go on in the end.
     pub fn start(&mut self, kind: &Kind, behalf: &[Id]) -> Result<(), Stop> {
         match kind {
-            Kind::Leaf(serial) => self.events.push(Event::Started(*serial)),
+            Kind::Leaf(leaf) => {
+                self.events.push(Event::Started(leaf.serial));
+                let id = *behalf.last().expect("the one that starts");
+                self.acts_on_rows(id, &leaf.on_start);
+            }
             Kind::Relay(_) | Kind::Nested(_) => {}
             Kind::Behind(behind) => {
                 self.acts(&behind.on_start);
@@ -71,7 +76,7 @@ impl<const THREADS: bool> Programs<THREADS> {
                 self.start(&behind.inner, behalf)?;
             }
         }
-        Ok(())
+        self.check(behalf)
     }
 
     pub fn launch_machine(
@@ -100,9 +105,7 @@ impl<const THREADS: bool> Programs<THREADS> {
             }
             Thing::Parallel(settings, acts) => {
                 let parts = [0, 1].map(|_| self.add(parent));
-                if self.nodes[parts[0]].rows {
-                    self.acts(acts);
-                }
+                self.acts_on_rows(parts[0], acts);
                 self.check(&parts[..1]).map_err(|_| LaunchError::Failed)?;
                 for part in parts {
                     self.nodes[part].what = What::Compositor(Compositor::new(*settings));
@@ -141,7 +144,9 @@ impl<const THREADS: bool> Programs<THREADS> {
             unreachable!("only machines are asked");
         };
         let kind = kind.clone();
-        Ok(self.step(id, &kind, question, behalf)?)
+        let answer = self.step(id, &kind, question, behalf);
+        self.check(behalf)?;
+        Ok(answer?)
     }
 
     pub fn step(
@@ -152,9 +157,10 @@ impl<const THREADS: bool> Programs<THREADS> {
         behalf: &[Id],
     ) -> Result<Answer, Fault> {
         match kind {
-            Kind::Leaf(serial) => match question {
+            Kind::Leaf(leaf) => match question {
                 Question::Go => {
-                    self.events.push(Event::Stepped(*serial));
+                    self.events.push(Event::Stepped(leaf.serial));
+                    self.acts_on_rows(id, &leaf.on_answer);
                     Ok(Answer::Done)
                 }
                 Question::Probe => Ok(Answer::Done),
@@ -175,13 +181,18 @@ impl<const THREADS: bool> Programs<THREADS> {
             Kind::Behind(behind) => {
                 self.acts(&behind.before);
                 self.check(behalf)?;
-                let answer = self.step(id, &behind.inner, question, behalf)?;
+                // The middle is told only what is still given out.
+                let answer = self.step(id, &behind.inner, question, behalf);
+                self.check(behalf)?;
+                let answer = answer?;
                 if behind.again.is_empty() {
                     return Ok(answer);
                 }
                 self.acts(&behind.again);
                 self.check(behalf)?;
-                self.step(id, &behind.inner, Question::Go, behalf)
+                let answer = self.step(id, &behind.inner, Question::Go, behalf);
+                self.check(behalf)?;
+                answer
             }
         }
     }
@@ -213,8 +224,8 @@ impl<const THREADS: bool> Programs<THREADS> {
                     Err(error) => Answer::NotLaunched(error),
                 }
             }
-            Question::Release(price, serial, on_start) if !interactive => {
-                match self.release(id, &price, serial, &on_start, behalf) {
+            Question::Release(price, start) if !interactive => {
+                match self.release(id, &price, &start, behalf) {
                     Ok(()) => Answer::Done,
                     Err(error) => Answer::NotLaunched(error),
                 }
@@ -271,9 +282,15 @@ impl<const THREADS: bool> Programs<THREADS> {
         let question = match compositor {
             None => Question::Go,
             Some(nested) if nested.settings.order == Order::NonInteractive => {
-                Question::Release(price, act.serial, vec![])
+                Question::Release(price, Start::quiet(act.serial))
             }
-            Some(_) => Question::Launch(price, Kind::Leaf(act.serial)),
+            Some(_) => {
+                let leaf = Leaf {
+                    serial: act.serial,
+                    ..Leaf::default()
+                };
+                Question::Launch(price, Kind::Leaf(leaf))
+            }
         };
         Some(self.address(act.at, question))
     }
@@ -281,6 +298,13 @@ impl<const THREADS: bool> Programs<THREADS> {
     /// Asks a machine on behalf of nobody.
     pub fn ask_anew(&mut self, (id, question): (Id, Question)) -> Result<Answer, AskError> {
         self.ask(id, question, &[])
+    }
+
+    /// Code that runs for a row, once: where there are none, it does not run.
+    pub fn acts_on_rows(&mut self, id: Id, acts: &[Act]) {
+        if self.nodes[id].rows {
+            self.acts(acts);
+        }
     }
 
     pub fn acts(&mut self, acts: &[Act]) {
@@ -292,7 +316,8 @@ impl<const THREADS: bool> Programs<THREADS> {
                         loss: act.loss,
                         acts: vec![],
                     };
-                    Event::Launched(self.release(act.at, &price, act.serial, &[], &[act.at]))
+                    let start = Start::quiet(act.serial);
+                    Event::Launched(self.release(act.at, &price, &start, &[act.at]))
                 }
             };
             self.events.push(event);
@@ -315,16 +340,11 @@ impl<const THREADS: bool> Programs<THREADS> {
                 }
                 _ => unreachable!("only machines live inside of machines"),
             },
-            Op::Release {
-                at,
-                price,
-                serial,
-                on_start,
-            } => {
+            Op::Release { at, price, start } => {
                 if self.is_handle(*at) {
-                    Event::Launched(self.release(*at, price, *serial, on_start, &[*at]))
+                    Event::Launched(self.release(*at, price, start, &[*at]))
                 } else {
-                    let question = Question::Release(price.clone(), *serial, on_start.clone());
+                    let question = Question::Release(price.clone(), start.clone());
                     Event::Asked(self.ask_anew(self.address(*at, question)))
                 }
             }

@@ -1,7 +1,8 @@
 //! The reference: a tree in which every node knows its parent and as which launch it came.
 //!
 //! Whether something is stopped is worked out anew each time, by walking up the tree. Code that
-//! runs on behalf of several nodes carries the list of them, and may go on while none is stopped.
+//! runs on behalf of several nodes carries the list of them, and may go on while none is stopped. What
+//! it came to is given out if none is stopped when it has returned.
 
 mod events;
 mod names;
@@ -11,7 +12,7 @@ use proptest_state_machine::ReferenceStateMachine;
 use queryables::machine::Stop;
 use queryables::prelude::*;
 
-use crate::program::{Act, Id, Kind, Op, Order, Price, Settings, Thing, op, root};
+use crate::program::{Id, Kind, Op, Order, Price, Settings, Start, Thing, op, root};
 
 /// Hundredths.
 pub fn epsilon(hundredths: u64) -> Epsilon {
@@ -129,7 +130,7 @@ pub enum Question {
     Spent,
     To(usize, Box<Question>),
     Launch(Price, Kind),
-    Release(Price, usize, Vec<Act>),
+    Release(Price, Start),
 }
 
 impl Question {

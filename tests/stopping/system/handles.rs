@@ -122,10 +122,9 @@ impl Handle {
             Self::ConcurrentFilter(at) => filter!(at),
             Self::SequentialFilter(at) => filter!(at),
             Self::NonInteractiveFilter(at) => filter!(at),
-            Self::ConcurrentOdometer(at) => odometer(
-                at.privacy_loss(),
-                Some(self.release(&once(None, 0, None, None))),
-            ),
+            Self::ConcurrentOdometer(at) => {
+                odometer(at.privacy_loss(), Some(self.release(&quiet(None, 0))))
+            }
             Self::SequentialOdometer(at) => odometer(at.privacy_loss(), None),
             Self::NonInteractiveOdometer(at) => odometer(at.privacy_loss(), None),
             Self::Machine(..) => unreachable!("a machine is asked"),

@@ -2,12 +2,18 @@
 
 use std::sync::{Arc, Mutex};
 
+use queryables::data::{Attribute, Predicate};
+use queryables::mechanisms::{
+    AboveThreshold, AboveThresholdMachine, NoisyCount, NoisyHistogram, NoisyMax, NoisySum,
+    Partition, Score, Sensitivity,
+};
 use queryables::middle::{Mapped, Middle, Move};
 use queryables::prelude::*;
 use queryables::queryable::Relay;
 
 use super::*;
 use crate::model::{Answer, Event, NOT_HERE, epsilon};
+use crate::program::Code;
 
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
 pub type CoinHook = Arc<dyn Fn(&mut Coins<'_>) + Send + Sync>;
@@ -86,27 +92,61 @@ impl Query {
     }
 }
 
-/// Answers.
+/// Answers: a search for a count that no dataset here reaches.
 #[derive(Clone)]
-pub struct Leaf(pub usize, pub Log);
+pub struct Leaf {
+    pub serial: usize,
+    pub log: Log,
+    pub on_start: Option<Hook>,
+    pub on_answer: Option<Hook>,
+}
 
-impl Mechanism<Rows> for Leaf {
-    type Machine = Self;
-
-    fn start(&self, _: &Arc<Rows>, _: &mut Coins<'_>) -> Result<Self, Fault> {
-        self.1.push(Event::Started(self.0));
-        Ok(self.clone())
+impl Leaf {
+    pub fn quiet(serial: usize, log: &Log) -> Self {
+        Self {
+            serial,
+            log: log.clone(),
+            on_start: None,
+            on_answer: None,
+        }
     }
 }
 
-impl Machine for Leaf {
+pub struct Search {
+    leaf: Leaf,
+    machine: AboveThresholdMachine<Rows>,
+}
+
+impl Mechanism<Rows> for Leaf {
+    type Machine = Search;
+
+    fn start(&self, rows: &Arc<Rows>, coins: &mut Coins<'_>) -> Result<Search, Fault> {
+        self.log.push(Event::Started(self.serial));
+        run(Code::Attribute, self.on_start.as_ref(), rows, coins)?;
+        let search = AboveThreshold::new(AddRemove, 1_000_000, 1, epsilon(100)).unwrap();
+        Ok(Search {
+            leaf: self.clone(),
+            machine: search.start(rows, coins)?,
+        })
+    }
+}
+
+impl Machine for Search {
     type Query = Query;
     type Answer = Answer;
 
-    fn step(&mut self, query: Query, _: &mut Coins<'_>) -> Result<Answer, Fault> {
+    fn step(&mut self, query: Query, coins: &mut Coins<'_>) -> Result<Answer, Fault> {
         match query {
             Query::Go => {
-                self.1.push(Event::Stepped(self.0));
+                let Leaf {
+                    serial,
+                    log,
+                    on_answer,
+                    ..
+                } = &self.leaf;
+                log.push(Event::Stepped(*serial));
+                let found = self.machine.step(predicate(on_answer.as_ref()), coins)?;
+                assert!(!found, "there are not so many rows");
                 Ok(Answer::Done)
             }
             Query::Probe => Ok(Answer::Done),
@@ -115,17 +155,89 @@ impl Machine for Leaf {
     }
 }
 
+/// What runs for each row, and acts once.
+fn on_row(hook: Option<&Hook>) -> impl Fn(&u8) -> u8 + Send + Sync + 'static {
+    let hook = hook.cloned();
+    move |row| {
+        if let (0, Some(hook)) = (row, &hook) {
+            hook();
+        }
+        *row
+    }
+}
+
+fn predicate(hook: Option<&Hook>) -> Predicate<Rows> {
+    let read = on_row(hook);
+    Predicate::new("acts", move |row: &u8| read(row) > 0)
+}
+
+/// All candidates are as good.
+struct Indifferent(Option<Hook>);
+
+impl Score<Rows, AddRemove> for Indifferent {
+    fn candidates(&self) -> usize {
+        2
+    }
+
+    fn sensitivity(&self) -> Sensitivity {
+        Sensitivity::each(1)
+    }
+
+    fn write(&self, rows: &Rows, _: &mut [i64]) {
+        let read = on_row(self.0.as_ref());
+        for row in rows {
+            read(row);
+        }
+    }
+}
+
+/// Starts a mechanism that runs such code.
+fn run(
+    code: Code,
+    hook: Option<&Hook>,
+    rows: &Arc<Rows>,
+    coins: &mut Coins<'_>,
+) -> Result<(), Fault> {
+    let loss = epsilon(100);
+    let read = on_row(hook);
+    match code {
+        Code::Predicate => {
+            let count = NoisyCount::new(predicate(hook), loss).unwrap();
+            count.start(rows, coins).map(drop)
+        }
+        Code::Attribute => {
+            let attribute = Attribute::new("acts", move |row: &u8| i64::from(read(row)));
+            let sum = NoisySum::new(AddRemove, attribute, 0..=9, loss).unwrap();
+            sum.start(rows, coins).map(drop)
+        }
+        Code::Key => {
+            let keys = Partition::by_key("acts", move |row: &u8| read(row), [0, 1]).unwrap();
+            let histogram = NoisyHistogram::over(AddRemove, keys, loss).unwrap();
+            histogram.start(rows, coins).map(drop)
+        }
+        Code::Score => {
+            let score = Indifferent(hook.cloned());
+            let choice = NoisyMax::by_score(AddRemove, score, loss).unwrap();
+            choice.start(rows, coins).map(drop)
+        }
+    }
+}
+
 /// Answers once.
-pub struct LeafOnce(Option<(usize, Log)>);
+pub struct LeafOnce {
+    name: Option<(usize, Log)>,
+    code: Code,
+    inside: Option<Hook>,
+}
 
 impl Mechanism<Rows> for LeafOnce {
     type Machine = Released<()>;
 
-    fn start(&self, _: &Arc<Rows>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
-        if let Some((serial, log)) = &self.0 {
+    fn start(&self, rows: &Arc<Rows>, coins: &mut Coins<'_>) -> Result<Released<()>, Fault> {
+        if let Some((serial, log)) = &self.name {
             log.push(Event::Started(*serial));
         }
-        Ok(Released(()))
+        run(self.code, self.inside.as_ref(), rows, coins).map(Released)
     }
 }
 
@@ -138,19 +250,25 @@ pub fn once(
     name: Option<(usize, Log)>,
     loss: u64,
     while_asked: Option<Hook>,
-    on_start: Option<Hook>,
+    (code, inside, mapped): (Code, Option<Hook>, Option<Hook>),
 ) -> Once {
     let function: Function = Box::new(move |()| {
-        if let Some(hook) = &on_start {
+        if let Some(hook) = &mapped {
             hook();
         }
         Answer::Done
     });
+    let leaf = LeafOnce { name, code, inside };
     Stated {
         loss: epsilon(loss),
         while_asked,
-        mechanism: LeafOnce(name).mapped(function),
+        mechanism: leaf.mapped(function),
     }
+}
+
+/// The same; nobody acts.
+pub fn quiet(name: Option<(usize, Log)>, loss: u64) -> Once {
+    once(name, loss, None, (Code::Predicate, None, None))
 }
 
 /// A handle that exists already.

@@ -16,9 +16,10 @@ use queryables::prelude::*;
 use queryables::queryable::{HandleOf, IntoHandle};
 
 use crate::model::{Answer, Event, NotLaunched, Programs, Question, Reading, epsilon};
-use crate::program::{Act, Id, Kind, Op, Order, Price, Settings, Thing};
+use crate::program::{Act, Id, Kind, Op, Order, Price, Settings, Start, Thing};
+pub use handles::Handle;
 pub use handles::Launches;
-use handles::{Handle, filter, launch_at};
+use handles::{filter, launch_at};
 use mechanisms::*;
 pub use mechanisms::{Once, Query, Stated, boxed};
 use nested::Nested;
@@ -53,6 +54,20 @@ pub trait System: Debug + Copy + Send + Sync + 'static {
         boxed(Wrapped(handle.clone()))
     }
 
+    /// Asks a handle from outside.
+    fn ask_anew(
+        handle: &Asked,
+        query: Query,
+        _machine: Option<&Shared>,
+    ) -> Result<Answer, AskError> {
+        handle.ask(query)
+    }
+
+    /// Launches something that answers once.
+    fn release(at: &Handle, mechanism: &Once) -> Result<(), NotLaunched> {
+        at.release(mechanism)
+    }
+
     /// Launches on a handle.
     fn launch<C, M>(at: &C, mechanism: &Stated<M>) -> Result<HandleOf<M, Rows>, NotLaunched>
     where
@@ -63,8 +78,14 @@ pub trait System: Debug + Copy + Send + Sync + 'static {
     }
 }
 
-/// A machine that a double shares with somebody.
-pub type Shared = Arc<Mutex<Option<BoxedMachine<Query, Answer>>>>;
+/// A machine that a double shares with somebody, or what it has answered.
+pub type Shared = Arc<Exposure>;
+
+#[derive(Default)]
+pub struct Exposure {
+    pub machine: Mutex<Option<BoxedMachine<Query, Answer>>>,
+    pub answer: Mutex<Option<Answer>>,
+}
 
 pub fn rows() -> Arc<Rows> {
     Arc::new(vec![0, 1, 2])
@@ -159,10 +180,8 @@ impl<S: System> Running<S> {
         let ask = |at, question| {
             let (id, question) = model.address(at, question);
             let query = self.query(model, &question);
-            (
-                Event::Asked(self.handles[&id].machine().0.ask(query)),
-                vec![],
-            )
+            let (handle, machine) = self.handles[&id].machine();
+            (Event::Asked(S::ask_anew(handle, query, machine)), vec![])
         };
         let free = Price {
             loss: 0,
@@ -177,18 +196,13 @@ impl<S: System> Running<S> {
                 }
                 thing => self.open(model, Some(&self.handles[at]), price, thing),
             },
-            Op::Release {
-                at,
-                price,
-                serial,
-                on_start,
-            } => {
+            Op::Release { at, price, start } => {
                 if !model.is_handle(*at) {
-                    let question = Question::Release(price.clone(), *serial, on_start.clone());
+                    let question = Question::Release(price.clone(), start.clone());
                     return ask(*at, question);
                 }
-                let mechanism = self.once(model, price, *serial, on_start);
-                self.handles[at].release(&mechanism).map(|()| vec![])
+                let mechanism = self.once(model, price, start);
+                S::release(&self.handles[at], &mechanism).map(|()| vec![])
             }
         };
         match opened {
@@ -258,7 +272,7 @@ impl<S: System> Running<S> {
                     ($filter:expr, $Handle:path) => {{
                         let filter = filter($filter, settings.halts);
                         let filters = [0, 1].map(|part| (part, filter.clone()));
-                        let parts = launched!(Parallel::new(key, filters));
+                        let parts = launched!(Parallel::new(key, filters).unwrap());
                         [0, 1].map(|part| $Handle(parts.part(&part).unwrap()))
                     }};
                 }
@@ -285,7 +299,12 @@ impl<S: System> Running<S> {
 
     fn machine<const T: bool>(&self, model: &Programs<T>, kind: &Kind) -> Boxed {
         match kind {
-            Kind::Leaf(serial) => boxed(Leaf(*serial, self.log.clone())),
+            Kind::Leaf(leaf) => boxed(Leaf {
+                serial: leaf.serial,
+                log: self.log.clone(),
+                on_start: self.hook(model, &leaf.on_start),
+                on_answer: self.hook(model, &leaf.on_answer),
+            }),
             Kind::Relay(id) => {
                 let (handle, shared) = self.handles[id].machine();
                 S::relay(handle, shared)
@@ -338,18 +357,17 @@ impl<S: System> Running<S> {
         }
     }
 
-    fn once<const T: bool>(
-        &self,
-        model: &Programs<T>,
-        price: &Price,
-        serial: usize,
-        on_start: &[Act],
-    ) -> Once {
+    fn once<const T: bool>(&self, model: &Programs<T>, price: &Price, start: &Start) -> Once {
+        let (inside, mapped) = (&start.inside, &start.mapped);
         once(
-            Some((serial, self.log.clone())),
+            Some((start.serial, self.log.clone())),
             price.loss,
             self.hook(model, &price.acts),
-            self.hook(model, on_start),
+            (
+                start.code,
+                self.hook(model, inside),
+                self.hook(model, mapped),
+            ),
         )
     }
 
@@ -369,9 +387,7 @@ impl<S: System> Running<S> {
                     mechanism: self.machine(model, kind),
                 },
             )),
-            Question::Release(price, serial, on_start) => {
-                Query::Release(self.once(model, price, *serial, on_start))
-            }
+            Question::Release(price, start) => Query::Release(self.once(model, price, start)),
         }
     }
 
@@ -399,7 +415,7 @@ impl<S: System> Running<S> {
         let Some((id, question)) = model.question_of(act) else {
             let handle = self.handles[&act.at].clone();
             return Box::new(move |_| {
-                let mechanism = once(Some((serial, log.clone())), loss, None, None);
+                let mechanism = quiet(Some((serial, log.clone())), loss);
                 let launched = if on_a_thread {
                     thread::scope(|scope| {
                         scope.spawn(|| handle.release(&mechanism)).join().unwrap()
@@ -420,10 +436,10 @@ impl<S: System> Running<S> {
                     Stated {
                         loss: epsilon(loss),
                         while_asked: None,
-                        mechanism: boxed(Leaf(serial, log.clone())),
+                        mechanism: boxed(Leaf::quiet(serial, &log)),
                     },
                 )),
-                Way::Release => Query::Release(once(Some((serial, log.clone())), loss, None, None)),
+                Way::Release => Query::Release(quiet(Some((serial, log.clone())), loss)),
             };
             let query = path
                 .iter()

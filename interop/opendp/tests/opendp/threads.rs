@@ -12,6 +12,7 @@ use opendp::combinators::make_privacy_filter;
 use opendp::core::{Function, Odometer as OpenDpOdometer, PrivacyMap};
 use opendp::measures::{Approximate, MaxDivergence, ZeroConcentratedDivergence};
 use opendp::metrics::SymmetricDistance;
+use queryables::compose::{RunningFilterOf, Sequential};
 use queryables::machine::Stop;
 use queryables::prelude::*;
 use queryables::privacy::{ApproxZCdp, RhoDelta};
@@ -165,6 +166,53 @@ fn a_measurement_does_not_talk_on_after_a_freeze() {
             queryable.eval(&stating(0.0, &count))
         });
     assert_eq!(filter.release(&Measured::new(talking.unwrap())), Ok(6));
+}
+
+/// A measurement whose own function makes a launch.
+fn launching(sibling: impl Fn() + 'static) -> OnRows<MaxDivergence> {
+    let function = move |rows: &Vec<i32>| {
+        sibling();
+        rows.len()
+    };
+    measurement(Function::new(function), PrivacyMap::new(|_| 0.25))
+}
+
+/// A filter, and code that stops the latest of its children: by a freeze, or by a halt.
+fn stoppable(stop: Stop) -> (impl Fn() + Clone, Sequentially) {
+    let filter = Filter::sequential(PureDp, epsilon("9")).halting();
+    let filter = launch(&filter, data()).unwrap();
+    let same = filter.clone();
+    let stops = move || {
+        let loss = if stop == Stop::Halted { "10" } else { "0.5" };
+        let sibling = at(epsilon(loss), Answer(Touches::default()));
+        assert_eq!(same.release(&sibling).is_ok(), stop == Stop::Frozen);
+    };
+    (stops, filter)
+}
+
+type Sequentially = RunningFilterOf<Member<Rows>, PureDp, AddRemove, Sequential>;
+
+/// It could say what it has heard of the sibling.
+#[test]
+fn a_measurement_that_freezes_itself_releases_nothing() {
+    for stop in [Stop::Frozen, Stop::Halted] {
+        let (stops, filter) = stoppable(stop);
+        let released = filter.release(&Measured::new(launching(stops)));
+        assert_eq!(released, Err(LaunchError::Failed));
+    }
+}
+
+#[test]
+fn a_queryable_that_its_own_query_freezes_does_not_answer() {
+    for stop in [Stop::Frozen, Stop::Halted] {
+        let (stops, filter) = stoppable(stop);
+        let composed = Measured::new(composed::<MaxDivergence>(vec![0.25; 3]));
+        let child = filter.launch_local(&composed).unwrap();
+        let plain = || launching(|| ());
+        assert_eq!(child.ask(plain()), Ok(3));
+        assert_eq!(child.ask(launching(stops)), Err(AskError::Stopped(stop)));
+        assert_eq!(child.ask(plain()), Err(AskError::Stopped(stop)));
+    }
 }
 
 /// OpenDP's filter over an odometer that panics as it starts.
