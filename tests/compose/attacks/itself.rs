@@ -120,9 +120,9 @@ fn a_release_that_stops_itself_is_withheld() {
     withheld! { trap:
         NoisyCount::new(trap.predicate(), e()).unwrap(),
         NoisySum::new(AddRemove, trap.attribute::<i64>(), 0..=9, e()).unwrap(),
-        NoisyRealSum::new(AddRemove, trap.attribute::<f64>(), 0.0..=9.0, -4, e()).unwrap(),
-        NoisyMean::new(AddRemove, trap.attribute::<f64>(), 0.0..=9.0, -4, e()).unwrap(),
-        NoisyVariance::new(AddRemove, trap.attribute::<f64>(), 0.0..=9.0, -4, e()).unwrap(),
+        NoisyRealSum::new(AddRemove, trap.attribute::<f64>(), 0.0..=9.0, e()).unwrap(),
+        NoisyMean::new(AddRemove, trap.attribute::<f64>(), 0.0..=9.0, e()).unwrap(),
+        NoisyVariance::new(AddRemove, trap.attribute::<f64>(), 0.0..=9.0, e()).unwrap(),
         NoisyHistogram::over(AddRemove, by_key(&trap), e()).unwrap(),
         NoisyQuantiles::new(AddRemove, trap.attribute::<i64>(), 0..=9, [(1, 2)], e()).unwrap(),
         NoisyMax::new(AddRemove, [trap.predicate(), trap.predicate()], e()).unwrap(),

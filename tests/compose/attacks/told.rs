@@ -137,10 +137,7 @@ fn a_descent_goes_no_further_than_the_step_in_which_it_was_stopped() {
         told.push(weights.to_vec());
         to[0] = 1.0;
     };
-    let lattice = Lattice {
-        exponent: -10,
-        radius: 1024,
-    };
+    let lattice = Lattice::in_steps(-10, 1024);
     let objective = Objective::new("stops", 1, gradient);
     let descent = GradientDescent::new(objective, lattice, 3, 0.1, rho("0.1")).unwrap();
     for descent in [descent.clone(), descent.filtered(3).unwrap()] {
