@@ -90,8 +90,7 @@ impl RealRange {
     /// The range in steps.
     pub(super) fn in_steps(self) -> Result<Steps, MechanismError> {
         let Self { low, high, .. } = self;
-        // False for NaN, too.
-        if !(low < high) {
+        if low >= high || low.is_nan() || high.is_nan() {
             return Err(MechanismError::BadRange);
         }
         let width = high - low;
