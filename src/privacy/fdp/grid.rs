@@ -109,8 +109,14 @@ impl Grid {
     }
 
     /// How much of δ may be counted as an infinite loss, over all launches.
+    ///
+    /// If only one place matters, 1e-5 of δ does no harm. Then rare large losses are cut off that would
+    /// keep the tilt small, and with it the precision.
     pub(super) fn tail(&self) -> f64 {
-        self.delta()
-            .map_or(1e-16, |delta| (1e-9 * delta).min(1e-16))
+        match (self.delta(), self.place) {
+            (Some(delta), Some(_)) => 1e-5 * delta,
+            (Some(delta), None) => (1e-9 * delta).min(1e-16),
+            (None, _) => 1e-16,
+        }
     }
 }
