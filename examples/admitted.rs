@@ -1,5 +1,5 @@
-//! How many launches each rule admits: prints the table that is kept in `spec/admitted.md`, and what
-//! the menu filters admit.
+//! How many launches each rule admits: prints the table that is kept in `spec/admitted.md`, what the
+//! menu filters admit, and how many steps of training the unit filter admits.
 //!
 //! ```sh
 //! cargo run --release --example admitted
@@ -12,10 +12,11 @@ use std::error::Error;
 use queryables::account::menu::MenuFilter;
 use queryables::account::{
     Accumulator, ChildLoss, ContinuationRule, DefaultAccumulator, FixedCount, ThroughRdp,
-    ThroughZCdp, compare, nonadaptive,
+    ThroughZCdp, advise, compare, nonadaptive,
 };
 use queryables::number::Epsilon;
 use queryables::privacy::convert::gdp;
+use queryables::privacy::fdp::Profile;
 use queryables::privacy::{EpsilonDelta, Gdp, Implies, ZCdp};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,7 +26,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     if !has("--table") {
         println!();
         // Without optimisation the full form takes minutes.
-        menus(cfg!(debug_assertions) || has("--quick"))?;
+        let quick = cfg!(debug_assertions) || has("--quick");
+        menus(quick)?;
+        if !quick {
+            println!();
+            steps()?;
+        }
+    }
+    Ok(())
+}
+
+/// Gaussian noise on samples, as units of one step, where δ is small.
+fn steps() -> Result<(), Box<dyn Error>> {
+    let budget = EpsilonDelta::new("2", "1e-9")?;
+    let (rate, mu) = ("0.001", "1");
+    let step = Profile::sampled_gaussian_by(rate.parse()?, mu.parse()?);
+    let advice = advise(budget, &step)?;
+    let admitted = |filter: &str| {
+        let row = advice.iter().find(|row| row.filter == filter);
+        row.map_or(0, |row| row.admits)
+    };
+    let (units, renyi) = (admitted("natural, units"), admitted("RDP, whole orders"));
+    println!("units: q={rate} mu={mu} {budget} {units}");
+    println!("Rényi: q={rate} mu={mu} {budget} {renyi}");
+    if units < renyi {
+        return Err("the unit filter admits fewer steps than the Rényi filter".into());
     }
     Ok(())
 }

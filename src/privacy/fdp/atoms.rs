@@ -37,10 +37,11 @@ impl Atoms {
         let (masses, tiny): (Vec<_>, Vec<_>) = masses(table, &hull, 1.0 + SLACK)
             .into_iter()
             .partition(|(_, mass)| *mass > TINY);
+        let tiny = tiny.iter().filter(|(_, mass)| *mass > 0.0).count();
         let last = table.up.last().copied().unwrap_or(1.0);
         Self {
             masses,
-            infinite: (last + TINY * tiny.len() as f64).min(1.0),
+            infinite: (last + TINY * tiny as f64).min(1.0),
             missing: 0.0,
         }
     }

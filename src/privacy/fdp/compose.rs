@@ -12,6 +12,10 @@ use super::window::{Moments, Part, Window, log_moment, tilt, window};
 use super::{Direction, FdpError, Grid, Profile};
 use crate::number::Interval;
 
+/// More than what is lost where numbers are too small for a float with all its digits: each of up to
+/// 2^30 products loses at most 2.3e-308.
+const UNDERFLOW: f64 = 1e-290;
+
 /// The profile of independent launches, in one direction.
 ///
 /// # Guarantee
@@ -24,6 +28,9 @@ use crate::number::Interval;
 /// transform. That adds to a place what lies whole lengths away, and leaves out what lies right of
 /// the window; both are at most what lies outside the window, which [`Window`] bounds. What the
 /// transforms round is bounded by [`Product`]. All of that is added above and subtracted below.
+///
+/// At the largest loss that the upper laws can have together, and beyond, their profile is the
+/// probability of an infinite loss: of a finite L, (1 − e^(s−L))⁺ is 0 there. Nothing is added to that.
 ///
 /// If the grid aims at a δ, the laws are tilted first, p e^(θL − c), and tilted back at the end.
 /// Errors of the tilted law then count e^(Σc − θL), which is about δ where it matters.
@@ -52,8 +59,9 @@ pub(super) fn compose(
         return Err(FdpError::NoParts);
     }
     let moments = Moments::new(&parts, lattice);
-    let theta = grid.aim().map_or(0.0, |delta| tilt(&moments, delta));
+    let theta = grid.aim().map_or(0.0, |aim| tilt(&moments, aim));
     let window = window(&moments, theta);
+    let end = moments.end();
     let length = window.width.next_power_of_two();
     if length > grid.most_points() {
         return Err(FdpError::TooManyPoints {
@@ -66,6 +74,7 @@ pub(super) fn compose(
         lattice,
         theta,
         window,
+        end,
         length,
     }
     .table(planner))
@@ -76,6 +85,8 @@ struct Composition<'a> {
     lattice: Lattice,
     theta: f64,
     window: Window,
+    /// The largest loss of the upper laws, all launches together.
+    end: i64,
     length: u64,
 }
 
@@ -121,11 +132,15 @@ impl Composition<'_> {
             .map(|part| part.launches as f64 * part.below.missing * (1.0 + 1e-9))
             .sum();
         // Only larger losses count at a place, and their scale is smaller.
-        let up = above
-            .iter()
-            .zip(&scales)
-            .map(|(height, scale)| {
-                ((height + lost * scale) * (1.0 + 2.0 * rounding) + infinite).min(1.0)
+        let up = (first..)
+            .zip(above.iter().zip(&scales))
+            .map(|(place, (height, scale))| {
+                let finite = if place < self.end {
+                    (height + lost * scale) * (1.0 + 2.0 * rounding) + UNDERFLOW
+                } else {
+                    0.0
+                };
+                (finite + infinite).min(1.0)
             })
             .collect::<Vec<f64>>();
         let mut low: Vec<f64> = below

@@ -10,7 +10,7 @@ use crate::privacy::convert::{bounded_range, gdp};
 /// e^600 is still a float.
 const FARTHEST: f64 = 600.0;
 
-fn probability(height: Interval) -> Bounds<Delta> {
+pub(super) fn probability(height: Interval) -> Bounds<Delta> {
     Bounds {
         lower: height.down().unwrap_or_default(),
         upper: height.up().unwrap_or(Delta::ONE),
@@ -132,7 +132,7 @@ impl Profile {
     }
 
     /// The smallest ε of a composition at a δ, with bounds at most `width` apart: on the first grid
-    /// that is fine enough.
+    /// that is fine enough. A single launch needs no grid.
     ///
     /// # Errors
     ///
@@ -153,21 +153,41 @@ impl Profile {
         delta: Delta,
         width: Epsilon,
     ) -> Result<Bounds<Epsilon>, FdpError> {
+        let mut launched = parts.iter().filter(|(_, launches)| *launches > 0);
+        if let (Some((profile, 1)), None) = (launched.next(), launched.next()) {
+            return profile.epsilon_within(delta, width);
+        }
         let launches: f64 = parts.iter().map(|(_, launches)| *launches as f64).sum();
         let size = Interval::from(width).middle();
         // The bounds are some n·h² apart.
         let mut step = (0.3 * size / launches.max(1.0)).sqrt().clamp(2e-9, 0.1);
         let mut factor = 1;
+        let mut coarse = None;
         loop {
             let rounded = Interval::exactly(step).down().unwrap_or_default();
             let grid = Grid::new(rounded)?.aimed_at(delta).spread_by(factor);
-            match Self::compose(parts, &grid)?.epsilon_within(delta, width) {
-                Err(FdpError::TooCoarse { .. }) if factor < 256 => {
+            let composed = match Self::compose(parts, &grid) {
+                // The grid before was too coarse, and a finer one is not to be had.
+                Err(error @ FdpError::TooManyPoints { .. }) => {
+                    return Err(coarse.unwrap_or(error));
+                }
+                composed => composed?,
+            };
+            match composed.epsilon_within(delta, width) {
+                Err(error @ (FdpError::TooCoarse { .. } | FdpError::BelowFloor { .. }))
+                    if factor < 256 && !composed.leaks_more_than(delta) =>
+                {
+                    coarse = Some(error);
                     (step, factor) = (0.5 * step, 2 * factor);
                 }
                 result => return result,
             }
         }
+    }
+
+    /// Whether an infinite loss is certain to be more probable than this: then no grid helps.
+    fn leaks_more_than(&self, delta: Delta) -> bool {
+        self.worst_at(Interval::exactly(FARTHEST)).low() > Interval::from(delta).high()
     }
 
     /// A μ such that this is μ-GDP (Tran et al. 2.4), where one is known.

@@ -62,7 +62,7 @@ impl Profile {
     }
 
     /// Whether both directions are known to be the same.
-    pub(super) fn is_symmetric(&self) -> bool {
+    pub(crate) fn is_symmetric(&self) -> bool {
         match &self.form {
             Form::Closed(curve) => curve.is_symmetric(),
             Form::Tables { remove, add } => Arc::ptr_eq(remove, add),

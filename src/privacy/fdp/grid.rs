@@ -1,5 +1,6 @@
 use super::FdpError;
 use super::lattice::Lattice;
+use super::window::Aim;
 use crate::number::{Delta, Epsilon, Interval};
 
 /// How finely profiles are discretised, and for which δ.
@@ -11,7 +12,8 @@ use crate::number::{Delta, Epsilon, Interval};
 /// launches of a sampled Gaussian and 3e-9 for 3650. [`Profile::floor`](super::Profile::floor) is the
 /// smallest δ that is certified. A grid that is aimed at a δ tilts the laws first, and what is
 /// uncertain falls to some 1e-8 of that δ, down to δ = 1e-30 and below; far from it, bounds are
-/// wider. Losses that end before δ is reached, and single launches, gain nothing.
+/// wider. At and beyond the largest loss that all launches can have together, only the probability of
+/// an infinite loss counts, and nothing is uncertain.
 ///
 /// ```
 /// use queryables::privacy::fdp::Grid;
@@ -24,6 +26,7 @@ use crate::number::{Delta, Epsilon, Interval};
 pub struct Grid {
     lattice: Lattice,
     aim: Option<Delta>,
+    place: Option<Epsilon>,
     spread: u32,
     most_points: u64,
 }
@@ -38,6 +41,7 @@ impl Grid {
         Ok(Self {
             lattice: Lattice::new(step)?,
             aim: None,
+            place: None,
             spread: 128,
             most_points: 1 << 22,
         })
@@ -49,6 +53,13 @@ impl Grid {
     pub fn aimed_at(self, delta: Delta) -> Self {
         let aim = (delta > Delta::ZERO).then_some(delta);
         Self { aim, ..self }
+    }
+
+    /// The same, but most precise at this ε, whatever δ is there. What is cut off still follows the δ
+    /// that the grid is aimed at.
+    pub(super) fn precise_at(self, epsilon: Epsilon) -> Self {
+        let place = Some(epsilon);
+        Self { place, ..self }
     }
 
     /// The same, with at most this many points: 2²² by default, which take some 300 MB.
@@ -87,12 +98,25 @@ impl Grid {
         self.most_points
     }
 
-    pub(super) fn aim(&self) -> Option<f64> {
+    /// Where bounds are to be narrow, if anywhere in particular.
+    pub(super) fn aim(&self) -> Option<Aim> {
+        let at = |epsilon| Aim::Loss(Interval::from(epsilon).middle());
+        self.place.map(at).or_else(|| self.delta().map(Aim::Delta))
+    }
+
+    fn delta(&self) -> Option<f64> {
         self.aim.map(|delta| Interval::from(delta).middle())
     }
 
     /// How much of δ may be counted as an infinite loss, over all launches.
+    ///
+    /// If only one place matters, 1e-5 of δ does no harm. Then rare large losses are cut off that would
+    /// keep the tilt small, and with it the precision.
     pub(super) fn tail(&self) -> f64 {
-        self.aim().map_or(1e-16, |delta| (1e-9 * delta).min(1e-16))
+        match (self.delta(), self.place) {
+            (Some(delta), Some(_)) => 1e-5 * delta,
+            (Some(delta), None) => (1e-9 * delta).min(1e-16),
+            (None, _) => 1e-16,
+        }
     }
 }

@@ -1,8 +1,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use rustfft::FftPlanner;
+
+use super::compose::compose;
+use super::convert::probability;
 use super::curve::Curve;
-use super::{FDp, FdpError, Grid, Profile};
+use super::{Bounds, Direction, FDp, FdpError, Grid, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::convert::gdp;
 use crate::privacy::measures::written;
@@ -97,27 +101,83 @@ impl PowersOf {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn delta(&self, units: Units, epsilon: Epsilon, aim: Delta) -> Result<Delta, FdpError> {
-        let launches = Interval::whole(u128::from(units.0));
-        match (units.0, self.base.curve()) {
-            (0, _) => return Ok(Delta::ZERO),
-            (1, _) => return Ok(self.base.worst_delta(epsilon).upper),
-            // Tran et al. A.18.
-            (_, Some(Curve::Gaussian(mu))) => {
-                let mu = launches.sqrt() * Interval::from(*mu);
-                return Ok(gdp::delta(mu.up().unwrap_or(Mu::LARGEST), epsilon));
-            }
-            _ => {}
+        let near = EpsilonDelta {
+            epsilon,
+            delta: aim,
+        };
+        match self.closed(units, epsilon) {
+            Some(delta) => Ok(delta),
+            None => self.delta_within(units, near, 1e-4),
         }
+    }
+
+    /// The same by Fourier transform, at this ε and for about this δ, with bounds that are within
+    /// about this share of ε.
+    pub(crate) fn delta_within(
+        &self,
+        units: Units,
+        near: EpsilonDelta,
+        precision: f64,
+    ) -> Result<Delta, FdpError> {
+        let mut planner = FftPlanner::new();
+        let mut upper = |direction| {
+            let bounds = self.composed(units, direction, near, precision, &mut planner)?;
+            Ok(bounds.upper)
+        };
+        let remove = upper(Direction::Remove)?;
+        if self.base.is_symmetric() {
+            return Ok(remove);
+        }
+        Ok(remove.max(upper(Direction::Add)?))
+    }
+
+    /// The same where no transform is needed; then it is the smallest δ, but for rounding.
+    pub(crate) fn closed(&self, units: Units, epsilon: Epsilon) -> Option<Delta> {
+        match (units.0, self.base.curve()) {
+            (0, _) => Some(Delta::ZERO),
+            // Pure losses add up, exactly.
+            _ if self.adds_up_to(units).is_some_and(|all| all <= epsilon) => Some(Delta::ZERO),
+            (1, _) => Some(self.base.worst_delta(epsilon).upper),
+            // Tran et al. A.18.
+            (launches, Some(Curve::Gaussian(mu))) => {
+                let mu = Interval::whole(launches.into()).sqrt() * Interval::from(*mu);
+                Some(gdp::delta(mu.up().unwrap_or(Mu::LARGEST), epsilon))
+            }
+            _ => None,
+        }
+    }
+
+    /// The sum of the largest losses, if the base is known to be pure.
+    fn adds_up_to(&self, units: Units) -> Option<Epsilon> {
+        let each = self.base.approximate()?;
+        (each.delta == Delta::ZERO)
+            .then(|| each.epsilon.checked_mul(units.0))
+            .flatten()
+    }
+
+    /// Bounds in one direction.
+    pub(crate) fn composed(
+        &self,
+        units: Units,
+        direction: Direction,
+        EpsilonDelta { epsilon, delta }: EpsilonDelta,
+        precision: f64,
+        planner: &mut FftPlanner<f64>,
+    ) -> Result<Bounds<Delta>, FdpError> {
         // The bounds are some n·h² apart.
-        let width = 1e-4 * Interval::from(epsilon).middle().max(1e-6);
+        let width = precision * Interval::from(epsilon).middle().max(1e-6);
         let mut step = (0.3 * width / units.0 as f64).sqrt().clamp(2e-9, 0.1);
+        // And a share of 1/spread² of ε, roughly.
+        let spread = if precision < 1e-4 { 4 } else { 1 };
         loop {
             let rounded = Interval::exactly(step).down().unwrap_or_default();
-            let grid = Grid::new(rounded)?.aimed_at(aim);
-            match self.base.power(units.0, &grid) {
+            let grid = Grid::new(rounded)?.aimed_at(delta).precise_at(epsilon);
+            let grid = grid.spread_by(spread);
+            let parts = [((*self.base).clone(), units.0)];
+            match compose(&parts, direction, &grid, planner) {
                 // A coarser grid is a bound, too.
                 Err(FdpError::TooManyPoints { .. }) if step < 0.25 => step *= 2.0,
-                composed => return Ok(composed?.worst_delta(epsilon).upper),
+                table => return Ok(probability(table?.at(epsilon.into()))),
             }
         }
     }

@@ -153,6 +153,10 @@ impl Table {
         let (Some(&right), Some(&to)) = (self.nodes.get(next), values.get(next)) else {
             return Some(Interval::exactly(from));
         };
+        // Exactly, so that what is nothing stays nothing.
+        if from == to {
+            return Some(Interval::exactly(from));
+        }
         let reach = (Interval::exactly(s) - self.lattice.loss(left)).max(Interval::ZERO);
         let share = reach.exp_m1() / self.lattice.loss(right - left).exp_m1();
         let share = Interval::between(share.low().max(0.0), share.high().clamp(0.0, 1.0));

@@ -103,6 +103,70 @@ fn what_gives_everything_away_adds_up() {
     assert!(composed.floor() > text("0.009955") && composed.floor() < text("0.009956"));
 }
 
+#[test]
+fn beyond_the_largest_losses_only_infinite_ones_count() {
+    // Five losses of at most 0.1, rounded up to multiples of 0.01: at most 0.55.
+    let grid = grid("1e-2").aimed_at(text("1e-15"));
+    let composed = Profile::laplace(text("0.1")).power(5, &grid).unwrap();
+    for epsilon in ["0.56", "0.6", "3", "600"] {
+        for direction in Direction::BOTH {
+            assert_eq!(composed.delta(direction, text(epsilon)).upper, Delta::ZERO);
+        }
+    }
+    assert_eq!(composed.floor(), Delta::ZERO);
+    // All five are 0.1 with probability 1/32: δ is at least (1 − e^-0.05)/32.
+    let inside = composed.delta(Direction::Remove, text("0.45"));
+    assert!(inside.upper > text("0.001524"), "{inside}");
+    // Without the person, a loss is at most −ln(1 − q): what is cut off is all that counts.
+    let step = Profile::sampled_gaussian_by(text("0.001"), text("1"));
+    let grid = Grid::new(text("1e-3")).unwrap().aimed_at(text("1e-9"));
+    let composed = step.power(64, &grid).unwrap();
+    assert!(composed.delta(Direction::Add, text("0.2")).upper < text("1e-17"));
+    // A leak of 1 − (1 − 1e-3)^10 remains, and no more than that.
+    let leaky = EpsilonDelta::new("0.1", "1e-3").unwrap();
+    let composed = Profile::approx_dp(leaky).power(10, &grid).unwrap();
+    let leak = 1.0 - 0.999_f64.powi(10);
+    holds(composed.delta(Direction::Remove, text("1.2")), leak, 1e-13);
+}
+
+#[test]
+fn losses_that_end_are_tilted_too() {
+    // 60 responses end at 6 with a probability of 0.525^60 = 1.6e-17, before δ is 1e-25.
+    let grid = grid("0.1").aimed_at(text("1e-25"));
+    let response = Profile::randomized_response(text("0.1"));
+    let composed = response.power(60, &grid).unwrap();
+    let truth = float(tight_delta(60, text("0.1"), text("5.95")));
+    assert!(truth > 1e-19 && truth < 1e-17, "{truth}");
+    let upper = float(composed.delta(Direction::Remove, text("5.95")).upper);
+    assert!(upper >= truth && upper < truth * 1.001, "{upper} {truth}");
+}
+
+#[test]
+fn one_launch_needs_no_grid() {
+    let step = Profile::sampled_gaussian_by(text("0.01"), text("1"));
+    let nothing = (Profile::laplace(text("1")), 0);
+    let parts = [nothing, (step.clone(), 1)];
+    let epsilon = Profile::composed_epsilon(&parts, text("1e-12"), text("1e-9")).unwrap();
+    assert_eq!(Ok(epsilon), step.epsilon(text("1e-12")));
+    assert!(epsilon.lower > text("2.07542") && epsilon.upper < text("2.07544"));
+    // Two launches need one, and one that is fine enough is found.
+    let twice = Profile::composed_epsilon(&[(step, 2)], text("1e-12"), text("1e-2")).unwrap();
+    assert!(
+        twice.lower > epsilon.upper && twice.upper < text("2.2"),
+        "{twice}"
+    );
+}
+
+#[test]
+fn no_grid_is_fine_enough_for_a_leak() {
+    let leaky = Profile::approx_dp(EpsilonDelta::new("0.1", "1e-3").unwrap());
+    let error = Profile::composed_epsilon(&[(leaky, 10)], text("1e-3"), text("1e-2"));
+    let Err(FdpError::BelowFloor { asked, floor }) = error else {
+        panic!("{error:?}");
+    };
+    assert!(asked == text("1e-3") && floor > text("0.009955") && floor < text("0.009956"));
+}
+
 /// E over N(μ, 1) of the other's profile at s minus the loss, by the trapezoidal rule.
 fn integrated(rate: f64, mu: f64, s: f64, other: impl Fn(f64) -> f64) -> f64 {
     (-2000..=3000)

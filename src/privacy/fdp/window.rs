@@ -70,6 +70,18 @@ impl<'a> Moments<'a> {
             .sum()
     }
 
+    /// The index of the largest loss that all launches can have together, by the upper bounds. Where
+    /// an `i64` does not hold it, the largest `i64`, which no table reaches.
+    pub(super) fn end(&self) -> i64 {
+        let last = |part: &Part| part.above.masses.iter().map(|(index, _)| *index).max();
+        let end = self.parts.iter().try_fold(0_i128, |sum, part| {
+            let last = i128::from(last(part)?) * i128::from(part.launches);
+            sum.checked_add(last)
+        });
+        end.and_then(|end| i64::try_from(end).ok())
+            .unwrap_or(i64::MAX)
+    }
+
     /// More than the rounding of [`log`](Self::log): for each launch, exponents are off by 4 u of
     /// their size, and a sum of up to 2^22 positive terms by 2^-30 of it.
     fn slack(&self, t: f64) -> f64 {
@@ -77,23 +89,46 @@ impl<'a> Moments<'a> {
     }
 }
 
-/// The tilt θ ≥ 0: the smallest at which e^(Λ(θ) − θs), the bound on P(S > s), is within e^5 of the
-/// best one where that reaches δ.
-pub(super) fn tilt(moments: &Moments<'_>, delta: f64) -> f64 {
-    let value = |t: f64| (moments.log(Part::above, t) - libm::log(delta)) / t;
-    let (mut theta, reached) = best(value);
-    // A law that ends before δ is reached has no best tilt, and needs none.
-    if theta * moments.lattice.about(1) > 0.5 {
+/// The loss at which bounds are to be narrow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Aim {
+    /// This one alone.
+    Loss(f64),
+    /// The one where about this much of δ is left, and losses around it.
+    Delta(f64),
+}
+
+/// The tilt θ ≥ 0: about the smallest at which e^(Λ(θ) − θs), the bound on P(S ≥ s), is within e of
+/// the best one, for the loss s that is aimed at; or within e^6, if bounds elsewhere are of use, too.
+/// Any tilt gives valid bounds.
+///
+/// Beyond the largest loss there is nothing to bound, so s is at most that one. There the bound falls
+/// to the probability of the largest loss as θ grows. At θ = 1/h, what is uncertain already grows by e
+/// from a place to the one before: more than that would help at one place, and harm at all others.
+pub(super) fn tilt(moments: &Moments<'_>, aim: Aim) -> f64 {
+    let log = |t: f64| moments.log(Part::above, t);
+    let (loss, near) = match aim {
+        Aim::Loss(loss) => (loss, 1.0),
+        Aim::Delta(delta) => (best(START, |t| (log(t) - libm::log(delta)) / t).1, 6.0),
+    };
+    let loss = loss.min(moments.lattice.about(moments.end()));
+    let bound = |t: f64| log(t) - t * loss;
+    let (mut high, least) = best(START, bound);
+    // The bound is convex and 0 at 0: it falls through every negative level once.
+    let level = least + near;
+    if level >= 0.0 {
         return 0.0;
     }
-    while theta > 1e-3 {
-        let less = 0.7 * theta;
-        if less * (value(less) - reached) > 5.0 {
-            break;
+    let mut low = 0.0;
+    while high - low > 0.05 * high {
+        let middle = 0.5 * (low + high);
+        if bound(middle) > level {
+            low = middle;
+        } else {
+            high = middle;
         }
-        theta = less;
     }
-    theta
+    high.min(1.0 / moments.lattice.about(1))
 }
 
 /// A range of losses, and at most what of the tilted laws lies outside.
@@ -115,13 +150,16 @@ pub(super) fn window(moments: &Moments<'_>, theta: f64) -> Window {
         let slack = moments.slack(theta + t) + moments.slack(theta);
         (moments.log(atoms, theta + t) - base + slack + NEGLIGIBLE) / t.abs()
     };
-    let base = moments.log(Part::above, theta);
-    let (right, mut last) = best(|t| value(Part::above, base, t));
-    let (left, mut first) = best(|t| value(Part::above, base, -t));
-    // What is best for one law is good enough for the other.
-    let base = moments.log(Part::below, theta);
-    last = last.max(value(Part::below, base, right));
-    first = first.max(value(Part::below, base, -left));
+    // What is best for the lower law may be far from what is best for the upper one: the lower one can
+    // have more of very small losses. The search for it starts at the other.
+    let side = |sign: f64, atoms: fn(&Part) -> &Atoms, start: f64| {
+        let base = moments.log(atoms, theta);
+        best(start, |t| value(atoms, base, sign * t))
+    };
+    let (right, last) = side(1.0, Part::above, START);
+    let (left, first) = side(-1.0, Part::above, START);
+    let last = last.max(side(1.0, Part::below, right).1);
+    let first = first.max(side(-1.0, Part::below, left).1);
     // One more step than needed, against the rounding of the division. Zero and the place before are
     // always inside.
     let first = (moments.lattice.floor(-first) - 1).min(-1);
@@ -134,15 +172,18 @@ pub(super) fn window(moments: &Moments<'_>, theta: f64) -> Window {
     }
 }
 
+/// Where the search for a best t starts if nothing is known of it.
+const START: f64 = 16.0;
+
 /// The smallest value of a function of t > 0 that falls and then rises, and where. Any t is valid,
 /// the best one gives most.
-fn best(value: impl Fn(f64) -> f64) -> (f64, f64) {
+fn best(start: f64, value: impl Fn(f64) -> f64) -> (f64, f64) {
     let at = |log: f64| {
         let t = libm::exp2(log);
         let value = value(t);
         (log, t, if value.is_nan() { f64::INFINITY } else { value })
     };
-    let mut result = at(4.0);
+    let mut result = at(libm::log2(start));
     for width in [2.0, 0.6] {
         for sign in [1.0, -1.0] {
             loop {
