@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::filter::{LedgerFilter, LedgerRule};
 use super::memory::MemoryStore;
 use super::store::{Store, StoreError};
+use super::text::writable;
 use super::{Line, OpenError};
 use crate::compose::{Discipline, Filter};
 use crate::machine::{Fault, Mechanism};
@@ -49,8 +50,10 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// [`StoreError::OtherDataset`] if the store has budgets of another dataset.
+    /// [`StoreError::OtherDataset`] if the store has budgets of another dataset, and
+    /// [`StoreError::Unwritable`] if the name contains U+0000.
     pub fn on(store: impl Store, dataset: &str) -> Result<Self, StoreError> {
+        writable("a dataset's name", dataset)?;
         store.name_dataset(dataset)?;
         Ok(Self {
             store: Arc::new(store),
@@ -62,7 +65,7 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// None; as for every store.
+    /// [`StoreError::Unwritable`] if the name contains U+0000, as in every store.
     pub fn in_memory(dataset: &str) -> Result<Self, StoreError> {
         Self::on(MemoryStore::new(), dataset)
     }
@@ -118,8 +121,8 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// [`StoreError::OtherTerms`] if it began with other terms, such as another budget, and what
-    /// else the store says.
+    /// [`StoreError::OtherTerms`] if it began with other terms, such as another budget;
+    /// [`StoreError::Unwritable`] if the name contains U+0000; and what else the store says.
     pub fn launch<D, F, R, X>(
         &self,
         name: &str,
@@ -132,6 +135,7 @@ impl Ledger {
         R: Relation,
         X: Discipline,
     {
+        writable("a filter's name", name)?;
         guarded(|| Ok(Mechanism::check(filter, Public::of(&**data))))?
             .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
         let token = StopToken::default();

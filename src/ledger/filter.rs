@@ -12,6 +12,7 @@ use super::quota::{Quota, QuotaRule, quota_rule};
 use super::seal::{VERSION, seal};
 use super::state::{State, read_state, write_state};
 use super::store::{Saved, Store};
+use super::text::writable;
 use super::{OpenError, ReserveErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
 use crate::compose::{Discipline, Filter, FilterMachine, Halt, Interleaved, Terms};
@@ -206,6 +207,7 @@ where
         Capped<<F::Children as DefaultAccumulator>::Accumulator>:
             LedgerRule<Children = F::Children, Whole = F::Children>,
     {
+        writable("a quota's name", name)?;
         let (fresh, terms) = quota_rule(&self.shared.terms.measure, limit)?;
         let quota = Quota {
             name: name.into(),
@@ -316,6 +318,7 @@ where
         Y: Discipline,
         Filter<G, R, Y>: Private<F::Children, R>,
     {
+        writable("a share's name", name).map_err(OpenError::Store)?;
         let full = format!("{:?}", (&*self.shared.header.filter, "share", name));
         let data = self.shared.data.0.as_ref();
         let data = data.ok_or(OpenError::Fault(crate::machine::Fault::Failed))?;
@@ -385,16 +388,20 @@ impl<D: ?Sized, F: LedgerRule, R, X> Shared<D, F, R, X> {
         read: impl FnOnce(&Book<D, F, R, X>) -> T,
     ) -> Result<T, StoreError> {
         let mut book = self.book();
-        let (name, version) = (&*self.header.filter, book.version);
-        if let Some(saved) = self.store.newer(name, version)? {
-            book.refresh(&self.fresh, name, &saved)?;
-        }
-        for place in 0..book.quotas.len() {
-            let Some(quota) = book.quotas.get_mut(place) else {
-                break;
-            };
-            if let Some(saved) = self.store.newer(&quota.name, quota.version)? {
-                quota.refresh(&saved)?;
+        let name = &*self.header.filter;
+        let quotas = book
+            .quotas
+            .iter()
+            .map(|quota| (&*quota.name, quota.version));
+        let known: Vec<(&str, u64)> = [(name, book.version)].into_iter().chain(quotas).collect();
+        for (place, saved) in self.store.newer(&known)? {
+            match place.checked_sub(1) {
+                None => book.refresh(&self.fresh, name, &saved)?,
+                Some(place) => {
+                    if let Some(quota) = book.quotas.get_mut(place) {
+                        quota.refresh(&saved)?;
+                    }
+                }
             }
         }
         Ok(read(&book))

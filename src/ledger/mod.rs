@@ -44,6 +44,7 @@ mod replay;
 mod seal;
 mod state;
 mod store;
+mod text;
 mod time;
 
 pub use book::Ledger;

@@ -11,6 +11,7 @@ use super::launch::{Launch, unnamed};
 use super::quota::Quota;
 use super::seal::unseal;
 use super::store::{Receipt, StoreError};
+use super::text::{writable, writable_description};
 use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{
@@ -187,6 +188,8 @@ where
         M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>
             + Private<F::Children, R>,
     {
+        let written = writable("a key", key);
+        written.map_err(LedgerErrorOf::<F>::Store)?;
         let full = format!("{:?}", (&*self.shared.header.filter, self.name(), key));
         let keyed = self.admit_with_key(mechanism, Some(full));
         match keyed.map_err(|denial| *denial)? {
@@ -351,11 +354,13 @@ where
     fn latest(&self, version: u64) -> Box<dyn Fn() -> Result<(), Stop> + Send + Sync> {
         let store = Arc::clone(&self.shared.store);
         let filter = Arc::clone(&self.shared.header.filter);
-        Box::new(move || match store.newer(&filter, version) {
-            Ok(None) => Ok(()),
-            // Also where the store does not say: it may have frozen.
-            _ => Err(Stop::Frozen),
-        })
+        Box::new(
+            move || match store.newer(&[(&filter, version)]).as_deref() {
+                Ok([]) => Ok(()),
+                // Also where the store does not say: it may have frozen.
+                _ => Err(Stop::Frozen),
+            },
+        )
     }
 
     #[inline]
@@ -369,6 +374,11 @@ where
         let described = shared.keeps_launches || key.is_some();
         let described = described.then(|| guarded(|| Ok(mechanism.describe())));
         let described = described.map(|described| described.unwrap_or_else(|_| unnamed()));
+        if let Some(description) = &described {
+            let written = writable("a party's name", self.name());
+            let written = written.and_then(|()| writable_description(description));
+            written.map_err(|error| DenialOf::<F>::new(error.into()))?;
+        }
         self.charge(&price, described, key)
     }
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ledger::{
-    Numbered, a_later_launch_freezes_the_child_of_another_handle, fresh,
-    lines_begin_and_end_where_they_should, over_budget, pure,
+    Numbered, a_later_launch_freezes_the_child_of_another_handle,
+    any_name_is_kept_but_one_with_a_zero, fresh, lines_begin_and_end_where_they_should,
+    over_budget, pure,
 };
 use queryables::ledger::{
     Charge, FileStore, Ledger, LedgerError, Outcome, Receipt, ReserveError, Saved, Store,
@@ -23,6 +24,20 @@ fn lines_begin_and_end_at_the_same_place_in_every_store() {
     lines_begin_and_end_where_they_should(&Ledger::in_memory("numbers").unwrap());
     let file = Ledger::create(fresh("ends.redb"), "numbers").unwrap();
     lines_begin_and_end_where_they_should(&file);
+}
+
+#[test]
+fn names_are_the_same_in_every_store() {
+    any_name_is_kept_but_one_with_a_zero(&Ledger::in_memory("numbers").unwrap(), || None);
+    let path = fresh("names.redb");
+    let file = Ledger::create(&path, "numbers").unwrap();
+    any_name_is_kept_but_one_with_a_zero(&file, || None);
+    drop(file);
+    let again = Ledger::open(path, "numbers").unwrap();
+    assert_eq!(again.lines(1, usize::MAX).unwrap().len(), 48);
+    let zero = Ledger::in_memory("a\0b").map(drop);
+    let what = "a dataset's name with the character U+0000".to_owned();
+    assert_eq!(zero, Err(StoreError::Unwritable(what)));
 }
 
 /// Approximate zCDP has no theorem for children that are interleaved: it must not matter which handle
@@ -128,8 +143,8 @@ impl Store for Panics {
         self.0.open(budget, terms, state)
     }
 
-    fn newer(&self, budget: &str, known: u64) -> Result<Option<Saved>, StoreError> {
-        self.0.newer(budget, known)
+    fn newer(&self, known: &[(&str, u64)]) -> Result<Vec<(usize, Saved)>, StoreError> {
+        self.0.newer(known)
     }
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
