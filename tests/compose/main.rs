@@ -19,4 +19,5 @@ mod records;
 mod replay;
 mod threads;
 mod tickets;
+mod varied;
 mod wrappers;

@@ -115,7 +115,14 @@ fn no_key_of_a_party_is_that_of_a_share() {
     let ledger = Ledger::in_memory("numbers").unwrap();
     let filter = pure(&ledger, "census", "1");
     let share = Filter::concurrent(PureDp, epsilon("0.6"));
-    let disguised = Described(Mechanism::<()>::describe(&share), epsilon("0.6"));
+    // As if it were complete: a key would not be taken otherwise.
+    let described = Mechanism::<()>::describe(&share);
+    let complete = Description::new(described.name().to_owned());
+    let parameters = described.parameters();
+    let complete = parameters.fold(complete, |all, (key, value)| {
+        all.with(key.to_owned(), value)
+    });
+    let disguised = Described(complete, epsilon("0.6"));
     for (party, key) in [("share", "Ben"), ("Ben", "share"), ("Ben", "")] {
         let released = filter.party(party).release_once(key, &disguised);
         if key == "Ben" {
@@ -196,6 +203,10 @@ impl Mechanism<()> for Float {
 
     fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<f64>, Fault> {
         Ok(Released(self.0))
+    }
+
+    fn describe(&self) -> Description {
+        Description::new("Float").with("answer", self.0)
     }
 }
 

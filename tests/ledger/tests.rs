@@ -4,6 +4,7 @@ mod altered;
 mod contract;
 mod crash;
 mod handles;
+mod keys;
 mod linear;
 mod lines;
 mod quotas;
