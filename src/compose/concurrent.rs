@@ -79,7 +79,7 @@ impl<D: ?Sized, M: Mechanism<D>> Mechanism<D> for ConcurrentComposition<M> {
         let each = Description::new("ConcurrentComposition");
         let numbered = self.mechanisms.iter().enumerate();
         numbered.fold(each, |all, (number, mechanism)| {
-            all.with(number.to_string(), mechanism.describe())
+            all.with_inner(number.to_string(), mechanism.describe())
         })
     }
 }

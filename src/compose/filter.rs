@@ -228,7 +228,12 @@ where
         if let Some(limit) = self.count_limit {
             description = description.with("at most", limit);
         }
-        description.with("halts", self.halts)
+        // A rule has no way to say all of its parameters.
+        description
+            .with("halts", self.halts)
+            .with("rule", Description::of::<F>().name())
+            .with("launches", Description::of::<X>().name())
+            .incomplete()
     }
 }
 

@@ -235,6 +235,9 @@ where
                 format_args!("{:?}", self.accumulator.children()),
             )
             .with("relation", R::NAME)
+            .with("accumulator", Description::of::<G>().name())
+            .with("launches", Description::of::<X>().name())
+            .incomplete()
     }
 }
 

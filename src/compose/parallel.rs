@@ -170,7 +170,9 @@ where
     }
 
     fn describe(&self) -> Description {
-        Description::new("Parallel").with("parts", self.filters.len())
+        let parts = Description::new("Parallel").with("parts", self.filters.len());
+        // Neither the keys nor what finds them has a name.
+        parts.incomplete()
     }
 }
 

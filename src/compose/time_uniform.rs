@@ -88,7 +88,10 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> Mechanism<D> for TimeUnifor
     }
 
     fn describe(&self) -> Description {
-        Description::new("TimeUniform").with("relation", R::NAME)
+        Description::new("TimeUniform")
+            .with("odometer", Description::of::<O>().name())
+            .with("relation", R::NAME)
+            .incomplete()
     }
 }
 

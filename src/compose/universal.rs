@@ -79,7 +79,9 @@ where
     }
 
     fn describe(&self) -> Description {
-        Description::new("Universal").with("budget", &self.budget)
+        Description::new("Universal")
+            .with("measure", format_args!("{:?}", self.measure))
+            .with("budget", &self.budget)
     }
 }
 

@@ -25,6 +25,13 @@ pub enum LedgerError<C, W = C> {
     /// The key belongs to a launch of another mechanism, or with another loss. Not charged.
     #[error("this key was used for another mechanism or another loss")]
     OtherLaunch,
+    /// A key cannot tell this mechanism from another: its description is
+    /// [incomplete](crate::machine::Description::incomplete). Not charged.
+    #[error(
+        "a key needs a mechanism whose description says all that decides its answer: name its \
+         functions, as `Mapped::named` does, or let `describe` say all; or release it without a key"
+    )]
+    NotComparable,
     /// A launch with this key was charged before, and its answer is not there: answers are not kept,
     /// or it has not answered, or it never will. Not charged again.
     #[error("a launch with this key was charged before, and its answer is not there")]

@@ -417,18 +417,7 @@ impl<D: ?Sized, F: LedgerRule, R, X> Shared<D, F, R, X> {
             return Ok(read(&self.newest()?));
         }
         let mut book = self.book();
-        let (name, version) = (&*self.header.filter, book.version);
-        if let Some(saved) = self.store.newer(name, version)? {
-            book.refresh(&self.fresh, name, &saved)?;
-        }
-        for place in 0..book.quotas.len() {
-            let Some(quota) = book.quotas.get_mut(place) else {
-                break;
-            };
-            if let Some(saved) = self.store.newer(&quota.name, quota.version)? {
-                quota.refresh(&saved)?;
-            }
-        }
+        book.renew(&*self.store, &self.fresh, &self.header.filter)?;
         Ok(read(&book))
     }
 }
@@ -438,9 +427,10 @@ fn halted_elsewhere(store: &Arc<dyn Store>, filter: &Arc<str>, version: u64) -> 
     let (store, filter) = (Arc::clone(store), Arc::clone(filter));
     let seen = AtomicU64::new(version);
     StopToken::default().watched(move || {
-        match store.newer(&filter, seen.load(Ordering::Relaxed)) {
-            Ok(None) => Ok(()),
-            Ok(Some(saved)) if !has_halted(&saved.state) => {
+        let known = [(&*filter, seen.load(Ordering::Relaxed))];
+        match store.newer(&known).as_deref() {
+            Ok([]) => Ok(()),
+            Ok([(_, saved)]) if !has_halted(&saved.state) => {
                 seen.store(saved.version, Ordering::Relaxed);
                 Ok(())
             }
@@ -458,6 +448,30 @@ impl<D: ?Sized, F: ContinuationRule, R, X> Book<D, F, R, X> {
 }
 
 impl<D: ?Sized, F: LedgerRule, R, X> Book<D, F, R, X> {
+    /// Takes up all that the store has and this one does not, in one question: whether there was any.
+    pub(super) fn renew(
+        &mut self,
+        store: &dyn Store,
+        fresh: &F,
+        name: &str,
+    ) -> Result<bool, StoreError> {
+        let quotas = self.quotas.iter();
+        let quotas = quotas.map(|quota| (&*quota.name, quota.version));
+        let known: Vec<(&str, u64)> = [(name, self.version)].into_iter().chain(quotas).collect();
+        let newer = store.newer(&known)?;
+        for (place, saved) in &newer {
+            match place.checked_sub(1) {
+                None => self.refresh(fresh, name, saved)?,
+                Some(place) => {
+                    if let Some(quota) = self.quotas.get_mut(place) {
+                        quota.refresh(saved)?;
+                    }
+                }
+            }
+        }
+        Ok(!newer.is_empty())
+    }
+
     pub(super) fn refresh(
         &mut self,
         fresh: &F,

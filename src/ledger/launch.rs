@@ -132,7 +132,7 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
 }
 
 pub(super) fn unnamed() -> Description {
-    Description::new("a mechanism that fails to describe itself")
+    Description::new("a mechanism that fails to describe itself").incomplete()
 }
 
 impl<D: ?Sized, F: LedgerRule, R, X> sealed::Sealed for Launch<'_, D, F, R, X> {}

@@ -78,8 +78,8 @@ impl Store for MemoryStore {
         })
     }
 
-    fn newer(&self, _: &str, _: u64) -> Result<Option<Saved>, StoreError> {
-        Ok(None)
+    fn newer(&self, _: &[(&str, u64)]) -> Result<Vec<(usize, Saved)>, StoreError> {
+        Ok(Vec::new())
     }
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {

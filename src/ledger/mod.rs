@@ -28,6 +28,7 @@
 //! much of it, and does not bound what anybody learns.
 
 mod book;
+mod digest;
 mod entry;
 mod error;
 mod export;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::digest::recorded;
 use super::filter::{Heading, LedgerRule, Shared};
 use super::launch::unnamed;
 use super::quota::Quota;
@@ -166,10 +167,15 @@ where
     ///
     /// Each party has its own keys.
     ///
+    /// Two mechanisms are the same if their descriptions are, so the description must say everything
+    /// that decides the answer; a name in it stands for its function, by the word of whoever gave it
+    /// ([`Description`]).
+    ///
     /// # Errors
     ///
     /// As for [`launch`](Self::launch); [`LedgerError::OtherLaunch`] if the key was used for another
-    /// mechanism or loss, and [`LedgerError::NoAnswer`] if its answer is not there.
+    /// mechanism or loss, [`LedgerError::NotComparable`] if it cannot be known whether it is another,
+    /// and [`LedgerError::NoAnswer`] if its answer is not there.
     pub fn release_once<M>(
         &self,
         key: &str,
@@ -182,7 +188,12 @@ where
         let written = writable("a key", key);
         written.map_err(LedgerErrorOf::<F>::Store)?;
         let full = format!("{:?}", (&*self.shared.header.filter, self.name(), key));
-        let keyed = self.admit_with_key(mechanism, Some(full));
+        let price = self.price(mechanism).map_err(|denial| *denial)?;
+        let described = self.described(mechanism).map_err(|denial| *denial)?;
+        if !described.is_complete() {
+            return Err(LedgerError::NotComparable);
+        }
+        let keyed = self.charge(&price, Some(described), Some(full));
         match keyed.map_err(|denial| *denial)? {
             Keyed::New(admitted) => self.run(mechanism, admitted, |answer| {
                 let keeps = self.shared.keeps_answers;
@@ -314,7 +325,12 @@ where
         if !self.shared.keeps_launches && self.quotas.is_empty() {
             return self.admit_here(mechanism);
         }
-        match self.admit_with_key(mechanism, None)? {
+        let price = self.price(mechanism)?;
+        let described = self
+            .shared
+            .keeps_launches
+            .then(|| self.described(mechanism));
+        match self.charge(&price, described.transpose()?, None)? {
             Keyed::New(admitted) => Ok(admitted),
             // Without a key nothing is known.
             Keyed::Known(_) => Err(LedgerError::NoAnswer.into()),
@@ -354,32 +370,28 @@ where
         }
         let store = Arc::clone(&self.shared.store);
         let filter = Arc::clone(&self.shared.header.filter);
-        let latest = StopToken::default().watched(move || match store.newer(&filter, version) {
-            Ok(None) => Ok(()),
-            Ok(Some(later)) if has_halted(&later.state) => Err(Stop::Halted),
-            // Also where the store does not say: it may have frozen.
-            _ => Err(Stop::Frozen),
+        let latest = StopToken::default().watched(move || {
+            match store.newer(&[(&filter, version)]).as_deref() {
+                Ok([]) => Ok(()),
+                Ok([(_, later)]) if has_halted(&later.state) => Err(Stop::Halted),
+                // Also where the store does not say: it may have frozen.
+                _ => Err(Stop::Frozen),
+            }
         });
         ticket.joined(&latest)
     }
 
-    #[inline]
-    fn admit_with_key<M>(&self, mechanism: &M, key: Option<String>) -> Result<Keyed, DenialOf<F>>
+    /// What is recorded of a mechanism. Its own code says it: this is called before the lock.
+    fn described<M>(&self, mechanism: &M) -> Result<Description, DenialOf<F>>
     where
-        M: Mechanism<D> + Private<F::Children, R>,
+        M: Mechanism<D>,
     {
-        let price = self.price(mechanism)?;
-        let shared = &*self.shared;
-        // The mechanism's own code: before the lock.
-        let described = shared.keeps_launches || key.is_some();
-        let described = described.then(|| guarded(|| Ok(mechanism.describe())));
-        let described = described.map(|described| described.unwrap_or_else(|_| unnamed()));
-        if let Some(description) = &described {
-            let written = writable("a party's name", self.name());
-            let written = written.and_then(|()| writable_description(description));
-            written.map_err(|error| DenialOf::<F>::new(error.into()))?;
-        }
-        self.charge(&price, described, key)
+        let described = guarded(|| Ok(mechanism.describe()));
+        let described = recorded(described.unwrap_or_else(|_| unnamed()));
+        let written = writable("a party's name", self.name());
+        let written = written.and_then(|()| writable_description(&described));
+        written.map_err(|error| DenialOf::<F>::new(error.into()))?;
+        Ok(described)
     }
 
     #[inline]
@@ -468,7 +480,10 @@ where
         Y: Discipline,
         Filter<G, R, Y>: Private<F::Children, R>,
     {
-        let keyed = self.admit_with_key(share, Some(key.to_owned()));
+        let price = self.price(share).map_err(|denial| *denial)?;
+        // Incomplete, as a filter's is: its terms are compared when it is opened.
+        let described = self.described(share).map_err(|denial| *denial)?;
+        let keyed = self.charge(&price, Some(described), Some(key.to_owned()));
         if let Keyed::New(admitted) = keyed.map_err(|denial| *denial)? {
             self.done(admitted.sequence, || Outcome::Started);
         }

@@ -241,18 +241,7 @@ impl<D: ?Sized, F: LedgerRule, R, X> Shared<D, F, R, X> {
             let (terms, again) = (self.terms.clone(), self.terms.clone());
             let mut copy = self.book().copy(terms);
             let seen = copy.versions();
-            let mut changed = false;
-            let name = &*self.header.filter;
-            if let Some(saved) = self.store.newer(name, copy.version)? {
-                copy.refresh(&self.fresh, name, &saved)?;
-                changed = true;
-            }
-            for quota in &mut copy.quotas {
-                if let Some(saved) = self.store.newer(&quota.name, quota.version)? {
-                    quota.refresh(&saved)?;
-                    changed = true;
-                }
-            }
+            let changed = copy.renew(&*self.store, &self.fresh, &self.header.filter)?;
             if !changed {
                 return Ok(copy);
             }

@@ -38,12 +38,14 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// [`StoreError::OtherTerms`] if it was opened with other terms before.
     fn open(&self, budget: &str, terms: &str, state: &str) -> Result<Saved, StoreError>;
 
-    /// The state of a budget, if it is another than the one with this version.
+    /// The states of these budgets that are others than the ones with these versions, each with its
+    /// place in the list. The filter's lock is held meanwhile: a store on another machine reads all of
+    /// them at once.
     ///
     /// # Errors
     ///
     /// What the store cannot do.
-    fn newer(&self, budget: &str, known: u64) -> Result<Option<Saved>, StoreError>;
+    fn newer(&self, known: &[(&str, u64)]) -> Result<Vec<(usize, Saved)>, StoreError>;
 
     /// Decides on a launch and writes it, all or nothing. No two charges of one budget overlap.
     ///

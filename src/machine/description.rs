@@ -1,4 +1,4 @@
-//! What a mechanism says about itself in logs.
+//! What a mechanism says about itself.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,20 @@ use std::fmt;
 /// Nothing in it comes from data: a mechanism describes itself before it has seen any
 /// ([`Mechanism::describe`](super::Mechanism::describe)). Values are text. A program that needs the
 /// parameters one by one reads [`parameters`](Self::parameters) and does not parse the printed
-/// form: names may contain any text there, but no line break.
+/// form: names may contain any text there, but no line break, and long values are cut.
+///
+/// # When two mechanisms are the same
+///
+/// A ledger takes two mechanisms for the same question if their descriptions are equal and
+/// [complete](Self::is_complete): then a key that was used for one gives the answer of the other. So a
+/// complete description says everything that decides the answer.
+///
+/// Functions cannot be compared, only their names: those of predicates, attributes, vectors, keys,
+/// objectives and [mapped functions](crate::middle::Mapped::named). **The name is the word of its
+/// author**: who gives one name to two functions says that they are the same question, and whoever
+/// changes a function changes its name. In the same way the keys of a histogram are compared by what
+/// their `Debug` prints. What has no name is never taken for the same: a description that holds it is
+/// [incomplete](Self::incomplete).
 ///
 /// ```
 /// use queryables::machine::Description;
@@ -23,6 +36,7 @@ use std::fmt;
 pub struct Description {
     name: Cow<'static, str>,
     parameters: Vec<(Cow<'static, str>, String)>,
+    incomplete: bool,
 }
 
 impl Description {
@@ -31,6 +45,7 @@ impl Description {
         Self {
             name: name.into(),
             parameters: Vec::new(),
+            incomplete: false,
         }
     }
 
@@ -57,6 +72,45 @@ impl Description {
     pub fn with(mut self, key: impl Into<Cow<'static, str>>, value: impl fmt::Display) -> Self {
         self.parameters.push((key.into(), value.to_string()));
         self
+    }
+
+    /// The same, with a description inside: its name under this key, and its parameters under keys that
+    /// begin with it. What holds something incomplete is incomplete.
+    ///
+    /// ```
+    /// use queryables::machine::Description;
+    ///
+    /// let count = Description::new("NoisyCount").with("epsilon", 0.5);
+    /// let twice = Description::new("Twice").with_inner("count", count.incomplete());
+    /// assert_eq!(twice.to_string(), "Twice(count = NoisyCount, count.epsilon = 0.5)");
+    /// assert!(!twice.is_complete());
+    /// ```
+    #[must_use]
+    pub fn with_inner(mut self, key: impl Into<Cow<'static, str>>, inner: Self) -> Self {
+        let key = key.into();
+        let prefixed = inner.parameters.into_iter().map(|(inside, value)| {
+            let key = format!("{key}.{inside}");
+            (Cow::from(key), value)
+        });
+        let prefixed: Vec<_> = prefixed.collect();
+        self.parameters.push((key, inner.name.into_owned()));
+        self.parameters.extend(prefixed);
+        self.incomplete |= inner.incomplete;
+        self
+    }
+
+    /// The same, marked: it leaves out something that decides the answer, such as a function without a
+    /// name. Equal descriptions then do not mean equal mechanisms.
+    #[must_use]
+    pub fn incomplete(mut self) -> Self {
+        self.incomplete = true;
+        self
+    }
+
+    /// Whether it says everything that decides the answer, by the word of whoever wrote it.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.incomplete
     }
 
     /// The name.
@@ -91,10 +145,17 @@ impl fmt::Display for Description {
     }
 }
 
+/// Of a longer value this many characters are printed.
+const PRINTED: usize = 200;
+
 /// Without control characters, which a terminal would obey.
 fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for letter in text.chars() {
+    let mut printable = String::new();
+    for (place, letter) in text.chars().enumerate() {
+        if place == PRINTED {
+            printable.push('…');
+            break;
+        }
         match letter {
             '\'' | '"' => printable.push(letter),
             _ => printable.extend(letter.escape_debug()),
@@ -145,6 +206,9 @@ mod tests {
         // The unprinted value is unchanged.
         assert_eq!(hostile.get("predicate"), Some("x\n\u{1b}[2JCount()"));
         assert_eq!(hostile.get("epsilon"), None);
+        let long = Description::new("Count").with("predicate", "a".repeat(1000));
+        let printed = format!("Count(predicate = {}…)", "a".repeat(200));
+        assert_eq!(long.to_string(), printed);
         assert_eq!(
             Description::new("ε, it's \"so\"").to_string(),
             "ε, it's \"so\""

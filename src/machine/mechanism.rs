@@ -87,8 +87,9 @@ pub trait Mechanism<D: ?Sized> {
 
     /// A name and public parameters, for logs, `Debug` and the ledger.
     ///
-    /// By default the short name of the type. It must not contain anything that is computed from
-    /// data.
+    /// By default the short name of the type, as an [incomplete](Description::incomplete) description:
+    /// whoever overrides it says everything that decides the answer, or marks it in the same way. It
+    /// must not contain anything that is computed from data.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -110,7 +111,7 @@ pub trait Mechanism<D: ?Sized> {
     /// assert_eq!(Constant(3).describe().to_string(), "Constant(value = 3)");
     /// ```
     fn describe(&self) -> Description {
-        Description::of::<Self>()
+        Description::of::<Self>().incomplete()
     }
 }
 

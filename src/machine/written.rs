@@ -9,6 +9,9 @@ use super::Description;
 struct Written {
     name: String,
     parameters: Vec<(String, String)>,
+    /// Left out where it is not so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    incomplete: bool,
 }
 
 impl Serialize for Description {
@@ -17,6 +20,7 @@ impl Serialize for Description {
         let written = Written {
             name: self.name().to_owned(),
             parameters: self.parameters().map(pair).collect(),
+            incomplete: !self.is_complete(),
         };
         written.serialize(serializer)
     }
@@ -24,12 +28,19 @@ impl Serialize for Description {
 
 impl<'de> Deserialize<'de> for Description {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Written { name, parameters } = Written::deserialize(deserializer)?;
+        let Written {
+            name,
+            parameters,
+            incomplete,
+        } = Written::deserialize(deserializer)?;
         let parameters = parameters.into_iter();
-        Ok(
-            parameters.fold(Self::new(name), |description, (key, value)| {
-                description.with(key, value)
-            }),
-        )
+        let description = parameters.fold(Self::new(name), |description, (key, value)| {
+            description.with(key, value)
+        });
+        Ok(if incomplete {
+            description.incomplete()
+        } else {
+            description
+        })
     }
 }

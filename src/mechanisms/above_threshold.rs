@@ -64,6 +64,8 @@ pub struct AboveThreshold<R = AddRemove> {
     pub(super) threshold: i64,
     pub(super) hits: u32,
     pub(super) fact: Pure,
+    /// The part of the loss that the threshold's noise has.
+    threshold_epsilon: Epsilon,
     threshold_noise: DiscreteLaplace,
     count_noise: DiscreteLaplace,
     relation: PhantomData<fn() -> R>,
@@ -163,6 +165,7 @@ impl<R: CountingRelation> AboveThreshold<R> {
             threshold,
             hits,
             fact: Pure { epsilon },
+            threshold_epsilon,
             threshold_noise: DiscreteLaplace::new(over(Ratio::from(1), threshold_epsilon)?)?,
             count_noise: DiscreteLaplace::new(over(spread, counts_epsilon)?)?,
             relation: PhantomData,
@@ -222,16 +225,17 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for AboveThreshold<R> {
 
 impl<R: Relation> AboveThreshold<R> {
     fn description(&self) -> Description {
-        let description = self.parameters("AboveThreshold");
-        description.with("epsilon", self.fact.epsilon)
+        self.parameters("AboveThreshold")
     }
 
-    /// Under this name, all but the loss.
+    /// Under this name.
     pub(super) fn parameters(&self, name: &'static str) -> Description {
         Description::new(name)
             .with("relation", R::NAME)
             .with("threshold", self.threshold)
             .with("hits", self.hits)
+            .with("epsilon", self.fact.epsilon)
+            .with("epsilon of the threshold", self.threshold_epsilon)
     }
 }
 
@@ -469,7 +473,7 @@ mod tests {
         assert_eq!(
             format!("{tiny:?}"),
             "AboveThreshold(relation = add or remove one row, threshold = 9, hits = 1, \
-             epsilon = 3e-27)"
+             epsilon = 3e-27, epsilon of the threshold = 1e-27)"
         );
     }
 

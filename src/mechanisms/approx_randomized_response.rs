@@ -140,9 +140,8 @@ impl Mechanism<bool> for ApproxRandomizedResponse {
     }
 
     fn describe(&self) -> Description {
-        Description::new("ApproxRandomizedResponse")
-            .with("epsilon", self.told.epsilon())
-            .with("delta", self.delta)
+        let described = self.told.describe_as("ApproxRandomizedResponse");
+        described.with("delta", self.delta)
     }
 }
 

@@ -249,7 +249,7 @@ macro_rules! choice {
             fn description(&self) -> Description {
                 Description::new(stringify!($Choice))
                     .with("relation", R::NAME)
-                    .with("candidates", self.score.description())
+                    .with_inner("candidates", self.score.description())
                     .with("epsilon", self.fact.epsilon)
             }
         }
@@ -400,17 +400,14 @@ mod tests {
     }
 
     #[test]
-    fn a_description_lists_the_first_candidates() {
+    fn a_description_lists_all_candidates() {
         let choice = |last| NoisyMax::new(AddRemove, (1..=last).map(rows_of), epsilon("0.5"));
         assert_eq!(
             format!("{:?}", choice(3).unwrap()),
             "NoisyMax(relation = add or remove one row, candidates = [1, 2, 3], epsilon = 0.5)"
         );
         let many = Mechanism::<Vec<u8>>::describe(&choice(9).unwrap());
-        assert_eq!(
-            many.get("candidates"),
-            Some("[1, 2, 3, 4, 5, 6, 7, 8, …], 9 in all")
-        );
+        assert_eq!(many.get("candidates"), Some("[1, 2, 3, 4, 5, 6, 7, 8, 9]"));
     }
 
     #[test]

@@ -89,7 +89,8 @@ impl<F: ContinuationRule, Z, R: Relation> Mechanism<bool> for ConditionalRespons
 
     fn describe(&self) -> Description {
         let filter = Mechanism::<bool>::describe(&self.filter);
-        Description::new("ConditionalResponse").with("filter", filter)
+        let description = Description::new("ConditionalResponse");
+        description.with_inner("filter", filter).incomplete()
     }
 }
 

@@ -272,7 +272,7 @@ fn described<D: ?Sized, C>(
     Description::new(name)
         .with("relation", relation)
         .with("bin", partition.bin().name())
-        .with("bins", partition.bins())
+        .with("bins", partition.listed())
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMaxWithMargin<D, R, S> {
     fn description(&self) -> Description {
         Description::new("NoisyMaxWithMargin")
             .with("relation", R::NAME)
-            .with("candidates", self.max.score.description())
+            .with_inner("candidates", self.max.score.description())
             .with("epsilon", self.max.fact.epsilon)
     }
 }

@@ -210,6 +210,8 @@ impl<D> MultiplicativeWeights<D> {
             .with("threshold", self.search.search.threshold)
             .with("updates", self.search.search.hits)
             .with("epsilon", self.search.fact.epsilon)
+            // Records have no text.
+            .incomplete()
     }
 }
 

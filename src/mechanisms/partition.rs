@@ -47,8 +47,11 @@ use crate::data::{Attribute, Dataset};
 pub struct Partition<D: ?Sized, C = Vec<i64>> {
     bin: Attribute<D, usize>,
     bins: NonZeroUsize,
+    listed: Arc<Listed>,
     label: Arc<Label<C>>,
 }
+
+type Listed = dyn Fn() -> String + Send + Sync;
 
 type Label<C> = dyn Fn(Vec<i64>) -> C + Send + Sync;
 
@@ -60,13 +63,13 @@ impl<D: ?Sized> Partition<D> {
     /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::TooMany`] if there are
     /// more than 2^22.
     pub fn numbered(bin: Attribute<D, usize>, bins: usize) -> Result<Self, MechanismError> {
-        Self::labelled(bin, bins, |counts| counts)
+        Self::labelled(bin, bins, move || bins.to_string(), |counts| counts)
     }
 }
 
 impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, BTreeMap<K, i64>> {
     /// A bin for each of these keys. One that is listed twice is one bin; a row with another key is
-    /// in none.
+    /// in none. In descriptions a key is what its `Debug` prints.
     ///
     /// # Errors
     ///
@@ -77,7 +80,7 @@ impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, BTreeMa
         keys: impl IntoIterator<Item = K>,
     ) -> Result<Self, MechanismError>
     where
-        K: Ord,
+        K: Ord + fmt::Debug,
     {
         let mut listed = BTreeSet::new();
         for key in keys {
@@ -89,7 +92,9 @@ impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, BTreeMa
         let bin = Attribute::new(name, move |row: D::Record<'_>| {
             listed.binary_search(&key(row)).unwrap_or(usize::MAX)
         });
-        Self::labelled(bin, keys.len(), move |counts| {
+        let all = Arc::clone(&keys);
+        let listed = move || format!("{all:?}");
+        Self::labelled(bin, keys.len(), listed, move |counts| {
             keys.iter().cloned().zip(counts).collect()
         })
     }
@@ -103,7 +108,7 @@ impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, HashMap
     /// use queryables::prelude::*;
     /// use std::sync::Arc;
     ///
-    /// #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+    /// #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     /// enum Suit { Clubs, Spades }
     ///
     /// let hands: Arc<Vec<Suit>> = Arc::new(vec![Suit::Clubs; 500]);
@@ -124,7 +129,7 @@ impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, HashMap
         keys: impl IntoIterator<Item = K>,
     ) -> Result<Self, MechanismError>
     where
-        K: Hash + Eq,
+        K: Hash + Eq + fmt::Debug,
     {
         let mut bins = HashMap::new();
         for key in keys {
@@ -137,7 +142,14 @@ impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, HashMap
         let bin = Attribute::new(name, move |row: D::Record<'_>| {
             listed.get(&key(row)).copied().unwrap_or(usize::MAX)
         });
-        Self::labelled(bin, bins.len(), move |counts| {
+        let all = Arc::clone(&bins);
+        let listed = move || {
+            let mut keys: Vec<_> = all.iter().collect();
+            keys.sort_unstable_by_key(|(_, bin)| **bin);
+            let keys: Vec<&K> = keys.into_iter().map(|(key, _)| key).collect();
+            format!("{keys:?}")
+        };
+        Self::labelled(bin, bins.len(), listed, move |counts| {
             let counted = |(key, bin): (&K, &usize)| Some((key.clone(), *counts.get(*bin)?));
             bins.iter().filter_map(counted).collect()
         })
@@ -148,6 +160,7 @@ impl<D: ?Sized, C> Partition<D, C> {
     fn labelled(
         bin: Attribute<D, usize>,
         bins: usize,
+        listed: impl Fn() -> String + Send + Sync + 'static,
         label: impl Fn(Vec<i64>) -> C + Send + Sync + 'static,
     ) -> Result<Self, MechanismError> {
         let bins = NonZeroUsize::new(bins).ok_or(MechanismError::NoChoice)?;
@@ -155,6 +168,7 @@ impl<D: ?Sized, C> Partition<D, C> {
         Ok(Self {
             bin,
             bins,
+            listed: Arc::new(listed),
             label: Arc::new(label),
         })
     }
@@ -170,6 +184,11 @@ impl<D: ?Sized, C> Partition<D, C> {
         self.bins.get()
     }
 
+    /// The number of bins that have numbers, and all keys of those that have keys.
+    pub(super) fn listed(&self) -> String {
+        (self.listed)()
+    }
+
     /// The counts, in the order of the bins, as they are released.
     pub(super) fn label(&self, counts: Vec<i64>) -> C {
         (self.label)(counts)
@@ -181,6 +200,7 @@ impl<D: ?Sized, C> Clone for Partition<D, C> {
         Self {
             bin: self.bin.clone(),
             bins: self.bins,
+            listed: Arc::clone(&self.listed),
             label: Arc::clone(&self.label),
         }
     }

@@ -228,7 +228,7 @@ where
 
     fn describe(&self) -> Description {
         let filter = Mechanism::<D>::describe(&self.filter);
-        Description::new("QueryAnswerer").with("filter", filter)
+        Description::new("QueryAnswerer").with_inner("filter", filter)
     }
 }
 

@@ -49,6 +49,15 @@ enum Lie {
 }
 
 impl RandomizedResponse {
+    /// Under this name. Several odds may have one ε, which is rounded.
+    pub(super) fn describe_as(&self, name: &'static str) -> Description {
+        let description = Description::new(name).with("epsilon", self.epsilon);
+        match &self.lie {
+            Lie::Logistic(_) => description,
+            Lie::Bernoulli(law) => description.with("lie", law.odds()),
+        }
+    }
+
     /// The truth with probability e^ε / (1 + e^ε).
     ///
     /// # Errors
@@ -134,7 +143,7 @@ impl Mechanism<bool> for RandomizedResponse {
     }
 
     fn describe(&self) -> Description {
-        Description::new("RandomizedResponse").with("epsilon", self.epsilon)
+        self.describe_as("RandomizedResponse")
     }
 }
 

@@ -13,7 +13,7 @@ use crate::number::{Confidence, Delta, Mu};
 #[cfg(doc)]
 use crate::privacy::convert::rdp;
 use crate::privacy::facts::{SampledGaussian, SampledReplacement};
-use crate::privacy::{AddRemove, Replace};
+use crate::privacy::{AddRemove, Relation, Replace};
 
 /// The sum of clipped vectors over a random sample of the rows, plus rounded Gaussian noise: the
 /// Poisson-subsampled Gaussian mechanism.
@@ -125,9 +125,9 @@ impl<D: ?Sized, R: SummingRelation> SampledGaussianSum<D, R> {
     }
 }
 
-impl<D: ?Sized, R> SampledGaussianSum<D, R> {
+impl<D: ?Sized, R: Relation> SampledGaussianSum<D, R> {
     fn description(&self) -> Description {
-        let description = Description::new("SampledGaussianSum");
+        let description = Description::new("SampledGaussianSum").with("relation", R::NAME);
         self.sum.parameters(description).with("rate", self.rate)
     }
 }
@@ -163,7 +163,7 @@ impl<D: Dataset + ?Sized, R: SummingRelation> Mechanism<D> for SampledGaussianSu
 
 states!(SampledGaussian: impl[D: ?Sized,] SampledGaussianSum<D>, AddRemove, |sum| sum.fact);
 states!(SampledReplacement: impl[D: ?Sized,] SampledGaussianSum<D, Replace>, Replace, |sum| sum.replaced);
-shown!(impl[D: ?Sized, R] SampledGaussianSum<D, R>);
+shown!(impl[D: ?Sized, R: Relation] SampledGaussianSum<D, R>);
 noisy!(
     impl[D: ?Sized, R] SampledGaussianSum<D, R>, f64, |sum| sum.sum.noise(),
     sum.sum.lattice.about().with("in a random sample of them")

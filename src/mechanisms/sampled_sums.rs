@@ -33,7 +33,7 @@ use crate::privacy::{AddRemove, Gdp, Prices, Private, UnknownLoss};
 /// use std::sync::Arc;
 ///
 /// let rows: Vec<(f64, bool)> = (-50..50).map(|x| (f64::from(x) / 50.0, x >= 0)).collect();
-/// let objective = Objective::logistic(1, |row: &(f64, bool), features: &mut [f64]| {
+/// let objective = Objective::logistic("pairs", 1, |row: &(f64, bool), features: &mut [f64]| {
 ///     features[0] = row.0;
 ///     row.1
 /// });
@@ -90,7 +90,9 @@ impl<D: Dataset + ?Sized> Mechanism<D> for IndividualSampledSums {
     }
 
     fn describe(&self) -> Description {
-        Description::new("IndividualSampledSums").with("budget", self.budget)
+        Description::new("IndividualSampledSums")
+            .with("measure", format_args!("{:?}", self.measure))
+            .with("budget", self.budget)
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::limit::CANDIDATES;
 use super::{CountingRelation, MechanismError};
-use crate::data::{Dataset, Predicate};
-use crate::machine::caught;
+use crate::data::{Attribute, Dataset, Predicate, Value};
+use crate::machine::{Description, caught};
 use crate::number::{Epsilon, Ratio};
 use crate::privacy::Relation;
 
@@ -75,10 +75,10 @@ pub trait Score<D: ?Sized, R: Relation>: Send + Sync {
     /// Writes the score of each candidate, in their order.
     fn write(&self, data: &D, scores: &mut [i64]);
 
-    /// What is chosen from, in descriptions. By default, the name of the type.
-    fn description(&self) -> String {
-        let path = std::any::type_name::<Self>();
-        path.rsplit("::").next().unwrap_or(path).into()
+    /// What is chosen from, in descriptions of mechanisms. By default the name of the type, as an
+    /// [incomplete](Description::incomplete) description.
+    fn description(&self) -> Description {
+        Description::of::<Self>().incomplete()
     }
 }
 
@@ -244,20 +244,22 @@ impl<D: Dataset + ?Sized, R: CountingRelation> Score<D, R> for Counts<D> {
         }
     }
 
-    fn description(&self) -> String {
-        listed(&self.predicates)
+    fn description(&self) -> Description {
+        Description::new(listed(&self.predicates))
     }
 }
 
-/// The names of the first few, and how many there are.
-fn listed<D: ?Sized>(candidates: &[Predicate<D>]) -> String {
-    const SHOWN: usize = 8;
-    let names: Vec<&str> = candidates.iter().take(SHOWN).map(Predicate::name).collect();
-    let names = names.join(", ");
-    match candidates.len() {
-        0..=SHOWN => format!("[{names}]"),
-        all => format!("[{names}, …], {all} in all"),
-    }
+/// The names of all. A name with a comma is in quotes: no two lists look the same.
+pub(super) fn listed<D: ?Sized, T: Value>(candidates: &[Attribute<D, T>]) -> String {
+    let named = candidates.iter().map(|candidate| {
+        let name = candidate.name();
+        if name.contains([',', '"', '[', ']']) {
+            format!("{name:?}")
+        } else {
+            name.to_owned()
+        }
+    });
+    format!("[{}]", named.collect::<Vec<_>>().join(", "))
 }
 
 impl<D: ?Sized> Clone for Counts<D> {
@@ -270,7 +272,7 @@ impl<D: ?Sized> Clone for Counts<D> {
 
 impl<D: ?Sized> fmt::Debug for Counts<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Counts{}", listed(&self.predicates))
+        write!(f, "Counts({} predicates)", self.predicates.len())
     }
 }
 
@@ -304,7 +306,8 @@ mod tests {
         assert_eq!(scores(&Careless, &vec![]), [0, 0, 0]);
         assert_eq!(gaps(&Careless, &vec![9]), [3, 0, 9]);
         assert_eq!(moved_apart(AddRemove, &Careless, &vec![], &vec![9]), 9);
-        assert_eq!(Careless.description(), "Careless");
+        let description = Score::<Vec<u8>, AddRemove>::description(&Careless);
+        assert_eq!(description, Description::new("Careless").incomplete());
     }
 
     #[test]

@@ -61,8 +61,10 @@ impl<R> SparseVector<R> {
 
 impl<R: Relation> SparseVector<R> {
     fn description(&self) -> Description {
-        let description = self.search.parameters("SparseVector");
-        description.with("epsilon", self.fact.epsilon)
+        let search = &self.search;
+        let counts = self.fact.epsilon.saturating_sub(search.fact.epsilon);
+        let description = search.parameters("SparseVector");
+        description.with("epsilon of the counts", counts)
     }
 }
 

@@ -105,7 +105,7 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> TopK<D, R, S> {
         Description::new("TopK")
             .with("relation", R::NAME)
             .with("k", self.fact.choices)
-            .with("candidates", self.score.description())
+            .with_inner("candidates", self.score.description())
             .with("epsilon", self.fact.epsilon)
     }
 }

@@ -20,12 +20,18 @@ use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 pub struct Mapped<M, F, D: ?Sized> {
     mechanism: M,
     function: F,
+    name: Option<Arc<str>>,
     data: PhantomData<fn(&D)>,
 }
 
 impl<M: Clone, F: Clone, D: ?Sized> Clone for Mapped<M, F, D> {
     fn clone(&self) -> Self {
-        Self::new(self.mechanism.clone(), self.function.clone())
+        Self {
+            mechanism: self.mechanism.clone(),
+            function: self.function.clone(),
+            name: self.name.clone(),
+            data: PhantomData,
+        }
     }
 }
 
@@ -40,10 +46,37 @@ impl<M, F, D: ?Sized> Mapped<M, F, D> {
         Self {
             mechanism,
             function,
+            name: None,
             data: PhantomData,
         }
     }
+
+    /// Gives the function a name, which stands for it in descriptions: with it, a ledger can tell a
+    /// retry from another question. The name is your word that functions with this name do the same.
+    ///
+    /// ```
+    /// use queryables::data::Predicate;
+    /// use queryables::mechanisms::NoisyCount;
+    /// use queryables::prelude::*;
+    ///
+    /// let all = Predicate::new("all", |_: &u32| true);
+    /// let count = NoisyCount::<Vec<u32>>::new(all, "0.5".parse()?)?;
+    /// let missing = count.mapped(|count| 100 - count).named("missing of 100");
+    /// assert_eq!(missing.describe().get("mapped"), Some("missing of 100"));
+    /// assert!(missing.describe().is_complete());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn named(self, name: impl Into<Arc<str>>) -> Self {
+        Self {
+            name: Some(name.into()),
+            ..self
+        }
+    }
 }
+
+/// What is said of a function that has no name.
+const UNNAMED: &str = "a function without a name";
 
 impl<D, M, A, B, F> Mechanism<D> for Mapped<M, F, D>
 where
@@ -68,7 +101,11 @@ where
     }
 
     fn describe(&self) -> Description {
-        self.mechanism.describe()
+        let description = self.mechanism.describe();
+        match &self.name {
+            Some(name) => description.with("mapped", name),
+            None => description.with("mapped", UNNAMED).incomplete(),
+        }
     }
 }
 

@@ -214,6 +214,8 @@ pub trait ThroughExt<D: ?Sized>: Mechanism<D> + Sized {
     /// assert!(text.ends_with(" adults"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// For retries through a ledger the function needs a [name](Mapped::named).
     fn mapped<A, B, F>(self, function: F) -> Mapped<Self, F, D>
     where
         Self: Mechanism<D, Machine = Released<A>>,
@@ -247,8 +249,11 @@ where
         self.mechanism.check(data)
     }
 
+    /// Says the type of the middle, and nothing of what it is made of.
     fn describe(&self) -> Description {
-        self.mechanism.describe()
+        let middle = Description::of::<P>().incomplete();
+        let description = self.mechanism.describe().with_inner("middle", middle);
+        description.with("rounds", self.rounds)
     }
 }
 

@@ -93,8 +93,8 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                 "0.01".parse()?,
                 "1".parse()?,
             )?),
-            "SampledGaussianSum(vector = vector, dimension = 1, exponent = -2, radius = 60, \
-             mu = 1, rate = 0.01)",
+            "SampledGaussianSum(relation = add or remove one row, vector = vector, \
+             dimension = 1, exponent = -2, radius = 60, mu = 1, rate = 0.01)",
         ),
         (
             over_rows(NoisyHistogram::new(AddRemove, bin, 9, epsilon)?),
@@ -107,7 +107,8 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                 Partition::by_key("parity", |row: &u8| row % 2, [0, 1, 1])?,
                 "0.1".parse()?,
             )?),
-            "GaussianHistogram(relation = replace one row, bin = parity, bins = 2, mu = 0.1)",
+            "GaussianHistogram(relation = replace one row, bin = parity, bins = [0, 1], \
+             mu = 0.1)",
         ),
         (
             over_rows(GaussianThresholdHistogram::with_threshold(
@@ -167,12 +168,12 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
         (
             over_rows(AboveThreshold::new(AddRemove, -9, 2, epsilon)?),
             "AboveThreshold(relation = add or remove one row, threshold = -9, hits = 2, \
-             epsilon = 0.5)",
+             epsilon = 0.5, epsilon of the threshold = 0.25)",
         ),
         (
             over_rows(AboveThreshold::new(AddRemove, -9, 2, epsilon)?.with_counts(epsilon)?),
             "SparseVector(relation = add or remove one row, threshold = -9, hits = 2, \
-             epsilon = 1)",
+             epsilon = 0.5, epsilon of the threshold = 0.25, epsilon of the counts = 0.5)",
         ),
         (
             over_rows(MultiplicativeWeights::new(vec![1, 2], 9, 3, 2, epsilon)?),
@@ -236,7 +237,8 @@ fn a_filter_names_what_its_rule_sets_aside() -> Result<(), Box<dyn std::error::E
     assert_eq!(
         of::<bool>(&filter).to_string(),
         "Filter(children = ApproxDp, limit = (1, 1e-6), of which set aside = (0, 5e-7), \
-         relation = add or remove one row, distance = 1, halts = false)"
+         relation = add or remove one row, distance = 1, halts = false, \
+         rule = ThroughZCdp, launches = Interleaved)"
     );
     let running = launch(&filter, Arc::new(true))?;
     assert_eq!(running.privacy_loss().to_string(), "(0, 5e-7)");
@@ -244,7 +246,7 @@ fn a_filter_names_what_its_rule_sets_aside() -> Result<(), Box<dyn std::error::E
     assert_eq!(
         of::<bool>(&Filter::concurrent(ApproxDp, limit)).to_string(),
         "Filter(children = ApproxDp, limit = (1, 1e-6), relation = add or remove one row, \
-         distance = 1, halts = false)"
+         distance = 1, halts = false, rule = Capped, launches = Interleaved)"
     );
     let odometer = Odometer::concurrent_with(Whitehouse::new("1e-6".parse()?)?);
     let running = launch(&odometer, Arc::new(true))?;

@@ -307,7 +307,8 @@ fn nothing_is_shown() {
     let filter = IndividualFilter::new(PureDp, epsilon("1"));
     assert_eq!(
         format!("{filter:?}"),
-        "IndividualFilter(children = PureDp, limit = 1, fits = false, own budgets = false)"
+        "IndividualFilter(children = PureDp, limit = 1, fits = false, own budgets = false, \
+         rule = Capped)"
     );
     let (running, readings) = launch_individual(&filter, Arc::new(vec![1_i64])).unwrap();
     assert_eq!(format!("{running:?}"), "RunningIndividual");

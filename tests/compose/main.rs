@@ -20,4 +20,5 @@ mod records;
 mod replay;
 mod threads;
 mod tickets;
+mod varied;
 mod wrappers;

@@ -44,8 +44,8 @@ impl Store for Altered {
         self.store.open(budget, terms, state)
     }
 
-    fn newer(&self, budget: &str, known: u64) -> Result<Option<Saved>, StoreError> {
-        self.store.newer(budget, known)
+    fn newer(&self, known: &[(&str, u64)]) -> Result<Vec<(usize, Saved)>, StoreError> {
+        self.store.newer(known)
     }
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {

@@ -112,6 +112,11 @@ impl Mechanism<()> for Counting<'_> {
         self.0.fetch_add(1, Ordering::Relaxed);
         self.1.map(Released)
     }
+
+    /// The answer stands for what another run would draw.
+    fn describe(&self) -> Description {
+        Description::new("Counting")
+    }
 }
 
 impl Private<PureDp, AddRemove> for Counting<'_> {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ledger::{
     Numbered, a_halt_stops_the_children_and_shares_of_another_handle,
-    a_later_launch_freezes_the_child_of_another_handle, fresh,
-    lines_begin_and_end_where_they_should, over_budget, pure,
+    a_later_launch_freezes_the_child_of_another_handle, any_name_is_kept_but_one_with_a_zero,
+    fresh, lines_begin_and_end_where_they_should, over_budget, pure,
 };
 use queryables::ledger::{
     Charge, FileStore, Ledger, LedgerError, Outcome, Receipt, ReserveError, Saved, Store,
@@ -24,6 +24,20 @@ fn lines_begin_and_end_at_the_same_place_in_every_store() {
     lines_begin_and_end_where_they_should(&Ledger::in_memory("numbers").unwrap());
     let file = Ledger::create(fresh("ends.redb"), "numbers").unwrap();
     lines_begin_and_end_where_they_should(&file);
+}
+
+#[test]
+fn names_are_the_same_in_every_store() {
+    any_name_is_kept_but_one_with_a_zero(&Ledger::in_memory("numbers").unwrap(), || None);
+    let path = fresh("names.redb");
+    let file = Ledger::create(&path, "numbers").unwrap();
+    any_name_is_kept_but_one_with_a_zero(&file, || None);
+    drop(file);
+    let again = Ledger::open(path, "numbers").unwrap();
+    assert_eq!(again.lines(1, usize::MAX).unwrap().len(), 48);
+    let zero = Ledger::in_memory("a\0b").map(drop);
+    let what = "a dataset's name with the character U+0000".to_owned();
+    assert_eq!(zero, Err(StoreError::Unwritable(what)));
 }
 
 /// Approximate zCDP has no theorem for children that are interleaved: it must not matter which handle
@@ -174,7 +188,14 @@ fn no_key_of_a_party_is_that_of_a_share() {
     let ledger = Ledger::in_memory("numbers").unwrap();
     let filter = pure(&ledger, "census", "1");
     let share = Filter::concurrent(PureDp, epsilon("0.6"));
-    let disguised = Described(Mechanism::<()>::describe(&share), epsilon("0.6"));
+    // As if it were complete: a key would not be taken otherwise.
+    let described = Mechanism::<()>::describe(&share);
+    let complete = Description::new(described.name().to_owned());
+    let parameters = described.parameters();
+    let complete = parameters.fold(complete, |all, (key, value)| {
+        all.with(key.to_owned(), value)
+    });
+    let disguised = Described(complete, epsilon("0.6"));
     for (party, key) in [("share", "Ben"), ("Ben", "share"), ("Ben", "")] {
         let released = filter.party(party).release_once(key, &disguised);
         if key == "Ben" {
@@ -202,8 +223,8 @@ impl Store for Panics {
         self.0.open(budget, terms, state)
     }
 
-    fn newer(&self, budget: &str, known: u64) -> Result<Option<Saved>, StoreError> {
-        self.0.newer(budget, known)
+    fn newer(&self, known: &[(&str, u64)]) -> Result<Vec<(usize, Saved)>, StoreError> {
+        self.0.newer(known)
     }
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
@@ -255,6 +276,10 @@ impl Mechanism<()> for Float {
 
     fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<f64>, Fault> {
         Ok(Released(self.0))
+    }
+
+    fn describe(&self) -> Description {
+        Description::new("Float").with("answer", self.0)
     }
 }
 

@@ -22,8 +22,8 @@ impl Store for One {
         Ok(Saved { version: 1, state })
     }
 
-    fn newer(&self, _: &str, _: u64) -> Result<Option<Saved>, StoreError> {
-        Ok(None)
+    fn newer(&self, _: &[(&str, u64)]) -> Result<Vec<(usize, Saved)>, StoreError> {
+        Ok(vec![])
     }
 
     fn charge(&self, _: &mut dyn Charge) -> Result<Receipt, StoreError> {

@@ -140,6 +140,101 @@ pub fn a_later_launch_freezes_the_child_of_another_handle(one: &Ledger, other: &
     assert_eq!(second.ask(()), Ok(3));
 }
 
+/// Names that somebody may type, and one that no store keeps. `again` opens the same ledger anew.
+pub fn any_name_is_kept_but_one_with_a_zero(
+    ledger: &Ledger,
+    again: impl FnOnce() -> Option<Ledger>,
+) {
+    let named = |name: &str| Named(name.to_owned());
+    // Random letters, which cannot be compressed.
+    let mut state = 12345_u64;
+    let mut letter = |_| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        char::from(b'a' + (state >> 33) as u8 % 26)
+    };
+    let long: String = (0..1000).map(&mut letter).collect();
+    let odd = [
+        "",
+        "quote'\"\\",
+        "\u{202e}rtl",
+        "line\nbreak\t\u{1}",
+        "emoji 🙂",
+        &long,
+    ];
+    let share = Filter::concurrent(PureDp, "0.25".parse().unwrap());
+    for name in odd {
+        let filter = pure(ledger, name, "1");
+        let quota = filter.quota(name, "1".parse().unwrap()).unwrap();
+        let party = filter.party(name).within(&quota).unwrap();
+        assert_eq!(party.release(&named(name)), Ok(0), "{name:?}");
+        for expected in [Ok(0), Err(LedgerError::NoAnswer)] {
+            let released = party.release_once(name, &named(name));
+            assert_eq!(released, expected, "{name:?}");
+        }
+        let share = filter.reserve(name, &share).unwrap();
+        assert_eq!(share.party(name).release(&named(name)), Ok(0), "{name:?}");
+        assert_eq!(filter.replay(), Ok(3));
+    }
+    let lines = ledger.lines(1, usize::MAX).unwrap();
+    let entries = lines.iter().filter_map(|line| match line {
+        Line::Entry(entry) => Some(entry),
+        _ => None,
+    });
+    let parties: Vec<&str> = entries.map(|entry| &*entry.party).collect();
+    assert_eq!(parties, odd.map(|name| [name; 4]).concat());
+
+    let zero = "a\0b";
+    let unwritable =
+        |what: &str| StoreError::Unwritable(format!("{what} with the character U+0000"));
+    let filter = pure(ledger, "census", "1");
+    let opened = ledger.launch(zero, &share, &Arc::new(()));
+    let opened = opened.map(drop).unwrap_err();
+    assert_eq!(opened, OpenError::Store(unwritable("a filter's name")));
+    let quota = filter.quota(zero, "1".parse().unwrap()).map(drop);
+    assert_eq!(quota.unwrap_err(), unwritable("a quota's name"));
+    let reserved = filter.reserve(zero, &share).map(drop).unwrap_err();
+    let expected = OpenError::Store(unwritable("a share's name"));
+    assert_eq!(reserved, ReserveError::Open(expected));
+    let party = filter.party("Ana");
+    let denied = |what: &str| Err(LedgerError::Store(unwritable(what)));
+    let nameless = filter.party(zero);
+    assert_eq!(nameless.release(&named("a")), denied("a party's name"));
+    assert_eq!(party.release(&named(zero)), denied("a description"));
+    assert_eq!(party.release_once(zero, &named("a")), denied("a key"));
+    assert_eq!(
+        party.release_once("a", &named(zero)),
+        denied("a description")
+    );
+    assert_eq!(filter.launched(), Ok(0));
+    assert_eq!(ledger.lines(1, usize::MAX).unwrap().len(), lines.len());
+    if let Some(again) = again() {
+        assert_eq!(pure(&again, &long, "1").launched(), Ok(3));
+    }
+}
+
+/// A mechanism with a name that somebody has typed.
+struct Named(String);
+
+impl<D: ?Sized> Mechanism<D> for Named {
+    type Machine = Released<u64>;
+
+    fn start(&self, _: &Arc<D>, _: &mut Coins<'_>) -> Result<Released<u64>, Fault> {
+        Ok(Released(0))
+    }
+
+    fn describe(&self) -> Description {
+        Description::new("Named").with("name", &self.0)
+    }
+}
+
+impl<R: Relation> Private<PureDp, R> for Named {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok("0.125".parse().unwrap())
+    }
+}
+
 /// A halt means that nothing answers any more: children and shares of every handle, in whichever
 /// process, at their next check. `one` and `other` are two handles to one ledger.
 pub fn a_halt_stops_the_children_and_shares_of_another_handle(one: &Ledger, other: &Ledger) {
@@ -188,9 +283,19 @@ impl<D: ?Sized> Mechanism<D> for Long {
     }
 
     fn describe(&self) -> Description {
-        let (name, key) = ("Long", "text");
-        let rest = self.0 - name.len() - key.len();
-        Description::new(name).with(key, "x".repeat(rest))
+        // Of a long value only its digest is recorded: many short ones.
+        let mut description = Description::new("Long");
+        let mut rest = self.0 - description.name().len();
+        for number in 10.. {
+            let key = format!("k{number}");
+            let value = "x".repeat((rest - key.len()).min(190));
+            rest -= key.len() + value.len();
+            description = description.with(key, value);
+            if rest == 0 {
+                break;
+            }
+        }
+        description
     }
 }
 

@@ -5,6 +5,7 @@ mod bounds;
 mod contract;
 mod crash;
 mod handles;
+mod keys;
 mod linear;
 mod lines;
 mod mutations;

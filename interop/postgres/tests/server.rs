@@ -1,5 +1,7 @@
 //! Against a real server, which the test starts by itself. Where there is none, it says so.
 
+mod readings;
+mod restored;
 mod sessions;
 mod stores;
 mod support;
@@ -10,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ledger::{
     Numbered, a_later_launch_freezes_the_child_of_another_handle, admitted,
-    lines_begin_and_end_where_they_should, pure,
+    any_name_is_kept_but_one_with_a_zero, lines_begin_and_end_where_they_should, pure,
 };
 use queryables::ledger::{Ledger, LedgerError, OpenError, StoreError};
 use queryables::prelude::*;
@@ -95,6 +97,8 @@ fn lines_and_freezes_are_those_of_every_store() {
     let (one, other) = (server.ledger(), server.ledger());
     lines_begin_and_end_where_they_should(&one);
     a_later_launch_freezes_the_child_of_another_handle(&one, &other);
+    let named = Server::new("names").unwrap();
+    any_name_is_kept_but_one_with_a_zero(&named.ledger(), || Some(named.ledger()));
     // A loss of several numbers: each has its own name among the amounts.
     let grid = RdpGrid::new(["2", "4"].map(|order| order.parse().unwrap())).unwrap();
     let curve = |epsilons: [&str; 2]| grid.curve(epsilons.map(epsilon)).unwrap();

@@ -187,7 +187,9 @@ impl<D: ?Sized, F: ContinuationRule> IndividualFilter<D, F> {
             .with("children", format_args!("{:?}", self.rule.children()))
             .with("limit", self.rule.limit())
             .with("fits", self.policy == Policy::Fit)
-            .with("own budgets", self.budgets.differ());
+            .with("own budgets", self.budgets.differ())
+            .with("rule", Description::of::<F>().name())
+            .incomplete();
         match self.count_limit {
             Some(limit) => description.with("at most", limit),
             None => description,

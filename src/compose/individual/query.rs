@@ -141,6 +141,6 @@ pub trait IndividualQuery<D: Dataset + ?Sized, F: ValidIndividually>: Sync {
 
     /// A name and public parameters.
     fn describe(&self) -> Description {
-        Description::of::<Self>()
+        Description::of::<Self>().incomplete()
     }
 }

@@ -258,10 +258,16 @@ impl Store for FileStore {
         Ok(saved)
     }
 
-    fn newer(&self, budget: &str, known: u64) -> Result<Option<Saved>, StoreError> {
+    fn newer(&self, known: &[(&str, u64)]) -> Result<Vec<(usize, Saved)>, StoreError> {
         let live = self.live();
-        let saved = live.budgets.get(budget);
-        Ok(saved.filter(|saved| saved.version != known).cloned())
+        let newer = known
+            .iter()
+            .enumerate()
+            .filter_map(|(place, (budget, version))| {
+                let saved = live.budgets.get(*budget)?;
+                (saved.version != *version).then(|| (place, saved.clone()))
+            });
+        Ok(newer.collect())
     }
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {

@@ -53,6 +53,11 @@ impl Descent {
         })
     }
 
+    /// What a sum is multiplied by.
+    pub(super) fn rate(&self) -> f64 {
+        self.rate
+    }
+
     /// Goes down by the rate times this sum of gradients.
     pub fn step(&mut self, sum: &[f64]) {
         self.steps += 1;

@@ -186,6 +186,7 @@ impl<D: ?Sized> GradientDescent<D> {
             .with("exponent", self.lattice.exponent)
             .with("radius", self.lattice.radius)
             .with("steps", self.steps)
+            .with("learning rate", self.start.rate())
             .with("rho", self.rho);
         match self.most_steps {
             Some(most) => description.with("most steps", most),

@@ -31,7 +31,7 @@
 //! // One feature and a constant; the label is whether the feature is positive.
 //! let examples: Vec<(f64, bool)> = (-500..500).map(|x| (f64::from(x) / 500.0, x >= 0)).collect();
 //! let examples = Arc::new(examples);
-//! let objective = Objective::logistic(2, |example: &(f64, bool), features: &mut [f64]| {
+//! let objective = Objective::logistic("signs", 2, |example: &(f64, bool), features: &mut [f64]| {
 //!     features.copy_from_slice(&[example.0, 1.0]);
 //!     example.1
 //! });

@@ -43,10 +43,11 @@ impl<D: Dataset + ?Sized + 'static> Objective<D> {
         let (named, gradient) = (Arc::clone(&name), Arc::new(gradient));
         let gradient_at = move |weights: Arc<[f64]>| {
             let gradient = Arc::clone(&gradient);
+            let at = format!("{named} at {weights:?}");
             let write = move |record: D::Record<'_>, out: &mut [f64]| {
                 gradient(&weights, record, out);
             };
-            Vector::new(Arc::clone(&named), write)
+            Vector::new(at, write)
         };
         Self {
             name,
@@ -58,13 +59,13 @@ impl<D: Dataset + ?Sized + 'static> Objective<D> {
     /// The loss of logistic regression, ln(1 + e^(−m)) for a record with the label yes and
     /// ln(1 + e^m) for one with the label no, where m is the sum of its features times the weights.
     ///
-    /// `example` writes the features of a record and returns its label. For a constant term, let one
-    /// feature be 1.
+    /// `example` writes the features of a record and returns its label, and `name` names it. For a
+    /// constant term, let one feature be 1.
     ///
     /// ```
     /// use queryables::mechanisms::Objective;
     ///
-    /// let objective = Objective::logistic(1, |row: &(f64, bool), features: &mut [f64]| {
+    /// let objective = Objective::logistic("pairs", 1, |row: &(f64, bool), features: &mut [f64]| {
     ///     features[0] = row.0;
     ///     row.1
     /// });
@@ -74,6 +75,7 @@ impl<D: Dataset + ?Sized + 'static> Objective<D> {
     /// assert_eq!(gradients, [-1.5, 1.5]);
     /// ```
     pub fn logistic(
+        name: &str,
         features: usize,
         example: impl Fn(D::Record<'_>, &mut [f64]) -> bool + Send + Sync + 'static,
     ) -> Self {
@@ -89,7 +91,7 @@ impl<D: Dataset + ?Sized + 'static> Objective<D> {
                 *number *= slope;
             }
         };
-        Self::new("logistic loss", features, gradient)
+        Self::new(format!("logistic loss of {name}"), features, gradient)
     }
 }
 

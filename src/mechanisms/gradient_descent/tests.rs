@@ -167,6 +167,6 @@ fn debug_shows_what_is_public() {
     assert_eq!(
         format!("{:?}", descent(3, 1.0, "0.5").unwrap()),
         "GradientDescent(objective = pull, dimension = 1, exponent = -2, radius = 4, steps = 3, \
-         rho = 0.5)"
+         learning rate = 1, rho = 0.5)"
     );
 }

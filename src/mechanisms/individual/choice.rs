@@ -9,6 +9,7 @@ use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Attribute, Dataset};
 use crate::machine::{Coins, Description, Fault};
 use crate::mechanisms::limit::CANDIDATES;
+use crate::mechanisms::score::listed;
 use crate::mechanisms::{MechanismError, over, shown};
 use crate::noise::ExponentialChoice;
 use crate::number::{Epsilon, Ratio};
@@ -99,7 +100,7 @@ impl<D: ?Sized> IndividualChoice<D> {
     fn description(&self) -> Description {
         let (low, high) = self.range;
         Description::new("IndividualChoice")
-            .with("candidates", self.candidates.len())
+            .with("candidates", listed(&self.candidates))
             .with("scores", format_args!("{low}..={high}"))
             .with("epsilon", self.epsilon)
     }

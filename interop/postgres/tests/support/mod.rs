@@ -96,6 +96,21 @@ impl Server {
         self.process.wait().unwrap();
     }
 
+    /// Ends it in order: what it has committed is in its files.
+    pub fn stop(&mut self) {
+        let process = self.process.id().to_string();
+        let _ = Command::new("kill").args(["-INT", &process]).status();
+        self.process.wait().unwrap();
+    }
+
+    /// Replaces one of its folders by a copy of another, while it does not run.
+    pub fn copy_files(&self, from: &str, to: &str) {
+        let (from, to) = (self.folder.join(from), self.folder.join(to));
+        let _ = std::fs::remove_dir_all(&to);
+        let copied = Command::new("cp").arg("-a").arg(from).arg(to).status();
+        assert!(copied.unwrap().success());
+    }
+
     pub fn restart(&mut self) {
         self.process = start(&self.programs, &self.folder);
     }

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Before what a connection breaks.
@@ -21,9 +22,11 @@ pub enum Cut {
 pub struct Proxy {
     folder: PathBuf,
     cut: Arc<Mutex<Option<Cut>>>,
+    requests: Arc<AtomicUsize>,
 }
 
 const SOCKET: &str = ".s.PGSQL.5432";
+const SYNC: &[u8] = b"S\0\0\0\x04";
 /// A simple query, without the type and the length that are before it.
 const COMMIT: &[u8] = b"COMMIT\0";
 
@@ -35,24 +38,35 @@ impl Proxy {
         let listener = UnixListener::bind(folder.join(SOCKET)).unwrap();
         let cut = Arc::new(Mutex::new(None));
         let (server, cuts) = (server.join(SOCKET), Arc::clone(&cut));
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&requests);
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let Ok(client) = client else { return };
                 let server = UnixStream::connect(&server).unwrap();
-                let cuts = Arc::clone(&cuts);
+                let (cuts, counted) = (Arc::clone(&cuts), Arc::clone(&counted));
                 let answers = (server.try_clone().unwrap(), client.try_clone().unwrap());
                 let silent = Arc::new(Mutex::new(false));
                 let quiet = Arc::clone(&silent);
                 std::thread::spawn(move || pass_back(answers.0, answers.1, &quiet));
-                std::thread::spawn(move || pass_on(client, server, &cuts, &silent));
+                std::thread::spawn(move || pass_on(client, server, &cuts, &silent, &counted));
             }
         });
-        Self { folder, cut }
+        Self {
+            folder,
+            cut,
+            requests,
+        }
     }
 
     pub fn parameters(&self) -> String {
         let folder = self.folder.display();
         format!("host={folder} user=queryables dbname=postgres")
+    }
+
+    /// How often a client has sent something and waited for the answer, so far.
+    pub fn requests(&self) -> usize {
+        self.requests.load(Ordering::Relaxed)
     }
 
     /// Cuts the connection of the next commit.
@@ -67,6 +81,7 @@ fn pass_on(
     mut server: UnixStream,
     cuts: &Mutex<Option<Cut>>,
     silent: &Mutex<bool>,
+    requests: &AtomicUsize,
 ) {
     let mut buffer = vec![0; 1 << 16];
     loop {
@@ -75,6 +90,10 @@ fn pass_on(
             return;
         };
         let said = &buffer[..length];
+        // A client that waits for an answer ends what it says with `Sync`, which has no contents.
+        if said.ends_with(SYNC) {
+            requests.fetch_add(1, Ordering::Relaxed);
+        }
         let place = said.windows(COMMIT.len()).position(|part| part == COMMIT);
         let cut = place.and_then(|place| Some((place - 5, cuts.lock().unwrap().take()?)));
         let Some((place, cut)) = cut else {

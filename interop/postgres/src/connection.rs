@@ -1,0 +1,284 @@
+//! A connection to the server, and what is asked through it.
+
+use std::collections::HashMap;
+
+use futures_util::future::try_join;
+use queryables::ledger::{Charge, Line, Receipt, Refusals, Saved, StoreError};
+use tokio::runtime::Runtime;
+use tokio_postgres::{Client, Error, Row, Statement};
+
+use crate::seen::{Seen, damaged, seal};
+use crate::statements::{BEGIN, CHARGED, FINISH, LOCK, NEWER, REPLACE, WRITE};
+
+/// A connection, and what it has prepared: a statement that is not prepared takes a round trip more
+/// each time.
+///
+/// Requests whose futures are joined are sent together, in this order, and take one round trip.
+pub(crate) struct Connection {
+    pub(crate) client: Client,
+    lock: Statement,
+    write: Statement,
+    pub(crate) finish: Statement,
+    newer: Statement,
+    /// Does something only while somebody waits for it.
+    pub(crate) runtime: Runtime,
+}
+
+impl Connection {
+    pub(crate) fn new(runtime: Runtime, client: Client) -> Result<Self, Error> {
+        let prepared = |text| runtime.block_on(client.prepare(text));
+        Ok(Self {
+            lock: prepared(LOCK)?,
+            write: prepared(WRITE)?,
+            finish: prepared(FINISH)?,
+            newer: prepared(NEWER)?,
+            client,
+            runtime,
+        })
+    }
+
+    /// Begins a transaction and locks the counter and these budgets: the next sequence number, and
+    /// the states in this order.
+    pub(crate) async fn locked(
+        &self,
+        budgets: &[String],
+        seen: &mut Seen,
+    ) -> Result<(u64, Vec<Saved>), StoreError> {
+        let entry = signed(seen.entry());
+        let begun = try_join(
+            self.client.batch_execute(BEGIN),
+            self.client.query(&self.lock, &[&budgets, &entry]),
+        )
+        .await;
+        let ((), rows) = begun.map_err(unavailable)?;
+        let mut next = 0;
+        let mut states = HashMap::new();
+        for row in &rows {
+            next = unsigned(row, 0);
+            states.insert(row.get::<_, String>(2), saved(row, 3));
+        }
+        if let Some(row) = rows.first() {
+            seen.counter(next)?;
+            seen.same_entry(row.get(1))?;
+        }
+        let found = budgets.iter().map(|budget| {
+            let saved = states.get(budget).cloned();
+            let saved = saved.ok_or_else(|| damaged(budget))?;
+            seen.state(budget, &saved)?;
+            Ok(saved)
+        });
+        Ok((next, found.collect::<Result<_, _>>()?))
+    }
+
+    /// The states that are not the known ones, each with its place.
+    pub(crate) async fn newer(
+        &self,
+        known: &[(&str, u64)],
+        seen: &mut Seen,
+    ) -> Result<Vec<(usize, Saved)>, StoreError> {
+        let entry = signed(seen.entry());
+        let (budgets, versions): (Vec<&str>, Vec<i64>) = known
+            .iter()
+            .map(|(budget, version)| (*budget, signed(*version)))
+            .unzip();
+        let seals: Vec<&str> = budgets.iter().map(|budget| seen.seal_of(budget)).collect();
+        let rows = self
+            .client
+            .query(&self.newer, &[&entry, &budgets, &versions, &seals])
+            .await;
+        let rows = rows.map_err(unavailable)?;
+        let first = rows
+            .first()
+            .ok_or_else(|| damaged("the counter of entries"))?;
+        seen.counter(unsigned(first, 0))?;
+        seen.same_entry(first.get(1))?;
+        let mut newer = Vec::new();
+        for row in &rows {
+            let place = usize::try_from(row.get::<_, i64>(2) - 1).unwrap_or(usize::MAX);
+            let Some((budget, _)) = known.get(place) else {
+                continue;
+            };
+            let version = row.get::<_, Option<i64>>(3).map(i64::cast_unsigned);
+            let version = version.ok_or_else(|| damaged(*budget))?;
+            match row.get::<_, Option<String>>(4) {
+                None => seen.version(budget, version)?,
+                Some(state) => {
+                    let saved = Saved { version, state };
+                    seen.state(budget, &saved)?;
+                    newer.push((place, saved));
+                }
+            }
+        }
+        Ok(newer)
+    }
+
+    /// Compares one budget, or all, with the entries that have charged it: the row of that budget.
+    ///
+    /// A version is the number of charges, and one more where the filter has halted: so it is found if
+    /// one of the tables is older than another.
+    pub(crate) async fn compared(
+        &self,
+        one: Option<&str>,
+        seen: &mut Seen,
+    ) -> Result<Option<Row>, StoreError> {
+        let from = if one.is_some() { seen.compared } else { 0 };
+        let rows = self.client.query(CHARGED, &[&signed(from), &one]).await;
+        let mut rows = rows.map_err(unavailable)?;
+        let first = rows
+            .first()
+            .ok_or_else(|| damaged("the counter of entries"))?;
+        let next = unsigned(first, 0);
+        if first
+            .get::<_, Option<i64>>(1)
+            .is_some_and(|last| last.cast_unsigned() >= next)
+        {
+            return Err(damaged("the counter of entries (it went back)"));
+        }
+        for row in &rows {
+            let Some(budget) = row.get::<_, Option<String>>(5) else {
+                continue;
+            };
+            let before = seen.charged.get(&budget).filter(|_| one.is_some());
+            let charged = unsigned(row, 6) + before.copied().unwrap_or(0);
+            let halted = row.get::<_, Option<bool>>(10) == Some(true);
+            let version = row.get::<_, Option<i64>>(7).map(i64::cast_unsigned);
+            let launched: Option<String> = row.get(11);
+            let counted = launched.is_none_or(|launched| launched == charged.to_string());
+            if version != Some(charged + u64::from(halted)) || !counted {
+                let what = "its launches are not those of its entries";
+                return Err(damaged(format!("the budget {budget:?} ({what})")));
+            }
+            if one.is_none() {
+                seen.charged.insert(budget, charged);
+            }
+        }
+        if let Some(lost) = first.get::<_, Option<i64>>(2) {
+            return Err(damaged(format!("the key of entry {lost}")));
+        }
+        if one.is_none() {
+            seen.compared = next;
+            if let (Some(last), Some(seal)) = (first.get::<_, Option<i64>>(3), first.get(4)) {
+                seen.admitted(last.cast_unsigned(), seal);
+            }
+        }
+        seen.counter(next)?;
+        Ok(rows.pop())
+    }
+
+    /// What is known of a key.
+    pub(crate) async fn known(&self, key: &str) -> Result<Option<Receipt>, StoreError> {
+        let query = "SELECT line::text, outcome::text FROM queryables_entries \
+                     JOIN queryables_keys USING (sequence) WHERE key = $1";
+        let row = self.client.query_opt(query, &[&key]).await;
+        let Some(row) = row.map_err(unavailable)? else {
+            return Ok(None);
+        };
+        let outcome: Option<String> = row.get(1);
+        let done = outcome.map(|line| match Line::read(&line) {
+            Some(Line::Done(done)) => Ok(done),
+            _ => Err(damaged("an outcome")),
+        });
+        Ok(Some(Receipt::Known {
+            line: row.get(0),
+            done: done.transpose()?,
+        }))
+    }
+
+    /// Writes a refusal in the place of the last one, and commits.
+    pub(crate) async fn replace(
+        &self,
+        charge: &dyn Charge,
+        sequence: u64,
+        times: u64,
+    ) -> Result<(), StoreError> {
+        let place = signed(sequence);
+        let line = charge.line(sequence, times)?;
+        let (names, amounts): (Vec<String>, Vec<String>) = charge.amounts().into_iter().unzip();
+        let client = &self.client;
+        let removed = "DELETE FROM queryables_amounts WHERE sequence = $1";
+        client
+            .execute(removed, &[&place])
+            .await
+            .map_err(unavailable)?;
+        let replaced = client
+            .execute(REPLACE, &[&place, &line, &names, &amounts])
+            .await;
+        replaced.map_err(unavailable)?;
+        client.batch_execute("COMMIT").await.map_err(unavailable)
+    }
+
+    /// How many refusals are at the end of the record.
+    pub(crate) async fn refusals(&self) -> Result<Refusals, StoreError> {
+        let query = "SELECT line::text FROM queryables_entries ORDER BY sequence DESC LIMIT $1";
+        let rows = self.client.query(query, &[&(Refusals::KEPT as i64)]).await;
+        let rows = rows.map_err(unavailable)?;
+        Ok(Refusals::read(rows.iter().map(|row| row.get(0))))
+    }
+
+    /// Writes what a charge has decided, and commits.
+    pub(crate) async fn commit(
+        &self,
+        charge: &dyn Charge,
+        sequence: u64,
+        admitted: bool,
+        seen: &mut Seen,
+    ) -> Result<(), StoreError> {
+        let place = signed(sequence);
+        let line = charge.line(sequence, 1)?;
+        let (names, amounts): (Vec<String>, Vec<String>) = charge.amounts().into_iter().unzip();
+        let changed = charge.changed()?;
+        let (mut budgets, mut versions, mut states) = (vec![], vec![], vec![]);
+        for (place, saved) in &changed {
+            budgets.push(charge.budgets().get(*place).map_or("", String::as_str));
+            versions.push(signed(saved.version));
+            states.push(&*saved.state);
+        }
+        let key: Vec<&str> = charge.key().filter(|_| admitted).into_iter().collect();
+        // Where the first fails, the server makes a rollback of the second, and the error is here.
+        let committed = try_join(
+            self.client.execute(
+                &self.write,
+                &[
+                    &place, &line, &names, &amounts, &budgets, &versions, &states, &key,
+                ],
+            ),
+            self.client.batch_execute("COMMIT"),
+        )
+        .await;
+        committed.map_err(unavailable)?;
+        if admitted {
+            seen.admitted(sequence, seal(&line));
+        }
+        seen.counter(sequence + 1)?;
+        for (budget, (_, saved)) in budgets.iter().zip(&changed) {
+            seen.state(budget, saved)?;
+        }
+        Ok(())
+    }
+}
+
+/// Nothing of the data is in what the server says: it has none.
+pub(crate) fn unavailable(error: Error) -> StoreError {
+    let text = match error.as_db_error() {
+        Some(error) => error.to_string(),
+        None => error.to_string(),
+    };
+    StoreError::Unavailable(text)
+}
+
+/// A bit pattern: PostgreSQL has no unsigned numbers, and a version that nobody has stays one.
+pub(crate) fn signed(number: u64) -> i64 {
+    number.cast_signed()
+}
+
+fn unsigned(row: &Row, column: usize) -> u64 {
+    row.get::<_, i64>(column).cast_unsigned()
+}
+
+/// A version and a state, from this column on.
+pub(crate) fn saved(row: &Row, column: usize) -> Saved {
+    Saved {
+        version: unsigned(row, column),
+        state: row.get(column + 1),
+    }
+}

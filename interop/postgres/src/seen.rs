@@ -1,0 +1,102 @@
+//! What a store has read in its database. A database that has less was restored from a copy.
+
+use std::collections::HashMap;
+
+use queryables::ledger::{Saved, StoreError};
+
+/// The newest that was read or committed so far. None of it is ever taken back, whatever the database
+/// says later.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// The number of the next entry.
+    next: u64,
+    budgets: HashMap<String, Mark>,
+    /// An entry that was admitted, and so never changes, by its number and its checksum.
+    entry: Option<(u64, String)>,
+    /// Up to which entry the budgets were compared with the entries.
+    pub(crate) compared: u64,
+    /// How often each budget was charged up to there.
+    pub(crate) charged: HashMap<String, u64>,
+}
+
+/// One state of a budget.
+struct Mark {
+    version: u64,
+    seal: String,
+}
+
+/// The end of a line with a checksum: `01234567"}`. The server compares these, too.
+pub(crate) fn seal(line: &str) -> &str {
+    let start = line.len().saturating_sub(10);
+    line.get(start..).unwrap_or(line)
+}
+
+pub(crate) fn damaged(what: impl Into<String>) -> StoreError {
+    StoreError::Damaged { what: what.into() }
+}
+
+impl Seen {
+    /// The number of the entry to compare; 0 if there is none.
+    pub(crate) fn entry(&self) -> u64 {
+        self.entry.as_ref().map_or(0, |(sequence, _)| *sequence)
+    }
+
+    /// The checksum of the newest state of a budget.
+    pub(crate) fn seal_of(&self, budget: &str) -> &str {
+        self.budgets.get(budget).map_or("", |mark| &mark.seal)
+    }
+
+    /// Compares the counter, and takes it up.
+    pub(crate) fn counter(&mut self, next: u64) -> Result<(), StoreError> {
+        if next < self.next {
+            return Err(damaged("the counter of entries (it went back)"));
+        }
+        self.next = next;
+        Ok(())
+    }
+
+    /// Compares the checksum of what is in the place of the known entry.
+    pub(crate) fn same_entry(&self, seal: Option<&str>) -> Result<(), StoreError> {
+        match &self.entry {
+            Some((sequence, known)) if seal != Some(known) => {
+                let what = format!("entry {sequence} (another one is in its place)");
+                Err(damaged(what))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Compares the version of a budget whose state is the known one.
+    pub(crate) fn version(&self, budget: &str, version: u64) -> Result<(), StoreError> {
+        match self.budgets.get(budget) {
+            Some(mark) if version < mark.version => {
+                Err(damaged(format!("the budget {budget:?} (it went back)")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Compares the state of a budget, and takes it up.
+    pub(crate) fn state(&mut self, budget: &str, saved: &Saved) -> Result<(), StoreError> {
+        self.version(budget, saved.version)?;
+        let seal = seal(&saved.state);
+        if let Some(mark) = self.budgets.get(budget)
+            && mark.version == saved.version
+            && mark.seal != seal
+        {
+            let what = format!("the budget {budget:?} (another state has its version)");
+            return Err(damaged(what));
+        }
+        let mark = Mark {
+            version: saved.version,
+            seal: seal.to_owned(),
+        };
+        self.budgets.insert(budget.to_owned(), mark);
+        Ok(())
+    }
+
+    /// Takes up an entry that was admitted.
+    pub(crate) fn admitted(&mut self, sequence: u64, seal: &str) {
+        self.entry = Some((sequence, seal.to_owned()));
+    }
+}

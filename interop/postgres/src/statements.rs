@@ -1,0 +1,140 @@
+//! What is asked of the server.
+
+/// Says itself how it is to be committed: a pool may give each transaction another session.
+pub(crate) const BEGIN: &str = "
+    BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+    SET LOCAL synchronous_commit = on
+";
+
+/// Locks the counter first, as everybody does: sequence numbers follow the commits, without gaps.
+/// Then it locks the budgets ($1). A row that was changed while this waited for its lock is read as it
+/// is now, because it is locked. The checksum of an entry that was read before ($2) comes along.
+pub(crate) const LOCK: &str = "
+    WITH about AS MATERIALIZED (SELECT next FROM queryables_about FOR UPDATE),
+    entry AS MATERIALIZED (
+        SELECT right(line::text, 10) AS seal FROM queryables_entries WHERE sequence = $2
+    )
+    SELECT about.next, (SELECT seal FROM entry), budget, version, state::text
+    FROM about, queryables_budgets WHERE budget = ANY($1)
+    FOR UPDATE OF queryables_budgets
+";
+
+/// Writes all of a charge at once: the entry ($1, $2), its amounts, the changed budgets, the key.
+pub(crate) const WRITE: &str = "
+    WITH entry AS (
+        INSERT INTO queryables_entries (sequence, line) VALUES ($1, $2::text::json)
+    ), amounts AS (
+        INSERT INTO queryables_amounts
+        SELECT $1, name, amount::numeric FROM unnest($3::text[], $4::text[]) AS a (name, amount)
+    ), budgets AS (
+        UPDATE queryables_budgets SET version = changed.version, state = changed.state::json
+        FROM unnest($5::text[], $6::bigint[], $7::text[]) AS changed (budget, version, state)
+        WHERE queryables_budgets.budget = changed.budget
+    ), keys AS (
+        INSERT INTO queryables_keys SELECT key, $1 FROM unnest($8::text[]) AS k (key)
+    )
+    UPDATE queryables_about SET next = $1 + 1
+";
+
+/// Writes a refusal ($1, $2) in the place of the one before, whose amounts are gone.
+pub(crate) const REPLACE: &str = "
+    WITH entry AS (UPDATE queryables_entries SET line = $2::text::json WHERE sequence = $1)
+    INSERT INTO queryables_amounts
+    SELECT $1, name, amount::numeric FROM unnest($3::text[], $4::text[]) AS a (name, amount)
+";
+
+/// An outcome ($1, $2). If it need not survive, it need not wait for the disk ($3).
+pub(crate) const FINISH: &str = "
+    WITH waits AS MATERIALIZED (SELECT set_config('synchronous_commit', $3, true))
+    UPDATE queryables_entries SET outcome = $2::text::json FROM waits WHERE sequence = $1
+";
+
+/// The states of budgets ($2) that are not those with these versions ($3) and checksums ($4); of the
+/// others the version alone. The counter and the checksum of an entry ($1), as in `LOCK`.
+pub(crate) const NEWER: &str = "
+    SELECT about.next,
+        (SELECT right(line::text, 10) FROM queryables_entries WHERE sequence = $1),
+        known.place, kept.version,
+        CASE WHEN kept.version <> known.version OR right(kept.state::text, 10) <> known.seal
+             THEN kept.state::text END
+    FROM queryables_about AS about,
+        unnest($2::text[], $3::bigint[], $4::text[]) WITH ORDINALITY
+            AS known (budget, version, seal, place)
+        LEFT JOIN queryables_budgets AS kept USING (budget)
+";
+
+/// Every budget, or one ($2), with the number of admitted entries from $1 on that have changed it. One
+/// statement, and so one moment, whatever others launch meanwhile.
+///
+/// It also says how far the entries reach, which of them is the last that was admitted, and the first
+/// whose key does not lead to it.
+pub(crate) const CHARGED: &str = "
+    WITH later AS MATERIALIZED (
+        SELECT sequence, filter, quotas, key FROM queryables_entries,
+            json_to_record(line) AS entry (decision text, filter text, quotas json, key text)
+        WHERE sequence >= $1 AND decision = 'admitted'
+    ), changes AS (
+        SELECT filter AS budget FROM later
+        UNION ALL
+        SELECT quota->>0 FROM later, json_array_elements(quotas) AS quota
+    ), charged AS (
+        SELECT budget, count(*) AS times FROM changes
+        WHERE $2::text IS NULL OR budget = $2 GROUP BY budget
+    ), kept AS (
+        SELECT * FROM queryables_budgets WHERE $2::text IS NULL OR budget = $2
+    ), lost AS (
+        SELECT min(sequence) AS sequence FROM later
+        WHERE key IS NOT NULL AND NOT EXISTS (
+            SELECT FROM queryables_keys AS known
+            WHERE known.key = later.key AND known.sequence = later.sequence
+        )
+    ), last AS (
+        SELECT sequence, right(line::text, 10) AS seal FROM queryables_entries
+        WHERE sequence = (SELECT max(sequence) FROM later)
+    )
+    SELECT about.next, (SELECT max(sequence) FROM queryables_entries), lost.sequence,
+        last.sequence, last.seal,
+        budget, coalesce(times, 0), kept.version, kept.state::text, kept.terms::text,
+        (kept.state->>'halt') IS NOT NULL,
+        CASE WHEN kept.terms->>'filter' IS NOT NULL THEN kept.state->>'launched' END
+    FROM queryables_about AS about CROSS JOIN lost LEFT JOIN last ON true
+        LEFT JOIN (kept FULL JOIN charged USING (budget)) ON true
+";
+
+/// Sent as one request, so it is one transaction. Of two that make the tables at once, the second waits
+/// for the first and then finds them.
+///
+/// Names are unique by their hash values, as an index of a tree would not take long ones.
+pub(crate) const SCHEMA: &str = "
+    SELECT pg_advisory_xact_lock(7205759403792793);
+    CREATE TABLE queryables_about (
+        one boolean PRIMARY KEY DEFAULT true CHECK (one),
+        version integer NOT NULL,
+        dataset text,
+        next bigint NOT NULL
+    );
+    INSERT INTO queryables_about (version, next) VALUES (1, 1);
+    CREATE TABLE queryables_budgets (
+        budget text NOT NULL,
+        terms json NOT NULL,
+        version bigint NOT NULL,
+        state json NOT NULL,
+        EXCLUDE USING hash (budget WITH =)
+    );
+    CREATE TABLE queryables_entries (
+        sequence bigint PRIMARY KEY,
+        line json NOT NULL,
+        outcome json
+    );
+    CREATE TABLE queryables_amounts (
+        sequence bigint REFERENCES queryables_entries,
+        name text,
+        amount numeric NOT NULL,
+        PRIMARY KEY (sequence, name)
+    );
+    CREATE TABLE queryables_keys (
+        key text NOT NULL,
+        sequence bigint NOT NULL REFERENCES queryables_entries,
+        EXCLUDE USING hash (key WITH =)
+    );
+";

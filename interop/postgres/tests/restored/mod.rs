@@ -1,0 +1,256 @@
+//! A database that comes back with an older state: a restored backup, or an old copy of the server.
+
+use ledger::{Numbered, pure};
+use postgres::{Client, NoTls};
+use queryables::ledger::{Ledger, LedgerError, OpenError, StoreError};
+use queryables::prelude::*;
+use queryables_postgres::PostgresStore;
+
+use crate::support::Server;
+
+fn damaged(what: &str) -> StoreError {
+    let what = what.to_owned();
+    StoreError::Damaged { what }
+}
+
+const TABLES: [&str; 5] = ["about", "budgets", "entries", "amounts", "keys"];
+
+fn client(server: &Server) -> Client {
+    Client::connect(&server.parameters(), NoTls).unwrap()
+}
+
+/// Keeps a copy of every table.
+fn back_up(client: &mut Client) {
+    for table in TABLES {
+        let copy = format!("CREATE TABLE old_{table} AS SELECT * FROM queryables_{table}");
+        client.batch_execute(&copy).unwrap();
+    }
+}
+
+/// Puts the copies of these tables in their place. Foreign keys do not stand in the way, as they do
+/// not for whoever restores a backup.
+fn restore(client: &mut Client, tables: &[&str]) {
+    let mut statements = "BEGIN; SET LOCAL session_replication_role = replica;".to_owned();
+    for table in tables {
+        statements += &format!(
+            "DELETE FROM queryables_{table}; INSERT INTO queryables_{table} SELECT * FROM old_{table};"
+        );
+    }
+    client.batch_execute(&(statements + "COMMIT")).unwrap();
+}
+
+/// A server whose ledger was backed up after the first of two launches.
+fn backed_up(name: &str) -> Option<(Server, Ledger, Client)> {
+    let server = Server::new(name)?;
+    let ledger = server.ledger().keeping_answers();
+    let filter = pure(&ledger, "census", "1");
+    let team = filter.quota("team", "1".parse().unwrap()).unwrap();
+    let ana = filter.party("Ana").within(&team).unwrap();
+    assert_eq!(ana.release_once("a", &Numbered::new(1, "0.5")), Ok(1));
+    let mut client = client(&server);
+    back_up(&mut client);
+    assert_eq!(ana.release_once("b", &Numbered::new(2, "0.5")), Ok(2));
+    Some((server, ledger, client))
+}
+
+const WENT_BACK: &str = "the counter of entries (it went back)";
+
+/// The handle has seen the launch that is missing now.
+#[test]
+fn a_backup_that_is_restored_under_an_open_handle_is_damage() {
+    let Some((_server, ledger, mut client)) = backed_up("backup") else {
+        return;
+    };
+    let filter = ledger.launch(
+        "census",
+        &Filter::concurrent(PureDp, "1".parse().unwrap()),
+        &std::sync::Arc::new(()),
+    );
+    let filter = filter.unwrap();
+    let team = filter.quota("team", "1".parse().unwrap()).unwrap();
+    restore(&mut client, &TABLES);
+    for party in [
+        filter.party("Ana"),
+        filter.party("Ana").within(&team).unwrap(),
+    ] {
+        assert_eq!(party.privacy_loss(), Err(damaged(WENT_BACK)));
+        let released = party.release(&Numbered::new(3, "0.5"));
+        assert_eq!(released, Err(LedgerError::Store(damaged(WENT_BACK))));
+        let again = party.release_once("b", &Numbered::new(2, "0.5"));
+        assert_eq!(again, Err(LedgerError::Store(damaged(WENT_BACK))));
+    }
+    let budget = "SELECT version FROM queryables_budgets WHERE budget = 'census'";
+    let version: i64 = client.query_one(budget, &[]).unwrap().get(0);
+    assert_eq!(version, 1, "nothing was written");
+}
+
+/// Another process has never seen the launch, and goes on from the backup, up to the number of
+/// launches that this one knows and beyond it.
+#[test]
+fn launches_after_a_restored_backup_are_damage_to_a_handle_that_made_others() {
+    let Some((server, ledger, mut client)) = backed_up("forked") else {
+        return;
+    };
+    let filter = pure(&ledger, "census", "1");
+    restore(&mut client, &TABLES);
+    let other = pure(&server.ledger(), "census", "1");
+    let ben = other.party("Ben");
+    assert_eq!(ben.release(&Numbered::new(3, "0.25")), Ok(3));
+    let replaced = damaged("entry 2 (another one is in its place)");
+    assert_eq!(filter.privacy_loss(), Err(replaced.clone()));
+    assert_eq!(ben.release(&Numbered::new(4, "0.125")), Ok(4));
+    assert_eq!(filter.privacy_loss(), Err(replaced.clone()));
+    let released = filter.party("Ana").release(&Numbered::new(5, "0.125"));
+    assert_eq!(released, Err(LedgerError::Store(replaced)));
+}
+
+/// The same, for one that only read: the number of launches is the same, and the state another.
+#[test]
+fn another_state_with_a_version_that_was_read_is_damage() {
+    let Some((server, _ledger, mut client)) = backed_up("same") else {
+        return;
+    };
+    let reader = server.ledger();
+    let filter = pure(&reader, "census", "1");
+    let budget = "SELECT state::text FROM queryables_budgets WHERE budget = 'census'";
+    let spent: String = client.query_one(budget, &[]).unwrap().get(0);
+    let swap = "UPDATE queryables_budgets SET state = (SELECT state FROM old_budgets \
+                WHERE budget = 'census') WHERE budget = 'census'";
+    client.batch_execute(swap).unwrap();
+    let changed = damaged("the budget \"census\" (another state has its version)");
+    assert_eq!(filter.privacy_loss(), Err(changed.clone()));
+    let released = filter.party("Ana").release(&Numbered::new(5, "0.125"));
+    assert_eq!(released, Err(LedgerError::Store(changed)));
+    let back = "UPDATE queryables_budgets SET state = $1::text::json WHERE budget = 'census'";
+    client.execute(back, &[&spent]).unwrap();
+    assert_eq!(filter.privacy_loss(), Ok("1".parse().unwrap()));
+}
+
+/// A table alone, under a handle that is open and for one that is opened.
+#[test]
+fn one_table_that_is_restored_alone_is_damage() {
+    let Some((server, ledger, mut client)) = backed_up("table") else {
+        return;
+    };
+    let open = pure(&ledger, "census", "1");
+    let now: Vec<String> = TABLES.iter().map(|table| format!("new_{table}")).collect();
+    for (table, now) in TABLES.iter().zip(&now) {
+        let copy = format!("CREATE TABLE {now} AS SELECT * FROM queryables_{table}");
+        client.batch_execute(&copy).unwrap();
+    }
+    let budget = "the budget \"census\" (its launches are not those of its entries)";
+    let cases = [
+        ("about", Some(WENT_BACK), Some(WENT_BACK)),
+        (
+            "budgets",
+            Some("the budget \"census\" (it went back)"),
+            Some(budget),
+        ),
+        (
+            "entries",
+            Some("entry 2 (another one is in its place)"),
+            Some(budget),
+        ),
+        ("keys", None, Some("the key of entry 2")),
+        // A copy for queries: nothing is decided by it.
+        ("amounts", None, None),
+    ];
+    for (table, under, opened) in cases {
+        restore(&mut client, &[table]);
+        let read = open.privacy_loss();
+        match under {
+            Some(what) => assert_eq!(read, Err(damaged(what)), "{table}"),
+            None => assert_eq!(read, Ok("1".parse().unwrap()), "{table}"),
+        }
+        let connected = PostgresStore::connect(&server.parameters()).map(drop);
+        match opened {
+            Some(what) => assert_eq!(connected, Err(damaged(what)), "{table}"),
+            None => assert_eq!(connected, Ok(()), "{table}"),
+        }
+        let back = format!(
+            "BEGIN; SET LOCAL session_replication_role = replica; DELETE FROM queryables_{table}; \
+             INSERT INTO queryables_{table} SELECT * FROM new_{table}; COMMIT"
+        );
+        client.batch_execute(&back).unwrap();
+        assert_eq!(open.privacy_loss(), Ok("1".parse().unwrap()));
+    }
+    // Also between connecting and opening a budget, by a handle that has read nothing of it.
+    let late = server.ledger();
+    let ana = open.party("Ana");
+    assert_eq!(open.remaining(), Ok("0".parse().unwrap()));
+    assert_eq!(ana.release(&Numbered::new(3, "0")), Ok(3));
+    let stale = "UPDATE queryables_budgets SET version = 2 WHERE budget = 'census'";
+    client.batch_execute(stale).unwrap();
+    let opened = late.launch(
+        "census",
+        &Filter::concurrent(PureDp, "1".parse().unwrap()),
+        &std::sync::Arc::new(()),
+    );
+    let expected = OpenError::Store(damaged(budget));
+    assert_eq!(opened.map(drop).unwrap_err(), expected);
+}
+
+/// A halt changes a budget without an entry that is admitted.
+#[test]
+fn a_ledger_with_halts_shares_and_refusals_is_opened() {
+    let Some(server) = Server::new("halts") else {
+        return;
+    };
+    let open = |ledger: &Ledger| {
+        let filter = Filter::concurrent(PureDp, "1".parse().unwrap()).halting();
+        let filter = ledger.launch("halts", &filter, &std::sync::Arc::new(()));
+        filter.unwrap()
+    };
+    let share = Filter::concurrent(PureDp, "0.25".parse().unwrap());
+    let ledger = server.ledger();
+    let filter = open(&ledger);
+    let reserved = filter.reserve("Ben's \"own\" \u{202e}", &share).unwrap();
+    assert_eq!(
+        reserved.party("Ben").release(&Numbered::new(1, "0.125")),
+        Ok(1)
+    );
+    assert_eq!(
+        filter.party("Ana").release(&Numbered::new(2, "0.25")),
+        Ok(2)
+    );
+    for _ in 0..2 {
+        filter
+            .party("Ana")
+            .release(&Numbered::new(3, "1"))
+            .unwrap_err();
+    }
+    let again = open(&server.ledger());
+    assert_eq!(again.launched(), Ok(2));
+    assert!(again.halt().unwrap().is_some());
+}
+
+/// The server itself comes back as it was: a copy of its files from before.
+#[test]
+fn a_server_that_comes_back_with_an_older_state_is_damage_to_a_handle_that_knows_better() {
+    let Some(mut server) = Server::new("copy") else {
+        return;
+    };
+    let filter = pure(&server.ledger(), "census", "1");
+    let ana = filter.party("Ana");
+    assert_eq!(ana.release(&Numbered::new(1, "0.5")), Ok(1));
+    server.stop();
+    server.copy_files("data", "older");
+    server.restart();
+    // The first finds that the connection is gone.
+    let Err(StoreError::Unavailable(_)) = filter.privacy_loss() else {
+        panic!("the server was stopped");
+    };
+    assert_eq!(ana.release(&Numbered::new(2, "0.5")), Ok(2));
+    server.stop();
+    server.copy_files("older", "data");
+    server.restart();
+    let Err(StoreError::Unavailable(_)) = filter.privacy_loss() else {
+        panic!("the server was stopped");
+    };
+    assert_eq!(filter.privacy_loss(), Err(damaged(WENT_BACK)));
+    let released = ana.release(&Numbered::new(3, "0.5"));
+    assert_eq!(released, Err(LedgerError::Store(damaged(WENT_BACK))));
+    // Nothing in the database says that there was more: whoever opens it now cannot know.
+    let unaware = pure(&server.ledger(), "census", "1");
+    assert_eq!(unaware.privacy_loss(), Ok("0.5".parse().unwrap()));
+}

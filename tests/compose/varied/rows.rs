@@ -1,0 +1,116 @@
+//! Counts, sums and vectors.
+
+use super::*;
+
+pub(super) fn counts_and_sums(all: &mut Groups) {
+    let make = |name, loss: &str| of(NoisyCount::new(is(name), epsilon(loss)).unwrap());
+    all.insert(
+        "NoisyCount",
+        vec![make("a", "1"), make("b", "1"), make("a", "2")],
+    );
+    let make = |name, loss| of(GaussianCount::new(is(name), rho(loss)).unwrap());
+    let mu = of(GaussianCount::with_mu(is("a"), "1".parse().unwrap()).unwrap());
+    all.insert(
+        "GaussianCount",
+        vec![make("a", "1"), make("b", "1"), make("a", "2"), mu],
+    );
+    macro_rules! sums {
+        ($($Sum:ident $loss:ident),*) => {$({
+            let make = |name, range, loss| of($Sum::new(AddRemove, whole(name), range, $loss(loss)).unwrap());
+            let other = of($Sum::new(Replace, whole("a"), 0..=9, $loss("1")).unwrap());
+            let group = vec![
+                make("a", 0..=9, "1"), make("b", 0..=9, "1"), make("a", -1..=9, "1"),
+                make("a", 0..=8, "1"), make("a", 0..=9, "2"), other,
+            ];
+            all.insert(stringify!($Sum), group);
+        })*};
+    }
+    sums!(NoisySum epsilon, GaussianSum rho);
+    macro_rules! real_sums {
+        ($($Sum:ident $loss:ident),*) => {$({
+            let make = |name, range, exponent, loss| {
+                let range = RealRange::from(range).with_step(exponent);
+                of($Sum::new(AddRemove, real(name), range, $loss(loss)).unwrap())
+            };
+            let other = {
+                let range = RealRange::from(0.0..=9.0).with_step(-6);
+                of($Sum::new(Replace, real("a"), range, $loss("1")).unwrap())
+            };
+            let group = vec![
+                make("a", 0.0..=9.0, -6, "1"), make("b", 0.0..=9.0, -6, "1"),
+                make("a", -1.0..=9.0, -6, "1"), make("a", 0.0..=8.0, -6, "1"),
+                make("a", 0.0..=9.0, -7, "1"), make("a", 0.0..=9.0, -6, "2"), other,
+            ];
+            all.insert(stringify!($Sum), group);
+        })*};
+    }
+    real_sums!(
+        NoisyRealSum epsilon, GaussianRealSum rho, NoisyMean epsilon, GaussianMean rho,
+        NoisyVariance epsilon, GaussianVariance rho
+    );
+}
+
+pub(super) fn vectors(all: &mut Groups) {
+    let make = |name, dimension, lattice, loss| {
+        of(GaussianVectorSum::new(AddRemove, vector(name), dimension, lattice, rho(loss)).unwrap())
+    };
+    let other = GaussianVectorSum::new(Replace, vector("a"), 1, LATTICE, rho("1")).unwrap();
+    // The same function at other weights is another vector.
+    let objective = Objective::new("o", 1, |_: &[f64], _: &u8, _: &mut [f64]| {});
+    let at = |weight| {
+        let vector = objective.gradient_at(&[weight]);
+        of(GaussianVectorSum::new(AddRemove, vector, 1, LATTICE, rho("1")).unwrap())
+    };
+    let group = vec![
+        make("a", 1, LATTICE, "1"),
+        make("b", 1, LATTICE, "1"),
+        make("a", 2, LATTICE, "1"),
+        make("a", 1, FINER, "1"),
+        make("a", 1, LONGER, "1"),
+        make("a", 1, LATTICE, "2"),
+        of(other),
+        at(0.0),
+        at(0.5),
+    ];
+    all.insert("GaussianVectorSum", group);
+    let make = |name, dimension, lattice, rate: &str, mu: &str| {
+        let (rate, mu) = (rate.parse().unwrap(), mu.parse().unwrap());
+        of(SampledGaussianSum::new(AddRemove, vector(name), dimension, lattice, rate, mu).unwrap())
+    };
+    let (rate, mu) = ("0.1".parse().unwrap(), "1".parse().unwrap());
+    let other = SampledGaussianSum::new(Replace, vector("a"), 1, LATTICE, rate, mu).unwrap();
+    let group = vec![
+        make("a", 1, LATTICE, "0.1", "1"),
+        make("b", 1, LATTICE, "0.1", "1"),
+        make("a", 2, LATTICE, "0.1", "1"),
+        make("a", 1, FINER, "0.1", "1"),
+        make("a", 1, LONGER, "0.1", "1"),
+        make("a", 1, LATTICE, "0.2", "1"),
+        make("a", 1, LATTICE, "0.1", "2"),
+        of(other),
+    ];
+    all.insert("SampledGaussianSum", group);
+    let objective = |name: &str, weights| {
+        Objective::<Rows>::new(name, weights, |_: &[f64], _: &u8, _: &mut [f64]| {})
+    };
+    let logistic = |name| Objective::<Rows>::logistic(name, 1, |_: &u8, _: &mut [f64]| true);
+    let make = |objective, lattice, steps, rate, loss| {
+        GradientDescent::new(objective, lattice, steps, rate, rho(loss)).unwrap()
+    };
+    let base = || make(objective("a", 1), LATTICE, 5, 0.5, "1");
+    let group = vec![
+        of(base()),
+        of(make(objective("b", 1), LATTICE, 5, 0.5, "1")),
+        of(make(logistic("a"), LATTICE, 5, 0.5, "1")),
+        of(make(logistic("b"), LATTICE, 5, 0.5, "1")),
+        of(make(objective("a", 2), LATTICE, 5, 0.5, "1")),
+        of(make(objective("a", 1), FINER, 5, 0.5, "1")),
+        of(make(objective("a", 1), LONGER, 5, 0.5, "1")),
+        of(make(objective("a", 1), LATTICE, 6, 0.5, "1")),
+        of(make(objective("a", 1), LATTICE, 5, 0.25, "1")),
+        of(make(objective("a", 1), LATTICE, 5, 0.5, "2")),
+        of(base().filtered(9).unwrap()),
+        of(base().filtered(8).unwrap()),
+    ];
+    all.insert("GradientDescent", group);
+}

@@ -1,0 +1,178 @@
+//! A key stands for one question: never for another whose description leaves something out.
+
+use std::sync::Arc;
+
+use queryables::account::{Capped, Sum};
+use queryables::data::{Attribute, Predicate};
+use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, Party};
+use queryables::machine::Answered;
+use queryables::mechanisms::{NoisyCount, NoisyHistogram, NoisyQuantiles, Partition, TopK};
+use queryables::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+type Rows = Vec<u32>;
+type Rule = Capped<Sum<PureDp>>;
+
+fn epsilon(text: &str) -> Epsilon {
+    text.parse().unwrap()
+}
+
+fn opened(ledger: &Ledger) -> LedgerFilter<Rows, Rule> {
+    let rows: Arc<Rows> = Arc::new((0..1000).collect());
+    let filter = Filter::concurrent(PureDp, epsilon("1000"));
+    ledger.launch("census", &filter, &rows).unwrap()
+}
+
+fn count() -> NoisyCount<Rows> {
+    NoisyCount::new(Predicate::new("all", |_: &u32| true), epsilon("1")).unwrap()
+}
+
+/// An answer that a ledger can keep.
+trait Kept: Serialize + DeserializeOwned + PartialEq {}
+
+impl<T: Serialize + DeserializeOwned + PartialEq> Kept for T {}
+
+/// With one key the first is released, and given again; the second is another question.
+fn are_told_apart<A, B>(party: &Party<Rows, Rule>, key: &str, one: &A, other: &B)
+where
+    A: Mechanism<Rows, Machine: Answered<Value: Kept>> + Private<PureDp, AddRemove>,
+    B: Mechanism<Rows, Machine: Answered<Value: Kept>> + Private<PureDp, AddRemove>,
+{
+    let first = party
+        .release_once(key, one)
+        .map_err(|error| error.to_string());
+    let again = party
+        .release_once(key, one)
+        .map_err(|error| error.to_string());
+    assert!(first.is_ok() && first == again, "{key}");
+    let second = party.release_once(key, other).map(drop);
+    assert_eq!(second, Err(LedgerError::OtherLaunch), "{key}");
+}
+
+#[test]
+fn the_key_of_one_mechanism_is_not_that_of_another() {
+    let ledger = Ledger::in_memory("numbers").unwrap().keeping_answers();
+    let filter = opened(&ledger);
+    let ana = filter.party("Ana");
+    let histogram = |keys: [u32; 2]| {
+        let partition = Partition::by_key("last digit", |row: &u32| row % 10, keys).unwrap();
+        NoisyHistogram::over(AddRemove, partition, epsilon("1")).unwrap()
+    };
+    are_told_apart(&ana, "keys", &histogram([1, 2]), &histogram([7, 8]));
+    let is = |number: u32| Predicate::new(format!("is {number}"), move |row: &u32| *row == number);
+    let top = |ninth: u32| {
+        let candidates = (0..8).chain([ninth]).map(is);
+        TopK::new(AddRemove, 1, candidates, epsilon("1")).unwrap()
+    };
+    are_told_apart(&ana, "ninth", &top(8), &top(9));
+    // So many that the record has a digest of them.
+    let many = |last: u32| {
+        let candidates = (0..5000).chain([last]).map(is);
+        TopK::new(AddRemove, 1, candidates, epsilon("1")).unwrap()
+    };
+    are_told_apart(&ana, "many", &many(5000), &many(5001));
+    let median = |high| {
+        let itself = Attribute::new("itself", |row: &u32| i64::from(*row));
+        NoisyQuantiles::new(AddRemove, itself, 0..=high, [(1, 2)], epsilon("1")).unwrap()
+    };
+    are_told_apart(&ana, "range", &median(10), &median(11));
+    assert_eq!(filter.launched(), Ok(4));
+    let lines = ledger.lines(1, 10).unwrap();
+    let entries = lines.iter().filter_map(|line| match line {
+        Line::Entry(entry) => Some(entry),
+        _ => None,
+    });
+    for entry in entries {
+        assert!(
+            entry
+                .mechanism
+                .parameters()
+                .all(|(_, value)| value.len() < 250)
+        );
+    }
+}
+
+/// Answers what it was made with, and says nothing of it.
+struct Silent(u64);
+
+impl Mechanism<Rows> for Silent {
+    type Machine = Released<u64>;
+
+    fn start(&self, _: &Arc<Rows>, _: &mut Coins<'_>) -> Result<Released<u64>, Fault> {
+        Ok(Released(self.0))
+    }
+}
+
+impl Private<PureDp, AddRemove> for Silent {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok(epsilon("1"))
+    }
+}
+
+#[test]
+fn a_function_without_a_name_has_no_key() {
+    let ledger = Ledger::in_memory("numbers").unwrap().keeping_answers();
+    let filter = opened(&ledger);
+    let ana = filter.party("Ana");
+    ana.release_once("k", &count()).unwrap();
+    let unknown = Err(LedgerError::NotComparable);
+    for key in ["k", "another"] {
+        let negated = ana.release_once(key, &count().mapped(|count: i64| -count));
+        assert_eq!(negated, unknown);
+        assert_eq!(
+            ana.release_once(key, &Silent(7)),
+            Err(LedgerError::NotComparable)
+        );
+    }
+    assert_eq!(filter.launched(), Ok(1));
+    assert_eq!(
+        ledger.lines(1, 10).unwrap().len(),
+        2,
+        "nothing else was written"
+    );
+    // Without a key nothing has to be told apart.
+    assert_eq!(ana.release(&Silent(7)), Ok(7));
+
+    // The name is the word of its author.
+    let negated = || count().mapped(|count: i64| -count).named("negated");
+    let share = || {
+        count()
+            .mapped(|count: i64| count as f64 / 1e6)
+            .named("millions")
+    };
+    are_told_apart(&ana, "named", &negated(), &share());
+    are_told_apart(&ana, "none", &count(), &negated());
+    let said = LedgerError::<Epsilon>::NotComparable.to_string();
+    assert!(
+        said.contains("`Mapped::named`") && said.contains("`describe`"),
+        "{said}"
+    );
+}
+
+/// The record says of a launch that its description is incomplete, and only then.
+#[test]
+fn an_entry_says_that_its_description_is_incomplete() {
+    let ledger = Ledger::in_memory("numbers").unwrap();
+    let filter = opened(&ledger);
+    let ana = filter.party("Ana");
+    ana.release(&count()).unwrap();
+    ana.release(&Silent(7)).unwrap();
+    let mut out = vec![];
+    ledger.export(&mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let entries: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("mechanism"))
+        .collect();
+    assert!(!entries[0].contains("incomplete"));
+    assert!(
+        entries[1].contains(r#""mechanism":{"name":"Silent","parameters":[],"incomplete":true}"#)
+    );
+    let lines = ledger.lines(1, 10).unwrap();
+    let complete = lines.iter().filter_map(|line| match line {
+        Line::Entry(entry) => Some(entry.mechanism.is_complete()),
+        _ => None,
+    });
+    assert_eq!(complete.collect::<Vec<_>>(), [true, false]);
+}
