@@ -322,7 +322,7 @@ where
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
-        if !self.shared.keeps_launches && self.quotas.is_empty() {
+        if !F::CALLS_BACK.0 && !self.shared.keeps_launches && self.quotas.is_empty() {
             return self.admit_here(mechanism);
         }
         let price = self.price(mechanism)?;
@@ -345,12 +345,6 @@ where
     {
         let price = self.price(mechanism)?;
         let denied = |error| DenialOf::<F>::new(LedgerError::Launch(error));
-        if F::CALLS_BACK.0 {
-            return match self.charge(&price, None, None)? {
-                Keyed::New(admitted) => Ok(admitted),
-                Keyed::Known(_) => Err(LedgerError::NoAnswer.into()),
-            };
-        }
         // The mechanism's code has run: it may have stopped this one.
         let running = self.shared.token.check();
         running.map_err(|stop| denied(LaunchError::Stopped(stop)))?;

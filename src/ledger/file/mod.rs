@@ -240,6 +240,8 @@ impl Store for FileStore {
                 }
                 saved
             }
+            // It was there.
+            None if live.budgets.contains_key(budget) => return Err(damaged(budget)),
             None => {
                 let saved = Saved {
                     version: 0,

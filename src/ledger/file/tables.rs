@@ -49,6 +49,10 @@ pub(super) fn prepare(write: &WriteTransaction) -> Result<(u64, Refusals), Store
         }
     }
     let mut tables = Tables::open(write)?;
+    // A budget whose name is not found would begin anew.
+    if names(&tables.terms)? != names(&tables.states)? {
+        return Err(damaged("the file"));
+    }
     let mut open = Vec::new();
     for pending in tables.pending.iter().map_err(unavailable)? {
         open.push(pending.map_err(unavailable)?.0.value());
@@ -65,6 +69,14 @@ pub(super) fn prepare(write: &WriteTransaction) -> Result<(u64, Refusals), Store
         ending.push(entry.map_err(unavailable)?.1.value().to_owned());
     }
     Ok((next, Refusals::read(ending.iter().map(String::as_str))))
+}
+
+fn names<V: redb::Value + 'static>(
+    table: &impl ReadableTable<&'static str, V>,
+) -> Result<Vec<String>, StoreError> {
+    let names = table.iter().map_err(unavailable)?;
+    let names = names.map(|entry| Ok(entry.map_err(unavailable)?.0.value().to_owned()));
+    names.collect()
 }
 
 pub(super) struct Tables<'a> {
