@@ -77,3 +77,44 @@ impl Sums {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::account::ContinuationRule;
+    use crate::account::menu::{MenuError, MenuFilter, TwoSums};
+    use crate::number::{Delta, Epsilon};
+    use crate::privacy::EpsilonDelta;
+
+    /// What the slack leaves of δ belongs to the children, however little of it they use.
+    #[test]
+    fn price_lists_may_use_the_slack_only() {
+        let each: Epsilon = "0.04".parse().unwrap();
+        let slack: Delta = "1e-6".parse().unwrap();
+        let limit = EpsilonDelta::new("1", "1e-4").unwrap();
+        let all = |limit| {
+            let mut rule = MenuFilter::many_small(limit, slack, each).unwrap();
+            let loss = EpsilonDelta {
+                epsilon: each,
+                ..EpsilonDelta::default()
+            };
+            let mut launches = 0;
+            while let Ok(next) = rule.charge(&loss) {
+                (rule, launches) = (next, launches + 1);
+            }
+            assert!(rule.spent().delta <= slack, "{}", rule.spent());
+            launches
+        };
+        let alone = EpsilonDelta {
+            delta: slack,
+            ..limit
+        };
+        assert_eq!(all(limit), all(alone));
+
+        let entries = [(each, [1, 10])];
+        let error = TwoSums::new(limit, slack, each, &entries, [60, 600]).unwrap_err();
+        let MenuError::OverBudget { delta, .. } = error else {
+            panic!("{error}");
+        };
+        assert!(slack < delta && delta <= limit.delta, "{error}");
+    }
+}

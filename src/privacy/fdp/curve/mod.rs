@@ -165,4 +165,6 @@ pub(super) fn trivial(s: Interval) -> [Point; 2] {
 }
 
 #[cfg(test)]
+mod rate_tests;
+#[cfg(test)]
 mod tests;

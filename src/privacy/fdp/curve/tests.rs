@@ -2,7 +2,7 @@ use super::*;
 use crate::tests::oracle::{self, Real};
 use proptest::prelude::*;
 
-fn text<T: std::str::FromStr>(number: &str) -> T
+pub(super) fn text<T: std::str::FromStr>(number: &str) -> T
 where
     T::Err: std::fmt::Debug,
 {
@@ -85,7 +85,7 @@ proptest! {
     #[test]
     fn sampled_gaussians_are_enclosed(
         rate in prop_oneof![(1..999_u32, Just(3_u32)), (1..10_u32, 3..38_u32)],
-        near_one: bool, mu in 0.05..6.0_f64, s in prop_oneof![-1.0..3.0_f64, -40.0..40.0_f64],
+        near_one: bool, mu in 0.05..4.0_f64, s in prop_oneof![-1.0..3.0_f64, -4.0..6.0_f64],
     ) {
         // Some digits, next to 0 or next to 1.
         let (digits, decimals) = rate;
@@ -192,100 +192,6 @@ fn a_bounded_range_is_logistic_noise() {
                 // Events are 0.02 apart, and the height is flat at its top.
                 assert!(given.low() <= truth + 1e-4 * size.min(1.0), "{range} {s}");
                 assert!(given.high() - given.low() <= 1e-13, "{range} {s} {given:?}");
-            }
-        }
-    }
-}
-
-/// q·δ(ln(1 + (γ − 1)/q)) and w·δ(ln(γq/w)) with w = 1 − γ(1 − q), where δ is the profile of N(5, 1)
-/// against N(0, 1), in 80 digits (mpmath).
-#[test]
-fn rates_next_to_one_lose_no_digits() {
-    for (rate, s, remove, add) in [
-        ("0.999", 6.5, 0.8359237950809216, 0.26075935519937925),
-        ("0.999", 20.0, 0.047256169942073793, 0.0),
-        ("0.999", 35.0, 1.7298328415296102e-6, 0.0),
-        ("0.999999999", 6.5, 0.83680863280951423, 0.83680804513849779),
-        (
-            "0.999999999",
-            20.0,
-            0.047322964121712457,
-            0.018397996087153136,
-        ),
-        ("0.999999999", 35.0, 1.733228912829268e-6, 0.0),
-        (
-            "0.9999999999999999",
-            6.5,
-            0.83680863369437212,
-            0.83680863369431335,
-        ),
-        (
-            "0.9999999999999999",
-            20.0,
-            0.047322964188519652,
-            0.047322960947266805,
-        ),
-        (
-            "0.9999999999999999",
-            35.0,
-            1.7332289162269408e-6,
-            1.2347782464128256e-6,
-        ),
-        (
-            "0.99999999999999999999",
-            6.5,
-            0.83680863369437221,
-            0.8368086336943722,
-        ),
-        (
-            "0.99999999999999999999",
-            20.0,
-            0.047322964188519659,
-            0.047322964188195533,
-        ),
-        (
-            "0.99999999999999999999",
-            35.0,
-            1.7332289162269411e-6,
-            1.7331750290761787e-6,
-        ),
-        ("1", 6.5, 0.83680863369437221, 0.83680863369437221),
-        ("1", 20.0, 0.047322964188519659, 0.047322964188519659),
-        ("1", 35.0, 1.7332289162269411e-6, 1.7332289162269411e-6),
-    ] {
-        let curve = Curve::Sampled {
-            rate: text(rate),
-            base: Arc::new(Curve::Gaussian(text("5"))),
-        };
-        for (direction, truth) in [(Direction::Remove, remove), (Direction::Add, add)] {
-            let height = curve.at(direction, Interval::exactly(s)).height;
-            let (low, high) = (height.low(), height.high());
-            let says = format!("{rate} {s} {direction:?}: {height:?} {truth}");
-            assert!(
-                low <= truth * (1.0 + 1e-15) && truth <= high * (1.0 + 1e-15),
-                "{says}"
-            );
-            assert!(high - low <= 1e-11 * truth, "{says}");
-        }
-    }
-}
-
-#[test]
-fn a_sample_of_everybody_is_no_sample() {
-    for base in all() {
-        let sampled = Curve::Sampled {
-            rate: Delta::ONE,
-            base: Arc::new(base.clone()),
-        };
-        for direction in Direction::BOTH {
-            for s in [-800.0, -35.0, -1.0, 0.0, 1e-3, 1.0, 35.0, 800.0] {
-                let s = Interval::exactly(s);
-                let [one, other] = [&sampled, &base].map(|curve| curve.at(direction, s));
-                assert_eq!(
-                    (one.height, one.slope),
-                    (other.height, other.slope),
-                    "{base:?} {s:?}"
-                );
             }
         }
     }
