@@ -87,6 +87,17 @@ fn small_deltas_admit_as_many_as_fit() {
     );
 }
 
+/// Here removing a person's data tells more. With the laws exchanged, adding it does.
+#[test]
+fn the_worse_direction_decides() {
+    let exchanged = PowersOf::new(sampled("0.01", "1").base().reversed());
+    let limit = pair("2.5", "1e-12");
+    assert_eq!(most(&exchanged, limit), Ok(Units(19)));
+    let read = |chain: &PowersOf| reading(chain, Units(12), limit).unwrap();
+    assert_eq!(read(&exchanged), read(&sampled("0.01", "1")));
+    assert!(read(&exchanged) > Delta::ZERO);
+}
+
 /// By the same integral, 2748 have a δ of 9.997e-10 and 2749 of 1.0005e-9.
 #[test]
 fn small_deltas_admit_thousands() {
