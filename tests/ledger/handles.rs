@@ -88,6 +88,10 @@ impl<F: Fn()> Mechanism<()> for Doing<F> {
         (self.0)();
         Ok(Released(7))
     }
+
+    fn describe(&self) -> Description {
+        Description::new("Doing")
+    }
 }
 
 impl<F> Private<PureDp, AddRemove> for Doing<F> {

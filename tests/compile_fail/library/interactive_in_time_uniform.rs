@@ -43,5 +43,5 @@ fn main() {
     let _ = odometer.launch(&Mine);
 }
 
-//~ E0599
-//~ launch
+//~ E0277
+//~ this compositor takes non-interactive mechanisms only
