@@ -116,6 +116,7 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
     /// # Panics
     ///
     /// If the dataset's own code panics. The message says only that.
+    #[must_use]
     pub fn facts(&self) -> &D::Facts
     where
         D: PublicFacts,

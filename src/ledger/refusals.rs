@@ -34,13 +34,13 @@ impl Refusals {
     /// first.
     #[must_use]
     pub fn read<'a>(newest_first: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut refusals = 0;
+        let mut refusals = 0_u64;
         for line in newest_first.into_iter().take(Self::KEPT) {
             match Line::read(line) {
                 Some(Line::Entry(entry))
                     if entry.decision != Decision::Admitted && !entry.halted =>
                 {
-                    refusals += entry.times;
+                    refusals = refusals.saturating_add(entry.times);
                 }
                 _ => break,
             }

@@ -164,3 +164,43 @@ fn a_damaged_file_is_an_error_or_has_lost_nothing_and_never_panics() {
     // Otherwise nothing was tried.
     assert!(seen["damaged"] > FILES / 4, "{seen:?}");
 }
+
+/// Five launches, synced, in a process that ends before it closes the file.
+fn killed(path: &Path) -> Vec<u8> {
+    let ledger = Ledger::create(path, "numbers").unwrap();
+    let filter = pure(&ledger, "census", "1");
+    for number in 0..5 {
+        let launch = Numbered::new(number, "0.125");
+        assert_eq!(filter.party("Ana").release(&launch), Ok(number));
+    }
+    std::fs::read(path).unwrap()
+}
+
+/// redb writes its header, of 64 bytes, without a checksum.
+#[test]
+fn one_bit_of_the_header_takes_back_one_commit_and_no_other_does() {
+    silence_guarded_panics();
+    let good = killed(&fresh("killed.redb"));
+    let path = fresh("header.redb");
+    // And the first byte of each of the two commits, the version of redb's format.
+    let places = (0..64).chain([64, 192]);
+    let mut lost = vec![];
+    for (at, bit) in places.flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1 << bit;
+        std::fs::write(&path, bytes).unwrap();
+        match Ledger::open(&path, "numbers") {
+            Ok(ledger) => {
+                let launched = pure(&ledger, "census", "1").launched().unwrap();
+                if launched < 5 {
+                    lost.push((at, bit, launched));
+                }
+            }
+            Err(error) => {
+                let what = "the file".to_owned();
+                assert_eq!(error, StoreError::Damaged { what }, "bit {bit} of {at}");
+            }
+        }
+    }
+    assert_eq!(lost, [(9, 0, 4)]);
+}

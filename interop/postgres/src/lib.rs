@@ -42,7 +42,7 @@ use tokio_postgres::{Client, Config, NoTls};
 
 use connection::{Connection, saved, signed, unavailable};
 use seen::{Seen, damaged};
-use statements::SCHEMA;
+use statements::{OPEN, SCHEMA};
 
 /// Keeps a ledger in a database of PostgreSQL, in tables whose names begin with `queryables_`.
 ///
@@ -197,10 +197,8 @@ impl Store for PostgresStore {
 
     fn open(&self, budget: &str, terms: &str, state: &str) -> Result<Saved, StoreError> {
         self.with(async |connection, seen| {
-            let query = "INSERT INTO queryables_budgets \
-                         VALUES ($1, $2::text::json, 0, $3::text::json) ON CONFLICT DO NOTHING";
             let Connection { client, .. } = connection;
-            let new = client.execute(query, &[&budget, &terms, &state]).await;
+            let new = client.execute(OPEN, &[&budget, &terms, &state]).await;
             new.map_err(unavailable)?;
             let row = connection.compared(Some(budget), seen).await?;
             let row = row.ok_or_else(|| damaged(budget))?;

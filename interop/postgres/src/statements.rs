@@ -6,6 +6,14 @@ pub(crate) const BEGIN: &str = "
     SET LOCAL synchronous_commit = on
 ";
 
+/// A budget ($1, $2, $3), if it is new. It survives whatever the session's default is: a handle that has
+/// read a budget takes it for damage if that is gone.
+pub(crate) const OPEN: &str = "
+    WITH waits AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true))
+    INSERT INTO queryables_budgets SELECT $1, $2::text::json, 0, $3::text::json FROM waits
+    ON CONFLICT DO NOTHING
+";
+
 /// Locks the counter first, as everybody does: sequence numbers follow the commits, without gaps.
 /// Then it locks the budgets ($1). A row that was changed while this waited for its lock is read as it
 /// is now, because it is locked. The checksum of an entry that was read before ($2) comes along.

@@ -165,9 +165,10 @@ fn not_found(error: io::Error) -> StoreError {
 
 pub(super) fn unavailable(error: impl Into<redb::Error>) -> StoreError {
     match error.into() {
-        // A lock is poisoned by a panic.
-        redb::Error::Corrupted(_) | redb::Error::LockPoisoned(_) => damaged("the file"),
-        redb::Error::UpgradeRequired(_) => StoreError::Version,
+        // A lock is poisoned by a panic. No ledger was ever in one of redb's earlier formats.
+        redb::Error::Corrupted(_)
+        | redb::Error::LockPoisoned(_)
+        | redb::Error::UpgradeRequired(_) => damaged("the file"),
         redb::Error::Io(error) => {
             let inner = error.get_ref();
             if let Some(own) = inner.and_then(|inner| inner.downcast_ref::<StoreError>()) {

@@ -24,15 +24,18 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 ///
 /// Launches that wait at the same time share one sync. If a write fails, as on a full disk, that launch
 /// does not run; the next one tries to write again what was decided so far, and nothing runs until that
-/// is written. If the file is moved, replaced or removed while it is open, or changed by somebody else,
-/// nothing runs any more ([`StoreError::Replaced`], [`StoreError::Damaged`]): open the right one. Outside
-/// of Unix only a file that was removed is noticed, or one whose length was changed.
+/// is written. If the file is moved, replaced or removed while it is open, or its length is changed by
+/// somebody else, nothing runs any more ([`StoreError::Replaced`], [`StoreError::Damaged`]): open the
+/// right one. Outside of Unix only a file that was removed is noticed, or one whose length was changed.
+/// What somebody else writes into the file while it is open is noticed when it is opened the next time.
 ///
 /// # Guarantee
 ///
 /// What was synced is read again after a crash of the process at any point, and after one of the
 /// machine as far as its disk keeps what it has acknowledged. An incomplete commit is ignored. What
-/// is damaged later is an error, found by a checksum on each value.
+/// is damaged later is an error, found by a checksum on each value. One bit has no checksum: the one that
+/// says which of the last two commits counts. If the process was killed, and this bit is then changed,
+/// the last commit is lost without an error.
 pub struct FileStore {
     database: Guarded,
     /// What is decided and queued, in memory: newer than the file by what is not yet synced.

@@ -35,6 +35,29 @@ fn a_charge_is_durable_however_the_session_is_set_up() {
     assert_eq!(seen, ["on", "read committed"]);
 }
 
+/// A handle has read it, and takes it for damage if it is gone after a crash.
+#[test]
+fn a_budget_is_opened_durably_however_the_session_is_set_up() {
+    let Some(server) = Server::new("opened") else {
+        return;
+    };
+    let mut client = Client::connect(&server.parameters(), NoTls).unwrap();
+    let set = "
+        ALTER ROLE queryables SET synchronous_commit = off;
+        CREATE TABLE seen (setting text);
+        CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            INSERT INTO seen VALUES (current_setting('synchronous_commit'));
+            RETURN NEW;
+        END $$;
+        CREATE TRIGGER see AFTER INSERT ON queryables_budgets FOR EACH ROW EXECUTE FUNCTION see();
+    ";
+    client.batch_execute(set).unwrap();
+    drop(pure(&server.ledger(), "census", "1"));
+    let seen = client.query("SELECT setting FROM seen", &[]).unwrap();
+    let seen: Vec<&str> = seen.iter().map(|row| row.get(0)).collect();
+    assert_eq!(seen, ["on"]);
+}
+
 /// With another database's name, nobody gets a new budget.
 #[test]
 fn a_ledger_is_made_only_where_that_is_asked_for_and_there_is_none() {
