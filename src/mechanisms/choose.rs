@@ -114,8 +114,8 @@ macro_rules! by_counts {
             ///
             /// # Errors
             ///
-            /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::NoLoss`] if ε is
-            /// zero.
+            /// [`MechanismError::NoChoice`] if there are none, [`MechanismError::TooMany`] if there are
+            /// more than 2^21, [`MechanismError::NoLoss`] if ε is zero.
             pub fn new(
                 relation: R,
                 candidates: impl IntoIterator<Item = Predicate<D>>,

@@ -114,6 +114,9 @@ impl Estimate<f64> {
     /// rows was summed: an interval that is wider by half a step for each. It is the same interval
     /// where [`about`](Self::about) says nothing of rounding.
     ///
+    /// The number of rows must be a public bound, or a noisy count and what it is certain to be below. The
+    /// true number, where it is not public, would be told by the width of the interval.
+    ///
     /// ```
     /// use queryables::data::Attribute;
     /// use queryables::mechanisms::{Estimates, NoisyRealSum};

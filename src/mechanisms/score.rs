@@ -218,11 +218,13 @@ pub struct Counts<D: ?Sized> {
 }
 
 impl<D: ?Sized> Counts<D> {
-    /// A candidate for each predicate.
+    /// A candidate for each predicate. Of more than 2^21, one too many is kept, so that every mechanism
+    /// refuses them ([`MechanismError::TooMany`]), and a list without an end takes no more memory.
     #[must_use]
     pub fn new(predicates: impl IntoIterator<Item = Predicate<D>>) -> Self {
+        let kept = predicates.into_iter().take(CANDIDATES.most() + 1);
         Self {
-            predicates: predicates.into_iter().collect(),
+            predicates: kept.collect(),
         }
     }
 }
@@ -350,6 +352,15 @@ mod tests {
             let refused = MechanismError::TooMany { what, asked, most };
             assert_eq!(shared(asked), Err(refused));
         }
+    }
+
+    #[test]
+    fn a_list_of_predicates_without_an_end_is_refused() {
+        let all = Predicate::<Vec<u8>>::new("all", |_: &u8| true);
+        let endless = Counts::new(std::iter::repeat(all));
+        let refused = super::shared::<Vec<u8>, AddRemove, _>(endless).unwrap_err();
+        let (what, asked, most) = ("candidates", (1 << 21) + 1, 1 << 21);
+        assert_eq!(refused, MechanismError::TooMany { what, asked, most });
     }
 
     #[test]

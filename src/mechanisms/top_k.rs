@@ -59,8 +59,9 @@ impl<D: Dataset + ?Sized, R: CountingRelation> TopK<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if there are none or k is zero, [`MechanismError::TooFew`] if
-    /// there are fewer than k, [`MechanismError::NoLoss`] if ε is zero.
+    /// [`MechanismError::NoChoice`] if there are none or k is zero, [`MechanismError::TooMany`] if
+    /// there are more than 2^21, [`MechanismError::TooFew`] if there are fewer than k,
+    /// [`MechanismError::NoLoss`] if ε is zero.
     pub fn new(
         relation: R,
         k: usize,

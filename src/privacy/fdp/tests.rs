@@ -129,6 +129,22 @@ fn beyond_the_largest_losses_only_infinite_ones_count() {
     holds(composed.delta(Direction::Remove, text("1.2")), leak, 1e-13);
 }
 
+/// The largest loss of a launch is 0.139, which is 0.14 on this grid: together, launches can lose nearly as
+/// much as the grid has. So nothing may be left out one place before.
+#[test]
+fn the_last_cell_before_the_largest_losses_counts() {
+    let response = Profile::randomized_response(text("0.139"));
+    for (launches, inside, end) in [(2, ["0.21", "0.27"], "0.28"), (3, ["0.35", "0.41"], "0.42")] {
+        let composed = response.power(launches, &grid("0.07")).unwrap();
+        for epsilon in inside {
+            let truth = tight_delta(launches, text("0.139"), text(epsilon));
+            let upper = composed.delta(Direction::Remove, text(epsilon)).upper;
+            assert!(upper >= truth && truth > text("1e-4"), "{upper} {truth}");
+        }
+        assert!(composed.delta(Direction::Remove, text(end)).upper <= text("1e-37"));
+    }
+}
+
 #[test]
 fn losses_that_end_are_tilted_too() {
     // 60 responses end at 6 with a probability of 0.525^60 = 1.6e-17, before δ is 1e-25.
