@@ -40,10 +40,10 @@ fn ready_made_mechanisms_state_their_profiles() {
     assert_eq!(of(&count), Profile::randomized_response(text("0.3")));
     // Noise for a change by one is worth more where answers are three apart.
     let apart = Private::<FDp, AddRemove>::loss_at(&count, &FDp, Distance::new(3).unwrap());
-    assert_eq!(apart, Ok(Profile::discrete_laplace(text("0.3"), 3)));
+    assert_eq!(apart, Ok(Profile::discrete_laplace(text("0.9"), 3)));
     let age = Attribute::<Vec<u8>, _>::new("age", |age: &u8| i64::from(*age));
     let sum = NoisySum::new(AddRemove, age, 0..=4, text("0.4")).unwrap();
-    assert_eq!(of(&sum), Profile::discrete_laplace(text("0.1"), 4));
+    assert_eq!(of(&sum), Profile::discrete_laplace(text("0.4"), 4));
     let gaussian = GaussianCount::with_mu(adults(), text("0.5")).unwrap();
     assert_eq!(of(&gaussian), Profile::gaussian(text("0.5")));
     assert_eq!(

@@ -157,14 +157,21 @@ fn is_below(one: &Curve, other: &Curve) -> bool {
                 epsilon: other_epsilon,
                 steps: other_steps,
             },
-        ) => epsilon <= other_epsilon && steps <= other_steps,
-        // ε-DP is dominated by randomized response.
-        (Curve::Laplace(one) | Curve::BoundedRange(one), Curve::Response(other)) => {
-            *one <= other.epsilon
+        ) => {
+            // ε/steps is at most the other one.
+            let crossed = (
+                epsilon.checked_mul(*other_steps),
+                other_epsilon.checked_mul(*steps),
+            );
+            steps <= other_steps && matches!(crossed, (Some(one), Some(other)) if one <= other)
         }
-        (Curve::DiscreteLaplace { epsilon, steps }, Curve::Response(other)) => epsilon
-            .checked_mul(u64::from(*steps))
-            .is_some_and(|total| total <= other.epsilon),
+        // ε-DP is dominated by randomized response.
+        (
+            Curve::Laplace(one)
+            | Curve::BoundedRange(one)
+            | Curve::DiscreteLaplace { epsilon: one, .. },
+            Curve::Response(other),
+        ) => *one <= other.epsilon,
         // The mixture is a postprocessing of either answer, and mixing in more of P is less private.
         (
             Curve::Sampled { rate, base },
@@ -271,15 +278,17 @@ mod tests {
             epsilon: epsilon.parse().unwrap(),
             steps,
         };
-        let middle = curve("0.2", 2);
+        let middle = curve("0.4", 2);
         for (epsilon, steps, below) in [
+            ("0.4", 2, true),
             ("0.2", 2, true),
-            ("0.1", 2, true),
             ("0.2", 1, true),
-            ("0.2", 3, false),
-            ("0.1", 3, false),
-            ("0.3", 2, false),
+            ("0.6", 3, false),
+            ("0.3", 3, false),
+            ("0.6", 2, false),
             ("0.3", 1, false),
+            // The products cannot be held.
+            ("3e11", 1, false),
         ] {
             let one = curve(epsilon, steps);
             assert_eq!(is_below(&one, &middle), below, "{epsilon} {steps}");

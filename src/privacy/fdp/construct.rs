@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::curve::{Curve, Deviation};
+use super::curve::{Curve, Deviation, MOST_STEPS};
 use super::{FdpError, Profile};
 use crate::number::{Delta, Epsilon, Mu, Rho, Scale, WideInterval};
 use crate::privacy::EpsilonDelta;
@@ -26,9 +26,13 @@ impl Profile {
         Self::closed(Curve::Laplace(epsilon))
     }
 
-    /// Noise on the integers with odds e^(−ε|k|), on an answer that changes by at most `steps`.
+    /// Noise on the integers with odds e^(−ε|k|/steps), on an answer that changes by at most `steps`:
+    /// ε-DP. Of more than 2^44 steps it is the profile of everything that is ε-DP.
     #[must_use]
-    pub fn discrete_laplace(epsilon: Epsilon, steps: u32) -> Self {
+    pub fn discrete_laplace(epsilon: Epsilon, steps: u64) -> Self {
+        if steps > MOST_STEPS {
+            return Self::randomized_response(epsilon);
+        }
         Self::closed(Curve::DiscreteLaplace { epsilon, steps })
     }
 

@@ -208,12 +208,9 @@ impl Profile {
             match curve {
                 Curve::Gaussian(mu) => Some(*mu),
                 Curve::BoundedRange(range) => bounded_range::mu(*range).ok(),
-                Curve::Laplace(epsilon) => pure(*epsilon),
+                Curve::Laplace(epsilon) | Curve::DiscreteLaplace { epsilon, .. } => pure(*epsilon),
                 Curve::Response(EpsilonDelta { epsilon, delta }) if *delta == Delta::ZERO => {
                     pure(*epsilon)
-                }
-                Curve::DiscreteLaplace { epsilon, steps } => {
-                    pure(epsilon.checked_mul(u64::from(*steps))?)
                 }
                 // Postprocessing of Gaussian noise.
                 Curve::RoundedGaussian { deviation, steps } => deviation.mu(*steps),

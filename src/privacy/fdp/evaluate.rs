@@ -34,10 +34,9 @@ impl Profile {
         };
         match self.curve()? {
             Curve::Response(loss) => Some(*loss),
-            Curve::BoundedRange(epsilon) | Curve::Laplace(epsilon) => Some(pure(*epsilon)),
-            Curve::DiscreteLaplace { epsilon, steps } => {
-                epsilon.checked_mul(u64::from(*steps)).map(pure)
-            }
+            Curve::BoundedRange(epsilon)
+            | Curve::Laplace(epsilon)
+            | Curve::DiscreteLaplace { epsilon, .. } => Some(pure(*epsilon)),
             _ => None,
         }
     }

@@ -1,5 +1,7 @@
 //! What follows under f-DP from other measures and from facts, and what follows from f-DP.
 
+use std::num::NonZeroU64;
+
 use super::curve::Deviation;
 use super::{FDp, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
@@ -78,19 +80,15 @@ impl ImpliesAt for FDp {
 /// sign and above g between them; its integral against the difference is 0, so that of g is not
 /// negative. ∎
 ///
-/// The ε of one step is rounded up, which is less private: noise with odds of e^(−s|k|) is noise with
+/// A larger ε for each step is less private: noise with odds of e^(−s|k|) is noise with
 /// faster falling odds e^(−t|k|), plus independent noise. In terms of generating functions, with
 /// a = e^(−s) > b = e^(−t), the quotient (1 − bz)/(1 − az) = b/a + (1 − b/a)Σ aᵏzᵏ has no negative
 /// coefficient, and so has its mirror image.
 impl Prices<Laplace> for FDp {
     fn price(&self, fact: &Laplace) -> Result<Profile, UnknownLoss> {
         let steps = fact.steps.checked_mul(fact.answers);
-        match steps.and_then(|steps| u32::try_from(steps.get()).ok()) {
-            Some(steps) if steps > 1 => {
-                let units = fact.epsilon.units().div_ceil(steps.into());
-                let each = Epsilon::from_units(units).unwrap_or(fact.epsilon);
-                Ok(Profile::discrete_laplace(each, steps))
-            }
+        match steps.map(NonZeroU64::get) {
+            Some(steps) if steps > 1 => Ok(Profile::discrete_laplace(fact.epsilon, steps)),
             _ => PureDp.imply(&fact.epsilon, self),
         }
     }
@@ -182,7 +180,7 @@ mod tests {
         for (steps, answers) in [(3, 1), (1, 3)] {
             assert_eq!(
                 FDp.price(&laplace("0.3", steps, answers)),
-                Ok(Profile::discrete_laplace(text("0.1"), 3))
+                Ok(Profile::discrete_laplace(text("0.3"), 3))
             );
         }
         // Too many steps to count: what is ε-DP.
@@ -255,7 +253,7 @@ mod tests {
             assert!(apart < text("1e-12"), "{epsilon}");
         }
         // In steps of three, less is learnt than from one answer that is 0.7-DP.
-        let three = Profile::discrete_laplace(text("0.233333333334"), 3);
+        let three = Profile::discrete_laplace(text("0.7"), 3);
         let at = |profile: &Profile| profile.delta(Direction::Remove, text("0.35"));
         assert!(at(&three).upper < at(&response).lower);
     }
@@ -291,7 +289,10 @@ mod tests {
             let whole: f64 = both.iter().map(|(_, mass)| mass).sum();
             assert!((whole - 1.0).abs() < 1e-12);
             let steps = (one + other) as u32;
-            let together = Profile::discrete_laplace(each.try_into().unwrap(), steps);
+            let together = Profile::discrete_laplace(
+                (each * f64::from(steps)).try_into().unwrap(),
+                steps.into(),
+            );
             for place in -40..=40 {
                 let s = f64::from(place) / 40.0 * each * f64::from(steps);
                 let exact: f64 = both

@@ -18,7 +18,7 @@ enum Written {
     ApproxDp { epsilon: Epsilon, delta: Delta },
     BoundedRange { epsilon: Epsilon },
     Laplace { epsilon: Epsilon },
-    DiscreteLaplace { epsilon: Epsilon, steps: u32 },
+    DiscreteLaplace { epsilon: Epsilon, steps: u64 },
     RoundedGaussian { sigma: Scale, steps: u32 },
     RoundedCount(Count),
     TradeOff { corners: Vec<(Delta, Delta)> },

@@ -25,8 +25,8 @@ fn profiles_are_the_parameters_of_their_noise() {
         r#"{"laplace":{"epsilon":"0.1"}}"#,
     );
     round(
-        Profile::discrete_laplace(number("0.1"), 2),
-        r#"{"discrete_laplace":{"epsilon":"0.1","steps":2}}"#,
+        Profile::discrete_laplace(number("0.2"), 2),
+        r#"{"discrete_laplace":{"epsilon":"0.2","steps":2}}"#,
     );
     round(
         Profile::rounded_gaussian(number("3"), 1),

@@ -116,8 +116,14 @@ fn a_pure_base_admits_what_adding_up_admits() {
     assert_eq!(most(&laplace, pair("1", "0")), Ok(Units(10)));
     let range = PowersOf::new(Profile::bounded_range("0.5".parse().unwrap()));
     assert_eq!(most(&range, pair("1.5", "0")), Ok(Units(3)));
-    let discrete = PowersOf::new(Profile::discrete_laplace("0.1".parse().unwrap(), 2));
+    let discrete = PowersOf::new(Profile::discrete_laplace("0.2".parse().unwrap(), 2));
     assert_eq!(most(&discrete, pair("0.99", "0")), Ok(Units(4)));
+    // Steps that do not divide ε: that of a real sum over 0..=99.9, and of a variance.
+    for steps in [1_636_762, 3 << 40] {
+        let fine = PowersOf::new(Profile::discrete_laplace("0.5".parse().unwrap(), steps));
+        assert_eq!(most(&fine, pair("1", "0")), Ok(Units(2)));
+        assert_eq!(most(&fine, pair("0.999", "0")), Ok(Units(1)));
+    }
 }
 
 proptest! {

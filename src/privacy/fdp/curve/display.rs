@@ -10,7 +10,7 @@ impl fmt::Display for Curve {
             Self::BoundedRange(range) => write!(f, "bounded range({range})"),
             Self::Laplace(epsilon) => write!(f, "Laplace({epsilon})"),
             Self::DiscreteLaplace { epsilon, steps } => {
-                write!(f, "discrete Laplace({epsilon}) moved by {steps}")
+                write!(f, "discrete Laplace({epsilon}) in {steps} steps")
             }
             Self::RoundedGaussian { deviation, steps } => {
                 write!(f, "rounded Gaussian({deviation}) moved by {steps}")

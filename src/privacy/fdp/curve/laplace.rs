@@ -14,24 +14,29 @@ pub(super) fn plain(epsilon: Epsilon, s: Interval) -> Point {
     best(std::iter::once(between).chain(trivial(s)))
 }
 
-/// With r = e^-ε and answers k or larger, for k from 1 to d: P(A) = 1 − r^(d−k+1)/(1+r) and
-/// Q(A) = r^k/(1+r), by geometric series. The loss of answer k is (2k−d)ε, so the best k is the
-/// first with k > (s/ε + d)/2; its neighbours cover the rounding of that.
-pub(super) fn discrete(epsilon: Epsilon, steps: u32, s: Interval) -> Point {
+/// The most steps of which single ones are told apart: the place of the best answer is computed to within
+/// a hundredth of a step, as a float has 53 digits.
+pub(in super::super) const MOST_STEPS: u64 = 1 << 44;
+
+/// With s₁ = ε/d, r = e^-s₁ and answers k or larger, for k from 1 to d: P(A) = 1 − r^(d−k+1)/(1+r) and
+/// Q(A) = r^k/(1+r), by geometric series. The loss of answer k is (2k−d)s₁, so the best k is the
+/// first with k > (s/s₁ + d)/2; its neighbours cover the rounding of that.
+pub(super) fn discrete(epsilon: Epsilon, steps: u64, s: Interval) -> Point {
     if epsilon == Epsilon::ZERO || steps == 0 {
         return best(trivial(s));
     }
-    let epsilon = Interval::from(epsilon);
-    let last = f64::from(steps);
-    let place = 0.5 * (s / epsilon).middle() + 0.5 * last;
+    // Exactly a float, up to the most steps.
+    let last = steps as f64;
+    let each = Interval::from(epsilon) / Interval::exactly(last);
+    let place = 0.5 * (s / each).middle() + 0.5 * last;
     let first = libm::floor(place) + 1.0;
-    let below = Interval::ONE + (-epsilon).exp();
+    let below = Interval::ONE + (-each).exp();
     best(
         (-1..=1)
             .map(|offset| (first + f64::from(offset)).clamp(1.0, last))
             .map(|k| {
-                let missed = (-epsilon * Interval::exactly(last - k + 1.0)).exp() / below;
-                let alarm = -epsilon * Interval::exactly(k);
+                let missed = (-each * Interval::exactly(last - k + 1.0)).exp() / below;
+                let alarm = -each * Interval::exactly(k);
                 Point {
                     height: Interval::ONE - missed - (s + alarm).exp() / below,
                     slope: alarm.exp() / below,

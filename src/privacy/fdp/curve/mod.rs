@@ -15,6 +15,7 @@ mod sampled;
 use std::sync::Arc;
 
 pub(super) use gaussian::Deviation;
+pub(super) use laplace::MOST_STEPS;
 
 use super::Direction;
 use crate::number::{Delta, Epsilon, Interval, Mu};
@@ -41,8 +42,8 @@ pub(super) enum Curve {
     BoundedRange(Epsilon),
     /// Laplace noise of scale 1/ε, moved by 1.
     Laplace(Epsilon),
-    /// Integers with odds e^(−ε|k|), moved by whole steps.
-    DiscreteLaplace { epsilon: Epsilon, steps: u32 },
+    /// Integers with odds e^(−ε|k|/steps), moved by whole steps: ε is that of all of them together.
+    DiscreteLaplace { epsilon: Epsilon, steps: u64 },
     /// Gaussian noise rounded to integers, moved by whole steps.
     RoundedGaussian { deviation: Deviation, steps: u32 },
     /// Finitely many answers: their probabilities under P and Q.
@@ -117,12 +118,12 @@ impl Curve {
                 vec![-end, end]
             }
             Self::DiscreteLaplace { epsilon, steps } => {
-                let (each, steps) = (Interval::from(*epsilon).middle(), i64::from(*steps));
-                let skip = if steps > i64::from(MANY) { steps } else { 1 };
-                (0..=steps)
-                    .step_by(skip as usize)
-                    .map(|k| (2 * k - steps) as f64 * each)
-                    .collect()
+                let (all, count) = (Interval::from(*epsilon).middle(), *steps as f64);
+                if *steps > u64::from(MANY) {
+                    return vec![-all, all];
+                }
+                let loss = |k: u64| (2.0 * k as f64 / count - 1.0) * all;
+                (0..=*steps).map(loss).collect()
             }
             Self::Finite(masses) => finite::kinks(masses, direction),
             Self::Sampled { rate, base } => sampled::kinks(*rate, base, direction),

@@ -33,7 +33,7 @@ pub(crate) fn all() -> Vec<Curve> {
         Curve::BoundedRange(text("0.9")),
         Curve::Laplace(text("1.1")),
         Curve::DiscreteLaplace {
-            epsilon: text("0.4"),
+            epsilon: text("1.2"),
             steps: 3,
         },
         Curve::RoundedGaussian {
@@ -210,7 +210,7 @@ fn integer_noise_agrees_with_sums_over_its_answers() {
         let s = f64::from(step) * 0.05;
         let interval = Interval::exactly(s);
         let laplace = Curve::DiscreteLaplace {
-            epsilon: text("0.4"),
+            epsilon: text("1.2"),
             steps: 3,
         };
         let whole = (1.0 - (-0.4_f64).exp()) / (1.0 + (-0.4_f64).exp());
@@ -235,6 +235,25 @@ fn integer_noise_agrees_with_sums_over_its_answers() {
                 (given.middle() - truth).abs() < 1e-13,
                 "{steps} {s} {given:?} {truth}"
             );
+        }
+    }
+}
+
+/// Many small steps are almost none, and what is rounded to them is no less private.
+#[test]
+fn many_steps_are_laplace_noise() {
+    let plain = Curve::Laplace(text("0.5"));
+    for (steps, apart) in [(1_000_003_u64, 1e-6), (1 << 44, 1e-12)] {
+        let discrete = Curve::DiscreteLaplace {
+            epsilon: text("0.5"),
+            steps,
+        };
+        for place in -50..=50 {
+            let s = Interval::exactly(f64::from(place) * 0.01);
+            let [one, other] = [&discrete, &plain].map(|curve| curve.at(Direction::Remove, s));
+            let more = one.height.middle() - other.height.middle();
+            assert!((-1e-13..apart).contains(&more), "{steps} {s:?} {more}");
+            assert!(one.height.high() - one.height.low() < 1e-13, "{one:?}");
         }
     }
 }
