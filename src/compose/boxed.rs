@@ -119,7 +119,9 @@ where
     E: Fn(M::Machine) -> S + Clone + Send + Sync,
 {
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<S, Fault> {
-        self.mechanism.start(data, coins).map(&self.erase)
+        // A conversion may be third-party code: it is told nothing by a mechanism that was stopped.
+        let machine = coins.guarded(|coins| self.mechanism.start(data, coins))?;
+        Ok((self.erase)(machine))
     }
 
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {

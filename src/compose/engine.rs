@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use super::gate::{DenialOf, Gate, PriceOf, Terms};
+use super::gate::{DenialOf, Gate, NoPrice, PriceOf, Terms};
 use super::launches::{Launches, admitted};
 use super::{Discipline, LaunchError, Ticket};
 use crate::machine::{Answered, Coins, Mechanism, Stop, StopToken};
@@ -48,7 +48,17 @@ impl<D: ?Sized, G: Gate, K: Keeps<G>> Launching<'_, D, G, K> {
         R: Relation,
     {
         self.kept.check(coins).map_err(LaunchError::Stopped)?;
-        Ok(self.terms.price(mechanism, &**self.data)?)
+        let price = self.terms.price(mechanism, &**self.data);
+        price.map_err(|reason| self.unpriced(reason, coins))
+    }
+
+    /// Why there is no price. A stop hides it: the mechanism may have chosen the reason after it.
+    #[cold]
+    fn unpriced(&self, reason: NoPrice, coins: &Coins<'_>) -> DenialOf<G> {
+        match self.kept.check(coins) {
+            Err(stop) => LaunchError::Stopped(stop).into(),
+            Ok(()) => reason.into(),
+        }
     }
 
     /// Decides and charges, from public values only. `note` changes the gate of a launch that was

@@ -400,9 +400,12 @@ where
         let data = data.ok_or_else(|| denied(LaunchError::Failed))?;
         let price = shared.terms.price(mechanism, &**data);
         price.map_err(|reason| {
-            denied(match reason {
-                NoPrice::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
-                NoPrice::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
+            // A stop hides the reason, which may have been chosen after it.
+            self.running().err().unwrap_or_else(|| {
+                denied(match reason {
+                    NoPrice::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
+                    NoPrice::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
+                })
             })
         })
     }

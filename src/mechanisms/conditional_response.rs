@@ -139,7 +139,11 @@ where
         let parameters = coins.guarded(|_| Ok((self.parameters)(&seen)))?;
         let response = ApproxRandomizedResponse::new(parameters);
         match self.filter.release(&response, coins) {
-            Err(LaunchError::Failed) => Err(Fault::Failed),
+            Err(LaunchError::Failed) => {
+                // A start that was stopped fails, too. If only the caller was, others may ask on.
+                coins.check()?;
+                Err(Fault::Failed)
+            }
             answer => Ok(answer),
         }
     }

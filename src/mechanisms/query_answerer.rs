@@ -279,7 +279,11 @@ where
         let count = F::Children::count(query.predicate, query.price)
             .map_err(|_| Fault::InvalidQuery("no noise has this price"))?;
         match self.filter.release(&count, coins) {
-            Err(LaunchError::Failed) => Err(Fault::Failed),
+            Err(LaunchError::Failed) => {
+                // A start that was stopped fails, too. If only the caller was, others may ask on.
+                coins.check()?;
+                Err(Fault::Failed)
+            }
             answer => Ok(answer),
         }
     }

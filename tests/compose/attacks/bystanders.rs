@@ -1,9 +1,13 @@
 //! Whatever was not stopped goes on unaffected.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::{FROZEN, Rewrap, Sequentially, often, once, rows, sequentially};
 use crate::common::{Ask, at, epsilon};
+use queryables::account::{Accumulator, DefaultAccumulator};
+use queryables::data::Predicate;
+use queryables::mechanisms::{Priced, QueryAnswerer};
 use queryables::middle::{Clamp, Middle, Move};
 use queryables::prelude::*;
 
@@ -96,4 +100,32 @@ fn an_unrelated_handle_answers_on_after_a_relay_to_it_was_frozen() {
         .unwrap();
     assert_eq!(relay.ask(true), Err(FROZEN));
     assert_eq!(inside.ask(false), Ok(3));
+}
+
+/// A machine that launches inside of its answers is told that a start has failed, whether it did or
+/// was stopped.
+#[test]
+fn a_machine_that_launches_answers_on_after_its_asker_was_frozen() {
+    let unrelated = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let rule = PureDp.accumulator().capped(epsilon("1"));
+    let inside = unrelated.launch(&QueryAnswerer::new(rule)).unwrap();
+    let outer = sequentially();
+    let relay = outer
+        .launch(&at(epsilon("1"), Rewrap(inside.clone())))
+        .unwrap();
+    let (freezes, armed) = (outer.clone(), AtomicBool::new(true));
+    let freezing = Predicate::new("freezes the asker", move |_: &u8| {
+        if armed.swap(false, Ordering::SeqCst) {
+            freezes.release(&once("0.1")).unwrap();
+        }
+        true
+    });
+    let asked = relay.ask(Priced::new(freezing, epsilon("0.6")));
+    assert_eq!(asked, Err(FROZEN));
+    let all = Predicate::new("all", |_: &u8| true);
+    let priced = |loss| Priced::new(all.clone(), epsilon(loss));
+    assert!(matches!(inside.ask(priced("0.4")), Ok(Ok(_))));
+    // What the asker did not get was charged.
+    let over = inside.ask(priced("0.1"));
+    assert!(matches!(over, Ok(Err(LaunchError::Refused(_)))), "{over:?}");
 }

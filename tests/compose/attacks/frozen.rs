@@ -8,8 +8,9 @@ use crate::common::{Run, at, epsilon};
 use queryables::account::{Capped, Sum};
 use queryables::compose::{
     Addressed, BoxedMechanism, ConcurrentComposition, FilterMachine, Message, Parallel, Reply,
+    Sequential,
 };
-use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop};
+use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop, StopToken};
 use queryables::middle::{Middle, Move};
 use queryables::prelude::*;
 use queryables::queryable::Child;
@@ -234,4 +235,50 @@ fn a_child_that_a_machine_launched_before_it_became_a_handle_is_frozen_with_it()
         inner.release(&once("0.1")),
         Err(LaunchError::Stopped(Stop::Frozen))
     );
+}
+
+/// The same with a filter that stops children: nobody could stop that child by a later launch.
+struct StashesOfStopping(Arc<Mutex<Option<Kept>>>);
+
+impl Mechanism<Vec<u8>> for StashesOfStopping {
+    type Machine = FilterMachine<Vec<u8>, Capped<Sum<PureDp>>, AddRemove, Sequential>;
+
+    fn start(&self, rows: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        let mut filter = Filter::sequential(PureDp, epsilon("1")).start(rows, coins)?;
+        let child = filter.launch(&often("0.5"), coins);
+        *self.0.lock().unwrap() = Some(child.map_err(|_| Fault::Failed)?);
+        Ok(filter)
+    }
+}
+
+#[test]
+fn a_child_that_a_sequential_machine_launched_is_not_interleaved_with_those_of_its_handle() {
+    let kept = Arc::new(Mutex::new(None));
+    let inner = launch(&StashesOfStopping(Arc::clone(&kept)), rows()).unwrap();
+    let later = inner.launch(&often("0.1")).unwrap();
+    assert_eq!(later.ask(0), Ok(3));
+    let mut child = kept.lock().unwrap().take().unwrap();
+    let mut coins = NotPrivateSeededCoins::new(0);
+    assert_eq!(child.ask(0, &mut coins.coins()), Err(FROZEN));
+    assert_eq!(later.ask(0), Ok(3));
+}
+
+#[test]
+fn a_machine_that_was_stopped_charges_nothing() {
+    let (token, stopper) = StopToken::default().extended();
+    let mut source = NotPrivateSeededCoins::new(0);
+    let coins: &mut Coins<'_> = &mut source.coins();
+    let filter = Filter::concurrent(PureDp, epsilon("1"));
+    let mut machine = filter.start(&rows(), coins).unwrap();
+    coins.under(&token, |coins| {
+        assert_eq!(machine.release(&once("0.1"), coins), Ok(3));
+        stopper.stop(Stop::Frozen);
+        let stopped = Err(LaunchError::Stopped(Stop::Frozen));
+        assert_eq!(machine.release(&once("0.1"), coins), stopped);
+        assert_eq!(
+            machine.launch(&often("0.1"), coins).map(|_| ()),
+            stopped.map(|_| ())
+        );
+    });
+    assert_eq!(machine.privacy_loss(), epsilon("0.1"));
 }

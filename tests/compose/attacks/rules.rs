@@ -10,7 +10,7 @@ use crate::common::own_rule::{BeforeDeciding, OwnRule};
 use crate::common::{Run, at, epsilon};
 use queryables::account::Exceeded;
 use queryables::compose::{Addressed, Message, RunningFilter};
-use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop};
+use queryables::machine::{CoinSource, NotPrivateSeededCoins, Public, Stop, Unsuitable};
 use queryables::prelude::*;
 use queryables::privacy::{Additive, Measure, Overflow, RdpGrid};
 use queryables::verify::{Children, Pair, Verifier, copies_of};
@@ -66,6 +66,43 @@ fn a_loss_that_freezes_its_own_launch_is_refused() {
     let launch = Message::Launch(Shared(Arc::clone(&sly)));
     assert_eq!(inner.ask(launch), Err(FROZEN));
     assert_eq!(sly.started.load(Ordering::SeqCst), 0);
+}
+
+/// Has no price, and chooses the reason after it has frozen whoever asks.
+struct Choosy(Sequentially, bool);
+
+impl Mechanism<Vec<u8>> for Choosy {
+    type Machine = Released<()>;
+
+    fn start(&self, _: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
+        Ok(Released(()))
+    }
+
+    fn check(&self, _: Public<'_, Vec<u8>>) -> Result<(), Unsuitable> {
+        if !self.1 {
+            return Ok(());
+        }
+        self.0.release(&once("0.1")).unwrap();
+        Err(Unsuitable("chosen late"))
+    }
+}
+
+impl Private<PureDp, AddRemove> for Choosy {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        self.0.release(&once("0.1")).unwrap();
+        Err(UnknownLoss("chosen late"))
+    }
+}
+
+#[test]
+fn a_stop_hides_why_there_is_no_price() {
+    let frozen = Err(LaunchError::Stopped(Stop::Frozen));
+    for unsuitable in [false, true] {
+        let outer = sequentially();
+        let inner = outer.launch(&Filter::concurrent(PureDp, epsilon("1")));
+        let choosy = Choosy(outer, unsuitable);
+        assert_eq!(inner.unwrap().release(&choosy), frozen);
+    }
 }
 
 #[derive(Clone)]

@@ -1,11 +1,13 @@
 //! What is told, and to whom, when code stops its own child: no answer, and no fault that was
 //! chosen after the stop.
 
+use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use super::itself::Trap;
 use super::{FROZEN, Rewrap, once, rows, sequentially};
 use crate::common::{Ask, Run, at, epsilon};
+use queryables::compose::{AddressedFilter, AnyMechanism, Message, Reply};
 use queryables::data::Predicate;
 use queryables::machine::Stop;
 use queryables::mechanisms::{AboveThreshold, GradientDescent, Lattice, NoisyCount, Objective};
@@ -118,6 +120,35 @@ fn a_function_is_not_told_an_answer_that_is_withheld() {
         let count = count.mapped(move |count| tells.lock().unwrap().push(count));
         assert_eq!(trap.filter.release(&count), Err(LaunchError::Failed));
         assert_eq!(*told.lock().unwrap(), [0_i64; 0]);
+    }
+}
+
+thread_local! {
+    static CONVERTED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Counts how often an answer was converted to it.
+#[derive(Debug, PartialEq)]
+struct Converted;
+
+impl From<i64> for Converted {
+    fn from(_: i64) -> Self {
+        CONVERTED.set(CONVERTED.get() + 1);
+        Self
+    }
+}
+
+#[test]
+fn a_conversion_is_not_told_an_answer_that_is_withheld() {
+    for trap in Trap::both() {
+        let filter = AddressedFilter::<_, (), Converted>::new(trap.filter.clone());
+        let count = NoisyCount::new(trap.predicate(), epsilon("1")).unwrap();
+        let release = || Message::Launch(AnyMechanism::once(count.clone()));
+        assert_eq!(filter.ask(release()), Reply::Answered(Converted));
+        trap.arm();
+        let failed = Reply::NotLaunched(LaunchError::Failed);
+        assert_eq!(filter.ask(release()), failed);
+        assert_eq!(CONVERTED.replace(0), 1);
     }
 }
 

@@ -1,5 +1,8 @@
 //! Mechanisms that are started up front: concurrent and parallel composition.
 
+use std::cell::Cell;
+use std::cmp::Ordering;
+
 use super::{numbered, rows};
 use crate::common::{Answer, Count, Run, at, epsilon, pair};
 use queryables::compose::{BoxedMechanism, ConcurrentComposition, DuplicateKey, Parallel};
@@ -150,4 +153,46 @@ fn two_filters_with_one_key_are_an_error() {
         DuplicateKey { place: 3 }.to_string(),
         "two filters have the same key: that at place 3, counted from 0, and an earlier one"
     );
+}
+
+thread_local! {
+    /// How many more comparisons there are until one panics.
+    static COMPARISONS: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Compared(u32);
+
+impl PartialOrd for Compared {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Compared {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let left = COMPARISONS.get();
+        assert_ne!(left, Some(0), "on purpose");
+        COMPARISONS.set(left.map(|left| left - 1));
+        self.0.cmp(&other.0)
+    }
+}
+
+/// Wherever it panics, also when the parts are handed out.
+#[test]
+fn a_panic_as_keys_are_compared_reaches_nobody() {
+    let inner = || Filter::concurrent(PureDp, epsilon("1"));
+    let filters = [0, 1, 2].map(|key| (Compared(key), inner()));
+    let parts = Parallel::new(|row: &u32| Compared(row % 3), filters).unwrap();
+    let outer = launch(&Filter::concurrent(PureDp, epsilon("100")), rows()).unwrap();
+    let launched = (0..100).map(|comparisons| {
+        COMPARISONS.set(Some(comparisons));
+        let launched = outer.launch(&parts).map(|_| ());
+        COMPARISONS.set(None);
+        launched
+    });
+    // A row whose key panics belongs to no part; the launch fails where the parts are put together.
+    let launched: Vec<_> = launched.collect();
+    assert!(launched.contains(&Err(LaunchError::Failed)));
+    assert_eq!(launched.last(), Some(&Ok(())));
 }
