@@ -115,11 +115,12 @@ pub struct NaturalFilter<C: BlackwellChain> {
 
 impl<C: BlackwellChain> NaturalFilter<C> {
     /// The filter for this budget on this chain. For powers that are composed by Fourier transform
-    /// it tries some thirty numbers of launches. That takes a tenth of a second for twenty launches,
-    /// some seconds for a hundred thousand, and half a minute for millions.
+    /// it tries some thirty numbers of launches. That takes some hundredths of a second for twenty
+    /// launches, two seconds for a hundred thousand, and ten for millions.
     ///
     /// The number of units is the largest that is certified. Where the bounds on δ decide all
-    /// numbers, it is the largest that fits. Otherwise it is less by some 1e-4 of it.
+    /// numbers, it is the largest that fits. Otherwise it is less by up to some
+    /// thousandths of it.
     ///
     /// # Errors
     ///

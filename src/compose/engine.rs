@@ -139,7 +139,8 @@ pub(super) trait Keeps<G> {
     fn check(&self, coins: &Coins<'_>) -> Result<(), Stop>;
 }
 
-/// A machine owns them, and is stopped by the tokens of whoever runs it.
+/// A machine owns them. It is stopped by the token under which it was started, as a handle is, and by
+/// the tokens of whoever runs it.
 impl<G> Keeps<G> for &mut Launches<G> {
     #[inline]
     fn with<T>(&mut self, change: impl FnOnce(&mut Launches<G>) -> T) -> T {
@@ -148,7 +149,8 @@ impl<G> Keeps<G> for &mut Launches<G> {
 
     #[inline]
     fn check(&self, coins: &Coins<'_>) -> Result<(), Stop> {
-        coins.check()
+        coins.check()?;
+        self.base().check()
     }
 }
 

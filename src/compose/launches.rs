@@ -88,6 +88,14 @@ pub(super) struct Launches<G> {
     latest: Option<Stopper>,
 }
 
+impl<G> Launches<G> {
+    /// What stops this compositor.
+    #[inline]
+    pub(super) fn base(&self) -> &StopToken {
+        &self.base
+    }
+}
+
 impl<G: Gate> Launches<G> {
     /// `base` stops everything that is launched.
     pub(super) fn new(gate: G, base: StopToken) -> Self {

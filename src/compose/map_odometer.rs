@@ -10,7 +10,9 @@ use super::{
     RunningCompositor,
 };
 use crate::account::{Accumulator, ChildLoss, WholeLoss};
-use crate::machine::{Answered, Coins, Description, Fault, Mechanism, SystemCoins, guarded};
+use crate::machine::{
+    Answered, Coins, Description, Fault, Mechanism, SystemCoins, discard, guarded,
+};
 use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss, checked};
 use crate::queryable::{Child, HandleOf, IntoHandle, sealed as handles};
 
@@ -110,6 +112,14 @@ impl<G: Accumulator> Clone for MapGate<G> {
             neighbours: self.neighbours.clone(),
             maps: self.maps.clone(),
         }
+    }
+}
+
+/// A copy of a mechanism may panic while it is dropped. Analysts drop handles, and must not see the
+/// payload.
+impl<G: Accumulator> Drop for MapGate<G> {
+    fn drop(&mut self) {
+        self.maps.drain(..).for_each(discard);
     }
 }
 

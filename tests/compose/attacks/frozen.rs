@@ -281,4 +281,14 @@ fn a_machine_that_was_stopped_charges_nothing() {
         );
     });
     assert_eq!(machine.privacy_loss(), epsilon("0.1"));
+
+    // Started under a token: whatever it is run with later.
+    let (token, stopper) = StopToken::default().extended();
+    let mut machine = coins
+        .under(&token, |coins| filter.start(&rows(), coins))
+        .unwrap();
+    stopper.stop(Stop::Halted);
+    let stopped = Err(LaunchError::Stopped(Stop::Halted));
+    assert_eq!(machine.release(&once("0.1"), coins), stopped);
+    assert_eq!(machine.privacy_loss(), epsilon("0"));
 }

@@ -129,6 +129,42 @@ fn a_panic_while_dropping_tells_nothing() {
     // One that never failed panics as its handle goes.
     drop(filter.launch(&at(epsilon("0.1"), Start)).unwrap());
     assert_eq!(filter.privacy_loss(), epsilon("0.3"));
+
+    /// Panics as a copy of it is dropped, of which an odometer that keeps maps has one.
+    struct Copied(bool);
+
+    impl Clone for Copied {
+        fn clone(&self) -> Self {
+            Self(true)
+        }
+    }
+
+    impl Drop for Copied {
+        fn drop(&mut self) {
+            if self.0 {
+                panic!("{SECRET}");
+            }
+        }
+    }
+
+    impl Mechanism<String> for Copied {
+        type Machine = Released<()>;
+
+        fn start(&self, _: &Arc<String>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
+            Ok(Released(()))
+        }
+    }
+
+    impl Private<PureDp, AddRemove> for Copied {
+        fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+            Ok(epsilon("0.1"))
+        }
+    }
+
+    let odometer = Odometer::concurrent(PureDp).keeping_maps();
+    let odometer = launch(&odometer, secret()).unwrap();
+    odometer.release(&Copied(false)).unwrap();
+    drop(odometer);
 }
 
 /// Holds something, and fails.
