@@ -47,18 +47,9 @@ impl<D: ?Sized, G: Gate, K: Keeps<G>> Launching<'_, D, G, K> {
         M: Mechanism<D> + Private<G::Children, R>,
         R: Relation,
     {
-        self.kept.check(coins).map_err(LaunchError::Stopped)?;
-        let price = self.terms.price(mechanism, &**self.data);
-        price.map_err(|reason| self.unpriced(reason, coins))
-    }
-
-    /// Why there is no price. A stop hides it: the mechanism may have chosen the reason after it.
-    #[cold]
-    fn unpriced(&self, reason: NoPrice, coins: &Coins<'_>) -> DenialOf<G> {
-        match self.kept.check(coins) {
-            Err(stop) => LaunchError::Stopped(stop).into(),
-            Ok(()) => reason.into(),
-        }
+        price(self.terms, &**self.data, mechanism, || {
+            self.kept.check(coins)
+        })
     }
 
     /// Decides and charges, from public values only. `note` changes the gate of a launch that was
@@ -130,6 +121,34 @@ impl<D: ?Sized, G: Gate, K: Keeps<G>> Launching<'_, D, G, K> {
     }
 }
 
+/// What a mechanism costs. `check` says whether the compositor may go on.
+#[inline(always)]
+pub(super) fn price<D, G, M, R>(
+    terms: &Terms<G::Children>,
+    data: &D,
+    mechanism: &M,
+    check: impl Fn() -> Result<(), Stop>,
+) -> Result<PriceOf<G>, DenialOf<G>>
+where
+    D: ?Sized,
+    G: Gate,
+    M: Mechanism<D> + Private<G::Children, R>,
+    R: Relation,
+{
+    check().map_err(LaunchError::Stopped)?;
+    let price = terms.price(mechanism, data);
+    price.map_err(|reason| unpriced::<G>(reason, check()))
+}
+
+/// Why there is no price. A stop hides it: the mechanism may have chosen the reason after it.
+#[cold]
+fn unpriced<G: Gate>(reason: NoPrice, check: Result<(), Stop>) -> DenialOf<G> {
+    match check {
+        Err(stop) => LaunchError::Stopped(stop).into(),
+        Ok(()) => reason.into(),
+    }
+}
+
 /// Where the launches of a compositor are kept.
 pub(super) trait Keeps<G> {
     /// Reads or changes them, undisturbed. No third-party code runs in it.
@@ -139,8 +158,7 @@ pub(super) trait Keeps<G> {
     fn check(&self, coins: &Coins<'_>) -> Result<(), Stop>;
 }
 
-/// A machine owns them. It is stopped by the token under which it was started, as a handle is, and by
-/// the tokens of whoever runs it.
+/// A machine owns them.
 impl<G> Keeps<G> for &mut Launches<G> {
     #[inline]
     fn with<T>(&mut self, change: impl FnOnce(&mut Launches<G>) -> T) -> T {
@@ -149,8 +167,7 @@ impl<G> Keeps<G> for &mut Launches<G> {
 
     #[inline]
     fn check(&self, coins: &Coins<'_>) -> Result<(), Stop> {
-        coins.check()?;
-        self.base().check()
+        Launches::check(self, coins)
     }
 }
 

@@ -89,10 +89,12 @@ pub(super) struct Launches<G> {
 }
 
 impl<G> Launches<G> {
-    /// What stops this compositor.
+    /// Whether a machine that owns them may go on: it is stopped by the token under which it was
+    /// started, as a handle is, and by the tokens of whoever runs it.
     #[inline]
-    pub(super) fn base(&self) -> &StopToken {
-        &self.base
+    pub(super) fn check(&self, coins: &Coins<'_>) -> Result<(), Stop> {
+        coins.check()?;
+        self.base.check()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::engine;
 use super::gate::{DenialOf, PriceOf};
 use super::{Discipline, FilterGate, FilterMachine, LaunchError, RunningFilter};
 use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft, WholeLoss};
@@ -150,10 +151,10 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> FilterMachine<D
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
-        coins.check()?;
-        let price = self.terms.price(mechanism, &*self.data);
-        let price = price.map_err(|reason| *DenialOf::<FilterGate<F>>::from(reason))?;
-        let preview = self.gate().preview(mechanism, price);
+        let check = || self.launches.check(coins);
+        let price =
+            engine::price::<_, FilterGate<F>, _, _>(&self.terms, &*self.data, mechanism, check);
+        let preview = price.and_then(|price| self.gate().preview(mechanism, price));
         preview.map_err(|denial| *denial)
     }
 }

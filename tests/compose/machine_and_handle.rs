@@ -1,7 +1,7 @@
 //! A running filter has two forms, the machine and the handle. On random programs both decide,
 //! answer, fail and read alike, to the letter: under several rules and measures, both policies and
-//! both disciplines, with a limit on launches, with nested filters, and with children that fail, panic
-//! or state no loss.
+//! both disciplines, with a limit on launches, with nested filters, with children that fail, panic
+//! or state no loss, and after they were stopped from above.
 
 use std::fmt::{Debug, Display};
 use std::sync::Arc;
@@ -15,11 +15,13 @@ use queryables::account::{
     ValidConcurrently, ValidSequentially, WholeLoss,
 };
 use queryables::compose::{Addressed, FilterMachine, Interactive, Message, Reply, RunningFilter};
-use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop, silence_guarded_panics};
+use queryables::machine::{
+    CoinSource, NotPrivateSeededCoins, Stop, StopToken, Stopper, silence_guarded_panics,
+};
 use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::{Measure, Relation};
-use queryables::queryable::Child;
+use queryables::queryable::{Child, launch_under};
 
 /// What a child does that is out of the ordinary.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,6 +112,8 @@ enum Step {
     Nest(usize, bool),
     /// What is said to such a filter.
     Inside(usize, Said),
+    /// Whatever both were started under is stopped.
+    Stop(Stop),
 }
 
 #[derive(Clone, Debug)]
@@ -164,6 +168,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (0..6_usize).prop_map(Step::Ask),
         1 => (loss(), any::<bool>()).prop_map(|(budget, halts)| Step::Nest(budget, halts)),
         3 => (0..3_usize, said).prop_map(|(number, said)| Step::Inside(number, said)),
+        1 => prop_oneof![Just(Stop::Frozen), Just(Stop::Halted)].prop_map(Step::Stop),
     ]
 }
 
@@ -202,6 +207,8 @@ where
     losses: [ChildLoss<F>; LOSSES],
     measure: Children<F>,
     coins: NotPrivateSeededCoins,
+    /// Stops both.
+    above: (StopToken, Stopper),
 }
 
 type Pair<F> = (
@@ -239,14 +246,20 @@ where
     ) -> Result<(), TestCaseError> {
         let data = Arc::new(());
         let mut coins = NotPrivateSeededCoins::new(7);
+        let above = StopToken::default().extended();
+        let machine = {
+            let coins: &mut Coins<'_> = &mut coins.coins();
+            coins.under(&above.0, |coins| filter.start(&data, coins))
+        };
         let mut both = Self {
-            handle: launch(filter, Arc::clone(&data)).unwrap(),
-            machine: filter.start(&data, &mut coins.coins()).unwrap(),
+            handle: launch_under(filter, Arc::clone(&data), &above.0).unwrap(),
+            machine: machine.unwrap(),
             children: vec![],
             nested: vec![],
             losses,
             measure,
             coins,
+            above,
         };
         for step in program {
             both.step(step)?;
@@ -312,6 +325,7 @@ where
                     same!(handle.ask(one), child.ask(other, &mut coins), step);
                 }
             }
+            Step::Stop(why) => self.above.1.stop(*why),
         }
         Ok(())
     }
@@ -338,7 +352,8 @@ where
         }
         // A machine says that it has halted by its next decision, which changes nothing.
         if handle.halt().is_some() {
-            let stopped = Err(LaunchError::Stopped(Stop::Halted));
+            let stopped = self.above.0.check().and(Err(Stop::Halted));
+            let stopped = stopped.map_err(LaunchError::Stopped);
             let decided = machine.admit(&self.losses[0], &coins).map(|_| ());
             prop_assert_eq!(decided, stopped);
         }
