@@ -47,7 +47,7 @@ impl<D: ?Sized, G: Gate, K: Keeps<G>> Launching<'_, D, G, K> {
         M: Mechanism<D> + Private<G::Children, R>,
         R: Relation,
     {
-        price(self.terms, &**self.data, mechanism, || {
+        price::<_, G, _, _>(self.terms, &**self.data, mechanism, || {
             self.kept.check(coins)
         })
     }
