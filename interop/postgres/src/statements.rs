@@ -30,8 +30,8 @@ pub(crate) const LOCK: &str = "
 /// How often a known budget was changed by the entries from its counter on: they admit a launch that it
 /// pays for, or the filter halts at them.
 ///
-/// The upper end is above all entries. Without it the server expects a third of the table, and reads all
-/// of it.
+/// The upper end is above all entries. With both ends the server expects few of them and uses the index;
+/// with one it expects a third of the table.
 macro_rules! changes {
     ($end:literal) => {
         concat!(
