@@ -113,7 +113,7 @@ mod tests {
             let pairs = pairs.iter();
             pairs.fold(name, |all, (key, value)| all.with(key.clone(), value))
         };
-        let pairs: Vec<_> = (0..1000).map(|n| (n.to_string(), "value".into())).collect();
+        let pairs: Vec<_> = (0..2000).map(|n| (n.to_string(), "value".into())).collect();
         let (many, short) = (described(&pairs), recorded(described(&pairs)));
         assert!(length(&short) < 400);
         assert_eq!(short.name(), "Many");
