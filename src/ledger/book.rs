@@ -140,7 +140,14 @@ impl Ledger {
         guarded(|| Ok(Mechanism::check(filter, Public::of(&**data))))?
             .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
         let token = StopToken::default();
-        LedgerFilter::open(&self.store, self.keeps_answers, name, filter, data, &token)
+        LedgerFilter::open(
+            &self.store,
+            self.keeps_answers,
+            name,
+            filter,
+            data,
+            (&token, Vec::new()),
+        )
     }
 
     /// The lines of the record from this sequence number on, at most `most` entries. The first is 1;

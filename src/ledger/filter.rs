@@ -59,7 +59,8 @@ impl<F> LedgerRule for F where
 /// Children of a filter that is [sequential](Filter::sequential) are frozen by the next launch in it,
 /// and children and shares of a filter that [halts](Filter::halting) are stopped by its halt, whichever
 /// handle or process makes them: each question to such a child asks the store. Where the store does not
-/// answer, the child does not either.
+/// answer, the child does not either: it says that it was stopped, and answers again when the store
+/// does. Launches and readings in a share give the store's error.
 ///
 /// A third-party rule may read its own filter and launch there, as in a [`Filter`]: it decides on a copy
 /// of the state, before the store is asked, and again if another launch came first.
@@ -79,6 +80,8 @@ pub(super) struct Shared<D: ?Sized, F: ContinuationRule, R, X> {
     /// Has counted nothing: what states are read with.
     pub(super) fresh: F,
     pub(super) token: StopToken,
+    /// The filters that a share lives in: the token asks the store about them.
+    pub(super) above: Vec<Arc<str>>,
     /// What stops children and shares where another handle or process has halted the filter.
     pub(super) halted: StopToken,
     book: Mutex<Book<D, F, R, X>>,
@@ -154,7 +157,7 @@ where
         name: &str,
         filter: &Filter<F, R, X>,
         data: &Arc<D>,
-        token: &StopToken,
+        (token, above): (&StopToken, Vec<Arc<str>>),
     ) -> Result<Self, OpenError> {
         let mut coins = SystemCoins::new();
         let child = Child::start(filter, data, token.clone(), &mut coins.coins())?;
@@ -198,6 +201,7 @@ where
                 terms,
                 fresh,
                 token,
+                above,
                 halted,
                 book: Mutex::new(Book {
                     machine,
@@ -352,9 +356,10 @@ where
         let key = format!("{:?}", (&*self.shared.header.filter, name));
         let token = self.party(name).reserve(&key, share)?;
         let (store, keeps) = (&self.shared.store, self.shared.keeps_answers);
-        Ok(LedgerFilter::open(
-            store, keeps, &full, share, data, &token,
-        )?)
+        let mut above = self.shared.above.clone();
+        above.push(Arc::clone(&self.shared.header.filter));
+        let stops = (&token, above);
+        Ok(LedgerFilter::open(store, keeps, &full, share, data, stops)?)
     }
 }
 
@@ -405,6 +410,25 @@ impl<D: ?Sized, F: LedgerRule, R, X> Shared<D, F, R, X> {
     pub(super) fn book(&self) -> MutexGuard<'_, Book<D, F, R, X>> {
         // A state that is half changed has an unknown version, and is read again.
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it goes on, or why it was stopped. Asked under no lock: the store may have to say it.
+    ///
+    /// A token knows no error of a store, and says that it was stopped. Here the error is given.
+    #[inline]
+    pub(super) fn running(&self) -> Result<Result<(), Stop>, StoreError> {
+        match self.token.check() {
+            Ok(()) => Ok(Ok(())),
+            Err(_) => self.stopped(),
+        }
+    }
+
+    #[cold]
+    fn stopped(&self) -> Result<Result<(), Stop>, StoreError> {
+        let above = self.above.iter().map(|filter| (&**filter, UNKNOWN));
+        self.store.newer(&above.collect::<Vec<_>>())?;
+        // Again: it may have been the store that was not there.
+        Ok(self.token.check())
     }
 
     /// Reads the newest state. A third-party rule is read from a copy: no lock is held while its code

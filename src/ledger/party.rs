@@ -215,7 +215,7 @@ where
     ///
     /// Those of the store.
     pub fn would_admit(&self, loss: &ChildLoss<F>) -> Result<bool, StoreError> {
-        if self.shared.token.check().is_err() || !self.shared.terms.measure.is_valid(loss) {
+        if self.shared.running()?.is_err() || !self.shared.terms.measure.is_valid(loss) {
             return Ok(false);
         }
         self.shared.read(|book| {
@@ -410,10 +410,11 @@ where
         })
     }
 
-    /// Whether nothing has stopped the filter. Asked under no lock: the store may have to say it.
+    /// Whether nothing has stopped the filter.
     #[inline]
     fn running(&self) -> Result<(), DenialOf<F>> {
-        let running = self.shared.token.check();
+        let running = self.shared.running();
+        let running = running.map_err(|error| DenialOf::<F>::new(error.into()))?;
         running.map_err(|stop| DenialOf::<F>::new(LaunchError::Stopped(stop).into()))
     }
 

@@ -94,7 +94,8 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Request<'_, D, F, R, X> {
             let mut settled = settled.map_err(|error| Box::new(error.into()))?;
             let decided = launch.decided.take();
             // The rule's code has run: it may have stopped this one.
-            let running = shared.token.check();
+            let running = shared.running();
+            let running = running.map_err(|error| Box::new(error.into()))?;
             running.map_err(|stop| Box::new(LaunchError::Stopped(stop).into()))?;
 
             let mut book = shared.book();

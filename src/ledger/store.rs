@@ -233,8 +233,8 @@ pub enum StoreError {
     /// It was written by a later version of this crate.
     #[error("the ledger has another version than 1")]
     Version,
-    /// A name or a key has more than 1024 bytes, or a description more than 8192. Nothing is charged
-    /// or written.
+    /// A name or a key has more than 1024 bytes, or a description more than 8192, because of a
+    /// mechanism's name: many parameters are recorded by a digest. Nothing is charged or written.
     #[error("{what} has {bytes} bytes, and at most {limit} are written")]
     TooLong {
         /// Of what.

@@ -7,7 +7,7 @@ use crate::machine::Description;
 const LONGEST_NAME: usize = 1024;
 
 /// The name of a mechanism with the names and values of all its parameters, in bytes.
-const LONGEST_DESCRIPTION: usize = 8192;
+pub(super) const LONGEST_DESCRIPTION: usize = 8192;
 
 /// The same in every store: PostgreSQL has no text with U+0000, and a ledger may be moved there. An
 /// analyst who chooses a name does not choose how much is written.
@@ -19,13 +19,19 @@ pub(super) fn writable(what: &str, text: &str) -> Result<(), StoreError> {
 pub(super) fn writable_description(description: &Description) -> Result<(), StoreError> {
     let what = "a description";
     without_zero(what, description.name())?;
-    let mut bytes = description.name().len();
     for (key, value) in description.parameters() {
         without_zero(what, key)?;
         without_zero(what, value)?;
-        bytes = bytes.saturating_add(key.len()).saturating_add(value.len());
     }
-    at_most(what, bytes, LONGEST_DESCRIPTION)
+    at_most(what, length(description), LONGEST_DESCRIPTION)
+}
+
+/// Of a name with the names and values of all its parameters, in bytes.
+pub(super) fn length(description: &Description) -> usize {
+    let parameters = description.parameters();
+    parameters.fold(description.name().len(), |bytes, (key, value)| {
+        bytes.saturating_add(key.len()).saturating_add(value.len())
+    })
 }
 
 fn without_zero(what: &str, text: &str) -> Result<(), StoreError> {

@@ -213,43 +213,117 @@ fn no_key_of_a_party_is_that_of_a_share() {
     assert_eq!(refused, ReserveError::Launch(over));
 }
 
-/// Panics in the middle of a charge when it is told to, as the code of a rule may that writes its
-/// state down.
+/// Fails when it is told to.
 #[derive(Debug)]
-struct Panics(FileStore, Arc<AtomicBool>);
+struct Failing {
+    store: FileStore,
+    /// Panics in the middle of the next charge, as the code of a rule may that writes its state down.
+    panics: Arc<AtomicBool>,
+    /// Answers nothing, as a server that is not there.
+    is_down: Arc<AtomicBool>,
+}
 
-impl Store for Panics {
+fn down() -> StoreError {
+    StoreError::Unavailable("down".to_owned())
+}
+
+impl Failing {
+    fn up(&self) -> Result<&FileStore, StoreError> {
+        match self.is_down.load(Ordering::Relaxed) {
+            false => Ok(&self.store),
+            true => Err(down()),
+        }
+    }
+}
+
+impl Store for Failing {
     fn name_dataset(&self, name: &str) -> Result<(), StoreError> {
-        self.0.name_dataset(name)
+        self.up()?.name_dataset(name)
     }
 
     fn open(&self, budget: &str, terms: &str, state: &str) -> Result<Saved, StoreError> {
-        self.0.open(budget, terms, state)
+        self.up()?.open(budget, terms, state)
     }
 
     fn newer(&self, known: &[(&str, u64)]) -> Result<Vec<(usize, Saved)>, StoreError> {
-        self.0.newer(known)
+        self.up()?.newer(known)
     }
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
-        if self.1.swap(false, Ordering::Relaxed) {
+        if self.panics.swap(false, Ordering::Relaxed) {
             charge.decide();
             panic!("on purpose");
         }
-        self.0.charge(charge)
+        self.up()?.charge(charge)
     }
 
     fn sync(&self, receipt: &Receipt) -> Result<(), StoreError> {
-        self.0.sync(receipt)
+        self.up()?.sync(receipt)
     }
 
     fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError> {
-        self.0.finish(sequence, outcome)
+        self.up()?.finish(sequence, outcome)
     }
 
     fn lines(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
-        self.0.lines(from, most)
+        self.up()?.lines(from, most)
     }
+}
+
+/// A ledger with a store that fails, and what makes it panic and makes it go down.
+fn failing(file: &str) -> (Ledger, Arc<AtomicBool>, Arc<AtomicBool>) {
+    let [panics, is_down] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+    let store = Failing {
+        store: FileStore::create(fresh(file)).unwrap(),
+        panics: Arc::clone(&panics),
+        is_down: Arc::clone(&is_down),
+    };
+    (Ledger::on(store, "numbers").unwrap(), panics, is_down)
+}
+
+/// Nobody has halted: that it cannot be asked is not a halt. Only a child has no other word for it.
+#[test]
+fn a_store_that_is_down_is_its_error_and_not_a_halt() {
+    let (ledger, _, is_down) = failing("down.redb");
+    let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
+    let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+    let half = Filter::concurrent(PureDp, epsilon("0.5"));
+    let share = filter.reserve("Ben", &half).unwrap();
+    let quarter = Filter::concurrent(PureDp, epsilon("0.25"));
+    let inner = share.reserve("Eva", &quarter).unwrap();
+    let in_turns = Filter::sequential(PureDp, epsilon("1"));
+    let in_turns = ledger.launch("in turns", &in_turns, &Arc::new(())).unwrap();
+    let one = Numbered::new(1, "0.1");
+    let children = [
+        (filter.party("Ana").launch(&one).unwrap(), Stop::Halted),
+        (inner.party("Eva").launch(&one).unwrap(), Stop::Halted),
+        (in_turns.party("Ana").launch(&one).unwrap(), Stop::Frozen),
+    ];
+    is_down.store(true, Ordering::Relaxed);
+    for (child, stop) in &children {
+        assert_eq!(child.ask(()), Err(AskError::Stopped(*stop)));
+    }
+    for share in [&share, &inner] {
+        let party = share.party("Ben");
+        assert_eq!(party.would_admit(&epsilon("0.1")), Err(down()));
+        assert_eq!(party.release(&one), Err(LedgerError::Store(down())));
+        let once = party.release_once("key", &one);
+        assert_eq!(once, Err(LedgerError::Store(down())));
+        let preview = party.preview(&one).map(drop);
+        assert_eq!(preview, Err(LedgerError::Store(down())));
+        assert_eq!(party.remaining(), Err(down()));
+    }
+    is_down.store(false, Ordering::Relaxed);
+    for (child, _) in &children {
+        assert_eq!(child.ask(()), Ok(1));
+    }
+    assert_eq!(inner.party("Eva").would_admit(&epsilon("0.1")), Ok(true));
+    // What has halted says so.
+    let over = filter.party("Ana").release(&Numbered::new(2, "2"));
+    assert_eq!(over, Err(over_budget(["0.6", "2", "0.4", "1"])));
+    let halted = LaunchError::Stopped(Stop::Halted);
+    assert_eq!(inner.party("Eva").would_admit(&epsilon("0.1")), Ok(false));
+    assert_eq!(inner.party("Eva").release(&one), Err(halted.into()));
 }
 
 /// The handle has counted a launch that was not written. Meanwhile another handle launches, and the
@@ -257,9 +331,7 @@ impl Store for Panics {
 #[test]
 fn a_panic_in_a_charge_leaves_no_state_behind() {
     silence_guarded_panics();
-    let panics = Arc::new(AtomicBool::new(false));
-    let store = FileStore::create(fresh("panics.redb")).unwrap();
-    let ledger = Ledger::on(Panics(store, Arc::clone(&panics)), "numbers").unwrap();
+    let (ledger, panics, _) = failing("panics.redb");
     let (one, other) = (pure(&ledger, "census", "1"), pure(&ledger, "census", "1"));
     panics.store(true, Ordering::Relaxed);
     let failed = one.party("Ana").release(&Numbered::new(1, "0.3"));

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use ledger::Long;
 use queryables::account::{Capped, Sum};
+use queryables::compose::ConcurrentComposition;
 use queryables::data::{Attribute, Predicate};
 use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, Party};
 use queryables::machine::Answered;
@@ -91,6 +93,37 @@ fn the_key_of_one_mechanism_is_not_that_of_another() {
                 .all(|(_, value)| value.len() < 250)
         );
     }
+}
+
+/// Each of the counts has a short description, and all together have more than 8192 bytes.
+#[test]
+fn a_composition_of_many_counts_is_recorded_by_a_digest() {
+    let ledger = Ledger::in_memory("numbers").unwrap().keeping_answers();
+    let filter = opened(&ledger);
+    let ana = filter.party("Ana");
+    let counts = (0..200).map(|number: u32| {
+        let is = format!("is exactly the number {number}");
+        NoisyCount::new(
+            Predicate::new(is, move |row: &u32| *row == number),
+            epsilon("1"),
+        )
+        .unwrap()
+    });
+    let many = ana.launch(&ConcurrentComposition::new(counts)).unwrap();
+    let _: i64 = many.ask((199, ())).unwrap().unwrap();
+    let lines = ledger.lines(1, 1).unwrap();
+    let Some(Line::Entry(entry)) = lines.first() else {
+        panic!("{lines:?}");
+    };
+    assert_eq!(entry.mechanism.name(), "ConcurrentComposition");
+    let parameters: Vec<_> = entry.mechanism.parameters().collect();
+    let [("parameters", all)] = parameters[..] else {
+        panic!("{parameters:?}");
+    };
+    assert!(all.contains("… SHA-256 of all "), "{all}");
+    assert!(entry.mechanism.is_complete());
+    let long = |bytes| Long(bytes, epsilon("1"));
+    are_told_apart(&ana, "long", &long(20_000), &long(20_001));
 }
 
 /// Answers what it was made with, and says nothing of it.

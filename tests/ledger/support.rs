@@ -344,7 +344,29 @@ pub fn refusals_in_a_row_take_sixteen_entries(ledger: &Ledger) {
     assert_eq!(filter.replay(), Ok(21));
 }
 
-/// Names and keys of 1024 bytes and descriptions of 8192 are written, and one byte more is an error.
+/// Says nothing but its name.
+struct OnlyName(String);
+
+impl Mechanism<()> for OnlyName {
+    type Machine = Released<u64>;
+
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<u64>, Fault> {
+        Ok(Released(0))
+    }
+
+    fn describe(&self) -> Description {
+        Description::new(self.0.clone())
+    }
+}
+
+impl Private<PureDp, AddRemove> for OnlyName {
+    fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+        Ok("0.125".parse().unwrap())
+    }
+}
+
+/// Names and keys of 1024 bytes and a mechanism's name of 8192 are written, and one byte more is an
+/// error. A description of 8192 bytes is written as it is, and of a longer one the digest.
 pub fn what_is_too_long_is_an_error_and_not_written(ledger: &Ledger) {
     let name = |bytes: usize| "n".repeat(bytes);
     let loss = || "0.125".parse::<Epsilon>().unwrap();
@@ -358,6 +380,17 @@ pub fn what_is_too_long_is_an_error_and_not_written(ledger: &Ledger) {
     let inner = filter.reserve(&name(1024), &share).unwrap();
     assert_eq!(inner.party("Ana").release(&longest), Ok(0));
     assert_eq!(filter.replay(), Ok(2));
+    assert_eq!(party.release(&OnlyName(name(8192))), Ok(0));
+    assert_eq!(party.release(&Long(8193, loss())), Ok(0));
+    let lines = ledger.lines(1, 99).unwrap();
+    let parameters = lines.iter().filter_map(|line| match line {
+        Line::Entry(entry) => Some(entry.mechanism.parameters().count()),
+        _ => None,
+    });
+    let parameters: Vec<usize> = parameters.collect();
+    // In the share, by its name alone, and too long.
+    assert!(parameters.ends_with(&[43, 0, 1]), "{parameters:?}");
+    assert_eq!(filter.replay(), Ok(4));
     let (lines, spent) = (ledger.lines(1, 99).unwrap(), filter.privacy_loss());
 
     let too_long = |what: &str, limit: usize| StoreError::TooLong {
@@ -380,7 +413,7 @@ pub fn what_is_too_long_is_an_error_and_not_written(ledger: &Ledger) {
     let ana = filter.party("Ana");
     let keyed = ana.release_once(&name(1025), &short);
     assert_eq!(keyed, denied("a key", 1024));
-    let described = ana.release(&Long(8193, loss()));
+    let described = ana.release(&OnlyName(name(8193)));
     assert_eq!(described, denied("a description", 8192));
     assert_eq!(ledger.lines(1, 99).unwrap(), lines);
     assert_eq!(filter.privacy_loss(), spent);

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use futures_util::future::try_join;
+use futures_util::future::{try_join, try_join3};
 use queryables::ledger::{Charge, Line, Receipt, Refusals, Saved, StoreError};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, Error, Row, Statement};
 
-use crate::seen::{Seen, damaged, seal};
-use crate::statements::{BEGIN, CHARGED, FINISH, LOCK, NEWER, REPLACE, WRITE};
+use crate::seen::{Seen, damaged, other_launches, seal};
+use crate::statements::{BEGIN, CHANGES, CHARGED, FINISH, LOCK, NEWER, REPLACE, WRITE};
 
 /// A connection, and what it has prepared: a statement that is not prepared takes a round trip more
 /// each time.
@@ -17,6 +17,7 @@ use crate::statements::{BEGIN, CHARGED, FINISH, LOCK, NEWER, REPLACE, WRITE};
 pub(crate) struct Connection {
     pub(crate) client: Client,
     lock: Statement,
+    changes: Statement,
     write: Statement,
     pub(crate) finish: Statement,
     newer: Statement,
@@ -29,6 +30,7 @@ impl Connection {
         let prepared = |text| runtime.block_on(client.prepare(text));
         Ok(Self {
             lock: prepared(LOCK)?,
+            changes: prepared(CHANGES)?,
             write: prepared(WRITE)?,
             finish: prepared(FINISH)?,
             newer: prepared(NEWER)?,
@@ -45,12 +47,15 @@ impl Connection {
         seen: &mut Seen,
     ) -> Result<(u64, Vec<Saved>), StoreError> {
         let entry = signed(seen.entry());
-        let begun = try_join(
+        let counters = counters(budgets, seen);
+        let begun = try_join3(
             self.client.batch_execute(BEGIN),
             self.client.query(&self.lock, &[&budgets, &entry]),
+            self.client
+                .query(&self.changes, &[&budgets, &counters, &i64::MAX]),
         )
         .await;
-        let ((), rows) = begun.map_err(unavailable)?;
+        let ((), rows, changes) = begun.map_err(unavailable)?;
         let mut next = 0;
         let mut states = HashMap::new();
         for row in &rows {
@@ -61,10 +66,11 @@ impl Connection {
             seen.counter(next)?;
             seen.same_entry(row.get(1))?;
         }
-        let found = budgets.iter().map(|budget| {
+        let found = budgets.iter().zip(&changes).map(|(budget, changes)| {
             let saved = states.get(budget).cloned();
             let saved = saved.ok_or_else(|| damaged(budget))?;
-            seen.state(budget, &saved)?;
+            seen.changes(budget, saved.version, unsigned(changes, 0))?;
+            seen.state(budget, &saved, next)?;
             Ok(saved)
         });
         Ok((next, found.collect::<Result<_, _>>()?))
@@ -82,15 +88,20 @@ impl Connection {
             .map(|(budget, version)| (*budget, signed(*version)))
             .unzip();
         let seals: Vec<&str> = budgets.iter().map(|budget| seen.seal_of(budget)).collect();
+        let counters = counters(&budgets, seen);
         let rows = self
             .client
-            .query(&self.newer, &[&entry, &budgets, &versions, &seals])
+            .query(
+                &self.newer,
+                &[&entry, &budgets, &versions, &seals, &counters, &i64::MAX],
+            )
             .await;
         let rows = rows.map_err(unavailable)?;
         let first = rows
             .first()
             .ok_or_else(|| damaged("the counter of entries"))?;
-        seen.counter(unsigned(first, 0))?;
+        let next = unsigned(first, 0);
+        seen.counter(next)?;
         seen.same_entry(first.get(1))?;
         let mut newer = Vec::new();
         for row in &rows {
@@ -100,11 +111,12 @@ impl Connection {
             };
             let version = row.get::<_, Option<i64>>(3).map(i64::cast_unsigned);
             let version = version.ok_or_else(|| damaged(*budget))?;
+            seen.changes(budget, version, unsigned(row, 5))?;
             match row.get::<_, Option<String>>(4) {
-                None => seen.version(budget, version)?,
+                None => seen.same_state(budget, version, next),
                 Some(state) => {
                     let saved = Saved { version, state };
-                    seen.state(budget, &saved)?;
+                    seen.state(budget, &saved, next)?;
                     newer.push((place, saved));
                 }
             }
@@ -145,8 +157,7 @@ impl Connection {
             let launched: Option<String> = row.get(11);
             let counted = launched.is_none_or(|launched| launched == charged.to_string());
             if version != Some(charged + u64::from(halted)) || !counted {
-                let what = "its launches are not those of its entries";
-                return Err(damaged(format!("the budget {budget:?} ({what})")));
+                return Err(other_launches(&budget));
             }
             if one.is_none() {
                 seen.charged.insert(budget, charged);
@@ -251,10 +262,18 @@ impl Connection {
         }
         seen.counter(sequence + 1)?;
         for (budget, (_, saved)) in budgets.iter().zip(&changed) {
-            seen.state(budget, saved)?;
+            seen.state(budget, saved, sequence + 1)?;
         }
         Ok(())
     }
+}
+
+/// From which entry on each of these budgets may have changed.
+fn counters(budgets: &[impl AsRef<str>], seen: &Seen) -> Vec<i64> {
+    let counters = budgets
+        .iter()
+        .map(|budget| seen.counter_of(budget.as_ref()));
+    counters.map(signed).collect()
 }
 
 /// Nothing of the data is in what the server says: it has none.
@@ -271,7 +290,7 @@ pub(crate) fn signed(number: u64) -> i64 {
     number.cast_signed()
 }
 
-fn unsigned(row: &Row, column: usize) -> u64 {
+pub(crate) fn unsigned(row: &Row, column: usize) -> u64 {
     row.get::<_, i64>(column).cast_unsigned()
 }
 

@@ -40,7 +40,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, NoTls};
 
-use connection::{Connection, saved, signed, unavailable};
+use connection::{Connection, saved, signed, unavailable, unsigned};
 use seen::{Seen, damaged};
 use statements::{OPEN, SCHEMA};
 
@@ -62,7 +62,8 @@ use statements::{OPEN, SCHEMA};
 /// A database that goes back, because a backup is restored or a copy of the server takes its place, is
 /// [`StoreError::Damaged`] for every store that has read something newer or has made a launch that is
 /// not there any more. Where one of the tables goes back alone, connecting finds that the budgets, the
-/// entries and the keys do not belong together (but for `queryables_amounts`, a copy for queries). What
+/// entries and the keys do not belong together (but for `queryables_amounts`, a copy for queries). Every
+/// launch and every reading compares its budgets with the entries since they were last read. What
 /// nobody can know who connects later: that all tables together are those of an earlier time.
 pub struct PostgresStore {
     config: Config,
@@ -210,7 +211,7 @@ impl Store for PostgresStore {
                 });
             }
             let saved = saved(&row, 7);
-            seen.state(budget, &saved)?;
+            seen.state(budget, &saved, unsigned(&row, 0))?;
             Ok(saved)
         })
     }

@@ -23,6 +23,8 @@ pub(crate) struct Seen {
 struct Mark {
     version: u64,
     seal: String,
+    /// The number of the next entry when it was read: those below have led to this version.
+    counter: u64,
 }
 
 /// The end of a line with a checksum: `01234567"}`. The server compares these, too.
@@ -35,6 +37,11 @@ pub(crate) fn damaged(what: impl Into<String>) -> StoreError {
     StoreError::Damaged { what: what.into() }
 }
 
+pub(crate) fn other_launches(budget: &str) -> StoreError {
+    let what = "its launches are not those of its entries";
+    damaged(format!("the budget {budget:?} ({what})"))
+}
+
 impl Seen {
     /// The number of the entry to compare; 0 if there is none.
     pub(crate) fn entry(&self) -> u64 {
@@ -44,6 +51,11 @@ impl Seen {
     /// The checksum of the newest state of a budget.
     pub(crate) fn seal_of(&self, budget: &str) -> &str {
         self.budgets.get(budget).map_or("", |mark| &mark.seal)
+    }
+
+    /// From which entry on a budget may have changed.
+    pub(crate) fn counter_of(&self, budget: &str) -> u64 {
+        self.budgets.get(budget).map_or(0, |mark| mark.counter)
     }
 
     /// Compares the counter, and takes it up.
@@ -66,19 +78,38 @@ impl Seen {
         }
     }
 
-    /// Compares the version of a budget whose state is the known one.
-    pub(crate) fn version(&self, budget: &str, version: u64) -> Result<(), StoreError> {
-        match self.budgets.get(budget) {
-            Some(mark) if version < mark.version => {
-                Err(damaged(format!("the budget {budget:?} (it went back)")))
-            }
-            _ => Ok(()),
+    /// Compares the version of a budget with how often the entries have changed it since it was read.
+    ///
+    /// Otherwise a budget that is restored alone, to the version that this store has read, could be
+    /// spent again.
+    pub(crate) fn changes(&self, budget: &str, version: u64, times: u64) -> Result<(), StoreError> {
+        if self.rise(budget, version)? != times {
+            return Err(other_launches(budget));
+        }
+        Ok(())
+    }
+
+    fn rise(&self, budget: &str, version: u64) -> Result<u64, StoreError> {
+        let known = self.budgets.get(budget).map_or(0, |mark| mark.version);
+        let rise = version.checked_sub(known);
+        rise.ok_or_else(|| damaged(format!("the budget {budget:?} (it went back)")))
+    }
+
+    /// Takes up at which counter a budget still had the known state.
+    pub(crate) fn same_state(&mut self, budget: &str, version: u64, counter: u64) {
+        if let Some(mark) = self.budgets.get_mut(budget) {
+            (mark.version, mark.counter) = (version, counter);
         }
     }
 
-    /// Compares the state of a budget, and takes it up.
-    pub(crate) fn state(&mut self, budget: &str, saved: &Saved) -> Result<(), StoreError> {
-        self.version(budget, saved.version)?;
+    /// Compares the state of a budget, and takes it up, with the counter at which it was read.
+    pub(crate) fn state(
+        &mut self,
+        budget: &str,
+        saved: &Saved,
+        counter: u64,
+    ) -> Result<(), StoreError> {
+        self.rise(budget, saved.version)?;
         let seal = seal(&saved.state);
         if let Some(mark) = self.budgets.get(budget)
             && mark.version == saved.version
@@ -90,6 +121,7 @@ impl Seen {
         let mark = Mark {
             version: saved.version,
             seal: seal.to_owned(),
+            counter,
         };
         self.budgets.insert(budget.to_owned(), mark);
         Ok(())

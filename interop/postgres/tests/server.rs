@@ -79,11 +79,19 @@ fn handles_in_many_processes_spend_one_budget() {
     let sum = client.query_one(query, &[]).unwrap();
     assert_eq!(sum.get::<_, &str>(0), "0.625");
     // What is damaged is an error.
-    let damage = "UPDATE queryables_budgets SET version = version + 1, \
-                  state = replace(state::text, '0.625', '0.125')::json WHERE budget = 'census'";
+    let damage = "UPDATE queryables_budgets \
+                  SET state = replace(state::text, '0.625', '0.125')::json WHERE budget = 'census'";
     client.batch_execute(damage).unwrap();
-    let what = "the budget \"census\"".to_owned();
-    let damaged = StoreError::Damaged { what };
+    let damaged = |what: &str| StoreError::Damaged { what: what.into() };
+    let filter = Filter::concurrent(PureDp, epsilon("1"));
+    let opened = server
+        .ledger()
+        .launch("census", &filter, &std::sync::Arc::new(()));
+    let expected = OpenError::Store(damaged("the budget \"census\""));
+    assert_eq!(opened.map(drop).unwrap_err(), expected);
+    let damage = "UPDATE queryables_budgets SET version = version + 1 WHERE budget = 'census'";
+    client.batch_execute(damage).unwrap();
+    let damaged = damaged("the budget \"census\" (its launches are not those of its entries)");
     assert_eq!(first.privacy_loss(), Err(damaged.clone()));
     let launched = ana.release(&Numbered::new(7, "0.001"));
     assert_eq!(launched, Err(LedgerError::Store(damaged)));
@@ -249,6 +257,8 @@ fn a_launch_waits_for_the_rows_of_another_and_reads_what_it_wrote() {
     assert_eq!(one.party("Ana").release(&Numbered::new(1, "0.6")), Ok(1));
     let spent: String = raw.query_one(budget, &[]).unwrap().get(0);
     assert_ne!(spent, unspent);
+    let entry = "SELECT line::text FROM queryables_entries";
+    let entry: String = raw.query_one(entry, &[]).unwrap().get(0);
     // As if that launch had never been.
     let reset = "UPDATE queryables_budgets SET version = 0, state = $1::text::json";
     raw.execute(reset, &[&unspent]).unwrap();
@@ -262,6 +272,8 @@ fn a_launch_waits_for_the_rows_of_another_and_reads_what_it_wrote() {
     assert_eq!(next.unwrap().get::<_, i64>(0), 1);
     let charge = "UPDATE queryables_budgets SET version = 1, state = $1::text::json";
     launch.execute(charge, &[&spent]).unwrap();
+    let written = "INSERT INTO queryables_entries VALUES (1, $1::text::json)";
+    launch.execute(written, &[&entry]).unwrap();
     launch
         .execute("UPDATE queryables_about SET next = 2", &[])
         .unwrap();
@@ -279,8 +291,8 @@ fn a_launch_waits_for_the_rows_of_another_and_reads_what_it_wrote() {
     };
     assert_eq!(refused.spent, epsilon("0.6"));
     assert_eq!(other.privacy_loss(), Ok(epsilon("0.6")));
-    let numbers = "SELECT sequence FROM queryables_entries";
+    let numbers = "SELECT sequence FROM queryables_entries ORDER BY sequence";
     let numbers = watch.query(numbers, &[]).unwrap();
     let numbers: Vec<i64> = numbers.iter().map(|row| row.get(0)).collect();
-    assert_eq!(numbers, [2]);
+    assert_eq!(numbers, [1, 2]);
 }

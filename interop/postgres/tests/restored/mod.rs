@@ -1,8 +1,9 @@
 //! A database that comes back with an older state: a restored backup, or an old copy of the server.
 
-use ledger::{Numbered, pure};
+use ledger::{Numbered, admitted, pure};
 use postgres::{Client, NoTls};
 use queryables::ledger::{Ledger, LedgerError, OpenError, StoreError};
+use queryables::machine::Stop;
 use queryables::prelude::*;
 use queryables_postgres::PostgresStore;
 
@@ -188,6 +189,105 @@ fn one_table_that_is_restored_alone_is_damage() {
     );
     let expected = OpenError::Store(damaged(budget));
     assert_eq!(opened.map(drop).unwrap_err(), expected);
+}
+
+/// Ben's handle has read no later version than the one that comes back, and could spend it again.
+#[test]
+fn budgets_that_are_restored_alone_are_damage_to_every_open_handle() {
+    let Some(server) = Server::new("alone") else {
+        return;
+    };
+    let (one, two) = (server.ledger(), server.ledger());
+    let (ana, ben) = (pure(&one, "census", "1"), pure(&two, "census", "1"));
+    let team = ben.quota("team", "1".parse().unwrap()).unwrap();
+    let also = ana.quota("team", "1".parse().unwrap()).unwrap();
+    let (ana, reader) = (ana.party("Ana").within(&also).unwrap(), ben.clone());
+    assert_eq!(ana.release(&Numbered::new(1, "0.1")), Ok(1));
+    assert_eq!(ben.privacy_loss(), Ok("0.1".parse().unwrap()));
+    let mut client = client(&server);
+    back_up(&mut client);
+    for number in 2..10 {
+        assert_eq!(ana.release(&Numbered::new(number, "0.1")), Ok(number));
+    }
+    let kept = "CREATE TABLE new_budgets AS SELECT * FROM queryables_budgets";
+    client.batch_execute(kept).unwrap();
+    restore(&mut client, &["budgets"]);
+    let spent = damaged("the budget \"census\" (its launches are not those of its entries)");
+    let released = ben.party("Ben").release(&Numbered::new(10, "0.1"));
+    assert_eq!(released, Err(LedgerError::Store(spent.clone())));
+    assert_eq!(reader.privacy_loss(), Err(spent.clone()));
+    // Again: an error takes nothing up.
+    let released = ben.party("Ben").release(&Numbered::new(10, "0.1"));
+    assert_eq!(released, Err(LedgerError::Store(spent)));
+    let back = damaged("the budget \"census\" (it went back)");
+    let released = ana.release(&Numbered::new(11, "0.01"));
+    assert_eq!(released, Err(LedgerError::Store(back)));
+
+    // The filter is right, and the quota alone is not.
+    let newest = "UPDATE queryables_budgets SET version = new.version, state = new.state \
+                  FROM new_budgets AS new WHERE queryables_budgets.budget = new.budget \
+                  AND new.budget = 'census'";
+    client.batch_execute(newest).unwrap();
+    let quota =
+        r#"the budget "(\"census\", \"team\")" (its launches are not those of its entries)"#;
+    let within = ben.party("Ben").within(&team).unwrap();
+    let released = within.release(&Numbered::new(12, "0.01"));
+    assert_eq!(released, Err(LedgerError::Store(damaged(quota))));
+    assert_eq!(reader.privacy_loss(), Err(damaged(quota)));
+    // Who is not held to it goes on.
+    assert_eq!(ben.party("Ben").release(&Numbered::new(13, "0.1")), Ok(13));
+    let lines = one.lines(1, usize::MAX).unwrap();
+    assert_eq!(admitted(&lines), [1, 2, 3, 4, 5, 6, 7, 8, 9, 13]);
+}
+
+/// What others have launched, refused and halted since a handle has read a budget is no damage.
+#[test]
+fn whatever_others_did_since_a_budget_was_read_is_no_damage() {
+    let Some(server) = Server::new("others") else {
+        return;
+    };
+    let (one, two) = (server.ledger(), server.ledger());
+    let open = |ledger: &Ledger| {
+        let filter = Filter::concurrent(PureDp, "1".parse().unwrap()).halting();
+        let filter = ledger.launch("halts", &filter, &std::sync::Arc::new(()));
+        filter.unwrap()
+    };
+    let (idle, busy) = (open(&two), open(&one));
+    let limit = || "0.5".parse().unwrap();
+    let quota = busy.quota("team", limit()).unwrap();
+    let same = idle.quota("team", limit()).unwrap();
+    let ana = busy.party("Ana").within(&quota).unwrap();
+    let ben = idle.party("Ben").within(&same).unwrap();
+    let other = pure(&one, "other", "1");
+    for number in 0..5 {
+        assert_eq!(ana.release(&Numbered::new(number, "0.1")), Ok(number));
+        let eva = busy.party("Eva").release(&Numbered::new(number, "0.01"));
+        assert_eq!(eva, Ok(number));
+        other
+            .party("Ana")
+            .release(&Numbered::new(1, "0.1"))
+            .unwrap();
+        for _ in 0..20 {
+            let over = ana.release(&Numbered::new(1, "0.6")).map(drop);
+            assert!(matches!(over, Err(LedgerError::OverQuota { .. })));
+        }
+        if number % 2 == 0 {
+            let idle = ben.release(&Numbered::new(1, "0.51")).map(drop);
+            assert!(matches!(idle, Err(LedgerError::OverQuota { .. })));
+        }
+    }
+    let over = busy.party("Eva").release(&Numbered::new(9, "1")).map(drop);
+    assert!(matches!(
+        over,
+        Err(LedgerError::Launch(LaunchError::Refused(_)))
+    ));
+    assert_eq!(idle.launched(), Ok(10));
+    let halted = LaunchError::Stopped(Stop::Halted);
+    assert_eq!(
+        idle.party("Ben").release(&Numbered::new(1, "0")),
+        Err(halted.into())
+    );
+    assert_eq!(idle.spent_of(&same), Ok(Some(limit())));
 }
 
 /// A halt changes a budget without an entry that is admitted.
