@@ -84,7 +84,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
     ///
     /// # Errors
     ///
-    /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
+    /// Why there is no child; only after [`LaunchError::Failed`](super::LaunchError::Failed) has anything been charged.
     pub fn launch<M>(
         &mut self,
         mechanism: &M,

@@ -51,8 +51,8 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// The *lead* of a candidate is how far its score is ahead of the best of the others: of one that is
 /// not the best, less than zero. If all noises are within s of zero, the lead of the winner is at least
-/// the margin less 2s, and at most the margin plus 2s + 1. [`lead`](Self::lead) says in which interval it
-/// is.
+/// the margin less 2s, and at most the margin plus 2s + 1. [`estimate`](super::Estimates::estimate) says in
+/// which interval it is.
 pub struct NoisyMaxWithMargin<D: ?Sized, R = AddRemove, S = Counts<D>> {
     max: NoisyMax<D, R, S>,
 }
