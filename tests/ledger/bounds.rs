@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ledger::{
-    Long, Numbered, fresh, pure, refusals_in_a_row_take_sixteen_entries,
+    Long, Numbered, fresh, over_budget, pure, refusals_in_a_row_take_sixteen_entries,
     what_is_too_long_is_an_error_and_not_written,
 };
 use queryables::compose::Halt;
@@ -59,7 +59,7 @@ fn refusals_in_a_row_have_sixteen_entries_in_every_store() {
     let before = times(&ledger);
     for number in 0..20 {
         let refused = filter.party("Eve").release(&Numbered::new(number, "2"));
-        assert!(refused.is_err());
+        assert_eq!(refused, Err(over_budget(["0.25", "2", "0.75", "1"])));
     }
     let after = times(&ledger);
     assert_eq!(before.len() + 13, after.len());
@@ -90,11 +90,12 @@ fn the_entry_of_a_halt_stays() {
         let refused = || {
             for number in 0..40 {
                 let refused = quiet.party("Eve").release(&Numbered::new(number, "2"));
-                assert!(refused.is_err());
+                assert_eq!(refused, Err(over_budget(["0", "2", "1", "1"])));
             }
         };
         refused();
-        assert!(filter.party("Ben").release(&Numbered::new(1, "2")).is_err());
+        let halts = filter.party("Ben").release(&Numbered::new(1, "2"));
+        assert_eq!(halts, Err(over_budget(["0", "2", "1", "1"])));
         refused();
         let stopped = filter.party("Ben").release(&Numbered::new(2, "0.1"));
         assert_eq!(stopped, Err(LaunchError::Stopped(Stop::Halted).into()));

@@ -146,7 +146,7 @@ impl Machine for Search {
                 } = &self.leaf;
                 log.push(Event::Stepped(*serial));
                 let found = self.machine.step(predicate(on_answer.as_ref()), coins)?;
-                assert!(!found, "there are not so many rows");
+                assert!(!found, "there are fewer rows");
                 Ok(Answer::Done)
             }
             Query::Probe => Ok(Answer::Done),
