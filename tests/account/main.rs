@@ -9,4 +9,5 @@ mod f_dp_filters;
 mod games;
 mod own_measure;
 mod prices;
+mod recorded;
 mod rogers;
