@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use queryables::data::Predicate;
-//! use queryables::mechanisms::NoisyCount;
+//! use queryables::mechanisms::Count;
 //! use queryables::prelude::*;
 //! use std::sync::Arc;
 //!
@@ -23,12 +23,12 @@
 //!
 //! // The analyst asks for a noisy count: ε = 0.25 is charged, and then it runs.
 //! let retired = Predicate::new("retired", |age: &u32| *age >= 65);
-//! let count = filter.release(&NoisyCount::new(retired.clone(), "0.25".parse()?)?)?;
+//! let count = filter.release(&Count::of(retired.clone()).laplace(epsilon!(0.25))?)?;
 //! println!("about {count} are retired");
 //! assert_eq!(filter.remaining().to_string(), "0.75");
 //!
 //! // What is over budget is refused before the data is touched.
-//! let refused = filter.release(&NoisyCount::new(retired, "0.8".parse()?)?);
+//! let refused = filter.release(&Count::of(retired).laplace(epsilon!(0.8))?);
 //! assert!(matches!(refused, Err(LaunchError::Refused(_))));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -143,12 +143,14 @@ pub use queryable::launch;
 pub mod prelude {
     pub use crate::compose::{Filter, LaunchError, Odometer};
     pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
+    pub use crate::mechanisms::{Grouped, QueryExt};
     pub use crate::middle::ThroughExt;
-    pub use crate::number::{Delta, Epsilon};
+    pub use crate::number::{Delta, Epsilon, Rho};
     pub use crate::privacy::{
         AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, Replace, UnknownLoss, ZCdp,
     };
     pub use crate::queryable::{AskError, Queryable, launch};
+    pub use crate::{confidence, delta, epsilon, mu, rho};
 }
 
 /// The examples of the README, compiled and run.

@@ -16,14 +16,14 @@ use crate::privacy::{Private, Relation};
 /// ```
 /// use queryables::account::LaunchesLeft;
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
 /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
 /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
-/// let count = NoisyCount::new(adults, "0.3".parse()?)?;
+/// let count = Count::of(adults).laplace(epsilon!(0.3))?;
 ///
 /// let preview = filter.preview(&count)?;
 /// assert_eq!(*preview.cost(), "0.3".parse()?);
@@ -31,7 +31,7 @@ use crate::privacy::{Private, Relation};
 /// assert_eq!(preview.accuracy("0.95".parse()?), 10);
 /// assert_eq!(
 ///     preview.to_string(),
-///     "NoisyCount(predicate = at least 18, epsilon = 0.3) costs ε = 0.3; launches left: 3",
+///     "crate::mechanisms::NoisyCount(predicate = at least 18, epsilon = 0.3) costs ε = 0.3; launches left: 3",
 /// );
 /// // Nothing was charged.
 /// assert_eq!(filter.privacy_loss(), "0".parse()?);
@@ -169,8 +169,9 @@ mod tests {
     use crate::data::Predicate;
     use crate::launch;
     use crate::machine::{CoinSource, Coins, Fault, NotPrivateSeededCoins, Released, Stop};
-    use crate::mechanisms::{GaussianCount, NoisyCount};
+    use crate::mechanisms::Count;
     use crate::number::Epsilon;
+    use crate::prelude::*;
     use crate::privacy::{AddRemove, PureDp, UnknownLoss, ZCdp};
 
     fn epsilon(text: &str) -> Epsilon {
@@ -178,13 +179,13 @@ mod tests {
     }
 
     /// Counts how often the data is touched.
-    fn counting(touched: &Arc<AtomicU32>, loss: &str) -> NoisyCount<Vec<u8>> {
+    fn counting(touched: &Arc<AtomicU32>, loss: &str) -> crate::mechanisms::NoisyCount<Vec<u8>> {
         let touched = Arc::clone(touched);
         let all = Predicate::new("all", move |_: &u8| {
             touched.fetch_add(1, Ordering::Relaxed);
             true
         });
-        NoisyCount::new(all, epsilon(loss)).unwrap()
+        Count::of(all).laplace(epsilon(loss)).unwrap()
     }
 
     #[test]
@@ -299,7 +300,7 @@ mod tests {
         let zcdp = Filter::concurrent(ZCdp, "0.5".parse().unwrap());
         let zcdp = AnyFilter::from(launch(&zcdp, Arc::new(vec![1_u8])).unwrap());
         let all = Predicate::new("all", |_: &u8| true);
-        let count = GaussianCount::new(all, "0.1".parse().unwrap()).unwrap();
+        let count = Count::of(all).gaussian(rho!(0.1)).unwrap();
         let preview = zcdp.preview(&count).unwrap();
         assert_eq!(preview.launches_left(), LaunchesLeft::Exactly(5));
     }

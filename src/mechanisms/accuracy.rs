@@ -1,11 +1,7 @@
 //! How far an answer is from the truth.
 
-use std::ops::RangeInclusive;
-
 use super::About;
-use super::lattice::of_steps;
 use crate::compose::Preview;
-use crate::noise::Noise;
 use crate::number::Confidence;
 
 /// A mechanism that states how far its answers are from the truth.
@@ -16,10 +12,10 @@ use crate::number::Confidence;
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{Accuracy, Estimates, NoisyCount};
+/// use queryables::mechanisms::{Accuracy, Count, Estimates};
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let count = NoisyCount::<Vec<u32>>::new(adults, "0.1".parse()?)?;
+/// let count = Count::of(adults).laplace(epsilon!(0.1))?;
 /// // 19 answers in 20 are at most 30 away from the true count.
 /// assert_eq!(count.accuracy("0.95".parse()?), 30);
 ///
@@ -130,160 +126,5 @@ impl<M: Accuracy + ?Sized, L> Preview<'_, M, L> {
     #[must_use]
     pub fn accuracy(&self, confidence: Confidence) -> M::Distance {
         self.mechanism.accuracy(confidence)
-    }
-}
-
-/// A mechanism whose answers are true numbers plus noise that does not depend on the data.
-///
-/// # Guarantee
-///
-/// The truth is what the mechanism would answer without noise: the count of the rows, or the sum of
-/// what the rows have after clamping and rounding. If that is more than an `i64` holds, it is not
-/// within the answer's range, and nothing is said. Otherwise an answer that was clamped to an `i64`
-/// is closer to the truth than it was before. An answer that was rounded to a float was within the
-/// distance before that; [`estimate`](super::Estimates::estimate) allows for it.
-///
-/// Where a mechanism answers with several numbers, it holds for each of them.
-pub trait Noisy: Accuracy {
-    /// The type of one answer: `i64` or `f64`.
-    type Number: Number;
-
-    /// The noise of one answer; where it depends on the query, the one that reaches farthest.
-    fn noise(&self) -> Noise;
-
-    /// The variance of an answer, rounded up: that of the very law ([`Noise::variance`]).
-    fn variance(&self) -> f64 {
-        self.noise().variance()
-    }
-}
-
-/// A number that a mechanism answers with: `i64` or `f64`.
-pub trait Number: Copy + PartialOrd + sealed::Sealed {
-    /// `u128` for whole numbers, otherwise `f64`.
-    type Distance: Copy + PartialOrd;
-
-    /// This number of steps of 2 to the power of `exponent`, rounded up.
-    #[doc(hidden)]
-    fn distance(steps: u128, exponent: i32) -> Self::Distance;
-
-    /// How many whole steps there are in a distance; `None` if it is not a distance.
-    #[doc(hidden)]
-    fn steps(distance: Self::Distance, exponent: i32) -> Option<u128>;
-
-    /// The numbers that are at most this far away. What the type cannot hold is beyond its end.
-    #[doc(hidden)]
-    fn around(self, distance: Self::Distance) -> RangeInclusive<Self>;
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for i64 {}
-    impl Sealed for f64 {}
-}
-
-impl Number for i64 {
-    type Distance = u128;
-
-    fn distance(steps: u128, _: i32) -> u128 {
-        steps
-    }
-
-    fn steps(distance: u128, _: i32) -> Option<u128> {
-        Some(distance)
-    }
-
-    fn around(self, distance: u128) -> RangeInclusive<Self> {
-        let distance = i128::try_from(distance).unwrap_or(i128::MAX);
-        let end = |end: i128| end.clamp(Self::MIN.into(), Self::MAX.into()) as Self;
-        let center = i128::from(self);
-        end(center.saturating_sub(distance))..=end(center.saturating_add(distance))
-    }
-}
-
-impl Number for f64 {
-    type Distance = Self;
-
-    fn distance(steps: u128, exponent: i32) -> Self {
-        let steps = i128::try_from(steps).unwrap_or(i128::MAX);
-        let distance = of_steps(steps, exponent);
-        // Exact up to 2^53; beyond, at most half a unit in the last place too little.
-        if steps <= 1 << Self::MANTISSA_DIGITS {
-            distance
-        } else {
-            distance.next_up()
-        }
-    }
-
-    fn steps(distance: Self, exponent: i32) -> Option<u128> {
-        // The cast rounds down and saturates.
-        let steps = libm::scalbn(distance, exponent.saturating_neg());
-        (steps >= 0.0).then_some(steps as u128)
-    }
-
-    fn around(self, distance: Self) -> RangeInclusive<Self> {
-        // One step for rounding the answer, and one for the ends.
-        (self.next_down() - distance).next_down()..=(self.next_up() + distance).next_up()
-    }
-}
-
-/// States the noise of a mechanism, and what its answers are about.
-macro_rules! noisy {
-    (impl[$($generics:tt)*] $Mechanism:ty, $Number:ty, |$mechanism:ident| $noise:expr, $about:expr) => {
-        /// The distance for which [`Noise::steps_within`](crate::noise::Noise::steps_within) is the
-        /// number of steps.
-        impl<$($generics)*> crate::mechanisms::Accuracy for $Mechanism {
-            type Distance = <$Number as crate::mechanisms::Number>::Distance;
-
-            fn accuracy(&self, confidence: crate::number::Confidence) -> Self::Distance {
-                let noise = crate::mechanisms::Noisy::noise(self);
-                let steps = noise.steps_within(confidence);
-                <$Number as crate::mechanisms::Number>::distance(steps, noise.exponent())
-            }
-
-            fn about(&self) -> crate::mechanisms::About {
-                #[allow(unused_variables, reason = "some say nothing of their parameters")]
-                let $mechanism = self;
-                $about
-            }
-        }
-
-        impl<$($generics)*> crate::mechanisms::Noisy for $Mechanism {
-            type Number = $Number;
-
-            fn noise(&self) -> crate::noise::Noise {
-                #[allow(unused_variables, reason = "some have noise of one step")]
-                let $mechanism = self;
-                $noise
-            }
-        }
-    };
-}
-pub(super) use noisy;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_end_where_the_type_does() {
-        assert_eq!(7_i64.around(3), 4..=10);
-        assert_eq!(i64::MAX.around(1), i64::MAX - 1..=i64::MAX);
-        assert_eq!(0_i64.around(u128::MAX), i64::MIN..=i64::MAX);
-        let around = 0.1_f64.around(0.2);
-        assert!(*around.start() < -0.1 && *around.end() > 0.3);
-        assert!(*around.end() < 0.3 + 1e-15);
-    }
-
-    #[test]
-    fn distances_are_rounded_up() {
-        assert_eq!(<f64 as Number>::distance(5, -1), 2.5);
-        // 2^53 + 1 is halfway between two floats.
-        let odd = (1_u128 << 53) + 1;
-        assert!(<f64 as Number>::distance(odd, 0) as u128 >= odd);
-        assert_eq!(<f64 as Number>::distance(1 << 53, 0), 2_f64.powi(53));
-        assert_eq!(<i64 as Number>::distance(odd, 0), odd);
-        assert_eq!(<f64 as Number>::steps(2.9, -1), Some(5));
-        assert_eq!(<f64 as Number>::steps(-0.1, 0), None);
-        assert_eq!(<f64 as Number>::steps(f64::NAN, 0), None);
     }
 }

@@ -77,21 +77,21 @@ mod above_threshold;
 mod accuracy;
 #[cfg(test)]
 mod accuracy_tests;
+mod added_noise;
 mod approx_randomized_response;
 mod behind;
+mod by;
 mod choose;
 mod conditional_response;
 mod continual_count;
+mod contributes;
 mod count;
 mod estimate;
 mod factorization;
 mod factorized_count;
-mod gaussian;
-mod gaussian_sum;
 mod gradient_descent;
 mod histogram;
 pub mod individual;
-mod laplace;
 mod lattice;
 mod least_loss;
 mod limit;
@@ -99,15 +99,17 @@ mod logarithm;
 mod margin;
 mod mean;
 mod multiplicative_weights;
+mod noised;
 mod on_rows;
 mod paid_sum;
 mod partition;
 mod permute_and_flip;
 mod quantiles;
+mod query;
 mod query_answerer;
+mod question;
 mod randomized_response;
 mod real_range;
-mod real_sum;
 mod sampled_sum;
 mod sampled_sums;
 mod score;
@@ -121,42 +123,48 @@ mod variance;
 mod vector_sum;
 mod weights;
 
-pub use above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
-pub use accuracy::{Accuracy, Noisy, Number};
+pub use above_threshold::{AboveThreshold, AboveThresholdMachine};
+pub use accuracy::Accuracy;
+pub use added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceLoss, LaplaceNoise};
 pub use approx_randomized_response::{ApproxRandomizedResponse, Response};
+pub use by::{By, Grouped};
 pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
-pub use continual_count::{ContinualCount, GaussianContinualCount};
-pub use count::{GaussianCount, NoisyCount};
+pub use continual_count::{ContinualCount, OverTime};
+pub use contributes::Contributes;
+pub use count::{Count, NoisyCount};
 pub use estimate::{About, Estimate, Estimates};
-pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine, FactorizedRelation};
-pub use gaussian_sum::{GaussianRealSum, GaussianSum};
+pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine};
 pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
-pub use histogram::{GaussianHistogram, NoisyHistogram};
+pub use histogram::Histogram;
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;
 pub use margin::{NoisyMaxWithMargin, Winner};
-pub use mean::{GaussianMean, Mean, MeanAccuracy, NoisyMean};
+pub use mean::{Mean, MeanAccuracy, NoisyMean, SumScale};
 pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
+pub use noised::Noised;
 pub use on_rows::OnRows;
-pub use partition::Partition;
+pub use partition::{HashedKeys, Keys, Labels, Numbered, Partition};
 pub use permute_and_flip::PermuteAndFlip;
 pub use quantiles::NoisyQuantiles;
+pub use query::{Change, Once, Query, QueryExt, RowRelation, Tally, Under, WithinOf};
 pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
+pub use question::{Counts, Question, Unavailable};
 pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
-pub use real_sum::NoisyRealSum;
 pub use sampled_sum::SampledGaussianSum;
 pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
-pub use score::{Counts, Score, Sensitivity, moved_apart};
+pub use score::{CountScores, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
-pub use statistic::AveragingRelation;
-pub use sum::{NoisySum, SummingRelation};
+pub use statistic::Statistic;
+pub use sum::{Amount, Sum, Summand};
 pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdAccuracy, ThresholdHistogram};
 pub use top_k::TopK;
-pub use tree::{ContinualCountMachine, StreamingRelation};
-pub use variance::{GaussianVariance, NoisyVariance, Variance, VarianceAccuracy};
-pub use vector_sum::GaussianVectorSum;
+pub use tree::ContinualCountMachine;
+pub use variance::{NoisyVariance, Variance, VarianceAccuracy};
+pub use vector_sum::VectorSum;
+
+use query::apart;
 
 #[cfg(doc)]
 use crate::data::Dataset;
@@ -211,8 +219,6 @@ macro_rules! shown {
     };
 }
 use shown;
-
-use accuracy::noisy;
 
 /// Why a mechanism cannot be constructed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
@@ -343,17 +349,4 @@ fn over<U: Unit>(factor: Ratio, quantity: Quantity<U>) -> Result<Ratio, Mechanis
         .inverse()
         .ok_or(MechanismError::NoLoss(U::NAME))?;
     inverse.checked_mul(factor).ok_or(MechanismError::TooFine)
-}
-
-/// The nearest number that an `i64` holds.
-///
-/// This is postprocessing, and exact: noise that reached the end of an `i128` is still beyond the
-/// end of an `i64` after any count was added to it.
-fn clamped(exact: i128, noise: i128) -> i64 {
-    fitted(exact.saturating_add(noise))
-}
-
-/// The same, of a value that was released ([`Coins::release`](crate::machine::Coins::release)).
-fn fitted(noisy: i128) -> i64 {
-    noisy.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::SampledGaussianSum;
 use super::clip::{clip, in_steps, square_of};
 use super::sampled_sum::happens;
+use super::{AddedNoise, SampledGaussianSum};
 use crate::data::{CHUNK, Dataset};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
 use crate::number::{Delta, Epsilon, Interval, Ratio};
@@ -128,7 +128,7 @@ impl<D: Dataset + ?Sized> Machine for IndividualSampledSumsMachine<D> {
             .map_err(|UnknownLoss(why)| Fault::InvalidQuery(why))?;
         let (sum, odds) = (&query.sum, Ratio::from(query.rate));
         // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let noise = (0..sum.dimension).map(|_| coins.draw(&sum.gaussian.noise));
+        let noise = (0..sum.dimension).map(|_| coins.draw(query.noise.law()));
         let mut total = noise.collect::<Result<Vec<i128>, _>>()?;
         let per_unit = libm::scalbn(1.0, -sum.lattice.exponent);
         let size = (CHUNK / sum.dimension).max(1);

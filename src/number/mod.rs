@@ -8,6 +8,7 @@ mod bound;
 mod decimal;
 mod float;
 mod interval;
+mod literal;
 pub(crate) mod normal;
 mod quantity;
 mod ratio;

@@ -24,12 +24,12 @@ fn count(above: i64) -> IndividualCount<Rows> {
         assert!(*row != 7, "an unlucky row");
         *row > above
     });
-    IndividualCount::new(above, "0.25".parse().unwrap()).unwrap()
+    Count::of(above).laplace(epsilon!(0.25)).unwrap()
 }
 
 fn sum() -> IndividualSum<Rows> {
     let itself = Attribute::new("itself", |row: &i64| *row);
-    IndividualSum::new(itself, 0..=100, "0.5".parse().unwrap()).unwrap()
+    Sum::of(itself, 0..=100).laplace(epsilon!(0.5)).unwrap()
 }
 
 fn filters() -> [Pure; 3] {

@@ -13,11 +13,10 @@ use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::BoxedRelease;
 use queryables::data::{Attribute, People, Predicate};
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
-    ExponentialMechanism, GaussianHistogram, GaussianMean, GaussianThresholdHistogram,
-    GaussianVariance, MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisyMean,
-    NoisyQuantiles, NoisyRealSum, NoisySum, NoisyVariance, OnRows, Partition, PermuteAndFlip,
-    Priced, QueryAnswerer, RandomizedResponse, ThresholdHistogram, TopK,
+    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
+    ExponentialMechanism, GaussianThresholdHistogram, Histogram, Mean, MultiplicativeWeights,
+    NoisyMax, NoisyQuantiles, OnRows, Partition, PermuteAndFlip, Priced, QueryAnswerer,
+    RandomizedResponse, Sum, ThresholdHistogram, TopK, Variance,
 };
 use queryables::middle::ThroughExt;
 use queryables::number::{Epsilon, Mu, Order};
@@ -184,13 +183,13 @@ fn finite_laws() {
 fn counts_and_sums_with_laplace_noise() {
     let [exact, less] = laplace(1, &["1"]);
     let renyi = [exact.as_str(), less.as_str()];
-    let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
+    let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
     let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1);
     assert_row("NoisyCount", verifier, Claims(["1", "0.999"], "0.5", renyi));
 
     // The type is erased, and with it the promise.
     let boxed = || {
-        let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
+        let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
         BoxedRelease::<_, _, AddRemove, _>::new(PureDp, count)
     };
     let verifier = Verifier::new(boxed, &pair(), vec![()], 1);
@@ -199,13 +198,13 @@ fn counts_and_sums_with_laplace_noise() {
     let value = Attribute::new("value", |row: &u8| i64::from(*row));
     let [exact, less] = laplace(3, &["1"]);
     let renyi = [exact.as_str(), less.as_str()];
-    let sum = NoisySum::new(AddRemove, value, 0..=3, epsilon("1")).unwrap();
+    let sum = Sum::of(value, 0..=3).laplace(epsilon!(1)).unwrap();
     let added = Pair::new(vec![7_u8], vec![7, 3]);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1);
     assert_row("NoisySum", verifier, Claims(["1", "0.999"], "0.5", renyi));
 
     let value = Attribute::new("value", |row: &u8| f64::from(*row));
-    let sum = NoisyRealSum::new(AddRemove, value, range(3), epsilon("1")).unwrap();
+    let sum = Sum::of(value, range(3)).laplace(epsilon!(1)).unwrap();
     let sum = sum.mapped(|noisy: f64| noisy as i64);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1);
     assert_row(
@@ -223,7 +222,7 @@ fn people() {
         |rows: &[Row]| People::by_key(&rows.to_vec(), |row: &Row| Some(row.0)).at_most::<2>();
     let pair = Pair::new(table(&[(1, 7)]), table(&[(1, 7), (2, 7), (2, 7)]));
     let seven = Predicate::new("is 7", |row: &Row| row.1 == 7);
-    let count = OnRows(NoisyCount::new(seven, epsilon("1")).unwrap());
+    let count = OnRows(Count::of(seven).laplace(epsilon!(1)).unwrap());
     let verifier = Verifier::new(copies_of(&count), &pair, vec![()], 1);
     let [exact, less] = laplace(2, &["2"]);
     let claims = Claims(["2", "1.999"], "0.5", [&exact, &less]);
@@ -237,7 +236,10 @@ fn number() -> Attribute<Vec<u8>, f64> {
 #[test]
 fn means_and_variances() {
     let replaced = Pair::new(vec![0_u8], vec![2]);
-    let mean = NoisyMean::new(Replace, number(), range(2), epsilon("2")).unwrap();
+    let mean = Mean::of(number(), range(2))
+        .under(Replace)
+        .laplace(epsilon!(2))
+        .unwrap();
     let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1);
     let [exact, less] = laplace(2, &["2"]);
     assert_row(
@@ -246,7 +248,10 @@ fn means_and_variances() {
         Claims(["2", "1.99"], "0.5", [&exact, &less]),
     );
 
-    let mean = GaussianMean::with_mu(Replace, number(), range(2), mu()).unwrap();
+    let mean = Mean::of(number(), range(2))
+        .under(Replace)
+        .gaussian(mu())
+        .unwrap();
     let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1);
     assert_row(
         "GaussianMean",
@@ -255,7 +260,10 @@ fn means_and_variances() {
     );
 
     let replaced = Pair::new(vec![0_u8], vec![1]);
-    let spread = NoisyVariance::new(Replace, number(), range(1), epsilon("4")).unwrap();
+    let spread = Variance::of(number(), range(1))
+        .under(Replace)
+        .laplace(epsilon!(4))
+        .unwrap();
     let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1).cut(ratio(1, 1000));
     assert_row(
         "NoisyVariance",
@@ -263,7 +271,10 @@ fn means_and_variances() {
         Claims(["4", "3.5"], "0.5", ["4", "2"]),
     );
 
-    let spread = GaussianVariance::with_mu(Replace, number(), range(1), mu()).unwrap();
+    let spread = Variance::of(number(), range(1))
+        .under(Replace)
+        .gaussian(mu())
+        .unwrap();
     let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1).cut(ratio(1, 1000));
     assert_row(
         "GaussianVariance",
@@ -276,7 +287,10 @@ fn means_and_variances() {
 fn histograms() {
     let bin = || Attribute::new("bin", |row: &u8| usize::from(*row % 2));
     let replaced = Pair::new(vec![7_u8], vec![8]);
-    let histogram = NoisyHistogram::new(Replace, bin(), 2, epsilon("2")).unwrap();
+    let histogram = Histogram::of(Partition::numbered(bin(), 2).unwrap())
+        .under(Replace)
+        .laplace(epsilon!(2))
+        .unwrap();
     let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1);
     let verifier = verifier.cut(ratio(1, 1000));
     // Both bins change by one step of a scale of 1.
@@ -284,12 +298,10 @@ fn histograms() {
     let claims = Claims(["2", "1.8"], "0.5", [&exact, "0.5"]);
     assert_row("NoisyHistogram", verifier, claims);
 
-    let histogram = GaussianHistogram::over_with_mu(
-        Replace,
-        Partition::by_key("bin", |row: &u8| *row, [7, 8]).unwrap(),
-        mu(),
-    )
-    .unwrap();
+    let histogram = Histogram::of(Partition::by_key("bin", |row: &u8| *row, [7, 8]).unwrap())
+        .under(Replace)
+        .gaussian(mu())
+        .unwrap();
     let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1);
     let verifier = verifier.cut(ratio(1, 1000));
     assert_row(
@@ -318,7 +330,7 @@ fn histograms() {
 #[test]
 fn conversations_with_laplace_noise() {
     let time = Attribute::new("time", |row: &u8| Some(u64::from(*row)));
-    let counter = ContinualCount::new(AddRemove, time, 2, epsilon("4")).unwrap();
+    let counter = ContinualCount::of(time, 2).laplace(epsilon!(4)).unwrap();
     let arrives = Pair::new(vec![1_u8], vec![0, 1]);
     let verifier = Verifier::new(copies_of(&counter), &arrives, vec![1, 2], 2);
     let verifier = verifier.cut(ratio(1, 1000));

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::{Descent, Objective};
 use crate::compose::{IndividualError, IndividualFilter};
-use crate::data::Dataset;
+use crate::data::{Dataset, Vector};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
-use crate::mechanisms::individual::IndividualVectorSum;
-use crate::mechanisms::{GaussianVectorSum, Lattice, MechanismError, shown, states};
+use crate::mechanisms::{
+    GaussianNoise, Lattice, MechanismError, Noised, QueryExt, VectorSum, shown, states,
+};
 use crate::number::Rho;
 use crate::privacy::facts::Gaussian;
 use crate::privacy::{AddRemove, Prices, ZCdp};
@@ -66,6 +67,9 @@ pub struct GradientDescent<D: ?Sized> {
     fact: Gaussian,
 }
 
+/// The sum of the gradients.
+type Sum<D> = Noised<VectorSum<Vector<D>>, GaussianNoise>;
+
 impl<D: Dataset + ?Sized> GradientDescent<D> {
     /// Takes `steps` steps of ρ each. The rate is that of [`Descent::new`].
     ///
@@ -112,7 +116,7 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
         if most_steps == 0 {
             return Err(MechanismError::NoSteps);
         }
-        self.individual_sum_at(&self.start)?;
+        self.sum_at(&self.start)?.query().check_payable()?;
         Ok(Self {
             most_steps: Some(most_steps),
             ..self
@@ -120,20 +124,9 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
     }
 
     /// What the next step releases.
-    fn sum_at(&self, descent: &Descent) -> Result<GaussianVectorSum<D>, MechanismError> {
+    fn sum_at(&self, descent: &Descent) -> Result<Sum<D>, MechanismError> {
         let gradient = self.objective.gradient_at(descent.weights());
-        let dimension = self.objective.dimension();
-        GaussianVectorSum::new(AddRemove, gradient, dimension, self.lattice, self.rho)
-    }
-
-    /// The same with filtering.
-    fn individual_sum_at(
-        &self,
-        descent: &Descent,
-    ) -> Result<IndividualVectorSum<D>, MechanismError> {
-        let gradient = self.objective.gradient_at(descent.weights());
-        let dimension = self.objective.dimension();
-        IndividualVectorSum::new(gradient, dimension, self.lattice, self.rho)
+        VectorSum::of(gradient, self.objective.dimension(), self.lattice).gaussian(self.rho)
     }
 
     /// Takes all steps. A sum was made before, with other weights, and cannot fail to be made.
@@ -160,9 +153,7 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
         let mut filter = filter.start(data, coins)?;
         let mut descent = self.start.clone();
         for _ in 0..most_steps {
-            let sum = self
-                .individual_sum_at(&descent)
-                .map_err(|_| Fault::Failed)?;
+            let sum = self.sum_at(&descent).map_err(|_| Fault::Failed)?;
             descent.step(&filter.release(&sum, coins).map_err(fault)?);
         }
         Ok(descent)

@@ -13,11 +13,12 @@ fn recorded() -> String {
     };
     for (i, loss) in LAPLACE.into_iter().enumerate() {
         let loss: Epsilon = loss.parse().unwrap();
-        let count = NoisyCount::new(odd(), loss).unwrap();
+        let count = Count::of(odd()).laplace(loss).unwrap();
         let label = format!("count laplace {i}");
         laplace_prices::<_, AddRemove>(t, &label, &count);
-        laplace_prices::<_, Replace>(t, &label, &count);
-        accuracy(t, &label, &count);
+        let replaced = Count::of(odd()).under(Replace).laplace(loss).unwrap();
+        laplace_prices::<_, Replace>(t, &label, &replaced);
+        accuracy(t, &label, &count, count.variance());
         answers(t, &label, &count);
         macro_rules! both {
             ($label:expr, |$R:ident| $make:expr) => {{
@@ -37,18 +38,18 @@ fn recorded() -> String {
         for (j, range) in wholes.iter().enumerate() {
             let label = format!("sum laplace {i} {j}");
             let (added, replaced) =
-                both!(&label, |r| NoisySum::new(r, whole(), range.clone(), loss).unwrap());
-            accuracy(t, &label, &added);
-            accuracy(t, &label, &replaced);
+                both!(&label, |r| Sum::of(whole(), range.clone()).under(r).laplace(loss).unwrap());
+            accuracy(t, &label, &added, added.variance());
+            accuracy(t, &label, &replaced, replaced.variance());
         }
         for (j, range) in reals().into_iter().enumerate() {
             let label = format!("real sum laplace {i} {j}");
             let (added, replaced) =
-                both!(&label, |r| NoisyRealSum::new(r, real(), range, loss).unwrap());
-            accuracy(t, &label, &added);
-            accuracy(t, &label, &replaced);
+                both!(&label, |r| Sum::of(real(), range).under(r).laplace(loss).unwrap());
+            accuracy(t, &label, &added, added.variance());
+            accuracy(t, &label, &replaced, replaced.variance());
             let label = format!("mean laplace {i} {j}");
-            let (added, replaced) = both!(&label, |r| NoisyMean::new(r, real(), range, loss).unwrap());
+            let (added, replaced) = both!(&label, |r| Mean::of(real(), range).under(r).laplace(loss).unwrap());
             for confidence in confidences() {
                 for rows in [1, 100, 10_000, 1_000_000_000] {
                     let one = added.accuracy(confidence).for_rows(rows);
@@ -58,7 +59,7 @@ fn recorded() -> String {
             }
             let label = format!("variance laplace {i} {j}");
             let (added, replaced) =
-                both!(&label, |r| NoisyVariance::new(r, real(), range, loss).unwrap());
+                both!(&label, |r| Variance::of(real(), range).under(r).laplace(loss).unwrap());
             for confidence in confidences() {
                 for rows in [1, 100, 10_000, 1_000_000_000] {
                     let one = added.accuracy(confidence).for_rows(rows);
@@ -68,37 +69,30 @@ fn recorded() -> String {
             }
         }
         let label = format!("histogram laplace {i}");
-        let (added, replaced) = both!(&label, |r| NoisyHistogram::new(r, bin(), 3, loss).unwrap());
-        accuracy(t, &label, &added);
-        accuracy(t, &label, &replaced);
+        let (added, replaced) = both!(&label, |r| Histogram::of(Partition::numbered(bin(), 3).unwrap()).under(r).laplace(loss).unwrap());
+        accuracy(t, &label, &added, added.variance());
+        accuracy(t, &label, &replaced, replaced.variance());
         for horizon in [1, 2, 3, 7, 8, 1000] {
             let label = format!("continual laplace {i} {horizon}");
-            let added = ContinualCount::new(AddRemove, time(), horizon, loss).unwrap();
+            let added = ContinualCount::of(time(), horizon).laplace(loss).unwrap();
             laplace_prices::<_, AddRemove>(t, &label, &added);
-            accuracy(t, &label, &added);
-            let replaced = ContinualCount::new(Replace, time(), horizon, loss).unwrap();
+            accuracy(t, &label, &added, added.variance());
+            let replaced = ContinualCount::of(time(), horizon).under(Replace).laplace(loss).unwrap();
             laplace_prices::<_, Replace>(t, &label, &replaced);
-            accuracy(t, &label, &replaced);
+            accuracy(t, &label, &replaced, replaced.variance());
         }
     }
     for (i, (unit, loss)) in RHO.iter().map(|loss| (0, loss)).chain(MU.iter().map(|loss| (1, loss))).enumerate() {
-        macro_rules! made {
-            ($Name:ident, ($($before:expr),*), ) => {
-                made!($Name::new, $Name::with_mu, ($($before),*))
-            };
-            ($by_rho:expr, $by_mu:expr, ($($before:expr),*)) => {
-                if unit == 0 {
-                    $by_rho($($before,)* loss.parse().unwrap()).unwrap()
-                } else {
-                    $by_mu($($before,)* loss.parse().unwrap()).unwrap()
-                }
-            };
-        }
-        let count = made!(GaussianCount, (odd()),);
+        let loss: Gaussian = match unit {
+            0 => Gaussian::Rho(loss.parse().unwrap()),
+            _ => Gaussian::Mu(loss.parse().unwrap()),
+        };
+        let count = Count::of(odd()).gaussian(loss).unwrap();
         let label = format!("count gaussian {i}");
         gaussian_prices::<_, AddRemove>(t, &label, &count);
-        gaussian_prices::<_, Replace>(t, &label, &count);
-        accuracy(t, &label, &count);
+        let replaced = Count::of(odd()).under(Replace).gaussian(loss).unwrap();
+        gaussian_prices::<_, Replace>(t, &label, &replaced);
+        accuracy(t, &label, &count, count.variance());
         answers(t, &label, &count);
         macro_rules! both {
             ($label:expr, |$R:ident| $make:expr) => {{
@@ -118,17 +112,17 @@ fn recorded() -> String {
         for (j, range) in wholes.iter().enumerate() {
             let label = format!("sum gaussian {i} {j}");
             let (added, replaced) =
-                both!(&label, |r| made!(GaussianSum, (r, whole(), range.clone()),));
-            accuracy(t, &label, &added);
-            accuracy(t, &label, &replaced);
+                both!(&label, |r| Sum::of(whole(), range.clone()).under(r).gaussian(loss).unwrap());
+            accuracy(t, &label, &added, added.variance());
+            accuracy(t, &label, &replaced, replaced.variance());
         }
         for (j, range) in reals().into_iter().enumerate() {
             let label = format!("real sum gaussian {i} {j}");
-            let (added, replaced) = both!(&label, |r| made!(GaussianRealSum, (r, real(), range),));
-            accuracy(t, &label, &added);
-            accuracy(t, &label, &replaced);
+            let (added, replaced) = both!(&label, |r| Sum::of(real(), range).under(r).gaussian(loss).unwrap());
+            accuracy(t, &label, &added, added.variance());
+            accuracy(t, &label, &replaced, replaced.variance());
             let label = format!("mean gaussian {i} {j}");
-            let (added, replaced) = both!(&label, |r| made!(GaussianMean, (r, real(), range),));
+            let (added, replaced) = both!(&label, |r| Mean::of(real(), range).under(r).gaussian(loss).unwrap());
             for confidence in confidences() {
                 for rows in [1, 100, 10_000, 1_000_000_000] {
                     let one = added.accuracy(confidence).for_rows(rows);
@@ -137,7 +131,7 @@ fn recorded() -> String {
                 }
             }
             let label = format!("variance gaussian {i} {j}");
-            let (added, replaced) = both!(&label, |r| made!(GaussianVariance, (r, real(), range),));
+            let (added, replaced) = both!(&label, |r| Variance::of(real(), range).under(r).gaussian(loss).unwrap());
             for confidence in confidences() {
                 for rows in [1, 100, 10_000, 1_000_000_000] {
                     let one = added.accuracy(confidence).for_rows(rows);
@@ -148,35 +142,31 @@ fn recorded() -> String {
         }
         let label = format!("histogram gaussian {i}");
         let bins = || Partition::numbered(bin(), 3).unwrap();
-        let (added, replaced) = both!(&label, |r| made!(
-            GaussianHistogram::over,
-            GaussianHistogram::over_with_mu,
-            (r, bins())
-        ));
-        accuracy(t, &label, &added);
-        accuracy(t, &label, &replaced);
+        let (added, replaced) = both!(&label, |r| Histogram::of(bins()).under(r).gaussian(loss).unwrap());
+        accuracy(t, &label, &added, added.variance());
+        accuracy(t, &label, &replaced, replaced.variance());
         for (j, lattice) in [Lattice::of_length(1.0).unwrap(), Lattice::of_whole_numbers(2), Lattice::in_steps(-6, 80)].into_iter().enumerate() {
             let label = format!("vector sum gaussian {i} {j}");
             let (added, replaced) =
-                both!(&label, |r| made!(GaussianVectorSum, (r, pair(), 2, lattice),));
-            accuracy(t, &label, &added);
-            accuracy(t, &label, &replaced);
+                both!(&label, |r| VectorSum::of(pair(), 2, lattice).under(r).gaussian(loss).unwrap());
+            accuracy(t, &label, &added, added.variance());
+            accuracy(t, &label, &replaced, replaced.variance());
         }
         for horizon in [2, 3, 7, 8, 1000] {
             let label = format!("continual gaussian {i} {horizon}");
-            let added = made!(GaussianContinualCount, (AddRemove, time(), horizon),);
+            let added = ContinualCount::of(time(), horizon).under(AddRemove).gaussian(loss).unwrap();
             gaussian_prices::<_, AddRemove>(t, &label, &added);
-            accuracy(t, &label, &added);
-            let replaced = made!(GaussianContinualCount, (Replace, time(), horizon),);
+            accuracy(t, &label, &added, added.variance());
+            let replaced = ContinualCount::of(time(), horizon).under(Replace).gaussian(loss).unwrap();
             gaussian_prices::<_, Replace>(t, &label, &replaced);
-            accuracy(t, &label, &replaced);
+            accuracy(t, &label, &replaced, replaced.variance());
             let label = format!("factorized {i} {horizon}");
-            let added = made!(FactorizedContinualCount, (AddRemove, time(), horizon),);
+            let added = FactorizedContinualCount::new(AddRemove, time(), horizon, loss).unwrap();
             gaussian_prices::<_, AddRemove>(t, &label, &added);
-            accuracy(t, &label, &added);
-            let replaced = made!(FactorizedContinualCount, (Replace, time(), horizon),);
+            accuracy(t, &label, &added, added.variance());
+            let replaced = FactorizedContinualCount::new(Replace, time(), horizon, loss).unwrap();
             gaussian_prices::<_, Replace>(t, &label, &replaced);
-            accuracy(t, &label, &replaced);
+            accuracy(t, &label, &replaced, replaced.variance());
         }
     }
     text

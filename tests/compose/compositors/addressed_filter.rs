@@ -4,7 +4,7 @@ use super::rows;
 use crate::common::epsilon;
 use queryables::compose::{AddressedFilter, AnyMechanism, Message, Reply};
 use queryables::data::Predicate;
-use queryables::mechanisms::{AboveThreshold, NoisyCount};
+use queryables::mechanisms::{AboveThreshold, Count};
 use queryables::prelude::*;
 use queryables::privacy::AnyLoss;
 
@@ -21,7 +21,7 @@ fn loss(epsilon: &str) -> AnyLoss {
 type Any = AnyMechanism<Rows, Predicate<Rows>, i64>;
 
 fn any_count(price: &str) -> Any {
-    Any::once(NoisyCount::new(large(), epsilon(price)).unwrap())
+    Any::once(Count::of(large()).laplace(epsilon(price)).unwrap())
 }
 
 fn any_search(price: &str) -> Any {
@@ -98,7 +98,7 @@ fn a_conversion_that_panics_fails_its_mechanism() {
     type Bad = AnyMechanism<Rows, Predicate<Rows>, Never>;
     let filter = Filter::concurrent(PureDp, epsilon("1"));
     let filter = AddressedFilter::new(launch(&filter, rows()).unwrap());
-    let count = Bad::once(NoisyCount::new(large(), epsilon("0.25")).unwrap());
+    let count = Bad::once(Count::of(large()).laplace(epsilon!(0.25)).unwrap());
     assert_eq!(
         filter.ask(Message::Launch(count)),
         Reply::NotLaunched(LaunchError::Failed)

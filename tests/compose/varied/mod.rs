@@ -16,14 +16,12 @@ use queryables::mechanisms::individual::{
     IndividualChoice, IndividualCount, IndividualSum, IndividualVectorSum,
 };
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
-    ExponentialMechanism, FactorizedContinualCount, GaussianContinualCount, GaussianCount,
-    GaussianHistogram, GaussianMean, GaussianRealSum, GaussianSum, GaussianThresholdHistogram,
-    GaussianVariance, GaussianVectorSum, GradientDescent, IndividualSampledSums, Lattice,
-    MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisyMean, NoisyQuantiles,
-    NoisyRealSum, NoisySum, NoisyVariance, Objective, OnRows, Partition, PermuteAndFlip,
-    QueryAnswerer, RandomizedResponse, RealRange, SampledGaussianSum, Score, Sensitivity,
-    ThresholdHistogram, TopK,
+    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
+    ExponentialMechanism, FactorizedContinualCount, GaussianThresholdHistogram, GradientDescent,
+    Histogram, IndividualSampledSums, Lattice, Mean, MultiplicativeWeights, NoisyMax,
+    NoisyQuantiles, Objective, OnRows, Partition, PermuteAndFlip, QueryAnswerer,
+    RandomizedResponse, RealRange, SampledGaussianSum, Score, Sensitivity, Sum, ThresholdHistogram,
+    TopK, Variance, VectorSum,
 };
 use queryables::middle::{Clamp, LimitQueries, Round, ThroughExt};
 use queryables::number::Rho;

@@ -3,13 +3,13 @@
 use super::*;
 
 pub(super) fn counts_and_sums(all: &mut Groups) {
-    let make = |name, loss: &str| of(NoisyCount::new(is(name), epsilon(loss)).unwrap());
+    let make = |name, loss: &str| of(Count::of(is(name)).laplace(epsilon(loss)).unwrap());
     all.insert(
         "NoisyCount",
         vec![make("a", "1"), make("b", "1"), make("a", "2")],
     );
-    let make = |name, loss| of(GaussianCount::new(is(name), rho(loss)).unwrap());
-    let mu = of(GaussianCount::with_mu(is("a"), "1".parse().unwrap()).unwrap());
+    let make = |name, loss| of(Count::of(is(name)).gaussian(rho(loss)).unwrap());
+    let mu = of(Count::of(is("a")).gaussian(mu!(1)).unwrap());
     all.insert(
         "GaussianCount",
         vec![make("a", "1"), make("b", "1"), make("a", "2"), mu],
@@ -52,14 +52,19 @@ pub(super) fn counts_and_sums(all: &mut Groups) {
 
 pub(super) fn vectors(all: &mut Groups) {
     let make = |name, dimension, lattice, loss| {
-        of(GaussianVectorSum::new(AddRemove, vector(name), dimension, lattice, rho(loss)).unwrap())
+        of(VectorSum::of(vector(name), dimension, lattice)
+            .gaussian(rho(loss))
+            .unwrap())
     };
-    let other = GaussianVectorSum::new(Replace, vector("a"), 1, LATTICE, rho("1")).unwrap();
+    let other = VectorSum::of(vector("a"), 1, LATTICE)
+        .under(Replace)
+        .gaussian(rho!(1))
+        .unwrap();
     // The same function at other weights is another vector.
     let objective = Objective::new("o", 1, |_: &[f64], _: &u8, _: &mut [f64]| {});
     let at = |weight| {
         let vector = objective.gradient_at(&[weight]);
-        of(GaussianVectorSum::new(AddRemove, vector, 1, LATTICE, rho("1")).unwrap())
+        of(VectorSum::of(vector, 1, LATTICE).gaussian(rho!(1)).unwrap())
     };
     let group = vec![
         make("a", 1, LATTICE, "1"),
