@@ -121,20 +121,38 @@ pub mod data;
 pub mod games;
 #[cfg(feature = "ledger")]
 pub mod ledger;
-pub mod machine;
 pub mod mechanisms;
-pub mod middle;
 pub mod noise;
-pub mod number;
 pub mod privacy;
-pub mod queryable;
-mod sync;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "verify")]
 pub mod verify;
 
-pub use queryable::launch;
+#[doc(inline)]
+pub use queryables_core::{launch, middle};
+use queryables_core::toolkit::sync;
+
+/// Exact decimals and ratios: [`queryables_core::number`].
+pub mod number {
+    #[doc(inline)]
+    pub use queryables_core::number::*;
+    pub(crate) use queryables_core::toolkit::number::*;
+}
+
+/// Machines, mechanisms, coins, adversaries, views: [`queryables_core::machine`].
+pub mod machine {
+    #[doc(inline)]
+    pub use queryables_core::machine::*;
+    pub(crate) use queryables_core::toolkit::machine::*;
+}
+
+/// The handles that analysts hold: [`queryables_core::queryable`].
+pub mod queryable {
+    #[doc(inline)]
+    pub use queryables_core::queryable::*;
+    pub(crate) use queryables_core::toolkit::queryable::*;
+}
 
 /// What most programs need, in one `use`.
 ///

@@ -60,7 +60,7 @@ impl ApproxDpRule {
     }
 }
 
-approx_dp_in_and_out!(ApproxDpRule);
+crate::account::approx_dp_in_and_out!(ApproxDpRule);
 
 impl ContinuationRule for ApproxDpRule {
     fn limit(&self) -> &EpsilonDelta {
@@ -293,27 +293,6 @@ fn best_slack(
     } else {
         more
     }
-}
-
-/// The largest number for which a monotone claim holds; 0 if there is none.
-pub(super) fn largest(mut holds: impl FnMut(u64) -> bool) -> u64 {
-    let (mut low, mut high) = (0, 1);
-    while holds(high) {
-        low = high;
-        if high == u64::MAX {
-            return high;
-        }
-        high = high.saturating_mul(2);
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }
 
 #[cfg(test)]

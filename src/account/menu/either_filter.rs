@@ -123,7 +123,7 @@ impl TwoSums {
     }
 }
 
-approx_dp_in_and_out!(TwoSums);
+crate::account::approx_dp_in_and_out!(TwoSums);
 
 impl ContinuationRule for TwoSums {
     fn limit(&self) -> &EpsilonDelta {

@@ -172,7 +172,7 @@ impl MenuFilter {
     }
 }
 
-approx_dp_in_and_out!(MenuFilter);
+crate::account::approx_dp_in_and_out!(MenuFilter);
 
 impl ContinuationRule for MenuFilter {
     fn limit(&self) -> &EpsilonDelta {

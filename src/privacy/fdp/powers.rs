@@ -221,7 +221,7 @@ impl Additive for PowersOf {
     }
 }
 
-written!(PowersOf { base: Profile } => Ok::<_, std::convert::Infallible>(PowersOf::new(base)));
+crate::privacy::written!(PowersOf { base: Profile } => Ok::<_, std::convert::Infallible>(PowersOf::new(base)));
 
 /// One unit, where the profile is known to be at most the base by a theorem.
 #[diagnostic::do_not_recommend]

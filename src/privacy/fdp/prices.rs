@@ -5,9 +5,12 @@ use std::num::NonZeroU64;
 use super::curve::Deviation;
 use super::{FDp, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
-use crate::privacy::facts::{BoundedRange, Gaussian, Laplace, Probabilistic};
+use crate::privacy::facts::{
+    BoundedRange, BoundedRanges, Fact, Gaussian, Laplace, Probabilistic, SampledGaussian,
+    SampledReplacement, Thresholded,
+};
 use crate::privacy::{
-    ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Prices, ProbabilisticDp, PureDp, UnknownLoss,
+    ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Measure, Prices, ProbabilisticDp, PureDp, UnknownLoss,
 };
 
 /// The profile of randomized response, of which every ε-DP mechanism is a postprocessing (Kairouz,
@@ -138,6 +141,65 @@ impl Prices<BoundedRange> for FDp {
 impl Prices<Probabilistic> for FDp {
     fn price(&self, fact: &Probabilistic) -> Result<Profile, UnknownLoss> {
         ProbabilisticDp.imply(&fact.loss, self)
+    }
+}
+
+/// Zhu, Dong, Wang 2022, Theorem 11.
+impl Prices<SampledGaussian> for FDp {
+    fn price(&self, fact: &SampledGaussian) -> Result<Profile, UnknownLoss> {
+        let mu = Gdp.price(&fact.gaussian)?;
+        Ok(Profile::sampled_gaussian_by(fact.rate, mu))
+    }
+}
+
+/// That of the dominating pair.
+impl Prices<SampledReplacement> for FDp {
+    fn price(&self, fact: &SampledReplacement) -> Result<Profile, UnknownLoss> {
+        let mu = Gdp.price(&fact.added.gaussian())?;
+        Ok(Profile::sampled_replacement(fact.added.rate(), mu))
+    }
+}
+
+/// What (ε, δ)-DP implies.
+impl Prices<Thresholded<Laplace>> for FDp {
+    fn price(&self, fact: &Thresholded<Laplace>) -> Result<Profile, UnknownLoss> {
+        ApproxDp.imply(&ApproxDp.price(fact)?, self)
+    }
+}
+
+/// That of one choice is its own. For several it is what ε-DP implies: intervals whose place depends on
+/// earlier choices are together no interval of length ε, and a composition on a grid has no parameters
+/// by which it could be compared or written down. Such mechanisms are composed on a grid of one's own
+/// ([`Profile::compose`]).
+impl Prices<BoundedRanges> for FDp {
+    fn price(&self, fact: &BoundedRanges) -> Result<Profile, UnknownLoss> {
+        match fact.choices {
+            NonZeroU64::MIN => self.price(&fact.each()),
+            _ => Ok(Profile::randomized_response(fact.epsilon)),
+        }
+    }
+}
+
+/// As it prices what is inside.
+impl Prices<Fact> for FDp {
+    fn price(&self, fact: &Fact) -> Result<Profile, UnknownLoss> {
+        match fact {
+            Fact::Pure(fact) => self.price(fact),
+            Fact::Laplace(fact) => self.price(fact),
+            Fact::BoundedRange(fact) => self.price(fact),
+            Fact::BoundedRanges(fact) => self.price(fact),
+            Fact::Probabilistic(fact) => self.price(fact),
+            Fact::Gaussian(fact) => self.price(fact),
+            Fact::SampledGaussian(fact) => self.price(fact),
+            Fact::SampledReplacement(fact) => self.price(fact),
+            Fact::Thresholded(fact) => self.price(fact),
+            Fact::ApproxDp(loss) => ApproxDp.imply(loss, self),
+            Fact::Either(either) => {
+                let [one, other] = &**either;
+                Ok(self.join(&self.price(one)?, &self.price(other)?))
+            }
+            _ => Err(UnknownLoss("FDp has no price for what the mechanism states")),
+        }
     }
 }
 

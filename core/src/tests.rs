@@ -1,0 +1,8 @@
+//! What only tests need, shared with the toolkit's: oracles at high precision, laws by enumeration.
+
+#[path = "../../src/tests/bracket.rs"]
+pub(crate) mod bracket;
+#[path = "../../src/tests/enumerate.rs"]
+pub(crate) mod enumerate;
+#[path = "../../src/tests/oracle.rs"]
+pub(crate) mod oracle;
