@@ -129,9 +129,9 @@ mod tests;
 #[cfg(feature = "verify")]
 pub mod verify;
 
+use queryables_core::toolkit::sync;
 #[doc(inline)]
 pub use queryables_core::{launch, middle};
-use queryables_core::toolkit::sync;
 
 /// Exact decimals and ratios: [`queryables_core::number`].
 pub mod number {

@@ -30,7 +30,7 @@ pub mod number {
 pub mod machine {
     use std::sync::Arc;
 
-    use crate::machine::{Bernoulli, DrawnNoise, Inspect, Public, StateKey};
+    use crate::machine::{Bernoulli, DrawnNoise, Inspect, Public, Says, StateKey};
     use crate::number::Ratio;
 
     pub use crate::machine::conversation::view_of;
@@ -105,6 +105,11 @@ pub mod machine {
         }
     }
 
+    /// The kind of an answer, given what was heard inside for it.
+    pub fn capped(says: Says, heard: Option<Says>) -> Says {
+        says.capped(heard)
+    }
+
     /// The odds of a coin.
     pub trait Odds {
         /// The probability of `true`.
@@ -175,7 +180,77 @@ pub mod privacy {
 
 /// What rules are made of.
 pub mod account {
-    pub use crate::account::left::largest;
+    use crate::account::{ChildLoss, LaunchesLeft, ThroughRdp, ThroughZCdp};
+    use crate::number::u256::U256;
+    use crate::number::{Delta, Epsilon};
+
+    pub use crate::account::left::{Repeats, largest};
+    pub use crate::account::rogers::drift_of;
+    pub use crate::account::through_rdp::RdpChildren;
+    pub use crate::account::through_zcdp::ZCdpChildren;
+
+    /// How rules count the launches that they would admit.
+    pub trait CountsLaunches {
+        /// By searching for the largest number that is admitted at once.
+        fn by_repeating<F: Repeats>(rule: &F, loss: &ChildLoss<F>) -> Self;
+
+        /// The largest number for which this holds.
+        fn searched(holds: impl FnMut(u64) -> bool) -> Self;
+
+        /// Where another rule must admit each launch, too.
+        #[must_use]
+        fn and(self, other: Self) -> Self;
+    }
+
+    impl CountsLaunches for LaunchesLeft {
+        fn by_repeating<F: Repeats>(rule: &F, loss: &ChildLoss<F>) -> Self {
+            Self::by_repeating(rule, loss)
+        }
+
+        fn searched(holds: impl FnMut(u64) -> bool) -> Self {
+            Self::searched(holds)
+        }
+
+        fn and(self, other: Self) -> Self {
+            self.and(other)
+        }
+    }
+
+    /// What a rule with one threshold has left for children.
+    pub trait Left {
+        /// What children cost.
+        type Cost;
+
+        /// What is left of the cost.
+        fn cost_left(&self) -> Self::Cost;
+
+        /// What is left of δ.
+        fn delta_left(&self) -> Delta;
+    }
+
+    impl<C: ZCdpChildren> Left for ThroughZCdp<C> {
+        type Cost = U256;
+
+        fn cost_left(&self) -> U256 {
+            self.cost_left()
+        }
+
+        fn delta_left(&self) -> Delta {
+            self.delta_left()
+        }
+    }
+
+    impl<C: RdpChildren> Left for ThroughRdp<C> {
+        type Cost = Epsilon;
+
+        fn cost_left(&self) -> Epsilon {
+            self.cost_left()
+        }
+
+        fn delta_left(&self) -> Delta {
+            self.delta_left()
+        }
+    }
 
     /// What is spent of δ.
     pub mod deltas {
@@ -233,8 +308,110 @@ pub mod queryable {
 
 /// Gates of the toolkit's own, and filters whose budget a ledger keeps.
 pub mod compose {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft, WholeLoss};
+    use crate::compose::{
+        AddressedMachine, CompositorMachine, Gate, PartsMachine, Preview, Refusal, Reply, Ticket,
+    };
+    use crate::machine::{Answered, Coins, Fault, Mechanism, Says, StopToken};
+    use crate::queryable::{HandleOf, IntoHandle};
+
     pub use crate::compose::gate::sealed::Decides;
     pub use crate::compose::gate::{DenialOf, NoPrice, Price, PriceOf, Terms};
     pub use crate::compose::ledgered::Ledgered;
     pub use crate::compose::slot::Slot;
+
+    /// A compositor with a gate of the toolkit's own, started in this context.
+    pub fn compositor<D: ?Sized, G: Gate, R, X>(
+        data: &Arc<D>,
+        terms: Terms<G::Children>,
+        gate: G,
+        coins: &Coins<'_>,
+    ) -> CompositorMachine<D, G, R, X> {
+        CompositorMachine::new(data, terms, gate, coins)
+    }
+
+    /// A compositor whose children are addressed by number.
+    pub fn addressed<C, S, M>(compositor: C) -> AddressedMachine<C, S, M> {
+        AddressedMachine::new(compositor)
+    }
+
+    /// The kind of a reply, given that of a child's answer.
+    pub fn says<A, C, W>(reply: &Reply<A, C, W>, child: impl FnOnce(&A) -> Says) -> Says {
+        reply.says(child)
+    }
+
+    /// The machines of a parallel composition, by key.
+    pub fn parts<K, C>(machine: PartsMachine<K, C>) -> BTreeMap<K, C> {
+        machine.parts
+    }
+
+    /// What a rule that does not admit a loss says.
+    pub fn refusal<F: ContinuationRule>(
+        rule: &F,
+        requested: &ChildLoss<F>,
+    ) -> Refusal<ChildLoss<F>, WholeLoss<F>> {
+        Refusal::by(rule, requested)
+    }
+
+    /// What a launch would cost, and how many are left.
+    pub fn preview<M: ?Sized, L>(mechanism: &M, cost: L, left: LaunchesLeft) -> Preview<'_, M, L> {
+        Preview::new(mechanism, cost, left)
+    }
+
+    /// Launches that a ledger has admitted.
+    pub trait Redeem: Sized {
+        /// Starts the mechanism, and makes the handle to it, with the operating system's coins.
+        ///
+        /// # Errors
+        ///
+        /// As for [`Ticket::start`].
+        fn open<D: ?Sized, M: Mechanism<D, Machine: IntoHandle>>(
+            self,
+            mechanism: &M,
+            data: &Arc<D>,
+        ) -> Result<HandleOf<M, D>, Fault>;
+
+        /// Starts a mechanism that answers once.
+        ///
+        /// # Errors
+        ///
+        /// As for [`Ticket::start`].
+        fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
+            &self,
+            mechanism: &M,
+            data: &Arc<D>,
+            coins: &mut Coins<'_>,
+        ) -> Result<<M::Machine as Answered>::Value, Fault>;
+
+        /// The same, for a child that `other` stops too.
+        fn joined(self, other: &StopToken) -> Self;
+    }
+
+    impl Redeem for Ticket {
+        #[inline]
+        fn open<D: ?Sized, M: Mechanism<D, Machine: IntoHandle>>(
+            self,
+            mechanism: &M,
+            data: &Arc<D>,
+        ) -> Result<HandleOf<M, D>, Fault> {
+            self.open(mechanism, data)
+        }
+
+        #[inline]
+        fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
+            &self,
+            mechanism: &M,
+            data: &Arc<D>,
+            coins: &mut Coins<'_>,
+        ) -> Result<<M::Machine as Answered>::Value, Fault> {
+            self.release(mechanism, data, coins)
+        }
+
+        fn joined(self, other: &StopToken) -> Self {
+            self.joined(other)
+        }
+    }
 }

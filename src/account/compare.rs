@@ -1,7 +1,8 @@
 use super::menu::MenuFilter;
 use super::{
-    Accumulator, Capped, ContinuationRule, Exceeded, FixedCount, LaunchesLeft, Repeats, Rogers,
-    RuleError, Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
+    Accumulator, Capped, ContinuationRule, CountsLaunches, Exceeded, FixedCount, LaunchesLeft,
+    Repeats, Rogers, RuleError, Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
+    largest,
 };
 use crate::number::Delta;
 use crate::privacy::{ApproxDp, EpsilonDelta};
@@ -99,16 +100,6 @@ impl Repeats for ApproxDpRule {
             Self::FixedCount(rule) => Self::FixedCount(rule.charge_times(loss, times)?),
             Self::Menu(rule) => Self::Menu(rule.charge_times(loss, times)?),
         })
-    }
-}
-
-impl Repeats for Capped<Sum<ApproxDp>> {
-    fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
-        let whole = EpsilonDelta {
-            epsilon: loss.epsilon.checked_mul(times).ok_or(Exceeded)?,
-            delta: loss.delta.checked_mul(times).ok_or(Exceeded)?,
-        };
-        self.charge(&whole)
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::menu::MenuError;
 use super::{
-    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
-    nonadaptive,
+    ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
+    ValidSequentially, nonadaptive,
 };
 use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::EpsilonDelta;

@@ -1,11 +1,9 @@
 //! Rules under which every record can have a budget of its own.
 
 use super::menu::MenuFilter;
-use super::through_rdp::RdpChildren;
-use super::through_zcdp::ZCdpChildren;
 use super::{
-    Capped, ChildLoss, ContinuationRule, NaturalFilter, RootSumSquares, Sum, ThroughRdp,
-    ThroughZCdp,
+    Capped, ChildLoss, ContinuationRule, Left, NaturalFilter, RdpChildren, RootSumSquares, Sum,
+    ThroughRdp, ThroughZCdp, ZCdpChildren,
 };
 use crate::number::{Delta, Epsilon, Mu, Rho, U256};
 use crate::privacy::fdp::{PowersOf, Units};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{
     CompositorMachine, Decides, DenialOf, Gate, LaunchError, NonInteractive, PriceOf,
-    RunningCompositor, Slot, Terms,
+    RunningCompositor, Slot, Terms, compositor,
 };
 use crate::account::time_uniform::{Reading, TimeUniformOdometer};
 use crate::machine::{Coins, Description, Fault, Mechanism};
@@ -85,7 +85,7 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> Mechanism<D> for TimeUnifor
         let gate = TimeUniformGate {
             odometer: Slot::new(self.odometer.clone(), CallsBack(true)),
         };
-        Ok(CompositorMachine::new(data, terms, gate, coins))
+        Ok(compositor(data, terms, gate, coins))
     }
 
     fn describe(&self) -> Description {

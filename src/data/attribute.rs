@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::threads::{each, pieces};
-use super::{CHUNK, Chunk, Dataset, Fold, Merge, Value, pass, in_chunks};
+use super::{CHUNK, Chunk, Dataset, Fold, Merge, Value, in_chunks, pass};
 
 /// A named question about a record, such as its age. It is public, and cheap to clone.
 ///

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Accumulator, ChildLoss, ContinuationRule, Repeats, WholeLoss};
+use super::{Accumulator, ChildLoss, ContinuationRule, Exceeded, WholeLoss};
 
 /// How many more launches of one loss a rule would admit ([`ContinuationRule::admits`]).
 ///
@@ -72,12 +72,12 @@ impl LaunchesLeft {
     }
 
     /// By searching for the largest number that is admitted at once.
-    pub(super) fn by_repeating<F: Repeats>(rule: &F, loss: &ChildLoss<F>) -> Self {
+    pub(crate) fn by_repeating<F: Repeats>(rule: &F, loss: &ChildLoss<F>) -> Self {
         Self::searched(|times| rule.charge_times(loss, times).is_ok())
     }
 
     /// The largest number for which this holds.
-    pub(super) fn searched(holds: impl FnMut(u64) -> bool) -> Self {
+    pub(crate) fn searched(holds: impl FnMut(u64) -> bool) -> Self {
         Self::found(largest(holds))
     }
 
@@ -101,6 +101,12 @@ impl fmt::Display for LaunchesLeft {
             Self::AtLeast(number) => write!(f, "at least {number}"),
         }
     }
+}
+
+/// A rule that can count the same loss many times at once, with the same result.
+pub trait Repeats: ContinuationRule {
+    /// The rule after this many losses, if each of them would be admitted.
+    fn charge_times(&self, loss: &ChildLoss<Self>, times: u64) -> Result<Self, Exceeded>;
 }
 
 /// The largest number for which a monotone claim holds; 0 if there is none.

@@ -73,13 +73,13 @@ pub(crate) mod deltas;
 pub(crate) mod durable;
 pub(crate) mod left;
 mod restarted;
-mod rogers;
+pub(crate) mod rogers;
 mod root_sum_squares;
 #[cfg(test)]
 mod spent_tests;
 mod sum;
-mod through_rdp;
-mod through_zcdp;
+pub(crate) mod through_rdp;
+pub(crate) mod through_zcdp;
 pub(crate) mod twice_rho;
 mod whitehouse;
 
@@ -87,6 +87,7 @@ pub use capped::Capped;
 #[cfg(feature = "serde")]
 pub use durable::{Durable, Written};
 pub use left::LaunchesLeft;
+pub(crate) use left::Repeats;
 pub use restarted::{RestartError, RestartedFilters};
 pub use rogers::Rogers;
 pub use root_sum_squares::RootSumSquares;
@@ -287,11 +288,6 @@ pub enum RuleError {
     /// The theorem's conditions.
     #[error("Rogers et al. Thm 5.1 needs ε > 0 and 0 < δ < 1/e")]
     Rogers,
-}
-
-/// A rule that can count the same loss many times at once, with the same result.
-pub(crate) trait Repeats: ContinuationRule {
-    fn charge_times(&self, loss: &ChildLoss<Self>, times: u64) -> Result<Self, Exceeded>;
 }
 
 /// A rule or accumulator that holds for interactive mechanisms used one after the other.

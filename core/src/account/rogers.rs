@@ -105,7 +105,7 @@ impl Rogers {
 }
 
 /// `ε(e^ε − 1)/2`, rounded up.
-pub(super) fn drift_of(epsilon: Epsilon) -> Option<Epsilon> {
+pub fn drift_of(epsilon: Epsilon) -> Option<Epsilon> {
     if epsilon == Epsilon::ZERO {
         return Some(Epsilon::ZERO);
     }

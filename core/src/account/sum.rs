@@ -2,11 +2,13 @@
 mod written;
 
 use super::{
-    Accounting, Accumulator, DefaultAccumulator, LaunchesLeft, ValidConcurrently, ValidSequentially,
+    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, LaunchesLeft,
+    Repeats, ValidConcurrently, ValidSequentially,
 };
 use crate::privacy::CallsBack;
 use crate::privacy::{
-    Additive, ApproxDp, ApproxRdp, ApproxZCdp, Measure, Overflow, PureDp, Rdp, RdpGrid, ZCdp,
+    Additive, ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Measure, Overflow, PureDp, Rdp,
+    RdpGrid, ZCdp,
 };
 
 /// Losses add up: `G(d₁, …, d_k) = d₁ + … + d_k`, exactly and in any order.
@@ -120,6 +122,16 @@ impl<Me: Additive> DefaultAccumulator for Me {
 
     fn accumulator(&self) -> Sum<Self> {
         Sum::new(self.clone())
+    }
+}
+
+impl Repeats for Capped<Sum<ApproxDp>> {
+    fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
+        let whole = EpsilonDelta {
+            epsilon: loss.epsilon.checked_mul(times).ok_or(Exceeded)?,
+            delta: loss.delta.checked_mul(times).ok_or(Exceeded)?,
+        };
+        self.charge(&whole)
     }
 }
 

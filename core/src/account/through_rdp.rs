@@ -211,12 +211,12 @@ impl<C: RdpChildren> ThroughRdp<C> {
     }
 
     /// What is left for children, at the order.
-    pub(super) fn cost_left(&self) -> Epsilon {
+    pub(crate) fn cost_left(&self) -> Epsilon {
         self.budget.cost_left()
     }
 
     /// What is left of δ for children.
-    pub(super) fn delta_left(&self) -> Delta {
+    pub(crate) fn delta_left(&self) -> Delta {
         self.budget.delta_left()
     }
 }

@@ -158,12 +158,12 @@ impl<C> ThroughZCdp<C> {
     }
 
     /// What is left for children, in the units of Σε².
-    pub(super) fn cost_left(&self) -> U256 {
+    pub(crate) fn cost_left(&self) -> U256 {
         self.budget.cost_left()
     }
 
     /// What is left of δ for children.
-    pub(super) fn delta_left(&self) -> Delta {
+    pub(crate) fn delta_left(&self) -> Delta {
         self.budget.delta_left()
     }
 
@@ -193,7 +193,7 @@ impl<C> ThroughZCdp<C> {
 #[diagnostic::on_unimplemented(
     message = "`ThroughZCdp` takes children under `ApproxDp` or `ZCdp`, not under `{Self}`"
 )]
-pub(crate) trait ZCdpChildren: Measure {
+pub trait ZCdpChildren: Measure {
     /// Twice ρ, in the units of Σε², and δ.
     fn cost(loss: &Self::Loss) -> Option<(U256, Delta)>;
 

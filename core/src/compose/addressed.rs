@@ -113,7 +113,7 @@ fn as_message<S: serde::Serializer>(error: &impl Display, to: S) -> Result<S::Ok
 
 impl<A, C, W> Reply<A, C, W> {
     /// The kind of this reply, given that of a child's answer.
-    pub(super) fn says(&self, child: impl FnOnce(&A) -> Says) -> Says {
+    pub(crate) fn says(&self, child: impl FnOnce(&A) -> Says) -> Says {
         match self {
             Self::Launched(_) => Says::Launched,
             Self::NotLaunched(_) => Says::NotLaunched,
@@ -227,7 +227,7 @@ pub struct AddressedMachine<C, S, M> {
 }
 
 impl<C, S, M> AddressedMachine<C, S, M> {
-    pub(super) fn new(compositor: C) -> Self {
+    pub(crate) fn new(compositor: C) -> Self {
         Self {
             compositor,
             children: Vec::new(),

@@ -269,7 +269,9 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
             return Err(LaunchError::Interactive);
         }
         let (ticket, data) = self.0.admit(&stating(mechanism))?;
-        ticket.open(mechanism, data).map_err(|_| LaunchError::Failed)
+        ticket
+            .open(mechanism, data)
+            .map_err(|_| LaunchError::Failed)
     }
 
     /// Launches a non-interactive mechanism and returns its answer, as

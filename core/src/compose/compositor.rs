@@ -49,7 +49,7 @@ pub struct CompositorMachine<D: ?Sized, G: Gate, R, X> {
 impl<D: ?Sized, G: Gate, R, X> CompositorMachine<D, G, R, X> {
     /// Started in this context: stopping the machine also stops its children, wherever they are
     /// kept.
-    pub(super) fn new(
+    pub(crate) fn new(
         data: &Arc<D>,
         terms: Terms<G::Children>,
         gate: G,

@@ -11,7 +11,7 @@ use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft};
 use crate::machine::StopToken;
 
 /// What a ledger does with a filter machine.
-pub trait Ledgered<D: ?Sized, F: ContinuationRule>: Sized {
+pub trait Ledgered<D: ?Sized, F: ContinuationRule, X>: Sized {
     /// The data.
     fn data(&self) -> &Arc<D>;
 
@@ -57,16 +57,17 @@ pub trait Ledgered<D: ?Sized, F: ContinuationRule>: Sized {
     fn exchange(&mut self, copy: &mut Self);
 
     /// A ticket for a launch that a copy has admitted.
-    fn ticket(&mut self) -> Ticket;
+    fn ticket(&mut self) -> Ticket
+    where
+        X: Discipline;
 
     /// Decides on a launch and charges it.
-    fn decide(
-        &mut self,
-        price: &PriceOf<FilterGate<F>>,
-    ) -> Result<Ticket, DenialOf<FilterGate<F>>>;
+    fn decide(&mut self, price: &PriceOf<FilterGate<F>>) -> Result<Ticket, DenialOf<FilterGate<F>>>
+    where
+        X: Discipline;
 }
 
-impl<D: ?Sized, F: ContinuationRule, R, X: Discipline> Ledgered<D, F> for FilterMachine<D, F, R, X> {
+impl<D: ?Sized, F: ContinuationRule, R, X> Ledgered<D, F, X> for FilterMachine<D, F, R, X> {
     fn data(&self) -> &Arc<D> {
         &self.data
     }
@@ -126,14 +127,15 @@ impl<D: ?Sized, F: ContinuationRule, R, X: Discipline> Ledgered<D, F> for Filter
     }
 
     fn ticket(&mut self) -> Ticket
+    where
+        X: Discipline,
     {
         self.launches.ticket::<X>()
     }
 
-    fn decide(
-        &mut self,
-        price: &PriceOf<FilterGate<F>>,
-    ) -> Result<Ticket, DenialOf<FilterGate<F>>>
+    fn decide(&mut self, price: &PriceOf<FilterGate<F>>) -> Result<Ticket, DenialOf<FilterGate<F>>>
+    where
+        X: Discipline,
     {
         self.launches.decide::<X>(price, |_| ())
     }

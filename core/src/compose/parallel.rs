@@ -193,7 +193,7 @@ where
 
 /// The running filters of a [`Parallel`] composition as machines, by key.
 pub struct PartsMachine<K, C> {
-    pub(super) parts: BTreeMap<K, C>,
+    pub(crate) parts: BTreeMap<K, C>,
 }
 
 /// The running filters of a [`Parallel`] composition, by key. Clones share them.

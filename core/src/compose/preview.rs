@@ -46,7 +46,7 @@ use crate::privacy::{Private, Relation};
 /// launch.
 #[derive(Clone, Copy)]
 pub struct Preview<'m, M: ?Sized, L> {
-    pub(crate) mechanism: &'m M,
+    mechanism: &'m M,
     cost: L,
     left: LaunchesLeft,
 }
@@ -58,6 +58,12 @@ impl<'m, M: ?Sized, L> Preview<'m, M, L> {
             cost,
             left,
         }
+    }
+
+    /// The mechanism.
+    #[must_use]
+    pub fn mechanism(&self) -> &'m M {
+        self.mechanism
     }
 
     /// The loss that a launch would be charged, in the children's measure.

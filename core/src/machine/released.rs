@@ -85,10 +85,7 @@ impl Later {
 
 impl DrawnNoise {
     pub(crate) fn new(drawn: i128) -> Self {
-        Self {
-            drawn,
-            later: None,
-        }
+        Self { drawn, later: None }
     }
 
     /// Noise that a source draws when it is released or compared.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::num::NonZeroU128;
 
+use super::{Quantity, Unit};
+
 /// A rational number that is not negative, in lowest terms: the exact parameter of a law.
 ///
 /// ```
@@ -88,6 +90,22 @@ fn greatest_common_divisor(mut one: u128, mut other: u128) -> u128 {
         (one, other) = (other, one % other);
     }
     one
+}
+
+/// A decimal is a ratio.
+///
+/// ```
+/// use queryables::{number::Ratio, number::Epsilon};
+///
+/// let epsilon = Epsilon::try_from("0.15")?;
+/// assert_eq!(Some(Ratio::from(epsilon)), Ratio::new(3, 20));
+/// # Ok::<(), queryables::number::NumberError>(())
+/// ```
+impl<U: Unit> From<Quantity<U>> for Ratio {
+    fn from(quantity: Quantity<U>) -> Self {
+        // A power of ten is not zero; the fallback keeps this total without a panic.
+        Self::new(quantity.units(), 10_u128.pow(U::DECIMALS)).unwrap_or(Self::from(0))
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use super::prices::{Paid, Price, Prices};
 use super::sum::{Priced, largest_budget};
 use super::sums::Sums;
 use crate::account::{
-    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
+    ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
+    ValidSequentially,
 };
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;

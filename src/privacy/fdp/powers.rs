@@ -9,7 +9,7 @@ use super::curve::Curve;
 use super::{Bounds, Direction, FDp, FdpError, Grid, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::convert::gdp;
-use crate::privacy::measures::written;
+use crate::privacy::written;
 use crate::privacy::{
     Additive, CallsBack, Distance, EpsilonDelta, Measure, Overflow, Postprocessable, Prices,
     UnknownLoss,
@@ -221,7 +221,7 @@ impl Additive for PowersOf {
     }
 }
 
-crate::privacy::written!(PowersOf { base: Profile } => Ok::<_, std::convert::Infallible>(PowersOf::new(base)));
+written!(PowersOf { base: Profile } => Ok::<_, std::convert::Infallible>(PowersOf::new(base)));
 
 /// One unit, where the profile is known to be at most the base by a theorem.
 #[diagnostic::do_not_recommend]

@@ -10,7 +10,8 @@ use crate::privacy::facts::{
     SampledReplacement, Thresholded,
 };
 use crate::privacy::{
-    ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Measure, Prices, ProbabilisticDp, PureDp, UnknownLoss,
+    ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Measure, Prices, ProbabilisticDp, PureDp,
+    UnknownLoss,
 };
 
 /// The profile of randomized response, of which every ε-DP mechanism is a postprocessing (Kairouz,
@@ -147,16 +148,16 @@ impl Prices<Probabilistic> for FDp {
 /// Zhu, Dong, Wang 2022, Theorem 11.
 impl Prices<SampledGaussian> for FDp {
     fn price(&self, fact: &SampledGaussian) -> Result<Profile, UnknownLoss> {
-        let mu = Gdp.price(&fact.gaussian)?;
-        Ok(Profile::sampled_gaussian_by(fact.rate, mu))
+        let mu = Gdp.price(&fact.gaussian())?;
+        Ok(Profile::sampled_gaussian_by(fact.rate(), mu))
     }
 }
 
 /// That of the dominating pair.
 impl Prices<SampledReplacement> for FDp {
     fn price(&self, fact: &SampledReplacement) -> Result<Profile, UnknownLoss> {
-        let mu = Gdp.price(&fact.added.gaussian())?;
-        Ok(Profile::sampled_replacement(fact.added.rate(), mu))
+        let mu = Gdp.price(&fact.added().gaussian())?;
+        Ok(Profile::sampled_replacement(fact.added().rate(), mu))
     }
 }
 
@@ -174,7 +175,9 @@ impl Prices<Thresholded<Laplace>> for FDp {
 impl Prices<BoundedRanges> for FDp {
     fn price(&self, fact: &BoundedRanges) -> Result<Profile, UnknownLoss> {
         match fact.choices {
-            NonZeroU64::MIN => self.price(&fact.each()),
+            NonZeroU64::MIN => self.price(&BoundedRange {
+                epsilon: fact.epsilon,
+            }),
             _ => Ok(Profile::randomized_response(fact.epsilon)),
         }
     }
@@ -198,7 +201,9 @@ impl Prices<Fact> for FDp {
                 let [one, other] = &**either;
                 Ok(self.join(&self.price(one)?, &self.price(other)?))
             }
-            _ => Err(UnknownLoss("FDp has no price for what the mechanism states")),
+            _ => Err(UnknownLoss(
+                "FDp has no price for what the mechanism states",
+            )),
         }
     }
 }

@@ -1,8 +1,8 @@
 use super::{Diverges, Laplace};
 use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::{
-    ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Prices, ProbabilisticDp, RhoDelta,
-    UnknownLoss, ZCdp,
+    ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Prices, ProbabilisticDp, RhoDelta, UnknownLoss,
+    ZCdp,
 };
 
 /// Noisy counts by key, of which those below a threshold are kept back, together with their keys.
