@@ -19,21 +19,25 @@
 //! once, are in [`time_uniform`]; the games that separate valid ones from naive ones are in
 //! `games`.
 
+#[cfg(feature = "fdp")]
 mod advise;
 mod compare;
 mod fixed_count;
 mod fixed_in_advance;
 mod individual;
 pub mod menu;
+#[cfg(feature = "fdp")]
 mod natural;
 pub mod nonadaptive;
 pub mod time_uniform;
 
+#[cfg(feature = "fdp")]
 pub use advise::{Advice, advise};
 pub use compare::{ApproxDpRule, Candidate, admits, compare, compare_thoroughly};
 pub use fixed_count::FixedCount;
 pub use fixed_in_advance::FixedInAdvance;
 pub use individual::{RecordCost, SquaresAddUp, ValidIndividually};
+#[cfg(feature = "fdp")]
 pub use natural::{BlackwellChain, NaturalFilter};
 #[doc(inline)]
 pub use queryables_core::account::*;

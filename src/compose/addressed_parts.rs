@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{
-    AddressedMachine, Filter, FilterMachine, Interactive, Message, Parallel, PartsMachine, Reply,
-    addressed, parts, says,
+    AddressedMachine, Filter, FilterMachine, Interactive, Message, Parallel, Reply, addressed,
+    parts, says,
 };
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::data::Select;

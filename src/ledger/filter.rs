@@ -17,9 +17,9 @@ use super::text::writable;
 use super::{OpenError, ReserveErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
 use crate::compose::{Discipline, Filter, FilterMachine, Halt, Interleaved, Ledgered, Terms};
-use crate::machine::{CoinSource, Description, Stop, StopToken, SystemCoins, discard, guarded};
+use crate::machine::{Description, Stop, StopToken, discard, guarded};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
-use crate::queryable::{Child, started};
+use crate::queryable::started;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A rule whose budget a ledger can keep: it is [`Durable`], and its measures and losses can be

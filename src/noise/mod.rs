@@ -52,8 +52,6 @@ pub(crate) use stated::within_two;
 
 pub(crate) use uniform::uniform_below;
 
-use crate::number::Ratio;
-
 use thiserror::Error;
 
 /// Why a number cannot be the parameter of a law.

@@ -51,7 +51,7 @@ pub fn twice_rho(epsilon: Epsilon) -> U256 {
 }
 
 /// The largest ε that costs no more than this.
-pub fn largest_epsilon(left: U256) -> Epsilon {
+pub(crate) fn largest_epsilon(left: U256) -> Epsilon {
     let fits =
         |units: u128| Epsilon::from_units(units).is_ok_and(|epsilon| twice_rho(epsilon) <= left);
     // Two of the three bounds, exactly; the other one up to the rounding of floats.

@@ -284,7 +284,7 @@ pub struct FilterGate<F: ContinuationRule> {
     pub(super) halt: Option<Arc<HaltOf<F>>>,
 }
 
-pub type HaltOf<F> = Halt<ChildLoss<F>, WholeLoss<F>>;
+pub(crate) type HaltOf<F> = Halt<ChildLoss<F>, WholeLoss<F>>;
 
 /// Why a filter halted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

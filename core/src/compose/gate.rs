@@ -65,13 +65,13 @@ pub trait Gate: sealed::Decides + Clone + Send + Sync + 'static {
 }
 
 /// A loss in the children's measure of a gate.
-pub type ChildLossOf<G> = LossOf<<G as Gate>::Children>;
+pub(crate) type ChildLossOf<G> = LossOf<<G as Gate>::Children>;
 
 /// What a mechanism costs, in the children's measure of a gate.
 pub type PriceOf<G> = Price<ChildLossOf<G>>;
 
 /// Why a gate admits no launch.
-pub type LaunchErrorOf<G> = LaunchError<ChildLossOf<G>, LossOf<<G as Gate>::Whole>>;
+pub(crate) type LaunchErrorOf<G> = LaunchError<ChildLossOf<G>, LossOf<<G as Gate>::Whole>>;
 
 type LossOf<Me> = <Me as Measure>::Loss;
 
@@ -82,7 +82,9 @@ pub type DenialOf<G> = Box<LaunchErrorOf<G>>;
 /// distances.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Terms<Me> {
+    /// The measure.
     pub measure: Me,
+    /// The first distance, mostly that of neighbours.
     pub first: Distance,
     pub(super) further: Box<[Distance]>,
 }
@@ -90,6 +92,7 @@ pub struct Terms<Me> {
 /// What a mechanism costs: its loss at each distance of the [`Terms`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Price<L> {
+    /// At the first distance.
     pub first: L,
     pub(super) further: Vec<L>,
 }
@@ -171,7 +174,9 @@ impl<Me: Measure> Terms<Me> {
 /// Why a mechanism has no price.
 #[derive(Debug)]
 pub enum NoPrice {
+    /// It does not fit the data.
     Unsuitable(Unsuitable),
+    /// No theorem gives it a loss.
     UnknownLoss(UnknownLoss),
 }
 

@@ -10,11 +10,14 @@ use crate::privacy::CallsBack;
 /// place.
 #[derive(Clone, Debug)]
 pub enum Slot<F> {
+    /// One of the crate's own, or of its toolkit's.
     Own(F),
+    /// One of somebody else.
     Shared(Arc<F>),
 }
 
 impl<F> Slot<F> {
+    /// A rule whose code may call back, or not.
     #[inline]
     pub fn new(rule: F, calls_back: CallsBack) -> Self {
         if calls_back.0 {

@@ -84,6 +84,7 @@ impl Drop for InForce {
 /// Third-party code on such a thread then sees what it would see here: a handle that is busy
 /// refuses instead of waiting for the answer that waits for this very code, and what is launched is
 /// stopped with the scope.
+#[derive(Debug)]
 pub struct Errand {
     answering: bool,
     in_force: StopToken,

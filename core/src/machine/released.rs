@@ -41,6 +41,7 @@ pub struct DrawnNoise {
 /// Noise that a source draws when it is released or compared.
 #[derive(Debug)]
 pub struct Later {
+    /// Its law.
     pub law: ClosedForm,
     /// Its number among the noise of the source.
     pub number: usize,
@@ -61,6 +62,7 @@ pub enum Known {
 }
 
 impl Later {
+    /// Noise of which nothing is known yet.
     pub fn new(law: ClosedForm, number: usize) -> Self {
         Self {
             law,
@@ -70,14 +72,17 @@ impl Later {
         }
     }
 
+    /// What is known of it.
     pub fn known(&self) -> Known {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// From now on, this is known of it.
     pub fn learn(&self, known: Known) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
     }
 
+    /// Whether another source was given it.
     pub fn is_misused(&self) -> bool {
         self.misused.load(Ordering::Relaxed)
     }

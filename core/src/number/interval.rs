@@ -36,8 +36,11 @@ impl std::hash::Hash for Interval {
 }
 
 impl Interval {
+    /// 0.
     pub const ZERO: Self = Self::exactly(0.0);
+    /// 1.
     pub const ONE: Self = Self::exactly(1.0);
+    /// 2.
     pub const TWO: Self = Self::exactly(2.0);
 
     /// Exactly this number.

@@ -9,7 +9,7 @@ mod decimal;
 mod float;
 pub(crate) mod interval;
 pub(crate) mod normal;
-pub(crate) mod quantity;
+mod quantity;
 mod ratio;
 pub(crate) mod u256;
 pub(crate) mod wide_interval;

@@ -13,10 +13,12 @@ pub struct U256 {
 }
 
 impl U256 {
+    /// The square of a quantity, in the square of its unit.
     pub fn of<U: Unit>(quantity: Quantity<U>) -> Self {
         Self::of_units(quantity.units())
     }
 
+    /// The square of a number of units.
     pub fn of_units(units: u128) -> Self {
         let (low, high) = units.carrying_mul(units, 0);
         Self { high, low }
@@ -43,10 +45,12 @@ impl U256 {
         (self.high, self.low)
     }
 
+    /// The number, if 128 bits hold it.
     pub fn to_u128(self) -> Option<u128> {
         (self.high == 0).then_some(self.low)
     }
 
+    /// The product; `None` if it cannot be held.
     pub fn checked_mul(self, factor: u128) -> Option<Self> {
         let (low, carry) = self.low.carrying_mul(factor, 0);
         let high = self.high.checked_mul(factor)?.checked_add(carry)?;
@@ -75,6 +79,7 @@ impl U256 {
         (shifted, lost)
     }
 
+    /// The sum; `None` if it cannot be held.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         let (low, carry) = self.low.overflowing_add(other.low);
         let high = self
@@ -84,6 +89,7 @@ impl U256 {
         Some(Self { high, low })
     }
 
+    /// The difference; `None` if it is negative.
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         let (low, borrow) = self.low.overflowing_sub(other.low);
         let high = self

@@ -8,7 +8,7 @@ mod text;
 #[doc(hidden)]
 pub mod units;
 
-pub use text::write_number;
+pub(crate) use text::write_number;
 
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;

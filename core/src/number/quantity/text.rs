@@ -66,7 +66,7 @@ impl<U: Unit> fmt::Debug for Quantity<U> {
 /// With the width, fill and alignment that were asked for, and after the symbol in the alternate
 /// form. The text already has the right precision and must not be cut again, which `Formatter::pad`
 /// would do.
-pub fn write_number(f: &mut fmt::Formatter<'_>, symbol: &str, text: &str) -> fmt::Result {
+pub(crate) fn write_number(f: &mut fmt::Formatter<'_>, symbol: &str, text: &str) -> fmt::Result {
     if f.alternate() {
         write!(f, "{symbol} = ")?;
     }

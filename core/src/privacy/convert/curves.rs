@@ -37,7 +37,7 @@ pub fn pure(order: Order, epsilon: Epsilon) -> Epsilon {
 /// The Rényi divergence of order 1 + a of randomized response.
 ///
 /// With p = e^ε/(1 + e^ε), Σ p^α q^(1−α) − 1 = (1 − e^(−aε)) (e^(αε) − 1) / (1 + e^ε).
-pub fn randomized_response(excess: Interval, epsilon: Interval) -> Interval {
+pub(crate) fn randomized_response(excess: Interval, epsilon: Interval) -> Interval {
     let order = excess + Interval::ONE;
     let exponent = order * epsilon;
     if exponent.high() < 600.0 {

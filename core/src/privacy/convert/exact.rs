@@ -130,7 +130,7 @@ pub fn budget_exact(order: Order, epsilon: Epsilon, delta: Delta) -> Result<Epsi
 }
 
 /// The largest τ for an ε and ln(1/δ) that are only enclosed.
-pub fn tight_budget(epsilon: Interval, excess: Interval, log: Interval) -> Interval {
+pub(crate) fn tight_budget(epsilon: Interval, excess: Interval, log: Interval) -> Interval {
     let (point, target, log_point) = (excess.middle(), epsilon.middle(), log.middle());
     let best = lowest(LOGS.0, LOGS.1, |log_beyond| {
         -Cells::at(point, target, libm::exp(log_beyond)).budget(log_point)

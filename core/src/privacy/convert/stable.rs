@@ -3,12 +3,12 @@
 use crate::number::Interval;
 
 /// `1 − e^−x`, precise near zero.
-pub fn rest(x: Interval) -> Interval {
+pub(crate) fn rest(x: Interval) -> Interval {
     -(-x).exp_m1()
 }
 
 /// `e^x − 1 − x`, precise near zero.
-pub fn exp_m1_less_linear(x: Interval) -> Interval {
+pub(crate) fn exp_m1_less_linear(x: Interval) -> Interval {
     /// 0.5^20/20! = 4e-25, of a result of x²/2.
     const TERMS: u32 = 20;
     if x.low().abs().max(x.high().abs()) > 0.5 {
@@ -24,7 +24,7 @@ pub fn exp_m1_less_linear(x: Interval) -> Interval {
 }
 
 /// `α (1 − e^−ay) − a (1 − e^−αy)`, where α = 1 + a: about aαy²/2 near zero, and never negative.
-pub fn bend(excess: Interval, y: Interval) -> Interval {
+pub(crate) fn bend(excess: Interval, y: Interval) -> Interval {
     let order = Interval::ONE + excess;
     let (less, more) = (excess * y, order * y);
     if more.low().abs().max(more.high().abs()) <= 0.5 {
@@ -58,7 +58,7 @@ fn bend_series(less: Interval, more: Interval) -> Interval {
 }
 
 /// `sinh(y)/y − sinh(x)/x` for 0 ≤ x ≤ y ≤ 1, where `difference` is y² − x².
-pub fn sinh_ratio_rise(x: Interval, y: Interval, difference: Interval) -> Interval {
+pub(crate) fn sinh_ratio_rise(x: Interval, y: Interval, difference: Interval) -> Interval {
     const TERMS: u32 = 12;
     // Σ_k (y^2k − x^2k)/(2k+1)! over k ≥ 1, each divided by y² − x².
     let (small, large) = (x.square(), y.square());
