@@ -258,11 +258,4 @@ fn what_is_set_aside_is_told_apart_from_what_launches_cost() {
     // Of an odd number of units, the larger half.
     let odd = Rogers::new(EpsilonDelta::new("1", "3e-38").unwrap()).unwrap();
     assert_eq!(odd.set_aside().to_string(), "(0, 2e-38)");
-    let typical = EpsilonDelta::new("0.01", "1e-10").unwrap();
-    let found = super::compare(limit, typical);
-    // Most rules have a slack; adding up has none; whatever has one has spent it.
-    assert!(found.len() > 4);
-    for candidate in found {
-        assert_eq!(candidate.rule.set_aside(), candidate.rule.spent());
-    }
 }

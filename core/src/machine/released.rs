@@ -137,20 +137,6 @@ impl fmt::Debug for DrawnNoise {
 mod tests {
     use super::*;
     use crate::machine::{CoinSource, NotPrivateSeededCoins};
-    use crate::noise::DiscreteLaplace;
-    use crate::number::Ratio;
-
-    #[test]
-    fn noise_is_drawn_as_ever_and_added() {
-        let law = DiscreteLaplace::new(Ratio::from(5)).unwrap();
-        for seed in 0..20 {
-            let drawn = NotPrivateSeededCoins::new(seed).draw(&law).unwrap();
-            let mut coins = NotPrivateSeededCoins::new(seed);
-            let noise = coins.noise(&law).unwrap();
-            assert_eq!(format!("{noise:?}"), "DrawnNoise");
-            assert_eq!(coins.release(-3, noise), drawn - 3);
-        }
-    }
 
     #[test]
     fn what_cannot_be_held_is_clamped() {

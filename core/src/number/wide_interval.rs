@@ -204,7 +204,7 @@ impl Div for WideInterval {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::tests::oracle::{self, Real};
     use proptest::prelude::*;
@@ -216,7 +216,7 @@ pub mod tests {
 
     /// The interval contains the number, and its width is at most `2^-bits` of it.
     #[track_caller]
-    pub fn encloses(wide: WideInterval, number: &Real, bits: i32) {
+    pub(crate) fn encloses(wide: WideInterval, number: &Real, bits: i32) {
         let (low, high) = (real(wide.low), real(wide.high));
         assert!(low <= *number && *number <= high, "{wide:?} {number}");
         assert!(

@@ -152,7 +152,6 @@ impl Implies<AnyMeasure> for Gdp {
 mod tests {
     use std::num::NonZeroU64;
 
-    use super::super::fdp::FDp;
     use super::*;
     use crate::privacy::{ApproxRdp, ApproxZCdp, Rdp, RdpGrid, SampledGaussianDp};
 
@@ -226,7 +225,6 @@ mod tests {
         assert_eq!(priced(&RdpGrid::new([order]).unwrap()), "xxxxdxxxx...x");
         assert_eq!(priced(&ApproxRdp::new(order)), "xxxxxxxxxxxxx");
         assert_eq!(priced(&Gdp), "xxxxdx.......");
-        assert_eq!(priced(&FDp), "xxxxxxxx.x.x.");
         assert_eq!(
             priced(&SampledGaussianDp::new("0.1".parse().unwrap())),
             "......x......"

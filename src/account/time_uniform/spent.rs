@@ -107,6 +107,7 @@ impl Spent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::twice_rho::squares;
     use crate::number::NumberError;
 
     #[test]

@@ -79,61 +79,11 @@ impl Diverges for SampledReplacement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::Interval;
     use crate::privacy::facts::Gaussian;
 
     fn fact(rate: &str, mu: &str) -> SampledReplacement {
         let gaussian = Gaussian::Mu(mu.parse().unwrap());
         SampledReplacement::from(&SampledGaussian::new(rate.parse().unwrap(), gaussian))
-    }
-
-    /// ∫(P − γQ)⁺ on a grid of the plane, for rows that move the sum by u and by v.
-    fn hockey_stick(rate: f64, [u, v]: [[f64; 2]; 2], gamma: f64) -> f64 {
-        let step = 0.125;
-        let places = || (-64..=64).map(|place| f64::from(place) * step);
-        let density = |x: [f64; 2], [a, b]: [f64; 2]| {
-            let square = (x[0] - a).powi(2) + (x[1] - b).powi(2);
-            (-0.5 * square).exp() / std::f64::consts::TAU
-        };
-        let heights = places()
-            .flat_map(|x| places().map(move |y| [x, y]))
-            .map(|x| {
-                let rest = (1.0 - rate) * density(x, [0.0, 0.0]);
-                let (p, q) = (rest + rate * density(x, u), rest + rate * density(x, v));
-                (p - gamma * q).max(0.0)
-            });
-        heights.sum::<f64>() * step * step
-    }
-
-    #[test]
-    fn no_two_rows_are_worse_than_opposite_ones() {
-        let mu = 1.5;
-        let at = |length: f64, angle: f64| [length * angle.cos(), length * angle.sin()];
-        for (rate, gamma) in [(0.2, 1.0), (0.2, 1.4), (0.7, 1.0), (0.7, 3.0)] {
-            let profile = FDp
-                .price(&fact(&rate.to_string(), &mu.to_string()))
-                .unwrap();
-            let epsilon = Interval::exactly(gamma).ln().up().unwrap();
-            let bound = Interval::from(profile.worst_delta(epsilon).upper).middle();
-            let u = at(mu, 0.0);
-            for angle in [0.0, 0.8, 1.6, 2.4, 3.0] {
-                for length in [0.0, 0.5 * mu, mu] {
-                    for pair in [[u, at(length, angle)], [at(length, angle), u]] {
-                        let found = hockey_stick(rate, pair, gamma);
-                        // 5e-4 for the grid: (P − γQ)⁺ has a kink.
-                        assert!(
-                            found <= bound + 5e-4,
-                            "{rate} {gamma} {pair:?}: {found} {bound}"
-                        );
-                    }
-                }
-            }
-            let worst = hockey_stick(rate, [u, [-mu, 0.0]], gamma);
-            assert!(
-                (worst - bound).abs() < 5e-4,
-                "{rate} {gamma}: {worst} {bound}"
-            );
-        }
     }
 
     #[test]
