@@ -96,3 +96,23 @@ mod tests;
 pub mod toolkit;
 
 pub use queryable::launch;
+
+/// What most programs need, in one `use`.
+///
+/// To launch, read and ask: filters, odometers, the common measures and their numbers. Authors of
+/// mechanisms also take [`machine`], of middles [`middle`], of measures [`privacy`].
+pub mod prelude {
+    pub use crate::compose::{Filter, LaunchError, Odometer};
+    pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
+    pub use crate::middle::ThroughExt;
+    pub use crate::number::{Delta, Epsilon};
+    pub use crate::privacy::{
+        AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, Replace, UnknownLoss, ZCdp,
+    };
+    pub use crate::queryable::{AskError, Queryable, launch};
+}
+
+/// How other frameworks embed the crate, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../spec/embedding.md")]
+struct Embedding;

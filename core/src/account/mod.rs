@@ -8,9 +8,7 @@
 //! | [`Sum`] | [`ZCdp`](crate::privacy::ZCdp) | interleaved children | Haney et al. 4.10, 4.11 |
 //! | [`Sum`] | [`ApproxZCdp`](crate::privacy::ApproxZCdp) | sequential children | Whitehouse et al. Thm 1 |
 //! | [`Sum`] | [`ApproxRdp`](crate::privacy::ApproxRdp) | sequential children | Whitehouse et al. Thm 1, at one order |
-//! | [`Sum`] | [`PowersOf`](crate::privacy::fdp::PowersOf) | interleaved children | Tran et al. 3.6, Ex. D.3 with Haney et al. 3.3 |
 //! | [`Sum`] | [`ProbabilisticDp`](crate::privacy::ProbabilisticDp) | non-interactive children | Rogers et al. 3.3 |
-//! | [`Sum`] | [`AsymptoticGdp`](crate::privacy::fdp::asymptotic::AsymptoticGdp) | non-interactive children, in a limit: not a bound | Tran et al. Alg 2, 4.3 |
 //! | [`RestartedFilters`] | [`Rdp`](crate::privacy::Rdp) | interleaved children | Feldman and Zrnic Alg 5 with Haney et al. 4.9 |
 //! | [`RootSumSquares`] | [`Gdp`](crate::privacy::Gdp) | interleaved children | Tran et al. 2.11 with Haney et al. 1.21 |
 //! | [`Whitehouse`] | `ApproxDp` | interleaved children | Haney et al. 3.8, Whitehouse et al. Thm 2 |
@@ -24,24 +22,13 @@
 //! | [`ThroughRdp::at`], [`ThroughRdp::chosen_for`] | `ApproxDp` | `ApproxDp` | interleaved children | Whitehouse et al. Thm 1, Canonne et al. 2020 |
 //! | [`ThroughRdp::on_grid_at`], [`ThroughRdp::on_grid_chosen_for`] | `RdpGrid` | `ApproxDp` | interleaved children | Haney et al. 4.6, 4.9, Canonne et al. 2020 |
 //! | [`Rogers`] | `ApproxDp` | `ApproxDp` | interleaved children | Rogers et al. 5.1 |
-//! | [`FixedCount`], [`FixedInAdvance`] | `ApproxDp` | `ApproxDp` | interleaved children | Kairouz et al. 2015, Haney et al. 1.8 |
-//! | [`MenuFilter`](menu::MenuFilter), [`TwoSums`](menu::TwoSums) | `ApproxDp` | `ApproxDp` | interleaved children | `spec/menu_filter.md`, after Tran et al. App. B |
-//! | [`SampledGaussianFilter`](menu::SampledGaussianFilter) | [`SampledGaussianDp`](crate::privacy::SampledGaussianDp) | `ApproxDp` | interleaved children | the same |
-//! | [`NaturalFilter`] | `Gdp`, or units of one mechanism ([`PowersOf`](crate::privacy::fdp::PowersOf)) | `ApproxDp` | interleaved children | Tran et al. 3.6, Ex. D.3 |
 //!
 //! Children state their losses in one measure and the guarantee of the whole is stated in another
 //! one ([`Accounting`]): a budget of (1, 1e-6) takes Gaussian counts at their ρ. What remains is
 //! stated in the children's measure; what is spent and the limit are stated in that of the whole.
 //!
-//! [`compare`] says how many launches each (ε, δ) rule admits. [`advise`] says which filter to
-//! choose for a mechanism with a given trade-off function. [`nonadaptive`] is for comparison only.
-//!
 //! An accumulator becomes a rule by [`Accumulator::capped`], and a rule of that form an
 //! accumulator by [`Capped::uncapped`] (Haney et al. Lemma 2.19).
-//!
-//! Odometers that bound the *realised* loss instead, with high probability and at all times at
-//! once, are in [`time_uniform`]; the games that separate valid ones from naive ones are in
-//! `games`.
 
 /// [`Accounting`] of a rule of this project that takes (ε, δ) children and bounds the whole by (ε, δ).
 #[doc(hidden)]

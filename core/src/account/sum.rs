@@ -31,7 +31,7 @@ use crate::privacy::{
 /// once only. Those of [`Gdp`](crate::privacy::Gdp) do not: their squares do
 /// ([`RootSumSquares`](super::RootSumSquares)). Nor do those of
 /// [`SampledGaussianDp`](crate::privacy::SampledGaussianDp), which has a filter of its own
-/// ([`SampledGaussianFilter`](super::menu::SampledGaussianFilter)).
+/// (`SampledGaussianFilter`).
 ///
 /// ε-DP is Rényi privacy of ε at every order: the divergence rises with the order, to the one that
 /// ε-DP bounds. So for pure DP the theorem about one order holds at all of them with the same rule,

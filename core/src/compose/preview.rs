@@ -10,7 +10,7 @@ use crate::machine::{Coins, Mechanism, guarded};
 use crate::privacy::{Private, Relation};
 
 /// What a filter says about a mechanism without launching it: what it would cost, and how many such
-/// launches are left. If the mechanism [states its accuracy](crate::mechanisms::Accuracy), so does the
+/// launches are left. If the mechanism states its accuracy (`Accuracy`), so does the
 /// preview.
 ///
 /// ```

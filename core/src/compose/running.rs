@@ -20,9 +20,9 @@ use crate::sync::Mutex;
 /// The handle to a running filter or odometer on data of type `D`: what an analyst launches
 /// mechanisms with.
 ///
-/// [`RunningFilter`](super::RunningFilter), [`RunningOdometer`](super::RunningOdometer) and
-/// [`RunningTimeUniform`](super::RunningTimeUniform) are its three kinds, with an example each; they
-/// differ in what can be read from them. It does what a [`CompositorMachine`] does, with the
+/// [`RunningFilter`](super::RunningFilter), [`RunningOdometer`](super::RunningOdometer) and the
+/// toolkit's `RunningTimeUniform` are its three kinds, with an example each; they differ in what can
+/// be read from them. It does what a [`CompositorMachine`] does, with the
 /// operating system's randomness, and its parts are shared: clones are the same compositor, and it
 /// can be sent between threads. It cannot be printed, forked or given coins.
 ///

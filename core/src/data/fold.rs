@@ -16,7 +16,7 @@ use super::CHUNK;
 /// | `Option<u64>` | `None` | a list of those that are `Some` |
 ///
 /// Implement it for a type of your own to write mechanisms on such values:
-/// [`Attribute`](super::Attribute) brings the pass over the records, its guard and the meaning of a
+/// `Attribute` brings the pass over the records, its guard and the meaning of a
 /// panic.
 ///
 /// ```
@@ -312,7 +312,7 @@ const MOST_TO_MERGE: usize = 1 << 16;
 
 impl Bins {
     /// This number of empty bins. All are held in memory: bound the number before, as
-    /// [`Partition`](crate::mechanisms::Partition) does.
+    /// `Partition` does.
     #[must_use]
     pub fn new(bins: usize) -> Self {
         Self {

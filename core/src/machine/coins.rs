@@ -266,7 +266,7 @@ impl<S: CoinSource + ?Sized> Coins<'_, S> {
     /// drew both. An example is at [`DrawnNoise`].
     ///
     /// Noise that is only compared is known by its comparisons alone, whatever the machine does. So
-    /// [`verify`](crate::verify#compared-values) can bound what follows where the noise is larger
+    /// `verify` can bound what follows where the noise is larger
     /// than it lists, and nothing has to be promised.
     #[inline]
     pub fn at_least(&mut self, left: (i128, &DrawnNoise), right: (i128, &DrawnNoise)) -> bool {

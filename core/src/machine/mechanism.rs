@@ -73,7 +73,7 @@ pub trait Mechanism<D: ?Sized> {
     /// sums of them. It does not hold for one that compares a value with something else that it
     /// computed from the data, or chooses by it what to compute next.
     ///
-    /// Only [`verify`](crate::verify#released-values) relies on this: then it need not follow noise
+    /// Only `verify` relies on this: then it need not follow noise
     /// to an end, which noise does not have. A compositor promises it if its children do, since its
     /// own code draws nothing. What is behind a [`Middle`](crate::middle::Middle) does not: that may
     /// choose by an answer what to ask next.

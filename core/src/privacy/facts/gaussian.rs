@@ -24,7 +24,7 @@ use crate::privacy::{
 /// Rényi divergence of order α is αμ²/2 (Mironov 2017, Proposition 7), which is zCDP for ρ.
 ///
 /// Of a count the law itself is known: whole numbers, of which at most one changes, by at most one,
-/// each plus [`RoundedGaussian`](crate::noise::RoundedGaussian) noise of deviation exactly 1/μ. The same
+/// each plus `RoundedGaussian` noise of deviation exactly 1/μ. The same
 /// is true of it, and under f-DP more: with little noise rounding hides a lot. It is not enough that the
 /// deviation is at least 1/μ, because large losses become more likely with *more* noise where there is
 /// little.
