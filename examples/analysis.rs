@@ -9,7 +9,7 @@ use adult::{Education, Outcome, Person};
 use queryables::compose::Parallel;
 use queryables::data::{Attribute, Predicate};
 use queryables::mechanisms::{
-    AboveThreshold, Count, Estimates, Mean, NoisyQuantiles, ThresholdHistogram,
+    AboveThreshold, Accuracy, Count, Estimates, Mean, NoisyQuantiles, ThresholdHistogram,
 };
 use queryables::prelude::*;
 use std::{io, sync::Arc};

@@ -15,7 +15,7 @@ use adult::Person;
 use queryables::compose::{Addressed, Message, Reply};
 use queryables::data::Predicate;
 use queryables::machine::{Coins, Fault};
-use queryables::mechanisms::Count;
+use queryables::mechanisms::{Count, NoisyCount};
 use queryables::middle::{Cache, Clamp, LimitQueries, Log, LogEvent, Middle, Move, Round};
 use queryables::prelude::*;
 

@@ -331,6 +331,7 @@ fn cube_root(number: u128) -> u128 {
 mod tests {
     use super::*;
     use crate::data::Predicate;
+    use crate::machine::Deferred;
     use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
     use crate::privacy::Replace;
     use crate::privacy::{Private, PureDp};

@@ -395,7 +395,8 @@ fn searches_and_samples_are_made_for_an_accuracy() {
                 .unwrap();
         assert!(search.accuracy(likely) <= within);
         let loss: Epsilon = search.loss(&PureDp).unwrap();
-        let worse = AboveThreshold::<Predicate<Vec<u8>>, _>::new(Replace, 100, 3, less(loss)).unwrap();
+        let worse =
+            AboveThreshold::<Predicate<Vec<u8>>, _>::new(Replace, 100, 3, less(loss)).unwrap();
         assert!(worse.accuracy(likely) > within);
         let vector = search.clone().with_counts_within(within, likely).unwrap();
         assert!(vector.accuracy(likely).count <= within);

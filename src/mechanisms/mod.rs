@@ -111,6 +111,7 @@ mod question;
 mod randomized_response;
 mod real_range;
 mod sampled_sum;
+#[cfg(feature = "fdp")]
 mod sampled_sums;
 mod score;
 mod sparse_vector;
@@ -153,6 +154,7 @@ pub use question::{Counts, Question, Unavailable};
 pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use sampled_sum::SampledGaussianSum;
+#[cfg(feature = "fdp")]
 pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
 pub use score::{CountScores, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};

@@ -11,6 +11,7 @@ use queryables::data::{Attribute, Predicate};
 use queryables::machine::{Coins, Fault, Mechanism, Released, Script, View};
 use queryables::mechanisms::{AboveThreshold, Count, NoisyQuantiles, RandomizedResponse};
 use queryables::number::{Delta, Epsilon, Rho};
+use queryables::prelude::*;
 use queryables::privacy::{
     AddRemove, ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Gdp, Implies, ProbabilisticDp,
     PureDp, Rdp, RdpGrid, Replace, ZCdp,

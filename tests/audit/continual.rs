@@ -4,6 +4,7 @@ use queryables::audit::{Audit, Pair};
 use queryables::data::Attribute;
 use queryables::machine::{Script, View};
 use queryables::mechanisms::FactorizedContinualCount;
+use queryables::prelude::*;
 use queryables::privacy::{AddRemove, Gdp};
 
 /// The seed was chosen beforehand: a true claim is refuted with probability at most 1e-9.

@@ -10,10 +10,10 @@ use queryables::compose::{
 };
 use queryables::data::{Attribute, Dataset, Predicate, Vector};
 use queryables::machine::{Fault, Mechanism, silence_guarded_panics};
-use queryables::mechanisms::individual::{
-    IndividualChoice, IndividualCount, IndividualSum, IndividualVectorSum,
+use queryables::mechanisms::individual::{ActiveRecords, IndividualChoice};
+use queryables::mechanisms::{
+    Count, GaussianNoise, Lattice, MechanismError, Noised, Sum, VectorSum,
 };
-use queryables::mechanisms::{Lattice, MechanismError};
 use queryables::number::{Epsilon, Order};
 use queryables::prelude::*;
 use queryables::privacy::{Distance, Gdp, Prices, Rdp, RdpGrid, facts};
@@ -33,7 +33,7 @@ const LATTICE: Lattice = Lattice::in_steps(-10, 1024);
 /// A length of 1, for a ρ so large that the noise is zero but with probability below e^-200 (σ is 1/43 of a step).
 const RHO: &str = "1e9";
 
-pub(super) fn sum() -> IndividualVectorSum<Rows> {
+pub(super) fn sum() -> Noised<VectorSum<Vector<Rows>>, GaussianNoise> {
     VectorSum::of(itself(), 1, LATTICE)
         .gaussian(RHO.parse::<Rho>().unwrap())
         .unwrap()
@@ -495,7 +495,7 @@ fn bad_parameters_are_errors_at_construction() {
             .map(|_| ())
     };
     assert_eq!(sum(0, 1, "1"), Err(MechanismError::NoDimension));
-    let (what, asked, most) = ("coordinates", (1 << 16) + 1, 1 << 16);
+    let (what, asked, most) = ("coordinates", (1 << 21) + 1, 1 << 21);
     let too_many = MechanismError::TooMany { what, asked, most };
     assert_eq!(sum(asked, 1, "1"), Err(too_many));
     // A few steps are enough for whole numbers only.
@@ -511,19 +511,44 @@ fn bad_parameters_are_errors_at_construction() {
     };
     assert_eq!(refused, Err(expected));
     assert_eq!(sum(1, 0, "1"), Err(MechanismError::BadRadius));
-    assert_eq!(sum(1, (1 << 26) + 1, "1"), Err(MechanismError::LongRadius));
-    assert_eq!(sum(1, 1 << 26, "1"), Ok(()));
+    assert_eq!(sum(1, (1 << 50) + 1, "1"), Err(MechanismError::BadRadius));
     assert_eq!(sum(1, 1, "0"), Err(MechanismError::NoLoss("rho")));
     let itself = Attribute::<Vec<i64>, i64>::new("itself", |row: &i64| *row);
     for range in [1..=3, -3..=-1, 0..=0] {
         let error = Err(MechanismError::BadRange);
-        let sum = Sum::of(itself.clone(), range.clone()).laplace(epsilon!(1));
-        assert_eq!(sum.map(|_| ()), error);
         let choice = IndividualChoice::new([itself.clone()], range, epsilon("1"));
         assert_eq!(choice.map(|_| ()), error);
     }
     let nobody = IndividualChoice::<Vec<i64>>::new([], 0..=1, epsilon("1"));
     assert_eq!(nobody.map(|_| ()), Err(MechanismError::NoChoice));
+}
+
+/// What all can pay for together, and each record cannot pay for alone.
+#[test]
+fn what_records_cannot_pay_for_is_refused() {
+    let filter = IndividualFilter::new(ZCdp, "1".parse().unwrap());
+    let running = launch(&filter, Arc::new(vec![1.0])).unwrap();
+    let sum = |dimension, radius| {
+        let sum = VectorSum::of(itself(), dimension, Lattice::of_whole_numbers(radius));
+        running
+            .release(&sum.gaussian(rho!(1e-6)).unwrap())
+            .map(|_| ())
+    };
+    let why = "records pay for at most 2^16 coordinates, and a radius of at most 2^26 steps";
+    assert_eq!(sum((1 << 16) + 1, 1), Err(UnknownLoss(why).into()));
+    assert_eq!(sum(1, (1 << 26) + 1), Err(UnknownLoss(why).into()));
+    assert_eq!(sum(1, 1 << 26), Ok(()));
+    let running = launch(
+        &IndividualFilter::new(PureDp, epsilon("1")),
+        Arc::new(vec![1_i64]),
+    );
+    let running = running.unwrap();
+    let itself = Attribute::new("itself", |row: &i64| *row);
+    for range in [1..=3, -3..=-1] {
+        let sum = Sum::of(itself.clone(), range).laplace(epsilon!(1)).unwrap();
+        let why = "whoever cannot pay contributes zero, which the range must contain";
+        assert_eq!(running.release(&sum), Err(UnknownLoss(why).into()));
+    }
 }
 
 #[test]

@@ -11,8 +11,7 @@ use queryables::compose::{
 };
 use queryables::data::{Attribute, Predicate};
 use queryables::machine::{Coins, silence_guarded_panics};
-use queryables::mechanisms::ThresholdHistogram;
-use queryables::mechanisms::individual::{IndividualCount, IndividualSum};
+use queryables::mechanisms::{Count, Sum, ThresholdHistogram};
 use queryables::number::Delta;
 use queryables::prelude::*;
 

@@ -8,12 +8,12 @@ use queryables::compose::{
 };
 use queryables::data::Predicate;
 use queryables::machine::Stop;
-use queryables::mechanisms::Count;
+use queryables::mechanisms::{Count, NoisyCount};
 use queryables::prelude::*;
 
 use super::individual::{Rows, sum};
 
-fn count(loss: &str) -> IndividualCount<Vec<u8>> {
+fn count(loss: &str) -> NoisyCount<Vec<u8>> {
     let all = Predicate::new("all", |_: &u8| true);
     Count::of(all)
         .laplace(loss.parse::<Epsilon>().unwrap())

@@ -20,6 +20,7 @@ use queryables::mechanisms::{
 };
 use queryables::middle::ThroughExt;
 use queryables::number::{Epsilon, Mu, Order};
+use queryables::prelude::*;
 use queryables::privacy::convert::rdp;
 use queryables::privacy::{AddRemove, ApproxDp, EpsilonDelta, PureDp, Rdp, Replace};
 use queryables::verify::{Menu, Pair, Value, Verdict, Verifier, copies_of};

@@ -16,6 +16,7 @@ use queryables::mechanisms::{
 };
 use queryables::middle::ThroughExt;
 use queryables::number::Epsilon;
+use queryables::prelude::*;
 use queryables::privacy::convert::gdp;
 use queryables::privacy::{AddRemove, ApproxDp, EpsilonDelta, PureDp, Replace};
 use queryables::verify::{Children, Completeness, Pair, Rational, Verifier, copies_of};

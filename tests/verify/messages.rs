@@ -7,6 +7,7 @@ use queryables::machine::{Coins, Fault, Mechanism, Released};
 use queryables::mechanisms::{Count, ExponentialMechanism, RandomizedResponse};
 use queryables::noise::DiscreteLaplace;
 use queryables::number::{Epsilon, Ratio};
+use queryables::prelude::*;
 use queryables::privacy::{PureDp, Rdp, Replace};
 use queryables::verify::{Pair, Verifier, VerifyError, copies_of};
 

@@ -4,6 +4,7 @@
 use queryables::data::{Attribute, Predicate};
 use queryables::mechanisms::{Count, Sum};
 use queryables::number::Epsilon;
+use queryables::prelude::*;
 use queryables::privacy::{AddRemove, Private, PureDp, RdpGrid};
 use queryables::verify::{Completeness, Pair, Verifier, copies_of};
 

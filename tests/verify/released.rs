@@ -11,6 +11,7 @@ use queryables::machine::{Coins, Fault, Machine, Mechanism, Released};
 use queryables::mechanisms::Count;
 use queryables::noise::DiscreteLaplace;
 use queryables::number::{Epsilon, Ratio};
+use queryables::prelude::*;
 use queryables::privacy::convert::rdp;
 use queryables::privacy::{PureDp, Rdp, RdpGrid};
 use queryables::verify::{Children, Completeness, Pair, Verifier, VerifyError, copies_of};

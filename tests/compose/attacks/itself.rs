@@ -9,13 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::common::epsilon;
-use queryables::account::{Accumulator, Capped, DefaultAccumulator, Sum};
+use queryables::account::{self, Accumulator, Capped, DefaultAccumulator};
 use queryables::compose::{
     IndividualError, IndividualFilter, Parallel, RunningFilter, RunningFilterOf, Sequential,
 };
 use queryables::data::{Attribute, Predicate, Value};
 use queryables::machine::Stop;
-use queryables::mechanisms::Count;
 use queryables::mechanisms::*;
 use queryables::middle::{LimitQueries, MapAnswer};
 use queryables::prelude::*;
@@ -141,7 +140,7 @@ fn all() -> Predicate<Rows> {
     Predicate::new("all", |_: &u32| true)
 }
 
-fn by_key(trap: &Trap) -> Partition<Rows, BTreeMap<Key, i64>> {
+fn by_key(trap: &Trap) -> Partition<Rows, Keys<Key>> {
     let trap = trap.clone();
     let key = move |row: &u32| {
         trap.spring();
@@ -224,7 +223,7 @@ fn parts_that_their_keys_stop_do_not_start() {
 /// sequential. Two searches, each asked by what the other has answered, would be interleaved.
 #[test]
 fn approximate_zcdp_children_are_not_interleaved_from_inside() {
-    type Searches = RunningFilter<Rows, Capped<Sum<ApproxZCdp>>, AddRemove, Sequential>;
+    type Searches = RunningFilter<Rows, Capped<account::Sum<ApproxZCdp>>, AddRemove, Sequential>;
     let below = |limit: u32| Predicate::new("below", move |row: &u32| *row < limit);
     let search = || AboveThreshold::new(AddRemove, 50, 9, epsilon("1")).unwrap();
     let budget = RhoDelta::new("100", "1e-6").unwrap();

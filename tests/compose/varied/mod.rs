@@ -12,9 +12,7 @@ use queryables::account::{Accumulator, DefaultAccumulator, ValidIndividually};
 use queryables::compose::{BoxedRelease, ConcurrentComposition, IndividualQuery};
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::Description;
-use queryables::mechanisms::individual::{
-    IndividualChoice, IndividualCount, IndividualSum, IndividualVectorSum,
-};
+use queryables::mechanisms::individual::{ActiveRecords, IndividualChoice};
 use queryables::mechanisms::{
     AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
     ExponentialMechanism, FactorizedContinualCount, GaussianThresholdHistogram, GradientDescent,

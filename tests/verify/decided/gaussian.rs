@@ -15,6 +15,7 @@ use queryables::mechanisms::{
     IndividualSampledSums, Lattice, Objective, SampledGaussianSum, Sum, VectorSum,
 };
 use queryables::middle::ThroughExt;
+use queryables::prelude::*;
 use queryables::privacy::fdp::asymptotic::{AsymptoticGdp, MeanLoss, Regime};
 use queryables::privacy::{AddRemove, PureDp, Replace, ZCdp};
 use queryables::verify::{Pair, Rational, Verifier, VerifyError, copies_of};
