@@ -10,8 +10,8 @@ use common::{Answer, Count, at, epsilon};
 use queryables::data::{Attribute, Vector};
 use queryables::machine::{CoinSource, CoinsError, Law, Mechanism};
 use queryables::mechanisms::{
-    Histogram, Lattice, MOST_MEMORY, MechanismError, NoisyMax, NoisyQuantiles, Score, Sensitivity,
-    VectorSum,
+    Histogram, Lattice, MOST_MEMORY, MechanismError, NoisyMax, NoisyQuantiles, Partition, Score,
+    Sensitivity, VectorSum,
 };
 use queryables::prelude::*;
 use queryables::privacy::{AddRemove, Restated};
@@ -130,7 +130,7 @@ fn what_is_asked_for_takes_a_bounded_amount_of_memory() {
         Histogram::of(Partition::numbered(bin.clone(), bins)?).laplace(epsilon!(1))
     });
     let vector = Vector::new("ones", |_: &u8, out: &mut [f64]| out.fill(1.0));
-    let rho = "1".parse().unwrap();
+    let rho = rho!(1);
     assert_bounded("coordinates", 1 << 21, |dimension| {
         let lattice = Lattice::of_length(1.0)?;
         VectorSum::of(vector.clone(), dimension, lattice).gaussian(rho)

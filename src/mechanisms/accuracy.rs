@@ -6,18 +6,19 @@ use crate::number::Confidence;
 
 /// A mechanism that states how far its answers are from the truth.
 ///
-/// Every mechanism that adds noise to a number does so through [`Noisy`]; the others say in their own
-/// documentation what their distance is measured from. The table [below](#which-mechanism-says-what) has
-/// all of them.
+/// Where noise is added to a number, the truth is what would be answered without noise: the count of the
+/// rows, or the sum of what the rows have after clamping and rounding. If that is more than an `i64`
+/// holds, nothing is said. The others say in their own documentation what their distance is measured
+/// from. The table [below](#which-mechanism-says-what) has all of them.
 ///
 /// ```
 /// use queryables::data::Predicate;
 /// use queryables::mechanisms::{Accuracy, Count, Estimates};
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let count = Count::of(adults).laplace(epsilon!(0.1))?;
+/// let count = Count::<Predicate<Vec<u32>>>::of(adults).laplace(epsilon!(0.1))?;
 /// // 19 answers in 20 are at most 30 away from the true count.
-/// assert_eq!(count.accuracy("0.95".parse()?), 30);
+/// assert_eq!(count.accuracy(confidence!(0.95)), 30);
 ///
 /// let estimate = count.estimate(1234, "0.95".parse()?);
 /// assert_eq!(estimate.interval, 1204..=1264);
@@ -40,16 +41,15 @@ use crate::number::Confidence;
 ///
 /// | mechanism | scale, variance | accuracy | made for an accuracy | estimate |
 /// |---|---|---|---|---|
-/// | [`NoisyCount`], [`GaussianCount`] | [`Noisy`] | exact tail | `with_accuracy` | [`Estimates`] |
-/// | [`NoisySum`], [`NoisyRealSum`] | [`Noisy`] | exact tail | `with_accuracy` | [`Estimates`] |
-/// | [`GaussianSum`], [`GaussianRealSum`] | [`Noisy`] | exact tail | `with_accuracy` | [`Estimates`] |
-/// | [`GaussianVectorSum`] | [`Noisy`], each coordinate | exact tail | `with_accuracy` | [`Estimates`] |
-/// | [`SampledGaussianSum`] | [`Noisy`], each coordinate | exact tail, from the sum over the sample; how far that is from the sum over all rows depends on the data | `with_accuracy` | [`Estimates`] |
-/// | [`NoisyHistogram`], [`GaussianHistogram`] | [`Noisy`], each bin | exact tail | `with_accuracy` | [`Estimates`] |
-/// | [`ContinualCount`] | [`Noisy`], at the worst time | exact tail | `with_accuracy` | [`Estimates`] |
-/// | [`GaussianContinualCount`], [`FactorizedContinualCount`] | [`Noisy`], at the worst time | an upper bound on the tail of rounded sums ([`Noise`]) | `with_accuracy` | [`Estimates`] |
-/// | [`NoisyMean`], [`GaussianMean`] | `noise`, each of two sums | union bound, for a number of rows | `with_accuracy`, for a number of rows | [`Estimates`] |
-/// | [`NoisyVariance`], [`GaussianVariance`] | `noise`, each of three sums | union bound, for a number of rows | `with_accuracy`, for a number of rows | [`Estimates`] |
+/// | [`Count`], [`Sum`] | `noise` | exact tail | `laplace_within`, `gaussian_within` | [`Estimates`] |
+/// | [`VectorSum`] | `noise`, each coordinate | exact tail | `gaussian_within` | [`Estimates`] |
+/// | [`SampledGaussianSum`] | `noise`, each coordinate | exact tail, from the sum over the sample; how far that is from the sum over all rows depends on the data | `with_accuracy` | [`Estimates`] |
+/// | [`Histogram`] | `noise`, each bin | exact tail | `laplace_within`, `gaussian_within` | [`Estimates`] |
+/// | [`ContinualCount`] | `noise`, at the worst time | exact tail; with Gaussian noise an upper bound on the tail of rounded sums ([`Noise`]) | `laplace_within`, `gaussian_within` | [`Estimates`] |
+/// | [`FactorizedContinualCount`] | `noise`, at the worst time | an upper bound on the tail of rounded sums ([`Noise`]) | `with_accuracy` | [`Estimates`] |
+/// | [`Mean`], [`Proportion`] | `noise`, each of two sums | union bound, for a number of rows | `laplace_within`, `gaussian_within`, for a number of rows | [`Estimates`] |
+/// | [`Variance`] | `noise`, each of three sums | union bound, for a number of rows | `laplace_within`, `gaussian_within`, for a number of rows | [`Estimates`] |
+/// | [`By`] | that of the statistic, in each group | that of the statistic | `laplace_within`, `gaussian_within` | [`Estimates`] |
 /// | [`ThresholdHistogram`], [`GaussianThresholdHistogram`] | `noise`, each key | exact tails: of the numbers, and of the counts that are found | `with_accuracy`, for a δ | [`Estimates`]; what is said of a number includes that its key is released |
 /// | [`NoisyQuantiles`] | none: its odds are not those of noise | rank, the exact worst case of one; union bound for several | `with_accuracy` | none: how far a rank is in the attribute depends on the data |
 /// | [`ExponentialMechanism`] | none: its odds are not those of noise | how far behind the best score, the exact worst case | `with_accuracy` | none: an answer is no number |
@@ -60,10 +60,10 @@ use crate::number::Confidence;
 /// | [`AboveThreshold`] | none: two noises of different scales | how far on the wrong side, exact tail of their sum | `with_accuracy` | none: an answer is no number |
 /// | [`SparseVector`] | none: three noises | the same, and the exact tail of its counts | [`with_counts_within`](super::AboveThreshold::with_counts_within) | [`Estimates`]; what is said of a count includes that it is told |
 /// | [`MultiplicativeWeights`] | none: answers are guesses or counts | union bound over both comparisons and the count | `with_accuracy` | [`Estimates`] |
-/// | [`QueryAnswerer`] | those of [`NoisyCount`] or [`GaussianCount`], at the price of the query | the same | [`Priced::with_accuracy`](super::Priced) | the same |
+/// | [`QueryAnswerer`] | those of a [`Count`], at the price of the query | the same | the price of a [`Count`] that is made for it | the same |
 /// | [`RandomizedResponse`], [`ApproxRandomizedResponse`] | none: a bit | `truth`, the exact probability | `with_odds` | none: an answer is no number |
 /// | [`ConditionalResponse`] | none: a bit | none: how often it is right depends on what it was shown before | none | none |
-/// | [`GradientDescent`] | that of each step, a [`GaussianVectorSum`] | none: how far weights are from the best ones depends on the objective and on the data | none | none |
+/// | [`GradientDescent`] | that of each step, a [`VectorSum`] | none: how far weights are from the best ones depends on the objective and on the data | none | none |
 /// | [`IndividualSampledSums`] | that of a [`SampledGaussianSum`] | none: which records still take part depends on the data | none | none |
 ///
 /// What is made for an accuracy has the smallest loss that is enough, rounded up to six digits. Where
@@ -76,23 +76,18 @@ use crate::number::Confidence;
 /// about the records that can still pay: how far that is from all records depends on the data.
 ///
 /// [`Estimates`]: super::Estimates
-/// [`NoisyCount`]: super::NoisyCount
-/// [`GaussianCount`]: super::GaussianCount
-/// [`NoisySum`]: super::NoisySum
-/// [`NoisyRealSum`]: super::NoisyRealSum
-/// [`GaussianSum`]: super::GaussianSum
-/// [`GaussianRealSum`]: super::GaussianRealSum
-/// [`GaussianVectorSum`]: super::GaussianVectorSum
+/// [`Count`]: super::Count
+/// [`Sum`]: super::Sum
+/// [`VectorSum`]: super::VectorSum
+/// [`Histogram`]: super::Histogram
+/// [`Mean`]: super::Mean
+/// [`Proportion`]: super::Proportion
+/// [`Variance`]: super::Variance
+/// [`By`]: super::By
+/// [`Noise`]: crate::noise::Noise
 /// [`SampledGaussianSum`]: super::SampledGaussianSum
-/// [`NoisyHistogram`]: super::NoisyHistogram
-/// [`GaussianHistogram`]: super::GaussianHistogram
 /// [`ContinualCount`]: super::ContinualCount
-/// [`GaussianContinualCount`]: super::GaussianContinualCount
 /// [`FactorizedContinualCount`]: super::FactorizedContinualCount
-/// [`NoisyMean`]: super::NoisyMean
-/// [`GaussianMean`]: super::GaussianMean
-/// [`NoisyVariance`]: super::NoisyVariance
-/// [`GaussianVariance`]: super::GaussianVariance
 /// [`ThresholdHistogram`]: super::ThresholdHistogram
 /// [`GaussianThresholdHistogram`]: super::GaussianThresholdHistogram
 /// [`NoisyQuantiles`]: super::NoisyQuantiles

@@ -153,18 +153,12 @@ impl<A: Summand<Number = f64>, R: RowRelation> Query<R> for Mean<A> {
     }
 
     fn answer(&self, totals: &[i128]) -> NoisyMean {
-        let (above, other) = match totals {
-            [above, other, ..] => (*above, *other),
-            _ => (0, 0),
-        };
-        NoisyMean {
-            above,
-            below: match R::REPLACES {
-                true => other.saturating_sub(above),
-                false => other,
-            },
-            steps: self.range.steps(),
+        let mut mean = NoisyMean::of_sums(totals, &self.range);
+        if R::REPLACES {
+            // The second sum is that of both.
+            mean.below = mean.below.saturating_sub(mean.above);
         }
+        mean
     }
 
     fn scale(&self) -> SumScale {
@@ -321,6 +315,24 @@ impl MeanAccuracy {
 }
 
 impl NoisyMean {
+    /// Of the two noisy sums.
+    pub(super) fn of_sums(sums: &[i128], range: &RealRange) -> Self {
+        let (above, below) = match sums {
+            [above, below, ..] => (*above, *below),
+            _ => (0, 0),
+        };
+        Self {
+            above,
+            below,
+            steps: range.steps(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn sums(&self) -> (i128, i128) {
+        (self.above, self.below)
+    }
+
     /// The mean: a number of the range, whose ends are rounded to steps, and its middle if the sums say
     /// that there are no rows.
     #[must_use]

@@ -1,13 +1,28 @@
-//! What is asked: whole-number totals, how far one record moves them, and what noisy ones mean.
+//! What is asked: whole-number totals, how far one record moves them, and what noisy ones mean. For
+//! those who write queries or noise of their own.
+//!
+//! | a new | is a type with | and gets |
+//! |---|---|---|
+//! | statistic | [`Query`]: its totals, their [`Change`], and what noisy ones mean; [`Contributes`]: what a record adds; [`Tally`] | both noises, all measures, accuracy, estimates, groups, the individual form, `verify`: see `proportion.rs` |
+//! | kind of answer | [`Statistic`] | accuracy and estimates |
+//! | noise | [`AddedNoise`] | all queries |
+//! | kind of question | [`Question`], and data that [`Counts`] it | counts, searches and priced counts |
+//! | kind of data | [`Tally`] for the queries that it can compute | the same mechanisms |
+
+pub use super::added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceLoss, LaplaceNoise};
+pub use super::continual_count::OverTime;
+pub use super::contributes::Contributes;
+pub use super::mean::SumScale;
+pub use super::partition::{HashedKeys, Keys, Labels, Numbered};
+pub use super::question::{Counts, Question, Unavailable};
+pub use super::statistic::Statistic;
+pub use super::sum::{Amount, Summand};
 
 use std::marker::PhantomData;
 use std::num::NonZeroU64;
 
-use super::added_noise::{GaussianLoss, LaplaceLoss};
 use super::least_loss::least_loss;
-use super::{
-    About, AddedNoise, GaussianNoise, LaplaceNoise, MechanismError, Noised, Statistic, Unavailable,
-};
+use super::{About, MechanismError, Noised};
 use crate::machine::Description;
 use crate::noise::Noise;
 use crate::number::{Confidence, Epsilon, Quantity, Rho, Unit};

@@ -11,9 +11,8 @@ use queryables::compose::{
 use queryables::data::{Attribute, Dataset, Predicate, Vector};
 use queryables::machine::{Fault, Mechanism, silence_guarded_panics};
 use queryables::mechanisms::individual::{ActiveRecords, IndividualChoice};
-use queryables::mechanisms::{
-    Count, GaussianNoise, Lattice, MechanismError, Noised, Sum, VectorSum,
-};
+use queryables::mechanisms::query::GaussianNoise;
+use queryables::mechanisms::{Count, Lattice, MechanismError, Noised, Sum, VectorSum};
 use queryables::number::{Epsilon, Order};
 use queryables::prelude::*;
 use queryables::privacy::{Distance, Gdp, Prices, Rdp, RdpGrid, facts};
@@ -372,7 +371,7 @@ where
 /// How often a vector of length 1, and one of length 1/2, takes part.
 fn times<F: SquaresAddUp<Children: Prices<facts::Gaussian>>>(
     rule: F,
-    sum: &IndividualVectorSum<Rows>,
+    sum: &Noised<VectorSum<Vector<Rows>>, GaussianNoise>,
 ) -> [usize; 2] {
     let filter = IndividualFilter::with_rule(rule);
     let (running, readings): (_, Readings<Rows, F>) =

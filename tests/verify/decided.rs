@@ -85,10 +85,16 @@ where
 /// What the documentation says of a mechanism.
 #[track_caller]
 fn cells(mechanism: &str) -> Vec<&'static str> {
-    let named = format!("//! | [`{mechanism}`]");
-    let rows = DOCUMENTATION
-        .lines()
-        .filter(|line| line.starts_with(&named));
+    let is_named = |line: &&str| {
+        let Some(rest) = line.strip_prefix("//! | [`") else {
+            return false;
+        };
+        let (name, rest) = rest.split_once('`').unwrap();
+        let (_, rest) = rest.split_once(')').unwrap();
+        let (words, _) = rest.split_once('|').unwrap();
+        format!("{name}{}", words.trim_end()) == mechanism
+    };
+    let rows = DOCUMENTATION.lines().filter(is_named);
     let [row] = rows.collect::<Vec<_>>()[..] else {
         panic!("not one row for {mechanism}");
     };
@@ -186,7 +192,11 @@ fn counts_and_sums_with_laplace_noise() {
     let renyi = [exact.as_str(), less.as_str()];
     let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
     let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1);
-    assert_row("NoisyCount", verifier, Claims(["1", "0.999"], "0.5", renyi));
+    assert_row(
+        "Count with Laplace noise",
+        verifier,
+        Claims(["1", "0.999"], "0.5", renyi),
+    );
 
     // The type is erased, and with it the promise.
     let boxed = || {
@@ -202,14 +212,18 @@ fn counts_and_sums_with_laplace_noise() {
     let sum = Sum::of(value, 0..=3).laplace(epsilon!(1)).unwrap();
     let added = Pair::new(vec![7_u8], vec![7, 3]);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1);
-    assert_row("NoisySum", verifier, Claims(["1", "0.999"], "0.5", renyi));
+    assert_row(
+        "Sum with Laplace noise",
+        verifier,
+        Claims(["1", "0.999"], "0.5", renyi),
+    );
 
     let value = Attribute::new("value", |row: &u8| f64::from(*row));
     let sum = Sum::of(value, range(3)).laplace(epsilon!(1)).unwrap();
     let sum = sum.mapped(|noisy: f64| noisy as i64);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1);
     assert_row(
-        "NoisyRealSum",
+        "Sum of real numbers, with Laplace noise",
         verifier,
         Claims(["1", "0.999"], "0.5", renyi),
     );
@@ -244,7 +258,7 @@ fn means_and_variances() {
     let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1);
     let [exact, less] = laplace(2, &["2"]);
     assert_row(
-        "NoisyMean",
+        "Mean with Laplace noise",
         verifier,
         Claims(["2", "1.99"], "0.5", [&exact, &less]),
     );
@@ -255,7 +269,7 @@ fn means_and_variances() {
         .unwrap();
     let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1);
     assert_row(
-        "GaussianMean",
+        "Mean with Gaussian noise",
         verifier,
         Claims(["9", "1"], "0.5", ["1", "0.9"]),
     );
@@ -267,7 +281,7 @@ fn means_and_variances() {
         .unwrap();
     let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1).cut(ratio(1, 1000));
     assert_row(
-        "NoisyVariance",
+        "Variance with Laplace noise",
         verifier,
         Claims(["4", "3.5"], "0.5", ["4", "2"]),
     );
@@ -278,7 +292,7 @@ fn means_and_variances() {
         .unwrap();
     let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1).cut(ratio(1, 1000));
     assert_row(
-        "GaussianVariance",
+        "Variance with Gaussian noise",
         verifier,
         Claims(["9", "0.5"], "0.5", ["1", "0.5"]),
     );
@@ -297,7 +311,7 @@ fn histograms() {
     // Both bins change by one step of a scale of 1.
     let [exact, _] = laplace(1, &["1", "1"]);
     let claims = Claims(["2", "1.8"], "0.5", [&exact, "0.5"]);
-    assert_row("NoisyHistogram", verifier, claims);
+    assert_row("Histogram with Laplace noise", verifier, claims);
 
     let histogram = Histogram::of(Partition::by_key("bin", |row: &u8| *row, [7, 8]).unwrap())
         .under(Replace)
@@ -306,7 +320,7 @@ fn histograms() {
     let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1);
     let verifier = verifier.cut(ratio(1, 1000));
     assert_row(
-        "GaussianHistogram",
+        "Histogram with Gaussian noise",
         verifier,
         Claims(["9", "0.5"], "0.5", ["1", "0.5"]),
     );
@@ -338,7 +352,7 @@ fn conversations_with_laplace_noise() {
     // Two nodes change by one step of a scale of 1/2.
     let [exact, _] = laplace(1, &["2", "2"]);
     assert_row(
-        "ContinualCount",
+        "ContinualCount with Laplace noise",
         verifier,
         Claims(["4", "3.5"], "0.5", [&exact, "2"]),
     );
@@ -370,7 +384,7 @@ fn comparisons() {
     let claims = Claims(["1", "0.5"], "0.1", ["1", "0.1"]);
     assert_row("NoisyMaxWithMargin", verifier, claims);
 
-    let search: AboveThreshold = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
+    let search: AboveThreshold<_> = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
     let verifier = Verifier::new(copies_of(&search), &pair(), vec![is(7), is(8)], 2);
     assert_row(
         "AboveThreshold",

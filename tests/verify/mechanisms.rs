@@ -120,7 +120,7 @@ fn responses_in_a_filter_keep_the_budget() {
 fn above_threshold_keeps_its_loss() {
     let pair = pair();
     for (hits, depth) in [(1, 3), (2, 2)] {
-        let mechanism: AboveThreshold =
+        let mechanism: AboveThreshold<_> =
             AboveThreshold::new(AddRemove, 2, hits, epsilon("2")).unwrap();
         let verifier = Verifier::by_state(copies_of(&mechanism), &pair, vec![is(7), is(8)], depth)
             .cut(ratio(1, 1000));
@@ -278,7 +278,7 @@ fn choices_keep_their_loss() {
 #[test]
 fn a_sparse_vector_keeps_its_loss_counts_included() {
     let pair = pair();
-    let search: AboveThreshold = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
+    let search: AboveThreshold<_> = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
     let sparse = search.with_counts(epsilon("1")).unwrap();
     let verifier = Verifier::new(copies_of(&sparse), &pair, vec![is(7)], 1).cut(ratio(1, 500));
     verifier.assert_private(&ApproxDp, &epsilon_delta("3", "0.02"));
@@ -401,7 +401,7 @@ fn gaussian_sums_and_means_have_the_deltas_of_the_gaussian_mechanism() {
         let less = verifier.check(&ApproxDp, &epsilon_delta("1", "0.11"));
         assert!(less.unwrap().is_refuted());
     }
-    let mu = "1".parse().unwrap();
+    let mu = mu!(1);
     let value = Attribute::new("itself", |row: &u8| i64::from(*row));
     let sum = Sum::of(value, 0..=4).gaussian(mu).unwrap();
     check(&sum, &Pair::new(vec![1], vec![1, 4]));

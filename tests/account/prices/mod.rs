@@ -5,7 +5,8 @@
 //! crate.
 
 use queryables::data::{Attribute, Predicate, Vector};
-use queryables::mechanisms::{Keys, Lattice, Partition};
+use queryables::mechanisms::query::Keys;
+use queryables::mechanisms::{Lattice, Partition};
 use queryables::number::{Order, Rho};
 use queryables::prelude::*;
 use queryables::privacy::{

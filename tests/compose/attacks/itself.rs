@@ -4,7 +4,6 @@
 //! The code could see the answers of what it launched, and choose its own question by them. Under
 //! a measure without a theorem for interleaving, nobody knows what that costs.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 

@@ -7,9 +7,7 @@ use crate::support::*;
 use queryables::compose::{IndividualAnswers, IndividualFilter};
 use queryables::data::{Attribute, Vector};
 use queryables::machine::{Coins, Fault, Machine, Mechanism};
-use queryables::mechanisms::individual::{
-    IndividualChoice, IndividualCount, IndividualSum, IndividualVectorSum,
-};
+use queryables::mechanisms::individual::IndividualChoice;
 use queryables::mechanisms::{
     ContinualCount, Count, Descent, FactorizedContinualCount, GradientDescent,
     IndividualSampledSums, Lattice, Objective, SampledGaussianSum, Sum, VectorSum,
@@ -31,7 +29,7 @@ fn gaussian_counts_and_sums() {
     let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1);
     // αμ²/2; rounding takes at most 1/12σ² from it.
     assert_row(
-        "GaussianCount",
+        "Count with Gaussian noise",
         verifier,
         Claims(["5", "1"], "0.5", ["0.25", "0.24"]),
     );
@@ -41,7 +39,7 @@ fn gaussian_counts_and_sums() {
     let sum = Sum::of(value, 0..=4).gaussian(mu()).unwrap();
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).cut(small());
     assert_row(
-        "GaussianSum",
+        "Sum with Gaussian noise",
         verifier,
         Claims(["9", "1"], "0.5", ["1", "0.9"]),
     );
@@ -50,7 +48,7 @@ fn gaussian_counts_and_sums() {
     let sum = sum.mapped(|noisy: f64| noisy as i64);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).cut(small());
     assert_row(
-        "GaussianRealSum",
+        "Sum of real numbers, with Gaussian noise",
         verifier,
         Claims(["9", "1"], "0.5", ["1", "0.9"]),
     );
@@ -64,7 +62,7 @@ fn continual_counts_with_gaussian_noise() {
     let verifier = Verifier::new(copies_of(&counter), &arrives, vec![1, 2], 2);
     let verifier = verifier.cut(ratio(1, 1000));
     assert_row(
-        "GaussianContinualCount",
+        "ContinualCount with Gaussian noise",
         verifier,
         Claims(["5", "0.5"], "0.5", ["1", "0.5"]),
     );
@@ -101,7 +99,7 @@ fn vector_sums() {
     let added = Pair::new(vec![], vec![[2.0, 0.0]]);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).cut(ratio(1, 1000));
     assert_row(
-        "GaussianVectorSum",
+        "VectorSum with Gaussian noise",
         verifier,
         Claims(["5", "1"], "0.5", ["1", "0.5"]),
     );
@@ -185,7 +183,7 @@ fn queries_for_which_each_record_pays() {
     let verifier = verifier.cut(ratio(1, 1000));
     let [exact, _] = laplace(1, &["1"]);
     assert_row(
-        "IndividualCount",
+        "Count with Laplace noise, where records pay",
         verifier,
         Claims(["1", "0.9"], "0.5", [&exact, "0.2"]),
     );
@@ -196,7 +194,7 @@ fn queries_for_which_each_record_pays() {
     let answers = IndividualAnswers::new(filter.clone());
     let verifier = Verifier::new(copies_of(&answers), &added, vec![sum], 1);
     assert_row(
-        "IndividualSum",
+        "Sum with Laplace noise, where records pay",
         verifier,
         Claims(["1", "0.9"], "0.5", ["1", "0.2"]),
     );
@@ -219,7 +217,7 @@ fn queries_for_which_each_record_pays() {
     let added = Pair::new(vec![], vec![4.0]);
     let verifier = Verifier::new(copies_of(&Whole(answers)), &added, vec![sum], 1).cut(small());
     assert_row(
-        "IndividualVectorSum",
+        "VectorSum with Gaussian noise, where records pay",
         verifier,
         Claims(["9", "1"], "0.5", ["1", "0.9"]),
     );
