@@ -10,7 +10,6 @@
 //! | [`Sum`] | [`ApproxRdp`](crate::privacy::ApproxRdp) | sequential children | Whitehouse et al. Thm 1, at one order |
 //! | [`Sum`] | [`PowersOf`](crate::privacy::fdp::PowersOf) | interleaved children | Tran et al. 3.6, Ex. D.3 with Haney et al. 3.3 |
 //! | [`Sum`] | [`ProbabilisticDp`](crate::privacy::ProbabilisticDp) | non-interactive children | Rogers et al. 3.3 |
-//! | [`Sum`] | [`AsymptoticGdp`](crate::privacy::fdp::asymptotic::AsymptoticGdp) | non-interactive children, in a limit: not a bound | Tran et al. Alg 2, 4.3 |
 //! | [`RestartedFilters`] | [`Rdp`](crate::privacy::Rdp) | interleaved children | Feldman and Zrnic Alg 5 with Haney et al. 4.9 |
 //! | [`RootSumSquares`] | [`Gdp`](crate::privacy::Gdp) | interleaved children | Tran et al. 2.11 with Haney et al. 1.21 |
 //! | [`Whitehouse`] | `ApproxDp` | interleaved children | Haney et al. 3.8, Whitehouse et al. Thm 2 |
@@ -34,7 +33,7 @@
 //! stated in the children's measure; what is spent and the limit are stated in that of the whole.
 //!
 //! [`compare`] says how many launches each (ε, δ) rule admits. [`advise`] says which filter to
-//! choose for a mechanism with a given trade-off function. [`nonadaptive`] is for comparison only.
+//! choose for a mechanism with a given trade-off function.
 //!
 //! An accumulator becomes a rule by [`Accumulator::capped`], and a rule of that form an
 //! accumulator by [`Capped::uncapped`] (Haney et al. Lemma 2.19).
@@ -76,7 +75,7 @@ mod individual;
 mod left;
 pub mod menu;
 mod natural;
-pub mod nonadaptive;
+pub(crate) mod nonadaptive;
 mod restarted;
 mod rogers;
 mod root_sum_squares;

@@ -19,7 +19,6 @@
 //! | [`GaussianVariance`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Accuracy`], for a number of rows |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`], or [`SampledReplacement`] | [`Noisy`], from the sample |
-//! | [`IndividualSampledSums`] | any number of such sums, each record paying for itself | its budget | –, asymptotic | – |
 //! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] | – |
 //! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
@@ -109,7 +108,6 @@ mod randomized_response;
 mod real_range;
 mod real_sum;
 mod sampled_sum;
-mod sampled_sums;
 mod score;
 mod sparse_vector;
 mod statistic;
@@ -147,7 +145,6 @@ pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use real_sum::NoisyRealSum;
 pub use sampled_sum::SampledGaussianSum;
-pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
 pub use score::{Counts, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
 pub use statistic::AveragingRelation;
