@@ -129,7 +129,7 @@ pub use count::{GaussianCount, NoisyCount};
 pub use estimate::{About, Estimate, Estimates};
 pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine, FactorizedRelation};
 pub use gaussian_sum::{GaussianRealSum, GaussianSum};
-pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
+pub use gradient_descent::{Descent, GradientDescent, Objective};
 pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;

@@ -174,7 +174,10 @@ fn check(cases: &[Case]) -> Vec<Reported> {
 
 #[test]
 fn what_no_theorem_backs_does_not_compile() {
-    let cases: Vec<Case> = ["library", "opendp", "papers"].into_iter().flat_map(cases).collect();
+    let cases: Vec<Case> = ["library", "opendp", "papers"]
+        .into_iter()
+        .flat_map(cases)
+        .collect();
     assert!(cases.len() >= 35, "only {} cases were found", cases.len());
     let mut problems = vec![];
     for (case, reported) in cases.iter().zip(check(&cases)) {

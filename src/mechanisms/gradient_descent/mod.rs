@@ -53,7 +53,7 @@ mod objective;
 
 pub use descent::Descent;
 pub use mechanism::GradientDescent;
-pub use objective::{Objective, logistic_slope};
+pub use objective::Objective;
 
 #[cfg(test)]
 mod tests;

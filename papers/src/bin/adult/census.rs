@@ -131,7 +131,12 @@ fn example(row: &str, scales: &Scales) -> Outcome<Example> {
 
 /// The derivative of the logistic loss by the margin: how wrong the model is, from −1 to 1.
 fn slope(margin: f64, label: bool) -> f64 {
-    1.0 / (1.0 + (-margin).exp()) - f64::from(u8::from(label))
+    let missed = |margin: f64| 1.0 / (1.0 + margin.exp());
+    if label {
+        -missed(margin)
+    } else {
+        missed(-margin)
+    }
 }
 
 /// Logistic regression, for examples of which most features are zero.
