@@ -29,6 +29,7 @@ edition = "2024"
 opendp = { version = "0.16", default-features = false, features = ["untrusted"] }
 papers = { path = "{root}/papers" }
 queryables = { path = "{root}" }
+queryables-core = { path = "{root}/core" }
 queryables-opendp = { path = "{root}/interop/opendp" }
 
 [workspace]
