@@ -171,6 +171,7 @@ fn expect<'de, A: MapAccess<'de>>(fields: &mut A, name: &'static str) -> Result<
 }
 
 /// The error for counts that no sequence of launches leads to.
+#[must_use]
 pub fn impossible<E: Error>() -> E {
     E::custom("no launches lead to these counts")
 }

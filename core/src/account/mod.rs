@@ -55,6 +55,11 @@ macro_rules! approx_dp_in_and_out {
 
 pub(crate) mod budget;
 mod capped;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod deltas;
 #[cfg(feature = "serde")]
 pub(crate) mod durable;
@@ -67,6 +72,11 @@ mod spent_tests;
 mod sum;
 pub(crate) mod through_rdp;
 pub(crate) mod through_zcdp;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod twice_rho;
 mod whitehouse;
 
