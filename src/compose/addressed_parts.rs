@@ -10,7 +10,7 @@ use super::{
 };
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::data::Select;
-use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, Says, StateKey};
+use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Measure, Private, UnknownLoss};
 
 /// A [`Parallel`] composition whose parts are addressed by key and whose children, all of type
@@ -92,10 +92,6 @@ where
 {
     type Query = (K, Message<M, S::Query>);
     type Answer = Reply<S::Answer, ChildLoss<F>, WholeLoss<F>>;
-
-    fn says(answer: &Self::Answer) -> Says {
-        answer.says(S::says)
-    }
 
     fn step(
         &mut self,

@@ -27,7 +27,7 @@ edition = "2024"
 
 [dependencies]
 opendp = { version = "0.16", default-features = false, features = ["untrusted"] }
-queryables = { path = "{root}" }
+queryables = { path = "{root}", features = ["verify"] }
 queryables-opendp = { path = "{root}/interop/opendp" }
 
 [workspace]
