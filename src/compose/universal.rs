@@ -3,7 +3,9 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::machine::{AnswerKind, Coins, Description, Fault, Machine, Mechanism, Public};
+use crate::machine::{
+    AnswerKind, Coins, Description, Fault, Machine, Mechanism, Public, PublicView,
+};
 use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss, checked};
 
 /// A mechanism that becomes the first mechanism that is named to it, if that one's loss is within

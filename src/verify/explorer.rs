@@ -13,7 +13,7 @@ use super::meter::{Held, Meter};
 use super::runner::{Care, Runner, Shown, is_open};
 use super::side::{Running, Side};
 use super::tree::{Branch, Expansion, Groups, Node, Step};
-use crate::machine::{AnswerKind, CoinSource, Fault};
+use crate::machine::{AnswerKind, CoinSource, Fault, Observed};
 
 /// Both machines, and what they did so far.
 pub(super) struct Explorer<Q, A> {
