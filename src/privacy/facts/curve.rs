@@ -31,11 +31,6 @@ impl Curve {
         Self(Arc::new(divergence))
     }
 
-    /// Whether it is the same function in memory.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
     /// What is true at a distance of at most 2^c, for the smallest such c: the divergence of order α
     /// is 3^c times that of order 2^c·α between neighbours, for α from 2 on (Mironov 2017, Prop. 2).
     ///
@@ -70,6 +65,13 @@ impl Curve {
 }
 
 /// By definition.
+/// If they are the same function in memory: functions cannot be compared.
+impl PartialEq for Curve {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 impl Diverges for Curve {
     fn divergence(&self, order: Order) -> Result<Epsilon, UnknownLoss> {
         (self.0)(order)

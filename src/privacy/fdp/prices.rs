@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use super::curve::Deviation;
 use super::{FDp, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
+use crate::price_any_fact;
 use crate::privacy::facts::{BoundedRange, Gaussian, Laplace, Probabilistic};
 use crate::privacy::{
     ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Prices, ProbabilisticDp, PureDp, UnknownLoss,
@@ -140,6 +141,8 @@ impl Prices<Probabilistic> for FDp {
         ProbabilisticDp.imply(&fact.loss, self)
     }
 }
+
+price_any_fact!(FDp);
 
 #[cfg(test)]
 mod tests {
