@@ -1,7 +1,6 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use super::deltas::Deltas;
+#[cfg(feature = "serde")]
+use super::durable::{ImpossibleCounts, Invalid};
 use super::{Exceeded, RuleError};
 use crate::number::{Delta, Epsilon, Interval, U256};
 use crate::privacy::EpsilonDelta;
@@ -124,5 +123,32 @@ impl Cost for Epsilon {
     #[inline]
     fn minus(self, other: Self) -> Self {
         self.saturating_sub(other)
+    }
+}
+
+/// The total, and the δ of children, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts<T> {
+    total: T,
+    deltas: Delta,
+}
+
+#[cfg(feature = "serde")]
+impl<T: Cost> Budget<T> {
+    pub(super) fn counts(&self) -> Counts<T> {
+        Counts {
+            total: self.total,
+            deltas: self.deltas.children(),
+        }
+    }
+
+    /// With these counts in place of its own.
+    pub(super) fn resume(&self, counts: Counts<T>) -> Result<Self, Invalid> {
+        let fresh = Self::new(self.limit, self.deltas.slack(), self.threshold);
+        // One launch with all of it leads there.
+        let resumed = fresh.charge(counts.total, counts.deltas);
+        Ok(resumed.map_err(|_| ImpossibleCounts)?)
     }
 }

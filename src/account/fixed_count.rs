@@ -1,8 +1,7 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
+use super::durable::{Durable, ImpossibleCounts, Invalid};
 use super::menu::MenuError;
 use super::{
     ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
@@ -228,6 +227,50 @@ impl Repeats for FixedCount {
 
 impl ValidSequentially for FixedCount {}
 impl ValidConcurrently for FixedCount {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    limit: EpsilonDelta,
+    each: EpsilonDelta,
+    count: u64,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for FixedCount {
+    const NAME: &'static str = "FixedCount";
+
+    type Parameters = Parameters;
+    type Counts = u64;
+
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            limit: self.limit,
+            each: self.each,
+            count: self.count,
+        }
+    }
+
+    fn build(Parameters { limit, each, count }: Parameters) -> Result<Self, Invalid> {
+        Ok(Self::new(limit, each, count)?)
+    }
+
+    fn counts(&self) -> u64 {
+        self.launched
+    }
+
+    fn resume(&self, launched: u64) -> Result<Self, Invalid> {
+        if launched > self.count {
+            return Err(ImpossibleCounts.into());
+        }
+        Ok(Self {
+            launched,
+            ..self.clone()
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -93,7 +93,7 @@ pub use advise::{Advice, advise};
 pub use capped::Capped;
 pub use compare::{ApproxDpRule, Candidate, admits, compare, compare_thoroughly};
 #[cfg(feature = "serde")]
-pub use durable::{Durable, Written};
+pub use durable::{Durable, ImpossibleCounts, Written};
 pub use fixed_count::FixedCount;
 pub use fixed_in_advance::FixedInAdvance;
 pub use individual::{RecordCost, SquaresAddUp, ValidIndividually};

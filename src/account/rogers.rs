@@ -1,7 +1,6 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use super::deltas::Deltas;
+#[cfg(feature = "serde")]
+use super::durable::{Durable, ImpossibleCounts, Invalid};
 use super::{ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon, Interval, U256, Unit, units};
@@ -186,6 +185,64 @@ impl Repeats for Rogers {
 
 impl ValidSequentially for Rogers {}
 impl ValidConcurrently for Rogers {}
+
+/// What launches change, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    squares: U256,
+    drift: Epsilon,
+    deltas: Delta,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for Rogers {
+    const NAME: &'static str = "Rogers";
+
+    type Parameters = EpsilonDelta;
+    type Counts = Counts;
+
+    fn parameters(&self) -> EpsilonDelta {
+        self.limit
+    }
+
+    fn build(limit: EpsilonDelta) -> Result<Self, Invalid> {
+        Ok(Self::new(limit)?)
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            squares: self.squares,
+            drift: self.drift,
+            deltas: self.deltas.children(),
+        }
+    }
+
+    fn resume(&self, counts: Counts) -> Result<Self, Invalid> {
+        let Counts {
+            squares,
+            drift,
+            deltas,
+        } = counts;
+        let nothing = squares == U256::default() && drift == Epsilon::ZERO;
+        let bound = self.bound_at(drift, squares);
+        let within = nothing || bound.is_some_and(|bound| bound <= self.limit.epsilon);
+        // Each launch adds ε(e^ε − 1)/2, rounded up, which is at least ε²/2.
+        let half = squares.half_in_units(units::Epsilon::DECIMALS);
+        let drifted = half.is_some_and(|half| half <= drift.units());
+        if !(within && drifted) {
+            return Err(ImpossibleCounts.into());
+        }
+        let deltas = Deltas::new(self.deltas.slack()).charge(deltas, self.limit.delta);
+        Ok(Self {
+            squares,
+            drift,
+            deltas: deltas.ok_or(ImpossibleCounts)?,
+            ..*self
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,12 +1,14 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use crate::privacy::CallsBack;
 use std::fmt::Debug;
 
 use super::budget::{Budget, checked_slack};
 use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
+#[cfg(feature = "serde")]
+use super::{
+    budget::Counts,
+    durable::{Durable, Invalid},
+};
 use crate::number::{Delta, Epsilon, Interval, Order, Unit, units};
 use crate::privacy::convert::search::{lowest, most};
 use crate::privacy::convert::{curves, rdp};
@@ -368,6 +370,87 @@ impl<C: RdpChildren> Repeats for ThroughRdp<C> {
 
 impl<C: RdpChildren> ValidSequentially for ThroughRdp<C> {}
 impl<C: RdpChildren> ValidConcurrently for ThroughRdp<C> {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    order: Order,
+    limit: EpsilonDelta,
+    slack: Delta,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for ThroughRdp {
+    const NAME: &'static str = "ThroughRdp";
+
+    type Parameters = Parameters;
+    type Counts = Counts<Epsilon>;
+
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            order: self.order,
+            limit: self.budget.limit,
+            slack: self.budget.deltas.slack(),
+        }
+    }
+
+    fn build(parameters: Parameters) -> Result<Self, Invalid> {
+        let Parameters {
+            order,
+            limit,
+            slack,
+        } = parameters;
+        Ok(Self::at(order, limit, slack)?)
+    }
+
+    fn counts(&self) -> Counts<Epsilon> {
+        self.budget.counts()
+    }
+
+    fn resume(&self, counts: Counts<Epsilon>) -> Result<Self, Invalid> {
+        Ok(self.with(self.budget.resume(counts)?, LastPrice::default()))
+    }
+}
+
+/// What it is built from, on a grid, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnGrid {
+    grid: RdpGrid,
+    order: Order,
+    limit: EpsilonDelta,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for ThroughRdp<RdpGrid> {
+    const NAME: &'static str = "ThroughRdp on a grid";
+
+    type Parameters = OnGrid;
+    type Counts = Counts<Epsilon>;
+
+    fn parameters(&self) -> OnGrid {
+        OnGrid {
+            grid: self.children.clone(),
+            order: self.order,
+            limit: self.budget.limit,
+        }
+    }
+
+    fn build(OnGrid { grid, order, limit }: OnGrid) -> Result<Self, Invalid> {
+        Ok(Self::on_grid_at(grid, order, limit)?)
+    }
+
+    fn counts(&self) -> Counts<Epsilon> {
+        self.budget.counts()
+    }
+
+    fn resume(&self, counts: Counts<Epsilon>) -> Result<Self, Invalid> {
+        Ok(self.with(self.budget.resume(counts)?, self.prices))
+    }
+}
 
 #[cfg(test)]
 mod tests;

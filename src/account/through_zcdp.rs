@@ -1,11 +1,13 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use super::budget::{Budget, checked_slack};
 use super::twice_rho::{largest_epsilon, twice_rho};
 use super::whitehouse::{simple_epsilon, simple_threshold};
 use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
+#[cfg(feature = "serde")]
+use super::{
+    budget::Counts,
+    durable::{Durable, Invalid},
+};
 use crate::number::{Delta, Epsilon, Interval, Rho, U256, Unit, units};
 use crate::privacy::CallsBack;
 use crate::privacy::convert::zcdp;
@@ -67,6 +69,11 @@ pub struct ThroughZCdp<C = ApproxDp> {
 
 /// From ρ to ε.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 enum Conversion {
     Simple,
     Tight,
@@ -193,7 +200,15 @@ impl<C> ThroughZCdp<C> {
 #[diagnostic::on_unimplemented(
     message = "`ThroughZCdp` takes children under `ApproxDp` or `ZCdp`, not under `{Self}`"
 )]
-pub(crate) trait ZCdpChildren: Measure {
+pub(crate) trait ZCdpChildren: Measure + Default {
+    /// The rule's name in serialized form.
+    #[cfg(feature = "serde")]
+    const NAME: &'static str;
+
+    /// Whether a part of δ is for the losses of children.
+    #[cfg(feature = "serde")]
+    const HAVE_DELTA: bool;
+
     /// Twice ρ, in the units of Σε², and δ.
     fn cost(loss: &Self::Loss) -> Option<(U256, Delta)>;
 
@@ -202,6 +217,11 @@ pub(crate) trait ZCdpChildren: Measure {
 }
 
 impl ZCdpChildren for ApproxDp {
+    #[cfg(feature = "serde")]
+    const NAME: &'static str = "ThroughZCdp";
+    #[cfg(feature = "serde")]
+    const HAVE_DELTA: bool = true;
+
     fn cost(loss: &EpsilonDelta) -> Option<(U256, Delta)> {
         Some((twice_rho(loss.epsilon), loss.delta))
     }
@@ -218,6 +238,11 @@ impl ZCdpChildren for ApproxDp {
 const RHO: u128 = 2 * 10_u128.pow(<units::Rho as Unit>::DECIMALS);
 
 impl ZCdpChildren for ZCdp {
+    #[cfg(feature = "serde")]
+    const NAME: &'static str = "ThroughZCdp of zCDP";
+    #[cfg(feature = "serde")]
+    const HAVE_DELTA: bool = false;
+
     fn cost(loss: &Rho) -> Option<(U256, Delta)> {
         let squares = U256::whole(loss.units()).checked_mul(RHO);
         squares.map(|squares| (squares, Delta::ZERO))
@@ -283,6 +308,52 @@ impl<C: ZCdpChildren> Repeats for ThroughZCdp<C> {
 
 impl<C: ZCdpChildren> ValidSequentially for ThroughZCdp<C> {}
 impl<C: ZCdpChildren> ValidConcurrently for ThroughZCdp<C> {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    conversion: Conversion,
+    limit: EpsilonDelta,
+    slack: Delta,
+}
+
+#[cfg(feature = "serde")]
+impl<C: ZCdpChildren> Durable for ThroughZCdp<C> {
+    const NAME: &'static str = C::NAME;
+
+    type Parameters = Parameters;
+    type Counts = Counts<U256>;
+
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            conversion: self.conversion,
+            limit: self.budget.limit,
+            slack: self.budget.deltas.slack(),
+        }
+    }
+
+    fn build(parameters: Parameters) -> Result<Self, Invalid> {
+        let Parameters {
+            conversion,
+            limit,
+            slack,
+        } = parameters;
+        if !C::HAVE_DELTA && slack != limit.delta {
+            return Err("the slack must be the whole of delta".into());
+        }
+        Ok(Self::new(C::default(), limit, slack, conversion)?)
+    }
+
+    fn counts(&self) -> Counts<U256> {
+        self.budget.counts()
+    }
+
+    fn resume(&self, counts: Counts<U256>) -> Result<Self, Invalid> {
+        Ok(self.with(self.budget.resume(counts)?))
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,9 @@ use super::{Quantity, Unit};
 
 /// A sum of squares of quantities, in squared units, held in 256 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct U256 {
+// A part of the counts of rules, if there is `serde`.
+#[cfg_attr(not(feature = "serde"), allow(unreachable_pub))]
+pub struct U256 {
     // The order of the fields makes the derived order that of the numbers.
     high: u128,
     low: u128,
