@@ -4,6 +4,7 @@ use super::{
     RuleError, Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
 };
 use crate::number::Delta;
+use crate::privacy::convert::search::{apart_by, bisect, largest};
 use crate::privacy::{ApproxDp, EpsilonDelta};
 
 /// Any of the (ε, δ) rules here, chosen in advance.
@@ -274,15 +275,12 @@ fn best_slack(
         let by_epsilon = with_share(share).map_or(0, |rule| admits(&rule, &pure));
         by_delta >= u128::from(by_epsilon)
     };
-    let (mut low, mut high) = (0, budget.delta.units().saturating_sub(1));
-    while high - low > 1 + (high >> 30) {
-        let middle = low + (high - low) / 2;
-        if fits(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
+    let (high, low) = bisect(
+        budget.delta.units().saturating_sub(1),
+        0,
+        apart_by(30),
+        fits,
+    );
     // The two candidates on either side of the crossing.
     let (less, more) = (with_share(low), with_share(high));
     let admitted = |rule: &Result<ApproxDpRule, RuleError>| {
@@ -293,27 +291,6 @@ fn best_slack(
     } else {
         more
     }
-}
-
-/// The largest number for which a monotone claim holds; 0 if there is none.
-pub(super) fn largest(mut holds: impl FnMut(u64) -> bool) -> u64 {
-    let (mut low, mut high) = (0, 1);
-    while holds(high) {
-        low = high;
-        if high == u64::MAX {
-            return high;
-        }
-        high = high.saturating_mul(2);
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }
 
 #[cfg(test)]

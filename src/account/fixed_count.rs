@@ -9,6 +9,7 @@ use super::{
 };
 use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::EpsilonDelta;
+use crate::privacy::convert::search::largest;
 use crate::privacy::convert::{either, log_inverse};
 
 /// At most K launches, each within (ε₀, δ₀): the whole is within (ε, δ) by the optimal composition
@@ -80,7 +81,7 @@ impl FixedCount {
             return Err(MenuError::LosesNothing { entry: 0 });
         }
         let fits = |count| count <= MOST && composed(count, each, limit.epsilon) <= limit.delta;
-        let count = super::compare::largest(fits);
+        let count = largest(fits);
         if count >= MOST {
             return Err(MenuError::Endless);
         }

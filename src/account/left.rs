@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::compare::largest;
 use super::{Accumulator, ChildLoss, ContinuationRule, Repeats, WholeLoss};
+use crate::privacy::convert::search::largest;
 
 /// How many more launches of one loss a rule would admit ([`ContinuationRule::admits`]).
 ///

@@ -8,6 +8,7 @@
 //! [`ThroughZCdp::simple`](super::ThroughZCdp::simple).
 
 use crate::number::{Delta, Epsilon, Interval, U256, Unit, units};
+use crate::privacy::convert::search::largest;
 use crate::privacy::convert::{log_inverse, loss_up, probability_up};
 use crate::privacy::{EpsilonDelta, UnknownLoss};
 
@@ -206,7 +207,7 @@ pub fn tight_launches(each: Epsilon, budget: EpsilonDelta) -> Result<u64, Unknow
     if each == Epsilon::ZERO || budget.delta == Delta::ONE {
         return Ok(u64::MAX);
     }
-    let most = super::compare::largest(|launches| {
+    let most = largest(|launches| {
         launches <= TOO_MANY && tight_delta(launches, each, budget.epsilon) <= budget.delta
     });
     if most == TOO_MANY {
