@@ -117,6 +117,7 @@ pub mod account;
 pub mod audit;
 pub mod compose;
 pub mod data;
+mod fields;
 #[cfg(feature = "verify")]
 pub mod games;
 #[cfg(feature = "ledger")]

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use crate::specification::{root, rust_files};
 
-/// Modules of the crate that stand outside the order: locks below everything, and test code.
-const OUTSIDE: [&str; 3] = ["lib", "sync", "tests"];
+/// Modules of the crate that stand outside the order: macros and locks below everything, and test code.
+const OUTSIDE: [&str; 4] = ["fields", "lib", "sync", "tests"];
 
 /// The modules, in the order of the table in `src/lib.rs`.
 fn layers(documentation: &str) -> Vec<String> {

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use super::Diverges;
@@ -78,11 +77,7 @@ impl Diverges for Curve {
     }
 }
 
-impl fmt::Debug for Curve {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Curve")
-    }
-}
+crate::debug_fields!([] Curve, "Curve");
 
 #[cfg(test)]
 mod tests {
