@@ -64,6 +64,7 @@ macro_rules! approx_dp_in_and_out {
 }
 
 mod advise;
+mod approx_dp_rule;
 mod budget;
 mod capped;
 mod compare;
@@ -90,8 +91,9 @@ mod twice_rho;
 mod whitehouse;
 
 pub use advise::{Advice, advise};
+pub use approx_dp_rule::ApproxDpRule;
 pub use capped::Capped;
-pub use compare::{ApproxDpRule, Candidate, admits, compare, compare_thoroughly};
+pub use compare::{Candidate, compare};
 #[cfg(feature = "serde")]
 pub use durable::{Durable, ImpossibleCounts, Written};
 pub use fixed_count::FixedCount;

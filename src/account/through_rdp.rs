@@ -71,6 +71,8 @@ pub struct ThroughRdp<C: RdpChildren = ApproxDp> {
     children: C,
     order: Order,
     /// In Στ.
+    /// The largest sum at the order.
+    threshold: Epsilon,
     budget: Budget<Epsilon>,
     prices: C::Prices,
 }
@@ -192,7 +194,8 @@ impl<C: RdpChildren> ThroughRdp<C> {
         Ok(Self {
             children,
             order,
-            budget: Budget::new(limit, slack, threshold),
+            threshold,
+            budget: Budget::new(limit, slack),
             prices,
         })
     }
@@ -201,6 +204,7 @@ impl<C: RdpChildren> ThroughRdp<C> {
         Self {
             children: self.children.clone(),
             order: self.order,
+            threshold: self.threshold,
             budget,
             prices,
         }
@@ -214,7 +218,7 @@ impl<C: RdpChildren> ThroughRdp<C> {
 
     /// What is left for children, at the order.
     pub(super) fn cost_left(&self) -> Epsilon {
-        self.budget.cost_left()
+        self.threshold.saturating_sub(self.budget.total)
     }
 
     /// What is left of δ for children.
@@ -348,12 +352,16 @@ impl<C: RdpChildren> ContinuationRule for ThroughRdp<C> {
     /// nothing, the largest ε that can be held. A curve is admitted if and only if it is at most this
     /// one.
     fn remaining(&self) -> C::Loss {
-        C::largest(self, self.budget.cost_left(), self.budget.delta_left())
+        C::largest(self, self.cost_left(), self.delta_left())
     }
 
     fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
         let (cost, delta, prices) = C::cost(self, loss).ok_or(Exceeded)?;
-        Ok(self.with(self.budget.charge(cost, delta)?, prices))
+        Ok(self.with(
+            self.budget
+                .charge(cost, delta, |total| *total <= self.threshold)?,
+            prices,
+        ))
     }
 
     fn admits(&self, loss: &C::Loss) -> LaunchesLeft {
@@ -364,7 +372,11 @@ impl<C: RdpChildren> ContinuationRule for ThroughRdp<C> {
 impl<C: RdpChildren> Repeats for ThroughRdp<C> {
     fn charge_times(&self, loss: &C::Loss, times: u64) -> Result<Self, Exceeded> {
         let (cost, delta, prices) = C::cost(self, loss).ok_or(Exceeded)?;
-        Ok(self.with(self.budget.charge_times(cost, delta, times)?, prices))
+        Ok(self.with(
+            self.budget
+                .charge_times(cost, delta, times, |total| *total <= self.threshold)?,
+            prices,
+        ))
     }
 }
 
@@ -410,7 +422,11 @@ impl Durable for ThroughRdp {
     }
 
     fn resume(&self, counts: Counts<Epsilon>) -> Result<Self, Invalid> {
-        Ok(self.with(self.budget.resume(counts)?, LastPrice::default()))
+        Ok(self.with(
+            self.budget
+                .resume(counts, |total| *total <= self.threshold)?,
+            LastPrice::default(),
+        ))
     }
 }
 
@@ -448,7 +464,11 @@ impl Durable for ThroughRdp<RdpGrid> {
     }
 
     fn resume(&self, counts: Counts<Epsilon>) -> Result<Self, Invalid> {
-        Ok(self.with(self.budget.resume(counts)?, self.prices))
+        Ok(self.with(
+            self.budget
+                .resume(counts, |total| *total <= self.threshold)?,
+            self.prices,
+        ))
     }
 }
 

@@ -63,6 +63,8 @@ pub struct ThroughZCdp<C = ApproxDp> {
     children: C,
     log: Interval,
     conversion: Conversion,
+    /// The largest 2Σρ.
+    threshold: U256,
     /// In 2Σρ, which is at most Σε².
     budget: Budget<U256>,
 }
@@ -160,13 +162,15 @@ impl<C> ThroughZCdp<C> {
             children,
             log,
             conversion,
-            budget: Budget::new(limit, slack, threshold),
+            threshold,
+            budget: Budget::new(limit, slack),
         })
     }
 
     /// What is left for children, in the units of Σε².
     pub(super) fn cost_left(&self) -> U256 {
-        self.budget.cost_left()
+        let left = self.threshold.checked_sub(self.budget.total);
+        left.unwrap_or_default()
     }
 
     /// What is left of δ for children.
@@ -286,12 +290,15 @@ impl<C: ZCdpChildren> ContinuationRule for ThroughZCdp<C> {
     }
 
     fn remaining(&self) -> C::Loss {
-        C::largest(self.budget.cost_left(), self.budget.delta_left())
+        C::largest(self.cost_left(), self.delta_left())
     }
 
     fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
         let (squares, delta) = C::cost(loss).ok_or(Exceeded)?;
-        Ok(self.with(self.budget.charge(squares, delta)?))
+        Ok(self.with(
+            self.budget
+                .charge(squares, delta, |total| *total <= self.threshold)?,
+        ))
     }
 
     fn admits(&self, loss: &C::Loss) -> LaunchesLeft {
@@ -302,7 +309,10 @@ impl<C: ZCdpChildren> ContinuationRule for ThroughZCdp<C> {
 impl<C: ZCdpChildren> Repeats for ThroughZCdp<C> {
     fn charge_times(&self, loss: &C::Loss, times: u64) -> Result<Self, Exceeded> {
         let (squares, delta) = C::cost(loss).ok_or(Exceeded)?;
-        Ok(self.with(self.budget.charge_times(squares, delta, times)?))
+        Ok(self.with(
+            self.budget
+                .charge_times(squares, delta, times, |total| *total <= self.threshold)?,
+        ))
     }
 }
 
@@ -351,7 +361,10 @@ impl<C: ZCdpChildren> Durable for ThroughZCdp<C> {
     }
 
     fn resume(&self, counts: Counts<U256>) -> Result<Self, Invalid> {
-        Ok(self.with(self.budget.resume(counts)?))
+        Ok(self.with(
+            self.budget
+                .resume(counts, |total| *total <= self.threshold)?,
+        ))
     }
 }
 
@@ -507,7 +520,7 @@ mod tests {
         #[test]
         fn the_threshold_is_rounded_down(epsilon in epsilons(), delta in deltas()) {
             let rule = ThroughZCdp::simple(EpsilonDelta { epsilon, delta }, delta).unwrap();
-            let largest = squares(rule.budget.threshold) / real(2.0);
+            let largest = squares(rule.threshold) / real(2.0);
             let bound = |rho: &Real| simple_epsilon(rho, &quantity(delta));
             prop_assert!(bound(&largest) <= quantity(epsilon));
             prop_assert!(bound(&(largest * real(1.0 + 1e-9))) > quantity(epsilon));
@@ -517,7 +530,7 @@ mod tests {
         #[test]
         fn the_tight_threshold_is_rounded_down(epsilon in epsilons(), delta in deltas()) {
             let rule = ThroughZCdp::tight(EpsilonDelta { epsilon, delta }, delta).unwrap();
-            let largest = squares(rule.budget.threshold) / real(2.0);
+            let largest = squares(rule.threshold) / real(2.0);
             let (target, exact) = (quantity(epsilon), quantity(delta));
             let admits = |rho: &Real| better_epsilon(rho, &exact) <= target;
             prop_assert!(admits(&largest));

@@ -126,12 +126,12 @@ approx_dp_in_and_out!(TwoSums);
 
 impl ContinuationRule for TwoSums {
     fn limit(&self) -> &EpsilonDelta {
-        &self.sums.limit
+        self.sums.limit()
     }
 
     /// While Σε is at most the limit's ε, the sum; then all that the price lists may use.
     fn spent(&self) -> EpsilonDelta {
-        self.sums.spent(|| self.sums.deltas.slack())
+        self.sums.spent(|| self.sums.slack())
     }
 
     fn remaining(&self) -> EpsilonDelta {
@@ -206,8 +206,8 @@ impl Durable for TwoSums {
 
     fn parameters(&self) -> Parameters {
         Parameters {
-            limit: self.sums.limit,
-            slack: self.sums.deltas.slack(),
+            limit: *self.sums.limit(),
+            slack: self.sums.slack(),
             step: self.step,
             entries: self.entries.to_vec(),
             budgets: self.budgets,
@@ -222,8 +222,8 @@ impl Durable for TwoSums {
     fn counts(&self) -> Counts {
         Counts {
             left: self.left,
-            epsilons: self.sums.epsilons,
-            deltas: self.sums.deltas.children(),
+            epsilons: self.sums.epsilons(),
+            deltas: self.sums.deltas(),
         }
     }
 
@@ -233,8 +233,7 @@ impl Durable for TwoSums {
             epsilons,
             deltas,
         } = counts;
-        let sums = self.sums.resumed(epsilons, deltas);
-        let sums = sums.ok_or(ImpossibleCounts)?;
+        let sums = self.sums.resumed(epsilons, deltas)?;
         let mut within = true;
         for (side, (left, budget)) in left.into_iter().zip(self.budgets).enumerate() {
             // A sum that is not over its budget has paid for everything that was launched.

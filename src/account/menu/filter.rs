@@ -175,7 +175,7 @@ approx_dp_in_and_out!(MenuFilter);
 
 impl ContinuationRule for MenuFilter {
     fn limit(&self) -> &EpsilonDelta {
-        &self.sums.limit
+        self.sums.limit()
     }
 
     /// The sum, while Σε is at most the limit's ε; then the worst case of everything with this
@@ -184,7 +184,7 @@ impl ContinuationRule for MenuFilter {
         self.sums.spent(|| {
             let cost = self.cost().and_then(|cost| usize::try_from(cost).ok());
             let reading = cost.and_then(|cost| self.table.readings.get(cost).copied());
-            reading.unwrap_or(self.sums.deltas.slack())
+            reading.unwrap_or(self.sums.slack())
         })
     }
 
@@ -265,8 +265,8 @@ impl Durable for MenuFilter {
         let entry = |entry: MenuEntry| (entry.epsilon, entry.count, entry.cost);
         Parameters {
             name: self.table.name.to_owned(),
-            limit: self.sums.limit,
-            slack: self.sums.deltas.slack(),
+            limit: *self.sums.limit(),
+            slack: self.sums.slack(),
             step: self.table.step,
             entries: self.entries().map(entry).collect(),
         }
@@ -289,8 +289,8 @@ impl Durable for MenuFilter {
     fn counts(&self) -> Counts {
         Counts {
             paid: self.paid.clone().map(Paid::into_parts),
-            epsilons: self.sums.epsilons,
-            deltas: self.sums.deltas.children(),
+            epsilons: self.sums.epsilons(),
+            deltas: self.sums.deltas(),
         }
     }
 
@@ -302,8 +302,7 @@ impl Durable for MenuFilter {
             epsilons,
             deltas,
         } = counts;
-        let sums = self.sums.resumed(epsilons, deltas);
-        let sums = sums.ok_or(ImpossibleCounts)?;
+        let sums = self.sums.resumed(epsilons, deltas)?;
         let paid = match paid {
             // What the menu could not pay for was within the budget by itself.
             None if sums.are_within() && epsilons > Epsilon::ZERO => None,
