@@ -60,11 +60,16 @@ pub use attribute::{Attribute, Predicate};
 pub(crate) use clipped_sum::ClippedSum;
 pub use dataset::Dataset;
 pub(crate) use fold::steps_of;
-pub use fold::{Bins, ClampedSum, Fold, Merge, RealSum, Value};
+#[doc(hidden)]
+pub use fold::{Bins, Merge, RealSum};
+pub use fold::{ClampedSum, Fold, Value};
 pub use group_key::GroupKey;
 pub(crate) use groups::{Grouped, Groups};
+#[doc(hidden)]
 pub use moments::Moments;
-pub use pass::{CHUNK, pass};
+#[doc(hidden)]
+pub use pass::CHUNK;
+pub use pass::pass;
 pub(crate) use people::UNBOUNDED;
 pub use people::{People, Person};
 pub use select::Select;

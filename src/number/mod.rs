@@ -13,8 +13,6 @@ mod quantity;
 mod ratio;
 mod u256;
 mod wide_interval;
-#[cfg(feature = "serde")]
-mod written;
 
 pub use decimal::NumberError;
 pub(crate) use interval::Interval;
