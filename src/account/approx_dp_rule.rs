@@ -2,8 +2,8 @@
 
 use super::menu::MenuFilter;
 use super::{
-    Capped, ContinuationRule, Exceeded, FixedCount, LaunchesLeft, Repeats, Rogers, Sum, ThroughRdp,
-    ThroughZCdp, ValidConcurrently, ValidSequentially,
+    Capped, ContinuationRule, CountsLaunches, Exceeded, FixedCount, LaunchesLeft, Repeats, Rogers,
+    Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
 };
 use crate::privacy::{ApproxDp, EpsilonDelta};
 
@@ -61,7 +61,7 @@ impl ApproxDpRule {
     }
 }
 
-approx_dp_in_and_out!(ApproxDpRule);
+crate::account::approx_dp_in_and_out!(ApproxDpRule);
 
 impl ContinuationRule for ApproxDpRule {
     fn limit(&self) -> &EpsilonDelta {
@@ -100,16 +100,6 @@ impl Repeats for ApproxDpRule {
             Self::FixedCount(rule) => Self::FixedCount(rule.charge_times(loss, times)?),
             Self::Menu(rule) => Self::Menu(rule.charge_times(loss, times)?),
         })
-    }
-}
-
-impl Repeats for Capped<Sum<ApproxDp>> {
-    fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
-        let whole = EpsilonDelta {
-            epsilon: loss.epsilon.checked_mul(times).ok_or(Exceeded)?,
-            delta: loss.delta.checked_mul(times).ok_or(Exceeded)?,
-        };
-        self.charge(&whole)
     }
 }
 

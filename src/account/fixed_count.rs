@@ -5,8 +5,8 @@ use super::budget::Budget;
 use super::durable::{Durable, Invalid};
 use super::menu::MenuError;
 use super::{
-    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
-    nonadaptive,
+    ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
+    ValidSequentially, nonadaptive,
 };
 use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::EpsilonDelta;
@@ -165,7 +165,7 @@ fn some_of(count: u64, delta: Delta) -> Delta {
     some.map_or(sum, |some| some.min(sum))
 }
 
-approx_dp_in_and_out!(FixedCount);
+crate::account::approx_dp_in_and_out!(FixedCount);
 
 impl ContinuationRule for FixedCount {
     fn limit(&self) -> &EpsilonDelta {

@@ -45,33 +45,23 @@
 mod attribute;
 pub(crate) mod clip;
 mod clipped_sum;
-mod dataset;
-mod fold;
 mod group_key;
 mod groups;
 mod moments;
-mod pass;
 mod people;
-mod select;
 mod threads;
 mod vector;
 
 pub use attribute::{Attribute, Predicate};
 pub(crate) use clipped_sum::ClippedSum;
-pub use dataset::Dataset;
-pub(crate) use fold::steps_of;
-#[doc(hidden)]
-pub use fold::{Bins, Merge, RealSum};
-pub use fold::{ClampedSum, Fold, Value};
 pub use group_key::GroupKey;
 pub(crate) use groups::{Grouped, Groups};
 #[doc(hidden)]
 pub use moments::Moments;
-#[doc(hidden)]
-pub use pass::CHUNK;
-pub use pass::pass;
 pub(crate) use people::UNBOUNDED;
 pub use people::{People, Person};
-pub use select::Select;
+#[doc(inline)]
+pub use queryables_core::data::*;
+pub(crate) use queryables_core::toolkit::data::*;
 pub(crate) use threads::{each, pieces};
 pub use vector::Vector;

@@ -10,7 +10,8 @@ use super::sums::Sums;
 #[cfg(feature = "serde")]
 use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
 use crate::account::{
-    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
+    ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
+    ValidSequentially,
 };
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
@@ -122,7 +123,7 @@ impl TwoSums {
     }
 }
 
-approx_dp_in_and_out!(TwoSums);
+crate::account::approx_dp_in_and_out!(TwoSums);
 
 impl ContinuationRule for TwoSums {
     fn limit(&self) -> &EpsilonDelta {

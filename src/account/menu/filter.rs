@@ -10,7 +10,8 @@ use super::sums::Sums;
 #[cfg(feature = "serde")]
 use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
 use crate::account::{
-    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
+    ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
+    ValidSequentially,
 };
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
@@ -171,7 +172,7 @@ impl MenuFilter {
     }
 }
 
-approx_dp_in_and_out!(MenuFilter);
+crate::account::approx_dp_in_and_out!(MenuFilter);
 
 impl ContinuationRule for MenuFilter {
     fn limit(&self) -> &EpsilonDelta {

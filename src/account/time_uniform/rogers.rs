@@ -1,8 +1,8 @@
 use super::spent::{Spent, interval, plus, whole};
 use super::{ParameterError, Reading, TimeUniformOdometer};
+use crate::account::drift_of;
 #[cfg(feature = "serde")]
 use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
-use crate::account::rogers::drift_of;
 use crate::number::{Delta, Epsilon, Interval, U256};
 #[cfg(feature = "serde")]
 use crate::number::{Unit, units};

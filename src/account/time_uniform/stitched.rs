@@ -1,10 +1,11 @@
 use super::Slack;
 #[cfg(doc)]
 use super::TimeUniformOdometer;
-use super::spent::{Variance, interval, squares};
+use super::spent::{Variance, interval};
 #[cfg(feature = "serde")]
 use super::variance_odometer::Parameter;
 use super::variance_odometer::{Boundary, VarianceOdometer};
+use crate::account::twice_rho::squares;
 use crate::number::{Interval, U256};
 use crate::privacy::ProbabilisticDp;
 

@@ -1,9 +1,10 @@
 use std::fmt::Debug;
 
-use super::spent::{Spent, SubGaussian, Variance, squares};
+use super::spent::{Spent, SubGaussian, Variance};
 use super::{Reading, Slack, TimeUniformOdometer};
 #[cfg(feature = "serde")]
 use crate::account::durable::{Durable, Invalid};
+use crate::account::twice_rho::squares;
 use crate::number::{Epsilon, Interval, U256};
 use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
 
