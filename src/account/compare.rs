@@ -146,7 +146,7 @@ fn best_slack(
 mod tests {
     use super::*;
     use crate::account::ChildLoss;
-    use crate::account::Exceeded;
+    use crate::account::{Exceeded, LaunchesLeft};
     use crate::number::{Epsilon, units};
     use crate::tests::oracle::sizes;
     use proptest::prelude::*;

@@ -188,6 +188,8 @@ price_any_fact!(FDp);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::Measure;
+    use crate::privacy::facts::Fact;
     use crate::privacy::facts::{Curve, Pure};
     use crate::privacy::fdp::{Blackwell, Direction, Grid};
     use std::num::NonZeroU64;
