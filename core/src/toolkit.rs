@@ -194,7 +194,7 @@ pub mod account {
     use crate::number::u256::U256;
     use crate::number::{Delta, Epsilon};
 
-    pub use crate::account::left::{Repeats, largest};
+    pub use crate::account::left::Repeats;
     pub use crate::account::rogers::drift_of;
     pub use crate::account::through_rdp::RdpChildren;
     pub use crate::account::through_zcdp::ZCdpChildren;
@@ -262,9 +262,9 @@ pub mod account {
         }
     }
 
-    /// What is spent of δ.
-    pub mod deltas {
-        pub use crate::account::deltas::Deltas;
+    /// What (ε, δ) rules count.
+    pub mod budget {
+        pub use crate::account::budget::{Budget, Cost};
     }
 
     /// What an (ε, δ) launch costs as zero-concentrated privacy.
@@ -276,7 +276,7 @@ pub mod account {
     /// Rules that are written down.
     #[cfg(feature = "serde")]
     pub mod durable {
-        pub use crate::account::durable::{Counts, Parameters, impossible};
+        pub use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
     }
 }
 

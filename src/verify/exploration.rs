@@ -35,17 +35,7 @@ pub(super) struct Question<Q, A, N> {
     pub(super) releases_only: bool,
 }
 
-impl<Q, A, N> Clone for Question<Q, A, N> {
-    fn clone(&self) -> Self {
-        Self {
-            sides: Arc::clone(&self.sides),
-            names: self.names.clone(),
-            menu: Arc::clone(&self.menu),
-            care: self.care.clone(),
-            ..*self
-        }
-    }
-}
+crate::clone_fields!([Q, A, N] Question<Q, A, N> { sides, names, menu, depth, threads, care });
 
 impl<Q, A, N: Menu<Q, A>> Question<Q, A, N> {
     /// Whether it asks anything.

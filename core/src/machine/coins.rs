@@ -1,6 +1,5 @@
 //! What a step runs on: randomness, and the permission to go on.
 
-use std::fmt;
 use std::num::NonZeroU64;
 
 use super::answer_kind::Observer;
@@ -292,12 +291,8 @@ impl<S: CoinSource + ?Sized> Coins<'_, S> {
     }
 }
 
-impl<S: ?Sized> fmt::Debug for Coins<'_, S> {
-    /// Shows nothing that the source will draw.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Coins")
-    }
-}
+// Nothing that the source will draw.
+crate::debug_fields!([S: ?Sized] Coins<'_, S>, "Coins");
 
 #[cfg(test)]
 mod tests {

@@ -30,8 +30,6 @@ mod system;
 mod tape;
 mod truncated;
 mod withheld;
-#[cfg(feature = "serde")]
-mod written;
 
 pub use adversary::{Adversary, Script, View, interact};
 pub use answer_kind::AnswerKind;

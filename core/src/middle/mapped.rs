@@ -26,16 +26,7 @@ pub struct Mapped<M, F, D: ?Sized> {
     data: PhantomData<fn(&D)>,
 }
 
-impl<M: Clone, F: Clone, D: ?Sized> Clone for Mapped<M, F, D> {
-    fn clone(&self) -> Self {
-        Self {
-            mechanism: self.mechanism.clone(),
-            function: self.function.clone(),
-            name: self.name.clone(),
-            data: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([M: Clone, F: Clone, D: ?Sized] Mapped<M, F, D> { mechanism, function, name, data });
 
 impl<M: fmt::Debug, F, D: ?Sized> fmt::Debug for Mapped<M, F, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

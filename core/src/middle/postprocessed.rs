@@ -51,12 +51,8 @@ impl<P, S> Postprocessed<P, S> {
     }
 }
 
-impl<P, S> fmt::Debug for Postprocessed<P, S> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Postprocessed")
-    }
-}
+// Nothing of the contents.
+crate::debug_fields!([P, S] Postprocessed<P, S>, "Postprocessed");
 
 impl<P, S> Machine for Postprocessed<P, S>
 where
@@ -138,26 +134,9 @@ impl<P, M, D: ?Sized> Through<P, M, D> {
     }
 }
 
-impl<P: Clone, M: Clone, D: ?Sized> Clone for Through<P, M, D> {
-    fn clone(&self) -> Self {
-        Self {
-            middle: self.middle.clone(),
-            mechanism: self.mechanism.clone(),
-            rounds: self.rounds,
-            data: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([P: Clone, M: Clone, D: ?Sized] Through<P, M, D> { middle, mechanism, rounds, data });
 
-impl<P: fmt::Debug, M: fmt::Debug, D: ?Sized> fmt::Debug for Through<P, M, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Through")
-            .field("middle", &self.middle)
-            .field("mechanism", &self.mechanism)
-            .field("rounds", &self.rounds)
-            .finish()
-    }
-}
+crate::debug_fields!([P: fmt::Debug, M: fmt::Debug, D: ?Sized] Through<P, M, D>, "Through" { middle, mechanism, rounds });
 
 /// Puts a person in the middle, or a function behind the answer.
 ///
