@@ -35,7 +35,7 @@ pub(super) struct Question<Q, A, N> {
     pub(super) releases_only: bool,
 }
 
-crate::clone_fields!([Q, A, N] Question<Q, A, N> { sides, names, menu, depth, threads, care });
+crate::clone_fields!([Q, A, N] Question<Q, A, N> { sides, names, menu, depth, releases_only, threads, care });
 
 impl<Q, A, N: Menu<Q, A>> Question<Q, A, N> {
     /// Whether it asks anything.
