@@ -41,7 +41,6 @@
 //! | [`Proportion`] | which share of rows satisfies a predicate | ε, ρ or μ | its noise | [`Accuracy`], for a number of rows |
 //! | [`VectorSum`] | the sum of clipped vectors | ρ or μ, or ε | its noise | [`Accuracy`] |
 //! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`], or [`SampledReplacement`] | [`Accuracy`], from the sample |
-//! | [`IndividualSampledSums`] | any number of such sums, each record paying for itself | its budget | –, asymptotic | – |
 //! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] | – |
 //! | [`ThresholdHistogram`] | how many rows have each key, for keys not known in advance | (ε, δ) | [`Thresholded`] [`Laplace`] | [`Accuracy`] |
 //! | [`GaussianThresholdHistogram`] | the same, with lighter tails | (ρ, δ) | [`Thresholded`] [`Gaussian`] | [`Accuracy`] |
@@ -132,7 +131,6 @@ mod randomized_response;
 mod real_range;
 mod sampled_sum;
 #[cfg(feature = "fdp")]
-mod sampled_sums;
 mod score;
 mod sparse_vector;
 mod statistic;
@@ -154,7 +152,7 @@ pub use continual_count::ContinualCount;
 pub use count::{Count, NoisyCount};
 pub use estimate::{About, Estimate, Estimates};
 pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine};
-pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
+pub use gradient_descent::{Descent, GradientDescent, Objective};
 pub use histogram::Histogram;
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;
@@ -173,7 +171,6 @@ pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use sampled_sum::SampledGaussianSum;
 #[cfg(feature = "fdp")]
-pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
 pub use score::{CountScores, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
 pub use sum::Sum;

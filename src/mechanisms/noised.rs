@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{About, Accuracy, AddedNoise, Estimates, LaplaceNoise, Once, Query, Statistic, Tally};
-use crate::machine::{Coins, Description, DrawnNoise, Fault, Mechanism, Released};
+use crate::machine::{Coins, Description, DrawnNoise, Fault, Mechanism, Released, ReleasesOnly};
 use crate::noise::Noise;
 use crate::number::Confidence;
 use crate::privacy::{AddRemove, Distance, Measure, Prices, Private, Relation, UnknownLoss};
@@ -161,10 +161,6 @@ where
         Q::Form::start(self, data, coins)
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
@@ -176,6 +172,9 @@ impl<Q: Query<R>, N: AddedNoise, R: Relation> Noised<Q, N, R> {
         self.noise.describe(described)
     }
 }
+
+/// Noisy totals become the answer by a public function.
+impl<Q, N, R> ReleasesOnly for Noised<Q, N, R> {}
 
 #[diagnostic::do_not_recommend]
 impl<Me, Q, N, R> Private<Me, R> for Noised<Q, N, R>

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{AddedNoise, Count, Counts, GaussianNoise, LaplaceNoise, Question, RowRelation, Under};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Says};
+use crate::machine::{AnswerKind, Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
 use crate::number::{Epsilon, Rho};
 use crate::privacy::facts::Gaussian;
 use crate::privacy::{
@@ -168,15 +168,13 @@ where
         })
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         let filter = Mechanism::<D>::describe(&self.filter);
         Description::new("QueryAnswerer").with_inner("filter", filter)
     }
 }
+
+impl<Q, F, R: Relation> ReleasesOnly for QueryAnswerer<Q, F, R> {}
 
 impl<Q, F: ContinuationRule, R: Relation> Private<F::Whole, R> for QueryAnswerer<Q, F, R> {
     fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
@@ -234,14 +232,11 @@ where
                 coins.check()?;
                 Err(Fault::Failed)
             }
+            Err(refused) => {
+                coins.answered(AnswerKind::NotLaunched);
+                Ok(Err(refused))
+            }
             answer => Ok(answer),
-        }
-    }
-
-    fn says(answer: &Self::Answer) -> Says {
-        match answer {
-            Ok(_) => Says::Something,
-            Err(_) => Says::NotLaunched,
         }
     }
 }

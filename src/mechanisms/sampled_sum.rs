@@ -11,7 +11,7 @@ use super::{
     RowRelation, Statistic, VectorSum, shown, states,
 };
 use crate::data::{Dataset, Vector};
-use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
+use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released, ReleasesOnly};
 use crate::noise::{Noise, uniform_below};
 use crate::number::Ratio;
 use crate::number::{Confidence, Delta, Mu};
@@ -172,14 +172,12 @@ impl<D: Dataset + ?Sized, R: RowRelation> Mechanism<D> for SampledGaussianSum<D,
         Ok(Released(Query::<AddRemove>::answer(&self.sum, &totals)))
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
 }
+
+impl<D: ?Sized, R> ReleasesOnly for SampledGaussianSum<D, R> {}
 
 states!(SampledGaussian: impl[D: ?Sized,] SampledGaussianSum<D>, AddRemove, |sum| sum.fact);
 states!(SampledReplacement: impl[D: ?Sized,] SampledGaussianSum<D, Replace>, Replace, |sum| sum.replaced);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::above_threshold::{AboveThreshold, AboveThresholdMachine};
 use super::statistic::{around, clamped};
 use super::{About, Accuracy, Counts, Estimates, MechanismError, RowRelation, over, shown, states};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
 use crate::noise::{DiscreteLaplace, Noise};
 use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::facts::Pure;
@@ -85,13 +85,10 @@ impl<D: Counts<Q> + ?Sized, Q, R: Relation> Mechanism<D> for SparseVector<Q, R> 
     fn describe(&self) -> Description {
         self.description()
     }
-
-    /// What it compares is not released, and what it releases has noise of its own and is not used
-    /// again.
-    fn only_says_releases() -> bool {
-        true
-    }
 }
+
+/// What it compares is not released, and what it releases has noise of its own and is not used again.
+impl<Q, R> ReleasesOnly for SparseVector<Q, R> {}
 
 /// A count that was told, with an interval for the true one.
 ///

@@ -61,7 +61,7 @@ struct Claims<'a>([&'a str; 2], &'a str, [&'a str; 2]);
 
 /// Asserts that the documentation has a row for this mechanism with what becomes of the claims.
 #[track_caller]
-fn assert_row<Q, A, N>(mechanism: &str, verifier: Verifier<Q, A, N>, claims: Claims<'_>)
+fn assert_row<Q, A, N, M>(mechanism: &str, verifier: Verifier<Q, A, N, M>, claims: Claims<'_>)
 where
     Q: Clone + Debug + Send + Sync + 'static,
     A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
@@ -191,7 +191,7 @@ fn counts_and_sums_with_laplace_noise() {
     let [exact, less] = laplace(1, &["1"]);
     let renyi = [exact.as_str(), less.as_str()];
     let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
-    let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1);
+    let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1).releases_only();
     assert_row(
         "Count with Laplace noise",
         verifier,
@@ -211,7 +211,7 @@ fn counts_and_sums_with_laplace_noise() {
     let renyi = [exact.as_str(), less.as_str()];
     let sum = Sum::of(value, 0..=3).laplace(epsilon!(1)).unwrap();
     let added = Pair::new(vec![7_u8], vec![7, 3]);
-    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).releases_only();
     assert_row(
         "Sum with Laplace noise",
         verifier,
@@ -221,7 +221,7 @@ fn counts_and_sums_with_laplace_noise() {
     let value = Attribute::new("value", |row: &u8| f64::from(*row));
     let sum = Sum::of(value, range(3)).laplace(epsilon!(1)).unwrap();
     let sum = sum.mapped(|noisy: f64| noisy as i64);
-    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).releases_only();
     assert_row(
         "Sum of real numbers, with Laplace noise",
         verifier,
@@ -238,7 +238,7 @@ fn people() {
     let pair = Pair::new(table(&[(1, 7)]), table(&[(1, 7), (2, 7), (2, 7)]));
     let seven = Predicate::new("is 7", |row: &Row| row.1 == 7);
     let count = OnRows(Count::of(seven).laplace(epsilon!(1)).unwrap());
-    let verifier = Verifier::new(copies_of(&count), &pair, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&count), &pair, vec![()], 1).releases_only();
     let [exact, less] = laplace(2, &["2"]);
     let claims = Claims(["2", "1.999"], "0.5", [&exact, &less]);
     assert_row("OnRows", verifier, claims);
@@ -255,7 +255,7 @@ fn means_and_variances() {
         .under(Replace)
         .laplace(epsilon!(2))
         .unwrap();
-    let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1).releases_only();
     let [exact, less] = laplace(2, &["2"]);
     assert_row(
         "Mean with Laplace noise",
@@ -267,7 +267,7 @@ fn means_and_variances() {
         .under(Replace)
         .gaussian(mu())
         .unwrap();
-    let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1).releases_only();
     assert_row(
         "Mean with Gaussian noise",
         verifier,
@@ -279,7 +279,9 @@ fn means_and_variances() {
         .under(Replace)
         .laplace(epsilon!(4))
         .unwrap();
-    let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1).cut(ratio(1, 1000));
+    let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1)
+        .releases_only()
+        .cut(ratio(1, 1000));
     assert_row(
         "Variance with Laplace noise",
         verifier,
@@ -290,7 +292,9 @@ fn means_and_variances() {
         .under(Replace)
         .gaussian(mu())
         .unwrap();
-    let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1).cut(ratio(1, 1000));
+    let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1)
+        .releases_only()
+        .cut(ratio(1, 1000));
     assert_row(
         "Variance with Gaussian noise",
         verifier,
@@ -306,7 +310,7 @@ fn histograms() {
         .under(Replace)
         .laplace(epsilon!(2))
         .unwrap();
-    let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     // Both bins change by one step of a scale of 1.
     let [exact, _] = laplace(1, &["1", "1"]);
@@ -317,7 +321,7 @@ fn histograms() {
         .under(Replace)
         .gaussian(mu())
         .unwrap();
-    let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     assert_row(
         "Histogram with Gaussian noise",
@@ -347,7 +351,7 @@ fn conversations_with_laplace_noise() {
     let time = Attribute::new("time", |row: &u8| Some(u64::from(*row)));
     let counter = ContinualCount::of(time, 2).laplace(epsilon!(4)).unwrap();
     let arrives = Pair::new(vec![1_u8], vec![0, 1]);
-    let verifier = Verifier::new(copies_of(&counter), &arrives, vec![1, 2], 2);
+    let verifier = Verifier::new(copies_of(&counter), &arrives, vec![1, 2], 2).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     // Two nodes change by one step of a scale of 1/2.
     let [exact, _] = laplace(1, &["2", "2"]);
@@ -359,7 +363,7 @@ fn conversations_with_laplace_noise() {
 
     let answerer = QueryAnswerer::new(PureDp.accumulator().capped(epsilon("2")));
     let menu = ["0.5", "1.5"].map(|price| Priced::new(is(7), epsilon(price)));
-    let verifier = Verifier::new(copies_of(&answerer), &pair(), menu.to_vec(), 2);
+    let verifier = Verifier::new(copies_of(&answerer), &pair(), menu.to_vec(), 2).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     let [exact, _] = laplace(1, &["0.5", "1.5"]);
     assert_row(
@@ -392,7 +396,7 @@ fn comparisons() {
         Claims(["2", "0.6"], "0.1", ["2", "0.1"]),
     );
     let sparse = search.with_counts(epsilon("1")).unwrap();
-    let verifier = Verifier::new(copies_of(&sparse), &pair(), vec![is(7)], 2);
+    let verifier = Verifier::new(copies_of(&sparse), &pair(), vec![is(7)], 2).releases_only();
     let verifier = verifier.cut(ratio(1, 10_000));
     assert_row(
         "SparseVector",

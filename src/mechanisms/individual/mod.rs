@@ -193,10 +193,6 @@ where
         Ok(self.query.answer(&total))
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }

@@ -16,15 +16,13 @@ use queryables::mechanisms::individual::{ActiveRecords, IndividualChoice};
 use queryables::mechanisms::{
     AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
     ExponentialMechanism, FactorizedContinualCount, GaussianThresholdHistogram, GradientDescent,
-    Histogram, IndividualSampledSums, Lattice, Mean, MultiplicativeWeights, NoisyMax,
-    NoisyQuantiles, Objective, OnRows, Partition, PermuteAndFlip, QueryAnswerer,
-    RandomizedResponse, RealRange, SampledGaussianSum, Score, Sensitivity, Sum, ThresholdHistogram,
-    TopK, Variance, VectorSum,
+    Histogram, Lattice, Mean, MultiplicativeWeights, NoisyMax, NoisyQuantiles, Objective, OnRows,
+    Partition, PermuteAndFlip, QueryAnswerer, RandomizedResponse, RealRange, SampledGaussianSum,
+    Score, Sensitivity, Sum, ThresholdHistogram, TopK, Variance, VectorSum,
 };
 use queryables::middle::{Clamp, LimitQueries, Round, ThroughExt};
 use queryables::number::Rho;
 use queryables::prelude::*;
-use queryables::privacy::fdp::asymptotic::{AsymptoticGdp, MeanLoss, Regime};
 use queryables::privacy::{Restated, RestatedAt, RhoDelta};
 
 type Rows = Vec<u8>;
@@ -146,7 +144,6 @@ fn whatever_parameter_is_changed_changes_the_description() {
     bins::histograms(&mut all);
     bins::choices(&mut all);
     streams::responses_and_streams(&mut all);
-    streams::sampled_sums(&mut all);
     not_comparable(&mut all);
     for (name, group) in &all {
         let texts: BTreeSet<Vec<(&str, &str)>> = group
