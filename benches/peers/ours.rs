@@ -5,7 +5,7 @@ use std::sync::Arc;
 use queryables::account::{Capped, Sum};
 use queryables::compose::{BoxedMechanism, Parallel, Parts, RunningFilterOf, RunningOdometerOf};
 use queryables::data::Predicate;
-use queryables::mechanisms::Count;
+use queryables::mechanisms::{Count, NoisyCount};
 use queryables::middle::MapAnswer;
 use queryables::prelude::*;
 use queryables::privacy::Relation;

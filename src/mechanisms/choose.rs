@@ -19,7 +19,7 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// Use it to choose the best of many candidates at the price of one count. Only the index is
 /// released; for how far it is ahead use [`with_margin`](Self::with_margin), which costs nothing
-/// more, and for the count a [`NoisyCount`](super::NoisyCount). [`ExponentialMechanism`] does the
+/// more, and for the count a [`Count`](super::Count). [`ExponentialMechanism`] does the
 /// same with other odds, which can be written down, and [`PermuteAndFlip`](super::PermuteAndFlip)
 /// with better ones.
 ///

@@ -24,8 +24,8 @@ use crate::privacy::{AddRemove, Relation};
 /// 2023).
 ///
 /// Use it to follow a growing count where losses are accounted in zCDP, RDP or GDP. It is asked as
-/// [`GaussianContinualCount`](super::GaussianContinualCount) is, has the same loss, and a much
-/// smaller error. Divided by the variance 1/(2ρ) of a single [`GaussianCount`](super::GaussianCount),
+/// [`ContinualCount`](super::ContinualCount) is, has the same loss, and a much
+/// smaller error. Divided by the variance 1/(2ρ) of a single [`Count`](super::Count),
 /// the squared error over all times up to T is, for rows that are added or removed:
 ///
 /// | T | | tree | factorization | ratio |

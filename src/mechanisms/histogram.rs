@@ -116,7 +116,8 @@ impl<D: Dataset + ?Sized, L: Labels> Contributes<D> for Histogram<Partition<D, L
 mod tests {
     use super::*;
     use crate::data::Attribute;
-    use crate::mechanisms::{AddedNoise, Keys, LaplaceNoise, Noised};
+    use crate::mechanisms::query::Keys;
+    use crate::mechanisms::{AddedNoise, LaplaceNoise, Noised};
     use crate::prelude::*;
     use crate::privacy::{Gdp, Private, Rdp, Replace, ZCdp};
     use crate::tests::exact::{answers, violation};

@@ -180,16 +180,14 @@ pub use tree::ContinualCountMachine;
 pub use variance::{NoisyVariance, Variance, VarianceAccuracy};
 pub use vector_sum::VectorSum;
 
-use added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceLoss, LaplaceNoise};
-use continual_count::OverTime;
+use added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceNoise};
 use contributes::Contributes;
 use mean::SumScale;
-use partition::{HashedKeys, Keys, Labels, Numbered};
-use query::apart;
-use query::{Change, Once, Query, RowRelation, Tally, Under, WithinOf};
+use partition::Labels;
+use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
 use question::{Counts, Question, Unavailable};
 use statistic::Statistic;
-use sum::{Amount, Summand};
+use sum::Summand;
 
 #[cfg(doc)]
 use crate::data::Dataset;
@@ -290,7 +288,7 @@ pub enum MechanismError {
     #[error("vectors must have at least one coordinate")]
     NoDimension,
     /// The horizon is larger than a factorization is made for.
-    #[error("the horizon must be at most 2^16: take a tree, as `GaussianContinualCount` does")]
+    #[error("the horizon must be at most 2^16: take a tree: `ContinualCount`")]
     TooManyTimes,
     /// The horizon is zero.
     #[error("the horizon must be greater than zero")]

@@ -24,7 +24,7 @@ use crate::privacy::facts::Pure;
 ///
 /// Use it for very many counts over a domain that is finite and small enough to be listed, a few
 /// binary attributes for example, where the number of rows is public. Each query takes time in
-/// proportion to the domain. For a handful of counts [`NoisyCount`](super::NoisyCount) is more
+/// proportion to the domain. For a handful of counts [`Count`](super::Count) is more
 /// accurate.
 ///
 /// The guess is a weight for each row of the domain, at first the same for all. An answer is what

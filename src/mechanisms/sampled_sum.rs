@@ -55,7 +55,7 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// The Rényi divergence of the sampled Gaussian mechanism, for each release: for rows that are added or
 /// removed [`rdp::subsampled_gaussian`] (Mironov, Talwar, Zhang 2019, §3.3), and for rows that are
 /// replaced [`rdp::subsampled_gaussian_replaced`]. It is a postprocessing of that mechanism, as
-/// [`GaussianVectorSum`] is of the Gaussian one. The odds of the sample are exact.
+/// [`VectorSum`] is of the Gaussian one. The odds of the sample are exact.
 ///
 /// It states [`SampledGaussian`], and [`SampledReplacement`] under [`Replace`]. f-DP prices both, too: as
 /// units of one mechanism for a [`NaturalFilter`](crate::account::NaturalFilter), or, for rows that are
@@ -84,7 +84,7 @@ impl<D: ?Sized, R: RowRelation> SampledGaussianSum<D, R> {
     /// # Errors
     ///
     /// [`MechanismError::BadRate`] if the rate is zero, and those of
-    /// [`GaussianVectorSum::with_mu`].
+    /// a [`VectorSum`].
     pub fn new(
         _relation: R,
         vector: Vector<D>,

@@ -228,7 +228,7 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> GaussianThresholdHistogra
     /// # Errors
     ///
     /// [`MechanismError::NoLoss`] if ρ or δ is zero, [`MechanismError::BadKeyThreshold`] if no `i64`
-    /// is large enough for them, and those of [`GaussianCount::new`](super::GaussianCount::new).
+    /// is large enough for them, and those of a [`Count`](super::Count) with this noise.
     pub fn new(
         relation: R,
         name: impl Into<Arc<str>>,
@@ -246,7 +246,7 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> GaussianThresholdHistogra
     ///
     /// [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::BadKeyThreshold`] if the threshold
     /// is less than 2 or more than an `i64` holds, and those of
-    /// [`GaussianCount::new`](super::GaussianCount::new).
+    /// a [`Count`](super::Count) with this noise.
     pub fn with_threshold(
         _relation: R,
         name: impl Into<Arc<str>>,

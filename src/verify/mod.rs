@@ -115,6 +115,8 @@
 //! | [`Mean`](crate::mechanisms::Mean) with Laplace noise | decided | decided | decided |
 //! | [`Variance`](crate::mechanisms::Variance) with Laplace noise | decided | decided | decided |
 //! | [`Histogram`](crate::mechanisms::Histogram) with Laplace noise | decided | decided | decided |
+//! | [`By`](crate::mechanisms::By) with Laplace noise | decided | decided | decided |
+//! | [`Proportion`](crate::mechanisms::Proportion) with Laplace noise | decided | decided | decided |
 //! | [`ContinualCount`](crate::mechanisms::ContinualCount) with Laplace noise | decided | decided | decided |
 //! | [`QueryAnswerer`](crate::mechanisms::QueryAnswerer) | decided | decided | decided |
 //! | [`OnRows`](crate::mechanisms::OnRows) | decided | decided | decided |

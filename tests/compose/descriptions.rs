@@ -51,11 +51,11 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
     for (found, expected) in [
         (
             over_rows(Count::of(ones()).laplace(epsilon)?),
-            "NoisyCount(predicate = is one, epsilon = 0.5)",
+            "Count(predicate = is one, relation = add or remove one row, epsilon = 0.5)",
         ),
         (
             over_rows(Count::of(ones()).gaussian(mu!(0.1))?),
-            "GaussianCount(predicate = is one, mu = 0.1)",
+            "Count(predicate = is one, relation = add or remove one row, mu = 0.1)",
         ),
         (
             over_rows(
@@ -63,20 +63,17 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                     .under(Replace)
                     .laplace(epsilon)?,
             ),
-            "NoisySum(relation = replace one row, attribute = itself, \
-             range = -3..=9223372036854775807, epsilon = 0.5)",
+            "Sum(attribute = itself, range = -3..=9223372036854775807, relation = replace one row, epsilon = 0.5)",
         ),
         (
             over_rows(
                 Sum::of(itself(), RealRange::from(-0.25..=1.1).with_step(-8)).laplace(epsilon)?,
             ),
-            "NoisyRealSum(relation = add or remove one row, attribute = itself, \
-             range = -0.25..=1.1, exponent = -8, epsilon = 0.5)",
+            "Sum(attribute = itself, range = -0.25..=1.1, exponent = -8, relation = add or remove one row, epsilon = 0.5)",
         ),
         (
             over_rows(VectorSum::of(vector(), 1, LATTICE).gaussian(rho!(0.1))?),
-            "GaussianVectorSum(relation = add or remove one row, vector = vector, \
-             dimension = 1, exponent = -2, radius = 60, rho = 0.1)",
+            "VectorSum(vector = vector, dimension = 1, exponent = -2, radius = 60, relation = add or remove one row, rho = 0.1)",
         ),
         (
             over_rows(SampledGaussianSum::new(
@@ -87,13 +84,12 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                 "0.01".parse()?,
                 "1".parse()?,
             )?),
-            "SampledGaussianSum(relation = add or remove one row, vector = vector, \
-             dimension = 1, exponent = -2, radius = 60, mu = 1, rate = 0.01)",
+            "SampledGaussianSum(relation = add or remove one row, sum = VectorSum, sum.vector = vector, \
+             sum.dimension = 1, sum.exponent = -2, sum.radius = 60, mu = 1, rate = 0.01)",
         ),
         (
             over_rows(Histogram::of(Partition::numbered(bin, 9)?).laplace(epsilon)?),
-            "NoisyHistogram(relation = add or remove one row, bin = itself, bins = 9, \
-             epsilon = 0.5)",
+            "Histogram(bin = itself, bins = 9, relation = add or remove one row, epsilon = 0.5)",
         ),
         (
             over_rows(
@@ -101,8 +97,7 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                     .under(Replace)
                     .gaussian(mu!(0.1))?,
             ),
-            "GaussianHistogram(relation = replace one row, bin = parity, bins = [0, 1], \
-             mu = 0.1)",
+            "Histogram(bin = parity, bins = [0, 1], relation = replace one row, mu = 0.1)",
         ),
         (
             over_rows(GaussianThresholdHistogram::with_threshold(
@@ -155,8 +150,7 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                     .under(Replace)
                     .gaussian(rho!(0.1))?,
             ),
-            "GaussianContinualCount(relation = replace one row, time = hour, horizon = 24, \
-             rho = 0.1)",
+            "ContinualCount(time = hour, horizon = 24, relation = replace one row, rho = 0.1)",
         ),
         (
             over_rows(AboveThreshold::new(AddRemove, -9, 2, epsilon)?),
@@ -202,7 +196,7 @@ fn what_restates_a_loss_is_called_as_what_it_restates() {
     let count = Count::of(ones()).gaussian(rho!(0.5)).unwrap();
     assert_eq!(
         over_rows(RestatedAt::new(ZCdp, "1e-6".parse().unwrap(), count)),
-        "GaussianCount(predicate = is one, rho = 0.5, slack = 1e-6)"
+        "Count(predicate = is one, relation = add or remove one row, rho = 0.5, slack = 1e-6)"
     );
 }
 

@@ -8,7 +8,7 @@ use queryables::compose::ConcurrentComposition;
 use queryables::data::{Attribute, Predicate};
 use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, Party};
 use queryables::machine::Answered;
-use queryables::mechanisms::{Count, Histogram, NoisyQuantiles, Partition, TopK};
+use queryables::mechanisms::{Count, Histogram, NoisyCount, NoisyQuantiles, Partition, TopK};
 use queryables::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

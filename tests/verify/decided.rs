@@ -15,7 +15,7 @@ use queryables::data::{Attribute, People, Predicate};
 use queryables::mechanisms::{
     AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
     ExponentialMechanism, GaussianThresholdHistogram, Histogram, Mean, MultiplicativeWeights,
-    NoisyMax, NoisyQuantiles, OnRows, Partition, PermuteAndFlip, Priced, QueryAnswerer,
+    NoisyMax, NoisyQuantiles, OnRows, Partition, PermuteAndFlip, Priced, Proportion, QueryAnswerer,
     RandomizedResponse, Sum, ThresholdHistogram, TopK, Variance,
 };
 use queryables::middle::ThroughExt;
@@ -197,6 +197,18 @@ fn counts_and_sums_with_laplace_noise() {
         verifier,
         Claims(["1", "0.999"], "0.5", renyi),
     );
+
+    let groups = Partition::by_key("row", |row: &u8| *row, [7, 8]).unwrap();
+    let counts = Count::of(is(7)).by(groups).laplace(epsilon!(1)).unwrap();
+    let verifier = Verifier::new(copies_of(&counts), &pair(), vec![()], 1).releases_only();
+    let claims = Claims(["1", "0.999"], "0.5", renyi);
+    assert_row("By with Laplace noise", verifier, claims);
+
+    let all = Predicate::new("all", |_: &u8| true);
+    let share = Proportion::of(is(7), all).laplace(epsilon!(1)).unwrap();
+    let verifier = Verifier::new(copies_of(&share), &pair(), vec![()], 1).releases_only();
+    let claims = Claims(["1", "0.999"], "0.5", renyi);
+    assert_row("Proportion with Laplace noise", verifier, claims);
 
     // The type is erased, and with it the promise.
     let boxed = || {

@@ -46,7 +46,7 @@ use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 /// ];
 /// assert_eq!(
 ///     format!("{:?}", menu[0]),
-///     "Boxed(NoisyCount(predicate = more than 20 hours, epsilon = 0.25), ε = 0.25)",
+///     "Boxed(Count(predicate = more than 20 hours, relation = add or remove one row, epsilon = 0.25), ε = 0.25)",
 /// );
 ///
 /// let hours = Arc::new(vec![40, 13, 40, 90]);

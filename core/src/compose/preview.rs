@@ -31,7 +31,7 @@ use crate::privacy::{Private, Relation};
 /// assert_eq!(preview.accuracy("0.95".parse()?), 10);
 /// assert_eq!(
 ///     preview.to_string(),
-///     "NoisyCount(predicate = at least 18, epsilon = 0.3) costs ε = 0.3; launches left: 3",
+///     "Count(predicate = at least 18, relation = add or remove one row, epsilon = 0.3) costs ε = 0.3; launches left: 3",
 /// );
 /// // Nothing was charged.
 /// assert_eq!(filter.privacy_loss(), "0".parse()?);

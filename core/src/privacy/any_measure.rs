@@ -25,7 +25,7 @@ use crate::number::{Epsilon, Mu, Rho};
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::Count;
+/// use queryables::mechanisms::{Count, NoisyCount};
 /// use queryables::prelude::*;
 /// use queryables::privacy::AnyMeasure;
 ///

@@ -9,7 +9,7 @@ use queryables::machine::{
     CoinSource, Coins, CoinsError, Fault, Mechanism, NotPrivateSeededCoins, Recorder, Released,
     Replay,
 };
-use queryables::mechanisms::{Count, Sum};
+use queryables::mechanisms::{Count, NoisyCount, Sum};
 use queryables::prelude::*;
 use queryables::verify::{Pair, Verifier, VerifyError, copies_of};
 use queryables_rand::{CoinsRng, RngCoins, with_rng};

@@ -66,7 +66,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 ///
 /// How many records there are, who takes part, what anybody has left. No error, refusal or `Debug`
 /// depends on them. To learn how many can still pay, ask a query that pays for it
-/// ([`IndividualCount::of_active`](crate::mechanisms::individual::IndividualCount::of_active)).
+/// ([`ActiveRecords`](crate::mechanisms::individual::ActiveRecords)).
 /// The curator can read single accounts ([`launch_individual`](super::launch_individual)); the
 /// analyst cannot.
 pub struct IndividualFilter<D: ?Sized, F> {

@@ -43,13 +43,13 @@ use crate::queryable::AskError;
 /// # Guarantee
 ///
 /// k·ρ-zCDP for k steps of ρ (F Prop. 6.1), for records that are added or removed: each step is a
-/// [`GaussianVectorSum`], of which the next depends on what was released, and the weights are
+/// [`VectorSum`], of which the next depends on what was released, and the weights are
 /// postprocessing. It states [`Gaussian`] noise of k·ρ under every measure that prices it: adaptively
 /// chosen Gaussian mechanisms of ρ₁, …, ρ_k together lose no more than one of Σρ, under zCDP and RDP
 /// because losses add up, and under GDP and f-DP because Gaussians are closed under composition (Dong,
 /// Roth, Su 2022, Theorem 3.2 and Corollary 3.3). The same at every distance.
 ///
-/// With filtering: the same loss. Each step is an [`IndividualVectorSum`] of an [`IndividualFilter`]
+/// With filtering: the same loss. Each step is a [`VectorSum`] of an [`IndividualFilter`]
 /// in which every record has a budget of k·ρ, and contributes what it can still pay for (F Prop. 6.2,
 /// with B_norm = k·C²; F's proof drops a C²). With d records added or removed, the shift of step t is
 /// at most the sum of their contributions' lengths, and so the squares of all shifts add up to at most
@@ -77,7 +77,7 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
     ///
     /// [`MechanismError::NoSteps`] if there are none, [`MechanismError::TooLarge`] if all of them
     /// together lose more than can be held, [`MechanismError::BadLearningRate`], and the errors of
-    /// [`GaussianVectorSum::new`].
+    /// a [`VectorSum`].
     pub fn new(
         objective: Objective<D>,
         lattice: Lattice,
@@ -110,7 +110,7 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoSteps`] if there are none, and those of [`IndividualVectorSum::new`], which
+    /// [`MechanismError::NoSteps`] if there are none, and those of a [`VectorSum`] for which records pay, which
     /// takes a radius of at most 2^26.
     pub fn filtered(self, most_steps: u64) -> Result<Self, MechanismError> {
         if most_steps == 0 {

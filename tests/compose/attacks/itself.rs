@@ -14,6 +14,7 @@ use queryables::compose::{
 };
 use queryables::data::{Attribute, Predicate, Value};
 use queryables::machine::Stop;
+use queryables::mechanisms::query::Keys;
 use queryables::mechanisms::*;
 use queryables::middle::{LimitQueries, MapAnswer};
 use queryables::prelude::*;

@@ -159,7 +159,7 @@ fn messages_are_read_and_replies_are_written_as_json() {
 fn what_was_chosen_at_run_time_says_its_name_and_loss() {
     assert_eq!(
         format!("{:?}", any_count("0.25")),
-        "Boxed(NoisyCount(predicate = large, epsilon = 0.25), Laplace noise, ε = 0.25)"
+        "Boxed(Count(predicate = large, relation = add or remove one row, epsilon = 0.25), Laplace noise, ε = 0.25)"
     );
     let filter = Filter::concurrent(PureDp, epsilon("1"));
     let filter = AddressedFilter::<Rows, (), i64>::new(launch(&filter, rows()).unwrap());

@@ -82,11 +82,11 @@ fn boxed_mechanisms_say_their_name_and_their_loss() {
     };
     assert_eq!(
         format!("{:?}", Any::new(PureDp, count())),
-        "Boxed(NoisyCount(predicate = large, epsilon = 0.6), ε = 0.6)"
+        "Boxed(Count(predicate = large, relation = add or remove one row, epsilon = 0.6), ε = 0.6)"
     );
     assert_eq!(
         format!("{:?}", laplace("0.6")),
-        "Boxed(NoisyCount(predicate = large, epsilon = 0.6), Laplace noise, ε = 0.6)"
+        "Boxed(Count(predicate = large, relation = add or remove one row, epsilon = 0.6), Laplace noise, ε = 0.6)"
     );
     // Under the measure with which it was boxed.
     type AtOrder = BoxedRelease<Rows, Rdp, AddRemove, i64>;
@@ -94,7 +94,7 @@ fn boxed_mechanisms_say_their_name_and_their_loss() {
     let rho = mechanisms::Count::of(large()).gaussian(rho!(0.25)).unwrap();
     assert_eq!(
         format!("{:?}", AtOrder::new(order, rho)),
-        "Boxed(GaussianCount(predicate = large, rho = 0.25), ε = 0.5)"
+        "Boxed(Count(predicate = large, relation = add or remove one row, rho = 0.25), ε = 0.5)"
     );
     // A log of the messages to a filter says the same.
     let lines: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -112,7 +112,7 @@ fn boxed_mechanisms_say_their_name_and_their_loss() {
     assert_eq!(
         *lines.lock().unwrap(),
         [
-            "Query(Launch(Boxed(NoisyCount(predicate = large, epsilon = 0.6), ε = 0.6)))",
+            "Query(Launch(Boxed(Count(predicate = large, relation = add or remove one row, epsilon = 0.6), ε = 0.6)))",
             "Answer(Launched(0))",
         ]
     );
