@@ -97,6 +97,32 @@ fn discrete_laplace_noise_at_points_of_every_formula() {
     }
 }
 
+/// μ² per step of [`gdp::discrete_laplace_each`] is no less than that of any smaller change: in steps of 3,
+/// those of one step are the dearest, and in steps of 0.1 those of all.
+#[test]
+fn no_change_costs_more_for_each_step_than_is_charged() {
+    for (step, steps) in [("3", 3_u64), ("3", 7), ("2", 9), ("0.1", 9), ("0.001", 50)] {
+        let step: Epsilon = step.parse().unwrap();
+        let of = |count: u64| {
+            (
+                NonZeroU64::new(count).unwrap(),
+                step.checked_mul(count).unwrap(),
+            )
+        };
+        let (count, epsilon) = of(steps);
+        let each = quantity(gdp::discrete_laplace_each(count, epsilon).unwrap());
+        let charged = (&each * &each) / oracle::whole(steps.into());
+        let mut most = Real::ZERO;
+        for change in 1..=steps {
+            let (count, epsilon) = of(change);
+            let mu = quantity(gdp::discrete_laplace(count, epsilon).unwrap());
+            most = most.max((&mu * &mu) / oracle::whole(change.into()));
+        }
+        assert!(charged >= most, "{step} {steps}");
+        assert!(charged <= most * real(1.07), "{step} {steps}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

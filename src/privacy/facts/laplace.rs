@@ -246,14 +246,22 @@ mod tests {
                 .map(|parts| parts.into_iter().map(|part| rho(s, part)).sum::<f64>())
                 .fold(0.0, f64::max);
             assert!((price / worst - 1.0).abs() < 1e-9, "{price} {worst}");
-            // The corner of a product of Laplace noises where the two likelihoods are the same.
-            let gdp = float(Gdp.price(&fact).unwrap().to_string());
+            // And no profile is above that of Gaussian noise.
+            let mu = float(Gdp.price(&fact).unwrap().to_string());
             for parts in divisions(steps as u32 * answers as u32, steps as u32) {
-                let apart = total_variation(s, &parts);
-                let allowed = libm::erf(gdp / 8_f64.sqrt());
-                assert!(apart <= allowed + 1e-12, "{parts:?}: {apart} {allowed}");
+                for epsilon in [0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0] {
+                    let found = profile(s, &parts, epsilon);
+                    let allowed = gaussian_profile(mu, epsilon);
+                    assert!(found <= allowed + 1e-12, "{parts:?}: {found} {allowed}");
+                }
             }
         }
+    }
+
+    /// δ(ε) of N(μ, 1) against N(0, 1).
+    fn gaussian_profile(mu: f64, epsilon: f64) -> f64 {
+        let tail = |t: f64| 0.5 * libm::erfc(t / std::f64::consts::SQRT_2);
+        tail(epsilon / mu - mu / 2.0) - epsilon.exp() * tail(epsilon / mu + mu / 2.0)
     }
 
     /// All ways to write `total` as a sum of numbers from 1 to `most`, the largest first.
@@ -274,8 +282,8 @@ mod tests {
             .collect()
     }
 
-    /// The total variation distance between noises, and the same shifted by these numbers of steps.
-    fn total_variation(s: f64, shifts: &[u32]) -> f64 {
+    /// δ(ε) of noises against the same shifted by these numbers of steps.
+    fn profile(s: f64, shifts: &[u32], epsilon: f64) -> f64 {
         // (loss, probability) of all together; a loss is a whole number of s.
         let mut law = std::collections::BTreeMap::from([(0_i64, 1.0)]);
         let q = (-s).exp();
@@ -292,7 +300,7 @@ mod tests {
             law = next;
         }
         law.into_iter()
-            .map(|(loss, mass)| mass * (1.0 - (-s * loss as f64).exp()).max(0.0))
+            .map(|(loss, mass)| mass * (1.0 - (epsilon - s * loss as f64).exp()).max(0.0))
             .sum()
     }
 
