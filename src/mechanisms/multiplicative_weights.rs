@@ -197,6 +197,12 @@ impl<D: Dataset> Mechanism<D> for MultiplicativeWeights<D> {
         Ok(MultiplicativeWeightsMachine(machine))
     }
 
+    /// A count that is told is not used again: the weights are moved by which side it is on, which was
+    /// compared and not released.
+    fn only_says_releases() -> bool {
+        true
+    }
+
     fn describe(&self) -> Description {
         self.description()
     }

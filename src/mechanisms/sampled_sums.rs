@@ -89,6 +89,11 @@ impl<D: Dataset + ?Sized> Mechanism<D> for IndividualSampledSums {
         })
     }
 
+    /// What a record pays depends on the data and on what is asked, and not on what was released.
+    fn only_says_releases() -> bool {
+        true
+    }
+
     fn describe(&self) -> Description {
         Description::new("IndividualSampledSums")
             .with("measure", format_args!("{:?}", self.measure))
@@ -128,8 +133,9 @@ impl<D: Dataset + ?Sized> Machine for IndividualSampledSumsMachine<D> {
             .map_err(|UnknownLoss(why)| Fault::InvalidQuery(why))?;
         let (sum, odds) = (&query.sum, Ratio::from(query.rate));
         // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let noise = (0..sum.dimension).map(|_| coins.draw(&sum.gaussian.noise));
-        let mut total = noise.collect::<Result<Vec<i128>, _>>()?;
+        let noise = (0..sum.dimension).map(|_| coins.noise(&sum.gaussian.noise));
+        let noise = noise.collect::<Result<Vec<_>, _>>()?;
+        let mut total = vec![0_i128; sum.dimension];
         let per_unit = libm::scalbn(1.0, -sum.lattice.exponent);
         let size = (CHUNK / sum.dimension).max(1);
         let mut numbers = vec![0.0; size * sum.dimension];
@@ -150,7 +156,8 @@ impl<D: Dataset + ?Sized> Machine for IndividualSampledSumsMachine<D> {
                 }
             }
         }
-        let values = total.into_iter().map(|steps| sum.lattice.value(steps));
+        let noisy = total.into_iter().zip(noise);
+        let values = noisy.map(|(steps, noise)| sum.lattice.value(coins.release(steps, noise)));
         Ok(values.collect())
     }
 }
