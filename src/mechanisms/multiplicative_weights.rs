@@ -12,7 +12,7 @@ use super::{
     SparseVectorMachine, shown, states,
 };
 use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
 use crate::middle::Postprocessed;
 use crate::number::{Confidence, Epsilon};
 use crate::privacy::Replace;
@@ -197,16 +197,14 @@ impl<D: Dataset> Mechanism<D> for MultiplicativeWeights<D> {
         Ok(MultiplicativeWeightsMachine(machine))
     }
 
-    /// A count that is told is not used again: the weights are moved by which side it is on, which was
-    /// compared and not released.
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
 }
+
+/// A count that is told is not used again: the weights are moved by which side it is on, which was
+/// compared and not released.
+impl<D> ReleasesOnly for MultiplicativeWeights<D> {}
 
 impl<D> MultiplicativeWeights<D> {
     fn description(&self) -> Description {

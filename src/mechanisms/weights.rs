@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(weights.guess(&rows_of(1)), 21);
     }
 
-    /// What `only_says_releases` of the mechanism promises.
+    /// What the mechanism promises with `ReleasesOnly`.
     #[test]
     fn weights_do_not_depend_on_the_count_that_is_told() {
         use crate::machine::{CoinSource, NotPrivateSeededCoins};
