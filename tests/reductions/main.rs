@@ -1,0 +1,3 @@
+//! Reductions as programs.
+mod laws;
+mod reduction;
