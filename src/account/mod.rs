@@ -27,6 +27,7 @@
 //! | [`FixedCount`], [`FixedInAdvance`] | `ApproxDp` | `ApproxDp` | interleaved children | Kairouz et al. 2015, Haney et al. 1.8 |
 //! | [`MenuFilter`](menu::MenuFilter), [`TwoSums`](menu::TwoSums) | `ApproxDp` | `ApproxDp` | interleaved children | `spec/menu_filter.md`, after Tran et al. App. B |
 //! | [`SampledGaussianFilter`](menu::SampledGaussianFilter) | [`SampledGaussianDp`](crate::privacy::SampledGaussianDp) | `ApproxDp` | interleaved children | the same |
+//! | [`profiles`]: Gaussians, powers, menus, lists | [`FDp`](crate::privacy::fdp::FDp) | `FDp` | interleaved children | Tran et al. 3.6, B.1, A.14, Haney et al. 3.4, 3.6 |
 //! | [`NaturalFilter`] | `Gdp`, or units of one mechanism ([`PowersOf`](crate::privacy::fdp::PowersOf)) | `ApproxDp` | interleaved children | Tran et al. 3.6, Ex. D.3 |
 //!
 //! Children state their losses in one measure and the guarantee of the whole is stated in another
@@ -67,6 +68,7 @@ mod advise;
 mod budget;
 mod capped;
 mod compare;
+mod composes;
 mod deltas;
 #[cfg(feature = "serde")]
 pub(crate) mod durable;
@@ -77,6 +79,7 @@ mod left;
 pub mod menu;
 mod natural;
 pub mod nonadaptive;
+pub mod profiles;
 mod restarted;
 mod rogers;
 mod root_sum_squares;
@@ -92,6 +95,7 @@ mod whitehouse;
 pub use advise::{Advice, advise};
 pub use capped::Capped;
 pub use compare::{ApproxDpRule, Candidate, admits, compare, compare_thoroughly};
+pub use composes::ComposesConcurrently;
 #[cfg(feature = "serde")]
 pub use durable::{Durable, Written};
 pub use fixed_count::FixedCount;
@@ -341,6 +345,13 @@ pub trait ValidSequentially: Accounting {}
 pub trait ValidConcurrently: ValidSequentially {}
 
 /// A measure with an accumulator that needs no further parameters.
+#[diagnostic::on_unimplemented(
+    message = "choose a rule: the losses of `{Self}` have no accumulator of their own",
+    note = "under f-DP, composing trade-off functions as they come until a budget is reached is not \
+            private (Tran et al. 3.8): use `Filter::concurrent_with` and a family that has a theorem, \
+            `Gaussians`, `Powers`, `Menu` or `List` of `account::profiles`",
+    note = "for mechanisms that are started together use `ConcurrentComposition`"
+)]
 pub trait DefaultAccumulator: Measure {
     /// The accumulator.
     type Accumulator: Accumulator<Children = Self, Whole = Self>;

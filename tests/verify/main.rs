@@ -41,6 +41,7 @@ mod people;
 mod person_in_the_middle;
 mod planted;
 mod policies;
+mod profiles;
 mod proofs;
 mod properties;
 mod questions;
