@@ -10,7 +10,7 @@ use super::store::{Store, StoreError};
 use super::text::writable;
 use super::{Line, OpenError};
 use crate::compose::{Discipline, Filter};
-use crate::machine::{Fault, Mechanism};
+use crate::machine::{Fault, Mechanism, PublicView};
 use crate::machine::{Public, StopToken, guarded};
 use crate::privacy::Relation;
 

@@ -16,10 +16,10 @@ use super::store::{Saved, Store};
 use super::text::writable;
 use super::{OpenError, ReserveErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
-use crate::compose::{Discipline, Filter, FilterMachine, Halt, Interleaved, Terms};
-use crate::machine::{CoinSource, Description, Stop, StopToken, SystemCoins, discard, guarded};
+use crate::compose::{Discipline, Filter, FilterMachine, Halt, Interleaved, Ledgered, Terms};
+use crate::machine::{Description, Stop, StopToken, discard, guarded};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
-use crate::queryable::Child;
+use crate::queryable::started;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A rule whose budget a ledger can keep: it is [`Durable`], and its measures and losses can be
@@ -159,10 +159,7 @@ where
         data: &Arc<D>,
         (token, above): (&StopToken, Vec<Arc<str>>),
     ) -> Result<Self, OpenError> {
-        let mut coins = SystemCoins::new();
-        let child = Child::start(filter, data, token.clone(), &mut coins.coins())?;
-        let parts = child.into_parts();
-        let (mut machine, token) = parts.ok_or(crate::machine::Fault::Failed)?;
+        let (mut machine, token) = (started(filter, data, token)?, token.clone());
         let fresh = machine.rule().clone();
         let terms = machine.terms().clone();
         let header = Arc::new(Header {

@@ -11,7 +11,7 @@ use super::state::write_state;
 use super::store::{Charge, Record, Saved, sealed};
 use super::{Decision, Entry, LedgerError, LedgerErrorOf, StoreError, time};
 use crate::account::{ChildLoss, WholeLoss};
-use crate::compose::{Discipline, LaunchError, Price, Ticket};
+use crate::compose::{Discipline, LaunchError, Ledgered, Price, Ticket};
 use crate::machine::Description;
 
 /// A launch that asks to be charged.

@@ -16,15 +16,15 @@ use super::state::has_halted;
 use super::store::{Receipt, StoreError};
 use super::text::{writable, writable_description};
 use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
-use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
+use crate::account::{ChildLoss, ContinuationRule, CountsLaunches, WholeLoss};
 use crate::compose::{
-    Discipline, Filter, Interactive, LaunchError, NoPrice, Preview, Price, Ticket,
+    Discipline, Filter, Interactive, LaunchError, Ledgered, NoPrice, Preview, Price, Redeem,
+    Ticket, preview,
 };
 use crate::machine::{
     Answered, CoinSource, Description, Mechanism, Stop, StopToken, SystemCoins, guarded,
 };
 use crate::privacy::{AddRemove, Measure, Private, Relation};
-use crate::queryable::sealed::OPENING;
 use crate::queryable::{HandleOf, IntoHandle};
 
 /// What an analyst gets: the handle through which a party launches mechanisms in a filter that a
@@ -138,9 +138,7 @@ where
         let admitted = self.admit(mechanism).map_err(|denial| *denial)?;
         let Admitted { ticket, sequence } = admitted;
         let data = self.shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
-        let mut coins = SystemCoins::new();
-        let child = ticket.start(mechanism, data, &mut coins.coins());
-        let handle = child.and_then(|child| M::Machine::into_handle(child, coins, OPENING));
+        let handle = ticket.open(mechanism, data);
         self.done(sequence, || match &handle {
             Ok(_) => Outcome::Started,
             Err(_) => Outcome::Failed,
@@ -254,7 +252,7 @@ where
             })
         })?;
         let left = left.map_err(|_| LaunchError::RuleFailed)?;
-        Ok(Preview::new(mechanism, price.first, left))
+        Ok(preview(mechanism, price.first, left))
     }
 
     /// What is left of the filter's budget, in the children's measure.

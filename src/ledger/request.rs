@@ -9,7 +9,7 @@ use super::seal::{seal, unseal};
 use super::store::{Charge, Receipt, Record, Saved, sealed};
 use super::{Entry, LedgerErrorOf, StoreError};
 use crate::account::ChildLoss;
-use crate::compose::{Discipline, LaunchError, Price, Ticket};
+use crate::compose::{Discipline, LaunchError, Ledgered, Price, Ticket};
 use crate::machine::{Description, guarded};
 
 /// A launch that has a price.
