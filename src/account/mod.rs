@@ -11,14 +11,13 @@
 //! | accumulator | children and whole | valid for | source |
 //! |---|---|---|---|
 //! | [`Sum`] | [`PowersOf`](crate::privacy::fdp::PowersOf) | interleaved children | Tran et al. 3.6, Ex. D.3 with Haney et al. 3.3 |
-//! | [`Sum`] | [`AsymptoticGdp`](crate::privacy::fdp::asymptotic::AsymptoticGdp) | non-interactive children, in a limit: not a bound | Tran et al. Alg 2, 4.3 |
 //!
 //! [`compare`] says how many launches each (ε, δ) rule admits. [`advise`] says which filter to
-//! choose for a mechanism with a given trade-off function. [`nonadaptive`] is for comparison only.
+//! choose for a mechanism with a given trade-off function.
 //!
 //! Odometers that bound the *realised* loss instead, with high probability and at all times at
-//! once, are in [`time_uniform`]; the games that separate valid ones from naive ones are in
-//! `games`.
+//! once, are in [`time_uniform`]; the games that separate valid ones from naive ones are in the
+//! package `papers`.
 
 #[cfg(feature = "fdp")]
 mod advise;
@@ -29,7 +28,7 @@ mod individual;
 pub mod menu;
 #[cfg(feature = "fdp")]
 mod natural;
-pub mod nonadaptive;
+pub(crate) mod nonadaptive;
 #[cfg(feature = "fdp")]
 pub mod profiles;
 pub mod time_uniform;

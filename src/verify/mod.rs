@@ -131,7 +131,6 @@
 //! | [`SampledGaussianSum`](crate::mechanisms::SampledGaussianSum) | refuted or undecided | decided | decided |
 //! | [`IndividualVectorSum`](crate::mechanisms::individual::IndividualVectorSum) | refuted or undecided | decided | decided |
 //! | [`GradientDescent`](crate::mechanisms::GradientDescent) | refuted or undecided | decided | refuted or undecided |
-//! | [`IndividualSampledSums`](crate::mechanisms::IndividualSampledSums) | refuted or undecided | decided | refuted or undecided |
 //! | [`NoisyMaxWithMargin`](crate::mechanisms::NoisyMaxWithMargin) | refuted or undecided | decided | refuted or undecided |
 //! | [`MultiplicativeWeights`](crate::mechanisms::MultiplicativeWeights) | refuted or undecided | decided | refuted or undecided |
 //! | [`Boxed`](crate::compose::Boxed) | refuted or undecided | decided | refuted or undecided |
@@ -153,8 +152,7 @@
 //! which reveal something with a probability of δ. The noise of
 //! [`FactorizedContinualCount`](crate::mechanisms::FactorizedContinualCount) has steps of about 2⁻⁴⁰, more than can be listed.
 //! [`NoisyMaxWithMargin`](crate::mechanisms::NoisyMaxWithMargin) says the difference of two noises.
-//! [`GradientDescent`](crate::mechanisms::GradientDescent),
-//! [`IndividualSampledSums`](crate::mechanisms::IndividualSampledSums) and
+//! [`GradientDescent`](crate::mechanisms::GradientDescent) and
 //! [`MultiplicativeWeights`](crate::mechanisms::MultiplicativeWeights) compute with what they released, so
 //! that they do not [promise](crate::machine::Mechanism::only_says_releases) to only say it.
 //! [`Boxed`](crate::compose::Boxed) erases the type that makes the promise; noise that is only compared needs

@@ -4,9 +4,8 @@ use crate::account::nonadaptive::tight_delta;
 use crate::account::{
     Accumulator, ComposesConcurrently, ContinuationRule, Exceeded, NaturalFilter,
 };
-use crate::number::{Delta, Interval, Scale};
+use crate::number::{Delta, Interval};
 use crate::privacy::convert::gdp;
-use crate::privacy::fdp::counterexample::{Branches, Counterexample};
 use crate::privacy::fdp::{Direction, FDp, FdpError, Grid, PowersOf, Profile, Units};
 use crate::privacy::{EpsilonDelta, Overflow, UnknownLoss};
 
@@ -220,30 +219,6 @@ fn the_value_of_a_menu_is_that_of_the_menu_filter() {
         launches(before, &response("0.15")),
         reference.budget() as usize / 4
     );
-}
-
-/// T's Example 3.3: composing as it comes is over the budget. A menu on which both choices are is not.
-#[test]
-fn a_menu_covers_what_the_natural_filter_does_not() {
-    let step = |mu: &str| Profile::sampled_gaussian_by(text("0.5"), text(mu));
-    let example = Counterexample::new(&grid("5e-2")).unwrap();
-    assert_eq!(*example.first(), step("1.3"), "the rate of the example");
-    let entries = [("0.1", 1), ("1.3", 1), ("2.25", 2), ("10", 3)];
-    let entries = entries.map(|(mu, cost)| (step(mu), cost));
-    let value = InProfiles::new(Menu::new(&entries, 5, grid("5e-2")).unwrap()).in_full();
-    let gamma: Scale = text("1.363");
-    let reached = example.adaptive(Branches::Swapped, gamma);
-    assert!(reached.lower > example.budget(gamma).upper);
-    let covered = value.limit().height(Direction::Remove, gamma);
-    assert!(covered.upper >= reached.lower, "{covered:?} {reached:?}");
-    // A price that is too low admits both choices of a larger one.
-    let rule = value.charge(&step("1.3")).unwrap();
-    let rule = rule
-        .charge(&step("0.1"))
-        .unwrap()
-        .charge(&step("10"))
-        .unwrap();
-    assert_eq!(rule.charge(&step("0.1")), Err(Exceeded));
 }
 
 #[test]

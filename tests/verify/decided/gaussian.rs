@@ -12,11 +12,9 @@ use queryables::mechanisms::individual::{
 };
 use queryables::mechanisms::{
     Descent, FactorizedContinualCount, GaussianContinualCount, GaussianCount, GaussianRealSum,
-    GaussianSum, GaussianVectorSum, GradientDescent, IndividualSampledSums, Lattice, Objective,
-    SampledGaussianSum,
+    GaussianSum, GaussianVectorSum, GradientDescent, Lattice, Objective, SampledGaussianSum,
 };
 use queryables::middle::ThroughExt;
-use queryables::privacy::fdp::asymptotic::{AsymptoticGdp, MeanLoss, Regime};
 use queryables::privacy::{AddRemove, PureDp, Replace, ZCdp};
 use queryables::verify::{Pair, Rational, Verifier, VerifyError, copies_of};
 
@@ -121,15 +119,6 @@ fn vector_sums() {
     let verifier = Verifier::new(copies_of(&mapped), &replaced, vec![()], 1).cut(small());
     let claims = Claims(["5", "0.5"], "0.3", ["0.2338", "0.22"]);
     assert_row("SampledGaussianSum", verifier, claims);
-
-    let (rate, sigma) = ("0.1".parse().unwrap(), "2".parse().unwrap());
-    let half = "0.5".parse().unwrap();
-    let sum = SampledGaussianSum::new(AddRemove, scalar(), 1, lattice(4), rate, half).unwrap();
-    let measure = AsymptoticGdp::new(Regime::Small, rate, sigma).unwrap();
-    let sums = IndividualSampledSums::new(measure, MeanLoss("1".parse().unwrap()));
-    let verifier = Verifier::new(copies_of(&Whole(sums)), &added, vec![sum], 1).cut(small());
-    let claims = Claims(["5", "0.05"], "0.05", ["0.5", "0.001"]);
-    assert_row("IndividualSampledSums", verifier, claims);
 
     let pull = Objective::new("pull", 1, |_: &[f64], row: &f64, out: &mut [f64]| {
         out[0] = *row;

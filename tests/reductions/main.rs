@@ -1,3 +1,0 @@
-//! Reductions as programs.
-mod laws;
-mod reduction;
