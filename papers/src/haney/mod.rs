@@ -9,6 +9,7 @@
 //! | item | where |
 //! |---|---|
 //! | 1.25, 3.3 a mechanism is a postprocessing of randomized response: N and P, constructed | [`reduction`] |
+//! | Def. 2.4 mechanisms with a dataset of their own each | `several_datasets` |
 //! | 2.17, Alg 8, 9 P∘M keeps the loss: A′ and g | `person_in_the_middle` |
 //! | Alg 10 the universal mechanism is what it becomes | `person_in_the_middle` |
 //! | Alg 11 FiltCon(IM) as a postprocessing of Filt(NIM), with the flag that it needs | `halting` |
@@ -33,3 +34,5 @@ mod policies;
 pub mod reduction;
 #[cfg(test)]
 mod restating;
+#[cfg(test)]
+mod several_datasets;
