@@ -138,8 +138,9 @@ mod tests;
 pub mod verify;
 
 use queryables_core::toolkit::sync;
+pub(crate) use queryables_core::{clone_fields, debug_fields};
 #[doc(inline)]
-pub use queryables_core::{launch, middle, prelude};
+pub use queryables_core::{launch, middle, prelude, price_any_fact};
 
 /// Exact decimals and ratios: [`queryables_core::number`].
 pub mod number {

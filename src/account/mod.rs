@@ -21,6 +21,7 @@
 
 #[cfg(feature = "fdp")]
 mod advise;
+mod approx_dp_rule;
 mod compare;
 mod fixed_count;
 mod fixed_in_advance;
@@ -35,7 +36,8 @@ pub mod time_uniform;
 
 #[cfg(feature = "fdp")]
 pub use advise::{Advice, advise};
-pub use compare::{ApproxDpRule, Candidate, admits, compare, compare_thoroughly};
+pub use approx_dp_rule::ApproxDpRule;
+pub use compare::{Candidate, compare};
 pub use fixed_count::FixedCount;
 pub use fixed_in_advance::FixedInAdvance;
 pub use individual::{RecordCost, SquaresAddUp, ValidIndividually};

@@ -1,11 +1,10 @@
-#[cfg(feature = "serde")]
-mod written;
-
 mod units;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
+use super::durable::{Durable, Invalid};
 use super::{
     Accounting, Accumulator, AddsUpConcurrently, AddsUpSequentially, Capped, ContinuationRule,
     DefaultAccumulator, Exceeded, LaunchesLeft, Repeats, RootSumSquares, Sum, ValidConcurrently,
@@ -273,6 +272,51 @@ const _: fn() = || {
     interleaves::<RootSumSquares>();
     interleaves::<Sum<PowersOf>>();
 };
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters<C> {
+    limit: EpsilonDelta,
+    chain: C,
+}
+
+/// The largest member of the chain is computed again, as are the readings.
+#[cfg(feature = "serde")]
+impl<C> Durable for NaturalFilter<C>
+where
+    C: BlackwellChain + serde::Serialize + serde::de::DeserializeOwned,
+    Capped<C::Accumulator>: Durable,
+{
+    const NAME: &'static str = "NaturalFilter";
+
+    type Parameters = Parameters<C>;
+    type Counts = <Capped<C::Accumulator> as Durable>::Counts;
+
+    fn parameters(&self) -> Parameters<C> {
+        Parameters {
+            limit: self.limit,
+            chain: self.children().clone(),
+        }
+    }
+
+    fn build(Parameters { limit, chain }: Parameters<C>) -> Result<Self, Invalid> {
+        Ok(Self::new(limit, chain)?)
+    }
+
+    fn counts(&self) -> Self::Counts {
+        self.rule.counts()
+    }
+
+    fn resume(&self, counts: Self::Counts) -> Result<Self, Invalid> {
+        Ok(Self {
+            limit: self.limit,
+            rule: self.rule.resume(counts)?,
+            readings: self.readings.clone(),
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {
