@@ -84,6 +84,7 @@
 pub mod account;
 pub mod compose;
 pub mod data;
+mod fields;
 pub mod machine;
 pub mod middle;
 pub mod number;

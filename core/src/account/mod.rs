@@ -82,7 +82,7 @@ mod whitehouse;
 
 pub use capped::Capped;
 #[cfg(feature = "serde")]
-pub use durable::{Durable, Written};
+pub use durable::{Durable, ImpossibleCounts, Written};
 pub use left::LaunchesLeft;
 pub(crate) use left::Repeats;
 pub use restarted::{RestartError, RestartedFilters};

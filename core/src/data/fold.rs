@@ -188,15 +188,8 @@ impl Fold<i64> for ClampedSum {
     }
 }
 
-impl fmt::Debug for ClampedSum {
-    /// Not the sum, which is data.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClampedSum")
-            .field("low", &self.low)
-            .field("high", &self.high)
-            .finish_non_exhaustive()
-    }
-}
+// Not the sum, which is data.
+crate::debug_fields!([] ClampedSum, "ClampedSum" { low, high, .. });
 
 impl Value for f64 {
     const UNREADABLE: Self = 0.0;

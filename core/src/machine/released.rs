@@ -1,6 +1,5 @@
 //! Noise that is added to a truth, and the sum released or compared.
 
-use std::fmt;
 use std::sync::{
     Arc, Mutex, PoisonError,
     atomic::{AtomicBool, Ordering},
@@ -127,12 +126,8 @@ impl Inspect for DrawnNoise {
     }
 }
 
-impl fmt::Debug for DrawnNoise {
-    /// Shows nothing of it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DrawnNoise")
-    }
-}
+// Nothing of it.
+crate::debug_fields!([] DrawnNoise, "DrawnNoise");
 
 #[cfg(test)]
 mod tests {

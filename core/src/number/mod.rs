@@ -33,8 +33,6 @@ pub(crate) mod u256;
     reason = "nobody but the toolkit sees it"
 )]
 pub(crate) mod wide_interval;
-#[cfg(feature = "serde")]
-mod written;
 
 pub use decimal::NumberError;
 pub(crate) use interval::Interval;

@@ -186,6 +186,13 @@ impl Implies<ApproxRdp> for Rdp {
     }
 }
 
+/// ρ-zCDP is 0-approximate (α, ρα)-RDP at every order α, by definition.
+impl Implies<ApproxRdp> for ZCdp {
+    fn imply(&self, loss: &Rho, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {
+        ApproxZCdp.imply(&self.imply(loss, &ApproxZCdp)?, to)
+    }
+}
+
 /// δ-approximate ρ-zCDP is δ-approximate (α, ρα)-RDP at every order α, by definition.
 impl Implies<ApproxRdp> for ApproxZCdp {
     fn imply(&self, loss: &RhoDelta, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {
