@@ -53,7 +53,9 @@
 //! Conditions of theorems are types: children can be interleaved only where a concurrent
 //! composition theorem is known, losses carry their measure and neighbouring relation, and a
 //! mechanism without a bound cannot be launched where one is needed. If it compiles, a theorem
-//! backs it, as long as every mechanism's own claim is true; each item that carries a guarantee
+//! backs it, as long as every mechanism's own claim is true, and, for (ε, δ) and f-DP, as long as
+//! interleaved children have finite communication
+//! ([`LimitQueries`](middle::LimitQueries) makes that literal); each item that carries a guarantee
 //! says under `# Guarantee` which theorem that is, and what it assumes.
 //!
 //! # Which measure
@@ -102,7 +104,6 @@
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //! | `verify` | the exact worst case of a mechanism over all adversaries, for finite noise and for most ready-made mechanisms, otherwise up to a stated δ; feature `verify` |
 //! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
-//! | `games` | the games that separate valid odometers from naive ones; feature `verify` |
 //! | `ledger` | budgets that survive: the record, restarts, many processes, quotas; feature `ledger` |
 //!
 //! The [`prelude`] has what most programs need.
@@ -128,8 +129,6 @@ pub mod account;
 pub mod audit;
 pub mod compose;
 pub mod data;
-#[cfg(feature = "verify")]
-pub mod games;
 #[cfg(feature = "ledger")]
 pub mod ledger;
 pub mod mechanisms;

@@ -32,7 +32,7 @@ use crate::privacy::convert::{either, log_inverse};
 /// stopping early leaves responses unused. So everything that the analyst sees is a postprocessing
 /// of K responses, drawn independently and in advance. Their optimal (ε, δ) is
 /// `1 − (1 − δ₀)^K (1 − δ_K(ε))`, where δ_K is that of K-fold randomized response
-/// ([`nonadaptive::tight_delta`]). ∎
+/// (Kairouz, Oh and Viswanath). ∎
 ///
 /// In other words, only K and (ε₀, δ₀) are fixed in advance. An ε₀ chosen along the way would not
 /// be covered.

@@ -5,19 +5,19 @@
 //! | [`FixedCount`], [`FixedInAdvance`] | `ApproxDp` | `ApproxDp` | interleaved children | Kairouz et al. 2015, Haney et al. 1.8 |
 //! | [`MenuFilter`](menu::MenuFilter), [`TwoSums`](menu::TwoSums) | `ApproxDp` | `ApproxDp` | interleaved children | `spec/menu_filter.md`, after Tran et al. App. B |
 //! | [`SampledGaussianFilter`](menu::SampledGaussianFilter) | [`SampledGaussianDp`](crate::privacy::SampledGaussianDp) | `ApproxDp` | interleaved children | the same |
+//! | [`profiles`]: Gaussians, powers, menus, lists | [`FDp`](crate::privacy::fdp::FDp) | `FDp` | interleaved children | Tran et al. 3.6, B.1, A.14, Haney et al. 3.4, 3.6 |
 //! | [`NaturalFilter`] | `Gdp`, or units of one mechanism ([`PowersOf`](crate::privacy::fdp::PowersOf)) | `ApproxDp` | interleaved children | Tran et al. 3.6, Ex. D.3 |
 //!
 //! | accumulator | children and whole | valid for | source |
 //! |---|---|---|---|
 //! | [`Sum`] | [`PowersOf`](crate::privacy::fdp::PowersOf) | interleaved children | Tran et al. 3.6, Ex. D.3 with Haney et al. 3.3 |
-//! | [`Sum`] | [`AsymptoticGdp`](crate::privacy::fdp::asymptotic::AsymptoticGdp) | non-interactive children, in a limit: not a bound | Tran et al. Alg 2, 4.3 |
 //!
 //! [`compare`] says how many launches each (ε, δ) rule admits. [`advise`] says which filter to
-//! choose for a mechanism with a given trade-off function. [`nonadaptive`] is for comparison only.
+//! choose for a mechanism with a given trade-off function.
 //!
 //! Odometers that bound the *realised* loss instead, with high probability and at all times at
-//! once, are in [`time_uniform`]; the games that separate valid ones from naive ones are in
-//! `games`.
+//! once, are in [`time_uniform`]; the games that separate valid ones from naive ones are in the
+//! package `papers`.
 
 #[cfg(feature = "fdp")]
 mod advise;
@@ -29,7 +29,9 @@ mod individual;
 pub mod menu;
 #[cfg(feature = "fdp")]
 mod natural;
-pub mod nonadaptive;
+pub(crate) mod nonadaptive;
+#[cfg(feature = "fdp")]
+pub mod profiles;
 pub mod time_uniform;
 
 #[cfg(feature = "fdp")]

@@ -19,7 +19,6 @@
 //! | [`GaussianVariance`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Accuracy`], for a number of rows |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`], or [`SampledReplacement`] | [`Noisy`], from the sample |
-//! | [`IndividualSampledSums`] | any number of such sums, each record paying for itself | its budget | –, asymptotic | – |
 //! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] | – |
 //! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
@@ -54,7 +53,7 @@
 //! | fact | `PureDp` | `ApproxDp`, `ProbabilisticDp` | `ZCdp`, `ApproxZCdp` | `Rdp`, `RdpGrid`, `ApproxRdp` | `Gdp` | [`FDp`](crate::privacy::fdp::FDp) |
 //! |---|---|---|---|---|---|---|
 //! | [`Pure`] | ε | (ε, 0) | ε·tanh(ε/2) | that of randomized response | yes | randomized response |
-//! | [`Laplace`] | ε | (ε, 0) | as [`Pure`], answer by answer | its own curve | as [`Pure`], answer by answer | its own, all steps as one number |
+//! | [`Laplace`] | ε | (ε, 0) | its own, exactly | its own curve | its own; several answers: the best of two bounds | its own, all steps as one number |
 //! | [`BoundedRange`] | ε | (ε, 0) | ε²/8, or as [`Pure`] | its worst case, at most αε²/8 | its own, that of ε/2 as [`Pure`] | its own, logistic noise |
 //! | [`BoundedRanges`] | ε | (ε, 0) | choice by choice | choice by choice | choice by choice | one choice: its own; several: as [`Pure`] |
 //! | [`Probabilistic`] | if δ = 0 | (ε, δ) | approximate: yes; zCDP: if δ = 0 | approximate: yes; others: if δ = 0 | if δ = 0 | (ε, δ)-randomized response |
@@ -109,8 +108,6 @@ mod randomized_response;
 mod real_range;
 mod real_sum;
 mod sampled_sum;
-#[cfg(feature = "fdp")]
-mod sampled_sums;
 mod score;
 mod sparse_vector;
 mod statistic;
@@ -132,7 +129,7 @@ pub use count::{GaussianCount, NoisyCount};
 pub use estimate::{About, Estimate, Estimates};
 pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine, FactorizedRelation};
 pub use gaussian_sum::{GaussianRealSum, GaussianSum};
-pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
+pub use gradient_descent::{Descent, GradientDescent, Objective};
 pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;
@@ -148,8 +145,6 @@ pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use real_sum::NoisyRealSum;
 pub use sampled_sum::SampledGaussianSum;
-#[cfg(feature = "fdp")]
-pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
 pub use score::{Counts, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
 pub use statistic::AveragingRelation;

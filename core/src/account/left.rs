@@ -106,7 +106,11 @@ impl fmt::Display for LaunchesLeft {
 
 /// A rule that can count the same loss many times at once, with the same result.
 pub trait Repeats: ContinuationRule {
-    /// The rule after this many losses, if each of them would be admitted.
+    /// The rule after this many losses.
+    ///
+    /// # Errors
+    ///
+    /// [`Exceeded`] if one of them would not be admitted.
     fn charge_times(&self, loss: &ChildLoss<Self>, times: u64) -> Result<Self, Exceeded>;
 }
 

@@ -127,6 +127,7 @@ impl Rogers {
 }
 
 /// `ε(e^ε − 1)/2`, rounded up.
+#[must_use]
 pub fn drift_of(epsilon: Epsilon) -> Option<Epsilon> {
     if epsilon == Epsilon::ZERO {
         return Some(Epsilon::ZERO);

@@ -34,8 +34,18 @@ mod discipline;
 mod engine;
 mod error;
 pub(crate) mod filter;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod gate;
 mod launches;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod ledgered;
 mod map_odometer;
 mod odometer;

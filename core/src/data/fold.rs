@@ -234,6 +234,7 @@ impl RealSum {
 /// The number of steps that is nearest to a number: ⌊x + 1/2⌋ for x steps, in floats, so that every
 /// engine that has them gets the same. Infinities and NaN count as zero.
 #[inline]
+#[must_use]
 pub fn steps_of(value: f64, per_unit: f64) -> i64 {
     let finite = if value.is_finite() { value } else { 0.0 };
     let more = finite * per_unit + 0.5;

@@ -62,6 +62,7 @@ pub enum Known {
 
 impl Later {
     /// Noise of which nothing is known yet.
+    #[must_use]
     pub fn new(law: ClosedForm, number: usize) -> Self {
         Self {
             law,

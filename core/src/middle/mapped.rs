@@ -4,7 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::machine::{Coins, Description, Fault, Mechanism, Public, Released, Unsuitable};
+use crate::machine::{
+    Coins, Description, Fault, Mechanism, Public, Released, ReleasesOnly, Unsuitable,
+};
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
 /// A non-interactive mechanism whose answer goes through a function.
@@ -83,10 +85,6 @@ where
         Ok(Released((self.function)(answer)))
     }
 
-    fn only_says_releases() -> bool {
-        M::only_says_releases()
-    }
-
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanism.check(data)
     }
@@ -99,6 +97,8 @@ where
         }
     }
 }
+
+impl<M: ReleasesOnly, F, D: ?Sized> ReleasesOnly for Mapped<M, F, D> {}
 
 impl<Me, R, M, F, D> Private<Me, R> for Mapped<M, F, D>
 where

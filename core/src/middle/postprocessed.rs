@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::{Mapped, Middle, Move};
 use crate::machine::{
-    Coins, Description, Fault, Inspect, Machine, Mechanism, Public, Released, StateKey, Unsuitable,
+    AnswerKind, Coins, Description, Fault, Inspect, Machine, Mechanism, Public, Released, StateKey,
+    Unsuitable,
 };
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
@@ -63,12 +64,15 @@ where
 
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let mut next = self.middle.on_query(query, coins)?;
-        if matches!(next, Move::Answer(_)) {
-            coins.hear_nothing();
-        }
+        // A middle does not know the data: what it says without asking is public, and otherwise it
+        // tells no more than the most informative answer from inside.
+        let mut most = match next {
+            Move::Answer(_) => AnswerKind::Reading,
+            Move::Ask(_) => AnswerKind::Refused,
+        };
         for _ in 0..self.rounds {
             let query = match next {
-                Move::Answer(answer) => return Ok(answer),
+                Move::Answer(_) => break,
                 Move::Ask(query) => query,
             };
             // The middle's code has run: it may have seen a later launch, or made one.
@@ -77,7 +81,8 @@ where
                 let _ = self.middle.on_fault(Fault::Stopped(stop), coins);
                 return Err(Fault::Stopped(stop));
             }
-            let answer = coins.hear(&mut self.machine, query);
+            let (answer, kind) = coins.with_kind(|coins| self.machine.step(query, coins));
+            most = most.max(kind);
             next = match coins.settled(answer) {
                 Ok(answer) => self.middle.on_answer(answer, coins)?,
                 Err(withheld) => {
@@ -90,6 +95,7 @@ where
                 }
             };
         }
+        coins.answered(most);
         match next {
             Move::Answer(answer) => Ok(answer),
             Move::Ask(_) => Err(Fault::RoundLimit(self.rounds)),

@@ -216,6 +216,10 @@ impl Implies<ApproxRdp> for ApproxDp {
 }
 
 /// x²/2, rounded up.
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if it cannot be held.
 pub fn half_square<U: Unit>(quantity: Quantity<U>) -> Result<Rho, UnknownLoss> {
     let units = U256::of(quantity).half_in_units(U::DECIMALS);
     let rho = units.and_then(|units| Rho::from_units(units).ok());

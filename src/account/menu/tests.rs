@@ -6,7 +6,7 @@ use super::lattice::Lattice;
 use super::launch::Launch;
 use super::sum::largest_budget;
 use super::{MenuEntry, MenuError, MenuFilter, TwoSums};
-use crate::account::nonadaptive::tight_launches;
+use crate::account::FixedCount;
 use crate::account::{ApproxDpRule, ContinuationRule, Exceeded, Repeats, ThroughRdp};
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
@@ -143,7 +143,8 @@ fn a_single_entry_admits_what_the_exact_sum_admits() {
     let limit = pair("1", "1e-6");
     let menu = [MenuEntry::new(epsilon("0.05"), 1)];
     let rule = MenuFilter::new(limit, limit.delta, epsilon("0.05"), &menu).unwrap();
-    let exact = tight_launches(epsilon("0.05"), limit).unwrap();
+    let each = EpsilonDelta::new("0.05", "0").unwrap();
+    let exact = FixedCount::most(limit, each).unwrap().count();
     assert_eq!(rule.budget(), exact);
 }
 

@@ -21,17 +21,28 @@
 //! | zCDP | [`zcdp::pure`] | [`zcdp::pure_budget`] | Kairouz, Oh, Viswanath 2015 |
 //! | GDP | [`gdp::pure`] | [`gdp::pure_budget`] | proved there |
 //!
-//! Curves of mechanisms: [`rdp::pure`], [`rdp::laplace`], [`rdp::gaussian`],
-//! [`rdp::subsampled_gaussian`], [`rdp::subsampled_gaussian_replaced`].
+//! Curves of mechanisms: [`rdp::pure`], [`rdp::laplace`], [`rdp::discrete_laplace`],
+//! [`rdp::gaussian`], [`rdp::subsampled_gaussian`], [`rdp::subsampled_gaussian_replaced`]; what discrete
+//! Laplace noise loses under zCDP and GDP: [`zcdp::discrete_laplace`], [`gdp::discrete_laplace`].
 
 pub mod gdp;
 pub mod rdp;
 pub mod zcdp;
 
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod bounded_range;
 pub(crate) mod curves;
 pub(crate) mod exact;
 mod mixture;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod sampled;
 pub(crate) mod search;
 pub(crate) mod stable;
