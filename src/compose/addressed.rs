@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gate::Gate;
+use super::gate::Takes;
 use super::{
     CompositorMachine, FilterMachine, Interactive, LaunchError, NonInteractive, OdometerMachine,
 };
@@ -239,7 +239,7 @@ impl<C, S, M> AddressedMachine<C, S, M> {
 impl<D, G, R, X, S, M> Machine for AddressedMachine<CompositorMachine<D, G, R, X>, S, M>
 where
     D: ?Sized,
-    G: Gate,
+    G: Takes<M, R>,
     R: Relation,
     X: Interactive,
     S: Machine,
@@ -300,7 +300,7 @@ impl<D, G, R, A, M> Machine
     for AddressedMachine<CompositorMachine<D, G, R, NonInteractive>, Released<A>, M>
 where
     D: ?Sized,
-    G: Gate,
+    G: Takes<M, R>,
     R: Relation,
     M: Mechanism<D, Machine = Released<A>> + Private<G::Children, R>,
     CompositorMachine<D, G, R, NonInteractive>: Metered<Loss = <G::Whole as Measure>::Loss>,

@@ -159,8 +159,8 @@ where
     X: Discipline,
 {
     fn admit(&self, mechanism: &dyn States<D>) -> Result<(Ticket, &Arc<D>), AnyLaunchError> {
-        let admitted = self.decide(&Quoted(mechanism));
-        admitted.map_err(|denial| erased(*denial))
+        let charged = self.charge(&Quoted(mechanism), &SystemCoins::new().coins());
+        charged.map_err(|denial| erased(*denial))
     }
 
     fn would_admit(&self, mechanism: &dyn States<D>) -> bool {

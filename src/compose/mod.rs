@@ -42,7 +42,6 @@ mod error;
 mod filter;
 mod gate;
 mod individual;
-mod launches;
 #[cfg(feature = "ledger")]
 mod ledgered;
 mod map_odometer;
@@ -52,7 +51,6 @@ mod preview;
 mod running;
 mod running_filter;
 mod running_odometer;
-mod slot;
 mod time_uniform;
 #[cfg(feature = "verify")]
 mod universal;
@@ -66,9 +64,12 @@ pub use boxed::{Boxed, BoxedMechanism, BoxedRelease};
 pub use compositor::CompositorMachine;
 pub use concurrent::{ConcurrentComposition, ConcurrentMachine};
 pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Sequential};
+pub use engine::Ticket;
+#[cfg(feature = "ledger")]
+pub(crate) use engine::{Launches, price};
 pub use error::{LaunchError, Refusal};
 pub use filter::{Filter, FilterGate, FilterMachine, Halt};
-pub use gate::Gate;
+pub use gate::{Gate, Takes};
 #[cfg(feature = "ledger")]
 pub(crate) use gate::{NoPrice, Price, Terms};
 pub use individual::{
@@ -76,8 +77,7 @@ pub use individual::{
     IndividualMachine, IndividualOdometer, IndividualQuery, Payers, Readings, RecordAmount,
     RecordUnits, RunningIndividual, Tariff, WithReadings, launch_individual,
 };
-pub use launches::Ticket;
-pub use map_odometer::{MapOdometer, MapOdometerMachine, RunningMapOdometer};
+pub use map_odometer::{MapGate, MapOdometer, MapOdometerMachine, RunningMapOdometer};
 pub use odometer::{Odometer, OdometerGate, OdometerMachine};
 pub use parallel::{DuplicateKey, Parallel, Parts, PartsMachine};
 pub use preview::Preview;

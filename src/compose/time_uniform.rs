@@ -3,8 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gate::{DenialOf, PriceOf, Terms, sealed};
-use super::slot::Slot;
+use super::gate::{DenialOf, PriceOf, Slot, Takes, Terms, sealed};
 use super::{CompositorMachine, Gate, LaunchError, NonInteractive, RunningCompositor};
 use crate::account::time_uniform::{Reading, TimeUniformOdometer};
 use crate::machine::{Coins, Description, Fault, Mechanism};
@@ -106,12 +105,14 @@ impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
     type Whole = O::Launches;
 }
 
+impl<O: TimeUniformOdometer, M: ?Sized, R> Takes<M, R> for TimeUniformGate<O> {}
+
 impl<O: TimeUniformOdometer> sealed::Decides for TimeUniformGate<O> {
     // A third-party odometer may call back.
     const CALLS_BACK: bool = true;
     const HANDLE: &'static str = "RunningTimeUniform";
 
-    fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
+    fn charge(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
         let sum = self.odometer.add(&price.first);
         let sum = sum.map_err(|Overflow| LaunchError::Overflow)?;
         self.odometer = Slot::new(sum, CallsBack(true));
