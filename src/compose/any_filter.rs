@@ -1,18 +1,22 @@
 //! Running filters with their measure erased.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{Discipline, Halt, LaunchError, Preview, Refusal, RunningFilter, Ticket};
+use super::running::public_facts;
+use super::{
+    Discipline, FilterGate, Halt, LaunchError, Preview, Refusal, RunningFilter, Ticket, Unavailable,
+};
 use crate::account::{ContinuationRule, LaunchesLeft};
 use crate::machine::{
-    Answered, CoinSource, Coins, Fault, Mechanism, Public, PublicFacts, SystemCoins, Unsuitable,
+    Answered, CoinSource, Coins, Description, Fault, Mechanism, Public, PublicFacts, SystemCoins,
+    Unsuitable,
 };
 use crate::privacy::facts::Fact;
 use crate::privacy::{
     AddRemove, AnyLoss, AnyMeasure, Distance, Prices, Private, Relation, UnknownLoss,
 };
-use crate::queryable::sealed::OPENING;
 use crate::queryable::{HandleOf, IntoHandle};
 
 /// A running filter on data of type `D` under the relation `R`, whatever its measure, its rule and
@@ -21,6 +25,10 @@ use crate::queryable::{HandleOf, IntoHandle};
 /// It launches mechanisms that state what they do under [`AnyMeasure`], which the ready-made ones
 /// do, typically [boxed](super::Boxed). The filter's own measure prices what is stated. Otherwise
 /// it is the same filter, and shares its budget with other handles to it.
+///
+/// It is made of a [`RunningFilter`], or of a [`Party`](crate::ledger::Party) in a filter that a
+/// ledger keeps: then its budget survives the process, and what asks the store may be
+/// [`Unavailable`].
 ///
 /// # What is checked when
 ///
@@ -64,7 +72,7 @@ use crate::queryable::{HandleOf, IntoHandle};
 /// let gaussian = Any::new(AnyMeasure, GaussianCount::new(adults, "0.1".parse()?)?);
 ///
 /// let answer: i64 = filters["pure"].release(&laplace)?;
-/// assert_eq!(filters["pure"].remaining().to_string(), "0.5");
+/// assert_eq!(filters["pure"].reading()?.remaining.to_string(), "0.5");
 /// // The same mechanism costs ε·tanh(ε/2) under zCDP.
 /// filters["zcdp"].release(&laplace)?;
 /// filters["zcdp"].release(&gaussian)?;
@@ -73,42 +81,71 @@ use crate::queryable::{HandleOf, IntoHandle};
 ///     filters["pure"].release(&gaussian).unwrap_err().to_string(),
 ///     "no known loss: PureDp has no price for what the mechanism states",
 /// );
-/// assert_eq!(filters["pure"].privacy_loss().get(), Some(&"0.5".parse::<Epsilon>()?));
+/// let spent = filters["pure"].reading()?.privacy_loss;
+/// assert_eq!(spent.get(), Some(&"0.5".parse::<Epsilon>()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct AnyFilter<D: ?Sized, R = AddRemove>(Arc<dyn Erased<D, R>>);
 
 /// The error of a launch whose measure is not known.
-type AnyLaunchError = LaunchError<AnyLoss>;
+pub(crate) type AnyLaunchError = LaunchError<AnyLoss>;
+
+/// What can be read from a filter whose measure is erased, all at the same moment.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct AnyReading {
+    /// What the launches so far add up to: see [`RunningFilter::privacy_loss`].
+    pub privacy_loss: AnyLoss,
+    /// The part of it that no launch has cost: see [`RunningFilter::set_aside`].
+    pub set_aside: AnyLoss,
+    /// What is left of the budget: see [`RunningFilter::remaining`].
+    pub remaining: AnyLoss,
+    /// The budget.
+    pub limit: AnyLoss,
+    /// The number of mechanisms launched so far.
+    pub launched: u64,
+    /// Why it halted, if it did.
+    pub halt: Option<Halt<AnyLoss>>,
+}
 
 /// A running filter as a trait object.
-trait Erased<D: ?Sized, R>: Send + Sync {
+pub(crate) trait Erased<D: ?Sized, R>: Send + Sync {
     /// Decides and charges. Whoever calls it starts the mechanism with the ticket.
-    fn admit(&self, mechanism: &dyn States<D>) -> Result<(Ticket, &Arc<D>), AnyLaunchError>;
-    fn would_admit(&self, mechanism: &dyn States<D>) -> bool;
+    fn charge(&self, mechanism: &dyn States<D>) -> Result<Charged<'_, D>, AnyLaunchError>;
+    /// Hears what became of a launch.
+    fn ended(&self, _sequence: u64, _how: Ended) {}
+    fn would_admit(&self, mechanism: &dyn States<D>) -> Result<bool, Unavailable>;
     fn preview(&self, mechanism: &dyn States<D>)
     -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError>;
     fn is_interactive(&self) -> bool;
     fn measure(&self) -> &dyn fmt::Debug;
-    fn remaining(&self) -> AnyLoss;
-    fn privacy_loss(&self) -> AnyLoss;
-    fn set_aside(&self) -> AnyLoss;
-    fn limit(&self) -> AnyLoss;
-    fn launched(&self) -> u64;
-    fn halt(&self) -> Option<Halt<AnyLoss>>;
-    fn facts(&self) -> &D::Facts
-    where
-        D: PublicFacts;
+    fn reading(&self) -> Result<AnyReading, Unavailable>;
+    fn data(&self) -> Result<&Arc<D>, Fault>;
+}
+
+/// A launch that was admitted, and its place in the record, if there is one.
+pub(crate) struct Charged<'a, D: ?Sized> {
+    pub(crate) ticket: Ticket,
+    pub(crate) data: &'a Arc<D>,
+    pub(crate) sequence: u64,
+}
+
+/// What became of a launch.
+pub(crate) enum Ended {
+    Started,
+    Answered,
+    Failed,
 }
 
 /// What must be known of a mechanism to decide on its launch.
-trait States<D: ?Sized> {
+pub(crate) trait States<D: ?Sized> {
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable>;
     fn fact(&self, distance: Distance) -> Result<Fact, UnknownLoss>;
+    fn describe(&self) -> Description;
 }
 
 /// A mechanism that states facts under `R`.
-struct Stating<'a, M, R>(&'a M, std::marker::PhantomData<R>);
+struct Stating<'a, M, R>(&'a M, PhantomData<R>);
 
 impl<D, M, R> States<D> for Stating<'_, M, R>
 where
@@ -123,10 +160,14 @@ where
     fn fact(&self, distance: Distance) -> Result<Fact, UnknownLoss> {
         self.0.loss_at(&AnyMeasure, distance)
     }
+
+    fn describe(&self) -> Description {
+        self.0.describe()
+    }
 }
 
 /// The same as a mechanism of which only the price is asked.
-struct Quoted<'a, D: ?Sized>(&'a dyn States<D>);
+pub(crate) struct Quoted<'a, D: ?Sized>(pub(crate) &'a dyn States<D>);
 
 impl<D: ?Sized> Mechanism<D> for Quoted<'_, D> {
     type Machine = ();
@@ -137,6 +178,10 @@ impl<D: ?Sized> Mechanism<D> for Quoted<'_, D> {
 
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.0.check(data)
+    }
+
+    fn describe(&self) -> Description {
+        self.0.describe()
     }
 }
 
@@ -158,14 +203,19 @@ where
     R: Relation,
     X: Discipline,
 {
-    fn admit(&self, mechanism: &dyn States<D>) -> Result<(Ticket, &Arc<D>), AnyLaunchError> {
-        let charged = self.charge(&Quoted(mechanism), &SystemCoins::new().coins());
-        charged.map_err(|denial| erased(*denial))
+    fn charge(&self, mechanism: &dyn States<D>) -> Result<Charged<'_, D>, AnyLaunchError> {
+        let charged = RunningFilter::charge(self, &Quoted(mechanism), &SystemCoins::new().coins());
+        let (ticket, data) = charged.map_err(|denial| self.erasing().error(*denial))?;
+        Ok(Charged {
+            ticket,
+            data,
+            sequence: 0,
+        })
     }
 
-    fn would_admit(&self, mechanism: &dyn States<D>) -> bool {
+    fn would_admit(&self, mechanism: &dyn States<D>) -> Result<bool, Unavailable> {
         let price = self.price(&Quoted(mechanism));
-        price.is_ok_and(|price| RunningFilter::would_admit(self, &price.first))
+        Ok(price.is_ok_and(|price| RunningFilter::would_admit(self, &price.first)))
     }
 
     fn preview(
@@ -173,9 +223,11 @@ where
         mechanism: &dyn States<D>,
     ) -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError> {
         let quoted = Quoted(mechanism);
-        let preview = RunningFilter::preview(self, &quoted).map_err(erased)?;
+        let erasing = self.erasing();
+        let preview = RunningFilter::preview(self, &quoted);
+        let preview = preview.map_err(|error| erasing.error(error))?;
         Ok((
-            AnyLoss::new(preview.cost().clone()),
+            erasing.child(preview.cost().clone()),
             preview.launches_left(),
         ))
     }
@@ -188,70 +240,96 @@ where
         &self.terms().measure
     }
 
-    fn remaining(&self) -> AnyLoss {
-        AnyLoss::new(RunningFilter::remaining(self))
+    fn reading(&self) -> Result<AnyReading, Unavailable> {
+        Ok(self.read(FilterGate::any_reading))
     }
 
-    fn privacy_loss(&self) -> AnyLoss {
-        AnyLoss::new(RunningFilter::privacy_loss(self))
-    }
-
-    fn set_aside(&self) -> AnyLoss {
-        AnyLoss::new(RunningFilter::set_aside(self))
-    }
-
-    fn limit(&self) -> AnyLoss {
-        AnyLoss::new(RunningFilter::limit(self))
-    }
-
-    fn launched(&self) -> u64 {
-        RunningFilter::launched(self)
-    }
-
-    fn halt(&self) -> Option<Halt<AnyLoss>> {
-        Some(match RunningFilter::halt(self)? {
-            Halt::OverBudget(refusal) => Halt::OverBudget(any(refusal)),
-            Halt::CountLimit { limit } => Halt::CountLimit { limit },
-        })
-    }
-
-    fn facts(&self) -> &D::Facts
-    where
-        D: PublicFacts,
-    {
-        RunningFilter::facts(self)
+    fn data(&self) -> Result<&Arc<D>, Fault> {
+        RunningFilter::data(self)
     }
 }
 
-/// The same refusal, with its losses erased.
-fn any<C: Loss, W: Loss>(refusal: Refusal<C, W>) -> Refusal<AnyLoss> {
-    Refusal {
-        spent: AnyLoss::new(refusal.spent),
-        set_aside: refusal
-            .set_aside
-            .map(|aside| Box::new(AnyLoss::new(*aside))),
-        requested: AnyLoss::new(refusal.requested),
-        remaining: AnyLoss::new(refusal.remaining),
-        limit: AnyLoss::new(refusal.limit),
+impl<D: ?Sized, F: ContinuationRule, R, X> RunningFilter<D, F, R, X> {
+    fn erasing(&self) -> Erasing {
+        self.read(|gate| Erasing::of(&*gate.rule))
     }
 }
 
-fn erased<C: Loss, W: Loss>(error: LaunchError<C, W>) -> AnyLaunchError {
-    match error {
-        LaunchError::Refused(refusal) => LaunchError::Refused(any(refusal)),
-        LaunchError::CountLimit { limit } => LaunchError::CountLimit { limit },
-        LaunchError::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
-        LaunchError::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
-        LaunchError::Interactive => LaunchError::Interactive,
-        LaunchError::Overflow => LaunchError::Overflow,
-        LaunchError::Stopped(stop) => LaunchError::Stopped(stop),
-        LaunchError::RuleFailed => LaunchError::RuleFailed,
-        LaunchError::Failed => LaunchError::Failed,
+impl<F: ContinuationRule> FilterGate<F> {
+    /// What can be read, with the losses erased.
+    pub(crate) fn any_reading(&self) -> AnyReading {
+        let rule = &*self.rule;
+        let erasing = Erasing::of(rule);
+        AnyReading {
+            privacy_loss: erasing.whole(rule.spent()),
+            set_aside: erasing.whole(rule.set_aside()),
+            remaining: erasing.child(rule.remaining()),
+            limit: erasing.whole(rule.limit().clone()),
+            launched: self.launched,
+            halt: self.halt.as_deref().cloned().map(|halt| match halt {
+                Halt::OverBudget(refusal) => Halt::OverBudget(erasing.refusal(refusal)),
+                Halt::CountLimit { limit } => Halt::CountLimit { limit },
+            }),
+        }
+    }
+}
+
+/// Erases losses, and names their measures.
+pub(crate) struct Erasing {
+    children: String,
+    whole: String,
+}
+
+impl Erasing {
+    pub(crate) fn of<F: ContinuationRule>(rule: &F) -> Self {
+        Self {
+            children: format!("{:?}", rule.children()),
+            whole: format!("{:?}", rule.whole()),
+        }
+    }
+
+    pub(crate) fn child(&self, loss: impl Loss) -> AnyLoss {
+        AnyLoss::new(loss).named(Some(self.children.clone()))
+    }
+
+    fn whole(&self, loss: impl Loss) -> AnyLoss {
+        AnyLoss::new(loss).named(Some(self.whole.clone()))
+    }
+
+    fn refusal<C: Loss, W: Loss>(&self, refusal: Refusal<C, W>) -> Refusal<AnyLoss> {
+        refusal.map(|loss| self.child(loss), |loss| self.whole(loss))
+    }
+
+    /// A quota's, which is in the measure of the children.
+    pub(crate) fn quota<C: Loss>(&self, refusal: Refusal<C>) -> Refusal<AnyLoss> {
+        refusal.map(|loss| self.child(loss), |loss| self.child(loss))
+    }
+
+    pub(crate) fn error<C: Loss, W: Loss>(&self, error: LaunchError<C, W>) -> AnyLaunchError {
+        match error {
+            LaunchError::Refused(refusal) => LaunchError::Refused(self.refusal(refusal)),
+            LaunchError::OverQuota { quota, refusal } => LaunchError::OverQuota {
+                quota,
+                refusal: Box::new(self.quota(*refusal)),
+            },
+            LaunchError::CountLimit { limit } => LaunchError::CountLimit { limit },
+            LaunchError::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
+            LaunchError::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
+            LaunchError::Interactive => LaunchError::Interactive,
+            LaunchError::Overflow => LaunchError::Overflow,
+            LaunchError::Stopped(stop) => LaunchError::Stopped(stop),
+            LaunchError::RuleFailed => LaunchError::RuleFailed,
+            LaunchError::Unavailable(unavailable) => LaunchError::Unavailable(unavailable),
+            LaunchError::Failed => LaunchError::Failed,
+        }
     }
 }
 
 /// What every loss of a measure is.
-trait Loss: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static {}
+pub(crate) trait Loss:
+    fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static
+{
+}
 impl<L: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static> Loss for L {}
 
 impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
@@ -269,10 +347,10 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
         if !self.0.is_interactive() {
             return Err(LaunchError::Interactive);
         }
-        let (ticket, data) = self.0.admit(&stating(mechanism))?;
-        let mut coins = SystemCoins::new();
-        let child = ticket.start(mechanism, data, &mut coins.coins());
-        let handle = child.and_then(|child| M::Machine::into_handle(child, coins, OPENING));
+        let charged = self.0.charge(&stating(mechanism))?;
+        let handle = charged.ticket.open(mechanism, charged.data);
+        let how = handle.as_ref().map_or(Ended::Failed, |_| Ended::Started);
+        self.0.ended(charged.sequence, how);
         handle.map_err(|_| LaunchError::Failed)
     }
 
@@ -289,16 +367,24 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     where
         M: Mechanism<D, Machine: Answered> + Private<AnyMeasure, R>,
     {
-        let (ticket, data) = self.0.admit(&stating(mechanism))?;
-        let answer = ticket.release(mechanism, data, &mut SystemCoins::new().coins());
+        let charged = self.0.charge(&stating(mechanism))?;
+        let mut coins = SystemCoins::new();
+        let answer = charged
+            .ticket
+            .release(mechanism, charged.data, &mut coins.coins());
+        let how = answer.as_ref().map_or(Ended::Failed, |_| Ended::Answered);
+        self.0.ended(charged.sequence, how);
         answer.map_err(|_| LaunchError::Failed)
     }
 
     /// Whether this mechanism would be admitted now: whether it has a price and fits the data, the
     /// budget and the limit on the number of launches allow it, and the filter was not stopped. Whether
     /// it answers once, where it has to, is not asked: see [`is_interactive`](Self::is_interactive).
-    #[must_use]
-    pub fn would_admit<M>(&self, mechanism: &M) -> bool
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] if the store that keeps the budget does not say.
+    pub fn would_admit<M>(&self, mechanism: &M) -> Result<bool, Unavailable>
     where
         M: Mechanism<D> + Private<AnyMeasure, R>,
     {
@@ -328,40 +414,14 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
         self.0.is_interactive()
     }
 
-    /// What is left of the budget: see [`RunningFilter::remaining`].
-    #[must_use]
-    pub fn remaining(&self) -> AnyLoss {
-        self.0.remaining()
-    }
-
-    /// What the launches so far add up to: see [`RunningFilter::privacy_loss`].
-    #[must_use]
-    pub fn privacy_loss(&self) -> AnyLoss {
-        self.0.privacy_loss()
-    }
-
-    /// The part of it that no launch has cost: see [`RunningFilter::set_aside`].
-    #[must_use]
-    pub fn set_aside(&self) -> AnyLoss {
-        self.0.set_aside()
-    }
-
-    /// The budget.
-    #[must_use]
-    pub fn limit(&self) -> AnyLoss {
-        self.0.limit()
-    }
-
-    /// The number of mechanisms launched so far.
-    #[must_use]
-    pub fn launched(&self) -> u64 {
-        self.0.launched()
-    }
-
-    /// Why it halted, if it did.
-    #[must_use]
-    pub fn halt(&self) -> Option<Halt<AnyLoss>> {
-        self.0.halt()
+    /// What can be read, at any time, without changing anything.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] if the store that keeps the budget does not say. A filter that no ledger keeps
+    /// always says it.
+    pub fn reading(&self) -> Result<AnyReading, Unavailable> {
+        self.0.reading()
     }
 
     /// The public facts of the data.
@@ -374,12 +434,12 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     where
         D: PublicFacts,
     {
-        self.0.facts()
+        public_facts(self.0.data().ok())
     }
 }
 
 fn stating<M, R>(mechanism: &M) -> Stating<'_, M, R> {
-    Stating(mechanism, std::marker::PhantomData)
+    Stating(mechanism, PhantomData)
 }
 
 impl<D, F, R, X> From<RunningFilter<D, F, R, X>> for AnyFilter<D, R>
@@ -392,6 +452,14 @@ where
     /// Erases the measure, the rule and the discipline.
     fn from(filter: RunningFilter<D, F, R, X>) -> Self {
         Self(Arc::new(filter))
+    }
+}
+
+impl<D: ?Sized, R> AnyFilter<D, R> {
+    /// Of anything that can be erased.
+    #[cfg(feature = "ledger")]
+    pub(crate) fn of(filter: Arc<dyn Erased<D, R>>) -> Self {
+        Self(filter)
     }
 }
 

@@ -54,12 +54,16 @@ mod running_odometer;
 mod time_uniform;
 #[cfg(feature = "verify")]
 mod universal;
+#[cfg(feature = "serde")]
+mod wire;
 
 pub use addressed::{Addressed, AddressedMachine, Message, Reply};
 pub use addressed_filter::{AddressedFilter, AnyMechanism};
 #[cfg(feature = "verify")]
 pub use addressed_parts::{AddressedParts, AddressedPartsMachine};
-pub use any_filter::AnyFilter;
+pub use any_filter::{AnyFilter, AnyReading};
+#[cfg(feature = "ledger")]
+pub(crate) use any_filter::{AnyLaunchError, Charged, Ended, Erased, Erasing, Quoted, States};
 pub use boxed::{Boxed, BoxedMechanism, BoxedRelease};
 pub use compositor::CompositorMachine;
 pub use concurrent::{ConcurrentComposition, ConcurrentMachine};
@@ -67,7 +71,7 @@ pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Seque
 pub use engine::Ticket;
 #[cfg(feature = "ledger")]
 pub(crate) use engine::{Launches, price};
-pub use error::{LaunchError, Refusal};
+pub use error::{LaunchError, Refusal, Unavailable};
 pub use filter::{Filter, FilterGate, FilterMachine, Halt};
 pub use gate::{Gate, Takes};
 #[cfg(feature = "ledger")]

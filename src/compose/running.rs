@@ -77,10 +77,15 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
     #[inline]
     fn launching(&self) -> Result<Launching<'_, D, G, Locked<'_, G>>, DenialOf<G>> {
         Ok(Launching {
-            data: self.shared.data.as_ref().ok_or(LaunchError::Failed)?,
+            data: self.data().map_err(|_| LaunchError::Failed)?,
             terms: &self.shared.terms,
             kept: self.kept(),
         })
+    }
+
+    #[inline]
+    pub(super) fn data(&self) -> Result<&Arc<D>, Fault> {
+        self.shared.data.as_ref().ok_or(Fault::Failed)
     }
 
     #[inline]
@@ -120,13 +125,16 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
     where
         D: PublicFacts,
     {
-        let data = self.shared.data.as_deref();
-        // The data is taken out only when the last handle is dropped, and this is a handle. The
-        // analyst must not see the payload of a panic in the data's own code.
-        match guarded(|| Ok(data.map(PublicFacts::facts))) {
-            Ok(Some(facts)) => facts,
-            _ => unreachable!("the dataset fails to say what is public about it"),
-        }
+        public_facts(self.data().ok())
+    }
+}
+
+/// What is public about the data. It is taken out only when the last handle is dropped, and whoever
+/// asks has one. The analyst must not see the payload of a panic in the data's own code.
+pub(super) fn public_facts<D: PublicFacts + ?Sized>(data: Option<&Arc<D>>) -> &D::Facts {
+    match guarded(|| Ok(data.map(|data| data.facts()))) {
+        Ok(Some(facts)) => facts,
+        _ => unreachable!("the dataset fails to say what is public about it"),
     }
 }
 

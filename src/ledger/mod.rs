@@ -30,6 +30,7 @@
 mod book;
 mod digest;
 mod entry;
+mod erased;
 mod error;
 mod export;
 #[cfg(feature = "redb")]
