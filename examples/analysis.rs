@@ -9,7 +9,7 @@ use adult::{Education, Outcome, Person};
 use queryables::compose::Parallel;
 use queryables::data::{Attribute, Predicate};
 use queryables::mechanisms::{
-    AboveThreshold, Estimates, NoisyCount, NoisyMean, NoisyQuantiles, ThresholdHistogram,
+    AboveThreshold, Accuracy, Estimates, NoisyCount, NoisyMean, NoisyQuantiles, ThresholdHistogram,
 };
 use queryables::prelude::*;
 use std::{io, sync::Arc};

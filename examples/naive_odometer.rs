@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for _ in 0..launches {
             odometer.release(&mechanism)?;
         }
-        let bound = odometer.reading().bound().ok_or("a bound is known")?;
+        let bound = odometer.privacy_loss().bound().ok_or("a bound is known")?;
         println!(
             "  {launches:>2} more: realised loss at most {:.6}",
             bound.to_string()

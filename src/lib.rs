@@ -75,6 +75,17 @@
 //! adaptive composition; Feldman and Zrnic 2021 on individual budgets; Tran, Koskela, Räisä and Honkela
 //! on filters under f-DP.
 //!
+//! # Two crates
+//!
+//! What a framework needs that has its own mechanisms is a crate of its own with few dependencies,
+//! [`queryables_core`]: all of [`number`], [`machine`], [`queryable`] and [`middle`], and most of
+//! [`data`], [`privacy`], [`account`] and [`compose`]. This crate re-exports it under the same paths,
+//! so that programs need to name this one only.
+//!
+//! Two features are on by default. Without `fdp` there are no trade-off functions, nor what is
+//! computed on them: `privacy::fdp`, `account::NaturalFilter`, `account::advise`. Without `rayon`
+//! large data is read on one thread.
+//!
 //! # Modules, each built on those above it only
 //!
 //! | module | what lives there |
@@ -121,42 +132,40 @@ pub mod data;
 pub mod games;
 #[cfg(feature = "ledger")]
 pub mod ledger;
-pub mod machine;
 pub mod mechanisms;
-pub mod middle;
 pub mod noise;
-pub mod number;
 pub mod privacy;
-pub mod queryable;
-mod sync;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "verify")]
 pub mod verify;
 
-pub use queryable::launch;
+use queryables_core::toolkit::sync;
+#[doc(inline)]
+pub use queryables_core::{launch, middle, prelude};
 
-/// What most programs need, in one `use`.
-///
-/// To launch, read and ask: filters, odometers, the common measures and their numbers. Authors of
-/// mechanisms also take [`machine`], of middles [`middle`], of measures [`privacy`].
-pub mod prelude {
-    pub use crate::compose::{Filter, LaunchError, Odometer};
-    pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
-    pub use crate::middle::ThroughExt;
-    pub use crate::number::{Delta, Epsilon};
-    pub use crate::privacy::{
-        AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, Replace, UnknownLoss, ZCdp,
-    };
-    pub use crate::queryable::{AskError, Queryable, launch};
+/// Exact decimals and ratios: [`queryables_core::number`].
+pub mod number {
+    #[doc(inline)]
+    pub use queryables_core::number::*;
+    pub(crate) use queryables_core::toolkit::number::*;
+}
+
+/// Machines, mechanisms, coins, adversaries, views: [`queryables_core::machine`].
+pub mod machine {
+    #[doc(inline)]
+    pub use queryables_core::machine::*;
+    pub(crate) use queryables_core::toolkit::machine::*;
+}
+
+/// The handles that analysts hold: [`queryables_core::queryable`].
+pub mod queryable {
+    #[doc(inline)]
+    pub use queryables_core::queryable::*;
+    pub(crate) use queryables_core::toolkit::queryable::*;
 }
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-/// How other frameworks embed the crate, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../spec/embedding.md")]
-struct Embedding;

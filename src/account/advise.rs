@@ -1,5 +1,4 @@
-use super::compare::largest;
-use super::{Accounting, ContinuationRule, NaturalFilter, ThroughZCdp, compare};
+use super::{Accounting, ContinuationRule, NaturalFilter, ThroughZCdp, compare, largest};
 use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::convert::{rdp, sampled};
 use crate::privacy::fdp::{FdpError, PowersOf, Profile};

@@ -1,7 +1,8 @@
 use super::menu::MenuFilter;
 use super::{
-    Accumulator, Capped, ContinuationRule, Exceeded, FixedCount, LaunchesLeft, Repeats, Rogers,
-    RuleError, Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
+    Accumulator, Capped, ContinuationRule, CountsLaunches, Exceeded, FixedCount, LaunchesLeft,
+    Repeats, Rogers, RuleError, Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
+    largest,
 };
 use crate::number::Delta;
 use crate::privacy::{ApproxDp, EpsilonDelta};
@@ -60,7 +61,7 @@ impl ApproxDpRule {
     }
 }
 
-approx_dp_in_and_out!(ApproxDpRule);
+crate::account::approx_dp_in_and_out!(ApproxDpRule);
 
 impl ContinuationRule for ApproxDpRule {
     fn limit(&self) -> &EpsilonDelta {
@@ -99,16 +100,6 @@ impl Repeats for ApproxDpRule {
             Self::FixedCount(rule) => Self::FixedCount(rule.charge_times(loss, times)?),
             Self::Menu(rule) => Self::Menu(rule.charge_times(loss, times)?),
         })
-    }
-}
-
-impl Repeats for Capped<Sum<ApproxDp>> {
-    fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
-        let whole = EpsilonDelta {
-            epsilon: loss.epsilon.checked_mul(times).ok_or(Exceeded)?,
-            delta: loss.delta.checked_mul(times).ok_or(Exceeded)?,
-        };
-        self.charge(&whole)
     }
 }
 
@@ -295,33 +286,63 @@ fn best_slack(
     }
 }
 
-/// The largest number for which a monotone claim holds; 0 if there is none.
-pub(super) fn largest(mut holds: impl FnMut(u64) -> bool) -> u64 {
-    let (mut low, mut high) = (0, 1);
-    while holds(high) {
-        low = high;
-        if high == u64::MAX {
-            return high;
-        }
-        high = high.saturating_mul(2);
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::ChildLoss;
     use crate::number::{Epsilon, units};
     use crate::tests::oracle::sizes;
     use proptest::prelude::*;
+
+    /// The number is what charging one by one admits, now and after a few launches.
+    fn is_what_charging_admits<F: ContinuationRule>(mut rule: F, loss: &ChildLoss<F>) {
+        for _ in 0..3 {
+            let mut counted = 0;
+            let mut next = rule.charge(loss);
+            while let Ok(charged) = next {
+                counted += 1;
+                next = charged.charge(loss);
+            }
+            assert_eq!(
+                rule.admits(loss),
+                LaunchesLeft::Exactly(counted),
+                "{rule:?}"
+            );
+            let Ok(next) = rule.charge(loss) else { return };
+            rule = next;
+        }
+    }
+
+    #[test]
+    fn every_rule_admits_as_many_as_it_says() {
+        let budget = EpsilonDelta::new("1", "1e-6").unwrap();
+        let slack = "5e-7".parse().unwrap();
+        for (epsilon, delta) in [("0.1", "0"), ("0.013", "1e-9"), ("0.007", "0"), ("2", "0")] {
+            let loss = EpsilonDelta::new(epsilon, delta).unwrap();
+            let renyi = ThroughRdp::chosen_for(budget, slack, loss.epsilon).unwrap();
+            is_what_charging_admits(ApproxDpRule::ThroughRdp(renyi), &loss);
+            if let Ok(fixed) = FixedCount::most(budget, loss) {
+                is_what_charging_admits(fixed, &loss);
+            }
+        }
+        #[cfg(feature = "fdp")]
+        for mu in ["0.1", "0.03", "1", "1.1"] {
+            let gdp = crate::privacy::Gdp;
+            let rule = crate::account::NaturalFilter::new(budget, gdp).unwrap();
+            is_what_charging_admits(rule, &mu.parse().unwrap());
+        }
+    }
+
+    #[test]
+    fn what_is_set_aside_is_spent_from_the_start() {
+        let limit = EpsilonDelta::new("1", "1e-6").unwrap();
+        let found = compare(limit, EpsilonDelta::new("0.01", "1e-10").unwrap());
+        // Most rules have a slack; adding up has none; whatever has one has spent it.
+        assert!(found.len() > 4);
+        for candidate in found {
+            assert_eq!(candidate.rule.set_aside(), candidate.rule.spent());
+        }
+    }
 
     fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
         EpsilonDelta::new(epsilon, delta).unwrap()

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::menu::MenuError;
 use super::{
-    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
-    nonadaptive,
+    ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
+    ValidSequentially, nonadaptive,
 };
 use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::EpsilonDelta;
@@ -81,7 +81,7 @@ impl FixedCount {
             return Err(MenuError::LosesNothing { entry: 0 });
         }
         let fits = |count| count <= MOST && composed(count, each, limit.epsilon) <= limit.delta;
-        let count = super::compare::largest(fits);
+        let count = super::largest(fits);
         if count >= MOST {
             return Err(MenuError::Endless);
         }
@@ -165,7 +165,7 @@ fn some_of(count: u64, delta: Delta) -> Delta {
     some.map_or(sum, |some| some.min(sum))
 }
 
-approx_dp_in_and_out!(FixedCount);
+crate::account::approx_dp_in_and_out!(FixedCount);
 
 impl ContinuationRule for FixedCount {
     fn limit(&self) -> &EpsilonDelta {

@@ -85,7 +85,7 @@ impl FixedInAdvance {
     }
 }
 
-approx_dp_in_and_out!(FixedInAdvance);
+crate::account::approx_dp_in_and_out!(FixedInAdvance);
 
 impl ContinuationRule for FixedInAdvance {
     fn limit(&self) -> &EpsilonDelta {

@@ -1,16 +1,19 @@
 //! Rules under which every record can have a budget of its own.
 
+#[cfg(feature = "fdp")]
+use super::NaturalFilter;
 use super::menu::MenuFilter;
-use super::through_rdp::RdpChildren;
-use super::through_zcdp::ZCdpChildren;
 use super::{
-    Capped, ChildLoss, ContinuationRule, NaturalFilter, RootSumSquares, Sum, ThroughRdp,
-    ThroughZCdp,
+    Capped, ChildLoss, ContinuationRule, Left, RdpChildren, RootSumSquares, Sum, ThroughRdp,
+    ThroughZCdp, ZCdpChildren,
 };
 use crate::number::{Delta, Epsilon, Mu, Rho, U256};
+#[cfg(feature = "fdp")]
+use crate::privacy::Gdp;
+#[cfg(feature = "fdp")]
 use crate::privacy::fdp::{PowersOf, Units};
 use crate::privacy::{
-    ApproxDp, EpsilonDelta, Gdp, Overflow, PureDp, Rdp, RdpGrid, UnknownLoss, ZCdp, half_square,
+    ApproxDp, EpsilonDelta, Overflow, PureDp, Rdp, RdpGrid, UnknownLoss, ZCdp, half_square,
 };
 
 /// A rule whose theorem needs two views to be close on one pair of datasets only, and for which
@@ -127,6 +130,7 @@ pub trait SquaresAddUp: ValidIndividually {}
 impl SquaresAddUp for Capped<Sum<ZCdp>> {}
 impl SquaresAddUp for Capped<Sum<Rdp>> {}
 impl SquaresAddUp for Capped<RootSumSquares> {}
+#[cfg(feature = "fdp")]
 impl SquaresAddUp for NaturalFilter<Gdp> {}
 impl SquaresAddUp for ThroughZCdp<ZCdp> {}
 impl SquaresAddUp for ThroughRdp<RdpGrid> {}
@@ -186,6 +190,10 @@ macro_rules! one_number {
 one_number! {
     Epsilon, |epsilon| epsilon.units(), |units| Self::from_units(units).ok();
     Rho, |rho| rho.units(), |units| Self::from_units(units).ok();
+}
+
+#[cfg(feature = "fdp")]
+one_number! {
     Units, |units| units.0.into(), |units| u64::try_from(units).ok().map(Self);
 }
 
@@ -218,8 +226,12 @@ by_the_number! {
     Capped<Sum<ApproxDp>>, true;
     Capped<Sum<Rdp>>, false;
     Capped<Sum<ZCdp>>, false;
-    Capped<Sum<PowersOf>>, false;
     Capped<RootSumSquares>, false;
+}
+
+#[cfg(feature = "fdp")]
+by_the_number! {
+    Capped<Sum<PowersOf>>, false;
     NaturalFilter<Gdp>, false;
     NaturalFilter<PowersOf>, false;
 }

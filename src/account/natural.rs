@@ -7,8 +7,9 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::{
-    Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, LaunchesLeft,
-    Repeats, RootSumSquares, Sum, ValidConcurrently, ValidSequentially,
+    Accounting, Accumulator, AddsUpConcurrently, AddsUpSequentially, Capped, ContinuationRule,
+    DefaultAccumulator, Exceeded, LaunchesLeft, Repeats, RootSumSquares, Sum, ValidConcurrently,
+    ValidSequentially,
 };
 use crate::number::{Delta, Mu};
 use crate::privacy::convert::gdp;
@@ -262,6 +263,9 @@ impl sealed::Chain for PowersOf {
         readings.get(place).map_or(limit.delta, |(_, delta)| *delta)
     }
 }
+
+impl AddsUpSequentially for PowersOf {}
+impl AddsUpConcurrently for PowersOf {}
 
 // The accumulators of both chains interleave.
 const _: fn() = || {

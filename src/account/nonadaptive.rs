@@ -206,7 +206,7 @@ pub fn tight_launches(each: Epsilon, budget: EpsilonDelta) -> Result<u64, Unknow
     if each == Epsilon::ZERO || budget.delta == Delta::ONE {
         return Ok(u64::MAX);
     }
-    let most = super::compare::largest(|launches| {
+    let most = super::largest(|launches| {
         launches <= TOO_MANY && tight_delta(launches, each, budget.epsilon) <= budget.delta
     });
     if most == TOO_MANY {

@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{
-    AddressedMachine, Filter, FilterMachine, Interactive, Message, Parallel, PartsMachine, Reply,
+    AddressedMachine, Filter, FilterMachine, Interactive, Message, Parallel, Reply, addressed,
+    parts, says,
 };
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::data::Select;
@@ -52,12 +53,9 @@ where
     type Machine = AddressedPartsMachine<K, FilterMachine<D, F, AddRemove, X>, M::Machine, M>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        let PartsMachine { parts } = self.parallel.start(data, coins)?;
-        let parts = parts.into_iter();
+        let parts = parts(self.parallel.start(data, coins)?).into_iter();
         Ok(AddressedPartsMachine {
-            parts: parts
-                .map(|(key, part)| (key, AddressedMachine::new(part)))
-                .collect(),
+            parts: parts.map(|(key, part)| (key, addressed(part))).collect(),
         })
     }
 
@@ -94,7 +92,7 @@ where
     type Answer = Reply<S::Answer, ChildLoss<F>, WholeLoss<F>>;
 
     fn says(answer: &Self::Answer) -> Says {
-        answer.says(S::says)
+        says(answer, S::says)
     }
 
     fn step(

@@ -3,8 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gate::{DenialOf, PriceOf, Slot, Takes, Terms, sealed};
-use super::{CompositorMachine, Gate, LaunchError, NonInteractive, RunningCompositor};
+use super::{
+    CompositorMachine, Decides, DenialOf, Gate, LaunchError, NonInteractive, PriceOf,
+    RunningCompositor, Slot, Takes, Terms, compositor,
+};
 use crate::account::time_uniform::{Reading, TimeUniformOdometer};
 use crate::machine::{Coins, Description, Fault, Mechanism};
 use crate::privacy::{AddRemove, CallsBack, Distance, Overflow, Relation};
@@ -44,7 +46,7 @@ use crate::privacy::{AddRemove, CallsBack, Distance, Overflow, Relation};
 /// }
 /// // The losses add up to 10. With probability 1 − 1e-6 the realised loss is below this.
 /// let most = "6.4".parse()?;
-/// assert!(odometer.reading().bound().is_some_and(|bound| bound < most));
+/// assert!(odometer.privacy_loss().bound().is_some_and(|bound| bound < most));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -83,7 +85,7 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> Mechanism<D> for TimeUnifor
         let gate = TimeUniformGate {
             odometer: Slot::new(self.odometer.clone(), CallsBack(true)),
         };
-        Ok(CompositorMachine::new(data, terms, gate, coins))
+        Ok(compositor(data, terms, gate, coins))
     }
 
     fn describe(&self) -> Description {
@@ -103,11 +105,17 @@ pub struct TimeUniformGate<O> {
 impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
     type Children = O::Launches;
     type Whole = O::Launches;
+    type Reading = Reading;
+
+    /// The bound on the loss realised so far.
+    fn reading(&self) -> Reading {
+        self.odometer.reading()
+    }
 }
 
 impl<O: TimeUniformOdometer, M: ?Sized, R> Takes<M, R> for TimeUniformGate<O> {}
 
-impl<O: TimeUniformOdometer> sealed::Decides for TimeUniformGate<O> {
+impl<O: TimeUniformOdometer> Decides for TimeUniformGate<O> {
     // A third-party odometer may call back.
     const CALLS_BACK: bool = true;
     const HANDLE: &'static str = "RunningTimeUniform";
@@ -130,13 +138,6 @@ impl<O: TimeUniformOdometer> sealed::Decides for TimeUniformGate<O> {
 /// That of [`TimeUniform`], which has an example.
 pub type RunningTimeUniform<D, O, R = AddRemove> =
     RunningCompositor<D, TimeUniformGate<O>, R, NonInteractive>;
-
-impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> RunningTimeUniform<D, O, R> {
-    /// The bound on the loss realised so far. Reading it changes nothing.
-    pub fn reading(&self) -> Reading {
-        self.read(|gate| gate.odometer.reading())
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -193,16 +194,16 @@ mod tests {
             assert_eq!(release!(odometer, epsilon), Ok(3));
             let loss = EpsilonDelta::new(epsilon, "0").unwrap();
             expected = expected.add(&loss).unwrap();
-            assert_eq!(odometer.reading(), expected.reading());
+            assert_eq!(odometer.privacy_loss(), expected.reading());
         }
-        assert_ne!(odometer.reading(), accountant().reading());
+        assert_ne!(odometer.privacy_loss(), accountant().reading());
     }
 
     #[test]
     fn a_mechanism_that_fails_is_charged() {
         let odometer = start(&[]);
         assert_eq!(release!(odometer, "0.1"), Err(LaunchError::Failed));
-        assert!(odometer.reading().bound() > accountant().reading().bound());
+        assert!(odometer.privacy_loss().bound() > accountant().reading().bound());
     }
 
     #[test]
@@ -211,9 +212,9 @@ mod tests {
         let odometer = TimeUniform::noninteractive(rogers).under(Replace);
         let odometer = launch(&odometer, Arc::<[u8]>::from([1])).unwrap();
         assert_eq!(release!(odometer, "3.3e11"), Ok(1));
-        let before = odometer.reading();
+        let before = odometer.privacy_loss();
         assert_eq!(release!(odometer, "3.3e11"), Err(LaunchError::Overflow));
-        assert_eq!(odometer.reading(), before);
+        assert_eq!(odometer.privacy_loss(), before);
     }
 
     impl Private<ZCdp, Replace> for Length {
@@ -229,6 +230,6 @@ mod tests {
         let odometer = launch(&odometer, Arc::<[u8]>::from([1, 2])).unwrap();
         assert_eq!(release!(odometer, "0.1"), Ok(2));
         let expected = accountant().bound_at("0.01".parse().unwrap());
-        assert_eq!(odometer.reading().bound(), expected);
+        assert_eq!(odometer.privacy_loss().bound(), expected);
     }
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Public, Says};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Public, PublicView, Says};
 use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss, checked};
 
 /// A mechanism that becomes the first mechanism that is named to it, if that one's loss is within

@@ -4,9 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::pass::{Chunk, in_chunks};
 use super::threads::{each, pieces};
-use super::{CHUNK, Dataset, Fold, Merge, Value, pass};
+use super::{CHUNK, Chunk, Dataset, Fold, Merge, Value, in_chunks, pass};
 
 /// A named question about a record, such as its age. It is public, and cheap to clone.
 ///

@@ -45,28 +45,22 @@
 mod attribute;
 pub(crate) mod clip;
 mod clipped_sum;
-mod dataset;
-mod fold;
 mod group_key;
 mod groups;
 mod moments;
-mod pass;
 mod people;
-mod select;
 mod threads;
 mod vector;
 
 pub use attribute::{Attribute, Predicate};
 pub(crate) use clipped_sum::ClippedSum;
-pub use dataset::Dataset;
-pub(crate) use fold::steps_of;
-pub use fold::{Bins, ClampedSum, Fold, Merge, RealSum, Value};
 pub use group_key::GroupKey;
 pub(crate) use groups::{Grouped, Groups};
 pub use moments::Moments;
-pub use pass::{CHUNK, pass};
 pub(crate) use people::UNBOUNDED;
 pub use people::{People, Person};
-pub use select::Select;
+#[doc(inline)]
+pub use queryables_core::data::*;
+pub(crate) use queryables_core::toolkit::data::*;
 pub(crate) use threads::{each, pieces};
 pub use vector::Vector;

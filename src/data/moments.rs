@@ -3,8 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::fold::steps_of;
-use super::{Fold, Merge};
+use super::{Fold, Merge, steps_of};
 
 /// The sums of u², 2u(w − u) and (w − u)² over all numbers, where w is the width of the range and u is
 /// how far a number is above its start: in steps, after rounding to the nearest and clamping, as for

@@ -4,8 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::pass::{Chunk, in_chunks};
-use super::{CHUNK, Dataset, GroupKey, Select};
+use super::{CHUNK, Chunk, Dataset, GroupKey, Select, in_chunks};
 use crate::machine::PublicFacts;
 
 /// A dataset of people, made from a table in which a person may have several rows: at most `K`.

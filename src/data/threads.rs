@@ -4,10 +4,13 @@
 //! in the order of the pieces, so that nothing depends on the number of threads.
 
 use std::ops::Range;
+#[cfg(feature = "rayon")]
 use std::panic::resume_unwind;
 
+#[cfg(feature = "rayon")]
 use rayon::prelude::*;
 
+#[cfg(feature = "rayon")]
 use crate::machine::{Errand, caught};
 
 /// The least number of values in a piece: reading them takes several times as long as waking a
@@ -39,7 +42,14 @@ fn divided(records: Range<usize>, most: usize) -> Option<Vec<Range<usize>>> {
     Some(pieces.collect())
 }
 
+/// Without threads: one.
+#[cfg(not(feature = "rayon"))]
+fn threads() -> usize {
+    1
+}
+
 /// The number of threads that a pass may use.
+#[cfg(feature = "rayon")]
 fn threads() -> usize {
     // Under the scheduler that tests races there are no real threads. On a thread of a pool, waiting
     // means to run other tasks of the pool, which may want a lock that this thread holds.
@@ -50,10 +60,17 @@ fn threads() -> usize {
     caught(rayon::current_num_threads).unwrap_or(1)
 }
 
+/// Without threads: one task after the other.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn each<T, S>(tasks: Vec<T>, work: impl Fn(T) -> S) -> Vec<S> {
+    tasks.into_iter().map(work).collect()
+}
+
 /// Works on all tasks, on several threads, and returns the results in the order of the tasks.
 ///
 /// Third-party code in it is guarded by whoever calls this; a panic that is not is passed on,
 /// without its payload.
+#[cfg(feature = "rayon")]
 pub(crate) fn each<T: Send, S: Send>(tasks: Vec<T>, work: impl Fn(T) -> S + Sync) -> Vec<S> {
     if tasks.len() < 2 {
         return tasks.into_iter().map(work).collect();
@@ -65,7 +82,7 @@ pub(crate) fn each<T: Send, S: Send>(tasks: Vec<T>, work: impl Fn(T) -> S + Sync
     results.unwrap_or_else(|| resume_unwind(Box::new("a fold panicked")))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "rayon"))]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;

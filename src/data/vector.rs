@@ -4,9 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::pass::{Chunk, in_chunks};
 use super::threads::{each, pieces};
-use super::{CHUNK, ClippedSum, Dataset};
+use super::{CHUNK, Chunk, ClippedSum, Dataset, in_chunks};
 
 /// Several numbers that each record has, with a name: public, and cheap to clone.
 ///

@@ -8,7 +8,7 @@ use super::{LedgerError, LedgerErrorOf, LedgerRule, Outcome, Party, StoreError};
 use crate::account::LaunchesLeft;
 use crate::compose::{
     AnyFilter, AnyLaunchError, AnyReading, Charged, Discipline, Ended, Erased, Erasing,
-    LaunchError, Quoted, States, Unavailable,
+    LaunchError, Ledgered, Quoted, States, Unavailable, any_filter,
 };
 use crate::machine::Fault;
 use crate::privacy::facts::Fact;
@@ -24,7 +24,7 @@ where
     /// Erases the measure, the rule and the discipline. Launches are recorded under the party's name,
     /// and held to its quotas.
     fn from(party: Party<D, F, R, X>) -> Self {
-        Self::of(Arc::new(party))
+        any_filter(Arc::new(party))
     }
 }
 

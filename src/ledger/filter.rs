@@ -19,10 +19,12 @@ use super::store::Store;
 use super::text::writable;
 use super::{LedgerError, OpenError, ReserveErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
-use crate::compose::{Discipline, Filter, Halt, Interleaved, LaunchError, Terms};
-use crate::machine::{CoinSource, Description, Fault, Stop, StopToken, SystemCoins, discard};
+use crate::compose::{
+    Discipline, Filter, Halt, Interleaved, LaunchError, Ledgered, Terms, ledgered_parts,
+};
+use crate::machine::{Description, Fault, Stop, StopToken, discard};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
-use crate::queryable::Child;
+use crate::queryable::started;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A rule whose budget a ledger can keep: it is [`Durable`], and its measures and losses can be
@@ -135,10 +137,8 @@ where
         data: &Arc<D>,
         (token, above): (&StopToken, Vec<Arc<str>>),
     ) -> Result<Self, OpenError> {
-        let mut coins = SystemCoins::new();
-        let child = Child::start(filter, data, token.clone(), &mut coins.coins())?;
-        let (machine, token) = child.into_parts().ok_or(Fault::Failed)?;
-        let (data, terms, launches) = machine.into_parts();
+        let (data, terms, launches) = ledgered_parts(started(filter, data, token)?);
+        let token = token.clone();
         let data = Quiet(Some(data));
         let fresh = Arc::new(launches.gate.rule().clone());
         let header = Arc::new(Header {
@@ -148,7 +148,7 @@ where
             relation: R::NAME,
             distance: terms.first.steps(),
         });
-        let halts = launches.gate.halts;
+        let halts = launches.gate.halts();
         let terms_text = seal(&FilterTerms {
             ledger: VERSION,
             filter: F::NAME,
@@ -158,7 +158,7 @@ where
             relation: header.relation,
             distance: header.distance,
             children: Description::of::<X>().name().to_owned(),
-            at_most: launches.gate.count_limit,
+            at_most: launches.gate.count_limit(),
             halts,
         })?;
         let saved = store.open(name, &terms_text, &write_state(&*fresh, 0, None)?)?;

@@ -14,7 +14,7 @@ use super::state::write_state;
 use super::store::{Charge, Receipt, Record, Saved, sealed};
 use super::{Decision, Entry, LedgerError, StoreError, time};
 use crate::account::{ChildLoss, WholeLoss};
-use crate::compose::{Discipline, Interleaved, LaunchError, Price, Ticket};
+use crate::compose::{Discipline, Interleaved, LaunchError, Ledgered, Price, Ticket};
 use crate::machine::{Description, guarded};
 
 /// A launch that asks to be charged.

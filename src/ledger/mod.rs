@@ -68,7 +68,7 @@ use std::sync::Arc;
 
 use self::text::writable;
 use crate::compose::{Discipline, Filter};
-use crate::machine::{Fault, Mechanism, Public, StopToken, guarded};
+use crate::machine::{Fault, Mechanism, Public, PublicView, StopToken, guarded};
 use crate::privacy::Relation;
 
 /// The budgets of one dataset and the record of its launches, in a [`Store`].

@@ -17,10 +17,10 @@ use super::state::has_halted;
 use super::store::{Receipt, StoreError};
 use super::text::{writable, writable_description};
 use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
-use crate::account::{ChildLoss, WholeLoss};
+use crate::account::{ChildLoss, CountsLaunches, WholeLoss};
 use crate::compose::{
-    Discipline, Filter, FilterGate, Interactive, Interleaved, LaunchError, Preview, Price, Ticket,
-    price,
+    Discipline, Filter, FilterGate, Interactive, Interleaved, LaunchError, Ledgered, Preview,
+    Price, Redeem, Ticket, preview, price,
 };
 use crate::machine::{
     Answered, CoinSource, Description, Mechanism, Stop, StopToken, SystemCoins, guarded,
@@ -259,7 +259,7 @@ where
             })
         })?;
         let left = left.map_err(|_| LaunchError::RuleFailed)?;
-        Ok(Preview::new(mechanism, price.first, left))
+        Ok(preview(mechanism, price.first, left))
     }
 
     /// What is left of the filter's budget, in the children's measure.

@@ -9,7 +9,7 @@ use super::filter::LedgerRule;
 use super::seal::seal;
 use super::state::{read_state, write_state};
 use crate::account::{Accumulator, ContinuationRule, DefaultAccumulator, Durable, LaunchesLeft};
-use crate::compose::Refusal;
+use crate::compose::{Refusal, refusal};
 use crate::privacy::Measure;
 
 /// A limit on what some parties spend of a filter's budget, in the measure of its children.
@@ -73,7 +73,7 @@ where
     fn charge(&self, loss: &L) -> Result<SharedRule<L>, Box<Refusal<L>>> {
         match self.0.charge(loss) {
             Ok(rule) => Ok(Arc::new(Self(rule))),
-            Err(_) => Err(Box::new(Refusal::by(&self.0, loss))),
+            Err(_) => Err(Box::new(refusal(&self.0, loss))),
         }
     }
 

@@ -5,7 +5,7 @@ use super::seal::unseal;
 use super::state::write_state;
 use super::{Decision, Entry, Line, StoreError};
 use crate::account::{ChildLoss, WholeLoss};
-use crate::compose::Discipline;
+use crate::compose::{Discipline, Ledgered};
 use crate::privacy::Relation;
 
 impl<D, F, R, X> LedgerFilter<D, F, R, X>

@@ -96,6 +96,8 @@ impl<F: LedgerRule> State<F> {
             Some(Halt::CountLimit { limit: reached }) => {
                 halts && limit == Some(*reached) && launched == reached
             }
+            // No filter of this version has halted so.
+            Some(_) => false,
         };
         spent && within && halted
     }

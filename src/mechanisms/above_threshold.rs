@@ -348,6 +348,7 @@ fn cube_root(number: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Deferred;
     use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
     use crate::privacy::{Private, PureDp};
     use crate::tests::exact::{answers, rows_of, violation};

@@ -125,11 +125,16 @@ pub trait Accuracy {
     fn about(&self) -> About;
 }
 
-impl<M: Accuracy + ?Sized, L> Preview<'_, M, L> {
-    /// How far an answer would be from the truth ([`Accuracy`]).
-    #[must_use]
-    pub fn accuracy(&self, confidence: Confidence) -> M::Distance {
-        self.mechanism.accuracy(confidence)
+/// How far an answer would be from the truth.
+impl<M: Accuracy + ?Sized, L> Accuracy for Preview<'_, M, L> {
+    type Distance = M::Distance;
+
+    fn accuracy(&self, confidence: Confidence) -> M::Distance {
+        self.mechanism().accuracy(confidence)
+    }
+
+    fn about(&self) -> About {
+        self.mechanism().about()
     }
 }
 

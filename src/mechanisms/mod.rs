@@ -109,6 +109,7 @@ mod randomized_response;
 mod real_range;
 mod real_sum;
 mod sampled_sum;
+#[cfg(feature = "fdp")]
 mod sampled_sums;
 mod score;
 mod sparse_vector;
@@ -147,6 +148,7 @@ pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use real_sum::NoisyRealSum;
 pub use sampled_sum::SampledGaussianSum;
+#[cfg(feature = "fdp")]
 pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
 pub use score::{Counts, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};

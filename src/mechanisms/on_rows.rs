@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{About, Accuracy, Estimates};
 use crate::data::{People, UNBOUNDED};
-use crate::machine::{Coins, Description, Fault, Mechanism, Public, Unsuitable};
+use crate::machine::{Coins, Description, Fault, Mechanism, Public, PublicView, Unsuitable};
 use crate::number::Confidence;
 use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss};
 

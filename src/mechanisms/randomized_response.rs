@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::MechanismError;
 use super::logarithm::logarithm_up;
-use crate::machine::{Bernoulli, Coins, Description, Fault, Law, Mechanism, Released};
+use crate::machine::{Bernoulli, Coins, Description, Fault, Law, Mechanism, Odds, Released};
 use crate::noise::Logistic;
 use crate::number::{Delta, Epsilon, Ratio, WideInterval};
 use crate::privacy::facts::Pure;

@@ -82,7 +82,20 @@ impl Law for DiscreteLaplace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::NotPrivateSeededCoins;
     use crate::tests::bracket::{assert_exact, assert_fits, assert_sampled, first_ten};
+
+    #[test]
+    fn noise_is_drawn_as_ever_and_added() {
+        let law = DiscreteLaplace::new(Ratio::from(5)).unwrap();
+        for seed in 0..20 {
+            let drawn = NotPrivateSeededCoins::new(seed).draw(&law).unwrap();
+            let mut coins = NotPrivateSeededCoins::new(seed);
+            let noise = coins.noise(&law).unwrap();
+            assert_eq!(format!("{noise:?}"), "DrawnNoise");
+            assert_eq!(coins.release(-3, noise), drawn - 3);
+        }
+    }
 
     fn law(numerator: u128, denominator: u128) -> DiscreteLaplace {
         DiscreteLaplace::new(Ratio::new(numerator, denominator).unwrap()).unwrap()

@@ -52,9 +52,6 @@ pub(crate) use stated::within_two;
 
 pub(crate) use uniform::uniform_below;
 
-use crate::number::Ratio;
-use crate::number::{Quantity, Unit};
-
 use thiserror::Error;
 
 /// Why a number cannot be the parameter of a law.
@@ -80,20 +77,4 @@ pub enum NoiseError {
         /// Its numerator must be at most two to this power.
         bits: u32,
     },
-}
-
-/// A decimal is a ratio.
-///
-/// ```
-/// use queryables::{number::Ratio, number::Epsilon};
-///
-/// let epsilon = Epsilon::try_from("0.15")?;
-/// assert_eq!(Some(Ratio::from(epsilon)), Ratio::new(3, 20));
-/// # Ok::<(), queryables::number::NumberError>(())
-/// ```
-impl<U: Unit> From<Quantity<U>> for Ratio {
-    fn from(quantity: Quantity<U>) -> Self {
-        // A power of ten is not zero; the fallback keeps this total without a panic.
-        Self::new(quantity.units(), 10_u128.pow(U::DECIMALS)).unwrap_or(Self::from(0))
-    }
 }

@@ -3,4 +3,5 @@
 pub(crate) mod bracket;
 pub(crate) mod enumerate;
 pub(crate) mod exact;
+#[allow(dead_code, reason = "the core uses more of it")]
 pub(crate) mod oracle;

@@ -12,7 +12,9 @@ use super::laws::{Listed, list};
 use super::meter::Meter;
 use super::runner::Runner;
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{ClosedForm, CoinSource, CoinsError, DrawnNoise, Known, Later, Law, Says};
+use crate::machine::{
+    ClosedForm, CoinSource, CoinsError, Deferred, DrawnNoise, Known, Later, Law, Says,
+};
 
 /// A value that was released where several are taken together, and the hash of its noise's law:
 /// without the law, what was taken together could not be drawn again.

@@ -48,7 +48,7 @@ use super::laws::{Listed, list, rational};
 use super::meter::{Held, Meter};
 use super::tree::size_in_table;
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{ClosedForm, CoinsError, DrawnNoise, Known, Later};
+use crate::machine::{ClosedForm, CoinsError, Deferred, DrawnNoise, Known, Later};
 use crate::number::Ratio;
 
 /// Stands for all values that are not listed.

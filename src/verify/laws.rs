@@ -105,7 +105,7 @@ pub(super) fn list(
         ClosedForm::DiscreteGaussian { variance } => gaussian(*variance, cut, meter),
         ClosedForm::RoundedGaussian { variance } => rounded_gaussian(*variance, cut, meter),
         // These are followed otherwise.
-        ClosedForm::Weights(_) | ClosedForm::FollowSampler => Ok(Listed::new(meter)),
+        _ => Ok(Listed::new(meter)),
     }
 }
 

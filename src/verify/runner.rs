@@ -12,7 +12,7 @@ use super::meter::{Held, Meter};
 use super::released::Window;
 use super::tree::{Ending, Step, size_of_path};
 use super::{Rational, VerifyError};
-use crate::machine::{Fault, Says};
+use crate::machine::{Fault, Says, capped};
 
 /// How carefully machines are run.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ impl Runner {
         let first = every_path(path, self, &mut run, |outcome| {
             paths += 1;
             if let Ok(answer) = &outcome.result.0 {
-                most = most.max(says(answer).capped(outcome.heard));
+                most = most.max(capped(says(answer), outcome.heard));
             }
             let taken = hash(&outcome.path);
             log = hash(&(log, taken, found.add(outcome, &number, &size)));

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Says, StateKey, guarded};
+use crate::machine::{Coins, Fault, Inspect, KeyOf, Machine, Mechanism, Says, StateKey, guarded};
 
 /// A factory that gives copies of a mechanism: the verifier makes a new one for every run.
 ///

@@ -12,7 +12,7 @@ use super::objective::{Objective, Value};
 use super::offers::{Offer, Offers};
 use super::tree::{Expansion, Node};
 use super::{Interval, Rational, VerifyError};
-use crate::machine::StateKey;
+use crate::machine::{KeyOf, StateKey};
 
 /// What is maximised, and whether the two sides change places.
 #[derive(Clone, Debug)]

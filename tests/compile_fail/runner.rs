@@ -28,6 +28,7 @@ edition = "2024"
 [dependencies]
 opendp = { version = "0.16", default-features = false, features = ["untrusted"] }
 queryables = { path = "{root}" }
+queryables-core = { path = "{root}/core" }
 queryables-opendp = { path = "{root}/interop/opendp" }
 
 [workspace]

@@ -14,6 +14,7 @@ mod individual_inside;
 mod machine_and_handle;
 mod many_records;
 mod middles;
+mod preview;
 mod programs;
 mod properties;
 mod records;

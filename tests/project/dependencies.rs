@@ -1,4 +1,5 @@
-//! A newcomer's first minute: how many crates the quick start compiles.
+//! How many crates somebody compiles: a framework that embeds the core, a program with the toolkit
+//! alone, and a newcomer.
 //!
 //! `cargo run --example quickstart` compiles the library, all that it needs, and all that the root
 //! package needs for its tests. What only benchmarks, compile-fail tests or adapters need belongs to
@@ -10,6 +11,9 @@ use std::process::Command;
 /// At most this many, the library included.
 const MOST: usize = 60;
 
+/// The same for the core, on Linux.
+const MOST_OF_THE_CORE: usize = 16;
+
 /// The crates in what `cargo tree --prefix none` prints: each once, at each of its versions.
 fn crates(tree: &str) -> BTreeSet<&str> {
     let name_and_version = |line| {
@@ -20,16 +24,49 @@ fn crates(tree: &str) -> BTreeSet<&str> {
     tree.lines().filter_map(name_and_version).collect()
 }
 
-#[test]
-fn the_quick_start_compiles_few_crates() {
+/// What this command of cargo prints.
+fn tree(package: &str, edges: &str, more: &[&str]) -> String {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    cargo.args(["tree", "--offline", "--package=queryables"]);
-    cargo.args(["--edges=normal,build,dev", "--prefix=none"]);
+    cargo.args(["tree", "--offline", "--prefix=none"]);
+    cargo.args([&format!("--package={package}"), &format!("--edges={edges}")]);
+    cargo.args(["--target=x86_64-unknown-linux-gnu"]).args(more);
     let output = cargo.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
-    let tree = String::from_utf8(output.stdout).unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Without threads, Fourier transforms, noise, mechanisms and verifier.
+#[test]
+fn a_framework_compiles_few_crates() {
+    let tree = tree("queryables-core", "normal,build", &[]);
+    let crates = crates(&tree);
+    assert!(crates.contains("queryables-core v0.1.0"), "{crates:?}");
+    println!("the core compiles {} crates", crates.len());
+    assert!(
+        crates.len() <= MOST_OF_THE_CORE,
+        "{}: {crates:?}",
+        crates.len()
+    );
+}
+
+#[test]
+fn the_toolkit_without_its_features_adds_itself_alone() {
+    let tree = tree("queryables", "normal,build", &["--no-default-features"]);
+    let crates = crates(&tree);
+    assert!(crates.contains("queryables v0.1.0"), "{crates:?}");
+    println!("the toolkit alone compiles {} crates", crates.len());
+    assert!(
+        crates.len() <= MOST_OF_THE_CORE + 1,
+        "{}: {crates:?}",
+        crates.len()
+    );
+}
+
+#[test]
+fn the_quick_start_compiles_few_crates() {
+    let tree = tree("queryables", "normal,build,dev", &[]);
     let crates = crates(&tree);
     assert!(crates.contains("queryables v0.1.0"), "{crates:?}");
     println!("the quick start compiles {} crates", crates.len());

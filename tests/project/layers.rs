@@ -7,10 +7,14 @@ use std::path::Path;
 
 use crate::specification::{root, rust_files};
 
-/// Modules of the crate that stand outside the order: locks below everything, and test code.
-const OUTSIDE: [&str; 3] = ["lib", "sync", "tests"];
+/// The sources of the two crates.
+const CRATES: [&str; 2] = ["core/src", "src"];
 
-/// The modules, in the order of the table in `src/lib.rs`.
+/// Modules that stand outside the order: locks below everything, test code, and what the core hands
+/// to the toolkit.
+const OUTSIDE: [&str; 4] = ["lib", "sync", "tests", "toolkit"];
+
+/// The modules, in the order of the table in a crate's `lib.rs`.
 fn layers(documentation: &str) -> Vec<String> {
     let rows = documentation
         .lines()
@@ -112,11 +116,8 @@ fn names_of_group(group: &str) -> Vec<String> {
 }
 
 /// The module of the crate in which a file is, and how deep it lies.
-fn place(file: &Path) -> (String, usize) {
-    let path = file
-        .strip_prefix(root().join("src"))
-        .unwrap()
-        .with_extension("");
+fn place(file: &Path, sources: &Path) -> (String, usize) {
+    let path = file.strip_prefix(sources).unwrap().with_extension("");
     let mut parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
     if parts.last().is_some_and(|last| *last == "mod") {
         parts.pop();
@@ -127,7 +128,7 @@ fn place(file: &Path) -> (String, usize) {
 /// What is wrong with a file of one module, if something is.
 fn upward(module: &str, depth: usize, text: &str, layers: &[String]) -> Vec<String> {
     let Some(own) = layers.iter().position(|layer| layer == module) else {
-        return vec!["is in no layer: add it to the table in src/lib.rs".into()];
+        return vec!["is in no layer: add it to the table in lib.rs".into()];
     };
     let mut names = named(&code(text), depth);
     names.sort();
@@ -152,22 +153,33 @@ fn is_for_tests(file: &Path) -> bool {
 
 #[test]
 fn a_module_uses_only_those_above_it() {
-    let layers = layers(&fs::read_to_string(root().join("src/lib.rs")).unwrap());
-    assert!(layers.len() >= 12, "only {layers:?} were found");
-    let mut files = vec![];
-    rust_files(&root().join("src"), &mut files);
     let mut problems = vec![];
-    for file in files.iter().filter(|file| !is_for_tests(file)) {
-        let (module, depth) = place(file);
-        if OUTSIDE.contains(&module.as_str()) {
-            continue;
-        }
-        let text = fs::read_to_string(file).unwrap();
-        for problem in upward(&module, depth, &text, &layers) {
-            problems.push(format!("{}: {problem}", file.display()));
+    for sources in CRATES.map(|sources| root().join(sources)) {
+        let layers = layers(&fs::read_to_string(sources.join("lib.rs")).unwrap());
+        assert!(layers.len() >= 8, "only {layers:?} were found");
+        let mut files = vec![];
+        rust_files(&sources, &mut files);
+        for file in files.iter().filter(|file| !is_for_tests(file)) {
+            let (module, depth) = place(file, &sources);
+            if OUTSIDE.contains(&module.as_str()) {
+                continue;
+            }
+            let text = fs::read_to_string(file).unwrap();
+            for problem in upward(&module, depth, &text, &layers) {
+                problems.push(format!("{}: {problem}", file.display()));
+            }
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// The modules of the core come first in the toolkit, in the same order.
+#[test]
+fn both_crates_have_one_order() {
+    let [core, toolkit] = CRATES
+        .map(|sources| layers(&fs::read_to_string(root().join(sources).join("lib.rs")).unwrap()));
+    assert_eq!(toolkit[..core.len()], core);
+    assert!(toolkit.len() > core.len());
 }
 
 #[test]
@@ -199,6 +211,6 @@ fn an_upward_use_is_noticed() {
         upward("privacy", 2, "use super::super::account;", &layers),
         account
     );
-    let nowhere = vec!["is in no layer: add it to the table in src/lib.rs".to_string()];
+    let nowhere = vec!["is in no layer: add it to the table in lib.rs".to_string()];
     assert_eq!(upward("new", 1, "", &layers), nowhere);
 }

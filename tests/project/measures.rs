@@ -6,9 +6,9 @@ use crate::specification::root;
 
 /// Beside the measure's own file. Each implements a trait for the measure or says why not.
 const PLACES: [&str; 5] = [
-    "src/privacy/measures/mod.rs",
-    "src/privacy/mod.rs",
-    "src/account/sum.rs",
+    "core/src/privacy/measures/mod.rs",
+    "core/src/privacy/mod.rs",
+    "core/src/account/sum.rs",
     "src/audit/claim.rs",
     "src/verify/goal.rs",
 ];
@@ -25,7 +25,7 @@ fn measure(text: &str) -> Option<&str> {
 
 /// The files of the measures, each with its measure.
 fn measures() -> Vec<(String, String)> {
-    let folder = root().join("src/privacy/measures");
+    let folder = root().join("core/src/privacy/measures");
     let files = fs::read_dir(folder).unwrap();
     let mut found: Vec<_> = files
         .filter_map(|file| {
@@ -59,7 +59,7 @@ fn forgotten(name: &str, own: &str, places: &[(&str, String)]) -> Vec<String> {
     }
     let table = format!("//! | [`{name}`] |");
     if !places.iter().any(|(_, text)| text.contains(&table)) {
-        forgotten.push("the table of src/privacy/mod.rs".to_owned());
+        forgotten.push("the table of core/src/privacy/mod.rs".to_owned());
     }
     forgotten
 }
@@ -85,7 +85,7 @@ fn a_forgotten_place_is_named() {
     assert_eq!(measure(own), Some("NewDp"));
     let mut all = vec!["its own file: `written!(NewDp)`"];
     all.extend(PLACES);
-    all.push("the table of src/privacy/mod.rs");
+    all.push("the table of core/src/privacy/mod.rs");
     assert_eq!(forgotten("NewDp", own, &places), all);
     // What only tests name is forgotten too.
     assert!(!names(

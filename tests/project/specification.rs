@@ -44,11 +44,12 @@ fn has_word(text: &str, word: &str) -> bool {
 
 /// Why a name between backticks points nowhere, if it claims to point somewhere.
 ///
-/// `theme::file::test` is a test in `tests/theme/file.rs`; `module::item` is an item in `src`.
+/// `theme::file::test` is a test in `tests/theme/file.rs`; `module::item` is an item in `core/src` or `src`.
 fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
     let defined = |text: &str, function: &str| text.contains(&format!("fn {function}("));
     if name.ends_with(".rs") {
-        let places = ["", "src", "tests", ADAPTER].map(|folder| root().join(folder).join(name));
+        let places =
+            ["", "src", "core/src", "tests", ADAPTER].map(|folder| root().join(folder).join(name));
         return (!places.iter().any(|place| place.exists())).then_some("no such file");
     }
     let is_path = name.split("::").all(|part| {
@@ -64,7 +65,12 @@ fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
         Some((path, item)) => {
             let test = module("tests", path).or_else(|| module(ADAPTER, path));
             let test = test.map(|text| item == "*" || defined(&text, item));
-            let code = module("src", path).map(|text| has_word(&text, item));
+            let code = ["core/src", "src"].map(|folder| module(folder, path));
+            let code = code
+                .iter()
+                .flatten()
+                .map(|text| has_word(text, item))
+                .reduce(|one, other| one || other);
             match (test, code) {
                 (Some(true), _) | (_, Some(true)) => None,
                 (Some(false), _) => Some("no such test in that file"),
@@ -87,7 +93,7 @@ fn is_sentence(name: &str) -> bool {
 
 fn sources() -> Vec<(PathBuf, String)> {
     let mut files = vec![];
-    for folder in ["src", "tests", "interop", "examples"] {
+    for folder in ["core/src", "src", "tests", "interop", "examples"] {
         rust_files(&root().join(folder), &mut files);
     }
     files
@@ -156,5 +162,5 @@ fn what_does_not_exist_is_noticed() {
     );
     assert_eq!(dangling("privacy::convert::zcdp::budget", &sources), None);
     assert_eq!(dangling("compose::Filter", &sources), None);
-    assert_eq!(dangling("src/account/capped.rs", &sources), None);
+    assert_eq!(dangling("core/src/account/capped.rs", &sources), None);
 }

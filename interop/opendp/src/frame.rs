@@ -27,8 +27,8 @@ use opendp::error::Fallible;
 use opendp::interactive::Wrapper;
 use opendp::measures::MaxDivergence;
 use opendp::metrics::DiscreteDistance;
-use queryables::machine::{Coins, Fault, guarded};
-use queryables::queryable::Scope;
+use queryables_core::machine::{Coins, Fault, guarded};
+use queryables_core::queryable::Scope;
 
 use crate::error;
 

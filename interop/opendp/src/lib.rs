@@ -1,4 +1,4 @@
-//! OpenDP measurements under the compositors of [`queryables`], and those compositors inside OpenDP.
+//! OpenDP measurements under the compositors of [`queryables`](queryables_core), and those compositors inside OpenDP.
 //!
 //! ```text
 //!   OpenDP measurement ──Measured──▶ release / launch_local in a Filter or Odometer
@@ -15,7 +15,7 @@
 //!   it does not compile.
 //! - The result is a plain [`Value`], or an OpenDP queryable whose answers are plain values.
 //!   Queryables of OpenDP's stay on their thread: they are launched with
-//!   [`launch_local`](queryables::compose::RunningFilter::launch_local).
+//!   [`launch_local`](queryables_core::compose::RunningFilter::launch_local).
 //!
 //! # Setting up
 //!
@@ -40,7 +40,7 @@
 //! use opendp::metrics::{AbsoluteDistance, InsertDeleteDistance, SymmetricDistance};
 //! use opendp::transformations::{make_clamp, make_count, make_ordered_random};
 //! use queryables_opendp::{Measured, Member, make_interactive};
-//! use queryables::prelude::*;
+//! use queryables_core::prelude::*;
 //! use std::sync::Arc;
 //!
 //! // Whoever holds the data says which domain it is a member of.

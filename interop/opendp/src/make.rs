@@ -7,16 +7,16 @@ use opendp::core::{Domain, Function, Measurement, Metric, MetricSpace, PrivacyMa
 use opendp::error::Fallible;
 
 use crate::{Embeddable, Member, Reaches, error, probe};
-use queryables::machine::{Mechanism, guarded};
-use queryables::privacy::{Private, UnknownLoss};
-use queryables::queryable::{HandleOf, IntoHandle, Scope, launch_under};
+use queryables_core::machine::{Mechanism, guarded};
+use queryables_core::privacy::{Private, UnknownLoss};
+use queryables_core::queryable::{HandleOf, IntoHandle, Scope, launch_under};
 
 /// An OpenDP measurement that starts a mechanism `M` of this crate and emits its handle.
 pub type Embedded<DI, MI, Me, M> =
     Measurement<DI, MI, <Me as Embeddable>::OpenDp, HandleOf<M, Member<DI>>>;
 
 /// An OpenDP measurement that, when it is invoked, starts an interactive mechanism of this crate, a
-/// [`Filter`](queryables::compose::Filter) above all, and emits its handle.
+/// [`Filter`](queryables_core::compose::Filter) above all, and emits its handle.
 ///
 /// Its privacy map is the mechanism's loss, rounded up to a float; for a filter that is the budget,
 /// and at larger distances what follows by the measure's group privacy, if that is known. So it can

@@ -4,8 +4,8 @@ use opendp::core::{Function, Measure as OpenDpMeasure};
 use opendp::measures::{Approximate, MaxDivergence, RenyiDivergence, ZeroConcentratedDivergence};
 
 use crate::error;
-use queryables::number::{Epsilon, NumberError, Order, Quantity, Rho, Unit};
-use queryables::privacy::{
+use queryables_core::number::{Epsilon, NumberError, Order, Quantity, Rho, Unit};
+use queryables_core::privacy::{
     ApproxDp, ApproxZCdp, EpsilonDelta, Measure, PureDp, Rdp, RdpCurve, RdpGrid, RhoDelta,
     UnknownLoss, ZCdp,
 };

@@ -8,15 +8,15 @@ use opendp::interactive::Queryable as OpenDpQueryable;
 
 use crate::frame::Frame;
 use crate::{Counterpart, Member, Value, Within};
-use queryables::machine::{Coins, Fault, Machine, Mechanism, Public, Released, Unsuitable};
-use queryables::privacy::{Distance, Measure, Private, UnknownLoss};
+use queryables_core::machine::{Coins, Fault, Machine, Mechanism, Public, Released, Unsuitable};
+use queryables_core::privacy::{Distance, Measure, Private, UnknownLoss};
 
 /// An OpenDP measurement, to be launched by a compositor of this crate.
 ///
 /// One that releases a plain [`Value`] is non-interactive: it is
-/// [`release`](queryables::compose::RunningFilter::release)d. One that emits an OpenDP queryable is
+/// [`release`](queryables_core::compose::RunningFilter::release)d. One that emits an OpenDP queryable is
 /// interactive: it is launched with
-/// [`launch_local`](queryables::compose::RunningFilter::launch_local), because OpenDP's queryables cannot
+/// [`launch_local`](queryables_core::compose::RunningFilter::launch_local), because OpenDP's queryables cannot
 /// leave their thread, and every question to the handle is one to the queryable.
 ///
 /// The compositor runs on a [`Member`] of the measurement's domain, under a relation that knows the

@@ -6,8 +6,8 @@ use std::ops::Range;
 use opendp::core::Domain;
 use thiserror::Error;
 
-use queryables::data::Dataset;
-use queryables::machine::PublicFacts;
+use queryables_core::data::Dataset;
+use queryables_core::machine::PublicFacts;
 
 /// Data, and the OpenDP domain that it is a member of.
 ///
@@ -17,7 +17,7 @@ use queryables::machine::PublicFacts;
 /// from then on, only measurements on that domain start.
 ///
 /// The domain is public, like the neighbouring relation: analysts read it from the handle
-/// ([`facts`](queryables::compose::RunningFilter::facts)) and build their measurements on it. Do not compute it from the data,
+/// ([`facts`](queryables_core::compose::RunningFilter::facts)) and build their measurements on it. Do not compute it from the data,
 /// unless that is public too.
 ///
 /// What works on a [`Dataset`] works on a member as it does on its value.

@@ -20,7 +20,7 @@ use opendp::error::Fallible;
 use opendp::interactive::Queryable;
 use opendp::measures::MaxDivergence;
 use opendp::metrics::DiscreteDistance;
-use queryables::machine::{Stop, StopToken};
+use queryables_core::machine::{Stop, StopToken};
 
 type Nothing = Measurement<AtomDomain<bool>, DiscreteDistance, MaxDivergence, ()>;
 

@@ -10,7 +10,7 @@ use opendp::metrics::{
     ChangeOneDistance, HammingDistance, InsertDeleteDistance, SymmetricDistance,
 };
 
-use queryables::privacy::{AddRemove, Distance, Relation, Replace, UnknownLoss};
+use queryables_core::privacy::{AddRemove, Distance, Relation, Replace, UnknownLoss};
 
 /// A relation whose neighbours are within a known distance of each other in an OpenDP metric:
 /// what is needed to launch an OpenDP measurement here.
@@ -30,7 +30,7 @@ use queryables::privacy::{AddRemove, Distance, Relation, Replace, UnknownLoss};
 /// use opendp::domains::AtomDomain;
 /// use opendp::metrics::AbsoluteDistance;
 /// use queryables_opendp::Within;
-/// use queryables::privacy::{Distance, Relation, UnknownLoss};
+/// use queryables_core::privacy::{Distance, Relation, UnknownLoss};
 ///
 /// /// Numbers that differ by at most 10: the sum of values between 0 and 10, with one more or less.
 /// #[derive(Clone, Copy, Debug, PartialEq)]

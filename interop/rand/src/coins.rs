@@ -3,12 +3,12 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-use queryables::machine::{CoinSource, CoinsError, Law, uniform_from_words};
+use queryables_core::machine::{CoinSource, CoinsError, Law, uniform_from_words};
 use rand_core::TryCryptoRng;
 
 /// Coins for released values, from a generator that is made for cryptography.
 ///
-/// Handles always draw from [`SystemCoins`](queryables::machine::SystemCoins). To release values
+/// Handles always draw from [`SystemCoins`](queryables_core::machine::SystemCoins). To release values
 /// with a generator of your own, run machines: start a filter with these coins, and keep it.
 ///
 /// ```

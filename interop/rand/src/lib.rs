@@ -1,4 +1,4 @@
-//! [`queryables`] and the rand ecosystem, in both directions.
+//! [`queryables`](queryables_core) and the rand ecosystem, in both directions.
 //!
 //! | | |
 //! |---|---|

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use queryables::machine::{Coins, CoinsError, Fault};
+use queryables_core::machine::{Coins, CoinsError, Fault};
 use rand_core::{TryRng, UnwrapErr};
 
 /// A generator that draws from the coins of a machine, for code that takes one.

@@ -11,7 +11,8 @@ use super::entry::prepared;
 use super::prices::{Price, Prices};
 use super::sums::Sums;
 use crate::account::{
-    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
+    ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
+    ValidSequentially,
 };
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
@@ -123,7 +124,7 @@ impl TwoSums {
     }
 }
 
-approx_dp_in_and_out!(TwoSums);
+crate::account::approx_dp_in_and_out!(TwoSums);
 
 impl ContinuationRule for TwoSums {
     fn limit(&self) -> &EpsilonDelta {

@@ -11,7 +11,8 @@ use super::prices::{Paid, Price, Prices};
 use super::sum::{Priced, largest_budget};
 use super::sums::Sums;
 use crate::account::{
-    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
+    ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
+    ValidSequentially,
 };
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
@@ -172,7 +173,7 @@ impl MenuFilter {
     }
 }
 
-approx_dp_in_and_out!(MenuFilter);
+crate::account::approx_dp_in_and_out!(MenuFilter);
 
 impl ContinuationRule for MenuFilter {
     fn limit(&self) -> &EpsilonDelta {

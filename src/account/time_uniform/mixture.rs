@@ -1,8 +1,9 @@
 use super::Slack;
 #[cfg(doc)]
 use super::TimeUniformOdometer;
-use super::spent::{Variance, interval, squares};
+use super::spent::{Variance, interval};
 use super::variance_odometer::{Boundary, VarianceOdometer};
+use crate::account::twice_rho::squares;
 use crate::number::{Interval, U256};
 use crate::privacy::ProbabilisticDp;
 

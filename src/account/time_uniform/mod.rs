@@ -91,7 +91,6 @@ pub use reading::Reading;
 pub use rogers::RogersOdometer;
 pub use slack::{ParameterError, Slack};
 pub use spent::Variance;
-pub(super) use spent::squares;
 pub use stitched::StitchedOdometer;
 pub use tangent::TangentOdometer;
 pub use variance_odometer::VarianceOdometer;

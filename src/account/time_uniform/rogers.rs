@@ -3,7 +3,7 @@ mod written;
 
 use super::spent::{Spent, interval, plus, whole};
 use super::{ParameterError, Reading, TimeUniformOdometer};
-use crate::account::rogers::drift_of;
+use crate::account::drift_of;
 use crate::number::{Delta, Epsilon, Interval, U256};
 use crate::privacy::{EpsilonDelta, Overflow, ProbabilisticDp};
 

@@ -1,5 +1,5 @@
 use super::{Reading, Slack};
-use crate::account::twice_rho::twice_rho;
+use crate::account::twice_rho::{in_squared_units, twice_rho};
 use crate::number::{Delta, Interval, Quantity, Rho, U256, Unit, units};
 use crate::privacy::{EpsilonDelta, Measure, Overflow, ProbabilisticDp, ZCdp};
 
@@ -11,19 +11,9 @@ pub type Variance = Quantity<units::Variance>;
 
 const ONE: u128 = 10_u128.pow(units::Variance::DECIMALS);
 
-/// A variance in the units of a sum of squares, exactly.
-pub(in crate::account) fn squares(variance: Variance) -> U256 {
-    in_squared_units(variance.units())
-}
-
 /// A small whole number in the units of a sum of squares.
 pub(super) fn whole(number: u32) -> U256 {
     in_squared_units(u128::from(number) * ONE)
-}
-
-fn in_squared_units(units: u128) -> U256 {
-    // At most 128 + 90 bits.
-    U256::whole(units).checked_mul(ONE).unwrap_or(U256::MAX)
 }
 
 /// A variance, as exactly as floats can hold it.
@@ -117,6 +107,7 @@ impl Spent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::twice_rho::squares;
     use crate::number::NumberError;
 
     #[test]

@@ -1,8 +1,9 @@
 #[cfg(doc)]
 use super::TimeUniformOdometer;
-use super::spent::{Variance, interval, squares};
+use super::spent::{Variance, interval};
 use super::variance_odometer::{Boundary, VarianceOdometer};
 use super::{ParameterError, Slack};
+use crate::account::twice_rho::squares;
 use crate::number::{Epsilon, Interval, U256};
 use crate::privacy::ProbabilisticDp;
 

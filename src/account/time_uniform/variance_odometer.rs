@@ -3,8 +3,9 @@ mod written;
 
 use std::fmt::Debug;
 
-use super::spent::{Spent, SubGaussian, Variance, squares};
+use super::spent::{Spent, SubGaussian, Variance};
 use super::{Reading, Slack, TimeUniformOdometer};
+use crate::account::twice_rho::squares;
 use crate::number::{Epsilon, Interval, U256};
 use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
 

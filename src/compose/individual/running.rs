@@ -7,7 +7,7 @@ use super::{IndividualError, IndividualMachine, IndividualQuery};
 use crate::account::ValidIndividually;
 use crate::data::Dataset;
 use crate::machine::{Coins, Fault, Machine, SystemCoins};
-use crate::queryable::{AskError, Child, IntoHandle, Queryable, sealed};
+use crate::queryable::{AskError, Child, IntoHandle, Opening, Queryable, Sealed, Wrapped};
 use crate::sync::{Mutex, PoisonError};
 
 /// A running [`IndividualFilter`](super::IndividualFilter): what an analyst gets. Clones share it.
@@ -116,7 +116,7 @@ where
     }
 }
 
-impl<D: ?Sized, F> sealed::Sealed for IndividualMachine<D, F> {}
+impl<D: ?Sized, F> Sealed for IndividualMachine<D, F> {}
 
 impl<D, F> IntoHandle for IndividualMachine<D, F>
 where
@@ -128,10 +128,10 @@ where
     fn into_handle(
         child: Child<Self>,
         coins: SystemCoins,
-        _: sealed::Opening,
+        opening: Opening,
     ) -> Result<Self::Handle, Fault> {
         let child = child.map(Runner).ok_or(Fault::Failed)?;
-        Ok(RunningIndividual(Queryable::new(child, coins)))
+        Runner::into_handle(child, coins, opening).map(RunningIndividual)
     }
 }
 

@@ -9,7 +9,7 @@ use super::curve::Curve;
 use super::{Bounds, Direction, FDp, FdpError, Grid, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::convert::gdp;
-use crate::privacy::measures::written;
+use crate::privacy::written;
 use crate::privacy::{
     Additive, CallsBack, Distance, EpsilonDelta, Measure, Overflow, Postprocessable, Prices,
     UnknownLoss,

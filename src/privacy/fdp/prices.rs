@@ -5,9 +5,13 @@ use std::num::NonZeroU64;
 use super::curve::Deviation;
 use super::{FDp, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
-use crate::privacy::facts::{BoundedRange, Gaussian, Laplace, Probabilistic};
+use crate::privacy::facts::{
+    BoundedRange, BoundedRanges, Fact, Gaussian, Laplace, Probabilistic, SampledGaussian,
+    SampledReplacement, Thresholded,
+};
 use crate::privacy::{
-    ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Prices, ProbabilisticDp, PureDp, UnknownLoss,
+    ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Measure, Prices, ProbabilisticDp, PureDp,
+    UnknownLoss,
 };
 
 /// The profile of randomized response, of which every ε-DP mechanism is a postprocessing (Kairouz,
@@ -141,10 +145,73 @@ impl Prices<Probabilistic> for FDp {
     }
 }
 
+/// Zhu, Dong, Wang 2022, Theorem 11.
+impl Prices<SampledGaussian> for FDp {
+    fn price(&self, fact: &SampledGaussian) -> Result<Profile, UnknownLoss> {
+        let mu = Gdp.price(&fact.gaussian())?;
+        Ok(Profile::sampled_gaussian_by(fact.rate(), mu))
+    }
+}
+
+/// That of the dominating pair.
+impl Prices<SampledReplacement> for FDp {
+    fn price(&self, fact: &SampledReplacement) -> Result<Profile, UnknownLoss> {
+        let mu = Gdp.price(&fact.added().gaussian())?;
+        Ok(Profile::sampled_replacement(fact.added().rate(), mu))
+    }
+}
+
+/// What (ε, δ)-DP implies.
+impl Prices<Thresholded<Laplace>> for FDp {
+    fn price(&self, fact: &Thresholded<Laplace>) -> Result<Profile, UnknownLoss> {
+        ApproxDp.imply(&ApproxDp.price(fact)?, self)
+    }
+}
+
+/// That of one choice is its own. For several it is what ε-DP implies: intervals whose place depends on
+/// earlier choices are together no interval of length ε, and a composition on a grid has no parameters
+/// by which it could be compared or written down. Such mechanisms are composed on a grid of one's own
+/// ([`Profile::compose`]).
+impl Prices<BoundedRanges> for FDp {
+    fn price(&self, fact: &BoundedRanges) -> Result<Profile, UnknownLoss> {
+        match fact.choices {
+            NonZeroU64::MIN => self.price(&BoundedRange {
+                epsilon: fact.epsilon,
+            }),
+            _ => Ok(Profile::randomized_response(fact.epsilon)),
+        }
+    }
+}
+
+/// As it prices what is inside.
+impl Prices<Fact> for FDp {
+    fn price(&self, fact: &Fact) -> Result<Profile, UnknownLoss> {
+        match fact {
+            Fact::Pure(fact) => self.price(fact),
+            Fact::Laplace(fact) => self.price(fact),
+            Fact::BoundedRange(fact) => self.price(fact),
+            Fact::BoundedRanges(fact) => self.price(fact),
+            Fact::Probabilistic(fact) => self.price(fact),
+            Fact::Gaussian(fact) => self.price(fact),
+            Fact::SampledGaussian(fact) => self.price(fact),
+            Fact::SampledReplacement(fact) => self.price(fact),
+            Fact::Thresholded(fact) => self.price(fact),
+            Fact::ApproxDp(loss) => ApproxDp.imply(loss, self),
+            Fact::Either(either) => {
+                let [one, other] = &**either;
+                Ok(self.join(&self.price(one)?, &self.price(other)?))
+            }
+            _ => Err(UnknownLoss(
+                "FDp has no price for what the mechanism states",
+            )),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::facts::Pure;
+    use crate::privacy::facts::{Curve, Pure};
     use crate::privacy::fdp::{Blackwell, Direction, Grid};
     use std::num::NonZeroU64;
 
@@ -160,6 +227,139 @@ mod tests {
             epsilon: text(epsilon),
             steps: NonZeroU64::new(steps).unwrap(),
             answers: NonZeroU64::new(answers).unwrap(),
+        }
+    }
+
+    fn ranges(epsilon: &str, choices: u64) -> BoundedRanges {
+        BoundedRanges {
+            epsilon: text(epsilon),
+            choices: NonZeroU64::new(choices).unwrap(),
+        }
+    }
+
+    fn replacement(rate: &str, mu: &str) -> SampledReplacement {
+        let gaussian = Gaussian::Mu(text(mu));
+        SampledReplacement::from(&SampledGaussian::new(text(rate), gaussian))
+    }
+
+    #[test]
+    fn one_choice_is_a_bounded_range() {
+        let one = BoundedRange {
+            epsilon: text("0.3"),
+        };
+        assert_eq!(FDp.price(&ranges("0.3", 1)), FDp.price(&one));
+        assert_eq!(
+            FDp.price(&ranges("0.3", 2)),
+            Ok(Profile::randomized_response(one.epsilon))
+        );
+    }
+
+    /// A fact that is chosen at run time has the price of what is inside, or none.
+    #[test]
+    fn a_fact_is_priced_as_what_is_inside() {
+        let pair = EpsilonDelta::new("0.5", "1e-6").unwrap();
+        let gaussian = Gaussian::Mu(text("0.5"));
+        let sampled = SampledGaussian::new(text("0.1"), gaussian);
+        let pure = Pure {
+            epsilon: text("0.5"),
+        };
+        let range = BoundedRange {
+            epsilon: text("0.5"),
+        };
+        let thresholded = Thresholded {
+            noise: laplace("0.5", 1, 1),
+            delta: pair.delta,
+        };
+        for (fact, price) in [
+            (Fact::Pure(pure), FDp.price(&pure)),
+            (
+                Fact::Laplace(laplace("0.5", 3, 1)),
+                FDp.price(&laplace("0.5", 3, 1)),
+            ),
+            (Fact::BoundedRange(range), FDp.price(&range)),
+            (
+                Fact::BoundedRanges(ranges("0.5", 2)),
+                FDp.price(&ranges("0.5", 2)),
+            ),
+            (
+                Fact::Probabilistic(Probabilistic { loss: pair }),
+                FDp.price(&Probabilistic { loss: pair }),
+            ),
+            (Fact::Gaussian(gaussian), FDp.price(&gaussian)),
+            (Fact::SampledGaussian(sampled.clone()), FDp.price(&sampled)),
+            (
+                Fact::SampledReplacement(replacement("0.1", "0.5")),
+                FDp.price(&replacement("0.1", "0.5")),
+            ),
+            (Fact::Thresholded(thresholded), FDp.price(&thresholded)),
+            (Fact::ApproxDp(pair), Ok(Profile::approx_dp(pair))),
+        ] {
+            assert!(price.is_ok());
+            assert_eq!(FDp.price(&fact), price, "{fact}");
+            let either = Fact::Either(Box::new([fact, Fact::Pure(pure)]));
+            let both = FDp.join(&price.unwrap(), &FDp.price(&pure).unwrap());
+            assert_eq!(FDp.price(&either), Ok(both));
+        }
+        let none = UnknownLoss("FDp has no price for what the mechanism states");
+        let thresholded = Thresholded {
+            noise: gaussian,
+            delta: pair.delta,
+        };
+        for fact in [
+            Fact::ZCdp(text("0.5")),
+            Fact::Curve(Curve::new(|_| Ok(text("0.5")))),
+            Fact::ThresholdedGaussian(thresholded),
+        ] {
+            assert_eq!(FDp.price(&fact), Err(none), "{fact}");
+        }
+    }
+
+    /// ∫(P − γQ)⁺ on a grid of the plane, for rows that move the sum by u and by v.
+    fn hockey_stick(rate: f64, [u, v]: [[f64; 2]; 2], gamma: f64) -> f64 {
+        let step = 0.125;
+        let places = || (-64..=64).map(|place| f64::from(place) * step);
+        let density = |x: [f64; 2], [a, b]: [f64; 2]| {
+            let square = (x[0] - a).powi(2) + (x[1] - b).powi(2);
+            (-0.5 * square).exp() / std::f64::consts::TAU
+        };
+        let heights = places()
+            .flat_map(|x| places().map(move |y| [x, y]))
+            .map(|x| {
+                let rest = (1.0 - rate) * density(x, [0.0, 0.0]);
+                let (p, q) = (rest + rate * density(x, u), rest + rate * density(x, v));
+                (p - gamma * q).max(0.0)
+            });
+        heights.sum::<f64>() * step * step
+    }
+
+    #[test]
+    fn no_two_rows_are_worse_than_opposite_ones() {
+        let mu = 1.5;
+        let at = |length: f64, angle: f64| [length * angle.cos(), length * angle.sin()];
+        for (rate, gamma) in [(0.2, 1.0), (0.2, 1.4), (0.7, 1.0), (0.7, 3.0)] {
+            let profile = FDp
+                .price(&replacement(&rate.to_string(), &mu.to_string()))
+                .unwrap();
+            let epsilon = Interval::exactly(gamma).ln().up().unwrap();
+            let bound = Interval::from(profile.worst_delta(epsilon).upper).middle();
+            let u = at(mu, 0.0);
+            for angle in [0.0, 0.8, 1.6, 2.4, 3.0] {
+                for length in [0.0, 0.5 * mu, mu] {
+                    for pair in [[u, at(length, angle)], [at(length, angle), u]] {
+                        let found = hockey_stick(rate, pair, gamma);
+                        // 5e-4 for the grid: (P − γQ)⁺ has a kink.
+                        assert!(
+                            found <= bound + 5e-4,
+                            "{rate} {gamma} {pair:?}: {found} {bound}"
+                        );
+                    }
+                }
+            }
+            let worst = hockey_stick(rate, [u, [-mu, 0.0]], gamma);
+            assert!(
+                (worst - bound).abs() < 5e-4,
+                "{rate} {gamma}: {worst} {bound}"
+            );
         }
     }
 

@@ -1,0 +1,176 @@
+//! Rules that can be serialized and continued later.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A rule, an accumulator or an odometer that can be serialized and continued later. It is stored as the
+/// parameters that it is built from, and the counts that launches have changed. Everything that
+/// follows from the parameters, such as a table of prices, is computed again.
+///
+/// Only what has been spent is stored. Running machines and handles are not, on purpose: their
+/// state contains data, and restoring one twice would rewind it, giving two answers for the price
+/// of one. After a restart the children are gone, and their charge stands.
+///
+/// # Guarantee
+///
+/// Only states that could have been built are accepted: the constructor checks the parameters, and
+/// counts are checked against every invariant of [`charge`](super::ContinuationRule::charge).
+/// Implement it for your own rule with the same care: a rule that restores too small a total admits
+/// too much.
+///
+/// # Example
+///
+/// ```
+/// use queryables::account::{Capped, ContinuationRule, DefaultAccumulator, Accumulator, Sum, Written};
+/// use queryables::prelude::*;
+///
+/// let rule = PureDp.accumulator().capped("1".parse()?).charge(&"0.3".parse()?)?;
+/// let text = serde_json::to_string(&Written(rule))?;
+/// assert_eq!(
+///     text,
+///     r#"{"rule":"Sum","parameters":{"of":{"measure":"PureDp"},"limit":"1"},"counts":"0.3"}"#,
+/// );
+/// let Written::<Capped<Sum<PureDp>>>(rule) = serde_json::from_str(&text)?;
+/// assert_eq!(rule.remaining(), "0.7".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Durable: Clone + fmt::Debug + Send + Sync + 'static {
+    /// Its name in serialized form.
+    const NAME: &'static str;
+
+    /// Writes its parameters.
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
+    fn parameters<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
+
+    /// Reads parameters, and builds a rule that has counted nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read, or the constructor does not accept it.
+    fn build<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+
+    /// Writes its counts.
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
+    fn counts<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
+
+    /// Reads counts, and returns this rule with these instead of its own. Nothing that follows from
+    /// the parameters alone is computed again.
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read, or no sequence of launches leads to these counts.
+    fn resume<'de, D: Deserializer<'de>>(&self, deserializer: D) -> Result<Self, D::Error>;
+}
+
+/// A rule in serialized form: name, parameters and counts, in this order.
+///
+/// [`Durable`] has an example.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written<F>(pub F);
+
+impl<F: Durable> Serialize for Written<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Rule", 3)?;
+        fields.serialize_field("rule", F::NAME)?;
+        fields.serialize_field("parameters", &Parameters(&self.0))?;
+        fields.serialize_field("counts", &Counts(&self.0))?;
+        fields.end()
+    }
+}
+
+/// Only the parameters of a rule.
+#[derive(Debug)]
+pub struct Parameters<'a, F>(pub &'a F);
+
+impl<F: Durable> Serialize for Parameters<'_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.parameters(serializer)
+    }
+}
+
+/// Only the counts of a rule; deserializing gives the rule with these counts.
+#[derive(Debug)]
+pub struct Counts<'a, F>(pub &'a F);
+
+impl<F: Durable> Serialize for Counts<'_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.counts(serializer)
+    }
+}
+
+impl<'de, F: Durable> DeserializeSeed<'de> for Counts<'_, F> {
+    type Value = F;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<F, D::Error> {
+        self.0.resume(deserializer)
+    }
+}
+
+struct Build<F>(PhantomData<F>);
+
+impl<'de, F: Durable> DeserializeSeed<'de> for Build<F> {
+    type Value = F;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<F, D::Error> {
+        F::build(deserializer)
+    }
+}
+
+impl<'de, F: Durable> Deserialize<'de> for Written<F> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const FIELDS: &[&str] = &["rule", "parameters", "counts"];
+        deserializer.deserialize_struct("Rule", FIELDS, Fields(PhantomData))
+    }
+}
+
+struct Fields<F>(PhantomData<F>);
+
+impl<'de, F: Durable> Visitor<'de> for Fields<F> {
+    type Value = Written<F>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the rule {}", F::NAME)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Written<F>, A::Error> {
+        // Counts mean nothing without the parameters, so the order is fixed.
+        expect(&mut fields, "rule")?;
+        let name: String = fields.next_value()?;
+        if name != F::NAME {
+            return Err(A::Error::custom(format_args!(
+                "the rule is {name}, not {}",
+                F::NAME
+            )));
+        }
+        expect(&mut fields, "parameters")?;
+        let fresh = fields.next_value_seed(Build::<F>(PhantomData))?;
+        expect(&mut fields, "counts")?;
+        let rule = fields.next_value_seed(Counts(&fresh))?;
+        match fields.next_key::<String>()? {
+            None => Ok(Written(rule)),
+            Some(_) => Err(A::Error::custom("a rule has three fields")),
+        }
+    }
+}
+
+fn expect<'de, A: MapAccess<'de>>(fields: &mut A, name: &'static str) -> Result<(), A::Error> {
+    match fields.next_key::<String>()? {
+        Some(found) if found == name => Ok(()),
+        _ => Err(A::Error::missing_field(name)),
+    }
+}
+
+/// The error for counts that no sequence of launches leads to.
+pub fn impossible<E: Error>() -> E {
+    E::custom("no launches lead to these counts")
+}

@@ -1,0 +1,336 @@
+//! A compositor as a single machine, as in the papers: launches, queries to the j-th child and
+//! readings are messages to it, and refusals are answers.
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::gate::Takes;
+use super::{
+    CompositorMachine, FilterMachine, Interactive, LaunchError, NonInteractive, OdometerMachine,
+    Unavailable,
+};
+use crate::account::{Accumulator, ContinuationRule, WholeLoss};
+use crate::machine::{
+    Coins, Description, Fault, Inspect, Machine, Mechanism, Metered, Public, Released, Says,
+    StateKey, Unsuitable,
+};
+use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
+use crate::queryable::{AskError, Child};
+
+/// A query to a compositor (Haney et al. Alg 3, 6).
+///
+/// With the feature `serde` it can be read from elsewhere, for example from JSON:
+/// `{"launch": …}`, `{"ask": [0, …]}`, `{"close": 0}`, `"privacy_loss"`, `"remaining"`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
+pub enum Message<M, Q> {
+    /// Launch this mechanism.
+    Launch(M),
+    /// Ask the child with this number, counted from 0 in the order of launches.
+    Ask(usize, Q),
+    /// Close the child with this number: it is dropped, and never answers again.
+    Close(usize),
+    /// Say what has been spent.
+    PrivacyLoss,
+    /// Say what is left.
+    Remaining,
+}
+
+impl<M, Q> Message<M, Q> {
+    /// The same message, with what is launched and what is asked made from what this one says.
+    /// Programs translate what they were sent in this way: clients send no code.
+    ///
+    /// ```
+    /// use queryables::compose::Message;
+    ///
+    /// let sent: Message<&str, &str> = Message::Ask(3, "65");
+    /// let read = sent.try_map(|_| Err("there are no mechanisms"), |age| Ok(age.len()));
+    /// assert_eq!(read, Ok(Message::<(), usize>::Ask(3, 2)));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of the two functions.
+    pub fn try_map<N, P, E>(
+        self,
+        launch: impl FnOnce(M) -> Result<N, E>,
+        ask: impl FnOnce(Q) -> Result<P, E>,
+    ) -> Result<Message<N, P>, E> {
+        Ok(match self {
+            Self::Launch(mechanism) => Message::Launch(launch(mechanism)?),
+            Self::Ask(number, query) => Message::Ask(number, ask(query)?),
+            Self::Close(number) => Message::Close(number),
+            Self::PrivacyLoss => Message::PrivacyLoss,
+            Self::Remaining => Message::Remaining,
+        })
+    }
+}
+
+/// An answer of a compositor.
+///
+/// With the feature `serde`, the replies of an [`AddressedFilter`](super::AddressedFilter) are written
+/// and read, for example as JSON: `{"launched": 0}`, `{"answered": …}`, `{"refused": {"measure": …,
+/// "spent": …, …}}`, `{"not_launched": "failed"}`. `spec/embedding.md` lists all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Reply<A, C, W = C> {
+    /// Launched, under this number.
+    Launched(usize),
+    /// Not launched. A child whose start failed has no number.
+    NotLaunched(LaunchError<C, W>),
+    /// The child's answer.
+    Answered(A),
+    /// The child did not answer.
+    NotAnswered(AskError),
+    /// The child with this number is closed.
+    Closed(usize),
+    /// No child has this number.
+    Unknown(usize),
+    /// What has been spent.
+    PrivacyLoss(W),
+    /// What is left of the budget; `None` for an odometer, which has none.
+    Remaining(Option<C>),
+    /// What has been spent and what is left cannot be read.
+    NotRead(Unavailable),
+}
+
+impl<A, C, W> Reply<A, C, W> {
+    /// The kind of this reply, given that of a child's answer.
+    pub(crate) fn says(&self, child: impl FnOnce(&A) -> Says) -> Says {
+        match self {
+            Self::Launched(_) => Says::Launched,
+            Self::NotLaunched(_) => Says::NotLaunched,
+            Self::Answered(answer) => child(answer),
+            Self::NotAnswered(_) | Self::Unknown(_) => Says::Refused,
+            Self::Closed(_) | Self::PrivacyLoss(_) | Self::Remaining(_) | Self::NotRead(_) => {
+                Says::Reading
+            }
+        }
+    }
+}
+
+/// A compositor `C` (a [`Filter`](super::Filter) or an [`Odometer`](super::Odometer)) whose
+/// children, all of type `M`, are addressed by number.
+///
+/// The children and the decisions are those of the compositor itself; only the handles are
+/// replaced by numbers, and the coins are those of each step. This is the form for
+/// [`interact`](crate::machine::interact) and for persons in the middle of a compositor. Children
+/// of different types fit in as [`BoxedMechanism`](super::BoxedMechanism).
+///
+/// ```
+/// use queryables::compose::{Addressed, BoxedMechanism, Message, Reply};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::{GaussianCount, NoisyCount};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// type Any = BoxedMechanism<Vec<u32>, ZCdp, AddRemove, (), i64>;
+///
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let one = Any::new(ZCdp, GaussianCount::new(adults.clone(), "0.3".parse()?)?);
+/// let other = Any::new(ZCdp, NoisyCount::new(adults, "0.5".parse()?)?);
+///
+/// let filter = Addressed::new(Filter::concurrent(ZCdp, "0.5".parse()?));
+/// let filter = launch(&filter, Arc::new(vec![17, 18, 43, 70]))?;
+/// assert_eq!(filter.ask(Message::Launch(one))?, Reply::Launched(0));
+/// assert_eq!(filter.ask(Message::Launch(other))?, Reply::Launched(1));
+/// assert!(matches!(filter.ask(Message::Ask(1, ()))?, Reply::Answered(_)));
+/// // Closing a child gives nothing back.
+/// assert_eq!(filter.ask(Message::Close(0))?, Reply::Closed(0));
+/// assert_eq!(filter.ask(Message::Ask(0, ()))?, Reply::NotAnswered(AskError::Closed));
+/// assert!(matches!(filter.ask(Message::Remaining)?, Reply::Remaining(Some(_))));
+/// assert_eq!(filter.ask(Message::Ask(7, ()))?, Reply::Unknown(7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// That of the compositor: numbers of children are public, and what is closed answers less.
+#[derive(Debug)]
+pub struct Addressed<C, M> {
+    compositor: C,
+    children: PhantomData<fn() -> M>,
+}
+
+impl<C, M> Addressed<C, M> {
+    /// This compositor, with children of type `M`.
+    pub fn new(compositor: C) -> Self {
+        Self {
+            compositor,
+            children: PhantomData,
+        }
+    }
+}
+
+impl<C: Clone, M> Clone for Addressed<C, M> {
+    fn clone(&self) -> Self {
+        Self::new(self.compositor.clone())
+    }
+}
+
+impl<D, C, M> Mechanism<D> for Addressed<C, M>
+where
+    D: ?Sized,
+    C: Mechanism<D>,
+    M: Mechanism<D>,
+{
+    type Machine = AddressedMachine<C::Machine, M::Machine, M>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        Ok(AddressedMachine::new(self.compositor.start(data, coins)?))
+    }
+
+    fn only_says_releases() -> bool {
+        C::only_says_releases() && M::only_says_releases()
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        self.compositor.check(data)
+    }
+
+    fn describe(&self) -> Description {
+        self.compositor.describe()
+    }
+}
+
+impl<Me: Measure, R: Relation, C: Private<Me, R>, M> Private<Me, R> for Addressed<C, M> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        self.compositor.loss(measure)
+    }
+
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        self.compositor.loss_at(measure, distance)
+    }
+}
+
+/// A running [`Addressed`] compositor.
+#[derive(Debug)]
+pub struct AddressedMachine<C, S, M> {
+    compositor: C,
+    children: Vec<Child<S>>,
+    mechanism: PhantomData<fn(M)>,
+}
+
+impl<C, S, M> AddressedMachine<C, S, M> {
+    pub(crate) fn new(compositor: C) -> Self {
+        Self {
+            compositor,
+            children: Vec::new(),
+            mechanism: PhantomData,
+        }
+    }
+}
+
+impl<D, G, R, X, S, M> Machine for AddressedMachine<CompositorMachine<D, G, R, X>, S, M>
+where
+    D: ?Sized,
+    G: Takes<M, R>,
+    R: Relation,
+    X: Interactive,
+    S: Machine,
+    M: Mechanism<D, Machine = S> + Private<G::Children, R>,
+    CompositorMachine<D, G, R, X>: Metered<Loss = <G::Whole as Measure>::Loss>,
+{
+    type Query = Message<M, S::Query>;
+    type Answer = Reply<S::Answer, <G::Children as Measure>::Loss, <G::Whole as Measure>::Loss>;
+
+    fn says(answer: &Self::Answer) -> Says {
+        answer.says(S::says)
+    }
+
+    fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
+        Ok(match message {
+            Message::Launch(mechanism) => match self.compositor.launch(&mechanism, coins) {
+                Ok(child) => {
+                    self.children.push(child);
+                    Reply::Launched(self.children.len() - 1)
+                }
+                Err(error) => Reply::NotLaunched(error),
+            },
+            Message::Ask(number, query) => {
+                let Some(child) = self.children.get_mut(number) else {
+                    return Ok(Reply::Unknown(number));
+                };
+                match child.ask(query, coins) {
+                    Ok(answer) => Reply::Answered(answer),
+                    Err(error) => Reply::NotAnswered(error),
+                }
+            }
+            Message::Close(number) => match self.children.get_mut(number) {
+                Some(child) => {
+                    child.close();
+                    Reply::Closed(number)
+                }
+                None => Reply::Unknown(number),
+            },
+            Message::PrivacyLoss => Reply::PrivacyLoss(Metered::privacy_loss(&self.compositor)),
+            Message::Remaining => Reply::Remaining(self.compositor.gate().remaining()),
+        })
+    }
+}
+
+impl<C: Inspect, S: Inspect, M> Inspect for AddressedMachine<C, S, M> {
+    fn inspect(&self, key: &mut StateKey) {
+        key.write(&self.compositor);
+        key.write(&self.children.len());
+        for child in &self.children {
+            key.write(child);
+        }
+    }
+}
+
+/// Where children answer once, a launch is answered at once and there are no children to ask (Haney
+/// et al. Alg 2, 4).
+impl<D, G, R, A, M> Machine
+    for AddressedMachine<CompositorMachine<D, G, R, NonInteractive>, Released<A>, M>
+where
+    D: ?Sized,
+    G: Takes<M, R>,
+    R: Relation,
+    M: Mechanism<D, Machine = Released<A>> + Private<G::Children, R>,
+    CompositorMachine<D, G, R, NonInteractive>: Metered<Loss = <G::Whole as Measure>::Loss>,
+{
+    type Query = Message<M, Infallible>;
+    type Answer = Reply<A, <G::Children as Measure>::Loss, <G::Whole as Measure>::Loss>;
+
+    fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
+        Ok(match message {
+            Message::Launch(mechanism) => match self.compositor.release(&mechanism, coins) {
+                Ok(answer) => Reply::Answered(answer),
+                Err(error) => Reply::NotLaunched(error),
+            },
+            Message::Ask(_, never) => match never {},
+            Message::Close(number) => Reply::Unknown(number),
+            Message::PrivacyLoss => Reply::PrivacyLoss(Metered::privacy_loss(&self.compositor)),
+            Message::Remaining => Reply::Remaining(self.compositor.gate().remaining()),
+        })
+    }
+}
+
+impl<C: Metered, S, M> Metered for AddressedMachine<C, S, M> {
+    type Loss = C::Loss;
+
+    fn privacy_loss(&self) -> C::Loss {
+        self.compositor.privacy_loss()
+    }
+}
+
+impl<D: ?Sized, F: ContinuationRule, R, X> Metered for FilterMachine<D, F, R, X> {
+    type Loss = WholeLoss<F>;
+
+    fn privacy_loss(&self) -> WholeLoss<F> {
+        Self::privacy_loss(self)
+    }
+}
+
+impl<D: ?Sized, G: Accumulator, R, X> Metered for OdometerMachine<D, G, R, X> {
+    type Loss = WholeLoss<G>;
+
+    fn privacy_loss(&self) -> WholeLoss<G> {
+        Self::privacy_loss(self)
+    }
+}

@@ -1,0 +1,532 @@
+//! Running filters with their measure erased.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::running::public_facts;
+use super::{
+    Discipline, FilterGate, Halt, LaunchError, Preview, Refusal, RunningFilter, Ticket, Unavailable,
+};
+use crate::account::{ContinuationRule, LaunchesLeft};
+use crate::machine::{
+    Answered, CoinSource, Coins, Description, Fault, Mechanism, Public, PublicFacts, SystemCoins,
+    Unsuitable,
+};
+use crate::privacy::facts::Fact;
+use crate::privacy::{
+    AddRemove, AnyLoss, AnyMeasure, Distance, Prices, Private, Relation, UnknownLoss,
+};
+use crate::queryable::{HandleOf, IntoHandle};
+
+/// A running filter on data of type `D` under the relation `R`, whatever its measure, its rule and
+/// its discipline: so that filters of different measures live in one map.
+///
+/// It launches mechanisms that state what they do under [`AnyMeasure`], which the ready-made ones
+/// do, typically [boxed](super::Boxed). The filter's own measure prices what is stated. Otherwise
+/// it is the same filter, and shares its budget with other handles to it.
+///
+/// It is made of a [`RunningFilter`], or of a `Party` of the toolkit in a filter that a
+/// ledger keeps: then its budget survives the process, and what asks the store may be
+/// [`Unavailable`].
+///
+/// # What is checked when
+///
+/// **This path leaves the compile-time rule.** What elsewhere does not compile is an error here, at
+/// run time, and nothing is charged:
+///
+/// | | with types | here |
+/// |---|---|---|
+/// | the measure has no price for the mechanism | does not compile | [`LaunchError::UnknownLoss`] |
+/// | an interactive mechanism, where no theorem allows one | does not compile | [`LaunchError::Interactive`] |
+/// | a mechanism for another neighbouring relation or other data | does not compile | does not compile |
+/// | a discipline that the measure has no theorem for | does not compile | does not compile |
+///
+/// # Guarantee
+///
+/// That of the [`Filter`](super::Filter). Filters on the same data, in a map for example, have a
+/// budget each: together they lose what their budgets add up to, which none of them counts.
+///
+/// # Example
+///
+/// ```
+/// use queryables::compose::{AnyFilter, BoxedRelease};
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::{GaussianCount, NoisyCount};
+/// use queryables::prelude::*;
+/// use queryables::privacy::AnyMeasure;
+/// use std::collections::BTreeMap;
+/// use std::sync::Arc;
+///
+/// type Ages = Vec<u32>;
+/// type Any = BoxedRelease<Ages, AnyMeasure, AddRemove, i64>;
+///
+/// let ages = Arc::new(vec![17, 18, 43, 70]);
+/// let pure = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::clone(&ages))?;
+/// let concentrated = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), ages)?;
+/// let filters: BTreeMap<&str, AnyFilter<Ages>> =
+///     [("pure", pure.into()), ("zcdp", concentrated.into())].into();
+///
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let laplace = Any::new(AnyMeasure, NoisyCount::new(adults.clone(), "0.5".parse()?)?);
+/// let gaussian = Any::new(AnyMeasure, GaussianCount::new(adults, "0.1".parse()?)?);
+///
+/// let answer: i64 = filters["pure"].release(&laplace)?;
+/// assert_eq!(filters["pure"].reading()?.remaining.to_string(), "0.5");
+/// // The same mechanism costs ε·tanh(ε/2) under zCDP.
+/// filters["zcdp"].release(&laplace)?;
+/// filters["zcdp"].release(&gaussian)?;
+/// // Gaussian noise has no loss under pure privacy. Nothing is charged.
+/// assert_eq!(
+///     filters["pure"].release(&gaussian).unwrap_err().to_string(),
+///     "no known loss: PureDp has no price for what the mechanism states",
+/// );
+/// let spent = filters["pure"].reading()?.privacy_loss;
+/// assert_eq!(spent.get(), Some(&"0.5".parse::<Epsilon>()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct AnyFilter<D: ?Sized, R = AddRemove>(Arc<dyn Erased<D, R>>);
+
+/// The error of a launch whose measure is not known.
+pub type AnyLaunchError = LaunchError<AnyLoss>;
+
+/// What can be read from a filter whose measure is erased, all at the same moment.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct AnyReading {
+    /// What the launches so far add up to: see [`RunningFilter::privacy_loss`].
+    pub privacy_loss: AnyLoss,
+    /// The part of it that no launch has cost: see [`RunningFilter::set_aside`].
+    pub set_aside: AnyLoss,
+    /// What is left of the budget: see [`RunningFilter::remaining`].
+    pub remaining: AnyLoss,
+    /// The budget.
+    pub limit: AnyLoss,
+    /// The number of mechanisms launched so far.
+    pub launched: u64,
+    /// Why it halted, if it did.
+    pub halt: Option<Halt<AnyLoss>>,
+}
+
+/// A running filter as a trait object.
+pub trait Erased<D: ?Sized, R>: Send + Sync {
+    /// Decides and charges. Whoever calls it starts the mechanism with the ticket.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not launched.
+    fn charge(&self, mechanism: &dyn States<D>) -> Result<Charged<'_, D>, AnyLaunchError>;
+
+    /// Hears what became of a launch.
+    fn ended(&self, _sequence: u64, _how: Ended) {}
+
+    /// [`AnyFilter::would_admit`].
+    ///
+    /// # Errors
+    ///
+    /// The store does not say.
+    fn would_admit(&self, mechanism: &dyn States<D>) -> Result<bool, Unavailable>;
+
+    /// [`AnyFilter::preview`]: the cost, and how many such launches are left.
+    ///
+    /// # Errors
+    ///
+    /// Why it could not be launched.
+    fn preview(&self, mechanism: &dyn States<D>)
+    -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError>;
+
+    /// [`AnyFilter::is_interactive`].
+    fn is_interactive(&self) -> bool;
+
+    /// The measure of the children.
+    fn measure(&self) -> &dyn fmt::Debug;
+
+    /// [`AnyFilter::reading`].
+    ///
+    /// # Errors
+    ///
+    /// The store does not say.
+    fn reading(&self) -> Result<AnyReading, Unavailable>;
+
+    /// The data.
+    ///
+    /// # Errors
+    ///
+    /// None, while somebody has the filter.
+    fn data(&self) -> Result<&Arc<D>, Fault>;
+}
+
+/// A launch that was admitted, and its place in the record, if there is one.
+#[allow(missing_debug_implementations, reason = "it holds the data")]
+pub struct Charged<'a, D: ?Sized> {
+    /// With which it is started.
+    pub ticket: Ticket,
+    /// The data.
+    pub data: &'a Arc<D>,
+    /// The place in the record; 0 if there is none.
+    pub sequence: u64,
+}
+
+/// What became of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It runs.
+    Started,
+    /// It has answered, once.
+    Answered,
+    /// It has failed.
+    Failed,
+}
+
+/// What must be known of a mechanism to decide on its launch.
+pub trait States<D: ?Sized> {
+    /// [`Mechanism::check`].
+    ///
+    /// # Errors
+    ///
+    /// Why it does not fit the data.
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable>;
+
+    /// What it states at this distance.
+    ///
+    /// # Errors
+    ///
+    /// Why it states nothing.
+    fn fact(&self, distance: Distance) -> Result<Fact, UnknownLoss>;
+
+    /// [`Mechanism::describe`].
+    fn describe(&self) -> Description;
+}
+
+/// A mechanism that states facts under `R`.
+struct Stating<'a, M, R>(&'a M, PhantomData<R>);
+
+impl<D, M, R> States<D> for Stating<'_, M, R>
+where
+    D: ?Sized,
+    M: Mechanism<D> + Private<AnyMeasure, R>,
+    R: Relation,
+{
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        self.0.check(data)
+    }
+
+    fn fact(&self, distance: Distance) -> Result<Fact, UnknownLoss> {
+        self.0.loss_at(&AnyMeasure, distance)
+    }
+
+    fn describe(&self) -> Description {
+        self.0.describe()
+    }
+}
+
+/// The same as a mechanism of which only the price is asked.
+#[allow(missing_debug_implementations, reason = "used for one call")]
+pub struct Quoted<'a, D: ?Sized>(pub &'a dyn States<D>);
+
+impl<D: ?Sized> Mechanism<D> for Quoted<'_, D> {
+    type Machine = ();
+
+    fn start(&self, _: &Arc<D>, _: &mut Coins<'_>) -> Result<(), Fault> {
+        Err(Fault::Failed)
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        self.0.check(data)
+    }
+
+    fn describe(&self) -> Description {
+        self.0.describe()
+    }
+}
+
+/// The relation is that of the filter: [`AnyFilter`] takes no other mechanism.
+impl<D: ?Sized, Me: Prices<Fact>, R: Relation> Private<Me, R> for Quoted<'_, D> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        measure.price(&self.0.fact(Distance::NEIGHBOURS)?)
+    }
+
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        measure.price(&self.0.fact(distance)?)
+    }
+}
+
+impl<D, F, R, X> Erased<D, R> for RunningFilter<D, F, R, X>
+where
+    D: Send + Sync + ?Sized,
+    F: ContinuationRule<Children: Prices<Fact>>,
+    R: Relation,
+    X: Discipline,
+{
+    fn charge(&self, mechanism: &dyn States<D>) -> Result<Charged<'_, D>, AnyLaunchError> {
+        let charged = RunningFilter::charge(self, &Quoted(mechanism), &SystemCoins::new().coins());
+        let (ticket, data) = charged.map_err(|denial| self.erasing().error(*denial))?;
+        Ok(Charged {
+            ticket,
+            data,
+            sequence: 0,
+        })
+    }
+
+    fn would_admit(&self, mechanism: &dyn States<D>) -> Result<bool, Unavailable> {
+        let price = self.price(&Quoted(mechanism));
+        Ok(price.is_ok_and(|price| RunningFilter::would_admit(self, &price.first)))
+    }
+
+    fn preview(
+        &self,
+        mechanism: &dyn States<D>,
+    ) -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError> {
+        let quoted = Quoted(mechanism);
+        let erasing = self.erasing();
+        let preview = RunningFilter::preview(self, &quoted);
+        let preview = preview.map_err(|error| erasing.error(error))?;
+        Ok((
+            erasing.child(preview.cost().clone()),
+            preview.launches_left(),
+        ))
+    }
+
+    fn is_interactive(&self) -> bool {
+        X::INTERACTIVE
+    }
+
+    fn measure(&self) -> &dyn fmt::Debug {
+        &self.terms().measure
+    }
+
+    fn reading(&self) -> Result<AnyReading, Unavailable> {
+        Ok(self.read(FilterGate::any_reading))
+    }
+
+    fn data(&self) -> Result<&Arc<D>, Fault> {
+        RunningFilter::data(self)
+    }
+}
+
+impl<D: ?Sized, F: ContinuationRule, R, X> RunningFilter<D, F, R, X> {
+    fn erasing(&self) -> Erasing {
+        self.read(|gate| Erasing::of(&*gate.rule))
+    }
+}
+
+impl<F: ContinuationRule> FilterGate<F> {
+    /// What can be read, with the losses erased.
+    pub(crate) fn any_reading(&self) -> AnyReading {
+        let rule = &*self.rule;
+        let erasing = Erasing::of(rule);
+        AnyReading {
+            privacy_loss: erasing.whole(rule.spent()),
+            set_aside: erasing.whole(rule.set_aside()),
+            remaining: erasing.child(rule.remaining()),
+            limit: erasing.whole(rule.limit().clone()),
+            launched: self.launched,
+            halt: self.halt.as_deref().cloned().map(|halt| match halt {
+                Halt::OverBudget(refusal) => Halt::OverBudget(erasing.refusal(refusal)),
+                Halt::CountLimit { limit } => Halt::CountLimit { limit },
+            }),
+        }
+    }
+}
+
+/// Erases losses, and names their measures.
+#[derive(Debug)]
+pub struct Erasing {
+    children: String,
+    whole: String,
+}
+
+impl Erasing {
+    /// Under the measures of this rule.
+    pub fn of<F: ContinuationRule>(rule: &F) -> Self {
+        Self {
+            children: format!("{:?}", rule.children()),
+            whole: format!("{:?}", rule.whole()),
+        }
+    }
+
+    /// A loss in the children's measure.
+    pub fn child(&self, loss: impl Loss) -> AnyLoss {
+        AnyLoss::new(loss).named(Some(self.children.clone()))
+    }
+
+    fn whole(&self, loss: impl Loss) -> AnyLoss {
+        AnyLoss::new(loss).named(Some(self.whole.clone()))
+    }
+
+    fn refusal<C: Loss, W: Loss>(&self, refusal: Refusal<C, W>) -> Refusal<AnyLoss> {
+        refusal.map(|loss| self.child(loss), |loss| self.whole(loss))
+    }
+
+    /// A quota's, which is in the measure of the children.
+    pub fn quota<C: Loss>(&self, refusal: Refusal<C>) -> Refusal<AnyLoss> {
+        refusal.map(|loss| self.child(loss), |loss| self.child(loss))
+    }
+
+    /// Why a mechanism is not launched.
+    pub fn error<C: Loss, W: Loss>(&self, error: LaunchError<C, W>) -> AnyLaunchError {
+        match error {
+            LaunchError::Refused(refusal) => LaunchError::Refused(self.refusal(refusal)),
+            LaunchError::OverQuota { quota, refusal } => LaunchError::OverQuota {
+                quota,
+                refusal: Box::new(self.quota(*refusal)),
+            },
+            LaunchError::CountLimit { limit } => LaunchError::CountLimit { limit },
+            LaunchError::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
+            LaunchError::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
+            LaunchError::Interactive => LaunchError::Interactive,
+            LaunchError::Overflow => LaunchError::Overflow,
+            LaunchError::Stopped(stop) => LaunchError::Stopped(stop),
+            LaunchError::RuleFailed => LaunchError::RuleFailed,
+            LaunchError::Unavailable(unavailable) => LaunchError::Unavailable(unavailable),
+            LaunchError::Failed => LaunchError::Failed,
+        }
+    }
+}
+
+/// What every loss of a measure is.
+pub trait Loss: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static {}
+impl<L: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static> Loss for L {}
+
+impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
+    /// Launches a mechanism and returns the handle to it, as
+    /// [`RunningFilter::launch`] does.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
+    /// [`LaunchError::Interactive`] if the filter takes only mechanisms that answer once.
+    pub fn launch<M>(&self, mechanism: &M) -> Result<HandleOf<M, D>, AnyLaunchError>
+    where
+        M: Mechanism<D, Machine: IntoHandle> + Private<AnyMeasure, R>,
+    {
+        if !self.0.is_interactive() {
+            return Err(LaunchError::Interactive);
+        }
+        let charged = self.0.charge(&stating(mechanism))?;
+        let handle = charged.ticket.open(mechanism, charged.data);
+        let how = handle.as_ref().map_or(Ended::Failed, |_| Ended::Started);
+        self.0.ended(charged.sequence, how);
+        handle.map_err(|_| LaunchError::Failed)
+    }
+
+    /// Launches a non-interactive mechanism and returns its answer, as
+    /// [`RunningFilter::release`] does.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
+    pub fn release<M>(
+        &self,
+        mechanism: &M,
+    ) -> Result<<M::Machine as Answered>::Value, AnyLaunchError>
+    where
+        M: Mechanism<D, Machine: Answered> + Private<AnyMeasure, R>,
+    {
+        let charged = self.0.charge(&stating(mechanism))?;
+        let mut coins = SystemCoins::new();
+        let answer = charged
+            .ticket
+            .release(mechanism, charged.data, &mut coins.coins());
+        let how = answer.as_ref().map_or(Ended::Failed, |_| Ended::Answered);
+        self.0.ended(charged.sequence, how);
+        answer.map_err(|_| LaunchError::Failed)
+    }
+
+    /// Whether this mechanism would be admitted now: whether it has a price and fits the data, the
+    /// budget and the limit on the number of launches allow it, and the filter was not stopped. Whether
+    /// it answers once, where it has to, is not asked: see [`is_interactive`](Self::is_interactive).
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] if the store that keeps the budget does not say.
+    pub fn would_admit<M>(&self, mechanism: &M) -> Result<bool, Unavailable>
+    where
+        M: Mechanism<D> + Private<AnyMeasure, R>,
+    {
+        self.0.would_admit(&stating(mechanism))
+    }
+
+    /// What a launch of this mechanism would cost and how many such launches are left, as
+    /// [`RunningFilter::preview`] does.
+    ///
+    /// # Errors
+    ///
+    /// Why no such mechanism could be launched, whatever is left of the budget.
+    pub fn preview<'m, M>(
+        &self,
+        mechanism: &'m M,
+    ) -> Result<Preview<'m, M, AnyLoss>, AnyLaunchError>
+    where
+        M: Mechanism<D> + Private<AnyMeasure, R>,
+    {
+        let (cost, left) = self.0.preview(&stating(mechanism))?;
+        Ok(Preview::new(mechanism, cost, left))
+    }
+
+    /// Whether it takes mechanisms that answer more than once.
+    #[must_use]
+    pub fn is_interactive(&self) -> bool {
+        self.0.is_interactive()
+    }
+
+    /// What can be read, at any time, without changing anything.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] if the store that keeps the budget does not say. A filter that no ledger keeps
+    /// always says it.
+    pub fn reading(&self) -> Result<AnyReading, Unavailable> {
+        self.0.reading()
+    }
+
+    /// The public facts of the data.
+    ///
+    /// # Panics
+    ///
+    /// If the dataset's own code panics. The message says only that.
+    #[must_use]
+    pub fn facts(&self) -> &D::Facts
+    where
+        D: PublicFacts,
+    {
+        public_facts(self.0.data().ok())
+    }
+}
+
+fn stating<M, R>(mechanism: &M) -> Stating<'_, M, R> {
+    Stating(mechanism, PhantomData)
+}
+
+impl<D, F, R, X> From<RunningFilter<D, F, R, X>> for AnyFilter<D, R>
+where
+    D: Send + Sync + ?Sized + 'static,
+    F: ContinuationRule<Children: Prices<Fact>>,
+    R: Relation,
+    X: Discipline,
+{
+    /// Erases the measure, the rule and the discipline.
+    fn from(filter: RunningFilter<D, F, R, X>) -> Self {
+        Self(Arc::new(filter))
+    }
+}
+
+impl<D: ?Sized, R> AnyFilter<D, R> {
+    /// Of anything that can be erased.
+    pub(crate) fn of(filter: Arc<dyn Erased<D, R>>) -> Self {
+        Self(filter)
+    }
+}
+
+impl<D: ?Sized, R> Clone for AnyFilter<D, R> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<D: ?Sized, R> fmt::Debug for AnyFilter<D, R> {
+    /// The measure of the children, and nothing of the contents.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AnyFilter({:?})", self.0.measure())
+    }
+}

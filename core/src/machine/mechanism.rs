@@ -1,0 +1,228 @@
+//! What is public about a machine before it runs.
+
+use std::sync::Arc;
+
+use super::{Coins, Description, Fault, Machine, Public, Unsuitable};
+
+/// A public description of a machine that is yet to be started on data of type `D`.
+///
+/// `Machine` is what runs: a [`Machine`](super::Machine), the machine of a compositor, or, for a
+/// non-interactive mechanism, the answer itself ([`Released`]). It is never a handle: `launch`
+/// makes handles out of machines.
+///
+/// What a mechanism costs is stated separately, by [`Private`](crate::privacy::Private): one
+/// mechanism can have a loss under several measures.
+///
+/// # Example
+///
+/// A non-interactive mechanism: one whose start already answers.
+///
+/// ```
+/// use std::sync::Arc;
+/// use queryables::machine::{Coins, Fault, Mechanism, Released};
+///
+/// /// Answers with the truth or its opposite, three times in four with the truth.
+/// #[derive(Clone)]
+/// struct TrueThreeTimesInFour;
+///
+/// impl Mechanism<bool> for TrueThreeTimesInFour {
+///     type Machine = Released<bool>;
+///
+///     fn start(
+///         &self,
+///         data: &Arc<bool>,
+///         coins: &mut Coins<'_>,
+///     ) -> Result<Released<bool>, Fault> {
+///         let lie = coins.weighted(&[3, 1])? == 1;
+///         Ok(Released(**data ^ lie))
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "launch a mechanism that works on `{D}`: `{Self}` does not",
+    label = "works on other data",
+    note = "a mechanism on rows, launched on people? wrap it: `OnRows(mechanism)`"
+)]
+pub trait Mechanism<D: ?Sized> {
+    /// What runs.
+    type Machine;
+
+    /// Starts on the data.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`]. The analyst learns that the start failed, and nothing else.
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault>;
+
+    /// Whether the mechanism fits the public facts of the dataset. This is called before a launch
+    /// is charged; by default every dataset fits.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsuitable`], which says why not. The launch is refused, and nothing is charged.
+    fn check(&self, _data: Public<'_, D>) -> Result<(), Unsuitable> {
+        Ok(())
+    }
+
+    /// Whether it promises to only say what it releases; by default it does not.
+    ///
+    /// The promise is about every value that [`Coins::release`] gives to code of this mechanism, or
+    /// of one inside it: what the machine says, now and later, when it got one value is what it says
+    /// when it got another, passed through a function that does not know the data. It holds for a
+    /// machine that answers with such values, rounded, clamped or otherwise postprocessed, or with
+    /// sums of them. It does not hold for one that compares a value with something else that it
+    /// computed from the data, or chooses by it what to compute next.
+    ///
+    /// Only `verify` relies on this: then it need not follow noise
+    /// to an end, which noise does not have. A compositor promises it if its children do, since its
+    /// own code draws nothing. What is behind a [`Middle`](crate::middle::Middle) does not: that may
+    /// choose by an answer what to ask next.
+    #[must_use]
+    fn only_says_releases() -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+
+    /// A name and public parameters, for logs, `Debug` and the ledger.
+    ///
+    /// By default the short name of the type, as an [incomplete](Description::incomplete) description:
+    /// whoever overrides it says everything that decides the answer, or marks it in the same way. It
+    /// must not contain anything that is computed from data.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use queryables::machine::{Coins, Description, Fault, Mechanism, Released};
+    /// struct Constant(u8);
+    ///
+    /// impl Mechanism<()> for Constant {
+    ///     type Machine = Released<u8>;
+    ///
+    ///     fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<u8>, Fault> {
+    ///         Ok(Released(self.0))
+    ///     }
+    ///
+    ///     fn describe(&self) -> Description {
+    ///         Description::of::<Self>().with("value", self.0)
+    ///     }
+    /// }
+    ///
+    /// assert_eq!(Constant(3).describe().to_string(), "Constant(value = 3)");
+    /// ```
+    fn describe(&self) -> Description {
+        Description::of::<Self>().incomplete()
+    }
+}
+
+impl<D: ?Sized, M: Mechanism<D> + ?Sized> Mechanism<D> for &M {
+    type Machine = M::Machine;
+
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        (**self).start(data, coins)
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+        (**self).check(data)
+    }
+
+    fn describe(&self) -> Description {
+        (**self).describe()
+    }
+}
+
+/// The machine of a non-interactive mechanism: it holds the answer.
+///
+/// Where a theorem holds for non-interactive mechanisms only, the bound is `Machine = Released<A>`.
+/// As a machine it gives the same answer to every query.
+///
+/// The answer must be a plain value. Do not put anything here that can be queried, such as a
+/// handle: the mechanism would then be interactive, and theorems for non-interactive mechanisms do
+/// not hold for it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Released<A>(pub A);
+
+impl<A: Clone> Machine for Released<A> {
+    type Query = ();
+    type Answer = A;
+
+    fn step(&mut self, (): (), _coins: &mut Coins<'_>) -> Result<A, Fault> {
+        Ok(self.0.clone())
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<A> Sealed for super::Released<A> {}
+}
+
+/// The machine of a mechanism that answers once. Only [`Released`] implements it; as a bound it
+/// gives a helpful compiler message for other machines.
+///
+/// Sealed, because theorems about non-interactive mechanisms depend on it. [`Released`] is the
+/// example.
+#[diagnostic::on_unimplemented(
+    message = "use `launch` instead: the machine of this mechanism, `{Self}`, can be asked \
+               several times",
+    label = "answers more than once",
+    note = "only a mechanism that answers once, whose machine is `Released<A>`, can be released"
+)]
+pub trait Answered: sealed::Sealed {
+    /// What the answer is.
+    type Value;
+
+    /// The answer.
+    fn into_value(self) -> Self::Value;
+}
+
+impl<A> Answered for Released<A> {
+    type Value = A;
+
+    fn into_value(self) -> A {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Silent<T>(T);
+    struct Named;
+
+    impl<T> Mechanism<()> for Silent<T> {
+        type Machine = Released<()>;
+
+        fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
+            Ok(Released(()))
+        }
+    }
+
+    impl Mechanism<()> for Named {
+        type Machine = Released<()>;
+
+        fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
+            Ok(Released(()))
+        }
+
+        fn describe(&self) -> Description {
+            Description::new("another name").with("size", 3)
+        }
+    }
+
+    #[test]
+    fn by_default_a_mechanism_is_called_as_its_type() {
+        assert_eq!(Silent(vec![1]).describe().to_string(), "Silent");
+    }
+
+    #[test]
+    fn a_reference_says_what_the_mechanism_says() {
+        fn described(mechanism: impl Mechanism<()>) -> String {
+            mechanism.describe().to_string()
+        }
+        assert_eq!(described(Named), "another name(size = 3)");
+        assert_eq!(described(&Named), "another name(size = 3)");
+        let unsized_too: &dyn Mechanism<(), Machine = Released<()>> = &Named;
+        assert_eq!(described(unsized_too), "another name(size = 3)");
+    }
+}

@@ -1,0 +1,108 @@
+//! What a measure of privacy is.
+
+use std::borrow::Borrow;
+use std::fmt::{Debug, Display};
+
+use thiserror::Error;
+
+use super::Distance;
+
+/// Whether code may call the compositor that uses it. Third-party code may: only this crate and its
+/// toolkit set it to `false`.
+#[derive(Clone, Copy, Debug)]
+pub struct CallsBack(pub bool);
+
+/// A way to measure privacy: a partially ordered set of losses (Haney et al. 2.1).
+///
+/// A measure is a value, because some have parameters: the order of [`Rdp`](super::Rdp), the orders
+/// of [`RdpGrid`](super::RdpGrid). A compositor has one measure, and asks each mechanism for its
+/// loss under exactly that one ([`Private`](super::Private)): a bare number, such as an ε, may be a
+/// loss under several.
+pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
+    /// How much privacy is lost. `a <= b` says that a guarantee of `a` is one of `b`; two losses
+    /// may be incomparable. Refusals print it in the alternate form (`{:#}`), in which the losses of
+    /// this crate name their unit: `ρ = 0.1`.
+    type Loss: Clone + Debug + Display + PartialOrd + Send + Sync + 'static;
+
+    /// Whether its code may call the compositor that uses it. Only the measures of this crate set
+    /// this to `false`; see [`Accounting`](crate::account::Accounting).
+    #[doc(hidden)]
+    const CALLS_BACK: CallsBack = CallsBack(true);
+
+    /// The loss of a mechanism that reveals nothing.
+    fn zero(&self) -> Self::Loss;
+
+    /// Whether a loss belongs to this measure, where the type alone does not ensure it.
+    fn is_valid(&self, _loss: &Self::Loss) -> bool {
+        true
+    }
+
+    /// The least loss that is at least both.
+    fn join(&self, one: &Self::Loss, other: &Self::Loss) -> Self::Loss;
+
+    /// What a loss stated for neighbours implies at a distance: group privacy.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownLoss`] where no theorem gives one.
+    fn group(&self, loss: &Self::Loss, distance: Distance) -> Result<Self::Loss, UnknownLoss>;
+}
+
+/// The loss, owned or borrowed, if it belongs to the measure.
+pub fn checked<Me, L>(measure: &Me, loss: L) -> Result<L, UnknownLoss>
+where
+    Me: Measure,
+    L: Borrow<Me::Loss>,
+{
+    if measure.is_valid(loss.borrow()) {
+        Ok(loss)
+    } else {
+        Err(UnknownLoss::FOREIGN)
+    }
+}
+
+/// A measure that is closed under postprocessing and jointly convex, as Haney et al. 2.1 require.
+///
+/// A person in the middle ([`Middle`](crate::middle::Middle)) keeps such a guarantee (Haney et al.
+/// 2.17), and it is enough to consider deterministic adversaries (2.3). Probabilistic privacy does
+/// not have this property (Whitehouse et al. App. F).
+#[diagnostic::on_unimplemented(
+    message = "a guarantee in `{Self}` is not kept by postprocessing",
+    note = "probabilistic DP is not closed under postprocessing (Whitehouse et al., App. F): \
+            restate the mechanism under `ApproxDp` first, with `Restated::new(ProbabilisticDp, mechanism)`"
+)]
+pub trait Postprocessable: Measure {}
+
+/// A measure in which losses add up, coordinate by coordinate.
+pub trait Additive: Measure {
+    /// The sum.
+    ///
+    /// # Errors
+    ///
+    /// [`Overflow`] if it is more than can be held.
+    fn plus(&self, one: &Self::Loss, other: &Self::Loss) -> Result<Self::Loss, Overflow>;
+
+    /// What is left of `whole` after `part`, never below zero.
+    fn minus(&self, whole: &Self::Loss, part: &Self::Loss) -> Self::Loss;
+}
+
+/// No theorem gives this mechanism a loss under this measure at this distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[error("no known loss: {0}")]
+pub struct UnknownLoss(pub &'static str);
+
+impl UnknownLoss {
+    /// The stated loss does not belong to the measure: a curve of another grid, for instance.
+    pub const FOREIGN: Self = Self("the stated loss does not belong to the measure");
+}
+
+/// The total is more than can be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[error("the total loss is more than can be held")]
+pub struct Overflow;
+
+impl From<Overflow> for UnknownLoss {
+    fn from(_: Overflow) -> Self {
+        Self("the loss is more than can be held")
+    }
+}

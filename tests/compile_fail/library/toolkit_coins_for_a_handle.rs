@@ -1,0 +1,28 @@
+//! What the core hands to the toolkit makes no handle from a caller's coins, not even for a machine
+//! of one's own.
+use queryables_core::machine::NotPrivateSeededCoins;
+use queryables_core::prelude::*;
+use queryables_core::queryable::{Child, IntoHandle};
+use queryables_core::toolkit::queryable::{Opening, Wrapped};
+
+struct Two;
+
+impl Machine for Two {
+    type Query = ();
+    type Answer = u8;
+
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<u8, Fault> {
+        Ok(2)
+    }
+}
+
+fn handle(child: Child<u8>, opening: Opening) -> Result<Queryable<(), u8>, Fault> {
+    let child = child.map(|_| Two).ok_or(Fault::Failed)?;
+    Two::into_handle(child, NotPrivateSeededCoins::new(7), opening)
+}
+
+fn main() {}
+
+//~ E0308
+//~ SystemCoins
+//~ NotPrivateSeededCoins
