@@ -319,10 +319,10 @@ pub mod compose {
     use crate::machine::{Answered, Coins, Fault, Mechanism, Says, StopToken};
     use crate::queryable::{HandleOf, IntoHandle};
 
-    pub use crate::compose::any_filter::{
+    pub use crate::compose::engine::{Launches, price};
+    pub use crate::compose::erased::{
         AnyLaunchError, Charged, Ended, Erased, Erasing, Quoted, States,
     };
-    pub use crate::compose::engine::{Launches, price};
     pub use crate::compose::gate::sealed::Decides;
     pub use crate::compose::gate::{DenialOf, NoPrice, Price, PriceOf, Slot, Terms};
     pub use crate::compose::ledgered::{Ledgered, LedgeredParts, ledgered_parts};

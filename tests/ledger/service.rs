@@ -128,7 +128,7 @@ fn a_service_with_mixed_measures_continues_after_a_restart() {
     );
     assert_eq!(
         ask(&after, "pure", launch(json!({"count": {"loss": "0.4"}}))),
-        json!({"not_launched": {"over_quota": {
+        json!({"over_quota": {
             "quota": r#"("pure", "remote")"#,
             "refused": {
                 "measure": "PureDp",
@@ -137,7 +137,7 @@ fn a_service_with_mixed_measures_continues_after_a_restart() {
                 "remaining": "0.3",
                 "limit": "0.8",
             },
-        }}}),
+        }}),
     );
     assert_eq!(ask(&after, "pure", search), json!({"launched": 0}));
     assert_eq!(

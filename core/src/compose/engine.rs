@@ -114,16 +114,17 @@ impl<'a, D: ?Sized, G: Gate, K: Keeps<G>> Launching<'a, D, G, K> {
         loop {
             let mut copy = self.kept.with(|launches| launches.detached());
             let seen = copy.version();
-            let decided = copy.decide::<X>(price);
+            let decided = copy.decide::<X>(price).map(drop);
             self.kept.check(coins).map_err(LaunchError::Stopped)?;
             let ticket = self.kept.with(|launches| {
                 (launches.version() == seen).then(|| {
                     launches.exchange(&mut copy);
-                    decided.map(|_| launches.ticket::<X>())
+                    decided.is_ok().then(|| launches.ticket::<X>())
                 })
             });
             if let Some(ticket) = ticket {
-                return ticket;
+                decided?;
+                return ticket.ok_or_else(|| LaunchError::RuleFailed.into());
             }
         }
     }

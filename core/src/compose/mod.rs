@@ -26,12 +26,13 @@
 
 mod addressed;
 mod addressed_filter;
-pub(crate) mod any_filter;
+mod any_filter;
 mod boxed;
 mod compositor;
 mod concurrent;
 mod discipline;
 pub(crate) mod engine;
+pub(crate) mod erased;
 mod error;
 pub(crate) mod filter;
 pub(crate) mod gate;

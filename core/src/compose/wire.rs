@@ -18,6 +18,7 @@ const UNSAID: &str = "as another process said";
 enum Told<A> {
     Launched(usize),
     Refused(Refused),
+    OverQuota { quota: String, refused: Refused },
     NotLaunched(NotLaunched),
     Answered(A),
     NotAnswered(NotAnswered),
@@ -44,39 +45,71 @@ struct Refused {
     limit: String,
 }
 
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum NotLaunched {
-    CountLimit { limit: u64 },
-    OverQuota { quota: String, refused: Refused },
-    UnknownLoss,
-    Unsuitable,
-    Interactive,
-    Overflow,
-    Frozen,
-    Halted,
-    RuleFailed,
-    Failed,
-    Unavailable,
+/// The codes of an error, in both directions.
+macro_rules! codes {
+    ($Code:ident for $Error:ty {
+        $($code:ident $({ $field:ident: $type:ty })? = $pattern:pat => $error:expr,)*
+    }) => {
+        #[derive(Clone, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum $Code {
+            $($code $({ $field: $type })?,)*
+        }
+
+        impl From<$Error> for $Code {
+            fn from(error: $Error) -> Self {
+                match error {
+                    $($pattern => Self::$code $({ $field })?,)*
+                }
+            }
+        }
+
+        impl From<$Code> for $Error {
+            fn from(code: $Code) -> Self {
+                match code {
+                    $($Code::$code $({ $field })? => $error,)*
+                }
+            }
+        }
+    };
 }
 
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum NotAnswered {
-    InvalidQuery,
-    Exhausted,
-    RoundLimit { rounds: u32 },
-    Failed,
-    Frozen,
-    Halted,
-    Closed,
-    Busy,
-}
+codes! { NotLaunched for LaunchError<AnyLoss> {
+    CountLimit { limit: u64 } = LaunchError::CountLimit { limit } => Self::CountLimit { limit },
+    UnknownLoss = LaunchError::UnknownLoss(_) => Self::UnknownLoss(UnknownLoss(UNSAID)),
+    Unsuitable = LaunchError::Unsuitable(_) => Self::Unsuitable(Unsuitable(UNSAID)),
+    Interactive = LaunchError::Interactive => Self::Interactive,
+    Overflow = LaunchError::Overflow => Self::Overflow,
+    Frozen = LaunchError::Stopped(Stop::Frozen) => Self::Stopped(Stop::Frozen),
+    Halted = LaunchError::Stopped(Stop::Halted) => Self::Stopped(Stop::Halted),
+    RuleFailed = LaunchError::RuleFailed => Self::RuleFailed,
+    Unavailable = LaunchError::Unavailable(_) => Self::Unavailable(unavailable()),
+    // What a budget or a quota refuses has a reply of its own.
+    Failed = LaunchError::Failed | LaunchError::Refused(_) | LaunchError::OverQuota { .. }
+        => Self::Failed,
+}}
 
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum NotRead {
-    Unavailable,
+codes! { NotAnswered for AskError {
+    InvalidQuery = AskError::Fault(Fault::InvalidQuery(_))
+        => Self::Fault(Fault::InvalidQuery(UNSAID)),
+    Exhausted = AskError::Fault(Fault::Exhausted) => Self::Fault(Fault::Exhausted),
+    RoundLimit { rounds: u32 } = AskError::Fault(Fault::RoundLimit(rounds))
+        => Self::Fault(Fault::RoundLimit(rounds)),
+    Failed = AskError::Fault(Fault::Failed) => Self::Fault(Fault::Failed),
+    Frozen = AskError::Stopped(Stop::Frozen) | AskError::Fault(Fault::Stopped(Stop::Frozen))
+        => Self::Stopped(Stop::Frozen),
+    Halted = AskError::Stopped(Stop::Halted) | AskError::Fault(Fault::Stopped(Stop::Halted))
+        => Self::Stopped(Stop::Halted),
+    Closed = AskError::Closed => Self::Closed,
+    Busy = AskError::Busy => Self::Busy,
+}}
+
+codes! { NotRead for Unavailable {
+    Unavailable = Unavailable(_) => unavailable(),
+}}
+
+fn unavailable() -> Unavailable {
+    Unavailable(UNSAID.to_owned())
 }
 
 impl<A: Serialize + Clone> Serialize for Reply<A, AnyLoss> {
@@ -127,6 +160,10 @@ impl<A> From<Reply<A, AnyLoss>> for Told<A> {
         match reply {
             Reply::Launched(number) => Self::Launched(number),
             Reply::NotLaunched(LaunchError::Refused(refusal)) => Self::Refused(refusal.into()),
+            Reply::NotLaunched(LaunchError::OverQuota { quota, refusal }) => Self::OverQuota {
+                quota,
+                refused: (*refusal).into(),
+            },
             Reply::NotLaunched(error) => Self::NotLaunched(error.into()),
             Reply::Answered(answer) => Self::Answered(answer),
             Reply::NotAnswered(error) => Self::NotAnswered(error.into()),
@@ -134,7 +171,7 @@ impl<A> From<Reply<A, AnyLoss>> for Told<A> {
             Reply::Unknown(number) => Self::Unknown(number),
             Reply::PrivacyLoss(loss) => Self::PrivacyLoss(loss),
             Reply::Remaining(loss) => Self::Remaining(loss),
-            Reply::NotRead(Unavailable(_)) => Self::NotRead(NotRead::Unavailable),
+            Reply::NotRead(error) => Self::NotRead(error.into()),
         }
     }
 }
@@ -144,6 +181,10 @@ impl<A> From<Told<A>> for Reply<A, AnyLoss> {
         match told {
             Told::Launched(number) => Self::Launched(number),
             Told::Refused(refused) => Self::NotLaunched(LaunchError::Refused(refused.into())),
+            Told::OverQuota { quota, refused } => Self::NotLaunched(LaunchError::OverQuota {
+                quota,
+                refusal: Box::new(refused.into()),
+            }),
             Told::NotLaunched(error) => Self::NotLaunched(error.into()),
             Told::Answered(answer) => Self::Answered(answer),
             Told::NotAnswered(error) => Self::NotAnswered(error.into()),
@@ -151,84 +192,7 @@ impl<A> From<Told<A>> for Reply<A, AnyLoss> {
             Told::Unknown(number) => Self::Unknown(number),
             Told::PrivacyLoss(loss) => Self::PrivacyLoss(loss),
             Told::Remaining(loss) => Self::Remaining(loss),
-            Told::NotRead(NotRead::Unavailable) => Self::NotRead(Unavailable(UNSAID.to_owned())),
-        }
-    }
-}
-
-impl From<LaunchError<AnyLoss>> for NotLaunched {
-    fn from(error: LaunchError<AnyLoss>) -> Self {
-        match error {
-            LaunchError::CountLimit { limit } => Self::CountLimit { limit },
-            LaunchError::OverQuota { quota, refusal } => Self::OverQuota {
-                quota,
-                refused: (*refusal).into(),
-            },
-            LaunchError::UnknownLoss(_) => Self::UnknownLoss,
-            LaunchError::Unsuitable(_) => Self::Unsuitable,
-            LaunchError::Interactive => Self::Interactive,
-            LaunchError::Overflow => Self::Overflow,
-            LaunchError::Stopped(Stop::Frozen) => Self::Frozen,
-            LaunchError::Stopped(Stop::Halted) => Self::Halted,
-            LaunchError::RuleFailed => Self::RuleFailed,
-            // A refusal has a reply of its own.
-            LaunchError::Failed | LaunchError::Refused(_) => Self::Failed,
-            LaunchError::Unavailable(_) => Self::Unavailable,
-        }
-    }
-}
-
-impl From<NotLaunched> for LaunchError<AnyLoss> {
-    fn from(told: NotLaunched) -> Self {
-        match told {
-            NotLaunched::CountLimit { limit } => Self::CountLimit { limit },
-            NotLaunched::OverQuota { quota, refused } => Self::OverQuota {
-                quota,
-                refusal: Box::new(refused.into()),
-            },
-            NotLaunched::UnknownLoss => Self::UnknownLoss(UnknownLoss(UNSAID)),
-            NotLaunched::Unsuitable => Self::Unsuitable(Unsuitable(UNSAID)),
-            NotLaunched::Interactive => Self::Interactive,
-            NotLaunched::Overflow => Self::Overflow,
-            NotLaunched::Frozen => Self::Stopped(Stop::Frozen),
-            NotLaunched::Halted => Self::Stopped(Stop::Halted),
-            NotLaunched::RuleFailed => Self::RuleFailed,
-            NotLaunched::Failed => Self::Failed,
-            NotLaunched::Unavailable => Self::Unavailable(Unavailable(UNSAID.to_owned())),
-        }
-    }
-}
-
-impl From<AskError> for NotAnswered {
-    fn from(error: AskError) -> Self {
-        match error {
-            AskError::Fault(Fault::InvalidQuery(_)) => Self::InvalidQuery,
-            AskError::Fault(Fault::Exhausted) => Self::Exhausted,
-            AskError::Fault(Fault::RoundLimit(rounds)) => Self::RoundLimit { rounds },
-            AskError::Fault(Fault::Failed) => Self::Failed,
-            AskError::Stopped(Stop::Frozen) | AskError::Fault(Fault::Stopped(Stop::Frozen)) => {
-                Self::Frozen
-            }
-            AskError::Stopped(Stop::Halted) | AskError::Fault(Fault::Stopped(Stop::Halted)) => {
-                Self::Halted
-            }
-            AskError::Closed => Self::Closed,
-            AskError::Busy => Self::Busy,
-        }
-    }
-}
-
-impl From<NotAnswered> for AskError {
-    fn from(told: NotAnswered) -> Self {
-        match told {
-            NotAnswered::InvalidQuery => Self::Fault(Fault::InvalidQuery(UNSAID)),
-            NotAnswered::Exhausted => Self::Fault(Fault::Exhausted),
-            NotAnswered::RoundLimit { rounds } => Self::Fault(Fault::RoundLimit(rounds)),
-            NotAnswered::Failed => Self::Fault(Fault::Failed),
-            NotAnswered::Frozen => Self::Stopped(Stop::Frozen),
-            NotAnswered::Halted => Self::Stopped(Stop::Halted),
-            NotAnswered::Closed => Self::Closed,
-            NotAnswered::Busy => Self::Busy,
+            Told::NotRead(error) => Self::NotRead(error.into()),
         }
     }
 }

@@ -6,6 +6,7 @@ use queryables::compose::{AddressedFilter, AnyMechanism, Message, Refusal, Reply
 use queryables::data::Predicate;
 use queryables::machine::{Stop, Unsuitable};
 use queryables::mechanisms::{AboveThreshold, NoisyCount};
+use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::AnyLoss;
 
@@ -175,10 +176,6 @@ fn replies() -> Vec<(&'static str, Reply<u8, AnyLoss>)> {
         (r#""rule_failed""#, LaunchError::RuleFailed),
         (r#""failed""#, LaunchError::Failed),
         (r#""unavailable""#, LaunchError::Unavailable(down())),
-        (
-            r#"{"over_quota":{"quota":"Ana","refused":{"measure":"ZCdp","spent":"0.5","requested":"0.6","remaining":"0.5","limit":"1"}}}"#,
-            quota,
-        ),
     ];
     let not_answered = [
         (
@@ -223,6 +220,10 @@ fn replies() -> Vec<(&'static str, Reply<u8, AnyLoss>)> {
             Reply::Remaining(Some(loss("0.25"))),
         ),
         (r#"{"remaining":null}"#, Reply::Remaining(None)),
+        (
+            r#"{"over_quota":{"quota":"Ana","refused":{"measure":"ZCdp","spent":"0.5","requested":"0.6","remaining":"0.5","limit":"1"}}}"#,
+            Reply::NotLaunched(quota),
+        ),
         (r#"{"not_read":"unavailable"}"#, Reply::NotRead(down())),
     ];
     for (code, error) in not_launched {
