@@ -12,7 +12,7 @@ use std::error::Error;
 use queryables::account::menu::MenuFilter;
 use queryables::account::{
     Accumulator, ChildLoss, ContinuationRule, DefaultAccumulator, FixedCount, ThroughRdp,
-    ThroughZCdp, advise, compare, nonadaptive,
+    ThroughZCdp, advise, compare,
 };
 use queryables::number::Epsilon;
 use queryables::privacy::convert::gdp;
@@ -114,7 +114,7 @@ pub(crate) fn table() -> Result<String, Box<dyn Error>> {
         let admitted = count(candidate.rule.clone(), &loss);
         lines.push(format!("| {} | {admitted} | yes |", candidate.rule.name()));
     }
-    let limit = nonadaptive::tight_launches(loss.epsilon, budget)?;
+    let limit = FixedCount::most(budget, loss)?.count();
     lines.push(format!(
         "| *tight composition, not a filter: the limit* | {limit} | no |"
     ));

@@ -102,7 +102,6 @@
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //! | `verify` | the exact worst case of a mechanism over all adversaries, for finite noise and for most ready-made mechanisms, otherwise up to a stated δ; feature `verify` |
 //! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
-//! | `games` | the games that separate valid odometers from naive ones; feature `verify` |
 //! | `ledger` | budgets that survive: the record, restarts, many processes, quotas; feature `ledger` |
 //!
 //! The [`prelude`] has what most programs need.
@@ -128,8 +127,6 @@ pub mod account;
 pub mod audit;
 pub mod compose;
 pub mod data;
-#[cfg(feature = "verify")]
-pub mod games;
 #[cfg(feature = "ledger")]
 pub mod ledger;
 pub mod mechanisms;
@@ -141,8 +138,9 @@ mod tests;
 pub mod verify;
 
 use queryables_core::toolkit::sync;
+pub(crate) use queryables_core::{clone_fields, debug_fields};
 #[doc(inline)]
-pub use queryables_core::{launch, middle, prelude};
+pub use queryables_core::{launch, middle, prelude, price_any_fact};
 
 /// Exact decimals and ratios: [`queryables_core::number`].
 pub mod number {

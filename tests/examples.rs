@@ -145,10 +145,6 @@ fn every_count_of_launches_is_reached() {
 #[allow(dead_code)]
 mod advise;
 
-#[path = "../examples/counterexample.rs"]
-#[allow(dead_code)]
-mod counterexample;
-
 #[path = "../examples/schedule.rs"]
 #[allow(dead_code)]
 mod schedule;
@@ -165,22 +161,6 @@ fn the_advice_names_the_filter_that_admits_most() {
     ] {
         assert!(text.contains(line), "{line} is missing in\n{text}");
     }
-}
-
-#[test]
-fn the_counterexample_is_over_the_budget_with_its_branches_swapped() {
-    let mut out = Vec::new();
-    counterexample::run(&mut out, "1e-2").unwrap();
-    let text = String::from_utf8(out).unwrap();
-    let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
-    assert!(
-        line("H_adapt with (0.1, 10)").ends_with(": over the budget"),
-        "{text}"
-    );
-    assert!(
-        line("H_adapt with (2.25, 2.25)").ends_with(": within the budget"),
-        "{text}"
-    );
 }
 
 #[test]

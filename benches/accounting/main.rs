@@ -5,7 +5,6 @@
 
 use std::time::Instant;
 
-use queryables::privacy::fdp::asymptotic::scheduled_sigma;
 use queryables::privacy::fdp::{Grid, Profile};
 
 type Parts = Vec<(Profile, u64)>;
@@ -19,7 +18,8 @@ fn identical() -> Parts {
 fn schedule() -> Parts {
     (0..25)
         .map(|block| {
-            let sigma = scheduled_sigma(150 * block + 1, 3650, 150, 1.5);
+            let turn = std::f64::consts::PI / 3650.0 * 150.0 * (block + 1) as f64;
+            let sigma = 1.5 + turn.sin();
             let launches = 150.min(3650 - 150 * block);
             let step =
                 Profile::sampled_gaussian("0.01".parse().unwrap(), sigma.try_into().unwrap());

@@ -84,6 +84,7 @@
 pub mod account;
 pub mod compose;
 pub mod data;
+mod fields;
 pub mod machine;
 pub mod middle;
 pub mod number;
@@ -93,6 +94,11 @@ mod sync;
 #[cfg(test)]
 mod tests;
 #[doc(hidden)]
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub mod toolkit;
 
 pub use queryable::launch;

@@ -28,9 +28,12 @@ pub mod number {
 
 /// Guards, and noise that a source of coins draws later than it is asked for.
 pub mod machine {
+    use std::cell::Cell;
     use std::sync::Arc;
 
-    use crate::machine::{Bernoulli, DrawnNoise, Inspect, Public, Says, StateKey};
+    use crate::machine::{
+        AnswerKind, Bernoulli, CoinSource, Coins, DrawnNoise, Inspect, Public, StateKey,
+    };
     use crate::number::Ratio;
 
     pub use crate::machine::conversation::view_of;
@@ -105,9 +108,16 @@ pub mod machine {
         }
     }
 
-    /// The kind of an answer, given what was heard inside for it.
-    pub fn capped(says: Says, heard: Option<Says>) -> Says {
-        says.capped(heard)
+    /// Contexts, for whoever explores what machines answer.
+    pub trait Observed<'a> {
+        /// The same context; the kind of the answer is stated here.
+        fn observed(self, kind: &'a Cell<AnswerKind>) -> Self;
+    }
+
+    impl<'a, S: CoinSource> Observed<'a> for Coins<'a, S> {
+        fn observed(self, kind: &'a Cell<AnswerKind>) -> Self {
+            self.observed(kind)
+        }
     }
 
     /// The odds of a coin.
@@ -184,7 +194,7 @@ pub mod account {
     use crate::number::u256::U256;
     use crate::number::{Delta, Epsilon};
 
-    pub use crate::account::left::{Repeats, largest};
+    pub use crate::account::left::Repeats;
     pub use crate::account::rogers::drift_of;
     pub use crate::account::through_rdp::RdpChildren;
     pub use crate::account::through_zcdp::ZCdpChildren;
@@ -252,9 +262,9 @@ pub mod account {
         }
     }
 
-    /// What is spent of δ.
-    pub mod deltas {
-        pub use crate::account::deltas::Deltas;
+    /// What (ε, δ) rules count.
+    pub mod budget {
+        pub use crate::account::budget::{Budget, Cost};
     }
 
     /// What an (ε, δ) launch costs as zero-concentrated privacy.
@@ -266,7 +276,7 @@ pub mod account {
     /// Rules that are written down.
     #[cfg(feature = "serde")]
     pub mod durable {
-        pub use crate::account::durable::{Counts, Parameters, impossible};
+        pub use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
     }
 }
 
@@ -314,9 +324,9 @@ pub mod compose {
     use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft, WholeLoss};
     use crate::compose::{
         AddressedMachine, AnyFilter, CompositorMachine, Gate, PartsMachine, Preview, Refusal,
-        Reply, Ticket,
+        Ticket,
     };
-    use crate::machine::{Answered, Coins, Fault, Mechanism, Says, StopToken};
+    use crate::machine::{Answered, Coins, Fault, Mechanism, StopToken};
     use crate::queryable::{HandleOf, IntoHandle};
 
     pub use crate::compose::engine::{Launches, price};
@@ -345,11 +355,6 @@ pub mod compose {
     /// A compositor whose children are addressed by number.
     pub fn addressed<C, S, M>(compositor: C) -> AddressedMachine<C, S, M> {
         AddressedMachine::new(compositor)
-    }
-
-    /// The kind of a reply, given that of a child's answer.
-    pub fn says<A, C, W>(reply: &Reply<A, C, W>, child: impl FnOnce(&A) -> Says) -> Says {
-        reply.says(child)
     }
 
     /// The machines of a parallel composition, by key.

@@ -1,5 +1,6 @@
-use super::{Accounting, ContinuationRule, NaturalFilter, ThroughZCdp, compare, largest};
+use super::{Accounting, ContinuationRule, NaturalFilter, ThroughZCdp, compare};
 use crate::number::{Delta, Epsilon, Interval, Mu};
+use crate::privacy::convert::search::largest;
 use crate::privacy::convert::{rdp, sampled};
 use crate::privacy::fdp::{FdpError, PowersOf, Profile};
 use crate::privacy::{EpsilonDelta, Gdp, Implies};

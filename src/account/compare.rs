@@ -1,110 +1,13 @@
+//! Which (ε, δ) rule admits most.
+
 use super::menu::MenuFilter;
 use super::{
-    Accumulator, Capped, ContinuationRule, CountsLaunches, Exceeded, FixedCount, LaunchesLeft,
-    Repeats, Rogers, RuleError, Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
-    largest,
+    Accumulator, ApproxDpRule, ContinuationRule, FixedCount, Rogers, RuleError, Sum, ThroughRdp,
+    ThroughZCdp,
 };
 use crate::number::Delta;
+use crate::privacy::convert::search::{apart_by, bisect};
 use crate::privacy::{ApproxDp, EpsilonDelta};
-
-/// Any of the (ε, δ) rules here, chosen in advance.
-///
-/// # Guarantee
-///
-/// That of the rule inside; which one it is depends on public values only, and never changes.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-#[must_use = "`charge` gives the next rule and changes nothing"]
-pub enum ApproxDpRule {
-    /// Losses add up (Rogers et al. 3.3).
-    Basic(Capped<Sum<ApproxDp>>),
-    /// Rogers et al. 5.1.
-    Rogers(Rogers),
-    /// Whitehouse et al. Thm 2.
-    Whitehouse(ThroughZCdp),
-    /// Through zCDP, with the conversion of Canonne, Kamath and Steinke 2020.
-    ThroughZCdp(ThroughZCdp),
-    /// Through Rényi privacy, at the best order.
-    ThroughRdp(ThroughRdp),
-    /// A number of launches that are all at most the typical one (Kairouz, Oh, Viswanath 2015).
-    FixedCount(FixedCount),
-    /// A price list (after Tran et al. App. B).
-    Menu(MenuFilter),
-}
-
-macro_rules! each {
-    ($rule:expr, $inner:ident => $value:expr) => {
-        match $rule {
-            ApproxDpRule::Basic($inner) => $value,
-            ApproxDpRule::Rogers($inner) => $value,
-            ApproxDpRule::Whitehouse($inner) | ApproxDpRule::ThroughZCdp($inner) => $value,
-            ApproxDpRule::ThroughRdp($inner) => $value,
-            ApproxDpRule::FixedCount($inner) => $value,
-            ApproxDpRule::Menu($inner) => $value,
-        }
-    };
-}
-
-impl ApproxDpRule {
-    /// The name of the rule.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Basic(_) => "basic",
-            Self::Rogers(_) => "Rogers",
-            Self::Whitehouse(_) => "Whitehouse",
-            Self::ThroughZCdp(_) => "zCDP, tight",
-            Self::ThroughRdp(_) => "RDP, exact curve",
-            Self::FixedCount(_) => "fixed count",
-            Self::Menu(rule) => rule.name(),
-        }
-    }
-}
-
-crate::account::approx_dp_in_and_out!(ApproxDpRule);
-
-impl ContinuationRule for ApproxDpRule {
-    fn limit(&self) -> &EpsilonDelta {
-        each!(self, rule => rule.limit())
-    }
-
-    fn spent(&self) -> EpsilonDelta {
-        each!(self, rule => rule.spent())
-    }
-
-    fn set_aside(&self) -> EpsilonDelta {
-        each!(self, rule => rule.set_aside())
-    }
-
-    fn remaining(&self) -> EpsilonDelta {
-        each!(self, rule => rule.remaining())
-    }
-
-    fn charge(&self, loss: &EpsilonDelta) -> Result<Self, Exceeded> {
-        self.charge_times(loss, 1)
-    }
-
-    fn admits(&self, loss: &EpsilonDelta) -> LaunchesLeft {
-        LaunchesLeft::by_repeating(self, loss)
-    }
-}
-
-impl Repeats for ApproxDpRule {
-    fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
-        Ok(match self {
-            Self::Basic(rule) => Self::Basic(rule.charge_times(loss, times)?),
-            Self::Rogers(rule) => Self::Rogers(rule.charge_times(loss, times)?),
-            Self::Whitehouse(rule) => Self::Whitehouse(rule.charge_times(loss, times)?),
-            Self::ThroughZCdp(rule) => Self::ThroughZCdp(rule.charge_times(loss, times)?),
-            Self::ThroughRdp(rule) => Self::ThroughRdp(rule.charge_times(loss, times)?),
-            Self::FixedCount(rule) => Self::FixedCount(rule.charge_times(loss, times)?),
-            Self::Menu(rule) => Self::Menu(rule.charge_times(loss, times)?),
-        })
-    }
-}
-
-impl ValidSequentially for ApproxDpRule {}
-impl ValidConcurrently for ApproxDpRule {}
 
 /// A rule, and how many launches of the typical loss it admits.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,8 +27,8 @@ pub struct Candidate {
 /// of δ as slack if the typical loss has δ > 0.
 ///
 /// The fixed count refuses every launch that is larger than the typical one. The menu is the one
-/// for many small launches. It is left out if a typical launch is less than 1/200 of ε.
-/// [`compare_thoroughly`] also has the balanced menu.
+/// for many small launches. It is left out if a typical launch is less than 1/200 of ε. The balanced
+/// menu ([`MenuFilter::balanced`]) is not here, because it takes seconds to build.
 ///
 /// # Example
 ///
@@ -173,28 +76,14 @@ pub fn compare(budget: EpsilonDelta, typical: EpsilonDelta) -> Vec<Candidate> {
         .chain(with_slack.into_iter().filter_map(Result::ok))
         .chain(menu.map(ApproxDpRule::Menu))
         .chain(fixed.map(ApproxDpRule::FixedCount));
-    sorted(rules, typical)
-}
-
-/// As [`compare`], with the balanced menu, which takes some seconds to build.
-///
-/// ```no_run
-/// use queryables::account::compare_thoroughly;
-/// use queryables::privacy::EpsilonDelta;
-///
-/// let budget = EpsilonDelta::new("1", "1e-6")?;
-/// let candidates = compare_thoroughly(budget, EpsilonDelta::new("0.01", "0")?);
-/// assert_eq!(candidates[2].rule.name(), "menu, balanced");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[must_use]
-pub fn compare_thoroughly(budget: EpsilonDelta, typical: EpsilonDelta) -> Vec<Candidate> {
-    /// A gap between two sizes of at most 1/56.
-    const DETAIL: u64 = 56;
-    let slack = menu_slack(budget, typical);
-    let balanced = MenuFilter::balanced(budget, slack, typical.epsilon, DETAIL);
-    let others = compare(budget, typical).into_iter().map(|other| other.rule);
-    sorted(others.chain(balanced.ok().map(ApproxDpRule::Menu)), typical)
+    let candidate = |rule: ApproxDpRule| Candidate {
+        admits: rule.admits(&typical).certainly(),
+        rule,
+    };
+    let mut candidates: Vec<Candidate> = rules.map(candidate).collect();
+    // The sort is stable: among equals, the simplest stays first.
+    candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.admits));
+    candidates
 }
 
 /// The menu for many small launches, where it takes little time.
@@ -211,33 +100,6 @@ fn menu_slack(budget: EpsilonDelta, typical: EpsilonDelta) -> Delta {
         return budget.delta;
     }
     Delta::from_units(budget.delta.units() / 2).unwrap_or_default()
-}
-
-/// The rule that admits most first.
-fn sorted(rules: impl Iterator<Item = ApproxDpRule>, typical: EpsilonDelta) -> Vec<Candidate> {
-    let candidate = |rule| Candidate {
-        admits: admits(&rule, &typical),
-        rule,
-    };
-    let mut candidates: Vec<Candidate> = rules.map(candidate).collect();
-    // The sort is stable: among equals, the simplest stays first.
-    candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.admits));
-    candidates
-}
-
-/// How many launches of a loss a rule admits, one after the other.
-///
-/// ```
-/// use queryables::account::{ApproxDpRule, Rogers, admits};
-/// use queryables::privacy::EpsilonDelta;
-///
-/// let rule = ApproxDpRule::Rogers(Rogers::new(EpsilonDelta::new("1", "1e-6")?)?);
-/// assert_eq!(admits(&rule, &EpsilonDelta::new("0.01", "0")?), 147);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[must_use]
-pub fn admits(rule: &ApproxDpRule, loss: &EpsilonDelta) -> u64 {
-    largest(|times| rule.charge_times(loss, times).is_ok())
 }
 
 /// The slack with which a rule admits most: more of it leaves more of ε and less of δ to children.
@@ -262,22 +124,16 @@ fn best_slack(
     };
     let fits = |share: u128| {
         let by_delta = share / typical.delta.units();
-        let by_epsilon = with_share(share).map_or(0, |rule| admits(&rule, &pure));
+        let by_epsilon = with_share(share).map_or(0, |rule| rule.admits(&pure).certainly());
         by_delta >= u128::from(by_epsilon)
     };
-    let (mut low, mut high) = (0, budget.delta.units().saturating_sub(1));
-    while high - low > 1 + (high >> 30) {
-        let middle = low + (high - low) / 2;
-        if fits(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
+    let most = budget.delta.units().saturating_sub(1);
+    let (high, low) = bisect(most, 0, apart_by(30), fits);
     // The two candidates on either side of the crossing.
     let (less, more) = (with_share(low), with_share(high));
     let admitted = |rule: &Result<ApproxDpRule, RuleError>| {
-        rule.as_ref().map_or(0, |rule| admits(rule, &typical))
+        rule.as_ref()
+            .map_or(0, |rule| rule.admits(&typical).certainly())
     };
     if admitted(&less) > admitted(&more) {
         less
@@ -290,6 +146,7 @@ fn best_slack(
 mod tests {
     use super::*;
     use crate::account::ChildLoss;
+    use crate::account::{Exceeded, LaunchesLeft};
     use crate::number::{Epsilon, units};
     use crate::tests::oracle::sizes;
     use proptest::prelude::*;
@@ -392,7 +249,7 @@ mod tests {
         // Another slack admits no more.
         for slack in ["1e-7", "3e-7", "5.34e-7", "6e-7", "9e-7"] {
             let rule = ThroughRdp::chosen_for(budget, slack.parse().unwrap(), typical.epsilon);
-            assert!(admits(&ApproxDpRule::ThroughRdp(rule.unwrap()), &typical) <= best.admits);
+            assert!(rule.unwrap().admits(&typical).certainly() <= best.admits);
         }
     }
 

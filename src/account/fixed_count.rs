@@ -1,8 +1,8 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use std::sync::Arc;
 
+use super::budget::Budget;
+#[cfg(feature = "serde")]
+use super::durable::{Durable, Invalid};
 use super::menu::MenuError;
 use super::{
     ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
@@ -10,6 +10,7 @@ use super::{
 };
 use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::EpsilonDelta;
+use crate::privacy::convert::search::largest;
 use crate::privacy::convert::{either, log_inverse};
 
 /// At most K launches, each within (ε₀, δ₀): the whole is within (ε, δ) by the optimal composition
@@ -31,7 +32,7 @@ use crate::privacy::convert::{either, log_inverse};
 /// stopping early leaves responses unused. So everything that the analyst sees is a postprocessing
 /// of K responses, drawn independently and in advance. Their optimal (ε, δ) is
 /// `1 − (1 − δ₀)^K (1 − δ_K(ε))`, where δ_K is that of K-fold randomized response
-/// ([`nonadaptive::tight_delta`]). ∎
+/// (Kairouz, Oh and Viswanath). ∎
 ///
 /// In other words, only K and (ε₀, δ₀) are fixed in advance. An ε₀ chosen along the way would not
 /// be covered.
@@ -55,10 +56,10 @@ use crate::privacy::convert::{either, log_inverse};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedCount {
-    limit: EpsilonDelta,
     each: EpsilonDelta,
     count: u64,
-    launched: u64,
+    /// The number of launches; their δ are part of the bound.
+    budget: Budget<u64>,
     /// δ at the limit's ε after each of [`READINGS`] equal parts of the launches.
     readings: Arc<[Delta]>,
 }
@@ -81,7 +82,7 @@ impl FixedCount {
             return Err(MenuError::LosesNothing { entry: 0 });
         }
         let fits = |count| count <= MOST && composed(count, each, limit.epsilon) <= limit.delta;
-        let count = super::largest(fits);
+        let count = largest(fits);
         if count >= MOST {
             return Err(MenuError::Endless);
         }
@@ -115,10 +116,9 @@ impl FixedCount {
             composed(launches, each, limit.epsilon).min(limit.delta)
         };
         Self {
-            limit,
             each,
             count,
-            launched: 0,
+            budget: Budget::new(limit, Delta::ZERO),
             readings: (0..=READINGS).map(part).collect(),
         }
     }
@@ -138,7 +138,7 @@ impl FixedCount {
     /// The number of launches so far.
     #[must_use]
     pub fn launched(&self) -> u64 {
-        self.launched
+        self.budget.total
     }
 }
 
@@ -169,31 +169,32 @@ crate::account::approx_dp_in_and_out!(FixedCount);
 
 impl ContinuationRule for FixedCount {
     fn limit(&self) -> &EpsilonDelta {
-        &self.limit
+        &self.budget.limit
     }
 
     /// While the launches together are within the limit's ε by basic composition, their sum. Then
     /// the limit's ε and the δ of the launches so far, rounded up to the next 32nd of all.
     fn spent(&self) -> EpsilonDelta {
         let (epsilon, delta) = (self.each.epsilon, self.each.delta);
-        let sum = epsilon.checked_mul(self.launched);
-        if let Some(epsilon) = sum.filter(|sum| *sum <= self.limit.epsilon) {
-            let delta = some_of(self.launched, delta).min(self.limit.delta);
+        let (limit, launched) = (self.budget.limit, self.launched());
+        let sum = epsilon.checked_mul(launched);
+        if let Some(epsilon) = sum.filter(|sum| *sum <= limit.epsilon) {
+            let delta = some_of(launched, delta).min(limit.delta);
             return EpsilonDelta { epsilon, delta };
         }
-        let place = (u128::from(self.launched) * u128::from(READINGS))
-            .div_ceil(u128::from(self.count.max(1)));
+        let place =
+            (u128::from(launched) * u128::from(READINGS)).div_ceil(u128::from(self.count.max(1)));
         let reading = self
             .readings
             .get(usize::try_from(place).unwrap_or(usize::MAX));
         EpsilonDelta {
-            epsilon: self.limit.epsilon,
-            delta: reading.copied().unwrap_or(self.limit.delta),
+            epsilon: limit.epsilon,
+            delta: reading.copied().unwrap_or(limit.delta),
         }
     }
 
     fn remaining(&self) -> EpsilonDelta {
-        if self.launched < self.count {
+        if self.launched() < self.count {
             self.each
         } else {
             EpsilonDelta::default()
@@ -214,13 +215,12 @@ impl Repeats for FixedCount {
         if *loss == EpsilonDelta::default() {
             return Ok(self.clone());
         }
-        let is_within = loss.epsilon <= self.each.epsilon && loss.delta <= self.each.delta;
-        let launched = self.launched.checked_add(times).ok_or(Exceeded)?;
-        if !is_within || launched > self.count {
+        if !(loss.epsilon <= self.each.epsilon && loss.delta <= self.each.delta) {
             return Err(Exceeded);
         }
+        let is_within = |launched: &u64| *launched <= self.count;
         Ok(Self {
-            launched,
+            budget: self.budget.charge_times(1, Delta::ZERO, times, is_within)?,
             ..self.clone()
         })
     }
@@ -228,6 +228,48 @@ impl Repeats for FixedCount {
 
 impl ValidSequentially for FixedCount {}
 impl ValidConcurrently for FixedCount {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    limit: EpsilonDelta,
+    each: EpsilonDelta,
+    count: u64,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for FixedCount {
+    const NAME: &'static str = "FixedCount";
+
+    type Parameters = Parameters;
+    type Counts = u64;
+
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            limit: self.budget.limit,
+            each: self.each,
+            count: self.count,
+        }
+    }
+
+    fn build(Parameters { limit, each, count }: Parameters) -> Result<Self, Invalid> {
+        Ok(Self::new(limit, each, count)?)
+    }
+
+    fn counts(&self) -> u64 {
+        self.launched()
+    }
+
+    fn resume(&self, launched: u64) -> Result<Self, Invalid> {
+        let is_within = |launched: &u64| *launched <= self.count;
+        Ok(Self {
+            budget: self.budget.resumed(launched, Delta::ZERO, is_within)?,
+            ..self.clone()
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {

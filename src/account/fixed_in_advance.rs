@@ -1,8 +1,7 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
+use super::durable::{Durable, ImpossibleCounts, Invalid};
 use super::menu::{MenuError, composed_deltas};
 use super::{ContinuationRule, Exceeded, ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon};
@@ -143,6 +142,62 @@ impl FixedInAdvance {
 
 impl ValidSequentially for FixedInAdvance {}
 impl ValidConcurrently for FixedInAdvance {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    limit: EpsilonDelta,
+    step: Epsilon,
+    losses: Vec<EpsilonDelta>,
+}
+
+/// Only the number of turns is stored; the sums follow.
+#[cfg(feature = "serde")]
+impl Durable for FixedInAdvance {
+    const NAME: &'static str = "FixedInAdvance";
+
+    type Parameters = Parameters;
+    type Counts = usize;
+
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            limit: self.limit,
+            step: self.step,
+            losses: self.turns.iter().map(|(loss, _)| *loss).collect(),
+        }
+    }
+
+    fn build(parameters: Parameters) -> Result<Self, Invalid> {
+        let Parameters {
+            limit,
+            step,
+            losses,
+        } = parameters;
+        Ok(Self::new(limit, step, losses)?)
+    }
+
+    fn counts(&self) -> usize {
+        self.next
+    }
+
+    fn resume(&self, next: usize) -> Result<Self, Invalid> {
+        let taken = self.turns.get(..next).ok_or(ImpossibleCounts)?;
+        let mut sums = (Epsilon::ZERO, Delta::ZERO);
+        for (loss, _) in taken {
+            let epsilons = sums.0.checked_add(loss.epsilon);
+            sums.0 = epsilons.unwrap_or(Epsilon::LARGEST);
+            sums.1 = sums.1.saturating_add(loss.delta);
+        }
+        Ok(Self {
+            next,
+            epsilons: sums.0,
+            deltas: sums.1,
+            ..self.clone()
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {

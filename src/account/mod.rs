@@ -10,17 +10,17 @@
 //! | accumulator | children and whole | valid for | source |
 //! |---|---|---|---|
 //! | [`Sum`] | [`PowersOf`](crate::privacy::fdp::PowersOf) | interleaved children | Tran et al. 3.6, Ex. D.3 with Haney et al. 3.3 |
-//! | [`Sum`] | [`AsymptoticGdp`](crate::privacy::fdp::asymptotic::AsymptoticGdp) | non-interactive children, in a limit: not a bound | Tran et al. Alg 2, 4.3 |
 //!
 //! [`compare`] says how many launches each (ε, δ) rule admits. [`advise`] says which filter to
-//! choose for a mechanism with a given trade-off function. [`nonadaptive`] is for comparison only.
+//! choose for a mechanism with a given trade-off function.
 //!
 //! Odometers that bound the *realised* loss instead, with high probability and at all times at
-//! once, are in [`time_uniform`]; the games that separate valid ones from naive ones are in
-//! `games`.
+//! once, are in [`time_uniform`]; the games that separate valid ones from naive ones are in the
+//! package `papers`.
 
 #[cfg(feature = "fdp")]
 mod advise;
+mod approx_dp_rule;
 mod compare;
 mod fixed_count;
 mod fixed_in_advance;
@@ -28,12 +28,13 @@ mod individual;
 pub mod menu;
 #[cfg(feature = "fdp")]
 mod natural;
-pub mod nonadaptive;
+pub(crate) mod nonadaptive;
 pub mod time_uniform;
 
 #[cfg(feature = "fdp")]
 pub use advise::{Advice, advise};
-pub use compare::{ApproxDpRule, Candidate, admits, compare, compare_thoroughly};
+pub use approx_dp_rule::ApproxDpRule;
+pub use compare::{Candidate, compare};
 pub use fixed_count::FixedCount;
 pub use fixed_in_advance::FixedInAdvance;
 pub use individual::{RecordCost, SquaresAddUp, ValidIndividually};

@@ -1,11 +1,10 @@
-#[cfg(feature = "serde")]
-mod written;
-
 mod units;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
+use super::durable::{Durable, Invalid};
 use super::{
     Accounting, Accumulator, AddsUpConcurrently, AddsUpSequentially, Capped, ContinuationRule,
     DefaultAccumulator, Exceeded, LaunchesLeft, Repeats, RootSumSquares, Sum, ValidConcurrently,
@@ -25,13 +24,13 @@ use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, Gdp, Measure};
 /// | [`Gdp`] | Gaussians, by μ | G_μ ⊗ G_ν is the Gaussian of √(μ² + ν²) (Tran et al. 3.7) |
 /// | [`PowersOf`] | powers of one function, by their number | fⁿ ⊗ fᵐ = fⁿ⁺ᵐ (Tran et al. Ex. D.3) |
 ///
-/// Sampled Gaussians at one rate are ordered, but their products are not
-/// ([`counterexample`](crate::privacy::fdp::counterexample)): for those there is the
+/// Sampled Gaussians at one rate are ordered, but their products are not (Tran et al. 3.3,
+/// `papers/src/tran/counterexample`): for those there is the
 /// [`SampledGaussianFilter`](super::menu::SampledGaussianFilter).
 #[diagnostic::on_unimplemented(
     message = "use `Gdp` or `PowersOf`: the losses of `{Self}` are not known to be a Blackwell chain",
     note = "where trade-off functions cross, composing them until a budget is reached is not private \
-            (Tran et al. 3.8; `privacy::fdp::counterexample` has the numbers)",
+            (Tran et al. 3.8; the package `papers` has the numbers)",
     note = "for launches of several sizes take a `MenuFilter`, for Gaussians on samples a \
             `SampledGaussianFilter`"
 )]
@@ -274,11 +273,55 @@ const _: fn() = || {
     interleaves::<Sum<PowersOf>>();
 };
 
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters<C> {
+    limit: EpsilonDelta,
+    chain: C,
+}
+
+/// The largest member of the chain is computed again, as are the readings.
+#[cfg(feature = "serde")]
+impl<C> Durable for NaturalFilter<C>
+where
+    C: BlackwellChain + serde::Serialize + serde::de::DeserializeOwned,
+    Capped<C::Accumulator>: Durable,
+{
+    const NAME: &'static str = "NaturalFilter";
+
+    type Parameters = Parameters<C>;
+    type Counts = <Capped<C::Accumulator> as Durable>::Counts;
+
+    fn parameters(&self) -> Parameters<C> {
+        Parameters {
+            limit: self.limit,
+            chain: self.children().clone(),
+        }
+    }
+
+    fn build(Parameters { limit, chain }: Parameters<C>) -> Result<Self, Invalid> {
+        Ok(Self::new(limit, chain)?)
+    }
+
+    fn counts(&self) -> Self::Counts {
+        self.rule.counts()
+    }
+
+    fn resume(&self, counts: Self::Counts) -> Result<Self, Invalid> {
+        Ok(Self {
+            limit: self.limit,
+            rule: self.rule.resume(counts)?,
+            readings: self.readings.clone(),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::account::fixed_count::composed;
-    use crate::account::nonadaptive::tight_launches;
     use crate::account::{FixedCount, compare};
     use crate::privacy::fdp::{Grid, Profile};
 
@@ -335,7 +378,9 @@ mod tests {
         let limit = pair("1", "1e-6");
         let units = PowersOf::new(Profile::randomized_response(text("0.01")));
         let mut rule = NaturalFilter::new(limit, units).unwrap();
-        assert_eq!(Ok(rule.most().0), tight_launches(text("0.01"), limit));
+        let each = EpsilonDelta::new("0.01", "0").unwrap();
+        let optimal = FixedCount::most(limit, each).unwrap();
+        assert_eq!(rule.most().0, optimal.count());
         assert_eq!(rule.most(), &Units(562));
         // Where δ was computed in advance, at 15/16 and at all of the units, it is read as it is.
         for units in [527, 562] {

@@ -1,41 +1,7 @@
-//! Composition that is **not a filter**: bounds for launches whose losses and number are fixed in
-//! advance, to compare with.
-//!
-//! These theorems do not cover losses, or a number of launches, chosen after seeing answers. So
-//! nothing here is a rule, and no compositor accepts it. As an odometer such a bound fails: one
-//! that is valid at all times must be larger (Rogers et al. 6.1). As a filter it holds once kε (e^ε
-//! − 1)/(e^ε + 1) is replaced by the ½Σε² that is never less (Whitehouse et al. Thm 2): that is
-//! [`ThroughZCdp::simple`](super::ThroughZCdp::simple).
+//! The optimal composition of equal launches: what [`FixedCount`](super::FixedCount) rests on.
 
 use crate::number::{Delta, Epsilon, Interval, U256, Unit, units};
-use crate::privacy::convert::{log_inverse, loss_up, probability_up};
-use crate::privacy::{EpsilonDelta, UnknownLoss};
-
-/// Advanced composition: `√(2k ln(1/δ′)) ε + kε (e^ε − 1)/(e^ε + 1)` for k launches of ε, rounded up
-/// (Whitehouse et al. eq. 2, after Dwork, Rothblum and Vadhan).
-///
-/// # Errors
-///
-/// [`UnknownLoss`] if the slack δ′ is zero or the bound cannot be held.
-///
-/// ```
-/// use queryables::account::nonadaptive;
-///
-/// let epsilon = nonadaptive::advanced(1000, "0.01".parse()?, "1e-6".parse()?)?;
-/// assert!(epsilon < "1.7123".parse()?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn advanced(launches: u64, each: Epsilon, slack: Delta) -> Result<Epsilon, UnknownLoss> {
-    let log = log_inverse(slack)?;
-    if each == Epsilon::ZERO || launches == 0 {
-        return Ok(Epsilon::ZERO);
-    }
-    let (launches, each) = (Interval::whole(u128::from(launches)), Interval::from(each));
-    // (e^ε − 1)/(e^ε + 1) = (1 − e^-ε)/(1 + e^-ε), which does not overflow.
-    let less = (-each).exp_m1();
-    let drift = -less / (Interval::TWO + less);
-    loss_up((Interval::TWO * launches * log).sqrt() * each + launches * each * drift)
-}
+use crate::privacy::convert::probability_up;
 
 /// The smallest δ such that any k launches of ε-DP, fixed in advance, are together (ε_total, δ)-DP,
 /// rounded up: that of k-fold randomized response (Kairouz, Oh, Viswanath 2015).
@@ -46,16 +12,7 @@ pub fn advanced(launches: u64, each: Epsilon, slack: Delta) -> Result<Epsilon, U
 /// Either side of the sum ends some 17 standard deviations, of at most √k/2 each, from its middle. So
 /// the time grows like √k: half a million terms for a billion launches, and 10¹¹, which take hours,
 /// for the largest k.
-///
-/// ```
-/// use queryables::account::nonadaptive;
-///
-/// let delta = nonadaptive::tight_delta(10, "0.1".parse()?, "0.5".parse()?);
-/// assert!(delta > "0.009929".parse()? && delta < "0.00993".parse()?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[must_use]
-pub fn tight_delta(launches: u64, each: Epsilon, total: Epsilon) -> Delta {
+pub(crate) fn tight_delta(launches: u64, each: Epsilon, total: Epsilon) -> Delta {
     if each == Epsilon::ZERO || launches == 0 {
         return Delta::ZERO;
     }
@@ -184,45 +141,12 @@ enum Gains {
     Fall,
 }
 
-/// How many launches of ε, fixed in advance, fit a budget, by [`tight_delta`]: no rule for pure
-/// children can admit more. If even a launch without privacy fits, δ being 1, or if a launch costs
-/// nothing, it is the largest number that can be held.
-///
-/// # Errors
-///
-/// [`UnknownLoss`] if 10¹⁰ or more fit: to count them takes about the root of their number for each
-/// of some sixty guesses.
-///
-/// ```
-/// use queryables::account::nonadaptive;
-/// use queryables::privacy::EpsilonDelta;
-///
-/// let budget = EpsilonDelta::new("1", "1e-6")?;
-/// assert_eq!(nonadaptive::tight_launches("0.01".parse()?, budget)?, 562);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn tight_launches(each: Epsilon, budget: EpsilonDelta) -> Result<u64, UnknownLoss> {
-    const TOO_MANY: u64 = 10_000_000_000;
-    if each == Epsilon::ZERO || budget.delta == Delta::ONE {
-        return Ok(u64::MAX);
-    }
-    let most = super::largest(|launches| {
-        launches <= TOO_MANY && tight_delta(launches, each, budget.epsilon) <= budget.delta
-    });
-    if most == TOO_MANY {
-        return Err(UnknownLoss("10¹⁰ launches or more fit, too many to count"));
-    }
-    Ok(most)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::number::units;
     use crate::privacy::convert;
-    use crate::tests::oracle::{
-        Real, deltas, epsilons, exp, is_just_above, ln, quantity, real, sizes, sqrt, whole,
-    };
+    use crate::tests::oracle::{Real, exp, is_just_above, ln, quantity, real, sizes, whole};
     use proptest::prelude::*;
 
     #[test]
@@ -341,17 +265,6 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
         #[test]
-        fn advanced_composition_is_rounded_up(launches in 1..1_000_000_000_u64, each in epsilons(), slack in deltas()) {
-            let (k, epsilon) = (whole(u128::from(launches)), quantity(each));
-            let root = sqrt(&(real(-2.0) * &k * ln(&quantity(slack))));
-            let drift = (exp(&epsilon) - real(1.0)) / (exp(&epsilon) + real(1.0));
-            let truth = root * &epsilon + k * &epsilon * drift;
-            if truth < real(3e11) {
-                is_just_above(advanced(launches, each, slack).unwrap(), &truth);
-            }
-        }
-
-        #[test]
         fn the_tight_delta_is_rounded_up(launches in 1..300_u64, each in sizes::<units::Epsilon>(-4.0..0.7), part in 0.0..1.0) {
             // From no loss at all to a little less than the largest one.
             let size = Interval::from(each).middle() * launches as f64;
@@ -374,21 +287,6 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_counted_is_said_at_once() {
-        let epsilon = |text: &str| text.parse::<Epsilon>().unwrap();
-        let budget = |delta: &str| EpsilonDelta::new("1", delta).unwrap();
-        let too_many = UnknownLoss("10¹⁰ launches or more fit, too many to count");
-        let launches = |each: &str, delta: &str| tight_launches(epsilon(each), budget(delta));
-        assert_eq!(launches("1e-12", "1e-6"), Err(too_many));
-        assert_eq!(launches("1e-10", "0"), Err(too_many));
-        assert_eq!(launches("1e-3", "0"), Ok(1000));
-        assert_eq!(launches("0", "1e-6"), Ok(u64::MAX));
-        assert_eq!(launches("1e-20", "1"), Ok(u64::MAX));
-        assert_eq!(launches("2", "1"), Ok(u64::MAX));
-        assert_eq!(launches("2", "0"), Ok(0));
-    }
-
-    #[test]
     fn the_ends_of_the_scale() {
         let epsilon = |text: &str| text.parse::<Epsilon>().unwrap();
         assert_eq!(tight_delta(0, epsilon("1"), epsilon("0")), Delta::ZERO);
@@ -398,10 +296,5 @@ mod tests {
         assert!(tight_delta(11, epsilon("0.1"), epsilon("1")) > Delta::ZERO);
         // Far out the true δ is all but 1, and may be rounded to it.
         assert!(tight_delta(1000, epsilon("100"), epsilon("0")) > "0.999999999".parse().unwrap());
-        assert_eq!(
-            advanced(10, epsilon("0.1"), Delta::ZERO),
-            Err(UnknownLoss("this conversion needs δ > 0"))
-        );
-        assert_eq!(advanced(0, epsilon("0.1"), Delta::ONE), Ok(Epsilon::ZERO));
     }
 }

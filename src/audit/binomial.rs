@@ -12,6 +12,7 @@
 use std::f64::consts::PI;
 
 use crate::number::Interval;
+use crate::privacy::convert::search::bisect;
 
 /// A lower bound on the probability of an event that happened in `hits` of `trials` trials.
 pub(super) fn at_least(hits: u32, trials: u32, failure: Interval) -> f64 {
@@ -46,15 +47,9 @@ pub(super) fn at_most(hits: u32, trials: u32, failure: Interval) -> f64 {
 fn search(known: f64, estimate: f64, certain: impl Fn(f64) -> bool) -> f64 {
     // Floats that are not negative are ordered as their bits, so halving the bits halves small
     // numbers as fast as large ones.
-    let (mut good, mut bad) = (known.to_bits(), estimate.to_bits());
-    while good.abs_diff(bad) > 1 << 12 {
-        let middle = good.midpoint(bad);
-        if certain(f64::from_bits(middle)) {
-            good = middle;
-        } else {
-            bad = middle;
-        }
-    }
+    let near = |good: u64, bad: u64| good.abs_diff(bad) <= 1 << 12;
+    let certain = |bits| certain(f64::from_bits(bits));
+    let (good, _) = bisect(known.to_bits(), estimate.to_bits(), near, certain);
     f64::from_bits(good)
 }
 

@@ -1,6 +1,6 @@
 //! Running a mechanism on two datasets, again and again.
 
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::hash::Hash;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -361,13 +361,4 @@ fn describe<A: Debug>(view: &View<A>) -> String {
     }
 }
 
-impl<A> Debug for Audit<'_, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Audit")
-            .field("trials", &self.trials)
-            .field("failure", &self.failure)
-            .field("delta", &self.delta)
-            .field("seed", &self.seed)
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!([A] Audit<'_, A>, "Audit" { trials, failure, delta, seed, .. });

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::{
     AddressedMachine, Filter, FilterMachine, Interactive, Message, Parallel, Reply, addressed,
-    parts, says,
+    parts,
 };
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::data::Select;
-use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, Says, StateKey};
+use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, StateKey};
 use crate::privacy::{AddRemove, Distance, Measure, Private, UnknownLoss};
 
 /// A [`Parallel`] composition whose parts are addressed by key and whose children, all of type
@@ -90,10 +90,6 @@ where
 {
     type Query = (K, Message<M, S::Query>);
     type Answer = Reply<S::Answer, ChildLoss<F>, WholeLoss<F>>;
-
-    fn says(answer: &Self::Answer) -> Says {
-        says(answer, S::says)
-    }
 
     fn step(
         &mut self,

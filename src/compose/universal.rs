@@ -3,7 +3,9 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Public, PublicView, Says};
+use crate::machine::{
+    AnswerKind, Coins, Description, Fault, Machine, Mechanism, Public, PublicView,
+};
 use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss, checked};
 
 /// A mechanism that becomes the first mechanism that is named to it, if that one's loss is within
@@ -134,13 +136,6 @@ where
     type Query = UniversalQuery<M, <M::Machine as Machine>::Query>;
     type Answer = UniversalAnswer<<M::Machine as Machine>::Answer>;
 
-    fn says(answer: &Self::Answer) -> Says {
-        match answer {
-            UniversalAnswer::Became => Says::Launched,
-            UniversalAnswer::Answered(answer) => <M::Machine as Machine>::says(answer),
-        }
-    }
-
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         match (&mut self.state, query) {
             (State::Waiting(data), UniversalQuery::Become(mechanism)) => {
@@ -165,6 +160,7 @@ where
                 // and the place is taken.
                 let machine = mechanism.start(data, coins).map_err(|_| Fault::Failed)?;
                 self.state = State::Became(machine);
+                coins.answered(AnswerKind::Launched);
                 Ok(UniversalAnswer::Became)
             }
             (State::Became(machine), UniversalQuery::Ask(query)) => {

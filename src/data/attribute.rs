@@ -209,15 +209,7 @@ impl<D: Dataset + ?Sized> Predicate<D> {
     }
 }
 
-impl<D: ?Sized, T: Value> Clone for Attribute<D, T> {
-    fn clone(&self) -> Self {
-        Self {
-            name: Arc::clone(&self.name),
-            pass: Arc::clone(&self.pass),
-            read: Arc::clone(&self.read),
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized, T: Value] Attribute<D, T> { name, pass, read });
 
 impl<D: ?Sized, T: Value> fmt::Debug for Attribute<D, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,6 @@
 //! How many records have each key.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use super::{Fold, Merge, Value};
 
@@ -51,9 +50,5 @@ impl<K: Ord + Send> Fold<Grouped<K>> for Groups<K> {
     }
 }
 
-impl<K> fmt::Debug for Groups<K> {
-    /// Nothing of it: keys and counts are data.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Groups").finish_non_exhaustive()
-    }
-}
+// Nothing of it: keys and counts are data.
+crate::debug_fields!([K] Groups<K>, "Groups" { .. });

@@ -56,6 +56,7 @@ pub use attribute::{Attribute, Predicate};
 pub(crate) use clipped_sum::ClippedSum;
 pub use group_key::GroupKey;
 pub(crate) use groups::{Grouped, Groups};
+#[doc(hidden)]
 pub use moments::Moments;
 pub(crate) use people::UNBOUNDED;
 pub use people::{People, Person};

@@ -1,6 +1,5 @@
 //! Values whose variance is asked for.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::{Fold, Merge, steps_of};
@@ -101,16 +100,8 @@ impl Fold<f64> for Moments {
     }
 }
 
-impl fmt::Debug for Moments {
-    /// Not the sums, which are data.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Moments")
-            .field("per_unit", &self.per_unit)
-            .field("start", &self.start)
-            .field("width", &self.width)
-            .finish_non_exhaustive()
-    }
-}
+// Not the sums, which are data.
+crate::debug_fields!([] Moments, "Moments" { per_unit, start, width, .. });
 
 #[cfg(test)]
 mod tests {

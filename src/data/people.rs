@@ -1,6 +1,5 @@
 //! People who may have several rows.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -204,28 +203,13 @@ impl<'a, D: Dataset + ?Sized> Person<'a, D> {
     }
 }
 
-impl<D: ?Sized> Clone for Person<'_, D> {
-    fn clone(&self) -> Self {
-        Self {
-            table: self.table,
-            rows: self.rows.clone(),
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized] Person<'_, D> { table, rows });
 
-impl<D: ?Sized, const K: u64> fmt::Debug for People<D, K> {
-    /// Shows nothing of the people, nor how many there are.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("People")
-    }
-}
+// Nothing of the people, nor how many there are.
+crate::debug_fields!([D: ?Sized, const K: u64] People<D, K>, "People");
 
-impl<D: ?Sized> fmt::Debug for Person<'_, D> {
-    /// Shows nothing of the rows, which are in one table with those of all others.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Person")
-    }
-}
+// Nothing of the rows, which are in one table with those of all others.
+crate::debug_fields!([D: ?Sized] Person<'_, D>, "Person");
 
 #[cfg(test)]
 mod tests {

@@ -163,15 +163,7 @@ impl<D: ?Sized> Vector<D> {
     }
 }
 
-impl<D: ?Sized> Clone for Vector<D> {
-    fn clone(&self) -> Self {
-        Self {
-            name: Arc::clone(&self.name),
-            read: Arc::clone(&self.read),
-            sum: Arc::clone(&self.sum),
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized] Vector<D> { name, read, sum });
 
 impl<D: ?Sized> fmt::Debug for Vector<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -152,7 +152,7 @@ where
         let terms_text = seal(&FilterTerms {
             ledger: VERSION,
             filter: F::NAME,
-            parameters: value(&crate::account::durable::Parameters(&*fresh))?,
+            parameters: value(&fresh.parameters())?,
             measure: &header.measure,
             whole: &header.whole,
             relation: header.relation,

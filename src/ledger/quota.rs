@@ -111,23 +111,16 @@ where
     crate::account::Capped<Me::Accumulator>: LedgerRule<Children = Me, Whole = Me>,
 {
     #[derive(Serialize)]
-    struct Terms<'a, F: Durable> {
+    struct Terms<P> {
         ledger: u32,
         quota: &'static str,
-        #[serde(serialize_with = "parameters")]
-        parameters: &'a F,
-    }
-    fn parameters<F: Durable, S: serde::Serializer>(
-        rule: &&F,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        rule.parameters(serializer)
+        parameters: P,
     }
     let rule = measure.accumulator().capped(limit);
     let terms = seal(&Terms {
         ledger: super::seal::VERSION,
         quota: <crate::account::Capped<Me::Accumulator> as Durable>::NAME,
-        parameters: &rule,
+        parameters: rule.parameters(),
     })?;
     Ok((Arc::new(Kept(rule)), terms))
 }

@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::StoreError;
 use super::filter::LedgerRule;
 use super::seal::{VERSION, seal, unseal};
-use crate::account::durable::Counts;
 use crate::account::{ChildLoss, WholeLoss};
 use crate::compose::Halt;
 
@@ -24,13 +23,8 @@ pub(super) struct State<F: LedgerRule> {
 struct Written<'a, F: LedgerRule> {
     ledger: u32,
     launched: u64,
-    #[serde(serialize_with = "counts")]
-    counts: &'a F,
+    counts: F::Counts,
     halt: Option<&'a HaltOf<F>>,
-}
-
-fn counts<F: LedgerRule, S: serde::Serializer>(rule: &&F, s: S) -> Result<S::Ok, S::Error> {
-    Counts(*rule).serialize(s)
 }
 
 pub(super) fn write_state<F: LedgerRule>(
@@ -38,10 +32,10 @@ pub(super) fn write_state<F: LedgerRule>(
     launched: u64,
     halt: Option<&HaltOf<F>>,
 ) -> Result<String, StoreError> {
-    seal(&Written {
+    seal(&Written::<F> {
         ledger: VERSION,
         launched,
-        counts: rule,
+        counts: rule.counts(),
         halt,
     })
 }
@@ -62,7 +56,9 @@ pub(super) fn read_state<F: LedgerRule>(fresh: &F, text: &str) -> Option<State<F
         return None;
     }
     Some(State {
-        rule: fresh.resume(read.counts).ok()?,
+        rule: fresh
+            .resume(serde_json::from_value(read.counts).ok()?)
+            .ok()?,
         launched: read.launched,
         halt: serde_json::from_value(read.halt).ok()?,
     })

@@ -68,7 +68,6 @@ use crate::number::Confidence;
 /// | [`RandomizedResponse`], [`ApproxRandomizedResponse`] | none: a bit | `truth`, the exact probability | `with_odds` | none: an answer is no number |
 /// | [`ConditionalResponse`] | none: a bit | none: how often it is right depends on what it was shown before | none | none |
 /// | [`GradientDescent`] | that of each step, a [`GaussianVectorSum`] | none: how far weights are from the best ones depends on the objective and on the data | none | none |
-/// | [`IndividualSampledSums`] | that of a [`SampledGaussianSum`] | none: which records still take part depends on the data | none | none |
 ///
 /// What is made for an accuracy has the smallest loss that is enough, rounded up to six digits. Where
 /// noise for six digits would need longer numbers than can be held, it has fewer; if they can be held for
@@ -113,7 +112,6 @@ use crate::number::Confidence;
 /// [`ApproxRandomizedResponse`]: super::ApproxRandomizedResponse
 /// [`ConditionalResponse`]: super::ConditionalResponse
 /// [`GradientDescent`]: super::GradientDescent
-/// [`IndividualSampledSums`]: super::IndividualSampledSums
 pub trait Accuracy {
     /// A distance from the truth: a whole number where answers are, otherwise a float.
     type Distance;

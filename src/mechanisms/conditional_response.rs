@@ -7,7 +7,7 @@ use super::ApproxRandomizedResponse;
 use super::approx_randomized_response::Response;
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Says};
+use crate::machine::{AnswerKind, Coins, Description, Fault, Machine, Mechanism};
 use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, UnknownLoss};
 
 /// Conditional randomized response (Whitehouse et al. Def. 7): asked with what was seen so far,
@@ -144,14 +144,11 @@ where
                 coins.check()?;
                 Err(Fault::Failed)
             }
+            Err(refused) => {
+                coins.answered(AnswerKind::NotLaunched);
+                Ok(Err(refused))
+            }
             answer => Ok(answer),
-        }
-    }
-
-    fn says(answer: &Self::Answer) -> Says {
-        match answer {
-            Ok(_) => Says::Something,
-            Err(_) => Says::NotLaunched,
         }
     }
 }

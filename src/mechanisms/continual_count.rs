@@ -9,7 +9,7 @@ use super::least_loss::with_accuracy;
 use super::tree::{ContinualCountMachine, StreamingRelation, most_nodes};
 use super::{About, MechanismError, noisy, over, shown, states};
 use crate::data::{Attribute, Dataset};
-use crate::machine::{Coins, Description, Fault, Law, Mechanism};
+use crate::machine::{Coins, Description, Fault, Law, Mechanism, ReleasesOnly};
 use crate::noise::{DiscreteLaplace, Noise, RoundedGaussian};
 use crate::number::{Confidence, Epsilon, Mu, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
@@ -280,14 +280,12 @@ macro_rules! continual_count {
                 Ok(self.times.start(data, $noise))
             }
 
-            fn only_says_releases() -> bool {
-                true
-            }
-
             fn describe(&self) -> Description {
                 self.description()
             }
         }
+
+        impl<D: ?Sized, R> ReleasesOnly for $Count<D, R> {}
 
         shown!(impl[D: ?Sized, R: Relation] $Count<D, R>);
 

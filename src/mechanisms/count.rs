@@ -6,7 +6,7 @@ use super::gaussian::GaussianNoise;
 use super::least_loss::with_accuracy;
 use super::{About, CountingRelation, MechanismError, fitted, noisy, over, shown, states};
 use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released, ReleasesOnly};
 use crate::noise::DiscreteLaplace;
 use crate::number::Ratio;
 use crate::number::{Confidence, Epsilon, Mu, Rho};
@@ -212,14 +212,12 @@ macro_rules! count {
                 Ok(Released(fitted(coins.release(count.into(), noise))))
             }
 
-            fn only_says_releases() -> bool {
-                true
-            }
-
             fn describe(&self) -> Description {
                 self.description()
             }
         }
+
+        impl<D: ?Sized> ReleasesOnly for $Count<D> {}
 
         shown!(impl[D: ?Sized] $Count<D>);
 

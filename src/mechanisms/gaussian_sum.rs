@@ -10,7 +10,7 @@ use super::least_loss::with_accuracy;
 use super::real_range::Bounded;
 use super::{About, MechanismError, RealRange, SummingRelation, fitted, noisy, shown, states};
 use crate::data::{Attribute, ClampedSum, Dataset, RealSum};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released, ReleasesOnly};
 use crate::noise::Noise;
 use crate::number::{Confidence, Mu, Rho};
 use crate::privacy::facts::Gaussian;
@@ -248,14 +248,12 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for GaussianSum<D, R> {
         Ok(Released(fitted(coins.release(sum.total(), noise))))
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
 }
+
+impl<D: ?Sized, R> ReleasesOnly for GaussianSum<D, R> {}
 
 impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for GaussianRealSum<D, R> {
     type Machine = Released<f64>;
@@ -270,14 +268,12 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for GaussianRealSum<D, R> {
         Ok(Released(of_steps(noisy, scale.exponent)))
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
 }
+
+impl<D: ?Sized, R> ReleasesOnly for GaussianRealSum<D, R> {}
 
 impl<D: ?Sized, R: Relation> GaussianSum<D, R> {
     fn description(&self) -> Description {

@@ -8,7 +8,7 @@ use super::gaussian::GaussianNoise;
 use super::least_loss::with_accuracy;
 use super::{About, CountingRelation, MechanismError, Partition, fitted, noisy, shown, states};
 use crate::data::{Attribute, Bins, Dataset};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released, ReleasesOnly};
 use crate::noise::DiscreteLaplace;
 use crate::number::{Confidence, Epsilon, Mu, Ratio, Rho};
 use crate::privacy::facts::{Gaussian, Laplace};
@@ -221,14 +221,12 @@ macro_rules! histogram {
                 Ok(Released(self.partition.label(counts.collect())))
             }
 
-            fn only_says_releases() -> bool {
-                true
-            }
-
             fn describe(&self) -> Description {
                 self.description()
             }
         }
+
+        impl<D: ?Sized, R, C> ReleasesOnly for $Histogram<D, R, C> {}
 
         states!(
             $Fact: impl[D: ?Sized, R: CountingRelation, C,] $Histogram<D, R, C>, R,

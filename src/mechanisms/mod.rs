@@ -19,7 +19,6 @@
 //! | [`GaussianVariance`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Accuracy`], for a number of rows |
 //! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] | [`Noisy`] |
 //! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`], or [`SampledReplacement`] | [`Noisy`], from the sample |
-//! | [`IndividualSampledSums`] | any number of such sums, each record paying for itself | its budget | –, asymptotic | – |
 //! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] | – |
 //! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] | [`Noisy`] |
 //! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
@@ -109,8 +108,6 @@ mod randomized_response;
 mod real_range;
 mod real_sum;
 mod sampled_sum;
-#[cfg(feature = "fdp")]
-mod sampled_sums;
 mod score;
 mod sparse_vector;
 mod statistic;
@@ -132,7 +129,7 @@ pub use count::{GaussianCount, NoisyCount};
 pub use estimate::{About, Estimate, Estimates};
 pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine, FactorizedRelation};
 pub use gaussian_sum::{GaussianRealSum, GaussianSum};
-pub use gradient_descent::{Descent, GradientDescent, Objective, logistic_slope};
+pub use gradient_descent::{Descent, GradientDescent, Objective};
 pub use histogram::{GaussianHistogram, NoisyHistogram};
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;
@@ -148,8 +145,6 @@ pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use real_sum::NoisyRealSum;
 pub use sampled_sum::SampledGaussianSum;
-#[cfg(feature = "fdp")]
-pub use sampled_sums::{IndividualSampledSums, IndividualSampledSumsMachine};
 pub use score::{Counts, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
 pub use statistic::AveragingRelation;

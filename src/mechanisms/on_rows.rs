@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::{About, Accuracy, Estimates};
 use crate::data::{People, UNBOUNDED};
-use crate::machine::{Coins, Description, Fault, Mechanism, Public, PublicView, Unsuitable};
+use crate::machine::{
+    Coins, Description, Fault, Mechanism, Public, PublicView, ReleasesOnly, Unsuitable,
+};
 use crate::number::Confidence;
 use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss};
 
@@ -57,10 +59,6 @@ impl<D: ?Sized, M: Mechanism<D>, const K: u64> Mechanism<People<D, K>> for OnRow
         self.0.start(people.rows(), coins)
     }
 
-    fn only_says_releases() -> bool {
-        M::only_says_releases()
-    }
-
     fn check(&self, people: Public<'_, People<D, K>>) -> Result<(), Unsuitable> {
         self.0.check(people.part(|people| &**people.rows()))
     }
@@ -69,6 +67,8 @@ impl<D: ?Sized, M: Mechanism<D>, const K: u64> Mechanism<People<D, K>> for OnRow
         self.0.describe().with("rows of a person", K)
     }
 }
+
+impl<M: ReleasesOnly, const K: u64> ReleasesOnly for OnRows<M, K> {}
 
 /// That of the mechanism, which is about the rows that are left of each person.
 impl<M: Accuracy, const K: u64> Accuracy for OnRows<M, K> {

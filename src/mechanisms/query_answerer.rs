@@ -8,7 +8,9 @@ use super::{GaussianCount, MechanismError, Noisy, NoisyCount};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
 use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism, Released, Says};
+use crate::machine::{
+    AnswerKind, Coins, Description, Fault, Machine, Mechanism, Released, ReleasesOnly,
+};
 use crate::number::{Confidence, Epsilon, Rho};
 use crate::privacy::{
     AddRemove, ApproxDp, Distance, Measure, Private, PureDp, Relation, UnknownLoss, ZCdp,
@@ -222,15 +224,13 @@ where
         })
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         let filter = Mechanism::<D>::describe(&self.filter);
         Description::new("QueryAnswerer").with_inner("filter", filter)
     }
 }
+
+impl<F, R: Relation> ReleasesOnly for QueryAnswerer<F, R> {}
 
 impl<F: ContinuationRule, R: Relation> Private<F::Whole, R> for QueryAnswerer<F, R> {
     fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
@@ -284,14 +284,11 @@ where
                 coins.check()?;
                 Err(Fault::Failed)
             }
+            Err(refused) => {
+                coins.answered(AnswerKind::NotLaunched);
+                Ok(Err(refused))
+            }
             answer => Ok(answer),
-        }
-    }
-
-    fn says(answer: &Self::Answer) -> Says {
-        match answer {
-            Ok(_) => Says::Something,
-            Err(_) => Says::NotLaunched,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::real_range::Bounded;
 use super::sum::noise_of;
 use super::{MechanismError, RealRange, SummingRelation, noisy, shown, states};
 use crate::data::{Attribute, Dataset, RealSum};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released, ReleasesOnly};
 use crate::noise::{DiscreteLaplace, Noise};
 use crate::number::{Confidence, Epsilon};
 use crate::privacy::facts::Laplace;
@@ -118,14 +118,12 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisyRealSum<D, R> {
         Ok(Released(of_steps(noisy, scale.exponent)))
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
 }
+
+impl<D: ?Sized, R> ReleasesOnly for NoisyRealSum<D, R> {}
 
 impl<D: ?Sized, R: Relation> NoisyRealSum<D, R> {
     fn description(&self) -> Description {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::least_loss::with_accuracy;
 use super::{GaussianVectorSum, Lattice, MechanismError, SummingRelation, noisy, shown, states};
 use crate::data::{Dataset, Vector};
-use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
+use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released, ReleasesOnly};
 use crate::noise::uniform_below;
 use crate::number::Ratio;
 use crate::number::{Confidence, Delta, Mu};
@@ -152,14 +152,12 @@ impl<D: Dataset + ?Sized, R: SummingRelation> Mechanism<D> for SampledGaussianSu
         self.sum.release(data, coins, Some(&joins))
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
 }
+
+impl<D: ?Sized, R> ReleasesOnly for SampledGaussianSum<D, R> {}
 
 states!(SampledGaussian: impl[D: ?Sized,] SampledGaussianSum<D>, AddRemove, |sum| sum.fact);
 states!(SampledReplacement: impl[D: ?Sized,] SampledGaussianSum<D, Replace>, Replace, |sum| sum.replaced);

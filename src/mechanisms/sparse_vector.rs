@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
 use super::{About, Accuracy, Estimates, MechanismError, Number, fitted, over, shown, states};
 use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
 use crate::noise::{DiscreteLaplace, Noise};
 use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::facts::Pure;
@@ -81,13 +81,11 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for SparseVector<R> {
     fn describe(&self) -> Description {
         self.description()
     }
-
-    /// What it compares is not released, and what it releases has noise of its own and is not used
-    /// again.
-    fn only_says_releases() -> bool {
-        true
-    }
 }
+
+/// What it compares is not released, and what it releases has noise of its own and is not used
+/// again.
+impl<R> ReleasesOnly for SparseVector<R> {}
 
 /// A count that was told, with an interval for the true one.
 ///

@@ -219,14 +219,12 @@ macro_rules! statistic {
                 $Answer::release::<D, R>(&self.bounded, data, law, coins).map(Released)
             }
 
-            fn only_says_releases() -> bool {
-                true
-            }
-
             fn describe(&self) -> Description {
                 self.description()
             }
         }
+
+        impl<D: ?Sized, R> crate::machine::ReleasesOnly for $Statistic<D, R> {}
 
         impl<D: ?Sized, R: Relation> $Statistic<D, R> {
             fn description(&self) -> Description {

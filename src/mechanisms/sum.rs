@@ -9,7 +9,7 @@ use super::laplace::LaplaceNoise;
 use super::least_loss::with_accuracy;
 use super::{About, CountingRelation, MechanismError, fitted, noisy, shown, states};
 use crate::data::{Attribute, ClampedSum, Dataset};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released, ReleasesOnly};
 use crate::noise::DiscreteLaplace;
 use crate::number::{Confidence, Epsilon};
 use crate::privacy::facts::Laplace;
@@ -142,14 +142,12 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisySum<D, R> {
         Ok(Released(fitted(coins.release(sum.total(), noise))))
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
 }
+
+impl<D: ?Sized, R> ReleasesOnly for NoisySum<D, R> {}
 
 impl<D: ?Sized, R: Relation> NoisySum<D, R> {
     fn description(&self) -> Description {

@@ -8,7 +8,7 @@ use super::least_loss::with_accuracy;
 use super::limit::COORDINATES;
 use super::{Lattice, MechanismError, SummingRelation, noisy, shown, states};
 use crate::data::{ClippedSum, Dataset, Vector};
-use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
+use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released, ReleasesOnly};
 use crate::noise::Noise;
 use crate::number::{Confidence, Mu, Rho};
 use crate::privacy::facts::Gaussian;
@@ -191,14 +191,12 @@ impl<D: Dataset + ?Sized, R: SummingRelation> Mechanism<D> for GaussianVectorSum
         self.release(data, coins, None)
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
 }
+
+impl<D: ?Sized, R> ReleasesOnly for GaussianVectorSum<D, R> {}
 
 impl<D: ?Sized, R: Relation> GaussianVectorSum<D, R> {
     fn description(&self) -> Description {

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use super::tail::{GaussianTail, LaplaceTail, TwoLaplaceTails};
 use super::{DiscreteLaplace, RoundedGaussian};
 use crate::number::{Confidence, Delta, Interval, Ratio, WideInterval, units};
+use crate::privacy::convert::search::{bisect, next_to_each_other};
 
 /// The noise of one answer: the sum of one or more independent draws of one law, in steps of a
 /// power of two.
@@ -205,15 +206,7 @@ fn least(holds: impl Fn(u128) -> bool) -> u128 {
     while high < 1 << 126 && !holds(high) {
         (low, high) = (high, 2 * high);
     }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    high
+    bisect(high, low, next_to_each_other, holds).0
 }
 
 /// The least number of steps within which the sum of two draws of different laws is, with at least this

@@ -12,9 +12,7 @@ use super::laws::{Listed, list};
 use super::meter::Meter;
 use super::runner::Runner;
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{
-    ClosedForm, CoinSource, CoinsError, Deferred, DrawnNoise, Known, Later, Law, Says,
-};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, Deferred, DrawnNoise, Known, Later, Law};
 
 /// A value that was released where several are taken together, and the hash of its noise's law:
 /// without the law, what was taken together could not be drawn again.
@@ -30,8 +28,6 @@ pub(super) struct Outcome<T> {
     pub(super) mass: Interval,
     /// What the adversary is told besides the answer.
     pub(super) told: Vec<Told>,
-    /// What was heard inside the machine.
-    pub(super) heard: Option<Says>,
 }
 
 /// Runs `code` on every path that begins with `path`.
@@ -63,7 +59,6 @@ pub(super) fn every_path<T>(
             pending: Vec::new(),
             new_pending: 0,
             told: Vec::new(),
-            heard: None,
             trouble: None,
         };
         let result = runner.meter.run(|| code(&mut coins))?;
@@ -79,7 +74,7 @@ pub(super) fn every_path<T>(
             return Err(VerifyError::Diverged);
         }
         not_followed += coins.unlisted;
-        let (told, heard) = (coins.told, coins.heard);
+        let told = coins.told;
         forks = coins.forks;
         let mass = mass_of(&forks);
         if coins.is_cut {
@@ -93,7 +88,6 @@ pub(super) fn every_path<T>(
                 path,
                 mass,
                 told,
-                heard,
             })?;
         }
         // The next path: the last fork that has another branch takes it.
@@ -127,8 +121,6 @@ pub(super) struct Branching<'a> {
     /// How many of them beyond the given path.
     new_pending: usize,
     told: Vec<Told>,
-    /// What was heard inside the machine since the last replay.
-    pub(super) heard: Option<Says>,
     trouble: Option<VerifyError>,
 }
 
@@ -253,10 +245,6 @@ impl CoinSource for Branching<'_> {
 
     fn word(&mut self) -> Result<u64, CoinsError> {
         self.fail(VerifyError::RawWord)
-    }
-
-    fn heard(&mut self) -> Option<&mut Option<Says>> {
-        Some(&mut self.heard)
     }
 
     fn weighted(&mut self, weights: &[u64]) -> Result<usize, CoinsError> {

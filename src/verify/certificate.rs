@@ -40,7 +40,7 @@ impl fmt::Display for Certificate {
     }
 }
 
-impl<Q, A, N> Verifier<Q, A, N>
+impl<Q, A, N, M> Verifier<Q, A, N, M>
 where
     Q: Clone + Debug + Send + Sync + 'static,
     A: Clone + Debug + Eq + Hash + Send + Sync + 'static,

@@ -97,7 +97,8 @@ impl<Q, A> Verdict<Q, A> {
         match (&self.worst.completeness, unbounded) {
             (Completeness::Truncated { .. }, bounded) if bounded || self.allowed.is_zero() => {
                 "undecided because samplers were cut, and what is beyond may have any ratio: \
-                 check under ApproxDp, with a δ above what was not followed"
+                 add `releases_only` if the mechanism promises it, or check under ApproxDp, with \
+                 a δ above what was not followed"
             }
             (Completeness::Truncated { .. }, _) => {
                 "undecided because samplers were cut: cut at a smaller probability"
@@ -168,7 +169,7 @@ pub fn epsilon_of_ratio(ratio: &Rational) -> Option<Epsilon> {
     Epsilon::from_units(u128::try_from(units).ok()?).ok()
 }
 
-impl<Q, A, N> Verifier<Q, A, N>
+impl<Q, A, N, M> Verifier<Q, A, N, M>
 where
     Q: Clone + Debug + Send + Sync + 'static,
     A: Clone + Eq + Hash + Send + Sync + 'static,

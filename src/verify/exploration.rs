@@ -30,19 +30,12 @@ pub(super) struct Question<Q, A, N> {
     pub(super) depth: usize,
     pub(super) threads: usize,
     pub(super) care: Care,
+    /// Whether the mechanism only says what it releases, so that released values may be taken
+    /// together.
+    pub(super) releases_only: bool,
 }
 
-impl<Q, A, N> Clone for Question<Q, A, N> {
-    fn clone(&self) -> Self {
-        Self {
-            sides: Arc::clone(&self.sides),
-            names: self.names.clone(),
-            menu: Arc::clone(&self.menu),
-            care: self.care.clone(),
-            ..*self
-        }
-    }
-}
+crate::clone_fields!([Q, A, N] Question<Q, A, N> { sides, names, menu, depth, releases_only, threads, care });
 
 impl<Q, A, N: Menu<Q, A>> Question<Q, A, N> {
     /// Whether it asks anything.
@@ -64,7 +57,7 @@ impl<Q, A, N: Menu<Q, A>> Question<Q, A, N> {
 
 /// What is known where released values are taken together.
 pub(super) enum Together<Q, A, N> {
-    /// Nothing: the mechanisms do not promise to only say what they release, the menu reads answers,
+    /// Nothing: it is not promised that the mechanism only says what it releases, the menu reads answers,
     /// something is cut or not bounded nevertheless, or truths are met without end.
     Unknown,
     /// Nothing was released: this exploration is one like any other, and so are its results.
@@ -161,8 +154,7 @@ where
     ) -> Result<Together<Q, A, N>, VerifyError> {
         /// How often truths that depend on released values may widen the window.
         const MOST_PASSES: usize = 16;
-        let promised = self.question.sides.iter().all(Side::only_says_releases)
-            && !self.question.menu.reads_answers();
+        let promised = self.question.releases_only && !self.question.menu.reads_answers();
         let mut window = Window::new(orders, self.meter());
         for _ in 0..if promised { MOST_PASSES } else { 0 } {
             let mut question = self.question.clone();
@@ -323,7 +315,7 @@ mod tests {
     use crate::mechanisms::RandomizedResponse;
     use crate::verify::{Cancel, Pair, Verifier, copies_of};
 
-    fn responding() -> Verifier<(), bool, Vec<()>> {
+    fn responding() -> Verifier<(), bool, Vec<()>, RandomizedResponse> {
         let respond = RandomizedResponse::with_odds(3, 1).unwrap();
         let pair = Pair::new(false, true);
         Verifier::by_state(copies_of(&respond), &pair, vec![()], 3)

@@ -1,5 +1,6 @@
 //! Runs both machines, from their start, along a conversation.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -12,7 +13,7 @@ use super::meter::{Held, Meter};
 use super::runner::{Care, Runner, Shown, is_open};
 use super::side::{Running, Side};
 use super::tree::{Branch, Expansion, Groups, Node, Step};
-use crate::machine::{CoinSource, Fault, Says};
+use crate::machine::{AnswerKind, CoinSource, Fault, Observed};
 
 /// Both machines, and what they did so far.
 pub(super) struct Explorer<Q, A> {
@@ -50,12 +51,6 @@ impl<Q, A> Explorer<Q, A> {
         self.runner.compared.went_beyond()
     }
 
-    /// The kind of an answer: what either of the two machines takes it for.
-    fn says(&self, answer: &A) -> Says {
-        let kinds = self.sides.iter().map(|side| side.says(answer));
-        kinds.max().unwrap_or_default()
-    }
-
     /// The number of a state, a new one if it is new.
     pub(super) fn number(&self, state: Vec<u8>) -> u32 {
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,12 +76,17 @@ where
         let mut groups = Groups::new(&self.runner.meter);
         for (index, side) in self.sides.iter().enumerate() {
             let run = |coins: &mut Branching<'_>| {
-                Ok(match side.start(&mut coins.coins()) {
+                let (answer, state) = match side.start(&mut coins.coins()) {
                     Ok(machine) => (Ok(()), machine.state()),
                     Err(fault) => (Err(fault), None),
+                };
+                Ok(Shown {
+                    answer,
+                    kind: AnswerKind::Refused,
+                    state,
                 })
             };
-            let step = self.step(&[], false, run, |()| Says::Refused)?;
+            let step = self.step(&[], false, run)?;
             groups.follow(index, &Branch::default(), &step)?;
         }
         Ok(groups.expansion(|start| Node {
@@ -110,15 +110,20 @@ where
             for branch in branches {
                 let run = |coins: &mut Branching<'_>| {
                     let mut machine = replay(side, &node.transcript, coins)?;
-                    coins.heard = None;
-                    let answer = machine.answer(query.clone(), &mut coins.coins());
+                    // An answer whose kind is not stated may depend on data.
+                    let kind = Cell::new(AnswerKind::Informative);
+                    let answer = machine.answer(query.clone(), &mut coins.coins().observed(&kind));
                     // A machine that failed is not touched again: it may have panicked halfway.
                     let state = is_open(&answer).then(|| machine.state()).flatten();
-                    Ok((answer, state))
+                    Ok(Shown {
+                        answer,
+                        kind: kind.get(),
+                        state,
+                    })
                 };
                 let step = match branch.state {
                     Some(state) => self.known_step((index, state, asked), &branch.path, run)?,
-                    None => Arc::new(self.step(&branch.path, last, run, |a| self.says(a))?),
+                    None => Arc::new(self.step(&branch.path, last, run)?),
                 };
                 groups.follow(index, branch, &step)?;
             }
@@ -141,11 +146,10 @@ where
         path: &[Choice],
         last: bool,
         run: impl FnMut(&mut Branching<'_>) -> Result<Shown<B>, VerifyError>,
-        says: impl Fn(&B) -> Says,
     ) -> Result<Step<B>, VerifyError> {
         // What answers allocate is not known.
         let number = |state| self.number(state);
-        self.runner.step(path, last, number, |_| 0, says, run)
+        self.runner.step(path, last, number, |_| 0, run)
     }
 
     /// One step from a state that is shown, unless it is known.
@@ -156,13 +160,13 @@ where
         run: impl FnMut(&mut Branching<'_>) -> Result<Shown<A>, VerifyError>,
     ) -> Result<Arc<Step<A>>, VerifyError> {
         let Some(shard) = self.steps.get((key.1 % SHARDS) as usize) else {
-            return Ok(Arc::new(self.step(path, false, run, |a| self.says(a))?));
+            return Ok(Arc::new(self.step(path, false, run)?));
         };
         let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
             return Ok(Arc::clone(known));
         }
-        let step = Arc::new(self.step(path, false, run, |a| self.says(a))?);
+        let step = Arc::new(self.step(path, false, run)?);
         lock().insert(key, Arc::clone(&step));
         Ok(step)
     }

@@ -247,11 +247,7 @@ where
     }
 }
 
-impl<F, Q, A> Debug for ByTranscript<F, Q, A> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ByTranscript")
-    }
-}
+crate::debug_fields!([F, Q, A] ByTranscript<F, Q, A>, "ByTranscript");
 
 impl<F, Q, A> Menu<Q, A> for ByTranscript<F, Q, A>
 where

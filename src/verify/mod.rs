@@ -69,8 +69,8 @@
 //! # Released values
 //!
 //! Noise has no end, and a cut bounds neither a ratio nor a Rényi divergence. But a mechanism that
-//! only says what it releases, and promises so
-//! ([`Mechanism::only_says_releases`](crate::machine::Mechanism::only_says_releases)), need not be
+//! does nothing with released values but say them, and promises so
+//! ([`ReleasesOnly`](crate::machine::ReleasesOnly), [`Verifier::releases_only`]), need not be
 //! followed beyond a cut: clamp a truth plus discrete Laplace noise to where truths lie; what was
 //! clamped away is geometric noise that knows nothing of the data. So the machine that releases the
 //! clamped value is finite, and no divergence of the whole machine is larger. What is beyond a
@@ -95,7 +95,8 @@
 //!
 //! A decided claim is proved where it holds, for a Rényi divergence up to 10⁻⁹ in ε, and refuted where
 //! it is smaller by more than a cut may hide. `tests/verify/decided.rs` holds the table, every cell by
-//! a claim that holds and one that does not.
+//! a claim that holds and one that does not, with [`releases_only`](Verifier::releases_only) where the
+//! mechanism promises it.
 //!
 //! | mechanism | [`PureDp`](crate::privacy::PureDp) | [`ApproxDp`](crate::privacy::ApproxDp) | [`Rdp`](crate::privacy::Rdp), [`RdpGrid`](crate::privacy::RdpGrid) |
 //! |---|---|---|---|
@@ -131,7 +132,6 @@
 //! | [`SampledGaussianSum`](crate::mechanisms::SampledGaussianSum) | refuted or undecided | decided | decided |
 //! | [`IndividualVectorSum`](crate::mechanisms::individual::IndividualVectorSum) | refuted or undecided | decided | decided |
 //! | [`GradientDescent`](crate::mechanisms::GradientDescent) | refuted or undecided | decided | refuted or undecided |
-//! | [`IndividualSampledSums`](crate::mechanisms::IndividualSampledSums) | refuted or undecided | decided | refuted or undecided |
 //! | [`NoisyMaxWithMargin`](crate::mechanisms::NoisyMaxWithMargin) | refuted or undecided | decided | refuted or undecided |
 //! | [`MultiplicativeWeights`](crate::mechanisms::MultiplicativeWeights) | refuted or undecided | decided | refuted or undecided |
 //! | [`Boxed`](crate::compose::Boxed) | refuted or undecided | decided | refuted or undecided |
@@ -153,10 +153,9 @@
 //! which reveal something with a probability of δ. The noise of
 //! [`FactorizedContinualCount`](crate::mechanisms::FactorizedContinualCount) has steps of about 2⁻⁴⁰, more than can be listed.
 //! [`NoisyMaxWithMargin`](crate::mechanisms::NoisyMaxWithMargin) says the difference of two noises.
-//! [`GradientDescent`](crate::mechanisms::GradientDescent),
-//! [`IndividualSampledSums`](crate::mechanisms::IndividualSampledSums) and
+//! [`GradientDescent`](crate::mechanisms::GradientDescent) and
 //! [`MultiplicativeWeights`](crate::mechanisms::MultiplicativeWeights) compute with what they released, so
-//! that they do not [promise](crate::machine::Mechanism::only_says_releases) to only say it.
+//! that they do not [promise](crate::machine::ReleasesOnly) to only say it.
 //! [`Boxed`](crate::compose::Boxed) erases the type that makes the promise; noise that is only compared needs
 //! none.
 //!
@@ -164,8 +163,9 @@
 //!
 //! A question that asks nothing: no depth, an empty menu, a menu of which nothing is ever launched
 //! or answered, or of which children are launched and never answer, the same dataset twice. What
-//! counts as an answer is the machine's to say ([`Machine::says`](crate::machine::Machine::says)); behind a middle it is
-//! that of the machine inside. Every result says its [`Scope`]: the pair, the menu and
+//! counts as an answer is the machine's to state
+//! ([`Coins::answered`](crate::machine::Coins::answered)); a middle tells no more than the most
+//! informative answer that it got from inside. Every result says its [`Scope`]: the pair, the menu and
 //! which of its queries were ever answered, the depth, the points.
 //!
 //! A claim that does not belong to its measure, such as a curve of another grid, and a δ of 1, which
@@ -210,7 +210,7 @@
 //! | what a [`Menu::State`] does not hash, if the queries print alike, for [`Verifier::by_state`] | `a_menu_that_is_not_hashed` |
 //! | a [`Law`](crate::machine::Law) whose sampler does not draw from the law that it names | `a_law_that_is_not_sampled` |
 //! | ratios and Rényi divergences beyond a cut, if values are neither only released nor only compared; δ(ε) is bounded from both sides | `ratios_beyond_a_cut` |
-//! | a mechanism that does more with a released value than say it, though it [promises not to](crate::machine::Mechanism::only_says_releases) | `a_promise_that_is_broken` |
+//! | a mechanism that does more with a released value than say it, though it [promises not to](crate::machine::ReleasesOnly) | `a_promise_that_is_broken` |
 //!
 //! *Sound*, within that: what it refutes is refuted, with the adversary as the witness
 //! (`the_worst_adversary_attains_what_is_said`, `the_worst_is_the_worst`), and sixteen planted bugs

@@ -9,7 +9,7 @@ use super::explorer::Asked;
 use super::meter::Held;
 use super::scope::Entry;
 use super::{Interval, VerifyError};
-use crate::machine::Says;
+use crate::machine::AnswerKind;
 
 /// A query on offer.
 pub(super) struct Offer<Q> {
@@ -30,7 +30,7 @@ pub(super) struct Offers {
 struct Seen {
     /// By how they print; of those on one menu that print alike, the first, the second, and so on.
     index: HashMap<(String, usize), usize>,
-    entries: Vec<(String, Says)>,
+    entries: Vec<(String, AnswerKind)>,
     /// What each state of the menu offered.
     menus: HashMap<u32, Vec<usize>>,
 }
@@ -60,7 +60,7 @@ impl Offers {
                 Some(entry) => *entry,
                 None => {
                     held.grow(200 + 2 * key.0.len());
-                    seen.entries.push((key.0.clone(), Says::default()));
+                    seen.entries.push((key.0.clone(), AnswerKind::Refused));
                     seen.index.insert(key, next);
                     next
                 }
@@ -89,11 +89,11 @@ impl Offers {
     pub(super) fn note<Q>(
         &self,
         offer: &Offer<Q>,
-        says: Says,
+        kind: AnswerKind,
         masses: impl FnOnce() -> [Interval; 2],
     ) {
         if let Some((_, known)) = self.seen().entries.get_mut(offer.entry) {
-            *known = says.max(*known);
+            *known = kind.max(*known);
         }
         if !self.differs.load(Ordering::Relaxed) {
             self.compare(&masses());
@@ -114,18 +114,18 @@ impl Offers {
     /// If nothing came of any of it.
     pub(super) fn entries(&self) -> Result<Vec<Entry>, VerifyError> {
         let seen = self.seen();
-        let most = seen.entries.iter().map(|(_, says)| *says).max();
+        let most = seen.entries.iter().map(|(_, kind)| *kind).max();
         // Any difference is a leak, even if only in faults.
-        if most < Some(Says::Something) && !self.differs.load(Ordering::Relaxed) {
+        if most < Some(AnswerKind::Informative) && !self.differs.load(Ordering::Relaxed) {
             return Err(match most {
-                Some(Says::Launched) => VerifyError::NoChildAnswered,
-                Some(Says::NotLaunched | Says::Reading) => VerifyError::NothingLaunched,
+                Some(AnswerKind::Launched) => VerifyError::NoChildAnswered,
+                Some(AnswerKind::NotLaunched | AnswerKind::Reading) => VerifyError::NothingLaunched,
                 _ => VerifyError::NothingAnswered,
             });
         }
-        let entries = seen.entries.iter().map(|(query, says)| Entry {
+        let entries = seen.entries.iter().map(|(query, kind)| Entry {
             query: query.clone(),
-            answered: *says > Says::NotLaunched,
+            answered: *kind > AnswerKind::NotLaunched,
         });
         Ok(entries.collect())
     }

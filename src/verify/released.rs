@@ -2,8 +2,7 @@
 //!
 //! Noise is infinite, so that following it to a cut leaves something unknown: enough for δ(ε), and
 //! nothing at all for a ratio. Where a mechanism only says what it releases
-//! ([`Mechanism::only_says_releases`](crate::machine::Mechanism::only_says_releases)), a finite
-//! machine does at least as badly. Let all truths `c` that occur, on both datasets, lie in `A..=B`.
+//! ([`ReleasesOnly`](crate::machine::ReleasesOnly)), a finite machine does at least as badly. Let all truths `c` that occur, on both datasets, lie in `A..=B`.
 //!
 //! **Discrete Laplace noise.** Let `V = c + Z`, and let `W` be V clamped to `A..=B+1`. For `k ≥ 0`,
 //! `P(V = A − k) = (1−q)/(1+q) · q^(c−A) · q^k`, so that given `W = A` the excess `A − V` is

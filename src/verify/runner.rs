@@ -12,7 +12,7 @@ use super::meter::{Held, Meter};
 use super::released::Window;
 use super::tree::{Ending, Step, size_of_path};
 use super::{Rational, VerifyError};
-use crate::machine::{Fault, Says, capped};
+use crate::machine::{AnswerKind, Fault};
 
 /// How carefully machines are run.
 #[derive(Clone, Debug)]
@@ -67,26 +67,25 @@ impl Runner {
     /// detects code that takes randomness or state from elsewhere. Paths with the same outcome are
     /// merged as they are found.
     ///
-    /// `last` says that nothing is asked after it, `number` gives a state its number, `size` says what an
-    /// answer takes besides its own bytes, and `says` what it is worth.
+    /// `last` says that nothing is asked after it, `number` gives a state its number, and `size` says
+    /// what an answer takes besides its own bytes.
     pub(super) fn step<A: Clone + Eq + Hash>(
         &self,
         path: &[Choice],
         last: bool,
         number: impl Fn(Vec<u8>) -> u32,
         size: impl Fn(&A) -> usize,
-        says: impl Fn(&A) -> Says,
         mut run: impl FnMut(&mut Branching<'_>) -> Result<Shown<A>, VerifyError>,
     ) -> Result<Step<A>, VerifyError> {
         let mut found = Endings::new(&self.meter, last);
         let mut paths = 0;
         // A hash of all paths so far, and of what each came to.
         let mut log = 0;
-        let mut most = Says::default();
+        let mut kind = AnswerKind::Refused;
         let first = every_path(path, self, &mut run, |outcome| {
             paths += 1;
-            if let Ok(answer) = &outcome.result.0 {
-                most = most.max(capped(says(answer), outcome.heard));
+            if outcome.result.answer.is_ok() {
+                kind = kind.max(outcome.result.kind);
             }
             let taken = hash(&outcome.path);
             log = hash(&(log, taken, found.add(outcome, &number, &size)));
@@ -113,15 +112,21 @@ impl Runner {
         Ok(Step {
             endings: found.list,
             cut: first,
-            says: most,
+            kind,
         })
     }
 }
 
-/// An answer, and what the machine shows of its state after it.
-pub(super) type Shown<A> = (Result<A, Fault>, Option<Vec<u8>>);
+/// How a machine ended a step, as far as it is seen.
+pub(super) struct Shown<A> {
+    pub(super) answer: Result<A, Fault>,
+    /// As the machine has stated it.
+    pub(super) kind: AnswerKind,
+    /// What the machine shows of its state after it.
+    pub(super) state: Option<Vec<u8>>,
+}
 
-/// The same, with the number of the state, and what the adversary is told besides.
+/// An answer, the number of the state after it, and what the adversary is told besides.
 type Known<A> = (Result<A, Fault>, Option<u32>, Vec<Told>);
 
 /// A number, and where it is in the list if all that say and show the same are one.
@@ -147,7 +152,7 @@ impl<'a, A: Clone + Eq + Hash> Endings<'a, A> {
     }
 
     fn key(outcome: &Outcome<Shown<A>>, number: impl Fn(Vec<u8>) -> u32) -> Known<A> {
-        let (answer, state) = &outcome.result;
+        let Shown { answer, state, .. } = &outcome.result;
         let told = outcome.told.clone();
         (answer.clone(), state.clone().map(number), told)
     }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::machine::{Coins, Fault, Inspect, KeyOf, Machine, Mechanism, Says, StateKey, guarded};
+use crate::machine::{Coins, Fault, Inspect, KeyOf, Machine, Mechanism, StateKey, guarded};
 
 /// A factory that gives copies of a mechanism: the verifier makes a new one for every run.
 ///
@@ -32,9 +32,6 @@ where
 /// One of the two sides that are compared.
 pub(super) struct Side<Q, A> {
     start: Box<Start<Q, A>>,
-    says: fn(&A) -> Says,
-    /// Whether released values may be taken together.
-    only_says_releases: bool,
 }
 
 type Start<Q, A> = dyn Fn(&mut Coins<'_>) -> Result<Box<dyn Running<Q, A>>, Fault> + Send + Sync;
@@ -84,8 +81,6 @@ impl<Q, A> Side<Q, A> {
         };
         Self {
             start: Box::new(start),
-            says: <M::Machine as Machine>::says,
-            only_says_releases: M::only_says_releases(),
         }
     }
 
@@ -103,19 +98,7 @@ impl<Q, A> Side<Q, A> {
         };
         Self {
             start: Box::new(start),
-            says: <M::Machine as Machine>::says,
-            only_says_releases: M::only_says_releases(),
         }
-    }
-
-    /// The kind of an answer of this machine.
-    pub(super) fn says(&self, answer: &A) -> Says {
-        (self.says)(answer)
-    }
-
-    /// Whether the mechanism promises that it only says what it releases.
-    pub(super) fn only_says_releases(&self) -> bool {
-        self.only_says_releases
     }
 
     pub(super) fn start(&self, coins: &mut Coins<'_>) -> Result<Box<dyn Running<Q, A>>, Fault> {

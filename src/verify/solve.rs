@@ -165,11 +165,11 @@ where
     ) -> Result<Asked<Q, A, N>, VerifyError> {
         let left = point.left.saturating_sub(1);
         let query = &offer.query;
-        let Expansion { nodes, cut, says } =
+        let Expansion { nodes, cut, kind } =
             self.explorer
                 .expand(&point.node, query, offer.asked, left == 0)?;
         for node in &nodes {
-            self.offers.note(offer, says, || node.masses());
+            self.offers.note(offer, kind, || node.masses());
         }
         let points = self.points_of(nodes, &point.menu, left, &point.place, offer.asked.1);
         Ok((points, cut))

@@ -8,7 +8,7 @@ use super::branching::Told;
 use super::fork::Choice;
 use super::meter::{Held, Meter};
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{Fault, Says};
+use crate::machine::{AnswerKind, Fault};
 
 /// One hidden state: the coins that lead to it, given the transcript, and their probability.
 #[derive(Clone, Debug)]
@@ -76,8 +76,8 @@ pub(super) struct Expansion<Q, A> {
     pub(super) nodes: Vec<Node<Q, A>>,
     /// The mass that was not followed on each side.
     pub(super) cut: [Rational; 2],
-    /// The most that any answer says.
-    pub(super) says: Says,
+    /// That of the most informative answer.
+    pub(super) kind: AnswerKind,
 }
 
 /// All outcomes of one step of a machine.
@@ -85,8 +85,8 @@ pub(super) struct Step<A> {
     pub(super) endings: Vec<Ending<A>>,
     /// The probability of what was not followed.
     pub(super) cut: Rational,
-    /// The most that any answer says.
-    pub(super) says: Says,
+    /// That of the most informative answer.
+    pub(super) kind: AnswerKind,
 }
 
 /// One way in which a step can end.
@@ -118,7 +118,7 @@ pub(super) struct Groups<A> {
     /// Where the branch with a known state is, or the only one that is kept.
     states: HashMap<StateOf, usize>,
     cut: [Rational; 2],
-    says: Says,
+    kind: AnswerKind,
 }
 
 impl<A: Clone + Eq + Hash> Groups<A> {
@@ -129,7 +129,7 @@ impl<A: Clone + Eq + Hash> Groups<A> {
             branches: Vec::new(),
             states: HashMap::new(),
             cut: [Rational::ZERO, Rational::ZERO],
-            says: Says::default(),
+            kind: AnswerKind::Refused,
         }
     }
 
@@ -142,7 +142,7 @@ impl<A: Clone + Eq + Hash> Groups<A> {
         if let Some(cut) = self.cut.get_mut(side) {
             *cut += &step.cut * branch.mass.high();
         }
-        self.says = self.says.max(step.says);
+        self.kind = self.kind.max(step.kind);
         for ending in &step.endings {
             self.add(side, branch, ending);
             self.meter.check()?;
@@ -205,7 +205,7 @@ impl<A: Clone + Eq + Hash> Groups<A> {
         Expansion {
             nodes,
             cut: self.cut,
-            says: self.says,
+            kind: self.kind,
         }
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::VerifyError;
 use super::menu::{Children, Menu};
 use crate::compose::{Message, Reply};
-use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, Metered, Says, StateKey};
+use crate::machine::{
+    AnswerKind, Coins, Fault, Inspect, Machine, Mechanism, Metered, ReleasesOnly, StateKey,
+};
 
 /// An odometer whose conversation ends when its reading is no longer at most a threshold: the
 /// answer that crosses it is not given.
@@ -47,11 +49,9 @@ where
             crossed: false,
         })
     }
-
-    fn only_says_releases() -> bool {
-        M::only_says_releases()
-    }
 }
+
+impl<M: ReleasesOnly, L> ReleasesOnly for Truncated<M, L> {}
 
 /// A running [`Truncated`] odometer.
 #[derive(Debug)]
@@ -66,11 +66,6 @@ impl<S: Machine + Metered> Machine for TruncatedMachine<S, S::Loss> {
     /// `None` where the threshold is crossed; nothing is answered after it.
     type Answer = Option<S::Answer>;
 
-    /// Crossing tells that the threshold is crossed, and nothing else.
-    fn says(answer: &Self::Answer) -> Says {
-        answer.as_ref().map_or(Says::Reading, S::says)
-    }
-
     fn step(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         if self.crossed {
             return Err(Fault::Failed);
@@ -80,6 +75,8 @@ impl<S: Machine + Metered> Machine for TruncatedMachine<S, S::Loss> {
             return answer.map(Some);
         }
         self.crossed = true;
+        // That the threshold is crossed, and nothing else.
+        coins.answered(AnswerKind::Reading);
         Ok(None)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug};
 use std::hash::Hash;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use super::side::Side;
 use super::watch::{on_watch, to_terminal};
 use super::worst::{Worst, exp_of, order_of};
 use super::{Interval, Pair, Rational, VerifyError};
-use crate::machine::{Inspect, Machine, Mechanism};
+use crate::machine::{Inspect, Machine, Mechanism, ReleasesOnly};
 use crate::number::{Epsilon, Order};
 
 /// A mechanism, two datasets, a menu and a depth: together they define all adversaries.
@@ -27,7 +28,7 @@ use crate::number::{Epsilon, Order};
 /// The mechanism is given as a factory, a closure that makes it: every run begins with a new one.
 /// So a mechanism that keeps state from one start to the next, such as a cached count, cannot hide
 /// a leak that way. [`copies_of`](super::copies_of) makes a factory of a mechanism that can be
-/// cloned.
+/// cloned. `M` is its type, by which it makes promises ([`releases_only`](Self::releases_only)).
 ///
 /// # Bounds
 ///
@@ -74,17 +75,19 @@ use crate::number::{Epsilon, Order};
 /// assert_eq!(worst.value.exact(), Some(&Rational::from(9_u8)));
 /// # Ok::<(), queryables::verify::VerifyError>(())
 /// ```
-pub struct Verifier<Q, A, N> {
+pub struct Verifier<Q, A, N, M = ()> {
     question: Question<Q, A, N>,
     bounds: Bounds,
     progress: Option<Box<Report>>,
+    /// What makes promises; nothing where two mechanisms are compared.
+    mechanism: PhantomData<fn() -> M>,
 }
 
 type Report = dyn Fn(&Progress);
 
-impl<Q, A, N> Verifier<Q, A, N> {
+impl<Q, A, N, M> Verifier<Q, A, N, M> {
     /// Any mechanism; only its answers are seen.
-    pub fn new<D, M>(
+    pub fn new<D>(
         mechanism: impl Fn() -> M + Send + Sync + 'static,
         pair: &Pair<D>,
         menu: N,
@@ -100,7 +103,7 @@ impl<Q, A, N> Verifier<Q, A, N> {
     }
 
     /// The same, and it reports its progress on the terminal.
-    pub(super) fn reporting<D, M>(
+    pub(super) fn reporting<D>(
         mechanism: impl Fn() -> M + Send + Sync + 'static,
         pair: &Pair<D>,
         menu: N,
@@ -114,7 +117,7 @@ impl<Q, A, N> Verifier<Q, A, N> {
     }
 
     /// A mechanism whose machines show their state.
-    pub fn by_state<D, M>(
+    pub fn by_state<D>(
         mechanism: impl Fn() -> M + Send + Sync + 'static,
         pair: &Pair<D>,
         menu: N,
@@ -127,46 +130,6 @@ impl<Q, A, N> Verifier<Q, A, N> {
         let mechanism = Arc::new(mechanism);
         let sides = [pair.one(), pair.other()].map(|data| Side::transparent(&mechanism, data));
         Self::of(sides, names(pair), menu, depth)
-    }
-
-    /// Two mechanisms on one dataset, for [`difference`](Self::difference).
-    pub fn comparing<D, M, O>(
-        one: impl Fn() -> M + Send + Sync + 'static,
-        other: impl Fn() -> O + Send + Sync + 'static,
-        data: &Arc<D>,
-        menu: N,
-        depth: usize,
-    ) -> Self
-    where
-        D: Debug + Send + Sync + ?Sized + 'static,
-        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + 'static>,
-        O: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + 'static>,
-    {
-        let sides = [
-            Side::opaque(&Arc::new(one), data),
-            Side::opaque(&Arc::new(other), data),
-        ];
-        Self::of(sides, two_mechanisms(data), menu, depth)
-    }
-
-    /// Two mechanisms whose machines show their state, on one dataset.
-    pub fn comparing_by_state<D, M, O>(
-        one: impl Fn() -> M + Send + Sync + 'static,
-        other: impl Fn() -> O + Send + Sync + 'static,
-        data: &Arc<D>,
-        menu: N,
-        depth: usize,
-    ) -> Self
-    where
-        D: Debug + Send + Sync + ?Sized + 'static,
-        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect + 'static>,
-        O: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect + 'static>,
-    {
-        let sides = [
-            Side::transparent(&Arc::new(one), data),
-            Side::transparent(&Arc::new(other), data),
-        ];
-        Self::of(sides, two_mechanisms(data), menu, depth)
     }
 
     fn of(
@@ -183,10 +146,41 @@ impl<Q, A, N> Verifier<Q, A, N> {
                 depth,
                 threads: std::thread::available_parallelism().map_or(1, usize::from),
                 care: Care::default(),
+                releases_only: false,
             },
             bounds: Bounds::default(),
             progress: None,
+            mechanism: PhantomData,
         }
+    }
+
+    /// Takes the mechanism at its promise to do nothing with released values but say them
+    /// ([`ReleasesOnly`]). Then [`check`](Self::check) need not cut their noise, and proves pure and
+    /// Rényi claims that it cannot prove otherwise ([how](super#released-values)). It refutes the
+    /// same claims with and without.
+    ///
+    /// ```
+    /// use queryables::data::Predicate;
+    /// use queryables::mechanisms::NoisyCount;
+    /// use queryables::privacy::PureDp;
+    /// use queryables::verify::{copies_of, Pair, Verifier};
+    ///
+    /// let all = Predicate::new("all", |_: &u8| true);
+    /// let count = NoisyCount::new(all, "0.5".parse()?)?;
+    /// let pair = Pair::new(vec![7_u8], vec![7, 7]);
+    /// let verifier = || Verifier::new(copies_of(&count), &pair, vec![()], 1);
+    /// assert!(verifier().releases_only().check(&PureDp, &"0.5".parse()?)?.holds());
+    /// // Without the promise there may be anything beyond the cut.
+    /// assert!(!verifier().check(&PureDp, &"0.5".parse()?)?.holds());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn releases_only(mut self) -> Self
+    where
+        M: ReleasesOnly,
+    {
+        self.question.releases_only = true;
+        self
     }
 
     /// Gives up, with an error, after this number of runs of the machine, or of explored points of
@@ -250,6 +244,48 @@ impl<Q, A, N> Verifier<Q, A, N> {
     }
 }
 
+impl<Q, A, N> Verifier<Q, A, N> {
+    /// Two mechanisms on one dataset, for [`difference`](Self::difference).
+    pub fn comparing<D, M, O>(
+        one: impl Fn() -> M + Send + Sync + 'static,
+        other: impl Fn() -> O + Send + Sync + 'static,
+        data: &Arc<D>,
+        menu: N,
+        depth: usize,
+    ) -> Self
+    where
+        D: Debug + Send + Sync + ?Sized + 'static,
+        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + 'static>,
+        O: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + 'static>,
+    {
+        let sides = [
+            Side::opaque(&Arc::new(one), data),
+            Side::opaque(&Arc::new(other), data),
+        ];
+        Self::of(sides, two_mechanisms(data), menu, depth)
+    }
+
+    /// Two mechanisms whose machines show their state, on one dataset.
+    pub fn comparing_by_state<D, M, O>(
+        one: impl Fn() -> M + Send + Sync + 'static,
+        other: impl Fn() -> O + Send + Sync + 'static,
+        data: &Arc<D>,
+        menu: N,
+        depth: usize,
+    ) -> Self
+    where
+        D: Debug + Send + Sync + ?Sized + 'static,
+        M: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect + 'static>,
+        O: Mechanism<D, Machine: Machine<Query = Q, Answer = A> + Inspect + 'static>,
+    {
+        let sides = [
+            Side::transparent(&Arc::new(one), data),
+            Side::transparent(&Arc::new(other), data),
+        ];
+        Self::of(sides, two_mechanisms(data), menu, depth)
+    }
+}
+
 /// The names of the two datasets; an error if they are equal.
 fn names<D: Debug + PartialEq + ?Sized>(pair: &Pair<D>) -> Result<[String; 2], VerifyError> {
     let (one, other) = (&**pair.one(), &**pair.other());
@@ -271,7 +307,7 @@ fn two_mechanisms<D: Debug + ?Sized>(data: &D) -> Result<[String; 2], VerifyErro
     ])
 }
 
-impl<Q, A, N> Debug for Verifier<Q, A, N> {
+impl<Q, A, N, M> Debug for Verifier<Q, A, N, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Verifier")
             .field("depth", &self.question.depth)
@@ -280,7 +316,7 @@ impl<Q, A, N> Debug for Verifier<Q, A, N> {
     }
 }
 
-impl<Q, A, N> Verifier<Q, A, N>
+impl<Q, A, N, M> Verifier<Q, A, N, M>
 where
     Q: Clone + Debug + Send + Sync + 'static,
     A: Clone + Eq + Hash + Send + Sync + 'static,

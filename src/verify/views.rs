@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::branching::Branching;
 use super::meter::Meter;
-use super::runner::{Care, Runner};
+use super::runner::{Care, Runner, Shown};
 use super::watch::on_watch;
 use super::{Bounds, Interval, Rational, VerifyError};
 use crate::machine::{
-    Adversary, CoinSource, CoinsError, Law, Machine, Mechanism, Says, View, view_of,
+    Adversary, AnswerKind, CoinSource, CoinsError, Law, Machine, Mechanism, View, view_of,
 };
 
 /// A probability distribution with finitely many outcomes.
@@ -171,10 +171,14 @@ where
                 &mut Shared(&coins),
                 rounds,
             );
-            Ok((Ok(view), None))
+            Ok(Shown {
+                answer: Ok(view),
+                kind: AnswerKind::Informative,
+                state: None,
+            })
         };
         // A view is a whole conversation: nothing is asked after it, and it shows no state.
-        let step = runner.step(&[], true, |_| 0, size_of_view, |_| Says::Something, run)?;
+        let step = runner.step(&[], true, |_| 0, size_of_view, run)?;
         let found = step.endings.into_iter();
         let outcomes = found.filter_map(|ending| Some((ending.answer.ok()?, ending.mass)));
         Ok(Distribution {

@@ -6,7 +6,5 @@ mod common;
 mod approx_dp_filters;
 mod conformance;
 mod f_dp_filters;
-mod games;
 mod own_measure;
 mod prices;
-mod rogers;

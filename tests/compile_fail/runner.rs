@@ -1,6 +1,6 @@
 //! What no theorem backs does not compile, and the message says why.
 //!
-//! Each file in `library` and `opendp` is a program that must be refused. It ends with lines that
+//! Each file in `library`, `opendp` and `papers` is a program that must be refused. It ends with lines that
 //! say what the compiler must report:
 //!
 //! ```text
@@ -27,7 +27,8 @@ edition = "2024"
 
 [dependencies]
 opendp = { version = "0.16", default-features = false, features = ["untrusted"] }
-queryables = { path = "{root}" }
+papers = { path = "{root}/papers" }
+queryables = { path = "{root}", features = ["verify"] }
 queryables-core = { path = "{root}/core" }
 queryables-opendp = { path = "{root}/interop/opendp" }
 
@@ -174,7 +175,10 @@ fn check(cases: &[Case]) -> Vec<Reported> {
 
 #[test]
 fn what_no_theorem_backs_does_not_compile() {
-    let cases: Vec<Case> = ["library", "opendp"].into_iter().flat_map(cases).collect();
+    let cases: Vec<Case> = ["library", "opendp", "papers"]
+        .into_iter()
+        .flat_map(cases)
+        .collect();
     assert!(cases.len() >= 35, "only {} cases were found", cases.len());
     let mut problems = vec![];
     for (case, reported) in cases.iter().zip(check(&cases)) {
@@ -201,7 +205,7 @@ fn a_case_says_which_error_and_which_words_it_expects() {
             words: vec!["use … instead".to_owned()],
         }
     );
-    for case in ["library", "opendp"].into_iter().flat_map(cases) {
+    for case in ["library", "opendp", "papers"].into_iter().flat_map(cases) {
         let Expected { codes, words } = expected(&case.text);
         assert!(!codes.is_empty() && !words.is_empty(), "{}", case.name);
     }

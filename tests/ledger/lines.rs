@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use ledger::{Numbered, fresh, pure};
+use queryables::account::FixedCount;
 use queryables::ledger::{DamagedLine, Ledger, Line, dp_events, read_lines};
 use queryables::prelude::*;
 use queryables::privacy::{Gdp, Measure};
@@ -244,10 +245,13 @@ fn dp_accounting_composes_what_the_ledger_has_charged() {
         assert!((read - value).abs() <= by, "{read} {value}");
     };
     near(pure, 1.0, 2e-3);
-    let composed = queryables::account::nonadaptive::tight_delta;
-    let epsilon = Epsilon::round_down(approximate).unwrap();
-    let delta = composed(10, "0.1".parse().unwrap(), epsilon);
-    assert!(delta <= "1e-6".parse().unwrap(), "{delta} at {epsilon}");
+    let limit = EpsilonDelta {
+        epsilon: Epsilon::round_down(approximate).unwrap(),
+        delta: "1e-6".parse().unwrap(),
+    };
+    let each = EpsilonDelta::new("0.1", "0").unwrap();
+    let optimal = FixedCount::new(limit, each, 10);
+    assert!(optimal.is_ok(), "{optimal:?}");
     let curve =
         queryables::privacy::convert::gdp::epsilon("0.5".parse().unwrap(), "1e-6".parse().unwrap());
     near(gaussian, curve.unwrap().to_string().parse().unwrap(), 2e-3);

@@ -7,11 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use ledger::{Numbered, fresh, over_budget};
-use queryables::account::{Durable, Exceeded};
+use queryables::account::{Capped, Durable, Exceeded};
 use queryables::ledger::{Ledger, LedgerError, LedgerFilter, MemoryStore};
 use queryables::machine::silence_guarded_panics;
 use queryables::prelude::*;
-use serde::{Deserializer, Serializer, de};
 
 #[path = "../common/own_rule.rs"]
 mod own_rule;
@@ -22,24 +21,30 @@ fn epsilon(text: &str) -> Epsilon {
     text.parse().unwrap()
 }
 
+type Sum = Capped<queryables::account::Sum<PureDp>>;
+type Invalid = Box<dyn std::error::Error + Send + Sync>;
+
 impl<H: BeforeDeciding> Durable for OwnRule<H> {
     const NAME: &'static str = "OwnRule";
 
-    fn parameters<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.sum.parameters(serializer)
+    type Parameters = <Sum as Durable>::Parameters;
+    type Counts = <Sum as Durable>::Counts;
+
+    fn parameters(&self) -> Self::Parameters {
+        self.sum.parameters()
     }
 
-    fn build<'de, D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
-        Err(de::Error::custom("its code is not written down"))
+    fn build(_: Self::Parameters) -> Result<Self, Invalid> {
+        Err("its code is not written down".into())
     }
 
-    fn counts<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.sum.counts(serializer)
+    fn counts(&self) -> Self::Counts {
+        self.sum.counts()
     }
 
-    fn resume<'de, D: Deserializer<'de>>(&self, deserializer: D) -> Result<Self, D::Error> {
+    fn resume(&self, counts: Self::Counts) -> Result<Self, Invalid> {
         Ok(Self {
-            sum: self.sum.resume(deserializer)?,
+            sum: self.sum.resume(counts)?,
             code: self.code.clone(),
         })
     }

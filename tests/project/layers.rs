@@ -10,9 +10,9 @@ use crate::specification::{root, rust_files};
 /// The sources of the two crates.
 const CRATES: [&str; 2] = ["core/src", "src"];
 
-/// Modules that stand outside the order: locks below everything, test code, and what the core hands
+/// Modules that stand outside the order: macros and locks below everything, test code, and what the core hands
 /// to the toolkit.
-const OUTSIDE: [&str; 4] = ["lib", "sync", "tests", "toolkit"];
+const OUTSIDE: [&str; 5] = ["fields", "lib", "sync", "tests", "toolkit"];
 
 /// The modules, in the order of the table in a crate's `lib.rs`.
 fn layers(documentation: &str) -> Vec<String> {

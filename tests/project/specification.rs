@@ -44,7 +44,8 @@ fn has_word(text: &str, word: &str) -> bool {
 
 /// Why a name between backticks points nowhere, if it claims to point somewhere.
 ///
-/// `theme::file::test` is a test in `tests/theme/file.rs`; `module::item` is an item in `core/src` or `src`.
+/// `theme::file::test` is a test in `tests/theme/file.rs`; `module::item` is an item in `core/src` or
+/// `src`; `papers::module::item` is a test or an item in `papers/src`.
 fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
     let defined = |text: &str, function: &str| text.contains(&format!("fn {function}("));
     if name.ends_with(".rs") {
@@ -62,6 +63,14 @@ fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
         return None;
     }
     match name.rsplit_once("::") {
+        Some((path, item)) if path.starts_with("papers::") => {
+            let path = path.trim_start_matches("papers::");
+            match module("papers/src", path).map(|text| has_word(&text, item)) {
+                Some(true) => None,
+                Some(false) => Some("no such item in that module"),
+                None => Some("no such module"),
+            }
+        }
         Some((path, item)) => {
             let test = module("tests", path).or_else(|| module(ADAPTER, path));
             let test = test.map(|text| item == "*" || defined(&text, item));
@@ -93,7 +102,7 @@ fn is_sentence(name: &str) -> bool {
 
 fn sources() -> Vec<(PathBuf, String)> {
     let mut files = vec![];
-    for folder in ["core/src", "src", "tests", "interop", "examples"] {
+    for folder in ["core/src", "src", "tests", "interop", "examples", "papers"] {
         rust_files(&root().join(folder), &mut files);
     }
     files
@@ -150,6 +159,14 @@ fn what_does_not_exist_is_noticed() {
         Some("no such item in that module")
     );
     assert_eq!(
+        dangling("papers::haney::filters::nothing", &sources),
+        Some("no such item in that module")
+    );
+    assert_eq!(
+        dangling("papers::nobody::advanced", &sources),
+        Some("no such module")
+    );
+    assert_eq!(
         dangling("a_test_that_nobody_wrote", &sources),
         Some("no such test")
     );
@@ -161,6 +178,10 @@ fn what_does_not_exist_is_noticed() {
         None
     );
     assert_eq!(dangling("privacy::convert::zcdp::budget", &sources), None);
+    assert_eq!(
+        dangling("papers::tran::asymptotic::moments", &sources),
+        None
+    );
     assert_eq!(dangling("compose::Filter", &sources), None);
     assert_eq!(dangling("core/src/account/capped.rs", &sources), None);
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::support::*;
 use queryables::machine::{
     ClosedForm, CoinSource, Coins, CoinsError, Fault, Inspect, Law, Machine, Mechanism,
-    NotPrivateSeededCoins, Released, StateKey,
+    NotPrivateSeededCoins, Released, ReleasesOnly, StateKey,
 };
 use queryables::noise::DiscreteLaplace;
 use queryables::number::Ratio;
@@ -417,16 +417,14 @@ impl Mechanism<bool> for Promising {
         let noisy = coins.release(truth, noise);
         Ok(Released(if noisy < 1000 { noisy } else { truth }))
     }
-
-    fn only_says_releases() -> bool {
-        true
-    }
 }
+
+impl ReleasesOnly for Promising {}
 
 #[test]
 fn a_promise_that_is_broken() {
     let pair = Pair::new(true, false);
-    let verifier = Verifier::new(copies_of(&Promising), &pair, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&Promising), &pair, vec![()], 1).releases_only();
     // It passes, and is private with no ε: 1000 is released as 1 or 0.
     verifier.assert_private(&PureDp, &"1".parse().unwrap());
 }

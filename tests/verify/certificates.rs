@@ -111,8 +111,8 @@ fn a_filter_has_a_certificate() {
 /// Certifies that this claim holds and that less is refuted; the checker agrees with both, and takes
 /// neither for the other claim.
 #[track_caller]
-pub(crate) fn assert_certified<Q, A, N>(
-    verifier: &Verifier<Q, A, N>,
+pub(crate) fn assert_certified<Q, A, N, M>(
+    verifier: &Verifier<Q, A, N, M>,
     name: &str,
     claim: &str,
     less: &str,

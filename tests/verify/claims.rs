@@ -20,7 +20,7 @@ fn grid(orders: &[&str]) -> RdpGrid {
 }
 
 /// Tells the truth three times in four.
-fn respond() -> Verifier<(), bool, Vec<()>> {
+fn respond() -> Verifier<(), bool, Vec<()>, RandomizedResponse> {
     let respond = RandomizedResponse::with_odds(3, 1).unwrap();
     Verifier::new(copies_of(&respond), &Pair::new(false, true), vec![()], 1)
 }

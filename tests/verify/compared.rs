@@ -7,7 +7,7 @@ use crate::support::*;
 use queryables::data::Predicate;
 use queryables::machine::{
     Bernoulli, CoinSource, Coins, DrawnNoise, Fault, Inspect, Machine, Mechanism,
-    NotPrivateSeededCoins, Released, StateKey,
+    NotPrivateSeededCoins, Released, ReleasesOnly, StateKey,
 };
 use queryables::mechanisms::{AboveThreshold, NoisyMax};
 use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
@@ -290,17 +290,16 @@ impl Mechanism<Vec<u8>> for ComparesGaussian {
         let count = data.len() as i128;
         Ok(Released(coins.at_least((count, &noise), (2, &other))))
     }
-
-    /// It releases nothing.
-    fn only_says_releases() -> bool {
-        true
-    }
 }
+
+/// It releases nothing.
+impl ReleasesOnly for ComparesGaussian {}
 
 /// Gaussian tails have no closed form here: such noise is cut where it is compared.
 #[test]
 fn gaussian_noise_that_is_compared_is_cut() {
-    let verifier = Verifier::new(copies_of(&ComparesGaussian), &pair(), vec![()], 1);
+    let verifier =
+        Verifier::new(copies_of(&ComparesGaussian), &pair(), vec![()], 1).releases_only();
     let verifier = verifier.cut(ratio(1, 1 << 12));
     let rdp = Rdp::new("2".parse().unwrap());
     assert_undecided(&verifier.check(&rdp, &epsilon("20")).unwrap());
@@ -326,17 +325,16 @@ impl Mechanism<Vec<u8>> for ReleasesWhatItCompared {
             },
         ))
     }
-
-    /// It says no more than that.
-    fn only_says_releases() -> bool {
-        true
-    }
 }
+
+/// It says no more than that.
+impl ReleasesOnly for ReleasesWhatItCompared {}
 
 /// It is 1-DP; but noise that was compared is not fresh, so that this is not proved by clamping it.
 #[test]
 fn noise_that_was_compared_is_not_released_as_fresh() {
     let verifier = Verifier::new(copies_of(&ReleasesWhatItCompared), &pair(), vec![()], 1)
+        .releases_only()
         .cut(ratio(1, 1 << 12));
     assert_undecided(&verifier.check(&PureDp, &epsilon("3")).unwrap());
     assert!(

@@ -61,7 +61,7 @@ struct Claims<'a>([&'a str; 2], &'a str, [&'a str; 2]);
 
 /// Asserts that the documentation has a row for this mechanism with what becomes of the claims.
 #[track_caller]
-fn assert_row<Q, A, N>(mechanism: &str, verifier: Verifier<Q, A, N>, claims: Claims<'_>)
+fn assert_row<Q, A, N, M>(mechanism: &str, verifier: Verifier<Q, A, N, M>, claims: Claims<'_>)
 where
     Q: Clone + Debug + Send + Sync + 'static,
     A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
@@ -185,7 +185,7 @@ fn counts_and_sums_with_laplace_noise() {
     let [exact, less] = laplace(1, &["1"]);
     let renyi = [exact.as_str(), less.as_str()];
     let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
-    let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1);
+    let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1).releases_only();
     assert_row("NoisyCount", verifier, Claims(["1", "0.999"], "0.5", renyi));
 
     // The type is erased, and with it the promise.
@@ -201,13 +201,13 @@ fn counts_and_sums_with_laplace_noise() {
     let renyi = [exact.as_str(), less.as_str()];
     let sum = NoisySum::new(AddRemove, value, 0..=3, epsilon("1")).unwrap();
     let added = Pair::new(vec![7_u8], vec![7, 3]);
-    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).releases_only();
     assert_row("NoisySum", verifier, Claims(["1", "0.999"], "0.5", renyi));
 
     let value = Attribute::new("value", |row: &u8| f64::from(*row));
     let sum = NoisyRealSum::new(AddRemove, value, range(3), epsilon("1")).unwrap();
     let sum = sum.mapped(|noisy: f64| noisy as i64);
-    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).releases_only();
     assert_row(
         "NoisyRealSum",
         verifier,
@@ -224,7 +224,7 @@ fn people() {
     let pair = Pair::new(table(&[(1, 7)]), table(&[(1, 7), (2, 7), (2, 7)]));
     let seven = Predicate::new("is 7", |row: &Row| row.1 == 7);
     let count = OnRows(NoisyCount::new(seven, epsilon("1")).unwrap());
-    let verifier = Verifier::new(copies_of(&count), &pair, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&count), &pair, vec![()], 1).releases_only();
     let [exact, less] = laplace(2, &["2"]);
     let claims = Claims(["2", "1.999"], "0.5", [&exact, &less]);
     assert_row("OnRows", verifier, claims);
@@ -238,7 +238,7 @@ fn number() -> Attribute<Vec<u8>, f64> {
 fn means_and_variances() {
     let replaced = Pair::new(vec![0_u8], vec![2]);
     let mean = NoisyMean::new(Replace, number(), range(2), epsilon("2")).unwrap();
-    let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1).releases_only();
     let [exact, less] = laplace(2, &["2"]);
     assert_row(
         "NoisyMean",
@@ -247,7 +247,7 @@ fn means_and_variances() {
     );
 
     let mean = GaussianMean::with_mu(Replace, number(), range(2), mu()).unwrap();
-    let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1).releases_only();
     assert_row(
         "GaussianMean",
         verifier,
@@ -256,7 +256,9 @@ fn means_and_variances() {
 
     let replaced = Pair::new(vec![0_u8], vec![1]);
     let spread = NoisyVariance::new(Replace, number(), range(1), epsilon("4")).unwrap();
-    let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1).cut(ratio(1, 1000));
+    let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1)
+        .releases_only()
+        .cut(ratio(1, 1000));
     assert_row(
         "NoisyVariance",
         verifier,
@@ -264,7 +266,9 @@ fn means_and_variances() {
     );
 
     let spread = GaussianVariance::with_mu(Replace, number(), range(1), mu()).unwrap();
-    let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1).cut(ratio(1, 1000));
+    let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1)
+        .releases_only()
+        .cut(ratio(1, 1000));
     assert_row(
         "GaussianVariance",
         verifier,
@@ -277,7 +281,7 @@ fn histograms() {
     let bin = || Attribute::new("bin", |row: &u8| usize::from(*row % 2));
     let replaced = Pair::new(vec![7_u8], vec![8]);
     let histogram = NoisyHistogram::new(Replace, bin(), 2, epsilon("2")).unwrap();
-    let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     // Both bins change by one step of a scale of 1.
     let [exact, _] = laplace(1, &["1", "1"]);
@@ -290,7 +294,7 @@ fn histograms() {
         mu(),
     )
     .unwrap();
-    let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     assert_row(
         "GaussianHistogram",
@@ -320,7 +324,7 @@ fn conversations_with_laplace_noise() {
     let time = Attribute::new("time", |row: &u8| Some(u64::from(*row)));
     let counter = ContinualCount::new(AddRemove, time, 2, epsilon("4")).unwrap();
     let arrives = Pair::new(vec![1_u8], vec![0, 1]);
-    let verifier = Verifier::new(copies_of(&counter), &arrives, vec![1, 2], 2);
+    let verifier = Verifier::new(copies_of(&counter), &arrives, vec![1, 2], 2).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     // Two nodes change by one step of a scale of 1/2.
     let [exact, _] = laplace(1, &["2", "2"]);
@@ -332,7 +336,7 @@ fn conversations_with_laplace_noise() {
 
     let answerer = QueryAnswerer::new(PureDp.accumulator().capped(epsilon("2")));
     let menu = ["0.5", "1.5"].map(|price| Priced::new(is(7), epsilon(price)));
-    let verifier = Verifier::new(copies_of(&answerer), &pair(), menu.to_vec(), 2);
+    let verifier = Verifier::new(copies_of(&answerer), &pair(), menu.to_vec(), 2).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     let [exact, _] = laplace(1, &["0.5", "1.5"]);
     assert_row(
@@ -365,7 +369,7 @@ fn comparisons() {
         Claims(["2", "0.6"], "0.1", ["2", "0.1"]),
     );
     let sparse = search.with_counts(epsilon("1")).unwrap();
-    let verifier = Verifier::new(copies_of(&sparse), &pair(), vec![is(7)], 2);
+    let verifier = Verifier::new(copies_of(&sparse), &pair(), vec![is(7)], 2).releases_only();
     let verifier = verifier.cut(ratio(1, 10_000));
     assert_row(
         "SparseVector",

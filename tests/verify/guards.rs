@@ -344,7 +344,8 @@ fn a_pure_claim_beyond_a_cut_says_what_to_do() {
     assert!(
         verdict.to_string().ends_with(
             "\nundecided because samplers were cut, and what is beyond may have any ratio: \
-             check under ApproxDp, with a δ above what was not followed"
+             add `releases_only` if the mechanism promises it, or check under ApproxDp, with a δ \
+             above what was not followed"
         ),
         "{verdict}"
     );

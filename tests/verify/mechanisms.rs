@@ -426,7 +426,6 @@ fn variances_keep_their_loss() {
     let pair = Pair::new(vec![0_u8], vec![1]);
     let replaced = Verifier::new(copies_of(&spread), &pair, vec![()], 1).cut(ratio(1, 100));
     replaced.assert_private(&ApproxDp, &claim);
-    for verifier in [spreads, replaced] {
-        assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
-    }
+    assert!(spreads.check(&ApproxDp, &less).unwrap().is_refuted());
+    assert!(replaced.check(&ApproxDp, &less).unwrap().is_refuted());
 }

@@ -22,13 +22,6 @@ impl Private<ApproxDp, AddRemove> for Released1 {
     }
 }
 
-/// Pure privacy is (ε, 0).
-impl Private<ApproxDp, AddRemove> for Respond {
-    fn loss(&self, _: &ApproxDp) -> Result<EpsilonDelta, UnknownLoss> {
-        Ok(pure(ln_times(self.odds, self.answers)))
-    }
-}
-
 /// In units of responses at odds of three: one for each answer.
 impl Private<PowersOf, AddRemove> for Respond {
     fn loss(&self, _: &PowersOf) -> Result<Units, UnknownLoss> {
@@ -36,13 +29,6 @@ impl Private<PowersOf, AddRemove> for Respond {
             return Err(UnknownLoss("more than a unit for each answer"));
         }
         Ok(Units(self.answers))
-    }
-}
-
-fn pure(epsilon: Epsilon) -> EpsilonDelta {
-    EpsilonDelta {
-        epsilon,
-        ..EpsilonDelta::default()
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::support::*;
-use queryables::machine::{Coins, Fault, Machine, Mechanism, Released};
+use queryables::machine::{Coins, Fault, Machine, Mechanism, Released, ReleasesOnly};
 use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::noise::{DiscreteLaplace, RoundedGaussian};
 use queryables::number::{Epsilon, Ratio};
@@ -47,17 +47,15 @@ impl Mechanism<Vec<u8>> for ScaledByData {
         }?;
         Ok(Released(coins.release(0, noise)))
     }
-
-    fn only_says_releases() -> bool {
-        true
-    }
 }
+
+impl ReleasesOnly for ScaledByData {}
 
 #[test]
 fn noise_whose_scale_depends_on_the_data() {
     for gaussian in [false, true] {
         let scaled = ScaledByData { gaussian };
-        let verifier = Verifier::new(copies_of(&scaled), &pair(), vec![()], 1);
+        let verifier = Verifier::new(copies_of(&scaled), &pair(), vec![()], 1).releases_only();
         assert_not_proved(&verifier.check(&PureDp, &epsilon("15")).unwrap());
         // Of variances 1 and 2, and of scales 1 and 2, the divergence of order 3 is infinite.
         let order = Rdp::new("3".parse().unwrap());
@@ -77,11 +75,9 @@ impl Mechanism<Vec<u8>> for Counter {
     fn start(&self, data: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Counting, Fault> {
         Ok(Counting(data.len() as i128))
     }
-
-    fn only_says_releases() -> bool {
-        true
-    }
 }
+
+impl ReleasesOnly for Counter {}
 
 impl Machine for Counting {
     type Query = ();
@@ -137,10 +133,13 @@ fn a_menu_that_depends_on_what_was_released() {
         [(_, Ok(answer))] if *answer > 1000 => vec![()],
         _ => vec![],
     });
-    let verifier = Verifier::new(copies_of(&Counter), &pair(), menu, 2).time(TIME);
+    let verifier = Verifier::new(copies_of(&Counter), &pair(), menu, 2)
+        .releases_only()
+        .time(TIME);
     assert_not_proved(&verifier.check(&PureDp, &epsilon("1")).unwrap());
     // A menu that does not look at answers is decided.
     let verifier = Verifier::new(copies_of(&Counter), &pair(), vec![()], 2)
+        .releases_only()
         .cut(ratio(1, 50))
         .time(TIME);
     assert_not_proved(&verifier.check(&PureDp, &epsilon("1")).unwrap());

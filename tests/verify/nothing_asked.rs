@@ -5,7 +5,7 @@ use std::sync::Arc;
 use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::{Addressed, BoxedMechanism, Filter, Message, Odometer, Reply};
 use queryables::data::Predicate;
-use queryables::machine::{Coins, Fault, Machine, Mechanism, Released, Says};
+use queryables::machine::{AnswerKind, BoxedMachine, Coins, Fault, Machine, Mechanism, Released};
 use queryables::mechanisms::{ConditionalResponse, Priced, QueryAnswerer};
 use queryables::middle::{Cache, LimitQueries, MapAnswer, Middle, Move, ThroughExt};
 use queryables::number::Epsilon;
@@ -71,6 +71,57 @@ fn a_filter_that_admits_nothing_is_an_error_behind_every_middle() {
     assert_eq!(check!(filter("1").through(print()), leaks()), Ok(false));
     let limited = filter("1").through(print()).through(LimitQueries::new(9));
     assert_eq!(check!(limited, leaks()), Ok(false));
+}
+
+#[test]
+fn a_filter_that_releases_nothing_is_an_error() {
+    let asked = |budget| {
+        let filter = Filter::noninteractive(PureDp, epsilon(budget));
+        let filter = Addressed::<_, Leak>::new(filter);
+        check!(filter, vec![Message::Launch(Leak), Message::Remaining])
+    };
+    assert_eq!(asked("0.5"), Err(VerifyError::NothingLaunched));
+    assert_eq!(asked("1"), Ok(false));
+}
+
+/// Launches, asks the child, and then asks what is left, for one answer.
+#[derive(Clone, Default)]
+struct ThenReads(Vec<Message<Leak, ()>>);
+
+impl Middle<Message<Leak, ()>, Reply<bool, Epsilon>> for ThenReads {
+    type OuterQuery = bool;
+    type OuterAnswer = ();
+    fn on_query(
+        &mut self,
+        ask: bool,
+        _: &mut Coins<'_>,
+    ) -> Result<Move<Message<Leak, ()>, ()>, Fault> {
+        self.0 = vec![Message::Remaining];
+        self.0.extend(ask.then_some(Message::Ask(0, ())));
+        Ok(Move::Ask(Message::Launch(Leak)))
+    }
+    fn on_answer(
+        &mut self,
+        _: Reply<bool, Epsilon>,
+        _: &mut Coins<'_>,
+    ) -> Result<Move<Message<Leak, ()>, ()>, Fault> {
+        Ok(self.0.pop().map_or(Move::Answer(()), Move::Ask))
+    }
+}
+
+/// It says nothing of what it was told, which is 0-DP.
+#[test]
+fn of_several_answers_to_a_middle_the_most_informative_counts() {
+    let asked = |ask| check!(filter("1").through(ThenReads::default()), vec![ask]);
+    assert_eq!(asked(false), Err(VerifyError::NoChildAnswered));
+    assert_eq!(asked(true), Ok(true));
+    // Another middle around it makes no difference.
+    let again = |ask| {
+        let inner = filter("1").through(ThenReads::default());
+        check!(inner.through(MapAnswer::new(|()| 7)), vec![ask])
+    };
+    assert_eq!(again(false), Err(VerifyError::NoChildAnswered));
+    assert_eq!(again(true), Ok(true));
 }
 
 /// Answers everything itself.
@@ -162,11 +213,9 @@ struct Refusing;
 impl Machine for Refusing {
     type Query = ();
     type Answer = u8;
-    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<u8, Fault> {
+    fn step(&mut self, (): (), coins: &mut Coins<'_>) -> Result<u8, Fault> {
+        coins.answered(AnswerKind::Refused);
         Ok(0)
-    }
-    fn says(_: &u8) -> Says {
-        Says::Refused
     }
 }
 
@@ -175,14 +224,14 @@ impl Machine for Refusing {
 struct Boxing;
 
 impl Mechanism<bool> for Boxing {
-    type Machine = Box<Refusing>;
-    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<Box<Refusing>, Fault> {
+    type Machine = BoxedMachine<(), u8>;
+    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(Box::new(Refusing))
     }
 }
 
 #[test]
-fn a_machine_behind_a_pointer_says_what_it_says() {
+fn a_machine_whose_type_is_erased_states_the_kind_of_its_answers() {
     let refused = check!(Boxing, vec![()]);
     assert_eq!(refused, Err(VerifyError::NothingAnswered));
 }

@@ -74,7 +74,7 @@ fn size_of(proof: &str) -> (usize, f64) {
 
 /// Certifies a claim that holds.
 #[track_caller]
-fn proved<Q, A, N, Me>(verifier: &Verifier<Q, A, N>, measure: &Me, loss: &Me::Loss) -> String
+fn proved<Q, A, N, M, Me>(verifier: &Verifier<Q, A, N, M>, measure: &Me, loss: &Me::Loss) -> String
 where
     Q: Clone + Debug + Send + Sync + 'static,
     A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
@@ -133,7 +133,7 @@ fn roll(bit: bool, (): (), coins: &mut Coins<'_>) -> Result<usize, Fault> {
 }
 
 /// It shows no state.
-fn die() -> Verifier<(), usize, Vec<()>> {
+fn die() -> Verifier<(), usize, Vec<()>, impl Mechanism<bool>> {
     let pair = Pair::new(false, true);
     Verifier::new(|| Always::new(roll), &pair, vec![()], 3).threads(1)
 }
@@ -172,7 +172,7 @@ fn beyond_20_000_points_only_refutations_have_a_certificate() {
 
 /// Asserts that there is a verdict within this limit, and no proof.
 #[track_caller]
-fn assert_only_a_verdict<Q, A, N>(verifier: Verifier<Q, A, N>, claim: &str, limit: u64)
+fn assert_only_a_verdict<Q, A, N, M>(verifier: Verifier<Q, A, N, M>, claim: &str, limit: u64)
 where
     Q: Clone + Debug + Send + Sync + 'static,
     A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
@@ -213,8 +213,8 @@ fn a_verdict_stands_if_its_proof_takes_too_much() {
 /// Certifies a claim that is larger than the value by a little, and lets the checker refuse it when
 /// it is smaller by a little.
 #[track_caller]
-fn assert_tight<Q, A, N, Me>(
-    verifier: &Verifier<Q, A, N>,
+fn assert_tight<Q, A, N, M, Me>(
+    verifier: &Verifier<Q, A, N, M>,
     measure: &Me,
     name: &str,
     value: f64,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::support::*;
 use queryables::compose::{Addressed, Filter};
 use queryables::data::Predicate;
-use queryables::machine::{Coins, Fault, Machine, Mechanism, Released};
+use queryables::machine::{Coins, Fault, Machine, Mechanism, Released, ReleasesOnly};
 use queryables::mechanisms::{GaussianCount, NoisyCount};
 use queryables::noise::DiscreteLaplace;
 use queryables::number::{Epsilon, Ratio};
@@ -46,7 +46,7 @@ fn laplace(steps: u64, loss: &str) -> [String; 2] {
 #[test]
 fn a_bound_holds_for_the_whole_noise() {
     let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
-    let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1);
+    let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1).releases_only();
     let verdict = verifier.check(&PureDp, &epsilon("1")).unwrap();
     assert_eq!(verdict.worst.completeness, Completeness::Bounded);
     assert!(
@@ -60,7 +60,9 @@ fn a_bound_holds_for_the_whole_noise() {
 fn a_search_that_reaches_a_limit_leaves_undecided() {
     let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
     let check = |renyi: bool, limit: u64, claim: &str| {
-        let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1).limit(limit);
+        let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1)
+            .releases_only()
+            .limit(limit);
         match renyi {
             true => verifier.check(&order("2"), &epsilon(claim)),
             false => verifier.check(&PureDp, &epsilon(claim)),
@@ -102,6 +104,7 @@ fn counts_in_a_filter_are_decided() {
     let filter = Addressed::new(Filter::concurrent(PureDp, epsilon("2")));
     let menu = Children::new(vec![count], vec![()]).without_reading();
     let verifier = Verifier::new(copies_of(&filter), &pair(), menu, 4)
+        .releases_only()
         .cut(ratio(1, 100))
         .time(TIME);
     let verdict = verifier.check(&PureDp, &epsilon("2")).unwrap();
@@ -113,7 +116,7 @@ fn counts_in_a_filter_are_decided() {
 #[test]
 fn gaussian_noise_is_decided_at_several_orders() {
     let count = GaussianCount::with_mu(is(7), "0.5".parse().unwrap()).unwrap();
-    let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1);
+    let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1).releases_only();
     // αμ²/2, at orders of which one is not whole.
     let grid = RdpGrid::new(["1.5", "3"].map(|order| order.parse().unwrap())).unwrap();
     let losses = grid.curve(["0.1875", "0.375"].map(epsilon)).unwrap();
@@ -181,23 +184,21 @@ impl Mechanism<Vec<u8>> for TooLittleNoise {
             noisy
         }))
     }
-
-    fn only_says_releases() -> bool {
-        true
-    }
 }
+
+impl ReleasesOnly for TooLittleNoise {}
 
 #[test]
 fn too_little_noise_is_refuted() {
     let pair = Pair::new(vec![1_u8], vec![1, 1]);
     let checked = |mechanism: &TooLittleNoise, claim: &str| {
-        let verifier = Verifier::new(copies_of(mechanism), &pair, vec![()], 1);
+        let verifier = Verifier::new(copies_of(mechanism), &pair, vec![()], 1).releases_only();
         verifier.check(&PureDp, &epsilon(claim)).unwrap()
     };
     let plain = TooLittleNoise { parity: false };
     assert!(checked(&plain, "2").holds());
     assert!(checked(&plain, "1.999").is_refuted());
-    let verifier = Verifier::new(copies_of(&plain), &pair, vec![()], 1);
+    let verifier = Verifier::new(copies_of(&plain), &pair, vec![()], 1).releases_only();
     let [exact, less] = laplace(1, "2");
     assert!(
         verifier
@@ -241,11 +242,9 @@ impl Mechanism<Vec<u8>> for AskedTwice {
             first: None,
         })
     }
-
-    fn only_says_releases() -> bool {
-        true
-    }
 }
+
+impl ReleasesOnly for AskedTwice {}
 
 impl Machine for Twice {
     type Query = ();
@@ -264,6 +263,7 @@ fn losses_of_several_releases_add_up() {
     let pair = Pair::new(vec![1_u8], vec![1, 1]);
     for (depth, claim, less) in [(1, "1", "0.99"), (2, "2", "1.99"), (3, "3", "2.99")] {
         let verifier = Verifier::new(copies_of(&AskedTwice), &pair, vec![()], depth)
+            .releases_only()
             .cut(ratio(1, 50))
             .time(TIME);
         let verdict = verifier.check(&PureDp, &epsilon(claim)).unwrap();

@@ -8,7 +8,9 @@ use queryables::compose::{Addressed, Filter, Message, Reply};
 use queryables::machine::{Coins, Fault, Machine, Mechanism, Released};
 use queryables::mechanisms::RealRange;
 use queryables::number::{Epsilon, Order, Rho};
-use queryables::privacy::{AddRemove, Private, PureDp, Rdp, UnknownLoss, ZCdp};
+use queryables::privacy::{
+    AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, Rdp, UnknownLoss, ZCdp,
+};
 use queryables::verify::{Rational, epsilon_of_ratio};
 
 /// A fraction.
@@ -117,6 +119,21 @@ impl Private<ZCdp, AddRemove> for Respond {
         let rho: Rho = PureDp.imply(&ln(self.odds), &ZCdp)?;
         rho.checked_mul(self.answers)
             .ok_or(UnknownLoss("too large"))
+    }
+}
+
+/// (ε, 0).
+pub(crate) fn pure(epsilon: Epsilon) -> EpsilonDelta {
+    EpsilonDelta {
+        epsilon,
+        ..EpsilonDelta::default()
+    }
+}
+
+/// Pure privacy is (ε, 0).
+impl Private<ApproxDp, AddRemove> for Respond {
+    fn loss(&self, _: &ApproxDp) -> Result<EpsilonDelta, UnknownLoss> {
+        Ok(pure(ln_times(self.odds, self.answers)))
     }
 }
 

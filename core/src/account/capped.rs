@@ -1,9 +1,8 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use crate::privacy::{CallsBack, Measure};
 use std::hash::{Hash, Hasher};
 
+#[cfg(feature = "serde")]
+use super::durable::{Durable, ImpossibleCounts, Invalid};
 use super::{
     Accounting, Accumulator, ChildLoss, ContinuationRule, Exceeded, LaunchesLeft,
     ValidConcurrently, ValidSequentially, WholeLoss,
@@ -114,6 +113,50 @@ impl<G: Accumulator> ContinuationRule for Capped<G> {
 
 impl<G: Accumulator + ValidSequentially> ValidSequentially for Capped<G> {}
 impl<G: Accumulator + ValidConcurrently> ValidConcurrently for Capped<G> {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters<P, L> {
+    of: P,
+    limit: L,
+}
+
+#[cfg(feature = "serde")]
+impl<G: Accumulator + Durable + PartialEq> Durable for Capped<G>
+where
+    WholeLoss<G>: serde::Serialize + serde::de::DeserializeOwned,
+{
+    const NAME: &'static str = G::NAME;
+
+    type Parameters = Parameters<G::Parameters, WholeLoss<G>>;
+    type Counts = G::Counts;
+
+    fn parameters(&self) -> Self::Parameters {
+        Parameters {
+            of: self.accumulator.parameters(),
+            limit: self.limit.clone(),
+        }
+    }
+
+    fn build(Parameters { of, limit }: Self::Parameters) -> Result<Self, Invalid> {
+        Ok(Self::new(G::build(of)?, limit))
+    }
+
+    fn counts(&self) -> G::Counts {
+        self.accumulator.counts()
+    }
+
+    fn resume(&self, counts: G::Counts) -> Result<Self, Invalid> {
+        let accumulator = self.accumulator.resume(counts)?;
+        // One that has counted nothing may be over a limit that is less than its slack.
+        if !(accumulator.is_within(&self.limit) || accumulator == self.accumulator) {
+            return Err(ImpossibleCounts.into());
+        }
+        Ok(Self::new(accumulator, self.limit.clone()))
+    }
+}
 
 #[cfg(test)]
 mod tests {

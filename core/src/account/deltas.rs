@@ -61,11 +61,6 @@ impl Deltas {
     pub fn charge(&self, delta: Delta, limit: Delta) -> Option<Self> {
         (delta <= self.left_of(limit)).then(|| self.plus(delta))
     }
-
-    /// After this many children of the same δ, if they stay within the limit.
-    pub fn charge_times(&self, delta: Delta, times: u64, limit: Delta) -> Option<Self> {
-        self.charge(delta.checked_mul(times)?, limit)
-    }
 }
 
 #[cfg(test)]
@@ -83,8 +78,8 @@ mod tests {
         assert_eq!(nothing.total(), nothing.set_aside().delta);
         assert_eq!(nothing.left_of(limit), delta("2e-38"));
         assert_eq!(nothing.charge(delta("3e-38"), limit), None);
-        assert_eq!(nothing.charge_times(delta("1e-38"), 3, limit), None);
-        let all = nothing.charge_times(delta("1e-38"), 2, limit).unwrap();
+        let one = nothing.charge(delta("1e-38"), limit).unwrap();
+        let all = one.charge(delta("1e-38"), limit).unwrap();
         assert_eq!((all.total(), all.children()), (limit, delta("2e-38")));
         assert_eq!(all.charge(delta("1e-38"), limit), None);
         assert_eq!(all.charge(Delta::ZERO, limit), Some(all));
@@ -94,7 +89,6 @@ mod tests {
     fn a_sum_above_one_is_over_every_limit() {
         let half = Deltas::new(delta("0.5"));
         assert_eq!(half.charge(delta("0.6"), Delta::ONE), None);
-        assert_eq!(half.charge_times(delta("0.6"), 2, Delta::ONE), None);
         assert_eq!(half.plus(delta("0.6")).total(), Delta::ONE);
         assert_eq!(half.plus(delta("0.6")).left_of(Delta::ONE), Delta::ZERO);
     }

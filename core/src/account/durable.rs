@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -42,35 +42,41 @@ pub trait Durable: Clone + fmt::Debug + Send + Sync + 'static {
     /// Its name in serialized form.
     const NAME: &'static str;
 
-    /// Writes its parameters.
-    ///
-    /// # Errors
-    ///
-    /// Those of the serializer.
-    fn parameters<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
+    /// What it is built from.
+    type Parameters: Serialize + DeserializeOwned;
 
-    /// Reads parameters, and builds a rule that has counted nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the input cannot be read, or the constructor does not accept it.
-    fn build<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+    /// What launches change.
+    type Counts: Serialize + DeserializeOwned;
 
-    /// Writes its counts.
-    ///
-    /// # Errors
-    ///
-    /// Those of the serializer.
-    fn counts<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
+    /// Its parameters.
+    fn parameters(&self) -> Self::Parameters;
 
-    /// Reads counts, and returns this rule with these instead of its own. Nothing that follows from
-    /// the parameters alone is computed again.
+    /// A rule of these parameters that has counted nothing.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read, or no sequence of launches leads to these counts.
-    fn resume<'de, D: Deserializer<'de>>(&self, deserializer: D) -> Result<Self, D::Error>;
+    /// Those of the constructor.
+    fn build(parameters: Self::Parameters) -> Result<Self, Invalid>;
+
+    /// Its counts.
+    fn counts(&self) -> Self::Counts;
+
+    /// This rule with these counts instead of its own. Nothing that follows from the parameters alone is
+    /// computed again.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpossibleCounts`] if no sequence of launches leads to these counts.
+    fn resume(&self, counts: Self::Counts) -> Result<Self, Invalid>;
 }
+
+/// Why a rule is not read.
+pub type Invalid = Box<dyn std::error::Error + Send + Sync>;
+
+/// No sequence of launches leads to the counts that were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no launches lead to these counts")]
+pub struct ImpossibleCounts;
 
 /// A rule in serialized form: name, parameters and counts, in this order.
 ///
@@ -82,37 +88,21 @@ impl<F: Durable> Serialize for Written<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Rule", 3)?;
         fields.serialize_field("rule", F::NAME)?;
-        fields.serialize_field("parameters", &Parameters(&self.0))?;
-        fields.serialize_field("counts", &Counts(&self.0))?;
+        fields.serialize_field("parameters", &self.0.parameters())?;
+        fields.serialize_field("counts", &self.0.counts())?;
         fields.end()
     }
 }
 
-/// Only the parameters of a rule.
-#[derive(Debug)]
-pub struct Parameters<'a, F>(pub &'a F);
+/// Counts, of which this rule is built again.
+struct Resume<'a, F>(&'a F);
 
-impl<F: Durable> Serialize for Parameters<'_, F> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.parameters(serializer)
-    }
-}
-
-/// Only the counts of a rule; deserializing gives the rule with these counts.
-#[derive(Debug)]
-pub struct Counts<'a, F>(pub &'a F);
-
-impl<F: Durable> Serialize for Counts<'_, F> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.counts(serializer)
-    }
-}
-
-impl<'de, F: Durable> DeserializeSeed<'de> for Counts<'_, F> {
+impl<'de, F: Durable> DeserializeSeed<'de> for Resume<'_, F> {
     type Value = F;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<F, D::Error> {
-        self.0.resume(deserializer)
+        let counts = F::Counts::deserialize(deserializer)?;
+        self.0.resume(counts).map_err(D::Error::custom)
     }
 }
 
@@ -122,7 +112,8 @@ impl<'de, F: Durable> DeserializeSeed<'de> for Build<F> {
     type Value = F;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<F, D::Error> {
-        F::build(deserializer)
+        let parameters = F::Parameters::deserialize(deserializer)?;
+        F::build(parameters).map_err(D::Error::custom)
     }
 }
 
@@ -155,7 +146,7 @@ impl<'de, F: Durable> Visitor<'de> for Fields<F> {
         expect(&mut fields, "parameters")?;
         let fresh = fields.next_value_seed(Build::<F>(PhantomData))?;
         expect(&mut fields, "counts")?;
-        let rule = fields.next_value_seed(Counts(&fresh))?;
+        let rule = fields.next_value_seed(Resume(&fresh))?;
         match fields.next_key::<String>()? {
             None => Ok(Written(rule)),
             Some(_) => Err(A::Error::custom("a rule has three fields")),
@@ -168,9 +159,4 @@ fn expect<'de, A: MapAccess<'de>>(fields: &mut A, name: &'static str) -> Result<
         Some(found) if found == name => Ok(()),
         _ => Err(A::Error::missing_field(name)),
     }
-}
-
-/// The error for counts that no sequence of launches leads to.
-pub fn impossible<E: Error>() -> E {
-    E::custom("no launches lead to these counts")
 }

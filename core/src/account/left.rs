@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Accumulator, ChildLoss, ContinuationRule, Exceeded, WholeLoss};
+use crate::privacy::convert::search::largest;
 
 /// How many more launches of one loss a rule would admit ([`ContinuationRule::admits`]).
 ///
@@ -105,29 +106,12 @@ impl fmt::Display for LaunchesLeft {
 
 /// A rule that can count the same loss many times at once, with the same result.
 pub trait Repeats: ContinuationRule {
-    /// The rule after this many losses, if each of them would be admitted.
+    /// The rule after this many losses.
+    ///
+    /// # Errors
+    ///
+    /// [`Exceeded`] if one of them would not be admitted.
     fn charge_times(&self, loss: &ChildLoss<Self>, times: u64) -> Result<Self, Exceeded>;
-}
-
-/// The largest number for which a monotone claim holds; 0 if there is none.
-pub fn largest(mut holds: impl FnMut(u64) -> bool) -> u64 {
-    let (mut low, mut high) = (0, 1);
-    while holds(high) {
-        low = high;
-        if high == u64::MAX {
-            return high;
-        }
-        high = high.saturating_mul(2);
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }
 
 #[cfg(test)]

@@ -55,6 +55,11 @@ macro_rules! approx_dp_in_and_out {
 
 pub(crate) mod budget;
 mod capped;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod deltas;
 #[cfg(feature = "serde")]
 pub(crate) mod durable;
@@ -67,12 +72,17 @@ mod spent_tests;
 mod sum;
 pub(crate) mod through_rdp;
 pub(crate) mod through_zcdp;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod twice_rho;
 mod whitehouse;
 
 pub use capped::Capped;
 #[cfg(feature = "serde")]
-pub use durable::{Durable, Written};
+pub use durable::{Durable, ImpossibleCounts, Written};
 pub use left::LaunchesLeft;
 pub(crate) use left::Repeats;
 pub use restarted::{RestartError, RestartedFilters};

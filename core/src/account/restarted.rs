@@ -1,9 +1,8 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use crate::privacy::CallsBack;
 use thiserror::Error;
 
+#[cfg(feature = "serde")]
+use super::durable::{Durable, ImpossibleCounts, Invalid};
 use super::{Accounting, Accumulator, ValidConcurrently, ValidSequentially};
 use crate::number::Epsilon;
 use crate::privacy::{Overflow, Rdp, UnknownLoss};
@@ -171,6 +170,65 @@ impl Accumulator for RestartedFilters {
 
 impl ValidSequentially for RestartedFilters {}
 impl ValidConcurrently for RestartedFilters {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    measure: Rdp,
+    step: Epsilon,
+}
+
+/// What launches change, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    total: Epsilon,
+    left: Epsilon,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for RestartedFilters {
+    const NAME: &'static str = "RestartedFilters";
+
+    type Parameters = Parameters;
+    type Counts = Counts;
+
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            measure: self.measure,
+            step: self.step,
+        }
+    }
+
+    fn build(Parameters { measure, step }: Parameters) -> Result<Self, Invalid> {
+        Ok(Self::new(measure, step)?)
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            total: self.total,
+            left: self.left,
+        }
+    }
+
+    fn resume(&self, Counts { total, left }: Counts) -> Result<Self, Invalid> {
+        // The total is a number of whole steps, and what is left belongs to the last of them, which
+        // was begun by a launch that lost something.
+        let whole = total.units().is_multiple_of(self.step.units());
+        let begun = left < self.step && (left == Epsilon::ZERO || total >= self.step);
+        if !(whole && begun) {
+            return Err(ImpossibleCounts.into());
+        }
+        Ok(Self {
+            total,
+            left,
+            ..*self
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {

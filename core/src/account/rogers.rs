@@ -1,7 +1,6 @@
+use super::budget::{Budget, Cost};
 #[cfg(feature = "serde")]
-mod written;
-
-use super::deltas::Deltas;
+use super::durable::{Durable, ImpossibleCounts, Invalid};
 use super::{ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
 use crate::number::{Delta, Epsilon, Interval, U256, Unit, units};
@@ -37,16 +36,47 @@ use crate::privacy::convert::search::most;
 #[derive(Clone, Copy, Debug, PartialEq, Hash)]
 #[must_use = "`charge` gives the next rule and changes nothing"]
 pub struct Rogers {
-    limit: EpsilonDelta,
     /// `ε²/c`.
     offset: Interval,
     /// `ln(2/δ)`.
     log: Interval,
+    /// The slack is half of δ, rounded up: the δ of children have the other half.
+    budget: Budget<Losses>,
+}
+
+/// What the theorem counts of the ε of launches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Losses {
+    /// `Σε²`.
     squares: U256,
     /// `Σ ε_i(e^{ε_i} − 1)/2`, each rounded up and then added exactly: any order gives the same.
     drift: Epsilon,
-    /// The slack is half of δ, rounded up: the δ of children have the other half.
-    deltas: Deltas,
+}
+
+impl Losses {
+    /// Of one launch; `None` if it cannot be held.
+    fn of(epsilon: Epsilon) -> Option<Self> {
+        Some(Self {
+            squares: U256::of(epsilon),
+            drift: drift_of(epsilon)?,
+        })
+    }
+}
+
+impl Cost for Losses {
+    fn plus(self, other: Self) -> Option<Self> {
+        Some(Self {
+            squares: self.squares.checked_add(other.squares)?,
+            drift: self.drift.checked_add(other.drift)?,
+        })
+    }
+
+    fn times(self, times: u64) -> Option<Self> {
+        Some(Self {
+            squares: self.squares.checked_mul(u128::from(times))?,
+            drift: self.drift.checked_mul(times)?,
+        })
+    }
 }
 
 impl Rogers {
@@ -65,27 +95,23 @@ impl Rogers {
         let c = Interval::from(2804) / Interval::from(100) * log;
         let half = Delta::from_units(limit.delta.units() / 2).unwrap_or_default();
         Ok(Self {
-            limit,
             offset: Interval::from(limit.epsilon).square() / c,
             log: log + Interval::TWO.ln(),
-            squares: U256::default(),
-            drift: Epsilon::ZERO,
-            deltas: Deltas::new(limit.delta.saturating_sub(half)),
+            budget: Budget::new(limit, limit.delta.saturating_sub(half)),
         })
     }
 
     /// The bound that the theorem compares with the budget's ε, rounded up, were these launched
     /// next; `None` if it cannot be held.
     pub fn bound_after(&self, launches: impl IntoIterator<Item = Epsilon>) -> Option<Epsilon> {
-        let (mut drift, mut squares) = (self.drift, self.squares);
+        let mut total = self.budget.total;
         for epsilon in launches {
-            drift = drift.checked_add(drift_of(epsilon)?)?;
-            squares = squares.checked_add(U256::of(epsilon))?;
+            total = total.plus(Losses::of(epsilon)?)?;
         }
-        self.bound_at(drift, squares)
+        self.bound(total)
     }
 
-    fn bound_at(&self, drift: Epsilon, squares: U256) -> Option<Epsilon> {
+    fn bound(&self, Losses { squares, drift }: Losses) -> Option<Epsilon> {
         let squares = Interval::squares(squares, 27);
         let half = Interval::ONE / Interval::TWO;
         let spread = Interval::ONE + half * (squares / self.offset).ln_1p();
@@ -93,18 +119,15 @@ impl Rogers {
         (Interval::from(drift) + root.sqrt()).up()
     }
 
-    /// The sums after `times` more launches, and the bound.
-    fn after(&self, epsilon: Epsilon, times: u64) -> Option<(Epsilon, U256, Epsilon)> {
-        let drift = drift_of(epsilon)?.checked_mul(times)?;
-        let drift = self.drift.checked_add(drift)?;
-        let squares = U256::of(epsilon).checked_mul(u128::from(times))?;
-        let squares = self.squares.checked_add(squares)?;
-        let bound = self.bound_at(drift, squares)?;
-        Some((drift, squares, bound))
+    /// Whether the bound is at most the limit's ε.
+    fn is_within(&self, total: &Losses) -> bool {
+        let bound = self.bound(*total);
+        bound.is_some_and(|bound| bound <= self.budget.limit.epsilon)
     }
 }
 
 /// `ε(e^ε − 1)/2`, rounded up.
+#[must_use]
 pub fn drift_of(epsilon: Epsilon) -> Option<Epsilon> {
     if epsilon == Epsilon::ZERO {
         return Some(Epsilon::ZERO);
@@ -117,42 +140,35 @@ approx_dp_in_and_out!(Rogers);
 
 impl ContinuationRule for Rogers {
     fn limit(&self) -> &EpsilonDelta {
-        &self.limit
+        &self.budget.limit
     }
 
     fn spent(&self) -> EpsilonDelta {
-        let epsilon = if self.squares == U256::default() {
-            Epsilon::ZERO
-        } else {
-            self.bound_after([]).unwrap_or(self.limit.epsilon)
-        };
-        EpsilonDelta {
-            epsilon,
-            delta: self.deltas.total(),
-        }
+        self.budget.spent(|total| self.bound(total))
     }
 
     fn set_aside(&self) -> EpsilonDelta {
-        self.deltas.set_aside()
+        self.budget.deltas.set_aside()
     }
 
     /// The exact bound rises with ε; the computed one does so up to rounding, a relative error
     /// below 1e-13. So that every smaller loss is admitted too, this leaves a relative margin of
     /// 2^-39 (2e-12).
     fn remaining(&self) -> EpsilonDelta {
+        let limit = self.budget.limit.epsilon;
         let fits = |epsilon| {
-            self.after(epsilon, 1).is_some_and(|(_, _, bound)| {
+            self.bound_after([epsilon]).is_some_and(|bound| {
                 let bound = bound.units();
-                bound + bound.div_ceil(1 << 39) <= self.limit.epsilon.units()
+                bound + bound.div_ceil(1 << 39) <= limit.units()
             })
         };
-        let guess = Interval::from(self.limit.epsilon).middle() * 1e26;
+        let guess = Interval::from(limit).middle() * 1e26;
         let units = most(guess, <units::Epsilon as Unit>::LARGEST, |units| {
             Epsilon::from_units(units).is_ok_and(fits)
         });
         EpsilonDelta {
             epsilon: Epsilon::from_units(units.unwrap_or(0)).unwrap_or_default(),
-            delta: self.deltas.left_of(self.limit.delta),
+            delta: self.budget.delta_left(),
         }
     }
 
@@ -167,25 +183,70 @@ impl ContinuationRule for Rogers {
 
 impl Repeats for Rogers {
     fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
-        let deltas = self
-            .deltas
-            .charge_times(loss.delta, times, self.limit.delta)
-            .ok_or(Exceeded)?;
-        let (drift, squares, _) = self
-            .after(loss.epsilon, times)
-            .filter(|(_, _, bound)| *bound <= self.limit.epsilon)
-            .ok_or(Exceeded)?;
-        Ok(Self {
-            drift,
-            squares,
-            deltas,
-            ..*self
-        })
+        let cost = Losses::of(loss.epsilon).ok_or(Exceeded)?;
+        let is_within = |total: &Losses| self.is_within(total);
+        let budget = self
+            .budget
+            .charge_times(cost, loss.delta, times, is_within)?;
+        Ok(Self { budget, ..*self })
     }
 }
 
 impl ValidSequentially for Rogers {}
 impl ValidConcurrently for Rogers {}
+
+/// What launches change, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    squares: U256,
+    drift: Epsilon,
+    deltas: Delta,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for Rogers {
+    const NAME: &'static str = "Rogers";
+
+    type Parameters = EpsilonDelta;
+    type Counts = Counts;
+
+    fn parameters(&self) -> EpsilonDelta {
+        self.budget.limit
+    }
+
+    fn build(limit: EpsilonDelta) -> Result<Self, Invalid> {
+        Ok(Self::new(limit)?)
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            squares: self.budget.total.squares,
+            drift: self.budget.total.drift,
+            deltas: self.budget.deltas.children(),
+        }
+    }
+
+    fn resume(&self, counts: Counts) -> Result<Self, Invalid> {
+        let Counts {
+            squares,
+            drift,
+            deltas,
+        } = counts;
+        // Each launch adds ε(e^ε − 1)/2, rounded up, which is at least ε²/2.
+        let half = squares.half_in_units(units::Epsilon::DECIMALS);
+        if !half.is_some_and(|half| half <= drift.units()) {
+            return Err(ImpossibleCounts.into());
+        }
+        let budget = self
+            .budget
+            .resumed(Losses { squares, drift }, deltas, |total| {
+                *total == Losses::default() || self.is_within(total)
+            })?;
+        Ok(Self { budget, ..*self })
+    }
+}
 
 #[cfg(test)]
 mod tests {

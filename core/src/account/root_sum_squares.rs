@@ -1,6 +1,5 @@
 #[cfg(feature = "serde")]
-mod written;
-
+use super::durable::{Durable, ImpossibleCounts, Invalid};
 use super::{
     Accounting, Accumulator, DefaultAccumulator, LaunchesLeft, ValidConcurrently, ValidSequentially,
 };
@@ -94,6 +93,33 @@ impl DefaultAccumulator for Gdp {
 
 impl ValidSequentially for RootSumSquares {}
 impl ValidConcurrently for RootSumSquares {}
+
+#[cfg(feature = "serde")]
+impl Durable for RootSumSquares {
+    const NAME: &'static str = "RootSumSquares";
+
+    type Parameters = Gdp;
+    type Counts = U256;
+
+    fn parameters(&self) -> Gdp {
+        Gdp
+    }
+
+    fn build(_: Gdp) -> Result<Self, Invalid> {
+        Ok(Self::default())
+    }
+
+    fn counts(&self) -> U256 {
+        self.squares
+    }
+
+    fn resume(&self, squares: U256) -> Result<Self, Invalid> {
+        if squares > U256::of(Mu::LARGEST) {
+            return Err(ImpossibleCounts.into());
+        }
+        Ok(Self { squares })
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,12 @@
 #[cfg(feature = "serde")]
-mod written;
-
+use super::durable::{Durable, Invalid};
 use super::{
     Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, LaunchesLeft,
     Repeats, ValidConcurrently, ValidSequentially,
 };
 use crate::privacy::CallsBack;
+#[cfg(feature = "serde")]
+use crate::privacy::checked;
 use crate::privacy::{
     Additive, ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Measure, Overflow, PureDp, Rdp,
     RdpGrid, ZCdp,
@@ -163,6 +164,37 @@ macro_rules! adds_up {
 
 adds_up!(AddsUpSequentially: PureDp, ApproxDp, Rdp, RdpGrid, ZCdp, ApproxZCdp, ApproxRdp);
 adds_up!(AddsUpConcurrently: PureDp, ApproxDp, Rdp, RdpGrid, ZCdp);
+
+#[cfg(feature = "serde")]
+impl<Me> Durable for Sum<Me>
+where
+    Me: Additive + serde::Serialize + serde::de::DeserializeOwned,
+    Me::Loss: serde::Serialize + serde::de::DeserializeOwned,
+{
+    const NAME: &'static str = "Sum";
+
+    type Parameters = Me;
+    type Counts = Me::Loss;
+
+    fn parameters(&self) -> Me {
+        self.measure.clone()
+    }
+
+    fn build(measure: Me) -> Result<Self, Invalid> {
+        Ok(Self::new(measure))
+    }
+
+    fn counts(&self) -> Me::Loss {
+        self.total.clone()
+    }
+
+    fn resume(&self, total: Me::Loss) -> Result<Self, Invalid> {
+        Ok(Self {
+            total: checked(&self.measure, total)?,
+            measure: self.measure.clone(),
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {

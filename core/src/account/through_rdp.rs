@@ -1,12 +1,14 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use crate::privacy::CallsBack;
 use std::fmt::Debug;
 
 use super::budget::{Budget, checked_slack};
 use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
+#[cfg(feature = "serde")]
+use super::{
+    budget::Counts,
+    durable::{Durable, Invalid},
+};
 use crate::number::{Delta, Epsilon, Interval, Order, Unit, units};
 use crate::privacy::convert::search::{lowest, most};
 use crate::privacy::convert::{curves, rdp};
@@ -69,6 +71,8 @@ pub struct ThroughRdp<C: RdpChildren = ApproxDp> {
     children: C,
     order: Order,
     /// In Στ.
+    /// The largest sum at the order.
+    threshold: Epsilon,
     budget: Budget<Epsilon>,
     prices: C::Prices,
 }
@@ -190,7 +194,8 @@ impl<C: RdpChildren> ThroughRdp<C> {
         Ok(Self {
             children,
             order,
-            budget: Budget::new(limit, slack, threshold),
+            threshold,
+            budget: Budget::new(limit, slack),
             prices,
         })
     }
@@ -199,6 +204,7 @@ impl<C: RdpChildren> ThroughRdp<C> {
         Self {
             children: self.children.clone(),
             order: self.order,
+            threshold: self.threshold,
             budget,
             prices,
         }
@@ -212,7 +218,7 @@ impl<C: RdpChildren> ThroughRdp<C> {
 
     /// What is left for children, at the order.
     pub(crate) fn cost_left(&self) -> Epsilon {
-        self.budget.cost_left()
+        self.threshold.saturating_sub(self.budget.total)
     }
 
     /// What is left of δ for children.
@@ -346,12 +352,16 @@ impl<C: RdpChildren> ContinuationRule for ThroughRdp<C> {
     /// nothing, the largest ε that can be held. A curve is admitted if and only if it is at most this
     /// one.
     fn remaining(&self) -> C::Loss {
-        C::largest(self, self.budget.cost_left(), self.budget.delta_left())
+        C::largest(self, self.cost_left(), self.delta_left())
     }
 
     fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
         let (cost, delta, prices) = C::cost(self, loss).ok_or(Exceeded)?;
-        Ok(self.with(self.budget.charge(cost, delta)?, prices))
+        Ok(self.with(
+            self.budget
+                .charge(cost, delta, |total| *total <= self.threshold)?,
+            prices,
+        ))
     }
 
     fn admits(&self, loss: &C::Loss) -> LaunchesLeft {
@@ -362,12 +372,105 @@ impl<C: RdpChildren> ContinuationRule for ThroughRdp<C> {
 impl<C: RdpChildren> Repeats for ThroughRdp<C> {
     fn charge_times(&self, loss: &C::Loss, times: u64) -> Result<Self, Exceeded> {
         let (cost, delta, prices) = C::cost(self, loss).ok_or(Exceeded)?;
-        Ok(self.with(self.budget.charge_times(cost, delta, times)?, prices))
+        Ok(self.with(
+            self.budget
+                .charge_times(cost, delta, times, |total| *total <= self.threshold)?,
+            prices,
+        ))
     }
 }
 
 impl<C: RdpChildren> ValidSequentially for ThroughRdp<C> {}
 impl<C: RdpChildren> ValidConcurrently for ThroughRdp<C> {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    order: Order,
+    limit: EpsilonDelta,
+    slack: Delta,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for ThroughRdp {
+    const NAME: &'static str = "ThroughRdp";
+
+    type Parameters = Parameters;
+    type Counts = Counts<Epsilon>;
+
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            order: self.order,
+            limit: self.budget.limit,
+            slack: self.budget.deltas.slack(),
+        }
+    }
+
+    fn build(parameters: Parameters) -> Result<Self, Invalid> {
+        let Parameters {
+            order,
+            limit,
+            slack,
+        } = parameters;
+        Ok(Self::at(order, limit, slack)?)
+    }
+
+    fn counts(&self) -> Counts<Epsilon> {
+        self.budget.counts()
+    }
+
+    fn resume(&self, counts: Counts<Epsilon>) -> Result<Self, Invalid> {
+        Ok(self.with(
+            self.budget
+                .resume(counts, |total| *total <= self.threshold)?,
+            LastPrice::default(),
+        ))
+    }
+}
+
+/// What it is built from, on a grid, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnGrid {
+    grid: RdpGrid,
+    order: Order,
+    limit: EpsilonDelta,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for ThroughRdp<RdpGrid> {
+    const NAME: &'static str = "ThroughRdp on a grid";
+
+    type Parameters = OnGrid;
+    type Counts = Counts<Epsilon>;
+
+    fn parameters(&self) -> OnGrid {
+        OnGrid {
+            grid: self.children.clone(),
+            order: self.order,
+            limit: self.budget.limit,
+        }
+    }
+
+    fn build(OnGrid { grid, order, limit }: OnGrid) -> Result<Self, Invalid> {
+        Ok(Self::on_grid_at(grid, order, limit)?)
+    }
+
+    fn counts(&self) -> Counts<Epsilon> {
+        self.budget.counts()
+    }
+
+    fn resume(&self, counts: Counts<Epsilon>) -> Result<Self, Invalid> {
+        Ok(self.with(
+            self.budget
+                .resume(counts, |total| *total <= self.threshold)?,
+            self.prices,
+        ))
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,13 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use super::budget::{Budget, checked_slack};
 use super::twice_rho::{largest_epsilon, twice_rho};
 use super::whitehouse::{simple_epsilon, simple_threshold};
 use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
+#[cfg(feature = "serde")]
+use super::{
+    budget::Counts,
+    durable::{Durable, Invalid},
+};
 use crate::number::{Delta, Epsilon, Interval, Rho, U256, Unit, units};
 use crate::privacy::CallsBack;
 use crate::privacy::convert::zcdp;
@@ -61,12 +63,19 @@ pub struct ThroughZCdp<C = ApproxDp> {
     children: C,
     log: Interval,
     conversion: Conversion,
+    /// The largest 2Σρ.
+    threshold: U256,
     /// In 2Σρ, which is at most Σε².
     budget: Budget<U256>,
 }
 
 /// From ρ to ε.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 enum Conversion {
     Simple,
     Tight,
@@ -153,13 +162,15 @@ impl<C> ThroughZCdp<C> {
             children,
             log,
             conversion,
-            budget: Budget::new(limit, slack, threshold),
+            threshold,
+            budget: Budget::new(limit, slack),
         })
     }
 
     /// What is left for children, in the units of Σε².
     pub(crate) fn cost_left(&self) -> U256 {
-        self.budget.cost_left()
+        let left = self.threshold.checked_sub(self.budget.total);
+        left.unwrap_or_default()
     }
 
     /// What is left of δ for children.
@@ -193,7 +204,15 @@ impl<C> ThroughZCdp<C> {
 #[diagnostic::on_unimplemented(
     message = "`ThroughZCdp` takes children under `ApproxDp` or `ZCdp`, not under `{Self}`"
 )]
-pub trait ZCdpChildren: Measure {
+pub trait ZCdpChildren: Measure + Default {
+    /// The rule's name in serialized form.
+    #[cfg(feature = "serde")]
+    const NAME: &'static str;
+
+    /// Whether a part of δ is for the losses of children.
+    #[cfg(feature = "serde")]
+    const HAVE_DELTA: bool;
+
     /// Twice ρ, in the units of Σε², and δ.
     fn cost(loss: &Self::Loss) -> Option<(U256, Delta)>;
 
@@ -202,6 +221,11 @@ pub trait ZCdpChildren: Measure {
 }
 
 impl ZCdpChildren for ApproxDp {
+    #[cfg(feature = "serde")]
+    const NAME: &'static str = "ThroughZCdp";
+    #[cfg(feature = "serde")]
+    const HAVE_DELTA: bool = true;
+
     fn cost(loss: &EpsilonDelta) -> Option<(U256, Delta)> {
         Some((twice_rho(loss.epsilon), loss.delta))
     }
@@ -218,6 +242,11 @@ impl ZCdpChildren for ApproxDp {
 const RHO: u128 = 2 * 10_u128.pow(<units::Rho as Unit>::DECIMALS);
 
 impl ZCdpChildren for ZCdp {
+    #[cfg(feature = "serde")]
+    const NAME: &'static str = "ThroughZCdp of zCDP";
+    #[cfg(feature = "serde")]
+    const HAVE_DELTA: bool = false;
+
     fn cost(loss: &Rho) -> Option<(U256, Delta)> {
         let squares = U256::whole(loss.units()).checked_mul(RHO);
         squares.map(|squares| (squares, Delta::ZERO))
@@ -261,12 +290,15 @@ impl<C: ZCdpChildren> ContinuationRule for ThroughZCdp<C> {
     }
 
     fn remaining(&self) -> C::Loss {
-        C::largest(self.budget.cost_left(), self.budget.delta_left())
+        C::largest(self.cost_left(), self.delta_left())
     }
 
     fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
         let (squares, delta) = C::cost(loss).ok_or(Exceeded)?;
-        Ok(self.with(self.budget.charge(squares, delta)?))
+        Ok(self.with(
+            self.budget
+                .charge(squares, delta, |total| *total <= self.threshold)?,
+        ))
     }
 
     fn admits(&self, loss: &C::Loss) -> LaunchesLeft {
@@ -277,12 +309,64 @@ impl<C: ZCdpChildren> ContinuationRule for ThroughZCdp<C> {
 impl<C: ZCdpChildren> Repeats for ThroughZCdp<C> {
     fn charge_times(&self, loss: &C::Loss, times: u64) -> Result<Self, Exceeded> {
         let (squares, delta) = C::cost(loss).ok_or(Exceeded)?;
-        Ok(self.with(self.budget.charge_times(squares, delta, times)?))
+        Ok(self.with(
+            self.budget
+                .charge_times(squares, delta, times, |total| *total <= self.threshold)?,
+        ))
     }
 }
 
 impl<C: ZCdpChildren> ValidSequentially for ThroughZCdp<C> {}
 impl<C: ZCdpChildren> ValidConcurrently for ThroughZCdp<C> {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    conversion: Conversion,
+    limit: EpsilonDelta,
+    slack: Delta,
+}
+
+#[cfg(feature = "serde")]
+impl<C: ZCdpChildren> Durable for ThroughZCdp<C> {
+    const NAME: &'static str = C::NAME;
+
+    type Parameters = Parameters;
+    type Counts = Counts<U256>;
+
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            conversion: self.conversion,
+            limit: self.budget.limit,
+            slack: self.budget.deltas.slack(),
+        }
+    }
+
+    fn build(parameters: Parameters) -> Result<Self, Invalid> {
+        let Parameters {
+            conversion,
+            limit,
+            slack,
+        } = parameters;
+        if !C::HAVE_DELTA && slack != limit.delta {
+            return Err("the slack must be the whole of delta".into());
+        }
+        Ok(Self::new(C::default(), limit, slack, conversion)?)
+    }
+
+    fn counts(&self) -> Counts<U256> {
+        self.budget.counts()
+    }
+
+    fn resume(&self, counts: Counts<U256>) -> Result<Self, Invalid> {
+        Ok(self.with(
+            self.budget
+                .resume(counts, |total| *total <= self.threshold)?,
+        ))
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -436,7 +520,7 @@ mod tests {
         #[test]
         fn the_threshold_is_rounded_down(epsilon in epsilons(), delta in deltas()) {
             let rule = ThroughZCdp::simple(EpsilonDelta { epsilon, delta }, delta).unwrap();
-            let largest = squares(rule.budget.threshold) / real(2.0);
+            let largest = squares(rule.threshold) / real(2.0);
             let bound = |rho: &Real| simple_epsilon(rho, &quantity(delta));
             prop_assert!(bound(&largest) <= quantity(epsilon));
             prop_assert!(bound(&(largest * real(1.0 + 1e-9))) > quantity(epsilon));
@@ -446,7 +530,7 @@ mod tests {
         #[test]
         fn the_tight_threshold_is_rounded_down(epsilon in epsilons(), delta in deltas()) {
             let rule = ThroughZCdp::tight(EpsilonDelta { epsilon, delta }, delta).unwrap();
-            let largest = squares(rule.budget.threshold) / real(2.0);
+            let largest = squares(rule.threshold) / real(2.0);
             let (target, exact) = (quantity(epsilon), quantity(delta));
             let admits = |rho: &Real| better_epsilon(rho, &exact) <= target;
             prop_assert!(admits(&largest));

@@ -1,7 +1,6 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use super::deltas::Deltas;
+#[cfg(feature = "serde")]
+use super::durable::{Durable, ImpossibleCounts, Invalid};
 use super::{Accumulator, RuleError, ValidConcurrently, ValidSequentially};
 use crate::account::twice_rho::{largest_epsilon, squares, twice_rho};
 use crate::number::{Delta, Epsilon, Interval, Quantity, U256, units};
@@ -156,6 +155,49 @@ impl Accumulator for Whitehouse {
 
 impl ValidSequentially for Whitehouse {}
 impl ValidConcurrently for Whitehouse {}
+
+/// What launches change, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    squares: U256,
+    deltas: Delta,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for Whitehouse {
+    const NAME: &'static str = "Whitehouse";
+
+    type Parameters = Delta;
+    type Counts = Counts;
+
+    fn parameters(&self) -> Delta {
+        self.deltas.slack()
+    }
+
+    fn build(slack: Delta) -> Result<Self, Invalid> {
+        Ok(Self::new(slack)?)
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            squares: self.squares,
+            deltas: self.deltas.children(),
+        }
+    }
+
+    fn resume(&self, Counts { squares, deltas }: Counts) -> Result<Self, Invalid> {
+        if squares > most_squares() {
+            return Err(ImpossibleCounts.into());
+        }
+        Ok(Self {
+            squares,
+            deltas: Deltas::new(self.deltas.slack()).plus(deltas),
+            ..*self
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {

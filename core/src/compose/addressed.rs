@@ -12,8 +12,8 @@ use super::{
 };
 use crate::account::{Accumulator, ContinuationRule, WholeLoss};
 use crate::machine::{
-    Coins, Description, Fault, Inspect, Machine, Mechanism, Metered, Public, Released, Says,
-    StateKey, Unsuitable,
+    AnswerKind, Coins, Description, Fault, Inspect, Machine, Mechanism, Metered, Public, Released,
+    ReleasesOnly, StateKey, Unsuitable,
 };
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 use crate::queryable::{AskError, Child};
@@ -99,17 +99,17 @@ pub enum Reply<A, C, W = C> {
 }
 
 impl<A, C, W> Reply<A, C, W> {
-    /// The kind of this reply, given that of a child's answer.
-    pub(crate) fn says(&self, child: impl FnOnce(&A) -> Says) -> Says {
-        match self {
-            Self::Launched(_) => Says::Launched,
-            Self::NotLaunched(_) => Says::NotLaunched,
-            Self::Answered(answer) => child(answer),
-            Self::NotAnswered(_) | Self::Unknown(_) => Says::Refused,
+    /// Its kind, unless it is the answer of a child, which states its own.
+    fn kind(&self) -> Option<AnswerKind> {
+        Some(match self {
+            Self::Answered(_) => return None,
+            Self::Launched(_) => AnswerKind::Launched,
+            Self::NotLaunched(_) => AnswerKind::NotLaunched,
+            Self::NotAnswered(_) | Self::Unknown(_) => AnswerKind::Refused,
             Self::Closed(_) | Self::PrivacyLoss(_) | Self::Remaining(_) | Self::NotRead(_) => {
-                Says::Reading
+                AnswerKind::Reading
             }
-        }
+        })
     }
 }
 
@@ -184,10 +184,6 @@ where
         Ok(AddressedMachine::new(self.compositor.start(data, coins)?))
     }
 
-    fn only_says_releases() -> bool {
-        C::only_says_releases() && M::only_says_releases()
-    }
-
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.compositor.check(data)
     }
@@ -196,6 +192,8 @@ where
         self.compositor.describe()
     }
 }
+
+impl<C: ReleasesOnly, M: ReleasesOnly> ReleasesOnly for Addressed<C, M> {}
 
 impl<Me: Measure, R: Relation, C: Private<Me, R>, M> Private<Me, R> for Addressed<C, M> {
     fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
@@ -238,12 +236,8 @@ where
     type Query = Message<M, S::Query>;
     type Answer = Reply<S::Answer, <G::Children as Measure>::Loss, <G::Whole as Measure>::Loss>;
 
-    fn says(answer: &Self::Answer) -> Says {
-        answer.says(S::says)
-    }
-
     fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
-        Ok(match message {
+        let reply = match message {
             Message::Launch(mechanism) => match self.compositor.launch(&mechanism, coins) {
                 Ok(child) => {
                     self.children.push(child);
@@ -252,12 +246,14 @@ where
                 Err(error) => Reply::NotLaunched(error),
             },
             Message::Ask(number, query) => {
-                let Some(child) = self.children.get_mut(number) else {
-                    return Ok(Reply::Unknown(number));
-                };
-                match child.ask(query, coins) {
-                    Ok(answer) => Reply::Answered(answer),
-                    Err(error) => Reply::NotAnswered(error),
+                match self
+                    .children
+                    .get_mut(number)
+                    .map(|child| child.ask(query, coins))
+                {
+                    Some(Ok(answer)) => Reply::Answered(answer),
+                    Some(Err(error)) => Reply::NotAnswered(error),
+                    None => Reply::Unknown(number),
                 }
             }
             Message::Close(number) => match self.children.get_mut(number) {
@@ -269,7 +265,11 @@ where
             },
             Message::PrivacyLoss => Reply::PrivacyLoss(Metered::privacy_loss(&self.compositor)),
             Message::Remaining => Reply::Remaining(self.compositor.gate().remaining()),
-        })
+        };
+        if let Some(kind) = reply.kind() {
+            coins.answered(kind);
+        }
+        Ok(reply)
     }
 }
 
@@ -298,7 +298,7 @@ where
     type Answer = Reply<A, <G::Children as Measure>::Loss, <G::Whole as Measure>::Loss>;
 
     fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
-        Ok(match message {
+        let reply = match message {
             Message::Launch(mechanism) => match self.compositor.release(&mechanism, coins) {
                 Ok(answer) => Reply::Answered(answer),
                 Err(error) => Reply::NotLaunched(error),
@@ -307,7 +307,9 @@ where
             Message::Close(number) => Reply::Unknown(number),
             Message::PrivacyLoss => Reply::PrivacyLoss(Metered::privacy_loss(&self.compositor)),
             Message::Remaining => Reply::Remaining(self.compositor.gate().remaining()),
-        })
+        };
+        coins.answered(reply.kind().unwrap_or(AnswerKind::Informative));
+        Ok(reply)
     }
 }
 

@@ -109,7 +109,7 @@ impl<S: Machine<Answer: Into<A>>, A> Machine for Converted<S, A> {
     type Answer = A;
 
     fn step(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<A, Fault> {
-        coins.hear(&mut self.0, query).map(Into::into)
+        self.0.step(query, coins).map(Into::into)
     }
 }
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use dyn_clone::DynClone;
 
 use crate::machine::{
-    BoxedMachine, Coins, Description, Fault, Heard, Machine, Mechanism, Public, Released,
-    Unsuitable,
+    BoxedMachine, Coins, Description, Fault, Machine, Mechanism, Public, Released, Unsuitable,
 };
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 
@@ -165,7 +164,7 @@ impl<D: ?Sized, Me: Measure, R: Relation, Q, A> BoxedMechanism<D, Me, R, Q, A> {
         S: Machine<Query = Q, Answer = A> + Send + 'static,
     {
         Self::erasing(measure, mechanism, |machine: S| {
-            Box::new(Heard(machine)) as BoxedMachine<Q, A>
+            Box::new(machine) as BoxedMachine<Q, A>
         })
     }
 }

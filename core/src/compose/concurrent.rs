@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::account::{Accumulator, DefaultAccumulator, ValidConcurrently};
 use crate::machine::{
-    Coins, Description, Fault, Inspect, Machine, Mechanism, Public, Says, StateKey, StopToken,
-    Unsuitable,
+    AnswerKind, Coins, Description, Fault, Inspect, Machine, Mechanism, Public, StateKey,
+    StopToken, Unsuitable,
 };
 use crate::privacy::{Distance, Private, Relation, UnknownLoss, checked};
 use crate::queryable::{AskError, Child};
@@ -113,10 +113,6 @@ impl<S: Machine> Machine for ConcurrentMachine<S> {
     type Query = (usize, S::Query);
     type Answer = Result<S::Answer, AskError>;
 
-    fn says(answer: &Self::Answer) -> Says {
-        answer.as_ref().map_or(Says::Refused, S::says)
-    }
-
     fn step(
         &mut self,
         (number, query): Self::Query,
@@ -124,7 +120,11 @@ impl<S: Machine> Machine for ConcurrentMachine<S> {
     ) -> Result<Self::Answer, Fault> {
         let child = self.children.get_mut(number);
         let child = child.ok_or(Fault::InvalidQuery("no mechanism has this number"))?;
-        Ok(child.ask(query, coins))
+        let answer = child.ask(query, coins);
+        if answer.is_err() {
+            coins.answered(AnswerKind::Refused);
+        }
+        Ok(answer)
     }
 }
 

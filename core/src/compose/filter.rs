@@ -13,7 +13,7 @@ use crate::account::{
     Accounting, Accumulator, Capped, ChildLoss, ContinuationRule, DefaultAccumulator,
     ValidConcurrently, ValidSequentially, WholeLoss,
 };
-use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, StateKey, Stop};
+use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, ReleasesOnly, StateKey, Stop};
 use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLoss};
 
 /// A compositor that launches mechanisms as long as a continuation rule says to go on
@@ -210,10 +210,6 @@ where
         Ok(CompositorMachine::new(data, terms, gate, coins))
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         let mut description = Description::new("Filter")
             .with("children", format_args!("{:?}", self.rule.children()))
@@ -235,6 +231,8 @@ where
             .incomplete()
     }
 }
+
+impl<F, R, X> ReleasesOnly for Filter<F, R, X> {}
 
 /// The filter's own loss is its budget, in the measure of the whole.
 impl<F, R, X> Private<F::Whole, R> for Filter<F, R, X>

@@ -35,7 +35,17 @@ pub(crate) mod engine;
 pub(crate) mod erased;
 mod error;
 pub(crate) mod filter;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod gate;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod ledgered;
 mod map_odometer;
 mod odometer;

@@ -12,7 +12,7 @@ use crate::account::{
     Accounting, Accumulator, Capped, ChildLoss, DefaultAccumulator, ValidConcurrently,
     ValidSequentially, WholeLoss,
 };
-use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, StateKey};
+use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, ReleasesOnly, StateKey};
 use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 
 /// A compositor that launches whatever it is asked to and says what has been spent
@@ -223,10 +223,6 @@ where
         Ok(CompositorMachine::new(data, terms, gate, coins))
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         Description::new("Odometer")
             .with(
@@ -239,6 +235,8 @@ where
             .incomplete()
     }
 }
+
+impl<G, R, X> ReleasesOnly for Odometer<G, R, X> {}
 
 /// A running [`Odometer`] as a machine. [`CompositorMachine`] has an example of a filter.
 pub type OdometerMachine<D, G, R = AddRemove, X = Interleaved> =

@@ -114,7 +114,7 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
     /// after each launch.
     #[must_use]
     pub fn privacy_loss(&self) -> G::Reading {
-        self.read(|gate| gate.reading())
+        self.read(G::reading)
     }
 
     pub(super) fn terms(&self) -> &Terms<G::Children> {

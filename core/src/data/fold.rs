@@ -188,15 +188,8 @@ impl Fold<i64> for ClampedSum {
     }
 }
 
-impl fmt::Debug for ClampedSum {
-    /// Not the sum, which is data.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClampedSum")
-            .field("low", &self.low)
-            .field("high", &self.high)
-            .finish_non_exhaustive()
-    }
-}
+// Not the sum, which is data.
+crate::debug_fields!([] ClampedSum, "ClampedSum" { low, high, .. });
 
 impl Value for f64 {
     const UNREADABLE: Self = 0.0;
@@ -241,6 +234,7 @@ impl RealSum {
 /// The number of steps that is nearest to a number: ⌊x + 1/2⌋ for x steps, in floats, so that every
 /// engine that has them gets the same. Infinities and NaN count as zero.
 #[inline]
+#[must_use]
 pub fn steps_of(value: f64, per_unit: f64) -> i64 {
     let finite = if value.is_finite() { value } else { 0.0 };
     let more = finite * per_unit + 0.5;

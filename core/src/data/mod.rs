@@ -27,6 +27,10 @@ pub(crate) mod pass;
 mod select;
 
 pub use dataset::Dataset;
-pub use fold::{Bins, ClampedSum, Fold, Merge, RealSum, Value};
-pub use pass::{CHUNK, pass};
+#[doc(hidden)]
+pub use fold::{Bins, Merge, RealSum};
+pub use fold::{ClampedSum, Fold, Value};
+#[doc(hidden)]
+pub use pass::CHUNK;
+pub use pass::pass;
 pub use select::Select;

@@ -1,8 +1,8 @@
 //! What a step runs on: randomness, and the permission to go on.
 
-use std::fmt;
 use std::num::NonZeroU64;
 
+use super::answer_kind::Observer;
 use super::{CoinSource, CoinsError, DrawnNoise, Fault, Law, Stop, StopToken, Withheld, guarded};
 
 /// The context of a step: a source of randomness, and the stop tokens of every compositor and
@@ -47,6 +47,7 @@ use super::{CoinSource, CoinsError, DrawnNoise, Fault, Law, Stop, StopToken, Wit
 /// ```
 pub struct Coins<'a, S: ?Sized = dyn CoinSource + 'a> {
     stops: Stops<'a>,
+    pub(super) observer: Observer<'a>,
     source: S,
 }
 
@@ -65,6 +66,7 @@ impl<S: CoinSource> Coins<'_, S> {
     pub fn new(source: S) -> Self {
         Self {
             stops: None,
+            observer: None,
             source,
         }
     }
@@ -74,7 +76,11 @@ impl<'a, S: CoinSource> Coins<'a, S> {
     /// A context of a handle's own source, with the tokens of the code that asks the handle.
     #[inline]
     pub(crate) fn with_stops(source: S, stops: Stops<'a>) -> Self {
-        Self { stops, source }
+        Self {
+            stops,
+            observer: None,
+            source,
+        }
     }
 }
 
@@ -91,6 +97,7 @@ impl<'a> Coins<'a> {
         };
         run(&mut Coins {
             stops: Some(&frame),
+            observer: self.observer,
             source: &mut self.source,
         })
     }
@@ -129,6 +136,7 @@ impl<'a> Coins<'a> {
     pub fn with_source<'b, S: CoinSource>(&'b self, source: S) -> Coins<'b, S> {
         Coins {
             stops: self.stops,
+            observer: self.observer,
             source,
         }
     }
@@ -255,8 +263,7 @@ impl<S: CoinSource + ?Sized> Coins<'_, S> {
     /// hold it. An example is at [`DrawnNoise`].
     ///
     /// A mechanism that does nothing with such values but say them can promise so
-    /// ([`Mechanism::only_says_releases`](super::Mechanism::only_says_releases)), and is then
-    /// verified without a cut.
+    /// ([`ReleasesOnly`](super::ReleasesOnly)), and is then verified without a cut.
     #[inline]
     pub fn release(&mut self, truth: i128, noise: DrawnNoise) -> i128 {
         self.source.release(truth, noise)
@@ -284,12 +291,8 @@ impl<S: CoinSource + ?Sized> Coins<'_, S> {
     }
 }
 
-impl<S: ?Sized> fmt::Debug for Coins<'_, S> {
-    /// Shows nothing that the source will draw.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Coins")
-    }
-}
+// Nothing that the source will draw.
+crate::debug_fields!([S: ?Sized] Coins<'_, S>, "Coins");
 
 #[cfg(test)]
 mod tests {

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Adversary, CoinSource, Coins, Fault, Machine, Mechanism, Says, View, guarded, interact,
-};
+use super::{Adversary, CoinSource, Coins, Fault, Machine, Mechanism, View, guarded, interact};
 
 /// Starts a mechanism and lets an adversary talk to it. The view records how the start failed
 /// ([`View::start`]). A panic is a failure, as it is for a handle.
@@ -44,9 +42,5 @@ impl<S: Machine> Machine for Guarded<S> {
 
     fn step(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<S::Answer, Fault> {
         guarded(|| self.0.step(query, coins))
-    }
-
-    fn says(answer: &S::Answer) -> Says {
-        S::says(answer)
     }
 }

@@ -179,6 +179,46 @@ fn short(path: &str) -> String {
     outside.rsplit("::").next().unwrap_or_default().to_owned()
 }
 
+/// A description in serialized form.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: String,
+    parameters: Vec<(String, String)>,
+    /// Left out where it is not so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    incomplete: bool,
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Description {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let pair = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        let written = Written {
+            name: self.name().to_owned(),
+            parameters: self.parameters().map(pair).collect(),
+            incomplete: !self.is_complete(),
+        };
+        written.serialize(serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Description {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Written::deserialize(deserializer)?;
+        let parameters = written.parameters.into_iter();
+        let empty = Self::new(written.name);
+        let description = parameters.fold(empty, |so_far, (key, value)| so_far.with(key, value));
+        Ok(if written.incomplete {
+            description.incomplete()
+        } else {
+            description
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -55,12 +55,8 @@ impl<'a, D: PublicFacts + ?Sized> Public<'a, D> {
     }
 }
 
-impl<D: ?Sized> std::fmt::Debug for Public<'_, D> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Public")
-    }
-}
+// Nothing of the contents.
+crate::debug_fields!([D: ?Sized] Public<'_, D>, "Public");
 
 impl<D: ?Sized> Clone for Public<'_, D> {
     fn clone(&self) -> Self {

@@ -13,6 +13,16 @@ use super::{Coins, Description, Fault, Machine, Public, Unsuitable};
 /// What a mechanism costs is stated separately, by [`Private`](crate::privacy::Private): one
 /// mechanism can have a loss under several measures.
 ///
+/// # Wrong and right
+///
+/// ```text
+/// let count = data.len();
+/// let noise = coins.noise(&self.law_for(count))?; // wrong: whether the start fails, and the time
+///                                                 // that the noise takes, depend on the data
+/// let noise = coins.noise(&self.law)?;            // right: the noise first
+/// let count = data.len();
+/// ```
+///
 /// # Example
 ///
 /// A non-interactive mechanism: one whose start already answers.
@@ -62,27 +72,6 @@ pub trait Mechanism<D: ?Sized> {
     /// [`Unsuitable`], which says why not. The launch is refused, and nothing is charged.
     fn check(&self, _data: Public<'_, D>) -> Result<(), Unsuitable> {
         Ok(())
-    }
-
-    /// Whether it promises to only say what it releases; by default it does not.
-    ///
-    /// The promise is about every value that [`Coins::release`] gives to code of this mechanism, or
-    /// of one inside it: what the machine says, now and later, when it got one value is what it says
-    /// when it got another, passed through a function that does not know the data. It holds for a
-    /// machine that answers with such values, rounded, clamped or otherwise postprocessed, or with
-    /// sums of them. It does not hold for one that compares a value with something else that it
-    /// computed from the data, or chooses by it what to compute next.
-    ///
-    /// Only `verify` relies on this: then it need not follow noise
-    /// to an end, which noise does not have. A compositor promises it if its children do, since its
-    /// own code draws nothing. What is behind a [`Middle`](crate::middle::Middle) does not: that may
-    /// choose by an answer what to ask next.
-    #[must_use]
-    fn only_says_releases() -> bool
-    where
-        Self: Sized,
-    {
-        false
     }
 
     /// A name and public parameters, for logs, `Debug` and the ledger.

@@ -9,6 +9,7 @@
 //! against each other and returns the [`View`].
 
 mod adversary;
+mod answer_kind;
 mod boxed;
 mod coins;
 pub(crate) mod conversation;
@@ -21,7 +22,7 @@ mod laws;
 mod mechanism;
 mod pair;
 pub(crate) mod released;
-mod says;
+mod releases_only;
 mod seeded;
 pub(crate) mod source;
 mod stop;
@@ -29,12 +30,10 @@ mod system;
 mod tape;
 mod truncated;
 mod withheld;
-#[cfg(feature = "serde")]
-mod written;
 
 pub use adversary::{Adversary, Script, View, interact};
+pub use answer_kind::AnswerKind;
 pub use boxed::BoxedMachine;
-pub(crate) use boxed::Heard;
 pub use coins::Coins;
 pub(crate) use coins::Stops;
 pub use description::Description;
@@ -47,7 +46,7 @@ pub use laws::{Bernoulli, Weighted};
 pub use mechanism::{Answered, Mechanism, Released};
 pub use pair::{Direction, Pair};
 pub use released::DrawnNoise;
-pub use says::Says;
+pub use releases_only::ReleasesOnly;
 pub use seeded::NotPrivateSeededCoins;
 #[cfg(test)]
 pub(crate) use source::total_weight;
@@ -79,6 +78,20 @@ use thiserror::Error;
 /// # What an implementer may assume
 ///
 /// After a step that ended in [`Fault::Failed`] or in a panic, no further step is taken.
+///
+/// # Wrong and right
+///
+/// ```text
+/// let lie = self.rng.random_bool(0.25);           // wrong: nobody can replay or verify it
+/// let lie = coins.weighted(&[3, 1])? == 1;        // right
+///
+/// if self.rows.is_empty() {
+///     return Err(Fault::InvalidQuery("no rows")); // wrong: the fault tells it without noise
+/// }
+/// if query > self.largest_query {
+///     return Err(Fault::InvalidQuery("too big")); // right: both are public
+/// }
+/// ```
 ///
 /// # Example
 ///
@@ -117,16 +130,6 @@ pub trait Machine {
     ///
     /// A [`Fault`] is as visible to the other side as an answer, and it is all that is visible.
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault>;
-
-    /// The kind of an answer, for a machine whose answers do not all depend on data. `verify` needs
-    /// it to notice a check that checks nothing. A `Box<dyn Machine>` does not know it.
-    #[must_use]
-    fn says(_answer: &Self::Answer) -> Says
-    where
-        Self: Sized,
-    {
-        Says::Something
-    }
 }
 
 /// How a step can end without an answer.

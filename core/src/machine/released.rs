@@ -1,6 +1,5 @@
 //! Noise that is added to a truth, and the sum released or compared.
 
-use std::fmt;
 use std::sync::{
     Arc, Mutex, PoisonError,
     atomic::{AtomicBool, Ordering},
@@ -63,6 +62,7 @@ pub enum Known {
 
 impl Later {
     /// Noise of which nothing is known yet.
+    #[must_use]
     pub fn new(law: ClosedForm, number: usize) -> Self {
         Self {
             law,
@@ -126,12 +126,8 @@ impl Inspect for DrawnNoise {
     }
 }
 
-impl fmt::Debug for DrawnNoise {
-    /// Shows nothing of it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DrawnNoise")
-    }
-}
+// Nothing of it.
+crate::debug_fields!([] DrawnNoise, "DrawnNoise");
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use thiserror::Error;
 
-use super::{Coins, DrawnNoise, Says};
+use super::{Coins, DrawnNoise};
 use crate::number::Ratio;
 
 /// A source of random choices, each with an exactly known law.
@@ -102,12 +102,6 @@ pub trait CoinSource {
         Ok(self.uniform(HALF)? << 32 | self.uniform(HALF)?)
     }
 
-    /// Where a source that explores is told what kinds of answers were heard inside a machine whose own
-    /// answers do not show it, such as one behind a middle. Others have no use for it.
-    fn heard(&mut self) -> Option<&mut Option<Says>> {
-        None
-    }
-
     /// The context of a step that draws from this source and cannot be stopped.
     fn coins(&mut self) -> Coins<'_, &mut Self>
     where
@@ -157,10 +151,6 @@ impl<C: CoinSource + ?Sized> CoinSource for &mut C {
 
     fn word(&mut self) -> Result<u64, CoinsError> {
         (**self).word()
-    }
-
-    fn heard(&mut self) -> Option<&mut Option<Says>> {
-        (**self).heard()
     }
 }
 

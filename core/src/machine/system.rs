@@ -1,7 +1,6 @@
 //! The operating system's randomness.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::num::NonZeroU64;
 
 use rand_chacha::ChaCha20Rng;
@@ -53,11 +52,7 @@ impl CoinSource for SystemCoins {
     }
 }
 
-impl fmt::Debug for SystemCoins {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SystemCoins")
-    }
-}
+crate::debug_fields!([] SystemCoins, "SystemCoins");
 
 pub(super) fn uniform_from(words: &mut impl Rng, below: NonZeroU64) -> u64 {
     match uniform_from_words::<Infallible>(below, || Ok(words.next_u64())) {

@@ -1,7 +1,5 @@
 //! A middle that reports every query and answer.
 
-use std::fmt;
-
 use super::{Middle, Move};
 use crate::machine::{Coins, Fault};
 
@@ -49,11 +47,7 @@ impl<F> Log<F> {
     }
 }
 
-impl<F> fmt::Debug for Log<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Log")
-    }
-}
+crate::debug_fields!([F] Log<F>, "Log");
 
 impl<Q, A, F: FnMut(LogEvent<'_, Q, A>)> Middle<Q, A> for Log<F> {
     type OuterQuery = Q;

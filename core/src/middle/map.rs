@@ -1,6 +1,5 @@
 //! Middles that translate.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use super::{Middle, Move};
@@ -46,21 +45,9 @@ impl<O, Q, A, F: FnMut(O) -> Q> Middle<Q, A> for MapQuery<O, F> {
     }
 }
 
-// A derive would require the same of `O`, which is only a type parameter.
-impl<O, F: Clone> Clone for MapQuery<O, F> {
-    fn clone(&self) -> Self {
-        Self {
-            map: self.map.clone(),
-            query: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([O, F: Clone] MapQuery<O, F> { map, query });
 
-impl<O, F> fmt::Debug for MapQuery<O, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MapQuery")
-    }
-}
+crate::debug_fields!([O, F] MapQuery<O, F>, "MapQuery");
 
 /// Translates every answer with a function.
 ///
@@ -103,8 +90,4 @@ impl<Q, A, B, F: FnMut(A) -> B> Middle<Q, A> for MapAnswer<F> {
     }
 }
 
-impl<F> fmt::Debug for MapAnswer<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MapAnswer")
-    }
-}
+crate::debug_fields!([F] MapAnswer<F>, "MapAnswer");

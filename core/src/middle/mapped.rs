@@ -4,7 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::machine::{Coins, Description, Fault, Mechanism, Public, Released, Unsuitable};
+use crate::machine::{
+    Coins, Description, Fault, Mechanism, Public, Released, ReleasesOnly, Unsuitable,
+};
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
 /// A non-interactive mechanism whose answer goes through a function.
@@ -24,16 +26,7 @@ pub struct Mapped<M, F, D: ?Sized> {
     data: PhantomData<fn(&D)>,
 }
 
-impl<M: Clone, F: Clone, D: ?Sized> Clone for Mapped<M, F, D> {
-    fn clone(&self) -> Self {
-        Self {
-            mechanism: self.mechanism.clone(),
-            function: self.function.clone(),
-            name: self.name.clone(),
-            data: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([M: Clone, F: Clone, D: ?Sized] Mapped<M, F, D> { mechanism, function, name, data });
 
 impl<M: fmt::Debug, F, D: ?Sized> fmt::Debug for Mapped<M, F, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,10 +85,6 @@ where
         Ok(Released((self.function)(answer)))
     }
 
-    fn only_says_releases() -> bool {
-        M::only_says_releases()
-    }
-
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanism.check(data)
     }
@@ -108,6 +97,8 @@ where
         }
     }
 }
+
+impl<M: ReleasesOnly, F, D: ?Sized> ReleasesOnly for Mapped<M, F, D> {}
 
 impl<Me, R, M, F, D> Private<Me, R> for Mapped<M, F, D>
 where

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::{Mapped, Middle, Move};
 use crate::machine::{
-    Coins, Description, Fault, Inspect, Machine, Mechanism, Public, Released, StateKey, Unsuitable,
+    AnswerKind, Coins, Description, Fault, Inspect, Machine, Mechanism, Public, Released, StateKey,
+    Unsuitable,
 };
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
@@ -50,12 +51,8 @@ impl<P, S> Postprocessed<P, S> {
     }
 }
 
-impl<P, S> fmt::Debug for Postprocessed<P, S> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Postprocessed")
-    }
-}
+// Nothing of the contents.
+crate::debug_fields!([P, S] Postprocessed<P, S>, "Postprocessed");
 
 impl<P, S> Machine for Postprocessed<P, S>
 where
@@ -67,12 +64,15 @@ where
 
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let mut next = self.middle.on_query(query, coins)?;
-        if matches!(next, Move::Answer(_)) {
-            coins.hear_nothing();
-        }
+        // A middle does not know the data: what it says without asking is public, and otherwise it
+        // tells no more than the most informative answer from inside.
+        let mut most = match next {
+            Move::Answer(_) => AnswerKind::Reading,
+            Move::Ask(_) => AnswerKind::Refused,
+        };
         for _ in 0..self.rounds {
             let query = match next {
-                Move::Answer(answer) => return Ok(answer),
+                Move::Answer(_) => break,
                 Move::Ask(query) => query,
             };
             // The middle's code has run: it may have seen a later launch, or made one.
@@ -81,7 +81,8 @@ where
                 let _ = self.middle.on_fault(Fault::Stopped(stop), coins);
                 return Err(Fault::Stopped(stop));
             }
-            let answer = coins.hear(&mut self.machine, query);
+            let (answer, kind) = coins.with_kind(|coins| self.machine.step(query, coins));
+            most = most.max(kind);
             next = match coins.settled(answer) {
                 Ok(answer) => self.middle.on_answer(answer, coins)?,
                 Err(withheld) => {
@@ -94,6 +95,7 @@ where
                 }
             };
         }
+        coins.answered(most);
         match next {
             Move::Answer(answer) => Ok(answer),
             Move::Ask(_) => Err(Fault::RoundLimit(self.rounds)),
@@ -132,26 +134,9 @@ impl<P, M, D: ?Sized> Through<P, M, D> {
     }
 }
 
-impl<P: Clone, M: Clone, D: ?Sized> Clone for Through<P, M, D> {
-    fn clone(&self) -> Self {
-        Self {
-            middle: self.middle.clone(),
-            mechanism: self.mechanism.clone(),
-            rounds: self.rounds,
-            data: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([P: Clone, M: Clone, D: ?Sized] Through<P, M, D> { middle, mechanism, rounds, data });
 
-impl<P: fmt::Debug, M: fmt::Debug, D: ?Sized> fmt::Debug for Through<P, M, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Through")
-            .field("middle", &self.middle)
-            .field("mechanism", &self.mechanism)
-            .field("rounds", &self.rounds)
-            .finish()
-    }
-}
+crate::debug_fields!([P: fmt::Debug, M: fmt::Debug, D: ?Sized] Through<P, M, D>, "Through" { middle, mechanism, rounds });
 
 /// Puts a person in the middle, or a function behind the answer.
 ///

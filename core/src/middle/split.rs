@@ -1,6 +1,5 @@
 //! A middle that asks several queries for one.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::vec;
 
@@ -79,24 +78,9 @@ where
     }
 }
 
-// A derive would require the same of `O`, which is only a type parameter.
-impl<O, Q: Clone, A: Clone, S: Clone, C: Clone> Clone for Split<O, Q, A, S, C> {
-    fn clone(&self) -> Self {
-        Self {
-            split: self.split.clone(),
-            combine: self.combine.clone(),
-            left: self.left.clone(),
-            heard: self.heard.clone(),
-            query: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([O, Q: Clone, A: Clone, S: Clone, C: Clone] Split<O, Q, A, S, C> { split, combine, left, heard, query });
 
-impl<O, Q, A, S, C> fmt::Debug for Split<O, Q, A, S, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Split")
-    }
-}
+crate::debug_fields!([O, Q, A, S, C] Split<O, Q, A, S, C>, "Split");
 
 #[cfg(test)]
 mod tests {

@@ -7,14 +7,32 @@
 mod bound;
 mod decimal;
 mod float;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod interval;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod normal;
 mod quantity;
 mod ratio;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod u256;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod wide_interval;
-#[cfg(feature = "serde")]
-mod written;
 
 pub use decimal::NumberError;
 pub(crate) use interval::Interval;

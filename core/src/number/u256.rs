@@ -197,6 +197,38 @@ pub fn divide_product(factor: u128, other: u128, more: u128, divisor: NonZeroU12
     (quotient.to_u128().unwrap_or(u128::MAX), rest)
 }
 
+/// A decimal string, which no reader rounds.
+#[cfg(feature = "serde")]
+impl serde::Serialize for U256 {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        /// The number of digits that always fit into 128 bits.
+        const DIGITS: usize = 38;
+        let (rest, low) = self.div_rem(10_u128.pow(38));
+        let (high, middle) = rest.div_rem(10_u128.pow(38));
+        // 2^256 has 78 digits.
+        let (_, high) = high.halves();
+        let text = format!("{high}{middle:0DIGITS$}{low:0DIGITS$}");
+        let digits = text.trim_start_matches('0');
+        serializer.serialize_str(if digits.is_empty() { "0" } else { digits })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for U256 {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        let digits = text.bytes().map(|byte| char::from(byte).to_digit(10));
+        let number = digits.take(79).try_fold(Self::default(), |number, digit| {
+            let tens = number.checked_mul(10)?;
+            tens.checked_add(Self::whole(u128::from(digit?)))
+        });
+        let number = number.filter(|_| !text.is_empty());
+        number.ok_or_else(|| {
+            serde::de::Error::custom("a sum of squares must be a whole number below 2^256")
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

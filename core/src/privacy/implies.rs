@@ -186,6 +186,13 @@ impl Implies<ApproxRdp> for Rdp {
     }
 }
 
+/// ρ-zCDP is 0-approximate (α, ρα)-RDP at every order α, by definition.
+impl Implies<ApproxRdp> for ZCdp {
+    fn imply(&self, loss: &Rho, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {
+        ApproxZCdp.imply(&self.imply(loss, &ApproxZCdp)?, to)
+    }
+}
+
 /// δ-approximate ρ-zCDP is δ-approximate (α, ρα)-RDP at every order α, by definition.
 impl Implies<ApproxRdp> for ApproxZCdp {
     fn imply(&self, loss: &RhoDelta, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {
@@ -209,6 +216,10 @@ impl Implies<ApproxRdp> for ApproxDp {
 }
 
 /// x²/2, rounded up.
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if it cannot be held.
 pub fn half_square<U: Unit>(quantity: Quantity<U>) -> Result<Rho, UnknownLoss> {
     let units = U256::of(quantity).half_in_units(U::DECIMALS);
     let rho = units.and_then(|units| Rho::from_units(units).ok());

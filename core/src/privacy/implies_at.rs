@@ -7,7 +7,7 @@ use super::{
     ApproxDp, ApproxRdp, ApproxZCdp, Distance, EpsilonDelta, Gdp, Measure, Private, Rdp, RdpCurve,
     RdpGrid, Relation, RhoDelta, UnknownLoss, ZCdp, convert,
 };
-use crate::machine::{Coins, Description, Fault, Mechanism, Public, Unsuitable};
+use crate::machine::{Coins, Description, Fault, Mechanism, Public, ReleasesOnly, Unsuitable};
 use crate::number::{Delta, Epsilon, Mu, Rho};
 
 /// A guarantee under this measure implies (ε, δ)-DP for every δ, with an ε that depends on it.
@@ -141,10 +141,6 @@ impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for RestatedAt<From, M> {
         self.mechanism.start(data, coins)
     }
 
-    fn only_says_releases() -> bool {
-        M::only_says_releases()
-    }
-
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanism.check(data)
     }
@@ -153,6 +149,8 @@ impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for RestatedAt<From, M> {
         self.mechanism.describe().with("slack", self.slack)
     }
 }
+
+impl<From, M: ReleasesOnly> ReleasesOnly for RestatedAt<From, M> {}
 
 impl<From, R, M> Private<ApproxDp, R> for RestatedAt<From, M>
 where

@@ -49,6 +49,10 @@ pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
 }
 
 /// The loss, owned or borrowed, if it belongs to the measure.
+///
+/// # Errors
+///
+/// [`UnknownLoss::FOREIGN`] if it does not.
 pub fn checked<Me, L>(measure: &Me, loss: L) -> Result<L, UnknownLoss>
 where
     Me: Measure,

@@ -36,8 +36,6 @@ mod prices;
 mod private;
 mod relation;
 mod restated;
-#[cfg(feature = "serde")]
-mod written;
 
 pub use any_loss::AnyLoss;
 #[cfg(feature = "serde")]

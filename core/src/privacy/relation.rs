@@ -136,6 +136,21 @@ impl fmt::Display for Distance {
     }
 }
 
+#[cfg(feature = "serde")]
+impl serde::Serialize for Distance {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.steps())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Distance {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let distance = Self::new(u64::deserialize(deserializer)?);
+        distance.ok_or_else(|| serde::de::Error::custom("a distance is at least one step"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::measure::checked;
 use super::{Distance, Implies, Measure, Private, Relation, UnknownLoss};
-use crate::machine::{Coins, Description, Fault, Mechanism, Public, Unsuitable};
+use crate::machine::{Coins, Description, Fault, Mechanism, Public, ReleasesOnly, Unsuitable};
 
 /// A mechanism that states its loss under one measure, to be launched where another one is used.
 ///
@@ -54,10 +54,6 @@ impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for Restated<From, M> {
         self.mechanism.start(data, coins)
     }
 
-    fn only_says_releases() -> bool {
-        M::only_says_releases()
-    }
-
     fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
         self.mechanism.check(data)
     }
@@ -66,6 +62,8 @@ impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for Restated<From, M> {
         self.mechanism.describe()
     }
 }
+
+impl<From, M: ReleasesOnly> ReleasesOnly for Restated<From, M> {}
 
 impl<From, To, R, M> Private<To, R> for Restated<From, M>
 where

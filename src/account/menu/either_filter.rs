@@ -1,8 +1,5 @@
 //! The filter with two price lists.
 
-#[cfg(feature = "serde")]
-mod written;
-
 use std::sync::Arc;
 
 use super::MenuError;
@@ -10,6 +7,8 @@ use super::either::worst_of_either;
 use super::entry::prepared;
 use super::prices::{Price, Prices};
 use super::sums::Sums;
+#[cfg(feature = "serde")]
+use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
 use crate::account::{
     ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
     ValidSequentially,
@@ -128,12 +127,12 @@ crate::account::approx_dp_in_and_out!(TwoSums);
 
 impl ContinuationRule for TwoSums {
     fn limit(&self) -> &EpsilonDelta {
-        &self.sums.limit
+        self.sums.limit()
     }
 
     /// While Σε is at most the limit's ε, the sum; then all that the price lists may use.
     fn spent(&self) -> EpsilonDelta {
-        self.sums.spent(|| self.sums.deltas.slack())
+        self.sums.spent(|| self.sums.slack())
     }
 
     fn remaining(&self) -> EpsilonDelta {
@@ -176,3 +175,99 @@ impl Repeats for TwoSums {
 
 impl ValidSequentially for TwoSums {}
 impl ValidConcurrently for TwoSums {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    limit: EpsilonDelta,
+    slack: Delta,
+    step: Epsilon,
+    entries: Vec<(Epsilon, [u64; 2])>,
+    budgets: [u64; 2],
+}
+
+/// What launches change, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    left: [Option<u64>; 2],
+    epsilons: Epsilon,
+    deltas: Delta,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for TwoSums {
+    const NAME: &'static str = "TwoSums";
+
+    type Parameters = Parameters;
+    type Counts = Counts;
+
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            limit: *self.sums.limit(),
+            slack: self.sums.slack(),
+            step: self.step,
+            entries: self.entries.to_vec(),
+            budgets: self.budgets,
+        }
+    }
+
+    fn build(read: Parameters) -> Result<Self, Invalid> {
+        let (limit, slack, step) = (read.limit, read.slack, read.step);
+        Ok(Self::new(limit, slack, step, &read.entries, read.budgets)?)
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            left: self.left,
+            epsilons: self.sums.epsilons(),
+            deltas: self.sums.deltas(),
+        }
+    }
+
+    fn resume(&self, counts: Counts) -> Result<Self, Invalid> {
+        let Counts {
+            left,
+            epsilons,
+            deltas,
+        } = counts;
+        let sums = self.sums.resumed(epsilons, deltas)?;
+        let mut within = true;
+        for (side, (left, budget)) in left.into_iter().zip(self.budgets).enumerate() {
+            // A sum that is not over its budget has paid for everything that was launched.
+            let Some(left) = left else { continue };
+            let most = self.most_for(side, budget.saturating_sub(left));
+            within &= left <= budget && epsilons <= most;
+        }
+        let basic = sums.are_within() && epsilons > Epsilon::ZERO;
+        if !within || (left == [None; 2] && !basic) {
+            return Err(ImpossibleCounts.into());
+        }
+        Ok(Self {
+            sums,
+            left,
+            ..self.clone()
+        })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TwoSums {
+    /// The largest sum of losses that costs no more than this on one side.
+    fn most_for(&self, side: usize, cost: u64) -> Epsilon {
+        let most = |(epsilon, costs): &(Epsilon, [u64; 2])| {
+            let launches = cost / costs.get(side).copied().filter(|cost| *cost > 0)?;
+            Some(epsilon.checked_mul(launches).unwrap_or(Epsilon::LARGEST))
+        };
+        // A mixture of entries is no better than the best alone, up to what is rounded down.
+        let best = self.entries.iter().filter_map(most).max();
+        let rest = self.entries.last().map(|(epsilon, _)| *epsilon);
+        let rest = rest.filter(|_| cost > 0).unwrap_or_default();
+        best.unwrap_or_default()
+            .checked_add(rest)
+            .unwrap_or(Epsilon::LARGEST)
+    }
+}

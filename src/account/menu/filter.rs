@@ -1,8 +1,5 @@
 //! The menu filter for (ε, δ) children.
 
-#[cfg(feature = "serde")]
-mod written;
-
 use std::sync::Arc;
 
 use super::MenuError;
@@ -10,6 +7,8 @@ use super::entry::{MenuEntry, prepared};
 use super::prices::{Paid, Price, Prices};
 use super::sum::{Priced, largest_budget};
 use super::sums::Sums;
+#[cfg(feature = "serde")]
+use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
 use crate::account::{
     ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
     ValidSequentially,
@@ -177,7 +176,7 @@ crate::account::approx_dp_in_and_out!(MenuFilter);
 
 impl ContinuationRule for MenuFilter {
     fn limit(&self) -> &EpsilonDelta {
-        &self.sums.limit
+        self.sums.limit()
     }
 
     /// The sum, while Σε is at most the limit's ε; then the worst case of everything with this
@@ -186,7 +185,7 @@ impl ContinuationRule for MenuFilter {
         self.sums.spent(|| {
             let cost = self.cost().and_then(|cost| usize::try_from(cost).ok());
             let reading = cost.and_then(|cost| self.table.readings.get(cost).copied());
-            reading.unwrap_or(self.sums.deltas.slack())
+            reading.unwrap_or(self.sums.slack())
         })
     }
 
@@ -227,3 +226,94 @@ impl Repeats for MenuFilter {
 
 impl ValidSequentially for MenuFilter {}
 impl ValidConcurrently for MenuFilter {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    name: String,
+    limit: EpsilonDelta,
+    slack: Delta,
+    step: Epsilon,
+    /// Loss, number of launches, cost.
+    entries: Vec<(Epsilon, u64, u64)>,
+}
+
+/// What launches change, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// What was paid and how many launches of each entry are paid for and open.
+    paid: Option<(u64, Vec<u64>)>,
+    epsilons: Epsilon,
+    deltas: Delta,
+}
+
+/// The menus with a name.
+#[cfg(feature = "serde")]
+const NAMES: [&str; 3] = ["menu", "menu, many small", "menu, balanced"];
+
+#[cfg(feature = "serde")]
+impl Durable for MenuFilter {
+    const NAME: &'static str = "MenuFilter";
+
+    type Parameters = Parameters;
+    type Counts = Counts;
+
+    fn parameters(&self) -> Parameters {
+        let entry = |entry: MenuEntry| (entry.epsilon, entry.count, entry.cost);
+        Parameters {
+            name: self.table.name.to_owned(),
+            limit: *self.sums.limit(),
+            slack: self.sums.slack(),
+            step: self.table.step,
+            entries: self.entries().map(entry).collect(),
+        }
+    }
+
+    fn build(read: Parameters) -> Result<Self, Invalid> {
+        let name = NAMES.into_iter().find(|name| *name == read.name);
+        let name = name.ok_or("no menu has this name")?;
+        let entry = |(epsilon, count, cost)| MenuEntry {
+            epsilon,
+            count,
+            cost,
+        };
+        let entries: Vec<_> = read.entries.into_iter().map(entry).collect();
+        Ok(Self::named(
+            name, read.limit, read.slack, read.step, &entries,
+        )?)
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            paid: self.paid.clone().map(Paid::into_parts),
+            epsilons: self.sums.epsilons(),
+            deltas: self.sums.deltas(),
+        }
+    }
+
+    /// Checks that what is open was paid for and that the sum of the losses fits what was used,
+    /// where a bundle of each entry is weighed by its cost.
+    fn resume(&self, counts: Counts) -> Result<Self, Invalid> {
+        let Counts {
+            paid,
+            epsilons,
+            deltas,
+        } = counts;
+        let sums = self.sums.resumed(epsilons, deltas)?;
+        let paid = match paid {
+            // What the menu could not pay for was within the budget by itself.
+            None if sums.are_within() && epsilons > Epsilon::ZERO => None,
+            None => return Err(ImpossibleCounts.into()),
+            Some((cost, open)) => {
+                let paid = self.table.prices.paid(cost, open, epsilons);
+                Some(paid.ok_or(ImpossibleCounts)?)
+            }
+        };
+        let table = self.table.clone();
+        Ok(Self { sums, table, paid })
+    }
+}

@@ -1,12 +1,13 @@
 //! The menu filter for Gaussians on random samples.
 
-#[cfg(feature = "serde")]
-mod written;
-
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
+use super::SampledGaussians;
 use super::prices::{Paid, Prices};
 use super::sampled_menu::Plan;
+#[cfg(feature = "serde")]
+use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
 use crate::account::{
     Accounting, ContinuationRule, Exceeded, ValidConcurrently, ValidSequentially,
 };
@@ -149,3 +150,45 @@ impl ContinuationRule for SampledGaussianFilter {
 
 impl ValidSequentially for SampledGaussianFilter {}
 impl ValidConcurrently for SampledGaussianFilter {}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    limit: EpsilonDelta,
+    menu: Plan,
+}
+
+/// The menu is composed again, and the recursion solved again, which takes as long as the first
+/// time.
+#[cfg(feature = "serde")]
+impl Durable for SampledGaussianFilter {
+    const NAME: &'static str = "SampledGaussianFilter";
+
+    type Parameters = Parameters;
+    type Counts = (u64, Vec<u64>);
+
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            limit: self.limit,
+            menu: self.table.plan.clone(),
+        }
+    }
+
+    fn build(Parameters { limit, menu }: Parameters) -> Result<Self, Invalid> {
+        Ok(SampledGaussians::planned(menu)?.filter(limit)?)
+    }
+
+    fn counts(&self) -> Self::Counts {
+        Paid::into_parts(self.paid.clone())
+    }
+
+    fn resume(&self, (cost, open): Self::Counts) -> Result<Self, Invalid> {
+        let paid = self.table.prices.opened(cost, open);
+        Ok(Self {
+            paid: paid.ok_or(ImpossibleCounts)?,
+            ..self.clone()
+        })
+    }
+}

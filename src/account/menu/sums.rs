@@ -1,80 +1,101 @@
 //! What the menu filters for (ε, δ) children count beside their price lists.
 
 use crate::account::Exceeded;
-use crate::account::deltas::Deltas;
+use crate::account::budget::{Budget, Cost};
+#[cfg(feature = "serde")]
+use crate::account::durable::ImpossibleCounts;
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
 
 /// Σε and Σδ of all launches. Launches whose Σε is at most the limit's ε are admitted whatever the
-/// price lists say; the δ of children have what the slack leaves of the limit's δ.
+/// price lists say; the δ of children have what the slack leaves of the limit's δ. The slack is the part
+/// of δ that the price lists may use.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Sums {
-    pub(super) limit: EpsilonDelta,
-    /// The slack is the part of δ that the price lists may use.
-    pub(super) deltas: Deltas,
-    pub(super) epsilons: Epsilon,
+pub(super) struct Sums(Budget<Sum>);
+
+/// Σε; a sum that cannot be held is over every limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Sum(Epsilon);
+
+impl Cost for Sum {
+    fn plus(self, Sum(other): Self) -> Option<Self> {
+        let Sum(sum) = self;
+        Some(Sum(sum.checked_add(other).unwrap_or(Epsilon::LARGEST)))
+    }
+
+    fn times(self, times: u64) -> Option<Self> {
+        let Sum(sum) = self;
+        Some(Sum(sum.checked_mul(times).unwrap_or(Epsilon::LARGEST)))
+    }
 }
 
 impl Sums {
     pub(super) fn new(limit: EpsilonDelta, slack: Delta) -> Self {
-        Self {
-            limit,
-            deltas: Deltas::new(slack),
-            epsilons: Epsilon::ZERO,
-        }
+        Self(Budget::new(limit, slack))
+    }
+
+    pub(super) fn limit(&self) -> &EpsilonDelta {
+        &self.0.limit
+    }
+
+    pub(super) fn slack(&self) -> Delta {
+        self.0.deltas.slack()
+    }
+
+    /// Σε.
+    pub(super) fn epsilons(&self) -> Epsilon {
+        let Sum(epsilons) = self.0.total;
+        epsilons
+    }
+
+    /// Σδ.
+    pub(super) fn deltas(&self) -> Delta {
+        self.0.deltas.children()
     }
 
     /// The sums after these launches, if their δ fit. Whether their ε do is another question.
     pub(super) fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
-        let limit = self.limit.delta;
-        let deltas = self.deltas.charge_times(loss.delta, times, limit);
-        let epsilons = loss.epsilon.checked_mul(times);
-        let epsilons = epsilons.and_then(|added| self.epsilons.checked_add(added));
-        Ok(Self {
-            limit: self.limit,
-            deltas: deltas.ok_or(Exceeded)?,
-            // A sum of ε that cannot be held is over every limit.
-            epsilons: epsilons.unwrap_or(Epsilon::LARGEST),
-        })
+        let cost = Sum(loss.epsilon);
+        let budget = self.0.charge_times(cost, loss.delta, times, |_| true);
+        budget.map(Self)
     }
 
     /// Whether Σε is at most the limit's ε.
     pub(super) fn are_within(&self) -> bool {
-        self.epsilons <= self.limit.epsilon
+        self.epsilons() <= self.0.limit.epsilon
     }
 
     /// The sums while they are within the limit's ε; then the limit's ε, with this δ of what the
     /// price lists paid for.
     pub(super) fn spent(&self, listed: impl FnOnce() -> Delta) -> EpsilonDelta {
-        let children = self.deltas.children();
         EpsilonDelta {
-            epsilon: self.epsilons.min(self.limit.epsilon),
+            epsilon: self.epsilons().min(self.0.limit.epsilon),
             delta: if self.are_within() {
-                children
+                self.deltas()
             } else {
-                listed().saturating_add(children)
+                listed().saturating_add(self.deltas())
             },
         }
     }
 
     /// What is left, if the price lists have room for this ε.
     pub(super) fn remaining(&self, listed: Option<Epsilon>) -> EpsilonDelta {
-        let basic = self.limit.epsilon.saturating_sub(self.epsilons);
+        let basic = self.0.limit.epsilon.saturating_sub(self.epsilons());
         EpsilonDelta {
             epsilon: basic.max(listed.unwrap_or_default()),
-            delta: self.deltas.left_of(self.limit.delta),
+            delta: self.0.delta_left(),
         }
     }
 
     /// These sums in place of its own, if the δ fit.
     #[cfg(feature = "serde")]
-    pub(super) fn resumed(&self, epsilons: Epsilon, deltas: Delta) -> Option<Self> {
-        let fresh = Deltas::new(self.deltas.slack());
-        Some(Self {
-            limit: self.limit,
-            deltas: fresh.charge(deltas, self.limit.delta)?,
-            epsilons,
-        })
+    pub(super) fn resumed(
+        &self,
+        epsilons: Epsilon,
+        deltas: Delta,
+    ) -> Result<Self, ImpossibleCounts> {
+        let budget = self.0.resumed(Sum(epsilons), deltas, |_| true);
+        budget.map(Self)
     }
 }
 

@@ -6,8 +6,8 @@ use super::lattice::Lattice;
 use super::launch::Launch;
 use super::sum::largest_budget;
 use super::{MenuEntry, MenuError, MenuFilter, TwoSums};
-use crate::account::nonadaptive::tight_launches;
-use crate::account::{ApproxDpRule, ContinuationRule, Exceeded, Repeats, ThroughRdp, admits};
+use crate::account::FixedCount;
+use crate::account::{ApproxDpRule, ContinuationRule, Exceeded, Repeats, ThroughRdp};
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
 use crate::tests::oracle::{self, Real, quantity, real};
@@ -143,7 +143,8 @@ fn a_single_entry_admits_what_the_exact_sum_admits() {
     let limit = pair("1", "1e-6");
     let menu = [MenuEntry::new(epsilon("0.05"), 1)];
     let rule = MenuFilter::new(limit, limit.delta, epsilon("0.05"), &menu).unwrap();
-    let exact = tight_launches(epsilon("0.05"), limit).unwrap();
+    let each = EpsilonDelta::new("0.05", "0").unwrap();
+    let exact = FixedCount::most(limit, each).unwrap().count();
     assert_eq!(rule.budget(), exact);
 }
 
@@ -154,7 +155,7 @@ fn costs_buy_what_they_should() {
     let mut rule = MenuFilter::many_small(limit, limit.delta, epsilon("0.01")).unwrap();
     assert_eq!(rule.budget(), 551);
     rule = rule.charge(&pair("0.1", "0")).unwrap();
-    let left = admits(&ApproxDpRule::Menu(rule), &pair("0.01", "0"));
+    let left = rule.admits(&pair("0.01", "0")).certainly();
     assert_eq!(left, 451);
     // Lossless costs keep 562.
     let lossless = [(1, 1), (2, 7), (3, 15), (5, 39), (10, 157)];
@@ -289,8 +290,8 @@ fn a_balanced_menu_keeps_up_with_the_renyi_filter() {
     for size in ["0.05", "0.2", "0.5"] {
         let loss = pair(size, "0");
         let renyi = ThroughRdp::chosen_for(limit, limit.delta, loss.epsilon).unwrap();
-        let renyi = admits(&ApproxDpRule::ThroughRdp(renyi), &loss);
-        let here = admits(&ApproxDpRule::Menu(rule.clone()), &loss);
+        let renyi = renyi.admits(&loss).certainly();
+        let here = rule.admits(&loss).certainly();
         assert!(here >= renyi, "{size}: {here} {renyi}");
     }
 }
@@ -306,7 +307,7 @@ fn a_balanced_menu_has_leases_for_half_the_typical_loss() {
     let rule = ApproxDpRule::Menu(build(4).unwrap());
     let (typical, half) = (pair("0.05", "0"), pair("0.025", "0"));
     // Costs are in proportion to ε², up to the roundings of such a small menu.
-    let (typical, half) = (admits(&rule, &typical), admits(&rule, &half));
+    let [typical, half] = [typical, half].map(|loss| rule.admits(&loss).certainly());
     assert!(half >= 3 * typical, "{half} {typical}");
 }
 

@@ -3,6 +3,8 @@ use super::Slack;
 use super::TimeUniformOdometer;
 use super::spent::{Variance, interval};
 use super::variance_odometer::{Boundary, VarianceOdometer};
+#[cfg(feature = "serde")]
+use super::variance_odometer::{Parameter, positive};
 use crate::account::twice_rho::squares;
 use crate::number::{Interval, U256};
 use crate::privacy::ProbabilisticDp;
@@ -110,5 +112,18 @@ impl Boundary for Mixture {
         let (variance, gamma) = (interval(squares), Interval::exactly(self.gamma));
         let logs = self.twice_log + (variance / gamma).ln_1p();
         Some((logs * (variance + gamma)).sqrt() + Interval::exactly(0.5) * variance)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Parameter for Mixture {
+    const NAME: &'static str = "MixtureOdometer";
+
+    fn parameter(&self) -> String {
+        format!("{:?}", self.gamma)
+    }
+
+    fn read(parameter: &str, slack: Slack) -> Option<Self> {
+        positive(parameter).map(|gamma| Self::new(gamma, slack))
     }
 }

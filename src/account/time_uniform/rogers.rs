@@ -1,10 +1,11 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use super::spent::{Spent, interval, plus, whole};
 use super::{ParameterError, Reading, TimeUniformOdometer};
 use crate::account::drift_of;
+#[cfg(feature = "serde")]
+use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
 use crate::number::{Delta, Epsilon, Interval, U256};
+#[cfg(feature = "serde")]
+use crate::number::{Unit, units};
 use crate::privacy::{EpsilonDelta, Overflow, ProbabilisticDp};
 
 /// The first advanced odometer, kept for comparison: the others read less.
@@ -144,5 +145,59 @@ impl TimeUniformOdometer for RogersOdometer {
 
     fn reading(&self) -> Reading {
         Reading::new(self.boundary().and_then(Interval::up), self.delta)
+    }
+}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    rows: u64,
+    delta: Delta,
+}
+
+/// What launches change, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    spent: Spent,
+    drift: Option<Epsilon>,
+}
+
+#[cfg(feature = "serde")]
+impl Durable for RogersOdometer {
+    const NAME: &'static str = "RogersOdometer";
+
+    type Parameters = Parameters;
+    type Counts = Counts;
+
+    fn parameters(&self) -> Parameters {
+        let (rows, delta) = (self.rows, self.delta);
+        Parameters { rows, delta }
+    }
+
+    fn build(Parameters { rows, delta }: Parameters) -> Result<Self, Invalid> {
+        Ok(Self::new(rows, delta)?)
+    }
+
+    fn counts(&self) -> Counts {
+        let (spent, drift) = (self.spent, self.drift);
+        Counts { spent, drift }
+    }
+
+    fn resume(&self, Counts { spent, drift }: Counts) -> Result<Self, Invalid> {
+        // Each launch adds ε(e^ε − 1)/2, rounded up, which is at least ε²/2.
+        let half = spent.squares().half_in_units(units::Epsilon::DECIMALS);
+        let drifted = drift.is_none_or(|drift| half.is_some_and(|half| half <= drift.units()));
+        if !drifted {
+            return Err(ImpossibleCounts.into());
+        }
+        Ok(Self {
+            spent,
+            drift,
+            ..*self
+        })
     }
 }

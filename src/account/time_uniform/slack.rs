@@ -95,6 +95,21 @@ pub enum ParameterError {
     TooFewRows,
 }
 
+/// Read as [`Slack::new`] builds it.
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Slack {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Read {
+            stray: Delta,
+            launches: Delta,
+        }
+        let Read { stray, launches } = Read::deserialize(deserializer)?;
+        Self::new(stray, launches).map_err(serde::de::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -60,7 +60,9 @@ impl SubGaussian for ZCdp {
     derive(serde::Serialize, serde::Deserialize),
     serde(deny_unknown_fields)
 )]
-pub(super) struct Spent {
+// A part of the counts of rules, if there is `serde`.
+#[cfg_attr(not(feature = "serde"), allow(unreachable_pub))]
+pub struct Spent {
     squares: U256,
     delta: Delta,
 }

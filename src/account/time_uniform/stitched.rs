@@ -2,6 +2,8 @@ use super::Slack;
 #[cfg(doc)]
 use super::TimeUniformOdometer;
 use super::spent::{Variance, interval};
+#[cfg(feature = "serde")]
+use super::variance_odometer::Parameter;
 use super::variance_odometer::{Boundary, VarianceOdometer};
 use crate::account::twice_rho::squares;
 use crate::number::{Interval, U256};
@@ -98,5 +100,18 @@ impl Boundary for Stitched {
         let logs = ratio.ln().ln() + self.log;
         let factor = Interval::from(17) / Interval::from(10);
         Some(factor * (variance * logs).sqrt() + Interval::exactly(0.5) * variance)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Parameter for Stitched {
+    const NAME: &'static str = "StitchedOdometer";
+
+    fn parameter(&self) -> String {
+        self.start.to_string()
+    }
+
+    fn read(parameter: &str, slack: Slack) -> Option<Self> {
+        parameter.parse().ok().map(|start| Self::new(start, slack))
     }
 }

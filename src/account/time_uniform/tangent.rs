@@ -2,6 +2,8 @@
 use super::TimeUniformOdometer;
 use super::spent::{Variance, interval};
 use super::variance_odometer::{Boundary, VarianceOdometer};
+#[cfg(feature = "serde")]
+use super::variance_odometer::{Parameter, positive};
 use super::{ParameterError, Slack};
 use crate::account::twice_rho::squares;
 use crate::number::{Epsilon, Interval, U256};
@@ -105,5 +107,18 @@ impl Tangent {
 impl Boundary for Tangent {
     fn at(&self, squares: U256) -> Option<Interval> {
         Some(self.start + self.slope * interval(squares))
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Parameter for Tangent {
+    const NAME: &'static str = "TangentOdometer";
+
+    fn parameter(&self) -> String {
+        format!("{:?}", self.tangent)
+    }
+
+    fn read(parameter: &str, slack: Slack) -> Option<Self> {
+        positive(parameter).map(|tangent| Self::new(tangent, slack))
     }
 }

@@ -1,10 +1,9 @@
-#[cfg(feature = "serde")]
-mod written;
-
 use std::fmt::Debug;
 
 use super::spent::{Spent, SubGaussian, Variance};
 use super::{Reading, Slack, TimeUniformOdometer};
+#[cfg(feature = "serde")]
+use crate::account::durable::{Durable, Invalid};
 use crate::account::twice_rho::squares;
 use crate::number::{Epsilon, Interval, U256};
 use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
@@ -86,5 +85,81 @@ impl<B: Boundary, M: SubGaussian> TimeUniformOdometer for VarianceOdometer<B, M>
     fn reading(&self) -> Reading {
         let boundary = |squares| self.boundary.at(squares);
         self.spent.reading(&self.slack, boundary)
+    }
+}
+
+/// What it is built from, in serialized form.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters<M> {
+    launches: M,
+    slack: Slack,
+    parameter: String,
+}
+
+/// The bound of an odometer by its one parameter.
+#[cfg(feature = "serde")]
+pub(crate) trait Parameter: Boundary {
+    /// The odometer's name.
+    const NAME: &'static str;
+
+    /// The parameter, exactly.
+    fn parameter(&self) -> String;
+
+    /// With this parameter, if it is one.
+    fn read(parameter: &str, slack: Slack) -> Option<Self>;
+}
+
+/// A positive float, exactly as it was written.
+#[cfg(feature = "serde")]
+pub(super) fn positive(parameter: &str) -> Option<f64> {
+    let number = parameter.parse().ok();
+    number.filter(|number: &f64| number.is_finite() && *number > 0.0)
+}
+
+#[cfg(feature = "serde")]
+impl<B, M> Durable for VarianceOdometer<B, M>
+where
+    B: Parameter,
+    M: SubGaussian + serde::Serialize + serde::de::DeserializeOwned,
+{
+    const NAME: &'static str = B::NAME;
+
+    type Parameters = Parameters<M>;
+    type Counts = Spent;
+
+    fn parameters(&self) -> Parameters<M> {
+        Parameters {
+            launches: self.launches.clone(),
+            slack: self.slack,
+            parameter: self.boundary.parameter(),
+        }
+    }
+
+    fn build(parameters: Parameters<M>) -> Result<Self, Invalid> {
+        let Parameters {
+            launches,
+            slack,
+            parameter,
+        } = parameters;
+        let boundary = B::read(&parameter, slack);
+        Ok(Self {
+            boundary: boundary.ok_or("the parameter must be a positive number")?,
+            launches,
+            slack,
+            spent: Spent::default(),
+        })
+    }
+
+    fn counts(&self) -> Spent {
+        self.spent
+    }
+
+    fn resume(&self, spent: Spent) -> Result<Self, Invalid> {
+        Ok(Self {
+            spent,
+            ..self.clone()
+        })
     }
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use super::{IndividualFilter, IndividualMachine, IndividualQuery};
 use crate::account::ValidIndividually;
 use crate::data::Dataset;
-use crate::machine::{Coins, Description, Fault, Inspect, Machine, Mechanism, StateKey};
+use crate::machine::{
+    Coins, Description, Fault, Inspect, Machine, Mechanism, ReleasesOnly, StateKey,
+};
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 
 /// An [`IndividualFilter`] as one machine that is asked queries of one kind, `Q`: the form for
@@ -50,14 +52,12 @@ where
     }
 
     /// What records are charged does not depend on answers.
-    fn only_says_releases() -> bool {
-        Q::only_says_releases()
-    }
-
     fn describe(&self) -> Description {
         self.filter.describe()
     }
 }
+
+impl<D: ?Sized, F, Q: ReleasesOnly> ReleasesOnly for IndividualAnswers<D, F, Q> {}
 
 impl<D, F, Q, Me, R> Private<Me, R> for IndividualAnswers<D, F, Q>
 where

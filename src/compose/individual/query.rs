@@ -128,17 +128,6 @@ pub trait IndividualQuery<D: Dataset + ?Sized, F: ValidIndividually>: Sync {
         coins: &mut Coins<'_>,
     ) -> Result<Self::Answer, Fault>;
 
-    /// Whether it promises to only say what it releases, as
-    /// [`Mechanism::only_says_releases`](crate::machine::Mechanism::only_says_releases) says; by
-    /// default it does not.
-    #[must_use]
-    fn only_says_releases() -> bool
-    where
-        Self: Sized,
-    {
-        false
-    }
-
     /// A name and public parameters.
     fn describe(&self) -> Description {
         Description::of::<Self>().incomplete()

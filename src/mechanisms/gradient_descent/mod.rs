@@ -14,9 +14,6 @@
 //! Noise is drawn once for each step and added to the sum. (F prints it inside the sum over records;
 //! the guarantees of F are for one draw.)
 //!
-//! With samples, and a guarantee that is asymptotic only, the sums are those of
-//! [`IndividualSampledSums`](super::IndividualSampledSums) (T Alg. 3).
-//!
 //! # Your own loop
 //!
 //! Where the steps are to be seen one by one, to stop early for instance, release the sums from a
@@ -56,7 +53,7 @@ mod objective;
 
 pub use descent::Descent;
 pub use mechanism::GradientDescent;
-pub use objective::{Objective, logistic_slope};
+pub use objective::Objective;
 
 #[cfg(test)]
 mod tests;

@@ -117,23 +117,7 @@ impl<D: ?Sized> Objective<D> {
 
 /// The derivative of the logistic loss by the margin: the predicted probability of the label yes, less
 /// 1 if it is yes.
-///
-/// For examples with few features that are not zero, write the gradient with it, instead of using
-/// [`Objective::logistic`]:
-///
-/// ```
-/// use queryables::mechanisms::{Objective, logistic_slope};
-///
-/// // Each record has one of three features.
-/// let objective = Objective::new("sparse", 3, |weights: &[f64], row: &(usize, bool), out: &mut [f64]| {
-///     out[row.0] = logistic_slope(weights[row.0], row.1);
-/// });
-/// let mut gradient = [0.0; 3];
-/// objective.gradient_at(&[0.0; 3]).read(&vec![(1, false)], 0..1, None, &mut gradient);
-/// assert_eq!(gradient, [0.0, 0.5, 0.0]);
-/// ```
-#[must_use]
-pub fn logistic_slope(margin: f64, label: bool) -> f64 {
+pub(super) fn logistic_slope(margin: f64, label: bool) -> f64 {
     // Of the smaller of both probabilities, so that it stays precise far from zero.
     let signed = if label { margin } else { -margin };
     let missed = 1.0 / (1.0 + libm::exp(signed));

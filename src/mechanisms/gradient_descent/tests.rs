@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::objective::logistic_slope;
 use super::*;
 use crate::machine::{CoinSource, Coins, CoinsError, Law, Mechanism, Released};
 use crate::mechanisms::{Lattice, MechanismError};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::account::ValidIndividually;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, DrawnNoise, Fault};
+use crate::machine::{Coins, Description, DrawnNoise, Fault, ReleasesOnly};
 use crate::mechanisms::{MechanismError, fitted, over, shown};
 use crate::noise::DiscreteLaplace;
 use crate::number::{Epsilon, Ratio};
@@ -143,14 +143,12 @@ where
         Ok(fitted(coins.release(total.into(), noise)))
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
 }
+
+impl<D: ?Sized> ReleasesOnly for IndividualCount<D> {}
 
 shown!(impl[D: ?Sized] IndividualCount<D>);
 

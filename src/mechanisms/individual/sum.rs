@@ -7,7 +7,7 @@ use super::share;
 use crate::account::ValidIndividually;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Attribute, Dataset};
-use crate::machine::{Coins, Description, DrawnNoise, Fault};
+use crate::machine::{Coins, Description, DrawnNoise, Fault, ReleasesOnly};
 use crate::mechanisms::{MechanismError, fitted, over, shown};
 use crate::noise::DiscreteLaplace;
 use crate::number::{Epsilon, Ratio};
@@ -142,14 +142,12 @@ where
         Ok(fitted(coins.release(total, noise)))
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
 }
+
+impl<D: ?Sized> ReleasesOnly for IndividualSum<D> {}
 
 shown!(impl[D: ?Sized] IndividualSum<D>);
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::account::SquaresAddUp;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Dataset, Vector};
-use crate::machine::{Coins, Description, DrawnNoise, Fault};
+use crate::machine::{Coins, Description, DrawnNoise, Fault, ReleasesOnly};
 use crate::mechanisms::limit::PAID_COORDINATES;
 use crate::mechanisms::paid_sum::PaidSum;
 use crate::mechanisms::{GaussianVectorSum, Lattice, MechanismError, shown};
@@ -169,14 +169,12 @@ where
         Ok(values.collect())
     }
 
-    fn only_says_releases() -> bool {
-        true
-    }
-
     fn describe(&self) -> Description {
         self.description()
     }
 }
+
+impl<D: ?Sized> ReleasesOnly for IndividualVectorSum<D> {}
 
 shown!(impl[D: ?Sized] IndividualVectorSum<D>);
 

@@ -4,7 +4,7 @@ use super::curve::Curve;
 use super::{Bounds, Direction, FdpError, Grid, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu, Scale, Unit, units};
 use crate::privacy::EpsilonDelta;
-use crate::privacy::convert::search::{least, most};
+use crate::privacy::convert::search::{after, bisect, least, most};
 use crate::privacy::convert::{bounded_range, gdp};
 
 /// e^600 is still a float.
@@ -84,15 +84,9 @@ impl Profile {
         let height = |units: u128| {
             Epsilon::from_units(units).map_or(Interval::ONE, |loss| self.worst_at(loss.into()))
         };
-        let (mut low, mut high) = (0.0, FARTHEST);
-        for _ in 0..64 {
-            let middle = 0.5 * (low + high);
-            if self.worst_at(Interval::exactly(middle)).high() <= target.low() {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
+        let (high, _) = bisect(FARTHEST, 0.0, after(64), |loss| {
+            self.worst_at(Interval::exactly(loss)).high() <= target.low()
+        });
         let (guess, last) = (high * 1e27, 600 * 10_u128.pow(27));
         let from_units =
             |units: Option<u128>| units.and_then(|units| Epsilon::from_units(units).ok());

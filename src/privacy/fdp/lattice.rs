@@ -3,6 +3,7 @@
 use super::curve::Curve;
 use super::{Direction, FdpError};
 use crate::number::{Delta, Epsilon, Interval};
+use crate::privacy::convert::search::bisect;
 
 /// e^600 and e^-600 are floats with all their digits, and so are products of them with 1e-30.
 const FARTHEST: f64 = 600.0;
@@ -100,15 +101,8 @@ impl Lattice {
             }
             high = (2 * high).min(most);
         }
-        let mut low = high / 2;
-        while high - low > 1 + high / 64 {
-            let middle = low + (high - low) / 2;
-            if is_far(middle) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
+        let near = |high: i64, low: i64| high - low <= 1 + high / 64;
+        let (high, _) = bisect(high, high / 2, near, is_far);
         Ok(high + 1)
     }
 }

@@ -10,8 +10,6 @@
 //! | (ε, δ) and μ | [`Profile::epsilon`], [`worst_delta`](Profile::worst_delta), [`mu`](Profile::mu) | A.1, 2.4 |
 //! | the measure | [`FDp`] | 2.4 |
 //! | units of one profile, as a measure | [`PowersOf`] | D.3 |
-//! | why composing trade-off functions is not a valid filter | [`counterexample`] | 3.3, B.1 |
-//! | the approximate GDP filter, which is not a bound | [`asymptotic`] | 4.1, 4.3 |
 //!
 //! # How bounds are kept
 //!
@@ -20,14 +18,12 @@
 //! order in the step. Sums of losses are convolutions, computed by Fourier transform with a bound
 //! on its rounding. Each file proves its part.
 
-pub mod asymptotic;
 mod atoms;
 mod blackwell;
 mod bounds;
 mod compose;
 mod construct;
 mod convert;
-pub mod counterexample;
 mod curve;
 mod error;
 mod evaluate;

@@ -5,13 +5,13 @@ use std::num::NonZeroU64;
 use super::curve::Deviation;
 use super::{FDp, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
+use crate::price_any_fact;
 use crate::privacy::facts::{
-    BoundedRange, BoundedRanges, Fact, Gaussian, Laplace, Probabilistic, SampledGaussian,
+    BoundedRange, BoundedRanges, Gaussian, Laplace, Probabilistic, SampledGaussian,
     SampledReplacement, Thresholded,
 };
 use crate::privacy::{
-    ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Measure, Prices, ProbabilisticDp, PureDp,
-    UnknownLoss,
+    ApproxDp, EpsilonDelta, Gdp, Implies, ImpliesAt, Prices, ProbabilisticDp, PureDp, UnknownLoss,
 };
 
 /// The profile of randomized response, of which every ε-DP mechanism is a postprocessing (Kairouz,
@@ -183,34 +183,13 @@ impl Prices<BoundedRanges> for FDp {
     }
 }
 
-/// As it prices what is inside.
-impl Prices<Fact> for FDp {
-    fn price(&self, fact: &Fact) -> Result<Profile, UnknownLoss> {
-        match fact {
-            Fact::Pure(fact) => self.price(fact),
-            Fact::Laplace(fact) => self.price(fact),
-            Fact::BoundedRange(fact) => self.price(fact),
-            Fact::BoundedRanges(fact) => self.price(fact),
-            Fact::Probabilistic(fact) => self.price(fact),
-            Fact::Gaussian(fact) => self.price(fact),
-            Fact::SampledGaussian(fact) => self.price(fact),
-            Fact::SampledReplacement(fact) => self.price(fact),
-            Fact::Thresholded(fact) => self.price(fact),
-            Fact::ApproxDp(loss) => ApproxDp.imply(loss, self),
-            Fact::Either(either) => {
-                let [one, other] = &**either;
-                Ok(self.join(&self.price(one)?, &self.price(other)?))
-            }
-            _ => Err(UnknownLoss(
-                "FDp has no price for what the mechanism states",
-            )),
-        }
-    }
-}
+price_any_fact!(FDp);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::Measure;
+    use crate::privacy::facts::Fact;
     use crate::privacy::facts::{Curve, Pure};
     use crate::privacy::fdp::{Blackwell, Direction, Grid};
     use std::num::NonZeroU64;

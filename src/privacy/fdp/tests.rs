@@ -239,50 +239,6 @@ fn a_composition_can_be_composed_again() {
 }
 
 #[test]
-fn the_counterexample_is_one() {
-    let example = counterexample::Counterexample::new(&grid("1e-2")).unwrap();
-    let gamma = text("1.363");
-    let within = |bounds: Bounds<Delta>, low: &str, high: &str| {
-        assert!(
-            bounds.lower >= text(low) && bounds.upper <= text(high),
-            "{bounds}"
-        );
-    };
-    let [one, other] = example.futures();
-    let comparison = one
-        .compare(other, Direction::Remove, &grid("1e-2"))
-        .unwrap();
-    let Blackwell::Crossing { at: (low, high) } = comparison else {
-        panic!("{comparison:?}");
-    };
-    assert!(
-        low < 1.363 && high > 1.3625 && high - low < 0.1,
-        "{low} {high}"
-    );
-    use counterexample::Branches::{AsPrinted, Swapped};
-    within(example.budget(gamma), "0.5368", "0.538");
-    within(example.adaptive(Swapped, gamma), "0.5598", "0.561");
-    within(example.adaptive(AsPrinted, gamma), "0.5133", "0.5146");
-    // The same budget by Fourier transform.
-    let whole = example.first().tensor(one, &grid("1e-2")).unwrap();
-    let whole = whole.worst(&example.first().tensor(other, &grid("1e-2")).unwrap());
-    within(whole.height(Direction::Remove, gamma), "0.5368", "0.538");
-    let figures = example.figures(
-        &["1.2", "1.363", "1.5"].map(text),
-        &["0.2", "0.25", "0.3"].map(text),
-    );
-    let row = figures.profiles[1];
-    assert!(row.symmetric_adaptive.lower > row.symmetric_budget.upper);
-    assert_eq!(figures.trade_offs.len(), 3);
-    assert!(
-        figures
-            .trade_offs
-            .iter()
-            .any(|row| row.adaptive < row.budget)
-    );
-}
-
-#[test]
 fn orders_and_divergences() {
     let grid = grid("1e-2");
     let gaussian = |mu: &str| Profile::gaussian(text(mu));

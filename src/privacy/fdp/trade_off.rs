@@ -2,7 +2,7 @@
 
 use super::{Bounds, Direction, Profile};
 use crate::number::{Delta, Interval};
-use crate::privacy::convert::search::lowest;
+use crate::privacy::convert::search::{after, bisect, lowest};
 
 impl Profile {
     /// The trade-off function at α: among tests that raise a false alarm with probability α at most,
@@ -68,23 +68,16 @@ impl Profile {
         };
         // Alarms become fewer with s: the first test that raises few enough.
         let is_valid = |s: f64| test(s).is_some_and(|(alarms, _)| alarms <= alpha.low());
-        let (mut low, mut high) = (near - 1e-3, near + 1e-9);
+        let (low, mut high) = (near - 1e-3, near + 1e-9);
         while !is_valid(high) && high < 700.0 {
             high += 1e-9 + 2.0 * (high - near);
         }
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if is_valid(middle) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
+        let (high, low) = bisect(high, low, after(60), is_valid);
         // Between a test with too many alarms and one with too few, throw a coin.
-        let after = test(high).filter(|(alarms, _)| *alarms <= alpha.low());
+        let few_enough = test(high).filter(|(alarms, _)| *alarms <= alpha.low());
         // A little farther left, where it is certain which answers belong to the test.
         let before = test(low - 1e-9);
-        match (before, after) {
+        match (before, few_enough) {
             (Some((many, fewer)), Some((few, more))) if many > few && more > fewer => {
                 let share = (alpha.low() - few) / (many - few) * (1.0 - 1e-12);
                 (more - share.clamp(0.0, 1.0) * (more - fewer)) * (1.0 + 1e-14)

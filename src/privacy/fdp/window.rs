@@ -2,6 +2,7 @@
 
 use super::atoms::Atoms;
 use super::lattice::Lattice;
+use crate::privacy::convert::search::bisect;
 
 /// A part of a composition: bounds on its profile, and how often it is launched.
 #[derive(Debug)]
@@ -113,21 +114,14 @@ pub(super) fn tilt(moments: &Moments<'_>, aim: Aim) -> f64 {
     };
     let loss = loss.min(moments.lattice.about(moments.end()));
     let bound = |t: f64| log(t) - t * loss;
-    let (mut high, least) = best(START, bound);
+    let (high, least) = best(START, bound);
     // The bound is convex and 0 at 0: it falls through every negative level once.
     let level = least + near;
     if level >= 0.0 {
         return 0.0;
     }
-    let mut low = 0.0;
-    while high - low > 0.05 * high {
-        let middle = 0.5 * (low + high);
-        if bound(middle) > level {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    let near = |high: f64, low: f64| high - low <= 0.05 * high;
+    let (high, _) = bisect(high, 0.0, near, |t| bound(t) <= level);
     high.min(1.0 / moments.lattice.about(1))
 }
 

@@ -28,12 +28,6 @@ impl Args<'_> {
         Ok(self.text(name)?.parse()?)
     }
 
-    pub fn float(&self, name: &str) -> Result<f64, Failure> {
-        let text = self.text(name)?;
-        text.parse()
-            .map_err(|_| Failure(format!("{text} is no float")))
-    }
-
     pub fn pair(&self, epsilon: &str, delta: &str) -> Result<EpsilonDelta, Failure> {
         Ok(EpsilonDelta {
             epsilon: self.get(epsilon)?,
@@ -97,6 +91,7 @@ failures!(
     ParameterError,
     FdpError,
     queryables::account::RuleError,
+    queryables::account::menu::MenuError,
     queryables::privacy::Overflow,
     std::num::ParseIntError,
     std::num::TryFromIntError,

@@ -5,7 +5,17 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::*;
+use super::arguments::Failure;
+use super::compute::compute;
+use super::runner::{self, Package};
+
+fn check(row: &Value) -> Result<(), Failure> {
+    runner::check(row, compute)
+}
+
+fn run(directory: &Path) -> Result<usize, Vec<String>> {
+    runner::run(directory, Package::Library, compute)
+}
 
 fn row(op: &str, value: &str, round: &str, rel: &str) -> Value {
     serde_json::json!({

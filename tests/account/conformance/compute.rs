@@ -1,16 +1,15 @@
 //! What the library gives for each operation.
 
-use super::Number;
-use super::arguments::{Args, Failure, OrFail, decimal};
-use dashu_int::{IBig, UBig};
+use super::arguments::{Args, Failure, OrFail};
+use super::runner::{Number, number, one};
 use dashu_ratio::RBig;
+use queryables::account::menu::MenuError;
 use queryables::account::time_uniform::{
     MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer, TimeUniformOdometer,
 };
-use queryables::account::{ContinuationRule, Rogers, ThroughZCdp, Whitehouse, nonadaptive};
-use queryables::number::{Delta, Epsilon, Quantity, Rho, Unit, units};
+use queryables::account::{ContinuationRule, FixedCount, Rogers, ThroughZCdp, Whitehouse};
+use queryables::number::{Delta, Epsilon, Rho, units};
 use queryables::privacy::convert::{self, gdp, rdp, zcdp};
-use queryables::privacy::fdp::asymptotic::{self, MeanLoss, Regime};
 use queryables::privacy::fdp::{Direction, Profile};
 use queryables::privacy::{ApproxDp, EpsilonDelta, Measure, RhoDelta};
 use std::num::NonZeroU64;
@@ -21,14 +20,6 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
         "approx_dp.whitehouse_epsilon" => {
             bound(|| Ok(Whitehouse::new(args.get("delta_prime")?)?.bound_at(args.get("sum_sq")?)))
         }
-        "approx_dp.advanced_epsilon" => one(|| {
-            nonadaptive::advanced(
-                args.whole("k")?,
-                args.get("epsilon")?,
-                args.get("delta_prime")?,
-            )
-            .or_fail()
-        }),
         "approx_dp.whitehouse_admits" => count(
             args,
             |limit| Ok(ThroughZCdp::simple(limit, limit.delta)?),
@@ -111,11 +102,11 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
         "gdp.budget" => one(|| Ok(gdp::budget(args.get("epsilon")?, args.get("delta")?))),
         "gdp.tradeoff" => one(|| Ok(gdp::tradeoff(args.get("mu")?, args.get("alpha")?))),
         "fdp.randomized_response_composed_delta" => one(|| {
-            Ok(nonadaptive::tight_delta(
+            composed(
                 args.whole("k")?,
                 args.get("each_epsilon")?,
                 args.get("epsilon")?,
-            ))
+            )
         }),
         "fdp.randomized_response_launches" => {
             launches(args).map(|number| vec![Number::Finite(RBig::from(number))])
@@ -141,22 +132,6 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
             let width = "1e-3".parse()?;
             Ok(Profile::composed_epsilon(&parts, args.get("delta")?, width)?.upper)
         }),
-        "gdp.approx_cost" => one(|| {
-            let (rate, sigma) = (args.get("rate")?, args.get("sigma")?);
-            Ok(asymptotic::cost(regime(args)?, rate, sigma, args.get("norm")?)?.0)
-        }),
-        "gdp.approx_norm_for_budget" => one(|| {
-            let (rate, sigma) = (args.get("rate")?, args.get("sigma")?);
-            asymptotic::norm_for_budget(regime(args)?, rate, sigma, MeanLoss(args.get("budget")?))
-                .ok_or(Failure::from("no norm"))
-        }),
-        "gdp.plrv_mean_p" => moment(args, |moments| moments.mean_p),
-        "gdp.plrv_mean_q" => moment(args, |moments| moments.mean_q),
-        "gdp.plrv_var_p" => moment(args, |moments| moments.variance_p),
-        "gdp.schedule_cost" => one(|| Ok(schedule(args)?.0)),
-        "gdp.schedule_mu" => {
-            schedule(args).and_then(|cost| Ok(vec![Number::Finite(cost.about_mu().try_into()?)]))
-        }
         "odometer.filter" => bound(|| Ok(filter(args)?.bound_at(args.get("sum_sq")?))),
         "odometer.filter_target" => filter(args)
             .and_then(|odometer| Ok(vec![Number::Finite(odometer.tangent().try_into()?)])),
@@ -200,6 +175,19 @@ pub fn sampled(args: &Args) -> Result<Profile, Failure> {
     Ok(Profile::sampled_gaussian_by(rate, mu))
 }
 
+/// The δ of launches at ε, which is over a budget of zero.
+fn composed(launches: u64, each: Epsilon, epsilon: Epsilon) -> Result<Delta, Failure> {
+    let [each, limit] = [each, epsilon].map(|epsilon| EpsilonDelta {
+        epsilon,
+        delta: Delta::ZERO,
+    });
+    match FixedCount::new(limit, each, launches) {
+        Ok(_) => Ok(Delta::ZERO),
+        Err(MenuError::OverBudget { delta, .. }) => Ok(delta),
+        Err(other) => Err(other.into()),
+    }
+}
+
 /// How many launches the tight composition allows: δ grows with their number.
 pub fn launches(args: &Args) -> Result<u64, Failure> {
     let limit = args.pair("epsilon", "delta")?;
@@ -207,7 +195,8 @@ pub fn launches(args: &Args) -> Result<u64, Failure> {
     if each == Epsilon::ZERO {
         return Err("launches that cost nothing never end".into());
     }
-    let fits = |launches| nonadaptive::tight_delta(launches, each, limit.epsilon) <= limit.delta;
+    let fits =
+        |launches| composed(launches, each, limit.epsilon).is_ok_and(|delta| delta <= limit.delta);
     let (mut low, mut high) = (0, 1);
     while fits(high) {
         (low, high) = (high, 2 * high);
@@ -223,36 +212,6 @@ pub fn launches(args: &Args) -> Result<u64, Failure> {
     Ok(low)
 }
 
-pub fn regime(args: &Args) -> Result<Regime, Failure> {
-    match args.text("regime")?.as_str() {
-        "small" => Ok(Regime::Small),
-        "large" => Ok(Regime::Large),
-        other => Err(format!("unknown regime {other}").into()),
-    }
-}
-
-/// A moment, which may be negative, as the float that it is.
-pub fn moment(
-    args: &Args,
-    part: impl Fn(asymptotic::Moments) -> f64,
-) -> Result<Vec<Number>, Failure> {
-    let [rate, sigma] = ["rate", "sigma"].map(|name| args.float(name));
-    let moment = part(asymptotic::moments(rate?, sigma?));
-    Ok(vec![Number::Finite(decimal(&format!("{moment:e}"))?)])
-}
-
-pub fn schedule(args: &Args) -> Result<MeanLoss, Failure> {
-    let (steps, block) = (args.whole("steps")?, args.whole("block")?);
-    let (rate, norm) = (args.get("rate")?, args.get("norm")?);
-    Ok(asymptotic::schedule(
-        steps,
-        rate,
-        block,
-        args.float("offset")?,
-        norm,
-    )?)
-}
-
 pub fn slack(args: &Args) -> Result<Slack, Failure> {
     Ok(Slack::pure(args.get("delta_prime")?)?)
 }
@@ -264,12 +223,6 @@ pub fn filter(args: &Args) -> Result<TangentOdometer, Failure> {
 /// A bound on the realised loss, or none.
 pub fn bound(value: impl Fn() -> Result<Option<Epsilon>, Failure>) -> Result<Vec<Number>, Failure> {
     Ok(vec![value()?.map_or(Number::Infinite, number)])
-}
-
-pub fn one<U: Unit>(
-    value: impl Fn() -> Result<Quantity<U>, Failure>,
-) -> Result<Vec<Number>, Failure> {
-    Ok(vec![number(value()?)])
 }
 
 pub fn two(value: impl Fn() -> Result<EpsilonDelta, Failure>) -> Result<Vec<Number>, Failure> {
@@ -315,10 +268,4 @@ pub fn count<F: ContinuationRule<Children = queryables::privacy::ApproxDp>>(
         launches += 1;
     }
     Ok(vec![Number::Finite(RBig::from(launches))])
-}
-
-/// A quantity as the exact number that it is.
-pub fn number<U: Unit>(quantity: Quantity<U>) -> Number {
-    let scale = UBig::from(10_u8).pow(U::DECIMALS as usize);
-    Number::Finite(RBig::from_parts(IBig::from(quantity.units()), scale))
 }

@@ -19,16 +19,14 @@ use queryables::mechanisms::{
     AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
     ExponentialMechanism, FactorizedContinualCount, GaussianContinualCount, GaussianCount,
     GaussianHistogram, GaussianMean, GaussianRealSum, GaussianSum, GaussianThresholdHistogram,
-    GaussianVariance, GaussianVectorSum, GradientDescent, IndividualSampledSums, Lattice,
-    MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisyMean, NoisyQuantiles,
-    NoisyRealSum, NoisySum, NoisyVariance, Objective, OnRows, Partition, PermuteAndFlip,
-    QueryAnswerer, RandomizedResponse, RealRange, SampledGaussianSum, Score, Sensitivity,
-    ThresholdHistogram, TopK,
+    GaussianVariance, GaussianVectorSum, GradientDescent, Lattice, MultiplicativeWeights,
+    NoisyCount, NoisyHistogram, NoisyMax, NoisyMean, NoisyQuantiles, NoisyRealSum, NoisySum,
+    NoisyVariance, Objective, OnRows, Partition, PermuteAndFlip, QueryAnswerer, RandomizedResponse,
+    RealRange, SampledGaussianSum, Score, Sensitivity, ThresholdHistogram, TopK,
 };
 use queryables::middle::{Clamp, LimitQueries, Round, ThroughExt};
 use queryables::number::Rho;
 use queryables::prelude::*;
-use queryables::privacy::fdp::asymptotic::{AsymptoticGdp, MeanLoss, Regime};
 use queryables::privacy::{Restated, RestatedAt, RhoDelta};
 
 type Rows = Vec<u8>;
@@ -150,7 +148,6 @@ fn whatever_parameter_is_changed_changes_the_description() {
     bins::histograms(&mut all);
     bins::choices(&mut all);
     streams::responses_and_streams(&mut all);
-    streams::sampled_sums(&mut all);
     not_comparable(&mut all);
     for (name, group) in &all {
         let texts: BTreeSet<Vec<(&str, &str)>> = group

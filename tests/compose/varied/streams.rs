@@ -69,21 +69,3 @@ pub(super) fn responses_and_streams(all: &mut Groups) {
     ];
     all.insert("SparseVector", group);
 }
-
-pub(super) fn sampled_sums(all: &mut Groups) {
-    let make = |regime, rate: &str, sigma: &str, budget: &str| {
-        let measure = AsymptoticGdp::new(regime, rate.parse().unwrap(), sigma.parse().unwrap());
-        of(IndividualSampledSums::new(
-            measure.unwrap(),
-            MeanLoss(epsilon(budget)),
-        ))
-    };
-    let group = vec![
-        make(Regime::Small, "0.1", "2", "0.1"),
-        make(Regime::Large, "0.99", "9", "0.1"),
-        make(Regime::Small, "0.11", "2", "0.1"),
-        make(Regime::Small, "0.1", "3", "0.1"),
-        make(Regime::Small, "0.1", "2", "0.2"),
-    ];
-    all.insert("IndividualSampledSums", group);
-}

@@ -6,17 +6,15 @@ use super::{Claims, assert_row, cells, epsilon, is, laplace, mu, number, pair};
 use crate::support::*;
 use queryables::compose::{IndividualAnswers, IndividualFilter};
 use queryables::data::{Attribute, Vector};
-use queryables::machine::{Coins, Fault, Machine, Mechanism};
+use queryables::machine::{Coins, Fault, Machine, Mechanism, ReleasesOnly};
 use queryables::mechanisms::individual::{
     IndividualChoice, IndividualCount, IndividualSum, IndividualVectorSum,
 };
 use queryables::mechanisms::{
     Descent, FactorizedContinualCount, GaussianContinualCount, GaussianCount, GaussianRealSum,
-    GaussianSum, GaussianVectorSum, GradientDescent, IndividualSampledSums, Lattice, Objective,
-    SampledGaussianSum,
+    GaussianSum, GaussianVectorSum, GradientDescent, Lattice, Objective, SampledGaussianSum,
 };
 use queryables::middle::ThroughExt;
-use queryables::privacy::fdp::asymptotic::{AsymptoticGdp, MeanLoss, Regime};
 use queryables::privacy::{AddRemove, PureDp, Replace, ZCdp};
 use queryables::verify::{Pair, Rational, Verifier, VerifyError, copies_of};
 
@@ -28,7 +26,7 @@ fn small() -> Rational {
 #[test]
 fn gaussian_counts_and_sums() {
     let count = GaussianCount::with_mu(is(7), "0.5".parse().unwrap()).unwrap();
-    let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1);
+    let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1).releases_only();
     // αμ²/2; rounding takes at most 1/12σ² from it.
     assert_row(
         "GaussianCount",
@@ -39,7 +37,9 @@ fn gaussian_counts_and_sums() {
     let value = Attribute::new("itself", |row: &u8| i64::from(*row));
     let added = Pair::new(vec![1_u8], vec![1, 4]);
     let sum = GaussianSum::with_mu(AddRemove, value, 0..=4, mu()).unwrap();
-    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).cut(small());
+    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1)
+        .releases_only()
+        .cut(small());
     assert_row(
         "GaussianSum",
         verifier,
@@ -48,7 +48,9 @@ fn gaussian_counts_and_sums() {
 
     let sum = GaussianRealSum::with_mu(AddRemove, number(), range(4), mu()).unwrap();
     let sum = sum.mapped(|noisy: f64| noisy as i64);
-    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).cut(small());
+    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1)
+        .releases_only()
+        .cut(small());
     assert_row(
         "GaussianRealSum",
         verifier,
@@ -61,7 +63,7 @@ fn continual_counts_with_gaussian_noise() {
     let time = || Attribute::new("time", |row: &u8| Some(u64::from(*row)));
     let arrives = Pair::new(vec![1_u8], vec![0, 1]);
     let counter = GaussianContinualCount::with_mu(AddRemove, time(), 2, mu()).unwrap();
-    let verifier = Verifier::new(copies_of(&counter), &arrives, vec![1, 2], 2);
+    let verifier = Verifier::new(copies_of(&counter), &arrives, vec![1, 2], 2).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     assert_row(
         "GaussianContinualCount",
@@ -99,7 +101,9 @@ fn vector_sums() {
     let sum = GaussianVectorSum::with_mu(AddRemove, vector, 2, lattice(2), mu()).unwrap();
     let sum = sum.mapped(steps);
     let added = Pair::new(vec![], vec![[2.0, 0.0]]);
-    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).cut(ratio(1, 1000));
+    let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1)
+        .releases_only()
+        .cut(ratio(1, 1000));
     assert_row(
         "GaussianVectorSum",
         verifier,
@@ -110,7 +114,9 @@ fn vector_sums() {
     let sum = SampledGaussianSum::new(AddRemove, scalar(), 1, lattice(4), rate, mu()).unwrap();
     let added = Pair::new(vec![], vec![4.0]);
     let mapped = sum.mapped(steps);
-    let verifier = Verifier::new(copies_of(&mapped), &added, vec![()], 1).cut(small());
+    let verifier = Verifier::new(copies_of(&mapped), &added, vec![()], 1)
+        .releases_only()
+        .cut(small());
     // ln(1 + (e − 1)/16) = 0.10198: the sampled Gaussian of order 2; rounding takes little.
     let claims = Claims(["5", "0.5"], "0.3", ["0.102", "0.09"]);
     assert_row("SampledGaussianSum", verifier, claims);
@@ -118,18 +124,11 @@ fn vector_sums() {
     let sum = SampledGaussianSum::new(Replace, scalar(), 1, lattice(4), rate, mu()).unwrap();
     let replaced = Pair::new(vec![-4.0], vec![4.0]);
     let mapped = sum.mapped(steps);
-    let verifier = Verifier::new(copies_of(&mapped), &replaced, vec![()], 1).cut(small());
+    let verifier = Verifier::new(copies_of(&mapped), &replaced, vec![()], 1)
+        .releases_only()
+        .cut(small());
     let claims = Claims(["5", "0.5"], "0.3", ["0.2338", "0.22"]);
     assert_row("SampledGaussianSum", verifier, claims);
-
-    let (rate, sigma) = ("0.1".parse().unwrap(), "2".parse().unwrap());
-    let half = "0.5".parse().unwrap();
-    let sum = SampledGaussianSum::new(AddRemove, scalar(), 1, lattice(4), rate, half).unwrap();
-    let measure = AsymptoticGdp::new(Regime::Small, rate, sigma).unwrap();
-    let sums = IndividualSampledSums::new(measure, MeanLoss("1".parse().unwrap()));
-    let verifier = Verifier::new(copies_of(&Whole(sums)), &added, vec![sum], 1).cut(small());
-    let claims = Claims(["5", "0.05"], "0.05", ["0.5", "0.001"]);
-    assert_row("IndividualSampledSums", verifier, claims);
 
     let pull = Objective::new("pull", 1, |_: &[f64], row: &f64, out: &mut [f64]| {
         out[0] = *row;
@@ -160,11 +159,9 @@ where
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         self.0.start(data, coins).map(WholeMachine)
     }
-
-    fn only_says_releases() -> bool {
-        M::only_says_releases()
-    }
 }
+
+impl<M: ReleasesOnly> ReleasesOnly for Whole<M> {}
 
 impl<S: Machine<Answer = Vec<f64>>> Machine for WholeMachine<S> {
     type Query = S::Query;
@@ -181,7 +178,7 @@ fn queries_for_which_each_record_pays() {
     let filter = IndividualFilter::new(PureDp, epsilon("1"));
     let answers = IndividualAnswers::new(filter.clone());
     let count = IndividualCount::new(is(7), epsilon("1")).unwrap();
-    let verifier = Verifier::new(copies_of(&answers), &pair(), vec![count], 2);
+    let verifier = Verifier::new(copies_of(&answers), &pair(), vec![count], 2).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     let [exact, _] = laplace(1, &["1"]);
     assert_row(
@@ -194,7 +191,7 @@ fn queries_for_which_each_record_pays() {
     let added = Pair::new(vec![2_u8], vec![2, 1]);
     let sum = IndividualSum::new(value(), 0..=2, epsilon("2")).unwrap();
     let answers = IndividualAnswers::new(filter.clone());
-    let verifier = Verifier::new(copies_of(&answers), &added, vec![sum], 1);
+    let verifier = Verifier::new(copies_of(&answers), &added, vec![sum], 1).releases_only();
     assert_row(
         "IndividualSum",
         verifier,
@@ -215,7 +212,9 @@ fn queries_for_which_each_record_pays() {
     let sum = IndividualVectorSum::with_mu(scalar(), 1, lattice(4), mu()).unwrap();
     let answers = IndividualAnswers::new(IndividualFilter::new(ZCdp, "0.5".parse().unwrap()));
     let added = Pair::new(vec![], vec![4.0]);
-    let verifier = Verifier::new(copies_of(&Whole(answers)), &added, vec![sum], 1).cut(small());
+    let verifier = Verifier::new(copies_of(&Whole(answers)), &added, vec![sum], 1)
+        .releases_only()
+        .cut(small());
     assert_row(
         "IndividualVectorSum",
         verifier,

@@ -228,10 +228,10 @@ proptest! {
         let epsilon = Interval::exactly(room).up().unwrap();
         let rule = ThroughRdp::at(order, EpsilonDelta { epsilon, delta }, delta).unwrap();
         let truth = quantity(epsilon) - surcharge;
-        prop_assert!(quantity(rule.budget.threshold) <= truth);
+        prop_assert!(quantity(rule.threshold) <= truth);
         let terms = quantity(epsilon) - ln(&exact) / (alpha - real(1.0));
         let margin = &truth * real(1e-9) + terms * real(1e-14) + real(1e-27);
-        prop_assert!(quantity(rule.budget.threshold) >= &truth - &margin);
+        prop_assert!(quantity(rule.threshold) >= &truth - &margin);
         // On a grid the same is left to children.
         let grid = RdpGrid::new([order]).unwrap();
         let rule = ThroughRdp::on_grid_at(grid, order, EpsilonDelta { epsilon, delta }).unwrap();

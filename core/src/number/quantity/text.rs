@@ -125,3 +125,21 @@ fn with_point(number: u128, places: u32, precision: Option<usize>) -> String {
         Some(precision) => format!("{whole}.{fraction:0<precision$}"),
     }
 }
+
+/// A decimal string, which no reader rounds.
+#[cfg(feature = "serde")]
+impl<U: Unit> serde::Serialize for Quantity<U> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Reads what [`FromStr`](std::str::FromStr) reads, and only from a string: most readers treat a
+/// JSON number as a float.
+#[cfg(feature = "serde")]
+impl<'de, U: Unit> serde::Deserialize<'de> for Quantity<U> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}

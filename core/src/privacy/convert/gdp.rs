@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::search::{least, most};
+use super::search::{after, bisect, least, most};
 use super::{Delta, Epsilon, UnknownLoss};
 use crate::number::normal::{above_half, density, mills, tail};
 use crate::number::{Interval, Mu, Quantity, U256, Unit, WideInterval, units};
@@ -301,14 +301,6 @@ fn upper(t: f64) -> f64 {
 }
 
 /// Where a monotone claim about floats becomes true.
-fn crossing(mut low: f64, mut high: f64, claim: impl Fn(f64) -> bool) -> f64 {
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if claim(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    high
+fn crossing(low: f64, high: f64, claim: impl Fn(f64) -> bool) -> f64 {
+    bisect(high, low, after(60), claim).0
 }

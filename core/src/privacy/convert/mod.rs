@@ -28,10 +28,20 @@ pub mod gdp;
 pub mod rdp;
 pub mod zcdp;
 
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod bounded_range;
 pub(crate) mod curves;
 pub(crate) mod exact;
 mod mixture;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod sampled;
 pub(crate) mod search;
 pub(crate) mod stable;

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use super::Diverges;
@@ -29,11 +28,6 @@ impl Curve {
         divergence: impl Fn(Order) -> Result<Epsilon, UnknownLoss> + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(divergence))
-    }
-
-    /// Whether it is the same function in memory.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// What is true at a distance of at most 2^c, for the smallest such c: the divergence of order α
@@ -70,17 +64,20 @@ impl Curve {
 }
 
 /// By definition.
+/// If they are the same function in memory: functions cannot be compared.
+impl PartialEq for Curve {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 impl Diverges for Curve {
     fn divergence(&self, order: Order) -> Result<Epsilon, UnknownLoss> {
         (self.0)(order)
     }
 }
 
-impl fmt::Debug for Curve {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Curve")
-    }
-}
+crate::debug_fields!([] Curve, "Curve");
 
 #[cfg(test)]
 mod tests {

@@ -16,8 +16,9 @@ use crate::privacy::{
 /// one measure.
 ///
 /// It is the loss under [`AnyMeasure`](crate::privacy::AnyMeasure), for mechanisms whose type is
-/// erased. Each measure of this crate prices it as it prices what is inside; that a measure has
-/// no price for it is found out at run time:
+/// erased. A measure prices it as it prices what is inside, and a measure of your own does so with
+/// [`price_any_fact!`](crate::price_any_fact). That a measure has no price for it is found out at run
+/// time:
 ///
 /// ```
 /// use queryables::privacy::facts::{Fact, Gaussian};
@@ -38,7 +39,7 @@ use crate::privacy::{
 /// That of [`Prices`], for a mechanism of which the fact is true and for every postprocessing of
 /// it. Each measure here that prices a fact is closed under postprocessing, but for
 /// [`ProbabilisticDp`]: there, a fact with δ > 0 has the price of the (ε, δ)-DP that it implies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Fact {
     /// ε-DP.
@@ -106,31 +107,6 @@ impl Fact {
     }
 }
 
-/// Two curves are equal if they are the same function in memory: functions cannot be compared.
-impl PartialEq for Fact {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Pure(one), Self::Pure(other)) => one == other,
-            (Self::Laplace(one), Self::Laplace(other)) => one == other,
-            (Self::BoundedRange(one), Self::BoundedRange(other)) => one == other,
-            (Self::BoundedRanges(one), Self::BoundedRanges(other)) => one == other,
-            (Self::Probabilistic(one), Self::Probabilistic(other)) => one == other,
-            (Self::Gaussian(one), Self::Gaussian(other)) => one == other,
-            (Self::SampledGaussian(one), Self::SampledGaussian(other)) => one.is_same(other),
-            (Self::SampledReplacement(one), Self::SampledReplacement(other)) => {
-                one.added().is_same(other.added())
-            }
-            (Self::Thresholded(one), Self::Thresholded(other)) => one == other,
-            (Self::ThresholdedGaussian(one), Self::ThresholdedGaussian(other)) => one == other,
-            (Self::Curve(one), Self::Curve(other)) => one.is_same(other),
-            (Self::ApproxDp(one), Self::ApproxDp(other)) => one == other,
-            (Self::ZCdp(one), Self::ZCdp(other)) => one == other,
-            (Self::Either(one), Self::Either(other)) => one == other,
-            _ => false,
-        }
-    }
-}
-
 impl fmt::Display for Fact {
     /// What is known, with the unit of each number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -181,53 +157,165 @@ fn gaussian(f: &mut fmt::Formatter<'_>, fact: Gaussian) -> fmt::Result {
     }
 }
 
-/// A row for each measure: the facts that it prices, then the measures that imply it, then what
-/// needs a sentence.
-macro_rules! prices {
-    ($($Me:ident: $($Fact:ident)*; $($From:ident)*; $($pattern:pat => |$me:ident| $price:expr),*;)*) => {$(
-        impl Prices<Fact> for $Me {
-            fn price(&self, fact: &Fact) -> Result<Self::Loss, UnknownLoss> {
-                match fact {
-                    $(Fact::$Fact(fact) => self.price(fact),)*
-                    $(Fact::$From(loss) => $From.imply(loss, self),)*
-                    $($pattern => { let $me = self; $price })*
-                    Fact::Either(either) => {
-                        let [one, other] = &**either;
-                        Ok(self.join(&self.price(one)?, &self.price(other)?))
-                    }
-                    // One of them prices every fact.
-                    #[allow(unreachable_patterns)]
-                    _ => Err(UnknownLoss(concat!(
-                        stringify!($Me), " has no price for what the mechanism states"
-                    ))),
-                }
+/// Implements [`Prices<Fact>`](Fact) for a measure: each fact has the price that the measure has for
+/// its type ([`Prices`]), and a loss has what it implies ([`Implies`]). The rest has no price.
+///
+/// So the table of prices is written once, as implementations of these two traits.
+///
+/// ```
+/// use queryables::number::Epsilon;
+/// use queryables::price_any_fact;
+/// use queryables::privacy::facts::{BoundedRange, Fact, Pure};
+/// use queryables::privacy::{Distance, Implies, Measure, Prices, PureDp, UnknownLoss};
+///
+/// /// ε-DP under another name.
+/// #[derive(Clone, Debug, PartialEq)]
+/// struct Mine;
+///
+/// impl Measure for Mine {
+///     type Loss = Epsilon;
+///     fn zero(&self) -> Epsilon {
+///         PureDp.zero()
+///     }
+///     fn join(&self, one: &Epsilon, other: &Epsilon) -> Epsilon {
+///         PureDp.join(one, other)
+///     }
+///     fn group(&self, loss: &Epsilon, distance: Distance) -> Result<Epsilon, UnknownLoss> {
+///         PureDp.group(loss, distance)
+///     }
+/// }
+///
+/// // So it prices `Pure`.
+/// impl Implies<Mine> for PureDp {
+///     fn imply(&self, loss: &Epsilon, _: &Mine) -> Result<Epsilon, UnknownLoss> {
+///         Ok(*loss)
+///     }
+/// }
+///
+/// price_any_fact!(Mine);
+///
+/// let epsilon = "0.5".parse()?;
+/// assert_eq!(Mine.price(&Fact::Pure(Pure { epsilon })), Ok(epsilon));
+/// assert_eq!(
+///     Mine.price(&Fact::BoundedRange(BoundedRange { epsilon })),
+///     Err(UnknownLoss("Mine has no price for what the mechanism states")),
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A measure that is not closed under postprocessing must not use it: see [`Fact`].
+#[macro_export]
+macro_rules! price_any_fact {
+    ($Me:ident) => {
+        impl $crate::privacy::Prices<$crate::privacy::facts::Fact> for $Me {
+            fn price(
+                &self,
+                fact: &$crate::privacy::facts::Fact,
+            ) -> Result<Self::Loss, $crate::privacy::UnknownLoss> {
+                $crate::price_any_fact!($Me, self, fact)
             }
         }
-    )*};
+    };
+    // The price of what is inside.
+    ($Me:ident, $me:expr, $fact:expr) => {{
+        // Used where the measure has no price.
+        use $crate::privacy::facts::Fact;
+        #[allow(unused_imports)]
+        use $crate::privacy::facts::erased::NoPrice as _;
+        use $crate::privacy::facts::erased::{Ask, Follow};
+        let none = $crate::privacy::UnknownLoss(concat!(
+            stringify!($Me),
+            " has no price for what the mechanism states"
+        ));
+        match $fact {
+            Fact::Pure(fact) => Ask($me, fact).price_or(none),
+            Fact::Laplace(fact) => Ask($me, fact).price_or(none),
+            Fact::BoundedRange(fact) => Ask($me, fact).price_or(none),
+            Fact::BoundedRanges(fact) => Ask($me, fact).price_or(none),
+            Fact::Probabilistic(fact) => Ask($me, fact).price_or(none),
+            Fact::Gaussian(fact) => Ask($me, fact).price_or(none),
+            Fact::SampledGaussian(fact) => Ask($me, fact).price_or(none),
+            Fact::SampledReplacement(fact) => Ask($me, fact).price_or(none),
+            Fact::Thresholded(fact) => Ask($me, fact).price_or(none),
+            Fact::ThresholdedGaussian(fact) => Ask($me, fact).price_or(none),
+            Fact::Curve(fact) => Ask($me, fact).price_or(none),
+            Fact::ApproxDp(loss) => Follow(&$crate::privacy::ApproxDp, loss, $me).price_or(none),
+            Fact::ZCdp(loss) => Follow(&$crate::privacy::ZCdp, loss, $me).price_or(none),
+            Fact::Either(either) => {
+                let [one, other] = &**either;
+                let prices = [one, other].map(|fact| $crate::privacy::Prices::price($me, fact));
+                let [one, other] = prices;
+                Ok($crate::privacy::Measure::join($me, &one?, &other?))
+            }
+            // There may be more facts in a later version.
+            #[allow(unreachable_patterns)]
+            _ => Err(none),
+        }
+    }};
 }
 
-prices! {
-    PureDp: Pure Laplace BoundedRange BoundedRanges Probabilistic; ; ;
-    ApproxDp: Pure Laplace BoundedRange BoundedRanges Probabilistic Thresholded; ApproxDp; ;
-    // Postprocessing leaves of (ε, δ)-pDP only the (ε, δ)-DP, unless δ is zero.
-    ProbabilisticDp: Pure Laplace BoundedRange BoundedRanges; ApproxDp;
-        Fact::Probabilistic(fact) => |me| if fact.loss.delta == Delta::ZERO {
-            Ok(fact.loss)
-        } else {
-            ApproxDp.imply(&fact.loss, me)
-        },
-        Fact::Thresholded(fact) => |me| ApproxDp.imply(&ApproxDp.price(fact)?, me);
-    ZCdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian; ZCdp; ;
-    ApproxZCdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian Thresholded
-        ThresholdedGaussian; ApproxDp ZCdp; ;
-    Rdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian
-        SampledReplacement Curve; ZCdp; ;
-    RdpGrid: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian
-        SampledReplacement Curve; ZCdp; ;
-    ApproxRdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian SampledGaussian
-        SampledReplacement Curve Thresholded ThresholdedGaussian; ApproxDp;
-        // 0-approximate at the same order, by definition.
-        Fact::ZCdp(rho) => |me| ApproxZCdp.imply(&ZCdp.imply(rho, &ApproxZCdp)?, me);
-    Gdp: Pure Laplace BoundedRange BoundedRanges Probabilistic Gaussian; ; ;
-    SampledGaussianDp: SampledGaussian; ; ;
+/// What [`price_any_fact!`](crate::price_any_fact) expands to.
+///
+/// Whether a measure prices a fact is looked up by the compiler where both types are known: a method of
+/// the type itself goes before one of a trait, and the first is there only if the price is.
+#[doc(hidden)]
+pub mod erased {
+    use super::{Implies, Measure, Prices, UnknownLoss};
+
+    /// What does this measure ask for this fact?
+    #[derive(Debug)]
+    pub struct Ask<'a, Me, F>(pub &'a Me, pub &'a F);
+
+    impl<Me: Prices<F>, F> Ask<'_, Me, F> {
+        /// The price.
+        pub fn price_or(self, _: UnknownLoss) -> Result<Me::Loss, UnknownLoss> {
+            self.0.price(self.1)
+        }
+    }
+
+    /// What follows from this loss under that measure?
+    #[derive(Debug)]
+    pub struct Follow<'a, From: Measure, To>(pub &'a From, pub &'a From::Loss, pub &'a To);
+
+    impl<From: Implies<To>, To: Measure> Follow<'_, From, To> {
+        /// What is implied.
+        pub fn price_or(self, _: UnknownLoss) -> Result<To::Loss, UnknownLoss> {
+            self.0.imply(self.1, self.2)
+        }
+    }
+
+    /// Where there is no price.
+    pub trait NoPrice<Loss>: Sized {
+        /// The error.
+        fn price_or(self, none: UnknownLoss) -> Result<Loss, UnknownLoss> {
+            Err(none)
+        }
+    }
+
+    impl<Me: Measure, F> NoPrice<Me::Loss> for Ask<'_, Me, F> {}
+
+    impl<From: Measure, To: Measure> NoPrice<To::Loss> for Follow<'_, From, To> {}
+}
+
+price_any_fact!(PureDp);
+price_any_fact!(ApproxDp);
+price_any_fact!(ZCdp);
+price_any_fact!(ApproxZCdp);
+price_any_fact!(Rdp);
+price_any_fact!(RdpGrid);
+price_any_fact!(ApproxRdp);
+price_any_fact!(Gdp);
+price_any_fact!(SampledGaussianDp);
+
+/// Postprocessing leaves of (ε, δ)-pDP only the (ε, δ)-DP, unless δ is zero.
+impl Prices<Fact> for ProbabilisticDp {
+    fn price(&self, fact: &Fact) -> Result<Self::Loss, UnknownLoss> {
+        match fact {
+            Fact::Probabilistic(fact) if fact.loss.delta > Delta::ZERO => {
+                ApproxDp.imply(&fact.loss, self)
+            }
+            Fact::Thresholded(fact) => ApproxDp.imply(&ApproxDp.price(fact)?, self),
+            _ => price_any_fact!(ProbabilisticDp, self, fact),
+        }
+    }
 }

@@ -37,6 +37,8 @@ pub use bounded_ranges::BoundedRanges;
 pub use curve::Curve;
 pub use diverges::Diverges;
 pub use fact::Fact;
+#[doc(hidden)]
+pub use fact::erased;
 pub use gaussian::Gaussian;
 pub use laplace::Laplace;
 pub use probabilistic::Probabilistic;

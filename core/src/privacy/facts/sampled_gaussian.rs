@@ -66,11 +66,6 @@ impl SampledGaussian {
         self.gaussian
     }
 
-    /// Whether both have the same rate and noise.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        (self.rate, self.gaussian) == (other.rate, other.gaussian)
-    }
-
     /// What is true at a distance: known for neighbours only.
     ///
     /// # Errors
@@ -81,6 +76,13 @@ impl SampledGaussian {
             return Ok(self.clone());
         }
         Err(UnknownLoss("several rows join a sample at another rate"))
+    }
+}
+
+/// With the same rate and noise; the rest follows from them.
+impl PartialEq for SampledGaussian {
+    fn eq(&self, other: &Self) -> bool {
+        (self.rate, self.gaussian) == (other.rate, other.gaussian)
     }
 }
 

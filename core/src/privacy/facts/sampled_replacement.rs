@@ -70,6 +70,13 @@ impl SampledReplacement {
     }
 }
 
+/// With the same rate and noise; the rest follows from them.
+impl PartialEq for SampledReplacement {
+    fn eq(&self, other: &Self) -> bool {
+        self.added == other.added
+    }
+}
+
 impl Diverges for SampledReplacement {
     fn divergence(&self, order: Order) -> Result<Epsilon, UnknownLoss> {
         self.curve.divergence(order)

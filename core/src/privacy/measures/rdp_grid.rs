@@ -209,6 +209,35 @@ impl Additive for RdpGrid {
 
 written!(RdpGrid { orders: Vec<Order> } => RdpGrid::new(orders));
 
+/// A curve in serialized form, which says at which orders.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    orders: Vec<Order>,
+    epsilons: Vec<Epsilon>,
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for RdpCurve {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let curve = Written {
+            orders: self.grid().orders().to_vec(),
+            epsilons: self.epsilons().to_vec(),
+        };
+        curve.serialize(serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for RdpCurve {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Written { orders, epsilons } = Written::deserialize(deserializer)?;
+        let grid = RdpGrid::new(orders).map_err(serde::de::Error::custom)?;
+        grid.curve(epsilons).map_err(serde::de::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,53 @@
+//! `Clone` and `Debug` by listed fields: a derive would ask the same of every type parameter, and show
+//! every field.
+
+/// `Clone`, by cloning these fields.
+///
+/// ```text
+/// clone_fields!([D: ?Sized] Vector<D> { name, read, sum });
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! clone_fields {
+    ([$($generics:tt)*] $Type:ty { $($field:ident),* $(,)? }) => {
+        impl<$($generics)*> Clone for $Type {
+            fn clone(&self) -> Self {
+                Self { $($field: self.$field.clone()),* }
+            }
+        }
+    };
+}
+
+/// `Debug`, with these fields, or only with the name: the others hold data or functions.
+///
+/// ```text
+/// debug_fields!([K] Groups<K>, "Groups");
+/// debug_fields!([] ClampedSum, "ClampedSum" { low, high, .. });
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_fields {
+    ([$($generics:tt)*] $Type:ty, $name:literal) => {
+        impl<$($generics)*> std::fmt::Debug for $Type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str($name)
+            }
+        }
+    };
+    ([$($generics:tt)*] $Type:ty, $name:literal { $($field:ident),* $(,)? }) => {
+        impl<$($generics)*> std::fmt::Debug for $Type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct($name)$(.field(stringify!($field), &self.$field))*.finish()
+            }
+        }
+    };
+    ([$($generics:tt)*] $Type:ty, $name:literal { $($field:ident,)* .. }) => {
+        impl<$($generics)*> std::fmt::Debug for $Type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct($name)
+                    $(.field(stringify!($field), &self.$field))*
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}

@@ -1,0 +1,12 @@
+//! F: Feldman, Zrnic, *Individual Privacy Accounting via a Rényi Filter* (2021).
+//!
+//! | item | where |
+//! |---|---|
+//! | Thm 4.3 against R's stronger adversary, who names new neighbours in every round; Rem. 4.4 | `new_neighbours` |
+//! | Example 5.1 a sum is no odometer given its reading | `example_5_1`, and `--bin naive_odometer` |
+//! | §6.2, Fig. 2 logistic regression on Adult, with a budget for each person | `--bin adult`, `spec/adult.md` |
+
+#[cfg(test)]
+mod example_5_1;
+#[cfg(test)]
+mod new_neighbours;
