@@ -30,7 +30,7 @@ use opendp::transformations::{
     make_cast_default, make_clamp, make_count_by_categories, make_is_equal, make_sum,
 };
 use queryables::data::{Attribute, Dataset, Predicate, Vector};
-use queryables::mechanisms::{Count, Histogram, Lattice, Sum, VectorSum};
+use queryables::mechanisms::{Count, Histogram, Lattice, Partition, Sum, VectorSum};
 use queryables::prelude::*;
 use rayon::prelude::*;
 
@@ -241,7 +241,7 @@ fn rows(table: &mut Table) {
 
     let bins = black_box(90);
     let age = Attribute::new("age", |person: &Person| person.age as usize);
-    let ages = Histogram::of(Partition::numbered(age, bins)?)
+    let ages = Histogram::of(Partition::numbered(age, bins).expect("bins"))
         .laplace(epsilon!(1))
         .expect("a histogram");
     compare(
@@ -320,7 +320,7 @@ fn plain_columns(table: &mut Table) {
 
     let bins = black_box(90);
     let bin = Attribute::new("hours", |hours: &i64| *hours as usize);
-    let bins_of_hours = Histogram::of(Partition::numbered(bin, bins)?)
+    let bins_of_hours = Histogram::of(Partition::numbered(bin, bins).expect("bins"))
         .laplace(epsilon!(1))
         .expect("a histogram");
     let categories = (0..bins as i64).collect();

@@ -93,8 +93,7 @@ pub fn parts(number: u32) -> Parts<u32, RunningFilter<Vec<u32>>> {
 
 /// A count with Laplace noise of scale 10, over no rows: what remains is noise and this crate.
 pub fn noisy_count() -> (RunningFilter<Vec<bool>>, NoisyCount<Vec<bool>>) {
-    let count =
-        Count::of(Predicate::new("all", |_: &bool| true)).laplace("0.1".parse().expect("a loss"));
+    let count = Count::of(Predicate::new("all", |_: &bool| true)).laplace(epsilon!(0.1));
     let filter = launch(&budget("1e9"), Arc::new(vec![])).expect("a filter");
     (filter, count.expect("a count"))
 }

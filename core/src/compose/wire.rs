@@ -95,6 +95,7 @@ codes! { NotAnswered for AskError {
     Exhausted = AskError::Fault(Fault::Exhausted) => Self::Fault(Fault::Exhausted),
     RoundLimit { rounds: u32 } = AskError::Fault(Fault::RoundLimit(rounds))
         => Self::Fault(Fault::RoundLimit(rounds)),
+    Unavailable = AskError::Fault(Fault::Unavailable) => Self::Fault(Fault::Unavailable),
     Failed = AskError::Fault(Fault::Failed) => Self::Fault(Fault::Failed),
     Frozen = AskError::Stopped(Stop::Frozen) | AskError::Fault(Fault::Stopped(Stop::Frozen))
         => Self::Stopped(Stop::Frozen),

@@ -127,7 +127,7 @@ fn conversions_agree_with_another_normal_distribution() {
 /// A rounded Gaussian is beyond k if and only if the Gaussian is beyond k + 1/2.
 #[test]
 fn accuracies_agree_with_another_normal_distribution() {
-    let all = queryables::data::Predicate::new("all", |_: &u8| true);
+    let all = queryables::data::Predicate::<Vec<u8>>::new("all", |_: &u8| true);
     for (rho, deviation) in [("0.5", 1.0), ("0.02", 5.0), ("0.005", 10.0)] {
         let count = Count::of(all.clone())
             .gaussian(rho.parse::<Rho>().unwrap())

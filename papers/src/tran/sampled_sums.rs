@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use queryables::data::Vector;
 use queryables::machine::{Coins, Description, Fault, Machine, Mechanism, Released};
-use queryables::mechanisms::{Lattice, VectorSum};
+use queryables::mechanisms::{Lattice, QueryExt, VectorSum};
 use queryables::number::{Delta, Epsilon, Mu, Ratio, Scale};
 use queryables::privacy::facts::{Gaussian, SampledGaussian};
 use queryables::privacy::{AddRemove, Prices, Private, UnknownLoss};

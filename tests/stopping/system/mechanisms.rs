@@ -114,7 +114,7 @@ impl Leaf {
 
 pub struct Search {
     leaf: Leaf,
-    machine: AboveThresholdMachine<Rows>,
+    machine: AboveThresholdMachine<Rows, Predicate<Rows>>,
 }
 
 impl Mechanism<Rows> for Leaf {
