@@ -53,7 +53,9 @@
 //! Conditions of theorems are types: children can be interleaved only where a concurrent
 //! composition theorem is known, losses carry their measure and neighbouring relation, and a
 //! mechanism without a bound cannot be launched where one is needed. If it compiles, a theorem
-//! backs it, as long as every mechanism's own claim is true; each item that carries a guarantee
+//! backs it, as long as every mechanism's own claim is true, and, for (ε, δ) and f-DP, as long as
+//! interleaved children have finite communication
+//! ([`LimitQueries`](middle::LimitQueries) makes that literal); each item that carries a guarantee
 //! says under `# Guarantee` which theorem that is, and what it assumes.
 //!
 //! # Which measure

@@ -5,6 +5,7 @@
 //! | [`FixedCount`], [`FixedInAdvance`] | `ApproxDp` | `ApproxDp` | interleaved children | Kairouz et al. 2015, Haney et al. 1.8 |
 //! | [`MenuFilter`](menu::MenuFilter), [`TwoSums`](menu::TwoSums) | `ApproxDp` | `ApproxDp` | interleaved children | `spec/menu_filter.md`, after Tran et al. App. B |
 //! | [`SampledGaussianFilter`](menu::SampledGaussianFilter) | [`SampledGaussianDp`](crate::privacy::SampledGaussianDp) | `ApproxDp` | interleaved children | the same |
+//! | [`profiles`]: Gaussians, powers, menus, lists | [`FDp`](crate::privacy::fdp::FDp) | `FDp` | interleaved children | Tran et al. 3.6, B.1, A.14, Haney et al. 3.4, 3.6 |
 //! | [`NaturalFilter`] | `Gdp`, or units of one mechanism ([`PowersOf`](crate::privacy::fdp::PowersOf)) | `ApproxDp` | interleaved children | Tran et al. 3.6, Ex. D.3 |
 //!
 //! | accumulator | children and whole | valid for | source |
@@ -29,6 +30,8 @@ pub mod menu;
 #[cfg(feature = "fdp")]
 mod natural;
 pub(crate) mod nonadaptive;
+#[cfg(feature = "fdp")]
+pub mod profiles;
 pub mod time_uniform;
 
 #[cfg(feature = "fdp")]

@@ -119,7 +119,7 @@ impl Finding {
 
 #[track_caller]
 #[expect(clippy::panic, reason = "this is an assertion, for tests")]
-fn fail(message: &str) -> ! {
+pub(super) fn fail(message: &str) -> ! {
     panic!("{message}")
 }
 

@@ -13,6 +13,9 @@ use std::hash::Hash;
 
 use super::finding::Level;
 
+/// More labels than these are counted, not named.
+pub(super) const NAMED: usize = 5;
+
 /// How often something was seen, on the first dataset and on the second.
 pub(super) type Counts = [u32; 2];
 
@@ -141,8 +144,6 @@ impl<L: Eq + Hash> Ranking<L> {
         places: impl Iterator<Item = usize>,
         name: impl Fn(&L) -> String,
     ) -> String {
-        /// More than these are counted, not named.
-        const NAMED: usize = 5;
         let names: HashMap<usize, &L> = self.places.iter().map(|(l, at)| (*at, l)).collect();
         let places: Vec<usize> = places.collect();
         let mut words: Vec<String> = places

@@ -5,9 +5,9 @@ use std::hash::Hash;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use super::AuditError;
 use super::event::{Counts, Side, Tally};
 use super::finding::{Finding, Level};
+use super::{AuditError, Refutable, SequentialTest};
 use crate::machine::{
     Adversary, CoinSource, CoinsError, Direction, Machine, Mechanism, NotPrivateSeededCoins, Pair,
     SystemCoins, View, view_of,
@@ -21,6 +21,7 @@ use crate::number::Delta;
 /// | whatever tells the two datasets apart, where views repeat themselves | [`run`](Self::run) |
 /// | whatever tells them apart in some feature of the view | [`run_by`](Self::run_by) |
 /// | one event, named beforehand | [`run_on`](Self::run_on) |
+/// | a claim, until it is refuted, with as few runs as that takes | [`test`](Self::test), [`test_by`](Self::test_by) |
 ///
 /// # Example
 ///
@@ -206,6 +207,59 @@ impl<'a, A> Audit<'a, A> {
         Ok(others.into_iter().fold(forward, better))
     }
 
+    /// Tests a claim, run by run, by whichever views tell the datasets apart: [`SequentialTest`]. Nothing is
+    /// run yet. The number of [`trials`](Self::trials) and [`delta`](Self::delta) are not used.
+    ///
+    /// It works where views repeat themselves; otherwise use [`test_by`](Self::test_by).
+    ///
+    /// # Errors
+    ///
+    /// [`AuditError`], before anything is run.
+    pub fn test<Me: Refutable>(
+        &self,
+        measure: &Me,
+        loss: &Me::Loss,
+    ) -> Result<SequentialTest<'_, 'a, A, View<A>>, AuditError>
+    where
+        A: Debug + Eq + Hash,
+    {
+        let runs = self.begin()?.counted;
+        let label = Box::new(|view| view);
+        Ok(SequentialTest::new(
+            measure,
+            loss,
+            self.failure,
+            runs,
+            label,
+            describe,
+        ))
+    }
+
+    /// Tests a claim, run by run, by whichever labels tell the datasets apart. A label is a feature of the
+    /// view, as for [`run_by`](Self::run_by); whether an event holds is one.
+    ///
+    /// # Errors
+    ///
+    /// [`AuditError`], before anything is run.
+    pub fn test_by<'r, Me: Refutable, L: Debug + Eq + Hash>(
+        &'r self,
+        measure: &Me,
+        loss: &Me::Loss,
+        label: impl Fn(&View<A>) -> L + 'r,
+    ) -> Result<SequentialTest<'r, 'a, A, L>, AuditError> {
+        let runs = self.begin()?.counted;
+        let label = Box::new(move |view| label(&view));
+        let name = |label: &L| format!("{label:?}");
+        Ok(SequentialTest::new(
+            measure,
+            loss,
+            self.failure,
+            runs,
+            label,
+            name,
+        ))
+    }
+
     fn learn<L: Eq + Hash>(
         &self,
         label: impl Fn(View<A>) -> L,
@@ -295,7 +349,7 @@ struct Ready<'r, 'a, A> {
 }
 
 /// Runs, one after the other, each with its own coins.
-struct Runs<'r, 'a, A> {
+pub(super) struct Runs<'r, 'a, A> {
     audit: &'r Audit<'a, A>,
     machine: Box<dyn CoinSource>,
     adversary: Box<dyn CoinSource>,
@@ -306,10 +360,14 @@ impl<A> Runs<'_, '_, A> {
     fn each(&mut self, runs: u32, mut seen: impl FnMut(View<A>, Side)) {
         for _ in 0..runs {
             for side in Side::BOTH {
-                let view = (self.audit.view)(side, &mut *self.adversary, &mut *self.machine);
-                seen(view, side);
+                seen(self.one(side), side);
             }
         }
+    }
+
+    /// One run.
+    pub(super) fn one(&mut self, side: Side) -> View<A> {
+        (self.audit.view)(side, &mut *self.adversary, &mut *self.machine)
     }
 }
 

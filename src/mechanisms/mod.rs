@@ -53,7 +53,7 @@
 //! | fact | `PureDp` | `ApproxDp`, `ProbabilisticDp` | `ZCdp`, `ApproxZCdp` | `Rdp`, `RdpGrid`, `ApproxRdp` | `Gdp` | [`FDp`](crate::privacy::fdp::FDp) |
 //! |---|---|---|---|---|---|---|
 //! | [`Pure`] | ε | (ε, 0) | ε·tanh(ε/2) | that of randomized response | yes | randomized response |
-//! | [`Laplace`] | ε | (ε, 0) | as [`Pure`], answer by answer | its own curve | as [`Pure`], answer by answer | its own, all steps as one number |
+//! | [`Laplace`] | ε | (ε, 0) | its own, exactly | its own curve | its own; several answers: the best of two bounds | its own, all steps as one number |
 //! | [`BoundedRange`] | ε | (ε, 0) | ε²/8, or as [`Pure`] | its worst case, at most αε²/8 | its own, that of ε/2 as [`Pure`] | its own, logistic noise |
 //! | [`BoundedRanges`] | ε | (ε, 0) | choice by choice | choice by choice | choice by choice | one choice: its own; several: as [`Pure`] |
 //! | [`Probabilistic`] | if δ = 0 | (ε, δ) | approximate: yes; zCDP: if δ = 0 | approximate: yes; others: if δ = 0 | if δ = 0 | (ε, δ)-randomized response |

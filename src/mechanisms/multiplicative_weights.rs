@@ -12,7 +12,7 @@ use super::{
     SparseVectorMachine, shown, states,
 };
 use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
+use crate::machine::{Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
 use crate::middle::Postprocessed;
 use crate::number::{Confidence, Epsilon};
 use crate::privacy::Replace;
@@ -201,6 +201,10 @@ impl<D: Dataset> Mechanism<D> for MultiplicativeWeights<D> {
         self.description()
     }
 }
+
+/// A count that is told is not used again: the weights are moved by which side it is on, which was
+/// compared and not released.
+impl<D> ReleasesOnly for MultiplicativeWeights<D> {}
 
 impl<D> MultiplicativeWeights<D> {
     fn description(&self) -> Description {

@@ -134,6 +134,7 @@ impl<D: Dataset> Middle<Gap<D>, Option<i64>> for Weights<D> {
         let asked = self.asked.take().ok_or(Fault::Failed)?;
         match (count, asked.side) {
             (Some(count), side) => {
+                // By the side alone: what was released is said, and nothing is computed from it.
                 self.update(&asked.predicate, side);
                 Ok(Move::Answer(count))
             }
@@ -183,5 +184,22 @@ mod tests {
         weights.update(&rows_of(1), Side::Below);
         // e^-0.25 of 3 + e^-0.25: 0.20609.
         assert_eq!(weights.guess(&rows_of(1)), 21);
+    }
+
+    /// What the mechanism promises with `ReleasesOnly`.
+    #[test]
+    fn weights_do_not_depend_on_the_count_that_is_told() {
+        use crate::machine::{CoinSource, NotPrivateSeededCoins};
+        let moved = |count: i64| {
+            let mut coins = NotPrivateSeededCoins::new(1);
+            let mut weights = Weights::new(vec![1_u8, 2, 3, 4], 100, 0.25);
+            let asked = weights.on_query(rows_of(1), &mut coins.coins());
+            assert!(matches!(asked, Ok(Move::Ask(_))));
+            let told = weights.on_answer(Some(count), &mut coins.coins());
+            assert!(matches!(told, Ok(Move::Answer(answer)) if answer == count));
+            weights.weights
+        };
+        assert_eq!(moved(30), moved(i64::MAX));
+        assert_eq!(moved(30), moved(-1000));
     }
 }

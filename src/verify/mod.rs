@@ -133,7 +133,7 @@
 //! | [`IndividualVectorSum`](crate::mechanisms::individual::IndividualVectorSum) | refuted or undecided | decided | decided |
 //! | [`GradientDescent`](crate::mechanisms::GradientDescent) | refuted or undecided | decided | refuted or undecided |
 //! | [`NoisyMaxWithMargin`](crate::mechanisms::NoisyMaxWithMargin) | refuted or undecided | decided | refuted or undecided |
-//! | [`MultiplicativeWeights`](crate::mechanisms::MultiplicativeWeights) | refuted or undecided | decided | refuted or undecided |
+//! | [`MultiplicativeWeights`](crate::mechanisms::MultiplicativeWeights) | decided | decided | decided |
 //! | [`Boxed`](crate::compose::Boxed) | refuted or undecided | decided | refuted or undecided |
 //! | [`FactorizedContinualCount`](crate::mechanisms::FactorizedContinualCount) | too fine | too fine | too fine |
 //! | [`ApproxRandomizedResponse`](crate::mechanisms::ApproxRandomizedResponse) | refuted | decided | refuted |
@@ -152,10 +152,12 @@
 //! Why not all: no ε holds for Gaussian noise under pure privacy, and none at all for the last three,
 //! which reveal something with a probability of δ. The noise of
 //! [`FactorizedContinualCount`](crate::mechanisms::FactorizedContinualCount) has steps of about 2⁻⁴⁰, more than can be listed.
-//! [`NoisyMaxWithMargin`](crate::mechanisms::NoisyMaxWithMargin) says the difference of two noises.
-//! [`GradientDescent`](crate::mechanisms::GradientDescent) and
-//! [`MultiplicativeWeights`](crate::mechanisms::MultiplicativeWeights) compute with what they released, so
-//! that they do not [promise](crate::machine::ReleasesOnly) to only say it.
+//! [`NoisyMaxWithMargin`](crate::mechanisms::NoisyMaxWithMargin) says the difference of two noises, and
+//! both may be large: a margin of g has a probability of the order of g·qᵍ and not of qᵍ, so that what is
+//! beyond some margin is not geometric noise that knows nothing of the data, as it is for one noise.
+//! [`GradientDescent`](crate::mechanisms::GradientDescent) computes the next gradient from what it released, so
+//! that it does not [promise](crate::machine::ReleasesOnly) to only say it: what follows a
+//! value beyond the window depends on that value, and nothing that is explored bounds its divergence.
 //! [`Boxed`](crate::compose::Boxed) erases the type that makes the promise; noise that is only compared needs
 //! none.
 //!

@@ -35,6 +35,20 @@ impl Rational {
         (denominator > 0).then(|| Self::from_parts(numerator.into(), denominator.into()))
     }
 
+    /// Numerator and denominator, in lowest terms; `None` if they do not fit.
+    ///
+    /// ```
+    /// use queryables::verify::Rational;
+    ///
+    /// assert_eq!(Rational::new(-2, 12).unwrap().to_parts(), Some((-1, 6)));
+    /// assert_eq!(Rational::from(2_u8).pow(200).to_parts(), None);
+    /// ```
+    #[must_use]
+    pub fn to_parts(&self) -> Option<(i128, u128)> {
+        let numerator = i128::try_from(self.numerator()).ok()?;
+        Some((numerator, u128::try_from(self.denominator()).ok()?))
+    }
+
     /// This number to a power.
     ///
     /// # Panics

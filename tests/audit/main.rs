@@ -12,3 +12,4 @@ mod cannot_show;
 mod claims;
 mod continual;
 mod lower_bounds;
+mod sequential;

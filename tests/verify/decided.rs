@@ -379,7 +379,7 @@ fn comparisons() {
     let replaced = Pair::new(vec![0_u8, 1], vec![1, 1]);
     let weights = MultiplicativeWeights::new(vec![0, 1], 2, 1, 1, epsilon("4")).unwrap();
     let verifier = Verifier::new(copies_of(&weights), &replaced, vec![is(0)], 1);
-    let verifier = verifier.cut(ratio(1, 200));
+    let verifier = verifier.releases_only().cut(ratio(1, 200));
     assert_row(
         "MultiplicativeWeights",
         verifier,

@@ -34,6 +34,7 @@ mod nothing_asked;
 mod ordinary_parameters;
 mod people;
 mod planted;
+mod profiles;
 mod proofs;
 mod properties;
 mod questions;

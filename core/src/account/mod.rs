@@ -55,6 +55,7 @@ macro_rules! approx_dp_in_and_out {
 
 pub(crate) mod budget;
 mod capped;
+mod composes;
 #[allow(
     clippy::missing_errors_doc,
     clippy::must_use_candidate,
@@ -81,6 +82,7 @@ pub(crate) mod twice_rho;
 mod whitehouse;
 
 pub use capped::Capped;
+pub use composes::ComposesConcurrently;
 #[cfg(feature = "serde")]
 pub use durable::{Durable, ImpossibleCounts, Written};
 pub use left::LaunchesLeft;
@@ -322,6 +324,13 @@ pub trait ValidSequentially: Accounting {}
 pub trait ValidConcurrently: ValidSequentially {}
 
 /// A measure with an accumulator that needs no further parameters.
+#[diagnostic::on_unimplemented(
+    message = "choose a rule: the losses of `{Self}` have no accumulator of their own",
+    note = "under f-DP, composing trade-off functions as they come until a budget is reached is not \
+            private (Tran et al. 3.8): use `Filter::concurrent_with` and a family that has a theorem, \
+            `Gaussians`, `Powers`, `Menu` or `List` of `account::profiles`",
+    note = "for mechanisms that are started together use `ConcurrentComposition`"
+)]
 pub trait DefaultAccumulator: Measure {
     /// The accumulator.
     type Accumulator: Accumulator<Children = Self, Whole = Self>;

@@ -118,6 +118,7 @@ impl<Me: Additive> Accumulator for Sum<Me> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Me: Additive> DefaultAccumulator for Me {
     type Accumulator = Sum<Self>;
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::account::{Accumulator, DefaultAccumulator, ValidConcurrently};
+use crate::account::ComposesConcurrently;
 use crate::machine::{
     AnswerKind, Coins, Description, Fault, Inspect, Machine, Mechanism, Public, StateKey,
     StopToken, Unsuitable,
 };
-use crate::privacy::{Distance, Private, Relation, UnknownLoss, checked};
+use crate::privacy::{Distance, Private, Relation, UnknownLoss};
 use crate::queryable::{AskError, Child};
 
 /// Several mechanisms, started together and asked in any order (Haney et al. Alg 1).
@@ -19,8 +19,10 @@ use crate::queryable::{AskError, Child};
 ///
 /// # Guarantee
 ///
-/// The losses of the mechanisms add up as the measure's accumulator says: Haney et al. 1.8 (for
-/// (ε, δ)-DP and f-DP, finite communication), 4.3 (Rényi), 4.5 (zCDP).
+/// The losses of the mechanisms add up as the measure's accumulator says; under
+/// f-DP it is the tensor product, which holds because all of them are known
+/// before the first answer. Haney et al. 1.8 (for (ε, δ)-DP and f-DP, finite communication), 4.3
+/// (Rényi), 4.5 (zCDP).
 ///
 /// ```
 /// use queryables::compose::ConcurrentComposition;
@@ -86,7 +88,7 @@ impl<D: ?Sized, M: Mechanism<D>> Mechanism<D> for ConcurrentComposition<M> {
 
 impl<Me, R, M> Private<Me, R> for ConcurrentComposition<M>
 where
-    Me: DefaultAccumulator<Accumulator: ValidConcurrently>,
+    Me: ComposesConcurrently,
     R: Relation,
     M: Private<Me, R>,
 {
@@ -95,11 +97,9 @@ where
     }
 
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        let mut total = measure.accumulator();
-        for mechanism in &self.mechanisms {
-            total = total.add(&checked(measure, mechanism.loss_at(measure, distance)?)?)?;
-        }
-        Ok(total.total())
+        let losses = self.mechanisms.iter();
+        let losses = losses.map(|mechanism| mechanism.loss_at(measure, distance));
+        measure.composed(&losses.collect::<Result<Vec<_>, _>>()?)
     }
 }
 

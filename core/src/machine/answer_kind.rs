@@ -7,8 +7,8 @@ use super::{CoinSource, Coins};
 /// Whether an answer can depend on data.
 ///
 /// A compositor gives many answers that cannot: a refused launch, a reading of the privacy loss. A
-/// check that meets no others has checked nothing, and `verify` reports it. The
-/// kinds are ordered by how much they can tell.
+/// check that meets no others has checked nothing, and `verify` reports it. The kinds are ordered
+/// by how much they can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AnswerKind {
     /// There was no answer: a child was closed, or no child has this number.

@@ -3,11 +3,13 @@
 //!
 //! H proves that one mechanism is a postprocessing of another by writing the person in the middle
 //! down. Each of these is a [`Middle`](queryables::middle::Middle) here, and the verifier shows that
-//! both sides have the same view for *every* adversary with a finite menu. They are tests, and there
-//! is nothing else to call.
+//! both sides have the same view for *every* adversary with a finite menu. Most are tests. The
+//! [`reduction`] to randomized response is constructed, for any mechanism with finite communication.
 //!
 //! | item | where |
 //! |---|---|
+//! | 1.25, 3.3 a mechanism is a postprocessing of randomized response: N and P, constructed | [`reduction`] |
+//! | Def. 2.4 mechanisms with a dataset of their own each | `several_datasets` |
 //! | 2.17, Alg 8, 9 P∘M keeps the loss: A′ and g | `person_in_the_middle` |
 //! | Alg 10 the universal mechanism is what it becomes | `person_in_the_middle` |
 //! | Alg 11 FiltCon(IM) as a postprocessing of Filt(NIM), with the flag that it needs | `halting` |
@@ -29,5 +31,8 @@ mod odometers;
 mod person_in_the_middle;
 #[cfg(test)]
 mod policies;
+pub mod reduction;
 #[cfg(test)]
 mod restating;
+#[cfg(test)]
+mod several_datasets;

@@ -14,12 +14,13 @@
 //! were not fixed. [`StopWhenAhead`] is the adversary that shows the difference
 //! (Rogers et al. 6.1), and [`probability_of_getting_ahead`] computes by how much.
 //! [`probability_of_exceeding`] asks the same of every adversary at once, in the form of Rogers et al.
-//! Def. 3.1.
+//! Def. 3.1, and [`probability_of_bad_event`] for filters, in that of Def. 3.2.
 //!
 //! Losses are floats here, because nobody's privacy depends on a game.
 
 mod claim;
 mod composition;
+mod filters;
 mod response;
 mod separation;
 mod validity;
@@ -31,5 +32,6 @@ mod separation_tests;
 
 pub use claim::{Claim, NaiveAdvanced};
 pub use composition::{AdaptParamComp, Challenge, FixedParamComp, Likelihood};
+pub use filters::{advanced_composition, probability_beyond_theorem_4_1, probability_of_bad_event};
 pub use separation::{StopWhenAhead, probability_of_getting_ahead};
 pub use validity::probability_of_exceeding;

@@ -114,7 +114,42 @@ impl Profile {
             }
     }
 
-    /// Both at the same places.
+    /// Whether this is at least as private as the other one, in both directions, where it is proved: by
+    /// a theorem, or from bounds on the grid of either, or else of step 1e-3.
+    ///
+    /// # Guarantee
+    ///
+    /// H(γ) of one direction is 1 − γ + γH(1/γ) of the other (Tran et al. A.8), and a maximum of
+    /// profiles keeps that. So it is enough that both directions are ordered where γ ≥ 1: the bounds
+    /// cannot separate profiles near γ = 0, where all come close to 1.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        if self.is_known_below(other) {
+            return true;
+        }
+        // A table takes long, and is not needed where a few places are enough to say no.
+        let above = |s: f64| {
+            let s = Interval::exactly(s);
+            let higher = |direction| self.at(direction, s).low() > other.at(direction, s).high();
+            Direction::BOTH.into_iter().any(higher)
+        };
+        if other.is_known_below(self) || [0.0, 0.3, 1.0, 3.0].into_iter().any(above) {
+            return false;
+        }
+        let step = self.step().or_else(|| other.step());
+        let step = step.unwrap_or_else(|| "1e-3".parse().unwrap_or_default());
+        let ordered = |direction| {
+            let (one, other) = self.tables(other, direction, &Grid::new(step)?)?;
+            let bounds = one.nodes.iter().zip(one.up.iter().zip(&other.low));
+            // The places include zero. Right of the last one the bounds no longer change.
+            let mut bounds = bounds.filter(|(node, _)| **node >= 0);
+            Ok::<bool, FdpError>(bounds.all(|(_, (up, low))| up <= low))
+        };
+        Direction::BOTH
+            .into_iter()
+            .all(|direction| ordered(direction).unwrap_or(false))
+    }
+
+    /// Both at the same places, of which zero is one.
     fn tables(
         &self,
         other: &Self,
@@ -124,6 +159,7 @@ impl Profile {
         let lattice = grid.lattice();
         let mut nodes = self.nodes(direction, lattice, grid.tail(), grid.spread())?;
         nodes.extend(other.nodes(direction, lattice, grid.tail(), grid.spread())?);
+        nodes.push(0);
         nodes.sort_unstable();
         nodes.dedup();
         Ok((

@@ -7,7 +7,7 @@ use super::lattice::Lattice;
 use super::profile::Form;
 use super::table::Table;
 use super::{Direction, FdpError, Profile};
-use crate::number::{Delta, Interval, Mu};
+use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::EpsilonDelta;
 
 impl Profile {
@@ -39,6 +39,11 @@ impl Profile {
             | Curve::DiscreteLaplace { epsilon, .. } => Some(pure(*epsilon)),
             _ => None,
         }
+    }
+
+    /// The step of the grid on which it, or a part of it, was composed.
+    pub(crate) fn step(&self) -> Option<Epsilon> {
+        self.lattice().map(Lattice::step)
     }
 
     /// The μ of Gaussian noise.

@@ -74,11 +74,16 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
             ))
         }),
         "rdp.discrete_laplace" => one(|| {
-            let steps = args.text("steps")?.parse::<NonZeroU64>()?;
-            // The row's ε is that of one step.
-            let epsilon = args.get::<units::Epsilon>("epsilon")?;
-            let epsilon = epsilon.checked_mul(steps.get()).ok_or("too large")?;
+            let (steps, epsilon) = shift(args)?;
             Ok(rdp::discrete_laplace(args.get("alpha")?, steps, epsilon))
+        }),
+        "zcdp.discrete_laplace" => one(|| {
+            let (steps, epsilon) = shift(args)?;
+            Ok(zcdp::discrete_laplace(steps, epsilon))
+        }),
+        "gdp.discrete_laplace" => one(|| {
+            let (steps, epsilon) = shift(args)?;
+            gdp::discrete_laplace(steps, epsilon).or_fail()
         }),
         "approx_dp.group" => two(|| {
             let distance = args.text("distance")?.parse()?;
@@ -170,6 +175,14 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
 }
 
 /// A sampled Gaussian, by its mean.
+/// A number of steps and the ε of all of them; the row's ε is that of one step.
+pub fn shift(args: &Args) -> Result<(NonZeroU64, Epsilon), Failure> {
+    let steps = args.text("steps")?.parse::<NonZeroU64>()?;
+    let epsilon = args.get::<units::Epsilon>("epsilon")?;
+    let epsilon = epsilon.checked_mul(steps.get()).ok_or("too large")?;
+    Ok((steps, epsilon))
+}
+
 pub fn sampled(args: &Args) -> Result<Profile, Failure> {
     let (rate, mu) = (args.get("rate")?, args.get("mu")?);
     Ok(Profile::sampled_gaussian_by(rate, mu))

@@ -187,4 +187,5 @@ const TWO_DATASETS: [Cell; 9] = [
 mod choices;
 mod gaussian;
 mod laplace;
+mod order_one;
 mod others;

@@ -50,6 +50,27 @@ fn a_launch_with_an_unknown_loss_has_not_touched_the_data() {
     assert_eq!((touches.count(), filter.privacy_loss()), (0, epsilon("0")));
 }
 
+/// Haney et al. 1.10 halts there. Here a mechanism without a price is refused, and the halting filter goes
+/// on.
+#[test]
+fn a_loss_that_is_not_known_does_not_halt() {
+    let touches = Touches::default();
+    let rdp = Rdp::new("4".parse().unwrap());
+    let filter = Filter::concurrent(rdp, epsilon("1")).halting();
+    let filter = filter.at_distance(Distance::new(2).unwrap());
+    let filter = launch(&filter, secret()).unwrap();
+    let mechanism = at(epsilon("0.1"), Answer(touches.clone()));
+    let unknown = UnknownLoss("group privacy changes the order of a Rényi guarantee");
+    for _ in 0..2 {
+        assert_eq!(
+            filter.release(&mechanism),
+            Err(LaunchError::UnknownLoss(unknown))
+        );
+    }
+    assert_eq!(filter.halt(), None);
+    assert_eq!((touches.count(), filter.privacy_loss()), (0, epsilon("0")));
+}
+
 #[test]
 fn a_mechanism_that_panics_when_asked_for_its_loss_is_not_launched() {
     struct Speechless;

@@ -1,6 +1,7 @@
 //! Gaussian privacy, to and from (ε, δ).
 
 use std::cmp::Ordering;
+use std::num::NonZeroU64;
 
 use super::search::{after, bisect, least, most};
 use super::{Delta, Epsilon, UnknownLoss};
@@ -194,22 +195,203 @@ fn distance_of(units: u128) -> WideInterval {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn pure(epsilon: Epsilon) -> Result<Mu, UnknownLoss> {
-    let size = float(epsilon);
-    let guess = if size > 700.0 {
-        // h²/2 + ln h + ln√(2π) = ε, approximately.
-        (8.0 * size - 4.0 * libm::log(4.0 * std::f64::consts::PI * size)).sqrt()
-    } else {
-        crossing(0.0, 3.0 * size + 2.0, |mu| {
-            upper(0.5 * mu) < 1.0 / (1.0 + libm::exp(size))
-        })
+    Centred::of(epsilon).mu()
+}
+
+/// The smallest μ such that discrete Laplace noise of scale `steps/ε`, on a whole number that changes
+/// by at most `steps`, is μ-GDP, rounded up.
+///
+/// For one step this is [`pure`], which no ε-DP mechanism exceeds. For many it falls to
+/// −2Φ⁻¹(e^(−ε/2)/2), that of continuous Laplace noise.
+///
+/// ```
+/// use queryables::privacy::convert::gdp;
+/// use std::num::NonZeroU64;
+///
+/// let epsilon = "1".parse()?;
+/// let thousand = NonZeroU64::new(1000).expect("not zero");
+/// let mu = gdp::discrete_laplace(thousand, epsilon)?;
+/// assert!(mu > "1.0299".parse()? && mu < "1.0301".parse()?);
+/// assert!(gdp::pure(epsilon)? > "1.23".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// Let q = e^(−s) be the odds of one step, and F(t) = P\[noise ≥ t\], which is q^t/(1 + q) for whole t ≥
+/// 1. The best tests between noise and noise shifted by k ask whether the answer is at least some whole
+/// t, or mix two of these; so the trade-off function has its corners at (F(t), 1 − F(t − k)), and is
+/// straight between them. That of μ-GDP is convex, so it is enough that it is below at the corners. With
+/// h(t) = −Φ⁻¹(F(t)), this says h(t) − h(t − k) ≤ μ.
+///
+/// The difference is the sum of `dⱼ = h(j) − h(j − 1)` over j = t − k + 1, …, t. F(t) = 1 − F(1 − t), so
+/// d is symmetric about 1. It falls on either side. *Proof.* For real t let F(t) = q^t/(1 + q) where that is
+/// at most ½, which is from some t₀ ≤ ½ on, because √q ≤ (1 + q)/2. There h′ = s·F/φ(h) = s·R(h), with
+/// Mills' ratio R, which falls as h rises. So d₂ ≥ d₃ ≥ …; and h(t₀) = 0, so `d₁ = 2h(1) ≥ 2(1 − t₀)·s·R(h(1)) ≥
+/// s·R(h(1)) ≥ d₂`. ∎
+///
+/// So the sum of k of them is largest where they are next to 1, and rises with k:
+///
+/// | k | μ |
+/// |---|---|
+/// | 2m − 1 | 2h(m) |
+/// | 2m | h(m) + h(m + 1) |
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if it cannot be held.
+pub fn discrete_laplace(steps: NonZeroU64, epsilon: Epsilon) -> Result<Mu, UnknownLoss> {
+    let count = u128::from(steps.get());
+    let at = |shift| {
+        let steps = count;
+        Centred {
+            epsilon,
+            shift,
+            steps,
+        }
+        .mu()
     };
-    let claim = pure_is_gaussian(epsilon);
-    let units = least(guess * 1e27, <units::Mu as Unit>::LARGEST, |units| {
-        Mu::from_units(units).is_ok_and(&claim)
-    });
-    Ok(units
-        .and_then(|units| Mu::from_units(units).ok())
-        .ok_or(Overflow)?)
+    if count % 2 == 1 {
+        return at(count);
+    }
+    // 2h(m) and 2h(m + 1), and half of the sum.
+    let both = at(count - 1)?.units() + at(count + 1)?.units();
+    Ok(Mu::from_units(both.div_ceil(2)).map_err(|_| Overflow)?)
+}
+
+/// A μ such that numbers with discrete Laplace noise of scale `steps/ε`, each of its own, are together
+/// √`answers`·μ-GDP, if each changes by at most `steps` and all together by at most `steps`·`answers`;
+/// rounded up.
+///
+/// # Guarantee
+///
+/// A number that changes by k steps is √U(k)-GDP with `√U(k) = 2z` where `Φ(−z) = e^(−ks/2)/(2cosh(s/2))`.
+/// For k = 2m − 1 this is 2h(m) of [`discrete_laplace`]. For k = 2m it is 2h(m + ½), which is at least h(m) +
+/// h(m + 1), because h is concave there. The squares add up (Dong, Roth, Su 2022, Corollary 3.3), and with
+/// K = `steps` the sum is largest where as many numbers as possible change by 1 or as many as possible by K:
+/// U(k)/k ≤ max(U(1), U(K)/K).
+///
+/// *Proof.* Let N(z) = −ln(2Φ(−z)), so that N = ks/2 + L with L = ln cosh(s/2), and U(k)/k is 2s times
+/// z²/(N − L). With Mills' ratio R, N′ = 1/R, and the slope of z²/(N − L) has the sign of `2N − zN′ − 2L`. The
+/// slope of 2N − zN′ is `((1 + z²)R − z)/R²`, because R′ = zR − 1; it is not negative, because R ≥ z/(1 +
+/// z²). So the slope of U(k)/k changes its sign at most once, from minus to plus. ∎
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if it cannot be held.
+pub(crate) fn discrete_laplace_each(
+    steps: NonZeroU64,
+    epsilon: Epsilon,
+) -> Result<Mu, UnknownLoss> {
+    let steps = u128::from(steps.get());
+    let few = Centred {
+        epsilon,
+        shift: steps,
+        steps,
+    }
+    .mu()?;
+    if steps == 1 {
+        return Ok(few);
+    }
+    let many = U256::of(
+        Centred {
+            epsilon,
+            shift: 1,
+            steps,
+        }
+        .mu()?,
+    )
+    .checked_mul(steps);
+    let many = many.and_then(U256::root_up).ok_or(Overflow)?;
+    Ok(few.max(Mu::from_units(many).map_err(|_| Overflow)?))
+}
+
+/// The μ with Φ(−μ/2) = 1/(e^a + e^b), for a and b = (`shift` ± 1)/2 times s = ε/`steps`: the smallest such
+/// that μ-GDP meets the diagonal no higher than discrete Laplace noise does that is shifted by an odd number
+/// of steps.
+#[derive(Clone, Copy)]
+struct Centred {
+    epsilon: Epsilon,
+    shift: u128,
+    steps: u128,
+}
+
+impl Centred {
+    /// One step, of ε.
+    fn of(epsilon: Epsilon) -> Self {
+        Self {
+            epsilon,
+            shift: 1,
+            steps: 1,
+        }
+    }
+
+    fn mu(self) -> Result<Mu, UnknownLoss> {
+        let [a, b] = self.exponents().map(Interval::middle);
+        let guess = if a > 700.0 {
+            // h²/2 + ln h + ln√(2π) = a, approximately.
+            (8.0 * a - 4.0 * libm::log(4.0 * std::f64::consts::PI * a)).sqrt()
+        } else {
+            crossing(0.0, 3.0 * a + 2.0, |mu| {
+                upper(0.5 * mu) < 1.0 / (libm::exp(a) + libm::exp(b))
+            })
+        };
+        let claim = self.is_gaussian();
+        let units = least(guess * 1e27, <units::Mu as Unit>::LARGEST, |units| {
+            Mu::from_units(units).is_ok_and(&claim)
+        });
+        Ok(units
+            .and_then(|units| Mu::from_units(units).ok())
+            .ok_or(Overflow)?)
+    }
+
+    /// a and b.
+    fn exponents(self) -> [Interval; 2] {
+        let half = Interval::from(self.epsilon) / Interval::whole(2 * self.steps);
+        [self.shift + 1, self.shift - 1].map(|times| half * Interval::whole(times))
+    }
+
+    /// For which μ it is certain that Φ(−μ/2) ≤ 1/(e^a + e^b).
+    fn is_gaussian(self) -> impl Fn(Mu) -> bool {
+        let half = WideInterval::from(self.epsilon) / WideInterval::whole(2 * self.steps);
+        let [a, b] =
+            [self.shift + 1, self.shift - 1].map(|times| half * WideInterval::whole(times));
+        let powers = a.exp().zip(b.exp());
+        let rises = a.exp_m1().zip(b.exp_m1());
+        move |mu| {
+            if self.epsilon == Epsilon::ZERO {
+                return true;
+            }
+            let Some(((power, other), (rise, other_rise))) = powers.zip(rises) else {
+                return self.is_far_out(mu.into());
+            };
+            let (half, below) = (WideInterval::from(mu).half(), power + other);
+            if a.certainly_at_most(WideInterval::whole(1)) {
+                // Φ(h) − ½ ≥ ½ − c = (e^a − 1 + e^b − 1) / (2(e^a + e^b)): nothing cancels near zero.
+                let least = (rise + other_rise) / below;
+                least.half().certainly_at_most(above_half(half))
+            } else {
+                (tail(half) * below).certainly_at_most(WideInterval::whole(1))
+            }
+        }
+    }
+
+    /// The same for large ε, as [`pure`] explains.
+    fn is_far_out(self, mu: Interval) -> bool {
+        use std::f64::consts::PI;
+        let half = mu / Interval::TWO;
+        if half.low() <= 0.0 {
+            return false;
+        }
+        // π lies between its float, which is rounded down, and the next.
+        let circle = Interval::TWO * Interval::between(PI, PI.next_up());
+        let square = half.square();
+        let mills = half * (square + Interval::from(3)) / (square + Interval::TWO);
+        let tail = square / Interval::TWO + circle.ln() / Interval::TWO + mills.ln();
+        let [a, _] = self.exponents();
+        let step = Interval::from(self.epsilon) / Interval::whole(self.steps);
+        tail.low() >= (a + (-step).exp().ln_1p()).high()
+    }
 }
 
 /// The largest ε such that every ε-DP mechanism is μ-GDP, by [`pure`], rounded down.
@@ -232,50 +414,11 @@ pub fn pure_budget(mu: Mu) -> Epsilon {
         size * size / 8.0 + libm::log(0.5 * size)
     };
     let units = most(guess * 1e27, <units::Epsilon as Unit>::LARGEST, |units| {
-        Epsilon::from_units(units).is_ok_and(|epsilon| pure_is_gaussian(epsilon)(mu))
+        Epsilon::from_units(units).is_ok_and(|epsilon| Centred::of(epsilon).is_gaussian()(mu))
     });
     units
         .and_then(|units| Epsilon::from_units(units).ok())
         .unwrap_or_default()
-}
-
-/// For which μ it is certain that ε-DP implies μ-GDP: Φ(−μ/2) ≤ 1/(1 + e^ε).
-fn pure_is_gaussian(epsilon: Epsilon) -> impl Fn(Mu) -> bool {
-    let exact = WideInterval::from(epsilon);
-    let powers = exact.exp().zip(exact.exp_m1());
-    move |mu| {
-        if epsilon == Epsilon::ZERO {
-            return true;
-        }
-        let Some((power, rise)) = powers else {
-            return is_far_out(epsilon.into(), mu.into());
-        };
-        let (half, below) = (
-            WideInterval::from(mu).half(),
-            WideInterval::whole(1) + power,
-        );
-        if epsilon.units() < 10_u128.pow(27) {
-            // Φ(h) − ½ ≥ ½ − c = (e^ε − 1) / (2(e^ε + 1)): nothing cancels near zero.
-            (rise / below).half().certainly_at_most(above_half(half))
-        } else {
-            (tail(half) * below).certainly_at_most(WideInterval::whole(1))
-        }
-    }
-}
-
-/// Φ(−μ/2) ≤ 1/(1 + e^ε) for large ε, as [`pure`] explains.
-fn is_far_out(epsilon: Interval, mu: Interval) -> bool {
-    use std::f64::consts::PI;
-    let half = mu / Interval::TWO;
-    if half.low() <= 0.0 {
-        return false;
-    }
-    // π lies between its float, which is rounded down, and the next.
-    let circle = Interval::TWO * Interval::between(PI, PI.next_up());
-    let square = half.square();
-    let mills = half * (square + Interval::from(3)) / (square + Interval::TWO);
-    let tail = square / Interval::TWO + circle.ln() / Interval::TWO + mills.ln();
-    tail.low() >= (epsilon + (-epsilon).exp().ln_1p()).high()
 }
 
 /// To 25 digits. Enclosures here are narrower than what references print, so that a comparison

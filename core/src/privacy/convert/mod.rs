@@ -21,8 +21,9 @@
 //! | zCDP | [`zcdp::pure`] | [`zcdp::pure_budget`] | Kairouz, Oh, Viswanath 2015 |
 //! | GDP | [`gdp::pure`] | [`gdp::pure_budget`] | proved there |
 //!
-//! Curves of mechanisms: [`rdp::pure`], [`rdp::laplace`], [`rdp::gaussian`],
-//! [`rdp::subsampled_gaussian`], [`rdp::subsampled_gaussian_replaced`].
+//! Curves of mechanisms: [`rdp::pure`], [`rdp::laplace`], [`rdp::discrete_laplace`],
+//! [`rdp::gaussian`], [`rdp::subsampled_gaussian`], [`rdp::subsampled_gaussian_replaced`]; what discrete
+//! Laplace noise loses under zCDP and GDP: [`zcdp::discrete_laplace`], [`gdp::discrete_laplace`].
 
 pub mod gdp;
 pub mod rdp;

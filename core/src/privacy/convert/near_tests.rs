@@ -36,6 +36,29 @@ fn geometric(alpha: &Real, steps: u64, epsilon: &Real) -> Real {
     ln(&(up * exp(&(&excess * epsilon)) + down * exp(&-(alpha * epsilon)))) / excess
 }
 
+/// The z with Φ(−z) = `below` and Φ(z) = `above`, which add up to 1.
+fn quantile(below: &Real, above: &Real) -> Real {
+    if below > above {
+        return -quantile(above, below);
+    }
+    let (mut low, mut high) = (0.0, 40.0);
+    for _ in 0..80 {
+        let middle: f64 = 0.5 * (low + high);
+        if 0.5 * libm::erfc(middle / std::f64::consts::SQRT_2) > oracle::float(below) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    // Each of Newton's steps doubles the number of digits.
+    let mut exact = real(low);
+    for _ in 0..3 {
+        let error = oracle::cdf(&-&exact) - below;
+        exact += error / oracle::density(&exact);
+    }
+    exact
+}
+
 /// The conversion from zCDP is at least its value at the best order, and next to it.
 #[track_caller]
 fn zcdp_is_just_above(rho: Rho, delta: Delta) {
@@ -74,6 +97,32 @@ fn discrete_laplace_noise_at_points_of_every_formula() {
     }
 }
 
+/// μ² per step of [`gdp::discrete_laplace_each`] is no less than that of any smaller change: in steps of 3,
+/// those of one step are the dearest, and in steps of 0.1 those of all.
+#[test]
+fn no_change_costs_more_for_each_step_than_is_charged() {
+    for (step, steps) in [("3", 3_u64), ("3", 7), ("2", 9), ("0.1", 9), ("0.001", 50)] {
+        let step: Epsilon = step.parse().unwrap();
+        let of = |count: u64| {
+            (
+                NonZeroU64::new(count).unwrap(),
+                step.checked_mul(count).unwrap(),
+            )
+        };
+        let (count, epsilon) = of(steps);
+        let each = quantity(gdp::discrete_laplace_each(count, epsilon).unwrap());
+        let charged = (&each * &each) / oracle::whole(steps.into());
+        let mut most = Real::ZERO;
+        for change in 1..=steps {
+            let (count, epsilon) = of(change);
+            let mu = quantity(gdp::discrete_laplace(count, epsilon).unwrap());
+            most = most.max((&mu * &mu) / oracle::whole(change.into()));
+        }
+        assert!(charged >= most, "{step} {steps}");
+        assert!(charged <= most * real(1.07), "{step} {steps}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -85,6 +134,56 @@ proptest! {
         let steps_of = NonZeroU64::new(steps).unwrap();
         let truth = geometric(&quantity(order), steps, &quantity(epsilon));
         is_just_above(rdp::discrete_laplace(order, steps_of, epsilon), &truth);
+    }
+
+    #[test]
+    fn discrete_laplace_noise_is_concentrated_to_the_last_digit(
+        order in all_orders(), steps in 1..5000_u64,
+        epsilon in sizes::<crate::number::units::Epsilon>(-9.0..4.0),
+    ) {
+        let (alpha, exact) = (quantity(order), quantity(epsilon));
+        let step = &exact / real(steps as f64);
+        let sine = (exp(&step) - exp(&-&step)) / real(2.0);
+        let truth = &exact + step / sine * oracle::exp_m1(&-&exact);
+        let rho = zcdp::discrete_laplace(NonZeroU64::new(steps).unwrap(), epsilon);
+        is_just_above(rho, &truth);
+        // No order has more than α times as much, and orders next to 1 have that. Here the oracle
+        // loses digits as it subtracts 1.
+        let most = &alpha * &truth;
+        let found = geometric(&alpha, steps, &exact);
+        let margin = &most * real(1e-12);
+        prop_assert!(found <= &most + &margin, "{} {} {}", order, steps, epsilon);
+        let near = real(1.0) + real(1e-12);
+        let found = geometric(&near, steps, &exact);
+        prop_assert!(found >= truth * real(1.0 - 1e-6), "{} {}", steps, epsilon);
+    }
+
+    #[test]
+    fn discrete_laplace_noise_is_gaussian_to_the_last_digit(
+        steps in 1..200_u64, epsilon in sizes::<crate::number::units::Epsilon>(-6.0..1.5),
+    ) {
+        let count = NonZeroU64::new(steps).unwrap();
+        let mu = quantity(gdp::discrete_laplace(count, epsilon).unwrap());
+        let step = quantity(epsilon) / real(steps as f64);
+        let one = real(1.0);
+        let decay = exp(&-&step);
+        // F(t) = P[noise ≥ t] and 1 − F(t), without cancellation.
+        let tails = |t: i64| {
+            let far = |t: i64| exp(&-(&step * real(t as f64))) / (&one + &decay);
+            if t >= 1 { (far(t), &one - far(t)) } else { (&one - far(1 - t), far(1 - t)) }
+        };
+        // At every corner (F(t), 1 − F(t − k)), Φ(Φ⁻¹(1 − F(t)) − μ) is at most 1 − F(t − k); that is,
+        // with the quantile z of F(t), Φ(−(μ − z)) ≤ 1 − F(t − k). And it is next to it at one of them.
+        let (steps, mut closest) = (steps as i64, false);
+        for t in [-2, -1, 0, 1, 2, steps / 2, steps / 2 + 1, steps / 2 + 2, steps, steps + 1] {
+            let (alarms, kept) = tails(t);
+            let z = quantile(&alarms, &kept);
+            let missed = |mu: &Real| oracle::cdf(&(&z - mu));
+            let corner = tails(t - steps).1;
+            prop_assert!(missed(&mu) <= corner.clone() + corner.clone() * real(1e-30), "{t} of {steps}, {epsilon}");
+            closest |= missed(&(&mu * real(1.0 - 1e-9))) > corner;
+        }
+        prop_assert!(closest, "{steps} {epsilon}");
     }
 
     #[test]

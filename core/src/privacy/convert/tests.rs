@@ -284,3 +284,48 @@ fn the_ends_of_the_scale() {
         rdp::subsampled_gaussian(three, one, scale, scale)
     );
 }
+
+/// With q = a/b all sums are fractions: Σ P^α Q^(1−α) ≤ e^(α(α−1)ρ) for whole orders and every change of
+/// up to k steps, where e^ρ = q^−c with the fraction c = k − 2q(1 − q^k)/(1 − q²).
+#[test]
+fn small_discrete_laplace_noise_is_concentrated_in_fractions() {
+    use dashu_int::{IBig, UBig};
+    use dashu_ratio::RBig;
+    let one = RBig::ONE;
+    for (a, b) in [(1_u128, 5_u128), (1, 3), (1, 2), (2, 3), (4, 5)] {
+        let q = RBig::from_parts(a.into(), b.into());
+        for steps in 1..=4_isize {
+            let c =
+                RBig::from(steps) - RBig::from(2) * &q * (&one - q.pow(steps)) / (&one - q.pow(2));
+            let (numerator, denominator) = c.into_parts();
+            let power = isize::try_from(denominator.clone()).unwrap();
+            for (order, change) in [2, 3, 5]
+                .into_iter()
+                .flat_map(|order| (1..=steps).map(move |d| (order, d)))
+            {
+                // P(j)^α P(j − d)^(1−α) = (1 − q)/(1 + q) · q^(α|j| + (1−α)|j − d|).
+                let ends = q.pow(order * change) + q.pow((1 - order) * change);
+                let between = (1..change).map(|j| q.pow(order * j + (1 - order) * (change - j)));
+                let sum = between.fold(ends / (&one - &q), |sum, term| sum + term);
+                let moment = sum * (&one - &q) / (&one + &q);
+                let exponent = IBig::from(order * (order - 1)) * &numerator;
+                let most = q.pow(-isize::try_from(exponent).unwrap());
+                assert!(
+                    moment.pow(power) <= most,
+                    "{a}/{b}, {change} of {steps} steps, order {order}"
+                );
+            }
+            // And c·ln(1/q) is what is charged.
+            let step = oracle::ln(&(oracle::whole(b) / oracle::whole(a)));
+            let real_of = |number: UBig| oracle::power_of_ten(0) * Real::from(IBig::from(number));
+            let truth = &step * real_of(numerator.try_into().unwrap()) / real_of(denominator);
+            let units = step * oracle::whole(steps as u128) * oracle::power_of_ten(27);
+            let units = u128::try_from(units.ceil().to_int().value()).unwrap();
+            let steps = NonZeroU64::new(steps as u64).unwrap();
+            is_just_above(
+                zcdp::discrete_laplace(steps, Epsilon::from_units(units).unwrap()),
+                &truth,
+            );
+        }
+    }
+}

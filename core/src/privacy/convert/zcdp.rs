@@ -1,7 +1,10 @@
 //! Zero-concentrated privacy, from and to (ε, δ).
 
+use std::num::NonZeroU64;
+
 use super::rdp::{epsilon_at, log_delta_at, renyi_budget_at};
 use super::search::{lowest, most};
+use super::stable::{exp_m1_less_linear, rest, sinh_ratio_rise};
 use super::{either, log_inverse, loss_up, other_of_either, probability_up};
 use crate::number::{Delta, Epsilon, Interval, Rho, Unit, units};
 use crate::privacy::{EpsilonDelta, RhoDelta, UnknownLoss, half_square};
@@ -238,6 +241,82 @@ pub fn pure(epsilon: Epsilon) -> Rho {
     let most = half_square(epsilon).unwrap_or(Rho::LARGEST);
     let most = most.min(Rho::from_units(epsilon.units()).unwrap_or(most));
     (exact * tanh).up().map_or(most, |rho: Rho| rho.min(most))
+}
+
+/// The smallest ρ such that discrete Laplace noise of scale `steps/ε`, on a whole number that changes
+/// by at most `steps`, is ρ-zCDP, rounded up: `ε − s/sinh(s) · (1 − e^−ε)` with s = ε/`steps`.
+///
+/// For one step this is [`pure`], ε·tanh(ε/2), which no ε-DP mechanism exceeds. For many it falls to
+/// `ε − 1 + e^−ε`, that of continuous Laplace noise (Harrison and Manurangsi 2025).
+///
+/// ```
+/// use queryables::privacy::convert::zcdp;
+/// use std::num::NonZeroU64;
+///
+/// let epsilon = "1".parse()?;
+/// let thousand = NonZeroU64::new(1000).expect("not zero");
+/// let rho = zcdp::discrete_laplace(thousand, epsilon);
+/// assert!(rho > "0.36787".parse()? && rho < "0.36788".parse()?);
+/// assert!(zcdp::pure(epsilon) > "0.46".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// Let P be the noise, `P(j) = (1 − q)/(1 + q) · q^|j|` with q = e^−s, and Q the same noise shifted by
+/// k steps. Then D_α(P‖Q) ≤ α·ρ(k) for every α > 1, where `ρ(k) = ks − s/sinh(s) · (1 − e^−ks)` is the
+/// Kullback–Leibler divergence, to which D_α/α tends as α falls to 1. So ρ(k) is exact. By symmetry it
+/// is the same with P and Q exchanged.
+///
+/// *Proof.* Put β = α − 1/2 and `M(β) = Σ P^α Q^(1−α) = Σ √(PQ) · (P/Q)^β`. The middle places, 0 < j <
+/// k, all have the same √(PQ); so, with y = e^(2βs) and c = q^(k/2)/(1 + q),
+///
+/// ```text
+/// M(β) = c · y^(−k/2) · p(y),   p(y) = 1 + (1 − q)(y + … + y^(k−1)) + y^k.
+/// ```
+///
+/// 1. *Every zero of p has |y| = 1.* `(1 − y)·p(y) = (1 − qy) − y^k·(y − q)`, so at a zero
+///    `y^k · (y − q)/(1 − qy) = 1`. The left side is a Blaschke product: because 0 < q < 1, its absolute
+///    value is below 1 where |y| < 1 and above 1 where |y| > 1.
+/// 2. *So M is a product of simple factors.* p is real, and p(1) > 0. Its zeros are therefore pairs
+///    e^(±iφ), and −1. A pair gives `(y − e^iφ)(y − e^−iφ)/y = 2cosh(2βs) − 2cos φ`, and −1 gives
+///    `(y + 1)/√y = 2cosh(βs)`, whose square is the former with φ = π.
+/// 3. *ln M is concave in u = β².* It is enough for one factor, ln(cosh t − b) with t = 2s√u and −1 ≤ b <
+///    1. Its slope in u is 2s² times `sinh(t)/(t(cosh t − b))`, whose logarithm has the slope
+///    `coth t − 1/t − sinh(t)/(cosh t − b)` in t. The last term is at least `sinh(t)/(cosh t + 1) =
+///    tanh(t/2)`, and `coth t − tanh(t/2) = 1/sinh t ≤ 1/t`. So the slope in u falls.
+/// 4. `α(α − 1) = u − 1/4`, and ln M = 0 at u = 1/4, where α = 1. So `D_α/α = ln M/(α(α − 1))` is the slope
+///    of a chord of a concave function that starts at u = 1/4: it falls with α, and is largest in the limit
+///    α → 1. ∎
+///
+/// *Smaller changes lose less, more than in proportion*: ρ(0) = 0, and `ρ(k + 1) − ρ(k) = s·(1 −
+/// 2q^(k+1)/(1 + q))` is positive and rises with k. So ρ is convex, and of numbers with noise of their
+/// own that each change by at most k steps, and all together by at most nk, the ρ(kᵢ) add up to at most
+/// n·ρ(k).
+///
+/// *More ε loses more*: s/sinh(s) falls, so ρ rises with s at least as fast as ks + e^−ks does.
+#[must_use]
+pub fn discrete_laplace(steps: NonZeroU64, epsilon: Epsilon) -> Rho {
+    let most = pure(epsilon);
+    if steps == NonZeroU64::MIN || epsilon == Epsilon::ZERO {
+        return most;
+    }
+    let whole = Interval::from(epsilon);
+    let step = whole / Interval::whole(steps.get().into());
+    // Two parts that are not negative: that of continuous noise, and what the steps add to it.
+    let continuous = exp_m1_less_linear(-whole);
+    let rho = continuous + rest(whole) * one_less_cosecant(step);
+    rho.up().map_or(most, |rho: Rho| rho.min(most))
+}
+
+/// `1 − x/sinh(x)` for x > 0, precise near zero.
+fn one_less_cosecant(x: Interval) -> Interval {
+    if x.high() <= 1.0 {
+        let rise = sinh_ratio_rise(Interval::ZERO, x, x.square());
+        rise / (Interval::ONE + rise)
+    } else {
+        Interval::ONE - Interval::TWO * x * (-x).exp() / rest(x + x)
+    }
 }
 
 /// The largest ε such that every ε-DP mechanism is ρ-zCDP, by [`pure`], rounded down.

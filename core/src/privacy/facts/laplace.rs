@@ -37,11 +37,9 @@ use crate::privacy::{
 /// `A·e^((α−1)sx) + B·e^(−αsx)`, where 1/s is the scale, with `A + B = 1` and `B = (q − r)/((1 +
 /// q)(1 − r)) ≥ 0`. A sum of exponentials is log-convex, so D is convex in x and zero at 0; and a
 /// sum of convex functions, each on [0, d·`steps`], with the sum of their arguments bounded, is
-/// largest at a corner. The same holds of pure privacy, where D is linear in x. Under zCDP and GDP
-/// one number that changes by x costs ρ(x) = x·tanh(x/2) and μ²(x), in units of the scale. These
-/// are not convex everywhere, but ρ(x)/x and μ²(x)/x rise, which is enough: a number that changes
-/// by x ≤ d·`steps` costs at most x/(d·`steps`) of the largest cost, so all together cost at most
-/// `answers` times that.
+/// largest at a corner. The same holds of pure privacy, where D is linear in x, and of zCDP, where the
+/// cost is convex in x too ([`zcdp::discrete_laplace`]). Under GDP it is not; [`Gdp`]'s price says what
+/// is done there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Laplace {
     /// The ε of all answers together.
@@ -112,31 +110,39 @@ impl Diverges for Laplace {
     }
 }
 
-/// What ε/`answers`-DP implies for one answer ([`zcdp::pure`]), as many times (Bun and Steinke
-/// 2016, Lemma 1.7): ε·tanh(ε/(2·`answers`)).
+/// That of one answer ([`zcdp::discrete_laplace`]), as many times (Bun and Steinke 2016, Lemma 1.7). It is
+/// exact, up to the rounding.
 impl Prices<Laplace> for ZCdp {
     fn price(&self, fact: &Laplace) -> Result<Rho, UnknownLoss> {
         let most = zcdp::pure(fact.epsilon);
-        let all = zcdp::pure(fact.share()).checked_mul(fact.answers.get());
+        let each = zcdp::discrete_laplace(fact.steps, fact.share());
+        let all = each.checked_mul(fact.answers.get());
         Ok(all.map_or(most, |all| all.min(most)))
     }
 }
 
-/// What ε/`answers`-DP implies for one answer ([`gdp::pure`]), times the root of their number
-/// (Dong, Roth, Su 2022, Corollary 3.3), or what ε-DP implies if that is less.
+/// The least of what follows in two ways.
+///
+/// As one number that changes by `steps · answers` ([`gdp::discrete_laplace`]): all of them together are at
+/// least as private ([`FDp`](crate::privacy::fdp::FDp)'s price has the proof). With one answer this is exact.
+///
+/// By composition of the answers: `gdp::discrete_laplace_each` bounds the sum of the squares, however the
+/// change is divided among them.
 impl Prices<Laplace> for Gdp {
     fn price(&self, fact: &Laplace) -> Result<Mu, UnknownLoss> {
-        let most = gdp::pure(fact.epsilon);
+        // A number of steps that cannot be held is taken as one, as in [`Laplace::at`].
+        let steps = fact.steps.checked_mul(fact.answers);
+        let one = gdp::discrete_laplace(steps.unwrap_or(NonZeroU64::MIN), fact.epsilon);
         if fact.answers == NonZeroU64::MIN {
-            return most;
+            return one;
         }
-        let square = U256::of(gdp::pure(fact.share())?).checked_mul(fact.answers.get().into());
-        let all = square
-            .and_then(U256::root_up)
-            .and_then(|units| Mu::from_units(units).ok());
-        match (all, most) {
-            (Some(all), Ok(most)) => Ok(all.min(most)),
-            (all, most) => all.map_or(most, Ok),
+        let each = gdp::discrete_laplace_each(fact.steps, fact.share());
+        let square = |each| U256::of(each).checked_mul(fact.answers.get().into());
+        let all = each.ok().and_then(square).and_then(U256::root_up);
+        let all = all.and_then(|units| Mu::from_units(units).ok());
+        match (all, one) {
+            (Some(all), Ok(one)) => Ok(all.min(one)),
+            (all, one) => all.map_or(one, Ok),
         }
     }
 }
@@ -220,6 +226,93 @@ mod tests {
         let ratio = |k: i32| decay.powi(k.abs() - (k - shift).abs());
         let terms = (-2000..=2000).map(|k| law(k - shift) * ratio(k).powf(order));
         terms.sum()
+    }
+
+    /// Up to 3, 5 and 2 steps: however they are divided among numbers, no division costs more than
+    /// what is charged for all of them, and one division costs as much.
+    #[test]
+    fn no_division_of_the_change_costs_more() {
+        let float = |text: String| text.parse::<f64>().unwrap();
+        let rho = |s: f64, k: u32| {
+            let x = f64::from(k) * s;
+            x + (-x).exp_m1() * s / s.sinh()
+        };
+        for (epsilon, steps, answers) in [("1", 3, 2), ("0.3", 5, 1), ("20", 2, 3), ("9", 3, 2)] {
+            let fact = of(epsilon, steps, answers);
+            let s = epsilon.parse::<f64>().unwrap() / (steps * answers) as f64;
+            let price = float(ZCdp.price(&fact).unwrap().to_string());
+            let worst = divisions(steps as u32 * answers as u32, steps as u32)
+                .into_iter()
+                .map(|parts| parts.into_iter().map(|part| rho(s, part)).sum::<f64>())
+                .fold(0.0, f64::max);
+            assert!((price / worst - 1.0).abs() < 1e-9, "{price} {worst}");
+            // And no profile is above that of Gaussian noise.
+            let mu = float(Gdp.price(&fact).unwrap().to_string());
+            for parts in divisions(steps as u32 * answers as u32, steps as u32) {
+                for epsilon in [0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0] {
+                    let found = profile(s, &parts, epsilon);
+                    let allowed = gaussian_profile(mu, epsilon);
+                    assert!(found <= allowed + 1e-12, "{parts:?}: {found} {allowed}");
+                }
+            }
+        }
+    }
+
+    /// δ(ε) of N(μ, 1) against N(0, 1).
+    fn gaussian_profile(mu: f64, epsilon: f64) -> f64 {
+        let tail = |t: f64| 0.5 * libm::erfc(t / std::f64::consts::SQRT_2);
+        tail(epsilon / mu - mu / 2.0) - epsilon.exp() * tail(epsilon / mu + mu / 2.0)
+    }
+
+    /// All ways to write `total` as a sum of numbers from 1 to `most`, the largest first.
+    fn divisions(total: u32, most: u32) -> Vec<Vec<u32>> {
+        if total == 0 {
+            return vec![vec![]];
+        }
+        let firsts = 1..=most.min(total);
+        firsts
+            .flat_map(|first| {
+                divisions(total - first, first)
+                    .into_iter()
+                    .map(move |mut rest| {
+                        rest.insert(0, first);
+                        rest
+                    })
+            })
+            .collect()
+    }
+
+    /// δ(ε) of noises against the same shifted by these numbers of steps.
+    fn profile(s: f64, shifts: &[u32], epsilon: f64) -> f64 {
+        // (loss, probability) of all together; a loss is a whole number of s.
+        let mut law = std::collections::BTreeMap::from([(0_i64, 1.0)]);
+        let q = (-s).exp();
+        for shift in shifts.iter().map(|shift| i64::from(*shift)) {
+            let mut next = std::collections::BTreeMap::new();
+            for (loss, mass) in &law {
+                let mut add =
+                    |more: i64, odds: f64| *next.entry(loss + more).or_insert(0.0) += mass * odds;
+                add(shift, 1.0 / (1.0 + q));
+                (1..shift)
+                    .for_each(|j| add(shift - 2 * j, (1.0 - q) / (1.0 + q) * q.powi(j as i32)));
+                add(-shift, q.powi(shift as i32) / (1.0 + q));
+            }
+            law = next;
+        }
+        law.into_iter()
+            .map(|(loss, mass)| mass * (1.0 - (epsilon - s * loss as f64).exp()).max(0.0))
+            .sum()
+    }
+
+    #[test]
+    fn sums_in_fine_steps_cost_less_than_counts() {
+        let [count, sum] = [1, 1000].map(|steps| of("1", steps, 1));
+        let ratio = |a: String, b: String| a.parse::<f64>().unwrap() / b.parse::<f64>().unwrap();
+        let zcdp = |fact| ZCdp.price(&fact).unwrap().to_string();
+        let gdp = |fact| Gdp.price(&fact).unwrap().to_string();
+        // tanh(1/2) to e^−1, and 1.2320 to 1.0300.
+        assert!((ratio(zcdp(count), zcdp(sum)) - 1.25616).abs() < 1e-5);
+        assert!((ratio(gdp(count), gdp(sum)) - 1.19611).abs() < 1e-4);
     }
 
     proptest! {

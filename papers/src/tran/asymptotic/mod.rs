@@ -9,10 +9,14 @@
 //! other one, and readings are floats.
 
 mod cost;
+mod limit;
 mod measure;
 mod moments;
 
 pub use cost::{cost, norm_for_budget, schedule, scheduled_sigma};
+pub use limit::{
+    CentralLimit, LimitConditions, LimitError, Step, third_moment_bound, third_moments,
+};
 pub use measure::{AsymptoticGdp, MeanLoss, RegimeError};
 pub use moments::{Moments, moments};
 

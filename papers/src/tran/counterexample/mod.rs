@@ -159,6 +159,8 @@ fn probability((low, high): (f64, f64)) -> Bounds<Delta> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use queryables::account::profiles::{InProfiles, Menu};
+    use queryables::account::{ContinuationRule, Exceeded};
     use queryables::privacy::fdp::Blackwell;
 
     fn text<T: std::str::FromStr>(number: &str) -> T
@@ -216,5 +218,30 @@ mod tests {
                 .iter()
                 .any(|row| row.adaptive < row.budget)
         );
+    }
+
+    /// T's Example 3.3: composing as it comes is over the budget. A menu on which both choices are is not.
+    #[test]
+    fn a_menu_covers_what_the_natural_filter_does_not() {
+        let grid = Grid::new(text("5e-2")).unwrap();
+        let step = |mu: &str| Profile::sampled_gaussian_by(text("0.5"), text(mu));
+        let example = Counterexample::new(&grid).unwrap();
+        assert_eq!(*example.first(), step("1.3"), "the rate of the example");
+        let entries = [("0.1", 1), ("1.3", 1), ("2.25", 2), ("10", 3)];
+        let entries = entries.map(|(mu, cost)| (step(mu), cost));
+        let value = InProfiles::new(Menu::new(&entries, 5, grid).unwrap()).in_full();
+        let gamma: Scale = text("1.363");
+        let reached = example.adaptive(Branches::Swapped, gamma);
+        assert!(reached.lower > example.budget(gamma).upper);
+        let covered = value.limit().height(Direction::Remove, gamma);
+        assert!(covered.upper >= reached.lower, "{covered:?} {reached:?}");
+        // Both choices of the example are admitted, and nothing more.
+        let rule = value.charge(&step("1.3")).unwrap();
+        let rule = rule
+            .charge(&step("0.1"))
+            .unwrap()
+            .charge(&step("10"))
+            .unwrap();
+        assert_eq!(rule.charge(&step("0.1")), Err(Exceeded));
     }
 }
