@@ -65,6 +65,7 @@ impl Middle<Message<Restated<ZCdp, Respond>, ()>, Told> for Restating {
             Reply::Unknown(number) => Reply::Unknown(number),
             Reply::PrivacyLoss(spent) => Reply::PrivacyLoss(half(spent)),
             Reply::Remaining(left) => Reply::Remaining(left.map(half)),
+            Reply::NotRead(unavailable) => Reply::NotRead(unavailable),
         }))
     }
 }
