@@ -323,15 +323,24 @@ pub mod compose {
 
     use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft, WholeLoss};
     use crate::compose::{
-        AddressedMachine, CompositorMachine, Gate, PartsMachine, Preview, Refusal, Ticket,
+        AddressedMachine, AnyFilter, CompositorMachine, Gate, PartsMachine, Preview, Refusal,
+        Ticket,
     };
     use crate::machine::{Answered, Coins, Fault, Mechanism, StopToken};
     use crate::queryable::{HandleOf, IntoHandle};
 
+    pub use crate::compose::engine::{Launches, price};
+    pub use crate::compose::erased::{
+        AnyLaunchError, Charged, Ended, Erased, Erasing, Quoted, States,
+    };
     pub use crate::compose::gate::sealed::Decides;
-    pub use crate::compose::gate::{DenialOf, NoPrice, Price, PriceOf, Terms};
-    pub use crate::compose::ledgered::Ledgered;
-    pub use crate::compose::slot::Slot;
+    pub use crate::compose::gate::{DenialOf, NoPrice, Price, PriceOf, Slot, Terms};
+    pub use crate::compose::ledgered::{Ledgered, LedgeredParts, ledgered_parts};
+
+    /// An erased filter of the toolkit's own.
+    pub fn any_filter<D: ?Sized, R>(filter: Arc<dyn Erased<D, R>>) -> AnyFilter<D, R> {
+        AnyFilter::of(filter)
+    }
 
     /// A compositor with a gate of the toolkit's own, started in this context.
     pub fn compositor<D: ?Sized, G: Gate, R, X>(

@@ -1,4 +1,8 @@
-//! Rules under which every record can have a budget of its own.
+//! Rules under which every record can have a budget of its own: how a rule's losses become the
+//! units that a record pays.
+//!
+//! The filter that keeps the accounts is in [`compose`](crate::compose::IndividualFilter), and the
+//! queries that it answers are in [`mechanisms::individual`](crate::mechanisms::individual).
 
 #[cfg(feature = "fdp")]
 use super::NaturalFilter;

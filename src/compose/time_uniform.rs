@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{
     CompositorMachine, Decides, DenialOf, Gate, LaunchError, NonInteractive, PriceOf,
-    RunningCompositor, Slot, Terms, compositor,
+    RunningCompositor, Slot, Takes, Terms, compositor,
 };
 use crate::account::time_uniform::{Reading, TimeUniformOdometer};
 use crate::machine::{Coins, Description, Fault, Mechanism};
@@ -113,12 +113,14 @@ impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
     }
 }
 
+impl<O: TimeUniformOdometer, M: ?Sized, R> Takes<M, R> for TimeUniformGate<O> {}
+
 impl<O: TimeUniformOdometer> Decides for TimeUniformGate<O> {
     // A third-party odometer may call back.
     const CALLS_BACK: bool = true;
     const HANDLE: &'static str = "RunningTimeUniform";
 
-    fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
+    fn charge(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
         let sum = self.odometer.add(&price.first);
         let sum = sum.map_err(|Overflow| LaunchError::Overflow)?;
         self.odometer = Slot::new(sum, CallsBack(true));

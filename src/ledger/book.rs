@@ -1,198 +1,150 @@
-//! The ledger itself.
+//! The state of a filter and of its quotas, as it is at hand.
 
-use std::fmt;
-use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::filter::{LedgerFilter, LedgerRule};
-use super::memory::MemoryStore;
-use super::store::{Store, StoreError};
-use super::text::writable;
-use super::{Line, OpenError};
-use crate::compose::{Discipline, Filter};
-use crate::machine::{Fault, Mechanism, PublicView};
-use crate::machine::{Public, StopToken, guarded};
-use crate::privacy::Relation;
+use super::StoreError;
+use super::filter::LedgerRule;
+use super::quota::SharedRule;
+use super::state::{State, read_state};
+use super::store::{Saved, Store};
+use crate::account::ChildLoss;
+use crate::compose::{FilterGate, Launches, Ledgered};
+use crate::machine::guarded;
 
-/// The budgets of one dataset and the record of its launches, in a [`Store`].
-///
-/// ```
-/// use queryables::ledger::{Decision, Ledger, Line};
-/// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
-/// use queryables::prelude::*;
-/// use std::sync::Arc;
-///
-/// let ledger = Ledger::in_memory("ages, March")?;
-/// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let filter = ledger.launch("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
-/// let ana = filter.party("Ana");
-///
-/// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
-/// let answer: i64 = ana.release(&NoisyCount::new(adults, "0.4".parse()?)?)?;
-/// assert_eq!(filter.remaining()?, "0.6".parse()?);
-///
-/// let Line::Entry(entry) = &ledger.lines(1, 10)?[0] else { unreachable!() };
-/// assert_eq!(entry.party, "Ana");
-/// assert_eq!(entry.mechanism.get("predicate"), Some("at least 18"));
-/// assert_eq!((&entry.loss, &entry.decision), (&"0.4".into(), &Decision::Admitted));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone)]
-pub struct Ledger {
-    store: Arc<dyn Store>,
-    keeps_answers: bool,
+/// What changes in a filter that a ledger keeps.
+pub(super) struct Book<F: LedgerRule> {
+    /// The filter's name.
+    pub(super) name: Arc<str>,
+    /// Has counted nothing: what states are read with.
+    pub(super) fresh: Arc<F>,
+    pub(super) launches: Launches<FilterGate<F>>,
+    pub(super) version: u64,
+    pub(super) quotas: Vec<QuotaBook<ChildLoss<F>>>,
 }
 
-impl Ledger {
-    /// Opens a ledger on a store, for the dataset with this name. Choose a name that changes when
-    /// the data does, and that says nothing about the people in it: the name is stored.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::OtherDataset`] if the store has budgets of another dataset, and
-    /// [`StoreError::TooLong`] or [`StoreError::Unwritable`] if the name cannot be kept.
-    pub fn on(store: impl Store, dataset: &str) -> Result<Self, StoreError> {
-        writable("a dataset's name", dataset)?;
-        store.name_dataset(dataset)?;
-        Ok(Self {
-            store: Arc::new(store),
-            keeps_answers: false,
-        })
+/// A quota, in the same way.
+pub(super) struct QuotaBook<L> {
+    pub(super) name: Arc<str>,
+    pub(super) fresh: SharedRule<L>,
+    pub(super) rule: SharedRule<L>,
+    pub(super) version: u64,
+}
+
+/// No store has this version: the state is read again.
+pub(super) const UNKNOWN: u64 = u64::MAX;
+
+impl<F: LedgerRule> Book<F> {
+    pub(super) fn gate(&self) -> &FilterGate<F> {
+        &self.launches.gate
     }
 
-    /// Opens a ledger in memory: it ends with the process.
-    ///
-    /// # Errors
-    ///
-    /// Those of the name, as in every store.
-    pub fn in_memory(dataset: &str) -> Result<Self, StoreError> {
-        Self::on(MemoryStore::new(), dataset)
+    pub(super) fn rule(&self) -> &F {
+        self.gate().rule()
     }
 
-    /// Makes a ledger in a new file, once for a dataset; later processes [open](Self::open) it.
-    /// `examples/restart.rs` does both.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::AlreadyExists`], and errors of the file system.
-    #[cfg(feature = "redb")]
-    pub fn create(path: impl AsRef<std::path::Path>, dataset: &str) -> Result<Self, StoreError> {
-        Self::on(super::FileStore::create(path)?, dataset)
+    /// Where the quota with this budget stands.
+    pub(super) fn place(&self, budget: &str) -> Option<usize> {
+        self.quotas.iter().position(|quota| *quota.name == *budget)
     }
 
-    /// Opens a ledger in a file. Only one process can have it open. A file that is not there is an
-    /// error, and not a new ledger: after a mistyped path, or a disk that is not mounted, all of the
-    /// budget could be spent again.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::NotFound`], [`StoreError::InUse`], [`StoreError::OtherDataset`],
-    /// [`StoreError::Damaged`], and errors of the file system.
-    #[cfg(feature = "redb")]
-    pub fn open(path: impl AsRef<std::path::Path>, dataset: &str) -> Result<Self, StoreError> {
-        Self::on(super::FileStore::open(path)?, dataset)
-    }
-
-    /// Stores the answers to launches with a key, so that a retry gets the same one. Answers are
-    /// then in the record, and every reader of the record sees them.
-    #[must_use]
-    pub fn keeping_answers(self) -> Self {
-        Self {
-            keeps_answers: true,
-            ..self
-        }
-    }
-
-    /// Starts a filter on data. If the ledger already has a filter with this name, it continues
-    /// with what that filter has spent.
-    ///
-    /// For an odometer, give the filter that [`Odometer::capped`] makes of it, with the largest
-    /// reading that it may come to: [`privacy_loss`](LedgerFilter::privacy_loss) is then the reading,
-    /// with the odometer's guarantee for every threshold up to that one (Haney et al. Lemma 2.19).
-    ///
-    /// A [`TimeUniform`] odometer has no bound and cannot be capped, so no ledger keeps it. To let one
-    /// survive, [add](crate::account::time_uniform::TimeUniformOdometer::add) each loss to a copy and write the copy down
-    /// ([`Written`]) before the release; after a restart, start it from what was written.
-    ///
-    /// [`Odometer::capped`]: crate::compose::Odometer::capped
-    /// [`TimeUniform`]: crate::compose::TimeUniform
-    /// [`Written`]: crate::account::Written
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::OtherTerms`] if it began with other terms, such as another budget;
-    /// [`StoreError::TooLong`] or [`StoreError::Unwritable`] if the name cannot be kept; and what else
-    /// the store says.
-    pub fn launch<D, F, R, X>(
+    /// The quotas at these places.
+    pub(super) fn quotas_at(
         &self,
-        name: &str,
-        filter: &Filter<F, R, X>,
-        data: &Arc<D>,
-    ) -> Result<LedgerFilter<D, F, R, X>, OpenError>
-    where
-        D: ?Sized,
-        F: LedgerRule,
-        R: Relation,
-        X: Discipline,
-    {
-        writable("a filter's name", name)?;
-        guarded(|| Ok(Mechanism::check(filter, Public::of(&**data))))?
-            .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
-        let token = StopToken::default();
-        LedgerFilter::open(
-            &self.store,
-            self.keeps_answers,
-            name,
-            filter,
-            data,
-            (&token, Vec::new()),
-        )
+        places: &[usize],
+    ) -> impl Iterator<Item = &QuotaBook<ChildLoss<F>>> {
+        places.iter().filter_map(|place| self.quotas.get(*place))
     }
 
-    /// The lines of the record from this sequence number on, at most `most` entries. The first is 1;
-    /// 0 is the same.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Damaged`], and those of the store.
-    pub fn lines(&self, from: u64, most: usize) -> Result<Vec<Line>, StoreError> {
-        let mut lines: Vec<Line> = Vec::new();
-        for line in self.store.lines(from, most)? {
-            let line = Line::read(&line).filter(|line| match lines.last() {
-                Some(last) => line.follows(last),
-                None => matches!(line, Line::Entry(entry) if entry.sequence == from.max(1)),
-            });
-            let damaged = || StoreError::Damaged {
-                what: format!("an entry after {from}"),
-            };
-            lines.push(line.ok_or_else(damaged)?);
+    /// A copy that decides without stopping anybody, made without running code of the rule.
+    pub(super) fn copy(&self) -> Self {
+        Self {
+            name: Arc::clone(&self.name),
+            fresh: Arc::clone(&self.fresh),
+            launches: self.launches.detached(),
+            version: self.version,
+            quotas: self.quotas.clone(),
         }
-        Ok(lines)
     }
 
-    /// Writes the whole record in JSON Lines, the form of `spec/ledger.md`, for others to read.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store, as [`io::Error::other`], and of the writer.
-    pub fn export(&self, mut out: impl Write) -> io::Result<()> {
-        let mut from = 1;
-        loop {
-            let lines = self.store.lines(from, 1000).map_err(io::Error::other)?;
-            if lines.is_empty() {
-                return Ok(());
-            }
-            for line in lines {
-                writeln!(out, "{line}")?;
-            }
-            from += 1000;
+    /// Changes whenever a state does, of the filter or of a quota.
+    pub(super) fn versions(&self) -> (u64, u64, Vec<u64>) {
+        let quotas = self.quotas.iter().map(|quota| quota.version);
+        (self.launches.version(), self.version, quotas.collect())
+    }
+
+    /// Takes up the states of a copy, and leaves its own there: dropping them is the rule's code, too.
+    pub(super) fn exchange(&mut self, copy: &mut Self) {
+        self.launches.exchange(&mut copy.launches);
+        self.version = copy.version;
+        for (quota, copied) in self.quotas.iter_mut().zip(&mut copy.quotas) {
+            std::mem::swap(quota, copied);
         }
+    }
+
+    /// Takes up what the store has later than this; whether there was anything.
+    pub(super) fn renew(&mut self, store: &dyn Store) -> Result<bool, StoreError> {
+        let quotas = self.quotas.iter();
+        let quotas = quotas.map(|quota| (&*quota.name, quota.version));
+        let known = [(&*self.name, self.version)].into_iter().chain(quotas);
+        let newer = store.newer(&known.collect::<Vec<_>>())?;
+        for (place, saved) in &newer {
+            match place.checked_sub(1) {
+                None => self.refresh(saved)?,
+                Some(place) => {
+                    if let Some(quota) = self.quotas.get_mut(place) {
+                        quota.refresh(saved)?;
+                    }
+                }
+            }
+        }
+        Ok(!newer.is_empty())
+    }
+
+    /// Takes up a state of the filter. What was launched before stays as it is, unless the state is one
+    /// that has halted.
+    pub(super) fn refresh(&mut self, saved: &Saved) -> Result<(), StoreError> {
+        let (fresh, gate) = (&*self.fresh, self.gate());
+        let read = || {
+            let state = read_state(fresh, &saved.state);
+            state.filter(|state| state.could_be(fresh, gate.count_limit(), gate.halts()))
+        };
+        // A rule's own code reads it.
+        let Ok(Some(State {
+            rule,
+            launched,
+            halt,
+        })) = guarded(|| Ok(read()))
+        else {
+            let what = format!("the budget {:?}", self.name);
+            return Err(StoreError::Damaged { what });
+        };
+        let mut read = self.launches.detached();
+        read.gate = gate.resumed(rule, launched, halt);
+        self.launches.exchange(&mut read);
+        self.version = saved.version;
+        Ok(())
     }
 }
 
-impl fmt::Debug for Ledger {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Ledger").field(&self.store).finish()
+impl<L> QuotaBook<L> {
+    pub(super) fn refresh(&mut self, saved: &Saved) -> Result<(), StoreError> {
+        let rule = self.fresh.resumed(&saved.state);
+        let damaged = || StoreError::Damaged {
+            what: self.name.to_string(),
+        };
+        self.rule = rule.ok_or_else(damaged)?;
+        self.version = saved.version;
+        Ok(())
+    }
+}
+
+impl<L> Clone for QuotaBook<L> {
+    fn clone(&self) -> Self {
+        Self {
+            name: Arc::clone(&self.name),
+            fresh: Arc::clone(&self.fresh),
+            rule: Arc::clone(&self.rule),
+            version: self.version,
+        }
     }
 }

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::StoreError;
 use crate::account::{ChildLoss, WholeLoss};
-use crate::compose::{LaunchError, Refusal};
+use crate::compose::{LaunchError, NoPrice, Refusal};
 use crate::machine::Fault;
 
 /// Why a launch through a ledger gave no child.
@@ -55,6 +55,15 @@ pub enum OpenError {
     /// The store says why.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// Behind a pointer: it is large, and most launches are admitted.
+pub(super) type DenialOf<F> = Box<LedgerErrorOf<F>>;
+
+impl<C, W> From<NoPrice> for Box<LedgerError<C, W>> {
+    fn from(reason: NoPrice) -> Self {
+        Self::new(LedgerError::Launch(reason.into()))
+    }
 }
 
 /// Why a share is not set aside.

@@ -1,6 +1,7 @@
 //! A running filter whose budget a ledger keeps.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,16 +9,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::book::{Book, QuotaBook, UNKNOWN};
+use super::error::DenialOf;
 use super::party::Party;
-use super::quota::{Quota, SharedRule, quota_rule};
+use super::quota::{Quota, quota_rule};
 use super::seal::{VERSION, seal};
-use super::state::{State, has_halted, read_state, write_state};
-use super::store::{Saved, Store};
+use super::state::{has_halted, write_state};
+use super::store::Store;
 use super::text::writable;
-use super::{OpenError, ReserveErrorOf, StoreError};
+use super::{LedgerError, OpenError, ReserveErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
-use crate::compose::{Discipline, Filter, FilterMachine, Halt, Interleaved, Ledgered, Terms};
-use crate::machine::{Description, Stop, StopToken, discard, guarded};
+use crate::compose::{
+    Discipline, Filter, Halt, Interleaved, LaunchError, Ledgered, Terms, ledgered_parts,
+};
+use crate::machine::{Description, Fault, Stop, StopToken, discard};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::started;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
@@ -66,27 +71,28 @@ impl<F> LedgerRule for F where
 /// of the state, before the store is asked, and again if another launch came first.
 ///
 /// [`Ledger`](super::Ledger) has an example.
-pub struct LedgerFilter<D: ?Sized, F: ContinuationRule, R = AddRemove, X = Interleaved> {
-    pub(super) shared: Arc<Shared<D, F, R, X>>,
+pub struct LedgerFilter<D: ?Sized, F: LedgerRule, R = AddRemove, X = Interleaved> {
+    pub(super) shared: Arc<Shared<D, F>>,
+    types: PhantomData<fn() -> (R, X)>,
 }
 
-pub(super) struct Shared<D: ?Sized, F: ContinuationRule, R, X> {
+pub(super) struct Shared<D: ?Sized, F: LedgerRule> {
     pub(super) store: Arc<dyn Store>,
     /// Asked once: a store does not change in this.
     pub(super) keeps_launches: bool,
     pub(super) keeps_answers: bool,
     pub(super) header: Arc<Header>,
     pub(super) terms: Terms<F::Children>,
-    /// Has counted nothing: what states are read with.
-    pub(super) fresh: F,
+    /// Has counted nothing.
+    pub(super) fresh: Arc<F>,
     pub(super) token: StopToken,
     /// The filters that a share lives in: the token asks the store about them.
     pub(super) above: Vec<Arc<str>>,
     /// What stops children and shares where another handle or process has halted the filter.
     pub(super) halted: StopToken,
-    book: Mutex<Book<D, F, R, X>>,
+    book: Mutex<Book<F>>,
     /// Below the book, so that what is dropped last is dropped here.
-    pub(super) data: Quiet<D>,
+    data: Quiet<D>,
 }
 
 /// Data whose own `drop` may panic: the payload is hidden.
@@ -116,34 +122,6 @@ pub(super) struct Heading {
     pub(super) party: Box<str>,
 }
 
-/// What changes.
-pub(super) struct Book<D: ?Sized, F: ContinuationRule, R, X> {
-    pub(super) machine: FilterMachine<D, F, R, X>,
-    pub(super) version: u64,
-    pub(super) quotas: Vec<QuotaBook<ChildLoss<F>>>,
-}
-
-pub(super) struct QuotaBook<L> {
-    pub(super) name: Arc<str>,
-    pub(super) fresh: SharedRule<L>,
-    pub(super) rule: SharedRule<L>,
-    pub(super) version: u64,
-}
-
-impl<L> Clone for QuotaBook<L> {
-    fn clone(&self) -> Self {
-        Self {
-            name: Arc::clone(&self.name),
-            fresh: Arc::clone(&self.fresh),
-            rule: Arc::clone(&self.rule),
-            version: self.version,
-        }
-    }
-}
-
-/// No store has this version: the state is read again.
-pub(super) const UNKNOWN: u64 = u64::MAX;
-
 impl<D, F, R, X> LedgerFilter<D, F, R, X>
 where
     D: ?Sized,
@@ -159,9 +137,10 @@ where
         data: &Arc<D>,
         (token, above): (&StopToken, Vec<Arc<str>>),
     ) -> Result<Self, OpenError> {
-        let (mut machine, token) = (started(filter, data, token)?, token.clone());
-        let fresh = machine.rule().clone();
-        let terms = machine.terms().clone();
+        let (data, terms, launches) = ledgered_parts(started(filter, data, token)?);
+        let token = token.clone();
+        let data = Quiet(Some(data));
+        let fresh = Arc::new(launches.gate.rule().clone());
         let header = Arc::new(Header {
             filter: name.into(),
             measure: value(&terms.measure)?,
@@ -169,6 +148,7 @@ where
             relation: R::NAME,
             distance: terms.first.steps(),
         });
+        let halts = launches.gate.halts();
         let terms_text = seal(&FilterTerms {
             ledger: VERSION,
             filter: F::NAME,
@@ -178,14 +158,19 @@ where
             relation: header.relation,
             distance: header.distance,
             children: Description::of::<X>().name().to_owned(),
-            at_most: machine.count_limit(),
-            halts: machine.halts(),
+            at_most: launches.gate.count_limit(),
+            halts,
         })?;
-        let state = write_state(&fresh, 0, None)?;
-        let saved = store.open(name, &terms_text, &state)?;
-        take_up(&mut machine, &fresh, name, &saved)?;
-        let data = Quiet(Some(Arc::clone(machine.data())));
-        let halted = match machine.halts() {
+        let saved = store.open(name, &terms_text, &write_state(&*fresh, 0, None)?)?;
+        let mut book = Book {
+            name: Arc::clone(&header.filter),
+            fresh: Arc::clone(&fresh),
+            launches,
+            version: saved.version,
+            quotas: Vec::new(),
+        };
+        book.refresh(&saved)?;
+        let halted = match halts {
             true => halted_elsewhere(store, &header.filter, saved.version),
             false => StopToken::default(),
         };
@@ -200,20 +185,17 @@ where
                 token,
                 above,
                 halted,
-                book: Mutex::new(Book {
-                    machine,
-                    version: saved.version,
-                    quotas: Vec::new(),
-                }),
+                book: Mutex::new(book),
                 data,
             }),
+            types: PhantomData,
         })
     }
 
     /// A handle for one analyst, without a quota so far.
     #[must_use]
     pub fn party(&self, name: &str) -> Party<D, F, R, X> {
-        Party::new(Arc::clone(&self.shared), name)
+        Party::new(&self.shared, name)
     }
 
     /// Opens a quota: a limit on what some parties spend, in the measure of the filter's children.
@@ -234,25 +216,24 @@ where
             filter: Arc::clone(&self.shared.header.filter),
         };
         let full = quota.budget();
-        let open = |full: &str| StoreError::AlreadyOpen {
-            budget: full.to_owned(),
+        let closed = |book: &Book<F>| match book.place(&full) {
+            Some(_) => Err(StoreError::AlreadyOpen {
+                budget: full.clone(),
+            }),
+            None => Ok(()),
         };
-        if self.shared.book().place(&full).is_some() {
-            return Err(open(&full));
-        }
+        closed(&self.shared.book())?;
         let saved = self.shared.store.open(&full, &terms, &fresh.state()?)?;
-        let rule = fresh.resumed(&saved.state);
-        let rule = rule.ok_or_else(|| StoreError::Damaged { what: full.clone() })?;
-        let mut book = self.shared.book();
-        if book.place(&full).is_some() {
-            return Err(open(&full));
-        }
-        book.quotas.push(QuotaBook {
-            name: full.into(),
+        let mut opened = QuotaBook {
+            name: full.as_str().into(),
+            rule: Arc::clone(&fresh),
             fresh,
-            rule,
             version: saved.version,
-        });
+        };
+        opened.refresh(&saved)?;
+        let mut book = self.shared.book();
+        closed(&book)?;
+        book.quotas.push(opened);
         Ok(quota)
     }
 
@@ -262,7 +243,7 @@ where
     ///
     /// Those of the store.
     pub fn privacy_loss(&self) -> Result<WholeLoss<F>, StoreError> {
-        self.shared.read(|book| book.machine.rule().spent())
+        self.shared.read(|book| book.rule().spent())
     }
 
     /// What is left of the budget.
@@ -271,7 +252,7 @@ where
     ///
     /// Those of the store.
     pub fn remaining(&self) -> Result<ChildLoss<F>, StoreError> {
-        self.shared.read(|book| book.machine.rule().remaining())
+        self.shared.read(|book| book.rule().remaining())
     }
 
     /// How many mechanisms were launched, in all processes.
@@ -280,7 +261,7 @@ where
     ///
     /// Those of the store.
     pub fn launched(&self) -> Result<u64, StoreError> {
-        self.shared.read(|book| book.machine.launched())
+        self.shared.read(|book| book.gate().launched())
     }
 
     /// What a quota has spent; `None` if it was not opened in this filter.
@@ -301,7 +282,7 @@ where
     ///
     /// Those of the store.
     pub fn halt(&self) -> Result<Option<HaltOf<F>>, StoreError> {
-        self.shared.read(|book| book.machine.halt().cloned())
+        self.shared.read(|book| book.gate().halt().cloned())
     }
 
     /// The budget: what bounds everything that all parties learn together.
@@ -346,8 +327,7 @@ where
     {
         writable("a share's name", name).map_err(OpenError::Store)?;
         let full = format!("{:?}", (&*self.shared.header.filter, "share", name));
-        let data = self.shared.data.0.as_ref();
-        let data = data.ok_or(OpenError::Fault(crate::machine::Fault::Failed))?;
+        let data = self.shared.data().map_err(OpenError::Fault)?;
         // One charge however often it is opened: the key is the share's name. That of a release has a
         // third part, so nobody else can charge something under this one.
         let key = format!("{:?}", (&*self.shared.header.filter, name));
@@ -378,68 +358,65 @@ fn value(written: &impl Serialize) -> Result<Value, StoreError> {
     serde_json::to_value(written).map_err(|error| StoreError::Unwritable(error.to_string()))
 }
 
-/// Continues from the state in a store.
-pub(super) fn take_up<D: ?Sized, F: LedgerRule, R, X>(
-    machine: &mut FilterMachine<D, F, R, X>,
-    fresh: &F,
-    name: &str,
-    saved: &Saved,
-) -> Result<(), StoreError> {
-    let (limit, halts) = (machine.count_limit(), machine.halts());
-    let read = || {
-        let state = read_state(fresh, &saved.state);
-        state.filter(|state| state.could_be(fresh, limit, halts))
-    };
-    let Ok(Some(State {
-        rule,
-        launched,
-        halt,
-    })) = guarded(|| Ok(read()))
-    else {
-        let what = format!("the budget {name:?}");
-        return Err(StoreError::Damaged { what });
-    };
-    machine.take_up(rule, launched, halt);
-    Ok(())
-}
-
-impl<D: ?Sized, F: LedgerRule, R, X> Shared<D, F, R, X> {
-    pub(super) fn book(&self) -> MutexGuard<'_, Book<D, F, R, X>> {
-        // A state that is half changed has an unknown version, and is read again.
+impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
+    pub(super) fn book(&self) -> MutexGuard<'_, Book<F>> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it goes on, or why it was stopped. Asked under no lock: the store may have to say it.
-    ///
-    /// A token knows no error of a store, and says that it was stopped. Here the error is given.
     #[inline]
-    pub(super) fn running(&self) -> Result<Result<(), Stop>, StoreError> {
+    pub(super) fn data(&self) -> Result<&Arc<D>, Fault> {
+        self.data.0.as_ref().ok_or(Fault::Failed)
+    }
+
+    /// Whether nothing has stopped the filter.
+    #[inline]
+    pub(super) fn running(&self) -> Result<(), DenialOf<F>> {
         match self.token.check() {
-            Ok(()) => Ok(Ok(())),
+            Ok(()) => Ok(()),
             Err(_) => self.stopped(),
         }
     }
 
+    /// Whether it is a halt, or the store does not say.
     #[cold]
-    fn stopped(&self) -> Result<Result<(), Stop>, StoreError> {
+    fn stopped(&self) -> Result<(), DenialOf<F>> {
         let above = self.above.iter().map(|filter| (&**filter, UNKNOWN));
-        self.store.newer(&above.collect::<Vec<_>>())?;
-        // Again: it may have been the store that was not there.
-        Ok(self.token.check())
+        let asked = self.store.newer(&above.collect::<Vec<_>>());
+        asked.map_err(LedgerError::Store)?;
+        Ok(self
+            .token
+            .check()
+            .map_err(LaunchError::Stopped)
+            .map_err(LedgerError::Launch)?)
     }
 
-    /// Reads the newest state. A third-party rule is read from a copy: no lock is held while its code
-    /// runs.
-    pub(super) fn read<T>(
-        &self,
-        read: impl FnOnce(&Book<D, F, R, X>) -> T,
-    ) -> Result<T, StoreError> {
+    /// Reads the newest state. Third-party code is not run under a lock.
+    pub(super) fn read<T>(&self, read: impl FnOnce(&Book<F>) -> T) -> Result<T, StoreError> {
         if F::CALLS_BACK.0 {
             return Ok(read(&self.newest()?));
         }
         let mut book = self.book();
-        book.renew(&*self.store, &self.fresh, &self.header.filter)?;
+        book.renew(&*self.store)?;
         Ok(read(&book))
+    }
+
+    /// A copy of the newest state, made without running code of the rule under a lock.
+    pub(super) fn newest(&self) -> Result<Book<F>, StoreError> {
+        loop {
+            let mut copy = self.book().copy();
+            let seen = copy.versions();
+            if !copy.renew(&*self.store)? {
+                return Ok(copy);
+            }
+            let mut book = self.book();
+            if book.versions() == seen {
+                book.exchange(&mut copy);
+                let newest = book.copy();
+                // What the first copy holds now is dropped without the lock.
+                drop(book);
+                return Ok(newest);
+            }
+        }
     }
 }
 
@@ -461,71 +438,16 @@ fn halted_elsewhere(store: &Arc<dyn Store>, filter: &Arc<str>, version: u64) -> 
     })
 }
 
-impl<D: ?Sized, F: ContinuationRule, R, X> Book<D, F, R, X> {
-    /// Where the quota with this budget is.
-    pub(super) fn place(&self, budget: &str) -> Option<usize> {
-        self.quotas.iter().position(|quota| *quota.name == *budget)
-    }
-}
-
-impl<D: ?Sized, F: LedgerRule, R, X> Book<D, F, R, X> {
-    /// Takes up all that the store has and this one does not, in one question: whether there was any.
-    pub(super) fn renew(
-        &mut self,
-        store: &dyn Store,
-        fresh: &F,
-        name: &str,
-    ) -> Result<bool, StoreError> {
-        let quotas = self.quotas.iter();
-        let quotas = quotas.map(|quota| (&*quota.name, quota.version));
-        let known: Vec<(&str, u64)> = [(name, self.version)].into_iter().chain(quotas).collect();
-        let newer = store.newer(&known)?;
-        for (place, saved) in &newer {
-            match place.checked_sub(1) {
-                None => self.refresh(fresh, name, saved)?,
-                Some(place) => {
-                    if let Some(quota) = self.quotas.get_mut(place) {
-                        quota.refresh(saved)?;
-                    }
-                }
-            }
-        }
-        Ok(!newer.is_empty())
-    }
-
-    pub(super) fn refresh(
-        &mut self,
-        fresh: &F,
-        name: &str,
-        saved: &Saved,
-    ) -> Result<(), StoreError> {
-        take_up(&mut self.machine, fresh, name, saved)?;
-        self.version = saved.version;
-        Ok(())
-    }
-}
-
-impl<L> QuotaBook<L> {
-    pub(super) fn refresh(&mut self, saved: &Saved) -> Result<(), StoreError> {
-        let rule = self.fresh.resumed(&saved.state);
-        let damaged = || StoreError::Damaged {
-            what: self.name.to_string(),
-        };
-        self.rule = rule.ok_or_else(damaged)?;
-        self.version = saved.version;
-        Ok(())
-    }
-}
-
-impl<D: ?Sized, F: ContinuationRule, R, X> Clone for LedgerFilter<D, F, R, X> {
+impl<D: ?Sized, F: LedgerRule, R, X> Clone for LedgerFilter<D, F, R, X> {
     fn clone(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
+            types: PhantomData,
         }
     }
 }
 
-impl<D: ?Sized, F: ContinuationRule, R, X> fmt::Debug for LedgerFilter<D, F, R, X> {
+impl<D: ?Sized, F: LedgerRule, R, X> fmt::Debug for LedgerFilter<D, F, R, X> {
     /// Shows nothing of the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("LedgerFilter")

@@ -5,89 +5,180 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::filter::{Book, Heading, LedgerRule, QuotaBook, Shared, UNKNOWN};
-use super::seal::{VERSION, seal};
+use super::book::{Book, QuotaBook, UNKNOWN};
+use super::error::DenialOf;
+use super::filter::{Heading, LedgerRule};
+use super::party::Seat;
+use super::seal::{VERSION, seal, unseal};
 use super::state::write_state;
-use super::store::{Charge, Record, Saved, sealed};
-use super::{Decision, Entry, LedgerError, LedgerErrorOf, StoreError, time};
+use super::store::{Charge, Receipt, Record, Saved, sealed};
+use super::{Decision, Entry, LedgerError, StoreError, time};
 use crate::account::{ChildLoss, WholeLoss};
-use crate::compose::{Discipline, LaunchError, Ledgered, Price, Ticket};
-use crate::machine::Description;
+use crate::compose::{Discipline, Interleaved, LaunchError, Ledgered, Price, Ticket};
+use crate::machine::{Description, guarded};
 
 /// A launch that asks to be charged.
-pub(super) struct Launch<'a, D: ?Sized, F: LedgerRule, R, X> {
-    pub(super) shared: &'a Shared<D, F, R, X>,
-    pub(super) book: &'a mut Book<D, F, R, X>,
-    pub(super) price: &'a Price<ChildLoss<F>>,
+///
+/// It decides on a copy of the filter's state, which takes the place of the original once the store
+/// has what was decided. Under a rule of this crate this happens inside the store's transaction, which
+/// takes one round trip less. A third-party rule has decided before, under no lock: everything that the
+/// store may ask for is there ([`Settled`]), and it decides again if another launch came first.
+pub(super) struct Launch<'a, D: ?Sized, F: LedgerRule> {
+    seat: &'a Seat<D, F>,
+    price: &'a Price<ChildLoss<F>>,
     /// `None` if the description is not recorded.
-    pub(super) mechanism: Option<Description>,
-    pub(super) heading: &'a Arc<Heading>,
-    /// The places of the quotas that it is held to.
-    pub(super) quotas: &'a [usize],
-    /// The names of the budgets: the filter's, and those of the quotas.
-    pub(super) budgets: &'a [String],
-    pub(super) key: Option<String>,
-    /// The error behind a pointer: it is large, and most launches are admitted.
-    pub(super) decided: Option<Result<Ticket, Box<LedgerErrorOf<F>>>>,
+    mechanism: Option<Description>,
+    key: Option<&'a str>,
+    book: Book<F>,
+    decided: Option<Result<(), DenialOf<F>>>,
     /// Whether states have changed: an admitted launch, or one that halts.
-    pub(super) changed: bool,
+    changed: bool,
+    settled: Option<Settled>,
 }
 
-impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
-    /// The filter and all its quotas, all or nothing.
-    fn settle(&mut self) -> Result<Ticket, Box<LedgerErrorOf<F>>> {
-        let loss = &self.price.first;
-        let launched = |denial: Box<LaunchError<_, _>>| Box::new(LedgerError::Launch(*denial));
-        if self.quotas.is_empty() {
-            return self.book.machine.decide(self.price).map_err(launched);
-        }
-        let mut next = Vec::with_capacity(self.quotas.len());
-        for place in self.quotas {
-            let Some(quota) = self.book.quotas.get(*place) else {
+/// What the store may ask of a launch that was decided before.
+struct Settled {
+    /// The versions that it was decided on.
+    known: Vec<u64>,
+    states: Vec<(usize, Saved)>,
+    entry: Entry,
+    amounts: Vec<(String, String)>,
+}
+
+/// A launch that the store has, and what was decided.
+pub(super) struct Written<F: LedgerRule> {
+    pub(super) receipt: Receipt,
+    /// `None` if its key was known.
+    pub(super) decided: Option<Result<Ticket, DenialOf<F>>>,
+    /// That of the filter's state after it.
+    pub(super) version: u64,
+}
+
+/// Decides on a launch that has a price, and has the store write what was decided.
+pub(super) fn write<D: ?Sized, F: LedgerRule, X: Discipline>(
+    seat: &Seat<D, F>,
+    price: &Price<ChildLoss<F>>,
+    mechanism: Option<&Description>,
+    key: Option<&str>,
+) -> Result<Written<F>, DenialOf<F>> {
+    let shared = &*seat.shared;
+    let on = |book| Launch {
+        seat,
+        price,
+        mechanism: mechanism.cloned(),
+        key,
+        book,
+        decided: None,
+        changed: false,
+        settled: None,
+    };
+    loop {
+        // The lock is released first: dropping a copy runs code of the rule.
+        let mut launch;
+        let mut book;
+        if F::CALLS_BACK.0 {
+            launch = on(shared.newest().map_err(LedgerError::Store)?);
+            let seen = launch.book.versions();
+            let settled = guarded(|| Ok(launch.settle()));
+            settled
+                .unwrap_or_else(|_| Err(failed()))
+                .map_err(LedgerError::Store)?;
+            // The rule's code has run: it may have stopped this one.
+            shared.running()?;
+            book = shared.book();
+            if book.versions() != seen {
                 continue;
-            };
-            match quota.rule.charge(loss) {
-                Ok(rule) => next.push((*place, rule)),
-                Err(refusal) => {
-                    return Err(Box::new(LedgerError::OverQuota {
-                        quota: quota.name.to_string(),
-                        refusal: *refusal,
-                    }));
-                }
             }
+        } else {
+            shared.running()?;
+            book = shared.book();
+            launch = on(book.copy());
         }
-        let ticket = self.book.machine.decide(self.price).map_err(launched)?;
-        for (place, rule) in next {
-            if let Some(quota) = self.book.quotas.get_mut(place) {
-                quota.rule = rule;
-            }
+        let charged = if shared.keeps_launches || !seat.quotas.is_empty() || key.is_some() {
+            // Writing a state down may panic.
+            guarded(|| Ok(shared.store.charge(&mut launch))).unwrap_or_else(|_| Err(failed()))
+        } else {
+            // Where the store keeps nothing of it, the filter decides alone.
+            launch.decide();
+            Ok(Receipt::Written {
+                sequence: 0,
+                mark: 0,
+            })
+        };
+        let receipt = match charged {
+            Ok(receipt) => receipt,
+            Err(StoreError::Changed) => continue,
+            Err(error) => return Err(LedgerError::Store(error).into()),
+        };
+        let mut decided = None;
+        if matches!(receipt, Receipt::Written { .. }) {
+            book.exchange(&mut launch.book);
+            let admitted = launch.decided.take();
+            decided = admitted.map(|admitted| admitted.map(|()| book.launches.ticket::<X>()));
         }
-        Ok(ticket)
+        let version = book.version;
+        return Ok(Written {
+            receipt,
+            decided,
+            version,
+        });
+    }
+}
+
+fn failed() -> StoreError {
+    StoreError::Unwritable("the rule or the store failed".to_owned())
+}
+
+impl<D: ?Sized, F: LedgerRule> Launch<'_, D, F> {
+    /// Decides now, and writes down what the store may ask for.
+    fn settle(&mut self) -> Result<(), StoreError> {
+        let known = (0..self.budgets().len()).map(|budget| self.known(budget));
+        let known = known.collect();
+        self.decide();
+        self.settled = Some(Settled {
+            known,
+            states: self.changed()?,
+            entry: unseal(&self.line(0, 1)?).ok_or_else(failed)?,
+            amounts: self.amounts(),
+        });
+        Ok(())
     }
 
-    /// What the states at hand are is not known any more.
-    pub(super) fn forget(&mut self) {
-        self.book.version = UNKNOWN;
-        for place in self.quotas {
+    /// The filter and all its quotas, all or nothing.
+    fn admitted(&mut self) -> Result<(), DenialOf<F>> {
+        let mut next = Vec::with_capacity(self.seat.quotas.len());
+        for quota in self.book.quotas_at(&self.seat.quotas) {
+            let charged = quota.rule.charge(&self.price.first);
+            next.push(charged.map_err(|refusal| LedgerError::OverQuota {
+                quota: quota.name.to_string(),
+                refusal: *refusal,
+            })?);
+        }
+        // The ticket is that of a copy.
+        let decided = self.book.launches.decide::<Interleaved>(self.price);
+        drop(decided.map_err(|denial| LedgerError::Launch(*denial))?);
+        for (place, rule) in self.seat.quotas.iter().zip(next) {
             if let Some(quota) = self.book.quotas.get_mut(*place) {
-                quota.version = UNKNOWN;
+                quota.rule = rule;
+                quota.version = quota.version.wrapping_add(1);
             }
         }
+        Ok(())
     }
 
     /// The quota whose budget has this place.
     fn quota(&self, budget: usize) -> Option<&QuotaBook<ChildLoss<F>>> {
-        let place = self.quotas.get(budget.checked_sub(1)?)?;
+        let place = self.seat.quotas.get(budget.checked_sub(1)?)?;
         self.book.quotas.get(*place)
     }
 
     fn recorded(&self, mechanism: Description, times: u64) -> Recorded<F> {
         Recorded {
             time: SystemTime::now(),
-            heading: Arc::clone(self.heading),
+            heading: Arc::clone(&self.seat.heading),
             mechanism,
             loss: self.price.first.clone(),
-            after: self.book.machine.rule().clone(),
+            after: self.book.rule().clone(),
             rare: self.rare(times),
         }
     }
@@ -95,17 +186,15 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Launch<'_, D, F, R, X> {
     /// `None` for most launches: admitted, without quotas and without a key.
     fn rare(&self, times: u64) -> Option<Box<RareOf<F>>> {
         let admitted = matches!(self.decided, Some(Ok(_)));
-        if admitted && self.quotas.is_empty() && self.key.is_none() {
+        if admitted && self.seat.quotas.is_empty() && self.key.is_none() {
             return None;
         }
-        let kept = |place: &usize| {
-            let quota = self.book.quotas.get(*place)?;
-            Some((quota.name.to_string(), quota.rule.spent()))
-        };
+        let quotas = self.book.quotas_at(&self.seat.quotas);
+        let quotas = quotas.map(|quota| (quota.name.to_string(), quota.rule.spent()));
         Some(Box::new(Rare {
             decision: self.decision(),
-            quotas: self.quotas.iter().filter_map(kept).collect(),
-            key: self.key.clone(),
+            quotas: quotas.collect(),
+            key: self.key.map(str::to_owned),
             // What changes without being admitted is a halt.
             halted: self.changed && !admitted,
             times,
@@ -135,18 +224,21 @@ pub(super) fn unnamed() -> Description {
     Description::new("a mechanism that fails to describe itself").incomplete()
 }
 
-impl<D: ?Sized, F: LedgerRule, R, X> sealed::Sealed for Launch<'_, D, F, R, X> {}
+impl<D: ?Sized, F: LedgerRule> sealed::Sealed for Launch<'_, D, F> {}
 
-impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Charge for Launch<'_, D, F, R, X> {
+impl<D: ?Sized, F: LedgerRule> Charge for Launch<'_, D, F> {
     fn budgets(&self) -> &[String] {
-        self.budgets
+        &self.seat.budgets
     }
 
     fn key(&self) -> Option<&str> {
-        self.key.as_deref()
+        self.key
     }
 
     fn known(&self, budget: usize) -> u64 {
+        if let Some(settled) = &self.settled {
+            return settled.known.get(budget).copied().unwrap_or_default();
+        }
         if budget == 0 {
             return self.book.version;
         }
@@ -154,11 +246,13 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Charge for Launch<'_, D, F, R, 
     }
 
     fn refresh(&mut self, budget: usize, saved: &Saved) -> Result<(), StoreError> {
+        if self.settled.is_some() {
+            return Err(StoreError::Changed);
+        }
         let Some(place) = budget.checked_sub(1) else {
-            let name = &*self.shared.header.filter;
-            return self.book.refresh(&self.shared.fresh, name, saved);
+            return self.book.refresh(saved);
         };
-        let quota = self.quotas.get(place).copied();
+        let quota = self.seat.quotas.get(place).copied();
         match quota.and_then(|place| self.book.quotas.get_mut(place)) {
             Some(quota) => quota.refresh(saved),
             None => Ok(()),
@@ -166,37 +260,36 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Charge for Launch<'_, D, F, R, 
     }
 
     fn decide(&mut self) -> bool {
-        let halted = self.book.machine.halt().is_some();
-        let decided = self.settle();
+        if let Some(decided) = &self.decided {
+            return decided.is_ok();
+        }
+        let halted = self.book.gate().halt().is_some();
+        let decided = self.admitted();
         let admitted = decided.is_ok();
-        self.changed = admitted || (!halted && self.book.machine.halt().is_some());
+        self.changed = admitted || (!halted && self.book.gate().halt().is_some());
         if self.changed {
             self.book.version = self.book.version.wrapping_add(1);
-            if admitted {
-                for place in self.quotas {
-                    if let Some(quota) = self.book.quotas.get_mut(*place) {
-                        quota.version = quota.version.wrapping_add(1);
-                    }
-                }
-            }
         }
         self.decided = Some(decided);
         admitted
     }
 
     fn changed(&self) -> Result<Vec<(usize, Saved)>, StoreError> {
+        if let Some(settled) = &self.settled {
+            return Ok(settled.states.clone());
+        }
         let mut changed = Vec::new();
         if !self.changed {
             return Ok(changed);
         }
-        let machine = &self.book.machine;
+        let gate = self.book.gate();
         let saved = Saved {
             version: self.book.version,
-            state: write_state(machine.rule(), machine.launched(), machine.halt())?,
+            state: write_state(gate.rule(), gate.launched(), gate.halt())?,
         };
         changed.push((0, saved));
-        if matches!(self.decided, Some(Ok(_))) {
-            for budget in 1..self.budgets.len() {
+        if matches!(self.decided, Some(Ok(()))) {
+            for budget in 1..self.seat.budgets.len() {
                 if let Some(quota) = self.quota(budget) {
                     let saved = Saved {
                         version: quota.version,
@@ -210,20 +303,44 @@ impl<D: ?Sized, F: LedgerRule, R, X: Discipline> Charge for Launch<'_, D, F, R, 
     }
 
     fn line(&self, sequence: u64, times: u64) -> Result<String, StoreError> {
+        if let Some(settled) = &self.settled {
+            return Kept(settled.entry.clone(), times).line(sequence);
+        }
         let mechanism = self.mechanism.clone().unwrap_or_else(unnamed);
         self.recorded(mechanism, times).line(sequence)
     }
 
     fn record(&mut self, times: u64) -> Box<dyn Record> {
+        if let Some(settled) = &self.settled {
+            return Box::new(Kept(settled.entry.clone(), times));
+        }
         let mechanism = self.mechanism.take().unwrap_or_else(unnamed);
         Box::new(self.recorded(mechanism, times))
     }
 
     fn amounts(&self) -> Vec<(String, String)> {
+        if let Some(settled) = &self.settled {
+            return settled.amounts.clone();
+        }
         let mut amounts = Vec::new();
         let loss = serde_json::to_value(&self.price.first).unwrap_or_default();
         collect(LOSS, &loss, &mut amounts);
         amounts
+    }
+}
+
+/// An entry that needs no code of the rule any more.
+struct Kept(Entry, u64);
+
+impl sealed::Sealed for Kept {}
+
+impl Record for Kept {
+    fn line(&self, sequence: u64) -> Result<String, StoreError> {
+        seal(&Entry {
+            sequence,
+            times: self.1,
+            ..self.0.clone()
+        })
     }
 }
 

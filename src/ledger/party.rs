@@ -1,25 +1,26 @@
 //! Who asks.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::digest::recorded;
+use super::error::DenialOf;
 use super::filter::{Heading, LedgerRule, Shared};
-use super::launch::unnamed;
+use super::launch::{unnamed, write};
 use super::quota::Quota;
-use super::request::Request;
 use super::seal::unseal;
 use super::state::has_halted;
 use super::store::{Receipt, StoreError};
 use super::text::{writable, writable_description};
 use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
-use crate::account::{ChildLoss, ContinuationRule, CountsLaunches, WholeLoss};
+use crate::account::{ChildLoss, CountsLaunches, WholeLoss};
 use crate::compose::{
-    Discipline, Filter, Interactive, LaunchError, Ledgered, NoPrice, Preview, Price, Redeem,
-    Ticket, preview,
+    Discipline, Filter, FilterGate, Interactive, Interleaved, LaunchError, Ledgered, Preview,
+    Price, Redeem, Ticket, preview, price,
 };
 use crate::machine::{
     Answered, CoinSource, Description, Mechanism, Stop, StopToken, SystemCoins, guarded,
@@ -55,17 +56,25 @@ use crate::queryable::{HandleOf, IntoHandle};
 /// assert_eq!(filter.privacy_loss()?, "0.2".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Party<D: ?Sized, F: ContinuationRule, R = AddRemove, X = crate::compose::Interleaved> {
-    shared: Arc<Shared<D, F, R, X>>,
-    heading: Arc<Heading>,
-    quotas: Vec<usize>,
-    budgets: Vec<String>,
+pub struct Party<D: ?Sized, F: LedgerRule, R = AddRemove, X = Interleaved> {
+    pub(super) seat: Seat<D, F>,
+    types: PhantomData<fn() -> (R, X)>,
+}
+
+/// A party's place in a filter.
+pub(super) struct Seat<D: ?Sized, F: LedgerRule> {
+    pub(super) shared: Arc<Shared<D, F>>,
+    pub(super) heading: Arc<Heading>,
+    /// The places of the quotas that it is held to.
+    pub(super) quotas: Vec<usize>,
+    /// The names of the budgets: the filter's, and those of the quotas.
+    pub(super) budgets: Vec<String>,
 }
 
 /// A launch that was admitted and written.
-struct Admitted {
-    ticket: Ticket,
-    sequence: u64,
+pub(super) struct Admitted {
+    pub(super) ticket: Ticket,
+    pub(super) sequence: u64,
 }
 
 /// What a key is known for, or a new launch. The former behind a pointer: most launches have no key.
@@ -74,9 +83,6 @@ enum Keyed {
     Known(Option<Box<Outcome>>),
 }
 
-/// Behind a pointer: it is large, and most launches are admitted.
-type DenialOf<F> = Box<LedgerErrorOf<F>>;
-
 impl<D, F, R, X> Party<D, F, R, X>
 where
     D: ?Sized,
@@ -84,17 +90,19 @@ where
     R: Relation,
     X: Discipline,
 {
-    pub(super) fn new(shared: Arc<Shared<D, F, R, X>>, name: &str) -> Self {
-        let budgets = vec![shared.header.filter.to_string()];
-        let heading = Arc::new(Heading {
+    pub(super) fn new(shared: &Arc<Shared<D, F>>, name: &str) -> Self {
+        let heading = Heading {
             filter: Arc::clone(&shared.header),
             party: name.into(),
-        });
+        };
         Self {
-            shared,
-            heading,
-            quotas: Vec::new(),
-            budgets,
+            seat: Seat {
+                shared: Arc::clone(shared),
+                heading: Arc::new(heading),
+                quotas: Vec::new(),
+                budgets: vec![shared.header.filter.to_string()],
+            },
+            types: PhantomData,
         }
     }
 
@@ -106,21 +114,21 @@ where
     /// the party is held to it already.
     pub fn within(mut self, quota: &Quota) -> Result<Self, StoreError> {
         let budget = quota.budget();
-        let Some(place) = self.shared.book().place(&budget) else {
+        let Some(place) = self.shared().book().place(&budget) else {
             return Err(StoreError::NotOpen { budget });
         };
-        if self.quotas.contains(&place) {
+        if self.seat.quotas.contains(&place) {
             return Err(StoreError::AlreadyOpen { budget });
         }
-        self.quotas.push(place);
-        self.budgets.push(budget);
+        self.seat.quotas.push(place);
+        self.seat.budgets.push(budget);
         Ok(self)
     }
 
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.heading.party
+        &self.seat.heading.party
     }
 
     /// Launches a mechanism and returns the handle to it: decides, charges, writes, and only then
@@ -135,11 +143,10 @@ where
         M: Mechanism<D, Machine: IntoHandle> + Private<F::Children, R>,
         X: Interactive,
     {
-        let admitted = self.admit(mechanism).map_err(|denial| *denial)?;
-        let Admitted { ticket, sequence } = admitted;
-        let data = self.shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
-        let handle = ticket.open(mechanism, data);
-        self.done(sequence, || match &handle {
+        let admitted = self.charged(mechanism).map_err(|denial| *denial)?;
+        let data = self.shared().data().map_err(|_| LaunchError::Failed)?;
+        let handle = admitted.ticket.open(mechanism, data);
+        self.done(admitted.sequence, || match &handle {
             Ok(_) => Outcome::Started,
             Err(_) => Outcome::Failed,
         });
@@ -155,7 +162,7 @@ where
     where
         M: Mechanism<D, Machine: Answered> + Private<F::Children, R>,
     {
-        let admitted = self.admit(mechanism).map_err(|denial| *denial)?;
+        let admitted = self.charged(mechanism).map_err(|denial| *denial)?;
         self.run(mechanism, admitted, |_| None)
     }
 
@@ -185,16 +192,16 @@ where
     {
         let written = writable("a key", key);
         written.map_err(LedgerErrorOf::<F>::Store)?;
-        let full = format!("{:?}", (&*self.shared.header.filter, self.name(), key));
+        let full = format!("{:?}", (&*self.shared().header.filter, self.name(), key));
         let price = self.price(mechanism).map_err(|denial| *denial)?;
         let described = self.described(mechanism).map_err(|denial| *denial)?;
         if !described.is_complete() {
             return Err(LedgerError::NotComparable);
         }
-        let keyed = self.charge(&price, Some(described), Some(full));
+        let keyed = self.write(&price, Some(&described), Some(&full));
         match keyed.map_err(|denial| *denial)? {
             Keyed::New(admitted) => self.run(mechanism, admitted, |answer| {
-                let keeps = self.shared.keeps_answers;
+                let keeps = self.shared().keeps_answers;
                 keeps.then(|| serde_json::to_value(answer).ok()).flatten()
             }),
             Keyed::Known(outcome) => match outcome.map(|outcome| *outcome) {
@@ -213,16 +220,17 @@ where
     ///
     /// Those of the store.
     pub fn would_admit(&self, loss: &ChildLoss<F>) -> Result<bool, StoreError> {
-        if self.shared.running()?.is_err() || !self.shared.terms.measure.is_valid(loss) {
-            return Ok(false);
+        match self.shared().running().map_err(|denial| *denial) {
+            Err(LedgerError::Store(error)) => return Err(error),
+            Ok(()) if self.shared().terms.measure.is_valid(loss) => {}
+            _ => return Ok(false),
         }
-        self.shared.read(|book| {
-            let mut quotas = self.quotas.iter();
-            let fits = quotas.all(|place| {
-                let quota = book.quotas.get(*place);
-                quota.is_none_or(|quota| quota.rule.charge(loss).is_ok())
-            });
-            fits && guarded(|| Ok(book.machine.would_admit(loss))).unwrap_or(false)
+        self.shared().read(|book| {
+            let fits = || {
+                let mut quotas = book.quotas_at(&self.seat.quotas);
+                quotas.all(|quota| quota.rule.charge(loss).is_ok())
+            };
+            guarded(|| Ok(book.gate().would_admit(loss) && fits())).unwrap_or(false)
         })
     }
 
@@ -241,13 +249,12 @@ where
         M: Mechanism<D> + Private<F::Children, R>,
     {
         let price = self.price(mechanism).map_err(|denial| *denial)?;
-        let left = self.shared.read(|book| {
+        let left = self.shared().read(|book| {
             guarded(|| {
-                let quotas = self.quotas.iter();
-                let kept = quotas.filter_map(|place| book.quotas.get(*place));
-                let filter = book.machine.admits(&price.first);
-                Ok(kept.fold(filter, |left, quota| {
-                    left.and(quota.rule.admits(&price.first))
+                let filter = book.gate().launches_left(&price.first);
+                let quotas = book.quotas_at(&self.seat.quotas);
+                Ok(quotas.fold(filter, |left, quota| {
+                    left.and(quota.rule.launches_left(&price.first))
                 }))
             })
         })?;
@@ -261,7 +268,7 @@ where
     ///
     /// Those of the store.
     pub fn remaining(&self) -> Result<ChildLoss<F>, StoreError> {
-        self.shared.read(|book| book.machine.rule().remaining())
+        self.shared().read(|book| book.rule().remaining())
     }
 
     /// What is left of each of its quotas.
@@ -270,10 +277,9 @@ where
     ///
     /// Those of the store.
     pub fn quotas_remaining(&self) -> Result<Vec<ChildLoss<F>>, StoreError> {
-        self.shared.read(|book| {
-            let quotas = self.quotas.iter();
-            let kept = quotas.filter_map(|place| book.quotas.get(*place));
-            kept.map(|quota| quota.rule.remaining()).collect()
+        self.shared().read(|book| {
+            let quotas = book.quotas_at(&self.seat.quotas);
+            quotas.map(|quota| quota.rule.remaining()).collect()
         })
     }
 
@@ -283,7 +289,7 @@ where
     ///
     /// Those of the store.
     pub fn privacy_loss(&self) -> Result<WholeLoss<F>, StoreError> {
-        self.shared.read(|book| book.machine.rule().spent())
+        self.shared().read(|book| book.rule().spent())
     }
 
     fn run<M>(
@@ -295,7 +301,7 @@ where
     where
         M: Mechanism<D, Machine: Answered>,
     {
-        let data = self.shared.data.0.as_ref().ok_or(LaunchError::Failed)?;
+        let data = self.shared().data().map_err(|_| LaunchError::Failed)?;
         let mut coins = SystemCoins::new();
         let Admitted { ticket, sequence } = admitted;
         let answer = ticket.release(mechanism, data, &mut coins.coins());
@@ -309,59 +315,49 @@ where
 
     /// Writes what became of a launch. Where that fails the launch reads as interrupted, and the next
     /// one says that the store has failed: nothing that was charged depends on it.
-    fn done(&self, sequence: u64, outcome: impl FnOnce() -> Outcome) {
+    pub(super) fn done(&self, sequence: u64, outcome: impl FnOnce() -> Outcome) {
         if sequence > 0 {
-            let _ = self.shared.store.finish(sequence, outcome());
+            let _ = self.shared().store.finish(sequence, outcome());
         }
     }
 
+    /// Price and decide: charged, written, and still to be started.
     #[inline]
-    fn admit<M>(&self, mechanism: &M) -> Result<Admitted, DenialOf<F>>
+    pub(super) fn charged<M>(&self, mechanism: &M) -> Result<Admitted, DenialOf<F>>
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
-        if !F::CALLS_BACK.0 && !self.shared.keeps_launches && self.quotas.is_empty() {
-            return self.admit_here(mechanism);
+        let (shared, price) = (self.shared(), self.price(mechanism)?);
+        if !F::CALLS_BACK.0 && !shared.keeps_launches && self.seat.quotas.is_empty() {
+            // Where the store keeps nothing of it, the filter decides alone. The mechanism's code has
+            // run: it may have stopped this one.
+            shared.running()?;
+            let ticket = shared.book().launches.decide::<X>(&price);
+            return Ok(Admitted {
+                ticket: ticket.map_err(|denial| LedgerError::Launch(*denial))?,
+                sequence: 0,
+            });
         }
-        let price = self.price(mechanism)?;
-        let described = self
-            .shared
-            .keeps_launches
-            .then(|| self.described(mechanism));
-        match self.charge(&price, described.transpose()?, None)? {
+        let described = shared.keeps_launches.then(|| self.described(mechanism));
+        match self.write(&price, described.transpose()?.as_ref(), None)? {
             Keyed::New(admitted) => Ok(admitted),
             // Without a key nothing is known.
             Keyed::Known(_) => Err(LedgerError::NoAnswer.into()),
         }
     }
 
-    /// Where the store keeps nothing of it, the filter decides alone.
-    #[inline]
-    fn admit_here<M>(&self, mechanism: &M) -> Result<Admitted, DenialOf<F>>
-    where
-        M: Mechanism<D> + Private<F::Children, R>,
-    {
-        let price = self.price(mechanism)?;
-        let denied = |error| DenialOf::<F>::new(LedgerError::Launch(error));
-        // The mechanism's code has run: it may have stopped this one.
-        let running = self.shared.token.check();
-        running.map_err(|stop| denied(LaunchError::Stopped(stop)))?;
-        let ticket = self.shared.book().machine.decide(&price);
-        let ticket = ticket.map_err(|denial| denied(*denial))?;
-        Ok(Admitted {
-            ticket,
-            sequence: 0,
-        })
+    fn shared(&self) -> &Shared<D, F> {
+        &self.seat.shared
     }
 
     /// The same launch, stopped also by what other handles and processes do in the filter after the
     /// version that it has made: only the store knows of it.
     fn watched(&self, ticket: Ticket, version: u64) -> Ticket {
         if !X::FREEZES {
-            return ticket.joined(&self.shared.halted);
+            return ticket.joined(&self.shared().halted);
         }
-        let store = Arc::clone(&self.shared.store);
-        let filter = Arc::clone(&self.shared.header.filter);
+        let store = Arc::clone(&self.shared().store);
+        let filter = Arc::clone(&self.shared().header.filter);
         let latest = StopToken::default().watched(move || {
             match store.newer(&[(&filter, version)]).as_deref() {
                 Ok([]) => Ok(()),
@@ -382,67 +378,34 @@ where
         let described = recorded(described.unwrap_or_else(|_| unnamed()));
         let written = writable("a party's name", self.name());
         let written = written.and_then(|()| writable_description(&described));
-        written.map_err(|error| DenialOf::<F>::new(error.into()))?;
+        written.map_err(LedgerError::Store)?;
         Ok(described)
     }
 
     #[inline]
-    fn price<M>(&self, mechanism: &M) -> Result<Price<ChildLoss<F>>, DenialOf<F>>
+    pub(super) fn price<M>(&self, mechanism: &M) -> Result<Price<ChildLoss<F>>, DenialOf<F>>
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
-        let shared = &*self.shared;
-        let denied = |error| DenialOf::<F>::new(LedgerError::Launch(error));
-        self.running()?;
-        let data = shared.data.0.as_ref();
-        let data = data.ok_or_else(|| denied(LaunchError::Failed))?;
-        let price = shared.terms.price(mechanism, &**data);
-        price.map_err(|reason| {
-            // A stop hides the reason, which may have been chosen after it.
-            self.running().err().unwrap_or_else(|| {
-                denied(match reason {
-                    NoPrice::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
-                    NoPrice::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
-                })
-            })
-        })
-    }
-
-    /// Whether nothing has stopped the filter.
-    #[inline]
-    fn running(&self) -> Result<(), DenialOf<F>> {
-        let running = self.shared.running();
-        let running = running.map_err(|error| DenialOf::<F>::new(error.into()))?;
-        running.map_err(|stop| DenialOf::<F>::new(LaunchError::Stopped(stop).into()))
+        let shared = self.shared();
+        let data = shared.data().map_err(|_| LaunchError::Failed);
+        let data = data.map_err(LedgerError::Launch)?;
+        let check = || shared.running();
+        price::<D, FilterGate<F>, M, R, _>(&shared.terms, &**data, mechanism, check)
     }
 
     /// Decides, charges and writes.
-    fn charge(
+    fn write(
         &self,
         price: &Price<ChildLoss<F>>,
-        mechanism: Option<Description>,
-        key: Option<String>,
+        mechanism: Option<&Description>,
+        key: Option<&str>,
     ) -> Result<Keyed, DenialOf<F>> {
-        let shared = &*self.shared;
-        let asked = key.is_some().then(|| mechanism.clone()).flatten();
-        let request = Request {
-            shared,
-            price,
-            heading: &self.heading,
-            quotas: &self.quotas,
-            budgets: &self.budgets,
-            key: key.as_deref(),
-        };
-        let written = if F::CALLS_BACK.0 {
-            request.outside(mechanism)?
-        } else {
-            self.running()?;
-            request.inside(mechanism)?
-        };
+        let written = write::<D, F, X>(&self.seat, price, mechanism, key)?;
         match written.receipt {
             Receipt::Written { sequence, .. } => {
-                let synced = shared.store.sync(&written.receipt);
-                synced.map_err(|error| DenialOf::<F>::new(error.into()))?;
+                let synced = self.shared().store.sync(&written.receipt);
+                synced.map_err(LedgerError::Store)?;
                 let ticket = match written.decided {
                     Some(Ok(ticket)) => self.watched(ticket, written.version),
                     Some(Err(error)) => return Err(error),
@@ -452,12 +415,12 @@ where
             }
             Receipt::Known { line, done } => {
                 let entry: Option<Entry<ChildLoss<F>, WholeLoss<F>>> = unseal(&line);
-                let entry = entry.filter(|entry| entry.stands_for(key.as_deref(), done.as_ref()));
+                let entry = entry.filter(|entry| entry.stands_for(key, done.as_ref()));
                 let Some(entry) = entry else {
                     let what = "the entry of a key".to_owned();
-                    return Err(DenialOf::<F>::new(StoreError::Damaged { what }.into()));
+                    return Err(LedgerError::Store(StoreError::Damaged { what }).into());
                 };
-                if entry.loss != price.first || Some(entry.mechanism) != asked {
+                if entry.loss != price.first || Some(&entry.mechanism) != mechanism {
                     return Err(LedgerError::OtherLaunch.into());
                 }
                 Ok(Keyed::Known(done.map(|done| Box::new(done.outcome))))
@@ -479,32 +442,38 @@ where
         let price = self.price(share).map_err(|denial| *denial)?;
         // Incomplete, as a filter's is: its terms are compared when it is opened.
         let described = self.described(share).map_err(|denial| *denial)?;
-        let keyed = self.charge(&price, Some(described), Some(key.to_owned()));
+        let keyed = self.write(&price, Some(&described), Some(key));
         if let Keyed::New(admitted) = keyed.map_err(|denial| *denial)? {
             self.done(admitted.sequence, || Outcome::Started);
         }
-        let token = self.shared.book().machine.child_token();
-        Ok(token.joined(&self.shared.halted))
+        let token = self.shared().book().launches.child_token();
+        Ok(token.joined(&self.shared().halted))
     }
 }
 
 /// What a non-interactive mechanism answers.
 pub type AnswerOf<M, D> = <<M as Mechanism<D>>::Machine as Answered>::Value;
 
-impl<D: ?Sized, F: ContinuationRule, R, X> Clone for Party<D, F, R, X> {
+impl<D: ?Sized, F: LedgerRule, R, X> Clone for Party<D, F, R, X> {
     fn clone(&self) -> Self {
+        let seat = &self.seat;
         Self {
-            shared: Arc::clone(&self.shared),
-            heading: Arc::clone(&self.heading),
-            quotas: self.quotas.clone(),
-            budgets: self.budgets.clone(),
+            seat: Seat {
+                shared: Arc::clone(&seat.shared),
+                heading: Arc::clone(&seat.heading),
+                quotas: seat.quotas.clone(),
+                budgets: seat.budgets.clone(),
+            },
+            types: PhantomData,
         }
     }
 }
 
-impl<D: ?Sized, F: ContinuationRule, R, X> fmt::Debug for Party<D, F, R, X> {
+impl<D: ?Sized, F: LedgerRule, R, X> fmt::Debug for Party<D, F, R, X> {
     /// Its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Party").field(&self.heading.party).finish()
+        f.debug_tuple("Party")
+            .field(&self.seat.heading.party)
+            .finish()
     }
 }

@@ -52,7 +52,7 @@ pub(super) trait QuotaRule<L>: Send + Sync {
 
     fn remaining(&self) -> L;
 
-    fn admits(&self, loss: &L) -> LaunchesLeft;
+    fn launches_left(&self, loss: &L) -> LaunchesLeft;
 
     fn state(&self) -> Result<String, StoreError>;
 
@@ -85,7 +85,7 @@ where
         self.0.remaining()
     }
 
-    fn admits(&self, loss: &L) -> LaunchesLeft {
+    fn launches_left(&self, loss: &L) -> LaunchesLeft {
         self.0.admits(loss)
     }
 

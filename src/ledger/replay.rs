@@ -26,7 +26,7 @@ where
     ///
     /// [`StoreError::Damaged`] says at which entry, and those of the store.
     pub fn replay(&self) -> Result<u64, StoreError> {
-        let mut rule = self.shared.fresh.clone();
+        let mut rule = (*self.shared.fresh).clone();
         let (mut from, mut entries, mut admitted) = (1, 0, 0);
         loop {
             let lines = self.shared.store.lines(from, 1000)?;
@@ -65,8 +65,8 @@ where
         }
         let counted = write_state(&rule, admitted, None)?;
         let kept = self.shared.read(|book| {
-            let machine = &book.machine;
-            write_state(machine.rule(), machine.launched(), None)
+            let gate = book.gate();
+            write_state(gate.rule(), gate.launched(), None)
         })??;
         if counted != kept {
             return Err(StoreError::Damaged {

@@ -70,3 +70,22 @@ fn where_no_group_privacy_is_known_no_ticket_is_given() {
     );
     assert_eq!(odometer.privacy_loss(), epsilon("0"));
 }
+
+/// Where maps are kept, that of a ticket is group privacy, at whatever distance is asked later.
+#[test]
+fn an_odometer_that_keeps_maps_reads_a_ticket_by_group_privacy() {
+    let odometer = Odometer::concurrent(PureDp).keeping_maps();
+    let odometer = launch(&odometer, Arc::new(())).unwrap();
+    let ticket = odometer.admit(&epsilon("0.4")).unwrap();
+    assert_eq!(ticket.token().check(), Ok(()));
+    odometer
+        .release(&at(epsilon("0.1"), Answer(Touches::default())))
+        .unwrap();
+    assert_eq!(odometer.privacy_loss(), epsilon("0.5"));
+    assert_eq!(odometer.privacy_loss_at(couple()), Ok(epsilon("1")));
+    let rdp = Odometer::concurrent(Rdp::new("2".parse().unwrap())).keeping_maps();
+    let rdp = launch(&rdp, Arc::new(())).unwrap();
+    assert!(rdp.admit(&epsilon("0.1")).is_ok());
+    let unknown = UnknownLoss("group privacy changes the order of a Rényi guarantee");
+    assert_eq!(rdp.privacy_loss_at(couple()), Err(unknown));
+}

@@ -13,6 +13,7 @@ mod own_rules;
 mod quotas;
 mod replaced;
 mod rules;
+mod service;
 mod states;
 mod written;
 mod wrong_files;

@@ -28,6 +28,7 @@ pub struct Budget<T> {
 
 impl<T: Cost> Budget<T> {
     /// Nothing counted yet.
+    #[must_use]
     pub fn new(limit: EpsilonDelta, slack: Delta) -> Self {
         Self {
             limit,
@@ -37,6 +38,10 @@ impl<T: Cost> Budget<T> {
     }
 
     /// After one more child, if the total is then within the limit's ε, and δ′ + Σδ within its δ.
+    ///
+    /// # Errors
+    ///
+    /// [`Exceeded`] if one of them is not.
     pub fn charge(
         &self,
         cost: T,
@@ -53,6 +58,10 @@ impl<T: Cost> Budget<T> {
     }
 
     /// After this many children of the same cost and δ.
+    ///
+    /// # Errors
+    ///
+    /// As for [`charge`](Self::charge).
     pub fn charge_times(
         &self,
         cost: T,
@@ -82,6 +91,7 @@ impl<T: Cost> Budget<T> {
     }
 
     /// What is left of δ.
+    #[must_use]
     pub fn delta_left(&self) -> Delta {
         self.deltas.left_of(self.limit.delta)
     }
@@ -161,6 +171,10 @@ impl<T: Cost> Budget<T> {
     }
 
     /// With these counts in place of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpossibleCounts`] if they are not within the limit.
     pub fn resume(
         &self,
         Counts { total, deltas }: Counts<T>,
@@ -170,6 +184,10 @@ impl<T: Cost> Budget<T> {
     }
 
     /// With this total and this δ of children in place of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpossibleCounts`] if they are not within the limit.
     pub fn resumed(
         &self,
         total: T,

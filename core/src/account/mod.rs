@@ -53,6 +53,11 @@ macro_rules! approx_dp_in_and_out {
     };
 }
 
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod budget;
 mod capped;
 mod composes;

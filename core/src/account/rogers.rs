@@ -236,7 +236,7 @@ impl Durable for Rogers {
         } = counts;
         // Each launch adds ε(e^ε − 1)/2, rounded up, which is at least ε²/2.
         let half = squares.half_in_units(units::Epsilon::DECIMALS);
-        if !half.is_some_and(|half| half <= drift.units()) {
+        if half.is_none_or(|half| half > drift.units()) {
             return Err(ImpossibleCounts.into());
         }
         let budget = self

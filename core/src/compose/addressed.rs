@@ -2,14 +2,13 @@
 //! readings are messages to it, and refusals are answers.
 
 use std::convert::Infallible;
-#[cfg(feature = "serde")]
-use std::fmt::Display;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gate::Gate;
+use super::gate::Takes;
 use super::{
     CompositorMachine, FilterMachine, Interactive, LaunchError, NonInteractive, OdometerMachine,
+    Unavailable,
 };
 use crate::account::{Accumulator, ContinuationRule, WholeLoss};
 use crate::machine::{
@@ -74,27 +73,18 @@ impl<M, Q> Message<M, Q> {
 
 /// An answer of a compositor.
 ///
-/// With the feature `serde` it can be written, for example as JSON: `{"launched": 0}`,
-/// `{"answered": …}`, `{"unknown": 7}`; errors as their messages.
+/// With the feature `serde`, the replies of an [`AddressedFilter`](super::AddressedFilter) are written
+/// and read, for example as JSON: `{"launched": 0}`, `{"answered": …}`, `{"refused": {"measure": …,
+/// "spent": …, …}}`, `{"not_launched": "failed"}`. `spec/embedding.md` lists all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(
-        rename_all = "snake_case",
-        bound = "A: serde::Serialize, C: serde::Serialize + Display, W: serde::Serialize + Display"
-    )
-)]
 pub enum Reply<A, C, W = C> {
     /// Launched, under this number.
     Launched(usize),
     /// Not launched. A child whose start failed has no number.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "as_message"))]
     NotLaunched(LaunchError<C, W>),
     /// The child's answer.
     Answered(A),
     /// The child did not answer.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "as_message"))]
     NotAnswered(AskError),
     /// The child with this number is closed.
     Closed(usize),
@@ -104,11 +94,8 @@ pub enum Reply<A, C, W = C> {
     PrivacyLoss(W),
     /// What is left of the budget; `None` for an odometer, which has none.
     Remaining(Option<C>),
-}
-
-#[cfg(feature = "serde")]
-fn as_message<S: serde::Serializer>(error: &impl Display, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(error)
+    /// What has been spent and what is left cannot be read.
+    NotRead(Unavailable),
 }
 
 impl<A, C, W> Reply<A, C, W> {
@@ -119,7 +106,9 @@ impl<A, C, W> Reply<A, C, W> {
             Self::Launched(_) => AnswerKind::Launched,
             Self::NotLaunched(_) => AnswerKind::NotLaunched,
             Self::NotAnswered(_) | Self::Unknown(_) => AnswerKind::Refused,
-            Self::Closed(_) | Self::PrivacyLoss(_) | Self::Remaining(_) => AnswerKind::Reading,
+            Self::Closed(_) | Self::PrivacyLoss(_) | Self::Remaining(_) | Self::NotRead(_) => {
+                AnswerKind::Reading
+            }
         })
     }
 }
@@ -237,7 +226,7 @@ impl<C, S, M> AddressedMachine<C, S, M> {
 impl<D, G, R, X, S, M> Machine for AddressedMachine<CompositorMachine<D, G, R, X>, S, M>
 where
     D: ?Sized,
-    G: Gate,
+    G: Takes<M, R>,
     R: Relation,
     X: Interactive,
     S: Machine,
@@ -300,7 +289,7 @@ impl<D, G, R, A, M> Machine
     for AddressedMachine<CompositorMachine<D, G, R, NonInteractive>, Released<A>, M>
 where
     D: ?Sized,
-    G: Gate,
+    G: Takes<M, R>,
     R: Relation,
     M: Mechanism<D, Machine = Released<A>> + Private<G::Children, R>,
     CompositorMachine<D, G, R, NonInteractive>: Metered<Loss = <G::Whole as Measure>::Loss>,

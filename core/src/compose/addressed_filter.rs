@@ -170,8 +170,14 @@ where
                     None => Reply::Unknown(number),
                 }
             }
-            Message::PrivacyLoss => Reply::PrivacyLoss(self.filter.privacy_loss()),
-            Message::Remaining => Reply::Remaining(Some(self.filter.remaining())),
+            Message::PrivacyLoss => match self.filter.reading() {
+                Ok(reading) => Reply::PrivacyLoss(reading.privacy_loss),
+                Err(unavailable) => Reply::NotRead(unavailable),
+            },
+            Message::Remaining => match self.filter.reading() {
+                Ok(reading) => Reply::Remaining(Some(reading.remaining)),
+                Err(unavailable) => Reply::NotRead(unavailable),
+            },
         }
     }
 

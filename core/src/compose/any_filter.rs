@@ -3,15 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Discipline, Halt, LaunchError, Preview, Refusal, RunningFilter, Ticket};
-use crate::account::{ContinuationRule, LaunchesLeft};
-use crate::machine::{
-    Answered, CoinSource, Coins, Fault, Mechanism, Public, PublicFacts, SystemCoins, Unsuitable,
-};
+use super::erased::{AnyLaunchError, Ended, Erased, Erasing, stating};
+use super::running::public_facts;
+use super::{Discipline, FilterGate, Halt, LaunchError, Preview, RunningFilter, Unavailable};
+use crate::account::ContinuationRule;
+use crate::machine::{Answered, CoinSource, Mechanism, PublicFacts, SystemCoins};
 use crate::privacy::facts::Fact;
-use crate::privacy::{
-    AddRemove, AnyLoss, AnyMeasure, Distance, Prices, Private, Relation, UnknownLoss,
-};
+use crate::privacy::{AddRemove, AnyLoss, AnyMeasure, Prices, Private, Relation};
 use crate::queryable::{HandleOf, IntoHandle};
 
 /// A running filter on data of type `D` under the relation `R`, whatever its measure, its rule and
@@ -20,6 +18,10 @@ use crate::queryable::{HandleOf, IntoHandle};
 /// It launches mechanisms that state what they do under [`AnyMeasure`], which the ready-made ones
 /// do, typically [boxed](super::Boxed). The filter's own measure prices what is stated. Otherwise
 /// it is the same filter, and shares its budget with other handles to it.
+///
+/// It is made of a [`RunningFilter`], or of a `Party` of the toolkit in a filter that a
+/// ledger keeps: then its budget survives the process, and what asks the store may be
+/// [`Unavailable`].
 ///
 /// # What is checked when
 ///
@@ -63,7 +65,7 @@ use crate::queryable::{HandleOf, IntoHandle};
 /// let gaussian = Any::new(AnyMeasure, GaussianCount::new(adults, "0.1".parse()?)?);
 ///
 /// let answer: i64 = filters["pure"].release(&laplace)?;
-/// assert_eq!(filters["pure"].remaining().to_string(), "0.5");
+/// assert_eq!(filters["pure"].reading()?.remaining.to_string(), "0.5");
 /// // The same mechanism costs ε·tanh(ε/2) under zCDP.
 /// filters["zcdp"].release(&laplace)?;
 /// filters["zcdp"].release(&gaussian)?;
@@ -72,186 +74,48 @@ use crate::queryable::{HandleOf, IntoHandle};
 ///     filters["pure"].release(&gaussian).unwrap_err().to_string(),
 ///     "no known loss: PureDp has no price for what the mechanism states",
 /// );
-/// assert_eq!(filters["pure"].privacy_loss().get(), Some(&"0.5".parse::<Epsilon>()?));
+/// let spent = filters["pure"].reading()?.privacy_loss;
+/// assert_eq!(spent.get(), Some(&"0.5".parse::<Epsilon>()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct AnyFilter<D: ?Sized, R = AddRemove>(Arc<dyn Erased<D, R>>);
 
-/// The error of a launch whose measure is not known.
-type AnyLaunchError = LaunchError<AnyLoss>;
-
-/// A running filter as a trait object.
-trait Erased<D: ?Sized, R>: Send + Sync {
-    /// Decides and charges. Whoever calls it starts the mechanism with the ticket.
-    fn admit(&self, mechanism: &dyn States<D>) -> Result<(Ticket, &Arc<D>), AnyLaunchError>;
-    fn would_admit(&self, mechanism: &dyn States<D>) -> bool;
-    fn preview(&self, mechanism: &dyn States<D>)
-    -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError>;
-    fn is_interactive(&self) -> bool;
-    fn measure(&self) -> &dyn fmt::Debug;
-    fn remaining(&self) -> AnyLoss;
-    fn privacy_loss(&self) -> AnyLoss;
-    fn set_aside(&self) -> AnyLoss;
-    fn limit(&self) -> AnyLoss;
-    fn launched(&self) -> u64;
-    fn halt(&self) -> Option<Halt<AnyLoss>>;
-    fn facts(&self) -> &D::Facts
-    where
-        D: PublicFacts;
+/// What can be read from a filter whose measure is erased, all at the same moment.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct AnyReading {
+    /// What the launches so far add up to: see [`RunningFilter::privacy_loss`].
+    pub privacy_loss: AnyLoss,
+    /// The part of it that no launch has cost: see [`RunningFilter::set_aside`].
+    pub set_aside: AnyLoss,
+    /// What is left of the budget: see [`RunningFilter::remaining`].
+    pub remaining: AnyLoss,
+    /// The budget.
+    pub limit: AnyLoss,
+    /// The number of mechanisms launched so far.
+    pub launched: u64,
+    /// Why it halted, if it did.
+    pub halt: Option<Halt<AnyLoss>>,
 }
 
-/// What must be known of a mechanism to decide on its launch.
-trait States<D: ?Sized> {
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable>;
-    fn fact(&self, distance: Distance) -> Result<Fact, UnknownLoss>;
-}
-
-/// A mechanism that states facts under `R`.
-struct Stating<'a, M, R>(&'a M, std::marker::PhantomData<R>);
-
-impl<D, M, R> States<D> for Stating<'_, M, R>
-where
-    D: ?Sized,
-    M: Mechanism<D> + Private<AnyMeasure, R>,
-    R: Relation,
-{
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
-        self.0.check(data)
-    }
-
-    fn fact(&self, distance: Distance) -> Result<Fact, UnknownLoss> {
-        self.0.loss_at(&AnyMeasure, distance)
+impl<F: ContinuationRule> FilterGate<F> {
+    /// What can be read, with the losses erased.
+    pub(crate) fn any_reading(&self) -> AnyReading {
+        let rule = &*self.rule;
+        let erasing = Erasing::of(rule);
+        AnyReading {
+            privacy_loss: erasing.whole(rule.spent()),
+            set_aside: erasing.whole(rule.set_aside()),
+            remaining: erasing.child(rule.remaining()),
+            limit: erasing.whole(rule.limit().clone()),
+            launched: self.launched,
+            halt: self.halt.as_deref().cloned().map(|halt| match halt {
+                Halt::OverBudget(refusal) => Halt::OverBudget(erasing.refusal(refusal)),
+                Halt::CountLimit { limit } => Halt::CountLimit { limit },
+            }),
+        }
     }
 }
-
-/// The same as a mechanism of which only the price is asked.
-struct Quoted<'a, D: ?Sized>(&'a dyn States<D>);
-
-impl<D: ?Sized> Mechanism<D> for Quoted<'_, D> {
-    type Machine = ();
-
-    fn start(&self, _: &Arc<D>, _: &mut Coins<'_>) -> Result<(), Fault> {
-        Err(Fault::Failed)
-    }
-
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
-        self.0.check(data)
-    }
-}
-
-/// The relation is that of the filter: [`AnyFilter`] takes no other mechanism.
-impl<D: ?Sized, Me: Prices<Fact>, R: Relation> Private<Me, R> for Quoted<'_, D> {
-    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        measure.price(&self.0.fact(Distance::NEIGHBOURS)?)
-    }
-
-    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        measure.price(&self.0.fact(distance)?)
-    }
-}
-
-impl<D, F, R, X> Erased<D, R> for RunningFilter<D, F, R, X>
-where
-    D: Send + Sync + ?Sized,
-    F: ContinuationRule<Children: Prices<Fact>>,
-    R: Relation,
-    X: Discipline,
-{
-    fn admit(&self, mechanism: &dyn States<D>) -> Result<(Ticket, &Arc<D>), AnyLaunchError> {
-        let admitted = self.decide(&Quoted(mechanism));
-        admitted.map_err(|denial| erased(*denial))
-    }
-
-    fn would_admit(&self, mechanism: &dyn States<D>) -> bool {
-        let price = self.price(&Quoted(mechanism));
-        price.is_ok_and(|price| RunningFilter::would_admit(self, &price.first))
-    }
-
-    fn preview(
-        &self,
-        mechanism: &dyn States<D>,
-    ) -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError> {
-        let quoted = Quoted(mechanism);
-        let preview = RunningFilter::preview(self, &quoted).map_err(erased)?;
-        Ok((
-            AnyLoss::new(preview.cost().clone()),
-            preview.launches_left(),
-        ))
-    }
-
-    fn is_interactive(&self) -> bool {
-        X::INTERACTIVE
-    }
-
-    fn measure(&self) -> &dyn fmt::Debug {
-        &self.terms().measure
-    }
-
-    fn remaining(&self) -> AnyLoss {
-        AnyLoss::new(RunningFilter::remaining(self))
-    }
-
-    fn privacy_loss(&self) -> AnyLoss {
-        AnyLoss::new(RunningFilter::privacy_loss(self))
-    }
-
-    fn set_aside(&self) -> AnyLoss {
-        AnyLoss::new(RunningFilter::set_aside(self))
-    }
-
-    fn limit(&self) -> AnyLoss {
-        AnyLoss::new(RunningFilter::limit(self))
-    }
-
-    fn launched(&self) -> u64 {
-        RunningFilter::launched(self)
-    }
-
-    fn halt(&self) -> Option<Halt<AnyLoss>> {
-        Some(match RunningFilter::halt(self)? {
-            Halt::OverBudget(refusal) => Halt::OverBudget(any(refusal)),
-            Halt::CountLimit { limit } => Halt::CountLimit { limit },
-        })
-    }
-
-    fn facts(&self) -> &D::Facts
-    where
-        D: PublicFacts,
-    {
-        RunningFilter::facts(self)
-    }
-}
-
-/// The same refusal, with its losses erased.
-fn any<C: Loss, W: Loss>(refusal: Refusal<C, W>) -> Refusal<AnyLoss> {
-    Refusal {
-        spent: AnyLoss::new(refusal.spent),
-        set_aside: refusal
-            .set_aside
-            .map(|aside| Box::new(AnyLoss::new(*aside))),
-        requested: AnyLoss::new(refusal.requested),
-        remaining: AnyLoss::new(refusal.remaining),
-        limit: AnyLoss::new(refusal.limit),
-    }
-}
-
-fn erased<C: Loss, W: Loss>(error: LaunchError<C, W>) -> AnyLaunchError {
-    match error {
-        LaunchError::Refused(refusal) => LaunchError::Refused(any(refusal)),
-        LaunchError::CountLimit { limit } => LaunchError::CountLimit { limit },
-        LaunchError::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
-        LaunchError::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
-        LaunchError::Interactive => LaunchError::Interactive,
-        LaunchError::Overflow => LaunchError::Overflow,
-        LaunchError::Stopped(stop) => LaunchError::Stopped(stop),
-        LaunchError::RuleFailed => LaunchError::RuleFailed,
-        LaunchError::Failed => LaunchError::Failed,
-    }
-}
-
-/// What every loss of a measure is.
-trait Loss: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static {}
-impl<L: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static> Loss for L {}
 
 impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     /// Launches a mechanism and returns the handle to it, as
@@ -268,10 +132,11 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
         if !self.0.is_interactive() {
             return Err(LaunchError::Interactive);
         }
-        let (ticket, data) = self.0.admit(&stating(mechanism))?;
-        ticket
-            .open(mechanism, data)
-            .map_err(|_| LaunchError::Failed)
+        let charged = self.0.charge(&stating(mechanism))?;
+        let handle = charged.ticket.open(mechanism, charged.data);
+        let how = handle.as_ref().map_or(Ended::Failed, |_| Ended::Started);
+        self.0.ended(charged.sequence, how);
+        handle.map_err(|_| LaunchError::Failed)
     }
 
     /// Launches a non-interactive mechanism and returns its answer, as
@@ -287,16 +152,24 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     where
         M: Mechanism<D, Machine: Answered> + Private<AnyMeasure, R>,
     {
-        let (ticket, data) = self.0.admit(&stating(mechanism))?;
-        let answer = ticket.release(mechanism, data, &mut SystemCoins::new().coins());
+        let charged = self.0.charge(&stating(mechanism))?;
+        let mut coins = SystemCoins::new();
+        let answer = charged
+            .ticket
+            .release(mechanism, charged.data, &mut coins.coins());
+        let how = answer.as_ref().map_or(Ended::Failed, |_| Ended::Answered);
+        self.0.ended(charged.sequence, how);
         answer.map_err(|_| LaunchError::Failed)
     }
 
     /// Whether this mechanism would be admitted now: whether it has a price and fits the data, the
     /// budget and the limit on the number of launches allow it, and the filter was not stopped. Whether
     /// it answers once, where it has to, is not asked: see [`is_interactive`](Self::is_interactive).
-    #[must_use]
-    pub fn would_admit<M>(&self, mechanism: &M) -> bool
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] if the store that keeps the budget does not say.
+    pub fn would_admit<M>(&self, mechanism: &M) -> Result<bool, Unavailable>
     where
         M: Mechanism<D> + Private<AnyMeasure, R>,
     {
@@ -326,40 +199,14 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
         self.0.is_interactive()
     }
 
-    /// What is left of the budget: see [`RunningFilter::remaining`].
-    #[must_use]
-    pub fn remaining(&self) -> AnyLoss {
-        self.0.remaining()
-    }
-
-    /// What the launches so far add up to: see [`RunningFilter::privacy_loss`].
-    #[must_use]
-    pub fn privacy_loss(&self) -> AnyLoss {
-        self.0.privacy_loss()
-    }
-
-    /// The part of it that no launch has cost: see [`RunningFilter::set_aside`].
-    #[must_use]
-    pub fn set_aside(&self) -> AnyLoss {
-        self.0.set_aside()
-    }
-
-    /// The budget.
-    #[must_use]
-    pub fn limit(&self) -> AnyLoss {
-        self.0.limit()
-    }
-
-    /// The number of mechanisms launched so far.
-    #[must_use]
-    pub fn launched(&self) -> u64 {
-        self.0.launched()
-    }
-
-    /// Why it halted, if it did.
-    #[must_use]
-    pub fn halt(&self) -> Option<Halt<AnyLoss>> {
-        self.0.halt()
+    /// What can be read, at any time, without changing anything.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] if the store that keeps the budget does not say. A filter that no ledger keeps
+    /// always says it.
+    pub fn reading(&self) -> Result<AnyReading, Unavailable> {
+        self.0.reading()
     }
 
     /// The public facts of the data.
@@ -372,12 +219,8 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     where
         D: PublicFacts,
     {
-        self.0.facts()
+        public_facts(self.0.data().ok())
     }
-}
-
-fn stating<M, R>(mechanism: &M) -> Stating<'_, M, R> {
-    Stating(mechanism, std::marker::PhantomData)
 }
 
 impl<D, F, R, X> From<RunningFilter<D, F, R, X>> for AnyFilter<D, R>
@@ -390,6 +233,13 @@ where
     /// Erases the measure, the rule and the discipline.
     fn from(filter: RunningFilter<D, F, R, X>) -> Self {
         Self(Arc::new(filter))
+    }
+}
+
+impl<D: ?Sized, R> AnyFilter<D, R> {
+    /// Of anything that can be erased.
+    pub(crate) fn of(filter: Arc<dyn Erased<D, R>>) -> Self {
+        Self(filter)
     }
 }
 

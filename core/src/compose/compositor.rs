@@ -4,10 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::engine::Launching;
-use super::gate::{ChildLossOf, Gate, LaunchErrorOf, Terms};
-use super::launches::Launches;
-use super::{Discipline, Interactive, Ticket};
+use super::engine::{Launches, Launching};
+use super::gate::{ChildLossOf, Gate, LaunchErrorOf, Takes, Terms};
+use super::{Discipline, Interactive, LaunchError, Ticket};
 use crate::machine::{Answered, Coins, Inspect, Mechanism, StateKey};
 use crate::privacy::{Private, Relation};
 use crate::queryable::Child;
@@ -63,16 +62,6 @@ impl<D: ?Sized, G: Gate, R, X> CompositorMachine<D, G, R, X> {
         }
     }
 
-    /// With launches that were made elsewhere.
-    pub(super) fn over(data: Arc<D>, terms: Terms<G::Children>, launches: Launches<G>) -> Self {
-        Self {
-            data,
-            terms,
-            launches,
-            types: PhantomData,
-        }
-    }
-
     pub(super) fn gate(&self) -> &G {
         &self.launches.gate
     }
@@ -90,7 +79,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
     ///
     /// # Errors
     ///
-    /// Why there is no child; only after [`LaunchError::Failed`](super::LaunchError::Failed) has anything been charged.
+    /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
     pub fn launch<M>(
         &mut self,
         mechanism: &M,
@@ -98,9 +87,13 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
     ) -> Result<Child<M::Machine>, LaunchErrorOf<G>>
     where
         M: Mechanism<D> + Private<G::Children, R>,
+        G: Takes<M, R>,
         X: Interactive,
     {
-        self.launch_noting(mechanism, |_| (), coins)
+        let charged = self.launching().charge::<X, M, R>(mechanism, coins);
+        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let child = ticket.start(mechanism, data, coins);
+        child.map_err(|_| LaunchError::Failed)
     }
 
     /// Launches a non-interactive mechanism and returns its answer.
@@ -115,38 +108,12 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
     ) -> Result<<M::Machine as Answered>::Value, LaunchErrorOf<G>>
     where
         M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
+        G: Takes<M, R>,
     {
-        self.release_noting(mechanism, |_| (), coins)
-    }
-
-    /// [`launch`](Self::launch), with something for the gate to note.
-    pub(super) fn launch_noting<M>(
-        &mut self,
-        mechanism: &M,
-        note: impl Fn(&mut G),
-        coins: &mut Coins<'_>,
-    ) -> Result<Child<M::Machine>, LaunchErrorOf<G>>
-    where
-        M: Mechanism<D> + Private<G::Children, R>,
-    {
-        let mut launching = self.launching();
-        let child = launching.launch::<X, M, R>(mechanism, note, coins);
-        child.map_err(|denial| *denial)
-    }
-
-    /// [`release`](Self::release), with something for the gate to note.
-    pub(super) fn release_noting<M>(
-        &mut self,
-        mechanism: &M,
-        note: impl Fn(&mut G),
-        coins: &mut Coins<'_>,
-    ) -> Result<<M::Machine as Answered>::Value, LaunchErrorOf<G>>
-    where
-        M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
-    {
-        let mut launching = self.launching();
-        let answer = launching.release::<X, M, R>(mechanism, note, coins);
-        answer.map_err(|denial| *denial)
+        let charged = self.launching().charge::<X, M, R>(mechanism, coins);
+        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let answer = ticket.release(mechanism, data, coins);
+        answer.map_err(|_| LaunchError::Failed)
     }
 
     /// Charges a loss without starting anything: [`launch`](Self::launch) is this, and then the
@@ -160,13 +127,12 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
         loss: &ChildLossOf<G>,
         coins: &Coins<'_>,
     ) -> Result<Ticket, LaunchErrorOf<G>> {
-        let price = self.terms.price_of(loss)?;
-        let mut launching = self.launching();
-        let ticket = launching.decide::<X>(&price, |_| (), coins);
+        let price = self.terms.price_of::<G>(loss)?;
+        let ticket = self.launching().decide::<X>(&price, coins);
         ticket.map_err(|denial| *denial)
     }
 
-    pub(super) fn launching(&mut self) -> Launching<'_, D, G, &mut Launches<G>> {
+    fn launching(&mut self) -> Launching<'_, D, G, &mut Launches<G>> {
         Launching {
             data: &self.data,
             terms: &self.terms,

@@ -5,8 +5,8 @@
 //! differs, and [`Keeps`] is that difference. The three steps stand in the order in which they
 //! happen:
 //!
-//! 1. [`price`](Launching::price): the mechanism states its loss. This is its own code, and sees
-//!    nothing but what is public.
+//! 1. [`price`]: the mechanism states its loss. This is its own code, and sees nothing but what is
+//!    public.
 //! 2. [`decide`](Launching::decide): the rule admits the price, and it is charged; or nothing has
 //!    changed.
 //! 3. [`start`](Ticket::start): the mechanism touches the data.
@@ -15,12 +15,14 @@
 
 use std::sync::Arc;
 
-use super::gate::{DenialOf, Gate, NoPrice, PriceOf, Terms};
-use super::launches::{Launches, admitted};
-use super::{Discipline, LaunchError, Ticket};
-use crate::machine::{Answered, Coins, Mechanism, Stop, StopToken};
+use super::gate::{DenialOf, Gate, NoPrice, PriceOf, Takes, Terms};
+use super::{Discipline, LaunchError};
+use crate::machine::{
+    Answered, CoinSource, Coins, Fault, Mechanism, Stop, StopToken, Stopper, SystemCoins, guarded,
+};
 use crate::privacy::{Private, Relation};
-use crate::queryable::Child;
+use crate::queryable::sealed::OPENING;
+use crate::queryable::{Child, HandleOf, IntoHandle};
 use crate::sync::{Mutex, PoisonError};
 
 /// A running compositor, borrowed for one call.
@@ -34,9 +36,51 @@ pub(super) struct Launching<'a, D: ?Sized, G: Gate, K> {
     pub(super) kept: K,
 }
 
-impl<D: ?Sized, G: Gate, K: Keeps<G>> Launching<'_, D, G, K> {
-    /// What the mechanism costs, if it has a price and fits the data.
-    // Always: a price is large, and is copied once more by a call.
+/// What a mechanism costs, if it has a price and fits the data. `check` says whether the compositor
+/// may go on.
+///
+/// # Errors
+///
+/// Those of `check`, and why there is no price.
+// Always: a price is large, and is copied once more by a call.
+#[inline(always)]
+pub fn price<D, G, M, R, E>(
+    terms: &Terms<G::Children>,
+    data: &D,
+    mechanism: &M,
+    check: impl Fn() -> Result<(), E>,
+) -> Result<PriceOf<G>, E>
+where
+    D: ?Sized,
+    G: Takes<M, R>,
+    M: Mechanism<D> + Private<G::Children, R>,
+    R: Relation,
+    E: From<NoPrice>,
+{
+    check()?;
+    let price = terms.price::<D, G, M, R>(mechanism, data);
+    // A stop hides why there is no price: the mechanism may have chosen the reason after it.
+    price.map_err(|reason| check().err().unwrap_or_else(|| reason.into()))
+}
+
+impl<'a, D: ?Sized, G: Gate, K: Keeps<G>> Launching<'a, D, G, K> {
+    /// Price and decide: the mechanism has been charged, and is still to be started, on these data.
+    #[inline]
+    pub(super) fn charge<X, M, R>(
+        &mut self,
+        mechanism: &M,
+        coins: &Coins<'_>,
+    ) -> Result<(Ticket, &'a Arc<D>), DenialOf<G>>
+    where
+        X: Discipline,
+        M: Mechanism<D> + Private<G::Children, R>,
+        R: Relation,
+        G: Takes<M, R>,
+    {
+        let price = self.price(mechanism, coins)?;
+        Ok((self.decide::<X>(&price, coins)?, self.data))
+    }
+
     #[inline(always)]
     pub(super) fn price<M, R>(
         &self,
@@ -46,14 +90,13 @@ impl<D: ?Sized, G: Gate, K: Keeps<G>> Launching<'_, D, G, K> {
     where
         M: Mechanism<D> + Private<G::Children, R>,
         R: Relation,
+        G: Takes<M, R>,
     {
-        price::<_, G, _, _>(self.terms, &**self.data, mechanism, || {
-            self.kept.check(coins)
-        })
+        let check = || Ok(self.kept.check(coins).map_err(LaunchError::Stopped)?);
+        price::<D, G, M, R, _>(self.terms, &**self.data, mechanism, check)
     }
 
-    /// Decides and charges, from public values only. `note` changes the gate of a launch that was
-    /// admitted, in the same turn.
+    /// Decides and charges, from public values only.
     ///
     /// The rules of this crate call no other code: they decide in place. A third-party rule may
     /// read or launch in the compositor that asks it, so it decides on a copy, and no lock is held;
@@ -62,90 +105,106 @@ impl<D: ?Sized, G: Gate, K: Keeps<G>> Launching<'_, D, G, K> {
     pub(super) fn decide<X: Discipline>(
         &mut self,
         price: &PriceOf<G>,
-        note: impl Fn(&mut G),
         coins: &Coins<'_>,
     ) -> Result<Ticket, DenialOf<G>> {
         if !G::CALLS_BACK {
             self.kept.check(coins).map_err(LaunchError::Stopped)?;
-            return self.kept.with(|launches| launches.decide::<X>(price, note));
+            return self.kept.with(|launches| launches.decide::<X>(price));
         }
         loop {
-            let mut copy = self.kept.with(|launches| launches.snapshot());
-            let admitted = admitted(&mut copy.gate, price, &note);
+            let mut copy = self.kept.with(|launches| launches.detached());
+            let seen = copy.version();
+            let decided = copy.decide::<X>(price).map(drop);
             self.kept.check(coins).map_err(LaunchError::Stopped)?;
-            let decided = self
-                .kept
-                .with(|launches| launches.replace::<X>(&mut copy, admitted));
-            if let Some(decided) = decided {
-                return decided;
+            let ticket = self.kept.with(|launches| {
+                (launches.version() == seen).then(|| {
+                    launches.exchange(&mut copy);
+                    decided.is_ok().then(|| launches.ticket::<X>())
+                })
+            });
+            if let Some(ticket) = ticket {
+                decided?;
+                return ticket.ok_or_else(|| LaunchError::RuleFailed.into());
             }
         }
     }
-
-    /// Price, decide, start: for a mechanism that may answer several times.
-    #[inline]
-    pub(super) fn launch<X, M, R>(
-        &mut self,
-        mechanism: &M,
-        note: impl Fn(&mut G),
-        coins: &mut Coins<'_>,
-    ) -> Result<Child<M::Machine>, DenialOf<G>>
-    where
-        M: Mechanism<D> + Private<G::Children, R>,
-        R: Relation,
-        X: Discipline,
-    {
-        let price = self.price(mechanism, coins)?;
-        let ticket = self.decide::<X>(&price, note, coins)?;
-        let child = ticket.start(mechanism, self.data, coins);
-        Ok(child.map_err(|_| LaunchError::Failed)?)
-    }
-
-    /// Price, decide, start: for a mechanism that answers once.
-    #[inline]
-    pub(super) fn release<X, M, R>(
-        &mut self,
-        mechanism: &M,
-        note: impl Fn(&mut G),
-        coins: &mut Coins<'_>,
-    ) -> Result<<M::Machine as Answered>::Value, DenialOf<G>>
-    where
-        M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
-        R: Relation,
-        X: Discipline,
-    {
-        let price = self.price(mechanism, coins)?;
-        let ticket = self.decide::<X>(&price, note, coins)?;
-        let answer = ticket.release(mechanism, self.data, coins);
-        Ok(answer.map_err(|_| LaunchError::Failed)?)
-    }
 }
 
-/// What a mechanism costs. `check` says whether the compositor may go on.
-#[inline(always)]
-pub(super) fn price<D, G, M, R>(
-    terms: &Terms<G::Children>,
-    data: &D,
-    mechanism: &M,
-    check: impl Fn() -> Result<(), Stop>,
-) -> Result<PriceOf<G>, DenialOf<G>>
-where
-    D: ?Sized,
-    G: Gate,
-    M: Mechanism<D> + Private<G::Children, R>,
-    R: Relation,
-{
-    check().map_err(LaunchError::Stopped)?;
-    let price = terms.price(mechanism, data);
-    price.map_err(|reason| unpriced::<G>(reason, check()))
+/// A launch that was admitted: charged, and not yet started.
+///
+/// A compositor's `launch` has two steps, admit and start. To run the mechanism elsewhere, in
+/// another process for example, do only the first and keep the ticket: its token says whether the
+/// compositor has stopped the child meanwhile. Check it when an answer has arrived, and give the
+/// answer out only if the check passes: code that ran for it may have seen a later launch.
+///
+/// ```
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let filter = launch(&Filter::sequential(PureDp, "1".parse()?), Arc::new(()))?;
+/// let ticket = filter.admit(&"0.5".parse()?)?;
+/// let answer = std::thread::spawn(|| 42).join();
+/// // The answer is there, and only now is it decided whether it is given out.
+/// ticket.token().check()?;
+/// assert_eq!(answer.ok(), Some(42));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "the launch is charged already"]
+pub struct Ticket {
+    token: StopToken,
 }
 
-/// Why there is no price. A stop hides it: the mechanism may have chosen the reason after it.
-#[cold]
-fn unpriced<G: Gate>(reason: NoPrice, check: Result<(), Stop>) -> DenialOf<G> {
-    match check {
-        Err(stop) => LaunchError::Stopped(stop).into(),
-        Ok(()) => reason.into(),
+impl Ticket {
+    /// Starts the mechanism that was admitted, with these coins.
+    ///
+    /// # Errors
+    ///
+    /// The mechanism's fault; [`Fault::Stopped`] if it was stopped since it was admitted.
+    #[inline]
+    pub fn start<D: ?Sized, M: Mechanism<D> + ?Sized>(
+        self,
+        mechanism: &M,
+        data: &Arc<D>,
+        coins: &mut Coins<'_>,
+    ) -> Result<Child<M::Machine>, Fault> {
+        Child::start(mechanism, data, self.token, coins)
+    }
+
+    /// Starts it with the operating system's coins, and hands it out.
+    #[inline]
+    pub(crate) fn open<D, M>(self, mechanism: &M, data: &Arc<D>) -> Result<HandleOf<M, D>, Fault>
+    where
+        D: ?Sized,
+        M: Mechanism<D, Machine: IntoHandle> + ?Sized,
+    {
+        let mut coins = SystemCoins::new();
+        let child = self.start(mechanism, data, &mut coins.coins())?;
+        M::Machine::into_handle(child, coins, OPENING)
+    }
+
+    /// Starts a mechanism that answers once: there is nothing left to stop afterwards.
+    #[inline]
+    pub(crate) fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
+        &self,
+        mechanism: &M,
+        data: &Arc<D>,
+        coins: &mut Coins<'_>,
+    ) -> Result<<M::Machine as Answered>::Value, Fault> {
+        Child::run(mechanism, data, &self.token, coins).map(Answered::into_value)
+    }
+
+    /// The same, for a child that `other` stops too.
+    pub(crate) fn joined(self, other: &StopToken) -> Self {
+        // Beside its own, which is asked first, for a precise reason.
+        let token = self.token.joined(other);
+        Self { token }
+    }
+
+    /// Says whether the child has been stopped.
+    #[must_use]
+    pub fn token(&self) -> &StopToken {
+        &self.token
     }
 }
 
@@ -187,5 +246,135 @@ impl<G> Keeps<G> for Locked<'_, G> {
     #[inline]
     fn check(&self, _: &Coins<'_>) -> Result<(), Stop> {
         self.token.check()
+    }
+}
+
+/// What has been launched: the gate, and what stops the children.
+#[derive(Debug)]
+pub struct Launches<G> {
+    /// What has been spent, and decides.
+    pub gate: G,
+    /// Counts how often the gate was replaced.
+    version: u64,
+    /// Above every child's token.
+    base: StopToken,
+    /// Where the gate may halt: a token above every child's, and what stops it.
+    halting: Option<(StopToken, Stopper)>,
+    /// Where a launch freezes the earlier child: what stops the latest.
+    latest: Option<Stopper>,
+}
+
+impl<G> Launches<G> {
+    /// Whether a machine that owns them may go on: it is stopped by the token under which it was
+    /// started, as a handle is, and by the tokens of whoever runs it.
+    #[inline]
+    pub(super) fn check(&self, coins: &Coins<'_>) -> Result<(), Stop> {
+        coins.check()?;
+        self.base.check()
+    }
+}
+
+impl<G: Gate> Launches<G> {
+    /// `base` stops everything that is launched.
+    pub(super) fn new(gate: G, base: StopToken) -> Self {
+        Self {
+            version: 0,
+            halting: gate.may_halt().then(|| base.extended()),
+            latest: None,
+            gate,
+            base,
+        }
+    }
+
+    /// Puts all later launches below `base`, another token for the same machine. Earlier children
+    /// stay below the token with which they started.
+    pub(super) fn rebase(&mut self, base: &StopToken) {
+        if let Some((_, stopper)) = &self.halting {
+            // Nobody can halt the earlier children any more.
+            stopper.stop(Stop::Frozen);
+            self.halting = Some(base.extended());
+        }
+        if let Some(stopper) = self.latest.take() {
+            stopper.stop(Stop::Frozen);
+        }
+        self.base = base.clone();
+    }
+
+    /// Asks the gate for its decision, and carries it out. A third-party rule may panic: then
+    /// nothing has changed, because the gate replaces its rule only after the rule has returned.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not admitted.
+    #[inline]
+    pub fn decide<X: Discipline>(&mut self, price: &PriceOf<G>) -> Result<Ticket, DenialOf<G>> {
+        let decided = guarded(|| Ok(self.gate.charge(price)));
+        self.version += 1;
+        match decided.unwrap_or_else(|_| Err(LaunchError::RuleFailed.into())) {
+            Ok(()) => Ok(self.ticket::<X>()),
+            Err(denial) => {
+                self.stop_if_halted();
+                Err(denial)
+            }
+        }
+    }
+
+    /// A token for one more child.
+    pub fn ticket<X: Discipline>(&mut self) -> Ticket {
+        let above = match &self.halting {
+            Some((token, _)) => token,
+            None => &self.base,
+        };
+        if !X::FREEZES {
+            return Ticket {
+                token: above.clone(),
+            };
+        }
+        let (token, stopper) = above.extended();
+        if let Some(earlier) = self.latest.replace(stopper) {
+            earlier.stop(Stop::Frozen);
+        }
+        Ticket { token }
+    }
+
+    /// A copy that decides without stopping anybody. Its rule is copied without running its code.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        Self {
+            version: self.version,
+            ..Self::new(self.gate.clone(), StopToken::default())
+        }
+    }
+
+    /// How often the gate was replaced: whether a copy is still the newest.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Takes up the gate of a copy, which has decided or has read a later state, and leaves its own
+    /// there, to be dropped outside of locks. A copy that has halted stops the children.
+    pub fn exchange(&mut self, copy: &mut Self) {
+        std::mem::swap(&mut self.gate, &mut copy.gate);
+        self.version += 1;
+        self.stop_if_halted();
+    }
+
+    #[cold]
+    fn stop_if_halted(&self) {
+        if let Some((_, stopper)) = &self.halting
+            && self.gate.is_halted()
+        {
+            stopper.stop(Stop::Halted);
+        }
+    }
+
+    /// What stops every child, whenever it was launched.
+    #[must_use]
+    pub fn child_token(&self) -> StopToken {
+        match &self.halting {
+            Some((token, _)) => token.clone(),
+            None => self.base.clone(),
+        }
     }
 }

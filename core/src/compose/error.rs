@@ -83,6 +83,19 @@ impl<C, W> Refusal<C, W> {
     }
 }
 
+impl<C, W> Refusal<C, W> {
+    /// The same, with its losses as others.
+    pub(super) fn map<D, X>(self, child: impl Fn(C) -> D, whole: impl Fn(W) -> X) -> Refusal<D, X> {
+        Refusal {
+            spent: whole(self.spent),
+            set_aside: self.set_aside.map(|aside| Box::new(whole(*aside))),
+            requested: child(self.requested),
+            remaining: child(self.remaining),
+            limit: whole(self.limit),
+        }
+    }
+}
+
 /// What the rule has set aside, if anything.
 pub(super) fn set_aside<F: ContinuationRule>(rule: &F) -> Option<WholeLoss<F>> {
     Some(rule.set_aside()).filter(|aside| *aside != rule.whole().zero())
@@ -100,6 +113,12 @@ impl<W: fmt::Display> fmt::Display for Aside<'_, W> {
     }
 }
 
+/// The store that keeps the budget of an [erased filter](super::AnyFilter) does not answer. It says
+/// why, for the data holder, and nothing about the data.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
+#[error("the budget cannot be read or written: {0}")]
+pub struct Unavailable(pub String);
+
 /// Why a launch gave no child.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
@@ -107,6 +126,15 @@ pub enum LaunchError<C, W = C> {
     /// Over budget. Not charged; try a smaller one.
     #[error(transparent)]
     Refused(#[from] Refusal<C, W>),
+    /// Over a quota of the party that launches. Charged nowhere. Only an erased filter says this: see
+    /// [`AnyFilter`](super::AnyFilter).
+    #[error("over the quota {quota:?}: {refusal}")]
+    OverQuota {
+        /// The quota's name.
+        quota: String,
+        /// What it says.
+        refusal: Box<Refusal<C>>,
+    },
     /// The compositor has launched as many mechanisms as it may. Not charged.
     #[error("at the limit of {limit} mechanisms")]
     CountLimit {
@@ -132,6 +160,10 @@ pub enum LaunchError<C, W = C> {
     /// The rule panicked while deciding. Not charged.
     #[error("the continuation rule failed")]
     RuleFailed,
+    /// The store that keeps the budget did not do it. The mechanism did not run; it may have been
+    /// charged. Only an erased filter says this.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
     /// The mechanism failed to start. **Charged**: it may have touched the data.
     #[error("the mechanism failed; its loss is charged")]
     Failed,

@@ -4,11 +4,10 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::error::set_aside;
-use super::gate::{ChildLossOf, DenialOf, PriceOf, Terms, sealed};
-use super::slot::Slot;
+use super::gate::{ChildLossOf, DenialOf, PriceOf, Slot, Terms, sealed};
 use super::{
     CompositorMachine, Discipline, Gate, Interleaved, LaunchError, NonInteractive, Refusal,
-    Sequential,
+    Sequential, Takes,
 };
 use crate::account::{
     Accounting, Accumulator, Capped, ChildLoss, ContinuationRule, DefaultAccumulator,
@@ -276,8 +275,8 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
 pub struct FilterGate<F: ContinuationRule> {
     pub(super) rule: Slot<F>,
     pub(super) launched: u64,
-    count_limit: Option<u64>,
-    halts: bool,
+    pub(super) count_limit: Option<u64>,
+    pub(super) halts: bool,
     /// Behind a pointer: it is rarely present, and the gate is copied at every launch.
     pub(super) halt: Option<Arc<HaltOf<F>>>,
 }
@@ -305,7 +304,7 @@ pub enum Halt<C, W = C> {
 impl<F: ContinuationRule> FilterGate<F> {
     /// The limit on the number of launches, and the rule's decision.
     #[inline]
-    pub(super) fn charge(&self, loss: &ChildLoss<F>) -> Result<F, Box<HaltOf<F>>> {
+    pub(super) fn charged(&self, loss: &ChildLoss<F>) -> Result<F, Box<HaltOf<F>>> {
         if let Some(limit) = self.count_limit
             && self.launched >= limit
         {
@@ -313,16 +312,6 @@ impl<F: ContinuationRule> FilterGate<F> {
         }
         let charged = self.rule.charge(loss);
         charged.map_err(|_| Box::new(Halt::OverBudget(Refusal::by(&*self.rule, loss))))
-    }
-
-    pub(super) fn count_limit(&self) -> Option<u64> {
-        self.count_limit
-    }
-
-    pub(super) fn take_up(&mut self, rule: F, launched: u64, halt: Option<HaltOf<F>>) {
-        self.rule = Slot::new(rule, F::CALLS_BACK);
-        self.launched = launched;
-        self.halt = halt.map(Arc::new);
     }
 
     /// Records the reason if it halts.
@@ -349,16 +338,18 @@ impl<F: ContinuationRule> Gate for FilterGate<F> {
     }
 }
 
+impl<F: ContinuationRule, M: ?Sized, R> Takes<M, R> for FilterGate<F> {}
+
 impl<F: ContinuationRule> sealed::Decides for FilterGate<F> {
     const CALLS_BACK: bool = F::CALLS_BACK.0;
     const HANDLE: &'static str = "RunningFilter";
 
     #[inline]
-    fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
+    fn charge(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
         if self.halt.is_some() {
             return Err(LaunchError::Stopped(Stop::Halted).into());
         }
-        match self.charge(&price.first) {
+        match self.charged(&price.first) {
             Ok(rule) => {
                 self.rule = Slot::new(rule, F::CALLS_BACK);
                 self.launched = self.launched.saturating_add(1);

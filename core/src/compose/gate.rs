@@ -1,8 +1,12 @@
-//! Where the decision about a launch is made.
+//! What the engine asks of a compositor: what mechanisms must state, and the decision.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use super::LaunchError;
-use crate::machine::{Mechanism, Public, Unsuitable, guarded};
-use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss, checked};
+use crate::machine::{Mechanism, Public, Unsuitable, discard, guarded};
+use crate::privacy::{CallsBack, Distance, Measure, Private, Relation, UnknownLoss, checked};
 
 pub(crate) mod sealed {
     use super::{ChildLossOf, DenialOf, Gate, PriceOf};
@@ -16,9 +20,12 @@ pub(crate) mod sealed {
         const HANDLE: &'static str;
 
         /// Decides on a launch and charges it, all or nothing.
-        fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>>
+        fn charge(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>>
         where
             Self: Gate;
+
+        /// Whether it keeps the [`Map`](super::Map) of each mechanism.
+        const KEEPS_MAPS: bool = false;
 
         /// Whether a launch that is not admitted may ever stop the children.
         fn may_halt(&self) -> bool {
@@ -64,6 +71,22 @@ pub trait Gate: sealed::Decides + Clone + Send + Sync + 'static {
     fn reading(&self) -> Self::Reading;
 }
 
+/// The mechanisms that a gate takes, beside what the compositor asks of them.
+///
+/// A [`MapOdometer`](super::MapOdometer) takes those that it can keep a copy of; every other gate
+/// takes all.
+#[diagnostic::on_unimplemented(
+    message = "launch a mechanism that this compositor can keep a copy of: `{M}` is not",
+    note = "an odometer that keeps maps takes mechanisms that are `Clone + Send + Sync + 'static`"
+)]
+pub trait Takes<M: ?Sized, R>: Gate {
+    /// What the mechanism loses at any distance, if the gate keeps that.
+    #[doc(hidden)]
+    fn map(_measure: &Self::Children, _mechanism: &M) -> Result<Option<MapOf<Self>>, UnknownLoss> {
+        Ok(None)
+    }
+}
+
 /// A loss in the children's measure of a gate.
 pub(crate) type ChildLossOf<G> = LossOf<<G as Gate>::Children>;
 
@@ -90,19 +113,78 @@ pub struct Terms<Me> {
 }
 
 /// What a mechanism costs: its loss at each distance of the [`Terms`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Price<L> {
     /// At the first distance.
     pub first: L,
-    pub(super) further: Vec<L>,
+    /// What few compositors ask for. Boxed, because a price is moved often.
+    more: Option<Box<More<L>>>,
 }
 
-impl<L> From<L> for Price<L> {
-    fn from(loss: L) -> Self {
-        Self {
-            first: loss,
-            further: Vec::new(),
+#[derive(Clone, Debug)]
+struct More<L> {
+    further: Vec<L>,
+    map: Option<Map<L>>,
+}
+
+impl<L> Price<L> {
+    #[inline]
+    fn new(first: L, further: Vec<L>, map: Option<Map<L>>) -> Self {
+        let is_plain = further.is_empty() && map.is_none();
+        let more = (!is_plain).then(|| Box::new(More { further, map }));
+        Self { first, more }
+    }
+
+    /// The losses at the further distances of the [`Terms`].
+    #[inline]
+    pub(super) fn further(&self) -> &[L] {
+        self.more.as_ref().map_or(&[], |more| &more.further)
+    }
+
+    pub(super) fn map(&self) -> Option<&Map<L>> {
+        self.more.as_ref()?.map.as_ref()
+    }
+}
+
+/// What a mechanism loses at each distance: a copy of the mechanism, which is asked later.
+pub struct Map<L>(Option<Arc<MapFn<L>>>);
+
+type MapFn<L> = dyn Fn(Distance) -> Result<L, UnknownLoss> + Send + Sync;
+
+/// The map of a mechanism, in the children's measure of a gate.
+pub(crate) type MapOf<G> = Map<ChildLossOf<G>>;
+
+impl<L> Map<L> {
+    pub(super) fn new(
+        map: impl Fn(Distance) -> Result<L, UnknownLoss> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Some(Arc::new(map)))
+    }
+
+    pub(super) fn at(&self, distance: Distance) -> Result<L, UnknownLoss> {
+        match &self.0 {
+            Some(map) => map(distance),
+            None => Err(UnknownLoss::FOREIGN),
         }
+    }
+}
+
+impl<L> Clone for Map<L> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<L> fmt::Debug for Map<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Map")
+    }
+}
+
+/// The mechanism's own `drop` may panic.
+impl<L> Drop for Map<L> {
+    fn drop(&mut self) {
+        discard(self.0.take());
     }
 }
 
@@ -116,15 +198,20 @@ impl<Me: Measure> Terms<Me> {
         }
     }
 
-    /// The price of a mechanism that runs elsewhere with this loss: at larger distances, by the
+    /// The price of a mechanism that runs elsewhere with this loss: at other distances, by the
     /// measure's group privacy.
-    pub(super) fn price_of(&self, loss: &Me::Loss) -> Result<Price<Me::Loss>, UnknownLoss> {
+    pub(super) fn price_of<G>(&self, loss: &Me::Loss) -> Result<Price<Me::Loss>, UnknownLoss>
+    where
+        G: Gate<Children = Me>,
+    {
         let price = || {
             let first = checked(&self.measure, loss.clone())?;
-            let at =
-                |distance: &Distance| checked(&self.measure, self.measure.group(loss, *distance)?);
-            let further = self.further.iter().map(at).collect::<Result<_, _>>()?;
-            Ok(Price { first, further })
+            let (measure, own) = (self.measure.clone(), loss.clone());
+            let map = move |distance| checked(&measure, measure.group(&own, distance)?);
+            let further = self.further.iter().map(|distance| map(*distance));
+            let further = further.collect::<Result<_, _>>()?;
+            let map = G::KEEPS_MAPS.then(|| Map::new(map));
+            Ok(Price::new(first, further, map))
         };
         guarded(|| Ok(price())).unwrap_or(Err(UnknownLoss("the measure failed at this loss")))
     }
@@ -132,16 +219,17 @@ impl<Me: Measure> Terms<Me> {
     /// Asks a mechanism whether it fits the data, and what it costs. This runs the mechanism's own
     /// code: no lock is held, and the caller checks afterwards whether it may still go on.
     #[inline]
-    pub fn price<D, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
+    pub fn price<D, G, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
     where
         D: ?Sized,
+        G: Takes<M, R, Children = Me>,
         M: Mechanism<D> + Private<Me, R>,
         R: Relation,
     {
         let mut price = None;
         // Written in place: a value returned through a guard is copied once more.
         let asked = guarded(|| {
-            price = Some(self.ask(mechanism, data));
+            price = Some(self.ask::<D, G, M, R>(mechanism, data));
             Ok(())
         });
         match (asked, price) {
@@ -151,23 +239,26 @@ impl<Me: Measure> Terms<Me> {
     }
 
     #[inline]
-    fn ask<D, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
+    fn ask<D, G, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
     where
         D: ?Sized,
+        G: Takes<M, R, Children = Me>,
         M: Mechanism<D> + Private<Me, R>,
         R: Relation,
     {
         mechanism.check(Public::of(data))?;
         let at = |distance| checked(&self.measure, mechanism.loss_at(&self.measure, distance)?);
         let first = at(self.first)?;
-        if self.further.is_empty() {
-            return Ok(first.into());
+        if self.further.is_empty() && !G::KEEPS_MAPS {
+            return Ok(Price { first, more: None });
         }
         let further = self.further.iter().map(|distance| at(*distance));
-        Ok(Price {
+        let further = further.collect::<Result<_, _>>()?;
+        Ok(Price::new(
             first,
-            further: further.collect::<Result<_, _>>()?,
-        })
+            further,
+            G::map(&self.measure, mechanism)?,
+        ))
     }
 }
 
@@ -192,11 +283,53 @@ impl From<UnknownLoss> for NoPrice {
     }
 }
 
-impl<C, W> From<NoPrice> for Box<LaunchError<C, W>> {
+impl<C, W> From<NoPrice> for LaunchError<C, W> {
     fn from(reason: NoPrice) -> Self {
-        Self::new(match reason {
-            NoPrice::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
-            NoPrice::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
-        })
+        match reason {
+            NoPrice::Unsuitable(unsuitable) => Self::Unsuitable(unsuitable),
+            NoPrice::UnknownLoss(unknown) => Self::UnknownLoss(unknown),
+        }
+    }
+}
+
+impl<C, W> From<NoPrice> for Box<LaunchError<C, W>> {
+    #[cold]
+    fn from(reason: NoPrice) -> Self {
+        Self::new(reason.into())
+    }
+}
+
+/// A rule that is copied without running its code: a gate is copied under the compositor's lock,
+/// and the `Clone` of a third-party rule may do anything. The crate's own rules are stored in
+/// place.
+#[derive(Clone, Debug)]
+pub enum Slot<F> {
+    /// One of the crate's own, or of its toolkit's.
+    Own(F),
+    /// One of somebody else.
+    Shared(Arc<F>),
+}
+
+impl<F> Slot<F> {
+    /// A rule whose code may call back, or not.
+    #[inline]
+    pub fn new(rule: F, calls_back: CallsBack) -> Self {
+        if calls_back.0 {
+            Self::Shared(Arc::new(rule))
+        } else {
+            Self::Own(rule)
+        }
+    }
+}
+
+impl<F> Deref for Slot<F> {
+    type Target = F;
+
+    #[inline]
+    fn deref(&self) -> &F {
+        match self {
+            Self::Own(rule) => rule,
+            Self::Shared(rule) => rule,
+        }
     }
 }

@@ -1,23 +1,31 @@
-//! What a ledger does with a filter whose budget it keeps: it reads the state to write it down, takes
-//! it up again, and decides on a launch by itself.
+//! What a ledger does with a filter whose budget it keeps: it reads the state to write it down, and
+//! takes it up again. It decides on launches by [`Launches`], as every compositor does.
 
 use std::sync::Arc;
 
+use super::any_filter::AnyReading;
+use super::engine::Launches;
 use super::filter::HaltOf;
-use super::gate::sealed::Decides;
-use super::gate::{DenialOf, PriceOf, Terms};
-use super::{Discipline, FilterGate, FilterMachine, Ticket};
+use super::gate::{Slot, Terms};
+use super::{FilterGate, FilterMachine};
 use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft};
-use crate::machine::StopToken;
 
-/// What a ledger does with a filter machine.
-pub trait Ledgered<D: ?Sized, F: ContinuationRule, X>: Sized {
-    /// The data.
-    fn data(&self) -> &Arc<D>;
+/// A filter's data, what a mechanism must state to it, and what it has launched.
+pub type LedgeredParts<D, F> = (
+    Arc<D>,
+    Terms<<F as crate::account::Accounting>::Children>,
+    Launches<FilterGate<F>>,
+);
 
-    /// What a mechanism must state.
-    fn terms(&self) -> &Terms<F::Children>;
+/// The parts of a filter.
+pub fn ledgered_parts<D: ?Sized, F: ContinuationRule, R, X>(
+    machine: FilterMachine<D, F, R, X>,
+) -> LedgeredParts<D, F> {
+    (machine.data, machine.terms, machine.launches)
+}
 
+/// What a ledger does with the gate of a filter.
+pub trait Ledgered<F: ContinuationRule>: Sized {
     /// The rule, with what it has counted.
     fn rule(&self) -> &F;
 
@@ -33,110 +41,59 @@ pub trait Ledgered<D: ?Sized, F: ContinuationRule, X>: Sized {
     /// Why it halted, if it did.
     fn halt(&self) -> Option<&HaltOf<F>>;
 
-    /// What stops every child.
-    fn child_token(&self) -> StopToken;
-
     /// Whether a launch with this loss would be admitted now, without a trace.
     fn would_admit(&self, loss: &ChildLoss<F>) -> bool;
 
     /// How many launches with this loss would be admitted, without a trace.
-    fn admits(&self, loss: &ChildLoss<F>) -> LaunchesLeft;
+    fn launches_left(&self, loss: &ChildLoss<F>) -> LaunchesLeft;
 
-    /// Continues from a stored state. What was launched before stays as it is, unless the state is
-    /// one that has halted.
-    fn take_up(&mut self, rule: F, launched: u64, halt: Option<HaltOf<F>>);
+    /// What can be read, with the losses erased.
+    fn any_reading(&self) -> AnyReading;
 
-    /// A copy that decides without stopping anybody. Its rule is copied without running its code.
-    fn detached(&self, terms: Terms<F::Children>) -> Self;
-
-    /// How often the state was replaced.
-    fn version(&self) -> u64;
-
-    /// Takes up the state of a copy, and leaves its own there, to be dropped outside of locks. A copy
-    /// that has halted stops the children.
-    fn exchange(&mut self, copy: &mut Self);
-
-    /// A ticket for a launch that a copy has admitted.
-    fn ticket(&mut self) -> Ticket
-    where
-        X: Discipline;
-
-    /// Decides on a launch and charges it.
-    fn decide(&mut self, price: &PriceOf<FilterGate<F>>) -> Result<Ticket, DenialOf<FilterGate<F>>>
-    where
-        X: Discipline;
+    /// The same filter in a stored state.
+    #[must_use]
+    fn resumed(&self, rule: F, launched: u64, halt: Option<HaltOf<F>>) -> Self;
 }
 
-impl<D: ?Sized, F: ContinuationRule, R, X> Ledgered<D, F, X> for FilterMachine<D, F, R, X> {
-    fn data(&self) -> &Arc<D> {
-        &self.data
-    }
-
-    fn terms(&self) -> &Terms<F::Children> {
-        &self.terms
-    }
-
+impl<F: ContinuationRule> Ledgered<F> for FilterGate<F> {
     fn rule(&self) -> &F {
-        &self.gate().rule
+        &self.rule
     }
 
     fn launched(&self) -> u64 {
-        self.gate().launched
+        self.launched
     }
 
     fn count_limit(&self) -> Option<u64> {
-        self.gate().count_limit()
+        self.count_limit
     }
 
     fn halts(&self) -> bool {
-        self.gate().may_halt()
+        self.halts
     }
 
     fn halt(&self) -> Option<&HaltOf<F>> {
-        self.gate().halt.as_deref()
-    }
-
-    fn child_token(&self) -> StopToken {
-        self.launches.child_token()
+        self.halt.as_deref()
     }
 
     fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
-        self.gate().halt.is_none() && self.gate().charge(loss).is_ok()
+        self.would_admit(loss)
     }
 
-    fn admits(&self, loss: &ChildLoss<F>) -> LaunchesLeft {
-        self.gate().admits(loss)
+    fn launches_left(&self, loss: &ChildLoss<F>) -> LaunchesLeft {
+        self.launches_left(loss)
     }
 
-    fn take_up(&mut self, rule: F, launched: u64, halt: Option<HaltOf<F>>) {
-        self.launches.take_up(|gate: &mut FilterGate<F>| {
-            gate.take_up(rule, launched, halt);
-        });
+    fn any_reading(&self) -> AnyReading {
+        self.any_reading()
     }
 
-    fn detached(&self, terms: Terms<F::Children>) -> Self {
-        Self::over(Arc::clone(&self.data), terms, self.launches.detached())
-    }
-
-    fn version(&self) -> u64 {
-        self.launches.version()
-    }
-
-    fn exchange(&mut self, copy: &mut Self) {
-        self.launches.exchange(&mut copy.launches);
-    }
-
-    fn ticket(&mut self) -> Ticket
-    where
-        X: Discipline,
-    {
-        self.launches.ticket::<X>()
-    }
-
-    fn decide(&mut self, price: &PriceOf<FilterGate<F>>) -> Result<Ticket, DenialOf<FilterGate<F>>>
-    where
-        X: Discipline,
-    {
-        self.launches.decide::<X>(price, |_| ())
+    fn resumed(&self, rule: F, launched: u64, halt: Option<HaltOf<F>>) -> Self {
+        Self {
+            rule: Slot::new(rule, F::CALLS_BACK),
+            launched,
+            halt: halt.map(Arc::new),
+            ..self.clone()
+        }
     }
 }

@@ -1,20 +1,12 @@
 //! Odometers that keep the privacy map of every launch.
 
-use std::fmt;
 use std::sync::Arc;
 
-use super::gate::{DenialOf, PriceOf, Terms, sealed};
-use super::slot::Slot;
-use super::{
-    CompositorMachine, Discipline, Gate, Interactive, Interleaved, LaunchError, Odometer,
-    RunningCompositor,
-};
+use super::gate::{DenialOf, Map, MapOf, PriceOf, Slot, Takes, Terms, sealed};
+use super::{CompositorMachine, Discipline, Gate, Interleaved, Odometer, RunningCompositor};
 use crate::account::{Accumulator, ChildLoss, WholeLoss};
-use crate::machine::{
-    Answered, Coins, Description, Fault, Mechanism, SystemCoins, discard, guarded,
-};
+use crate::machine::{Coins, Description, Fault, Mechanism, guarded};
 use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss, checked};
-use crate::queryable::{Child, HandleOf, IntoHandle, sealed as handles};
 
 /// An odometer that says what has been spent at *any* distance, asked at any time: it keeps the
 /// privacy map of every launch (Haney et al. §5.1, `privacy_loss(d_in)`).
@@ -80,8 +72,7 @@ where
             neighbours: slot(),
             maps: Vec::new(),
         };
-        let machine = CompositorMachine::new(data, terms, gate, coins);
-        Ok(MapOdometerMachine(machine))
+        Ok(CompositorMachine::new(data, terms, gate, coins))
     }
 
     fn describe(&self) -> Description {
@@ -90,37 +81,14 @@ where
     }
 }
 
-/// Why there is no launch.
-type NotLaunched<G> = LaunchError<ChildLoss<G>, WholeLoss<G>>;
-
-/// A mechanism's loss by the distance.
-type Map<G> = Arc<dyn Fn(Distance) -> Result<ChildLoss<G>, UnknownLoss> + Send + Sync>;
-
 /// What counts in a running [`MapOdometer`].
-pub(super) struct MapGate<G: Accumulator> {
+#[derive(Clone, Debug)]
+pub struct MapGate<G: Accumulator> {
     /// Where a reading starts.
     nothing: Slot<G>,
     neighbours: Slot<G>,
-    /// In the order of the launches. Whoever admits a launch adds its map in the same turn.
-    maps: Vec<Map<G>>,
-}
-
-impl<G: Accumulator> Clone for MapGate<G> {
-    fn clone(&self) -> Self {
-        Self {
-            nothing: self.nothing.clone(),
-            neighbours: self.neighbours.clone(),
-            maps: self.maps.clone(),
-        }
-    }
-}
-
-/// A copy of a mechanism may panic while it is dropped. Analysts drop handles, and must not see the
-/// payload.
-impl<G: Accumulator> Drop for MapGate<G> {
-    fn drop(&mut self) {
-        self.maps.drain(..).for_each(discard);
-    }
+    /// In the order of the launches.
+    maps: Vec<Map<ChildLoss<G>>>,
 }
 
 impl<G: Accumulator> Gate for MapGate<G> {
@@ -133,18 +101,30 @@ impl<G: Accumulator> Gate for MapGate<G> {
     }
 }
 
+/// Those that it can keep a copy of.
+impl<G, R, M> Takes<M, R> for MapGate<G>
+where
+    G: Accumulator,
+    R: Relation,
+    M: Private<G::Children, R> + Clone + Send + Sync + 'static,
+{
+    fn map(measure: &G::Children, mechanism: &M) -> Result<Option<MapOf<Self>>, UnknownLoss> {
+        let copy = guarded(|| Ok((mechanism.clone(), measure.clone())));
+        let (mechanism, measure) =
+            copy.map_err(|_| UnknownLoss("the mechanism failed to be copied"))?;
+        let map = move |distance| mechanism.loss_at(&measure, distance);
+        Ok(Some(Map::new(map)))
+    }
+}
+
 impl<G: Accumulator> sealed::Decides for MapGate<G> {
     const CALLS_BACK: bool = G::CALLS_BACK.0;
     const HANDLE: &'static str = "RunningMapOdometer";
+    const KEEPS_MAPS: bool = true;
 
-    fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
-        let loss = &price.first;
-        self.neighbours
-            .covers(loss)
-            .map_err(LaunchError::UnknownLoss)?;
-        let sum = self.neighbours.add(loss);
-        let sum = sum.map_err(|_| LaunchError::Overflow)?;
-        self.neighbours = Slot::new(sum, G::CALLS_BACK);
+    fn charge(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
+        self.neighbours = self.neighbours.with(&price.first)?;
+        self.maps.extend(price.map().cloned());
         Ok(())
     }
 }
@@ -158,7 +138,7 @@ impl<G: Accumulator> MapGate<G> {
         let total = || {
             let mut total = (*self.nothing).clone();
             for map in &self.maps {
-                let loss = checked(total.children(), map(distance)?)?;
+                let loss = checked(total.children(), map.at(distance)?)?;
                 total.covers(&loss)?;
                 total = total.add(&loss)?;
             }
@@ -168,98 +148,18 @@ impl<G: Accumulator> MapGate<G> {
     }
 }
 
-/// A copy of what the mechanism states, to be asked later.
-fn map_of<G, R, M>(measure: &G::Children, mechanism: &M) -> Result<Map<G>, UnknownLoss>
-where
-    G: Accumulator,
-    R: Relation,
-    M: Private<G::Children, R> + Clone + Send + Sync + 'static,
-{
-    let copy = guarded(|| Ok((mechanism.clone(), measure.clone())));
-    let (mechanism, measure) =
-        copy.map_err(|_| UnknownLoss("the mechanism failed to be copied"))?;
-    Ok(Arc::new(move |distance| {
-        mechanism.loss_at(&measure, distance)
-    }))
-}
-
-/// What the gate notes of a launch.
-fn keeping<G: Accumulator>(map: &Map<G>) -> impl Fn(&mut MapGate<G>) {
-    |gate| gate.maps.push(Arc::clone(map))
-}
-
 /// A running [`MapOdometer`] as a machine: owned, with explicit coins.
-pub struct MapOdometerMachine<D: ?Sized, G: Accumulator, R = AddRemove, X = Interleaved>(
-    CompositorMachine<D, MapGate<G>, R, X>,
-);
+pub type MapOdometerMachine<D, G, R = AddRemove, X = Interleaved> =
+    CompositorMachine<D, MapGate<G>, R, X>;
 
-impl<D, G, R, X> MapOdometerMachine<D, G, R, X>
-where
-    D: ?Sized,
-    G: Accumulator,
-    R: Relation,
-    X: Discipline,
-{
-    /// Launches a mechanism: decides, charges, starts, in this order.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
-    pub fn launch<M>(
-        &mut self,
-        mechanism: &M,
-        coins: &mut Coins<'_>,
-    ) -> Result<Child<M::Machine>, NotLaunched<G>>
-    where
-        M: Mechanism<D> + Private<G::Children, R> + Clone + Send + Sync + 'static,
-        X: Interactive,
-    {
-        let map = map_of::<G, R, M>(&self.0.terms.measure, mechanism)?;
-        self.0.launch_noting(mechanism, keeping(&map), coins)
-    }
-
-    /// Launches a non-interactive mechanism and returns its answer.
-    ///
-    /// # Errors
-    ///
-    /// As for [`launch`](Self::launch).
-    pub fn release<M>(
-        &mut self,
-        mechanism: &M,
-        coins: &mut Coins<'_>,
-    ) -> Result<<M::Machine as Answered>::Value, NotLaunched<G>>
-    where
-        M: Mechanism<D, Machine: Answered>
-            + Private<G::Children, R>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-    {
-        let map = map_of::<G, R, M>(&self.0.terms.measure, mechanism)?;
-        self.0.release_noting(mechanism, keeping(&map), coins)
-    }
-
-    /// What the launches so far add up to, for neighbours.
-    #[must_use]
-    pub fn privacy_loss(&self) -> WholeLoss<G> {
-        self.0.privacy_loss()
-    }
-
+impl<D: ?Sized, G: Accumulator, R, X> MapOdometerMachine<D, G, R, X> {
     /// What the launches so far add up to, at this distance; linear in their number.
     ///
     /// # Errors
     ///
     /// [`UnknownLoss`] if one of the mechanisms has no loss at this distance.
     pub fn privacy_loss_at(&self, distance: Distance) -> Result<WholeLoss<G>, UnknownLoss> {
-        self.0.gate().total_at(distance)
-    }
-}
-
-impl<D: ?Sized, G: Accumulator, R, X> fmt::Debug for MapOdometerMachine<D, G, R, X> {
-    /// Nothing of what is inside.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MapOdometerMachine")
+        self.gate().total_at(distance)
     }
 }
 
@@ -271,63 +171,10 @@ impl<D: ?Sized, G: Accumulator, R, X> fmt::Debug for MapOdometerMachine<D, G, R,
 /// # Guarantee
 ///
 /// That of [`MapOdometer`].
-pub struct RunningMapOdometer<D: ?Sized, G: Accumulator, R = AddRemove, X = Interleaved>(
-    RunningCompositor<D, MapGate<G>, R, X>,
-);
+pub type RunningMapOdometer<D, G, R = AddRemove, X = Interleaved> =
+    RunningCompositor<D, MapGate<G>, R, X>;
 
-impl<D, G, R, X> RunningMapOdometer<D, G, R, X>
-where
-    D: ?Sized,
-    G: Accumulator,
-    R: Relation,
-    X: Discipline,
-{
-    /// Launches a mechanism and gives the handle to it.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
-    pub fn launch<M>(&self, mechanism: &M) -> Result<HandleOf<M, D>, NotLaunched<G>>
-    where
-        M: Mechanism<D, Machine: IntoHandle>
-            + Private<G::Children, R>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-        X: Interactive,
-    {
-        let map = map_of::<G, R, M>(&self.0.terms().measure, mechanism)?;
-        self.0.launch_noting(mechanism, keeping(&map))
-    }
-
-    /// Launches a non-interactive mechanism and gives its answer.
-    ///
-    /// # Errors
-    ///
-    /// As for [`launch`](Self::launch).
-    pub fn release<M>(
-        &self,
-        mechanism: &M,
-    ) -> Result<<M::Machine as Answered>::Value, NotLaunched<G>>
-    where
-        M: Mechanism<D, Machine: Answered>
-            + Private<G::Children, R>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-    {
-        let map = map_of::<G, R, M>(&self.0.terms().measure, mechanism)?;
-        self.0.release_noting(mechanism, keeping(&map))
-    }
-
-    /// What the launches so far add up to, for neighbours.
-    #[must_use]
-    pub fn privacy_loss(&self) -> WholeLoss<G> {
-        self.0.privacy_loss()
-    }
-
+impl<D: ?Sized, G: Accumulator, R, X> RunningMapOdometer<D, G, R, X> {
     /// What the launches so far add up to, at this distance; linear in their number.
     ///
     /// # Errors
@@ -335,35 +182,6 @@ where
     /// [`UnknownLoss`] if one of the mechanisms has no loss at this distance.
     pub fn privacy_loss_at(&self, distance: Distance) -> Result<WholeLoss<G>, UnknownLoss> {
         // The maps are code of others: they are asked without the lock.
-        let gate = self.0.read(MapGate::clone);
-        gate.total_at(distance)
-    }
-}
-
-impl<D: ?Sized, G: Accumulator, R, X> Clone for RunningMapOdometer<D, G, R, X> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<D: ?Sized, G: Accumulator, R, X> fmt::Debug for RunningMapOdometer<D, G, R, X> {
-    /// Nothing of what is inside.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RunningMapOdometer")
-    }
-}
-
-impl<D: ?Sized, G: Accumulator, R, X> handles::Sealed for MapOdometerMachine<D, G, R, X> {}
-
-impl<D: ?Sized, G: Accumulator, R, X> IntoHandle for MapOdometerMachine<D, G, R, X> {
-    type Handle = RunningMapOdometer<D, G, R, X>;
-
-    fn into_handle(
-        child: Child<Self>,
-        _: SystemCoins,
-        _: handles::Opening,
-    ) -> Result<Self::Handle, Fault> {
-        let (MapOdometerMachine(machine), token) = child.into_parts().ok_or(Fault::Failed)?;
-        Ok(RunningMapOdometer(RunningCompositor::new(machine, token)))
+        self.read(MapGate::clone).total_at(distance)
     }
 }

@@ -31,7 +31,8 @@ mod boxed;
 mod compositor;
 mod concurrent;
 mod discipline;
-mod engine;
+pub(crate) mod engine;
+pub(crate) mod erased;
 mod error;
 pub(crate) mod filter;
 #[allow(
@@ -40,7 +41,6 @@ pub(crate) mod filter;
     reason = "nobody but the toolkit sees it"
 )]
 pub(crate) mod gate;
-mod launches;
 #[allow(
     clippy::missing_errors_doc,
     clippy::must_use_candidate,
@@ -54,20 +54,21 @@ mod preview;
 mod running;
 mod running_filter;
 mod running_odometer;
-pub(crate) mod slot;
+#[cfg(feature = "serde")]
+mod wire;
 
 pub use addressed::{Addressed, AddressedMachine, Message, Reply};
 pub use addressed_filter::{AddressedFilter, AnyMechanism};
-pub use any_filter::AnyFilter;
+pub use any_filter::{AnyFilter, AnyReading};
 pub use boxed::{Boxed, BoxedMechanism, BoxedRelease};
 pub use compositor::CompositorMachine;
 pub use concurrent::{ConcurrentComposition, ConcurrentMachine};
 pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Sequential};
-pub use error::{LaunchError, Refusal};
+pub use engine::Ticket;
+pub use error::{LaunchError, Refusal, Unavailable};
 pub use filter::{Filter, FilterGate, FilterMachine, Halt};
-pub use gate::Gate;
-pub use launches::Ticket;
-pub use map_odometer::{MapOdometer, MapOdometerMachine, RunningMapOdometer};
+pub use gate::{Gate, Takes};
+pub use map_odometer::{MapGate, MapOdometer, MapOdometerMachine, RunningMapOdometer};
 pub use odometer::{Odometer, OdometerGate, OdometerMachine};
 pub use parallel::{DuplicateKey, Parallel, Parts, PartsMachine};
 pub use preview::Preview;

@@ -3,15 +3,14 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gate::{DenialOf, PriceOf, Terms, sealed};
-use super::slot::Slot;
+use super::gate::{DenialOf, PriceOf, Slot, Terms, sealed};
 use super::{
     CompositorMachine, Discipline, Filter, Gate, Interleaved, LaunchError, MapOdometer,
-    NonInteractive, Sequential,
+    NonInteractive, Sequential, Takes,
 };
 use crate::account::{
-    Accounting, Accumulator, Capped, DefaultAccumulator, ValidConcurrently, ValidSequentially,
-    WholeLoss,
+    Accounting, Accumulator, Capped, ChildLoss, DefaultAccumulator, ValidConcurrently,
+    ValidSequentially, WholeLoss,
 };
 use crate::machine::{Coins, Description, Fault, Inspect, Mechanism, ReleasesOnly, StateKey};
 use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
@@ -262,26 +261,34 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
     }
 }
 
+impl<G: Accumulator, M: ?Sized, R> Takes<M, R> for OdometerGate<G> {}
+
+impl<G: Accumulator> Slot<G> {
+    /// The total with one more loss.
+    #[inline]
+    pub(super) fn with(&self, loss: &ChildLoss<G>) -> Result<Self, NotCounted<G>> {
+        self.covers(loss).map_err(LaunchError::UnknownLoss)?;
+        let sum = self.add(loss).map_err(|_| LaunchError::Overflow)?;
+        Ok(Self::new(sum, G::CALLS_BACK))
+    }
+}
+
+type NotCounted<G> = Box<LaunchError<ChildLoss<G>, WholeLoss<G>>>;
+
 impl<G: Accumulator> sealed::Decides for OdometerGate<G> {
     const CALLS_BACK: bool = G::CALLS_BACK.0;
     const HANDLE: &'static str = "RunningOdometer";
 
     #[inline]
-    fn admit(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
-        let add = |total: &G, loss| {
-            total.covers(loss).map_err(LaunchError::UnknownLoss)?;
-            let sum = total.add(loss).map_err(|_| LaunchError::Overflow)?;
-            Ok::<_, DenialOf<Self>>(Slot::new(sum, G::CALLS_BACK))
-        };
-        if price.further.len() != self.further.len() {
+    fn charge(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
+        if price.further().len() != self.further.len() {
             return Err(LaunchError::UnknownLoss(UnknownLoss::FOREIGN).into());
         }
-        // All or nothing: none is kept until all have been counted.
-        let neighbours = add(&self.neighbours, &price.first)?;
+        let neighbours = self.neighbours.with(&price.first)?;
         if !self.further.is_empty() {
-            let totals = self.further.iter().zip(&price.further);
+            let totals = self.further.iter().zip(price.further());
             self.further = totals
-                .map(|(total, loss)| add(total, loss))
+                .map(|(total, loss)| total.with(loss))
                 .collect::<Result<_, _>>()?;
         }
         self.neighbours = neighbours;

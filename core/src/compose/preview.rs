@@ -100,13 +100,18 @@ impl<M: ?Sized, L: fmt::Debug> fmt::Debug for Preview<'_, M, L> {
 }
 
 impl<F: ContinuationRule> FilterGate<F> {
+    /// Whether a launch with this loss would be admitted now.
+    pub(super) fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
+        self.halt.is_none() && self.charged(loss).is_ok()
+    }
+
     /// How many launches with this loss it would admit.
-    pub(super) fn admits(&self, loss: &ChildLoss<F>) -> LaunchesLeft {
+    pub(super) fn launches_left(&self, loss: &ChildLoss<F>) -> LaunchesLeft {
         if self.halt.is_some() {
             return LaunchesLeft::Exactly(0);
         }
         let left = self.rule.admits(loss);
-        match self.count_limit() {
+        match self.count_limit {
             Some(limit) => left.and(LaunchesLeft::Exactly(limit.saturating_sub(self.launched))),
             None => left,
         }
@@ -118,7 +123,7 @@ impl<F: ContinuationRule> FilterGate<F> {
         mechanism: &'m M,
         price: PriceOf<Self>,
     ) -> Result<Preview<'m, M, ChildLoss<F>>, DenialOf<Self>> {
-        let left = guarded(|| Ok(self.admits(&price.first)));
+        let left = guarded(|| Ok(self.launches_left(&price.first)));
         let left = left.map_err(|_| LaunchError::RuleFailed)?;
         Ok(Preview::new(mechanism, price.first, left))
     }
@@ -157,9 +162,9 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> FilterMachine<D
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
-        let check = || self.launches.check(coins);
+        let check = || Ok(self.launches.check(coins).map_err(LaunchError::Stopped)?);
         let price =
-            engine::price::<_, FilterGate<F>, _, _>(&self.terms, &*self.data, mechanism, check);
+            engine::price::<_, FilterGate<F>, _, _, _>(&self.terms, &*self.data, mechanism, check);
         let preview = price.and_then(|price| self.gate().preview(mechanism, price));
         preview.map_err(|denial| *denial)
     }

@@ -4,16 +4,15 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::engine::{Keeps, Launching, Locked};
-use super::gate::{ChildLossOf, DenialOf, Gate, LaunchErrorOf, PriceOf, Terms};
-use super::launches::Launches;
+use super::engine::{Keeps, Launches, Launching, Locked};
+use super::gate::{ChildLossOf, DenialOf, Gate, LaunchErrorOf, PriceOf, Takes, Terms};
 use super::{CompositorMachine, Discipline, Interactive, LaunchError, Ticket};
 use crate::machine::{
-    Answered, CoinSource, Fault, Machine, Mechanism, PublicFacts, StopToken, SystemCoins, discard,
-    guarded,
+    Answered, CoinSource, Coins, Fault, Machine, Mechanism, PublicFacts, StopToken, SystemCoins,
+    discard, guarded,
 };
 use crate::privacy::{Private, Relation};
-use crate::queryable::sealed::{self, OPENING, Opening};
+use crate::queryable::sealed::{self, Opening};
 use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
 use crate::sync::Mutex;
 
@@ -78,10 +77,15 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
     #[inline]
     fn launching(&self) -> Result<Launching<'_, D, G, Locked<'_, G>>, DenialOf<G>> {
         Ok(Launching {
-            data: self.shared.data.as_ref().ok_or(LaunchError::Failed)?,
+            data: self.data().map_err(|_| LaunchError::Failed)?,
             terms: &self.shared.terms,
             kept: self.kept(),
         })
+    }
+
+    #[inline]
+    pub(super) fn data(&self) -> Result<&Arc<D>, Fault> {
+        self.shared.data.as_ref().ok_or(Fault::Failed)
     }
 
     #[inline]
@@ -96,8 +100,8 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
     pub(super) fn read<T>(&self, read: impl FnOnce(&G) -> T) -> T {
         let mut kept = self.kept();
         if G::CALLS_BACK {
-            let copy = kept.with(|launches| launches.snapshot());
-            return read(&copy.gate);
+            let copy = kept.with(|launches| launches.gate.clone());
+            return read(&copy);
         }
         kept.with(|launches| read(&launches.gate))
     }
@@ -132,13 +136,16 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
     where
         D: PublicFacts,
     {
-        let data = self.shared.data.as_deref();
-        // The data is taken out only when the last handle is dropped, and this is a handle. The
-        // analyst must not see the payload of a panic in the data's own code.
-        match guarded(|| Ok(data.map(PublicFacts::facts))) {
-            Ok(Some(facts)) => facts,
-            _ => unreachable!("the dataset fails to say what is public about it"),
-        }
+        public_facts(self.data().ok())
+    }
+}
+
+/// What is public about the data. It is taken out only when the last handle is dropped, and whoever
+/// asks has one. The analyst must not see the payload of a panic in the data's own code.
+pub(super) fn public_facts<D: PublicFacts + ?Sized>(data: Option<&Arc<D>>) -> &D::Facts {
+    match guarded(|| Ok(data.map(|data| data.facts()))) {
+        Ok(Some(facts)) => facts,
+        _ => unreachable!("the dataset fails to say what is public about it"),
     }
 }
 
@@ -154,9 +161,13 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     pub fn launch<M>(&self, mechanism: &M) -> Result<HandleOf<M, D>, LaunchErrorOf<G>>
     where
         M: Mechanism<D, Machine: IntoHandle> + Private<G::Children, R>,
+        G: Takes<M, R>,
         X: Interactive,
     {
-        self.launch_noting(mechanism, |_| ())
+        let charged = self.charge(mechanism, &SystemCoins::new().coins());
+        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let handle = ticket.open(mechanism, data);
+        handle.map_err(|_| LaunchError::Failed)
     }
 
     /// Launches a non-interactive mechanism and returns its answer.
@@ -173,8 +184,13 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     ) -> Result<<M::Machine as Answered>::Value, LaunchErrorOf<G>>
     where
         M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
+        G: Takes<M, R>,
     {
-        self.release_noting(mechanism, |_| ())
+        let mut coins = SystemCoins::new();
+        let charged = self.charge(mechanism, &coins.coins());
+        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let answer = ticket.release(mechanism, data, &mut coins.coins());
+        answer.map_err(|_| LaunchError::Failed)
     }
 
     /// [`launch`](Self::launch) for a machine that cannot be sent to another thread: the handle
@@ -187,75 +203,39 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     where
         M: Mechanism<D, Machine = S> + Private<G::Children, R>,
         S: Machine + 'static,
+        G: Takes<M, R>,
         X: Interactive,
     {
-        let (child, coins) = self.start(mechanism, |_| ()).map_err(|denial| *denial)?;
+        let mut coins = SystemCoins::new();
+        let charged = self.charge(mechanism, &coins.coins());
+        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let child = ticket.start(mechanism, data, &mut coins.coins());
+        let child = child.map_err(|_| LaunchError::Failed)?;
         Ok(LocalQueryable::new(child, coins))
-    }
-
-    /// [`launch`](Self::launch), with something for the gate to note.
-    #[inline]
-    pub(super) fn launch_noting<M>(
-        &self,
-        mechanism: &M,
-        note: impl Fn(&mut G),
-    ) -> Result<HandleOf<M, D>, LaunchErrorOf<G>>
-    where
-        M: Mechanism<D, Machine: IntoHandle> + Private<G::Children, R>,
-    {
-        let (child, coins) = self.start(mechanism, note).map_err(|denial| *denial)?;
-        M::Machine::into_handle(child, coins, OPENING).map_err(|_| LaunchError::Failed)
-    }
-
-    /// [`release`](Self::release), with something for the gate to note.
-    #[inline]
-    pub(super) fn release_noting<M>(
-        &self,
-        mechanism: &M,
-        note: impl Fn(&mut G),
-    ) -> Result<<M::Machine as Answered>::Value, LaunchErrorOf<G>>
-    where
-        M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
-    {
-        let release = || {
-            let (mut launching, mut coins) = (self.launching()?, SystemCoins::new());
-            launching.release::<X, M, R>(mechanism, note, &mut coins.coins())
-        };
-        release().map_err(|denial| *denial)
-    }
-
-    #[inline]
-    fn start<M>(
-        &self,
-        mechanism: &M,
-        note: impl Fn(&mut G),
-    ) -> Result<(Child<M::Machine>, SystemCoins), DenialOf<G>>
-    where
-        M: Mechanism<D> + Private<G::Children, R>,
-    {
-        let (mut launching, mut coins) = (self.launching()?, SystemCoins::new());
-        let child = launching.launch::<X, M, R>(mechanism, note, &mut coins.coins())?;
-        Ok((child, coins))
     }
 
     /// What a mechanism would cost, if it has a price and fits the data, and nothing was stopped.
     pub(super) fn price<M>(&self, mechanism: &M) -> Result<PriceOf<G>, DenialOf<G>>
     where
         M: Mechanism<D> + Private<G::Children, R>,
+        G: Takes<M, R>,
     {
         self.launching()?
             .price(mechanism, &SystemCoins::new().coins())
     }
 
-    /// Price and decide, for a mechanism that is started elsewhere.
-    pub(super) fn decide<M>(&self, mechanism: &M) -> Result<(Ticket, &Arc<D>), DenialOf<G>>
+    /// Price and decide, for a mechanism that is still to be started.
+    #[inline]
+    pub(super) fn charge<M>(
+        &self,
+        mechanism: &M,
+        coins: &Coins<'_>,
+    ) -> Result<(Ticket, &Arc<D>), DenialOf<G>>
     where
         M: Mechanism<D> + Private<G::Children, R>,
+        G: Takes<M, R>,
     {
-        let (mut launching, mut coins) = (self.launching()?, SystemCoins::new());
-        let price = launching.price(mechanism, &coins.coins())?;
-        let ticket = launching.decide::<X>(&price, |_| (), &coins.coins())?;
-        Ok((ticket, launching.data))
+        self.launching()?.charge::<X, M, R>(mechanism, coins)
     }
 
     /// Charges a loss without running anything here: for a mechanism that runs elsewhere, in
@@ -291,9 +271,9 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     ///
     /// Why it is not admitted. In this case nothing has been charged.
     pub fn admit(&self, loss: &ChildLossOf<G>) -> Result<Ticket, LaunchErrorOf<G>> {
-        let price = self.shared.terms.price_of(loss)?;
+        let price = self.shared.terms.price_of::<G>(loss)?;
         let mut launching = self.launching().map_err(|denial| *denial)?;
-        let ticket = launching.decide::<X>(&price, |_| (), &SystemCoins::new().coins());
+        let ticket = launching.decide::<X>(&price, &SystemCoins::new().coins());
         ticket.map_err(|denial| *denial)
     }
 }

@@ -103,7 +103,7 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
         if self.is_stopped() || !self.terms().measure.is_valid(loss) {
             return false;
         }
-        self.read(|gate| guarded(|| Ok(gate.halt.is_none() && gate.charge(loss).is_ok())))
+        self.read(|gate| guarded(|| Ok(gate.would_admit(loss))))
             .unwrap_or(false)
     }
 

@@ -183,6 +183,7 @@ fn digit(rest: u128, next: u128, divisor: u128) -> (u128, u128) {
 
 /// The quotient and the remainder of `(factor * other + more) / divisor`, exactly; a quotient that
 /// needs more than 128 bits is the largest that there is.
+#[inline]
 pub fn divide_product(factor: u128, other: u128, more: u128, divisor: NonZeroU128) -> (u128, u128) {
     let divisor = divisor.get();
     let (low, high) = factor.carrying_mul(other, more);

@@ -20,7 +20,11 @@ use std::sync::Arc;
 /// # Ok::<(), queryables::number::NumberError>(())
 /// ```
 #[derive(Clone)]
-pub struct AnyLoss(Arc<dyn Erased>);
+pub struct AnyLoss {
+    loss: Arc<dyn Erased>,
+    /// The name of its measure, if it is known.
+    measure: Option<String>,
+}
 
 impl AnyLoss {
     /// Erases the type of a loss.
@@ -28,13 +32,32 @@ impl AnyLoss {
     where
         L: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static,
     {
-        Self(Arc::new(loss))
+        Self {
+            loss: Arc::new(loss),
+            measure: None,
+        }
+    }
+
+    /// The same loss, which says the name of its measure in messages to others.
+    #[must_use]
+    pub fn under(self, measure: &dyn fmt::Debug) -> Self {
+        self.named(Some(format!("{measure:?}")))
+    }
+
+    pub(crate) fn named(self, measure: Option<String>) -> Self {
+        Self { measure, ..self }
+    }
+
+    /// The name of its measure, if it is known.
+    #[must_use]
+    pub fn measure(&self) -> Option<&str> {
+        self.measure.as_deref()
     }
 
     /// The loss, if it is of this type.
     #[must_use]
     pub fn get<L: 'static>(&self) -> Option<&L> {
-        let any: &dyn Any = &*self.0;
+        let any: &dyn Any = &*self.loss;
         any.downcast_ref()
     }
 }
@@ -50,28 +73,66 @@ impl<L: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static> Erased fo
 }
 
 impl PartialEq for AnyLoss {
-    /// Losses of different types are different.
+    /// Losses of different types are different. The name of the measure does not count.
     fn eq(&self, other: &Self) -> bool {
-        self.0.equals(&*other.0)
+        self.loss.equals(&*other.loss)
     }
 }
 
 impl fmt::Display for AnyLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.loss.fmt(f)
     }
 }
 
-/// As text that names its unit. It cannot be read again: its type is gone.
+/// As text, and the name of the measure: `{"measure": "PureDp", "loss": "0.25"}`. What is read is only
+/// its text: the type is gone.
 #[cfg(feature = "serde")]
-impl serde::Serialize for AnyLoss {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{self:#}"))
+mod written {
+    use std::fmt;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::AnyLoss;
+
+    /// A loss that was read from a message: its text, as it was written.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub(crate) struct WrittenLoss(pub(crate) String);
+
+    impl fmt::Display for WrittenLoss {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(&self.0)
+        }
+    }
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Written {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        measure: Option<String>,
+        loss: String,
+    }
+
+    impl Serialize for AnyLoss {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let (measure, loss) = (self.measure.clone(), self.to_string());
+            Written { measure, loss }.serialize(serializer)
+        }
+    }
+
+    impl<'de> Deserialize<'de> for AnyLoss {
+        fn deserialize<De: Deserializer<'de>>(deserializer: De) -> Result<Self, De::Error> {
+            let Written { measure, loss } = Written::deserialize(deserializer)?;
+            Ok(Self::new(WrittenLoss(loss)).named(measure))
+        }
     }
 }
+
+#[cfg(feature = "serde")]
+pub(crate) use written::WrittenLoss;
 
 impl fmt::Debug for AnyLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&*self.0, f)
+        fmt::Debug::fmt(&*self.loss, f)
     }
 }

@@ -38,6 +38,8 @@ mod relation;
 mod restated;
 
 pub use any_loss::AnyLoss;
+#[cfg(feature = "serde")]
+pub(crate) use any_loss::WrittenLoss;
 pub use any_measure::AnyMeasure;
 pub use implies::Implies;
 pub(crate) use implies::half_square;

@@ -3,6 +3,7 @@
 //! ```text
 //!   OpenDP measurement ──Measured──▶ release / launch_local in a Filter or Odometer
 //!   Filter ──make_interactive──▶ OpenDP measurement that emits the running filter
+//!   Odometer ──make_odometer──▶ the same for an odometer, which is no measurement
 //! ```
 //!
 //! OpenDP contributes its mechanisms and stability maps; this crate contributes its rules, exact
@@ -84,6 +85,7 @@ mod make;
 mod measure;
 mod measured;
 mod member;
+mod odometer;
 mod probe;
 mod relation;
 mod value;
@@ -92,5 +94,6 @@ pub use make::{Embedded, make_interactive};
 pub use measure::{Counterpart, Embeddable};
 pub use measured::{Asked, Measured};
 pub use member::{Member, NotAMember};
+pub use odometer::{EmbeddedOdometer, make_odometer};
 pub use relation::{Reaches, Within};
 pub use value::Value;

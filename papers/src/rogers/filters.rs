@@ -266,6 +266,7 @@ mod tests {
             rule: basic,
             share: 2,
         };
+        let menu = [response("0.5", "0"), response("1.5", "0")];
         let bad = probability_of_bad_event(&cheap, &menu, 7);
         assert!(bad > 0.3, "{bad}");
     }

@@ -4,6 +4,10 @@
 //! what each record contributes, and what that costs *this record*; those who cannot pay are left
 //! out. The theorem behind it is in `spec/individual.md`.
 //!
+//! Here is the filter, with its accounts. The queries are in
+//! [`mechanisms::individual`](crate::mechanisms::individual), and the rules that it takes are those
+//! that are [`ValidIndividually`](crate::account::ValidIndividually).
+//!
 //! Accounts are whole units in eight bytes ([`RecordUnits`]), and eight more where records may spend
 //! δ. Prices are rounded up, and all records are read by every query, whether they can pay or not.
 

@@ -1,6 +1,7 @@
 //! Queries for which each record pays what it can lose.
 //!
-//! Ask them of an [`IndividualFilter`](crate::compose::IndividualFilter).
+//! Ask them of an [`IndividualFilter`](crate::compose::IndividualFilter), which keeps the accounts;
+//! which rules it takes is said by [`ValidIndividually`](crate::account::ValidIndividually).
 //!
 //! | query | a record pays | under |
 //! |---|---|---|

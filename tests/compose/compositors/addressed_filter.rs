@@ -2,9 +2,11 @@
 
 use super::rows;
 use crate::common::epsilon;
-use queryables::compose::{AddressedFilter, AnyMechanism, Message, Reply};
+use queryables::compose::{AddressedFilter, AnyMechanism, Message, Refusal, Reply, Unavailable};
 use queryables::data::Predicate;
+use queryables::machine::{Stop, Unsuitable};
 use queryables::mechanisms::{AboveThreshold, NoisyCount};
+use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::AnyLoss;
 
@@ -77,7 +79,7 @@ fn an_addressed_filter_opens_nothing_where_children_answer_once() {
     let search = filter.ask(Message::Launch(any_search("0.5")));
     assert_eq!(search, Reply::NotLaunched(LaunchError::Interactive));
     assert_eq!(filter.ask(Message::Ask(0, large())), Reply::Unknown(0));
-    assert_eq!(filter.filter().privacy_loss(), loss("0"));
+    assert_eq!(filter.filter().reading().unwrap().privacy_loss, loss("0"));
 }
 
 /// A conversion that panics counts as a mechanism that fails: charged, and the rest goes on.
@@ -111,7 +113,7 @@ fn a_conversion_that_panics_fails_its_mechanism() {
     let ask = || filter.ask(Message::Ask(0, large()));
     assert_eq!(ask(), Reply::NotAnswered(AskError::Fault(Fault::Failed)));
     assert_eq!(ask(), Reply::NotAnswered(AskError::Closed));
-    assert_eq!(filter.filter().privacy_loss(), loss("0.5"));
+    assert_eq!(filter.filter().reading().unwrap().privacy_loss, loss("0.5"));
 }
 
 #[test]
@@ -127,31 +129,143 @@ fn messages_are_read_and_replies_are_written_as_json() {
         assert_eq!(serde_json::from_str::<Sent>(text).unwrap(), message);
         assert_eq!(serde_json::to_string(&message).unwrap(), text);
     }
+}
+
+fn refusal(spent: AnyLoss, set_aside: Option<AnyLoss>, limit: AnyLoss) -> Refusal<AnyLoss> {
+    let rho = |text: &str| AnyLoss::new(text.parse::<Rho>().unwrap()).under(&ZCdp);
+    Refusal {
+        spent,
+        set_aside: set_aside.map(Box::new),
+        requested: rho("0.6"),
+        remaining: rho("0.5"),
+        limit,
+    }
+}
+
+/// Everything that a reply can be, with its JSON.
+fn replies() -> Vec<(&'static str, Reply<u8, AnyLoss>)> {
+    let quarter = loss("0.25").under(&PureDp);
+    let rho = |text: &str| AnyLoss::new(text.parse::<Rho>().unwrap()).under(&ZCdp);
+    let pair =
+        |epsilon, delta| AnyLoss::new(EpsilonDelta::new(epsilon, delta).unwrap()).under(&ApproxDp);
+    let refused = refusal(rho("0.5"), None, rho("1"));
+    let aside = refusal(
+        pair("0", "1e-6"),
+        Some(pair("0", "1e-6")),
+        pair("1", "1e-6"),
+    );
+    let quota = LaunchError::OverQuota {
+        quota: "Ana".to_owned(),
+        refusal: Box::new(refused.clone()),
+    };
+    let down = || Unavailable("on purpose".to_owned());
+    let not_launched = [
+        (
+            r#"{"count_limit":{"limit":2}}"#,
+            LaunchError::CountLimit { limit: 2 },
+        ),
+        (
+            r#""unknown_loss""#,
+            LaunchError::UnknownLoss(UnknownLoss("no")),
+        ),
+        (r#""unsuitable""#, LaunchError::Unsuitable(Unsuitable("no"))),
+        (r#""interactive""#, LaunchError::Interactive),
+        (r#""overflow""#, LaunchError::Overflow),
+        (r#""frozen""#, LaunchError::Stopped(Stop::Frozen)),
+        (r#""halted""#, LaunchError::Stopped(Stop::Halted)),
+        (r#""rule_failed""#, LaunchError::RuleFailed),
+        (r#""failed""#, LaunchError::Failed),
+        (r#""unavailable""#, LaunchError::Unavailable(down())),
+    ];
+    let not_answered = [
+        (
+            r#""invalid_query""#,
+            AskError::Fault(Fault::InvalidQuery("no")),
+        ),
+        (r#""exhausted""#, AskError::Fault(Fault::Exhausted)),
+        (
+            r#"{"round_limit":{"rounds":7}}"#,
+            AskError::Fault(Fault::RoundLimit(7)),
+        ),
+        (r#""failed""#, AskError::Fault(Fault::Failed)),
+        (r#""frozen""#, AskError::Stopped(Stop::Frozen)),
+        (r#""halted""#, AskError::Stopped(Stop::Halted)),
+        (r#""closed""#, AskError::Closed),
+        (r#""busy""#, AskError::Busy),
+    ];
+    let written = |kind: &str, code: &str| &*format!(r#"{{"{kind}":{code}}}"#).leak();
+    let mut replies = vec![
+        (r#"{"launched":3}"#, Reply::Launched(3)),
+        (r#"{"answered":7}"#, Reply::Answered(7)),
+        (r#"{"closed":3}"#, Reply::Closed(3)),
+        (r#"{"unknown":3}"#, Reply::Unknown(3)),
+        (
+            r#"{"refused":{"measure":"ZCdp","spent":"0.5","requested":"0.6","remaining":"0.5","limit":"1"}}"#,
+            Reply::NotLaunched(LaunchError::Refused(refused)),
+        ),
+        (
+            r#"{"refused":{"measure":"ZCdp","whole":"ApproxDp","spent":"(0, 1e-6)","set_aside":"(0, 1e-6)","requested":"0.6","remaining":"0.5","limit":"(1, 1e-6)"}}"#,
+            Reply::NotLaunched(LaunchError::Refused(aside)),
+        ),
+        (
+            r#"{"privacy_loss":{"measure":"PureDp","loss":"0.25"}}"#,
+            Reply::PrivacyLoss(quarter.clone()),
+        ),
+        (
+            r#"{"remaining":{"measure":"PureDp","loss":"0.25"}}"#,
+            Reply::Remaining(Some(quarter)),
+        ),
+        (
+            r#"{"remaining":{"loss":"0.25"}}"#,
+            Reply::Remaining(Some(loss("0.25"))),
+        ),
+        (r#"{"remaining":null}"#, Reply::Remaining(None)),
+        (
+            r#"{"over_quota":{"quota":"Ana","refused":{"measure":"ZCdp","spent":"0.5","requested":"0.6","remaining":"0.5","limit":"1"}}}"#,
+            Reply::NotLaunched(quota),
+        ),
+        (r#"{"not_read":"unavailable"}"#, Reply::NotRead(down())),
+    ];
+    for (code, error) in not_launched {
+        replies.push((written("not_launched", code), Reply::NotLaunched(error)));
+    }
+    for (code, error) in not_answered {
+        replies.push((written("not_answered", code), Reply::NotAnswered(error)));
+    }
+    replies
+}
+
+#[test]
+fn replies_are_fields_and_codes_and_what_is_read_is_written_alike() {
     type Said = Reply<u8, AnyLoss>;
-    let quarter = loss("0.25");
-    for (text, reply) in [
-        (r#"{"launched":3}"#, Said::Launched(3)),
-        (r#"{"answered":7}"#, Said::Answered(7)),
-        (
-            r#"{"not_launched":"at the limit of 2 mechanisms"}"#,
-            Said::NotLaunched(LaunchError::CountLimit { limit: 2 }),
-        ),
-        (
-            r#"{"not_answered":"closed, because it failed or somebody closed it"}"#,
-            Said::NotAnswered(AskError::Closed),
-        ),
-        (r#"{"unknown":3}"#, Said::Unknown(3)),
-        (
-            r#"{"privacy_loss":"ε = 0.25"}"#,
-            Said::PrivacyLoss(quarter.clone()),
-        ),
-        (
-            r#"{"remaining":"ε = 0.25"}"#,
-            Said::Remaining(Some(quarter)),
-        ),
-        (r#"{"remaining":null}"#, Said::Remaining(None)),
-    ] {
+    for (text, reply) in replies() {
         assert_eq!(serde_json::to_string(&reply).unwrap(), text);
+        let read: Said = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        // Of the same kind, and readable by people too.
+        assert_eq!(
+            std::mem::discriminant(&read),
+            std::mem::discriminant(&reply)
+        );
+    }
+    let read = |text| serde_json::from_str::<Said>(text).unwrap();
+    assert_eq!(
+        read(r#"{"not_answered":"closed"}"#),
+        Reply::NotAnswered(AskError::Closed)
+    );
+    let Reply::NotLaunched(error) = read(replies()[4].0) else {
+        panic!("a refusal")
+    };
+    assert_eq!(
+        error.to_string(),
+        "a loss of 0.6 is over budget: 0.5 of 1 is spent, 0.5 is left"
+    );
+    for unknown in [
+        r#"{"refused":{}}"#,
+        r#"{"not_launched":"soon"}"#,
+        r#""launched""#,
+    ] {
+        assert!(serde_json::from_str::<Said>(unknown).is_err(), "{unknown}");
     }
 }
 

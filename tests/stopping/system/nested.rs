@@ -70,7 +70,7 @@ pub fn answer_of(reply: Reply<Answer, Epsilon>) -> Answer {
         Reply::Answered(answer) => answer,
         Reply::NotAnswered(error) => Answer::NotAnswered(error),
         Reply::PrivacyLoss(spent) => Answer::Spent(spent),
-        Reply::Closed(_) | Reply::Unknown(_) | Reply::Remaining(_) => {
+        Reply::Closed(_) | Reply::Unknown(_) | Reply::Remaining(_) | Reply::NotRead(_) => {
             unreachable!("never asked for")
         }
     }

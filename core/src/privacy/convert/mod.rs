@@ -44,6 +44,11 @@ mod mixture;
     reason = "nobody but the toolkit sees it"
 )]
 pub(crate) mod sampled;
+#[allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    reason = "nobody but the toolkit sees it"
+)]
 pub(crate) mod search;
 pub(crate) mod stable;
 

@@ -24,7 +24,7 @@ use queryables::mechanisms::{AboveThreshold, NoisyCount};
 use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::{ApproxZCdp, Distance, Measure, Rdp, RdpGrid, Restated, RhoDelta};
-use queryables_opendp::{Measured, Member, make_interactive};
+use queryables_opendp::{Measured, Member, make_interactive, make_odometer};
 
 type PureFilter = Filter<Capped<Sum<PureDp>>>;
 type Running = RunningFilterOf<Member<Rows>, PureDp>;
@@ -438,4 +438,36 @@ fn a_curve_that_opendp_composes_is_read_back() {
     let outer = launch(&Odometer::concurrent(grid.clone()), data()).unwrap();
     outer.release(&Measured::new(plain)).unwrap();
     assert_eq!(outer.privacy_loss().to_string(), "[0.5, 2]");
+}
+
+#[test]
+fn an_odometer_is_read_in_distances_of_opendp() {
+    let odometer = Odometer::concurrent(PureDp).tracking([Distance::new(3).unwrap()]);
+    let odometer = make_odometer(rows(), InsertDeleteDistance, PureDp, odometer).unwrap();
+    let running = odometer.invoke(&vec![17, 18, 43, SECRET]).unwrap();
+    // One of each kind.
+    let old = Predicate::new("old", |age: &i32| *age >= 18);
+    running
+        .release(&NoisyCount::new(old, epsilon("0.3")).unwrap())
+        .unwrap();
+    let count = make_count(rows(), SymmetricDistance).unwrap()
+        >> make_laplace::<_, _, MaxDivergence>(
+            AtomDomain::<i64>::default(),
+            AbsoluteDistance::default(),
+            4.0,
+            None,
+        )
+        .unwrap();
+    running.release(&Measured::new(count.unwrap())).unwrap();
+    // Rounded up.
+    assert_eq!(odometer.privacy_loss(&running, &1), Ok(0.55_f64.next_up()));
+    assert_eq!(odometer.privacy_loss(&running, &3), Ok(1.65));
+    let untracked = odometer.privacy_loss(&running, &2).unwrap_err();
+    assert_eq!(untracked.variant, ErrorVariant::FailedMap);
+    // Data outside of the domain is not touched.
+    let young = VectorDomain::new(AtomDomain::new_closed((0, 20)).unwrap());
+    let odometer = Odometer::concurrent(PureDp);
+    let odometer = make_odometer(young, InsertDeleteDistance, PureDp, odometer).unwrap();
+    let outside = odometer.invoke(&vec![17, 43]).unwrap_err();
+    assert_eq!(outside.variant, ErrorVariant::FailedFunction);
 }

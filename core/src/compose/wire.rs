@@ -1,0 +1,198 @@
+//! Replies in messages: fields and codes, no prose.
+//!
+//! `spec/embedding.md` lists them. Reasons that are written for people (why a query is invalid, why a
+//! mechanism has no loss) are not sent: what is read says only that there was one.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{LaunchError, Refusal, Reply, Unavailable};
+use crate::machine::{Fault, Stop, Unsuitable};
+use crate::privacy::{AnyLoss, UnknownLoss, WrittenLoss};
+use crate::queryable::AskError;
+
+/// What stands for a reason that was not sent.
+const UNSAID: &str = "as another process said";
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Told<A> {
+    Launched(usize),
+    Refused(Refused),
+    OverQuota { quota: String, refused: Refused },
+    NotLaunched(NotLaunched),
+    Answered(A),
+    NotAnswered(NotAnswered),
+    Closed(usize),
+    Unknown(usize),
+    PrivacyLoss(AnyLoss),
+    Remaining(Option<AnyLoss>),
+    NotRead(NotRead),
+}
+
+/// Losses are texts under the measure of the children. That of the whole is named where it differs.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Refused {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    measure: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    whole: Option<String>,
+    spent: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    set_aside: Option<String>,
+    requested: String,
+    remaining: String,
+    limit: String,
+}
+
+/// The codes of an error, in both directions.
+macro_rules! codes {
+    ($Code:ident for $Error:ty {
+        $($code:ident $({ $field:ident: $type:ty })? = $pattern:pat => $error:expr,)*
+    }) => {
+        #[derive(Clone, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum $Code {
+            $($code $({ $field: $type })?,)*
+        }
+
+        impl From<$Error> for $Code {
+            fn from(error: $Error) -> Self {
+                match error {
+                    $($pattern => Self::$code $({ $field })?,)*
+                }
+            }
+        }
+
+        impl From<$Code> for $Error {
+            fn from(code: $Code) -> Self {
+                match code {
+                    $($Code::$code $({ $field })? => $error,)*
+                }
+            }
+        }
+    };
+}
+
+codes! { NotLaunched for LaunchError<AnyLoss> {
+    CountLimit { limit: u64 } = LaunchError::CountLimit { limit } => Self::CountLimit { limit },
+    UnknownLoss = LaunchError::UnknownLoss(_) => Self::UnknownLoss(UnknownLoss(UNSAID)),
+    Unsuitable = LaunchError::Unsuitable(_) => Self::Unsuitable(Unsuitable(UNSAID)),
+    Interactive = LaunchError::Interactive => Self::Interactive,
+    Overflow = LaunchError::Overflow => Self::Overflow,
+    Frozen = LaunchError::Stopped(Stop::Frozen) => Self::Stopped(Stop::Frozen),
+    Halted = LaunchError::Stopped(Stop::Halted) => Self::Stopped(Stop::Halted),
+    RuleFailed = LaunchError::RuleFailed => Self::RuleFailed,
+    Unavailable = LaunchError::Unavailable(_) => Self::Unavailable(unavailable()),
+    // What a budget or a quota refuses has a reply of its own.
+    Failed = LaunchError::Failed | LaunchError::Refused(_) | LaunchError::OverQuota { .. }
+        => Self::Failed,
+}}
+
+codes! { NotAnswered for AskError {
+    InvalidQuery = AskError::Fault(Fault::InvalidQuery(_))
+        => Self::Fault(Fault::InvalidQuery(UNSAID)),
+    Exhausted = AskError::Fault(Fault::Exhausted) => Self::Fault(Fault::Exhausted),
+    RoundLimit { rounds: u32 } = AskError::Fault(Fault::RoundLimit(rounds))
+        => Self::Fault(Fault::RoundLimit(rounds)),
+    Failed = AskError::Fault(Fault::Failed) => Self::Fault(Fault::Failed),
+    Frozen = AskError::Stopped(Stop::Frozen) | AskError::Fault(Fault::Stopped(Stop::Frozen))
+        => Self::Stopped(Stop::Frozen),
+    Halted = AskError::Stopped(Stop::Halted) | AskError::Fault(Fault::Stopped(Stop::Halted))
+        => Self::Stopped(Stop::Halted),
+    Closed = AskError::Closed => Self::Closed,
+    Busy = AskError::Busy => Self::Busy,
+}}
+
+codes! { NotRead for Unavailable {
+    Unavailable = Unavailable(_) => unavailable(),
+}}
+
+fn unavailable() -> Unavailable {
+    Unavailable(UNSAID.to_owned())
+}
+
+impl<A: Serialize + Clone> Serialize for Reply<A, AnyLoss> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Told::from(self.clone()).serialize(serializer)
+    }
+}
+
+impl<'de, A: Deserialize<'de>> Deserialize<'de> for Reply<A, AnyLoss> {
+    fn deserialize<De: Deserializer<'de>>(deserializer: De) -> Result<Self, De::Error> {
+        Told::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl From<Refusal<AnyLoss>> for Refused {
+    fn from(refusal: Refusal<AnyLoss>) -> Self {
+        let named = |loss: &AnyLoss| loss.measure().map(str::to_owned);
+        let measure: Option<String> = named(&refusal.requested);
+        Self {
+            whole: named(&refusal.limit).filter(|whole| Some(whole) != measure.as_ref()),
+            measure,
+            spent: refusal.spent.to_string(),
+            set_aside: refusal.set_aside.map(|aside| aside.to_string()),
+            requested: refusal.requested.to_string(),
+            remaining: refusal.remaining.to_string(),
+            limit: refusal.limit.to_string(),
+        }
+    }
+}
+
+impl From<Refused> for Refusal<AnyLoss> {
+    fn from(told: Refused) -> Self {
+        let whole = told.whole.or_else(|| told.measure.clone());
+        let loss =
+            |text, measure: &Option<String>| AnyLoss::new(WrittenLoss(text)).named(measure.clone());
+        Self {
+            spent: loss(told.spent, &whole),
+            set_aside: told.set_aside.map(|aside| Box::new(loss(aside, &whole))),
+            requested: loss(told.requested, &told.measure),
+            remaining: loss(told.remaining, &told.measure),
+            limit: loss(told.limit, &whole),
+        }
+    }
+}
+
+impl<A> From<Reply<A, AnyLoss>> for Told<A> {
+    fn from(reply: Reply<A, AnyLoss>) -> Self {
+        match reply {
+            Reply::Launched(number) => Self::Launched(number),
+            Reply::NotLaunched(LaunchError::Refused(refusal)) => Self::Refused(refusal.into()),
+            Reply::NotLaunched(LaunchError::OverQuota { quota, refusal }) => Self::OverQuota {
+                quota,
+                refused: (*refusal).into(),
+            },
+            Reply::NotLaunched(error) => Self::NotLaunched(error.into()),
+            Reply::Answered(answer) => Self::Answered(answer),
+            Reply::NotAnswered(error) => Self::NotAnswered(error.into()),
+            Reply::Closed(number) => Self::Closed(number),
+            Reply::Unknown(number) => Self::Unknown(number),
+            Reply::PrivacyLoss(loss) => Self::PrivacyLoss(loss),
+            Reply::Remaining(loss) => Self::Remaining(loss),
+            Reply::NotRead(error) => Self::NotRead(error.into()),
+        }
+    }
+}
+
+impl<A> From<Told<A>> for Reply<A, AnyLoss> {
+    fn from(told: Told<A>) -> Self {
+        match told {
+            Told::Launched(number) => Self::Launched(number),
+            Told::Refused(refused) => Self::NotLaunched(LaunchError::Refused(refused.into())),
+            Told::OverQuota { quota, refused } => Self::NotLaunched(LaunchError::OverQuota {
+                quota,
+                refusal: Box::new(refused.into()),
+            }),
+            Told::NotLaunched(error) => Self::NotLaunched(error.into()),
+            Told::Answered(answer) => Self::Answered(answer),
+            Told::NotAnswered(error) => Self::NotAnswered(error.into()),
+            Told::Closed(number) => Self::Closed(number),
+            Told::Unknown(number) => Self::Unknown(number),
+            Told::PrivacyLoss(loss) => Self::PrivacyLoss(loss),
+            Told::Remaining(loss) => Self::Remaining(loss),
+            Told::NotRead(error) => Self::NotRead(error.into()),
+        }
+    }
+}
