@@ -30,7 +30,7 @@ use opendp::transformations::{
     make_cast_default, make_clamp, make_count_by_categories, make_is_equal, make_sum,
 };
 use queryables::data::{Attribute, Dataset, Predicate, Vector};
-use queryables::mechanisms::{GaussianVectorSum, Lattice, NoisyCount, NoisyHistogram, NoisySum};
+use queryables::mechanisms::{Count, Histogram, Lattice, Partition, Sum, VectorSum};
 use queryables::prelude::*;
 use rayon::prelude::*;
 
@@ -209,7 +209,7 @@ fn rows(table: &mut Table) {
     let adults = Predicate::new("adults", move |person: &Person| {
         person.age >= limit && person.income > 1000.0
     });
-    let count = NoisyCount::new(adults, text("1")).expect("a count");
+    let count = Count::of(adults).laplace(epsilon!(1)).expect("a count");
     compare(
         table,
         ["count", "count of rows"],
@@ -225,7 +225,9 @@ fn rows(table: &mut Table) {
 
     let (low, high) = black_box((0, 60));
     let hours = Attribute::new("hours", |person: &Person| person.hours);
-    let sum = NoisySum::new(AddRemove, hours, low..=high, text("1")).expect("a sum");
+    let sum = Sum::of(hours, low..=high)
+        .laplace(epsilon!(1))
+        .expect("a sum");
     compare(
         table,
         ["sum", "sum of rows"],
@@ -239,7 +241,9 @@ fn rows(table: &mut Table) {
 
     let bins = black_box(90);
     let age = Attribute::new("age", |person: &Person| person.age as usize);
-    let ages = NoisyHistogram::new(AddRemove, age, bins, text("1")).expect("a histogram");
+    let ages = Histogram::of(Partition::numbered(age, bins).expect("bins"))
+        .laplace(epsilon!(1))
+        .expect("a histogram");
     compare(
         table,
         ["histogram", "histogram of rows"],
@@ -266,7 +270,7 @@ fn plain_columns(table: &mut Table) {
 
     let wanted = black_box(40);
     let equal = Predicate::new("equal", move |hours: &i64| *hours == wanted);
-    let count = NoisyCount::new(equal, text("1")).expect("a count");
+    let count = Count::of(equal).laplace(epsilon!(1)).expect("a count");
     let theirs = make_is_equal(column::<i64>(), SymmetricDistance, wanted).expect("a predicate")
         >> make_cast_default::<_, bool, i64>(column(), SymmetricDistance).expect("a cast");
     let theirs = theirs >> make_clamp(column(), SymmetricDistance, (0, 1)).expect("a clamp");
@@ -288,7 +292,9 @@ fn plain_columns(table: &mut Table) {
     );
 
     let (low, high) = black_box((0, 60));
-    let sum = NoisySum::new(AddRemove, itself(), low..=high, text("1")).expect("a sum");
+    let sum = Sum::of(itself(), low..=high)
+        .laplace(epsilon!(1))
+        .expect("a sum");
     let clamp = make_clamp(column(), SymmetricDistance, (low, high)).expect("a clamp");
     let clamped = VectorDomain::new(AtomDomain::new_closed((low, high)).expect("bounds"));
     let theirs = clamp >> make_sum(clamped, SymmetricDistance).expect("a sum");
@@ -314,7 +320,9 @@ fn plain_columns(table: &mut Table) {
 
     let bins = black_box(90);
     let bin = Attribute::new("hours", |hours: &i64| *hours as usize);
-    let bins_of_hours = NoisyHistogram::new(AddRemove, bin, bins, text("1")).expect("a histogram");
+    let bins_of_hours = Histogram::of(Partition::numbered(bin, bins).expect("bins"))
+        .laplace(epsilon!(1))
+        .expect("a histogram");
     let categories = (0..bins as i64).collect();
     let theirs = make_count_by_categories::<L1Distance<i64>, i64, i64>(
         column(),
@@ -365,7 +373,7 @@ fn columns(table: &mut Table) {
     let count = Predicate::new("count", move |row: Record| {
         row.age >= age && row.hours > hours && row.income > income
     });
-    let count = NoisyCount::new(count, text("1")).expect("a count");
+    let count = Count::of(count).laplace(epsilon!(1)).expect("a count");
     compare(
         table,
         ["count_columns", "count of a struct of columns"],
@@ -402,7 +410,9 @@ fn vectors<const N: usize>(table: &mut Table, names: [&str; 2], scale: f32) {
         }
     });
     let lattice = Lattice::in_steps(-10, 1024);
-    let sum = GaussianVectorSum::new(AddRemove, vector, N, lattice, text("1")).expect("a sum");
+    let sum = VectorSum::of(vector, N, lattice)
+        .gaussian(rho!(1))
+        .expect("a sum");
     compare(
         table,
         names,

@@ -16,7 +16,7 @@ use allocation_counter::measure;
 use queryables::compose::IndividualFilter;
 use queryables::data::Vector;
 use queryables::mechanisms::Lattice;
-use queryables::mechanisms::individual::IndividualVectorSum;
+use queryables::mechanisms::VectorSum;
 use queryables::prelude::*;
 
 const RECORDS: usize = 1_000_000;
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let step = Vector::new("step", |record: &Record, out: &mut [f64]| {
         out.copy_from_slice(record);
     });
-    let sum = IndividualVectorSum::new(step, NUMBERS, lattice, "0.01".parse()?)?;
+    let sum = VectorSum::of(step, NUMBERS, lattice).gaussian(rho!(0.01))?;
     let filter = IndividualFilter::new(ZCdp, "0.4".parse()?);
 
     let mut started = None;

@@ -9,7 +9,7 @@ use adult::{Education, Outcome, Person};
 use queryables::compose::Parallel;
 use queryables::data::{Attribute, Predicate};
 use queryables::mechanisms::{
-    AboveThreshold, Accuracy, Estimates, NoisyCount, NoisyMean, NoisyQuantiles, ThresholdHistogram,
+    AboveThreshold, Accuracy, Count, Estimates, Mean, NoisyQuantiles, ThresholdHistogram,
 };
 use queryables::prelude::*;
 use std::{io, sync::Arc};
@@ -26,7 +26,7 @@ pub fn run(out: &mut dyn io::Write) -> Outcome<String> {
     let each = Education::ALL.map(|level| (level, each.clone()));
     let groups = filter.launch(&Parallel::new(Person::education, each)?)?;
     let hours = Attribute::new("hours", |person: &Person| f64::from(person.hours_per_week));
-    let mean = NoisyMean::new(AddRemove, hours, 0.0..=80.0, "0.3".parse()?)?;
+    let mean = Mean::of(hours, 0.0..=80.0).laplace(epsilon!(0.3))?;
     let mut bars = vec![];
     for (level, group) in groups.iter() {
         let hours = mean.estimate(group.release(&mean)?, confidence);
@@ -57,7 +57,7 @@ pub fn run(out: &mut dyn io::Write) -> Outcome<String> {
     writeln!(out, "The thousand youngest are at most about {age}.")?;
 
     // What is left, and what it would buy: a preview charges nothing.
-    let next = NoisyCount::new(up_to(age), "0.1".parse()?)?;
+    let next = Count::of(up_to(age)).laplace(epsilon!(0.1))?;
     let preview = filter.preview(&next)?;
     let (left, error) = (preview.launches_left(), preview.accuracy(confidence));
     writeln!(out, "Spent {:.2} of {budget}.", filter.privacy_loss())?;

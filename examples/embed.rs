@@ -7,7 +7,7 @@ mod adult;
 use adult::{Outcome, Person};
 use queryables::compose::{AddressedFilter, AnyMechanism, Message};
 use queryables::data::Predicate;
-use queryables::mechanisms::{AboveThreshold, GaussianCount, NoisyCount};
+use queryables::mechanisms::{AboveThreshold, Count};
 use queryables::number::Rho;
 use queryables::prelude::*;
 use serde::Deserialize;
@@ -42,8 +42,8 @@ fn older(age: u32) -> Predicate<People> {
 
 fn mechanism(wanted: Wanted) -> Outcome<Any> {
     Ok(match wanted {
-        Wanted::Count { over, loss } => Any::once(NoisyCount::new(older(over), loss)?),
-        Wanted::Gaussian { over, loss } => Any::once(GaussianCount::new(older(over), loss)?),
+        Wanted::Count { over, loss } => Any::once(Count::of(older(over)).laplace(loss)?),
+        Wanted::Gaussian { over, loss } => Any::once(Count::of(older(over)).gaussian(loss)?),
         Wanted::Search { loss } => Any::open(AboveThreshold::new(AddRemove, 1000, 1, loss)?),
     })
 }

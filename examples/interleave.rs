@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use adult::Person;
 use queryables::data::Predicate;
-use queryables::mechanisms::{AboveThreshold, NoisyCount};
+use queryables::mechanisms::{AboveThreshold, Count};
 use queryables::prelude::*;
 
 fn young(age: u32) -> Predicate<Vec<Person>> {
@@ -62,7 +62,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         }
         if age == 24 && colleague.launched() == 0 {
             // In between, the colleague spends from their own budget.
-            let count = colleague.release(&NoisyCount::new(young(age), "0.2".parse()?)?)?;
+            let count = colleague.release(&Count::of(young(age)).laplace(epsilon!(0.2))?)?;
             writeln!(
                 out,
                 "The colleague, meanwhile: about {count} are aged {age} or less."

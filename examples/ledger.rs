@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use queryables::data::Predicate;
 use queryables::ledger::{Decision, Ledger, Line};
-use queryables::mechanisms::NoisyCount;
+use queryables::mechanisms::Count;
 use queryables::prelude::*;
 
 /// A tenth of the budget for each mark.
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (ana, ben) = (census.party("Ana").within(&quota)?, census.party("Ben"));
     let count = |years: u32, epsilon: &str| {
         let older = Predicate::new(format!("at least {years}"), move |age: &u32| *age >= years);
-        Ok::<_, Box<dyn Error>>(NoisyCount::new(older, epsilon.parse()?)?)
+        Ok::<_, Box<dyn Error>>(Count::of(older).laplace(epsilon.parse::<Epsilon>()?)?)
     };
     // Some are refused: what for is in the table.
     let _ = ana.release(&count(18, "0.4")?);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use adult::Person;
 use queryables::data::Predicate;
-use queryables::mechanisms::GaussianCount;
+use queryables::mechanisms::Count;
 use queryables::prelude::*;
 use queryables::privacy::Distance;
 
@@ -41,7 +41,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         let educated = Predicate::new(format!("{years} years"), move |person: &Person| {
             person.years_of_education >= years
         });
-        let count = odometer.release(&GaussianCount::new(educated, rho.parse()?)?)?;
+        let count = odometer.release(&Count::of(educated).gaussian(rho.parse::<Rho>()?)?)?;
         let couples = odometer
             .privacy_loss_at(couple)
             .ok_or("couples are tracked")?;
@@ -65,7 +65,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         let admitted = capped.would_admit(&rho.parse()?);
         writeln!(out, "  ρ = {rho}: {}", if admitted { "yes" } else { "no" })?;
     }
-    match capped.release(&GaussianCount::new(all, "0.2".parse()?)?) {
+    match capped.release(&Count::of(all).gaussian(rho!(0.2))?) {
         Err(error) => writeln!(out, "  {error}")?,
         Ok(count) => writeln!(out, "  {count}")?,
     }

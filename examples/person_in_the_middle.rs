@@ -15,7 +15,7 @@ use adult::Person;
 use queryables::compose::{Addressed, Message, Reply};
 use queryables::data::Predicate;
 use queryables::machine::{Coins, Fault};
-use queryables::mechanisms::NoisyCount;
+use queryables::mechanisms::{Count, NoisyCount};
 use queryables::middle::{Cache, Clamp, LimitQueries, Log, LogEvent, Middle, Move, Round};
 use queryables::prelude::*;
 
@@ -35,7 +35,9 @@ impl Middle<ToFilter, Reply<i64, Epsilon>> for Clerk {
 
     fn on_query(&mut self, age: u32, _: &mut Coins<'_>) -> Result<Move<ToFilter, i64>, Fault> {
         let older = Predicate::new("older", move |person: &Person| person.age > age);
-        let count = NoisyCount::new(older, self.price).map_err(|_| Fault::Failed)?;
+        let count = Count::of(older)
+            .laplace(self.price)
+            .map_err(|_| Fault::Failed)?;
         Ok(Move::Ask(Message::Launch(count)))
     }
 

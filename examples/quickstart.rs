@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use adult::Person;
 use queryables::data::Predicate;
-use queryables::mechanisms::{AboveThreshold, NoisyCount};
+use queryables::mechanisms::{AboveThreshold, Count};
 use queryables::prelude::*;
 
 fn at_most(age: u32) -> Predicate<Vec<Person>> {
@@ -29,7 +29,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
 
     // Where people are added or removed, how many there are is not public either.
     let everybody = Predicate::new("everybody", |_: &Person| true);
-    let total = filter.release(&NoisyCount::new(everybody, "0.1".parse()?)?)?;
+    let total = filter.release(&Count::of(everybody).laplace(epsilon!(0.1))?)?;
     writeln!(out, "About {total} people, for 0.1.\n")?;
 
     // An interactive mechanism: charged once, asked as often as it takes.
@@ -43,7 +43,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     while !search.ask(at_most(median))? {
         // Other mechanisms can be launched while it is open.
         if median % 10 == 0 {
-            let count = filter.release(&NoisyCount::new(at_most(median), "0.1".parse()?)?)?;
+            let count = filter.release(&Count::of(at_most(median)).laplace(epsilon!(0.1))?)?;
             writeln!(
                 out,
                 "  up to {median}: no (and a noisy count, for 0.1: {count})"
@@ -57,13 +57,13 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
 
     let rich = Predicate::new("earns over 50k", |person: &Person| person.earns_over_50k);
     writeln!(out, "How many earn more than 50k?")?;
-    match filter.release(&NoisyCount::new(rich.clone(), "0.5".parse()?)?) {
+    match filter.release(&Count::of(rich.clone()).laplace(epsilon!(0.5))?) {
         // The refusal came before the data was touched, and everything goes on.
         Err(error) => writeln!(out, "  {error}")?,
         Ok(count) => writeln!(out, "  about {count}")?,
     }
     let rest = filter.remaining();
-    let count = filter.release(&NoisyCount::new(rich, rest)?)?;
+    let count = filter.release(&Count::of(rich).laplace(rest)?)?;
     writeln!(out, "  about {count}, for the remaining {rest}\n")?;
 
     writeln!(

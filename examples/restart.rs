@@ -13,7 +13,7 @@ use std::sync::Arc;
 use queryables::account::{Capped, Sum};
 use queryables::data::Predicate;
 use queryables::ledger::{Ledger, LedgerError, LedgerFilter};
-use queryables::mechanisms::NoisyCount;
+use queryables::mechanisms::Count;
 use queryables::prelude::*;
 
 type Census = LedgerFilter<Vec<u32>, Capped<Sum<PureDp>>>;
@@ -31,7 +31,7 @@ fn spend(path: &Path) -> Result<(), Box<dyn Error>> {
     let (_ledger, census) = open(path)?;
     let ana = census.party("Ana");
     let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-    let count = NoisyCount::new(adults, "0.05".parse()?)?;
+    let count = Count::of(adults).laplace(epsilon!(0.05))?;
     loop {
         match ana.release(&count) {
             Ok(answer) => println!("about {answer} adults"),

@@ -14,7 +14,7 @@ use std::thread;
 
 use adult::Person;
 use queryables::data::Predicate;
-use queryables::mechanisms::{AboveThreshold, NoisyCount};
+use queryables::mechanisms::{AboveThreshold, Count};
 use queryables::prelude::*;
 
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -48,7 +48,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
 
     // Four threads that launch as fast as they can: 0.001 each, and 2 are left.
     let everybody = Predicate::new("everybody", |_: &Person| true);
-    let count = NoisyCount::new(everybody, "0.001".parse()?)?;
+    let count = Count::of(everybody).laplace(epsilon!(0.001))?;
     let admitted: Vec<usize> = thread::scope(|scope| {
         let threads = [(); 4]
             .map(|()| scope.spawn(|| (0..1000).filter(|_| filter.release(&count).is_ok()).count()));

@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use queryables::data::Predicate;
-//! use queryables::mechanisms::NoisyCount;
+//! use queryables::mechanisms::Count;
 //! use queryables::prelude::*;
 //! use std::sync::Arc;
 //!
@@ -23,12 +23,12 @@
 //!
 //! // The analyst asks for a noisy count: ε = 0.25 is charged, and then it runs.
 //! let retired = Predicate::new("retired", |age: &u32| *age >= 65);
-//! let count = filter.release(&NoisyCount::new(retired.clone(), "0.25".parse()?)?)?;
+//! let count = filter.release(&Count::of(retired.clone()).laplace(epsilon!(0.25))?)?;
 //! println!("about {count} are retired");
 //! assert_eq!(filter.remaining().to_string(), "0.75");
 //!
 //! // What is over budget is refused before the data is touched.
-//! let refused = filter.release(&NoisyCount::new(retired, "0.8".parse()?)?);
+//! let refused = filter.release(&Count::of(retired).laplace(epsilon!(0.8))?);
 //! assert!(matches!(refused, Err(LaunchError::Refused(_))));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -142,7 +142,14 @@ pub mod verify;
 use queryables_core::toolkit::sync;
 pub(crate) use queryables_core::{clone_fields, debug_fields};
 #[doc(inline)]
-pub use queryables_core::{launch, middle, prelude, price_any_fact};
+pub use queryables_core::{confidence, delta, epsilon, launch, middle, mu, price_any_fact, rho};
+
+/// What most programs need, in one `use`: that of the core, and what makes queries mechanisms.
+pub mod prelude {
+    pub use crate::mechanisms::{Grouped, QueryExt};
+    #[doc(inline)]
+    pub use queryables_core::prelude::*;
+}
 
 /// Exact decimals and ratios: [`queryables_core::number`].
 pub mod number {

@@ -10,8 +10,8 @@ use common::{Answer, Count, at, epsilon};
 use queryables::data::{Attribute, Vector};
 use queryables::machine::{CoinSource, CoinsError, Law, Mechanism};
 use queryables::mechanisms::{
-    GaussianVectorSum, Lattice, MOST_MEMORY, MechanismError, NoisyHistogram, NoisyMax,
-    NoisyQuantiles, Score, Sensitivity,
+    Histogram, Lattice, MOST_MEMORY, MechanismError, NoisyMax, NoisyQuantiles, Partition, Score,
+    Sensitivity, VectorSum,
 };
 use queryables::prelude::*;
 use queryables::privacy::{AddRemove, Restated};
@@ -127,13 +127,13 @@ impl Score<Vec<u8>, AddRemove> for Many {
 fn what_is_asked_for_takes_a_bounded_amount_of_memory() {
     let bin = Attribute::new("itself", |row: &u8| usize::from(*row));
     assert_bounded("bins", 1 << 22, |bins| {
-        NoisyHistogram::new(AddRemove, bin.clone(), bins, epsilon("1"))
+        Histogram::of(Partition::numbered(bin.clone(), bins)?).laplace(epsilon!(1))
     });
     let vector = Vector::new("ones", |_: &u8, out: &mut [f64]| out.fill(1.0));
-    let rho = "1".parse().unwrap();
+    let rho = rho!(1);
     assert_bounded("coordinates", 1 << 21, |dimension| {
         let lattice = Lattice::of_length(1.0)?;
-        GaussianVectorSum::new(AddRemove, vector.clone(), dimension, lattice, rho)
+        VectorSum::of(vector.clone(), dimension, lattice).gaussian(rho)
     });
     assert_bounded("candidates", 1 << 21, |candidates| {
         NoisyMax::by_score(AddRemove, Many(candidates), epsilon("1"))

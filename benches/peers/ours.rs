@@ -5,7 +5,7 @@ use std::sync::Arc;
 use queryables::account::{Capped, Sum};
 use queryables::compose::{BoxedMechanism, Parallel, Parts, RunningFilterOf, RunningOdometerOf};
 use queryables::data::Predicate;
-use queryables::mechanisms::NoisyCount;
+use queryables::mechanisms::{Count, NoisyCount};
 use queryables::middle::MapAnswer;
 use queryables::prelude::*;
 use queryables::privacy::Relation;
@@ -93,10 +93,7 @@ pub fn parts(number: u32) -> Parts<u32, RunningFilter<Vec<u32>>> {
 
 /// A count with Laplace noise of scale 10, over no rows: what remains is noise and this crate.
 pub fn noisy_count() -> (RunningFilter<Vec<bool>>, NoisyCount<Vec<bool>>) {
-    let count = NoisyCount::new(
-        Predicate::new("all", |_: &bool| true),
-        "0.1".parse().expect("a loss"),
-    );
+    let count = Count::of(Predicate::new("all", |_: &bool| true)).laplace(epsilon!(0.1));
     let filter = launch(&budget("1e9"), Arc::new(vec![])).expect("a filter");
     (filter, count.expect("a count"))
 }

@@ -114,11 +114,12 @@ pub mod prelude {
     pub use crate::compose::{Filter, LaunchError, Odometer};
     pub use crate::machine::{Coins, Fault, Machine, Mechanism, Released};
     pub use crate::middle::ThroughExt;
-    pub use crate::number::{Delta, Epsilon};
+    pub use crate::number::{Delta, Epsilon, Rho};
     pub use crate::privacy::{
         AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, Replace, UnknownLoss, ZCdp,
     };
     pub use crate::queryable::{AskError, Queryable, launch};
+    pub use crate::{confidence, delta, epsilon, mu, rho};
 }
 
 /// How other frameworks embed the crate, compiled and run.

@@ -29,11 +29,11 @@ use crate::number::Delta;
 /// use queryables::audit::{Audit, Pair};
 /// use queryables::machine::Script;
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::privacy::PureDp;
 ///
 /// let everybody = Predicate::new("everybody", |_: &u8| true);
-/// let count = NoisyCount::new(everybody, "2".parse()?)?;
+/// let count = Count::of(everybody).laplace(epsilon!(2))?;
 /// // One row more or less, and one question; noise is all that a view holds.
 /// let pair = Pair::new(vec![7, 7], vec![7]);
 /// let audit = Audit::new(&count, &pair, || Script::new([()]), 1).trials(2000);

@@ -31,7 +31,7 @@ use crate::privacy::{AddRemove, CallsBack, Distance, Overflow, Relation};
 /// use queryables::account::time_uniform::{MixtureOdometer, Slack};
 /// use queryables::compose::TimeUniform;
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -40,7 +40,7 @@ use crate::privacy::{AddRemove, CallsBack, Distance, Overflow, Relation};
 /// let odometer = launch(&odometer, Arc::new(vec![17, 18, 43, 70]))?;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let count = NoisyCount::new(adults, "0.1".parse()?)?;
+/// let count = Count::of(adults).laplace(epsilon!(0.1))?;
 /// for _ in 0..100 {
 ///     let answer: i64 = odometer.release(&count)?;
 /// }
@@ -146,6 +146,7 @@ mod tests {
     use crate::launch;
     use crate::machine::Released;
     use crate::number::Rho;
+    use crate::prelude::*;
     use crate::privacy::{EpsilonDelta, Private, ProbabilisticDp, Replace, UnknownLoss, ZCdp};
 
     /// Costs what it is told to, and fails on an empty dataset.

@@ -19,13 +19,13 @@ use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss, c
 /// ```
 /// use queryables::compose::{Universal, UniversalAnswer, UniversalQuery};
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let too_dear = NoisyCount::new(adults.clone(), "0.6".parse()?)?;
-/// let count = NoisyCount::new(adults, "0.5".parse()?)?;
+/// let too_dear = Count::of(adults.clone()).laplace(epsilon!(0.6))?;
+/// let count = Count::of(adults).laplace(epsilon!(0.5))?;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
 /// let place = launch(&Universal::new(PureDp, AddRemove, "0.5".parse()?), ages)?;

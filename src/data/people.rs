@@ -17,7 +17,7 @@ use crate::machine::PublicFacts;
 ///
 /// ```
 /// use queryables::data::{People, Person, Predicate};
-/// use queryables::mechanisms::{NoisyCount, OnRows};
+/// use queryables::mechanisms::{Count, OnRows};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -39,12 +39,12 @@ use crate::machine::PublicFacts;
 /// let long = Predicate::new("ten hours", |patient: Person<'_, Vec<Arc<Visit>>>| {
 ///     patient.rows().map(|visit| visit.hours).sum::<u32>() >= 10
 /// });
-/// filter.release(&NoisyCount::new(long, "0.1".parse()?)?)?;
+/// filter.release(&Count::of(long).laplace(epsilon!(0.1))?)?;
 /// assert_eq!(filter.privacy_loss(), "0.1".parse()?);
 ///
 /// // Visits of five hours: ε = 0.1 for each visit, and so 0.3 for each patient.
 /// let long = Predicate::new("five hours", |visit: &Arc<Visit>| visit.hours >= 5);
-/// filter.release(&OnRows(NoisyCount::new(long, "0.1".parse()?)?))?;
+/// filter.release(&OnRows(Count::of(long).laplace(epsilon!(0.1))?))?;
 /// assert_eq!(filter.privacy_loss(), "0.4".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -76,7 +76,7 @@ use crate::privacy::Relation;
 /// ```
 /// use queryables::ledger::{Decision, Ledger, Line};
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -86,7 +86,7 @@ use crate::privacy::Relation;
 /// let ana = filter.party("Ana");
 ///
 /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
-/// let answer: i64 = ana.release(&NoisyCount::new(adults, "0.4".parse()?)?)?;
+/// let answer: i64 = ana.release(&Count::of(adults).laplace(epsilon!(0.4))?)?;
 /// assert_eq!(filter.remaining()?, "0.6".parse()?);
 ///
 /// let Line::Entry(entry) = &ledger.lines(1, 10)?[0] else { unreachable!() };

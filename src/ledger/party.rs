@@ -38,7 +38,7 @@ use crate::queryable::{HandleOf, IntoHandle};
 /// ```
 /// use queryables::ledger::{Ledger, LedgerError};
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -49,7 +49,7 @@ use crate::queryable::{HandleOf, IntoHandle};
 /// let (ana, ben) = (filter.party("Ana").within(&quota)?, filter.party("Ben").within(&quota)?);
 ///
 /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
-/// let count = NoisyCount::new(adults, "0.2".parse()?)?;
+/// let count = Count::of(adults).laplace(epsilon!(0.2))?;
 /// let answer: i64 = ana.release(&count)?;
 /// // They share the quota, and what it refuses is not charged to the filter either.
 /// assert!(matches!(ben.release(&count), Err(LedgerError::OverQuota { .. })));

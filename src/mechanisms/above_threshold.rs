@@ -5,15 +5,16 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::least_loss::least_loss;
-use super::{About, Accuracy, MechanismError, SparseVector, over, shown, states};
-use crate::data::{Dataset, Predicate};
+use super::{
+    About, Accuracy, Counts, MechanismError, RowRelation, SparseVector, apart, over, shown, states,
+};
 use crate::machine::{
     Coins, Description, DrawnNoise, Fault, Inspect, Machine, Mechanism, StateKey,
 };
 use crate::noise::{DiscreteLaplace, within_two};
 use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::facts::Pure;
-use crate::privacy::{AddRemove, Relation, Replace};
+use crate::privacy::{AddRemove, Relation};
 
 /// Answers whether the count of a predicate is above a threshold, for any number of predicates,
 /// until it has said yes a given number of times.
@@ -60,7 +61,7 @@ use crate::privacy::{AddRemove, Relation, Replace};
 ///
 /// Noise is clamped to an `i128`; what lies beyond has a probability below e^-100000000 and is not
 /// part of the bound.
-pub struct AboveThreshold<R = AddRemove> {
+pub struct AboveThreshold<Q, R = AddRemove> {
     pub(super) threshold: i64,
     pub(super) hits: u32,
     pub(super) fact: Pure,
@@ -68,32 +69,11 @@ pub struct AboveThreshold<R = AddRemove> {
     threshold_epsilon: Epsilon,
     threshold_noise: DiscreteLaplace,
     count_noise: DiscreteLaplace,
-    relation: PhantomData<fn() -> R>,
+    /// What it is asked, and under which relation.
+    kind: PhantomData<fn(Q) -> R>,
 }
 
-/// A relation for which it is known how counts move together.
-pub trait CountingRelation: Relation + sealed::Sealed {
-    /// By how much two counts can move apart: one where all counts move in the same direction,
-    /// otherwise two.
-    #[doc(hidden)]
-    const APART: u64;
-}
-
-impl CountingRelation for AddRemove {
-    const APART: u64 = 1;
-}
-
-impl CountingRelation for Replace {
-    const APART: u64 = 2;
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::AddRemove {}
-    impl Sealed for super::Replace {}
-}
-
-impl<R: CountingRelation> AboveThreshold<R> {
+impl<Q, R: RowRelation> AboveThreshold<Q, R> {
     /// Says yes `hits` times, for counts of about `threshold` or more.
     ///
     /// ε is divided such that the noise of a comparison has the least variance: ε₂ is about
@@ -112,7 +92,7 @@ impl<R: CountingRelation> AboveThreshold<R> {
         if epsilon == Epsilon::ZERO {
             return Err(MechanismError::NoLoss("epsilon"));
         }
-        let spread = u128::from(R::APART) * u128::from(hits);
+        let spread = u128::from(apart::<R>()) * u128::from(hits);
         let shares = 1 + cube_root(spread * spread).max(1);
         let threshold_epsilon =
             Epsilon::from_units(epsilon.units() / shares).map_err(|_| MechanismError::TooLarge)?;
@@ -157,7 +137,7 @@ impl<R: CountingRelation> AboveThreshold<R> {
         if hits == 0 {
             return Err(MechanismError::NoHits);
         }
-        let spread = Ratio::from(R::APART * u64::from(hits));
+        let spread = Ratio::from(apart::<R>() * u64::from(hits));
         let epsilon = threshold_epsilon
             .checked_add(counts_epsilon)
             .ok_or(MechanismError::TooLarge)?;
@@ -168,7 +148,7 @@ impl<R: CountingRelation> AboveThreshold<R> {
             threshold_epsilon,
             threshold_noise: DiscreteLaplace::new(over(Ratio::from(1), threshold_epsilon)?)?,
             count_noise: DiscreteLaplace::new(over(spread, counts_epsilon)?)?,
-            relation: PhantomData,
+            kind: PhantomData,
         })
     }
 
@@ -177,7 +157,7 @@ impl<R: CountingRelation> AboveThreshold<R> {
     /// # Errors
     ///
     /// [`MechanismError::NoLoss`], or [`MechanismError::TooLarge`] if the losses cannot be added.
-    pub fn with_counts(self, epsilon: Epsilon) -> Result<SparseVector<R>, MechanismError> {
+    pub fn with_counts(self, epsilon: Epsilon) -> Result<SparseVector<Q, R>, MechanismError> {
         SparseVector::new(self, epsilon)
     }
 
@@ -192,29 +172,30 @@ impl<R: CountingRelation> AboveThreshold<R> {
         self,
         within: u128,
         confidence: Confidence,
-    ) -> Result<SparseVector<R>, MechanismError> {
+    ) -> Result<SparseVector<Q, R>, MechanismError> {
         let make = |epsilon| self.clone().with_counts(epsilon);
-        let (_, made) = least_loss(make, |made: &SparseVector<R>| {
+        let (_, made) = least_loss(make, |made: &SparseVector<Q, R>| {
             made.accuracy(confidence).count <= within
         })?;
         Ok(made)
     }
 }
 
-impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for AboveThreshold<R> {
-    type Machine = AboveThresholdMachine<D>;
+impl<D: Counts<Q> + ?Sized, Q, R: Relation> Mechanism<D> for AboveThreshold<Q, R> {
+    type Machine = AboveThresholdMachine<D, Q>;
 
     fn start(
         &self,
         data: &Arc<D>,
         coins: &mut Coins<'_>,
-    ) -> Result<AboveThresholdMachine<D>, Fault> {
+    ) -> Result<AboveThresholdMachine<D, Q>, Fault> {
         Ok(AboveThresholdMachine {
             data: Arc::clone(data),
             threshold: self.threshold.into(),
             threshold_noise: coins.noise(&self.threshold_noise)?,
             count_noise: self.count_noise,
             hits_left: self.hits,
+            questions: PhantomData,
         })
     }
 
@@ -223,7 +204,7 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for AboveThreshold<R> {
     }
 }
 
-impl<R: Relation> AboveThreshold<R> {
+impl<Q, R: Relation> AboveThreshold<Q, R> {
     fn description(&self) -> Description {
         self.parameters("AboveThreshold")
     }
@@ -244,7 +225,7 @@ impl<R: Relation> AboveThreshold<R> {
 ///
 /// The sum of both noises is within this distance with the confidence, which is enough for every
 /// predicate, even one that was chosen by the answers before.
-impl<R> Accuracy for AboveThreshold<R> {
+impl<Q, R> Accuracy for AboveThreshold<Q, R> {
     type Distance = u128;
 
     fn accuracy(&self, confidence: Confidence) -> u128 {
@@ -256,40 +237,41 @@ impl<R> Accuracy for AboveThreshold<R> {
     }
 }
 
-states!(Pure: impl[R: CountingRelation,] AboveThreshold<R>, R, |search| search.fact);
-shown!(impl[R: Relation] AboveThreshold<R>);
+states!(Pure: impl[Q, R: RowRelation,] AboveThreshold<Q, R>, R, |search| search.fact);
+shown!(impl[Q, R: Relation] AboveThreshold<Q, R>);
 
-impl<R> Clone for AboveThreshold<R> {
+impl<Q, R> Clone for AboveThreshold<Q, R> {
     fn clone(&self) -> Self {
         Self { ..*self }
     }
 }
 
-/// A running [`AboveThreshold`]: it is asked [`Predicate`]s, and after the last hit every query is
+/// A running [`AboveThreshold`]: it is asked questions that the data can count ([`Counts`]), and after the last hit every query is
 /// [`Fault::Exhausted`].
-pub struct AboveThresholdMachine<D: ?Sized> {
+pub struct AboveThresholdMachine<D: ?Sized, Q> {
     data: Arc<D>,
     threshold: i128,
     threshold_noise: DrawnNoise,
     count_noise: DiscreteLaplace,
     hits_left: u32,
+    questions: PhantomData<fn(Q)>,
 }
 
-impl<D: Dataset + ?Sized> AboveThresholdMachine<D> {
+impl<D: Counts<Q> + ?Sized, Q> AboveThresholdMachine<D, Q> {
     /// The exact count, if it looks large. It must not be released without noise.
     pub(super) fn hit(
         &mut self,
-        predicate: &Predicate<D>,
+        question: &Q,
         coins: &mut Coins<'_>,
     ) -> Result<Option<u64>, Fault> {
-        self.hit_by(predicate, i128::from, coins)
+        self.hit_by(question, i128::from, coins)
     }
 
     /// The count, if some value of it looks large: one that changes by at most one when the count
     /// does. Values that do not all move in the same direction need the noise for [`Replace`].
     pub(super) fn hit_by(
         &mut self,
-        predicate: &Predicate<D>,
+        question: &Q,
         value: impl FnOnce(u64) -> i128,
         coins: &mut Coins<'_>,
     ) -> Result<Option<u64>, Fault> {
@@ -297,7 +279,7 @@ impl<D: Dataset + ?Sized> AboveThresholdMachine<D> {
             return Err(Fault::Exhausted);
         }
         let noise = coins.noise(&self.count_noise)?;
-        let count = predicate.count(&self.data);
+        let count = self.data.count(question)?;
         let threshold = (self.threshold, &self.threshold_noise);
         if !coins.at_least((value(count), &noise), threshold) {
             return Ok(None);
@@ -307,16 +289,16 @@ impl<D: Dataset + ?Sized> AboveThresholdMachine<D> {
     }
 }
 
-impl<D: Dataset + ?Sized> Machine for AboveThresholdMachine<D> {
-    type Query = Predicate<D>;
+impl<D: Counts<Q> + ?Sized, Q> Machine for AboveThresholdMachine<D, Q> {
+    type Query = Q;
     type Answer = bool;
 
-    fn step(&mut self, query: Predicate<D>, coins: &mut Coins<'_>) -> Result<bool, Fault> {
+    fn step(&mut self, query: Q, coins: &mut Coins<'_>) -> Result<bool, Fault> {
         Ok(self.hit(&query, coins)?.is_some())
     }
 }
 
-impl<D: Inspect + ?Sized> Inspect for AboveThresholdMachine<D> {
+impl<D: Inspect + ?Sized, Q> Inspect for AboveThresholdMachine<D, Q> {
     fn inspect(&self, key: &mut StateKey) {
         key.write(&*self.data);
         key.write(&self.threshold_noise);
@@ -324,7 +306,7 @@ impl<D: Inspect + ?Sized> Inspect for AboveThresholdMachine<D> {
     }
 }
 
-impl<D: ?Sized> fmt::Debug for AboveThresholdMachine<D> {
+impl<D: ?Sized, Q> fmt::Debug for AboveThresholdMachine<D, Q> {
     /// Shows neither the data nor the noisy threshold.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AboveThresholdMachine")
@@ -348,8 +330,10 @@ fn cube_root(number: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Predicate;
     use crate::machine::Deferred;
     use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
+    use crate::privacy::Replace;
     use crate::privacy::{Private, PureDp};
     use crate::tests::exact::{answers, rows_of, violation};
 
@@ -363,7 +347,7 @@ mod tests {
 
     /// The first threshold at which some answers have odds that surely differ by more than the
     /// declared loss, where less than one in a hundred is cut from the noise.
-    fn worst<R: CountingRelation>(
+    fn worst<R: RowRelation>(
         relation: R,
         hits: u32,
         counts_epsilon: &str,
@@ -400,10 +384,10 @@ mod tests {
     }
 
     /// The same search without noise on the threshold: every miss leaks anew.
-    struct Unshaken(AboveThreshold);
+    struct Unshaken(AboveThreshold<Predicate<Vec<u8>>>);
 
     impl Mechanism<Vec<u8>> for Unshaken {
-        type Machine = AboveThresholdMachine<Vec<u8>>;
+        type Machine = AboveThresholdMachine<Vec<u8>, Predicate<Vec<u8>>>;
 
         fn start(
             &self,
@@ -455,7 +439,7 @@ mod tests {
 
     #[test]
     fn the_loss_is_shared_out_whole() {
-        let scales = |search: &AboveThreshold<Replace>| {
+        let scales = |search: &AboveThreshold<Predicate<Vec<u8>>, Replace>| {
             [
                 search.threshold_noise.closed_form(),
                 search.count_noise.closed_form(),
@@ -469,7 +453,8 @@ mod tests {
         assert_eq!(scales(&search), [laplace(5, 1), laplace(10, 1)]);
         assert_eq!(search.loss(&PureDp), Ok(epsilon("1")));
         // What cannot be halved goes to the counts.
-        let tiny = AboveThreshold::new(AddRemove, 9, 1, epsilon("3e-27")).unwrap();
+        let tiny =
+            AboveThreshold::<Predicate<Vec<u8>>>::new(AddRemove, 9, 1, epsilon("3e-27")).unwrap();
         assert_eq!(tiny.loss(&PureDp), Ok(epsilon("3e-27")));
         assert_eq!(
             format!("{tiny:?}"),
@@ -480,13 +465,22 @@ mod tests {
 
     #[test]
     fn bad_parameters_are_refused() {
-        let new = |hits, text| AboveThreshold::new(AddRemove, 0, hits, epsilon(text)).map(|_| ());
+        let new = |hits, text| {
+            AboveThreshold::<Predicate<Vec<u8>>>::new(AddRemove, 0, hits, epsilon(text)).map(|_| ())
+        };
         assert_eq!(new(0, "1"), Err(MechanismError::NoHits));
         assert_eq!(new(1, "0"), Err(MechanismError::NoLoss("epsilon")));
         assert_eq!(new(1, "1e-27"), Err(MechanismError::TooSmall));
         assert_eq!(new(u32::MAX, "1"), Ok(()));
         let shares = |one, other| {
-            AboveThreshold::with_shares(AddRemove, 0, 1, epsilon(one), epsilon(other)).map(|_| ())
+            AboveThreshold::<Predicate<Vec<u8>>>::with_shares(
+                AddRemove,
+                0,
+                1,
+                epsilon(one),
+                epsilon(other),
+            )
+            .map(|_| ())
         };
         assert_eq!(shares("1", "0"), Err(MechanismError::NoLoss("epsilon")));
         assert_eq!(shares("0", "1"), Err(MechanismError::NoLoss("epsilon")));

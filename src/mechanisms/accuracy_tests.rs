@@ -3,9 +3,11 @@
 use dashu_ratio::RBig;
 
 use super::*;
+use crate::data::Predicate;
 use crate::data::{Attribute, Vector};
 use crate::machine::{Machine, Mechanism};
 use crate::number::{Confidence, Epsilon, Rho};
+use crate::prelude::*;
 use crate::privacy::{AddRemove, Private, PureDp, Replace, ZCdp};
 use crate::tests::exact::{answers, rows_of};
 
@@ -53,20 +55,26 @@ fn is_least<M, S>(
 #[test]
 fn the_accuracy_of_one_number_is_the_least_that_has_the_confidence() {
     let truth = |truth: i64| move |answer: &i64| u128::from(answer.abs_diff(truth));
-    let count = NoisyCount::new(rows_of(1), "0.4".parse().unwrap()).unwrap();
+    let count = Count::of(rows_of(1)).laplace(epsilon!(0.4)).unwrap();
     is_least(&count, &[1, 1, 2], (), 60, truth(2));
-    let count = GaussianCount::new(rows_of(1), "0.02".parse().unwrap()).unwrap();
+    let count = Count::of(rows_of(1)).gaussian(rho!(0.02)).unwrap();
     is_least(&count, &[1, 1, 2], (), 40, truth(2));
-    let sum = NoisySum::new(AddRemove, value(), 0..=3, "1".parse().unwrap()).unwrap();
+    let sum = Sum::of(value(), 0..=3).laplace(epsilon!(1)).unwrap();
     is_least(&sum, &[1, 9], (), 60, truth(4));
-    let sum = NoisySum::new(Replace, value(), -2..=3, "2".parse().unwrap()).unwrap();
+    let sum = Sum::of(value(), -2..=3)
+        .under(Replace)
+        .laplace(epsilon!(2))
+        .unwrap();
     is_least(&sum, &[1, 9], (), 60, truth(4));
 }
 
 #[test]
 fn the_accuracy_of_a_bin_is_the_least_that_has_the_confidence() {
     let bin = Attribute::new("bin", |row: &u8| usize::from(*row));
-    let bins = NoisyHistogram::new(Replace, bin, 2, "1.5".parse().unwrap()).unwrap();
+    let bins = Histogram::of(Partition::numbered(bin, 2).unwrap())
+        .under(Replace)
+        .laplace(epsilon!(1.5))
+        .unwrap();
     for bin in [0, 1] {
         is_least(&bins, &[1, 1], (), 14, |counts: &Vec<i64>| {
             u128::from(counts[bin].abs_diff(2 * bin as i64))
@@ -77,7 +85,7 @@ fn the_accuracy_of_a_bin_is_the_least_that_has_the_confidence() {
 /// Three nodes at time 7, which is the most that any time up to 8 has.
 #[test]
 fn the_accuracy_of_a_continual_count_is_that_of_the_worst_time() {
-    let count = ContinualCount::new(AddRemove, time(), 8, "4".parse().unwrap()).unwrap();
+    let count = ContinualCount::of(time(), 8).laplace(epsilon!(4)).unwrap();
     let far = |answer: &i64| u128::from(answer.abs_diff(1));
     is_least(&count, &[0], 7, 12, far);
     // At other times an answer is at least as near.
@@ -96,8 +104,8 @@ fn the_accuracy_of_a_continual_count_is_that_of_the_worst_time() {
 
 #[test]
 fn gaussian_continual_counts_state_a_bound_that_holds() {
-    let rho = "0.5".parse().unwrap();
-    let count = GaussianContinualCount::new(AddRemove, time(), 4, rho).unwrap();
+    let rho = rho!(0.5);
+    let count = ContinualCount::of(time(), 4).gaussian(rho).unwrap();
     for text in ["0.5", "0.9", "0.99"] {
         let within = count.accuracy(confidence(text));
         let found = answers(&count, &[0], &[3], 14);
@@ -114,18 +122,14 @@ fn gaussian_continual_counts_state_a_bound_that_holds() {
 
 #[test]
 fn real_answers_state_their_distance_in_their_own_units() {
-    let real = Attribute::new("real", |row: &u8| f64::from(*row));
+    let real = Attribute::<Vec<u8>, _>::new("real", |row: &u8| f64::from(*row));
     let sum = |exponent| {
-        NoisyRealSum::<Vec<u8>, _>::new(
-            AddRemove,
-            real.clone(),
-            RealRange::of_multiples(0.0..=4.0, exponent),
-            "1".parse().unwrap(),
-        )
-        .unwrap()
+        Sum::of(real.clone(), RealRange::of_multiples(0.0..=4.0, exponent))
+            .laplace(epsilon!(1))
+            .unwrap()
     };
     // Noise of scale 4, in whole numbers and in steps of 2^-20.
-    let whole = NoisySum::new(AddRemove, value(), 0..=4, "1".parse().unwrap()).unwrap();
+    let whole = Sum::of(value(), 0..=4).laplace(epsilon!(1)).unwrap();
     let steps = whole.accuracy(confidence("0.95")) as f64;
     assert_eq!(sum(0).accuracy(confidence("0.95")), steps);
     let fine = sum(-20).accuracy(confidence("0.95"));
@@ -135,12 +139,11 @@ fn real_answers_state_their_distance_in_their_own_units() {
     let estimate = sum(-20).estimate(100.0, confidence("0.95"));
     assert!(*estimate.interval.start() <= 100.0 - fine);
     assert!(*estimate.interval.end() >= 100.0 + fine);
-    let vector = Vector::new("itself", |row: &u8, out: &mut [f64]| {
+    let vector = Vector::<Vec<u8>>::new("itself", |row: &u8, out: &mut [f64]| {
         out.fill(f64::from(*row));
     });
     let lattice = Lattice::in_steps(-10, 1024);
-    let sum =
-        GaussianVectorSum::<Vec<u8>, _>::new(AddRemove, vector, 3, lattice, "0.5".parse().unwrap());
+    let sum = VectorSum::of(vector, 3, lattice).gaussian(rho!(0.5));
     let within = sum.unwrap().accuracy(confidence("0.95"));
     // σ = 1.
     assert!((within - 1.959_963_985).abs() < 1e-3, "{within}");
@@ -184,8 +187,8 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
             Epsilon,
             PureDp,
             AddRemove,
-            NoisyCount::with_accuracy(rows_of(1), within, likely),
-            |loss| NoisyCount::new(rows_of(1), loss)
+            Count::of(rows_of(1)).laplace_within(within, likely),
+            |loss| Count::of(rows_of(1)).laplace(loss)
         );
         made_for!(
             within,
@@ -193,8 +196,8 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
             Rho,
             ZCdp,
             AddRemove,
-            GaussianCount::with_accuracy(rows_of(1), within, likely),
-            |loss| GaussianCount::new(rows_of(1), loss)
+            Count::of(rows_of(1)).gaussian_within(within, likely),
+            |loss| Count::of(rows_of(1)).gaussian(loss)
         );
         made_for!(
             within,
@@ -202,8 +205,10 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
             Epsilon,
             PureDp,
             Replace,
-            NoisySum::with_accuracy(Replace, value(), -7..=50, within, likely),
-            |loss| NoisySum::new(Replace, value(), -7..=50, loss)
+            Sum::of(value(), -7..=50)
+                .under(Replace)
+                .laplace_within(within, likely),
+            |loss| Sum::of(value(), -7..=50).under(Replace).laplace(loss)
         );
         made_for!(
             within,
@@ -211,8 +216,10 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
             Epsilon,
             PureDp,
             Replace,
-            NoisyHistogram::with_accuracy(Replace, of(), within, likely),
-            |loss| NoisyHistogram::over(Replace, of(), loss)
+            Histogram::of(of())
+                .under(Replace)
+                .laplace_within(within, likely),
+            |loss| Histogram::of(of()).under(Replace).laplace(loss)
         );
         made_for!(
             within,
@@ -220,8 +227,10 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
             Rho,
             ZCdp,
             Replace,
-            GaussianHistogram::with_accuracy(Replace, of(), within, likely),
-            |loss| GaussianHistogram::over(Replace, of(), loss)
+            Histogram::of(of())
+                .under(Replace)
+                .gaussian_within(within, likely),
+            |loss| Histogram::of(of()).under(Replace).gaussian(loss)
         );
         made_for!(
             within,
@@ -229,8 +238,8 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
             Epsilon,
             PureDp,
             AddRemove,
-            ContinualCount::with_accuracy(AddRemove, time(), 100, within, likely),
-            |loss| ContinualCount::new(AddRemove, time(), 100, loss)
+            ContinualCount::of(time(), 100).laplace_within(within, likely),
+            |loss| ContinualCount::of(time(), 100).laplace(loss)
         );
         made_for!(
             within + 5,
@@ -238,8 +247,8 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
             Rho,
             ZCdp,
             AddRemove,
-            GaussianContinualCount::with_accuracy(AddRemove, time(), 100, within + 5, likely),
-            |loss| GaussianContinualCount::new(AddRemove, time(), 100, loss)
+            ContinualCount::of(time(), 100).gaussian_within(within + 5, likely),
+            |loss| ContinualCount::of(time(), 100).gaussian(loss)
         );
     }
     for within in [0.01, 3.0, 1e6] {
@@ -250,8 +259,8 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
             Epsilon,
             PureDp,
             AddRemove,
-            NoisyRealSum::with_accuracy(AddRemove, real.clone(), real_range, within, likely),
-            |loss| NoisyRealSum::new(AddRemove, real.clone(), real_range, loss)
+            Sum::of(real.clone(), real_range).laplace_within(within, likely),
+            |loss| Sum::of(real.clone(), real_range).laplace(loss)
         );
         made_for!(
             within,
@@ -259,8 +268,8 @@ fn what_is_made_for_an_accuracy_has_it_and_a_smaller_loss_has_not() {
             Rho,
             ZCdp,
             AddRemove,
-            GaussianVectorSum::with_accuracy(AddRemove, vector.clone(), 3, lattice, within, likely),
-            |loss| GaussianVectorSum::new(AddRemove, vector.clone(), 3, lattice, loss)
+            VectorSum::of(vector.clone(), 3, lattice).gaussian_within(within, likely),
+            |loss| VectorSum::of(vector.clone(), 3, lattice).gaussian(loss)
         );
     }
 }
@@ -271,7 +280,9 @@ fn an_accuracy_that_cannot_be_had_is_refused() {
     let make = |within: f64, exponent| {
         let likely = confidence("0.95");
         let range = RealRange::from(0.0..=1.0).with_step(exponent);
-        NoisyRealSum::with_accuracy(AddRemove, real.clone(), range, within, likely).map(|_| ())
+        Sum::of(real.clone(), range)
+            .laplace_within(within, likely)
+            .map(|_| ())
     };
     assert_eq!(make(-1.0, -10), Err(MechanismError::BadAccuracy));
     assert_eq!(make(f64::NAN, -10), Err(MechanismError::BadAccuracy));
@@ -279,7 +290,7 @@ fn an_accuracy_that_cannot_be_had_is_refused() {
     // No noise at all, on a lattice whose steps are finer than any loss pays for.
     assert_eq!(make(0.0, -50), Err(MechanismError::TooAccurate));
     assert_eq!(make(f64::INFINITY, -10), Ok(()));
-    let empty = NoisySum::with_accuracy(AddRemove, value(), 0..=0, 10, confidence("0.9"));
+    let empty = Sum::of(value(), 0..=0).laplace_within(10, confidence("0.9"));
     assert_eq!(empty.unwrap_err(), MechanismError::BadRange);
 }
 
@@ -304,7 +315,7 @@ fn a_search_is_within_its_distance_of_the_threshold() {
     }
     let vector = search.with_counts(epsilon("2")).unwrap();
     let SparseVectorAccuracy { count, .. } = vector.accuracy(confidence("0.95"));
-    let alone = NoisyCount::<Vec<u8>>::new(rows_of(1), epsilon("2")).unwrap();
+    let alone = Count::of(rows_of(1)).laplace(epsilon!(2)).unwrap();
     assert_eq!(count, alone.accuracy(confidence("0.95")));
 }
 
@@ -355,13 +366,17 @@ fn keys_are_found_and_their_numbers_are_near() {
         .unwrap();
         assert!(made.accuracy(likely).count <= within && made.delta() <= delta);
         // It has the noise of a count, and the least ε is that of a count.
-        let count = NoisyCount::<Vec<u8>>::with_accuracy(rows_of(1), within, likely).unwrap();
+        let count = Count::of(rows_of(1))
+            .laplace_within(within, likely)
+            .unwrap();
         assert_eq!(made.noise(), count.noise());
         let made = GaussianThresholdHistogram::<Vec<u8>, _>::with_accuracy(
             AddRemove, "key", key, within, likely, delta,
         )
         .unwrap();
-        let count = GaussianCount::<Vec<u8>>::with_accuracy(rows_of(1), within, likely).unwrap();
+        let count = Count::of(rows_of(1))
+            .gaussian_within(within, likely)
+            .unwrap();
         assert_eq!(made.noise(), count.noise());
     }
 }
@@ -375,10 +390,13 @@ fn searches_and_samples_are_made_for_an_accuracy() {
     };
     for (within, text) in [(1, "0.5"), (40, "0.95"), (1 << 30, "0.999")] {
         let likely = confidence(text);
-        let search = AboveThreshold::with_accuracy(Replace, 100, 3, within, likely).unwrap();
+        let search =
+            AboveThreshold::<Predicate<Vec<u8>>, _>::with_accuracy(Replace, 100, 3, within, likely)
+                .unwrap();
         assert!(search.accuracy(likely) <= within);
         let loss: Epsilon = search.loss(&PureDp).unwrap();
-        let worse = AboveThreshold::new(Replace, 100, 3, less(loss)).unwrap();
+        let worse =
+            AboveThreshold::<Predicate<Vec<u8>>, _>::new(Replace, 100, 3, less(loss)).unwrap();
         assert!(worse.accuracy(likely) > within);
         let vector = search.clone().with_counts_within(within, likely).unwrap();
         assert!(vector.accuracy(likely).count <= within);
@@ -399,7 +417,7 @@ fn searches_and_samples_are_made_for_an_accuracy() {
         SampledGaussianSum::with_accuracy(AddRemove, vector.clone(), 3, lattice, rate, 2.5, likely);
     let made = made.unwrap();
     assert!(made.accuracy(likely) <= 2.5);
-    let crate::privacy::facts::Gaussian::Mu(mu) = made.sum.gaussian.fact else {
+    let crate::privacy::facts::Gaussian::Mu(mu) = made.fact.gaussian() else {
         panic!("it is made for a μ");
     };
     let digit = 10_u128.pow(mu.units().ilog10() - 5);

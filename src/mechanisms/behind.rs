@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::least_loss::least_loss;
 use super::score::shared;
 use super::{
-    About, Accuracy, CountingRelation, ExponentialMechanism, MechanismError, NoisyMax,
-    NoisyQuantiles, PermuteAndFlip, Score, TopK,
+    About, Accuracy, ExponentialMechanism, MechanismError, NoisyMax, NoisyQuantiles,
+    PermuteAndFlip, RowRelation, Score, TopK,
 };
 use crate::data::Attribute;
 use crate::number::{Confidence, Ratio, WideInterval};
@@ -110,7 +110,7 @@ impl<D: ?Sized, R> Accuracy for NoisyQuantiles<D, R> {
     }
 }
 
-impl<D: ?Sized, R: CountingRelation> NoisyQuantiles<D, R> {
+impl<D: ?Sized, R: RowRelation> NoisyQuantiles<D, R> {
     /// The same with the smallest ε for which the rank of no answer is off by more than `within` rows,
     /// with at least this confidence ([`Accuracy`]). It is rounded up to six digits.
     ///
@@ -183,11 +183,11 @@ macro_rules! behind {
             ///
             /// ```
             /// use queryables::data::Predicate;
-            #[doc = concat!("use queryables::mechanisms::{Accuracy, Counts, ", stringify!($Choice), "};")]
+            #[doc = concat!("use queryables::mechanisms::{Accuracy, CountScores, ", stringify!($Choice), "};")]
             /// use queryables::prelude::*;
             ///
             /// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
-            /// let counts = Counts::<Vec<u8>>::new([1, 2, 3].map(is));
+            /// let counts = CountScores::<Vec<u8>>::new([1, 2, 3].map(is));
             $(#[doc = concat!("let ", stringify!($k), " = 2;")])?
             #[doc = concat!("let choice = ", stringify!($Choice), "::with_accuracy(")]
             #[doc = concat!("    AddRemove,", $(" ", stringify!($k), ",",)? " counts, 20, \"0.95\".parse()?)?;")]
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
     use crate::machine::Mechanism;
     use crate::machine::Released;
-    use crate::mechanisms::Counts;
+    use crate::mechanisms::CountScores;
     use crate::number::Epsilon;
     use crate::privacy::{AddRemove, Private, PureDp, Replace};
     use crate::tests::exact::{answers, rows_of};
@@ -255,8 +255,8 @@ mod tests {
         1.0 - found.probability(&vec![Ok(0)]).to_f64_fast()
     }
 
-    fn candidates() -> Counts<Rows> {
-        Counts::new([0, 1, 2, 3].map(rows_of))
+    fn candidates() -> CountScores<Rows> {
+        CountScores::new([0, 1, 2, 3].map(rows_of))
     }
 
     /// It is the worst case: one less would be wrong too often.
@@ -332,7 +332,7 @@ mod tests {
         }
         let none = ExponentialMechanism::<Rows, _, _>::with_accuracy(
             AddRemove,
-            Counts::new([]),
+            CountScores::new([]),
             1,
             confidence("0.9"),
         );

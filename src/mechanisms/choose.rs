@@ -3,8 +3,9 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use super::score::CountScores;
 use super::score::{gaps, scores, shared};
-use super::{CountingRelation, Counts, MechanismError, NoisyMaxWithMargin, Score, shown, states};
+use super::{MechanismError, NoisyMaxWithMargin, RowRelation, Score, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, DrawnNoise, Fault, Mechanism, Released};
 use crate::noise::{DiscreteLaplace, ExponentialChoice, Noise};
@@ -18,7 +19,7 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// Use it to choose the best of many candidates at the price of one count. Only the index is
 /// released; for how far it is ahead use [`with_margin`](Self::with_margin), which costs nothing
-/// more, and for the count a [`NoisyCount`](super::NoisyCount). [`ExponentialMechanism`] does the
+/// more, and for the count a [`Count`](super::Count). [`ExponentialMechanism`] does the
 /// same with other odds, which can be written down, and [`PermuteAndFlip`](super::PermuteAndFlip)
 /// with better ones.
 ///
@@ -52,7 +53,7 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
 /// not part of the bound.
-pub struct NoisyMax<D: ?Sized, R = AddRemove, S = Counts<D>> {
+pub struct NoisyMax<D: ?Sized, R = AddRemove, S = CountScores<D>> {
     pub(super) score: Arc<S>,
     pub(super) fact: Pure,
     pub(super) noise: DiscreteLaplace,
@@ -99,7 +100,7 @@ pub struct NoisyMax<D: ?Sized, R = AddRemove, S = Counts<D>> {
 /// e^(−t)/n of the best one's odds.
 ///
 /// Its running time depends on the counts, and not only on what is released.
-pub struct ExponentialMechanism<D: ?Sized, R = AddRemove, S = Counts<D>> {
+pub struct ExponentialMechanism<D: ?Sized, R = AddRemove, S = CountScores<D>> {
     pub(super) score: Arc<S>,
     fact: BoundedRange,
     pub(super) rate: Ratio,
@@ -109,7 +110,7 @@ pub struct ExponentialMechanism<D: ?Sized, R = AddRemove, S = Counts<D>> {
 /// Chooses among predicates by their counts.
 macro_rules! by_counts {
     ($($Choice:ident)*) => {$(
-        impl<D: Dataset + ?Sized, R: CountingRelation> $Choice<D, R> {
+        impl<D: Dataset + ?Sized, R: RowRelation> $Choice<D, R> {
             /// Chooses among `candidates` by their counts.
             ///
             /// # Errors
@@ -121,7 +122,7 @@ macro_rules! by_counts {
                 candidates: impl IntoIterator<Item = Predicate<D>>,
                 epsilon: Epsilon,
             ) -> Result<Self, MechanismError> {
-                Self::by_score(relation, Counts::new(candidates), epsilon)
+                Self::by_score(relation, CountScores::new(candidates), epsilon)
             }
         }
     )*};
@@ -337,7 +338,7 @@ mod tests {
     }
 
     /// The larger of the Rényi divergences in the two directions, over what is claimed.
-    fn share<R: CountingRelation>(relation: R, pair: [&[u8]; 2], order: f64) -> f64 {
+    fn share<R: RowRelation>(relation: R, pair: [&[u8]; 2], order: f64) -> f64 {
         let candidates = [0, 1, 2].map(rows_of);
         let choice = ExponentialMechanism::new(relation, candidates, epsilon("2")).unwrap();
         // The odds of the three indices.

@@ -168,6 +168,7 @@ mod tests {
     use crate::machine::CoinSource;
     use crate::machine::{NotPrivateSeededCoins, Replay};
     use crate::number::{Delta, Epsilon};
+    use crate::prelude::*;
     use crate::privacy::{ApproxDp, PureDp, Replace};
     use crate::tests::enumerate::{Enumeration, enumerate};
     use dashu_ratio::RBig;

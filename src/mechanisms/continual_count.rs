@@ -1,28 +1,24 @@
 //! A running count of rows over time.
 
-use std::marker::PhantomData;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use super::gaussian::GaussianNoise;
-use super::least_loss::with_accuracy;
-use super::tree::{ContinualCountMachine, StreamingRelation, most_nodes};
-use super::{About, MechanismError, noisy, over, shown, states};
+use super::noised::Starts;
+use super::statistic::fitted;
+use super::tree::{ContinualCountMachine, largest_change, most_nodes};
+use super::{AddedNoise, Change, MechanismError, Noised, Query, RowRelation};
 use crate::data::{Attribute, Dataset};
-use crate::machine::{Coins, Description, Fault, Law, Mechanism, ReleasesOnly};
-use crate::noise::{DiscreteLaplace, Noise, RoundedGaussian};
-use crate::number::{Confidence, Epsilon, Mu, Rho};
-use crate::privacy::facts::{Gaussian, Laplace};
-use crate::privacy::{AddRemove, Relation};
+use crate::machine::{Coins, Description, Fault};
+use crate::noise::Noise;
 
 /// The number of rows that arrived before a time, for any number of times: the binary-tree counter
-/// of Dwork, Naor, Pitassi and Rothblum 2010 and Chan, Shi and Song 2011, with discrete Laplace
-/// noise.
+/// of Dwork, Naor, Pitassi and Rothblum 2010 and Chan, Shi and Song 2011.
 ///
-/// Use it to follow a growing count. For T times, a fresh [`NoisyCount`](super::NoisyCount) each
+/// Use it to follow a growing count. For T times, a fresh [`Count`](super::Count) each
 /// time would need noise of scale T/ε; here each answer has at most log₂ T + 1 noises of scale
 /// (log₂ T + 1)/ε. Answers are consistent: the same time gets the same answer. Where losses are
-/// accounted in zCDP, [`GaussianContinualCount`] is more accurate.
+/// accounted in zCDP, Gaussian noise is more accurate, with a standard deviation of about
+/// (log₂ T + 1)/√(2ρ), and [`FactorizedContinualCount`](super::FactorizedContinualCount) more so.
 ///
 /// Times run from 0 to the horizon, and a row arrives at the one that an attribute gives. A query
 /// is a time t, and the answer counts the rows that arrived before t, so that t = 1 asks for those
@@ -36,10 +32,10 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// // The hour at which each visitor came, over four weeks: one every hour.
 /// let visits: Arc<Vec<u64>> = Arc::new((0..28 * 24).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), visits)?;
+/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), visits)?;
 ///
 /// let hour = Attribute::new("hour", |hour: &u64| Some(*hour));
-/// let visitors = ContinualCount::new(AddRemove, hour, 28 * 24, "0.5".parse()?)?;
+/// let visitors = ContinualCount::of(hour, 28 * 24).laplace(epsilon!(0.5))?;
 /// let visitors = filter.launch(&visitors)?;
 /// for day in 1..=28 {
 ///     let so_far = visitors.ask(24 * day)?;
@@ -50,11 +46,11 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// # Guarantee
 ///
-/// ε-DP, and this is tight, for neighbours under `R`, against every choice of times. Times are the
+/// It holds against every choice of times, and is tight. Times are the
 /// leaves of a binary tree. The rows before t are those below the nodes that the binary digits of t
 /// name, one for each digit 1, and each node has noise of its own, drawn once: all answers are
 /// computed from the noisy counts of the nodes. How many nodes one row can change is their
-/// sensitivity Δ, and the noise has a scale of Δ/ε:
+/// change Δ, each by one, which is √Δ in the Euclidean norm:
 ///
 /// - a row that is added or removed: Δ is the number of binary digits of the horizon. A row at time
 ///   0 is below as many nodes, and no row is below more, since only left children are ever named;
@@ -62,284 +58,93 @@ use crate::privacy::{AddRemove, Relation};
 ///   With a horizon of 2^h + r, where r < 2^h, that is h + 1 and the number of digits of r, if any,
 ///   or 2h − 1 if that is more.
 ///
-/// It states [`Laplace`] noise on Δ answers that change by one.
-///
 /// Noise is clamped to an `i128`; what lies beyond has a probability below e^-100000000 and is not
 /// part of the bound.
-pub struct ContinualCount<D: ?Sized, R = AddRemove> {
-    times: Times<D>,
-    fact: Laplace,
-    noise: DiscreteLaplace,
-    relation: PhantomData<fn() -> R>,
-}
-
-/// [`ContinualCount`] with rounded Gaussian noise.
-///
-/// Use it where losses are accounted in zCDP, RDP or GDP, or converted to (ε, δ) at the end: the
-/// noise of an answer has a standard deviation of about (log₂ T + 1)/√(2ρ).
-///
-/// ```
-/// use queryables::data::Attribute;
-/// use queryables::mechanisms::GaussianContinualCount;
-/// use queryables::prelude::*;
-/// use std::sync::Arc;
-///
-/// let visits: Arc<Vec<u64>> = Arc::new((0..1000).collect());
-/// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), visits)?;
-///
-/// let minute = Attribute::new("minute", |minute: &u64| Some(*minute));
-/// let visitors = GaussianContinualCount::new(AddRemove, minute, 1000, "0.5".parse()?)?;
-/// let visitors = filter.launch(&visitors)?;
-/// assert!(visitors.ask(500)?.abs_diff(500) < 200);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Guarantee
-///
-/// That of the Gaussian mechanism, of which it is a postprocessing
-/// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), for neighbours under `R`, against every
-/// choice of times: one row changes Δ nodes by one each, as for [`ContinualCount`], which is √Δ in
-/// the Euclidean norm. With a variance of σ² it states [`Gaussian`] noise of μ = √Δ/σ, or ρ = μ²/2.
-/// At a distance of d, d·μ and d²·ρ.
-pub struct GaussianContinualCount<D: ?Sized, R = AddRemove> {
-    times: Times<D>,
-    gaussian: GaussianNoise,
-    relation: PhantomData<fn() -> R>,
-}
-
-/// When rows arrive.
-struct Times<D: ?Sized> {
-    attribute: Attribute<D, Option<u64>>,
+#[doc(alias = "tree")]
+#[derive(Clone, Debug)]
+pub struct ContinualCount<A> {
+    time: A,
     horizon: u64,
 }
 
-impl<D: ?Sized> Clone for Times<D> {
-    fn clone(&self) -> Self {
-        Self {
-            attribute: self.attribute.clone(),
-            horizon: self.horizon,
-        }
-    }
-}
-
-impl<D: ?Sized, R: StreamingRelation> ContinualCount<D, R> {
+impl<A> ContinualCount<A> {
     /// Counts rows by the time that `time` gives, below `horizon`. Those without a time, or with a
     /// later one, are not counted.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::NoTime`] if the horizon is zero, [`MechanismError::NoLoss`] if ε is.
-    pub fn new(
-        _relation: R,
-        time: Attribute<D, Option<u64>>,
-        horizon: u64,
-        epsilon: Epsilon,
-    ) -> Result<Self, MechanismError> {
-        let (times, change) = Times::new::<R>(time, horizon)?;
-        Ok(Self {
-            times,
-            fact: Laplace {
-                answers: change,
-                ..Laplace::of_count(epsilon)
-            },
-            noise: DiscreteLaplace::new(over(change.get().into(), epsilon)?)?,
-            relation: PhantomData,
-        })
+    pub fn of(time: A, horizon: u64) -> Self {
+        Self { time, horizon }
     }
 }
 
-impl<D: ?Sized, R: StreamingRelation> GaussianContinualCount<D, R> {
-    /// Counts rows by the time that `time` gives, below `horizon`, with ρ-zCDP: a variance of
-    /// Δ/(2ρ). Rows without a time, or with a later one, are not counted.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::NoTime`] if the horizon is zero, [`MechanismError::NoLoss`] if ρ is,
-    /// and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance needs longer
-    /// numbers than the noise works with.
-    pub fn new(
-        _relation: R,
-        time: Attribute<D, Option<u64>>,
-        horizon: u64,
-        rho: Rho,
-    ) -> Result<Self, MechanismError> {
-        let (times, change) = Times::new::<R>(time, horizon)?;
-        Ok(Self {
-            times,
-            gaussian: GaussianNoise::with_rho(change.get().into(), rho)?,
-            relation: PhantomData,
-        })
-    }
+/// The form of a query that is asked about times: noise is drawn as it is needed.
+#[derive(Clone, Copy, Debug)]
+pub struct OverTime;
 
-    /// The same with μ-GDP: a variance of Δ/μ².
-    ///
-    /// # Errors
-    ///
-    /// As for [`new`](Self::new).
-    pub fn with_mu(
-        _relation: R,
-        time: Attribute<D, Option<u64>>,
-        horizon: u64,
-        mu: Mu,
-    ) -> Result<Self, MechanismError> {
-        let (times, change) = Times::new::<R>(time, horizon)?;
-        Ok(Self {
-            times,
-            gaussian: GaussianNoise::with_mu(change.get().into(), mu)?,
-            relation: PhantomData,
-        })
-    }
-}
+impl<D: ?Sized, R: RowRelation> Query<R> for ContinualCount<Attribute<D, Option<u64>>> {
+    type Answer = i64;
+    type Form = OverTime;
+    type Value = i64;
 
-impl<D: ?Sized, R: StreamingRelation> ContinualCount<D, R> {
-    /// The same with the smallest ε for which the answer about a time, even one whose noise has the
-    /// most parts, is at most `within` away from the count, with at least this confidence
-    /// ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
-    pub fn with_accuracy(
-        relation: R,
-        time: Attribute<D, Option<u64>>,
-        horizon: u64,
-        within: u128,
-        confidence: Confidence,
-    ) -> Result<Self, MechanismError> {
-        with_accuracy(within, confidence, |epsilon| {
-            Self::new(relation, time.clone(), horizon, epsilon)
-        })
-    }
-}
-
-impl<D: ?Sized, R: StreamingRelation> GaussianContinualCount<D, R> {
-    /// The same with the smallest ρ for which the answer about a time, even one whose noise has the
-    /// most parts, is at most `within` away from the count, with at least this confidence
-    /// ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
-    pub fn with_accuracy(
-        relation: R,
-        time: Attribute<D, Option<u64>>,
-        horizon: u64,
-        within: u128,
-        confidence: Confidence,
-    ) -> Result<Self, MechanismError> {
-        with_accuracy(within, confidence, |rho| {
-            Self::new(relation, time.clone(), horizon, rho)
-        })
-    }
-}
-
-impl<D: ?Sized> Times<D> {
-    fn new<R: StreamingRelation>(
-        attribute: Attribute<D, Option<u64>>,
-        horizon: u64,
-    ) -> Result<(Self, NonZeroU64), MechanismError> {
+    fn change(&self) -> Result<Change, MechanismError> {
         // Without times there are no nodes.
-        let change = NonZeroU64::new(R::largest_change(horizon)).filter(|_| horizon > 0);
-        let change = change.ok_or(MechanismError::NoTime)?;
-        Ok((Self { attribute, horizon }, change))
+        let change = NonZeroU64::new(largest_change::<R>(self.horizon));
+        let change = change.filter(|_| self.horizon > 0);
+        change.map(Change::places).ok_or(MechanismError::NoTime)
     }
 
-    /// The noise of an answer about the time with the most nodes. Symmetric noise with one peak is
+    fn answer(&self, totals: &[i128]) -> i64 {
+        fitted(totals)
+    }
+
+    fn scale(&self) {}
+
+    /// That of an answer about the time with the most nodes. Symmetric noise with one peak is
     /// farther from zero the more of it is added (Anderson's inequality), so no other time has more.
-    fn noise(&self, node: impl Into<Noise>) -> Noise {
-        let node = node.into();
+    fn noise(&self, node: Noise) -> Noise {
         node.times(most_nodes(self.horizon)).unwrap_or(node)
     }
 
-    fn describe<R: Relation>(&self, name: &'static str) -> Description {
-        Description::new(name)
-            .with("relation", R::NAME)
-            .with("time", self.attribute.name())
+    fn describe(&self) -> Description {
+        Description::new("ContinualCount")
+            .with("time", self.time.name())
             .with("horizon", self.horizon)
     }
+}
 
-    fn start<N: Law>(&self, data: &D, noise: N) -> ContinualCountMachine<N>
-    where
-        D: Dataset,
-    {
+impl<D, N, R> Starts<D, ContinualCount<Attribute<D, Option<u64>>>, N, R> for OverTime
+where
+    D: Dataset + ?Sized,
+    N: AddedNoise<Law: Clone>,
+{
+    type Machine = ContinualCountMachine<N::Law>;
+
+    fn start(
+        Noised { query, noise, .. }: &Noised<ContinualCount<Attribute<D, Option<u64>>>, N, R>,
+        data: &Arc<D>,
+        _: &mut Coins<'_>,
+    ) -> Result<Self::Machine, Fault> {
         let mut times = Vec::new();
-        self.attribute.fold(data, &mut times);
+        query.time.fold(data, &mut times);
         // Times beyond the horizon are never asked for.
-        ContinualCountMachine::new(times, self.horizon, noise)
+        Ok(ContinualCountMachine::new(
+            times,
+            query.horizon,
+            noise.law().clone(),
+        ))
     }
 }
-
-/// The shared implementation of the two.
-macro_rules! continual_count {
-    ($Count:ident, $Noise:ident, |$count:ident| $noise:expr) => {
-        impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for $Count<D, R> {
-            type Machine = ContinualCountMachine<$Noise>;
-
-            fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<ContinualCountMachine<$Noise>, Fault> {
-                let $count = self;
-                Ok(self.times.start(data, $noise))
-            }
-
-            fn describe(&self) -> Description {
-                self.description()
-            }
-        }
-
-        impl<D: ?Sized, R> ReleasesOnly for $Count<D, R> {}
-
-        shown!(impl[D: ?Sized, R: Relation] $Count<D, R>);
-
-        impl<D: ?Sized, R> Clone for $Count<D, R> {
-            fn clone(&self) -> Self {
-                Self {
-                    times: self.times.clone(),
-                    ..*self
-                }
-            }
-        }
-    };
-}
-
-continual_count!(ContinualCount, DiscreteLaplace, |count| count.noise);
-continual_count!(GaussianContinualCount, RoundedGaussian, |count| count
-    .gaussian
-    .noise);
-
-impl<D: ?Sized, R: Relation> ContinualCount<D, R> {
-    fn description(&self) -> Description {
-        let description = self.times.describe::<R>("ContinualCount");
-        description.with("epsilon", self.fact.epsilon)
-    }
-}
-
-impl<D: ?Sized, R: Relation> GaussianContinualCount<D, R> {
-    fn description(&self) -> Description {
-        let description = self.times.describe::<R>("GaussianContinualCount");
-        self.gaussian.describe(description)
-    }
-}
-
-noisy!(
-    impl[D: ?Sized, R] ContinualCount<D, R>, i64,
-    |count| count.times.noise(count.noise), About::all_rows()
-);
-noisy!(
-    impl[D: ?Sized, R] GaussianContinualCount<D, R>, i64,
-    |count| count.times.noise(count.gaussian.noise), About::all_rows()
-);
-
-states!(Laplace: impl[D: ?Sized, R: StreamingRelation,] ContinualCount<D, R>, R, |count| count.fact);
-states!(
-    Gaussian: impl[D: ?Sized, R: StreamingRelation,] GaussianContinualCount<D, R>, R,
-    |count| count.gaussian.fact
-);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Law;
+    use crate::mechanisms::LaplaceNoise;
+
+    type Times = ContinualCount<Attribute<Vec<u8>, Option<u64>>>;
+
     use crate::machine::CoinSource;
     use crate::machine::{ClosedForm, Machine, NotPrivateSeededCoins};
     use crate::number::Ratio;
+    use crate::prelude::*;
     use crate::privacy::{Private, PureDp, Rdp, Replace, ZCdp};
     use crate::tests::exact::{answers, violation};
 
@@ -352,18 +157,20 @@ mod tests {
         })
     }
 
-    fn laplace<R: StreamingRelation>(
+    fn laplace<R: RowRelation>(
         relation: R,
         horizon: u64,
         epsilon: &str,
-    ) -> Result<ContinualCount<Vec<u8>, R>, MechanismError> {
-        ContinualCount::new(relation, time(), horizon, epsilon.parse().unwrap())
+    ) -> Result<Noised<Times, LaplaceNoise, R>, MechanismError> {
+        ContinualCount::of(time(), horizon)
+            .under(relation)
+            .laplace(epsilon.parse::<Epsilon>().unwrap())
     }
 
     /// Whether the loss is attained between these datasets, and surely not exceeded, if all nodes
     /// are asked for.
-    fn attains<R: StreamingRelation>(relation: R, horizon: u64, pair: [&[u8]; 2]) -> bool {
-        let change = R::largest_change(horizon);
+    fn attains<R: RowRelation>(relation: R, horizon: u64, pair: [&[u8]; 2]) -> bool {
+        let change = largest_change::<R>(horizon);
         // Noise of scale 1.
         let count = laplace(relation, horizon, &change.to_string()).unwrap();
         let loss = count.loss(&PureDp).unwrap();
@@ -413,7 +220,7 @@ mod tests {
     #[test]
     fn the_loss_of_gaussian_noise_is_nearly_attained_and_not_exceeded() {
         let rho = "0.5".parse().unwrap();
-        let count = GaussianContinualCount::new(AddRemove, time(), 2, rho).unwrap();
+        let count = ContinualCount::of(time(), 2).gaussian(rho).unwrap();
         assert_eq!(count.loss(&ZCdp), Ok(rho));
         let answers = |rows: &[u8]| answers(&count, rows, &[1, 2], 9);
         let (one, other) = (answers(&[0]), answers(&[]));
@@ -456,16 +263,17 @@ mod tests {
             laplace(Replace, horizon, "0.5")
                 .unwrap()
                 .noise
+                .law()
                 .closed_form()
         };
         let laplace = |scale| ClosedForm::DiscreteLaplace { scale };
         assert_eq!(closed_form(1), laplace(scale(2, 1)));
         assert_eq!(closed_form(5), laplace(scale(8, 1)));
-        let rho = "0.15".parse().unwrap();
-        let gaussian = GaussianContinualCount::new(AddRemove, time(), 7, rho).unwrap();
+        let rho = rho!(0.15);
+        let gaussian = ContinualCount::of(time(), 7).gaussian(rho).unwrap();
         let variance = scale(10, 1);
         assert_eq!(
-            gaussian.gaussian.noise.closed_form(),
+            gaussian.noise.law().closed_form(),
             ClosedForm::RoundedGaussian { variance }
         );
     }
@@ -477,8 +285,11 @@ mod tests {
         assert_eq!(error(1, "0"), Err(MechanismError::NoLoss("epsilon")));
         assert_eq!(error(u64::MAX, "1e-27"), Ok(()));
         let gaussian = |horizon, rho: &str| {
-            let rho = rho.parse().unwrap();
-            GaussianContinualCount::new(Replace, time(), horizon, rho).map(|_| ())
+            let rho: Rho = rho.parse().unwrap();
+            ContinualCount::of(time(), horizon)
+                .under(Replace)
+                .gaussian(rho)
+                .map(|_| ())
         };
         assert_eq!(gaussian(0, "1"), Err(MechanismError::NoTime));
         assert_eq!(gaussian(1, "0"), Err(MechanismError::NoLoss("rho")));

@@ -1,263 +1,123 @@
-//! The number of rows that satisfy a predicate.
+//! The number of records that satisfy a condition.
 
-use std::sync::Arc;
+use std::ops::Range;
 
-use super::gaussian::GaussianNoise;
-use super::least_loss::with_accuracy;
-use super::{About, CountingRelation, MechanismError, fitted, noisy, over, shown, states};
+use super::statistic::fitted;
+use super::{
+    Change, Contributes, Counts, Grouped, MechanismError, Noised, Once, Query, Question,
+    RowRelation, Tally, Unavailable,
+};
 use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released, ReleasesOnly};
-use crate::noise::DiscreteLaplace;
-use crate::number::Ratio;
-use crate::number::{Confidence, Epsilon, Mu, Rho};
-use crate::privacy::facts::{Gaussian, Laplace};
+use crate::machine::Description;
 
-/// The number of rows that satisfy a predicate, plus discrete Laplace noise of scale 1/ε.
+/// The number of records that satisfy a condition.
 ///
-/// Use it for a handful of counts under pure privacy. For many counts at once, accounted in zCDP,
-/// [`GaussianCount`] is more accurate; to find the few large ones among many,
-/// [`AboveThreshold`](super::AboveThreshold) pays only for those.
+/// Use it with Laplace noise for a handful of counts under pure privacy, and with Gaussian noise
+/// where many answers are accounted together in zCDP, RDP or GDP. To find the few large ones among
+/// many, [`AboveThreshold`](super::AboveThreshold) pays only for those; for all groups at once take
+/// a [`Histogram`](super::Histogram).
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 ///
 /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
-/// let count: i64 = filter.release(&NoisyCount::new(adults, "0.5".parse()?)?)?;
+/// let count: i64 = filter.release(&Count::of(adults).laplace(epsilon!(0.5))?)?;
 /// assert!((count - 3).abs() < 200);
-/// assert_eq!(filter.remaining(), "0.5".parse()?);
+/// assert_eq!(filter.remaining(), epsilon!(0.5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Guarantee
 ///
-/// ε-DP, and this is tight, whether a row is added, removed or replaced: each changes the count by
-/// at most one, and so the odds of any answer by a factor of at most e^ε. It states [`Laplace`]
-/// noise on one answer that changes by one; at a distance of d, by d, which is d·ε. An answer that
-/// an `i64` cannot hold is clamped, which is postprocessing.
-pub struct NoisyCount<D: ?Sized> {
-    predicate: Predicate<D>,
-    fact: Laplace,
-    noise: DiscreteLaplace,
+/// A record that is added, removed or replaced changes the count by at most one, and this is tight.
+#[doc(alias = "noise")]
+#[doc(alias = "GaussianCount")]
+#[derive(Clone, Debug)]
+pub struct Count<P> {
+    question: P,
 }
 
-impl<D: ?Sized> NoisyCount<D> {
-    /// Counts the rows for which `predicate` holds.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::NoLoss`] if ε is zero.
-    pub fn new(predicate: Predicate<D>, epsilon: Epsilon) -> Result<Self, MechanismError> {
-        let noise = DiscreteLaplace::new(over(Ratio::from(1), epsilon)?)?;
-        Ok(Self {
-            predicate,
-            fact: Laplace::of_count(epsilon),
-            noise,
-        })
-    }
+/// A [`Count`] with Laplace noise.
+pub type NoisyCount<D, N = super::LaplaceNoise, R = crate::privacy::AddRemove> =
+    Noised<Count<Predicate<D>>, N, R>;
 
-    /// The same with the smallest ε for which an answer is at most `within` away from the count,
-    /// with at least this confidence ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
-    ///
-    /// ```
-    /// use queryables::data::Predicate;
-    /// use queryables::mechanisms::NoisyCount;
-    /// use queryables::prelude::*;
-    ///
-    /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-    /// let count = NoisyCount::<Vec<u32>>::with_accuracy(adults, 30, "0.95".parse()?)?;
-    /// let loss: Epsilon = Private::<PureDp, AddRemove>::loss(&count, &PureDp)?;
-    /// assert_eq!(loss.to_string(), "0.0981813");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices.
-    pub fn with_accuracy(
-        predicate: Predicate<D>,
-        within: u128,
-        confidence: Confidence,
-    ) -> Result<Self, MechanismError> {
-        with_accuracy(within, confidence, |epsilon| {
-            Self::new(predicate.clone(), epsilon)
-        })
-    }
-
-    fn description(&self) -> Description {
-        Description::new("NoisyCount")
-            .with("predicate", self.predicate.name())
-            .with("epsilon", self.fact.epsilon)
+impl<P> Count<P> {
+    /// Counts the records for which this holds.
+    pub fn of(question: P) -> Self {
+        Self { question }
     }
 }
 
-/// The number of rows that satisfy a predicate, plus rounded Gaussian noise.
-///
-/// Use it where many answers are accounted together in zCDP, RDP or GDP, or converted to (ε, δ) at
-/// the end.
-///
-/// ```
-/// use queryables::data::Predicate;
-/// use queryables::mechanisms::GaussianCount;
-/// use queryables::prelude::*;
-/// use std::sync::Arc;
-///
-/// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), ages)?;
-///
-/// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
-/// let count: i64 = filter.release(&GaussianCount::new(adults, "0.02".parse()?)?)?;
-/// assert!((count - 3).abs() < 200);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Guarantee
-///
-/// That of the Gaussian mechanism with a sensitivity of 1, of which it is a postprocessing
-/// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), whether a row is added, removed or
-/// replaced: each changes the count by at most one. With a variance of σ² it states [`Gaussian`]
-/// noise of μ = 1/σ, or ρ = μ²/2. At a distance of d, d·μ and d²·ρ. An answer that an `i64` cannot
-/// hold is clamped, which is postprocessing.
-pub struct GaussianCount<D: ?Sized> {
-    predicate: Predicate<D>,
-    gaussian: GaussianNoise,
-}
+impl<P: Question, R: RowRelation> Query<R> for Count<P> {
+    type Answer = i64;
+    type Form = Once;
+    type Value = i64;
 
-impl<D: ?Sized> GaussianCount<D> {
-    /// Counts the rows for which `predicate` holds, with ρ-zCDP: a variance of 1/(2ρ).
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::TooFine`] or
-    /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
-    /// ρ of more than 10^11 with more than 15 digits after the point, for instance.
-    pub fn new(predicate: Predicate<D>, rho: Rho) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::with_rho(1, rho)?.on_whole_numbers(1);
-        Ok(Self {
-            predicate,
-            gaussian,
-        })
+    fn change(&self) -> Result<Change, MechanismError> {
+        Change::of(1)
     }
 
-    /// Counts the rows for which `predicate` holds, with μ-GDP: a variance of 1/μ².
-    ///
-    /// ```
-    /// use queryables::data::Predicate;
-    /// use queryables::mechanisms::GaussianCount;
-    /// use queryables::prelude::*;
-    /// use queryables::privacy::Gdp;
-    /// use std::sync::Arc;
-    ///
-    /// let filter = launch(&Filter::concurrent(Gdp, "1".parse()?), Arc::new(vec![17, 18, 43]))?;
-    /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
-    /// let count: i64 = filter.release(&GaussianCount::with_mu(adults, "0.6".parse()?)?)?;
-    /// // √(1 - 0.36)
-    /// assert_eq!(filter.remaining(), "0.8".parse()?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::NoLoss`] if μ is zero, [`MechanismError::TooFine`] or
-    /// [`MechanismError::Noise`] if the variance needs longer numbers than the noise works with:
-    /// μ² must not have more than about 36 digits.
-    pub fn with_mu(predicate: Predicate<D>, mu: Mu) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::with_mu(1, mu)?.on_whole_numbers(1);
-        Ok(Self {
-            predicate,
-            gaussian,
-        })
+    fn answer(&self, totals: &[i128]) -> i64 {
+        fitted(totals)
+    }
+
+    fn scale(&self) {}
+
+    fn describe(&self) -> Description {
+        Description::new("Count").with("predicate", self.question.name())
     }
 }
 
-impl<D: ?Sized> GaussianCount<D> {
-    /// The same with the smallest ρ for which an answer is at most `within` away from the count,
-    /// with at least this confidence ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices.
-    pub fn with_accuracy(
-        predicate: Predicate<D>,
-        within: u128,
-        confidence: Confidence,
-    ) -> Result<Self, MechanismError> {
-        with_accuracy(within, confidence, |rho| Self::new(predicate.clone(), rho))
-    }
-
-    fn description(&self) -> Description {
-        let description = Description::new("GaussianCount");
-        self.gaussian
-            .describe(description.with("predicate", self.predicate.name()))
+impl<D: Counts<P> + ?Sized, P: Question, R: RowRelation> Tally<D, R> for Count<P> {
+    fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
+        totals.fill(data.count(&self.question)?.into());
+        Ok(())
     }
 }
 
-/// The shared implementation of the two.
-macro_rules! count {
-    ($Count:ident, |$count:ident| $noise:expr) => {
-        impl<D: Dataset + ?Sized> Mechanism<D> for $Count<D> {
-            type Machine = Released<i64>;
-
-            fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<i64>, Fault> {
-                // Drawn before the data is read: whether the coins fail must not depend on the
-                // data.
-                let $count = self;
-                let noise = coins.noise(&$noise)?;
-                let count = self.predicate.count(data);
-                Ok(Released(fitted(coins.release(count.into(), noise))))
-            }
-
-            fn describe(&self) -> Description {
-                self.description()
-            }
+impl<D: Dataset + ?Sized> Contributes<D> for Count<Predicate<D>> {
+    fn contributions(
+        &self,
+        data: &D,
+        records: Range<usize>,
+        totals: &mut [i128],
+        unreadable: &mut dyn FnMut(usize),
+    ) {
+        let mut counted = vec![false; records.len()];
+        self.question
+            .read_or(data, records, &mut counted, unreadable);
+        for (total, counted) in totals.iter_mut().zip(counted) {
+            *total = counted.into();
         }
-
-        impl<D: ?Sized> ReleasesOnly for $Count<D> {}
-
-        shown!(impl[D: ?Sized] $Count<D>);
-
-        impl<D: ?Sized> Clone for $Count<D> {
-            fn clone(&self) -> Self {
-                Self {
-                    predicate: self.predicate.clone(),
-                    ..*self
-                }
-            }
-        }
-    };
+    }
 }
 
-count!(NoisyCount, |count| count.noise);
-count!(GaussianCount, |count| count.gaussian.noise);
-
-noisy!(impl[D: ?Sized] NoisyCount<D>, i64, |count| count.noise.into(), About::all_rows());
-noisy!(impl[D: ?Sized] GaussianCount<D>, i64, |count| count.gaussian.noise.into(), About::all_rows());
-
-states!(Laplace: impl[D: ?Sized, R: CountingRelation,] NoisyCount<D>, R, |count| count.fact);
-states!(
-    Gaussian: impl[D: ?Sized, R: CountingRelation,] GaussianCount<D>, R,
-    |count| count.gaussian.fact
-);
+impl<D: Dataset + ?Sized> Grouped<D> for Count<Predicate<D>> {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::machine::CoinSource;
     use crate::machine::{ClosedForm, Law, NotPrivateSeededCoins};
-    use crate::privacy::{AddRemove, Distance, Gdp, Private, Rdp, RdpGrid, Replace, ZCdp};
+    use crate::mechanisms::{AddedNoise, GaussianNoise};
+    use crate::number::{Mu, Ratio};
+    use crate::prelude::*;
+    use crate::privacy::{AddRemove, Distance, Gdp, Private, Rdp, RdpGrid, ZCdp};
     use crate::tests::exact::{answers, rows_of, violation};
+    use std::sync::Arc;
 
     fn noisy(epsilon: &str) -> Result<NoisyCount<Vec<u8>>, MechanismError> {
-        NoisyCount::new(rows_of(1), epsilon.parse().unwrap())
+        Count::of(rows_of(1)).laplace(epsilon.parse::<Epsilon>().unwrap())
     }
 
-    fn gaussian(rho: &str) -> Result<GaussianCount<Vec<u8>>, MechanismError> {
-        GaussianCount::new(rows_of(1), rho.parse().unwrap())
+    fn gaussian(rho: &str) -> Result<NoisyCount<Vec<u8>, GaussianNoise>, MechanismError> {
+        Count::of(rows_of(1)).gaussian(rho.parse::<Rho>().unwrap())
     }
 
     #[test]
@@ -303,9 +163,9 @@ mod tests {
 
     #[test]
     fn gaussian_losses_are_stated_under_every_measure_that_has_one() {
-        let count = GaussianCount::with_mu(rows_of(1), "0.6".parse().unwrap()).unwrap();
+        let count = Count::of(rows_of(1)).gaussian(mu!(0.6)).unwrap();
         let mu: Mu = Private::<Gdp, AddRemove>::loss(&count, &Gdp).unwrap();
-        let rho: Rho = Private::<ZCdp, Replace>::loss(&count, &ZCdp).unwrap();
+        let rho: Rho = count.loss(&ZCdp).unwrap();
         assert_eq!(
             (mu.to_string(), rho.to_string()),
             ("0.6".into(), "0.18".into())
@@ -322,10 +182,10 @@ mod tests {
     #[test]
     fn noise_follows_from_the_loss() {
         let scale = Ratio::new(20, 3).unwrap();
-        let noise = noisy("0.15").unwrap().noise.closed_form();
+        let noise = noisy("0.15").unwrap().noise.law().closed_form();
         assert_eq!(noise, ClosedForm::DiscreteLaplace { scale });
         let variance = Ratio::new(10, 3).unwrap();
-        let noise = gaussian("0.15").unwrap().gaussian.noise.closed_form();
+        let noise = gaussian("0.15").unwrap().noise.law().closed_form();
         assert_eq!(noise, ClosedForm::RoundedGaussian { variance });
     }
 
@@ -355,12 +215,12 @@ mod tests {
     fn debug_shows_what_is_public() {
         assert_eq!(
             format!("{:?}", noisy("0.5").unwrap()),
-            "NoisyCount(predicate = 1, epsilon = 0.5)"
+            "Count(predicate = 1, relation = add or remove one row, epsilon = 0.5)"
         );
         let described = Mechanism::<Vec<u8>>::describe(&gaussian("0.5").unwrap());
         assert_eq!(
             described.to_string(),
-            "GaussianCount(predicate = 1, rho = 0.5)"
+            "Count(predicate = 1, relation = add or remove one row, rho = 0.5)"
         );
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::{Accuracy, Noisy, Number};
+use super::Accuracy;
 use crate::number::{Confidence, Interval};
 
 /// A mechanism whose answers have an interval in which the truth is.
@@ -14,7 +14,7 @@ use crate::number::{Confidence, Interval};
 ///
 /// ```
 /// use queryables::data::{Attribute, People};
-/// use queryables::mechanisms::{Estimates, NoisySum, OnRows};
+/// use queryables::mechanisms::{Estimates, OnRows, Sum};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -23,7 +23,7 @@ use crate::number::{Confidence, Interval};
 /// let filter = launch(&Filter::concurrent(PureDp, "3".parse()?), Arc::new(people))?;
 ///
 /// let minutes = Attribute::new("minutes", |visit: &(&str, i64)| visit.1);
-/// let total = OnRows(NoisySum::new(AddRemove, minutes, 0..=60, "1".parse()?)?);
+/// let total = OnRows(Sum::of(minutes, 0..=60).laplace(epsilon!(1))?);
 /// let answer = filter.release(&total)?;
 /// let estimate = total.estimate(answer, "0.95".parse()?);
 /// assert_eq!(estimate.about.to_string(), "of at most 3 rows a person, clamped to 0..=60");
@@ -55,21 +55,6 @@ pub trait Estimates: Accuracy {
             confidence,
             about: self.about(),
         }
-    }
-}
-
-impl<M: Noisy> Estimates for M {
-    type Answer = M::Number;
-    type Number = M::Number;
-
-    fn interval(
-        &self,
-        answer: M::Number,
-        confidence: Confidence,
-    ) -> (M::Number, RangeInclusive<M::Number>) {
-        let noise = self.noise();
-        let distance = M::Number::distance(noise.steps_within(confidence), noise.exponent());
-        (answer, answer.around(distance))
     }
 }
 
@@ -119,11 +104,11 @@ impl Estimate<f64> {
     ///
     /// ```
     /// use queryables::data::Attribute;
-    /// use queryables::mechanisms::{Estimates, NoisyRealSum};
+    /// use queryables::mechanisms::{Estimates, Sum};
     /// use queryables::prelude::*;
     ///
     /// let litres = Attribute::<Vec<f64>, f64>::new("litres", |litres: &f64| *litres);
-    /// let total = NoisyRealSum::new(AddRemove, litres, 0.0..=2.0, "1".parse()?)?;
+    /// let total = Sum::of(litres, 0.0..=2.0).laplace(epsilon!(1))?;
     /// let rounded = total.estimate(4.5, "0.95".parse()?);
     /// let about = "of all rows in the dataset, clamped to 0..=2, rounded to multiples of 2^-19";
     /// assert_eq!(rounded.about.to_string(), about);

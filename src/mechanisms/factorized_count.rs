@@ -2,26 +2,30 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::factorization::{Factorization, product};
-use super::gaussian::GaussianNoise;
-use super::least_loss::with_accuracy;
-use super::{About, CountingRelation, MechanismError, clamped, noisy, over, shown, states};
+use super::least_loss::least_loss;
+use super::statistic::clamped;
+use super::{
+    About, Accuracy, AddedNoise, Estimates, GaussianLoss, GaussianNoise, MechanismError,
+    RowRelation, Statistic, over, shown, states,
+};
 use crate::data::{Attribute, Dataset};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
-use crate::noise::RoundedGaussian;
-use crate::number::{Confidence, Mu, Ratio, Rho};
+use crate::noise::{Noise, RoundedGaussian};
+use crate::number::{Confidence, Ratio};
 use crate::privacy::facts::Gaussian;
-use crate::privacy::{AddRemove, Relation, Replace};
+use crate::privacy::{AddRemove, Relation};
 
 /// The number of rows that arrived before a time, for any number of times, with the noise of the
 /// square-root factorization (Fichtenberger, Henzinger, Upadhyay 2023; Henzinger, Upadhyay, Upadhyay
 /// 2023).
 ///
 /// Use it to follow a growing count where losses are accounted in zCDP, RDP or GDP. It is asked as
-/// [`GaussianContinualCount`](super::GaussianContinualCount) is, has the same loss, and a much
-/// smaller error. Divided by the variance 1/(2ρ) of a single [`GaussianCount`](super::GaussianCount),
+/// [`ContinualCount`](super::ContinualCount) is, has the same loss, and a much
+/// smaller error. Divided by the variance 1/(2ρ) of a single [`Count`](super::Count),
 /// the squared error over all times up to T is, for rows that are added or removed:
 ///
 /// | T | | tree | factorization | ratio |
@@ -41,7 +45,7 @@ use crate::privacy::{AddRemove, Relation, Replace};
 ///
 /// ```
 /// use queryables::data::Attribute;
-/// use queryables::mechanisms::{Accuracy, FactorizedContinualCount, GaussianContinualCount};
+/// use queryables::mechanisms::{Accuracy, ContinualCount, FactorizedContinualCount};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -49,8 +53,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), visits)?;
 ///
 /// let minute = Attribute::new("minute", |minute: &u64| Some(*minute));
-/// let tree = GaussianContinualCount::new(AddRemove, minute.clone(), 500, "0.5".parse()?)?;
-/// let visitors = FactorizedContinualCount::new(AddRemove, minute, 500, "0.5".parse()?)?;
+/// let tree = ContinualCount::of(minute.clone(), 500).gaussian(rho!(0.5))?;
+/// let visitors = FactorizedContinualCount::new(AddRemove, minute, 500, rho!(0.5))?;
 /// let [tree, ours] = [tree.accuracy("0.95".parse()?), visitors.accuracy("0.95".parse()?)];
 /// assert_eq!((tree, ours), (20, 6));
 ///
@@ -97,26 +101,12 @@ pub struct FactorizedContinualCount<D: ?Sized, R = AddRemove> {
     relation: PhantomData<fn() -> R>,
 }
 
-/// A relation for which it is known by how much a row changes what a factorization encodes.
-pub trait FactorizedRelation: CountingRelation {
-    #[doc(hidden)]
-    fn square(columns: Columns<'_>) -> u128;
-}
-
-/// The columns of an encoder.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Columns<'a>(&'a Factorization);
-
-impl FactorizedRelation for AddRemove {
-    fn square(columns: Columns<'_>) -> u128 {
-        columns.0.column()
-    }
-}
-
-impl FactorizedRelation for Replace {
-    fn square(columns: Columns<'_>) -> u128 {
-        columns.0.two_columns()
+/// Δ²: how far one row moves what is encoded.
+fn square<R: RowRelation>(matrix: &Factorization) -> u128 {
+    if R::REPLACES {
+        matrix.two_columns()
+    } else {
+        matrix.column()
     }
 }
 
@@ -124,8 +114,8 @@ impl FactorizedRelation for Replace {
 /// noises, each times up to 2⁴⁶, reaches the end of an `i128` only where one is 2¹⁴ deviations away.
 const DEVIATION_BITS: u32 = 51;
 
-impl<D: ?Sized, R: FactorizedRelation> FactorizedContinualCount<D, R> {
-    /// Counts rows by the time that `time` gives, below `horizon`, with ρ-zCDP. Rows without a time,
+impl<D: ?Sized, R: RowRelation> FactorizedContinualCount<D, R> {
+    /// Counts rows by the time that `time` gives, below `horizon`, for a ρ or a μ. Rows without a time,
     /// or with a later one, are not counted.
     ///
     /// # Errors
@@ -138,31 +128,13 @@ impl<D: ?Sized, R: FactorizedRelation> FactorizedContinualCount<D, R> {
         _relation: R,
         time: Attribute<D, Option<u64>>,
         horizon: u64,
-        rho: Rho,
+        loss: impl GaussianLoss,
     ) -> Result<Self, MechanismError> {
-        Self::with_rho(time, horizon, Factorization::new(horizon)?, rho)
+        Self::with(time, horizon, Factorization::new(horizon)?, loss.gaussian())
     }
 
-    /// The same with μ-GDP.
-    ///
-    /// # Errors
-    ///
-    /// As for [`new`](Self::new); [`MechanismError::TooSmall`] if μ is below about 5e-8.
-    pub fn with_mu(
-        _relation: R,
-        time: Attribute<D, Option<u64>>,
-        horizon: u64,
-        mu: Mu,
-    ) -> Result<Self, MechanismError> {
-        let matrix = Factorization::new(horizon)?;
-        let gaussian = GaussianNoise::with_mu(R::square(Columns(&matrix)), mu)?;
-        let total = over(over(total::<R>(&matrix)?, mu)?, mu)?;
-        Self::of(time, horizon, matrix, gaussian, total)
-    }
-
-    /// The same with the smallest ρ for which the answer about the last time is at most `within` away
-    /// from the count, with at least this confidence ([`Accuracy`](super::Accuracy)). It is rounded up
-    /// to six digits.
+    /// The same with the smallest ρ for which the answer about a time is at most `within` away from
+    /// the count, with at least this confidence ([`Accuracy`]). It is rounded up to six digits.
     ///
     /// # Errors
     ///
@@ -175,23 +147,30 @@ impl<D: ?Sized, R: FactorizedRelation> FactorizedContinualCount<D, R> {
         confidence: Confidence,
     ) -> Result<Self, MechanismError> {
         let matrix = Factorization::new(horizon)?;
-        with_accuracy(within, confidence, |rho| {
-            Self::with_rho(time.clone(), horizon, Arc::clone(&matrix), rho)
-        })
+        let make = |rho| {
+            let matrix = Arc::clone(&matrix);
+            Self::with(time.clone(), horizon, matrix, Gaussian::Rho(rho))
+        };
+        let (_, made) = least_loss(make, |made| made.noise().is_within(within, confidence))?;
+        Ok(made)
     }
 
-    fn with_rho(
+    fn with(
         time: Attribute<D, Option<u64>>,
         horizon: u64,
         matrix: Arc<Factorization>,
-        rho: Rho,
+        loss: Gaussian,
     ) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::with_rho(R::square(Columns(&matrix)), rho)?;
-        let half = Ratio::new(1, 2).ok_or(MechanismError::TooFine)?;
-        let total = total::<R>(&matrix)?
-            .checked_mul(half)
-            .ok_or(MechanismError::TooFine)?;
-        Self::of(time, horizon, matrix, gaussian, over(total, rho)?)
+        let gaussian = GaussianNoise::for_square(loss, square::<R>(&matrix))?;
+        let total = total::<R>(&matrix)?;
+        let total = match loss {
+            Gaussian::Rho(rho) | Gaussian::CountRho(rho) => {
+                let half = Ratio::new(1, 2).and_then(|half| total.checked_mul(half));
+                over(half.ok_or(MechanismError::TooFine)?, rho)?
+            }
+            Gaussian::Mu(mu) | Gaussian::CountMu(mu) => over(over(total, mu)?, mu)?,
+        };
+        Self::of(time, horizon, matrix, gaussian, total)
     }
 
     fn of(
@@ -201,7 +180,7 @@ impl<D: ?Sized, R: FactorizedRelation> FactorizedContinualCount<D, R> {
         gaussian: GaussianNoise,
         total: Ratio,
     ) -> Result<Self, MechanismError> {
-        let variance = gaussian.noise.variance();
+        let variance = gaussian.law().variance();
         if variance.numerator() / variance.denominator() >= 1 << (2 * DEVIATION_BITS) {
             return Err(MechanismError::TooSmall);
         }
@@ -218,11 +197,11 @@ impl<D: ?Sized, R: FactorizedRelation> FactorizedContinualCount<D, R> {
 
 /// An upper bound on the variance of the last answer before it is rounded, times μ²: the squares of a
 /// row of the decoder and of what a row of data changes, in steps of 2^-16.
-fn total<R: FactorizedRelation>(matrix: &Factorization) -> Result<Ratio, MechanismError> {
+fn total<R: RowRelation>(matrix: &Factorization) -> Result<Ratio, MechanismError> {
     const KEPT: u32 = 16;
     // Each rounded up: the two together have up to 140 bits.
     let up = |square: u128, bits: u32| (square >> bits) + 1;
-    let (row, change) = (matrix.row(), R::square(Columns(matrix)));
+    let (row, change) = (matrix.row(), square::<R>(matrix));
     // The product is in steps of 2^-2(q + s), of which these take away all but KEPT.
     let (from_row, from_change) = (matrix.shift.saturating_sub(KEPT + 8), KEPT + 4);
     let product = up(row, from_row).checked_mul(up(change, from_change));
@@ -256,7 +235,7 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for FactorizedContinualCount
         Ok(FactorizedCountMachine {
             arrived,
             matrix: Arc::clone(&self.matrix),
-            noise: self.gaussian.noise,
+            noise: *self.gaussian.law(),
             drawn: vec![],
         })
     }
@@ -288,11 +267,44 @@ impl<D: ?Sized, R> Clone for FactorizedContinualCount<D, R> {
     }
 }
 
-noisy!(impl[D: ?Sized, R] FactorizedContinualCount<D, R>, i64, |count| count.total.into(), About::all_rows());
+impl<D: ?Sized, R> FactorizedContinualCount<D, R> {
+    /// The noise of the last answer, which has the most.
+    #[must_use]
+    pub fn noise(&self) -> Noise {
+        self.total.into()
+    }
+
+    /// Its variance, rounded up.
+    #[must_use]
+    pub fn variance(&self) -> f64 {
+        self.noise().variance()
+    }
+}
+
+impl<D: ?Sized, R> Accuracy for FactorizedContinualCount<D, R> {
+    type Distance = u128;
+
+    fn accuracy(&self, confidence: Confidence) -> u128 {
+        self.noise().steps_within(confidence)
+    }
+
+    fn about(&self) -> About {
+        About::all_rows()
+    }
+}
+
+impl<D: ?Sized, R> Estimates for FactorizedContinualCount<D, R> {
+    type Answer = i64;
+    type Number = i64;
+
+    fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
+        answer.interval((), self.noise(), confidence)
+    }
+}
 
 states!(
-    Gaussian: impl[D: ?Sized, R: FactorizedRelation,] FactorizedContinualCount<D, R>, R,
-    |count| count.gaussian.fact
+    Gaussian: impl[D: ?Sized, R: RowRelation,] FactorizedContinualCount<D, R>, R,
+    |count| count.gaussian.fact()
 );
 
 /// A running [`FactorizedContinualCount`]: it is asked times up to its horizon.
@@ -335,7 +347,7 @@ impl Machine for FactorizedCountMachine {
         let rests = product(rest.iter(), before.iter().rev());
         let rounded = noise.saturating_add(rests).saturating_add(1 << (shift - 1)) >> shift;
         let count: i64 = before.iter().sum();
-        Ok(clamped(count.into(), rounded))
+        Ok(clamped(i128::from(count).saturating_add(rounded)))
     }
 }
 

@@ -1,8 +1,9 @@
+use super::super::Accuracy;
 use super::super::factorization::square_root;
-use super::super::tree::{StreamingRelation, most_nodes};
-use super::super::{Accuracy, Noisy};
+use super::super::tree::{largest_change, most_nodes};
 use super::*;
 use crate::machine::{CoinSource, NotPrivateSeededCoins};
+use crate::prelude::*;
 use crate::privacy::{Distance, Gdp, Private, ZCdp};
 use crate::tests::exact::answers;
 
@@ -17,12 +18,8 @@ fn time() -> Attribute<Vec<u8>, Option<u64>> {
     })
 }
 
-fn count<R: FactorizedRelation>(
-    relation: R,
-    horizon: u64,
-    rho: &str,
-) -> Result<Count<R>, MechanismError> {
-    Count::new(relation, time(), horizon, rho.parse().unwrap())
+fn count<R: RowRelation>(relation: R, horizon: u64, rho: &str) -> Result<Count<R>, MechanismError> {
+    Count::new(relation, time(), horizon, rho.parse::<Rho>().unwrap())
 }
 
 /// The sum that an answer is computed from is a function of the noisy codes u + z.
@@ -62,15 +59,16 @@ fn every_answer_is_a_function_of_the_noisy_codes() {
 /// of order 2, exactly.
 #[test]
 fn the_loss_is_not_exceeded() {
-    fn divergence<R: FactorizedRelation>(relation: R, pair: [&[u8]; 2]) -> (f64, f64) {
+    fn divergence<R: RowRelation>(relation: R, pair: [&[u8]; 2]) -> (f64, f64) {
         let mut mechanism = count(relation, 2, "1").unwrap();
         mechanism.matrix = Arc::new(Factorization::with_bits(2, 1, 2));
-        let square = R::square(Columns(&mechanism.matrix));
+        let square = square::<R>(&mechanism.matrix);
         // ρ is half of Δ²/σ².
         let rho = (square * 5).to_string();
         let rho = format!("{}.{}", &rho[..rho.len() - 1], &rho[rho.len() - 1..]);
-        mechanism.gaussian = GaussianNoise::with_rho(square, rho.parse().unwrap()).unwrap();
-        assert_eq!(mechanism.gaussian.noise.variance(), Ratio::from(1));
+        mechanism.gaussian =
+            GaussianNoise::for_square(Gaussian::Rho(rho.parse().unwrap()), square).unwrap();
+        assert_eq!(mechanism.gaussian.law().variance(), Ratio::from(1));
         let [one, other] = pair.map(|rows| answers(&mechanism, rows, &[1, 2], 7));
         let squares = one.outcomes.iter().filter_map(|(answer, p)| {
             let q = other.outcomes.get(answer)?;
@@ -133,13 +131,13 @@ fn losses_are_those_it_was_made_for() {
     assert_eq!(mechanism.loss(&ZCdp), Ok(half));
     let two = Distance::new(2).unwrap();
     assert_eq!(mechanism.loss_at(&ZCdp, two), Ok("2".parse().unwrap()));
-    let mechanism = Count::with_mu(AddRemove, time(), 64, "0.3".parse().unwrap()).unwrap();
+    let mechanism = Count::new(AddRemove, time(), 64, mu!(0.3)).unwrap();
     assert_eq!(mechanism.loss(&Gdp), Ok("0.3".parse().unwrap()));
 }
 
 /// Squared errors over all times, times 2ρ, of the tree and of the factorization: mean and largest.
 fn errors(times: u64) -> [[f64; 2]; 2] {
-    let node = AddRemove::largest_change(times) as f64;
+    let node = largest_change::<AddRemove>(times) as f64;
     let nodes: u32 = (1..=times).map(u64::count_ones).sum();
     let tree = [
         node * f64::from(nodes) / times as f64,
@@ -211,6 +209,6 @@ fn bad_parameters_are_refused() {
     assert_eq!(error((1 << 16) + 1, "1"), MechanismError::TooManyTimes);
     assert_eq!(error(4, "0"), MechanismError::NoLoss("rho"));
     assert_eq!(error(4, "1e-17"), MechanismError::TooSmall);
-    let mu = Count::with_mu(Replace, time(), 4, "1e-9".parse().unwrap()).map(|_| ());
+    let mu = Count::new(Replace, time(), 4, mu!(1e-9)).map(|_| ());
     assert_eq!(mu, Err(MechanismError::TooSmall));
 }

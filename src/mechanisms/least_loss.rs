@@ -1,26 +1,11 @@
 //! The smallest loss for a wanted accuracy.
 
-use super::{MechanismError, Noisy, Number};
-use crate::number::{Confidence, Quantity, Unit};
+use super::MechanismError;
+use crate::number::{Quantity, Unit};
 
 /// How many digits the loss has: then it is at most one part in 10^5 too large, and easy to read.
 /// Fewer, where the noise for six digits needs longer numbers than can be held.
 const DIGITS: u32 = 6;
-
-/// The mechanism with the smallest loss of six digits whose answers are within a distance of the
-/// truth with at least this confidence, if `make` constructs it from a loss, and noise falls with
-/// the loss.
-pub(super) fn with_accuracy<U: Unit, M: Noisy>(
-    within: <M::Number as Number>::Distance,
-    confidence: Confidence,
-    make: impl Fn(Quantity<U>) -> Result<M, MechanismError>,
-) -> Result<M, MechanismError> {
-    // A loss of one: whatever else is wrong is found first.
-    let exponent = make(one()?)?.noise().exponent();
-    let steps = M::Number::steps(within, exponent).ok_or(MechanismError::BadAccuracy)?;
-    let (_, made) = least_loss(make, |made| made.noise().is_within(steps, confidence))?;
-    Ok(made)
-}
 
 /// The smallest loss of six digits for which what `make` constructs is enough, and what it constructs.
 /// If a loss is enough, so must be all that are larger.

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::{
-    About, Accuracy, Counts, Estimates, MechanismError, NoisyMax, Number, Score, shown, states,
-};
+use super::score::CountScores;
+use super::statistic::around;
+use super::{About, Accuracy, Estimates, MechanismError, NoisyMax, Score, shown, states};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::number::Confidence;
 use crate::privacy::facts::Pure;
@@ -53,7 +53,7 @@ use crate::privacy::{AddRemove, Relation};
 /// not the best, less than zero. If all noises are within s of zero, the lead of the winner is at least
 /// the margin less 2s, and at most the margin plus 2s + 1. [`estimate`](super::Estimates::estimate) says in
 /// which interval it is.
-pub struct NoisyMaxWithMargin<D: ?Sized, R = AddRemove, S = Counts<D>> {
+pub struct NoisyMaxWithMargin<D: ?Sized, R = AddRemove, S = CountScores<D>> {
     max: NoisyMax<D, R, S>,
 }
 
@@ -112,8 +112,8 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> Estimates for NoisyMaxWithMargin<D,
     fn interval(&self, winner: Winner, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
         let value = i64::try_from(winner.margin).unwrap_or(i64::MAX);
         let below = self.two_noises(confidence);
-        let (low, _) = value.around(below).into_inner();
-        let (_, high) = value.around(below.saturating_add(1)).into_inner();
+        let (low, _) = around(value, below).into_inner();
+        let (_, high) = around(value, below.saturating_add(1)).into_inner();
         (value, low..=high)
     }
 }

@@ -1,48 +1,40 @@
 //! The mean of a bounded attribute.
 
-use std::marker::PhantomData;
-use std::num::NonZeroU64;
-use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::ops::{Range, RangeInclusive};
 
-use super::gaussian::GaussianNoise;
-use super::laplace::LaplaceNoise;
-use super::least_loss::least_loss;
-use super::real_range::{Bounded, Steps};
-use super::statistic::{Statistic, SumAccuracy, SumNoise, statistic};
+use super::real_range::Steps;
 use super::{
-    About, Accuracy, AveragingRelation, Estimates, MechanismError, RealRange, shown, states,
+    About, Change, Contributes, Grouped, MechanismError, Once, Query, RealRange, RowRelation,
+    Statistic, Summand, Tally, Unavailable,
 };
-use crate::data::{Attribute, Dataset, RealSum};
-use crate::machine::{Coins, Description, Fault, Law, Mechanism, Released};
+use crate::data::{Attribute, Dataset, RealSum, steps_of};
+use crate::machine::Description;
 use crate::noise::Noise;
-use crate::number::{Confidence, Epsilon, Interval, Mu, Rho};
-use crate::privacy::facts::{Gaussian, Laplace};
-use crate::privacy::{AddRemove, Relation};
+use crate::number::{Confidence, Interval};
 
-/// The mean of an attribute that is clamped to a range and rounded to steps, with discrete Laplace
-/// noise.
+/// The mean of an attribute that is clamped to a range and rounded to steps.
 ///
 /// Use it for averages: it costs what one sum costs, not a sum and a count. Choose the range from
 /// what is publicly known about the attribute, never from the data. Steps follow from the range
 /// ([`RealRange`]).
 ///
-/// The answer is a [`Mean`], which has the noisy number of rows too; [`estimate`](Estimates::estimate)
-/// has the interval in which the true mean is. For the variance as well, see
-/// [`NoisyVariance`](super::NoisyVariance).
+/// The answer is a [`NoisyMean`], which has the noisy number of rows too;
+/// [`estimate`](super::Estimates::estimate) has the interval in which the true mean is. For the
+/// variance as well, see [`Variance`](super::Variance); for the mean of each group,
+/// [`by`](super::Grouped::by).
 ///
 /// ```
 /// use queryables::data::Attribute;
-/// use queryables::mechanisms::{Accuracy, Estimates, NoisyMean};
+/// use queryables::mechanisms::{Accuracy, Estimates, Mean};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let ages: Arc<Vec<f64>> = Arc::new((0..2000).map(|person| 20.0 + (person % 50) as f64).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 ///
 /// // From 0 to 100 years.
 /// let age = Attribute::new("age", |age: &f64| *age);
-/// let mean = NoisyMean::new(AddRemove, age, 0.0..=100.0, "0.5".parse()?)?;
+/// let mean = Mean::of(age, 0.0..=100.0).laplace(epsilon!(0.5))?;
 /// // With a guess of the number of rows it says in advance how far off it will be.
 /// assert!(mean.accuracy("0.95".parse()?).for_rows(2000) < 0.38);
 ///
@@ -55,139 +47,235 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// # Guarantee
 ///
-/// ε-DP, and this is tight, for neighbours under `R`. Let each row be u above the start of the range
-/// and w − u below its end, in steps.
+/// Let each row be u above the start of the range and w − u below its end, in steps.
 ///
 /// - A row that is added or removed changes the sum of u and the sum of w − u, by w together,
-///   whatever u is. So noise of scale w/ε on each is ε-DP, without dividing ε between them. Their sum
-///   is w times the number of rows, and the mean is the start of the range plus w times the first,
-///   divided by their sum. The number of rows is never used itself.
+///   whatever u is; this is at most w in the Euclidean norm, too. So noise for w on each is enough,
+///   without dividing the loss between them. Their sum is w times the number of rows, and the mean is
+///   the start of the range plus w times the first, divided by their sum. The number of rows is never
+///   used itself.
 /// - Where a row is replaced, the number of rows is the same in all datasets that are compared, so
-///   it is public. Only the sum of u is released, with noise of scale w/ε, and it is divided by that
-///   number.
+///   it is public. Only the sum of u is released, with noise for w, and it is divided by that number.
 ///
-/// A sum with half of ε and a count with the other half, as deviations from the middle of the range,
-/// would have twice the variance.
+/// With Laplace noise, a sum with half of ε and a count with the other half, as deviations from the
+/// middle of the range, would have twice the variance. With Gaussian noise it is the same as the sum
+/// of these deviations with one half of ρ and the count with the other. With a share of θ for the
+/// sum, the error of a mean that is d away from the middle has a variance proportional to
+/// (w/2)²/θ + d²/(1 − θ); the worst case, d = w/2, is least for equal shares, and no other mean is
+/// then farther than √2 times from its own best share.
 ///
-/// It states [`Laplace`] noise on numbers that change by w together. The range is in whole steps, as
-/// numbers are, so that w is exact, rounding included ([`RealRange`]).
-pub struct NoisyMean<D: ?Sized, R = AddRemove> {
-    bounded: Bounded<D>,
-    noise: LaplaceNoise,
-    relation: PhantomData<fn() -> R>,
+/// The range is in whole steps, as numbers are, so that w is exact, rounding included ([`RealRange`]).
+#[doc(alias = "average")]
+#[derive(Clone, Debug)]
+pub struct Mean<A> {
+    attribute: A,
+    range: RealRange,
 }
 
-/// [`NoisyMean`] with rounded Gaussian noise.
-///
-/// Use it where losses are accounted in zCDP, RDP or GDP, or converted to (ε, δ) at the end.
-///
-/// ```
-/// use queryables::data::Attribute;
-/// use queryables::mechanisms::GaussianMean;
-/// use queryables::prelude::*;
-/// use std::sync::Arc;
-///
-/// let ages: Arc<Vec<f64>> = Arc::new((0..2000).map(|person| 20.0 + (person % 50) as f64).collect());
-/// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), ages)?;
-///
-/// let age = Attribute::new("age", |age: &f64| *age);
-/// let mean = filter.release(&GaussianMean::new(AddRemove, age, 0.0..=100.0, "0.1".parse()?)?)?;
-/// assert!((mean.value() - 44.5).abs() < 2.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Guarantee
-///
-/// That of the Gaussian mechanism, of which it is a postprocessing
-/// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), for neighbours under `R`: the numbers that
-/// [`NoisyMean`] releases change by at most Δ = w in the Euclidean norm, too. With a variance of σ² it
-/// states [`Gaussian`] noise of μ = Δ/σ, or ρ = μ²/2. At a distance of d, d·μ and d²·ρ.
-///
-/// Here this is the same as the sum of the deviations from the middle of the range with one half of ρ
-/// and the count with the other. With a share of θ for the sum, the error of a mean that is d away
-/// from the middle has a variance proportional to (w/2)²/θ + d²/(1 − θ); the worst case, d = w/2, is
-/// least for equal shares, and no other mean is then farther than √2 times from its own best share.
-pub struct GaussianMean<D: ?Sized, R = AddRemove> {
-    bounded: Bounded<D>,
-    noise: GaussianNoise,
-    relation: PhantomData<fn() -> R>,
+impl<A: Summand<Number = f64>> Mean<A> {
+    /// The mean of `attribute`, clamped to `range` ([`RealRange`]).
+    pub fn of(attribute: A, range: impl Into<RealRange>) -> Self {
+        Self {
+            attribute,
+            range: range.into(),
+        }
+    }
 }
 
-statistic!(NoisyMean, GaussianMean: Mean, MeanAccuracy, "mean", "w²", "");
-
-/// What a [`NoisyMean`] or [`GaussianMean`] answers: two noisy sums, and what follows from them.
+/// What a [`Mean`] answers: two noisy sums, and what follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Mean {
+pub struct NoisyMean {
     /// The noisy sum of u.
     above: i128,
     /// The noisy sum of w − u.
     below: i128,
-    noise: SumNoise,
+    steps: Steps,
 }
 
 /// How far the two sums of a mean are from the truth, and from which the error of the mean follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MeanAccuracy(SumAccuracy);
 
-/// The sum of u changes by u and that of w − u by w − u, which is w together.
-impl Statistic for Mean {
-    type Accuracy = MeanAccuracy;
+/// In which steps sums are, and whether the number of rows is public.
+#[derive(Clone, Copy, Debug)]
+pub struct SumScale {
+    pub(super) steps: Steps,
+    pub(super) ends: (f64, f64),
+    pub(super) size_is_public: bool,
+}
 
-    fn change(scale: Steps) -> Result<NonZeroU64, MechanismError> {
-        Ok(scale.width)
+impl SumScale {
+    pub(super) fn new<R: RowRelation>(range: &RealRange) -> Self {
+        Self {
+            steps: range.steps(),
+            ends: range.ends(),
+            size_is_public: R::REPLACES,
+        }
     }
 
-    fn release<D: Dataset + ?Sized, R: AveragingRelation>(
-        bounded: &Bounded<D>,
-        data: &D,
-        law: &(impl Law + Copy + Into<Noise>),
-        coins: &mut Coins<'_>,
-    ) -> Result<Self, Fault> {
-        // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let above_noise = coins.noise(law)?;
-        // Where the size is public, the two sums add up exactly.
-        let below_noise = match R::SIZE_IS_PUBLIC {
-            true => None,
-            false => Some(coins.noise(law)?),
-        };
-        let scale = bounded.scale;
-        let mut sum = RealSum::new(scale.per_unit(), scale.range());
-        bounded.attribute.fold(data, &mut sum);
+    /// With this confidence for so many noisy sums together (the union bound).
+    pub(super) fn accuracy(self, noise: Noise, sums: u64, confidence: Confidence) -> SumAccuracy {
+        let each = confidence.for_each_of(sums);
+        SumAccuracy {
+            each: each.map(|each| noise.steps_within(each)),
+            scale: self.steps,
+            size_is_public: self.size_is_public,
+        }
+    }
+}
+
+/// How far each sum is from the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SumAccuracy {
+    /// In steps; `None` if nothing is known.
+    pub(super) each: Option<u128>,
+    pub(super) scale: Steps,
+    pub(super) size_is_public: bool,
+}
+
+impl<A: Summand<Number = f64>, R: RowRelation> Query<R> for Mean<A> {
+    type Answer = NoisyMean;
+    type Form = Once;
+    type Value = NoisyMean;
+
+    /// The sum of u changes by u and that of w − u by w − u, which is w together.
+    fn change(&self) -> Result<Change, MechanismError> {
+        Change::of(self.range.in_steps()?.width.get())
+    }
+
+    fn totals(&self) -> usize {
+        2
+    }
+
+    /// Where the number of rows is public, so is w times that number.
+    fn public_totals(&self) -> usize {
+        R::REPLACES.into()
+    }
+
+    fn answer(&self, totals: &[i128]) -> NoisyMean {
+        let mut mean = NoisyMean::of_sums(totals, &self.range);
+        if R::REPLACES {
+            // The second sum is that of both.
+            mean.below = mean.below.saturating_sub(mean.above);
+        }
+        mean
+    }
+
+    fn scale(&self) -> SumScale {
+        SumScale::new::<R>(&self.range)
+    }
+
+    fn describe(&self) -> Description {
+        let description = Description::new("Mean").with("attribute", self.attribute.name());
+        self.range.describe(description)
+    }
+
+    fn about(&self) -> About {
+        self.range.about()
+    }
+}
+
+impl<D: Dataset + ?Sized, R: RowRelation> Tally<D, R> for Mean<Attribute<D, f64>> {
+    fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
+        let steps = self.range.steps();
+        let mut sum = RealSum::new(steps.per_unit(), steps.range());
+        self.attribute.fold(data, &mut sum);
         let rows = data.len() as i128;
-        let all = i128::from(scale.width.get()).saturating_mul(rows);
-        let start = i128::from(scale.start).saturating_mul(rows);
+        let all = i128::from(steps.width.get()).saturating_mul(rows);
+        let start = i128::from(steps.start).saturating_mul(rows);
         let above = sum.total().saturating_sub(start);
-        let noisy_above = coins.release(above, above_noise);
-        let noisy_below = match below_noise {
-            Some(noise) => coins.release(all.saturating_sub(above), noise),
-            None => all.saturating_sub(noisy_above),
-        };
-        Ok(Self {
-            above: noisy_above,
-            below: noisy_below,
-            noise: SumNoise::new::<R>(*law, scale),
-        })
+        if let [first, second, ..] = totals {
+            *first = above;
+            *second = if R::REPLACES {
+                all
+            } else {
+                all.saturating_sub(above)
+            };
+        }
+        Ok(())
+    }
+}
+
+impl<D: Dataset + ?Sized> Contributes<D> for Mean<Attribute<D, f64>> {
+    fn contributions(
+        &self,
+        data: &D,
+        records: Range<usize>,
+        numbers: &mut [i128],
+        unreadable: &mut dyn FnMut(usize),
+    ) {
+        let above = above(&self.attribute, &self.range, data, records, unreadable);
+        let width = i128::from(self.range.steps().width.get());
+        for (numbers, above) in numbers.chunks_exact_mut(2).zip(above) {
+            numbers.copy_from_slice(&[above, width - above]);
+        }
+    }
+}
+
+impl<D: Dataset + ?Sized> Grouped<D> for Mean<Attribute<D, f64>> {}
+
+/// How far each row is above the start of the range, in steps.
+pub(super) fn above<D: Dataset + ?Sized>(
+    attribute: &Attribute<D, f64>,
+    range: &RealRange,
+    data: &D,
+    records: Range<usize>,
+    unreadable: &mut dyn FnMut(usize),
+) -> impl Iterator<Item = i128> {
+    let mut read = vec![0.0; records.len()];
+    attribute.read_or(data, records, &mut read, unreadable);
+    let steps = range.steps();
+    let (low, high) = steps.range().into_inner();
+    read.into_iter().map(move |number| {
+        let number = steps_of(number, steps.per_unit()).clamp(low, high);
+        number.abs_diff(low).into()
+    })
+}
+
+impl Statistic for NoisyMean {
+    type Scale = SumScale;
+    type Number = f64;
+    type Distance = MeanAccuracy;
+    /// How far, and of how many rows.
+    type Within = (f64, u64);
+
+    fn in_steps(_: SumScale, noise: Noise) -> Noise {
+        noise
     }
 
-    fn accuracy(noise: &SumNoise, confidence: Confidence) -> MeanAccuracy {
-        let sums = if noise.size_is_public { 1 } else { 2 };
-        MeanAccuracy(noise.accuracy(sums, confidence))
+    fn distance(scale: SumScale, noise: Noise, confidence: Confidence) -> MeanAccuracy {
+        let sums = if scale.size_is_public { 1 } else { 2 };
+        MeanAccuracy(scale.accuracy(noise, sums, confidence))
+    }
+
+    fn is_distance((within, _): (f64, u64)) -> bool {
+        within >= 0.0
+    }
+
+    fn is_within(
+        scale: SumScale,
+        noise: Noise,
+        (within, rows): (f64, u64),
+        confidence: Confidence,
+    ) -> bool {
+        Self::distance(scale, noise, confidence).for_rows(rows) <= within
     }
 
     /// Each of the two sums is within its noise of the truth, both together with this confidence (the
     /// union bound), and the interval has the means of all pairs of sums that are possible then. It is
     /// wider by half a step on both sides: what rounding changes each number by, at most, it changes
     /// their mean by.
-    fn estimate(
-        &self,
-        range: RangeInclusive<f64>,
+    fn interval(
+        self,
+        scale: SumScale,
+        noise: Noise,
         confidence: Confidence,
     ) -> (f64, RangeInclusive<f64>) {
-        let MeanAccuracy(SumAccuracy { each, .. }) =
-            <Self as Statistic>::accuracy(&self.noise, confidence);
-        let value = self.value().clamp(*range.start(), *range.end());
-        let within = each.and_then(|each| self.possible(each, &range));
-        (value, within.unwrap_or(range))
+        let MeanAccuracy(SumAccuracy { each, .. }) = Self::distance(scale, noise, confidence);
+        let (low, high) = scale.ends;
+        let value = self.value().clamp(low, high);
+        let within = each.and_then(|each| self.possible(each, &(low..=high)));
+        (value, within.unwrap_or(low..=high))
     }
 }
 
@@ -226,7 +314,25 @@ impl MeanAccuracy {
     }
 }
 
-impl Mean {
+impl NoisyMean {
+    /// Of the two noisy sums.
+    pub(super) fn of_sums(sums: &[i128], range: &RealRange) -> Self {
+        let (above, below) = match sums {
+            [above, below, ..] => (*above, *below),
+            _ => (0, 0),
+        };
+        Self {
+            above,
+            below,
+            steps: range.steps(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn sums(&self) -> (i128, i128) {
+        (self.above, self.below)
+    }
+
     /// The mean: a number of the range, whose ends are rounded to steps, and its middle if the sums say
     /// that there are no rows.
     #[must_use]
@@ -235,13 +341,13 @@ impl Mean {
         let [above, below] = [self.above, self.below].map(|sum| sum.max(0) as f64);
         let all = above + below;
         let fraction = if all > 0.0 { above / all } else { 0.5 };
-        self.noise.scale.value(fraction)
+        self.steps.value(fraction)
     }
 
     /// The noisy number of rows; the true one where it is public.
     #[must_use]
     pub fn rows(&self) -> f64 {
-        let width = self.noise.scale.width.get();
+        let width = self.steps.width.get();
         self.above.saturating_add(self.below) as f64 / width as f64
     }
 
@@ -249,7 +355,7 @@ impl Mean {
     /// range; `None` if there may be no rows.
     fn possible(&self, each: u128, range: &RangeInclusive<f64>) -> Option<RangeInclusive<f64>> {
         let each = i128::try_from(each).unwrap_or(i128::MAX);
-        let scale = self.noise.scale;
+        let scale = self.steps;
         // True sums are not negative.
         let least = |sum: i128| sum.saturating_sub(each).max(0).unsigned_abs();
         let most = |sum: i128| sum.saturating_add(each).max(0).unsigned_abs();

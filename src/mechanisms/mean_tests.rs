@@ -1,9 +1,13 @@
 use super::*;
 use crate::machine::{CoinSource, NotPrivateSeededCoins};
+use crate::mechanisms::{Accuracy, AddedNoise, Estimates, GaussianNoise, LaplaceNoise, Noised};
 use crate::number::Ratio;
+use crate::prelude::*;
+use crate::privacy::facts::Gaussian;
 use crate::privacy::{Distance, Gdp, Private, PureDp, Rdp, Replace, ZCdp};
 use crate::tests::enumerate::{Enumeration, enumerate_laws};
 use crate::tests::exact::violation;
+use std::sync::Arc;
 
 fn itself() -> Attribute<Vec<f64>, f64> {
     Attribute::new("itself", |row: &f64| {
@@ -16,18 +20,30 @@ fn whole(range: RangeInclusive<i64>) -> RealRange {
     RealRange::of_whole_numbers(range)
 }
 
-fn noisy<R: AveragingRelation>(relation: R, epsilon: &str) -> NoisyMean<Vec<f64>, R> {
-    NoisyMean::new(relation, itself(), whole(0..=2), epsilon.parse().unwrap()).unwrap()
+fn noisy<R: RowRelation>(
+    relation: R,
+    epsilon: &str,
+) -> Noised<Mean<Attribute<Vec<f64>, f64>>, LaplaceNoise, R> {
+    Mean::of(itself(), whole(0..=2))
+        .under(relation)
+        .laplace(epsilon.parse::<Epsilon>().unwrap())
+        .unwrap()
 }
 
-fn gaussian<R: AveragingRelation>(relation: R, rho: &str) -> GaussianMean<Vec<f64>, R> {
-    GaussianMean::new(relation, itself(), whole(0..=2), rho.parse().unwrap()).unwrap()
+fn gaussian<R: RowRelation>(
+    relation: R,
+    rho: &str,
+) -> Noised<Mean<Attribute<Vec<f64>, f64>>, GaussianNoise, R> {
+    Mean::of(itself(), whole(0..=2))
+        .under(relation)
+        .gaussian(rho.parse::<Rho>().unwrap())
+        .unwrap()
 }
 
 /// The two sums, with their probabilities, where noise runs from −span to span.
 fn answers<M>(mean: &M, rows: &[f64], span: u64) -> Enumeration<(i128, i128)>
 where
-    M: Mechanism<Vec<f64>, Machine = Released<Mean>>,
+    M: Mechanism<Vec<f64>, Machine = Released<NoisyMean>>,
 {
     let data = Arc::new(rows.to_vec());
     enumerate_laws(span, |coins| {
@@ -39,7 +55,7 @@ where
 }
 
 /// Whether a loss is attained between two datasets, and surely not exceeded.
-fn attains<R: AveragingRelation>(relation: R, pair: [&[f64]; 2]) -> bool {
+fn attains<R: RowRelation>(relation: R, pair: [&[f64]; 2]) -> bool {
     let mean = noisy(relation, "1");
     let [one, other] = pair.map(|rows| answers(&mean, rows, 30));
     let exceeds = |epsilon: &str| {
@@ -62,7 +78,7 @@ fn every_row_attains_the_loss_and_none_exceeds_it() {
 /// The Rényi divergence of order 2: largest if one of the sums changes alone.
 fn divergence<M>(mean: &M, pair: [&[f64]; 2], span: u64) -> f64
 where
-    M: Mechanism<Vec<f64>, Machine = Released<Mean>>,
+    M: Mechanism<Vec<f64>, Machine = Released<NoisyMean>>,
 {
     let [one, other] = pair.map(|rows| answers(mean, rows, span));
     let squares = one.outcomes.iter().filter_map(|(answer, p)| {
@@ -95,20 +111,20 @@ fn the_divergence_is_attained_at_an_end_of_the_range_and_less_within() {
 
 #[test]
 fn the_interval_and_the_stated_error_hold_with_the_confidence() {
-    fn check<M>(mean: &M, noise: SumNoise, rows: &[f64], span: u64)
+    fn check<M>(mean: &M, rows: &[f64], span: u64)
     where
-        M: Mechanism<Vec<f64>, Machine = Released<Mean>>
+        M: Mechanism<Vec<f64>, Machine = Released<NoisyMean>>
             + Accuracy<Distance = MeanAccuracy>
-            + Estimates<Answer = Mean, Number = f64>,
+            + Estimates<Answer = NoisyMean, Number = f64>,
     {
         let truth = rows.iter().sum::<f64>() / rows.len() as f64;
         let found = answers(mean, rows, span);
-        let probability = |holds: &dyn Fn(Mean) -> bool| {
+        let probability = |holds: &dyn Fn(NoisyMean) -> bool| {
             let holds = found.outcomes.iter().filter(|((above, below), _)| {
-                holds(Mean {
+                holds(NoisyMean {
                     above: *above,
                     below: *below,
-                    noise,
+                    steps: whole(0..=2).steps(),
                 })
             });
             holds.map(|(_, mass)| mass.to_f64_fast()).sum::<f64>()
@@ -126,19 +142,16 @@ fn the_interval_and_the_stated_error_hold_with_the_confidence() {
             assert!(near >= wanted, "{text} {near}");
         }
     }
-    fn noise<R: AveragingRelation>(_: R, noise: impl Into<Noise>) -> SumNoise {
-        SumNoise::new::<R>(noise, whole(0..=2).in_steps().unwrap())
-    }
     let rows: Vec<_> = (0..40).map(|row| f64::from(row % 3)).collect();
     for rows in [&rows[..], &rows[..4], &[2.0; 20]] {
         let mean = noisy(AddRemove, "1");
-        check(&mean, noise(AddRemove, mean.noise.noise), rows, 25);
+        check(&mean, rows, 25);
         let mean = noisy(Replace, "1");
-        check(&mean, noise(Replace, mean.noise.noise), rows, 40);
+        check(&mean, rows, 40);
         let mean = gaussian(AddRemove, "0.5");
-        check(&mean, noise(AddRemove, mean.noise.noise), rows, 14);
+        check(&mean, rows, 14);
         let mean = gaussian(Replace, "0.5");
-        check(&mean, noise(Replace, mean.noise.noise), rows, 20);
+        check(&mean, rows, 20);
     }
 }
 
@@ -146,14 +159,10 @@ fn the_interval_and_the_stated_error_hold_with_the_confidence() {
 #[test]
 fn without_noise_it_is_the_mean() {
     let exact = |rows: &[f64], range, exponent| {
-        let epsilon = "1e6".parse().unwrap();
-        let mean = NoisyMean::new(
-            AddRemove,
-            itself(),
-            RealRange::of_multiples(range, exponent),
-            epsilon,
-        )
-        .unwrap();
+        let epsilon = epsilon!(1e6);
+        let mean = Mean::of(itself(), RealRange::of_multiples(range, exponent))
+            .laplace(epsilon)
+            .unwrap();
         let data = Arc::new(rows.to_vec());
         let Released(mean) = mean
             .start(&data, &mut NotPrivateSeededCoins::new(5).coins())
@@ -175,19 +184,15 @@ fn without_noise_it_is_the_mean() {
 
 #[test]
 fn an_interval_says_nothing_where_there_may_be_no_rows() {
-    let mean = Mean {
+    let mean = NoisyMean {
         above: 1,
         below: -3,
-        noise: SumNoise::new::<AddRemove>(
-            noisy(AddRemove, "1").noise.noise,
-            whole(-1..=1).in_steps().unwrap(),
-        ),
+        steps: whole(-1..=1).steps(),
     };
+    let scale = SumScale::new::<AddRemove>(&whole(-1..=1));
+    let noise = noisy(AddRemove, "1").noise();
     let likely: Confidence = "0.95".parse().unwrap();
-    assert_eq!(
-        Statistic::estimate(&mean, -1.0..=1.0, likely),
-        (1.0, -1.0..=1.0)
-    );
+    assert_eq!(mean.interval(scale, noise, likely), (1.0, -1.0..=1.0));
     let accuracy = noisy(AddRemove, "1").accuracy("0.95".parse().unwrap());
     assert_eq!((accuracy.for_rows(0), accuracy.for_rows(5)), (2.0, 2.0));
     let tiny = "0.99999999999999999999999999999999999999".parse().unwrap();
@@ -198,36 +203,28 @@ fn an_interval_says_nothing_where_there_may_be_no_rows() {
 fn losses_follow_from_the_width() {
     let mean = noisy(Replace, "0.5");
     assert_eq!(mean.loss(&PureDp), Ok("0.5".parse().unwrap()));
-    assert_eq!(mean.noise.noise.scale(), Ratio::from(4));
+    assert_eq!(mean.noise.law().scale(), Ratio::from(4));
     let two = Distance::new(2).unwrap();
     assert_eq!(mean.loss_at(&PureDp, two), Ok("1".parse().unwrap()));
-    let mu = "1".parse().unwrap();
-    let mean = GaussianMean::with_mu(
-        AddRemove,
-        itself(),
-        RealRange::of_multiples(-1.0..=2.0, -3),
-        mu,
-    )
-    .unwrap();
+    let mu = mu!(1);
+    let mean = Mean::of(itself(), RealRange::of_multiples(-1.0..=2.0, -3))
+        .gaussian(mu)
+        .unwrap();
     assert_eq!(mean.loss(&Gdp), Ok(mu));
-    assert_eq!(mean.noise.noise.variance(), Ratio::from(24 * 24));
+    assert_eq!(mean.noise.law().variance(), Ratio::from(24 * 24));
     assert_eq!(
         format!("{mean:?}"),
-        "GaussianMean(relation = add or remove one row, attribute = itself, range = -1..=2, exponent = -3, mu = 1)"
+        "Mean(attribute = itself, range = -1..=2, exponent = -3, relation = add or remove one row, mu = 1)"
     );
 }
 
 #[test]
 fn bad_parameters_are_refused() {
     let error = |range, exponent, epsilon: &str| {
-        let epsilon = epsilon.parse().unwrap();
-        NoisyMean::new(
-            AddRemove,
-            itself(),
-            RealRange::of_multiples(range, exponent),
-            epsilon,
-        )
-        .unwrap_err()
+        let epsilon: Epsilon = epsilon.parse().unwrap();
+        Mean::of(itself(), RealRange::of_multiples(range, exponent))
+            .laplace(epsilon)
+            .unwrap_err()
     };
     assert_eq!(error(1.0..=1.0, 0, "1"), MechanismError::BadRange);
     assert_eq!(error(2.0..=1.0, 0, "1"), MechanismError::BadRange);
@@ -255,26 +252,27 @@ fn means_are_made_for_an_accuracy() {
     let likely: Confidence = "0.95".parse().unwrap();
     for within in [0.01, 0.3, 1.5] {
         let range = || RealRange::from(0.0..=2.0).with_step(-8);
-        let made =
-            |rows| NoisyMean::with_accuracy(AddRemove, itself(), range(), within, rows, likely);
-        let loss = made(1000).unwrap().noise.fact.epsilon.units();
+        let made = |rows| Mean::of(itself(), range()).laplace_within((within, rows), likely);
+        let loss = made(1000).unwrap().noise.epsilon().units();
         is_least(within, made(1000), loss, |units| {
             let epsilon = Epsilon::from_units(units).unwrap();
-            NoisyMean::new(AddRemove, itself(), range(), epsilon)
+            Mean::of(itself(), range()).laplace(epsilon)
         });
-        let made =
-            |rows| GaussianMean::with_accuracy(Replace, itself(), range(), within, rows, likely);
-        let Gaussian::Rho(rho) = made(1000).unwrap().noise.fact else {
+        let made = |rows| {
+            Mean::of(itself(), range())
+                .under(Replace)
+                .gaussian_within((within, rows), likely)
+        };
+        let Gaussian::Rho(rho) = made(1000).unwrap().noise.fact() else {
             panic!("it is made for a ρ");
         };
         is_least(within, made(1000), rho.units(), |units| {
             let rho = Rho::from_units(units).unwrap();
-            GaussianMean::new(Replace, itself(), range(), rho)
+            Mean::of(itself(), range()).under(Replace).gaussian(rho)
         });
     }
     let error = |within, rows| {
-        let mean =
-            NoisyMean::with_accuracy(AddRemove, itself(), whole(0..=2), within, rows, likely);
+        let mean = Mean::of(itself(), whole(0..=2)).laplace_within((within, rows), likely);
         mean.map(|_| ())
     };
     assert_eq!(error(f64::NAN, 10), Err(MechanismError::BadAccuracy));
@@ -291,7 +289,7 @@ fn the_mean_of_rates_is_in_the_interval_that_is_said_to_hold_it() {
         .map(|row| 0.39 + 0.61 * f64::from(row % 2))
         .collect();
     let mean = |range: RealRange| {
-        let mean = NoisyMean::new(AddRemove, itself(), range, "1e6".parse().unwrap()).unwrap();
+        let mean = Mean::of(itself(), range).laplace(epsilon!(1e6)).unwrap();
         let Released(answer) = mean
             .start(
                 &Arc::new(rates.clone()),

@@ -6,25 +6,45 @@
 //! sensitivity follows from what is computed, and is never a parameter; only a [`Score`] of your own
 //! states it. Bad parameters are errors at construction, before any data is touched.
 //!
-//! | mechanism | answers | made for | states | error stated |
+//! A mechanism with added noise is a **query**, a **noise** and a **relation** ([`Noised`]):
+//!
+//! ```
+//! use queryables::data::{Attribute, Predicate};
+//! use queryables::mechanisms::{Count, Mean, Partition, Sum};
+//! use queryables::prelude::*;
+//!
+//! type Rows = Vec<(&'static str, u32)>;
+//! let adults = Predicate::<Rows>::new("at least 18", |row: &(&str, u32)| row.1 >= 18);
+//! let age = Attribute::<Rows, _>::new("age", |row: &(&str, u32)| f64::from(row.1));
+//! let whole = Attribute::<Rows, _>::new("age", |row: &(&str, u32)| i64::from(row.1));
+//! let state = Partition::by_key("state", |row: &(&'static str, u32)| row.0, ["CA", "NY"])?;
+//!
+//! let count = Count::of(adults).laplace(epsilon!(0.1))?;
+//! let mean = Mean::of(age, 0.0..=120.0).laplace_within((0.5, 10_000), confidence!(0.95))?;
+//! let sums = Sum::of(whole, 0..=120).by(state).under(Replace).gaussian(rho!(0.02))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # I want to …
+//!
+//! The six rows with a ★ are where to start. Queries take Laplace noise for an ε, or Gaussian noise for
+//! a ρ or a μ, and state [`Laplace`] or [`Gaussian`].
+//!
+//! | mechanism | I want to know | made for | states | error stated |
 //! |---|---|---|---|---|
-//! | [`NoisyCount`] | the number of rows that satisfy a predicate | ε | [`Laplace`] | [`Noisy`] |
-//! | [`GaussianCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
-//! | [`NoisySum`] | the sum of a bounded attribute | ε | [`Laplace`] | [`Noisy`] |
-//! | [`NoisyRealSum`] | the same, of real numbers in steps | ε | [`Laplace`] | [`Noisy`] |
-//! | [`GaussianSum`], [`GaussianRealSum`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
-//! | [`NoisyMean`] | the mean of a bounded attribute | ε | [`Laplace`] | [`Accuracy`], for a number of rows |
-//! | [`GaussianMean`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Accuracy`], for a number of rows |
-//! | [`NoisyVariance`] | the variance of a bounded attribute | ε | [`Laplace`] | [`Accuracy`], for a number of rows |
-//! | [`GaussianVariance`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Accuracy`], for a number of rows |
-//! | [`GaussianVectorSum`] | the sum of clipped vectors | ρ or μ | [`Gaussian`] | [`Noisy`] |
-//! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`], or [`SampledReplacement`] | [`Noisy`], from the sample |
+//! | ★ [`Count`] | how many rows satisfy a predicate | ε, ρ or μ | its noise | [`Accuracy`] |
+//! | ★ [`Sum`] | the sum of a bounded attribute, of whole or real numbers | ε, ρ or μ | its noise | [`Accuracy`] |
+//! | ★ [`Mean`] | the mean of a bounded attribute | ε, ρ or μ | its noise | [`Accuracy`], for a number of rows |
+//! | ★ [`Histogram`] | how many rows are in each bin, by number or key | ε, ρ or μ | its noise | [`Accuracy`] |
+//! | [`By`] | the sum, mean, variance or share in each group | ε, ρ or μ | its noise | [`Accuracy`] |
+//! | [`Variance`] | the variance of a bounded attribute | ε, ρ or μ | its noise | [`Accuracy`], for a number of rows |
+//! | [`Proportion`] | which share of rows satisfies a predicate | ε, ρ or μ | its noise | [`Accuracy`], for a number of rows |
+//! | [`VectorSum`] | the sum of clipped vectors | ρ or μ, or ε | its noise | [`Accuracy`] |
+//! | [`SampledGaussianSum`] | the same over a random sample | a rate and μ | [`SampledGaussian`], or [`SampledReplacement`] | [`Accuracy`], from the sample |
 //! | [`GradientDescent`] | weights that fit a model, step by step | ρ of a step | [`Gaussian`] | – |
-//! | [`NoisyHistogram`] | the number of rows in each bin, by number or key | ε | [`Laplace`] | [`Noisy`] |
-//! | [`GaussianHistogram`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
-//! | [`ThresholdHistogram`] | the number of rows with each key, for keys not known in advance | (ε, δ) | [`Thresholded`] [`Laplace`] | [`Accuracy`] |
+//! | [`ThresholdHistogram`] | how many rows have each key, for keys not known in advance | (ε, δ) | [`Thresholded`] [`Laplace`] | [`Accuracy`] |
 //! | [`GaussianThresholdHistogram`] | the same, with lighter tails | (ρ, δ) | [`Thresholded`] [`Gaussian`] | [`Accuracy`] |
-//! | [`NoisyQuantiles`] | medians and other quantiles | ε | [`BoundedRanges`] | [`Accuracy`] |
+//! | ★ [`NoisyQuantiles`] | medians and other quantiles | ε | [`BoundedRanges`] | [`Accuracy`] |
 //! | [`NoisyMax`] | which of several counts or scores is the largest | ε | [`Pure`] | [`Accuracy`] |
 //! | [`NoisyMaxWithMargin`] | the same, and by how much | ε | [`Pure`] | [`Accuracy`] |
 //! | [`ExponentialMechanism`] | the same, with odds that can be written down | ε | [`BoundedRange`] | [`Accuracy`] |
@@ -33,16 +53,15 @@
 //! | [`RandomizedResponse`] | one bit | ε | [`Pure`] | [`truth`](RandomizedResponse::truth) |
 //! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] | [`truth`](ApproxRandomizedResponse::truth) |
 //! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – | – |
-//! | [`ContinualCount`] | the number of rows so far, at every time | ε | [`Laplace`] | [`Noisy`] |
-//! | [`GaussianContinualCount`] | the same, with lighter tails | ρ or μ | [`Gaussian`] | [`Noisy`] |
-//! | [`FactorizedContinualCount`] | the same, with a much smaller error | ρ or μ | [`Gaussian`] | [`Noisy`] |
+//! | [`ContinualCount`] | how many rows came so far, at every time | ε, ρ or μ | its noise | [`Accuracy`] |
+//! | [`FactorizedContinualCount`] | the same, with a much smaller error | ρ or μ | [`Gaussian`] | [`Accuracy`] |
 //! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget | – | that of a count |
-//! | [`AboveThreshold`] | which of many counts are large | ε for a number of hits | [`Pure`] | [`Accuracy`] |
+//! | ★ [`AboveThreshold`] | which of many counts are large | ε for a number of hits | [`Pure`] | [`Accuracy`] |
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits | [`Pure`] | [`Accuracy`] |
 //! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates | [`Pure`] | [`Accuracy`] |
 //!
 //! A mechanism whose error is stated says how far its answers are from the truth, with a given
-//! probability ([`Accuracy`]), and can be made for that instead of a loss (`with_accuracy`). What each of
+//! probability ([`Accuracy`]), and can be made for that instead of a loss ([`QueryExt::laplace_within`], `with_accuracy`). What each of
 //! them says, and why some say nothing, is in the
 //! [table of accuracies](Accuracy#which-mechanism-says-what).
 //!
@@ -76,21 +95,21 @@ mod above_threshold;
 mod accuracy;
 #[cfg(test)]
 mod accuracy_tests;
+mod added_noise;
 mod approx_randomized_response;
 mod behind;
+mod by;
 mod choose;
 mod conditional_response;
 mod continual_count;
+mod contributes;
 mod count;
 mod estimate;
 mod factorization;
 mod factorized_count;
-mod gaussian;
-mod gaussian_sum;
 mod gradient_descent;
 mod histogram;
 pub mod individual;
-mod laplace;
 mod lattice;
 mod least_loss;
 mod limit;
@@ -98,16 +117,20 @@ mod logarithm;
 mod margin;
 mod mean;
 mod multiplicative_weights;
+mod noised;
 mod on_rows;
 mod paid_sum;
 mod partition;
 mod permute_and_flip;
+mod proportion;
 mod quantiles;
+pub mod query;
 mod query_answerer;
+mod question;
 mod randomized_response;
 mod real_range;
-mod real_sum;
 mod sampled_sum;
+#[cfg(feature = "fdp")]
 mod score;
 mod sparse_vector;
 mod statistic;
@@ -119,41 +142,52 @@ mod variance;
 mod vector_sum;
 mod weights;
 
-pub use above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
-pub use accuracy::{Accuracy, Noisy, Number};
+pub use above_threshold::{AboveThreshold, AboveThresholdMachine};
+pub use accuracy::Accuracy;
 pub use approx_randomized_response::{ApproxRandomizedResponse, Response};
+pub use by::{By, Grouped};
 pub use choose::{ExponentialMechanism, NoisyMax};
 pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
-pub use continual_count::{ContinualCount, GaussianContinualCount};
-pub use count::{GaussianCount, NoisyCount};
+pub use continual_count::ContinualCount;
+pub use count::{Count, NoisyCount};
 pub use estimate::{About, Estimate, Estimates};
-pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine, FactorizedRelation};
-pub use gaussian_sum::{GaussianRealSum, GaussianSum};
+pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine};
 pub use gradient_descent::{Descent, GradientDescent, Objective};
-pub use histogram::{GaussianHistogram, NoisyHistogram};
+pub use histogram::Histogram;
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;
 pub use margin::{NoisyMaxWithMargin, Winner};
-pub use mean::{GaussianMean, Mean, MeanAccuracy, NoisyMean};
+pub use mean::{Mean, MeanAccuracy, NoisyMean};
 pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
+pub use noised::Noised;
 pub use on_rows::OnRows;
 pub use partition::Partition;
 pub use permute_and_flip::PermuteAndFlip;
+pub use proportion::Proportion;
 pub use quantiles::NoisyQuantiles;
+pub use query::QueryExt;
 pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
-pub use real_sum::NoisyRealSum;
 pub use sampled_sum::SampledGaussianSum;
-pub use score::{Counts, Score, Sensitivity, moved_apart};
+#[cfg(feature = "fdp")]
+pub use score::{CountScores, Score, Sensitivity, moved_apart};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
-pub use statistic::AveragingRelation;
-pub use sum::{NoisySum, SummingRelation};
+pub use sum::Sum;
 pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdAccuracy, ThresholdHistogram};
 pub use top_k::TopK;
-pub use tree::{ContinualCountMachine, StreamingRelation};
-pub use variance::{GaussianVariance, NoisyVariance, Variance, VarianceAccuracy};
-pub use vector_sum::GaussianVectorSum;
+pub use tree::ContinualCountMachine;
+pub use variance::{NoisyVariance, Variance, VarianceAccuracy};
+pub use vector_sum::VectorSum;
+
+use added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceNoise};
+use contributes::Contributes;
+use mean::SumScale;
+use partition::Labels;
+use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
+use question::{Counts, Question, Unavailable};
+use statistic::Statistic;
+use sum::Summand;
 
 #[cfg(doc)]
 use crate::data::Dataset;
@@ -209,8 +243,6 @@ macro_rules! shown {
 }
 use shown;
 
-use accuracy::noisy;
-
 /// Why a mechanism cannot be constructed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
@@ -256,7 +288,7 @@ pub enum MechanismError {
     #[error("vectors must have at least one coordinate")]
     NoDimension,
     /// The horizon is larger than a factorization is made for.
-    #[error("the horizon must be at most 2^16: take a tree, as `GaussianContinualCount` does")]
+    #[error("the horizon must be at most 2^16: take a tree: `ContinualCount`")]
     TooManyTimes,
     /// The horizon is zero.
     #[error("the horizon must be greater than zero")]
@@ -340,17 +372,4 @@ fn over<U: Unit>(factor: Ratio, quantity: Quantity<U>) -> Result<Ratio, Mechanis
         .inverse()
         .ok_or(MechanismError::NoLoss(U::NAME))?;
     inverse.checked_mul(factor).ok_or(MechanismError::TooFine)
-}
-
-/// The nearest number that an `i64` holds.
-///
-/// This is postprocessing, and exact: noise that reached the end of an `i128` is still beyond the
-/// end of an `i64` after any count was added to it.
-fn clamped(exact: i128, noise: i128) -> i64 {
-    fitted(exact.saturating_add(noise))
-}
-
-/// The same, of a value that was released ([`Coins::release`](crate::machine::Coins::release)).
-fn fitted(noisy: i128) -> i64 {
-    noisy.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }

@@ -3,12 +3,13 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::above_threshold::{AboveThreshold, CountingRelation};
+use super::above_threshold::AboveThreshold;
 use super::least_loss::least_loss;
 use super::limit::DOMAIN;
+use super::statistic::around;
 use super::weights::{Gap, Side, Weights};
 use super::{
-    About, Accuracy, Estimates, MechanismError, Number, SparseVector, SparseVectorAccuracy,
+    About, Accuracy, Estimates, MechanismError, RowRelation, SparseVector, SparseVectorAccuracy,
     SparseVectorMachine, shown, states,
 };
 use crate::data::{Dataset, Predicate};
@@ -23,7 +24,7 @@ use crate::privacy::facts::Pure;
 ///
 /// Use it for very many counts over a domain that is finite and small enough to be listed, a few
 /// binary attributes for example, where the number of rows is public. Each query takes time in
-/// proportion to the domain. For a handful of counts [`NoisyCount`](super::NoisyCount) is more
+/// proportion to the domain. For a handful of counts [`Count`](super::Count) is more
 /// accurate.
 ///
 /// The guess is a weight for each row of the domain, at first the same for all. An answer is what
@@ -69,7 +70,7 @@ use crate::privacy::facts::Pure;
 /// the η = α/2 taken here, with the threshold for α. Once all updates are made, every query is
 /// [`Fault::Exhausted`].
 pub struct MultiplicativeWeights<D> {
-    search: SparseVector<Replace>,
+    search: SparseVector<Predicate<D>, Replace>,
     weights: Weights<D>,
 }
 
@@ -130,7 +131,7 @@ impl<D: Dataset> MultiplicativeWeights<D> {
             return Err(MechanismError::BadThreshold);
         }
         let make = |epsilon| search(threshold, updates, epsilon);
-        let is_enough = |made: &SparseVector<Replace>| {
+        let is_enough = |made: &SparseVector<Predicate<D>, Replace>| {
             distance(made, confidence).is_some_and(|distance| distance <= within)
         };
         let (epsilon, _) = least_loss(make, is_enough)?;
@@ -139,11 +140,11 @@ impl<D: Dataset> MultiplicativeWeights<D> {
 }
 
 /// Half of ε is for finding where the guess is wrong, and half for correcting it.
-fn search(
+fn search<D>(
     threshold: u32,
     updates: u32,
     epsilon: Epsilon,
-) -> Result<SparseVector<Replace>, MechanismError> {
+) -> Result<SparseVector<Predicate<D>, Replace>, MechanismError> {
     let half = Epsilon::from_units(epsilon.units() / 2).map_err(|_| MechanismError::TooLarge)?;
     if half == Epsilon::ZERO {
         return Err(MechanismError::TooSmall);
@@ -173,7 +174,10 @@ impl<D> Accuracy for MultiplicativeWeights<D> {
     }
 }
 
-fn distance(search: &SparseVector<Replace>, confidence: Confidence) -> Option<u128> {
+fn distance<D>(
+    search: &SparseVector<Predicate<D>, Replace>,
+    confidence: Confidence,
+) -> Option<u128> {
     let SparseVectorAccuracy { threshold, count } = search.accuracy(confidence.for_each_of(3)?);
     let guessed = u128::from(search.search.threshold.unsigned_abs() - 1).saturating_add(threshold);
     Some(guessed.max(count))
@@ -184,7 +188,7 @@ impl<D> Estimates for MultiplicativeWeights<D> {
     type Number = i64;
 
     fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
-        (answer, answer.around(self.accuracy(confidence)))
+        (answer, around(answer, self.accuracy(confidence)))
     }
 }
 
@@ -221,7 +225,7 @@ impl<D> MultiplicativeWeights<D> {
 
 // That of the search, for replaced rows, and with it for added and removed ones: see above.
 states!(
-    Pure: impl[D, R: CountingRelation,] MultiplicativeWeights<D>, R,
+    Pure: impl[D, R: RowRelation,] MultiplicativeWeights<D>, R,
     |counts| counts.search.fact
 );
 shown!(impl[D] MultiplicativeWeights<D>);
@@ -251,7 +255,7 @@ impl<D: Dataset> Machine for MultiplicativeWeightsMachine<D> {
 /// A running sparse vector that is asked about [`Gap`]s: the noisy count, where the gap looks
 /// large.
 #[derive(Debug)]
-pub(super) struct GapSearch<D: ?Sized>(SparseVectorMachine<D>);
+pub(super) struct GapSearch<D: ?Sized>(SparseVectorMachine<D, Predicate<D>>);
 
 impl<D: Dataset + ?Sized> Machine for GapSearch<D> {
     type Query = Gap<D>;
@@ -282,7 +286,7 @@ mod tests {
     }
 
     /// Says whether gaps look large, and hides the counts.
-    struct Hits<R>(SparseVector<R>);
+    struct Hits<R>(SparseVector<Predicate<Vec<u8>>, R>);
     struct Hitting(GapSearch<Vec<u8>>);
 
     impl<R: Relation> Mechanism<Vec<u8>> for Hits<R> {
@@ -304,7 +308,7 @@ mod tests {
 
     /// The first threshold at which the comparisons' answers surely differ by more than what the
     /// comparisons are said to lose, where less than one in a hundred is cut from the noise.
-    fn worst<R: CountingRelation>(relation: R, pair: [&[u8]; 2]) -> Option<i64> {
+    fn worst<R: RowRelation>(relation: R, pair: [&[u8]; 2]) -> Option<i64> {
         let gaps = [(0, Side::Above), (1, Side::Below)].map(|(guess, side)| Gap {
             predicate: rows_of(1),
             guess,

@@ -18,7 +18,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 ///
 /// ```
 /// use queryables::data::{People, Predicate};
-/// use queryables::mechanisms::{GaussianCount, OnRows};
+/// use queryables::mechanisms::{Count, OnRows};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -27,7 +27,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 /// let filter = launch(&Filter::concurrent(ZCdp, "1".parse()?), Arc::new(patients))?;
 ///
 /// let to_a = Predicate::new("to ward a", |visit: &(u32, char)| visit.1 == 'a');
-/// filter.release(&OnRows(GaussianCount::new(to_a, "0.1".parse()?)?))?;
+/// filter.release(&OnRows(Count::of(to_a).gaussian(rho!(0.1))?))?;
 /// // ρ grows with the square of the number of rows.
 /// assert_eq!(filter.privacy_loss(), "0.4".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -138,18 +138,17 @@ mod tests {
     use super::*;
     use crate::data::{Attribute, Predicate, Vector};
     use crate::machine::{CoinSource, NotPrivateSeededCoins, Released};
-    use crate::mechanisms::{
-        GaussianCount, Lattice, NoisyCount, NoisyMean, NoisyQuantiles, NoisySum, SampledGaussianSum,
-    };
+    use crate::mechanisms::{Count, Lattice, Mean, NoisyQuantiles, SampledGaussianSum, Sum};
     use crate::number::Epsilon;
+    use crate::prelude::*;
     use crate::privacy::{PureDp, ZCdp};
 
     fn all() -> Predicate<Vec<u8>> {
         Predicate::new("all", |_: &u8| true)
     }
 
-    fn count() -> NoisyCount<Vec<u8>> {
-        NoisyCount::new(all(), "0.1".parse().unwrap()).unwrap()
+    fn count() -> crate::mechanisms::NoisyCount<Vec<u8>> {
+        Count::of(all()).laplace(epsilon!(0.1)).unwrap()
     }
 
     #[test]
@@ -168,7 +167,7 @@ mod tests {
             (added, replaced),
             ("0.6".parse().unwrap(), "1.2".parse().unwrap())
         );
-        let gaussian = OnRows::<_, 3>(GaussianCount::new(all(), "0.1".parse().unwrap()).unwrap());
+        let gaussian = OnRows::<_, 3>(Count::of(all()).gaussian(rho!(0.1)).unwrap());
         let rho = Private::<ZCdp, Replace>::loss(&gaussian, &ZCdp).unwrap();
         assert_eq!(rho, "3.6".parse().unwrap());
     }
@@ -218,13 +217,13 @@ mod tests {
         assert_eq!(said.rows_of_a_person(), Some(3));
         assert_eq!(count().about().to_string(), "of all rows in the dataset");
         let number = Attribute::<Vec<u8>, _>::new("itself", |row: &u8| i64::from(*row));
-        let sum = NoisySum::new(AddRemove, number.clone(), 0..=60, one).unwrap();
+        let sum = Sum::of(number.clone(), 0..=60).laplace(one).unwrap();
         assert_eq!(
             OnRows::<_, 3>(sum).estimate(7, likely).to_string(),
             "7 (from -173 to 187 with confidence 0.95, of at most 3 rows a person, clamped to 0..=60)"
         );
         let real = Attribute::<Vec<u8>, _>::new("itself", |row: &u8| f64::from(*row));
-        let mean = OnRows::<_, 3>(NoisyMean::new(AddRemove, real, 0.0..=60.0, one).unwrap());
+        let mean = OnRows::<_, 3>(Mean::of(real, 0.0..=60.0).laplace(one).unwrap());
         let people = People::by_key(&vec![1, 1, 2], |row: &u8| u64::from(*row)).at_most::<3>();
         let mut coins = NotPrivateSeededCoins::new(1);
         let Released(answer) = mean.start(&Arc::new(people), &mut coins.coins()).unwrap();
@@ -253,7 +252,7 @@ mod tests {
         let described = Mechanism::<People<Vec<u8>, 3>>::describe(&OnRows(count()));
         assert_eq!(
             described.to_string(),
-            "NoisyCount(predicate = all, epsilon = 0.1, rows of a person = 3)"
+            "Count(predicate = all, relation = add or remove one row, epsilon = 0.1, rows of a person = 3)"
         );
     }
 }

@@ -3,33 +3,33 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::hash::Hash;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::MechanismError;
 use super::limit::BINS;
 use crate::data::{Attribute, Dataset};
+use crate::machine::Description;
 
 /// The bins of a histogram: a public list, and the one bin, or none, that each row is in.
 ///
-/// | made by | bins are | counts come as |
+/// | made by | bins are | answers come as |
 /// |---|---|---|
 /// | [`numbered`](Self::numbered) | the numbers from 0 on | a `Vec` |
 /// | [`by_key`](Self::by_key) | keys that are ordered | a `BTreeMap` |
 /// | [`by_hash`](Self::by_hash) | keys that can be hashed | a `HashMap` |
 ///
 /// ```
-/// use queryables::mechanisms::{NoisyHistogram, Partition};
+/// use queryables::mechanisms::{Histogram, Partition};
 /// use queryables::prelude::*;
 /// use std::collections::BTreeMap;
 /// use std::sync::Arc;
 ///
 /// let colours: Arc<Vec<&str>> = Arc::new(vec!["red", "blue", "red", "mauve"]);
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), colours)?;
+/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), colours)?;
 ///
 /// // Mauve is not on the list, and so not counted.
 /// let by_colour = Partition::by_key("colour", |row: &&str| *row, ["red", "green", "blue"])?;
-/// let histogram = NoisyHistogram::over(AddRemove, by_colour, "0.5".parse()?)?;
+/// let histogram = Histogram::of(by_colour).laplace(epsilon!(0.5))?;
 /// let counts: BTreeMap<&str, i64> = filter.release(&histogram)?;
 /// assert_eq!(counts.into_keys().collect::<Vec<_>>(), ["blue", "green", "red"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -44,16 +44,97 @@ use crate::data::{Attribute, Dataset};
 /// The key of a row is compared with keys of the public list only, inside the guard of the pass over
 /// the rows: so this holds whatever the comparison or the hash function does, as long as it always
 /// does the same. A row on which it panics is in no bin.
-pub struct Partition<D: ?Sized, C = Vec<i64>> {
+pub struct Partition<D: ?Sized, L = Numbered> {
     bin: Attribute<D, usize>,
-    bins: NonZeroUsize,
-    listed: Arc<Listed>,
-    label: Arc<Label<C>>,
+    labels: L,
 }
 
-type Listed = dyn Fn() -> String + Send + Sync;
+/// What the bins of a [`Partition`] are called: with a value for each bin, the labels make an answer.
+pub trait Labels: Clone + Send + Sync {
+    /// An answer with values of this type.
+    type Of<V>;
 
-type Label<C> = dyn Fn(Vec<i64>) -> C + Send + Sync;
+    /// How many bins there are.
+    fn bins(&self) -> usize;
+
+    /// Values in the order of the bins, with their labels.
+    fn label<V>(&self, values: Vec<V>) -> Self::Of<V>;
+
+    /// All of them, in the order of the bins.
+    fn listed(&self) -> String;
+}
+
+/// Bins with numbers from 0 on: so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Numbered(usize);
+
+impl Labels for Numbered {
+    type Of<V> = Vec<V>;
+
+    fn bins(&self) -> usize {
+        self.0
+    }
+
+    fn label<V>(&self, values: Vec<V>) -> Vec<V> {
+        values
+    }
+
+    fn listed(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// Bins for keys that are ordered.
+#[derive(Debug)]
+pub struct Keys<K>(Arc<[K]>);
+
+impl<K: Ord + Clone + fmt::Debug + Send + Sync> Labels for Keys<K> {
+    type Of<V> = BTreeMap<K, V>;
+
+    fn bins(&self) -> usize {
+        self.0.len()
+    }
+
+    fn label<V>(&self, values: Vec<V>) -> BTreeMap<K, V> {
+        self.0.iter().cloned().zip(values).collect()
+    }
+
+    fn listed(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// Bins for keys that can be hashed.
+#[derive(Debug)]
+pub struct HashedKeys<K>(Arc<[K]>);
+
+impl<K: Hash + Eq + Clone + fmt::Debug + Send + Sync> Labels for HashedKeys<K> {
+    type Of<V> = HashMap<K, V>;
+
+    fn bins(&self) -> usize {
+        self.0.len()
+    }
+
+    fn label<V>(&self, values: Vec<V>) -> HashMap<K, V> {
+        self.0.iter().cloned().zip(values).collect()
+    }
+
+    fn listed(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+impl<K> Clone for Keys<K> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<K> Clone for HashedKeys<K> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
 
 impl<D: ?Sized> Partition<D> {
     /// The bins `0..bins`. A row with another number is in none.
@@ -63,11 +144,14 @@ impl<D: ?Sized> Partition<D> {
     /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::TooMany`] if there are
     /// more than 2^22.
     pub fn numbered(bin: Attribute<D, usize>, bins: usize) -> Result<Self, MechanismError> {
-        Self::labelled(bin, bins, move || bins.to_string(), |counts| counts)
+        Self::labelled(bin, Numbered(bins))
     }
 }
 
-impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, BTreeMap<K, i64>> {
+impl<D: Dataset + ?Sized, K> Partition<D, Keys<K>>
+where
+    K: Ord + Clone + fmt::Debug + Send + Sync + 'static,
+{
     /// A bin for each of these keys. One that is listed twice is one bin; a row with another key is
     /// in none. In descriptions a key is what its `Debug` prints.
     ///
@@ -78,10 +162,7 @@ impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, BTreeMa
         name: impl Into<Arc<str>>,
         key: impl Fn(D::Record<'_>) -> K + Send + Sync + 'static,
         keys: impl IntoIterator<Item = K>,
-    ) -> Result<Self, MechanismError>
-    where
-        K: Ord + fmt::Debug,
-    {
+    ) -> Result<Self, MechanismError> {
         let mut listed = BTreeSet::new();
         for key in keys {
             listed.insert(key);
@@ -92,19 +173,18 @@ impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, BTreeMa
         let bin = Attribute::new(name, move |row: D::Record<'_>| {
             listed.binary_search(&key(row)).unwrap_or(usize::MAX)
         });
-        let all = Arc::clone(&keys);
-        let listed = move || format!("{all:?}");
-        Self::labelled(bin, keys.len(), listed, move |counts| {
-            keys.iter().cloned().zip(counts).collect()
-        })
+        Self::labelled(bin, Keys(keys))
     }
 }
 
-impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, HashMap<K, i64>> {
+impl<D: Dataset + ?Sized, K> Partition<D, HashedKeys<K>>
+where
+    K: Hash + Eq + Clone + fmt::Debug + Send + Sync + 'static,
+{
     /// [`by_key`](Partition::by_key), for keys without an order.
     ///
     /// ```
-    /// use queryables::mechanisms::{GaussianHistogram, Partition};
+    /// use queryables::mechanisms::{Histogram, Partition};
     /// use queryables::prelude::*;
     /// use std::sync::Arc;
     ///
@@ -112,9 +192,9 @@ impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, HashMap
     /// enum Suit { Clubs, Spades }
     ///
     /// let hands: Arc<Vec<Suit>> = Arc::new(vec![Suit::Clubs; 500]);
-    /// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), hands)?;
+    /// let filter = launch(&Filter::concurrent(ZCdp, rho!(0.5)), hands)?;
     /// let by_suit = Partition::by_hash("suit", |row: &Suit| *row, [Suit::Clubs, Suit::Spades])?;
-    /// let counts = filter.release(&GaussianHistogram::over(AddRemove, by_suit, "0.5".parse()?)?)?;
+    /// let counts = filter.release(&Histogram::of(by_suit).gaussian(rho!(0.5))?)?;
     /// assert!((counts[&Suit::Clubs] - 500).abs() < 20);
     /// assert!(counts[&Suit::Spades].abs() < 20);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -127,88 +207,66 @@ impl<D: Dataset + ?Sized, K: Clone + Send + Sync + 'static> Partition<D, HashMap
         name: impl Into<Arc<str>>,
         key: impl Fn(D::Record<'_>) -> K + Send + Sync + 'static,
         keys: impl IntoIterator<Item = K>,
-    ) -> Result<Self, MechanismError>
-    where
-        K: Hash + Eq + fmt::Debug,
-    {
-        let mut bins = HashMap::new();
+    ) -> Result<Self, MechanismError> {
+        let (mut bins, mut listed) = (HashMap::new(), Vec::new());
         for key in keys {
-            let next = bins.len();
-            bins.entry(key).or_insert(next);
-            BINS.check(bins.len())?;
+            if !bins.contains_key(&key) {
+                listed.push(key.clone());
+                bins.insert(key, bins.len());
+                BINS.check(bins.len())?;
+            }
         }
-        let bins = Arc::new(bins);
-        let listed = Arc::clone(&bins);
         let bin = Attribute::new(name, move |row: D::Record<'_>| {
-            listed.get(&key(row)).copied().unwrap_or(usize::MAX)
+            bins.get(&key(row)).copied().unwrap_or(usize::MAX)
         });
-        let all = Arc::clone(&bins);
-        let listed = move || {
-            let mut keys: Vec<_> = all.iter().collect();
-            keys.sort_unstable_by_key(|(_, bin)| **bin);
-            let keys: Vec<&K> = keys.into_iter().map(|(key, _)| key).collect();
-            format!("{keys:?}")
-        };
-        Self::labelled(bin, bins.len(), listed, move |counts| {
-            let counted = |(key, bin): (&K, &usize)| Some((key.clone(), *counts.get(*bin)?));
-            bins.iter().filter_map(counted).collect()
-        })
+        Self::labelled(bin, HashedKeys(listed.into()))
     }
 }
 
-impl<D: ?Sized, C> Partition<D, C> {
-    fn labelled(
-        bin: Attribute<D, usize>,
-        bins: usize,
-        listed: impl Fn() -> String + Send + Sync + 'static,
-        label: impl Fn(Vec<i64>) -> C + Send + Sync + 'static,
-    ) -> Result<Self, MechanismError> {
-        let bins = NonZeroUsize::new(bins).ok_or(MechanismError::NoChoice)?;
-        BINS.check(bins.get())?;
-        Ok(Self {
-            bin,
-            bins,
-            listed: Arc::new(listed),
-            label: Arc::new(label),
-        })
+impl<D: ?Sized, L: Labels> Partition<D, L> {
+    fn labelled(bin: Attribute<D, usize>, labels: L) -> Result<Self, MechanismError> {
+        if labels.bins() == 0 {
+            return Err(MechanismError::NoChoice);
+        }
+        BINS.check(labels.bins())?;
+        Ok(Self { bin, labels })
     }
 
-    /// What decides the bin of a row.
+    /// How many bins there are.
+    #[must_use]
+    pub fn bins(&self) -> usize {
+        self.labels.bins()
+    }
+
+    pub(super) fn label<V>(&self, values: Vec<V>) -> L::Of<V> {
+        self.labels.label(values)
+    }
+
+    pub(super) fn describe(&self, description: Description) -> Description {
+        let described = description.with("bin", self.bin.name());
+        described.with("bins", self.labels.listed())
+    }
+}
+
+impl<D: ?Sized, L> Partition<D, L> {
+    /// The bin of each row, or a number that no bin has.
     pub(super) fn bin(&self) -> &Attribute<D, usize> {
         &self.bin
     }
-
-    /// The number of bins.
-    #[must_use]
-    pub fn bins(&self) -> usize {
-        self.bins.get()
-    }
-
-    /// The number of bins that have numbers, and all keys of those that have keys.
-    pub(super) fn listed(&self) -> String {
-        (self.listed)()
-    }
-
-    /// The counts, in the order of the bins, as they are released.
-    pub(super) fn label(&self, counts: Vec<i64>) -> C {
-        (self.label)(counts)
-    }
 }
 
-impl<D: ?Sized, C> Clone for Partition<D, C> {
+impl<D: ?Sized, L: Clone> Clone for Partition<D, L> {
     fn clone(&self) -> Self {
         Self {
             bin: self.bin.clone(),
-            bins: self.bins,
-            listed: Arc::clone(&self.listed),
-            label: Arc::clone(&self.label),
+            labels: self.labels.clone(),
         }
     }
 }
 
-impl<D: ?Sized, C> fmt::Debug for Partition<D, C> {
+impl<D: ?Sized, L> fmt::Debug for Partition<D, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Partition({}, {} bins)", self.bin.name(), self.bins)
+        write!(f, "Partition({})", self.bin.name())
     }
 }
 
@@ -221,7 +279,7 @@ mod tests {
 
     type Rows = Vec<u8>;
 
-    fn counts<C>(partition: &Partition<Rows, C>, rows: &[u8]) -> C {
+    fn counts<L: Labels>(partition: &Partition<Rows, L>, rows: &[u8]) -> L::Of<i64> {
         let mut bins = Bins::new(partition.bins());
         partition.bin().fold(&rows.to_vec(), &mut bins);
         partition.label(bins.counts().iter().map(|count| *count as i64).collect())
@@ -304,6 +362,6 @@ mod tests {
     #[test]
     fn debug_shows_what_is_public() {
         let partition = Partition::<Rows, _>::by_key("key", key, LIST).unwrap();
-        assert_eq!(format!("{partition:?}"), "Partition(key, 3 bins)");
+        assert_eq!(format!("{partition:?}"), "Partition(key)");
     }
 }

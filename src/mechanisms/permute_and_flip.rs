@@ -5,8 +5,9 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::choose::{by_counts, choice};
+use super::score::CountScores;
 use super::score::{gaps, shared};
-use super::{CountingRelation, Counts, MechanismError, Score, shown, states};
+use super::{MechanismError, RowRelation, Score, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
 use crate::noise::BernoulliExp;
@@ -53,7 +54,7 @@ use crate::privacy::{AddRemove, Relation};
 /// with probability at most e^(−t): one of the n noises would have to be that large.
 ///
 /// Its running time depends on the scores, and not only on what is released.
-pub struct PermuteAndFlip<D: ?Sized, R = AddRemove, S = Counts<D>> {
+pub struct PermuteAndFlip<D: ?Sized, R = AddRemove, S = CountScores<D>> {
     pub(super) score: Arc<S>,
     fact: Pure,
     pub(super) rate: Ratio,
@@ -181,7 +182,7 @@ mod tests {
         }
     }
 
-    fn exceeds<R: CountingRelation>(relation: R, claim: &str, pair: [&[u8]; 2]) -> bool {
+    fn exceeds<R: RowRelation>(relation: R, claim: &str, pair: [&[u8]; 2]) -> bool {
         let candidates = [0, 1].map(rows_of);
         let choice = PermuteAndFlip::new(relation, candidates, epsilon("1")).unwrap();
         let [one, other] = pair.map(|rows| odds(&choice, rows));

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::limit::QUANTILES;
-use super::{CountingRelation, MechanismError, Sensitivity, shown, states};
+use super::{MechanismError, RowRelation, Sensitivity, apart, shown, states};
 use crate::data::{Attribute, Dataset};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::PiecewiseChoice;
@@ -108,7 +108,7 @@ pub(super) struct Quantile {
     pub(super) rate: Ratio,
 }
 
-impl<D: ?Sized, R: CountingRelation> NoisyQuantiles<D, R> {
+impl<D: ?Sized, R: RowRelation> NoisyQuantiles<D, R> {
     /// Quantiles a/b of the attribute, within a range. They must be rising.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl<D: ?Sized, R: CountingRelation> NoisyQuantiles<D, R> {
                 return Err(MechanismError::BadQuantile);
             }
             last = (part, whole);
-            let change = match R::APART {
+            let change = match apart::<R>() {
                 1 => part.max(whole - part),
                 _ => whole,
             };
@@ -238,7 +238,7 @@ impl<D: ?Sized, R: Relation> NoisyQuantiles<D, R> {
 }
 
 states!(
-    BoundedRanges: impl[D: ?Sized, R: CountingRelation,] NoisyQuantiles<D, R>, R,
+    BoundedRanges: impl[D: ?Sized, R: RowRelation,] NoisyQuantiles<D, R>, R,
     |quantiles| quantiles.fact
 );
 shown!(impl[D: ?Sized, R: Relation] NoisyQuantiles<D, R>);

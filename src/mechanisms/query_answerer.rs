@@ -1,19 +1,17 @@
 //! Counts with a loss chosen for each query, within a budget.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::least_loss::least_loss;
-use super::{GaussianCount, MechanismError, Noisy, NoisyCount};
+use super::{AddedNoise, Count, Counts, GaussianNoise, LaplaceNoise, Question, RowRelation, Under};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
-use crate::data::{Dataset, Predicate};
-use crate::machine::{
-    AnswerKind, Coins, Description, Fault, Machine, Mechanism, Released, ReleasesOnly,
-};
-use crate::number::{Confidence, Epsilon, Rho};
+use crate::machine::{AnswerKind, Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
+use crate::number::{Epsilon, Rho};
+use crate::privacy::facts::Gaussian;
 use crate::privacy::{
-    AddRemove, ApproxDp, Distance, Measure, Private, PureDp, Relation, UnknownLoss, ZCdp,
+    AddRemove, ApproxDp, Distance, Measure, Prices, Private, PureDp, Relation, UnknownLoss, ZCdp,
 };
 
 /// Answers counting queries, each with its own price, until its budget is spent.
@@ -52,14 +50,13 @@ use crate::privacy::{
 ///
 /// # Guarantee
 ///
-/// The rule's limit, for neighbours under `R`, against every adaptive choice of predicates and
-/// prices: each answer is a [`NoisyCount`] or a [`GaussianCount`] that loses its price, launched in
-/// a non-interactive [`Filter`] with this rule. Whether a query is refused depends on prices only.
+/// The rule's limit, for neighbours under `R`, against every adaptive choice of questions and
+/// prices: each answer is a [`Count`] that loses its price, launched in a non-interactive [`Filter`] with this rule. Whether a query is refused depends on prices only.
 ///
-/// The error of an answer is that of a count at its price: [`Priced::with_accuracy`] offers the price for
-/// a wanted accuracy.
-pub struct QueryAnswerer<F, R = AddRemove> {
+/// The error of an answer is that of a count at its price.
+pub struct QueryAnswerer<Q, F, R = AddRemove> {
     filter: Filter<F, R, NonInteractive>,
+    questions: PhantomData<fn(Q)>,
 }
 
 /// A measure in which counts have a price.
@@ -71,21 +68,15 @@ pub struct QueryAnswerer<F, R = AddRemove> {
 /// | [`PureDp`] | ε | discrete Laplace, of scale 1/ε |
 /// | [`ApproxDp`] | ε | the same, whose loss is (ε, 0) |
 /// | [`ZCdp`] | ρ | rounded Gaussian, of variance 1/(2ρ) |
-pub trait Pricing: Measure + sealed::Sealed {
-    /// What a query offers.
+pub trait Pricing: Measure + Prices<<Self::Noise as AddedNoise>::Fact> + sealed::Sealed {
+    /// What a count may lose.
     type Price;
-    /// What answers it.
-    type Count<D: ?Sized>;
+    /// The noise of a count.
+    type Noise: AddedNoise;
 
-    /// The count at this price.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError`] if no noise has this price.
-    fn count<D: ?Sized>(
-        predicate: Predicate<D>,
-        price: Self::Price,
-    ) -> Result<Self::Count<D>, MechanismError>;
+    /// The price, as what the noise is made for.
+    #[doc(hidden)]
+    fn loss(price: Self::Price) -> <Self::Noise as AddedNoise>::Loss;
 }
 
 mod sealed {
@@ -97,130 +88,83 @@ mod sealed {
 
 impl Pricing for PureDp {
     type Price = Epsilon;
-    type Count<D: ?Sized> = NoisyCount<D>;
+    type Noise = LaplaceNoise;
 
-    fn count<D: ?Sized>(
-        predicate: Predicate<D>,
-        price: Epsilon,
-    ) -> Result<NoisyCount<D>, MechanismError> {
-        NoisyCount::new(predicate, price)
+    fn loss(price: Epsilon) -> Epsilon {
+        price
     }
 }
 
 impl Pricing for ApproxDp {
     type Price = Epsilon;
-    type Count<D: ?Sized> = NoisyCount<D>;
+    type Noise = LaplaceNoise;
 
-    fn count<D: ?Sized>(
-        predicate: Predicate<D>,
-        price: Epsilon,
-    ) -> Result<NoisyCount<D>, MechanismError> {
-        NoisyCount::new(predicate, price)
+    fn loss(price: Epsilon) -> Epsilon {
+        price
     }
 }
 
 impl Pricing for ZCdp {
     type Price = Rho;
-    type Count<D: ?Sized> = GaussianCount<D>;
+    type Noise = GaussianNoise;
 
-    fn count<D: ?Sized>(
-        predicate: Predicate<D>,
-        price: Rho,
-    ) -> Result<GaussianCount<D>, MechanismError> {
-        GaussianCount::new(predicate, price)
+    fn loss(price: Rho) -> Gaussian {
+        Gaussian::Rho(price)
     }
 }
 
-/// A predicate, and the price of its count.
-pub struct Priced<D: ?Sized, P> {
+/// A question, and the price of its count.
+///
+/// For a count of a wanted accuracy, take the loss of a [`Count`] that is made for it
+/// ([`QueryExt::laplace_within`](super::QueryExt::laplace_within)).
+#[derive(Clone, Debug)]
+pub struct Priced<Q, P> {
     /// What is counted.
-    pub predicate: Predicate<D>,
+    pub question: Q,
     /// What the answer may lose.
     pub price: P,
 }
 
-impl<D: ?Sized, P> Priced<D, P> {
-    /// This predicate at this price.
-    pub fn new(predicate: Predicate<D>, price: P) -> Self {
-        Self { predicate, price }
+impl<Q, P> Priced<Q, P> {
+    /// This question at this price.
+    pub fn new(question: Q, price: P) -> Self {
+        Self { question, price }
     }
 }
 
-/// Queries by their accuracy, for each kind of noise.
-macro_rules! by_accuracy {
-    ($($Price:ident: $Count:ident, $name:literal;)*) => {$(
-        impl<D: ?Sized> Priced<D, $Price> {
-            #[doc = concat!("This predicate at the smallest ", $name, " for which its count is at most")]
-            #[doc = concat!("`within` away from the true one, with at least this confidence: that of [`",
-                stringify!($Count), "`]. It is rounded up to six digits.")]
-            ///
-            /// # Errors
-            ///
-            #[doc = concat!("[`MechanismError::TooAccurate`] if no ", $name, " up to 10^6 suffices.")]
-            pub fn with_accuracy(
-                predicate: Predicate<D>,
-                within: u128,
-                confidence: Confidence,
-            ) -> Result<Self, MechanismError> {
-                let make = |price| $Count::new(predicate.clone(), price);
-                let is_enough = |made: &$Count<D>| made.noise().is_within(within, confidence);
-                let (price, _) = least_loss(make, is_enough)?;
-                Ok(Self::new(predicate, price))
-            }
-        }
-    )*};
-}
-
-by_accuracy! {
-    Epsilon: NoisyCount, "ε";
-    Rho: GaussianCount, "ρ";
-}
-
-impl<D: ?Sized, P: Clone> Clone for Priced<D, P> {
-    fn clone(&self) -> Self {
-        Self::new(self.predicate.clone(), self.price.clone())
-    }
-}
-
-impl<D: ?Sized, P: fmt::Debug> fmt::Debug for Priced<D, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Priced")
-            .field("predicate", &self.predicate)
-            .field("price", &self.price)
-            .finish()
-    }
-}
-
-impl<F: ContinuationRule<Children: Pricing>> QueryAnswerer<F> {
+impl<Q: Question, F: ContinuationRule<Children: Pricing>> QueryAnswerer<Q, F> {
     /// Answers as long as this rule admits the prices.
     pub fn new(rule: F) -> Self {
         Self {
             filter: Filter::noninteractive_with(rule),
+            questions: PhantomData,
         }
     }
 }
 
-impl<F, R> QueryAnswerer<F, R> {
+impl<Q, F, R> QueryAnswerer<Q, F, R> {
     /// The same, with its guarantee stated under another neighbouring relation.
     #[must_use]
-    pub fn under<S: Relation>(self, relation: S) -> QueryAnswerer<F, S> {
+    pub fn under<S: Relation>(self, relation: S) -> QueryAnswerer<Q, F, S> {
         QueryAnswerer {
             filter: self.filter.under(relation),
+            questions: PhantomData,
         }
     }
 }
 
-impl<D, F, R> Mechanism<D> for QueryAnswerer<F, R>
+impl<D, Q, F, R> Mechanism<D> for QueryAnswerer<Q, F, R>
 where
-    D: Dataset + ?Sized,
+    D: Counts<Q> + ?Sized,
     F: ContinuationRule,
     R: Relation,
 {
-    type Machine = QueryAnswererMachine<D, F, R>;
+    type Machine = QueryAnswererMachine<D, Q, F, R>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(QueryAnswererMachine {
             filter: self.filter.start(data, coins)?,
+            questions: PhantomData,
         })
     }
 
@@ -230,9 +174,9 @@ where
     }
 }
 
-impl<F, R: Relation> ReleasesOnly for QueryAnswerer<F, R> {}
+impl<Q, F, R: Relation> ReleasesOnly for QueryAnswerer<Q, F, R> {}
 
-impl<F: ContinuationRule, R: Relation> Private<F::Whole, R> for QueryAnswerer<F, R> {
+impl<Q, F: ContinuationRule, R: Relation> Private<F::Whole, R> for QueryAnswerer<Q, F, R> {
     fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
         self.filter.loss(measure)
     }
@@ -242,15 +186,16 @@ impl<F: ContinuationRule, R: Relation> Private<F::Whole, R> for QueryAnswerer<F,
     }
 }
 
-impl<F: Clone, R: Relation> Clone for QueryAnswerer<F, R> {
+impl<Q, F: Clone, R: Relation> Clone for QueryAnswerer<Q, F, R> {
     fn clone(&self) -> Self {
         Self {
             filter: self.filter.clone(),
+            questions: PhantomData,
         }
     }
 }
 
-impl<F: fmt::Debug, R: Relation> fmt::Debug for QueryAnswerer<F, R> {
+impl<Q, F: fmt::Debug, R: Relation> fmt::Debug for QueryAnswerer<Q, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("QueryAnswerer")
             .field("filter", &self.filter)
@@ -260,23 +205,26 @@ impl<F: fmt::Debug, R: Relation> fmt::Debug for QueryAnswerer<F, R> {
 
 /// A running [`QueryAnswerer`]: a query is a [`Priced`] predicate, and the answer is a noisy count,
 /// or the reason why there is none.
-pub struct QueryAnswererMachine<D: ?Sized, F: ContinuationRule, R> {
+pub struct QueryAnswererMachine<D: ?Sized, Q, F: ContinuationRule, R> {
     filter: FilterMachine<D, F, R, NonInteractive>,
+    questions: PhantomData<fn(Q)>,
 }
 
-impl<D, F, R> Machine for QueryAnswererMachine<D, F, R>
+impl<D, Q, F, R> Machine for QueryAnswererMachine<D, Q, F, R>
 where
-    D: Dataset + ?Sized,
+    D: Counts<Q> + ?Sized,
+    Q: Question,
     F: ContinuationRule<Children: Pricing>,
-    R: Relation,
-    <F::Children as Pricing>::Count<D>:
-        Mechanism<D, Machine = Released<i64>> + Private<F::Children, R>,
+    R: RowRelation,
 {
-    type Query = Priced<D, <F::Children as Pricing>::Price>;
+    type Query = Priced<Q, <F::Children as Pricing>::Price>;
     type Answer = Result<i64, LaunchError<ChildLoss<F>, WholeLoss<F>>>;
 
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
-        let count = F::Children::count(query.predicate, query.price)
+        let count = Under::<_, R>::new(Count::of(query.question));
+        let loss = F::Children::loss(query.price);
+        let count = count
+            .noise::<<F::Children as Pricing>::Noise>(loss)
             .map_err(|_| Fault::InvalidQuery("no noise has this price"))?;
         match self.filter.release(&count, coins) {
             Err(LaunchError::Failed) => {
@@ -293,7 +241,7 @@ where
     }
 }
 
-impl<D: ?Sized, F: ContinuationRule, R> fmt::Debug for QueryAnswererMachine<D, F, R> {
+impl<D: ?Sized, Q, F: ContinuationRule, R> fmt::Debug for QueryAnswererMachine<D, Q, F, R> {
     /// Shows nothing of the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("QueryAnswererMachine")
@@ -307,7 +255,7 @@ mod tests {
     use crate::compose::Refusal;
     use crate::machine::CoinSource;
     use crate::machine::{NotPrivateSeededCoins, Replay};
-    use crate::mechanisms::Accuracy;
+    use crate::prelude::*;
     use crate::privacy::{EpsilonDelta, Replace};
     use crate::tests::enumerate::{Enumeration, enumerate_laws};
     use crate::tests::exact::{rows_of, violation};
@@ -411,22 +359,6 @@ mod tests {
         assert_eq!(machine.step(query.clone(), &mut coins.coins()), Ok(Ok(2)));
         let over = machine.step(query, &mut coins.coins()).unwrap();
         assert!(matches!(over, Err(LaunchError::Refused(_))));
-    }
-
-    #[test]
-    fn a_price_is_the_least_for_its_accuracy() {
-        let likely = "0.95".parse().unwrap();
-        let query = Priced::<Vec<u8>, Epsilon>::with_accuracy(rows_of(1), 30, likely).unwrap();
-        assert_eq!(query.price, epsilon("0.0981813"));
-        let query = Priced::<Vec<u8>, Rho>::with_accuracy(rows_of(1), 30, likely).unwrap();
-        let count = |units: u128| {
-            let rho = Rho::from_units(units).unwrap();
-            GaussianCount::<Vec<u8>>::new(rows_of(1), rho).unwrap()
-        };
-        let units = query.price.units();
-        assert_eq!(count(units).accuracy(likely), 30);
-        let digit = 10_u128.pow(units.ilog10() - 5);
-        assert_eq!(count(units - digit).accuracy(likely), 31);
     }
 
     #[test]

@@ -5,10 +5,9 @@ use std::ops::RangeInclusive;
 
 use super::lattice::{EXPONENTS, LARGEST, of_steps};
 use super::{About, MechanismError};
-use crate::data::{Attribute, steps_of};
+use crate::data::steps_of;
 use crate::machine::Description;
 use crate::number::Interval;
-use crate::privacy::Relation;
 
 /// The range that real numbers are clamped to, and the step to which they are rounded.
 ///
@@ -125,6 +124,49 @@ impl RealRange {
             exact: self.exact,
         })
     }
+    /// The same, of a range that was found to be in steps.
+    pub(super) fn steps(&self) -> Steps {
+        self.in_steps().unwrap_or(Steps {
+            start: 0,
+            width: NonZeroU64::MIN,
+            exponent: 0,
+            exact: true,
+        })
+    }
+
+    pub(super) fn describe(&self, description: Description) -> Description {
+        let Self { low, high, .. } = self;
+        description
+            .with("range", format_args!("{low}..={high}"))
+            .with("exponent", self.steps().exponent)
+    }
+
+    /// What is computed from all numbers is computed from numbers of this range.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// What an estimate is about that allows for rounding.
+    pub(super) fn about(&self) -> About {
+        let Self { low, high, .. } = self;
+        let about = About::all_rows().clamped(format_args!("{low}..={high}"));
+        match self.exact {
+            true => about.of_multiples(self.steps().exponent),
+            false => about,
+        }
+    }
+
+    /// What an estimate is about that does not.
+    pub(super) fn about_rounded(&self) -> About {
+        let steps = self.steps();
+        match steps.rounding() {
+            None => self.about(),
+            Some(half) => {
+                let most = libm::scalbn(half.high(), steps.exponent);
+                self.about().rounded(steps.exponent, most)
+            }
+        }
+    }
 }
 
 /// About 2^-20 of the width; more, if the range is so far from zero that its ends would have too many
@@ -197,72 +239,6 @@ impl Steps {
         // Exact: a power of two, far from the ends of floats.
         let value = |steps: f64| libm::scalbn(steps, self.exponent);
         Interval::between(value(steps.low()), value(steps.high()))
-    }
-}
-
-/// An attribute that is clamped to a range and rounded to steps.
-pub(super) struct Bounded<D: ?Sized> {
-    pub(super) attribute: Attribute<D, f64>,
-    /// As it was stated.
-    range: RealRange,
-    pub(super) scale: Steps,
-}
-
-impl<D: ?Sized> Bounded<D> {
-    pub(super) fn new(
-        attribute: Attribute<D, f64>,
-        range: RealRange,
-    ) -> Result<Self, MechanismError> {
-        Ok(Self {
-            attribute,
-            range,
-            scale: range.in_steps()?,
-        })
-    }
-
-    pub(super) fn describe<R: Relation>(&self, name: &'static str) -> Description {
-        let RealRange { low, high, .. } = self.range;
-        Description::new(name)
-            .with("relation", R::NAME)
-            .with("attribute", self.attribute.name())
-            .with("range", format_args!("{low}..={high}"))
-            .with("exponent", self.scale.exponent)
-    }
-
-    /// What is computed from all numbers is computed from numbers of this range.
-    pub(super) fn range(&self) -> RangeInclusive<f64> {
-        self.range.low..=self.range.high
-    }
-
-    /// What an estimate is about that allows for rounding.
-    pub(super) fn about(&self) -> About {
-        let RealRange { low, high, .. } = self.range;
-        let about = About::all_rows().clamped(format_args!("{low}..={high}"));
-        match self.scale.exact {
-            true => about.of_multiples(self.scale.exponent),
-            false => about,
-        }
-    }
-
-    /// What an estimate is about that does not.
-    pub(super) fn about_rounded(&self) -> About {
-        let exponent = self.scale.exponent;
-        match self.scale.rounding() {
-            None => self.about(),
-            Some(half) => {
-                let most = libm::scalbn(half.high(), exponent);
-                self.about().rounded(exponent, most)
-            }
-        }
-    }
-}
-
-impl<D: ?Sized> Clone for Bounded<D> {
-    fn clone(&self) -> Self {
-        Self {
-            attribute: self.attribute.clone(),
-            ..*self
-        }
     }
 }
 

@@ -2,9 +2,11 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use super::*;
+use crate::data::Attribute;
 use crate::machine::{CoinSource, CoinsError, Law, Mechanism, Released};
-use crate::mechanisms::{AveragingRelation, Estimates, NoisyMean, NoisyRealSum, NoisyVariance};
+use crate::mechanisms::{Estimates, Mean, RowRelation, Sum, Variance};
 use crate::number::{Confidence, Epsilon};
+use crate::prelude::*;
 use crate::privacy::{AddRemove, Replace};
 use dashu_ratio::RBig;
 use proptest::prelude::*;
@@ -64,15 +66,24 @@ fn truth(rows: &[f64], low: f64, high: f64) -> [RBig; 3] {
 
 /// Every interval for these rows has the truth.
 fn assert_held(range: RealRange, rows: &[f64]) {
-    fn under<R: AveragingRelation>(relation: R, range: RealRange, rows: &[f64]) {
+    fn under<R: RowRelation>(relation: R, range: RealRange, rows: &[f64]) {
         let [sum, mean, variance] = truth(rows, range.low, range.high);
-        let total = NoisyRealSum::new(relation, itself(), range, endless()).unwrap();
+        let total = Sum::of(itself(), range)
+            .under(relation)
+            .laplace(endless())
+            .unwrap();
         let found = said(&total, rows);
         assert!(holds(&found, &sum), "sum {range:?} {rows:?} {found:?}");
-        let average = NoisyMean::new(relation, itself(), range, endless()).unwrap();
+        let average = Mean::of(itself(), range)
+            .under(relation)
+            .laplace(endless())
+            .unwrap();
         let found = said(&average, rows);
         assert!(holds(&found, &mean), "mean {range:?} {rows:?} {found:?}");
-        let spread = NoisyVariance::new(relation, itself(), range, endless()).unwrap();
+        let spread = Variance::of(itself(), range)
+            .under(relation)
+            .laplace(endless())
+            .unwrap();
         let found = said(&spread, rows);
         assert!(
             holds(&found, &variance),
@@ -159,13 +170,13 @@ proptest! {
         let range = RealRange::from(low..=low + width);
         let rows: Vec<f64> = places.into_iter().map(|place| low + width * place).collect();
         let [sum, mean, _] = truth(&rows, range.low, range.high);
-        let total = NoisyRealSum::new(AddRemove, itself(), range, endless()).unwrap();
+        let total = Sum::of(itself(), range).laplace(endless()).unwrap();
         let found = said(&total, &rows);
         prop_assert!(holds(&found, &sum), "{found:?}");
         // Narrow: a step is at most 2^-20 of the width.
         let most = rows.len() as f64 * width * 2_f64.powi(-19) + 1e-9;
         prop_assert!(found.end() - found.start() <= most, "{found:?}");
-        let average = NoisyMean::new(Replace, itself(), range, endless()).unwrap();
+        let average = Mean::of(itself(), range).under(Replace).laplace(endless()).unwrap();
         let found = said(&average, &rows);
         prop_assert!(holds(&found, &mean), "{found:?}");
     }

@@ -1,18 +1,23 @@
 //! The sum of clipped vectors over a random sample of the rows.
 
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::least_loss::with_accuracy;
-use super::{GaussianVectorSum, Lattice, MechanismError, SummingRelation, noisy, shown, states};
+use super::least_loss::least_loss;
+use super::noised::{drawn, release};
+use super::{
+    About, Accuracy, AddedNoise, Estimates, GaussianNoise, Lattice, MechanismError, Query,
+    RowRelation, Statistic, VectorSum, shown, states,
+};
 use crate::data::{Dataset, Vector};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released, ReleasesOnly};
-use crate::noise::uniform_below;
+use crate::noise::{Noise, uniform_below};
 use crate::number::Ratio;
 use crate::number::{Confidence, Delta, Mu};
 #[cfg(doc)]
 use crate::privacy::convert::rdp;
-use crate::privacy::facts::{SampledGaussian, SampledReplacement};
+use crate::privacy::facts::{Gaussian, SampledGaussian, SampledReplacement};
 use crate::privacy::{AddRemove, Relation, Replace};
 
 /// The sum of clipped vectors over a random sample of the rows, plus rounded Gaussian noise: the
@@ -50,7 +55,7 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// The Rényi divergence of the sampled Gaussian mechanism, for each release: for rows that are added or
 /// removed [`rdp::subsampled_gaussian`] (Mironov, Talwar, Zhang 2019, §3.3), and for rows that are
 /// replaced [`rdp::subsampled_gaussian_replaced`]. It is a postprocessing of that mechanism, as
-/// [`GaussianVectorSum`] is of the Gaussian one. The odds of the sample are exact.
+/// [`VectorSum`] is of the Gaussian one. The odds of the sample are exact.
 ///
 /// It states [`SampledGaussian`], and [`SampledReplacement`] under [`Replace`]. f-DP prices both, too: as
 /// units of one mechanism for a [`NaturalFilter`](crate::account::NaturalFilter), or, for rows that are
@@ -63,14 +68,15 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// from the rate times the sum over all rows depends on the data.
 pub struct SampledGaussianSum<D: ?Sized, R = AddRemove> {
     /// Under either relation, noise is made for one row that is added or removed.
-    pub(super) sum: GaussianVectorSum<D>,
+    pub(super) sum: VectorSum<Vector<D>>,
+    pub(super) noise: GaussianNoise,
     pub(super) rate: Delta,
     pub(super) fact: SampledGaussian,
     replaced: SampledReplacement,
     relation: PhantomData<fn() -> R>,
 }
 
-impl<D: ?Sized, R: SummingRelation> SampledGaussianSum<D, R> {
+impl<D: ?Sized, R: RowRelation> SampledGaussianSum<D, R> {
     /// Sums vectors of `dimension` coordinates, on this lattice, over a sample that each row joins
     /// with probability `rate`. The noise has a standard deviation of 1/μ times the lattice's radius,
     /// under either relation; 1/μ is often called the noise multiplier.
@@ -78,7 +84,7 @@ impl<D: ?Sized, R: SummingRelation> SampledGaussianSum<D, R> {
     /// # Errors
     ///
     /// [`MechanismError::BadRate`] if the rate is zero, and those of
-    /// [`GaussianVectorSum::with_mu`].
+    /// a [`VectorSum`].
     pub fn new(
         _relation: R,
         vector: Vector<D>,
@@ -90,11 +96,13 @@ impl<D: ?Sized, R: SummingRelation> SampledGaussianSum<D, R> {
         if rate == Delta::ZERO {
             return Err(MechanismError::BadRate);
         }
-        let sum = GaussianVectorSum::with_mu(AddRemove, vector, dimension, lattice, mu)?;
-        let fact = SampledGaussian::new(rate, sum.gaussian.fact);
+        let sum = VectorSum::of(vector, dimension, lattice);
+        let noise = GaussianNoise::new(Gaussian::Mu(mu), &Query::<AddRemove>::change(&sum)?)?;
+        let fact = SampledGaussian::new(rate, noise.fact());
         let replaced = SampledReplacement::from(&fact);
         Ok(Self {
             sum,
+            noise,
             rate,
             fact,
             replaced,
@@ -119,16 +127,24 @@ impl<D: ?Sized, R: SummingRelation> SampledGaussianSum<D, R> {
         within: f64,
         confidence: Confidence,
     ) -> Result<Self, MechanismError> {
-        with_accuracy(within, confidence, |mu| {
-            Self::new(relation, vector.clone(), dimension, lattice, rate, mu)
-        })
+        if !f64::is_distance(within) {
+            return Err(MechanismError::BadAccuracy);
+        }
+        let make = |mu| Self::new(relation, vector.clone(), dimension, lattice, rate, mu);
+        let (_, made) = least_loss(make, |made: &Self| {
+            let noise = made.noise.law();
+            f64::is_within(lattice.exponent, (*noise).into(), within, confidence)
+        })?;
+        Ok(made)
     }
 }
 
 impl<D: ?Sized, R: Relation> SampledGaussianSum<D, R> {
     fn description(&self) -> Description {
-        let description = Description::new("SampledGaussianSum").with("relation", R::NAME);
-        self.sum.parameters(description).with("rate", self.rate)
+        let sum = Query::<AddRemove>::describe(&self.sum);
+        let described = Description::new("SampledGaussianSum").with("relation", R::NAME);
+        let described = self.noise.describe(described.with_inner("sum", sum));
+        described.with("rate", self.rate)
     }
 }
 
@@ -141,7 +157,7 @@ pub(super) fn happens(odds: Ratio, coins: &mut Coins<'_>) -> Result<bool, CoinsE
     }
 }
 
-impl<D: Dataset + ?Sized, R: SummingRelation> Mechanism<D> for SampledGaussianSum<D, R> {
+impl<D: Dataset + ?Sized, R: RowRelation> Mechanism<D> for SampledGaussianSum<D, R> {
     type Machine = Released<Vec<f64>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
@@ -149,7 +165,11 @@ impl<D: Dataset + ?Sized, R: SummingRelation> Mechanism<D> for SampledGaussianSu
         // One draw for each row: the running time depends on the number of rows, as it does for
         // every sum. Once the noise was drawn, the system's coins can no longer fail.
         let joins = move |coins: &mut Coins<'_>| happens(odds, coins);
-        self.sum.release(data, coins, Some(&joins))
+        // Drawn before the data is read: whether the coins fail must not depend on the data.
+        let noise = drawn(self.noise.law(), self.sum.dimension, coins)?;
+        let mut totals = self.sum.sampled(data, coins, &joins)?;
+        release(&mut totals, noise, coins);
+        Ok(Released(Query::<AddRemove>::answer(&self.sum, &totals)))
     }
 
     fn describe(&self) -> Description {
@@ -162,15 +182,48 @@ impl<D: ?Sized, R> ReleasesOnly for SampledGaussianSum<D, R> {}
 states!(SampledGaussian: impl[D: ?Sized,] SampledGaussianSum<D>, AddRemove, |sum| sum.fact);
 states!(SampledReplacement: impl[D: ?Sized,] SampledGaussianSum<D, Replace>, Replace, |sum| sum.replaced);
 shown!(impl[D: ?Sized, R: Relation] SampledGaussianSum<D, R>);
-noisy!(
-    impl[D: ?Sized, R] SampledGaussianSum<D, R>, f64, |sum| sum.sum.noise(),
-    sum.sum.lattice.about().with("in a random sample of them")
-);
+
+impl<D: ?Sized, R> SampledGaussianSum<D, R> {
+    /// The noise of each coordinate.
+    #[must_use]
+    pub fn noise(&self) -> Noise {
+        Noise::from(*self.noise.law()).in_steps_of(self.sum.lattice.exponent)
+    }
+
+    /// Its variance, rounded up.
+    #[must_use]
+    pub fn variance(&self) -> f64 {
+        self.noise().variance()
+    }
+}
+
+/// How far a coordinate is from the sum over the sample.
+impl<D: ?Sized, R> Accuracy for SampledGaussianSum<D, R> {
+    type Distance = f64;
+
+    fn accuracy(&self, confidence: Confidence) -> f64 {
+        f64::distance(self.sum.lattice.exponent, self.noise(), confidence)
+    }
+
+    fn about(&self) -> About {
+        self.sum.lattice.about().with("in a random sample of them")
+    }
+}
+
+impl<D: ?Sized, R> Estimates for SampledGaussianSum<D, R> {
+    type Answer = f64;
+    type Number = f64;
+
+    fn interval(&self, answer: f64, confidence: Confidence) -> (f64, RangeInclusive<f64>) {
+        answer.interval(self.sum.lattice.exponent, self.noise(), confidence)
+    }
+}
 
 impl<D: ?Sized, R> Clone for SampledGaussianSum<D, R> {
     fn clone(&self) -> Self {
         Self {
             sum: self.sum.clone(),
+            noise: self.noise,
             rate: self.rate,
             fact: self.fact.clone(),
             replaced: self.replaced.clone(),
@@ -193,7 +246,7 @@ mod tests {
         sum_under(AddRemove, rate, mu)
     }
 
-    fn sum_under<R: SummingRelation>(
+    fn sum_under<R: RowRelation>(
         relation: R,
         rate: &str,
         mu: &str,
@@ -206,7 +259,7 @@ mod tests {
         SampledGaussianSum::new(relation, itself, 1, lattice, rate, mu)
     }
 
-    fn answers<R: SummingRelation>(sum: &Sum<R>, rows: &[i32]) -> Enumeration<i64> {
+    fn answers<R: RowRelation>(sum: &Sum<R>, rows: &[i32]) -> Enumeration<i64> {
         let data = Arc::new(rows.to_vec());
         enumerate_laws(40, |coins| {
             match sum.start(&data, &mut Coins::new(&mut *coins)) {

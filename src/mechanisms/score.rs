@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::limit::CANDIDATES;
-use super::{CountingRelation, MechanismError};
+use super::{MechanismError, RowRelation, apart};
 use crate::data::{Attribute, Dataset, Predicate, Value};
 use crate::machine::{Description, caught};
 use crate::number::{Epsilon, Ratio};
@@ -62,7 +62,7 @@ use crate::privacy::Relation;
 #[diagnostic::on_unimplemented(
     message = "choose by a score of `{D}` under `{R}`: `{Self}` is none",
     label = "not a score",
-    note = "for the counts of predicates: `Counts::new(predicates)`",
+    note = "for the counts of predicates: `CountScores::new(predicates)`",
     note = "for a score of your own, implement `Score` and state its sensitivity"
 )]
 pub trait Score<D: ?Sized, R: Relation>: Send + Sync {
@@ -142,11 +142,11 @@ impl Sensitivity {
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{Counts, moved_apart};
+/// use queryables::mechanisms::{CountScores, moved_apart};
 /// use queryables::privacy::Replace;
 ///
 /// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
-/// let votes = Counts::new([is(1), is(2)]);
+/// let votes = CountScores::new([is(1), is(2)]);
 /// assert_eq!(moved_apart(Replace, &votes, &vec![1, 1, 2], &vec![1, 2, 2]), 2);
 /// ```
 pub fn moved_apart<D: ?Sized, R: Relation>(
@@ -199,11 +199,11 @@ pub(super) fn shared<D: ?Sized, R: Relation, S: Score<D, R>>(
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{Counts, Score};
+/// use queryables::mechanisms::{CountScores, Score};
 /// use queryables::privacy::AddRemove;
 ///
 /// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
-/// let votes = Counts::new([is(1), is(2)]);
+/// let votes = CountScores::new([is(1), is(2)]);
 /// let mut scores = [0; 2];
 /// Score::<_, AddRemove>::write(&votes, &vec![1, 2, 2], &mut scores);
 /// assert_eq!(scores, [1, 2]);
@@ -213,11 +213,11 @@ pub(super) fn shared<D: ?Sized, R: Relation, S: Score<D, R>>(
 ///
 /// A row that is added changes every count by one or not at all: they move apart by one. A row that
 /// is replaced may raise one and lower another: by two.
-pub struct Counts<D: ?Sized> {
+pub struct CountScores<D: ?Sized> {
     predicates: Arc<[Predicate<D>]>,
 }
 
-impl<D: ?Sized> Counts<D> {
+impl<D: ?Sized> CountScores<D> {
     /// A candidate for each predicate. Of more than 2^21, one too many is kept, so that every mechanism
     /// refuses them ([`MechanismError::TooMany`]), and a list without an end takes no more memory.
     #[must_use]
@@ -229,14 +229,14 @@ impl<D: ?Sized> Counts<D> {
     }
 }
 
-impl<D: Dataset + ?Sized, R: CountingRelation> Score<D, R> for Counts<D> {
+impl<D: Dataset + ?Sized, R: RowRelation> Score<D, R> for CountScores<D> {
     fn candidates(&self) -> usize {
         self.predicates.len()
     }
 
     fn sensitivity(&self) -> Sensitivity {
         Sensitivity {
-            apart: R::APART.into(),
+            apart: apart::<R>().into(),
         }
     }
 
@@ -264,7 +264,7 @@ pub(super) fn listed<D: ?Sized, T: Value>(candidates: &[Attribute<D, T>]) -> Str
     format!("[{}]", named.collect::<Vec<_>>().join(", "))
 }
 
-impl<D: ?Sized> Clone for Counts<D> {
+impl<D: ?Sized> Clone for CountScores<D> {
     fn clone(&self) -> Self {
         Self {
             predicates: Arc::clone(&self.predicates),
@@ -272,7 +272,7 @@ impl<D: ?Sized> Clone for Counts<D> {
     }
 }
 
-impl<D: ?Sized> fmt::Debug for Counts<D> {
+impl<D: ?Sized> fmt::Debug for CountScores<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Counts({} predicates)", self.predicates.len())
     }
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn counts_move_apart_as_far_as_they_state() {
-        let counts = Counts::new([rows_of(1), rows_of(2), rows_of(3)]);
+        let counts = CountScores::new([rows_of(1), rows_of(2), rows_of(3)]);
         let replaced = moved_apart(Replace, &counts, &vec![1], &vec![2]);
         let stated = |sensitivity: Sensitivity| sensitivity.apart();
         assert_eq!(replaced, 2);
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(added, 1);
         assert_eq!(stated(Score::<_, AddRemove>::sensitivity(&counts)), 1);
         assert_eq!(
-            moved_apart(AddRemove, &Counts::new([]), &vec![1], &vec![]),
+            moved_apart(AddRemove, &CountScores::new([]), &vec![1], &vec![]),
             0
         );
     }
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_list_of_predicates_without_an_end_is_refused() {
         let all = Predicate::<Vec<u8>>::new("all", |_: &u8| true);
-        let endless = Counts::new(std::iter::repeat(all));
+        let endless = CountScores::new(std::iter::repeat(all));
         let refused = super::shared::<Vec<u8>, AddRemove, _>(endless).unwrap_err();
         let (what, asked, most) = ("candidates", (1 << 21) + 1, 1 << 21);
         assert_eq!(refused, MechanismError::TooMany { what, asked, most });

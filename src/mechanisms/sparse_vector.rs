@@ -1,11 +1,12 @@
 //! The large counts among many.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::above_threshold::{AboveThreshold, AboveThresholdMachine, CountingRelation};
-use super::{About, Accuracy, Estimates, MechanismError, Number, fitted, over, shown, states};
-use crate::data::{Dataset, Predicate};
+use super::above_threshold::{AboveThreshold, AboveThresholdMachine};
+use super::statistic::{around, clamped};
+use super::{About, Accuracy, Counts, Estimates, MechanismError, RowRelation, over, shown, states};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
 use crate::noise::{DiscreteLaplace, Noise};
 use crate::number::{Confidence, Epsilon, Ratio};
@@ -39,14 +40,17 @@ use crate::privacy::{AddRemove, Relation};
 /// (ε₁ + ε₂ + ε₃)-DP for neighbours under `R`: Lyu, Su and Li 2017, Algorithm 7. Each released
 /// count costs ε₃/hits. Its noise is fresh: releasing the noisy count that was compared would not
 /// be private.
-pub struct SparseVector<R = AddRemove> {
-    pub(super) search: AboveThreshold<R>,
+pub struct SparseVector<Q, R = AddRemove> {
+    pub(super) search: AboveThreshold<Q, R>,
     pub(super) fact: Pure,
     answer_noise: DiscreteLaplace,
 }
 
-impl<R> SparseVector<R> {
-    pub(super) fn new(search: AboveThreshold<R>, epsilon: Epsilon) -> Result<Self, MechanismError> {
+impl<Q, R> SparseVector<Q, R> {
+    pub(super) fn new(
+        search: AboveThreshold<Q, R>,
+        epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
         let hits = Ratio::from(u64::from(search.hits));
         let answer_noise = DiscreteLaplace::new(over(hits, epsilon)?)?;
         let epsilon = search.fact.epsilon.checked_add(epsilon);
@@ -59,7 +63,7 @@ impl<R> SparseVector<R> {
     }
 }
 
-impl<R: Relation> SparseVector<R> {
+impl<Q, R: Relation> SparseVector<Q, R> {
     fn description(&self) -> Description {
         let search = &self.search;
         let counts = self.fact.epsilon.saturating_sub(search.fact.epsilon);
@@ -68,8 +72,8 @@ impl<R: Relation> SparseVector<R> {
     }
 }
 
-impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for SparseVector<R> {
-    type Machine = SparseVectorMachine<D>;
+impl<D: Counts<Q> + ?Sized, Q, R: Relation> Mechanism<D> for SparseVector<Q, R> {
+    type Machine = SparseVectorMachine<D, Q>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(SparseVectorMachine {
@@ -83,26 +87,25 @@ impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for SparseVector<R> {
     }
 }
 
-/// What it compares is not released, and what it releases has noise of its own and is not used
-/// again.
-impl<R> ReleasesOnly for SparseVector<R> {}
+/// What it compares is not released, and what it releases has noise of its own and is not used again.
+impl<Q, R> ReleasesOnly for SparseVector<Q, R> {}
 
 /// A count that was told, with an interval for the true one.
 ///
 /// That a count is told with an interval that misses the true one has at most the probability that is
 /// left.
-impl<R> Estimates for SparseVector<R> {
+impl<Q, R> Estimates for SparseVector<Q, R> {
     type Answer = i64;
     type Number = i64;
 
     fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
         let within = Noise::from(self.answer_noise).steps_within(confidence);
-        (answer, answer.around(within))
+        (answer, around(answer, within))
     }
 }
 
 /// Each of the two holds with the confidence.
-impl<R> Accuracy for SparseVector<R> {
+impl<Q, R> Accuracy for SparseVector<Q, R> {
     type Distance = SparseVectorAccuracy;
 
     fn accuracy(&self, confidence: Confidence) -> SparseVectorAccuracy {
@@ -126,10 +129,10 @@ pub struct SparseVectorAccuracy {
     pub count: u128,
 }
 
-states!(Pure: impl[R: CountingRelation,] SparseVector<R>, R, |search| search.fact);
-shown!(impl[R: Relation] SparseVector<R>);
+states!(Pure: impl[Q, R: RowRelation,] SparseVector<Q, R>, R, |search| search.fact);
+shown!(impl[Q, R: Relation] SparseVector<Q, R>);
 
-impl<R> Clone for SparseVector<R> {
+impl<Q, R> Clone for SparseVector<Q, R> {
     fn clone(&self) -> Self {
         Self {
             search: self.search.clone(),
@@ -140,46 +143,57 @@ impl<R> Clone for SparseVector<R> {
 
 /// A running [`SparseVector`]: it is asked [`Predicate`]s, and after the last hit every query is
 /// [`Fault::Exhausted`].
-#[derive(Debug)]
-pub struct SparseVectorMachine<D: ?Sized> {
-    search: AboveThresholdMachine<D>,
+pub struct SparseVectorMachine<D: ?Sized, Q> {
+    search: AboveThresholdMachine<D, Q>,
     answer_noise: DiscreteLaplace,
 }
 
-impl<D: Dataset + ?Sized> Machine for SparseVectorMachine<D> {
-    type Query = Predicate<D>;
+impl<D: Counts<Q> + ?Sized, Q> Machine for SparseVectorMachine<D, Q> {
+    type Query = Q;
     type Answer = Option<i64>;
 
-    fn step(&mut self, query: Predicate<D>, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
+    fn step(&mut self, query: Q, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
         self.count_by(&query, i128::from, coins)
     }
 }
 
-impl<D: Dataset + ?Sized> SparseVectorMachine<D> {
+impl<D: Counts<Q> + ?Sized, Q> SparseVectorMachine<D, Q> {
     /// The noisy count, if some value of it looks large, as for [`AboveThresholdMachine::hit_by`].
     pub(super) fn count_by(
         &mut self,
-        predicate: &Predicate<D>,
+        question: &Q,
         value: impl FnOnce(u64) -> i128,
         coins: &mut Coins<'_>,
     ) -> Result<Option<i64>, Fault> {
-        let Some(count) = self.search.hit_by(predicate, value, coins)? else {
+        let Some(count) = self.search.hit_by(question, value, coins)? else {
             return Ok(None);
         };
         let noise = coins.noise(&self.answer_noise)?;
-        Ok(Some(fitted(coins.release(count.into(), noise))))
+        Ok(Some(clamped(coins.release(count.into(), noise))))
+    }
+}
+
+impl<D: ?Sized, Q> fmt::Debug for SparseVectorMachine<D, Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SparseVectorMachine")
+            .field("search", &self.search)
+            .field("answer_noise", &self.answer_noise)
+            .finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Predicate;
     use crate::machine::CoinSource;
     use crate::machine::NotPrivateSeededCoins;
     use crate::privacy::{Private, PureDp};
     use crate::tests::exact::{answers, rows_of, violation};
 
-    fn sparse_vector(epsilons: [&str; 3]) -> Result<SparseVector<AddRemove>, MechanismError> {
+    fn sparse_vector(
+        epsilons: [&str; 3],
+    ) -> Result<SparseVector<Predicate<Vec<u8>>>, MechanismError> {
         let [threshold, counts, answers] = epsilons.map(|text| text.parse().unwrap());
         AboveThreshold::with_shares(AddRemove, 1, 1, threshold, counts)?.with_counts(answers)
     }

@@ -1,203 +1,310 @@
 //! The sum of a bounded attribute.
 
-use std::marker::PhantomData;
-use std::num::NonZeroU64;
-use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::{Range, RangeInclusive};
 
-use super::laplace::LaplaceNoise;
-use super::least_loss::with_accuracy;
-use super::{About, CountingRelation, MechanismError, fitted, noisy, shown, states};
-use crate::data::{Attribute, ClampedSum, Dataset};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released, ReleasesOnly};
-use crate::noise::DiscreteLaplace;
-use crate::number::{Confidence, Epsilon};
-use crate::privacy::facts::Laplace;
-use crate::privacy::{AddRemove, Relation, Replace};
+use super::lattice::of_steps;
+use super::statistic::fitted;
+use super::{
+    About, Change, Contributes, Grouped, MechanismError, Once, Query, RealRange, RowRelation,
+    Statistic, Tally, Unavailable,
+};
+use crate::data::{Attribute, ClampedSum, Dataset, RealSum, Value, steps_of};
+use crate::machine::Description;
+use crate::privacy::{AddRemove, Replace, UnknownLoss};
 
-/// The sum of an attribute that is clamped to a range, plus discrete Laplace noise.
+/// The sum of an attribute that is clamped to a range.
 ///
-/// Use it for totals, and, with a [`NoisyCount`](super::NoisyCount), for averages. Choose the range
-/// from what is publicly known about the attribute, never from the data: a narrow one has less
-/// noise, and cuts off more.
+/// Whole numbers have whole-number answers. Real ones are rounded to steps that follow from the
+/// range ([`RealRange`]), and so is the answer. Choose the range from what is publicly known about
+/// the attribute, never from the data: a narrow one has less noise, and cuts off more. For averages
+/// take a [`Mean`](super::Mean), which costs no more than a sum; for a sum in each group,
+/// [`by`](super::Grouped::by).
 ///
 /// ```
 /// use queryables::data::Attribute;
-/// use queryables::mechanisms::NoisySum;
+/// use queryables::mechanisms::Sum;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let hours: Arc<Vec<i64>> = Arc::new(vec![40, 13, 40, 90]);
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), hours)?;
+/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), hours)?;
 ///
 /// let hours = Attribute::new("hours per week", |hours: &i64| *hours);
-/// let total = NoisySum::new(AddRemove, hours, 0..=60, "0.5".parse()?)?;
 /// // 40 + 13 + 40 + 60, with noise of scale 120.
-/// let total: i64 = filter.release(&total)?;
+/// let total: i64 = filter.release(&Sum::of(hours, 0..=60).laplace(epsilon!(0.5))?)?;
 /// assert!((total - 153).abs() < 12_000);
+///
+/// let hours = Attribute::new("hours per week", |hours: &i64| *hours as f64);
+/// let total: f64 = filter.release(&Sum::of(hours, 0.0..=60.0).laplace(epsilon!(0.5))?)?;
+/// assert!((total - 153.0).abs() < 12_000.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Guarantee
 ///
-/// ε-DP, and this is tight, for neighbours under `R`: the noise has a scale of Δ/ε, where one row
-/// that is added or removed changes the sum by at most Δ = max(|low|, |high|), and one that is
-/// replaced by at most Δ = high − low. It states [`Laplace`] noise on one answer that changes by Δ,
-/// which is less under Rényi privacy than what ε-DP implies. A row that cannot be read counts as
-/// the number of the range that is nearest to zero. An answer that an `i64` cannot hold is clamped,
-/// which is postprocessing.
-pub struct NoisySum<D: ?Sized, R = AddRemove> {
-    attribute: Attribute<D, i64>,
-    range: RangeInclusive<i64>,
-    /// Its steps are the largest change.
-    fact: Laplace,
-    noise: DiscreteLaplace,
-    relation: PhantomData<fn() -> R>,
+/// One row that is added or removed changes the sum by at most Δ = max(|low|, |high|), and one that
+/// is replaced by at most Δ = high − low; both are tight. A row that cannot be read counts as the
+/// number of the range that is nearest to zero. The ends of a range of real numbers are rounded to
+/// steps as the numbers are, so that Δ is exact, rounding included.
+#[derive(Clone, Debug)]
+pub struct Sum<A: Summand> {
+    attribute: A,
+    range: <A::Number as Amount>::Range,
 }
 
-/// A relation for which it is known by how much one row changes a sum.
-pub trait SummingRelation: CountingRelation {
-    /// The largest change, if rows have values in this range.
-    #[doc(hidden)]
-    fn largest_change(range: &RangeInclusive<i64>) -> u64;
-}
-
-impl SummingRelation for AddRemove {
-    fn largest_change(range: &RangeInclusive<i64>) -> u64 {
-        range.start().unsigned_abs().max(range.end().unsigned_abs())
-    }
-}
-
-impl SummingRelation for Replace {
-    fn largest_change(range: &RangeInclusive<i64>) -> u64 {
-        range.start().abs_diff(*range.end())
-    }
-}
-
-impl<D: ?Sized, R: SummingRelation> NoisySum<D, R> {
-    /// Sums `attribute`, clamped to `range`.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::BadRange`] if the range is empty or no row can change the sum,
-    /// [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::TooFine`] if Δ/ε, in lowest
-    /// terms, needs more than 128 bits, and [`MechanismError::Noise`] if it is more than 2^100.
-    pub fn new(
-        _relation: R,
-        attribute: Attribute<D, i64>,
-        range: RangeInclusive<i64>,
-        epsilon: Epsilon,
-    ) -> Result<Self, MechanismError> {
-        let (fact, noise) = noise_of::<R>(&range, epsilon)?;
-        Ok(Self {
+impl<A: Summand> Sum<A> {
+    /// Sums an attribute, clamped to `range`: of `i64` or of `f64`.
+    pub fn of(attribute: A, range: impl Into<<A::Number as Amount>::Range>) -> Self {
+        Self {
             attribute,
-            range,
-            fact,
-            noise,
-            relation: PhantomData,
-        })
+            range: range.into(),
+        }
+    }
+
+    fn steps(&self) -> RangeInclusive<i64> {
+        A::Number::steps(&self.range).unwrap_or(0..=0)
     }
 }
 
-impl<D: ?Sized, R: SummingRelation> NoisySum<D, R> {
-    /// The same with the smallest ε for which an answer is at most `within` away from the sum of the
-    /// clamped values, with at least this confidence ([`Accuracy`](super::Accuracy)). It is rounded up
-    /// to six digits.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
-    pub fn with_accuracy(
-        relation: R,
-        attribute: Attribute<D, i64>,
-        range: RangeInclusive<i64>,
-        within: u128,
-        confidence: Confidence,
-    ) -> Result<Self, MechanismError> {
-        with_accuracy(within, confidence, |epsilon| {
-            Self::new(relation, attribute.clone(), range.clone(), epsilon)
-        })
+/// What can be summed: an [`Attribute`] in code, or one that is data.
+pub trait Summand: Clone + Send + Sync {
+    /// Its numbers: `i64` or `f64`.
+    type Number: Amount;
+
+    /// How it is shown in descriptions.
+    fn name(&self) -> Cow<'_, str>;
+}
+
+impl<D: ?Sized, T: Amount> Summand for Attribute<D, T> {
+    type Number = T;
+
+    fn name(&self) -> Cow<'_, str> {
+        Self::name(self).into()
     }
 }
 
-/// What a sum of numbers in this range states, and the noise for it.
-pub(super) fn noise_of<R: SummingRelation>(
-    range: &RangeInclusive<i64>,
-    epsilon: Epsilon,
-) -> Result<(Laplace, DiscreteLaplace), MechanismError> {
-    let change = NonZeroU64::new(R::largest_change(range)).filter(|_| !range.is_empty());
-    let LaplaceNoise { fact, noise } =
-        LaplaceNoise::new(change.ok_or(MechanismError::BadRange)?, epsilon)?;
-    Ok((fact, noise))
+/// A type of numbers that are summed: `i64` or `f64`.
+pub trait Amount: Value + Statistic + Copy + Default + sealed::Sealed {
+    /// What they are clamped to.
+    type Range: Clone + fmt::Debug + Send + Sync;
+
+    /// The same in steps.
+    #[doc(hidden)]
+    fn steps(range: &Self::Range) -> Result<RangeInclusive<i64>, MechanismError>;
+    #[doc(hidden)]
+    fn scale(range: &Self::Range) -> Self::Scale;
+    /// Those of a number.
+    #[doc(hidden)]
+    fn in_steps(self, scale: Self::Scale) -> i64;
+    #[doc(hidden)]
+    fn of_total(totals: &[i128], scale: Self::Scale) -> Self;
+    #[doc(hidden)]
+    fn sum<D: Dataset + ?Sized>(
+        attribute: &Attribute<D, Self>,
+        data: &D,
+        range: &Self::Range,
+    ) -> i128;
+    #[doc(hidden)]
+    fn describe(range: &Self::Range, description: Description) -> Description;
+    #[doc(hidden)]
+    fn about(range: &Self::Range) -> About;
 }
 
-impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for NoisySum<D, R> {
-    type Machine = Released<i64>;
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for i64 {}
+    impl Sealed for f64 {}
+}
 
-    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<i64>, Fault> {
-        // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let noise = coins.noise(&self.noise)?;
-        let mut sum = ClampedSum::new(self.range.clone());
-        self.attribute.fold(data, &mut sum);
-        Ok(Released(fitted(coins.release(sum.total(), noise))))
+impl Amount for i64 {
+    type Range = RangeInclusive<Self>;
+
+    fn steps(range: &Self::Range) -> Result<Self::Range, MechanismError> {
+        Ok(range.clone())
+    }
+
+    fn scale(_: &Self::Range) {}
+
+    fn in_steps(self, (): ()) -> Self {
+        self
+    }
+
+    fn of_total(totals: &[i128], (): ()) -> Self {
+        fitted(totals)
+    }
+
+    fn sum<D: Dataset + ?Sized>(
+        attribute: &Attribute<D, Self>,
+        data: &D,
+        range: &Self::Range,
+    ) -> i128 {
+        let mut sum = ClampedSum::new(range.clone());
+        attribute.fold(data, &mut sum);
+        sum.total()
+    }
+
+    fn describe(range: &Self::Range, description: Description) -> Description {
+        description.with("range", format_args!("{range:?}"))
+    }
+
+    fn about(range: &Self::Range) -> About {
+        About::all_rows().clamped(format_args!("{range:?}"))
+    }
+}
+
+impl Amount for f64 {
+    type Range = RealRange;
+
+    fn steps(range: &RealRange) -> Result<RangeInclusive<i64>, MechanismError> {
+        Ok(range.in_steps()?.range())
+    }
+
+    fn scale(range: &RealRange) -> i32 {
+        range.steps().exponent
+    }
+
+    fn in_steps(self, exponent: i32) -> i64 {
+        steps_of(self, libm::scalbn(1.0, -exponent))
+    }
+
+    fn of_total(totals: &[i128], exponent: i32) -> Self {
+        of_steps(totals.first().copied().unwrap_or_default(), exponent)
+    }
+
+    fn sum<D: Dataset + ?Sized>(
+        attribute: &Attribute<D, Self>,
+        data: &D,
+        range: &RealRange,
+    ) -> i128 {
+        let steps = range.steps();
+        let mut sum = RealSum::new(steps.per_unit(), steps.range());
+        attribute.fold(data, &mut sum);
+        sum.total()
+    }
+
+    fn describe(range: &RealRange, description: Description) -> Description {
+        range.describe(description)
+    }
+
+    fn about(range: &RealRange) -> About {
+        range.about_rounded()
+    }
+}
+
+/// By how much a row changes a sum of numbers in this range.
+pub(super) fn largest_change<R: RowRelation>(range: &RangeInclusive<i64>) -> u64 {
+    let (low, high) = (range.start(), range.end());
+    if range.is_empty() {
+        0
+    } else if R::REPLACES {
+        low.abs_diff(*high)
+    } else {
+        low.unsigned_abs().max(high.unsigned_abs())
+    }
+}
+
+impl<A: Summand, R: RowRelation> Query<R> for Sum<A> {
+    type Answer = A::Number;
+    type Form = Once;
+    type Value = A::Number;
+
+    fn change(&self) -> Result<Change, MechanismError> {
+        let range = A::Number::steps(&self.range)?;
+        let change = Change::of(largest_change::<R>(&range))?;
+        let one_way = *range.start() >= 0 || *range.end() <= 0;
+        Ok(if one_way { change } else { change.both_ways() })
+    }
+
+    fn answer(&self, totals: &[i128]) -> A::Number {
+        A::Number::of_total(totals, A::Number::scale(&self.range))
+    }
+
+    fn scale(&self) -> <A::Number as Statistic>::Scale {
+        A::Number::scale(&self.range)
     }
 
     fn describe(&self) -> Description {
-        self.description()
+        let description = Description::new("Sum").with("attribute", self.attribute.name());
+        A::Number::describe(&self.range, description)
+    }
+
+    fn about(&self) -> About {
+        A::Number::about(&self.range)
     }
 }
 
-impl<D: ?Sized, R> ReleasesOnly for NoisySum<D, R> {}
-
-impl<D: ?Sized, R: Relation> NoisySum<D, R> {
-    fn description(&self) -> Description {
-        let (low, high) = (self.range.start(), self.range.end());
-        Description::new("NoisySum")
-            .with("relation", R::NAME)
-            .with("attribute", self.attribute.name())
-            .with("range", format_args!("{low}..={high}"))
-            .with("epsilon", self.fact.epsilon)
+impl<D: Dataset + ?Sized, T: Amount, R: RowRelation> Tally<D, R> for Sum<Attribute<D, T>> {
+    fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
+        totals.fill(T::sum(&self.attribute, data, &self.range));
+        Ok(())
     }
 }
 
-states!(Laplace: impl[D: ?Sized, R: SummingRelation,] NoisySum<D, R>, R, |sum| sum.fact);
-shown!(impl[D: ?Sized, R: Relation] NoisySum<D, R>);
-noisy!(
-    impl[D: ?Sized, R] NoisySum<D, R>, i64, |sum| sum.noise.into(),
-    About::all_rows().clamped(format_args!("{:?}", sum.range))
-);
-
-impl<D: ?Sized, R> Clone for NoisySum<D, R> {
-    fn clone(&self) -> Self {
-        Self {
-            attribute: self.attribute.clone(),
-            range: self.range.clone(),
-            ..*self
+impl<D: Dataset + ?Sized, T: Amount> Contributes<D> for Sum<Attribute<D, T>> {
+    fn contributions(
+        &self,
+        data: &D,
+        records: Range<usize>,
+        numbers: &mut [i128],
+        unreadable: &mut dyn FnMut(usize),
+    ) {
+        let mut read = vec![T::default(); records.len()];
+        self.attribute.read_or(data, records, &mut read, unreadable);
+        let (low, high) = self.steps().into_inner();
+        let scale = T::scale(&self.range);
+        for (number, read) in numbers.iter_mut().zip(read) {
+            *number = read.in_steps(scale).clamp(low, high).into();
         }
+    }
+
+    fn payable(&self) -> Result<(), UnknownLoss> {
+        if !self.steps().contains(&0) {
+            return Err(UnknownLoss(
+                "whoever cannot pay contributes zero, which the range must contain",
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl<D: Dataset + ?Sized, T: Amount> Grouped<D> for Sum<Attribute<D, T>> {
+    /// In one group a row that is replaced changes the sum by high − low.
+    fn moved(&self) -> Result<Change, MechanismError> {
+        let change = Query::<AddRemove>::change(self)?;
+        let within = Query::<Replace>::change(self).map_or(0, |change| change.square);
+        let moved = change.moved()?;
+        let square = (2 * change.square).max(within).min(moved.square);
+        Ok(Change { square, ..moved })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mechanisms::{LaplaceNoise, Noised};
     use crate::noise::NoiseError;
+    use crate::prelude::*;
     use crate::privacy::{Private, Rdp};
     use crate::tests::exact::{answers, violation};
 
-    fn sum<R: SummingRelation>(
+    fn sum<R: RowRelation>(
         relation: R,
         range: RangeInclusive<i64>,
         epsilon: &str,
-    ) -> Result<NoisySum<Vec<u8>, R>, MechanismError> {
+    ) -> Result<Noised<Sum<Attribute<Vec<u8>, i64>>, LaplaceNoise, R>, MechanismError> {
         let attribute = Attribute::new("signed", |row: &u8| match row {
             99 => panic!("an unlucky row"),
             row => i64::from(*row) - 5,
         });
-        NoisySum::new(relation, attribute, range, epsilon.parse().unwrap())
+        Sum::of(attribute, range)
+            .under(relation)
+            .laplace(epsilon.parse::<Epsilon>().unwrap())
     }
 
     /// Whether the loss is attained between these datasets, and surely not exceeded.
-    fn attains<R: SummingRelation>(
+    fn attains<R: RowRelation>(
         relation: R,
         range: RangeInclusive<i64>,
         [one, other]: [&[u8]; 2],

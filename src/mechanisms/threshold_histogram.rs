@@ -8,9 +8,10 @@ use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::gaussian::GaussianNoise;
+use super::statistic::clamped;
 use super::{
-    About, Accuracy, CountingRelation, Estimates, MechanismError, Number, clamped, over, shown,
+    About, Accuracy, AddedNoise, Estimates, GaussianNoise, MechanismError, RowRelation, Statistic,
+    apart, over, shown,
 };
 use crate::data::{Attribute, Dataset, GroupKey, Grouped, Groups};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
@@ -28,7 +29,7 @@ mod accuracy;
 /// a threshold or more.
 ///
 /// Use it where the keys themselves are private: words, addresses, names of diseases. Where there is
-/// a public list of keys, [`NoisyHistogram`](super::NoisyHistogram) needs no δ and leaves none out.
+/// a public list of keys, [`Histogram`](super::Histogram) needs no δ and leaves none out.
 ///
 /// ```
 /// use queryables::mechanisms::ThresholdHistogram;
@@ -66,7 +67,7 @@ mod accuracy;
 /// after the comparison, which is postprocessing.
 ///
 /// A key with a count of c is left out with probability [`left_out(c)`](Self::left_out). What is
-/// released of it has the noise of a [`NoisyCount`](super::NoisyCount), given that it is not below
+/// released of it has the noise of a [`Count`](super::Count), given that it is not below
 /// the threshold: for counts near the threshold that is more than the count on average. What
 /// [`Accuracy`] and [`estimate`](Self::estimate) say is about all coins, not about those with which a
 /// key is released: that a key is released *and* its number is far from its count is no more likely
@@ -165,7 +166,7 @@ fn least_threshold(noise: Noise, delta: Delta) -> Result<u64, MechanismError> {
     Ok(low)
 }
 
-impl<D: Dataset + ?Sized, P: GroupKey, R: CountingRelation> ThresholdHistogram<D, P, R> {
+impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> ThresholdHistogram<D, P, R> {
     /// Counts rows by key, with the least threshold for which δ is at most that of `loss`. The loss
     /// that is stated has the δ of this threshold, which may be less.
     ///
@@ -198,7 +199,7 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: CountingRelation> ThresholdHistogram<D
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
         let noise = laplace::<R>(epsilon)?;
-        let answers = NonZeroU64::new(R::APART).unwrap_or(NonZeroU64::MIN);
+        let answers = NonZeroU64::new(apart::<R>()).unwrap_or(NonZeroU64::MIN);
         let counts = Laplace {
             answers,
             ..Laplace::of_count(epsilon)
@@ -215,27 +216,27 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: CountingRelation> ThresholdHistogram<D
     }
 }
 
-fn laplace<R: CountingRelation>(epsilon: Epsilon) -> Result<DiscreteLaplace, MechanismError> {
-    let scale = over(Ratio::from(R::APART), epsilon)?;
+fn laplace<R: RowRelation>(epsilon: Epsilon) -> Result<DiscreteLaplace, MechanismError> {
+    let scale = over(Ratio::from(apart::<R>()), epsilon)?;
     Ok(DiscreteLaplace::new(scale)?)
 }
 
-impl<D: Dataset + ?Sized, P: GroupKey, R: CountingRelation> GaussianThresholdHistogram<D, P, R> {
+impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> GaussianThresholdHistogram<D, P, R> {
     /// Counts rows by key, with the least threshold for which δ is at most that of `loss`. The loss
     /// that is stated has the δ of this threshold, which may be less.
     ///
     /// # Errors
     ///
     /// [`MechanismError::NoLoss`] if ρ or δ is zero, [`MechanismError::BadKeyThreshold`] if no `i64`
-    /// is large enough for them, and those of [`GaussianCount::new`](super::GaussianCount::new).
+    /// is large enough for them, and those of a [`Count`](super::Count) with this noise.
     pub fn new(
         relation: R,
         name: impl Into<Arc<str>>,
         key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
         loss: RhoDelta,
     ) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::with_rho(R::APART.into(), loss.rho)?;
-        let threshold = least_threshold(gaussian.noise.into(), loss.delta)?;
+        let gaussian = GaussianNoise::for_square(Gaussian::Rho(loss.rho), apart::<R>().into())?;
+        let threshold = least_threshold((*gaussian.law()).into(), loss.delta)?;
         Self::with_threshold(relation, name, key, threshold, loss.rho)
     }
 
@@ -245,7 +246,7 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: CountingRelation> GaussianThresholdHis
     ///
     /// [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::BadKeyThreshold`] if the threshold
     /// is less than 2 or more than an `i64` holds, and those of
-    /// [`GaussianCount::new`](super::GaussianCount::new).
+    /// a [`Count`](super::Count) with this noise.
     pub fn with_threshold(
         _relation: R,
         name: impl Into<Arc<str>>,
@@ -253,9 +254,9 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: CountingRelation> GaussianThresholdHis
         threshold: u64,
         rho: Rho,
     ) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::with_rho(R::APART.into(), rho)?;
+        let gaussian = GaussianNoise::for_square(Gaussian::Rho(rho), apart::<R>().into())?;
         Ok(Self {
-            delta: delta_of(gaussian.noise.into(), threshold)?,
+            delta: delta_of((*gaussian.law()).into(), threshold)?,
             groups: Above::new(name, key, threshold),
             gaussian,
             relation: PhantomData,
@@ -297,7 +298,7 @@ impl<D: ?Sized, P: GroupKey> Above<D, P> {
         for (key, count) in counts {
             let noise = noise()?;
             if i128::from(count).saturating_add(noise) >= self.threshold.into() {
-                released.insert(key, clamped(count.into(), noise));
+                released.insert(key, clamped(i128::from(count).saturating_add(noise)));
             }
         }
         Ok(released)
@@ -352,7 +353,7 @@ macro_rules! threshold_histogram {
             type Number = i64;
 
             fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
-                (answer, answer.around(self.noise().steps_within(confidence)))
+                answer.interval((), self.noise(), confidence)
             }
         }
 
@@ -386,7 +387,7 @@ macro_rules! threshold_histogram {
         }
 
         /// For more than one row it is what group privacy implies.
-        impl<D: ?Sized, P: GroupKey, R: CountingRelation, Me> Private<Me, R> for $Histogram<D, P, R>
+        impl<D: ?Sized, P: GroupKey, R: RowRelation, Me> Private<Me, R> for $Histogram<D, P, R>
         where
             Me: Prices<$Fact>,
         {
@@ -415,9 +416,9 @@ threshold_histogram!(
 );
 threshold_histogram!(
     GaussianThresholdHistogram: Thresholded<Gaussian>,
-    |histogram| histogram.gaussian.noise,
+    |histogram| *histogram.gaussian.law(),
     Thresholded {
-        noise: histogram.gaussian.fact,
+        noise: histogram.gaussian.fact(),
         delta: histogram.delta,
     }
 );

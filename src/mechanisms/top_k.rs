@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use super::score::CountScores;
 use super::score::{gaps, shared};
-use super::{CountingRelation, Counts, MechanismError, Score, shown, states};
+use super::{MechanismError, RowRelation, Score, shown, states};
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
 use crate::noise::ExponentialChoice;
@@ -47,14 +48,14 @@ use crate::privacy::{AddRemove, Relation};
 /// ([`Sensitivity`](super::Sensitivity)).
 ///
 /// Its running time depends on the scores, and not only on what is released.
-pub struct TopK<D: ?Sized, R = AddRemove, S = Counts<D>> {
+pub struct TopK<D: ?Sized, R = AddRemove, S = CountScores<D>> {
     pub(super) score: Arc<S>,
     fact: BoundedRanges,
     pub(super) rate: Ratio,
     relation: PhantomData<fn(&D) -> R>,
 }
 
-impl<D: Dataset + ?Sized, R: CountingRelation> TopK<D, R> {
+impl<D: Dataset + ?Sized, R: RowRelation> TopK<D, R> {
     /// Chooses k of `candidates` by their counts.
     ///
     /// # Errors
@@ -68,7 +69,7 @@ impl<D: Dataset + ?Sized, R: CountingRelation> TopK<D, R> {
         candidates: impl IntoIterator<Item = Predicate<D>>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        Self::by_score(relation, k, Counts::new(candidates), epsilon)
+        Self::by_score(relation, k, CountScores::new(candidates), epsilon)
     }
 }
 
@@ -161,7 +162,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn top<R: CountingRelation>(
+    fn top<R: RowRelation>(
         relation: R,
         k: usize,
         values: std::ops::Range<u8>,

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::RowRelation;
 use super::limit::NODES;
-use super::{CountingRelation, fitted};
+use super::statistic::clamped;
 use crate::machine::{Coins, Fault, Law, Machine};
-use crate::privacy::{AddRemove, Replace};
 
 /// The largest number of nodes whose noise is added up for a time up to this horizon: as many as a
 /// time has digits 1.
@@ -15,11 +15,21 @@ pub(super) fn most_nodes(horizon: u64) -> u32 {
     u64::BITS - horizon.leading_zeros() - u32::from(horizon.count_zeros() > horizon.leading_zeros())
 }
 
-/// A relation for which it is known how many nodes of a tree one row changes.
-pub trait StreamingRelation: CountingRelation {
-    /// The largest number of nodes, for this horizon.
-    #[doc(hidden)]
-    fn largest_change(horizon: u64) -> u64;
+/// How many nodes one row changes, at most, for this horizon.
+///
+/// A row that is added at time 0 is below as many nodes as the horizon has digits, and none is below
+/// more. Where a row is replaced: one at time 0 that is no longer counted changes h + 1 nodes. One
+/// that moves from the first time of a left half to the first of the right half, where the whole has
+/// 2^m times, changes m nodes that it leaves, and those that it enters: below the right half itself,
+/// which is never named, up to m − 1. All nodes above are above both. The largest whole that fits has
+/// m = h; with r > 0, a row can also move from 0 to 2^h, where nothing is above both.
+pub(super) fn largest_change<R: RowRelation>(horizon: u64) -> u64 {
+    let all = digits(horizon);
+    if !R::REPLACES {
+        return all;
+    }
+    let rest = horizon ^ (1_u64 << all.saturating_sub(1));
+    (all + digits(rest)).max((2 * all).saturating_sub(3))
 }
 
 /// The number of binary digits.
@@ -27,26 +37,7 @@ fn digits(number: u64) -> u64 {
     u64::from(u64::BITS - number.leading_zeros())
 }
 
-impl StreamingRelation for AddRemove {
-    fn largest_change(horizon: u64) -> u64 {
-        digits(horizon)
-    }
-}
-
-impl StreamingRelation for Replace {
-    /// A row at time 0 that is no longer counted changes h + 1 nodes. One that moves from the first
-    /// time of a left half to the first of the right half, where the whole has 2^m times, changes m
-    /// nodes that it leaves, and those that it enters: below the right half itself, which is never
-    /// named, up to m − 1. All nodes above are above both. The largest whole that fits has m = h;
-    /// with r > 0, a row can also move from 0 to 2^h, where nothing is above both.
-    fn largest_change(horizon: u64) -> u64 {
-        let all = digits(horizon);
-        let rest = horizon ^ (1_u64 << all.saturating_sub(1));
-        (all + digits(rest)).max((2 * all).saturating_sub(3))
-    }
-}
-
-/// A running [`ContinualCount`](super::ContinualCount) or [`GaussianContinualCount`](super::GaussianContinualCount): it is asked times up to its horizon.
+/// A running [`ContinualCount`](super::ContinualCount): it is asked times up to its horizon.
 ///
 /// It remembers the noisy count of every node that it has used: at most one for each time asked for and
 /// digit of it, and never more than there are times. Where all of them take more memory than is allowed
@@ -107,7 +98,7 @@ impl<N: Law> Machine for ContinualCountMachine<N> {
         for node in nodes(time) {
             noisy = noisy.saturating_add(self.noisy(node, coins)?);
         }
-        Ok(fitted(noisy))
+        Ok(clamped(noisy))
     }
 }
 
@@ -142,6 +133,7 @@ mod tests {
     use crate::machine::NotPrivateSeededCoins;
     use crate::noise::DiscreteLaplace;
     use crate::number::Ratio;
+    use crate::prelude::*;
     use std::collections::BTreeSet;
 
     /// A conversation that goes on takes no more memory than what is asked for at once.
@@ -200,17 +192,17 @@ mod tests {
             // The last one is not counted.
             let above: Vec<_> = (0..=horizon).map(above).collect();
             let most = above.iter().map(BTreeSet::len).max().unwrap() as u64;
-            assert_eq!(AddRemove::largest_change(horizon), most, "{horizon}");
+            assert_eq!(largest_change::<AddRemove>(horizon), most, "{horizon}");
             let moves = above.iter().flat_map(|one| {
                 above
                     .iter()
                     .map(move |other| one.symmetric_difference(other).count())
             });
             let most = moves.max().unwrap() as u64;
-            assert_eq!(Replace::largest_change(horizon), most, "{horizon}");
+            assert_eq!(largest_change::<Replace>(horizon), most, "{horizon}");
         }
-        assert_eq!(AddRemove::largest_change(u64::MAX), 64);
-        assert_eq!(Replace::largest_change(u64::MAX), 127);
+        assert_eq!(largest_change::<AddRemove>(u64::MAX), 64);
+        assert_eq!(largest_change::<Replace>(u64::MAX), 127);
     }
 
     #[test]

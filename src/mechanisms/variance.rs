@@ -1,44 +1,37 @@
 //! The variance of a bounded attribute.
 
-use std::marker::PhantomData;
-use std::num::NonZeroU64;
-use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::ops::{Range, RangeInclusive};
 
-use super::gaussian::GaussianNoise;
-use super::laplace::LaplaceNoise;
-use super::least_loss::least_loss;
-use super::real_range::{Bounded, Steps};
-use super::statistic::{Statistic, SumAccuracy, SumNoise, statistic};
+use super::mean::{SumAccuracy, SumScale, above};
+use super::real_range::Steps;
 use super::{
-    About, Accuracy, AveragingRelation, Estimates, MechanismError, RealRange, shown, states,
+    About, Change, Contributes, Grouped, MechanismError, Once, Query, RealRange, RowRelation,
+    Statistic, Summand, Tally, Unavailable,
 };
 use crate::data::{Attribute, Dataset, Moments};
-use crate::machine::{Coins, Description, Fault, Law, Mechanism, Released};
+use crate::machine::Description;
 use crate::noise::Noise;
-use crate::number::{Confidence, Epsilon, Interval, Mu, Rho};
-use crate::privacy::facts::{Gaussian, Laplace};
-use crate::privacy::{AddRemove, Relation};
+use crate::number::{Confidence, Interval};
 
 /// The variance of an attribute that is clamped to a range and rounded to steps ([`RealRange`]), with
 /// discrete Laplace noise.
 ///
 /// Use it for a spread: the answer, a [`Variance`], has the variance, the mean and the noisy number of
-/// rows, at the price of one sum. If only the mean is needed, [`NoisyMean`](super::NoisyMean) is more
+/// rows, at the price of one sum. If only the mean is needed, [`Mean`](super::Mean) is more
 /// accurate.
 ///
 /// ```
 /// use queryables::data::Attribute;
-/// use queryables::mechanisms::{Estimates, NoisyVariance};
+/// use queryables::mechanisms::{Estimates, Variance};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// // From 20 to 69: a variance of (50² − 1)/12 = 208.25.
 /// let ages: Arc<Vec<f64>> = Arc::new((0..20_000).map(|person| 20.0 + (person % 50) as f64).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 ///
 /// let age = Attribute::new("age", |age: &f64| *age);
-/// let spread = NoisyVariance::new(AddRemove, age, 0.0..=100.0, "0.5".parse()?)?;
+/// let spread = Variance::of(age, 0.0..=100.0).laplace(epsilon!(0.5))?;
 /// let answer = filter.release(&spread)?;
 /// assert!((answer.value() - 208.25).abs() < 20.0);
 /// assert!((answer.mean() - 44.5).abs() < 1.0);
@@ -61,113 +54,150 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// It states [`Laplace`] noise on numbers that change by w² together. The range is in whole steps, as
 /// numbers are, so that w is exact, rounding included ([`RealRange`]).
-pub struct NoisyVariance<D: ?Sized, R = AddRemove> {
-    bounded: Bounded<D>,
-    noise: LaplaceNoise,
-    relation: PhantomData<fn() -> R>,
+#[doc(alias = "standard deviation")]
+#[derive(Clone, Debug)]
+pub struct Variance<A> {
+    attribute: A,
+    range: RealRange,
 }
 
-/// [`NoisyVariance`] with rounded Gaussian noise.
-///
-/// Use it where losses are accounted in zCDP, RDP or GDP, or converted to (ε, δ) at the end.
-///
-/// ```
-/// use queryables::data::Attribute;
-/// use queryables::mechanisms::GaussianVariance;
-/// use queryables::prelude::*;
-/// use std::sync::Arc;
-///
-/// let ages: Arc<Vec<f64>> = Arc::new((0..20_000).map(|person| 20.0 + (person % 50) as f64).collect());
-/// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), ages)?;
-///
-/// let age = Attribute::new("age", |age: &f64| *age);
-/// let spread = GaussianVariance::new(AddRemove, age, 0.0..=100.0, "0.1".parse()?)?;
-/// assert!((filter.release(&spread)?.value() - 208.25).abs() < 20.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Guarantee
-///
-/// That of the Gaussian mechanism, of which it is a postprocessing
-/// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), for neighbours under `R`: the sums that
-/// [`NoisyVariance`] releases change by at most Δ = w² in the Euclidean norm, too. With a variance of
-/// σ² it states [`Gaussian`] noise of μ = Δ/σ, or ρ = μ²/2. At a distance of d, d·μ and d²·ρ.
-pub struct GaussianVariance<D: ?Sized, R = AddRemove> {
-    bounded: Bounded<D>,
-    noise: GaussianNoise,
-    relation: PhantomData<fn() -> R>,
+impl<A: Summand<Number = f64>> Variance<A> {
+    /// The variance of `attribute`, clamped to `range` ([`RealRange`]).
+    pub fn of(attribute: A, range: impl Into<RealRange>) -> Self {
+        Self {
+            attribute,
+            range: range.into(),
+        }
+    }
 }
 
-statistic!(
-    NoisyVariance, GaussianVariance: Variance, VarianceAccuracy, "variance", "w⁴",
-    ", and [`MechanismError::TooManySteps`] if the range is 2^32 steps wide or more"
-);
-
-/// What a [`NoisyVariance`] or [`GaussianVariance`] answers: noisy sums, and what follows from them.
+/// What a [`Variance`] answers: three noisy sums, and what follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Variance {
-    /// P, M and B; where the number of rows is public, X, Y and w² times that number.
+pub struct NoisyVariance {
+    /// P, M and B; or X, Y and w² times the number of rows, where that is public.
     sums: [i128; 3],
-    noise: SumNoise,
+    scale: Steps,
+    size_is_public: bool,
 }
 
-/// How far the sums of a variance are from the truth, and from which its error follows.
+/// How far the sums of a variance are from the truth, and from which the error of the variance
+/// follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VarianceAccuracy(SumAccuracy);
 
 /// The width of a range whose square a fact can hold.
 const WIDEST: u64 = (1 << 32) - 1;
 
-/// The doc of [`NoisyVariance`] says why the sums change by w² together.
-impl Statistic for Variance {
-    type Accuracy = VarianceAccuracy;
+impl<A: Summand<Number = f64>, R: RowRelation> Query<R> for Variance<A> {
+    type Answer = NoisyVariance;
+    type Form = Once;
+    type Value = NoisyVariance;
 
-    fn change(scale: Steps) -> Result<NonZeroU64, MechanismError> {
-        if scale.width.get() > WIDEST {
+    /// All sums together change by w².
+    fn change(&self) -> Result<Change, MechanismError> {
+        let width = self.range.in_steps()?.width.get();
+        if width > WIDEST {
             return Err(MechanismError::TooManySteps);
         }
-        Ok(scale.width.saturating_mul(scale.width))
+        Change::of(width * width)
     }
 
-    fn release<D: Dataset + ?Sized, R: AveragingRelation>(
-        bounded: &Bounded<D>,
-        data: &D,
-        law: &(impl Law + Copy + Into<Noise>),
-        coins: &mut Coins<'_>,
-    ) -> Result<Self, Fault> {
-        // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let (first, second) = (coins.noise(law)?, coins.noise(law)?);
-        let third = match R::SIZE_IS_PUBLIC {
-            true => None,
-            false => Some(coins.noise(law)?),
-        };
-        let mut moments = Moments::new(bounded.scale.per_unit(), bounded.scale.range());
-        bounded.attribute.fold_into(data, &mut moments);
+    fn totals(&self) -> usize {
+        3
+    }
+
+    /// Where the number of rows is public, so is w² times that number.
+    fn public_totals(&self) -> usize {
+        R::REPLACES.into()
+    }
+
+    fn answer(&self, totals: &[i128]) -> NoisyVariance {
+        NoisyVariance {
+            sums: totals.first_chunk().copied().unwrap_or_default(),
+            scale: self.range.steps(),
+            size_is_public: R::REPLACES,
+        }
+    }
+
+    fn scale(&self) -> SumScale {
+        SumScale::new::<R>(&self.range)
+    }
+
+    fn describe(&self) -> Description {
+        let description = Description::new("Variance").with("attribute", self.attribute.name());
+        self.range.describe(description)
+    }
+
+    fn about(&self) -> About {
+        self.range.about()
+    }
+}
+
+impl<D: Dataset + ?Sized, R: RowRelation> Tally<D, R> for Variance<Attribute<D, f64>> {
+    fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
+        let steps = self.range.steps();
+        let mut moments = Moments::new(steps.per_unit(), steps.range());
+        self.attribute.fold_into(data, &mut moments);
         let (high, mixed, low) = (moments.high(), moments.mixed(), moments.low());
-        // Each u(w − u) is counted twice in the mixed sum, and u² + u(w − u) is uw.
-        let sums = if R::SIZE_IS_PUBLIC {
+        let sums = if R::REPLACES {
+            // u² + u(w − u) = uw, and all three add up to w².
             [high + mixed / 2, mixed / 2, high + mixed + low]
         } else {
             [high, mixed, low]
         };
-        let [one, two, three] = sums;
-        Ok(Self {
-            sums: [
-                coins.release(one, first),
-                coins.release(two, second),
-                match third {
-                    Some(third) => coins.release(three, third),
-                    // It is w² for each row.
-                    None => three,
-                },
-            ],
-            noise: SumNoise::new::<R>(*law, bounded.scale),
-        })
+        for (total, sum) in totals.iter_mut().zip(sums) {
+            *total = sum;
+        }
+        Ok(())
+    }
+}
+
+impl<D: Dataset + ?Sized> Contributes<D> for Variance<Attribute<D, f64>> {
+    fn contributions(
+        &self,
+        data: &D,
+        records: Range<usize>,
+        numbers: &mut [i128],
+        unreadable: &mut dyn FnMut(usize),
+    ) {
+        let above = above(&self.attribute, &self.range, data, records, unreadable);
+        let width = i128::from(self.range.steps().width.get());
+        for (numbers, u) in numbers.chunks_exact_mut(3).zip(above) {
+            let below = width - u;
+            numbers.copy_from_slice(&[u * u, 2 * u * below, below * below]);
+        }
+    }
+}
+
+impl<D: Dataset + ?Sized> Grouped<D> for Variance<Attribute<D, f64>> {}
+
+impl Statistic for NoisyVariance {
+    type Scale = SumScale;
+    type Number = f64;
+    type Distance = VarianceAccuracy;
+    /// How far, and of how many rows.
+    type Within = (f64, u64);
+
+    fn in_steps(_: SumScale, noise: Noise) -> Noise {
+        noise
     }
 
-    fn accuracy(noise: &SumNoise, confidence: Confidence) -> VarianceAccuracy {
-        let sums = if noise.size_is_public { 2 } else { 3 };
-        VarianceAccuracy(noise.accuracy(sums, confidence))
+    fn distance(scale: SumScale, noise: Noise, confidence: Confidence) -> VarianceAccuracy {
+        let sums = if scale.size_is_public { 2 } else { 3 };
+        VarianceAccuracy(scale.accuracy(noise, sums, confidence))
+    }
+
+    fn is_distance((within, _): (f64, u64)) -> bool {
+        within >= 0.0
+    }
+
+    fn is_within(
+        scale: SumScale,
+        noise: Noise,
+        (within, rows): (f64, u64),
+        confidence: Confidence,
+    ) -> bool {
+        Self::distance(scale, noise, confidence).for_rows(rows) <= within
     }
 
     /// Each of the sums is within its noise of the truth, all together with this confidence (the union
@@ -176,13 +206,13 @@ impl Statistic for Variance {
     /// It is wider by what rounding can do. If no number changes by more than h, their standard
     /// deviation does not either: it is a norm of the distances from the mean, and the change has a
     /// standard deviation of at most h.
-    fn estimate(
-        &self,
-        _: RangeInclusive<f64>,
+    fn interval(
+        self,
+        scale: SumScale,
+        noise: Noise,
         confidence: Confidence,
     ) -> (f64, RangeInclusive<f64>) {
-        let VarianceAccuracy(SumAccuracy { each, .. }) =
-            <Self as Statistic>::accuracy(&self.noise, confidence);
+        let VarianceAccuracy(SumAccuracy { each, .. }) = Self::distance(scale, noise, confidence);
         (self.value(), self.before_rounding(each))
     }
 }
@@ -267,14 +297,14 @@ fn scaled_down(squares: f64, scale: Steps) -> f64 {
     }
 }
 
-impl Variance {
+impl NoisyVariance {
     /// The variance (that of all rows, divided by their number): from zero to a quarter of the squared
     /// width.
     #[must_use]
     pub fn value(&self) -> f64 {
         // What is below zero is noise.
         let [one, two, three] = self.sums.map(|sum| sum.max(0) as f64);
-        let share = if self.noise.size_is_public {
+        let share = if self.size_is_public {
             let mean = (one / three).min(1.0);
             mean * (1.0 - mean) - two / three
         } else {
@@ -283,38 +313,38 @@ impl Variance {
         };
         // Without rows it is not a number.
         let share = if share > 0.0 { share.min(0.25) } else { 0.0 };
-        scaled(share * square(self.noise.scale).middle(), self.noise.scale)
+        scaled(share * square(self.scale).middle(), self.scale)
     }
 
     /// The mean: a number of the range.
     #[must_use]
     pub fn mean(&self) -> f64 {
         let [one, two, three] = self.sums.map(|sum| sum.max(0) as f64);
-        let (above, all) = if self.noise.size_is_public {
+        let (above, all) = if self.size_is_public {
             (one.min(three), three)
         } else {
             (one + two / 2.0, one + two + three)
         };
         let fraction = if all > 0.0 { above / all } else { 0.5 };
-        self.noise.scale.value(fraction)
+        self.scale.value(fraction)
     }
 
     /// The noisy number of rows; the true one where it is public.
     #[must_use]
     pub fn rows(&self) -> f64 {
         let [one, two, three] = self.sums.map(|sum| sum as f64);
-        let all = if self.noise.size_is_public {
+        let all = if self.size_is_public {
             three
         } else {
             one + two + three
         };
-        all / square(self.noise.scale).middle()
+        all / square(self.scale).middle()
     }
 
     /// The variances before rounding, if each sum is at most so far from the truth; `None` if nothing
     /// is known of that.
     fn before_rounding(&self, each: Option<u128>) -> RangeInclusive<f64> {
-        let scale = self.noise.scale;
+        let scale = self.scale;
         let all = Interval::between(0.0, 0.25);
         let share = each.and_then(|each| self.possible(each)).unwrap_or(all);
         let variance = share * square(scale);
@@ -345,7 +375,7 @@ impl Variance {
         };
         let [one, two, three] = self.sums;
         let (zero, quarter) = (Interval::ZERO, Interval::exactly(0.25));
-        let variance = if self.noise.size_is_public {
+        let variance = if self.size_is_public {
             let all = Interval::whole(u128::try_from(three).ok().filter(|all| *all > 0)?);
             let mean = (around(one) / all).max(zero).min(Interval::ONE);
             // u(1 − u) rises up to one half and falls from there on.

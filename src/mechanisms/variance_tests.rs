@@ -1,10 +1,14 @@
 use super::*;
 use crate::machine::{CoinSource, NotPrivateSeededCoins};
+use crate::mechanisms::{Accuracy, AddedNoise, Estimates, LaplaceNoise, Noised};
 use crate::noise::NoiseError;
 use crate::number::Ratio;
+use crate::prelude::*;
+use crate::privacy::facts::Gaussian;
 use crate::privacy::{Private, PureDp, Replace, ZCdp};
 use crate::tests::enumerate::{Enumeration, enumerate_laws};
 use crate::tests::exact::violation;
+use std::sync::Arc;
 
 fn itself() -> Attribute<Vec<f64>, f64> {
     Attribute::new("itself", |row: &f64| *row)
@@ -14,14 +18,20 @@ fn whole(range: RangeInclusive<i64>) -> RealRange {
     RealRange::of_whole_numbers(range)
 }
 
-fn noisy<R: AveragingRelation>(relation: R, epsilon: &str) -> NoisyVariance<Vec<f64>, R> {
-    NoisyVariance::new(relation, itself(), whole(0..=2), epsilon.parse().unwrap()).unwrap()
+fn noisy<R: RowRelation>(
+    relation: R,
+    epsilon: &str,
+) -> Noised<Variance<Attribute<Vec<f64>, f64>>, LaplaceNoise, R> {
+    Variance::of(itself(), whole(0..=2))
+        .under(relation)
+        .laplace(epsilon.parse::<Epsilon>().unwrap())
+        .unwrap()
 }
 
 /// The three sums, with their probabilities, where noise runs from −span to span.
 fn answers<M>(variance: &M, rows: &[f64], span: u64) -> Enumeration<[i128; 3]>
 where
-    M: Mechanism<Vec<f64>, Machine = Released<Variance>>,
+    M: Mechanism<Vec<f64>, Machine = Released<NoisyVariance>>,
 {
     let data = Arc::new(rows.to_vec());
     enumerate_laws(span, |coins| {
@@ -33,13 +43,12 @@ where
 }
 
 /// Whether a loss of 2 is nearly attained between two datasets, and surely not exceeded.
-fn attains<R: AveragingRelation>(
-    relation: R,
-    range: RangeInclusive<i64>,
-    pair: [&[f64]; 2],
-) -> bool {
-    let epsilon = "2".parse().unwrap();
-    let variance = NoisyVariance::new(relation, itself(), whole(range), epsilon).unwrap();
+fn attains<R: RowRelation>(relation: R, range: RangeInclusive<i64>, pair: [&[f64]; 2]) -> bool {
+    let epsilon = epsilon!(2);
+    let variance = Variance::of(itself(), whole(range))
+        .under(relation)
+        .laplace(epsilon)
+        .unwrap();
     let [one, other] = pair.map(|rows| answers(&variance, rows, 12));
     let exceeds = |epsilon: &str| {
         let epsilon = epsilon.parse().unwrap();
@@ -86,9 +95,12 @@ fn rows_move_the_sums_by_the_squared_width_at_most() {
 /// With an ε of a billion the noise is negligible.
 #[test]
 fn without_noise_it_is_the_variance() {
-    fn exact<R: AveragingRelation>(relation: R, rows: &[f64]) -> [f64; 3] {
-        let (range, epsilon) = (whole(-1..=9), "1e9".parse().unwrap());
-        let made = NoisyVariance::new(relation, itself(), range, epsilon).unwrap();
+    fn exact<R: RowRelation>(relation: R, rows: &[f64]) -> [f64; 3] {
+        let (range, epsilon) = (whole(-1..=9), epsilon!(1e9));
+        let made = Variance::of(itself(), range)
+            .under(relation)
+            .laplace(epsilon)
+            .unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);
         let data = Arc::new(rows.to_vec());
         let Released(variance) = made.start(&data, &mut coins.coins()).unwrap();
@@ -124,18 +136,17 @@ fn without_noise_it_is_the_variance() {
 
 /// By following all draws: how likely it is that the interval has the variance, and that the variance is
 /// as near as was stated in advance.
-fn coverage<M, R: AveragingRelation>(
+fn coverage<M, R: RowRelation>(
     _relation: R,
     variance: &M,
-    noise: Noise,
     rows: &[f64],
     span: u64,
     confidence: Confidence,
 ) -> [f64; 2]
 where
-    M: Mechanism<Vec<f64>, Machine = Released<Variance>>
+    M: Mechanism<Vec<f64>, Machine = Released<NoisyVariance>>
         + Accuracy<Distance = VarianceAccuracy>
-        + Estimates<Answer = Variance, Number = f64>,
+        + Estimates<Answer = NoisyVariance, Number = f64>,
 {
     let mean = rows.iter().sum::<f64>() / rows.len() as f64;
     let squares = rows.iter().map(|row| (row - mean).powi(2));
@@ -143,10 +154,13 @@ where
     let within = variance.accuracy(confidence).for_rows(rows.len() as u64);
     // The bound says something: less than the largest variance.
     assert!(within < 0.25, "{within}");
-    let noise = SumNoise::new::<R>(noise, whole(0..=1).in_steps().unwrap());
     let mut covered = [0.0; 2];
     for (sums, mass) in &answers(variance, rows, span).outcomes {
-        let answer = Variance { sums: *sums, noise };
+        let answer = NoisyVariance {
+            sums: *sums,
+            scale: whole(0..=1).steps(),
+            size_is_public: R::REPLACES,
+        };
         let estimate = variance.estimate(answer, confidence);
         let holds = [
             estimate.interval.contains(&truth),
@@ -165,19 +179,17 @@ fn the_interval_and_the_stated_error_hold_with_the_confidence() {
     let range = || whole(0..=1);
     for text in ["0.5", "0.9", "0.97"] {
         let confidence: Confidence = text.parse().unwrap();
-        let epsilon = "1".parse().unwrap();
-        let rho = "0.25".parse().unwrap();
         macro_rules! check {
-            ($R:ident, $Variance:ident, $loss:expr, $span:literal) => {{
-                let variance = $Variance::new($R, itself(), range(), $loss).unwrap();
-                coverage($R, &variance, variance.noise(), &rows, $span, confidence)
+            ($R:ident, $noise:ident($loss:expr), $span:literal) => {{
+                let variance = Variance::of(itself(), range()).under($R).$noise($loss);
+                coverage($R, &variance.unwrap(), &rows, $span, confidence)
             }};
         }
         let found: [[f64; 2]; 4] = [
-            check!(AddRemove, NoisyVariance, epsilon, 16),
-            check!(Replace, NoisyVariance, epsilon, 24),
-            check!(AddRemove, GaussianVariance, rho, 8),
-            check!(Replace, GaussianVariance, rho, 10),
+            check!(AddRemove, laplace(epsilon!(1)), 16),
+            check!(Replace, laplace(epsilon!(1)), 24),
+            check!(AddRemove, gaussian(rho!(0.25)), 8),
+            check!(Replace, gaussian(rho!(0.25)), 10),
         ];
         let wanted: f64 = text.parse().unwrap();
         assert!(
@@ -250,22 +262,26 @@ fn variances_are_made_for_an_accuracy() {
     let likely: Confidence = "0.95".parse().unwrap();
     for within in [0.01, 0.2] {
         let (range, rows) = (|| RealRange::from(0.0..=2.0).with_step(-8), 10_000);
-        let made = NoisyVariance::with_accuracy(Replace, itself(), range(), within, rows, likely);
+        let made = Variance::of(itself(), range())
+            .under(Replace)
+            .laplace_within((within, rows), likely);
         let made = made.unwrap();
         assert!(made.accuracy(likely).for_rows(rows) <= within);
-        let units = made.noise.fact.epsilon.units();
+        let units = made.noise.epsilon().units();
         let less = Epsilon::from_units(units - 10_u128.pow(units.ilog10() - 5)).unwrap();
-        let less = NoisyVariance::new(Replace, itself(), range(), less).unwrap();
+        let less = Variance::of(itself(), range())
+            .under(Replace)
+            .laplace(less)
+            .unwrap();
         assert!(less.accuracy(likely).for_rows(rows) > within);
-        let made =
-            GaussianVariance::with_accuracy(AddRemove, itself(), range(), within, rows, likely);
+        let made = Variance::of(itself(), range()).gaussian_within((within, rows), likely);
         let made = made.unwrap();
         assert!(made.accuracy(likely).for_rows(rows) <= within);
-        let Gaussian::Rho(rho) = made.noise.fact else {
+        let Gaussian::Rho(rho) = made.noise.fact() else {
             panic!("it is made for a ρ");
         };
         let less = Rho::from_units(rho.units() - 10_u128.pow(rho.units().ilog10() - 5)).unwrap();
-        let less = GaussianVariance::new(AddRemove, itself(), range(), less).unwrap();
+        let less = Variance::of(itself(), range()).gaussian(less).unwrap();
         assert!(less.accuracy(likely).for_rows(rows) > within);
     }
 }
@@ -275,9 +291,16 @@ fn variances_are_made_for_an_accuracy() {
 fn intervals_are_rounded_outward_at_the_ends_of_floats() {
     let interval = |exponent, sums| {
         let range = RealRange::of_multiples(0.0..=libm::scalbn(1e6, exponent), exponent);
-        let made = NoisyVariance::new(Replace, itself(), range, "1".parse().unwrap()).unwrap();
-        let noise = SumNoise::new::<Replace>(made.noise.noise, made.bounded.scale);
-        let estimate = made.estimate(Variance { sums, noise }, "0.95".parse().unwrap());
+        let made = Variance::of(itself(), range)
+            .under(Replace)
+            .laplace(epsilon!(1))
+            .unwrap();
+        let answer = NoisyVariance {
+            sums,
+            scale: range.steps(),
+            size_is_public: true,
+        };
+        let estimate = made.estimate(answer, confidence!(0.95));
         estimate.interval.into_inner()
     };
     // The same in whole steps, where no digit is lost.
@@ -297,15 +320,14 @@ fn intervals_are_rounded_outward_at_the_ends_of_floats() {
 fn a_wide_range_is_made_for_an_accuracy_with_fewer_digits() {
     let likely: Confidence = "0.95".parse().unwrap();
     let (range, within) = (|| RealRange::from(0.0..=1_048_576.0).with_step(-8), 1e10);
-    let of =
-        |rows| GaussianVariance::with_accuracy(AddRemove, itself(), range(), within, rows, likely);
+    let of = |rows| Variance::of(itself(), range()).gaussian_within((within, rows), likely);
     let made = of(100).unwrap();
     assert!(made.accuracy(likely).for_rows(100) <= within);
-    let Gaussian::Rho(rho) = made.noise.fact else {
+    let Gaussian::Rho(rho) = made.noise.fact() else {
         panic!("it is made for a ρ");
     };
     let less = Rho::from_units(rho.units() - 10_u128.pow(rho.units().ilog10() - 4)).unwrap();
-    let less = GaussianVariance::new(AddRemove, itself(), range(), less).unwrap();
+    let less = Variance::of(itself(), range()).gaussian(less).unwrap();
     assert!(less.accuracy(likely).for_rows(100) > within, "{rho}");
     // The smallest would be about 1e-7: a larger one is not taken instead.
     let too_fine = NoiseError::TooFine {
@@ -319,37 +341,26 @@ fn a_wide_range_is_made_for_an_accuracy_with_fewer_digits() {
 fn losses_follow_from_the_squared_width() {
     let variance = noisy(Replace, "0.5");
     assert_eq!(variance.loss(&PureDp), Ok("0.5".parse().unwrap()));
-    assert_eq!(variance.noise.noise.scale(), Ratio::from(8));
-    let rho = "0.5".parse().unwrap();
-    let variance = GaussianVariance::new(
-        AddRemove,
-        itself(),
-        RealRange::of_multiples(0.0..=3.0, -1),
-        rho,
-    )
-    .unwrap();
+    assert_eq!(variance.noise.law().scale(), Ratio::from(8));
+    let rho = rho!(0.5);
+    let variance = Variance::of(itself(), RealRange::of_multiples(0.0..=3.0, -1))
+        .gaussian(rho)
+        .unwrap();
     assert_eq!(variance.loss(&ZCdp), Ok(rho));
-    assert_eq!(variance.noise.noise.variance(), Ratio::from(36 * 36));
-    let by_mu = GaussianVariance::with_mu(
-        Replace,
-        itself(),
-        RealRange::of_multiples(0.0..=3.0, -1),
-        "1".parse().unwrap(),
-    );
-    assert_eq!(by_mu.unwrap().noise.noise.variance(), Ratio::from(36 * 36));
+    assert_eq!(variance.noise.law().variance(), Ratio::from(36 * 36));
+    let by_mu = Variance::of(itself(), RealRange::of_multiples(0.0..=3.0, -1))
+        .under(Replace)
+        .gaussian(mu!(1));
+    assert_eq!(by_mu.unwrap().noise.law().variance(), Ratio::from(36 * 36));
 }
 
 #[test]
 fn bad_parameters_are_refused() {
     let error = |range, exponent| {
-        let epsilon = "1".parse().unwrap();
-        NoisyVariance::new(
-            AddRemove,
-            itself(),
-            RealRange::from(range).with_step(exponent),
-            epsilon,
-        )
-        .map(|_| ())
+        let epsilon = epsilon!(1);
+        Variance::of(itself(), RealRange::from(range).with_step(exponent))
+            .laplace(epsilon)
+            .map(|_| ())
     };
     assert_eq!(error(0.0..=1.0, -32), Err(MechanismError::TooManySteps));
     assert_eq!(error(0.0..=1.0, -31), Ok(()));

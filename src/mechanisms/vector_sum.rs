@@ -1,236 +1,222 @@
 //! The sum of clipped vectors.
 
-use std::marker::PhantomData;
-use std::sync::Arc;
+use std::ops::Range;
 
-use super::gaussian::GaussianNoise;
-use super::least_loss::with_accuracy;
-use super::limit::COORDINATES;
-use super::{Lattice, MechanismError, SummingRelation, noisy, shown, states};
+use super::contributes::{Norm, take_each};
+use super::limit::{COORDINATES, PAID_COORDINATES};
+use super::paid_sum::PaidSum;
+use super::{
+    About, Change, Contributes, Lattice, MechanismError, Once, Query, RowRelation, Tally,
+    Unavailable,
+};
+use crate::compose::Payers;
+use crate::data::clip::{clip, in_steps};
 use crate::data::{ClippedSum, Dataset, Vector};
-use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released, ReleasesOnly};
-use crate::noise::Noise;
-use crate::number::{Confidence, Mu, Rho};
-use crate::privacy::facts::Gaussian;
-use crate::privacy::{AddRemove, Relation};
+use crate::machine::{Coins, CoinsError, Description, Fault};
+use crate::privacy::UnknownLoss;
 
-/// The sum of vectors that are clipped to a length, plus rounded Gaussian noise in each coordinate.
+/// The sum of vectors that are clipped to a length.
 ///
-/// Use it for gradients, embeddings and averages of many numbers at once: noise depends on the
-/// length of the vectors, not on how many coordinates they have. Choose the length from what is
-/// publicly known. Steps follow from it ([`Lattice`]).
+/// Use it for gradients, embeddings and several sums at once. Vectors are rounded to a [`Lattice`]
+/// and clipped there, in whole numbers; noise is added in its steps. Gaussian noise fits a length;
+/// Laplace noise has to grow with the root of the dimension.
 ///
 /// ```
 /// use queryables::data::Vector;
-/// use queryables::mechanisms::{GaussianVectorSum, Lattice};
+/// use queryables::mechanisms::{Lattice, VectorSum};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let steps: Arc<Vec<[f64; 2]>> = Arc::new(vec![[0.6, 0.8]; 1000]);
-/// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), steps)?;
+/// let filter = launch(&Filter::concurrent(ZCdp, rho!(1)), steps)?;
 ///
-/// // A length of 1.
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
-/// let lattice = Lattice::of_length(1.0)?;
-/// let sum = GaussianVectorSum::new(AddRemove, step, 2, lattice, "0.5".parse()?)?;
+/// let sum = VectorSum::of(step, 2, Lattice::of_length(1.0)?).gaussian(rho!(0.5))?;
 /// let sum: Vec<f64> = filter.release(&sum)?;
-/// assert!((sum[0] - 600.0).abs() < 20.0 && (sum[1] - 800.0).abs() < 20.0);
+/// assert!((sum[0] - 600.0).abs() < 30.0 && (sum[1] - 800.0).abs() < 30.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Guarantee
 ///
-/// That of the Gaussian mechanism, of which it is a postprocessing
-/// ([`RoundedGaussian`](crate::noise::RoundedGaussian)), for neighbours under `R`. Each row's
-/// vector is rounded to the nearest point of the lattice, and then clipped in whole numbers: so the
-/// vectors that are summed are at most the radius long, rounding included. One that is added or removed
-/// moves the sum by at most that, and one that is replaced by twice that, which is Δ. With a
-/// variance of σ², in steps of the lattice, it states [`Gaussian`] noise of μ = Δ/σ, or ρ = μ²/2.
-/// At a distance of d, d·μ and d²·ρ.
-///
-/// A row that cannot be read counts as zero, as does one with an infinite or NaN coordinate. The
-/// answer is a multiple of the lattice's step, rounded to a float, which is postprocessing.
-pub struct GaussianVectorSum<D: ?Sized, R = AddRemove> {
-    pub(super) vector: Vector<D>,
+/// Each row's vector is rounded to the nearest point of the lattice, and then clipped in whole
+/// numbers: so the vectors that are summed are at most the radius long, rounding included. One that
+/// is added or removed moves the sum by at most the radius r of the lattice in the
+/// Euclidean norm, and one that is replaced by at most 2r; with d coordinates, by at most √d times
+/// that in the sum of all coordinates. A row that cannot be read, has another number of coordinates,
+/// or one that is infinite or not a number, counts as zero. Answers are multiples of the step,
+/// rounded to floats, which is postprocessing. The answer is not divided by anything: where rows are
+/// added and removed, the number of rows is private.
+#[derive(Clone, Debug)]
+pub struct VectorSum<V> {
+    pub(super) vector: V,
     pub(super) dimension: usize,
     pub(super) lattice: Lattice,
-    pub(super) gaussian: GaussianNoise,
-    relation: PhantomData<fn() -> R>,
 }
 
-/// Draws whether a row is kept.
+/// Whether a row joins a sample.
 type Keep = dyn Fn(&mut Coins<'_>) -> Result<bool, CoinsError>;
 
-/// For how many rows it is drawn at a time whether they are kept: enough for several threads.
+/// For how many rows it is drawn at a time.
 const DRAWN: usize = 1 << 20;
 
-impl<D: ?Sized, R: SummingRelation> GaussianVectorSum<D, R> {
-    /// Sums vectors of `dimension` coordinates, on this lattice, with ρ-zCDP: a variance of
-    /// Δ²/(2ρ).
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::NoDimension`] or [`MechanismError::TooMany`] if there are no coordinates, or
-    /// more than 2^21, [`MechanismError::BadExponent`], [`MechanismError::BadRadius`] or
-    /// [`MechanismError::CoarseStep`] if the lattice is not in its range, [`MechanismError::NoLoss`] if ρ is zero, and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance
-    /// needs longer numbers than the noise works with: 4Δ²/(2ρ), in lowest terms, must have a
-    /// numerator of at most 2^124.
-    pub fn new(
-        _relation: R,
-        vector: Vector<D>,
-        dimension: usize,
-        lattice: Lattice,
-        rho: Rho,
-    ) -> Result<Self, MechanismError> {
-        Self::with(vector, dimension, lattice, |square| {
-            GaussianNoise::with_rho(square, rho)
-        })
-    }
+/// How many numbers are read at a time: 8 KiB of them.
+const NUMBERS: usize = 1024;
 
-    /// The same with μ-GDP: a variance of Δ²/μ².
-    ///
-    /// # Errors
-    ///
-    /// As for [`new`](Self::new).
-    pub fn with_mu(
-        _relation: R,
-        vector: Vector<D>,
-        dimension: usize,
-        lattice: Lattice,
-        mu: Mu,
-    ) -> Result<Self, MechanismError> {
-        Self::with(vector, dimension, lattice, |square| {
-            GaussianNoise::with_mu(square, mu)
-        })
-    }
-
-    /// The same with the smallest ρ for which a coordinate of the answer is at most `within` away
-    /// from the sum of the rounded and clipped ones, with at least this confidence for each
-    /// ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::BadAccuracy`] if `within` is negative or NaN,
-    /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
-    pub fn with_accuracy(
-        relation: R,
-        vector: Vector<D>,
-        dimension: usize,
-        lattice: Lattice,
-        within: f64,
-        confidence: Confidence,
-    ) -> Result<Self, MechanismError> {
-        with_accuracy(within, confidence, |rho| {
-            Self::new(relation, vector.clone(), dimension, lattice, rho)
-        })
-    }
-
-    /// The noise is made for the square of Δ.
-    fn with(
-        vector: Vector<D>,
-        dimension: usize,
-        lattice: Lattice,
-        gaussian: impl FnOnce(u128) -> Result<GaussianNoise, MechanismError>,
-    ) -> Result<Self, MechanismError> {
-        let radius = lattice.checked_radius()?;
-        if dimension == 0 {
-            return Err(MechanismError::NoDimension);
-        }
-        COORDINATES.check(dimension)?;
-        // The farthest apart are opposite vectors, and these are on a line.
-        let change = u128::from(R::largest_change(&(-radius..=radius)));
-        Ok(Self {
+impl<V> VectorSum<V> {
+    /// Sums vectors with so many coordinates, clipped to the length of the lattice.
+    pub fn of(vector: V, dimension: usize, lattice: Lattice) -> Self {
+        Self {
             vector,
             dimension,
             lattice,
-            gaussian: gaussian(change * change)?,
-            relation: PhantomData,
-        })
+        }
     }
-}
 
-impl<D: Dataset + ?Sized, R> GaussianVectorSum<D, R> {
-    /// The noisy sum of those rows that are kept. `keep` decides this for each row in turn; by
-    /// default all are kept.
-    pub(super) fn release(
-        &self,
-        data: &D,
-        coins: &mut Coins<'_>,
-        keep: Option<&Keep>,
-    ) -> Result<Released<Vec<f64>>, Fault> {
-        // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let noise = (0..self.dimension)
-            .map(|_| coins.noise(&self.gaussian.noise))
-            .collect::<Result<Vec<_>, _>>()?;
+    /// Whether records can pay for such vectors, by their squares.
+    pub(super) fn check_payable(&self) -> Result<(), MechanismError> {
+        PAID_COORDINATES.check(self.dimension)?;
+        if self.lattice.radius > PaidSum::LARGEST_RADIUS {
+            return Err(MechanismError::LongRadius);
+        }
+        Ok(())
+    }
+
+    pub(super) fn clipped_sum(&self) -> ClippedSum {
         let Lattice {
             exponent, radius, ..
         } = self.lattice;
-        let mut sum = ClippedSum::new(exponent, radius, self.dimension);
-        let rows = 0..data.len();
-        match keep {
-            None => self.vector.sum(data, rows, None, &mut sum),
-            Some(keep) => {
-                for start in rows.clone().step_by(DRAWN) {
-                    let rows = start..rows.end.min(start.saturating_add(DRAWN));
-                    let drawn = rows.clone().map(|_| keep(coins));
-                    let kept = drawn.collect::<Result<Vec<bool>, _>>()?;
-                    self.vector.sum(data, rows, Some(&kept), &mut sum);
-                }
-            }
-        }
-        let noisy = noise.into_iter().zip(sum.total());
-        let values = noisy.map(|(noise, sum)| self.lattice.value(coins.release(*sum, noise)));
-        Ok(Released(values.collect()))
+        ClippedSum::new(exponent, radius, self.dimension)
     }
 }
 
-impl<D: Dataset + ?Sized, R: SummingRelation> Mechanism<D> for GaussianVectorSum<D, R> {
-    type Machine = Released<Vec<f64>>;
+impl<D: Dataset + ?Sized> VectorSum<Vector<D>> {
+    /// The totals of those rows that join a sample.
+    pub(super) fn sampled(
+        &self,
+        data: &D,
+        coins: &mut Coins<'_>,
+        keep: &Keep,
+    ) -> Result<Vec<i128>, Fault> {
+        let mut sum = self.clipped_sum();
+        let rows = 0..data.len();
+        for start in rows.clone().step_by(DRAWN) {
+            let rows = start..rows.end.min(start.saturating_add(DRAWN));
+            let drawn = rows.clone().map(|_| keep(coins));
+            let kept = drawn.collect::<Result<Vec<bool>, _>>()?;
+            self.vector.sum(data, rows, Some(&kept), &mut sum);
+        }
+        Ok(sum.total().to_vec())
+    }
+}
 
-    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        self.release(data, coins, None)
+impl<D: ?Sized, R: RowRelation> Query<R> for VectorSum<Vector<D>> {
+    type Answer = Vec<f64>;
+    type Form = Once;
+    type Value = f64;
+
+    fn change(&self) -> Result<Change, MechanismError> {
+        let radius = self.lattice.checked_radius()?.unsigned_abs();
+        if self.dimension == 0 {
+            return Err(MechanismError::NoDimension);
+        }
+        COORDINATES.check(self.dimension)?;
+        let longest = if R::REPLACES { 2 * radius } else { radius };
+        // At most 2^102 times 2^21.
+        let square = u128::from(longest).pow(2);
+        let all = (square * self.dimension as u128).isqrt();
+        let together = Change::of(u64::try_from(all).map_err(|_| MechanismError::TooFine)?)?;
+        Ok(Change { square, ..together }.both_ways())
+    }
+
+    fn totals(&self) -> usize {
+        self.dimension
+    }
+
+    fn answer(&self, totals: &[i128]) -> Vec<f64> {
+        let values = totals.iter().map(|steps| self.lattice.value(*steps));
+        values.collect()
+    }
+
+    fn scale(&self) -> i32 {
+        self.lattice.exponent
     }
 
     fn describe(&self) -> Description {
-        self.description()
-    }
-}
-
-impl<D: ?Sized, R> ReleasesOnly for GaussianVectorSum<D, R> {}
-
-impl<D: ?Sized, R: Relation> GaussianVectorSum<D, R> {
-    fn description(&self) -> Description {
-        let description = Description::new("GaussianVectorSum").with("relation", R::NAME);
-        self.parameters(description)
-    }
-
-    pub(super) fn parameters(&self, description: Description) -> Description {
-        let description = description
+        Description::new("VectorSum")
             .with("vector", self.vector.name())
             .with("dimension", self.dimension)
             .with("exponent", self.lattice.exponent)
-            .with("radius", self.lattice.radius);
-        self.gaussian.describe(description)
+            .with("radius", self.lattice.radius)
+    }
+
+    fn about(&self) -> About {
+        self.lattice.about()
     }
 }
 
-states!(
-    Gaussian: impl[D: ?Sized, R: SummingRelation,] GaussianVectorSum<D, R>, R,
-    |sum| sum.gaussian.fact
-);
-shown!(impl[D: ?Sized, R: Relation] GaussianVectorSum<D, R>);
-noisy!(
-    impl[D: ?Sized, R] GaussianVectorSum<D, R>, f64,
-    |sum| Noise::from(sum.gaussian.noise).in_steps_of(sum.lattice.exponent),
-    sum.lattice.about()
-);
+impl<D: Dataset + ?Sized, R: RowRelation> Tally<D, R> for VectorSum<Vector<D>> {
+    fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
+        let mut sum = self.clipped_sum();
+        self.vector.sum(data, 0..data.len(), None, &mut sum);
+        totals.copy_from_slice(sum.total());
+        Ok(())
+    }
+}
 
-impl<D: ?Sized, R> Clone for GaussianVectorSum<D, R> {
-    fn clone(&self) -> Self {
-        Self {
-            vector: self.vector.clone(),
-            ..*self
+impl<D: Dataset + ?Sized> Contributes<D> for VectorSum<Vector<D>> {
+    fn contributions(
+        &self,
+        data: &D,
+        records: Range<usize>,
+        numbers: &mut [i128],
+        _: &mut dyn FnMut(usize),
+    ) {
+        let mut read = vec![0.0; numbers.len()];
+        self.vector.read(data, records, None, &mut read);
+        let per_unit = libm::scalbn(1.0, -self.lattice.exponent);
+        let mut steps = vec![0; self.dimension];
+        let vectors = read.chunks_exact(self.dimension.max(1));
+        for (vector, numbers) in vectors.zip(numbers.chunks_exact_mut(self.dimension.max(1))) {
+            in_steps(vector, per_unit, &mut steps);
+            clip(&mut steps, self.lattice.radius);
+            for (number, steps) in numbers.iter_mut().zip(&steps) {
+                *number = (*steps).into();
+            }
         }
+    }
+
+    /// Where records pay by the square, the vector that is summed is the vector that is charged: in
+    /// floats, whose whole numbers are exact here.
+    fn take<N: Norm>(
+        &self,
+        data: &D,
+        records: Range<usize>,
+        payers: &mut Payers<'_>,
+        totals: &mut [i128],
+    ) {
+        if !N::SQUARES {
+            return take_each::<N, D>(self, data, records, payers, totals);
+        }
+        let size = (NUMBERS / self.dimension.max(1)).clamp(1, records.len().max(1));
+        let mut numbers = vec![0.0; size * self.dimension];
+        let mut paid = PaidSum::new(self.lattice, self.dimension);
+        for start in records.clone().step_by(size) {
+            let rows = start..records.end.min(start + size);
+            let numbers = numbers.get_mut(..rows.len() * self.dimension);
+            let numbers = numbers.unwrap_or_default();
+            self.vector.read(data, rows, None, numbers);
+            paid.take(numbers, payers);
+        }
+        for (total, paid) in totals.iter_mut().zip(paid.total()) {
+            *total = paid.into();
+        }
+    }
+
+    fn payable(&self) -> Result<(), UnknownLoss> {
+        let too_long =
+            "records pay for at most 2^16 coordinates, and a radius of at most 2^26 steps";
+        self.check_payable().map_err(|_| UnknownLoss(too_long))
     }
 }
 
@@ -238,22 +224,27 @@ impl<D: ?Sized, R> Clone for GaussianVectorSum<D, R> {
 mod tests {
     use super::*;
     use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
+    use crate::mechanisms::{AddedNoise, GaussianNoise, Noised};
     use crate::number::Ratio;
+    use crate::prelude::*;
     use crate::privacy::Replace;
     use crate::tests::enumerate::enumerate_laws;
+    use std::sync::Arc;
 
     type Vectors = Vec<Vec<f64>>;
 
-    fn sum<R: SummingRelation>(
+    fn sum<R: RowRelation>(
         relation: R,
         lattice: Lattice,
         rho: &str,
-    ) -> Result<GaussianVectorSum<Vectors, R>, MechanismError> {
+    ) -> Result<Noised<VectorSum<Vector<Vectors>>, GaussianNoise, R>, MechanismError> {
         let vector = Vector::new("itself", |row: &Vec<f64>, out: &mut [f64]| {
             assert_ne!(row, &[7.0], "an unlucky row");
             out.copy_from_slice(row);
         });
-        GaussianVectorSum::new(relation, vector, 2, lattice, rho.parse().unwrap())
+        VectorSum::of(vector, 2, lattice)
+            .under(relation)
+            .gaussian(rho.parse::<Rho>().unwrap())
     }
 
     fn lattice(exponent: i32, radius: u64) -> Lattice {
@@ -261,8 +252,8 @@ mod tests {
     }
 
     /// The Rényi divergence of order 2, over 2.
-    fn loss<R: SummingRelation>(
-        sum: &GaussianVectorSum<Vectors, R>,
+    fn loss<R: RowRelation>(
+        sum: &Noised<VectorSum<Vector<Vectors>>, GaussianNoise, R>,
         pair: [&[[f64; 2]]; 2],
     ) -> f64 {
         let [one, other] = pair.map(|rows| {
@@ -333,12 +324,12 @@ mod tests {
         };
         let added = sum(AddRemove, lattice(9, 3), "0.5").unwrap();
         assert_eq!(
-            variance(&|| added.gaussian.noise.closed_form()),
+            variance(&|| added.noise.law().closed_form()),
             Ratio::from(9)
         );
         let replaced = sum(Replace, lattice(9, 3), "0.5").unwrap();
         assert_eq!(
-            variance(&|| replaced.gaussian.noise.closed_form()),
+            variance(&|| replaced.noise.law().closed_form()),
             Ratio::from(36)
         );
     }
@@ -360,7 +351,7 @@ mod tests {
             Err(MechanismError::TooFine)
         );
         let none: Vector<Vec<u8>> = Vector::new("none", |_: &u8, _: &mut [f64]| ());
-        let rho = "1".parse().unwrap();
+        let rho = rho!(1);
         let (what, most) = ("coordinates", 1 << 21);
         let asked = most + 1;
         for (dimension, refused) in [
@@ -368,7 +359,7 @@ mod tests {
             (asked, MechanismError::TooMany { what, asked, most }),
         ] {
             let none = none.clone();
-            let sum = GaussianVectorSum::new(AddRemove, none, dimension, lattice(0, 1), rho);
+            let sum = VectorSum::of(none, dimension, lattice(0, 1)).gaussian(rho);
             assert_eq!(sum.map(|_| ()), Err(refused));
         }
     }

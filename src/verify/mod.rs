@@ -109,28 +109,30 @@
 //! | [`NoisyMax`](crate::mechanisms::NoisyMax) | decided | decided | decided |
 //! | [`AboveThreshold`](crate::mechanisms::AboveThreshold) | decided | decided | decided |
 //! | [`SparseVector`](crate::mechanisms::SparseVector) | decided | decided | decided |
-//! | [`NoisyCount`](crate::mechanisms::NoisyCount) | decided | decided | decided |
-//! | [`NoisySum`](crate::mechanisms::NoisySum) | decided | decided | decided |
-//! | [`NoisyRealSum`](crate::mechanisms::NoisyRealSum) | decided | decided | decided |
-//! | [`NoisyMean`](crate::mechanisms::NoisyMean) | decided | decided | decided |
-//! | [`NoisyVariance`](crate::mechanisms::NoisyVariance) | decided | decided | decided |
-//! | [`NoisyHistogram`](crate::mechanisms::NoisyHistogram) | decided | decided | decided |
-//! | [`ContinualCount`](crate::mechanisms::ContinualCount) | decided | decided | decided |
+//! | [`Count`](crate::mechanisms::Count) with Laplace noise | decided | decided | decided |
+//! | [`Sum`](crate::mechanisms::Sum) with Laplace noise | decided | decided | decided |
+//! | [`Sum`](crate::mechanisms::Sum) of real numbers, with Laplace noise | decided | decided | decided |
+//! | [`Mean`](crate::mechanisms::Mean) with Laplace noise | decided | decided | decided |
+//! | [`Variance`](crate::mechanisms::Variance) with Laplace noise | decided | decided | decided |
+//! | [`Histogram`](crate::mechanisms::Histogram) with Laplace noise | decided | decided | decided |
+//! | [`By`](crate::mechanisms::By) with Laplace noise | decided | decided | decided |
+//! | [`Proportion`](crate::mechanisms::Proportion) with Laplace noise | decided | decided | decided |
+//! | [`ContinualCount`](crate::mechanisms::ContinualCount) with Laplace noise | decided | decided | decided |
 //! | [`QueryAnswerer`](crate::mechanisms::QueryAnswerer) | decided | decided | decided |
 //! | [`OnRows`](crate::mechanisms::OnRows) | decided | decided | decided |
-//! | [`IndividualCount`](crate::mechanisms::individual::IndividualCount) | decided | decided | decided |
-//! | [`IndividualSum`](crate::mechanisms::individual::IndividualSum) | decided | decided | decided |
+//! | [`Count`](crate::mechanisms::Count) with Laplace noise, where records pay | decided | decided | decided |
+//! | [`Sum`](crate::mechanisms::Sum) with Laplace noise, where records pay | decided | decided | decided |
 //! | [`IndividualChoice`](crate::mechanisms::individual::IndividualChoice) | decided | decided | decided |
-//! | [`GaussianCount`](crate::mechanisms::GaussianCount) | refuted or undecided | decided | decided |
-//! | [`GaussianSum`](crate::mechanisms::GaussianSum) | refuted or undecided | decided | decided |
-//! | [`GaussianRealSum`](crate::mechanisms::GaussianRealSum) | refuted or undecided | decided | decided |
-//! | [`GaussianMean`](crate::mechanisms::GaussianMean) | refuted or undecided | decided | decided |
-//! | [`GaussianVariance`](crate::mechanisms::GaussianVariance) | refuted or undecided | decided | decided |
-//! | [`GaussianHistogram`](crate::mechanisms::GaussianHistogram) | refuted or undecided | decided | decided |
-//! | [`GaussianContinualCount`](crate::mechanisms::GaussianContinualCount) | refuted or undecided | decided | decided |
-//! | [`GaussianVectorSum`](crate::mechanisms::GaussianVectorSum) | refuted or undecided | decided | decided |
+//! | [`Count`](crate::mechanisms::Count) with Gaussian noise | refuted or undecided | decided | decided |
+//! | [`Sum`](crate::mechanisms::Sum) with Gaussian noise | refuted or undecided | decided | decided |
+//! | [`Sum`](crate::mechanisms::Sum) of real numbers, with Gaussian noise | refuted or undecided | decided | decided |
+//! | [`Mean`](crate::mechanisms::Mean) with Gaussian noise | refuted or undecided | decided | decided |
+//! | [`Variance`](crate::mechanisms::Variance) with Gaussian noise | refuted or undecided | decided | decided |
+//! | [`Histogram`](crate::mechanisms::Histogram) with Gaussian noise | refuted or undecided | decided | decided |
+//! | [`ContinualCount`](crate::mechanisms::ContinualCount) with Gaussian noise | refuted or undecided | decided | decided |
+//! | [`VectorSum`](crate::mechanisms::VectorSum) with Gaussian noise | refuted or undecided | decided | decided |
 //! | [`SampledGaussianSum`](crate::mechanisms::SampledGaussianSum) | refuted or undecided | decided | decided |
-//! | [`IndividualVectorSum`](crate::mechanisms::individual::IndividualVectorSum) | refuted or undecided | decided | decided |
+//! | [`VectorSum`](crate::mechanisms::VectorSum) with Gaussian noise, where records pay | refuted or undecided | decided | decided |
 //! | [`GradientDescent`](crate::mechanisms::GradientDescent) | refuted or undecided | decided | refuted or undecided |
 //! | [`NoisyMaxWithMargin`](crate::mechanisms::NoisyMaxWithMargin) | refuted or undecided | decided | refuted or undecided |
 //! | [`MultiplicativeWeights`](crate::mechanisms::MultiplicativeWeights) | decided | decided | decided |
@@ -145,7 +147,7 @@
 //! decided. Compositors and filters are decided if their children are.
 //!
 //! For released noise, the time grows with the number of steps by which the row changes the answer: a
-//! [`NoisySum`](crate::mechanisms::NoisySum) took 0.1 s for 1000 steps and 13 s for 100 000, optimised. Refutations,
+//! [`Sum`](crate::mechanisms::Sum) took 0.1 s for 1000 steps and 13 s for 100 000, optimised. Refutations,
 //! δ(ε) and compared noise need all values up to the cut, which are too many (at most 2²⁰) for a scale
 //! of more than about 10⁴.
 //!

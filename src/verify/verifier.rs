@@ -161,12 +161,12 @@ impl<Q, A, N, M> Verifier<Q, A, N, M> {
     ///
     /// ```
     /// use queryables::data::Predicate;
-    /// use queryables::mechanisms::NoisyCount;
+    /// use queryables::mechanisms::Count;
     /// use queryables::privacy::PureDp;
     /// use queryables::verify::{copies_of, Pair, Verifier};
     ///
     /// let all = Predicate::new("all", |_: &u8| true);
-    /// let count = NoisyCount::new(all, "0.5".parse()?)?;
+    /// let count = Count::of(all).laplace(epsilon!(0.5))?;
     /// let pair = Pair::new(vec![7_u8], vec![7, 7]);
     /// let verifier = || Verifier::new(copies_of(&count), &pair, vec![()], 1);
     /// assert!(verifier().releases_only().check(&PureDp, &"0.5".parse()?)?.holds());

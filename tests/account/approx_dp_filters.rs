@@ -6,7 +6,7 @@ use crate::common::{Answer, Count, at, epsilon, pair};
 use queryables::account::{Accumulator, ThroughRdp, ThroughZCdp, Whitehouse, compare};
 use queryables::compose::Refusal;
 use queryables::data::{Predicate, Vector};
-use queryables::mechanisms::{GaussianCount, Lattice, NoisyCount, SampledGaussianSum};
+use queryables::mechanisms::{self, Lattice, SampledGaussianSum};
 use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::convert::{rdp, zcdp};
@@ -91,7 +91,7 @@ fn a_budget_takes_gaussian_counts_at_their_rho() {
     assert_eq!(outer.remaining(), pair("0", "0"));
 
     let rho: Rho = "0.00125".parse().unwrap();
-    let count = GaussianCount::new(adults(), rho).unwrap();
+    let count = mechanisms::Count::of(adults()).gaussian(rho).unwrap();
     let child = filter.launch(&at(rho, Count::default())).unwrap();
     for _ in 1..19 {
         let _: i64 = filter.release(&count).unwrap();
@@ -148,8 +148,10 @@ fn a_grid_takes_gaussian_pure_and_sampled_mechanisms_together() {
     );
     let filter = launch(&filter, Arc::new(vec![17_u8, 18])).unwrap();
 
-    let gaussian = GaussianCount::with_mu(adults(), "0.05".parse().unwrap()).unwrap();
-    let pure = NoisyCount::new(adults(), epsilon("0.05")).unwrap();
+    let gaussian = mechanisms::Count::of(adults()).gaussian(mu!(0.05)).unwrap();
+    let pure = mechanisms::Count::of(adults())
+        .laplace(epsilon!(0.05))
+        .unwrap();
     let vector = Vector::new("age", |age: &u8, out: &mut [f64]| {
         out[0] = f64::from(*age) / 128.0;
     });

@@ -7,8 +7,7 @@ use queryables::account::menu::{Detail, SampledGaussians};
 use queryables::compose::Refusal;
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::mechanisms::{
-    ApproxRandomizedResponse, GaussianCount, Lattice, NoisyCount, NoisySum, RandomizedResponse,
-    SampledGaussianSum,
+    ApproxRandomizedResponse, Count, Lattice, RandomizedResponse, SampledGaussianSum, Sum,
 };
 use queryables::prelude::*;
 use queryables::privacy::fdp::{FDp, PowersOf, Profile, Units};
@@ -36,15 +35,15 @@ fn step(rate: &str, mu: &str) -> SampledGaussianSum<Vec<u8>> {
 #[test]
 fn ready_made_mechanisms_state_their_profiles() {
     let of = |mechanism: &dyn Private<FDp, AddRemove>| mechanism.loss(&FDp).unwrap();
-    let count = NoisyCount::new(adults(), text("0.3")).unwrap();
+    let count = Count::of(adults()).laplace(epsilon!(0.3)).unwrap();
     assert_eq!(of(&count), Profile::randomized_response(text("0.3")));
     // Noise for a change by one is worth more where answers are three apart.
     let apart = Private::<FDp, AddRemove>::loss_at(&count, &FDp, Distance::new(3).unwrap());
     assert_eq!(apart, Ok(Profile::discrete_laplace(text("0.9"), 3)));
     let age = Attribute::<Vec<u8>, _>::new("age", |age: &u8| i64::from(*age));
-    let sum = NoisySum::new(AddRemove, age, 0..=4, text("0.4")).unwrap();
+    let sum = Sum::of(age, 0..=4).laplace(epsilon!(0.4)).unwrap();
     assert_eq!(of(&sum), Profile::discrete_laplace(text("0.4"), 4));
-    let gaussian = GaussianCount::with_mu(adults(), text("0.5")).unwrap();
+    let gaussian = Count::of(adults()).gaussian(mu!(0.5)).unwrap();
     assert_eq!(of(&gaussian), Profile::gaussian(text("0.5")));
     assert_eq!(
         of(&step("0.01", "0.5")),
@@ -78,12 +77,12 @@ fn the_unit_filter_runs_and_refuses_what_is_not_a_unit() {
     let filter = launch(&filter, Arc::new(vec![17_u8, 18])).unwrap();
     for _ in 0..10 {
         let _: i64 = filter
-            .release(&NoisyCount::new(adults(), text("0.1")).unwrap())
+            .release(&Count::of(adults()).laplace(epsilon!(0.1)).unwrap())
             .unwrap();
     }
     let spent = filter.privacy_loss();
     assert!(spent <= budget);
-    let refused = filter.release(&NoisyCount::new(adults(), text("0.05")).unwrap());
+    let refused = filter.release(&Count::of(adults()).laplace(epsilon!(0.05)).unwrap());
     let Err(LaunchError::Refused(refusal)) = refused else {
         panic!("{refused:?}");
     };
@@ -95,7 +94,7 @@ fn the_unit_filter_runs_and_refuses_what_is_not_a_unit() {
         limit: budget,
     };
     assert_eq!(refusal, expected);
-    let unknown = filter.release(&NoisyCount::new(adults(), text("0.2")).unwrap());
+    let unknown = filter.release(&Count::of(adults()).laplace(epsilon!(0.2)).unwrap());
     assert_eq!(
         unknown.unwrap_err().to_string(),
         "no known loss: not known to be at most one unit: take a base that is at least as large, \

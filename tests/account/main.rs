@@ -8,3 +8,4 @@ mod conformance;
 mod f_dp_filters;
 mod own_measure;
 mod prices;
+mod recorded;

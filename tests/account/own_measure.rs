@@ -6,7 +6,7 @@ use queryables::account::{AddsUpConcurrently, AddsUpSequentially};
 use queryables::compose::{Universal, UniversalQuery};
 use queryables::data::Predicate;
 use queryables::mechanisms::{
-    AboveThreshold, GaussianCount, MultiplicativeWeights, NoisyCount, NoisyMax, RandomizedResponse,
+    AboveThreshold, Count, MultiplicativeWeights, NoisyMax, RandomizedResponse,
 };
 use queryables::number::Mu;
 use queryables::prelude::*;
@@ -102,7 +102,7 @@ fn epsilon() -> Epsilon {
 fn what_pure_privacy_implies_is_its_price() {
     let max = NoisyMax::new(Replace, [ones()], epsilon()).unwrap();
     assert_eq!(losses(&max), ["0.1", "0.2"]);
-    let search = AboveThreshold::new(Replace, 3, 1, epsilon()).unwrap();
+    let search = AboveThreshold::<Predicate<Vec<u8>>, _>::new(Replace, 3, 1, epsilon()).unwrap();
     assert_eq!(losses(&search), ["0.1", "0.2"]);
     let weights = MultiplicativeWeights::new(vec![1_u8], 9, 3, 1, epsilon()).unwrap();
     assert_eq!(losses(&weights), ["0.1", "0.2"]);
@@ -115,9 +115,12 @@ fn what_pure_privacy_implies_is_its_price() {
 
 #[test]
 fn other_facts_have_the_price_that_the_measure_says() {
-    let count = NoisyCount::new(ones(), epsilon()).unwrap();
+    let count = Count::of(ones()).under(Replace).laplace(epsilon()).unwrap();
     assert_eq!(losses(&count), ["0.1", "0.2"]);
-    let count = GaussianCount::with_mu(ones(), "0.25".parse().unwrap()).unwrap();
+    let count = Count::of(ones())
+        .under(Replace)
+        .gaussian(mu!(0.25))
+        .unwrap();
     assert_eq!(losses(&count), ["0.1", "0.2"]);
 }
 
@@ -127,14 +130,17 @@ fn mechanisms_are_launched_under_it() {
     let universal = Universal::new(TotalVariation, Replace, budget);
     let data = Arc::new(vec![1_u8, 2]);
     let room = launch(&universal, data).unwrap();
-    let over = NoisyCount::new(ones(), "0.21".parse().unwrap()).unwrap();
+    let over = Count::of(ones())
+        .under(Replace)
+        .laplace(epsilon!(0.21))
+        .unwrap();
     assert_eq!(
         room.ask(UniversalQuery::Become(over)).map(|_| ()),
         Err(AskError::Fault(Fault::InvalidQuery(
             "the mechanism's loss is over the budget"
         )))
     );
-    let count = NoisyCount::new(ones(), epsilon()).unwrap();
+    let count = Count::of(ones()).under(Replace).laplace(epsilon()).unwrap();
     assert!(room.ask(UniversalQuery::Become(count)).is_ok());
 }
 
@@ -142,7 +148,11 @@ fn mechanisms_are_launched_under_it() {
 fn a_filter_adds_up_under_it_without_a_rule_of_its_own() {
     let filter = Filter::concurrent(TotalVariation, "0.1".parse().unwrap());
     let filter = launch(&filter, Arc::new(vec![1_u8, 2])).unwrap();
-    let count = |epsilon: &str| NoisyCount::new(ones(), epsilon.parse().unwrap()).unwrap();
+    let count = |epsilon: &str| {
+        Count::of(ones())
+            .laplace(epsilon.parse::<Epsilon>().unwrap())
+            .unwrap()
+    };
     assert!(filter.release(&count("0.1")).is_ok());
     assert_eq!(filter.privacy_loss(), "0.05".parse().unwrap());
     let refused = filter.release(&count("0.11"));

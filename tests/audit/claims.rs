@@ -9,8 +9,9 @@ use crate::lower_bounds::{BITS, Numbered, Once, delta, epsilon, once};
 use queryables::audit::{Audit, AuditError, Pair, largest_epsilon};
 use queryables::data::{Attribute, Predicate};
 use queryables::machine::{Coins, Fault, Mechanism, Released, Script, View};
-use queryables::mechanisms::{AboveThreshold, GaussianCount, NoisyQuantiles, RandomizedResponse};
+use queryables::mechanisms::{AboveThreshold, Count, NoisyQuantiles, RandomizedResponse};
 use queryables::number::{Delta, Epsilon, Rho};
+use queryables::prelude::*;
 use queryables::privacy::{
     AddRemove, ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Gdp, Implies, ProbabilisticDp,
     PureDp, Rdp, RdpGrid, Replace, ZCdp,
@@ -191,7 +192,7 @@ fn claims_under_every_measure() {
 fn gaussian_noise_has_the_loss_that_it_states() {
     let everybody = Predicate::new("everybody", |_: &u8| true);
     let rho: Rho = "0.5".parse().unwrap();
-    let count = GaussianCount::new(everybody, rho).unwrap();
+    let count = Count::of(everybody).gaussian(rho).unwrap();
     let pair = Pair::new(vec![1, 1], vec![1]);
     let finding = Audit::new(&count, &pair, once, 1)
         .trials(4000)

@@ -4,13 +4,14 @@ use queryables::audit::{Audit, Pair};
 use queryables::data::Attribute;
 use queryables::machine::{Script, View};
 use queryables::mechanisms::FactorizedContinualCount;
+use queryables::prelude::*;
 use queryables::privacy::{AddRemove, Gdp};
 
 /// The seed was chosen beforehand: a true claim is refuted with probability at most 1e-9.
 #[test]
 fn a_factorized_count_loses_what_it_states_and_not_much_less() {
     let time = Attribute::new("time", |time: &u64| Some(*time));
-    let count = FactorizedContinualCount::with_mu(AddRemove, time, 8, "2".parse().unwrap());
+    let count = FactorizedContinualCount::new(AddRemove, time, 8, mu!(2));
     let count = count.unwrap();
     let pair = Pair::new(vec![0], vec![]);
     let times = || Script::new([1, 2, 4, 8]);

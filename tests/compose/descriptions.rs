@@ -4,11 +4,10 @@ use queryables::account::{Accumulator, DefaultAccumulator, ThroughZCdp, Whitehou
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::Description;
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
-    ExponentialMechanism, GaussianContinualCount, GaussianCount, GaussianHistogram,
-    GaussianThresholdHistogram, GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount,
-    NoisyHistogram, NoisyMax, NoisyQuantiles, NoisyRealSum, NoisySum, Partition, PermuteAndFlip,
-    QueryAnswerer, RandomizedResponse, RealRange, SampledGaussianSum,
+    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
+    ExponentialMechanism, GaussianThresholdHistogram, Histogram, Lattice, MultiplicativeWeights,
+    NoisyMax, NoisyQuantiles, Partition, PermuteAndFlip, QueryAnswerer, RandomizedResponse,
+    RealRange, SampledGaussianSum, Sum, VectorSum,
 };
 use queryables::prelude::*;
 use queryables::privacy::Restated;
@@ -51,38 +50,30 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
     let bin = Attribute::new("itself", |row: &u8| usize::from(*row));
     for (found, expected) in [
         (
-            over_rows(NoisyCount::new(ones(), epsilon)?),
-            "NoisyCount(predicate = is one, epsilon = 0.5)",
+            over_rows(Count::of(ones()).laplace(epsilon)?),
+            "Count(predicate = is one, relation = add or remove one row, epsilon = 0.5)",
         ),
         (
-            over_rows(GaussianCount::with_mu(ones(), "0.1".parse()?)?),
-            "GaussianCount(predicate = is one, mu = 0.1)",
+            over_rows(Count::of(ones()).gaussian(mu!(0.1))?),
+            "Count(predicate = is one, relation = add or remove one row, mu = 0.1)",
         ),
         (
-            over_rows(NoisySum::new(Replace, whole(), -3..=i64::MAX, epsilon)?),
-            "NoisySum(relation = replace one row, attribute = itself, \
-             range = -3..=9223372036854775807, epsilon = 0.5)",
+            over_rows(
+                Sum::of(whole(), -3..=i64::MAX)
+                    .under(Replace)
+                    .laplace(epsilon)?,
+            ),
+            "Sum(attribute = itself, range = -3..=9223372036854775807, relation = replace one row, epsilon = 0.5)",
         ),
         (
-            over_rows(NoisyRealSum::new(
-                AddRemove,
-                itself(),
-                RealRange::from(-0.25..=1.1).with_step(-8),
-                epsilon,
-            )?),
-            "NoisyRealSum(relation = add or remove one row, attribute = itself, \
-             range = -0.25..=1.1, exponent = -8, epsilon = 0.5)",
+            over_rows(
+                Sum::of(itself(), RealRange::from(-0.25..=1.1).with_step(-8)).laplace(epsilon)?,
+            ),
+            "Sum(attribute = itself, range = -0.25..=1.1, exponent = -8, relation = add or remove one row, epsilon = 0.5)",
         ),
         (
-            over_rows(GaussianVectorSum::new(
-                AddRemove,
-                vector(),
-                1,
-                LATTICE,
-                "0.1".parse()?,
-            )?),
-            "GaussianVectorSum(relation = add or remove one row, vector = vector, \
-             dimension = 1, exponent = -2, radius = 60, rho = 0.1)",
+            over_rows(VectorSum::of(vector(), 1, LATTICE).gaussian(rho!(0.1))?),
+            "VectorSum(vector = vector, dimension = 1, exponent = -2, radius = 60, relation = add or remove one row, rho = 0.1)",
         ),
         (
             over_rows(SampledGaussianSum::new(
@@ -93,22 +84,20 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
                 "0.01".parse()?,
                 "1".parse()?,
             )?),
-            "SampledGaussianSum(relation = add or remove one row, vector = vector, \
-             dimension = 1, exponent = -2, radius = 60, mu = 1, rate = 0.01)",
+            "SampledGaussianSum(relation = add or remove one row, sum = VectorSum, sum.vector = vector, \
+             sum.dimension = 1, sum.exponent = -2, sum.radius = 60, mu = 1, rate = 0.01)",
         ),
         (
-            over_rows(NoisyHistogram::new(AddRemove, bin, 9, epsilon)?),
-            "NoisyHistogram(relation = add or remove one row, bin = itself, bins = 9, \
-             epsilon = 0.5)",
+            over_rows(Histogram::of(Partition::numbered(bin, 9)?).laplace(epsilon)?),
+            "Histogram(bin = itself, bins = 9, relation = add or remove one row, epsilon = 0.5)",
         ),
         (
-            over_rows(GaussianHistogram::over_with_mu(
-                Replace,
-                Partition::by_key("parity", |row: &u8| row % 2, [0, 1, 1])?,
-                "0.1".parse()?,
-            )?),
-            "GaussianHistogram(relation = replace one row, bin = parity, bins = [0, 1], \
-             mu = 0.1)",
+            over_rows(
+                Histogram::of(Partition::by_key("parity", |row: &u8| row % 2, [0, 1, 1])?)
+                    .under(Replace)
+                    .gaussian(mu!(0.1))?,
+            ),
+            "Histogram(bin = parity, bins = [0, 1], relation = replace one row, mu = 0.1)",
         ),
         (
             over_rows(GaussianThresholdHistogram::with_threshold(
@@ -151,19 +140,17 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
              epsilon = 0.5)",
         ),
         (
-            over_rows(ContinualCount::new(AddRemove, time(), 24, epsilon)?),
+            over_rows(ContinualCount::of(time(), 24).laplace(epsilon)?),
             "ContinualCount(relation = add or remove one row, time = hour, horizon = 24, \
              epsilon = 0.5)",
         ),
         (
-            over_rows(GaussianContinualCount::new(
-                Replace,
-                time(),
-                24,
-                "0.1".parse()?,
-            )?),
-            "GaussianContinualCount(relation = replace one row, time = hour, horizon = 24, \
-             rho = 0.1)",
+            over_rows(
+                ContinualCount::of(time(), 24)
+                    .under(Replace)
+                    .gaussian(rho!(0.1))?,
+            ),
+            "ContinualCount(time = hour, horizon = 24, relation = replace one row, rho = 0.1)",
         ),
         (
             over_rows(AboveThreshold::new(AddRemove, -9, 2, epsilon)?),
@@ -198,18 +185,18 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
 
 #[test]
 fn debug_shows_the_description() {
-    let count = NoisyCount::new(ones(), "0.5".parse().unwrap()).unwrap();
+    let count = Count::of(ones()).laplace(epsilon!(0.5)).unwrap();
     assert_eq!(format!("{count:?}"), over_rows(&count));
 }
 
 #[test]
 fn what_restates_a_loss_is_called_as_what_it_restates() {
-    let count = NoisyCount::new(ones(), "0.5".parse().unwrap()).unwrap();
+    let count = Count::of(ones()).laplace(epsilon!(0.5)).unwrap();
     assert_eq!(over_rows(Restated::new(PureDp, &count)), over_rows(&count));
-    let count = GaussianCount::new(ones(), "0.5".parse().unwrap()).unwrap();
+    let count = Count::of(ones()).gaussian(rho!(0.5)).unwrap();
     assert_eq!(
         over_rows(RestatedAt::new(ZCdp, "1e-6".parse().unwrap(), count)),
-        "GaussianCount(predicate = is one, rho = 0.5, slack = 1e-6)"
+        "Count(predicate = is one, relation = add or remove one row, rho = 0.5, slack = 1e-6)"
     );
 }
 

@@ -10,10 +10,9 @@ use queryables::compose::{
 };
 use queryables::data::{Attribute, Dataset, Predicate, Vector};
 use queryables::machine::{Fault, Mechanism, silence_guarded_panics};
-use queryables::mechanisms::individual::{
-    IndividualChoice, IndividualCount, IndividualSum, IndividualVectorSum,
-};
-use queryables::mechanisms::{Lattice, MechanismError};
+use queryables::mechanisms::individual::{ActiveRecords, IndividualChoice};
+use queryables::mechanisms::query::GaussianNoise;
+use queryables::mechanisms::{Count, Lattice, MechanismError, Noised, Sum, VectorSum};
 use queryables::number::{Epsilon, Order};
 use queryables::prelude::*;
 use queryables::privacy::{Distance, Gdp, Prices, Rdp, RdpGrid, facts};
@@ -33,8 +32,10 @@ const LATTICE: Lattice = Lattice::in_steps(-10, 1024);
 /// A length of 1, for a ρ so large that the noise is zero but with probability below e^-200 (σ is 1/43 of a step).
 const RHO: &str = "1e9";
 
-pub(super) fn sum() -> IndividualVectorSum<Rows> {
-    IndividualVectorSum::new(itself(), 1, LATTICE, RHO.parse().unwrap()).unwrap()
+pub(super) fn sum() -> Noised<VectorSum<Vector<Rows>>, GaussianNoise> {
+    VectorSum::of(itself(), 1, LATTICE)
+        .gaussian(RHO.parse::<Rho>().unwrap())
+        .unwrap()
 }
 
 /// A zCDP filter in which a record can pay for this many vectors of length 1.
@@ -181,10 +182,10 @@ fn no_data_is_data() {
     let running = launch(&filter, Arc::new(Vec::<i64>::new())).unwrap();
     let all = Predicate::new("all", |_: &i64| true);
     running
-        .release(&IndividualCount::new(all, epsilon("1")).unwrap())
+        .release(&Count::of(all).laplace(epsilon!(1)).unwrap())
         .unwrap();
     let itself = Attribute::new("itself", |row: &i64| *row);
-    let sum = IndividualSum::new(itself.clone(), 0..=3, epsilon("1")).unwrap();
+    let sum = Sum::of(itself.clone(), 0..=3).laplace(epsilon!(1)).unwrap();
     running.release(&sum).unwrap();
     let choice = IndividualChoice::new([itself], 0..=3, epsilon("1")).unwrap();
     assert_eq!(running.release(&choice), Ok(0));
@@ -205,11 +206,11 @@ fn counts_cost_those_who_are_counted_and_sums_what_is_summed() {
         [0, 1, 2].map(loss)
     };
     let positive = Predicate::new("positive", |row: &i64| *row > 0);
-    let count = IndividualCount::new(positive, epsilon("4e5")).unwrap();
+    let count = Count::of(positive).laplace(epsilon!(4e5)).unwrap();
     assert_eq!(running.release(&count), Ok(2));
     assert_eq!(spent(), ["400000", "400000", "0"]);
     let itself = Attribute::new("itself", |row: &i64| *row);
-    let sum = IndividualSum::new(itself, -3..=3, epsilon("9e5")).unwrap();
+    let sum = Sum::of(itself, -3..=3).laplace(epsilon!(9e5)).unwrap();
     // 3/9 of it each time; the second has 600000 left, and pays 600000; the third all of its million
     // but a tenth.
     assert_eq!(running.release(&sum), Ok(0));
@@ -217,12 +218,12 @@ fn counts_cost_those_who_are_counted_and_sums_what_is_summed() {
     assert_eq!(running.release(&sum), Ok(1));
     assert_eq!(spent(), ["1000000", "1000000", "900000"]);
     // Who is active pays for being counted.
-    let active = IndividualCount::of_active(2, epsilon("5e4")).unwrap();
+    let active = ActiveRecords::times(2).laplace(epsilon!(5e4)).unwrap();
     assert_eq!(running.release(&active), Ok(1));
     assert_eq!(spent(), ["1000000", "1000000", "950000"]);
     // Fifty thousand are left: once, and not twice.
     assert_eq!(running.release(&active), Ok(0));
-    let active = IndividualCount::of_active(1, epsilon("5e4")).unwrap();
+    let active = ActiveRecords::times(1).laplace(epsilon!(5e4)).unwrap();
     assert_eq!(running.release(&active), Ok(1));
     assert_eq!(running.release(&active), Ok(0));
 }
@@ -273,7 +274,7 @@ fn sums_fit_what_is_left() {
     let filter = IndividualFilter::new(PureDp, epsilon("1e6")).fitting();
     let running = launch(&filter, Arc::new(vec![-10_i64])).unwrap();
     let itself = Attribute::new("itself", |row: &i64| *row);
-    let sum = IndividualSum::new(itself, -10..=10, epsilon("7e5")).unwrap();
+    let sum = Sum::of(itself, -10..=10).laplace(epsilon!(7e5)).unwrap();
     let answers = [(); 3].map(|()| running.release(&sum).unwrap());
     // 300000 are left, for 4.28 of 10.
     assert_eq!(answers, [-10, -4, 0]);
@@ -284,7 +285,7 @@ fn a_query_is_refused_for_public_reasons_only() {
     let filter = IndividualFilter::new(PureDp, epsilon("1")).at_most(2);
     let running = launch(&filter, Arc::new(vec![1_i64])).unwrap();
     let all = Predicate::new("all", |_: &i64| true);
-    let count = |loss| IndividualCount::new(all.clone(), epsilon(loss)).unwrap();
+    let count = |loss| Count::of(all.clone()).laplace(epsilon(loss)).unwrap();
     // Nobody can pay, and nobody is told so.
     running.release(&count("5")).unwrap();
     let error = running.release(&count("1e6")).unwrap_err();
@@ -370,7 +371,7 @@ where
 /// How often a vector of length 1, and one of length 1/2, takes part.
 fn times<F: SquaresAddUp<Children: Prices<facts::Gaussian>>>(
     rule: F,
-    sum: &IndividualVectorSum<Rows>,
+    sum: &Noised<VectorSum<Vector<Rows>>, GaussianNoise>,
 ) -> [usize; 2] {
     let filter = IndividualFilter::with_rule(rule);
     let (running, readings): (_, Readings<Rows, F>) =
@@ -391,7 +392,9 @@ fn times<F: SquaresAddUp<Children: Prices<facts::Gaussian>>>(
 #[test]
 fn gaussian_sums_are_paid_for_under_every_rule_in_which_squares_add_up() {
     use queryables::account::{Accumulator, DefaultAccumulator, RootSumSquares, Sum, ThroughRdp};
-    let sum = IndividualVectorSum::with_mu(itself(), 1, LATTICE, "0.1".parse().unwrap()).unwrap();
+    let sum = VectorSum::of(itself(), 1, LATTICE)
+        .gaussian(mu!(0.1))
+        .unwrap();
     // ρ = 0.005, of which a half pays 0.00125.
     assert_eq!(
         times(Sum::new(ZCdp).capped("0.05".parse().unwrap()), &sum),
@@ -444,7 +447,7 @@ fn a_price_list_is_paid_by_those_who_are_counted() {
     let filter = IndividualFilter::with_rule(rule);
     let (running, readings) = launch_individual(&filter, Arc::new(vec![1_u8, 2])).unwrap();
     let ones = Predicate::new("ones", |row: &u8| *row == 1);
-    let count = |loss| IndividualCount::new(ones.clone(), epsilon(loss)).unwrap();
+    let count = |loss| Count::of(ones.clone()).laplace(epsilon(loss)).unwrap();
     running.release(&count("0.03")).unwrap();
     running.release(&count("0.02")).unwrap();
     assert_eq!(numbers(&readings), [5, 0]);
@@ -466,7 +469,7 @@ fn a_sum_under_zcdp_costs_the_price_of_its_number() {
     let (running, readings) = launch_individual(&filter, Arc::new(vec![1_i64, 5, 33])).unwrap();
     let itself = Attribute::new("itself", |row: &i64| *row);
     running
-        .release(&IndividualSum::new(itself, 0..=40, epsilon("0.4")).unwrap())
+        .release(&Sum::of(itself, 0..=40).laplace(epsilon!(0.4)).unwrap())
         .unwrap();
     // ε − s/sinh(s) · (1 − e^−ε) with s = 0.01, for ε = 0.01, 0.05, 0.34: 33 is priced as 34.
     let prices = [
@@ -490,15 +493,19 @@ fn a_sum_under_zcdp_costs_the_price_of_its_number() {
 fn bad_parameters_are_errors_at_construction() {
     let sum = |dimension, radius, rho: &str| {
         let lattice = Lattice::of_whole_numbers(radius);
-        IndividualVectorSum::new(itself(), dimension, lattice, rho.parse().unwrap()).map(|_| ())
+        VectorSum::of(itself(), dimension, lattice)
+            .gaussian(rho.parse::<Rho>().unwrap())
+            .map(|_| ())
     };
     assert_eq!(sum(0, 1, "1"), Err(MechanismError::NoDimension));
-    let (what, asked, most) = ("coordinates", (1 << 16) + 1, 1 << 16);
+    let (what, asked, most) = ("coordinates", (1 << 21) + 1, 1 << 21);
     let too_many = MechanismError::TooMany { what, asked, most };
     assert_eq!(sum(asked, 1, "1"), Err(too_many));
     // A few steps are enough for whole numbers only.
     let coarse = Lattice::in_steps(0, 49);
-    let refused = IndividualVectorSum::new(itself(), 1, coarse, "1".parse().unwrap()).map(|_| ());
+    let refused = VectorSum::of(itself(), 1, coarse)
+        .gaussian(rho!(1))
+        .map(|_| ());
     let (exponent, steps, least) = (0, 98, 100);
     let expected = MechanismError::CoarseStep {
         exponent,
@@ -507,14 +514,11 @@ fn bad_parameters_are_errors_at_construction() {
     };
     assert_eq!(refused, Err(expected));
     assert_eq!(sum(1, 0, "1"), Err(MechanismError::BadRadius));
-    assert_eq!(sum(1, (1 << 26) + 1, "1"), Err(MechanismError::LongRadius));
-    assert_eq!(sum(1, 1 << 26, "1"), Ok(()));
+    assert_eq!(sum(1, (1 << 50) + 1, "1"), Err(MechanismError::BadRadius));
     assert_eq!(sum(1, 1, "0"), Err(MechanismError::NoLoss("rho")));
     let itself = Attribute::<Vec<i64>, i64>::new("itself", |row: &i64| *row);
     for range in [1..=3, -3..=-1, 0..=0] {
         let error = Err(MechanismError::BadRange);
-        let sum = IndividualSum::new(itself.clone(), range.clone(), epsilon("1"));
-        assert_eq!(sum.map(|_| ()), error);
         let choice = IndividualChoice::new([itself.clone()], range, epsilon("1"));
         assert_eq!(choice.map(|_| ()), error);
     }
@@ -522,12 +526,42 @@ fn bad_parameters_are_errors_at_construction() {
     assert_eq!(nobody.map(|_| ()), Err(MechanismError::NoChoice));
 }
 
+/// What all can pay for together, and each record cannot pay for alone.
+#[test]
+fn what_records_cannot_pay_for_is_refused() {
+    let filter = IndividualFilter::new(ZCdp, "1".parse().unwrap());
+    let running = launch(&filter, Arc::new(vec![1.0])).unwrap();
+    let sum = |dimension, radius| {
+        let sum = VectorSum::of(itself(), dimension, Lattice::of_whole_numbers(radius));
+        running
+            .release(&sum.gaussian(rho!(1e-6)).unwrap())
+            .map(|_| ())
+    };
+    let why = "records pay for at most 2^16 coordinates, and a radius of at most 2^26 steps";
+    assert_eq!(sum((1 << 16) + 1, 1), Err(UnknownLoss(why).into()));
+    assert_eq!(sum(1, (1 << 26) + 1), Err(UnknownLoss(why).into()));
+    assert_eq!(sum(1, 1 << 26), Ok(()));
+    let running = launch(
+        &IndividualFilter::new(PureDp, epsilon("1")),
+        Arc::new(vec![1_i64]),
+    );
+    let running = running.unwrap();
+    let itself = Attribute::new("itself", |row: &i64| *row);
+    for range in [1..=3, -3..=-1] {
+        let sum = Sum::of(itself.clone(), range).laplace(epsilon!(1)).unwrap();
+        let why = "whoever cannot pay contributes zero, which the range must contain";
+        assert_eq!(running.release(&sum), Err(UnknownLoss(why).into()));
+    }
+}
+
 #[test]
 fn an_odometer_reads_whole_steps_and_refuses_only_what_is_more_than_one() {
     let odometer = IndividualOdometer::new(PureDp, epsilon("1"));
     let (running, readings) = odometer.start(Arc::new(vec![1_i64, 2, 4])).unwrap();
     let itself = Attribute::new("itself", |row: &i64| *row);
-    let sum = IndividualSum::new(itself.clone(), 0..=10, epsilon("1")).unwrap();
+    let sum = Sum::of(itself.clone(), 0..=10)
+        .laplace(epsilon!(1))
+        .unwrap();
     let read = || [0, 1, 2].map(|row| readings.loss(row).unwrap().unwrap().to_string());
     assert_eq!(read(), ["1", "1", "1"]);
     let mut seen = Vec::new();
@@ -546,7 +580,7 @@ fn an_odometer_reads_whole_steps_and_refuses_only_what_is_more_than_one() {
             ["1", "1", "3"]
         ]
     );
-    let large = IndividualSum::new(itself, 0..=10, epsilon("1.1")).unwrap();
+    let large = Sum::of(itself, 0..=10).laplace(epsilon!(1.1)).unwrap();
     assert_eq!(
         running.release(&large),
         Err(UnknownLoss("a query of an odometer may cost a record at most one step").into())
@@ -595,7 +629,7 @@ proptest::proptest! {
             out.copy_from_slice(row);
         });
         let lattice = Lattice::of_whole_numbers(radius);
-        let sum = IndividualVectorSum::new(itself, 3, lattice, "3e11".parse().unwrap()).unwrap();
+        let sum = VectorSum::of(itself, 3, lattice).gaussian(rho!(3e11)).unwrap();
         // In tenths of the price of the longest vector.
         let budget = format!("{}e10", 3 * share.min(11));
         let filter = IndividualFilter::new(ZCdp, budget.parse().unwrap());

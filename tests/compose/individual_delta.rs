@@ -11,8 +11,7 @@ use queryables::compose::{
 };
 use queryables::data::{Attribute, Predicate};
 use queryables::machine::{Coins, silence_guarded_panics};
-use queryables::mechanisms::ThresholdHistogram;
-use queryables::mechanisms::individual::{IndividualCount, IndividualSum};
+use queryables::mechanisms::{Count, Sum, ThresholdHistogram};
 use queryables::number::Delta;
 use queryables::prelude::*;
 
@@ -73,7 +72,7 @@ fn who_has_no_delta_left_still_pays_for_counts_with_epsilon() {
     let before = readings.loss(0).unwrap().unwrap();
     let all = Predicate::new("all", |_: &i64| true);
     // The noise is zero but with probability e^-1000.
-    let count = IndividualCount::new(all, "1e3".parse().unwrap()).unwrap();
+    let count = Count::of(all).laplace(epsilon!(1e3)).unwrap();
     assert_eq!(running.release(&count), Ok(200));
     let after = readings.loss(0).unwrap().unwrap();
     assert_eq!(after.delta, before.delta);
@@ -171,7 +170,7 @@ fn an_odometer_reads_whole_steps_of_both() {
     // Two do not fit in one step of δ, and a record without a key has lost nothing.
     assert_eq!(read(), ["(1, 2e-6)", "(1, 1e-6)"]);
     let itself = Attribute::new("itself", |row: &i64| *row);
-    let sum = IndividualSum::new(itself, -1..=1, "1".parse().unwrap()).unwrap();
+    let sum = Sum::of(itself, -1..=1).laplace(epsilon!(1)).unwrap();
     running.release(&sum).unwrap();
     assert_eq!(read(), ["(2, 2e-6)", "(1, 1e-6)"]);
     assert_eq!(

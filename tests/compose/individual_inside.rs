@@ -8,14 +8,16 @@ use queryables::compose::{
 };
 use queryables::data::Predicate;
 use queryables::machine::Stop;
-use queryables::mechanisms::individual::IndividualCount;
+use queryables::mechanisms::{Count, NoisyCount};
 use queryables::prelude::*;
 
 use super::individual::{Rows, sum};
 
-fn count(loss: &str) -> IndividualCount<Vec<u8>> {
+fn count(loss: &str) -> NoisyCount<Vec<u8>> {
     let all = Predicate::new("all", |_: &u8| true);
-    IndividualCount::new(all, loss.parse().unwrap()).unwrap()
+    Count::of(all)
+        .laplace(loss.parse::<Epsilon>().unwrap())
+        .unwrap()
 }
 
 #[test]

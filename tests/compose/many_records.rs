@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, silence_guarded_panics};
 use queryables::mechanisms::{
-    AboveThreshold, ContinualCount, GaussianVectorSum, Lattice, NoisyCount, NoisyHistogram,
-    NoisyRealSum, NoisySum, NoisyVariance, RealRange, SampledGaussianSum, ThresholdHistogram,
+    AboveThreshold, ContinualCount, Count, Histogram, Lattice, Partition, RealRange,
+    SampledGaussianSum, Sum, ThresholdHistogram, Variance, VectorSum,
 };
 use queryables::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -63,23 +63,18 @@ fn answers_do_not_depend_on_the_number_of_threads() {
         }};
     }
     let even = || Predicate::new("even", |row: &u32| lucky(*row).is_multiple_of(2));
-    same!(NoisyCount::new(even(), text("1")));
+    same!(Count::of(even()).laplace(epsilon!(1)));
     let whole = Attribute::new("itself", |row: &u32| i64::from(lucky(*row)));
-    same!(NoisySum::new(AddRemove, whole, 0..=1 << 31, text("1")));
+    same!(Sum::of(whole, 0..=1 << 31).laplace(epsilon!(1)));
     let real = Attribute::new("itself", |row: &u32| f64::from(lucky(*row)) / 3.0);
-    same!(NoisyRealSum::new(
-        AddRemove,
-        real,
-        RealRange::from(0.0..=1e9).with_step(-4),
-        text("1")
-    ));
+    same!(Sum::of(real, RealRange::from(0.0..=1e9).with_step(-4)).laplace(epsilon!(1)));
     for bins in [100, 100_000] {
         let bin = Attribute::new("bin", move |row: &u32| lucky(*row) as usize % (bins + 1));
-        same!(NoisyHistogram::new(AddRemove, bin, bins, text("1")));
+        same!(Histogram::of(Partition::numbered(bin, bins).unwrap()).laplace(epsilon!(1)));
     }
     let moment = Attribute::new("itself", |row: &u32| f64::from(lucky(*row)) / 3.0);
     let range = RealRange::from(0.0..=1e9).with_step(0);
-    same!(NoisyVariance::new(AddRemove, moment, range, text("1")));
+    same!(Variance::of(moment, range).laplace(epsilon!(1)));
     let key = |row: &u32| lucky(*row) % 1000;
     let loss = EpsilonDelta::new("1", "1e-6").unwrap();
     same!(ThresholdHistogram::<Vec<u32>, u32>::new(
@@ -95,13 +90,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
                     .for_each(|(at, out)| *out = row / (at as f64 + 1e9));
             })
         };
-        same!(GaussianVectorSum::new(
-            AddRemove,
-            vector(),
-            dimension,
-            lattice,
-            text("1")
-        ));
+        same!(VectorSum::of(vector(), dimension, lattice).gaussian(rho!(1)));
         same!(SampledGaussianSum::new(
             AddRemove,
             vector(),
@@ -112,7 +101,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
         ));
     }
     let time = Attribute::new("time", |row: &u32| Some(u64::from(lucky(*row) % 64)));
-    let count = ContinualCount::new(AddRemove, time, 64, text("1")).unwrap();
+    let count = ContinualCount::of(time, 64).laplace(epsilon!(1)).unwrap();
     let search = AboveThreshold::new(AddRemove, 1000, 1, text("1")).unwrap();
     let all_times = || {
         let mut coins = NotPrivateSeededCoins::new(5);

@@ -7,7 +7,7 @@ use queryables::account::LaunchesLeft;
 use queryables::compose::AnyFilter;
 use queryables::data::Predicate;
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop};
-use queryables::mechanisms::{Accuracy, GaussianCount, NoisyCount};
+use queryables::mechanisms::{Accuracy, Count};
 use queryables::prelude::*;
 
 fn epsilon(text: &str) -> Epsilon {
@@ -15,13 +15,13 @@ fn epsilon(text: &str) -> Epsilon {
 }
 
 /// Counts how often the data is touched.
-fn counting(touched: &Arc<AtomicU32>, loss: &str) -> NoisyCount<Vec<u8>> {
+fn counting(touched: &Arc<AtomicU32>, loss: &str) -> queryables::mechanisms::NoisyCount<Vec<u8>> {
     let touched = Arc::clone(touched);
     let all = Predicate::new("all", move |_: &u8| {
         touched.fetch_add(1, Ordering::Relaxed);
         true
     });
-    NoisyCount::new(all, epsilon(loss)).unwrap()
+    Count::of(all).laplace(epsilon(loss)).unwrap()
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn filters_of_any_measure_preview_too() {
     let zcdp = Filter::concurrent(ZCdp, "0.5".parse().unwrap());
     let zcdp = AnyFilter::from(launch(&zcdp, Arc::new(vec![1_u8])).unwrap());
     let all = Predicate::new("all", |_: &u8| true);
-    let count = GaussianCount::new(all, "0.1".parse().unwrap()).unwrap();
+    let count = Count::of(all).gaussian(rho!(0.1)).unwrap();
     let preview = zcdp.preview(&count).unwrap();
     assert_eq!(preview.launches_left(), LaunchesLeft::Exactly(5));
 }

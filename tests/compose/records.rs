@@ -9,11 +9,9 @@ use queryables::compose::Parallel;
 use queryables::data::{Attribute, CHUNK, Dataset, Predicate, Select, Value, Vector};
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, silence_guarded_panics};
 use queryables::mechanisms::{
-    AboveThreshold, ContinualCount, ExponentialMechanism, GaussianContinualCount, GaussianCount,
-    GaussianHistogram, GaussianThresholdHistogram, GaussianVectorSum, Lattice,
-    MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisyQuantiles, NoisyRealSum,
-    NoisySum, Partition, PermuteAndFlip, Priced, QueryAnswerer, RealRange, SampledGaussianSum,
-    ThresholdHistogram, TopK,
+    AboveThreshold, ContinualCount, Count, ExponentialMechanism, GaussianThresholdHistogram,
+    Histogram, Lattice, MultiplicativeWeights, NoisyMax, NoisyQuantiles, Partition, PermuteAndFlip,
+    Priced, QueryAnswerer, RealRange, SampledGaussianSum, Sum, ThresholdHistogram, TopK, VectorSum,
 };
 use queryables::number::{Mu, Rho};
 use queryables::prelude::*;
@@ -105,45 +103,48 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
     }
     let epsilon: Epsilon = text("1");
     let (rho, mu) = (text::<Rho>("1"), text::<Mu>("1"));
-    same!(NoisyCount::new(ones(), epsilon).unwrap(), ());
-    same!(GaussianCount::new(ones(), rho).unwrap(), ());
+    same!(Count::of(ones()).laplace(epsilon).unwrap(), ());
+    same!(Count::of(ones()).gaussian(rho).unwrap(), ());
     let whole = || attribute(i64::from);
+    same!(Sum::of(whole(), -3..=3).laplace(epsilon).unwrap(), ());
+    // Where zero is outside the range, it counts as the nearest number.
     same!(
-        NoisySum::new(AddRemove, whole(), -3..=3, epsilon).unwrap(),
+        Sum::of(whole(), 2..=3)
+            .under(Replace)
+            .laplace(epsilon)
+            .unwrap(),
         ()
     );
-    // Where zero is outside the range, it counts as the nearest number.
-    same!(NoisySum::new(Replace, whole(), 2..=3, epsilon).unwrap(), ());
     let real = || attribute(|row| f64::from(row) / 3.0);
     same!(
-        NoisyRealSum::new(
-            AddRemove,
-            real(),
-            RealRange::from(0.0..=1.0).with_step(-8),
-            epsilon
-        )
-        .unwrap(),
+        Sum::of(real(), RealRange::from(0.0..=1.0).with_step(-8))
+            .laplace(epsilon)
+            .unwrap(),
         ()
     );
-    let sum = GaussianVectorSum::new(AddRemove, vector(), 2, LATTICE, rho).unwrap();
+    let sum = VectorSum::of(vector(), 2, LATTICE).gaussian(rho).unwrap();
     same!(sum, ());
     let sum = SampledGaussianSum::new(AddRemove, vector(), 2, LATTICE, text("0.5"), mu).unwrap();
     same!(sum, ());
     let bin = || attribute(usize::from);
     same!(
-        NoisyHistogram::new(AddRemove, bin(), 4, epsilon).unwrap(),
+        Histogram::of(Partition::numbered(bin(), 4).unwrap())
+            .laplace(epsilon)
+            .unwrap(),
         ()
     );
     same!(
-        NoisyHistogram::new(AddRemove, bin(), 2 * CHUNK, epsilon).unwrap(),
+        Histogram::of(Partition::numbered(bin(), 2 * CHUNK).unwrap())
+            .laplace(epsilon)
+            .unwrap(),
         ()
     );
     let key = |row: &u8| read(*row, usize::from(*row));
     let keys = Partition::by_key("key", key, 0..4).unwrap();
-    same!(NoisyHistogram::over(AddRemove, keys, epsilon).unwrap(), ());
+    same!(Histogram::of(keys).laplace(epsilon).unwrap(), ());
     // Here a map is printed, whose order is random: of one key only.
     let keys = Partition::by_hash("key", key, [2]).unwrap();
-    same!(GaussianHistogram::over(AddRemove, keys, rho).unwrap(), ());
+    same!(Histogram::of(keys).gaussian(rho).unwrap(), ());
     let key = |row: &u8| (*row != PLAIN).then(|| read(*row, usize::from(*row)));
     let loss = EpsilonDelta::new("1", "0.1").unwrap();
     let histogram = ThresholdHistogram::new(AddRemove, "key", key, loss);
@@ -177,13 +178,13 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
     same!(max.with_margin().unwrap(), ());
     let time = || attribute(|row| Some(u64::from(row)));
     same!(
-        ContinualCount::new(AddRemove, time(), 5, epsilon).unwrap(),
+        ContinualCount::of(time(), 5).laplace(epsilon).unwrap(),
         1,
         3,
         5
     );
     same!(
-        GaussianContinualCount::new(AddRemove, time(), 5, rho).unwrap(),
+        ContinualCount::of(time(), 5).gaussian(rho).unwrap(),
         1,
         3,
         5
@@ -241,7 +242,7 @@ fn a_key_that_panics_puts_its_record_in_no_part() {
         for key in [1, 2] {
             let all = Predicate::new("all", |_: &u8| true);
             // With an ε of a million the noise is negligible.
-            let count = NoisyCount::new(all, text("1e6")).unwrap();
+            let count = Count::of(all).laplace(epsilon!(1e6)).unwrap();
             let expected = data.iter().filter(|row| **row == key).count();
             assert_eq!(
                 parts.part(&Key(key)).unwrap().release(&count),
@@ -257,7 +258,7 @@ fn an_analyst_sees_nothing_of_a_panic() {
     silence_guarded_panics();
     for data in data() {
         let filter = launch(&Filter::concurrent(PureDp, text("1")), data).unwrap();
-        let count = NoisyCount::new(ones(), text("0.25")).unwrap();
+        let count = Count::of(ones()).laplace(epsilon!(0.25)).unwrap();
         assert!(filter.release(&count).is_ok());
         let search = AboveThreshold::new(AddRemove, 1_000_000, 1, text("0.5")).unwrap();
         let search = filter.launch(&search).unwrap();
@@ -275,14 +276,12 @@ fn a_number_that_is_none_is_zero() {
     let rows = |odd: f64| Arc::new(vec![1.0, odd, 0.5]);
     let itself = || Attribute::new("itself", |row: &f64| *row);
     let twice = || Vector::new("twice", |row: &f64, out: &mut [f64]| out.fill(*row));
-    let sum = NoisyRealSum::new(
-        AddRemove,
-        itself(),
-        RealRange::from(0.0..=1.0).with_step(-8),
-        text("1e6"),
-    )
-    .unwrap();
-    let vectors = GaussianVectorSum::new(AddRemove, twice(), 2, LATTICE, text("1e9")).unwrap();
+    let sum = Sum::of(itself(), RealRange::from(0.0..=1.0).with_step(-8))
+        .laplace(epsilon!(1e6))
+        .unwrap();
+    let vectors = VectorSum::of(twice(), 2, LATTICE)
+        .gaussian(rho!(1e9))
+        .unwrap();
     for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0] {
         let mut coins = NotPrivateSeededCoins::new(3);
         let Released(answer) = sum.start(&rows(odd), &mut coins.coins()).unwrap();
@@ -350,7 +349,7 @@ fn columns_are_read_like_rows() {
     let filter = launch(&Filter::concurrent(PureDp, text("1e6")), Arc::new(columns)).unwrap();
     let parts = filter.launch(&by_parity).unwrap();
     // The same predicate on a part.
-    let count = NoisyCount::new(young, text("1e6")).unwrap();
+    let count = Count::of(young).laplace(epsilon!(1e6)).unwrap();
     let odd = age
         .iter()
         .filter(|age| (10..18).contains(*age) && **age % 2 == 1)
@@ -376,7 +375,7 @@ fn a_predicate_that_stores_the_rows_has_them_all() {
         }
     });
     filter
-        .release(&NoisyCount::new(thief, text("1e-9")).unwrap())
+        .release(&Count::of(thief).laplace(epsilon!(1e-9)).unwrap())
         .unwrap();
     assert_eq!(*stolen.lock().unwrap(), secret);
     assert_eq!(filter.privacy_loss(), text("1e-9"));

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use queryables::account::{Capped, Sum};
+use queryables::account::{self, Capped};
 use queryables::compose::{IndividualError, IndividualFilter, launch_individual};
 use queryables::data::{Attribute, Predicate};
 use queryables::machine::{Fault, silence_guarded_panics};
-use queryables::mechanisms::individual::{IndividualCount, IndividualSum};
+use queryables::mechanisms::{Count, Noised, NoisyCount, Sum};
 use queryables::prelude::*;
 
 type Rows = Vec<i64>;
-type Pure = IndividualFilter<Rows, Capped<Sum<PureDp>>>;
+type Pure = IndividualFilter<Rows, Capped<account::Sum<PureDp>>>;
 
 /// What the analyst asked for, as it is written down.
 #[derive(Clone, Copy, Debug)]
@@ -19,17 +19,17 @@ enum Asked {
     Sum,
 }
 
-fn count(above: i64) -> IndividualCount<Rows> {
+fn count(above: i64) -> NoisyCount<Rows> {
     let above = Predicate::new("above", move |row: &i64| {
         assert!(*row != 7, "an unlucky row");
         *row > above
     });
-    IndividualCount::new(above, "0.25".parse().unwrap()).unwrap()
+    Count::of(above).laplace(epsilon!(0.25)).unwrap()
 }
 
-fn sum() -> IndividualSum<Rows> {
+fn sum() -> Noised<Sum<Attribute<Rows, i64>>> {
     let itself = Attribute::new("itself", |row: &i64| *row);
-    IndividualSum::new(itself, 0..=100, "0.5".parse().unwrap()).unwrap()
+    Sum::of(itself, 0..=100).laplace(epsilon!(0.5)).unwrap()
 }
 
 fn filters() -> [Pure; 3] {

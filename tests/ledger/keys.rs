@@ -8,7 +8,7 @@ use queryables::compose::ConcurrentComposition;
 use queryables::data::{Attribute, Predicate};
 use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, Party};
 use queryables::machine::Answered;
-use queryables::mechanisms::{NoisyCount, NoisyHistogram, NoisyQuantiles, Partition, TopK};
+use queryables::mechanisms::{Count, Histogram, NoisyCount, NoisyQuantiles, Partition, TopK};
 use queryables::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -27,7 +27,9 @@ fn opened(ledger: &Ledger) -> LedgerFilter<Rows, Rule> {
 }
 
 fn count() -> NoisyCount<Rows> {
-    NoisyCount::new(Predicate::new("all", |_: &u32| true), epsilon("1")).unwrap()
+    Count::of(Predicate::new("all", |_: &u32| true))
+        .laplace(epsilon!(1))
+        .unwrap()
 }
 
 /// An answer that a ledger can keep.
@@ -59,7 +61,7 @@ fn the_key_of_one_mechanism_is_not_that_of_another() {
     let ana = filter.party("Ana");
     let histogram = |keys: [u32; 2]| {
         let partition = Partition::by_key("last digit", |row: &u32| row % 10, keys).unwrap();
-        NoisyHistogram::over(AddRemove, partition, epsilon("1")).unwrap()
+        Histogram::of(partition).laplace(epsilon!(1)).unwrap()
     };
     are_told_apart(&ana, "keys", &histogram([1, 2]), &histogram([7, 8]));
     let is = |number: u32| Predicate::new(format!("is {number}"), move |row: &u32| *row == number);
@@ -103,11 +105,9 @@ fn a_composition_of_many_counts_is_recorded_by_a_digest() {
     let ana = filter.party("Ana");
     let counts = (0..200).map(|number: u32| {
         let is = format!("is exactly the number {number}");
-        NoisyCount::new(
-            Predicate::new(is, move |row: &u32| *row == number),
-            epsilon("1"),
-        )
-        .unwrap()
+        Count::of(Predicate::new(is, move |row: &u32| *row == number))
+            .laplace(epsilon!(1))
+            .unwrap()
     });
     let many = ana.launch(&ConcurrentComposition::new(counts)).unwrap();
     let _: i64 = many.ask((199, ())).unwrap().unwrap();

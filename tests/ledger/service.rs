@@ -6,7 +6,7 @@ use std::sync::Arc;
 use queryables::compose::{AddressedFilter, AnyFilter, AnyMechanism, Message, Reply, Unavailable};
 use queryables::data::Predicate;
 use queryables::ledger::{Decision, Ledger, Line, Outcome, StoreError};
-use queryables::mechanisms::{AboveThreshold, GaussianCount, NoisyCount};
+use queryables::mechanisms::{AboveThreshold, Count};
 use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::AnyLoss;
@@ -34,12 +34,16 @@ fn adults() -> Predicate<Ages> {
 fn mechanism(wanted: Wanted) -> Result<Any, String> {
     let unfit = |error: &dyn std::error::Error| error.to_string();
     Ok(match wanted {
-        Wanted::Count { loss } => {
-            Any::once(NoisyCount::new(adults(), loss).map_err(|error| unfit(&error))?)
-        }
-        Wanted::Gaussian { loss } => {
-            Any::once(GaussianCount::new(adults(), loss).map_err(|error| unfit(&error))?)
-        }
+        Wanted::Count { loss } => Any::once(
+            Count::of(adults())
+                .laplace(loss)
+                .map_err(|error| unfit(&error))?,
+        ),
+        Wanted::Gaussian { loss } => Any::once(
+            Count::of(adults())
+                .gaussian(loss)
+                .map_err(|error| unfit(&error))?,
+        ),
         Wanted::Search { loss } => {
             Any::open(AboveThreshold::new(AddRemove, 1000, 1, loss).map_err(|error| unfit(&error))?)
         }
@@ -206,7 +210,11 @@ fn an_erased_party_reads_as_the_party_does() {
     let quota = filter.quota("remote", "0.75".parse().unwrap()).unwrap();
     let party = filter.party("Ana").within(&quota).unwrap();
     let any: AnyFilter<Ages> = party.clone().into();
-    let count = |loss: &str| NoisyCount::new(adults(), loss.parse().unwrap()).unwrap();
+    let count = |loss: &str| {
+        Count::of(adults())
+            .laplace(loss.parse::<Epsilon>().unwrap())
+            .unwrap()
+    };
     assert_eq!(format!("{any:?}"), "AnyFilter(PureDp)");
     assert!(any.is_interactive());
 
@@ -242,7 +250,7 @@ fn a_store_that_is_down_makes_an_erased_filter_unavailable() {
     let count = json!({"launch": {"count": {"loss": "0.1"}}});
     let told = ask(&service, "pure", count);
     assert_eq!(told, json!({"not_launched": "unavailable"}));
-    let count = NoisyCount::new(adults(), "0.1".parse().unwrap()).unwrap();
+    let count = Count::of(adults()).laplace(epsilon!(0.1)).unwrap();
     let down = Unavailable(StoreError::Replaced.to_string());
     let released = service["pure"].filter().release(&count);
     assert_eq!(released, Err(LaunchError::Unavailable(down)));

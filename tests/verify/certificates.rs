@@ -147,7 +147,7 @@ fn compared_noise_has_certificates() {
     let max = NoisyMax::new(Replace, [is(7), is(8)], epsilon("1")).unwrap();
     let verifier = Verifier::new(copies_of(&max), &votes, vec![()], 1);
     assert_certified(&verifier, "max", "1", "0.5");
-    let search: AboveThreshold = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
+    let search: AboveThreshold<_> = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
     let counts = Pair::new(vec![7, 8], vec![7, 7, 8]);
     let menu = vec![is(7), is(8)];
     let verifier = Verifier::by_state(copies_of(&search), &counts, menu, 2);

@@ -41,7 +41,7 @@ fn assert_undecided<Q: std::fmt::Debug, A: std::fmt::Debug>(verdict: &Verdict<Q,
 /// A conversation, and every state of it: the noisy threshold lives on.
 #[test]
 fn a_search_is_decided_over_several_rounds() {
-    let search: AboveThreshold = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
+    let search: AboveThreshold<_> = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
     let by_state = Verifier::by_state(copies_of(&search), &pair(), vec![is(7), is(8)], 3);
     let opaque = Verifier::new(copies_of(&search), &pair(), vec![is(7), is(8)], 3);
     let [one, other] = [by_state, opaque].map(|verifier| {

@@ -13,14 +13,14 @@ use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::BoxedRelease;
 use queryables::data::{Attribute, People, Predicate};
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
-    ExponentialMechanism, GaussianHistogram, GaussianMean, GaussianThresholdHistogram,
-    GaussianVariance, MultiplicativeWeights, NoisyCount, NoisyHistogram, NoisyMax, NoisyMean,
-    NoisyQuantiles, NoisyRealSum, NoisySum, NoisyVariance, OnRows, Partition, PermuteAndFlip,
-    Priced, QueryAnswerer, RandomizedResponse, ThresholdHistogram, TopK,
+    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
+    ExponentialMechanism, GaussianThresholdHistogram, Histogram, Mean, MultiplicativeWeights,
+    NoisyMax, NoisyQuantiles, OnRows, Partition, PermuteAndFlip, Priced, Proportion, QueryAnswerer,
+    RandomizedResponse, Sum, ThresholdHistogram, TopK, Variance,
 };
 use queryables::middle::ThroughExt;
 use queryables::number::{Epsilon, Mu, Order};
+use queryables::prelude::*;
 use queryables::privacy::convert::rdp;
 use queryables::privacy::{AddRemove, ApproxDp, EpsilonDelta, PureDp, Rdp, Replace};
 use queryables::verify::{Menu, Pair, Value, Verdict, Verifier, copies_of};
@@ -85,10 +85,16 @@ where
 /// What the documentation says of a mechanism.
 #[track_caller]
 fn cells(mechanism: &str) -> Vec<&'static str> {
-    let named = format!("//! | [`{mechanism}`]");
-    let rows = DOCUMENTATION
-        .lines()
-        .filter(|line| line.starts_with(&named));
+    let is_named = |line: &&str| {
+        let Some(rest) = line.strip_prefix("//! | [`") else {
+            return false;
+        };
+        let (name, rest) = rest.split_once('`').unwrap();
+        let (_, rest) = rest.split_once(')').unwrap();
+        let (words, _) = rest.split_once('|').unwrap();
+        format!("{name}{}", words.trim_end()) == mechanism
+    };
+    let rows = DOCUMENTATION.lines().filter(is_named);
     let [row] = rows.collect::<Vec<_>>()[..] else {
         panic!("not one row for {mechanism}");
     };
@@ -184,13 +190,29 @@ fn finite_laws() {
 fn counts_and_sums_with_laplace_noise() {
     let [exact, less] = laplace(1, &["1"]);
     let renyi = [exact.as_str(), less.as_str()];
-    let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
+    let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
     let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1).releases_only();
-    assert_row("NoisyCount", verifier, Claims(["1", "0.999"], "0.5", renyi));
+    assert_row(
+        "Count with Laplace noise",
+        verifier,
+        Claims(["1", "0.999"], "0.5", renyi),
+    );
+
+    let groups = Partition::by_key("row", |row: &u8| *row, [7, 8]).unwrap();
+    let counts = Count::of(is(7)).by(groups).laplace(epsilon!(1)).unwrap();
+    let verifier = Verifier::new(copies_of(&counts), &pair(), vec![()], 1).releases_only();
+    let claims = Claims(["1", "0.999"], "0.5", renyi);
+    assert_row("By with Laplace noise", verifier, claims);
+
+    let all = Predicate::new("all", |_: &u8| true);
+    let share = Proportion::of(is(7), all).laplace(epsilon!(1)).unwrap();
+    let verifier = Verifier::new(copies_of(&share), &pair(), vec![()], 1).releases_only();
+    let claims = Claims(["1", "0.999"], "0.5", renyi);
+    assert_row("Proportion with Laplace noise", verifier, claims);
 
     // The type is erased, and with it the promise.
     let boxed = || {
-        let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
+        let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
         BoxedRelease::<_, _, AddRemove, _>::new(PureDp, count)
     };
     let verifier = Verifier::new(boxed, &pair(), vec![()], 1);
@@ -199,17 +221,21 @@ fn counts_and_sums_with_laplace_noise() {
     let value = Attribute::new("value", |row: &u8| i64::from(*row));
     let [exact, less] = laplace(3, &["1"]);
     let renyi = [exact.as_str(), less.as_str()];
-    let sum = NoisySum::new(AddRemove, value, 0..=3, epsilon("1")).unwrap();
+    let sum = Sum::of(value, 0..=3).laplace(epsilon!(1)).unwrap();
     let added = Pair::new(vec![7_u8], vec![7, 3]);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).releases_only();
-    assert_row("NoisySum", verifier, Claims(["1", "0.999"], "0.5", renyi));
+    assert_row(
+        "Sum with Laplace noise",
+        verifier,
+        Claims(["1", "0.999"], "0.5", renyi),
+    );
 
     let value = Attribute::new("value", |row: &u8| f64::from(*row));
-    let sum = NoisyRealSum::new(AddRemove, value, range(3), epsilon("1")).unwrap();
+    let sum = Sum::of(value, range(3)).laplace(epsilon!(1)).unwrap();
     let sum = sum.mapped(|noisy: f64| noisy as i64);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1).releases_only();
     assert_row(
-        "NoisyRealSum",
+        "Sum of real numbers, with Laplace noise",
         verifier,
         Claims(["1", "0.999"], "0.5", renyi),
     );
@@ -223,7 +249,7 @@ fn people() {
         |rows: &[Row]| People::by_key(&rows.to_vec(), |row: &Row| Some(row.0)).at_most::<2>();
     let pair = Pair::new(table(&[(1, 7)]), table(&[(1, 7), (2, 7), (2, 7)]));
     let seven = Predicate::new("is 7", |row: &Row| row.1 == 7);
-    let count = OnRows(NoisyCount::new(seven, epsilon("1")).unwrap());
+    let count = OnRows(Count::of(seven).laplace(epsilon!(1)).unwrap());
     let verifier = Verifier::new(copies_of(&count), &pair, vec![()], 1).releases_only();
     let [exact, less] = laplace(2, &["2"]);
     let claims = Claims(["2", "1.999"], "0.5", [&exact, &less]);
@@ -237,40 +263,52 @@ fn number() -> Attribute<Vec<u8>, f64> {
 #[test]
 fn means_and_variances() {
     let replaced = Pair::new(vec![0_u8], vec![2]);
-    let mean = NoisyMean::new(Replace, number(), range(2), epsilon("2")).unwrap();
+    let mean = Mean::of(number(), range(2))
+        .under(Replace)
+        .laplace(epsilon!(2))
+        .unwrap();
     let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1).releases_only();
     let [exact, less] = laplace(2, &["2"]);
     assert_row(
-        "NoisyMean",
+        "Mean with Laplace noise",
         verifier,
         Claims(["2", "1.99"], "0.5", [&exact, &less]),
     );
 
-    let mean = GaussianMean::with_mu(Replace, number(), range(2), mu()).unwrap();
+    let mean = Mean::of(number(), range(2))
+        .under(Replace)
+        .gaussian(mu())
+        .unwrap();
     let verifier = Verifier::new(copies_of(&mean), &replaced, vec![()], 1).releases_only();
     assert_row(
-        "GaussianMean",
+        "Mean with Gaussian noise",
         verifier,
         Claims(["9", "1"], "0.5", ["1", "0.9"]),
     );
 
     let replaced = Pair::new(vec![0_u8], vec![1]);
-    let spread = NoisyVariance::new(Replace, number(), range(1), epsilon("4")).unwrap();
+    let spread = Variance::of(number(), range(1))
+        .under(Replace)
+        .laplace(epsilon!(4))
+        .unwrap();
     let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1)
         .releases_only()
         .cut(ratio(1, 1000));
     assert_row(
-        "NoisyVariance",
+        "Variance with Laplace noise",
         verifier,
         Claims(["4", "3.5"], "0.5", ["4", "2"]),
     );
 
-    let spread = GaussianVariance::with_mu(Replace, number(), range(1), mu()).unwrap();
+    let spread = Variance::of(number(), range(1))
+        .under(Replace)
+        .gaussian(mu())
+        .unwrap();
     let verifier = Verifier::new(copies_of(&spread), &replaced, vec![()], 1)
         .releases_only()
         .cut(ratio(1, 1000));
     assert_row(
-        "GaussianVariance",
+        "Variance with Gaussian noise",
         verifier,
         Claims(["9", "0.5"], "0.5", ["1", "0.5"]),
     );
@@ -280,24 +318,25 @@ fn means_and_variances() {
 fn histograms() {
     let bin = || Attribute::new("bin", |row: &u8| usize::from(*row % 2));
     let replaced = Pair::new(vec![7_u8], vec![8]);
-    let histogram = NoisyHistogram::new(Replace, bin(), 2, epsilon("2")).unwrap();
+    let histogram = Histogram::of(Partition::numbered(bin(), 2).unwrap())
+        .under(Replace)
+        .laplace(epsilon!(2))
+        .unwrap();
     let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     // Both bins change by one step of a scale of 1.
     let [exact, _] = laplace(1, &["1", "1"]);
     let claims = Claims(["2", "1.8"], "0.5", [&exact, "0.5"]);
-    assert_row("NoisyHistogram", verifier, claims);
+    assert_row("Histogram with Laplace noise", verifier, claims);
 
-    let histogram = GaussianHistogram::over_with_mu(
-        Replace,
-        Partition::by_key("bin", |row: &u8| *row, [7, 8]).unwrap(),
-        mu(),
-    )
-    .unwrap();
+    let histogram = Histogram::of(Partition::by_key("bin", |row: &u8| *row, [7, 8]).unwrap())
+        .under(Replace)
+        .gaussian(mu())
+        .unwrap();
     let verifier = Verifier::new(copies_of(&histogram), &replaced, vec![()], 1).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     assert_row(
-        "GaussianHistogram",
+        "Histogram with Gaussian noise",
         verifier,
         Claims(["9", "0.5"], "0.5", ["1", "0.5"]),
     );
@@ -322,14 +361,14 @@ fn histograms() {
 #[test]
 fn conversations_with_laplace_noise() {
     let time = Attribute::new("time", |row: &u8| Some(u64::from(*row)));
-    let counter = ContinualCount::new(AddRemove, time, 2, epsilon("4")).unwrap();
+    let counter = ContinualCount::of(time, 2).laplace(epsilon!(4)).unwrap();
     let arrives = Pair::new(vec![1_u8], vec![0, 1]);
     let verifier = Verifier::new(copies_of(&counter), &arrives, vec![1, 2], 2).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     // Two nodes change by one step of a scale of 1/2.
     let [exact, _] = laplace(1, &["2", "2"]);
     assert_row(
-        "ContinualCount",
+        "ContinualCount with Laplace noise",
         verifier,
         Claims(["4", "3.5"], "0.5", [&exact, "2"]),
     );
@@ -361,7 +400,7 @@ fn comparisons() {
     let claims = Claims(["1", "0.5"], "0.1", ["1", "0.1"]);
     assert_row("NoisyMaxWithMargin", verifier, claims);
 
-    let search: AboveThreshold = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
+    let search: AboveThreshold<_> = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
     let verifier = Verifier::new(copies_of(&search), &pair(), vec![is(7), is(8)], 2);
     assert_row(
         "AboveThreshold",

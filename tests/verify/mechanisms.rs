@@ -10,14 +10,13 @@ use queryables::compose::{Addressed, Filter};
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::{Machine, Mechanism};
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
-    ExponentialMechanism, GaussianCount, GaussianHistogram, GaussianMean, GaussianRealSum,
-    GaussianSum, GaussianVariance, GaussianVectorSum, Lattice, MultiplicativeWeights, NoisyCount,
-    NoisyHistogram, NoisyMax, NoisyMean, NoisySum, NoisyVariance, Partition, Priced, QueryAnswerer,
-    RandomizedResponse, SampledGaussianSum,
+    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
+    ExponentialMechanism, Histogram, Lattice, Mean, MultiplicativeWeights, NoisyMax, Partition,
+    Priced, QueryAnswerer, RandomizedResponse, SampledGaussianSum, Sum, Variance, VectorSum,
 };
 use queryables::middle::ThroughExt;
 use queryables::number::Epsilon;
+use queryables::prelude::*;
 use queryables::privacy::convert::gdp;
 use queryables::privacy::{AddRemove, ApproxDp, EpsilonDelta, PureDp, Replace};
 use queryables::verify::{Children, Completeness, Pair, Rational, Verifier, copies_of};
@@ -37,7 +36,7 @@ fn pair() -> Pair<Vec<u8>> {
 
 #[test]
 fn a_noisy_count_has_its_loss_and_no_less() {
-    let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
+    let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
     let pair = pair();
     let verifier = Verifier::new(copies_of(&count), &pair, vec![()], 1);
     let worst = verifier.worst_delta_at(epsilon("1")).unwrap();
@@ -56,7 +55,7 @@ fn a_noisy_count_has_its_loss_and_no_less() {
 fn a_gaussian_count_has_the_deltas_of_the_gaussian_mechanism() {
     // μ = 1, one step apart. The loss is above 1 where the answer is at least 3/2 away, which is
     // where it is rounded: so nothing is lost, and δ(1) = Φ(-1/2) - e Φ(-3/2) = 0.1269367...
-    let count = GaussianCount::with_mu(is(7), "1".parse().unwrap()).unwrap();
+    let count = Count::of(is(7)).gaussian(mu!(1)).unwrap();
     let pair = pair();
     let verifier = Verifier::new(copies_of(&count), &pair, vec![()], 1);
     let worst = verifier.worst_delta_at(epsilon("1")).unwrap();
@@ -121,7 +120,7 @@ fn responses_in_a_filter_keep_the_budget() {
 fn above_threshold_keeps_its_loss() {
     let pair = pair();
     for (hits, depth) in [(1, 3), (2, 2)] {
-        let mechanism: AboveThreshold =
+        let mechanism: AboveThreshold<_> =
             AboveThreshold::new(AddRemove, 2, hits, epsilon("2")).unwrap();
         let verifier = Verifier::by_state(copies_of(&mechanism), &pair, vec![is(7), is(8)], depth)
             .cut(ratio(1, 1000));
@@ -168,7 +167,7 @@ fn a_conditional_response_keeps_its_budget_whatever_was_seen() {
 #[test]
 fn a_continual_count_keeps_its_loss_whatever_the_order_of_times() {
     let time = Attribute::new("time", |row: &u8| Some(u64::from(*row)));
-    let counter = ContinualCount::new(AddRemove, time, 2, epsilon("4")).unwrap();
+    let counter = ContinualCount::of(time, 2).laplace(epsilon!(4)).unwrap();
     let pair = Pair::new(vec![1_u8], vec![0, 1]);
     let verifier = Verifier::new(copies_of(&counter), &pair, vec![1, 2], 2).cut(ratio(1, 1000));
     verifier.assert_private(&ApproxDp, &epsilon_delta("4", "0.01"));
@@ -192,9 +191,12 @@ fn an_answerer_keeps_its_budget_whatever_is_paid() {
 #[test]
 fn sums_and_histograms_keep_their_loss() {
     let value = Attribute::new("value", |row: &u8| i64::from(*row));
-    let sum = NoisySum::new(AddRemove, value, 0..=2, epsilon("2")).unwrap();
+    let sum = Sum::of(value, 0..=2).laplace(epsilon!(2)).unwrap();
     let bin = Attribute::new("bin", |row: &u8| usize::from(*row % 2));
-    let histogram = NoisyHistogram::new(Replace, bin, 2, epsilon("2")).unwrap();
+    let histogram = Histogram::of(Partition::numbered(bin, 2).unwrap())
+        .under(Replace)
+        .laplace(epsilon!(2))
+        .unwrap();
     let added = Pair::new(vec![7_u8], vec![7, 2]);
     let replaced = Pair::new(vec![7_u8], vec![8]);
     let claim = epsilon_delta("2", "0.001");
@@ -212,14 +214,17 @@ fn histograms_over_keys_keep_their_loss() {
     // One row moves from "a" to "b"; "c" is not on the list.
     let pair = Pair::new(vec!["a", "c"], vec!["b", "c"]);
     let keys = || Partition::by_key("letter", |row: &&str| *row, ["a", "b"]).unwrap();
-    let noisy = NoisyHistogram::over(Replace, keys(), epsilon("2")).unwrap();
+    let noisy = Histogram::of(keys())
+        .under(Replace)
+        .laplace(epsilon!(2))
+        .unwrap();
     let verifier = Verifier::new(copies_of(&noisy), &pair, vec![()], 1).cut(ratio(1, 10_000));
     verifier.assert_private(&ApproxDp, &epsilon_delta("2", "0.001"));
     let less = epsilon_delta("1.9", "0.001");
     assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
     // Rounded to integers it loses at most what the Gaussian mechanism does, and nearly that.
     let mu = "1".parse().unwrap();
-    let gaussian = GaussianHistogram::over_with_mu(Replace, keys(), mu).unwrap();
+    let gaussian = Histogram::of(keys()).under(Replace).gaussian(mu).unwrap();
     let verifier = Verifier::new(copies_of(&gaussian), &pair, vec![()], 1).cut(ratio(1, 10_000));
     let delta = gdp::delta(mu, epsilon("1"))
         .to_string()
@@ -273,7 +278,7 @@ fn choices_keep_their_loss() {
 #[test]
 fn a_sparse_vector_keeps_its_loss_counts_included() {
     let pair = pair();
-    let search: AboveThreshold = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
+    let search: AboveThreshold<_> = AboveThreshold::new(AddRemove, 2, 1, epsilon("2")).unwrap();
     let sparse = search.with_counts(epsilon("1")).unwrap();
     let verifier = Verifier::new(copies_of(&sparse), &pair, vec![is(7)], 1).cut(ratio(1, 500));
     verifier.assert_private(&ApproxDp, &epsilon_delta("3", "0.02"));
@@ -305,7 +310,9 @@ fn a_vector_sum_has_the_deltas_of_the_gaussian_mechanism() {
     });
     let lattice = Lattice::of_whole_numbers(5);
     let mu = "1".parse().unwrap();
-    let sum = GaussianVectorSum::with_mu(AddRemove, vector.clone(), 2, lattice, mu).unwrap();
+    let sum = VectorSum::of(vector.clone(), 2, lattice)
+        .gaussian(mu)
+        .unwrap();
     let sum = sum.mapped(steps);
     let verifier = Verifier::new(copies_of(&sum), &pair, vec![()], 1).cut(ratio(1, 1000));
     let delta_of = |at: &str| {
@@ -359,7 +366,7 @@ fn number() -> Attribute<Vec<u8>, f64> {
 fn means_keep_their_loss() {
     let claim = epsilon_delta("2", "0.005");
     let less = epsilon_delta("1.9", "0.005");
-    let mean = NoisyMean::new(AddRemove, number(), range(2), epsilon("2")).unwrap();
+    let mean = Mean::of(number(), range(2)).laplace(epsilon!(2)).unwrap();
     // Whatever the row is: in the middle of the range, or at its end.
     for row in [1, 2] {
         let pair = Pair::new(vec![2_u8], vec![2, row]);
@@ -367,7 +374,10 @@ fn means_keep_their_loss() {
         means.assert_private(&ApproxDp, &claim);
         assert!(means.check(&ApproxDp, &less).unwrap().is_refuted());
     }
-    let mean = NoisyMean::new(Replace, number(), range(2), epsilon("2")).unwrap();
+    let mean = Mean::of(number(), range(2))
+        .under(Replace)
+        .laplace(epsilon!(2))
+        .unwrap();
     let pair = Pair::new(vec![0_u8], vec![2]);
     let means = Verifier::new(copies_of(&mean), &pair, vec![()], 1).cut(ratio(1, 10_000));
     means.assert_private(&ApproxDp, &claim);
@@ -391,24 +401,33 @@ fn gaussian_sums_and_means_have_the_deltas_of_the_gaussian_mechanism() {
         let less = verifier.check(&ApproxDp, &epsilon_delta("1", "0.11"));
         assert!(less.unwrap().is_refuted());
     }
-    let mu = "1".parse().unwrap();
+    let mu = mu!(1);
     let value = Attribute::new("itself", |row: &u8| i64::from(*row));
-    let sum = GaussianSum::with_mu(AddRemove, value, 0..=4, mu).unwrap();
+    let sum = Sum::of(value, 0..=4).gaussian(mu).unwrap();
     check(&sum, &Pair::new(vec![1], vec![1, 4]));
-    let mean = GaussianMean::with_mu(AddRemove, number(), range(4), mu).unwrap();
+    let mean = Mean::of(number(), range(4)).gaussian(mu).unwrap();
     check(&mean, &Pair::new(vec![1], vec![1, 4]));
-    let mean = GaussianMean::with_mu(Replace, number(), range(4), mu).unwrap();
+    let mean = Mean::of(number(), range(4))
+        .under(Replace)
+        .gaussian(mu)
+        .unwrap();
     check(&mean, &Pair::new(vec![0], vec![4]));
     // Three sums, of which a row at an end of the range changes one by w² = 1; and two, by w² = 4.
-    let spread = GaussianVariance::with_mu(AddRemove, number(), range(1), mu).unwrap();
+    let spread = Variance::of(number(), range(1)).gaussian(mu).unwrap();
     check(&spread, &Pair::new(vec![1], vec![1, 0]));
-    let spread = GaussianVariance::with_mu(Replace, number(), range(2), mu).unwrap();
+    let spread = Variance::of(number(), range(2))
+        .under(Replace)
+        .gaussian(mu)
+        .unwrap();
     check(&spread, &Pair::new(vec![0], vec![2]));
     // Floats as whole numbers, which can be compared.
     let whole = |sum: f64| sum as i64;
-    let sum = GaussianRealSum::with_mu(AddRemove, number(), range(4), mu).unwrap();
+    let sum = Sum::of(number(), range(4)).gaussian(mu).unwrap();
     check(&sum.mapped(whole), &Pair::new(vec![1], vec![1, 4]));
-    let sum = GaussianRealSum::with_mu(Replace, number(), range(4), mu).unwrap();
+    let sum = Sum::of(number(), range(4))
+        .under(Replace)
+        .gaussian(mu)
+        .unwrap();
     check(&sum.mapped(whole), &Pair::new(vec![0], vec![4]));
 }
 
@@ -418,11 +437,16 @@ fn variances_keep_their_loss() {
     let less = epsilon_delta("3.8", "0.02");
     let number = Attribute::new("itself", |row: &u8| f64::from(*row));
     // Noise of scale 1/4.
-    let spread = NoisyVariance::new(AddRemove, number.clone(), range(1), epsilon("4")).unwrap();
+    let spread = Variance::of(number.clone(), range(1))
+        .laplace(epsilon!(4))
+        .unwrap();
     let pair = Pair::new(vec![1_u8], vec![1, 0]);
     let spreads = Verifier::new(copies_of(&spread), &pair, vec![()], 1).cut(ratio(1, 100));
     spreads.assert_private(&ApproxDp, &claim);
-    let spread = NoisyVariance::new(Replace, number, range(1), epsilon("4")).unwrap();
+    let spread = Variance::of(number, range(1))
+        .under(Replace)
+        .laplace(epsilon!(4))
+        .unwrap();
     let pair = Pair::new(vec![0_u8], vec![1]);
     let replaced = Verifier::new(copies_of(&spread), &pair, vec![()], 1).cut(ratio(1, 100));
     replaced.assert_private(&ApproxDp, &claim);

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use queryables::data::Predicate;
 use queryables::machine::{Coins, Fault, Mechanism, Released};
-use queryables::mechanisms::{ExponentialMechanism, NoisyCount, RandomizedResponse};
+use queryables::mechanisms::{Count, ExponentialMechanism, RandomizedResponse};
 use queryables::noise::DiscreteLaplace;
 use queryables::number::{Epsilon, Ratio};
+use queryables::prelude::*;
 use queryables::privacy::{PureDp, Rdp, Replace};
 use queryables::verify::{Pair, Verifier, VerifyError, copies_of};
 
@@ -78,7 +79,7 @@ fn a_claim_just_below_is_printed_with_the_digits_that_differ() {
 
 #[test]
 fn a_zero_that_was_cut_is_not_said_to_be_one() {
-    let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
+    let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
     let pair = Pair::new(vec![7_u8], vec![7, 7]);
     let verifier = Verifier::new(copies_of(&count), &pair, vec![()], 1);
     let verdict = verifier.check(&PureDp, &epsilon("0.9")).unwrap();

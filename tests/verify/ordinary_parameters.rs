@@ -2,8 +2,9 @@
 //! apart.
 
 use queryables::data::{Attribute, Predicate};
-use queryables::mechanisms::{NoisyCount, NoisySum};
+use queryables::mechanisms::{Count, Sum};
 use queryables::number::Epsilon;
+use queryables::prelude::*;
 use queryables::privacy::{AddRemove, Private, PureDp, RdpGrid};
 use queryables::verify::{Completeness, Pair, Verifier, copies_of};
 
@@ -12,9 +13,11 @@ fn epsilon(text: &str) -> Epsilon {
 }
 
 /// A sum of values up to this, with a loss of 1, on one row and on another with the largest value.
-fn sum(largest: i64) -> Verifier<(), i64, Vec<()>, NoisySum<Vec<i64>>> {
+fn sum(
+    largest: i64,
+) -> Verifier<(), i64, Vec<()>, queryables::mechanisms::Noised<Sum<Attribute<Vec<i64>, i64>>>> {
     let value = Attribute::new("value", |row: &i64| *row);
-    let sum = NoisySum::new(AddRemove, value, 0..=largest, epsilon("1")).unwrap();
+    let sum = Sum::of(value, 0..=largest).laplace(epsilon!(1)).unwrap();
     let pair = Pair::new(vec![1_i64], vec![1, largest]);
     Verifier::new(copies_of(&sum), &pair, vec![()], 1).releases_only()
 }
@@ -32,7 +35,7 @@ fn wide_sums_are_decided() {
 fn a_count_with_much_noise_is_decided() {
     for small in ["0.0001", "0.000001"] {
         let is = Predicate::new("is 7", |row: &u8| *row == 7);
-        let count = NoisyCount::new(is, epsilon(small)).unwrap();
+        let count = Count::of(is).laplace(epsilon(small)).unwrap();
         let pair = Pair::new(vec![7_u8], vec![7, 7]);
         let verifier = Verifier::new(copies_of(&count), &pair, vec![()], 1).releases_only();
         let verdict = verifier.check(&PureDp, &epsilon(small)).unwrap();
@@ -43,7 +46,7 @@ fn a_count_with_much_noise_is_decided() {
 #[test]
 fn all_orders_are_decided_in_one_exploration() {
     let value: Attribute<Vec<i64>, i64> = Attribute::new("value", |row: &i64| *row);
-    let claimed = NoisySum::new(AddRemove, value, 0..=100, epsilon("1")).unwrap();
+    let claimed = Sum::of(value, 0..=100).laplace(epsilon!(1)).unwrap();
     let check = |orders: std::ops::Range<u32>| {
         let orders = orders.map(|order| order.to_string().parse().unwrap());
         let grid = RdpGrid::new(orders).unwrap();

@@ -8,9 +8,10 @@ use crate::support::*;
 use queryables::compose::{Addressed, Filter};
 use queryables::data::Predicate;
 use queryables::machine::{Coins, Fault, Machine, Mechanism, Released, ReleasesOnly};
-use queryables::mechanisms::{GaussianCount, NoisyCount};
+use queryables::mechanisms::Count;
 use queryables::noise::DiscreteLaplace;
 use queryables::number::{Epsilon, Ratio};
+use queryables::prelude::*;
 use queryables::privacy::convert::rdp;
 use queryables::privacy::{PureDp, Rdp, RdpGrid};
 use queryables::verify::{Children, Completeness, Pair, Verifier, VerifyError, copies_of};
@@ -45,7 +46,7 @@ fn laplace(steps: u64, loss: &str) -> [String; 2] {
 
 #[test]
 fn a_bound_holds_for_the_whole_noise() {
-    let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
+    let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
     let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1).releases_only();
     let verdict = verifier.check(&PureDp, &epsilon("1")).unwrap();
     assert_eq!(verdict.worst.completeness, Completeness::Bounded);
@@ -58,7 +59,7 @@ fn a_bound_holds_for_the_whole_noise() {
 /// With a limit there is no result, then what was found before it, undecided, and then the verdict.
 #[test]
 fn a_search_that_reaches_a_limit_leaves_undecided() {
-    let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
+    let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
     let check = |renyi: bool, limit: u64, claim: &str| {
         let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1)
             .releases_only()
@@ -100,7 +101,7 @@ fn a_search_that_reaches_a_limit_leaves_undecided() {
 
 #[test]
 fn counts_in_a_filter_are_decided() {
-    let count = NoisyCount::new(is(7), epsilon("1")).unwrap();
+    let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
     let filter = Addressed::new(Filter::concurrent(PureDp, epsilon("2")));
     let menu = Children::new(vec![count], vec![()]).without_reading();
     let verifier = Verifier::new(copies_of(&filter), &pair(), menu, 4)
@@ -115,7 +116,7 @@ fn counts_in_a_filter_are_decided() {
 
 #[test]
 fn gaussian_noise_is_decided_at_several_orders() {
-    let count = GaussianCount::with_mu(is(7), "0.5".parse().unwrap()).unwrap();
+    let count = Count::of(is(7)).gaussian(mu!(0.5)).unwrap();
     let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1).releases_only();
     // αμ²/2, at orders of which one is not whole.
     let grid = RdpGrid::new(["1.5", "3"].map(|order| order.parse().unwrap())).unwrap();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use queryables::data::Predicate;
 use queryables::ledger::{Ledger, MemoryStore};
 use queryables::machine::{CoinSource, CoinsError, Law, SystemCoins};
-use queryables::mechanisms::NoisyCount;
+use queryables::mechanisms::Count;
 use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
 use queryables::number::Ratio;
 use queryables::prelude::*;
@@ -68,7 +68,7 @@ fn run(operation: &str, times: u64) -> Result<(), Box<dyn std::error::Error>> {
     let party = silent.launch("census", &budget, &data)?.party("Ana");
     let odometer = launch(&Odometer::concurrent(PureDp), Arc::clone(&data))?;
     let child = filter.launch(&constant)?;
-    let count = NoisyCount::new(Predicate::new("all", |_: &bool| true), "0.1".parse()?)?;
+    let count = Count::of(Predicate::new("all", |_: &bool| true)).laplace(epsilon!(0.1))?;
     let laplace = DiscreteLaplace::new(Ratio::from(10))?;
     let gaussian = DiscreteGaussian::new(Ratio::from(100))?;
     let mut coins = CheapCoins(1);

@@ -124,15 +124,15 @@ impl<A, C, W> Reply<A, C, W> {
 /// ```
 /// use queryables::compose::{Addressed, BoxedMechanism, Message, Reply};
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{GaussianCount, NoisyCount};
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// type Any = BoxedMechanism<Vec<u32>, ZCdp, AddRemove, (), i64>;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let one = Any::new(ZCdp, GaussianCount::new(adults.clone(), "0.3".parse()?)?);
-/// let other = Any::new(ZCdp, NoisyCount::new(adults, "0.5".parse()?)?);
+/// let one = Any::new(ZCdp, Count::of(adults.clone()).gaussian(rho!(0.3))?);
+/// let other = Any::new(ZCdp, Count::of(adults).laplace(epsilon!(0.5))?);
 ///
 /// let filter = Addressed::new(Filter::concurrent(ZCdp, "0.5".parse()?));
 /// let filter = launch(&filter, Arc::new(vec![17, 18, 43, 70]))?;

@@ -28,7 +28,7 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 /// ```
 /// use queryables::compose::{AddressedFilter, AnyMechanism, Message, Reply};
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{AboveThreshold, NoisyCount};
+/// use queryables::mechanisms::{AboveThreshold, Count};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -40,7 +40,7 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 /// let filter = AddressedFilter::new(filter);
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let count = Any::once(NoisyCount::new(adults.clone(), "0.25".parse()?)?);
+/// let count = Any::once(Count::of(adults.clone()).laplace(epsilon!(0.25))?);
 /// let search = Any::open(AboveThreshold::new(AddRemove, 1000, 1, "0.25".parse()?)?);
 ///
 /// assert!(matches!(filter.ask(Message::Launch(count)), Reply::Answered(_)));

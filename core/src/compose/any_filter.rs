@@ -45,7 +45,7 @@ use crate::queryable::{HandleOf, IntoHandle};
 /// ```
 /// use queryables::compose::{AnyFilter, BoxedRelease};
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{GaussianCount, NoisyCount};
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use queryables::privacy::AnyMeasure;
 /// use std::collections::BTreeMap;
@@ -61,8 +61,8 @@ use crate::queryable::{HandleOf, IntoHandle};
 ///     [("pure", pure.into()), ("zcdp", concentrated.into())].into();
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let laplace = Any::new(AnyMeasure, NoisyCount::new(adults.clone(), "0.5".parse()?)?);
-/// let gaussian = Any::new(AnyMeasure, GaussianCount::new(adults, "0.1".parse()?)?);
+/// let laplace = Any::new(AnyMeasure, Count::of(adults.clone()).laplace(epsilon!(0.5))?);
+/// let gaussian = Any::new(AnyMeasure, Count::of(adults).gaussian(rho!(0.1))?);
 ///
 /// let answer: i64 = filters["pure"].release(&laplace)?;
 /// assert_eq!(filters["pure"].reading()?.remaining.to_string(), "0.5");

@@ -32,7 +32,7 @@ use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 /// ```
 /// use queryables::compose::BoxedRelease;
 /// use queryables::data::{Attribute, Predicate};
-/// use queryables::mechanisms::{NoisyCount, NoisySum};
+/// use queryables::mechanisms::{Count, Sum};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -41,12 +41,12 @@ use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 /// let long = Predicate::new("more than 20 hours", |hours: &i64| *hours > 20);
 /// let hours = Attribute::new("hours per week", |hours: &i64| *hours);
 /// let menu = [
-///     Any::new(PureDp, NoisyCount::new(long, "0.25".parse()?)?),
-///     Any::new(PureDp, NoisySum::new(AddRemove, hours, 0..=60, "0.5".parse()?)?),
+///     Any::new(PureDp, Count::of(long).laplace(epsilon!(0.25))?),
+///     Any::new(PureDp, Sum::of(hours, 0..=60).laplace(epsilon!(0.5))?),
 /// ];
 /// assert_eq!(
 ///     format!("{:?}", menu[0]),
-///     "Boxed(NoisyCount(predicate = more than 20 hours, epsilon = 0.25), ε = 0.25)",
+///     "Boxed(Count(predicate = more than 20 hours, relation = add or remove one row, epsilon = 0.25), ε = 0.25)",
 /// );
 ///
 /// let hours = Arc::new(vec![40, 13, 40, 90]);
@@ -64,14 +64,14 @@ pub struct Boxed<D: ?Sized, Me, R, S>(Box<dyn Erased<D, Me, R, S>>);
 /// ```
 /// use queryables::compose::BoxedMechanism;
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{AboveThreshold, NoisyCount};
+/// use queryables::mechanisms::{AboveThreshold, Count};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// type Any = BoxedMechanism<Vec<i64>, PureDp, AddRemove, (), i64>;
 ///
 /// let long = Predicate::new("more than 20 hours", |hours: &i64| *hours > 20);
-/// let count = Any::new(PureDp, NoisyCount::new(long, "0.25".parse()?)?);
+/// let count = Any::new(PureDp, Count::of(long).laplace(epsilon!(0.25))?);
 /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![40, 13]))?;
 /// let child: Queryable<(), i64> = filter.launch(&count)?;
 /// let answer = child.ask(())?;

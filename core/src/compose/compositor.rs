@@ -21,7 +21,7 @@ use crate::queryable::Child;
 /// use queryables::compose::FilterMachine;
 /// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{AboveThreshold, NoisyCount};
+/// use queryables::mechanisms::{AboveThreshold, Count};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -31,7 +31,7 @@ use crate::queryable::Child;
 /// let mut filter = Filter::concurrent(PureDp, "1".parse()?).start(&data, &mut coins)?;
 ///
 /// let large = Predicate::new("large", |row: &u8| *row > 1);
-/// let count = NoisyCount::new(large, "0.5".parse()?)?;
+/// let count = Count::of(large).laplace(epsilon!(0.5))?;
 /// let answer: i64 = filter.release(&count, &mut coins)?;
 /// let mut child = filter.launch(&count, &mut coins)?;
 /// let answer: i64 = child.ask((), &mut coins)?;

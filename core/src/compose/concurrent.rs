@@ -27,15 +27,15 @@ use crate::queryable::{AskError, Child};
 /// ```
 /// use queryables::compose::ConcurrentComposition;
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// let seniors = Predicate::new("at least 65", |age: &u32| *age >= 65);
 /// let both = ConcurrentComposition::new([
-///     NoisyCount::new(adults, "0.5".parse()?)?,
-///     NoisyCount::new(seniors, "0.25".parse()?)?,
+///     Count::of(adults).laplace(epsilon!(0.5))?,
+///     Count::of(seniors).laplace(epsilon!(0.25))?,
 /// ]);
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);

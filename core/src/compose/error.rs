@@ -24,14 +24,14 @@ use crate::privacy::{Measure, UnknownLoss};
 /// ```
 /// use queryables::account::ThroughZCdp;
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let rule = ThroughZCdp::tight(EpsilonDelta::new("1", "1e-6")?, "1e-6".parse()?)?;
 /// let filter = launch(&Filter::concurrent_with(rule), Arc::new(vec![17_u32, 43]))?;
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let refused = filter.release(&NoisyCount::new(adults, "2".parse()?)?);
+/// let refused = filter.release(&Count::of(adults).laplace(epsilon!(2))?);
 /// let message = refused.unwrap_err().to_string();
 /// assert!(message.contains(
 ///     "(0, 1e-6) of (ε, δ) = (1, 1e-6) is spent, of which (0, 1e-6) was set aside, ",

@@ -47,7 +47,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLos
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -55,7 +55,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLos
 /// let filter = launch(&Filter::concurrent(PureDp, "1.0".parse()?), ages)?;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let count = NoisyCount::new(adults, "0.1".parse()?)?;
+/// let count = Count::of(adults).laplace(epsilon!(0.1))?;
 /// for _ in 0..10 {
 ///     let answer: i64 = filter.release(&count)?;
 /// }

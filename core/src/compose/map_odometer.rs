@@ -27,7 +27,7 @@ use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss, checke
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use queryables::privacy::Distance;
 /// use std::sync::Arc;
@@ -35,7 +35,7 @@ use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss, checke
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
 /// let odometer = launch(&Odometer::concurrent(PureDp).keeping_maps(), ages)?;
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let count: i64 = odometer.release(&NoisyCount::new(adults, "0.4".parse()?)?)?;
+/// let count: i64 = odometer.release(&Count::of(adults).laplace(epsilon!(0.4))?)?;
 ///
 /// // Nobody said before the launch that families of five would be asked about.
 /// let family = Distance::new(5).ok_or("zero")?;

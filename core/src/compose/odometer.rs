@@ -43,14 +43,14 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// let (level, loss) = ("1".parse()?, "0.15".parse()?);
-/// let count = NoisyCount::new(adults, loss)?;
+/// let count = Count::of(adults).laplace(loss)?;
 ///
 /// // Wrong: stops at 1.05.
 /// let odometer = launch(&Odometer::concurrent(PureDp), Arc::clone(&ages))?;
@@ -72,7 +72,7 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use queryables::privacy::Distance;
 /// use std::sync::Arc;
@@ -82,8 +82,8 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 /// let odometer = launch(&Odometer::concurrent(PureDp).tracking([pair]), ages)?;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// odometer.release(&NoisyCount::new(adults.clone(), "0.3".parse()?)?)?;
-/// odometer.release(&NoisyCount::new(adults, "0.1".parse()?)?)?;
+/// odometer.release(&Count::of(adults.clone()).laplace(epsilon!(0.3))?)?;
+/// odometer.release(&Count::of(adults).laplace(epsilon!(0.1))?)?;
 /// assert_eq!(odometer.privacy_loss(), "0.4".parse()?);
 /// assert_eq!(odometer.privacy_loss_at(pair), Some("0.8".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

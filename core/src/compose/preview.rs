@@ -16,14 +16,14 @@ use crate::privacy::{Private, Relation};
 /// ```
 /// use queryables::account::LaunchesLeft;
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{Accuracy, NoisyCount};
+/// use queryables::mechanisms::{Accuracy, Count};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
 /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
 /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
-/// let count = NoisyCount::new(adults, "0.3".parse()?)?;
+/// let count = Count::of(adults).laplace(epsilon!(0.3))?;
 ///
 /// let preview = filter.preview(&count)?;
 /// assert_eq!(*preview.cost(), "0.3".parse()?);
@@ -31,7 +31,7 @@ use crate::privacy::{Private, Relation};
 /// assert_eq!(preview.accuracy("0.95".parse()?), 10);
 /// assert_eq!(
 ///     preview.to_string(),
-///     "NoisyCount(predicate = at least 18, epsilon = 0.3) costs ε = 0.3; launches left: 3",
+///     "Count(predicate = at least 18, relation = add or remove one row, epsilon = 0.3) costs ε = 0.3; launches left: 3",
 /// );
 /// // Nothing was charged.
 /// assert_eq!(filter.privacy_loss(), "0".parse()?);

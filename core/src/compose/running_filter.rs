@@ -25,7 +25,7 @@ use crate::privacy::{AddRemove, Measure, Relation};
 /// ```
 /// use queryables::compose::RunningFilterOf;
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{AboveThreshold, NoisyCount};
+/// use queryables::mechanisms::{AboveThreshold, Count};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -38,7 +38,7 @@ use crate::privacy::{AddRemove, Measure, Relation};
 /// let session = Session { filter };
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let count: i64 = session.filter.release(&NoisyCount::new(adults, "0.4".parse()?)?)?;
+/// let count: i64 = session.filter.release(&Count::of(adults).laplace(epsilon!(0.4))?)?;
 /// assert_eq!(session.filter.privacy_loss(), "0.4".parse()?);
 /// assert_eq!(session.filter.remaining(), "0.6".parse()?);
 /// assert!(!session.filter.would_admit(&"0.7".parse()?));

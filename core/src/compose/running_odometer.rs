@@ -22,7 +22,7 @@ use crate::privacy::{AddRemove, Distance, Relation};
 /// ```
 /// use queryables::compose::RunningOdometerOf;
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -31,7 +31,7 @@ use crate::privacy::{AddRemove, Distance, Relation};
 ///     launch(&Odometer::concurrent(PureDp), ages)?;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let count: i64 = odometer.release(&NoisyCount::new(adults, "0.4".parse()?)?)?;
+/// let count: i64 = odometer.release(&Count::of(adults).laplace(epsilon!(0.4))?)?;
 /// assert_eq!(odometer.privacy_loss(), "0.4".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -154,6 +154,10 @@ pub enum Fault {
     /// The machine was stopped while it was answering. Asking again gives this again.
     #[error(transparent)]
     Stopped(#[from] Stop),
+    /// The engine that holds the data did not answer. The machine stays as it was and may be asked
+    /// again.
+    #[error("the data could not be reached")]
+    Unavailable,
     /// The machine failed. It is not asked again.
     #[error("the mechanism failed")]
     Failed,
@@ -164,7 +168,7 @@ impl Fault {
     #[must_use]
     pub fn is_recoverable(self) -> bool {
         match self {
-            Self::InvalidQuery(_) | Self::Exhausted | Self::Stopped(_) => true,
+            Self::InvalidQuery(_) | Self::Exhausted | Self::Stopped(_) | Self::Unavailable => true,
             Self::RoundLimit(_) | Self::Failed => false,
         }
     }

@@ -142,14 +142,14 @@ crate::debug_fields!([P: fmt::Debug, M: fmt::Debug, D: ?Sized] Through<P, M, D>,
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::middle::{Clamp, LimitQueries, ThroughExt};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let count = NoisyCount::new(adults, "0.5".parse()?)?;
+/// let count = Count::of(adults).laplace(epsilon!(0.5))?;
 ///
 /// // Answers between 0 and 100, three times at most.
 /// let count = count.through(Clamp::new(0, 100)).through(LimitQueries::new(3));
@@ -186,7 +186,7 @@ pub trait ThroughExt<D: ?Sized>: Mechanism<D> + Sized {
     ///
     /// ```
     /// use queryables::data::Predicate;
-    /// use queryables::mechanisms::NoisyCount;
+    /// use queryables::mechanisms::Count;
     /// use queryables::prelude::*;
     /// use std::sync::Arc;
     ///
@@ -194,7 +194,7 @@ pub trait ThroughExt<D: ?Sized>: Mechanism<D> + Sized {
     /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
     ///
     /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-    /// let count = NoisyCount::new(adults, "0.5".parse()?)?;
+    /// let count = Count::of(adults).laplace(epsilon!(0.5))?;
     /// let text: String = filter.release(&count.mapped(|count| format!("about {count} adults")))?;
     /// assert!(text.ends_with(" adults"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -13,6 +13,7 @@ mod float;
     reason = "nobody but the toolkit sees it"
 )]
 pub(crate) mod interval;
+mod literal;
 #[allow(
     clippy::missing_errors_doc,
     clippy::must_use_candidate,

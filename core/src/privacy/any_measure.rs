@@ -25,12 +25,12 @@ use crate::number::{Epsilon, Mu, Rho};
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::{Count, NoisyCount};
 /// use queryables::prelude::*;
 /// use queryables::privacy::AnyMeasure;
 ///
 /// let all = Predicate::new("all", |_: &u8| true);
-/// let count: NoisyCount<Vec<u8>> = NoisyCount::new(all, "0.25".parse()?)?;
+/// let count: NoisyCount<Vec<u8>> = Count::of(all).laplace(epsilon!(0.25))?;
 /// let fact = Private::<_, AddRemove>::loss(&count, &AnyMeasure)?;
 /// assert_eq!(fact.to_string(), "Laplace noise, ε = 0.25");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -128,6 +128,7 @@ impl<S> Drop for Child<S> {
 mod tests {
     use super::*;
     use crate::machine::{CoinSource, NotPrivateSeededCoins, Stop, Stopper};
+    use crate::prelude::*;
 
     /// Returns the requested fault.
     struct Obedient;

@@ -14,14 +14,14 @@ use crate::machine::{Coins, Fault, Machine};
 /// use queryables::middle::{MapAnswer, Postprocessed};
 /// use queryables::machine::{CoinSource, Machine, NotPrivateSeededCoins};
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use queryables::queryable::Relay;
 /// use std::sync::Arc;
 ///
 /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![1_u8, 2, 3]))?;
 /// let all = Predicate::new("all", |_: &u8| true);
-/// let count = filter.launch(&NoisyCount::new(all, "0.5".parse()?)?)?;
+/// let count = filter.launch(&Count::of(all).laplace(epsilon!(0.5))?)?;
 /// let mut sign = Postprocessed::new(MapAnswer::new(|count: i64| count > 0), Relay(count));
 /// let answer = sign.step((), &mut NotPrivateSeededCoins::new(0).coins())?;
 /// assert_eq!(answer, sign.step((), &mut NotPrivateSeededCoins::new(1).coins())?);

@@ -14,7 +14,7 @@ use rand_core::TryCryptoRng;
 /// ```
 /// use queryables::data::Predicate;
 /// use queryables::machine::CoinSource;
-/// use queryables::mechanisms::NoisyCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use queryables_rand::RngCoins;
 /// use rand_chacha::ChaCha20Rng;
@@ -29,7 +29,7 @@ use rand_core::TryCryptoRng;
 /// let ages = Arc::new(vec![17, 18, 43]);
 /// let mut filter = Filter::concurrent(PureDp, "1".parse()?).start(&ages, &mut coins)?;
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// let count: i64 = filter.release(&NoisyCount::new(adults, "0.5".parse()?)?, &mut coins)?;
+/// let count: i64 = filter.release(&Count::of(adults).laplace(epsilon!(0.5))?, &mut coins)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

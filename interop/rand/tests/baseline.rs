@@ -5,7 +5,7 @@ use std::sync::Arc;
 use queryables::audit::{Audit, Pair};
 use queryables::data::Attribute;
 use queryables::machine::{Coins, Fault, Mechanism, Released, Script, View};
-use queryables::mechanisms::{Accuracy, GaussianCount, NoisyRealSum, RealRange};
+use queryables::mechanisms::{Accuracy, Count, RealRange, Sum};
 use queryables::number::Confidence;
 use queryables::prelude::*;
 use queryables::privacy::convert::gdp;
@@ -79,13 +79,9 @@ fn noise_on_a_lattice_is_not() {
     let pair = one_row_or_none();
     let row = Attribute::new("row", |row: &f64| *row);
     // As fine as the lattice may be for this range.
-    let ours = NoisyRealSum::new(
-        AddRemove,
-        row,
-        RealRange::from(0.0..=1.0).with_step(-50),
-        "1".parse().unwrap(),
-    )
-    .unwrap();
+    let ours = Sum::of(row, RealRange::from(0.0..=1.0).with_step(-50))
+        .laplace(epsilon!(1))
+        .unwrap();
     let audit = Audit::new(&ours, &pair, || Script::new([()]), 1)
         .trials(4000)
         .seed(1);
@@ -131,9 +127,11 @@ fn conversions_agree_with_another_normal_distribution() {
 /// A rounded Gaussian is beyond k if and only if the Gaussian is beyond k + 1/2.
 #[test]
 fn accuracies_agree_with_another_normal_distribution() {
-    let all = queryables::data::Predicate::new("all", |_: &u8| true);
+    let all = queryables::data::Predicate::<Vec<u8>>::new("all", |_: &u8| true);
     for (rho, deviation) in [("0.5", 1.0), ("0.02", 5.0), ("0.005", 10.0)] {
-        let count = GaussianCount::<Vec<u8>>::new(all.clone(), rho.parse().unwrap()).unwrap();
+        let count = Count::of(all.clone())
+            .gaussian(rho.parse::<Rho>().unwrap())
+            .unwrap();
         let normal = Normal::new(0.0, deviation).unwrap();
         for confidence in ["0.5", "0.8", "0.95", "0.99"] {
             let most = 1.0 - confidence.parse::<f64>().unwrap();

@@ -9,7 +9,7 @@ use queryables::machine::{
     CoinSource, Coins, CoinsError, Fault, Mechanism, NotPrivateSeededCoins, Recorder, Released,
     Replay,
 };
-use queryables::mechanisms::{NoisyCount, NoisyRealSum};
+use queryables::mechanisms::{Count, NoisyCount, Sum};
 use queryables::prelude::*;
 use queryables::verify::{Pair, Verifier, VerifyError, copies_of};
 use queryables_rand::{CoinsRng, RngCoins, with_rng};
@@ -72,7 +72,7 @@ fn nothing_is_released_by_a_generator_that_fails() {
     assert_eq!(coins.uniform(NonZeroU64::MIN), Ok(0));
     assert_eq!(coins.uniform(NonZeroU64::MIN), Err(CoinsError::NoEntropy));
     let all = Predicate::new("all", |_: &u8| true);
-    let count: NoisyCount<Vec<u8>> = NoisyCount::new(all, "1".parse().unwrap()).unwrap();
+    let count: NoisyCount<Vec<u8>> = Count::of(all).laplace(epsilon!(1)).unwrap();
     assert_eq!(
         count.start(&Arc::new(vec![7]), &mut coins.coins()),
         Err(Fault::Failed)
@@ -156,7 +156,7 @@ fn simulated_data_comes_from_the_ecosystem_and_noise_does_not() {
     )
     .unwrap();
     let income = Attribute::new("income", |income: &f64| *income);
-    let sum = NoisyRealSum::new(AddRemove, income, 0.0..=1e5, "1".parse().unwrap()).unwrap();
+    let sum = Sum::of(income, 0.0..=1e5).laplace(epsilon!(1)).unwrap();
     let answer = filter.release(&sum).unwrap();
     // Farther than 25 scales with probability below e^-25 < 2e-11; rounding toward zero takes less
     // than 1 from each.

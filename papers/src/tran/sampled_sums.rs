@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use queryables::data::Vector;
 use queryables::machine::{Coins, Description, Fault, Machine, Mechanism, Released};
-use queryables::mechanisms::{GaussianVectorSum, Lattice};
+use queryables::mechanisms::{Lattice, QueryExt, VectorSum};
 use queryables::number::{Delta, Epsilon, Mu, Ratio, Scale};
 use queryables::privacy::facts::{Gaussian, SampledGaussian};
 use queryables::privacy::{AddRemove, Prices, Private, UnknownLoss};
@@ -237,9 +237,8 @@ pub(super) fn sampled_sum<T>(
     let whole = Vector::new("contribution", |row: &Vec<f64>, out: &mut [f64]| {
         out.copy_from_slice(row);
     });
-    let sum = Lattice::of_length(step.length).and_then(|lattice| {
-        GaussianVectorSum::with_mu(AddRemove, whole, step.dimension, lattice, step.mu)
-    });
+    let sum = Lattice::of_length(step.length)
+        .and_then(|lattice| VectorSum::of(whole, step.dimension, lattice).gaussian(step.mu));
     let sum = sum.map_err(|_| Fault::InvalidQuery("no lattice has such a length"))?;
     let odds = odds(step.rate).ok_or(Fault::InvalidQuery("a rate of at most 19 digits"))?;
     let mut sample = Vec::new();

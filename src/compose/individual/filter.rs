@@ -27,7 +27,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 /// ```
 /// use queryables::compose::IndividualFilter;
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::individual::IndividualCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -37,11 +37,11 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 /// // A hundred counts of disjoint groups: everybody pays once.
 /// for age in 0..100 {
 ///     let of_age = Predicate::new("of this age", move |row: &u32| *row == age);
-///     let count: i64 = filter.release(&IndividualCount::new(of_age, "1".parse()?)?)?;
+///     let count: i64 = filter.release(&Count::of(of_age).laplace(epsilon!(1))?)?;
 /// }
 /// // Now nobody of these ages can pay, and nobody is told so: the answer is noise.
 /// let adults = Predicate::new("at least 18", |row: &u32| *row >= 18);
-/// let noise: i64 = filter.release(&IndividualCount::new(adults, "0.5".parse()?)?)?;
+/// let noise: i64 = filter.release(&Count::of(adults).laplace(epsilon!(0.5))?)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -66,7 +66,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 ///
 /// How many records there are, who takes part, what anybody has left. No error, refusal or `Debug`
 /// depends on them. To learn how many can still pay, ask a query that pays for it
-/// ([`IndividualCount::of_active`](crate::mechanisms::individual::IndividualCount::of_active)).
+/// ([`ActiveRecords`](crate::mechanisms::individual::ActiveRecords)).
 /// The curator can read single accounts ([`launch_individual`](super::launch_individual)); the
 /// analyst cannot.
 pub struct IndividualFilter<D: ?Sized, F> {

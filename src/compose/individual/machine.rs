@@ -24,7 +24,7 @@ use crate::queryable::AskError;
 /// use queryables::compose::IndividualFilter;
 /// use queryables::data::Predicate;
 /// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
-/// use queryables::mechanisms::individual::IndividualCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -33,7 +33,7 @@ use crate::queryable::AskError;
 /// let data = Arc::new(vec![1_u8, 2, 3]);
 /// let mut filter = IndividualFilter::new(PureDp, "1".parse()?).start(&data, &mut coins)?;
 /// let large = Predicate::new("large", |row: &u8| *row > 1);
-/// let count: i64 = filter.release(&IndividualCount::new(large, "0.5".parse()?)?, &mut coins)?;
+/// let count: i64 = filter.release(&Count::of(large).laplace(epsilon!(0.5))?, &mut coins)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct IndividualMachine<D: ?Sized, F> {

@@ -26,7 +26,7 @@ use crate::queryable::launch;
 /// ```
 /// use queryables::compose::IndividualOdometer;
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::individual::IndividualCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -35,7 +35,7 @@ use crate::queryable::launch;
 /// let (for_the_analyst, for_the_curator) = odometer.start(ages)?;
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// for _ in 0..3 {
-///     for_the_analyst.release(&IndividualCount::new(adults.clone(), "0.2".parse()?)?)?;
+///     for_the_analyst.release(&Count::of(adults.clone()).laplace(epsilon!(0.2))?)?;
 /// }
 /// // 0.2 + 0.2 in the first step, 0.2 in the second.
 /// assert_eq!(for_the_curator.loss(1)?, Some("1".parse()?));

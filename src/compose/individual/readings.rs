@@ -36,7 +36,7 @@ where
     /// use queryables::compose::{IndividualFilter, Readings};
     /// use queryables::data::Predicate;
     /// use queryables::machine::Fault;
-    /// use queryables::mechanisms::individual::IndividualCount;
+    /// use queryables::mechanisms::Count;
     /// use queryables::prelude::*;
     /// use std::sync::Arc;
     ///
@@ -46,7 +46,7 @@ where
     /// // Inside of it, the analyst launches an individual one.
     /// let individual = for_the_analyst.launch(&IndividualFilter::new(PureDp, "1".parse()?))?;
     /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-    /// individual.release(&IndividualCount::new(adults, "0.3".parse()?)?)?;
+    /// individual.release(&Count::of(adults).laplace(epsilon!(0.3))?)?;
     ///
     /// let for_the_curator = Readings::of(&individual, &ages)?;
     /// assert_eq!(for_the_curator.loss(1)?, Some("0.3".parse()?));
@@ -134,7 +134,7 @@ pub type WithReadings<D, F> = (RunningIndividual<D, F>, Readings<D, F>);
 /// ```
 /// use queryables::compose::{IndividualFilter, launch_individual};
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::individual::IndividualCount;
+/// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -142,7 +142,7 @@ pub type WithReadings<D, F> = (RunningIndividual<D, F>, Readings<D, F>);
 /// let filter = IndividualFilter::new(PureDp, "1".parse()?);
 /// let (for_the_analyst, for_the_curator) = launch_individual(&filter, ages)?;
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-/// for_the_analyst.release(&IndividualCount::new(adults, "0.3".parse()?)?)?;
+/// for_the_analyst.release(&Count::of(adults).laplace(epsilon!(0.3))?)?;
 /// assert_eq!(for_the_curator.loss(0)?, Some("0".parse()?));
 /// assert_eq!(for_the_curator.loss(1)?, Some("0.3".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -71,13 +71,13 @@ where
     /// ```
     /// use queryables::compose::{IndividualFilter, launch_individual};
     /// use queryables::data::Predicate;
-    /// use queryables::mechanisms::individual::IndividualCount;
+    /// use queryables::mechanisms::Count;
     /// use queryables::prelude::*;
     /// use std::sync::Arc;
     ///
     /// let (ages, filter) = (Arc::new(vec![17_u32, 70]), IndividualFilter::new(PureDp, "1".parse()?));
     /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
-    /// let transcript = [IndividualCount::new(adults, "0.3".parse()?)?];
+    /// let transcript = [Count::of(adults).laplace(epsilon!(0.3))?];
     /// // After a restart.
     /// let (again, readings) = launch_individual(&filter, ages)?;
     /// for query in &transcript {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::{Descent, Objective};
 use crate::compose::{IndividualError, IndividualFilter};
-use crate::data::Dataset;
+use crate::data::{Dataset, Vector};
 use crate::machine::{Coins, Description, Fault, Mechanism, Released};
-use crate::mechanisms::individual::IndividualVectorSum;
-use crate::mechanisms::{GaussianVectorSum, Lattice, MechanismError, shown, states};
+use crate::mechanisms::{
+    GaussianNoise, Lattice, MechanismError, Noised, QueryExt, VectorSum, shown, states,
+};
 use crate::number::Rho;
 use crate::privacy::facts::Gaussian;
 use crate::privacy::{AddRemove, Prices, ZCdp};
@@ -42,13 +43,13 @@ use crate::queryable::AskError;
 /// # Guarantee
 ///
 /// k·ρ-zCDP for k steps of ρ (F Prop. 6.1), for records that are added or removed: each step is a
-/// [`GaussianVectorSum`], of which the next depends on what was released, and the weights are
+/// [`VectorSum`], of which the next depends on what was released, and the weights are
 /// postprocessing. It states [`Gaussian`] noise of k·ρ under every measure that prices it: adaptively
 /// chosen Gaussian mechanisms of ρ₁, …, ρ_k together lose no more than one of Σρ, under zCDP and RDP
 /// because losses add up, and under GDP and f-DP because Gaussians are closed under composition (Dong,
 /// Roth, Su 2022, Theorem 3.2 and Corollary 3.3). The same at every distance.
 ///
-/// With filtering: the same loss. Each step is an [`IndividualVectorSum`] of an [`IndividualFilter`]
+/// With filtering: the same loss. Each step is a [`VectorSum`] of an [`IndividualFilter`]
 /// in which every record has a budget of k·ρ, and contributes what it can still pay for (F Prop. 6.2,
 /// with B_norm = k·C²; F's proof drops a C²). With d records added or removed, the shift of step t is
 /// at most the sum of their contributions' lengths, and so the squares of all shifts add up to at most
@@ -66,6 +67,9 @@ pub struct GradientDescent<D: ?Sized> {
     fact: Gaussian,
 }
 
+/// The sum of the gradients.
+type Sum<D> = Noised<VectorSum<Vector<D>>, GaussianNoise>;
+
 impl<D: Dataset + ?Sized> GradientDescent<D> {
     /// Takes `steps` steps of ρ each. The rate is that of [`Descent::new`].
     ///
@@ -73,7 +77,7 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
     ///
     /// [`MechanismError::NoSteps`] if there are none, [`MechanismError::TooLarge`] if all of them
     /// together lose more than can be held, [`MechanismError::BadLearningRate`], and the errors of
-    /// [`GaussianVectorSum::new`].
+    /// a [`VectorSum`].
     pub fn new(
         objective: Objective<D>,
         lattice: Lattice,
@@ -106,13 +110,13 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoSteps`] if there are none, and those of [`IndividualVectorSum::new`], which
+    /// [`MechanismError::NoSteps`] if there are none, and those of a [`VectorSum`] for which records pay, which
     /// takes a radius of at most 2^26.
     pub fn filtered(self, most_steps: u64) -> Result<Self, MechanismError> {
         if most_steps == 0 {
             return Err(MechanismError::NoSteps);
         }
-        self.individual_sum_at(&self.start)?;
+        self.sum_at(&self.start)?.query().check_payable()?;
         Ok(Self {
             most_steps: Some(most_steps),
             ..self
@@ -120,20 +124,9 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
     }
 
     /// What the next step releases.
-    fn sum_at(&self, descent: &Descent) -> Result<GaussianVectorSum<D>, MechanismError> {
+    fn sum_at(&self, descent: &Descent) -> Result<Sum<D>, MechanismError> {
         let gradient = self.objective.gradient_at(descent.weights());
-        let dimension = self.objective.dimension();
-        GaussianVectorSum::new(AddRemove, gradient, dimension, self.lattice, self.rho)
-    }
-
-    /// The same with filtering.
-    fn individual_sum_at(
-        &self,
-        descent: &Descent,
-    ) -> Result<IndividualVectorSum<D>, MechanismError> {
-        let gradient = self.objective.gradient_at(descent.weights());
-        let dimension = self.objective.dimension();
-        IndividualVectorSum::new(gradient, dimension, self.lattice, self.rho)
+        VectorSum::of(gradient, self.objective.dimension(), self.lattice).gaussian(self.rho)
     }
 
     /// Takes all steps. A sum was made before, with other weights, and cannot fail to be made.
@@ -160,9 +153,7 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
         let mut filter = filter.start(data, coins)?;
         let mut descent = self.start.clone();
         for _ in 0..most_steps {
-            let sum = self
-                .individual_sum_at(&descent)
-                .map_err(|_| Fault::Failed)?;
+            let sum = self.sum_at(&descent).map_err(|_| Fault::Failed)?;
             descent.step(&filter.release(&sum, coins).map_err(fault)?);
         }
         Ok(descent)

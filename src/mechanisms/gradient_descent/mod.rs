@@ -21,7 +21,7 @@
 //! released sums, and the next query depends on them only.
 //!
 //! ```
-//! use queryables::mechanisms::{Descent, GaussianVectorSum, Lattice, Objective};
+//! use queryables::mechanisms::{Descent, Lattice, Objective, VectorSum};
 //! use queryables::prelude::*;
 //! use std::sync::Arc;
 //!
@@ -40,7 +40,7 @@
 //! let mut descent = Descent::new(2, 4.0 / 1000.0)?;
 //! for _ in 0..100 {
 //!     let gradient = objective.gradient_at(descent.weights());
-//!     let sum = GaussianVectorSum::new(AddRemove, gradient, 2, lattice, "0.005".parse()?)?;
+//!     let sum = VectorSum::of(gradient, 2, lattice).gaussian(rho!(0.005))?;
 //!     descent.step(&filter.release(&sum)?);
 //! }
 //! assert!(descent.weights()[0] > 1.0);

@@ -1,28 +1,51 @@
 //! Queries for which each record pays what it can lose.
 //!
-//! Ask them of an [`IndividualFilter`](crate::compose::IndividualFilter), which keeps the accounts;
-//! which rules it takes is said by [`ValidIndividually`](crate::account::ValidIndividually).
+//! Ask them of an [`IndividualFilter`](crate::compose::IndividualFilter), which keeps the
+//! accounts; which rules it takes is said by [`ValidIndividually`](crate::account::ValidIndividually). Mechanisms with added noise
+//! are the same that others launch: there all pay for what one record can change at most, here each
+//! pays for what it changes itself.
 //!
 //! | query | a record pays | under |
 //! |---|---|---|
-//! | [`IndividualCount`] | ε, if it is counted | any rule that prices Laplace noise |
-//! | [`IndividualSum`] | ε·\|v\|/Δ for its number v | the same |
-//! | [`IndividualVectorSum`] | ρ·‖v‖²/C² for its vector v | rules in which squares add up |
+//! | [`Count`](super::Count), with Laplace noise | ε, if it is counted | any rule that prices Laplace noise |
+//! | [`Sum`](super::Sum), with Laplace noise | ε·\|v\|/Δ for its number v | the same |
+//! | [`Histogram`](super::Histogram), [`Mean`](super::Mean), [`Variance`](super::Variance), and [by group](super::By) | ε for what it adds in all, divided by Δ | the same |
+//! | the same, and [`VectorSum`](super::VectorSum), with Gaussian noise | ρ·‖v‖²/Δ² for what it adds, v | rules in which squares add up |
+//! | [`ActiveRecords`] | ε, if it can | any rule that prices Laplace noise |
 //! | [`IndividualChoice`] | ε·(range of its scores)/Δ | any rule that prices bounded ranges |
 //! | [`ThresholdHistogram`](super::ThresholdHistogram) | (ε, δ), if it has a key | rules with (ε, δ) children |
+//!
+//! # Guarantee
+//!
+//! One more record, which adds v to the totals, changes them by v, whatever the others are. So its
+//! loss is that of the noise on totals that change by v. With Laplace noise of scale Δ/ε that is
+//! ε·‖v‖₁/Δ under pure privacy; under other measures it is priced for the next of 16 numbers between
+//! powers of two. With Gaussian noise of ρ for a change of Δ it is ρ·‖v‖²/Δ², rounded up (Feldman and
+//! Zrnic §2.1, Prop. 2.9; [`SquaresAddUp`]). What is added is what is charged.
+//!
+//! Whoever cannot pay adds nothing, and pays nothing; so does a record that cannot be read. If the
+//! filter [fits](crate::compose::IndividualFilter::fitting), what a record adds is shortened to what it
+//! can still pay for.
 
+mod active;
 mod choice;
-mod count;
-mod sum;
-mod vector_sum;
 
+pub use active::ActiveRecords;
 pub use choice::IndividualChoice;
-pub use count::IndividualCount;
-pub use sum::IndividualSum;
-pub use vector_sum::IndividualVectorSum;
 
+use std::num::NonZeroU64;
+use std::ops::Range;
+
+use super::contributes::Norm;
+use super::noised::{drawn, release};
+use super::{AddedNoise, Contributes, GaussianNoise, LaplaceNoise, Noised};
+use crate::account::{SquaresAddUp, ValidIndividually};
+use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
+use crate::data::Dataset;
+use crate::machine::{Coins, Description, DrawnNoise, Fault};
 use crate::number::{Epsilon, U256};
-use crate::privacy::{Overflow, UnknownLoss};
+use crate::privacy::facts::{Gaussian, Laplace};
+use crate::privacy::{AddRemove, Overflow, Prices, UnknownLoss};
 
 /// ε·part/whole, rounded up.
 fn share(epsilon: Epsilon, part: u64, whole: u64) -> Result<Epsilon, UnknownLoss> {
@@ -33,4 +56,145 @@ fn share(epsilon: Epsilon, part: u64, whole: u64) -> Result<Epsilon, UnknownLoss
     });
     let epsilon = units.and_then(|units| Epsilon::from_units(units).ok());
     Ok(epsilon.ok_or(Overflow)?)
+}
+
+/// Noise for which records can pay under a rule.
+#[diagnostic::on_unimplemented(
+    message = "ask with a noise that records can pay for under this rule: `{Self}` is none",
+    note = "Laplace noise is paid for under rules whose measure prices it, Gaussian noise under rules in which squares add up"
+)]
+pub trait Paid<F: ValidIndividually>: AddedNoise + Norm {
+    /// What a contribution costs, by its size.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownLoss`] if it has no price.
+    fn tariff(&self, units: &RecordUnits<F>) -> Result<Tariff, UnknownLoss>;
+}
+
+impl<F: ValidIndividually<Children: Prices<Laplace>>> Paid<F> for LaplaceNoise {
+    fn tariff(&self, units: &RecordUnits<F>) -> Result<Tariff, UnknownLoss> {
+        let largest = self.together().ok_or(Overflow)?.get();
+        let loss_of = |size: u64| {
+            let steps = NonZeroU64::new(size).unwrap_or(NonZeroU64::MIN);
+            // A larger ε for the same steps says less than what is true.
+            let fact = Laplace {
+                epsilon: share(self.epsilon(), size, largest)?,
+                steps,
+                answers: NonZeroU64::MIN,
+            };
+            units.rule().children().price(&fact)
+        };
+        if F::STEPS_ADD_UP || largest == 1 {
+            return units.proportional(&loss_of(largest)?, largest);
+        }
+        units.stepwise(largest, loss_of)
+    }
+}
+
+impl<F: SquaresAddUp<Children: Prices<Gaussian>>> Paid<F> for GaussianNoise {
+    fn tariff(&self, units: &RecordUnits<F>) -> Result<Tariff, UnknownLoss> {
+        let longest = units.rule().children().price(&self.fact())?;
+        let square = u64::try_from(self.square()).ok();
+        let square = square.filter(|square| *square <= 1 << 52);
+        let too_long = UnknownLoss("records pay for a change of at most 2^26 steps");
+        units.proportional(&longest, square.ok_or(too_long)?)
+    }
+}
+
+/// What is added in all.
+impl Norm for LaplaceNoise {
+    const SQUARES: bool = false;
+
+    fn size(numbers: &[i128]) -> u64 {
+        let size: u128 = numbers.iter().map(|number| number.unsigned_abs()).sum();
+        u64::try_from(size).unwrap_or(u64::MAX)
+    }
+
+    fn shrink(numbers: &mut [i128], size: u64, allowed: u64) -> u64 {
+        scale(numbers, allowed, size);
+        Self::size(numbers)
+    }
+}
+
+/// The square of the length.
+impl Norm for GaussianNoise {
+    const SQUARES: bool = true;
+
+    fn size(numbers: &[i128]) -> u64 {
+        let squares = numbers
+            .iter()
+            .map(|number| number.unsigned_abs().saturating_pow(2));
+        let square = squares.fold(0, u128::saturating_add);
+        u64::try_from(square).unwrap_or(u64::MAX)
+    }
+
+    fn shrink(numbers: &mut [i128], size: u64, allowed: u64) -> u64 {
+        let root = size.isqrt();
+        scale(
+            numbers,
+            allowed.isqrt(),
+            root + u64::from(root * root < size),
+        );
+        Self::size(numbers)
+    }
+}
+
+/// Toward zero, by a factor of at most one.
+fn scale(numbers: &mut [i128], part: u64, whole: u64) {
+    for number in numbers {
+        let scaled = number.unsigned_abs().saturating_mul(part.into()) / u128::from(whole.max(1));
+        *number = number.signum() * i128::try_from(scaled).unwrap_or(0);
+    }
+}
+
+impl<D, F, Q, N> IndividualQuery<D, F> for Noised<Q, N, AddRemove>
+where
+    D: Dataset + ?Sized,
+    F: ValidIndividually,
+    Q: Contributes<D>,
+    N: Paid<F>,
+{
+    type Noise = Vec<DrawnNoise>;
+    type Total = Vec<i128>;
+    type Answer = Q::Answer;
+
+    fn tariff(&self, units: &RecordUnits<F>) -> Result<Tariff, UnknownLoss> {
+        self.query.payable()?;
+        self.noise.tariff(units)
+    }
+
+    fn noise(&self, coins: &mut Coins<'_>) -> Result<Vec<DrawnNoise>, Fault> {
+        drawn(self.noise.law(), self.query.totals(), coins)
+    }
+
+    fn nothing(&self) -> Vec<i128> {
+        vec![0; self.query.totals()]
+    }
+
+    fn take(&self, data: &D, records: Range<usize>, payers: &mut Payers<'_>) -> Vec<i128> {
+        let mut totals = vec![0; self.query.totals()];
+        self.query.take::<N>(data, records, payers, &mut totals);
+        totals
+    }
+
+    fn merge(&self, total: &mut Vec<i128>, chunk: Vec<i128>) {
+        for (total, chunk) in total.iter_mut().zip(chunk) {
+            *total = total.saturating_add(chunk);
+        }
+    }
+
+    fn answer(
+        &self,
+        mut total: Vec<i128>,
+        noise: Vec<DrawnNoise>,
+        coins: &mut Coins<'_>,
+    ) -> Result<Q::Answer, Fault> {
+        release(&mut total, noise, coins);
+        Ok(self.query.answer(&total))
+    }
+
+    fn describe(&self) -> Description {
+        self.description()
+    }
 }

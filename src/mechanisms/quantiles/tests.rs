@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 type Rows = Vec<u8>;
 
-fn of<R: CountingRelation>(
+fn of<R: RowRelation>(
     relation: R,
     range: RangeInclusive<i64>,
     quantiles: &[(u32, u32)],
@@ -85,7 +85,7 @@ proptest! {
     }
 }
 
-fn exceeds<R: CountingRelation>(relation: R, claim: &str, pair: [&[u8]; 2]) -> bool {
+fn exceeds<R: RowRelation>(relation: R, claim: &str, pair: [&[u8]; 2]) -> bool {
     let median = of(relation, 0..=50, &[(1, 2)], "1").unwrap();
     let [one, other] = pair.map(|rows| answers(&median, rows, &[()], 50));
     let claim = claim.parse().unwrap();

@@ -6,11 +6,11 @@ use super::{GaussianThresholdHistogram, ThresholdHistogram, laplace};
 use crate::data::{Dataset, GroupKey};
 #[cfg(doc)]
 use crate::mechanisms::Accuracy;
-use crate::mechanisms::gaussian::GaussianNoise;
 use crate::mechanisms::least_loss::least_loss;
-use crate::mechanisms::{CountingRelation, MechanismError};
+use crate::mechanisms::{AddedNoise, GaussianNoise, MechanismError, RowRelation, apart};
 use crate::noise::{DiscreteLaplace, Noise};
 use crate::number::{Confidence, Delta};
+use crate::privacy::facts::Gaussian;
 use crate::privacy::{EpsilonDelta, RhoDelta};
 
 /// How near the numbers of a [`ThresholdHistogram`] are to the counts, and which keys it finds. Each of
@@ -51,7 +51,7 @@ pub(super) fn left_out(noise: Noise, threshold: u64, count: u64) -> Delta {
     }
 }
 
-impl<D: Dataset + ?Sized, P: GroupKey, R: CountingRelation> ThresholdHistogram<D, P, R> {
+impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> ThresholdHistogram<D, P, R> {
     /// The same with the smallest ε for which a number that is released is at most `within` away from
     /// the count, with at least this confidence ([`Accuracy`]). It is rounded up to six digits. The
     /// threshold is the least one for this ε and δ.
@@ -88,7 +88,7 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: CountingRelation> ThresholdHistogram<D
     }
 }
 
-impl<D: Dataset + ?Sized, P: GroupKey, R: CountingRelation> GaussianThresholdHistogram<D, P, R> {
+impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> GaussianThresholdHistogram<D, P, R> {
     /// The same with the smallest ρ for which a number that is released is at most `within` away from
     /// the count, with at least this confidence ([`Accuracy`]). It is rounded up to six digits. The
     /// threshold is the least one for this ρ and δ.
@@ -104,9 +104,9 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: CountingRelation> GaussianThresholdHis
         confidence: Confidence,
         delta: Delta,
     ) -> Result<Self, MechanismError> {
-        let make = |rho| GaussianNoise::with_rho(R::APART.into(), rho);
+        let make = |rho| GaussianNoise::for_square(Gaussian::Rho(rho), apart::<R>().into());
         let is_enough =
-            |made: &GaussianNoise| Noise::from(made.noise).is_within(within, confidence);
+            |made: &GaussianNoise| Noise::from(*made.law()).is_within(within, confidence);
         let (rho, _) = least_loss(make, is_enough)?;
         Self::new(relation, name, key, RhoDelta { rho, delta })
     }

@@ -12,7 +12,7 @@ fn key(row: &u8) -> Option<char> {
     }
 }
 
-fn histogram<R: CountingRelation>(
+fn histogram<R: RowRelation>(
     relation: R,
     threshold: u64,
     epsilon: &str,

@@ -2,10 +2,10 @@
 
 use super::*;
 use queryables::mechanisms::{
-    FactorizedContinualCount, GaussianContinualCount, GaussianCount, GaussianHistogram,
-    GaussianMean, GaussianRealSum, GaussianSum, GaussianThresholdHistogram, GaussianVariance,
-    GaussianVectorSum, RealRange, SampledGaussianSum,
+    ContinualCount, Count, FactorizedContinualCount, GaussianThresholdHistogram, Histogram, Mean,
+    RealRange, SampledGaussianSum, Sum, Variance, VectorSum,
 };
+use queryables::privacy::facts::Gaussian;
 
 /// ρ = 1/2, and δ = Φ(−(T − 3/2)/σ), with σ = 1 and T = 7. Where rows are replaced σ = √2 and T = 9.
 #[test]
@@ -40,67 +40,56 @@ fn gaussian_noise() {
         Is([&[1.0], &[2.0]]),
     ];
     row!(
-        GaussianCount::new(predicate(1), read("0.5")).unwrap(),
+        Count::of(predicate(1)).gaussian(rho!(0.5)).unwrap(),
         Replace,
         cells
     );
     row!(
-        GaussianCount::with_mu(predicate(1), read("1")).unwrap(),
+        Count::of(predicate(1)).gaussian(mu!(1)).unwrap(),
         AddRemove,
         cells
     );
     row!(
-        GaussianVectorSum::new(AddRemove, vector(), 1, LATTICE, read("0.5")).unwrap(),
+        VectorSum::of(vector(), 1, LATTICE)
+            .gaussian(rho!(0.5))
+            .unwrap(),
         AddRemove,
         cells
     );
     row!(
-        GaussianContinualCount::with_mu(Replace, time(), 7, read("1")).unwrap(),
+        ContinualCount::of(time(), 7)
+            .under(Replace)
+            .gaussian(mu!(1))
+            .unwrap(),
         Replace,
         cells
     );
     macro_rules! both {
-        ($Mechanism:ident::$new:ident, $($argument:expr),*) => {
-            row!($Mechanism::$new(AddRemove, $($argument),*).unwrap(), AddRemove, cells);
-            row!($Mechanism::$new(Replace, $($argument),*).unwrap(), Replace, cells);
+        ($query:expr, $loss:expr) => {
+            row!($query.gaussian($loss).unwrap(), AddRemove, cells);
+            row!(
+                $query.under(Replace).gaussian($loss).unwrap(),
+                Replace,
+                cells
+            );
         };
     }
-    both!(GaussianSum::new, whole(), -3..=9, read("0.5"));
-    both!(GaussianSum::with_mu, whole(), -3..=9, read("1"));
-    both!(
-        GaussianRealSum::new,
-        real(),
-        RealRange::of_whole_numbers(0..=10),
-        read("0.5")
-    );
-    both!(
-        GaussianMean::new,
-        real(),
-        RealRange::of_whole_numbers(0..=10),
-        read("0.5")
-    );
-    both!(
-        GaussianMean::with_mu,
-        real(),
-        RealRange::of_whole_numbers(-2..=1),
-        read("1")
-    );
-    both!(
-        GaussianVariance::new,
-        real(),
-        RealRange::of_whole_numbers(0..=10),
-        read("0.5")
-    );
-    both!(
-        GaussianVariance::with_mu,
-        real(),
-        RealRange::of_whole_numbers(-2..=1),
-        read("1")
-    );
-    both!(GaussianHistogram::over, keys(), read("0.5"));
-    both!(GaussianHistogram::over_with_mu, keys(), read("1"));
-    both!(FactorizedContinualCount::new, time(), 7, read("0.5"));
-    both!(FactorizedContinualCount::with_mu, time(), 7, read("1"));
+    let whole_numbers = RealRange::of_whole_numbers;
+    both!(Sum::of(whole(), -3..=9), rho!(0.5));
+    both!(Sum::of(whole(), -3..=9), mu!(1));
+    both!(Sum::of(real(), whole_numbers(0..=10)), rho!(0.5));
+    both!(Mean::of(real(), whole_numbers(0..=10)), rho!(0.5));
+    both!(Mean::of(real(), whole_numbers(-2..=1)), mu!(1));
+    both!(Variance::of(real(), whole_numbers(0..=10)), rho!(0.5));
+    both!(Variance::of(real(), whole_numbers(-2..=1)), mu!(1));
+    both!(Histogram::of(keys()), rho!(0.5));
+    both!(Histogram::of(keys()), mu!(1));
+    let times = |loss: Gaussian| FactorizedContinualCount::new(AddRemove, time(), 7, loss).unwrap();
+    row!(times(Gaussian::Rho(rho!(0.5))), AddRemove, cells);
+    row!(times(Gaussian::Mu(mu!(1))), AddRemove, cells);
+    let times = |loss: Gaussian| FactorizedContinualCount::new(Replace, time(), 7, loss).unwrap();
+    row!(times(Gaussian::Rho(rho!(0.5))), Replace, cells);
+    row!(times(Gaussian::Mu(mu!(1))), Replace, cells);
 }
 
 #[test]

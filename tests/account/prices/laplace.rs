@@ -2,8 +2,7 @@
 
 use super::*;
 use queryables::mechanisms::{
-    ContinualCount, NoisyCount, NoisyHistogram, NoisyMean, NoisyRealSum, NoisySum, NoisyVariance,
-    RealRange, ThresholdHistogram,
+    ContinualCount, Count, Histogram, Mean, RealRange, Sum, ThresholdHistogram, Variance,
 };
 
 /// One answer that changes by one: for neighbours it is exactly what 1-DP implies.
@@ -20,12 +19,12 @@ fn laplace_noise_on_a_count() {
     ]);
     cells[7] = Is([&[0.9552483740548644, 0.0], &[1.9552483579784283, 0.0]]);
     row!(
-        NoisyCount::new(predicate(1), read("1")).unwrap(),
+        Count::of(predicate(1)).laplace(epsilon!(1)).unwrap(),
         AddRemove,
         cells
     );
     row!(
-        NoisyCount::new(predicate(1), read("1")).unwrap(),
+        Count::of(predicate(1)).laplace(epsilon!(1)).unwrap(),
         Replace,
         cells
     );
@@ -45,41 +44,31 @@ fn laplace_noise_on_a_sum() {
     ]);
     cells[7] = Is([&[0.9117955781285523, 0.0], &[1.911795540801538, 0.0]]);
     row!(
-        NoisySum::new(AddRemove, whole(), 0..=10, read("1")).unwrap(),
+        Sum::of(whole(), 0..=10).laplace(epsilon!(1)).unwrap(),
         AddRemove,
         cells
     );
     row!(
-        NoisyRealSum::new(
-            Replace,
-            real(),
-            RealRange::of_whole_numbers(0..=10),
-            read("1")
-        )
-        .unwrap(),
+        Sum::of(real(), RealRange::of_whole_numbers(0..=10))
+            .under(Replace)
+            .laplace(epsilon!(1))
+            .unwrap(),
         Replace,
         cells
     );
     // The sums of a mean change by the width of the range together.
     row!(
-        NoisyMean::new(
-            AddRemove,
-            real(),
-            RealRange::of_whole_numbers(-5..=5),
-            read("1")
-        )
-        .unwrap(),
+        Mean::of(real(), RealRange::of_whole_numbers(-5..=5))
+            .laplace(epsilon!(1))
+            .unwrap(),
         AddRemove,
         cells
     );
     row!(
-        NoisyMean::new(
-            Replace,
-            real(),
-            RealRange::of_whole_numbers(-5..=5),
-            read("1")
-        )
-        .unwrap(),
+        Mean::of(real(), RealRange::of_whole_numbers(-5..=5))
+            .under(Replace)
+            .laplace(epsilon!(1))
+            .unwrap(),
         Replace,
         cells
     );
@@ -99,24 +88,17 @@ fn laplace_noise_on_a_variance() {
     ]);
     cells[7] = Is([&[0.9184820100569826, 0.0], &[1.9184819764350707, 0.0]]);
     row!(
-        NoisyVariance::new(
-            AddRemove,
-            real(),
-            RealRange::of_whole_numbers(2..=4),
-            read("1")
-        )
-        .unwrap(),
+        Variance::of(real(), RealRange::of_whole_numbers(2..=4))
+            .laplace(epsilon!(1))
+            .unwrap(),
         AddRemove,
         cells
     );
     row!(
-        NoisyVariance::new(
-            Replace,
-            real(),
-            RealRange::of_whole_numbers(2..=4),
-            read("1")
-        )
-        .unwrap(),
+        Variance::of(real(), RealRange::of_whole_numbers(2..=4))
+            .under(Replace)
+            .laplace(epsilon!(1))
+            .unwrap(),
         Replace,
         cells
     );
@@ -165,7 +147,10 @@ fn laplace_noise_on_a_histogram() {
     cells[7] = Is([&[0.8647074135129298, 0.0], &[1.8646116913490514, 0.0]]);
     cells[8] = Is([&[0.8823173652098155], &[1.532024544258392]]);
     row!(
-        NoisyHistogram::new(Replace, bins, 9, read("1")).unwrap(),
+        Histogram::of(Partition::numbered(bins, 9).unwrap())
+            .under(Replace)
+            .laplace(epsilon!(1))
+            .unwrap(),
         Replace,
         cells
     );
@@ -185,7 +170,7 @@ fn laplace_noise_on_a_tree() {
     cells[7] = Is([&[0.7713184744855899, 0.0], &[1.7692776769766754, 0.0]]);
     cells[8] = Is([&[0.7221719901089375], &[1.3035437491994438]]);
     row!(
-        ContinualCount::new(AddRemove, time(), 7, read("1")).unwrap(),
+        ContinualCount::of(time(), 7).laplace(epsilon!(1)).unwrap(),
         AddRemove,
         cells
     );

@@ -5,6 +5,7 @@
 //! crate.
 
 use queryables::data::{Attribute, Predicate, Vector};
+use queryables::mechanisms::query::Keys;
 use queryables::mechanisms::{Lattice, Partition};
 use queryables::number::{Order, Rho};
 use queryables::prelude::*;
@@ -139,7 +140,7 @@ fn real() -> Attribute<Vec<u8>, f64> {
     Attribute::new("itself", |row: &u8| f64::from(*row))
 }
 
-fn keys() -> Partition<Vec<u8>, std::collections::BTreeMap<u8, i64>> {
+fn keys() -> Partition<Vec<u8>, Keys<u8>> {
     Partition::by_key("itself", |row: &u8| *row, [1, 2, 3]).unwrap()
 }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, GaussianCount, MultiplicativeWeights, NoisyCount,
-    NoisyMax, PermuteAndFlip, RandomizedResponse,
+    AboveThreshold, ApproxRandomizedResponse, Count, MultiplicativeWeights, NoisyMax,
+    PermuteAndFlip, RandomizedResponse,
 };
 
 #[test]
@@ -29,11 +29,12 @@ fn mechanisms_of_which_only_pure_privacy_is_known() {
     let max = NoisyMax::new(Replace, [predicate(1), predicate(2)], epsilon).unwrap();
     row!(max.with_margin().unwrap(), Replace, PURE);
     row!(
-        AboveThreshold::new(Replace, 5, 2, epsilon).unwrap(),
+        AboveThreshold::<Predicate<Vec<u8>>, _>::new(Replace, 5, 2, epsilon).unwrap(),
         Replace,
         PURE
     );
-    let search = AboveThreshold::new(AddRemove, 5, 2, read("0.5")).unwrap();
+    let search =
+        AboveThreshold::<Predicate<Vec<u8>>, _>::new(AddRemove, 5, 2, read("0.5")).unwrap();
     row!(search.with_counts(read("0.5")).unwrap(), AddRemove, PURE);
     row!(
         MultiplicativeWeights::new(vec![1_u8, 2], 9, 3, 2, epsilon).unwrap(),
@@ -77,8 +78,9 @@ fn a_response_that_reveals() {
 fn mechanisms_are_launched_under_other_measures_as_they_are() {
     use std::sync::Arc;
     let data = || Arc::new(vec![1_u8, 2, 3]);
-    let count = NoisyCount::new(predicate(1), read("0.1")).unwrap();
-    let search = AboveThreshold::new(AddRemove, 2, 1, read("0.1")).unwrap();
+    let count = Count::of(predicate(1)).laplace(epsilon!(0.1)).unwrap();
+    let search =
+        AboveThreshold::<Predicate<Vec<u8>>, _>::new(AddRemove, 2, 1, read("0.1")).unwrap();
     let pair = EpsilonDelta::new("1", "1e-6").unwrap();
     let filter = launch(&Filter::concurrent(ApproxDp, pair), data()).unwrap();
     filter.release(&count).unwrap();
@@ -88,7 +90,7 @@ fn mechanisms_are_launched_under_other_measures_as_they_are() {
     let filter = launch(&Filter::concurrent(ZCdp, rho), data()).unwrap();
     filter.launch(&search).unwrap();
     filter
-        .release(&GaussianCount::new(predicate(1), read("0.5")).unwrap())
+        .release(&Count::of(predicate(1)).gaussian(rho!(0.5)).unwrap())
         .unwrap();
     let tanh = queryables::privacy::convert::zcdp::pure(read("0.1"));
     assert_eq!(

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use queryables::machine::{CoinSource, NotPrivateSeededCoins};
 use queryables::data::Predicate;
-use queryables::mechanisms::NoisyCount;
+use queryables::mechanisms::Count;
 use queryables::prelude::*;
 
 fn main() {
     let filter = Filter::concurrent(PureDp, Epsilon::default());
     let filter = launch(&filter, Arc::new(vec![1_u8])).unwrap();
     let all = Predicate::new("all", |_: &u8| true);
-    let count = NoisyCount::new(all, Epsilon::default()).unwrap();
+    let count = Count::of(all).laplace(Epsilon::default()).unwrap();
     let _ = filter.release(&count, &mut NotPrivateSeededCoins::new(7).coins());
 }
 

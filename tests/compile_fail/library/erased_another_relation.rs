@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use queryables::compose::{AnyFilter, BoxedRelease};
 use queryables::data::Predicate;
-use queryables::mechanisms::NoisyCount;
+use queryables::mechanisms::Count;
 use queryables::prelude::*;
 use queryables::privacy::AnyMeasure;
 
@@ -12,7 +12,7 @@ fn main() {
     let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), rows).unwrap();
     let filter: AnyFilter<Vec<u8>> = filter.into();
     let all = Predicate::new("all", |_: &u8| true);
-    let count = NoisyCount::new(all, "1".parse().unwrap()).unwrap();
+    let count = Count::of(all).laplace(epsilon!(1)).unwrap();
     let count = BoxedRelease::<Vec<u8>, AnyMeasure, Replace, i64>::new(AnyMeasure, count);
     let _ = filter.release(&count);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use queryables::data::Predicate;
-use queryables::mechanisms::GaussianCount;
+use queryables::mechanisms::Count;
 use queryables::prelude::*;
 
 fn main() {
@@ -13,7 +13,7 @@ fn main() {
     )
     .unwrap();
     let count = Predicate::new("one", |row: &u8| *row == 1);
-    let count = GaussianCount::new(count, "1".parse().unwrap()).unwrap();
+    let count = Count::of(count).gaussian(rho!(1)).unwrap();
     let _ = filter.release(&count);
 }
 

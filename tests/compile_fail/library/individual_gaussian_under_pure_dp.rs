@@ -2,7 +2,7 @@
 use queryables::compose::IndividualFilter;
 use queryables::data::Vector;
 use queryables::mechanisms::Lattice;
-use queryables::mechanisms::individual::IndividualVectorSum;
+use queryables::mechanisms::VectorSum;
 use queryables::prelude::*;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ fn main() {
     let running = launch(&filter, Arc::new(vec![1.0])).unwrap();
     let itself = Vector::new("itself", |row: &f64, out: &mut [f64]| out[0] = *row);
     let lattice = Lattice::in_steps(-10, 1024);
-    let sum = IndividualVectorSum::new(itself, 1, lattice, "1".parse().unwrap()).unwrap();
+    let sum = VectorSum::of(itself, 1, lattice).gaussian(rho!(1)).unwrap();
     let _ = running.release(&sum);
 }
 

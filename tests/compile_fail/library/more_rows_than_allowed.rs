@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use queryables::data::{People, Predicate};
-use queryables::mechanisms::{NoisyCount, OnRows};
+use queryables::mechanisms::{Count, OnRows};
 use queryables::prelude::*;
 
 type Visits = Vec<(u32, u8)>;
@@ -12,7 +12,7 @@ fn main() {
     let patients = People::by_key(&visits, |visit: &(u32, u8)| visit.0).at_most::<5>();
     let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(patients)).unwrap();
     let long = Predicate::new("long", |visit: &(u32, u8)| visit.1 > 5);
-    let count: OnRows<_, 3> = OnRows(NoisyCount::new(long, Epsilon::default()).unwrap());
+    let count: OnRows<_, 3> = OnRows(Count::of(long).laplace(Epsilon::default()).unwrap());
     let _ = filter.release(&count);
 }
 

@@ -2,13 +2,13 @@
 use std::sync::Arc;
 
 use queryables::data::Predicate;
-use queryables::mechanisms::NoisyCount;
+use queryables::mechanisms::Count;
 use queryables::prelude::*;
 
 fn main() {
     let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(7_u32)).unwrap();
     let all = Predicate::new("all", |_: &u32| true);
-    let _ = filter.release(&NoisyCount::new(all, Epsilon::default()).unwrap());
+    let _ = filter.release(&Count::of(all).laplace(Epsilon::default()).unwrap());
 }
 
 //~ E0277

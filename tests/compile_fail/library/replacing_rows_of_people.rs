@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use queryables::data::{Attribute, People};
-use queryables::mechanisms::{NoisySum, OnRows};
+use queryables::mechanisms::{OnRows, Sum};
 use queryables::prelude::*;
 
 fn main() {
@@ -14,7 +14,7 @@ fn main() {
     )
     .unwrap();
     let hours = Attribute::new("hours", |visit: &(u32, i64)| visit.1);
-    let sum = NoisySum::new(Replace, hours, 0..=8, Epsilon::default()).unwrap();
+    let sum = Sum::of(hours, 0..=8).under(Replace).laplace(Epsilon::default()).unwrap();
     let _ = filter.release(&OnRows(sum));
 }
 

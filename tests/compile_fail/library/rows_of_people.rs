@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use queryables::data::{People, Predicate};
-use queryables::mechanisms::NoisyCount;
+use queryables::mechanisms::Count;
 use queryables::prelude::*;
 
 type Visits = Vec<(u32, u8)>;
@@ -12,7 +12,7 @@ fn main() {
     let patients = People::by_key(&visits, |visit: &(u32, u8)| visit.0).at_most::<3>();
     let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(patients)).unwrap();
     let long: Predicate<Visits> = Predicate::new("long", |visit: &(u32, u8)| visit.1 > 5);
-    let _ = filter.release(&NoisyCount::new(long, Epsilon::default()).unwrap());
+    let _ = filter.release(&Count::of(long).laplace(Epsilon::default()).unwrap());
 }
 
 //~ E0277

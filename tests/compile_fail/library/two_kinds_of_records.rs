@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use queryables::data::{Dataset, Predicate};
-use queryables::mechanisms::NoisyCount;
+use queryables::mechanisms::Count;
 use queryables::prelude::*;
 
 struct Person;
@@ -30,9 +30,9 @@ fn main() {
     let _ = hospital.visits.len();
     let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(hospital)).unwrap();
     let people = Predicate::new("people", |_: &Person| true);
-    let _ = filter.release(&NoisyCount::new(people, Epsilon::default()).unwrap());
+    let _ = filter.release(&Count::of(people).laplace(Epsilon::default()).unwrap());
     let visits = Predicate::new("visits", |_: &Visit| true);
-    let _ = filter.release(&NoisyCount::new(visits, Epsilon::default()).unwrap());
+    let _ = filter.release(&Count::of(visits).laplace(Epsilon::default()).unwrap());
 }
 
 //~ E0271

@@ -4,18 +4,17 @@
 //! The code could see the answers of what it launched, and choose its own question by them. Under
 //! a measure without a theorem for interleaving, nobody knows what that costs.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::common::epsilon;
-use queryables::account::{Accumulator, Capped, DefaultAccumulator, Sum};
+use queryables::account::{self, Accumulator, Capped, DefaultAccumulator};
 use queryables::compose::{
     IndividualError, IndividualFilter, Parallel, RunningFilter, RunningFilterOf, Sequential,
 };
 use queryables::data::{Attribute, Predicate, Value};
 use queryables::machine::Stop;
-use queryables::mechanisms::individual::IndividualCount;
+use queryables::mechanisms::query::Keys;
 use queryables::mechanisms::*;
 use queryables::middle::{LimitQueries, MapAnswer};
 use queryables::prelude::*;
@@ -58,7 +57,7 @@ impl Trap {
             return;
         }
         let all = Predicate::new("all", |_: &u32| true);
-        let count = |loss| NoisyCount::new(all.clone(), epsilon(loss)).unwrap();
+        let count = |loss| Count::of(all.clone()).laplace(epsilon(loss)).unwrap();
         match self.stop {
             Stop::Halted => {
                 self.filter.release(&count("5000")).unwrap_err();
@@ -118,19 +117,19 @@ macro_rules! withheld {
 fn a_release_that_stops_itself_is_withheld() {
     let e = || epsilon("1");
     withheld! { trap:
-        NoisyCount::new(trap.predicate(), e()).unwrap(),
-        NoisySum::new(AddRemove, trap.attribute::<i64>(), 0..=9, e()).unwrap(),
-        NoisyRealSum::new(AddRemove, trap.attribute::<f64>(), 0.0..=9.0, e()).unwrap(),
-        NoisyMean::new(AddRemove, trap.attribute::<f64>(), 0.0..=9.0, e()).unwrap(),
-        NoisyVariance::new(AddRemove, trap.attribute::<f64>(), 0.0..=9.0, e()).unwrap(),
-        NoisyHistogram::over(AddRemove, by_key(&trap), e()).unwrap(),
+        Count::of(trap.predicate()).laplace(e()).unwrap(),
+        Sum::of(trap.attribute::<i64>(), 0..=9).laplace(e()).unwrap(),
+        Sum::of(trap.attribute::<f64>(), 0.0..=9.0).laplace(e()).unwrap(),
+        Mean::of(trap.attribute::<f64>(), 0.0..=9.0).laplace(e()).unwrap(),
+        Variance::of(trap.attribute::<f64>(), 0.0..=9.0).laplace(e()).unwrap(),
+        Histogram::of(by_key(&trap)).laplace(e()).unwrap(),
         NoisyQuantiles::new(AddRemove, trap.attribute::<i64>(), 0..=9, [(1, 2)], e()).unwrap(),
         NoisyMax::new(AddRemove, [trap.predicate(), trap.predicate()], e()).unwrap(),
         ExponentialMechanism::new(AddRemove, [trap.predicate(), trap.predicate()], e()).unwrap(),
         PermuteAndFlip::new(AddRemove, [trap.predicate(), trap.predicate()], e()).unwrap(),
         TopK::new(AddRemove, 1, [trap.predicate(), trap.predicate()], e()).unwrap(),
-        NoisyCount::new(trap.predicate(), e()).unwrap().mapped(|count| count),
-        NoisyCount::new(all(), e()).unwrap().mapped({
+        Count::of(trap.predicate()).laplace(e()).unwrap().mapped(|count| count),
+        Count::of(all()).laplace(e()).unwrap().mapped({
             let trap = trap.clone();
             move |count| { trap.spring(); count }
         }),
@@ -141,7 +140,7 @@ fn all() -> Predicate<Rows> {
     Predicate::new("all", |_: &u32| true)
 }
 
-fn by_key(trap: &Trap) -> Partition<Rows, BTreeMap<Key, i64>> {
+fn by_key(trap: &Trap) -> Partition<Rows, Keys<Key>> {
     let trap = trap.clone();
     let key = move |row: &u32| {
         trap.spring();
@@ -193,7 +192,7 @@ fn an_individual_filter_that_a_query_stops_does_not_answer() {
         let individual = IndividualFilter::new(PureDp, epsilon("1"));
         let individual = trap.filter.launch(&individual).unwrap();
         trap.arm();
-        let count = |predicate| IndividualCount::new(predicate, epsilon("0.1")).unwrap();
+        let count = |predicate| Count::of(predicate).laplace(epsilon!(0.1)).unwrap();
         let stopped = IndividualError::NotAnswered(AskError::Stopped(trap.stop));
         assert_eq!(individual.release(&count(trap.predicate())), Err(stopped));
         assert!(trap.was_sprung());
@@ -224,7 +223,7 @@ fn parts_that_their_keys_stop_do_not_start() {
 /// sequential. Two searches, each asked by what the other has answered, would be interleaved.
 #[test]
 fn approximate_zcdp_children_are_not_interleaved_from_inside() {
-    type Searches = RunningFilter<Rows, Capped<Sum<ApproxZCdp>>, AddRemove, Sequential>;
+    type Searches = RunningFilter<Rows, Capped<account::Sum<ApproxZCdp>>, AddRemove, Sequential>;
     let below = |limit: u32| Predicate::new("below", move |row: &u32| *row < limit);
     let search = || AboveThreshold::new(AddRemove, 50, 9, epsilon("1")).unwrap();
     let budget = RhoDelta::new("100", "1e-6").unwrap();

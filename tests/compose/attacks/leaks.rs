@@ -9,7 +9,7 @@ use crate::common::{Answer, Ask, Count, Run, at, epsilon};
 use queryables::compose::{Parallel, Universal, UniversalQuery};
 use queryables::data::Predicate;
 use queryables::machine::{Public, PublicFacts, Unsuitable};
-use queryables::mechanisms::NoisyCount;
+use queryables::mechanisms;
 use queryables::prelude::*;
 
 /// Panics when it is dropped.
@@ -79,7 +79,9 @@ fn a_predicate_whose_panic_panics_when_it_is_dropped_tells_nothing_of_the_row() 
             }
             true
         });
-        let count = NoisyCount::new(predicate, epsilon("1e-9")).unwrap();
+        let count = mechanisms::Count::of(predicate)
+            .laplace(epsilon!(1e-9))
+            .unwrap();
         assert_eq!(filter.release(&count).map(|_| ()), Ok(()));
     }
 }

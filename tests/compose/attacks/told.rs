@@ -10,7 +10,7 @@ use crate::common::{Ask, Run, at, epsilon};
 use queryables::compose::{AddressedFilter, AnyMechanism, Message, Reply};
 use queryables::data::Predicate;
 use queryables::machine::Stop;
-use queryables::mechanisms::{AboveThreshold, GradientDescent, Lattice, NoisyCount, Objective};
+use queryables::mechanisms::{AboveThreshold, Count, GradientDescent, Lattice, Objective};
 use queryables::middle::{Middle, Move};
 use queryables::number::Rho;
 use queryables::prelude::*;
@@ -116,7 +116,7 @@ fn a_function_is_not_told_an_answer_that_is_withheld() {
         trap.arm();
         let told = Arc::new(Mutex::new(Vec::new()));
         let tells = Arc::clone(&told);
-        let count = NoisyCount::new(trap.predicate(), epsilon("1")).unwrap();
+        let count = Count::of(trap.predicate()).laplace(epsilon!(1)).unwrap();
         let count = count.mapped(move |count| tells.lock().unwrap().push(count));
         assert_eq!(trap.filter.release(&count), Err(LaunchError::Failed));
         assert_eq!(*told.lock().unwrap(), [0_i64; 0]);
@@ -142,7 +142,7 @@ impl From<i64> for Converted {
 fn a_conversion_is_not_told_an_answer_that_is_withheld() {
     for trap in Trap::both() {
         let filter = AddressedFilter::<_, (), Converted>::new(trap.filter.clone());
-        let count = NoisyCount::new(trap.predicate(), epsilon("1")).unwrap();
+        let count = Count::of(trap.predicate()).laplace(epsilon!(1)).unwrap();
         let release = || Message::Launch(AnyMechanism::once(count.clone()));
         assert_eq!(filter.ask(release()), Reply::Answered(Converted));
         trap.arm();

@@ -5,7 +5,7 @@ use crate::common::epsilon;
 use queryables::compose::{AddressedFilter, AnyMechanism, Message, Refusal, Reply, Unavailable};
 use queryables::data::Predicate;
 use queryables::machine::{Stop, Unsuitable};
-use queryables::mechanisms::{AboveThreshold, NoisyCount};
+use queryables::mechanisms::{AboveThreshold, Count};
 use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::AnyLoss;
@@ -23,7 +23,7 @@ fn loss(epsilon: &str) -> AnyLoss {
 type Any = AnyMechanism<Rows, Predicate<Rows>, i64>;
 
 fn any_count(price: &str) -> Any {
-    Any::once(NoisyCount::new(large(), epsilon(price)).unwrap())
+    Any::once(Count::of(large()).laplace(epsilon(price)).unwrap())
 }
 
 fn any_search(price: &str) -> Any {
@@ -100,7 +100,7 @@ fn a_conversion_that_panics_fails_its_mechanism() {
     type Bad = AnyMechanism<Rows, Predicate<Rows>, Never>;
     let filter = Filter::concurrent(PureDp, epsilon("1"));
     let filter = AddressedFilter::new(launch(&filter, rows()).unwrap());
-    let count = Bad::once(NoisyCount::new(large(), epsilon("0.25")).unwrap());
+    let count = Bad::once(Count::of(large()).laplace(epsilon!(0.25)).unwrap());
     assert_eq!(
         filter.ask(Message::Launch(count)),
         Reply::NotLaunched(LaunchError::Failed)
@@ -188,6 +188,7 @@ fn replies() -> Vec<(&'static str, Reply<u8, AnyLoss>)> {
             AskError::Fault(Fault::RoundLimit(7)),
         ),
         (r#""failed""#, AskError::Fault(Fault::Failed)),
+        (r#""unavailable""#, AskError::Fault(Fault::Unavailable)),
         (r#""frozen""#, AskError::Stopped(Stop::Frozen)),
         (r#""halted""#, AskError::Stopped(Stop::Halted)),
         (r#""closed""#, AskError::Closed),
@@ -273,7 +274,7 @@ fn replies_are_fields_and_codes_and_what_is_read_is_written_alike() {
 fn what_was_chosen_at_run_time_says_its_name_and_loss() {
     assert_eq!(
         format!("{:?}", any_count("0.25")),
-        "Boxed(NoisyCount(predicate = large, epsilon = 0.25), Laplace noise, ε = 0.25)"
+        "Boxed(Count(predicate = large, relation = add or remove one row, epsilon = 0.25), Laplace noise, ε = 0.25)"
     );
     let filter = Filter::concurrent(PureDp, epsilon("1"));
     let filter = AddressedFilter::<Rows, (), i64>::new(launch(&filter, rows()).unwrap());

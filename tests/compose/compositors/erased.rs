@@ -13,9 +13,7 @@ use queryables::compose::{
 };
 use queryables::data::Predicate;
 use queryables::machine::Stop;
-use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, GaussianCount, NoisyCount, RandomizedResponse,
-};
+use queryables::mechanisms::{self, AboveThreshold, ApproxRandomizedResponse, RandomizedResponse};
 use queryables::middle::{Log, LogEvent};
 use queryables::number::Rho;
 use queryables::prelude::*;
@@ -31,11 +29,18 @@ fn large() -> Predicate<Rows> {
 }
 
 fn laplace(loss: &str) -> Release {
-    Release::new(AnyMeasure, NoisyCount::new(large(), epsilon(loss)).unwrap())
+    Release::new(
+        AnyMeasure,
+        mechanisms::Count::of(large())
+            .laplace(epsilon(loss))
+            .unwrap(),
+    )
 }
 
 fn gaussian(rho: &str) -> Release {
-    let count = GaussianCount::new(large(), rho.parse().unwrap()).unwrap();
+    let count = mechanisms::Count::of(large())
+        .gaussian(rho.parse::<Rho>().unwrap())
+        .unwrap();
     Release::new(AnyMeasure, count)
 }
 
@@ -55,7 +60,12 @@ where
 fn a_boxed_mechanism_that_answers_once_is_released_where_nothing_else_is() {
     type Any = BoxedRelease<Rows, PureDp, AddRemove, i64>;
     let filter = launch(&Filter::noninteractive(PureDp, epsilon("1")), rows()).unwrap();
-    let count = Any::new(PureDp, NoisyCount::new(large(), epsilon("0.6")).unwrap());
+    let count = Any::new(
+        PureDp,
+        mechanisms::Count::of(large())
+            .laplace(epsilon!(0.6))
+            .unwrap(),
+    );
     let _: i64 = filter.release(&count).unwrap();
     assert_eq!(filter.privacy_loss(), epsilon("0.6"));
     let refused = filter.release(&count.clone()).unwrap_err();
@@ -65,22 +75,26 @@ fn a_boxed_mechanism_that_answers_once_is_released_where_nothing_else_is() {
 #[test]
 fn boxed_mechanisms_say_their_name_and_their_loss() {
     type Any = BoxedMechanism<Rows, PureDp, AddRemove, (), i64>;
-    let count = || NoisyCount::new(large(), epsilon("0.6")).unwrap();
+    let count = || {
+        mechanisms::Count::of(large())
+            .laplace(epsilon!(0.6))
+            .unwrap()
+    };
     assert_eq!(
         format!("{:?}", Any::new(PureDp, count())),
-        "Boxed(NoisyCount(predicate = large, epsilon = 0.6), ε = 0.6)"
+        "Boxed(Count(predicate = large, relation = add or remove one row, epsilon = 0.6), ε = 0.6)"
     );
     assert_eq!(
         format!("{:?}", laplace("0.6")),
-        "Boxed(NoisyCount(predicate = large, epsilon = 0.6), Laplace noise, ε = 0.6)"
+        "Boxed(Count(predicate = large, relation = add or remove one row, epsilon = 0.6), Laplace noise, ε = 0.6)"
     );
     // Under the measure with which it was boxed.
     type AtOrder = BoxedRelease<Rows, Rdp, AddRemove, i64>;
     let order = Rdp::new("2".parse().unwrap());
-    let rho = GaussianCount::new(large(), "0.25".parse().unwrap()).unwrap();
+    let rho = mechanisms::Count::of(large()).gaussian(rho!(0.25)).unwrap();
     assert_eq!(
         format!("{:?}", AtOrder::new(order, rho)),
-        "Boxed(GaussianCount(predicate = large, rho = 0.25), ε = 0.5)"
+        "Boxed(Count(predicate = large, relation = add or remove one row, rho = 0.25), ε = 0.5)"
     );
     // A log of the messages to a filter says the same.
     let lines: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -98,7 +112,7 @@ fn boxed_mechanisms_say_their_name_and_their_loss() {
     assert_eq!(
         *lines.lock().unwrap(),
         [
-            "Query(Launch(Boxed(NoisyCount(predicate = large, epsilon = 0.6), ε = 0.6)))",
+            "Query(Launch(Boxed(Count(predicate = large, relation = add or remove one row, epsilon = 0.6), ε = 0.6)))",
             "Answer(Launched(0))",
         ]
     );
@@ -126,10 +140,14 @@ fn filters_of_different_measures_live_in_one_map() {
     // Each charges exactly what the filter with types charges.
     let typed = launch(&Filter::concurrent(ZCdp, "1".parse().unwrap()), rows()).unwrap();
     typed
-        .release(&NoisyCount::new(large(), epsilon("0.1")).unwrap())
+        .release(
+            &mechanisms::Count::of(large())
+                .laplace(epsilon!(0.1))
+                .unwrap(),
+        )
         .unwrap();
     typed
-        .release(&GaussianCount::new(large(), "0.01".parse().unwrap()).unwrap())
+        .release(&mechanisms::Count::of(large()).gaussian(rho!(0.01)).unwrap())
         .unwrap();
     assert_eq!(
         filters["zcdp"].reading().unwrap().privacy_loss.get(),
@@ -326,7 +344,10 @@ fn the_relation_stays_a_type() {
     )
     .unwrap()
     .into();
-    let count = NoisyCount::new(large(), epsilon("0.1")).unwrap();
+    let count = mechanisms::Count::of(large())
+        .under(Replace)
+        .laplace(epsilon!(0.1))
+        .unwrap();
     let _: i64 = replacing
         .release(&Release::<Replace>::new(AnyMeasure, count))
         .unwrap();
@@ -339,7 +360,9 @@ fn the_relation_stays_a_type() {
 #[test]
 fn postprocessed_and_restated_mechanisms_keep_what_they_state() {
     type Said = BoxedRelease<Rows, AnyMeasure, AddRemove, String>;
-    let count = NoisyCount::new(large(), epsilon("0.1")).unwrap();
+    let count = mechanisms::Count::of(large())
+        .laplace(epsilon!(0.1))
+        .unwrap();
     let said = Said::new(
         AnyMeasure,
         count.mapped(|count: i64| format!("about {count}")),
@@ -353,7 +376,9 @@ fn postprocessed_and_restated_mechanisms_keep_what_they_state() {
     let approx: AnyFilter<Rows> = launch(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), rows())
         .unwrap()
         .into();
-    let count = GaussianCount::new(large(), "0.005".parse().unwrap()).unwrap();
+    let count = mechanisms::Count::of(large())
+        .gaussian(rho!(0.005))
+        .unwrap();
     let chosen = RestatedAt::new(ZCdp, "1e-6".parse().unwrap(), count);
     let mechanism = Release::new(AnyMeasure, Restated::new(ApproxDp, chosen));
     approx.release(&mechanism).unwrap();

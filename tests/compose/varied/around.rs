@@ -16,16 +16,11 @@ fn whatever_parameter_of_an_individual_query_is_changed_changes_the_description(
         query.describe()
     }
     let rule = PureDp.accumulator().capped(epsilon("1"));
-    let count = |name, loss| {
-        pure(
-            &rule,
-            IndividualCount::new(is(name), epsilon(loss)).unwrap(),
-        )
-    };
+    let count = |name, loss| pure(&rule, Count::of(is(name)).laplace(epsilon(loss)).unwrap());
     let active = |times| {
         pure(
             &rule,
-            IndividualCount::<Rows>::of_active(times, epsilon("1")).unwrap(),
+            ActiveRecords::times(times).laplace(epsilon!(1)).unwrap(),
         )
     };
     all_differ(&[
@@ -38,7 +33,7 @@ fn whatever_parameter_of_an_individual_query_is_changed_changes_the_description(
     let sum = |name, range, loss| {
         pure(
             &rule,
-            IndividualSum::new(whole(name), range, epsilon(loss)).unwrap(),
+            Sum::of(whole(name), range).laplace(epsilon(loss)).unwrap(),
         )
     };
     let base = sum("a", 0..=9, "1");
@@ -63,7 +58,7 @@ fn whatever_parameter_of_an_individual_query_is_changed_changes_the_description(
     ]);
     let rule = ZCdp.accumulator().capped(rho("1"));
     let sum = |name, dimension, lattice, loss| {
-        let sum = IndividualVectorSum::new(vector(name), dimension, lattice, rho(loss));
+        let sum = VectorSum::of(vector(name), dimension, lattice).gaussian(rho(loss));
         pure(&rule, sum.unwrap())
     };
     all_differ(&[
@@ -111,7 +106,7 @@ impl Private<PureDp, AddRemove> for Silent {
 
 #[test]
 fn what_has_no_name_makes_a_description_incomplete() {
-    let count = || NoisyCount::new(is("a"), epsilon("1")).unwrap();
+    let count = || Count::of(is("a")).laplace(epsilon!(1)).unwrap();
     let minus = |count: i64| -count;
     for incomplete in [
         of(Silent),
@@ -135,7 +130,7 @@ fn what_has_no_name_makes_a_description_incomplete() {
 /// What stands around a mechanism says what it holds, and what it changes.
 #[test]
 fn what_is_around_a_mechanism_is_in_its_description() {
-    let count = |name| NoisyCount::new(is(name), epsilon("1")).unwrap();
+    let count = |name| Count::of(is(name)).laplace(epsilon!(1)).unwrap();
     let minus = |count: i64| -count;
     let group = [
         of(count("a")),
@@ -160,7 +155,7 @@ fn what_is_around_a_mechanism_is_in_its_description() {
     };
     all_differ(&[many(1), many(2)]);
     let restated = |slack: &str| {
-        let count = GaussianCount::new(is("a"), rho("1")).unwrap();
+        let count = Count::of(is("a")).gaussian(rho!(1)).unwrap();
         of(RestatedAt::new(ZCdp, slack.parse().unwrap(), count))
     };
     all_differ(&[restated("1e-6"), restated("1e-7")]);

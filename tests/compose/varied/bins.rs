@@ -10,28 +10,28 @@ pub(super) fn histograms(all: &mut Groups) {
         Partition::by_hash(name, |_: &u8| "x", keys.to_vec()).unwrap()
     };
     macro_rules! histograms {
-        ($($Histogram:ident $loss:ident),*) => {$({
+        ($($name:literal $noise:ident $loss:ident),*) => {$({
             let numbered = |name, bins, loss| {
                 let partition = Partition::numbered(bin(name), bins).unwrap();
-                of($Histogram::over(AddRemove, partition, $loss(loss)).unwrap())
+                of(Histogram::of(partition).$noise($loss(loss)).unwrap())
             };
             let keyed = |name, keys: &[&'static str]| {
-                of($Histogram::over(AddRemove, by_key(name, keys), $loss("1")).unwrap())
+                of(Histogram::of(by_key(name, keys)).$noise($loss("1")).unwrap())
             };
             let hashed = |keys: &[&'static str]| {
-                of($Histogram::over(AddRemove, by_hash("c", keys), $loss("1")).unwrap())
+                of(Histogram::of(by_hash("c", keys)).$noise($loss("1")).unwrap())
             };
-            let replaced = $Histogram::over(Replace, by_key("a", &["x", "y"]), $loss("1"));
+            let replaced = Histogram::of(by_key("a", &["x", "y"])).under(Replace).$noise($loss("1"));
             let group = vec![
                 numbered("a", 9, "1"), numbered("b", 9, "1"), numbered("a", 8, "1"),
                 numbered("a", 9, "2"), keyed("a", &["x", "y"]), keyed("b", &["x", "y"]),
                 keyed("a", &["x", "z"]), keyed("a", &["x, y"]), keyed("a", &["x\", \"y"]),
                 hashed(&["x", "y"]), hashed(&["x", "z"]), of(replaced.unwrap()),
             ];
-            all.insert(stringify!($Histogram), group);
+            all.insert($name, group);
         })*};
     }
-    histograms!(NoisyHistogram epsilon, GaussianHistogram rho);
+    histograms!("Histogram" laplace epsilon, "Histogram, Gaussian" gaussian rho);
     let delta = |text: &str| text.parse().unwrap();
     let make = |name: &str, threshold, loss| {
         let loss = epsilon(loss);

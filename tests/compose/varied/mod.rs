@@ -12,17 +12,13 @@ use queryables::account::{Accumulator, DefaultAccumulator, ValidIndividually};
 use queryables::compose::{BoxedRelease, ConcurrentComposition, IndividualQuery};
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::Description;
-use queryables::mechanisms::individual::{
-    IndividualChoice, IndividualCount, IndividualSum, IndividualVectorSum,
-};
+use queryables::mechanisms::individual::{ActiveRecords, IndividualChoice};
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount,
-    ExponentialMechanism, FactorizedContinualCount, GaussianContinualCount, GaussianCount,
-    GaussianHistogram, GaussianMean, GaussianRealSum, GaussianSum, GaussianThresholdHistogram,
-    GaussianVariance, GaussianVectorSum, GradientDescent, Lattice, MultiplicativeWeights,
-    NoisyCount, NoisyHistogram, NoisyMax, NoisyMean, NoisyQuantiles, NoisyRealSum, NoisySum,
-    NoisyVariance, Objective, OnRows, Partition, PermuteAndFlip, QueryAnswerer, RandomizedResponse,
-    RealRange, SampledGaussianSum, Score, Sensitivity, ThresholdHistogram, TopK,
+    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
+    ExponentialMechanism, FactorizedContinualCount, GaussianThresholdHistogram, GradientDescent,
+    Histogram, Lattice, Mean, MultiplicativeWeights, NoisyMax, NoisyQuantiles, Objective, OnRows,
+    Partition, PermuteAndFlip, QueryAnswerer, RandomizedResponse, RealRange, SampledGaussianSum,
+    Score, Sensitivity, Sum, ThresholdHistogram, TopK, Variance, VectorSum,
 };
 use queryables::middle::{Clamp, LimitQueries, Round, ThroughExt};
 use queryables::number::Rho;

@@ -3,63 +3,69 @@
 use super::*;
 
 pub(super) fn counts_and_sums(all: &mut Groups) {
-    let make = |name, loss: &str| of(NoisyCount::new(is(name), epsilon(loss)).unwrap());
+    let make = |name, loss: &str| of(Count::of(is(name)).laplace(epsilon(loss)).unwrap());
     all.insert(
-        "NoisyCount",
+        "Count",
         vec![make("a", "1"), make("b", "1"), make("a", "2")],
     );
-    let make = |name, loss| of(GaussianCount::new(is(name), rho(loss)).unwrap());
-    let mu = of(GaussianCount::with_mu(is("a"), "1".parse().unwrap()).unwrap());
+    let make = |name, loss| of(Count::of(is(name)).gaussian(rho(loss)).unwrap());
+    let mu = of(Count::of(is("a")).gaussian(mu!(1)).unwrap());
     all.insert(
-        "GaussianCount",
+        "Count, Gaussian",
         vec![make("a", "1"), make("b", "1"), make("a", "2"), mu],
     );
     macro_rules! sums {
-        ($($Sum:ident $loss:ident),*) => {$({
-            let make = |name, range, loss| of($Sum::new(AddRemove, whole(name), range, $loss(loss)).unwrap());
-            let other = of($Sum::new(Replace, whole("a"), 0..=9, $loss("1")).unwrap());
+        ($($name:literal $noise:ident $loss:ident),*) => {$({
+            let make = |name, range, loss| of(Sum::of(whole(name), range).$noise($loss(loss)).unwrap());
+            let other = of(Sum::of(whole("a"), 0..=9).under(Replace).$noise($loss("1")).unwrap());
             let group = vec![
                 make("a", 0..=9, "1"), make("b", 0..=9, "1"), make("a", -1..=9, "1"),
                 make("a", 0..=8, "1"), make("a", 0..=9, "2"), other,
             ];
-            all.insert(stringify!($Sum), group);
+            all.insert($name, group);
         })*};
     }
-    sums!(NoisySum epsilon, GaussianSum rho);
+    sums!("Sum" laplace epsilon, "Sum, Gaussian" gaussian rho);
     macro_rules! real_sums {
-        ($($Sum:ident $loss:ident),*) => {$({
+        ($($name:literal $Sum:ident $noise:ident $loss:ident),*) => {$({
             let make = |name, range, exponent, loss| {
                 let range = RealRange::from(range).with_step(exponent);
-                of($Sum::new(AddRemove, real(name), range, $loss(loss)).unwrap())
+                of($Sum::of(real(name), range).$noise($loss(loss)).unwrap())
             };
             let other = {
                 let range = RealRange::from(0.0..=9.0).with_step(-6);
-                of($Sum::new(Replace, real("a"), range, $loss("1")).unwrap())
+                of($Sum::of(real("a"), range).under(Replace).$noise($loss("1")).unwrap())
             };
             let group = vec![
                 make("a", 0.0..=9.0, -6, "1"), make("b", 0.0..=9.0, -6, "1"),
                 make("a", -1.0..=9.0, -6, "1"), make("a", 0.0..=8.0, -6, "1"),
                 make("a", 0.0..=9.0, -7, "1"), make("a", 0.0..=9.0, -6, "2"), other,
             ];
-            all.insert(stringify!($Sum), group);
+            all.insert($name, group);
         })*};
     }
     real_sums!(
-        NoisyRealSum epsilon, GaussianRealSum rho, NoisyMean epsilon, GaussianMean rho,
-        NoisyVariance epsilon, GaussianVariance rho
+        "Sum, real" Sum laplace epsilon, "Sum, real, Gaussian" Sum gaussian rho,
+        "Mean" Mean laplace epsilon, "Mean, Gaussian" Mean gaussian rho,
+        "Variance" Variance laplace epsilon, "Variance, Gaussian" Variance gaussian rho
     );
 }
 
 pub(super) fn vectors(all: &mut Groups) {
     let make = |name, dimension, lattice, loss| {
-        of(GaussianVectorSum::new(AddRemove, vector(name), dimension, lattice, rho(loss)).unwrap())
+        of(VectorSum::of(vector(name), dimension, lattice)
+            .gaussian(rho(loss))
+            .unwrap())
     };
-    let other = GaussianVectorSum::new(Replace, vector("a"), 1, LATTICE, rho("1")).unwrap();
+    let other = VectorSum::of(vector("a"), 1, LATTICE)
+        .under(Replace)
+        .gaussian(rho!(1))
+        .unwrap();
     // The same function at other weights is another vector.
     let objective = Objective::new("o", 1, |_: &[f64], _: &u8, _: &mut [f64]| {});
     let at = |weight| {
         let vector = objective.gradient_at(&[weight]);
-        of(GaussianVectorSum::new(AddRemove, vector, 1, LATTICE, rho("1")).unwrap())
+        of(VectorSum::of(vector, 1, LATTICE).gaussian(rho!(1)).unwrap())
     };
     let group = vec![
         make("a", 1, LATTICE, "1"),
@@ -72,7 +78,7 @@ pub(super) fn vectors(all: &mut Groups) {
         at(0.0),
         at(0.5),
     ];
-    all.insert("GaussianVectorSum", group);
+    all.insert("VectorSum", group);
     let make = |name, dimension, lattice, rate: &str, mu: &str| {
         let (rate, mu) = (rate.parse().unwrap(), mu.parse().unwrap());
         of(SampledGaussianSum::new(AddRemove, vector(name), dimension, lattice, rate, mu).unwrap())

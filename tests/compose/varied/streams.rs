@@ -35,19 +35,34 @@ pub(super) fn responses_and_streams(all: &mut Groups) {
     ];
     all.insert("ApproxRandomizedResponse", group);
     macro_rules! streams {
-        ($($Count:ident $loss:ident),*) => {$({
-            let make = |name, horizon, loss| of($Count::new(AddRemove, hour(name), horizon, $loss(loss)).unwrap());
-            let replaced = of($Count::new(Replace, hour("a"), 9, $loss("1")).unwrap());
+        ($($name:literal |$R:ident, $hour:ident, $horizon:ident, $loss:ident| $made:expr;)*) => {$({
+            let make = |name, $horizon, $loss| {
+                let ($R, $hour) = (AddRemove, hour(name));
+                of($made.unwrap())
+            };
+            let replaced = {
+                let ($R, $hour, $horizon, $loss) = (Replace, hour("a"), 9, "1");
+                of($made.unwrap())
+            };
             let group = vec![make("a", 9, "1"), make("b", 9, "1"), make("a", 8, "1"), make("a", 9, "2"), replaced];
-            all.insert(stringify!($Count), group);
+            all.insert($name, group);
         })*};
     }
-    streams!(ContinualCount epsilon, GaussianContinualCount rho, FactorizedContinualCount rho);
+    streams!(
+        "ContinualCount" |relation, hour, horizon, loss|
+            ContinualCount::of(hour, horizon).under(relation).laplace(epsilon(loss));
+        "ContinualCount, Gaussian" |relation, hour, horizon, loss|
+            ContinualCount::of(hour, horizon).under(relation).gaussian(rho(loss));
+        "FactorizedContinualCount" |relation, hour, horizon, loss|
+            FactorizedContinualCount::new(relation, hour, horizon, rho(loss));
+    );
     let make = |threshold, hits, first, second| {
         let (first, second) = (epsilon(first), epsilon(second));
-        AboveThreshold::with_shares(AddRemove, threshold, hits, first, second).unwrap()
+        AboveThreshold::<Predicate<Rows>>::with_shares(AddRemove, threshold, hits, first, second)
+            .unwrap()
     };
-    let replaced = || AboveThreshold::new(Replace, 5, 2, epsilon("3")).unwrap();
+    let replaced =
+        || AboveThreshold::<Predicate<Rows>, _>::new(Replace, 5, 2, epsilon("3")).unwrap();
     let group = vec![
         of(make(5, 2, "1", "2")),
         of(make(6, 2, "1", "2")),
@@ -57,7 +72,9 @@ pub(super) fn responses_and_streams(all: &mut Groups) {
         of(replaced()),
     ];
     all.insert("AboveThreshold", group);
-    let counts = |search: AboveThreshold, loss| of(search.with_counts(epsilon(loss)).unwrap());
+    let counts = |search: AboveThreshold<Predicate<Rows>>, loss| {
+        of(search.with_counts(epsilon(loss)).unwrap())
+    };
     let group = vec![
         counts(make(5, 2, "1", "2"), "1"),
         counts(make(6, 2, "1", "2"), "1"),

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use queryables::data::{Attribute, Predicate};
 use queryables::mechanisms::{
-    AboveThreshold, AboveThresholdMachine, NoisyCount, NoisyHistogram, NoisyMax, NoisySum,
-    Partition, Score, Sensitivity,
+    AboveThreshold, AboveThresholdMachine, Count, Histogram, NoisyMax, Partition, Score,
+    Sensitivity, Sum,
 };
 use queryables::middle::{Mapped, Middle, Move};
 use queryables::prelude::*;
@@ -114,7 +114,7 @@ impl Leaf {
 
 pub struct Search {
     leaf: Leaf,
-    machine: AboveThresholdMachine<Rows>,
+    machine: AboveThresholdMachine<Rows, Predicate<Rows>>,
 }
 
 impl Mechanism<Rows> for Leaf {
@@ -202,17 +202,17 @@ fn run(
     let read = on_row(hook);
     match code {
         Code::Predicate => {
-            let count = NoisyCount::new(predicate(hook), loss).unwrap();
+            let count = Count::of(predicate(hook)).laplace(loss).unwrap();
             count.start(rows, coins).map(drop)
         }
         Code::Attribute => {
             let attribute = Attribute::new("acts", move |row: &u8| i64::from(read(row)));
-            let sum = NoisySum::new(AddRemove, attribute, 0..=9, loss).unwrap();
+            let sum = Sum::of(attribute, 0..=9).laplace(loss).unwrap();
             sum.start(rows, coins).map(drop)
         }
         Code::Key => {
             let keys = Partition::by_key("acts", move |row: &u8| read(row), [0, 1]).unwrap();
-            let histogram = NoisyHistogram::over(AddRemove, keys, loss).unwrap();
+            let histogram = Histogram::of(keys).laplace(loss).unwrap();
             histogram.start(rows, coins).map(drop)
         }
         Code::Score => {

@@ -7,14 +7,13 @@ use crate::support::*;
 use queryables::compose::{IndividualAnswers, IndividualFilter};
 use queryables::data::{Attribute, Vector};
 use queryables::machine::{Coins, Fault, Machine, Mechanism, ReleasesOnly};
-use queryables::mechanisms::individual::{
-    IndividualChoice, IndividualCount, IndividualSum, IndividualVectorSum,
-};
+use queryables::mechanisms::individual::IndividualChoice;
 use queryables::mechanisms::{
-    Descent, FactorizedContinualCount, GaussianContinualCount, GaussianCount, GaussianRealSum,
-    GaussianSum, GaussianVectorSum, GradientDescent, Lattice, Objective, SampledGaussianSum,
+    ContinualCount, Count, Descent, FactorizedContinualCount, GradientDescent, Lattice, Objective,
+    SampledGaussianSum, Sum, VectorSum,
 };
 use queryables::middle::ThroughExt;
+use queryables::prelude::*;
 use queryables::privacy::{AddRemove, PureDp, Replace, ZCdp};
 use queryables::verify::{Pair, Rational, Verifier, VerifyError, copies_of};
 
@@ -25,34 +24,34 @@ fn small() -> Rational {
 
 #[test]
 fn gaussian_counts_and_sums() {
-    let count = GaussianCount::with_mu(is(7), "0.5".parse().unwrap()).unwrap();
+    let count = Count::of(is(7)).gaussian(mu!(0.5)).unwrap();
     let verifier = Verifier::new(copies_of(&count), &pair(), vec![()], 1).releases_only();
     // αμ²/2; rounding takes at most 1/12σ² from it.
     assert_row(
-        "GaussianCount",
+        "Count with Gaussian noise",
         verifier,
         Claims(["5", "1"], "0.5", ["0.25", "0.24"]),
     );
 
     let value = Attribute::new("itself", |row: &u8| i64::from(*row));
     let added = Pair::new(vec![1_u8], vec![1, 4]);
-    let sum = GaussianSum::with_mu(AddRemove, value, 0..=4, mu()).unwrap();
+    let sum = Sum::of(value, 0..=4).gaussian(mu()).unwrap();
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1)
         .releases_only()
         .cut(small());
     assert_row(
-        "GaussianSum",
+        "Sum with Gaussian noise",
         verifier,
         Claims(["9", "1"], "0.5", ["1", "0.9"]),
     );
 
-    let sum = GaussianRealSum::with_mu(AddRemove, number(), range(4), mu()).unwrap();
+    let sum = Sum::of(number(), range(4)).gaussian(mu()).unwrap();
     let sum = sum.mapped(|noisy: f64| noisy as i64);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1)
         .releases_only()
         .cut(small());
     assert_row(
-        "GaussianRealSum",
+        "Sum of real numbers, with Gaussian noise",
         verifier,
         Claims(["9", "1"], "0.5", ["1", "0.9"]),
     );
@@ -62,16 +61,16 @@ fn gaussian_counts_and_sums() {
 fn continual_counts_with_gaussian_noise() {
     let time = || Attribute::new("time", |row: &u8| Some(u64::from(*row)));
     let arrives = Pair::new(vec![1_u8], vec![0, 1]);
-    let counter = GaussianContinualCount::with_mu(AddRemove, time(), 2, mu()).unwrap();
+    let counter = ContinualCount::of(time(), 2).gaussian(mu()).unwrap();
     let verifier = Verifier::new(copies_of(&counter), &arrives, vec![1, 2], 2).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     assert_row(
-        "GaussianContinualCount",
+        "ContinualCount with Gaussian noise",
         verifier,
         Claims(["5", "0.5"], "0.5", ["1", "0.5"]),
     );
 
-    let counter = FactorizedContinualCount::with_mu(AddRemove, time(), 2, mu()).unwrap();
+    let counter = FactorizedContinualCount::new(AddRemove, time(), 2, mu()).unwrap();
     let verifier = Verifier::new(copies_of(&counter), &arrives, vec![1], 1);
     let found = verifier.worst_delta_at(epsilon("0.5"));
     let VerifyError::TooManyOutcomes { .. } = found.unwrap_err() else {
@@ -98,14 +97,14 @@ fn vector_sums() {
     let vector = Vector::new("itself", |row: &[f64; 2], out: &mut [f64]| {
         out.copy_from_slice(row);
     });
-    let sum = GaussianVectorSum::with_mu(AddRemove, vector, 2, lattice(2), mu()).unwrap();
+    let sum = VectorSum::of(vector, 2, lattice(2)).gaussian(mu()).unwrap();
     let sum = sum.mapped(steps);
     let added = Pair::new(vec![], vec![[2.0, 0.0]]);
     let verifier = Verifier::new(copies_of(&sum), &added, vec![()], 1)
         .releases_only()
         .cut(ratio(1, 1000));
     assert_row(
-        "GaussianVectorSum",
+        "VectorSum with Gaussian noise",
         verifier,
         Claims(["5", "1"], "0.5", ["1", "0.5"]),
     );
@@ -177,23 +176,23 @@ impl<S: Machine<Answer = Vec<f64>>> Machine for WholeMachine<S> {
 fn queries_for_which_each_record_pays() {
     let filter = IndividualFilter::new(PureDp, epsilon("1"));
     let answers = IndividualAnswers::new(filter.clone());
-    let count = IndividualCount::new(is(7), epsilon("1")).unwrap();
+    let count = Count::of(is(7)).laplace(epsilon!(1)).unwrap();
     let verifier = Verifier::new(copies_of(&answers), &pair(), vec![count], 2).releases_only();
     let verifier = verifier.cut(ratio(1, 1000));
     let [exact, _] = laplace(1, &["1"]);
     assert_row(
-        "IndividualCount",
+        "Count with Laplace noise, where records pay",
         verifier,
         Claims(["1", "0.9"], "0.5", [&exact, "0.2"]),
     );
 
     let value = || Attribute::new("itself", |row: &u8| i64::from(*row));
     let added = Pair::new(vec![2_u8], vec![2, 1]);
-    let sum = IndividualSum::new(value(), 0..=2, epsilon("2")).unwrap();
+    let sum = Sum::of(value(), 0..=2).laplace(epsilon!(2)).unwrap();
     let answers = IndividualAnswers::new(filter.clone());
     let verifier = Verifier::new(copies_of(&answers), &added, vec![sum], 1).releases_only();
     assert_row(
-        "IndividualSum",
+        "Sum with Laplace noise, where records pay",
         verifier,
         Claims(["1", "0.9"], "0.5", ["1", "0.2"]),
     );
@@ -209,14 +208,16 @@ fn queries_for_which_each_record_pays() {
         Claims(["1", "0.2"], "0.1", ["1", "0.01"]),
     );
 
-    let sum = IndividualVectorSum::with_mu(scalar(), 1, lattice(4), mu()).unwrap();
+    let sum = VectorSum::of(scalar(), 1, lattice(4))
+        .gaussian(mu())
+        .unwrap();
     let answers = IndividualAnswers::new(IndividualFilter::new(ZCdp, "0.5".parse().unwrap()));
     let added = Pair::new(vec![], vec![4.0]);
     let verifier = Verifier::new(copies_of(&Whole(answers)), &added, vec![sum], 1)
         .releases_only()
         .cut(small());
     assert_row(
-        "IndividualVectorSum",
+        "VectorSum with Gaussian noise, where records pay",
         verifier,
         Claims(["9", "1"], "0.5", ["1", "0.9"]),
     );

@@ -170,7 +170,7 @@ impl<U: Unit> Quantity<U> {
         }
     }
 
-    fn unchecked(units: u128) -> Self {
+    pub(super) const fn unchecked(units: u128) -> Self {
         Self {
             units,
             unit: PhantomData,
@@ -190,6 +190,23 @@ impl<U: sealed::MayBeZero> Quantity<U> {
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         Self::from_units(self.units.checked_add(other.units)?).ok()
+    }
+
+    /// So many parts that add up to it: equal ones, rounded down, and what is left over stays with
+    /// the last.
+    ///
+    /// ```
+    /// use queryables_core::prelude::*;
+    ///
+    /// let parts: Vec<Epsilon> = epsilon!(1).split(3).collect();
+    /// assert_eq!(parts[0].to_string(), "0.333333333333333333333333333");
+    /// assert_eq!(parts[2].to_string(), "0.333333333333333333333333334");
+    /// ```
+    #[doc(alias = "budget")]
+    pub fn split(self, parts: u32) -> impl ExactSizeIterator<Item = Self> {
+        let each = self.units / u128::from(parts.max(1));
+        let last = self.units - each * u128::from(parts.saturating_sub(1));
+        (0..parts).map(move |part| Self::unchecked(if part + 1 == parts { last } else { each }))
     }
 
     /// The exact multiple; `None` if it is larger than the largest quantity.
@@ -249,7 +266,7 @@ impl Confidence {
     ///
     /// let all: Confidence = "0.95".parse()?;
     /// assert_eq!(all.for_each_of(10), Some("0.995".parse()?));
-    /// # Ok::<(), queryables::number::NumberError>(())
+    /// # Ok::<(), queryables_core::number::NumberError>(())
     /// ```
     #[must_use]
     pub fn for_each_of(self, number: u64) -> Option<Self> {

@@ -20,7 +20,7 @@ use queryables::account::{Capped, Sum};
 use queryables::compose::{RunningFilterOf, TimeUniform};
 use queryables::data::Predicate;
 use queryables::machine::Stop;
-use queryables::mechanisms::{AboveThreshold, NoisyCount};
+use queryables::mechanisms::{AboveThreshold, Count};
 use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::{ApproxZCdp, Distance, Measure, Rdp, RdpGrid, Restated, RhoDelta};
@@ -81,7 +81,7 @@ fn a_transformation_leads_to_a_filter_in_which_both_kinds_are_launched() {
     assert!((filter.release(&Measured::new(count.unwrap())).unwrap() - 4).abs() < 400);
     search.ask(up_to(20)).unwrap();
     // Everything was clamped: nobody is older than 120.
-    let young = NoisyCount::new(up_to(120), epsilon("0.5")).unwrap();
+    let young = Count::of(up_to(120)).laplace(epsilon!(0.5)).unwrap();
     assert!((filter.release(&young).unwrap() - 4).abs() < 200);
     assert_eq!(filter.remaining(), Epsilon::ZERO);
     let refused = filter.release(&young).unwrap_err();
@@ -448,7 +448,7 @@ fn an_odometer_is_read_in_distances_of_opendp() {
     // One of each kind.
     let old = Predicate::new("old", |age: &i32| *age >= 18);
     running
-        .release(&NoisyCount::new(old, epsilon("0.3")).unwrap())
+        .release(&Count::of(old).laplace(epsilon!(0.3)).unwrap())
         .unwrap();
     let count = make_count(rows(), SymmetricDistance).unwrap()
         >> make_laplace::<_, _, MaxDivergence>(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use queryables::compose::{IndividualFilter, launch_individual};
-use queryables::mechanisms::individual::IndividualVectorSum;
+use queryables::mechanisms::VectorSum;
 use queryables::mechanisms::{Descent, Lattice};
 use queryables::prelude::*;
 
@@ -70,7 +70,7 @@ pub fn run(setting: &Setting, data: &Data, mut progress: impl FnMut()) -> Outcom
     };
     for step in 1..=setting.most_steps {
         let gradient = objective.gradient_at(descent.weights());
-        let sum = IndividualVectorSum::new(gradient, features(), lattice, rho)?;
+        let sum = VectorSum::of(gradient, features(), lattice).gaussian(rho)?;
         descent.step(&filter.release(&sum)?);
         if step == setting.steps / 2 {
             run.spent[0] = spent()?;

@@ -1,0 +1,439 @@
+//! What is asked: whole-number totals, how far one record moves them, and what noisy ones mean. For
+//! those who write queries or noise of their own.
+//!
+//! | a new | is a type with | and gets |
+//! |---|---|---|
+//! | statistic | [`Query`]: its totals, their [`Change`], and what noisy ones mean; [`Contributes`]: what a record adds; [`Tally`] | both noises, all measures, accuracy, estimates, groups, the individual form, `verify`: see `proportion.rs` |
+//! | kind of answer | [`Statistic`] | accuracy and estimates |
+//! | noise | [`AddedNoise`] | all queries |
+//! | kind of question | [`Question`], and data that [`Counts`] it | counts, searches and priced counts |
+//! | kind of data | [`Tally`] for the queries that it can compute | the same mechanisms |
+
+pub use super::added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceLoss, LaplaceNoise};
+pub use super::continual_count::OverTime;
+pub use super::contributes::Contributes;
+pub use super::mean::SumScale;
+pub use super::partition::{HashedKeys, Keys, Labels, Numbered};
+pub use super::question::{Counts, Question, Unavailable};
+pub use super::statistic::Statistic;
+pub use super::sum::{Amount, Summand};
+
+use std::marker::PhantomData;
+use std::num::NonZeroU64;
+
+use super::least_loss::least_loss;
+use super::{About, MechanismError, Noised};
+use crate::machine::Description;
+use crate::noise::Noise;
+use crate::number::{Confidence, Epsilon, Quantity, Rho, Unit};
+use crate::privacy::facts::Gaussian;
+use crate::privacy::{AddRemove, Relation, Replace};
+
+/// By how much totals may change between neighbours.
+///
+/// At most `places` of them change by at most `each`; or more of them, if all together change by at
+/// most `places · each` and none by more than `each`. The squares of the changes add up to at most
+/// `square`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Change {
+    /// By how much one total changes, at most.
+    pub each: NonZeroU64,
+    /// How many of them may change by that.
+    pub places: NonZeroU64,
+    /// The largest sum of squares.
+    pub square: u128,
+    /// Whether a record that is added raises totals and lowers none.
+    pub one_way: bool,
+}
+
+impl Change {
+    /// One total changes by this, or several by this together.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::BadRange`] if it is zero: then no record can change the answer.
+    pub fn of(steps: u64) -> Result<Self, MechanismError> {
+        let each = NonZeroU64::new(steps).ok_or(MechanismError::BadRange)?;
+        Ok(Self {
+            each,
+            places: NonZeroU64::MIN,
+            // A change of 2^64 − 1 has a square of less than 2^128.
+            square: u128::from(steps) * u128::from(steps),
+            one_way: true,
+        })
+    }
+
+    /// So many totals change by one.
+    #[must_use]
+    pub fn places(places: NonZeroU64) -> Self {
+        Self {
+            each: NonZeroU64::MIN,
+            places,
+            square: places.get().into(),
+            one_way: true,
+        }
+    }
+
+    /// The same, where some records raise a total and others lower it.
+    #[must_use]
+    pub fn both_ways(self) -> Self {
+        Self {
+            one_way: false,
+            ..self
+        }
+    }
+
+    /// What a record changes that is taken away at one place and put in at another, or at the same.
+    ///
+    /// # Guarantee
+    ///
+    /// Let a and b be what the two change, each within this change. The totals change by b − a. If
+    /// no record lowers a total, each total changes by at most the larger of a and b there, so that
+    /// twice as many places change by `each`, and |b − a|² ≤ |a|² + |b|². Otherwise both may add up
+    /// in one place: twice as much in all, and four times the square.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooFine`] if that cannot be held.
+    pub fn moved(self) -> Result<Self, MechanismError> {
+        let two = NonZeroU64::MIN.saturating_add(1);
+        let (each, places, factor) = if self.one_way {
+            (Some(self.each), self.places.checked_mul(two), 2)
+        } else {
+            let together = self.each.checked_mul(self.places);
+            let together = together.and_then(|together| together.checked_mul(two));
+            (together, Some(NonZeroU64::MIN), 4)
+        };
+        let square = self.square.checked_mul(factor);
+        match (each, places, square) {
+            (Some(each), Some(places), Some(square)) => Ok(Self {
+                each,
+                places,
+                square,
+                one_way: false,
+            }),
+            _ => Err(MechanismError::TooFine),
+        }
+    }
+}
+
+/// A relation between tables of rows for which it is known how queries change: [`AddRemove`] and
+/// [`Replace`].
+#[diagnostic::on_unimplemented(
+    message = "state it under `AddRemove` or `Replace`: under `{Self}` it is not known by how much one record changes the answer"
+)]
+pub trait RowRelation: Relation + sealed::Sealed {
+    /// Whether a row is replaced, so that the number of rows is public.
+    #[doc(hidden)]
+    const REPLACES: bool;
+}
+
+impl RowRelation for AddRemove {
+    const REPLACES: bool = false;
+}
+
+impl RowRelation for Replace {
+    const REPLACES: bool = true;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::AddRemove {}
+    impl Sealed for super::Replace {}
+}
+
+/// By how much two counts can move apart: one where all of them move in the same direction,
+/// otherwise two.
+pub(super) const fn apart<R: RowRelation>() -> u64 {
+    if R::REPLACES { 2 } else { 1 }
+}
+
+/// A question whose answer is computed from whole-number totals: what is public about it.
+///
+/// Noise makes it a mechanism ([`QueryExt`], [`Noised`]). How the totals are computed is a
+/// [`Tally`], for each kind of data that it can be asked of.
+///
+/// # What an implementer owes
+///
+/// For neighbours under `R`, the totals of every [`Tally`] differ by no more than
+/// [`change`](Self::change). Nothing here depends on data.
+#[diagnostic::on_unimplemented(
+    message = "state by how much one record changes `{Self}` under `{R}`, or ask under `AddRemove` or `Replace`",
+    label = "no change is known here"
+)]
+pub trait Query<R: Relation>: Clone + Send + Sync {
+    /// The answer.
+    type Answer;
+    /// Whether it answers [`Once`], or in another form.
+    type Form;
+    /// One value of the answer, which an estimate is about: `i64`, `f64`, or a [`Mean`](super::Mean).
+    type Value: Statistic;
+
+    /// By how much the totals may change.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError`] if a parameter is out of its range.
+    fn change(&self) -> Result<Change, MechanismError>;
+
+    /// How many totals there are.
+    fn totals(&self) -> usize {
+        1
+    }
+
+    /// How many of them, the last ones, are public, and get no noise: they are the same for all
+    /// neighbours.
+    fn public_totals(&self) -> usize {
+        0
+    }
+
+    /// What noisy totals mean.
+    fn answer(&self, totals: &[i128]) -> Self::Answer;
+
+    /// In which steps the totals are.
+    fn scale(&self) -> <Self::Value as Statistic>::Scale;
+
+    /// The noise of one value, where each total has this one.
+    fn noise(&self, each: Noise) -> Noise {
+        each
+    }
+
+    /// Its name and its parameters, without the relation and the loss.
+    fn describe(&self) -> Description;
+
+    /// What the answer is about.
+    fn about(&self) -> About {
+        About::all_rows()
+    }
+}
+
+/// The form of queries that are answered once: all totals get their noise when the mechanism starts.
+#[derive(Clone, Copy, Debug)]
+pub struct Once;
+
+/// A query of data of this kind: how its totals are computed.
+///
+/// # What an implementer owes
+///
+/// The totals are those that [`Query::change`] speaks of. They do not fail because of data: what
+/// cannot be read has a fixed meaning. Only an engine that holds the data may fail, with one
+/// constant error, [`Unavailable`].
+#[diagnostic::on_unimplemented(
+    message = "ask a query that can be computed on `{D}`: `{Self}` cannot",
+    label = "computed on other data"
+)]
+pub trait Tally<D: ?Sized, R: Relation>: Query<R> {
+    /// Writes the totals, of which there are [`Query::totals`].
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] if the engine that holds the data does not answer.
+    fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable>;
+}
+
+/// Noise makes a query a mechanism.
+///
+/// ```
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::Count;
+/// use queryables::prelude::*;
+///
+/// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
+/// let count = Count::<Predicate<Vec<u32>>>::of(adults);
+/// let _ = count.clone().laplace(epsilon!(0.1))?;
+/// let _ = count.clone().gaussian(rho!(0.02))?;
+/// // With the smallest ε for which 19 answers in 20 are at most 30 away from the truth.
+/// let _ = count.clone().laplace_within(30, "0.95".parse()?)?;
+/// // Where a row is replaced, instead of added or removed.
+/// let _ = count.under(Replace).gaussian(mu!(0.5))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait QueryExt: Sized {
+    /// For neighbours under this relation; without it, for those that add or remove a record.
+    fn under<R: Relation>(self, relation: R) -> Under<Self, R>
+    where
+        Self: Query<R>;
+
+    /// With discrete Laplace noise, for an ε.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError`] if a parameter of the query is out of its range, ε is zero, or the scale
+    /// of the noise needs longer numbers than can be held.
+    fn laplace(
+        self,
+        epsilon: impl LaplaceLoss,
+    ) -> Result<Noised<Self, LaplaceNoise>, MechanismError>
+    where
+        Self: Query<AddRemove>,
+    {
+        self.under(AddRemove).laplace(epsilon)
+    }
+
+    /// With rounded Gaussian noise, for a ρ or a μ.
+    ///
+    /// # Errors
+    ///
+    /// As for [`laplace`](Self::laplace).
+    fn gaussian(
+        self,
+        loss: impl GaussianLoss,
+    ) -> Result<Noised<Self, GaussianNoise>, MechanismError>
+    where
+        Self: Query<AddRemove>,
+    {
+        self.under(AddRemove).gaussian(loss)
+    }
+
+    /// With the smallest ε for which an answer is at most this far from the truth, with at least
+    /// this confidence ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of
+    /// [`laplace`](Self::laplace).
+    fn laplace_within(
+        self,
+        within: WithinOf<Self, AddRemove>,
+        confidence: Confidence,
+    ) -> Result<Noised<Self, LaplaceNoise>, MechanismError>
+    where
+        Self: Query<AddRemove>,
+    {
+        self.under(AddRemove).laplace_within(within, confidence)
+    }
+
+    /// With the smallest ρ for which an answer is at most this far from the truth, with at least
+    /// this confidence ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices, and those of
+    /// [`gaussian`](Self::gaussian).
+    fn gaussian_within(
+        self,
+        within: WithinOf<Self, AddRemove>,
+        confidence: Confidence,
+    ) -> Result<Noised<Self, GaussianNoise>, MechanismError>
+    where
+        Self: Query<AddRemove>,
+    {
+        self.under(AddRemove).gaussian_within(within, confidence)
+    }
+}
+
+impl<Q: Query<AddRemove>> QueryExt for Q {
+    fn under<R: Relation>(self, _relation: R) -> Under<Self, R>
+    where
+        Self: Query<R>,
+    {
+        Under::new(self)
+    }
+}
+
+/// How far off an answer to this query may be: `u128`, `f64`, or for a mean or a variance
+/// `(distance, rows)`, a distance that is enough if there are so many rows or more.
+pub type WithinOf<Q, R> = <<Q as Query<R>>::Value as Statistic>::Within;
+
+/// A query for neighbours under a relation, which waits for its noise ([`QueryExt::under`]).
+#[derive(Debug)]
+pub struct Under<Q, R> {
+    query: Q,
+    relation: PhantomData<fn() -> R>,
+}
+
+impl<Q: Query<R>, R: Relation> Under<Q, R> {
+    pub(super) fn new(query: Q) -> Self {
+        Self {
+            query,
+            relation: PhantomData,
+        }
+    }
+
+    /// As [`QueryExt::laplace`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn laplace(
+        self,
+        epsilon: impl LaplaceLoss,
+    ) -> Result<Noised<Q, LaplaceNoise, R>, MechanismError> {
+        self.noise(epsilon.epsilon())
+    }
+
+    /// As [`QueryExt::gaussian`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn gaussian(
+        self,
+        loss: impl GaussianLoss,
+    ) -> Result<Noised<Q, GaussianNoise, R>, MechanismError> {
+        self.noise(loss.gaussian())
+    }
+
+    /// With noise of any kind.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError`] if a parameter of the query is out of its range, or there is no such noise.
+    pub fn noise<N: AddedNoise>(self, loss: N::Loss) -> Result<Noised<Q, N, R>, MechanismError> {
+        let noise = N::new(loss, &self.query.change()?)?;
+        Ok(Noised::new(self.query, noise))
+    }
+
+    /// As [`QueryExt::laplace_within`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn laplace_within(
+        self,
+        within: WithinOf<Q, R>,
+        confidence: Confidence,
+    ) -> Result<Noised<Q, LaplaceNoise, R>, MechanismError> {
+        let epsilon: Epsilon = self.least(within, confidence, |epsilon, change| {
+            let noise: LaplaceNoise = AddedNoise::new(epsilon, change)?;
+            Ok((*noise.law()).into())
+        })?;
+        self.laplace(epsilon)
+    }
+
+    /// As [`QueryExt::gaussian_within`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn gaussian_within(
+        self,
+        within: WithinOf<Q, R>,
+        confidence: Confidence,
+    ) -> Result<Noised<Q, GaussianNoise, R>, MechanismError> {
+        let rho: Rho = self.least(within, confidence, |rho, change| {
+            let noise: GaussianNoise = AddedNoise::new(Gaussian::Rho(rho), change)?;
+            Ok((*noise.law()).into())
+        })?;
+        self.gaussian(rho)
+    }
+
+    /// The least loss whose noise is within the distance.
+    fn least<U: Unit>(
+        &self,
+        within: WithinOf<Q, R>,
+        confidence: Confidence,
+        noise: impl Fn(Quantity<U>, &Change) -> Result<Noise, MechanismError>,
+    ) -> Result<Quantity<U>, MechanismError> {
+        let change = self.query.change()?;
+        let scale = self.query.scale();
+        if !Q::Value::is_distance(within) {
+            return Err(MechanismError::BadAccuracy);
+        }
+        let make = |loss| Ok(self.query.noise(noise(loss, &change)?));
+        let (loss, _) = least_loss(make, |noise: &Noise| {
+            Q::Value::is_within(scale, *noise, within, confidence)
+        })?;
+        Ok(loss)
+    }
+}
