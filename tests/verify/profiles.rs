@@ -43,7 +43,7 @@ fn plain(reply: Reply<bool, Profile>) -> Reply<bool, ()> {
         Reply::Closed(number) => Reply::Closed(number),
         Reply::Unknown(number) => Reply::Unknown(number),
         Reply::NotLaunched(_) => Reply::Unknown(usize::MAX),
-        Reply::PrivacyLoss(_) | Reply::Remaining(_) => Reply::Remaining(None),
+        Reply::PrivacyLoss(_) | Reply::Remaining(_) | Reply::NotRead(_) => Reply::Remaining(None),
     }
 }
 
