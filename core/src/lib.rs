@@ -17,37 +17,40 @@
 //! hands out what [`launch`] returns:
 //!
 //! ```
-//! use queryables_core::compose::{Filter, LaunchError};
-//! use queryables_core::launch;
-//! use queryables_core::machine::{Bernoulli, Coins, Fault, Mechanism, Released};
-//! use queryables_core::number::{Epsilon, Ratio};
-//! use queryables_core::privacy::{Private, PureDp, Replace, UnknownLoss};
+//! use queryables_core::prelude::*;
+//! use std::num::NonZeroU64;
 //! use std::sync::Arc;
 //!
-//! /// The truth with odds 3 to 1: ε = ln 3, rounded up.
+//! /// Says the truth with odds of 3 to 1.
 //! #[derive(Clone)]
-//! struct Response;
+//! struct Response {
+//!     four: NonZeroU64,
+//!     epsilon: Epsilon,
+//! }
 //!
 //! impl Mechanism<bool> for Response {
 //!     type Machine = Released<bool>;
 //!
 //!     fn start(&self, data: &Arc<bool>, coins: &mut Coins<'_>) -> Result<Released<bool>, Fault> {
-//!         let lies = coins.draw(&Bernoulli::new(Ratio::new(1, 4)?)?)?;
+//!         let lies = coins.uniform(self.four)? == 0;
 //!         Ok(Released(**data != lies))
 //!     }
 //! }
 //!
 //! impl Private<PureDp, Replace> for Response {
 //!     fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
-//!         Ok(Epsilon::round_up("1.0987")?)
+//!         Ok(self.epsilon)
 //!     }
 //! }
 //!
+//! // ln 3, rounded up.
+//! let four = NonZeroU64::new(4).ok_or("not zero")?;
+//! let response = Response { four, epsilon: "1.0987".parse()? };
 //! let filter = Filter::concurrent(PureDp, "1.5".parse()?).under(Replace);
 //! let filter = launch(&filter, Arc::new(true))?;
-//! let answer: bool = filter.release(&Response)?;
+//! let answer: bool = filter.release(&response)?;
 //! // It is refused before the data is touched.
-//! assert!(matches!(filter.release(&Response), Err(LaunchError::Refused(_))));
+//! assert!(matches!(filter.release(&response), Err(LaunchError::Refused(_))));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -43,6 +43,7 @@ fn plain(reply: Reply<bool, Profile>) -> Reply<bool, ()> {
         Reply::Closed(number) => Reply::Closed(number),
         Reply::Unknown(number) => Reply::Unknown(number),
         Reply::NotLaunched(_) => Reply::Unknown(usize::MAX),
+        Reply::NotRead(error) => Reply::NotRead(error),
         Reply::PrivacyLoss(_) | Reply::Remaining(_) => Reply::Remaining(None),
     }
 }

@@ -97,6 +97,7 @@ codes! { NotAnswered for AskError {
         => Self::Fault(Fault::RoundLimit(rounds)),
     Unavailable = AskError::Fault(Fault::Unavailable) => Self::Fault(Fault::Unavailable),
     Failed = AskError::Fault(Fault::Failed) => Self::Fault(Fault::Failed),
+    Unavailable = AskError::Fault(Fault::Unavailable) => Self::Fault(Fault::Unavailable),
     Frozen = AskError::Stopped(Stop::Frozen) | AskError::Fault(Fault::Stopped(Stop::Frozen))
         => Self::Stopped(Stop::Frozen),
     Halted = AskError::Stopped(Stop::Halted) | AskError::Fault(Fault::Stopped(Stop::Halted))

@@ -20,7 +20,10 @@ use std::sync::Arc;
 /// # Ok::<(), queryables::number::NumberError>(())
 /// ```
 #[derive(Clone)]
-pub struct AnyLoss {
+pub struct AnyLoss(Arc<Held>);
+
+/// Behind one pointer: a refusal has five losses.
+struct Held {
     loss: Arc<dyn Erased>,
     /// The name of its measure, if it is known.
     measure: Option<String>,
@@ -32,32 +35,33 @@ impl AnyLoss {
     where
         L: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static,
     {
-        Self {
+        Self(Arc::new(Held {
             loss: Arc::new(loss),
             measure: None,
-        }
+        }))
     }
 
     /// The same loss, which says the name of its measure in messages to others.
     #[must_use]
-    pub fn under(self, measure: &dyn fmt::Debug) -> Self {
+    pub fn under(&self, measure: &dyn fmt::Debug) -> Self {
         self.named(Some(format!("{measure:?}")))
     }
 
-    pub(crate) fn named(self, measure: Option<String>) -> Self {
-        Self { measure, ..self }
+    pub(crate) fn named(&self, measure: Option<String>) -> Self {
+        let loss = Arc::clone(&self.0.loss);
+        Self(Arc::new(Held { loss, measure }))
     }
 
     /// The name of its measure, if it is known.
     #[must_use]
     pub fn measure(&self) -> Option<&str> {
-        self.measure.as_deref()
+        self.0.measure.as_deref()
     }
 
     /// The loss, if it is of this type.
     #[must_use]
     pub fn get<L: 'static>(&self) -> Option<&L> {
-        let any: &dyn Any = &*self.loss;
+        let any: &dyn Any = &*self.0.loss;
         any.downcast_ref()
     }
 }
@@ -75,13 +79,13 @@ impl<L: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static> Erased fo
 impl PartialEq for AnyLoss {
     /// Losses of different types are different. The name of the measure does not count.
     fn eq(&self, other: &Self) -> bool {
-        self.loss.equals(&*other.loss)
+        self.0.loss.equals(&*other.0.loss)
     }
 }
 
 impl fmt::Display for AnyLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.loss.fmt(f)
+        self.0.loss.fmt(f)
     }
 }
 
@@ -115,7 +119,7 @@ mod written {
 
     impl Serialize for AnyLoss {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let (measure, loss) = (self.measure.clone(), self.to_string());
+            let (measure, loss) = (self.0.measure.clone(), self.to_string());
             Written { measure, loss }.serialize(serializer)
         }
     }
@@ -133,6 +137,6 @@ pub(crate) use written::WrittenLoss;
 
 impl fmt::Debug for AnyLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&*self.loss, f)
+        fmt::Debug::fmt(&*self.0.loss, f)
     }
 }

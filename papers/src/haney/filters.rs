@@ -193,7 +193,9 @@ impl Middle<Message<Kid, KidQuery>, Reply<KidAnswer, Epsilon>> for Split2 {
             Reply::NotAnswered(error) => Move::Answer(Reply::NotAnswered(error)),
             Reply::PrivacyLoss(spent) => Move::Answer(Reply::PrivacyLoss(spent)),
             Reply::Unknown(number) => Move::Answer(Reply::Unknown(number)),
-            Reply::Closed(_) | Reply::Remaining(_) => return Err(Fault::Failed),
+            Reply::Closed(_) | Reply::Remaining(_) | Reply::NotRead(_) => {
+                return Err(Fault::Failed);
+            }
         })
     }
 }

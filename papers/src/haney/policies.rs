@@ -80,7 +80,9 @@ impl Middle<Ask, Told> for Assistant {
             Reply::NotAnswered(_) => "not answered",
             Reply::PrivacyLoss(_) => "spent",
             Reply::Unknown(_) => "nobody there",
-            Reply::Closed(_) | Reply::Remaining(_) => return Err(Fault::Failed),
+            Reply::Closed(_) | Reply::Remaining(_) | Reply::NotRead(_) => {
+                return Err(Fault::Failed);
+            }
         };
         Ok(Move::Answer((said, self.heard)))
     }

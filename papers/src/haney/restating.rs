@@ -64,7 +64,9 @@ impl Middle<Message<Restated<ZCdp, Respond>, ()>, Told> for Restating {
             Reply::Closed(number) => Reply::Closed(number),
             Reply::Unknown(number) => Reply::Unknown(number),
             Reply::PrivacyLoss(spent) => Reply::PrivacyLoss(half(spent)),
+            Reply::NotRead(error) => Reply::NotRead(error),
             Reply::Remaining(left) => Reply::Remaining(left.map(half)),
+            Reply::NotRead(unavailable) => Reply::NotRead(unavailable),
         }))
     }
 }

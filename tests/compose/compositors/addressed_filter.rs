@@ -188,6 +188,7 @@ fn replies() -> Vec<(&'static str, Reply<u8, AnyLoss>)> {
             AskError::Fault(Fault::RoundLimit(7)),
         ),
         (r#""failed""#, AskError::Fault(Fault::Failed)),
+        (r#""unavailable""#, AskError::Fault(Fault::Unavailable)),
         (r#""frozen""#, AskError::Stopped(Stop::Frozen)),
         (r#""halted""#, AskError::Stopped(Stop::Halted)),
         (r#""closed""#, AskError::Closed),

@@ -218,11 +218,11 @@ pub fn pure(epsilon: Epsilon) -> Result<Mu, UnknownLoss> {
 ///
 /// # Guarantee
 ///
-/// Let q = e^(−s) be the odds of one step, and F(t) = P\[noise ≥ t\], which is q^t/(1 + q) for whole t ≥
-/// 1. The best tests between noise and noise shifted by k ask whether the answer is at least some whole
-/// t, or mix two of these; so the trade-off function has its corners at (F(t), 1 − F(t − k)), and is
-/// straight between them. That of μ-GDP is convex, so it is enough that it is below at the corners. With
-/// h(t) = −Φ⁻¹(F(t)), this says h(t) − h(t − k) ≤ μ.
+/// Let q = e^(−s) be the odds of one step, and F(t) the probability that noise is at least t, which is
+/// q^t/(1 + q) for whole t from 1 on. The best tests between noise and noise shifted by k ask whether the
+/// answer is at least some whole t, or mix two of these; so the trade-off function has its corners at
+/// (F(t), 1 − F(t − k)), and is straight between them. That of μ-GDP is convex, so it is enough that it is
+/// below at the corners. With h(t) = −Φ⁻¹(F(t)), this says h(t) − h(t − k) ≤ μ.
 ///
 /// The difference is the sum of `dⱼ = h(j) − h(j − 1)` over j = t − k + 1, …, t. F(t) = 1 − F(1 − t), so
 /// d is symmetric about 1. It falls on either side. *Proof.* For real t let F(t) = q^t/(1 + q) where that is

@@ -281,8 +281,8 @@ pub fn pure(epsilon: Epsilon) -> Rho {
 /// 2. *So M is a product of simple factors.* p is real, and p(1) > 0. Its zeros are therefore pairs
 ///    e^(±iφ), and −1. A pair gives `(y − e^iφ)(y − e^−iφ)/y = 2cosh(2βs) − 2cos φ`, and −1 gives
 ///    `(y + 1)/√y = 2cosh(βs)`, whose square is the former with φ = π.
-/// 3. *ln M is concave in u = β².* It is enough for one factor, ln(cosh t − b) with t = 2s√u and −1 ≤ b <
-///    1. Its slope in u is 2s² times `sinh(t)/(t(cosh t − b))`, whose logarithm has the slope
+/// 3. *ln M is concave in u = β².* It is enough for one factor, ln(cosh t − b) with t = 2s√u and b from −1
+///    to below 1. Its slope in u is 2s² times `sinh(t)/(t(cosh t − b))`, whose logarithm has the slope
 ///    `coth t − 1/t − sinh(t)/(cosh t − b)` in t. The last term is at least `sinh(t)/(cosh t + 1) =
 ///    tanh(t/2)`, and `coth t − tanh(t/2) = 1/sinh t ≤ 1/t`. So the slope in u falls.
 /// 4. `α(α − 1) = u − 1/4`, and ln M = 0 at u = 1/4, where α = 1. So `D_α/α = ln M/(α(α − 1))` is the slope

@@ -124,7 +124,7 @@ impl Prices<Laplace> for ZCdp {
 /// The least of what follows in two ways.
 ///
 /// As one number that changes by `steps · answers` ([`gdp::discrete_laplace`]): all of them together are at
-/// least as private ([`FDp`](crate::privacy::fdp::FDp)'s price has the proof). With one answer this is exact.
+/// least as private (the price under f-DP has the proof). With one answer this is exact.
 ///
 /// By composition of the answers: `gdp::discrete_laplace_each` bounds the sum of the squares, however the
 /// change is divided among them.

@@ -460,8 +460,14 @@ fn an_odometer_is_read_in_distances_of_opendp() {
         .unwrap();
     running.release(&Measured::new(count.unwrap())).unwrap();
     // Rounded up.
-    assert_eq!(odometer.privacy_loss(&running, &1), Ok(0.55_f64.next_up()));
-    assert_eq!(odometer.privacy_loss(&running, &3), Ok(1.65));
+    assert_eq!(
+        odometer.privacy_loss(&running, &1),
+        Ok(epsilon("0.55").to_f64_up())
+    );
+    assert_eq!(
+        odometer.privacy_loss(&running, &3),
+        Ok(epsilon("1.65").to_f64_up())
+    );
     let untracked = odometer.privacy_loss(&running, &2).unwrap_err();
     assert_eq!(untracked.variant, ErrorVariant::FailedMap);
     // Data outside of the domain is not touched.

@@ -11,7 +11,7 @@ use queryables::verify::Rational;
 
 use super::ReductionError;
 use super::frontier::Frontier;
-use super::transcripts::{Point, Transcripts};
+use super::transcripts::{Next, Point, Transcripts};
 
 /// The mechanism M as P∘N.
 #[derive(Clone, Debug)]
@@ -43,8 +43,11 @@ struct Odds<A> {
 struct Answers<A> {
     /// For each machine, a weight for each answer.
     weights: [Vec<u64>; 4],
-    then: Vec<(Result<A, Fault>, Arc<Odds<A>>)>,
+    then: Vec<Led<A>>,
 }
+
+/// An answer, and where it leads.
+type Led<A> = (Result<A, Fault>, Arc<Odds<A>>);
 
 /// P: hears which machine N names, before its first answer, and runs it.
 pub struct Postprocessing<Q, A> {
@@ -224,7 +227,7 @@ fn frontiers<A: Clone>(point: &Point<A, [Rational; 2]>, odds: &Rational) -> Poin
     }
 }
 
-fn parts<A>(answers: &[(Result<A, Fault>, Point<A, Frontier>)]) -> Vec<Frontier> {
+fn parts<A>(answers: &[Next<A, Frontier>]) -> Vec<Frontier> {
     answers
         .iter()
         .map(|(_, next)| next.masses.clone())

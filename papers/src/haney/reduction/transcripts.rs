@@ -24,8 +24,11 @@ pub struct Transcripts<Q, A> {
 pub(super) struct Point<A, M> {
     pub(super) masses: M,
     /// Empty where the conversation ends.
-    pub(super) queries: Vec<Vec<(Result<A, Fault>, Point<A, M>)>>,
+    pub(super) queries: Vec<Vec<Next<A, M>>>,
 }
+
+/// An answer, and where it leads.
+pub(super) type Next<A, M> = (Result<A, Fault>, Point<A, M>);
 
 impl<Q, A> Transcripts<Q, A> {
     /// Asks the mechanism every sequence of `depth` queries, on both datasets.

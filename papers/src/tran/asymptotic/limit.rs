@@ -65,10 +65,10 @@ impl LimitConditions {
     /// ```
     pub fn limit(&self) -> Result<CentralLimit, LimitError> {
         let v = self.variance;
-        if !(4.0 * self.rho * self.rho <= v) {
+        if self.rho.is_nan() || v.is_nan() || 4.0 * self.rho * self.rho > v {
             return Err(LimitError::Steps);
         }
-        if !(4.0 * self.kappa <= v) {
+        if self.kappa.is_nan() || 4.0 * self.kappa > v {
             return Err(LimitError::Variance);
         }
         let root = v.sqrt();
@@ -143,7 +143,7 @@ impl Range {
 
     /// The middle, and how far the ends are from it.
     fn middle(self) -> Option<(f64, f64)> {
-        (self.0 <= self.1).then(|| (0.5 * (self.0 + self.1), 0.5 * (self.1 - self.0)))
+        (self.0 <= self.1).then_some((0.5 * (self.0 + self.1), 0.5 * (self.1 - self.0)))
     }
 }
 
