@@ -95,7 +95,6 @@ codes! { NotAnswered for AskError {
     Exhausted = AskError::Fault(Fault::Exhausted) => Self::Fault(Fault::Exhausted),
     RoundLimit { rounds: u32 } = AskError::Fault(Fault::RoundLimit(rounds))
         => Self::Fault(Fault::RoundLimit(rounds)),
-    Unavailable = AskError::Fault(Fault::Unavailable) => Self::Fault(Fault::Unavailable),
     Failed = AskError::Fault(Fault::Failed) => Self::Fault(Fault::Failed),
     Unavailable = AskError::Fault(Fault::Unavailable) => Self::Fault(Fault::Unavailable),
     Frozen = AskError::Stopped(Stop::Frozen) | AskError::Fault(Fault::Stopped(Stop::Frozen))
