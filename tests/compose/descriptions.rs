@@ -141,8 +141,7 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
         ),
         (
             over_rows(ContinualCount::of(time(), 24).laplace(epsilon)?),
-            "ContinualCount(relation = add or remove one row, time = hour, horizon = 24, \
-             epsilon = 0.5)",
+            "ContinualCount(time = hour, horizon = 24, relation = add or remove one row, epsilon = 0.5)",
         ),
         (
             over_rows(

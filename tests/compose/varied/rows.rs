@@ -14,6 +14,29 @@ pub(super) fn counts_and_sums(all: &mut Groups) {
         "Count, Gaussian",
         vec![make("a", "1"), make("b", "1"), make("a", "2"), mu],
     );
+    let make = |name, among, loss: &str| {
+        of(Proportion::of(is(name), is(among))
+            .laplace(epsilon(loss))
+            .unwrap())
+    };
+    let group = vec![
+        make("a", "b", "1"),
+        make("c", "b", "1"),
+        make("a", "c", "1"),
+        make("a", "b", "2"),
+    ];
+    all.insert("Proportion", group);
+    let make = |name, bins| {
+        let groups = Partition::numbered(bin("g"), bins).unwrap();
+        of(Sum::of(whole(name), 0..=9)
+            .by(groups)
+            .laplace(epsilon!(1))
+            .unwrap())
+    };
+    all.insert(
+        "Sum, by group",
+        vec![make("a", 2), make("b", 2), make("a", 3)],
+    );
     macro_rules! sums {
         ($($name:literal $noise:ident $loss:ident),*) => {$({
             let make = |name, range, loss| of(Sum::of(whole(name), range).$noise($loss(loss)).unwrap());
