@@ -203,7 +203,7 @@ fn column<T: opendp::traits::CheckAtom>() -> VectorDomain<AtomDomain<T>> {
 fn rows(table: &mut Table) {
     let people: Arc<Vec<Person>> = Arc::new(numbers().take(ROWS).map(person).collect());
     let filter = Filter::concurrent(PureDp, text("1e6"));
-    let filter = launch(&filter, Arc::clone(&people)).expect("a filter");
+    let filter = start(&filter, Arc::clone(&people)).expect("a filter");
 
     let limit = black_box(18);
     let adults = Predicate::new("adults", move |person: &Person| {
@@ -265,7 +265,7 @@ fn rows(table: &mut Table) {
 fn plain_columns(table: &mut Table) {
     let hours: Arc<Vec<i64>> = Arc::new(numbers().take(ROWS).map(|n| person(n).hours).collect());
     let filter = Filter::concurrent(PureDp, text("1e6"));
-    let filter = launch(&filter, Arc::clone(&hours)).expect("a filter");
+    let filter = start(&filter, Arc::clone(&hours)).expect("a filter");
     let itself = || Attribute::new("hours", |hours: &i64| *hours);
 
     let wanted = black_box(40);
@@ -368,7 +368,7 @@ fn columns(table: &mut Table) {
     }
     let columns = Arc::new(columns);
     let filter = Filter::concurrent(PureDp, text("1e6"));
-    let filter = launch(&filter, Arc::clone(&columns)).expect("a filter");
+    let filter = start(&filter, Arc::clone(&columns)).expect("a filter");
     let (age, hours, income) = black_box((18, 10, 1000.0));
     let count = Predicate::new("count", move |row: Record| {
         row.age >= age && row.hours > hours && row.income > income
@@ -402,7 +402,7 @@ fn vectors<const N: usize>(table: &mut Table, names: [&str; 2], scale: f32) {
         .map(|_| std::array::from_fn(|_| coordinate()))
         .collect();
     let vectors = Arc::new(vectors);
-    let filter = launch(&Filter::concurrent(ZCdp, text("1e6")), Arc::clone(&vectors));
+    let filter = start(&Filter::concurrent(ZCdp, text("1e6")), Arc::clone(&vectors));
     let filter = filter.expect("a filter");
     let vector = Vector::new("vector", |vector: &[f32; N], out: &mut [f64]| {
         for (out, number) in out.iter_mut().zip(vector) {

@@ -87,14 +87,14 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let filter = IndividualFilter::new(ZCdp, "0.4".parse()?);
 
     let mut started = None;
-    let held = measure(|| started = Some(launch(&filter, Arc::clone(&data))));
+    let held = measure(|| started = Some(start(&filter, Arc::clone(&data))));
     drop(started);
     let bytes = held.bytes_max as f64 / RECORDS as f64;
 
     for threads in [1, 2] {
         // On a thread of a pool, a pass does not use others.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
-        let running = launch(&filter, Arc::clone(&data))?;
+        let running = start(&filter, Arc::clone(&data))?;
         let mut best = [Duration::MAX; 2];
         let [ours, theirs] = &mut best;
         for _ in 0..LAUNCHES {

@@ -18,7 +18,7 @@ use std::{io, sync::Arc};
 pub fn run(out: &mut dyn io::Write) -> Outcome<String> {
     let budget = EpsilonDelta::new("1", "1e-6")?;
     let people = Arc::new(adult::people()?);
-    let filter = launch(&Filter::concurrent(ApproxDp, budget), people)?;
+    let filter = start(&Filter::concurrent(ApproxDp, budget), people)?;
     let confidence = "0.95".parse()?;
 
     // Everybody is in one group, so that all groups together cost what one of them costs.

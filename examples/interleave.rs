@@ -30,7 +30,7 @@ fn busy(hours: u32) -> Predicate<Vec<Person>> {
 
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let people = Arc::new(adult::people()?);
-    let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), people)?;
+    let filter = start(&Filter::concurrent(PureDp, "1".parse()?), people)?;
 
     let by_age = filter.launch(&AboveThreshold::new(AddRemove, 1000, 1, "0.3".parse()?)?)?;
     let by_hours = filter.launch(&AboveThreshold::new(AddRemove, 1000, 1, "0.3".parse()?)?)?;

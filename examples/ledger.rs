@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ledger = Ledger::in_memory("ages, March")?;
     let ages = Arc::new(vec![17_u32, 18, 43, 70]);
     let limit: Epsilon = "1".parse()?;
-    let census = ledger.launch("census", &Filter::concurrent(PureDp, limit), &ages)?;
+    let census = ledger.start("census", &Filter::concurrent(PureDp, limit), &ages)?;
     // Ana may spend 0.5 of it. That is fair, and bounds nothing that she learns from Ben.
     let quota = census.quota("Ana", "0.5".parse()?)?;
     let (ana, ben) = (census.party("Ana").within(&quota)?, census.party("Ben"));

@@ -20,7 +20,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let people = Arc::new(adult::people()?);
     let couple = Distance::new(2).ok_or("two is not zero")?;
     let odometer = Odometer::concurrent(ZCdp).tracking([couple]);
-    let odometer = launch(&odometer, Arc::clone(&people))?;
+    let odometer = start(&odometer, Arc::clone(&people))?;
 
     writeln!(
         out,
@@ -58,7 +58,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
          private at that level. It comes after the launch, so to stop at a level, ask before it:\n\
          capped, an odometer is a filter, which other filters launch, too:"
     )?;
-    let outer = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), people)?;
+    let outer = start(&Filter::concurrent(ZCdp, "0.5".parse()?), people)?;
     let capped = outer.launch(&Odometer::concurrent(ZCdp).capped("0.1".parse()?))?;
     let all = Predicate::new("everybody", |_: &Person| true);
     for rho in ["0.1", "0.2"] {

@@ -82,7 +82,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         .through(Cache::new())
         .through(LimitQueries::new(6));
     // Its loss is that of the filter, whatever they do.
-    let owner = launch(&Filter::concurrent(PureDp, "1".parse()?), people)?;
+    let owner = start(&Filter::concurrent(PureDp, "1".parse()?), people)?;
     let desk = owner.launch(&desk)?;
     writeln!(
         out,

@@ -24,7 +24,7 @@ fn at_most(age: u32) -> Predicate<Vec<Person>> {
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     // The data holder starts a filter on it, with a budget of ε = 1.
     let people = Arc::new(adult::people()?);
-    let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), people)?;
+    let filter = start(&Filter::concurrent(PureDp, "1".parse()?), people)?;
     writeln!(out, "A budget of ε = {}.", filter.limit())?;
 
     // Where people are added or removed, how many there are is not public either.

@@ -22,7 +22,7 @@ fn open(path: &Path) -> Result<(Ledger, Census), Box<dyn Error>> {
     let ledger = Ledger::open(path, "ages, March")?;
     let ages = Arc::new(vec![17, 18, 43, 70]);
     let filter = Filter::concurrent(PureDp, "1".parse()?);
-    let census = ledger.launch("census", &filter, &ages)?;
+    let census = ledger.start("census", &filter, &ages)?;
     Ok((ledger, census))
 }
 

@@ -19,7 +19,7 @@ use queryables::prelude::*;
 
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let people = Arc::new(adult::people()?);
-    let filter = launch(&Filter::concurrent(PureDp, "3".parse()?), people)?;
+    let filter = start(&Filter::concurrent(PureDp, "3".parse()?), people)?;
 
     // Two searches, each on its own thread; a handle is cheap to clone and can be sent.
     let search = AboveThreshold::new(AddRemove, 1000, 1, "0.5".parse()?)?;

@@ -19,7 +19,7 @@
 //!
 //! // The curator starts a filter on the data and hands it out.
 //! let ages = Arc::new(vec![31_u32, 44, 52, 67, 70]);
-//! let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+//! let filter = start(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
 //!
 //! // The analyst asks for a noisy count: ε = 0.25 is charged, and then it runs.
 //! let retired = Predicate::new("retired", |age: &u32| *age >= 65);
@@ -142,7 +142,7 @@ pub mod verify;
 use queryables_core::toolkit::sync;
 pub(crate) use queryables_core::{clone_fields, debug_fields};
 #[doc(inline)]
-pub use queryables_core::{confidence, delta, epsilon, launch, middle, mu, price_any_fact, rho};
+pub use queryables_core::{confidence, delta, epsilon, middle, mu, price_any_fact, rho, start};
 
 /// What most programs need, in one `use`: that of the core, and what makes queries mechanisms.
 pub mod prelude {

@@ -157,7 +157,7 @@ fn the_advice_names_the_filter_that_admits_most() {
         "| natural, Gaussians | 560 | Gaussian noise of every size, and whatever has a μ |",
         "take: FixedCount::most(budget, typical)",
         "take: NaturalFilter::new(budget, Gdp)",
-        "take: NaturalFilter::new(budget, PowersOf::new(profile))",
+        "take: NaturalFilter::new(budget, RepeatedMechanism::new(profile))",
     ] {
         assert!(text.contains(line), "{line} is missing in\n{text}");
     }

@@ -18,8 +18,8 @@ use queryables::privacy::{AddRemove, Restated};
 
 #[test]
 fn a_release_keeps_no_memory_and_a_reading_takes_none() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1000")), Arc::new(())).unwrap();
-    let odometer = launch(&Odometer::concurrent(ApproxDp), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1000")), Arc::new(())).unwrap();
+    let odometer = start(&Odometer::concurrent(ApproxDp), Arc::new(())).unwrap();
     let mechanism = at(epsilon("0.01"), Answer::default());
     let restated = Restated::new(PureDp, mechanism.clone());
     let mut reads = vec![];
@@ -41,7 +41,7 @@ fn a_release_keeps_no_memory_and_a_reading_takes_none() {
 
 #[test]
 fn children_that_are_let_go_leave_nothing_behind() {
-    let outer = launch(&Filter::sequential(PureDp, epsilon("1000")), Arc::new(())).unwrap();
+    let outer = start(&Filter::sequential(PureDp, epsilon("1000")), Arc::new(())).unwrap();
     let halting = Filter::concurrent(PureDp, epsilon("500")).halting();
     let halting = outer.launch(&halting).unwrap();
     let child = at(epsilon("0.001"), Count::default());
@@ -59,7 +59,7 @@ fn children_that_are_let_go_leave_nothing_behind() {
 
 #[test]
 fn a_release_without_coins_allocates_nothing_at_all() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
     let mechanism = at(epsilon("0.01"), Answer::default());
     let allocated = measure(|| {
         filter.release(&mechanism).unwrap();

@@ -42,7 +42,7 @@ fn budget(text: &str) -> Filter<Capped<Sum<PureDp>>> {
 }
 
 pub fn filter() -> RunningFilter {
-    launch(&budget("1e6"), Arc::new(true)).expect("a filter")
+    start(&budget("1e6"), Arc::new(true)).expect("a filter")
 }
 
 /// A filter after this number of launches.
@@ -55,7 +55,7 @@ pub fn filter_after(launches: u64) -> RunningFilter {
 }
 
 pub fn odometer() -> RunningOdometer {
-    launch(&Odometer::concurrent(PureDp), Arc::new(true)).expect("an odometer")
+    start(&Odometer::concurrent(PureDp), Arc::new(true)).expect("an odometer")
 }
 
 /// A filter `depth` levels below this one, each launched in the one before.
@@ -87,13 +87,13 @@ pub fn parts(number: u32) -> Parts<u32, RunningFilter<Vec<u32>>> {
     let filters = (0..number).map(|part| (part, budget("1e3")));
     let by_part = Parallel::new(move |row: &u32| row % number, filters).expect("each once");
     let rows: Arc<Vec<u32>> = Arc::new((0..10 * number).collect());
-    let filter = launch(&budget("1e6"), rows).expect("a filter");
+    let filter = start(&budget("1e6"), rows).expect("a filter");
     filter.launch(&by_part).expect("parts")
 }
 
 /// A count with Laplace noise of scale 10, over no rows: what remains is noise and this crate.
 pub fn noisy_count() -> (RunningFilter<Vec<bool>>, NoisyCount<Vec<bool>>) {
     let count = Count::of(Predicate::new("all", |_: &bool| true)).laplace(epsilon!(0.1));
-    let filter = launch(&budget("1e9"), Arc::new(vec![])).expect("a filter");
+    let filter = start(&budget("1e9"), Arc::new(vec![])).expect("a filter");
     (filter, count.expect("a count"))
 }

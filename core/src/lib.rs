@@ -47,7 +47,7 @@
 //! let four = NonZeroU64::new(4).ok_or("not zero")?;
 //! let response = Response { four, epsilon: "1.0987".parse()? };
 //! let filter = Filter::concurrent(PureDp, "1.5".parse()?).under(Replace);
-//! let filter = launch(&filter, Arc::new(true))?;
+//! let filter = start(&filter, Arc::new(true))?;
 //! let answer: bool = filter.release(&response)?;
 //! // It is refused before the data is touched.
 //! assert!(matches!(filter.release(&response), Err(LaunchError::Refused(_))));
@@ -104,7 +104,7 @@ mod tests;
 )]
 pub mod toolkit;
 
-pub use queryable::launch;
+pub use queryable::start;
 
 /// What most programs need, in one `use`.
 ///
@@ -118,7 +118,7 @@ pub mod prelude {
     pub use crate::privacy::{
         AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, Replace, UnknownLoss, ZCdp,
     };
-    pub use crate::queryable::{AskError, Queryable, launch};
+    pub use crate::queryable::{AskError, Queryable, start};
     pub use crate::{confidence, delta, epsilon, mu, rho};
 }
 

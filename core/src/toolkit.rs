@@ -37,10 +37,10 @@ pub mod machine {
     use crate::number::Ratio;
 
     pub use crate::machine::conversation::view_of;
-    pub use crate::machine::errand::Errand;
     pub use crate::machine::guard::caught;
     pub use crate::machine::released::{Known, Later};
     pub use crate::machine::source::total_weight;
+    pub use crate::machine::thread_context::ThreadContext;
 
     /// Views of data, for code that holds it.
     pub trait PublicView<'a, D: ?Sized + 'a> {
@@ -142,7 +142,7 @@ pub mod data {
 /// Helpers of measures.
 pub mod privacy {
     pub use crate::privacy::implies::half_square;
-    pub use crate::privacy::measure::{CallsBack, checked};
+    pub use crate::privacy::measure::{Reentrant, checked};
     pub use crate::written;
 
     /// Bounds that conversions are made of.
@@ -334,7 +334,7 @@ pub mod compose {
         AnyLaunchError, Charged, Ended, Erased, Erasing, Quoted, States,
     };
     pub use crate::compose::gate::sealed::Decides;
-    pub use crate::compose::gate::{DenialOf, NoPrice, Price, PriceOf, Slot, Terms};
+    pub use crate::compose::gate::{DenialOf, NoPrice, Price, PriceOf, RuleCell, Terms};
     pub use crate::compose::ledgered::{Ledgered, LedgeredParts, ledgered_parts};
 
     /// An erased filter of the toolkit's own.

@@ -2,7 +2,7 @@ use super::{Accounting, ContinuationRule, NaturalFilter, ThroughZCdp, compare};
 use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::convert::search::largest;
 use crate::privacy::convert::{rdp, sampled};
-use crate::privacy::fdp::{FdpError, PowersOf, Profile};
+use crate::privacy::fdp::{FdpError, Profile, RepeatedMechanism};
 use crate::privacy::{EpsilonDelta, Gdp, Implies};
 
 /// A filter, how many launches of a typical mechanism it admits, and what else it takes.
@@ -60,12 +60,12 @@ pub fn advise(budget: EpsilonDelta, typical: &Profile) -> Result<Vec<Advice>, Fd
     if let Some((rate, mu)) = typical.sampled_noise() {
         advice.extend(of_sampled(budget, rate, mu));
     }
-    let units = NaturalFilter::new(budget, PowersOf::new(typical.clone()))?;
+    let units = NaturalFilter::new(budget, RepeatedMechanism::new(typical.clone()))?;
     advice.push(Advice {
         filter: "natural, units",
         admits: units.most().0,
         takes: "this mechanism and whatever tells no more, several units at once",
-        build: "NaturalFilter::new(budget, PowersOf::new(profile))",
+        build: "NaturalFilter::new(budget, RepeatedMechanism::new(profile))",
     });
     // The sort is stable: among equals, the filter that accepts more kinds of launches stays first.
     advice.sort_by_key(|row| std::cmp::Reverse(row.admits));

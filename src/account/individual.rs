@@ -15,7 +15,7 @@ use crate::number::{Delta, Epsilon, Mu, Rho, U256};
 #[cfg(feature = "fdp")]
 use crate::privacy::Gdp;
 #[cfg(feature = "fdp")]
-use crate::privacy::fdp::{PowersOf, Units};
+use crate::privacy::fdp::{RepeatedMechanism, Repetitions};
 use crate::privacy::{
     ApproxDp, EpsilonDelta, Overflow, PureDp, Rdp, RdpGrid, UnknownLoss, ZCdp, half_square,
 };
@@ -35,7 +35,7 @@ use crate::privacy::{
 /// | [`ThroughZCdp`], of which [`simple`](ThroughZCdp::simple) is Whitehouse et al. Thm 2 | ρ | what the slack leaves |
 /// | [`RootSumSquares`], [`NaturalFilter`] on [`Gdp`] | μ²/2 | – |
 /// | [`ThroughRdp`] | ε at its order | what the slack leaves |
-/// | [`Sum`] and [`NaturalFilter`] on [`PowersOf`] | launches of the base mechanism | – |
+/// | [`Sum`] and [`NaturalFilter`] on [`RepeatedMechanism`] | launches of the base mechanism | – |
 /// | [`MenuFilter`] | costs of its price list | what the slack leaves |
 ///
 /// Where a record may spend δ, its account is two numbers, and it takes part while it can pay with
@@ -198,7 +198,7 @@ one_number! {
 
 #[cfg(feature = "fdp")]
 one_number! {
-    Units, |units| units.0.into(), |units| u64::try_from(units).ok().map(Self);
+    Repetitions, |units| units.0.into(), |units| u64::try_from(units).ok().map(Self);
 }
 
 macro_rules! by_the_number {
@@ -235,9 +235,9 @@ by_the_number! {
 
 #[cfg(feature = "fdp")]
 by_the_number! {
-    Capped<Sum<PowersOf>>, false;
+    Capped<Sum<RepeatedMechanism>>, false;
     NaturalFilter<Gdp>, false;
-    NaturalFilter<PowersOf>, false;
+    NaturalFilter<RepeatedMechanism>, false;
 }
 
 /// A unit of μ²/2, which is 10^-27, in those of μ², which are 10^-54.

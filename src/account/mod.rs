@@ -3,14 +3,14 @@
 //! | rule | children | whole | valid for | source |
 //! |---|---|---|---|---|
 //! | [`FixedCount`], [`FixedInAdvance`] | `ApproxDp` | `ApproxDp` | interleaved children | Kairouz et al. 2015, Haney et al. 1.8 |
-//! | [`MenuFilter`](menu::MenuFilter), [`TwoSums`](menu::TwoSums) | `ApproxDp` | `ApproxDp` | interleaved children | `spec/menu_filter.md`, after Tran et al. App. B |
+//! | [`MenuFilter`](menu::MenuFilter), [`TwoPriceListFilter`](menu::TwoPriceListFilter) | `ApproxDp` | `ApproxDp` | interleaved children | `spec/menu_filter.md`, after Tran et al. App. B |
 //! | [`SampledGaussianFilter`](menu::SampledGaussianFilter) | [`SampledGaussianDp`](crate::privacy::SampledGaussianDp) | `ApproxDp` | interleaved children | the same |
 //! | [`profiles`]: Gaussians, powers, menus, lists | [`FDp`](crate::privacy::fdp::FDp) | `FDp` | interleaved children | Tran et al. 3.6, B.1, A.14, Haney et al. 3.4, 3.6 |
-//! | [`NaturalFilter`] | `Gdp`, or units of one mechanism ([`PowersOf`](crate::privacy::fdp::PowersOf)) | `ApproxDp` | interleaved children | Tran et al. 3.6, Ex. D.3 |
+//! | [`NaturalFilter`] | `Gdp`, or units of one mechanism ([`RepeatedMechanism`](crate::privacy::fdp::RepeatedMechanism)) | `ApproxDp` | interleaved children | Tran et al. 3.6, Ex. D.3 |
 //!
 //! | accumulator | children and whole | valid for | source |
 //! |---|---|---|---|
-//! | [`Sum`] | [`PowersOf`](crate::privacy::fdp::PowersOf) | interleaved children | Tran et al. 3.6, Ex. D.3 with Haney et al. 3.3 |
+//! | [`Sum`] | [`RepeatedMechanism`](crate::privacy::fdp::RepeatedMechanism) | interleaved children | Tran et al. 3.6, Ex. D.3 with Haney et al. 3.3 |
 //!
 //! [`compare`] says how many launches each (ε, δ) rule admits. [`advise`] says which filter to
 //! choose for a mechanism with a given trade-off function.

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::number::{Delta, Mu};
 use crate::privacy::convert::gdp;
-use crate::privacy::fdp::{FdpError, PowersOf, Units};
-use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, Gdp, Measure};
+use crate::privacy::fdp::{FdpError, RepeatedMechanism, Repetitions};
+use crate::privacy::{ApproxDp, EpsilonDelta, Gdp, Measure, Reentrant};
 
 /// A measure whose losses are a Blackwell chain: any two trade-off functions are ordered, and so
 /// are all products of them (Tran et al. 3.4, 3.5). It is sealed, because a filter on a family that
@@ -22,13 +22,13 @@ use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, Gdp, Measure};
 /// | chain | members | why |
 /// |---|---|---|
 /// | [`Gdp`] | Gaussians, by μ | G_μ ⊗ G_ν is the Gaussian of √(μ² + ν²) (Tran et al. 3.7) |
-/// | [`PowersOf`] | powers of one function, by their number | fⁿ ⊗ fᵐ = fⁿ⁺ᵐ (Tran et al. Ex. D.3) |
+/// | [`RepeatedMechanism`] | powers of one function, by their number | fⁿ ⊗ fᵐ = fⁿ⁺ᵐ (Tran et al. Ex. D.3) |
 ///
 /// Sampled Gaussians at one rate are ordered, but their products are not (Tran et al. 3.3,
 /// `papers/src/tran/counterexample`): for those there is the
 /// [`SampledGaussianFilter`](super::menu::SampledGaussianFilter).
 #[diagnostic::on_unimplemented(
-    message = "use `Gdp` or `PowersOf`: the losses of `{Self}` are not known to be a Blackwell chain",
+    message = "use `Gdp` or `RepeatedMechanism`: the losses of `{Self}` are not known to be a Blackwell chain",
     note = "where trade-off functions cross, composing them until a budget is reached is not private \
             (Tran et al. 3.8; the package `papers` has the numbers)",
     note = "for launches of several sizes take a `MenuFilter`, for Gaussians on samples a \
@@ -66,10 +66,10 @@ mod sealed {
 /// largest member of the chain once, and then counts in the chain, exactly.
 ///
 /// - [`Gdp`]: the GDP filter (Tran et al. 2.11).
-/// - [`PowersOf`]: the *unit filter*. Each launch costs a number of units, chosen along the way.
+/// - [`RepeatedMechanism`]: the *unit filter*. Each launch costs a number of units, chosen along the way.
 ///   The total number of units is that of a composition fixed in advance, so deciding along the way
 ///   how often to launch costs nothing. [`Filter::concurrent`](crate::compose::Filter::concurrent)
-///   with `PowersOf` and a number of units has the same rule, with its guarantee in units.
+///   with `RepeatedMechanism` and a number of units has the same rule, with its guarantee in units.
 ///
 /// # Guarantee
 ///
@@ -89,20 +89,20 @@ mod sealed {
 /// use queryables::data::Vector;
 /// use queryables::mechanisms::{Lattice, SampledGaussianSum};
 /// use queryables::prelude::*;
-/// use queryables::privacy::fdp::{PowersOf, Profile, Units};
+/// use queryables::privacy::fdp::{RepeatedMechanism, Profile, Repetitions};
 /// use std::sync::Arc;
 ///
 /// let (rate, mu) = ("0.1".parse()?, "0.5".parse()?);
-/// let steps = PowersOf::new(Profile::sampled_gaussian_by(rate, mu));
+/// let steps = RepeatedMechanism::new(Profile::sampled_gaussian_by(rate, mu));
 /// let rule = NaturalFilter::new(EpsilonDelta::new("1", "1e-5")?, steps)?;
-/// assert_eq!(*rule.most(), Units(16));
-/// let filter = launch(&Filter::concurrent_with(rule), Arc::new(vec![[0.6, 0.8]; 100]))?;
+/// assert_eq!(*rule.most(), Repetitions(16));
+/// let filter = start(&Filter::concurrent_with(rule), Arc::new(vec![[0.6, 0.8]; 100]))?;
 ///
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 /// let lattice = Lattice::of_length(1.0)?;
 /// let step = SampledGaussianSum::new(AddRemove, step, 2, lattice, rate, mu)?;
 /// let sum: Vec<f64> = filter.release(&step)?;
-/// assert_eq!(filter.remaining(), Units(15));
+/// assert_eq!(filter.remaining(), Repetitions(15));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -147,7 +147,7 @@ impl<C: BlackwellChain> NaturalFilter<C> {
 }
 
 impl<C: BlackwellChain> Accounting for NaturalFilter<C> {
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     type Children = C;
     type Whole = ApproxDp;
@@ -204,9 +204,9 @@ impl<C: BlackwellChain> ValidConcurrently for NaturalFilter<C> where
 {
 }
 
-impl Repeats for NaturalFilter<PowersOf> {
-    fn charge_times(&self, loss: &Units, times: u64) -> Result<Self, Exceeded> {
-        self.charge(&Units(loss.0.checked_mul(times).ok_or(Exceeded)?))
+impl Repeats for NaturalFilter<RepeatedMechanism> {
+    fn charge_times(&self, loss: &Repetitions, times: u64) -> Result<Self, Exceeded> {
+        self.charge(&Repetitions(loss.0.checked_mul(times).ok_or(Exceeded)?))
     }
 }
 
@@ -228,23 +228,27 @@ impl sealed::Chain for Gdp {
     }
 }
 
-impl BlackwellChain for PowersOf {}
+impl BlackwellChain for RepeatedMechanism {}
 
 /// How many readings are computed in advance.
 const READINGS: u64 = 16;
 
-impl sealed::Chain for PowersOf {
+impl sealed::Chain for RepeatedMechanism {
     /// δ after parts of the units, in equal steps.
-    type Readings = Arc<[(Units, Delta)]>;
+    type Readings = Arc<[(Repetitions, Delta)]>;
 
-    fn most(&self, limit: EpsilonDelta) -> Result<Units, FdpError> {
+    fn most(&self, limit: EpsilonDelta) -> Result<Repetitions, FdpError> {
         units::most(self, limit)
     }
 
-    fn readings(&self, most: &Units, limit: EpsilonDelta) -> Result<Self::Readings, FdpError> {
+    fn readings(
+        &self,
+        most: &Repetitions,
+        limit: EpsilonDelta,
+    ) -> Result<Self::Readings, FdpError> {
         let part = |index: u64| {
             let units = (u128::from(most.0) * u128::from(index)).div_ceil(READINGS.into());
-            let units = Units(u64::try_from(units).unwrap_or(most.0));
+            let units = Repetitions(u64::try_from(units).unwrap_or(most.0));
             Ok((units, units::reading(self, units, limit)?.min(limit.delta)))
         };
         let mut readings = (0..=READINGS).map(part).collect::<Result<Vec<_>, _>>()?;
@@ -257,20 +261,20 @@ impl sealed::Chain for PowersOf {
         Ok(readings.into())
     }
 
-    fn read(readings: &Self::Readings, member: &Units, limit: EpsilonDelta) -> Delta {
+    fn read(readings: &Self::Readings, member: &Repetitions, limit: EpsilonDelta) -> Delta {
         let place = readings.partition_point(|(units, _)| units < member);
         readings.get(place).map_or(limit.delta, |(_, delta)| *delta)
     }
 }
 
-impl AddsUpSequentially for PowersOf {}
-impl AddsUpConcurrently for PowersOf {}
+impl AddsUpSequentially for RepeatedMechanism {}
+impl AddsUpConcurrently for RepeatedMechanism {}
 
 // The accumulators of both chains interleave.
 const _: fn() = || {
     fn interleaves<G: ValidConcurrently>() {}
     interleaves::<RootSumSquares>();
-    interleaves::<Sum<PowersOf>>();
+    interleaves::<Sum<RepeatedMechanism>>();
 };
 
 /// What it is built from, in serialized form.
@@ -358,10 +362,13 @@ mod tests {
             .capped(gdp::budget(limit.epsilon, limit.delta));
         assert_eq!(launches_in_gdp(capped, &text("0.01")), 560);
         // As units of one Gaussian: the same.
-        let units = PowersOf::new(Profile::gaussian(text("0.01")));
+        let units = RepeatedMechanism::new(Profile::gaussian(text("0.01")));
         let rule = NaturalFilter::new(limit, units).unwrap();
-        assert_eq!((*rule.most(), rule.used()), (Units(560), Units(0)));
-        assert_eq!(launches(rule, &Units(1)), 560);
+        assert_eq!(
+            (*rule.most(), rule.used()),
+            (Repetitions(560), Repetitions(0))
+        );
+        assert_eq!(launches(rule, &Repetitions(1)), 560);
     }
 
     fn launches_in_gdp(mut rule: Capped<RootSumSquares>, mu: &Mu) -> u64 {
@@ -376,25 +383,26 @@ mod tests {
     #[test]
     fn units_of_a_response_are_the_optimal_composition() {
         let limit = pair("1", "1e-6");
-        let units = PowersOf::new(Profile::randomized_response(text("0.01")));
+        let units = RepeatedMechanism::new(Profile::randomized_response(text("0.01")));
         let mut rule = NaturalFilter::new(limit, units).unwrap();
         let each = EpsilonDelta::new("0.01", "0").unwrap();
         let optimal = FixedCount::most(limit, each).unwrap();
         assert_eq!(rule.most().0, optimal.count());
-        assert_eq!(rule.most(), &Units(562));
+        assert_eq!(rule.most(), &Repetitions(562));
         // Where δ was computed in advance, at 15/16 and at all of the units, it is read as it is.
         for units in [527, 562] {
             let delta = composed(units, pair("0.01", "0"), limit.epsilon);
-            let spent = rule.charge(&Units(units)).unwrap().spent();
+            let spent = rule.charge(&Repetitions(units)).unwrap().spent();
             assert_eq!(spent.delta, delta);
             assert!(delta > Delta::ZERO && delta < limit.delta);
         }
-        rule = rule.charge(&Units(500)).unwrap();
-        assert_eq!(rule.charge(&Units(63)), Err(Exceeded));
-        assert_eq!(rule.remaining(), Units(62));
+        rule = rule.charge(&Repetitions(500)).unwrap();
+        assert_eq!(rule.charge(&Repetitions(63)), Err(Exceeded));
+        assert_eq!(rule.remaining(), Repetitions(62));
         // With a leak: what the fixed count admits.
         let leaky = pair("0.1", "1e-8");
-        let rule = NaturalFilter::new(limit, PowersOf::new(Profile::approx_dp(leaky))).unwrap();
+        let rule =
+            NaturalFilter::new(limit, RepeatedMechanism::new(Profile::approx_dp(leaky))).unwrap();
         let fixed = FixedCount::most(limit, leaky).unwrap();
         assert_eq!(rule.most().0, fixed.count());
         assert!(compare(limit, leaky)[0].admits >= fixed.count());
@@ -405,8 +413,8 @@ mod tests {
     fn units_of_sampled_gaussians_are_as_many_as_fit() {
         let limit = pair("1", "1e-5");
         let base = Profile::sampled_gaussian_by(text("0.1"), text("0.5"));
-        let rule = NaturalFilter::new(limit, PowersOf::new(base.clone())).unwrap();
-        let Units(most) = *rule.most();
+        let rule = NaturalFilter::new(limit, RepeatedMechanism::new(base.clone())).unwrap();
+        let Repetitions(most) = *rule.most();
         let grid = Grid::new(text("1e-3")).unwrap().aimed_at(limit.delta);
         let at = |launches| {
             let composed = base.power(launches, &grid).unwrap();
@@ -414,16 +422,16 @@ mod tests {
         };
         assert!(at(most).upper <= limit.delta, "{most}");
         assert!(at(most + 1).lower > limit.delta, "{most}");
-        assert_eq!(launches(rule, &Units(1)), most);
+        assert_eq!(launches(rule, &Repetitions(1)), most);
     }
 
     #[test]
     fn readings_bound_what_was_launched() {
         let limit = pair("1", "1e-6");
-        let units = PowersOf::new(Profile::randomized_response(text("0.05")));
+        let units = RepeatedMechanism::new(Profile::randomized_response(text("0.05")));
         let mut rule = NaturalFilter::new(limit, units).unwrap();
         assert_eq!(rule.spent(), pair("0", "0"));
-        while let Ok(next) = rule.charge(&Units(1)) {
+        while let Ok(next) = rule.charge(&Repetitions(1)) {
             rule = next;
             let truth = composed(rule.used().0, pair("0.05", "0"), limit.epsilon);
             assert!(truth <= rule.spent().delta && rule.spent().delta <= limit.delta);
@@ -433,16 +441,20 @@ mod tests {
     #[test]
     fn bad_bases_and_budgets_are_errors_that_say_what_to_do() {
         let limit = pair("1", "1e-6");
-        let build =
-            |limit, base| NaturalFilter::new(limit, PowersOf::new(base)).map(|rule| *rule.most());
+        let build = |limit, base| {
+            NaturalFilter::new(limit, RepeatedMechanism::new(base)).map(|rule| *rule.most())
+        };
         assert_eq!(build(limit, Profile::perfect()), Err(FdpError::Endless));
         assert_eq!(
             FdpError::Endless.to_string(),
             "2^40 or more launches fit: take a base that loses more"
         );
-        assert_eq!(build(limit, Profile::gaussian(text("9"))), Ok(Units(0)));
+        assert_eq!(
+            build(limit, Profile::gaussian(text("9"))),
+            Ok(Repetitions(0))
+        );
         // A δ of 0 is enough for pure losses: their ε add up.
         let response = Profile::randomized_response(text("0.25"));
-        assert_eq!(build(pair("1", "0"), response), Ok(Units(4)));
+        assert_eq!(build(pair("1", "0"), response), Ok(Repetitions(4)));
     }
 }

@@ -25,14 +25,14 @@ pub trait Refutable: Measure {
 
 /// The result of testing a claim.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct AuditResult {
     claim: String,
     /// The pair that the claim implies and the finding refutes.
     refuted: Option<EpsilonDelta>,
     finding: Finding,
 }
 
-impl Verdict {
+impl AuditResult {
     /// Whether the claim is refuted, up to the finding's probability of failure. A claim that is
     /// not refuted may still be false.
     #[must_use]
@@ -41,7 +41,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for AuditResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { claim, finding, .. } = self;
         match self.refuted {
@@ -86,7 +86,7 @@ impl Finding {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn check<Me: Refutable>(&self, measure: &Me, loss: &Me::Loss) -> Verdict {
+    pub fn check<Me: Refutable>(&self, measure: &Me, loss: &Me::Loss) -> AuditResult {
         let excess = |pair: &EpsilonDelta| {
             let shown = self.epsilon_at(pair.delta);
             shown.units().checked_sub(pair.epsilon.units())
@@ -96,7 +96,7 @@ impl Finding {
             .into_iter()
             .filter(|pair| excess(pair).is_some_and(|excess| excess > 0))
             .max_by_key(excess);
-        Verdict {
+        AuditResult {
             claim: loss.to_string(),
             refuted,
             finding: self.clone(),

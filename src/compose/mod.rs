@@ -20,7 +20,7 @@ pub use addressed_parts::{AddressedParts, AddressedPartsMachine};
 pub use individual::{
     IndividualAnswers, IndividualAnswersMachine, IndividualError, IndividualFilter,
     IndividualMachine, IndividualOdometer, IndividualQuery, Payers, Readings, RecordAmount,
-    RecordUnits, RunningIndividual, Tariff, WithReadings, launch_individual,
+    RecordUnits, RunningIndividualFilter, Tariff, WithReadings, start_individual,
 };
 #[doc(inline)]
 pub use queryables_core::compose::*;

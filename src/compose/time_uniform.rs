@@ -4,19 +4,19 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{
-    CompositorMachine, Decides, DenialOf, Gate, LaunchError, NonInteractive, PriceOf,
-    RunningCompositor, Slot, Takes, Terms, compositor,
+    CompositorMachine, Decides, DenialOf, Gate, LaunchError, NonInteractive, PriceOf, RuleCell,
+    RunningCompositor, Takes, Terms, compositor,
 };
 use crate::account::time_uniform::{Reading, TimeUniformOdometer};
 use crate::machine::{Coins, Description, Fault, Mechanism};
-use crate::privacy::{AddRemove, CallsBack, Distance, Overflow, Relation};
+use crate::privacy::{AddRemove, Distance, Overflow, Reentrant, Relation};
 
 /// A compositor that launches whatever non-interactive mechanism it is asked to, and shows a bound
 /// on the loss realised so far that holds at all times at once.
 ///
 /// It has no bound and states no loss, so that it cannot be launched in a filter. Nor can it be
 /// capped: stopping before the reading passes ε would be (ε, δ)-private, but no reading is below
-/// [`Whitehouse`](crate::account::Whitehouse)'s total with the same slack, whose cap admits as much
+/// [`AdvancedComposition`](crate::account::AdvancedComposition)'s total with the same slack, whose cap admits as much
 /// and takes interactive children too.
 ///
 /// # Guarantee
@@ -37,7 +37,7 @@ use crate::privacy::{AddRemove, CallsBack, Distance, Overflow, Relation};
 ///
 /// let slack = Slack::pure("1e-6".parse()?)?;
 /// let odometer = TimeUniform::noninteractive(MixtureOdometer::tightest_at("1".parse()?, slack));
-/// let odometer = launch(&odometer, Arc::new(vec![17, 18, 43, 70]))?;
+/// let odometer = start(&odometer, Arc::new(vec![17, 18, 43, 70]))?;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// let count = Count::of(adults).laplace(epsilon!(0.1))?;
@@ -83,7 +83,7 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> Mechanism<D> for TimeUnifor
         let measure = self.odometer.launches().clone();
         let terms = Terms::at(measure, Distance::NEIGHBOURS);
         let gate = TimeUniformGate {
-            odometer: Slot::new(self.odometer.clone(), CallsBack(true)),
+            odometer: RuleCell::new(self.odometer.clone(), Reentrant(true)),
         };
         Ok(compositor(data, terms, gate, coins))
     }
@@ -99,7 +99,7 @@ impl<D: ?Sized, O: TimeUniformOdometer, R: Relation> Mechanism<D> for TimeUnifor
 /// What counts in a running [`TimeUniform`].
 #[derive(Clone, Debug)]
 pub struct TimeUniformGate<O> {
-    odometer: Slot<O>,
+    odometer: RuleCell<O>,
 }
 
 impl<O: TimeUniformOdometer> Gate for TimeUniformGate<O> {
@@ -117,13 +117,13 @@ impl<O: TimeUniformOdometer, M: ?Sized, R> Takes<M, R> for TimeUniformGate<O> {}
 
 impl<O: TimeUniformOdometer> Decides for TimeUniformGate<O> {
     // A third-party odometer may call back.
-    const CALLS_BACK: bool = true;
+    const REENTRANT: bool = true;
     const HANDLE: &'static str = "RunningTimeUniform";
 
     fn charge(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
         let sum = self.odometer.add(&price.first);
         let sum = sum.map_err(|Overflow| LaunchError::Overflow)?;
-        self.odometer = Slot::new(sum, CallsBack(true));
+        self.odometer = RuleCell::new(sum, Reentrant(true));
         Ok(())
     }
 }
@@ -143,11 +143,11 @@ pub type RunningTimeUniform<D, O, R = AddRemove> =
 mod tests {
     use super::*;
     use crate::account::time_uniform::{RogersOdometer, Slack, TangentOdometer};
-    use crate::launch;
     use crate::machine::Released;
     use crate::number::Rho;
     use crate::prelude::*;
     use crate::privacy::{EpsilonDelta, Private, ProbabilisticDp, Replace, UnknownLoss, ZCdp};
+    use crate::start;
 
     /// Costs what it is told to, and fails on an empty dataset.
     #[derive(Clone)]
@@ -175,9 +175,9 @@ mod tests {
         TangentOdometer::new("1".parse().unwrap(), slack).unwrap()
     }
 
-    fn start(data: &[u8]) -> RunningTimeUniform<[u8], TangentOdometer, Replace> {
+    fn started(data: &[u8]) -> RunningTimeUniform<[u8], TangentOdometer, Replace> {
         let odometer = TimeUniform::noninteractive(accountant()).under(Replace);
-        launch(&odometer, Arc::from(data)).unwrap()
+        start(&odometer, Arc::from(data)).unwrap()
     }
 
     /// Releases the length at this price.
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_reading_is_that_of_the_losses_launched() {
-        let odometer = start(&[1, 2, 3]);
+        let odometer = started(&[1, 2, 3]);
         let mut expected = accountant();
         for epsilon in ["0.1", "0.02", "0.3"] {
             assert_eq!(release!(odometer, epsilon), Ok(3));
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_mechanism_that_fails_is_charged() {
-        let odometer = start(&[]);
+        let odometer = started(&[]);
         assert_eq!(release!(odometer, "0.1"), Err(LaunchError::Failed));
         assert!(odometer.privacy_loss().bound() > accountant().reading().bound());
     }
@@ -211,7 +211,7 @@ mod tests {
     fn what_cannot_be_counted_is_not_launched() {
         let rogers = RogersOdometer::new(10, "1e-6".parse().unwrap()).unwrap();
         let odometer = TimeUniform::noninteractive(rogers).under(Replace);
-        let odometer = launch(&odometer, Arc::<[u8]>::from([1])).unwrap();
+        let odometer = start(&odometer, Arc::<[u8]>::from([1])).unwrap();
         assert_eq!(release!(odometer, "3.3e11"), Ok(1));
         let before = odometer.privacy_loss();
         assert_eq!(release!(odometer, "3.3e11"), Err(LaunchError::Overflow));
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn an_odometer_for_zcdp_asks_for_rho() {
         let odometer = TimeUniform::noninteractive(accountant().for_zcdp()).under(Replace);
-        let odometer = launch(&odometer, Arc::<[u8]>::from([1, 2])).unwrap();
+        let odometer = start(&odometer, Arc::<[u8]>::from([1, 2])).unwrap();
         assert_eq!(release!(odometer, "0.1"), Ok(2));
         let expected = accountant().bound_at("0.01".parse().unwrap());
         assert_eq!(odometer.privacy_loss().bound(), expected);

@@ -28,7 +28,7 @@ use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss, c
 /// let count = Count::of(adults).laplace(epsilon!(0.5))?;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let place = launch(&Universal::new(PureDp, AddRemove, "0.5".parse()?), ages)?;
+/// let place = start(&Universal::new(PureDp, AddRemove, "0.5".parse()?), ages)?;
 /// assert_eq!(
 ///     place.ask(UniversalQuery::Become(too_dear)),
 ///     Err(AskError::Fault(Fault::InvalidQuery("the mechanism's loss is over the budget"))),

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{CHUNK, Chunk, Dataset, GroupKey, Select, in_chunks};
-use crate::machine::PublicFacts;
+use crate::machine::PublicMetadata;
 
 /// A dataset of people, made from a table in which a person may have several rows: at most `K`.
 ///
@@ -33,7 +33,7 @@ use crate::machine::PublicFacts;
 ///
 /// // The first three visits of each patient.
 /// let patients = People::by_key(&visits, |visit: &Arc<Visit>| visit.patient).at_most::<3>();
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(patients))?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(patients))?;
 ///
 /// // Patients who stayed for ten hours in all: ε = 0.1 for each patient.
 /// let long = Predicate::new("ten hours", |patient: Person<'_, Vec<Arc<Visit>>>| {
@@ -182,11 +182,11 @@ impl<D: Select + ?Sized, const K: u64> Select for People<D, K> {
 }
 
 /// Those of the table.
-impl<D: PublicFacts + ?Sized, const K: u64> PublicFacts for People<D, K> {
-    type Facts = D::Facts;
+impl<D: PublicMetadata + ?Sized, const K: u64> PublicMetadata for People<D, K> {
+    type Metadata = D::Metadata;
 
-    fn facts(&self) -> &D::Facts {
-        self.rows.facts()
+    fn metadata(&self) -> &D::Metadata {
+        self.rows.metadata()
     }
 }
 

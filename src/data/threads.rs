@@ -11,7 +11,7 @@ use std::panic::resume_unwind;
 use rayon::prelude::*;
 
 #[cfg(feature = "rayon")]
-use crate::machine::{Errand, caught};
+use crate::machine::{ThreadContext, caught};
 
 /// The least number of values in a piece: reading them takes several times as long as waking a
 /// thread, which is some ten microseconds.
@@ -75,7 +75,7 @@ pub(crate) fn each<T: Send, S: Send>(tasks: Vec<T>, work: impl Fn(T) -> S + Sync
     if tasks.len() < 2 {
         return tasks.into_iter().map(work).collect();
     }
-    let errand = Errand::current();
+    let errand = ThreadContext::current();
     // Caught here: a payload may panic when it is dropped, which rayon answers with an abort.
     let work = |task| errand.run(|| caught(|| work(task)));
     let results: Option<Vec<S>> = tasks.into_par_iter().with_max_len(1).map(work).collect();

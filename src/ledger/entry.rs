@@ -72,7 +72,7 @@ fn is_once(times: &u64) -> bool {
 
 impl<C: PartialEq, W: PartialEq> Entry<C, W> {
     /// Whether it was charged under this key, and this is its own outcome.
-    pub(super) fn stands_for(&self, key: Option<&str>, done: Option<&Done>) -> bool {
+    pub(super) fn stands_for(&self, key: Option<&str>, done: Option<&OutcomeLine>) -> bool {
         self.decision == Decision::Admitted
             && self.key.as_deref() == key
             && done.is_none_or(|done| done.sequence == self.sequence)
@@ -117,7 +117,7 @@ pub enum Outcome {
 /// A line about a launch that was charged, written after its [`Entry`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Done {
+pub struct OutcomeLine {
     /// The version of the form, 1.
     pub ledger: u32,
     /// That of the entry.
@@ -126,7 +126,7 @@ pub struct Done {
     pub outcome: Outcome,
 }
 
-impl Done {
+impl OutcomeLine {
     /// In the version of this crate.
     #[must_use]
     pub fn new(sequence: u64, outcome: Outcome) -> Self {
@@ -154,7 +154,7 @@ pub enum Line {
     /// A decision.
     Entry(Box<Entry>),
     /// What became of one.
-    Done(Done),
+    Outcome(OutcomeLine),
 }
 
 impl Line {
@@ -166,7 +166,7 @@ impl Line {
             return None;
         }
         if body.get("outcome").is_some() {
-            return unseal(line).map(Self::Done);
+            return unseal(line).map(Self::Outcome);
         }
         unseal(line).map(|entry| Self::Entry(Box::new(entry)))
     }
@@ -176,10 +176,10 @@ impl Line {
         match (self, last) {
             (Self::Entry(entry), last) => last.sequence().checked_add(1) == Some(entry.sequence),
             // What was run was admitted, and has one outcome.
-            (Self::Done(done), Self::Entry(entry)) => {
+            (Self::Outcome(done), Self::Entry(entry)) => {
                 done.sequence == entry.sequence && entry.decision == Decision::Admitted
             }
-            (Self::Done(_), Self::Done(_)) => false,
+            (Self::Outcome(_), Self::Outcome(_)) => false,
         }
     }
 
@@ -188,7 +188,7 @@ impl Line {
     pub fn sequence(&self) -> u64 {
         match self {
             Self::Entry(entry) => entry.sequence,
-            Self::Done(done) => done.sequence,
+            Self::Outcome(done) => done.sequence,
         }
     }
 }

@@ -117,7 +117,7 @@ pub(super) struct Header {
 }
 
 /// What every entry of a party in a filter says. Entries share it.
-pub(super) struct Heading {
+pub(super) struct PartyHeader {
     pub(super) filter: Arc<Header>,
     pub(super) party: Box<str>,
 }
@@ -392,7 +392,7 @@ impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
 
     /// Reads the newest state. Third-party code is not run under a lock.
     pub(super) fn read<T>(&self, read: impl FnOnce(&Book<F>) -> T) -> Result<T, StoreError> {
-        if F::CALLS_BACK.0 {
+        if F::REENTRANT.0 {
             return Ok(read(&self.newest()?));
         }
         let mut book = self.book();

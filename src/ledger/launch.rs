@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::book::{Book, QuotaBook, UNKNOWN};
 use super::error::DenialOf;
-use super::filter::{Heading, LedgerRule};
+use super::filter::{LedgerRule, PartyHeader};
 use super::party::Seat;
 use super::seal::{VERSION, seal, unseal};
 use super::state::write_state;
@@ -76,7 +76,7 @@ pub(super) fn write<D: ?Sized, F: LedgerRule, X: Discipline>(
         // The lock is released first: dropping a copy runs code of the rule.
         let mut launch;
         let mut book;
-        if F::CALLS_BACK.0 {
+        if F::REENTRANT.0 {
             launch = on(shared.newest().map_err(LedgerError::Store)?);
             let seen = launch.book.versions();
             let settled = guarded(|| Ok(launch.settle()));
@@ -376,7 +376,7 @@ fn collect(name: &str, value: &Value, amounts: &mut Vec<(String, String)>) {
 /// Small, because a ledger in memory keeps one for each launch.
 struct Recorded<F: LedgerRule> {
     time: SystemTime,
-    heading: Arc<Heading>,
+    heading: Arc<PartyHeader>,
     mechanism: Description,
     loss: ChildLoss<F>,
     after: F,

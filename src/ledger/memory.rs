@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use super::store::{Charge, Receipt, Record, Saved, Store, StoreError};
-use super::{Done, Outcome, Refusals};
+use super::{Outcome, OutcomeLine, Refusals};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Keeps the record in memory, or none.
@@ -97,7 +97,9 @@ impl Store for MemoryStore {
             && let Some(sequence) = kept.keys.get(key)
             && let Some((record, outcome)) = at(&kept.entries, *sequence)
         {
-            let done = outcome.clone().map(|outcome| Done::new(*sequence, outcome));
+            let done = outcome
+                .clone()
+                .map(|outcome| OutcomeLine::new(*sequence, outcome));
             let line = record.line(*sequence)?;
             return Ok(Receipt::Known { line, done });
         }
@@ -142,7 +144,7 @@ impl Store for MemoryStore {
         {
             lines.push(record.line(sequence)?);
             if let Some(outcome) = outcome {
-                lines.push(Done::new(sequence, outcome.clone()).line()?);
+                lines.push(OutcomeLine::new(sequence, outcome.clone()).line()?);
             }
         }
         Ok(lines)

@@ -1,7 +1,7 @@
 //! Budgets that survive: the record of every launch, restarts, many processes, many parties.
 //!
 //! ```text
-//!   Ledger ──launch("census", filter, data)──▶ LedgerFilter ──party("Ana")──▶ Party ──release──▶ answer
+//!   Ledger ──start("census", filter, data)──▶ LedgerFilter ──party("Ana")──▶ Party ──release──▶ answer
 //!     │                                             │                            │
 //!   Store: memory, file, database                 quota, reserve               launch, release_once
 //! ```
@@ -50,7 +50,7 @@ mod store;
 mod text;
 mod time;
 
-pub use entry::{DamagedLine, Decision, Done, Entry, Line, Outcome, read_lines};
+pub use entry::{DamagedLine, Decision, Entry, Line, Outcome, OutcomeLine, read_lines};
 pub use error::{LedgerError, LedgerErrorOf, OpenError, ReserveError, ReserveErrorOf};
 pub use export::dp_events;
 #[cfg(feature = "redb")]
@@ -82,7 +82,7 @@ use crate::privacy::Relation;
 ///
 /// let ledger = Ledger::in_memory("ages, March")?;
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let filter = ledger.launch("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
+/// let filter = ledger.start("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
 /// let ana = filter.party("Ana");
 ///
 /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
@@ -170,18 +170,18 @@ impl Ledger {
     ///
     /// A [`TimeUniform`] odometer has no bound and cannot be capped, so no ledger keeps it. To let one
     /// survive, [add](crate::account::time_uniform::TimeUniformOdometer::add) each loss to a copy and write the copy down
-    /// ([`Written`]) before the release; after a restart, start it from what was written.
+    /// ([`SavedRule`]) before the release; after a restart, start it from what was written.
     ///
     /// [`Odometer::capped`]: crate::compose::Odometer::capped
     /// [`TimeUniform`]: crate::compose::TimeUniform
-    /// [`Written`]: crate::account::Written
+    /// [`SavedRule`]: crate::account::SavedRule
     ///
     /// # Errors
     ///
     /// [`StoreError::OtherTerms`] if it began with other terms, such as another budget;
     /// [`StoreError::TooLong`] or [`StoreError::Unwritable`] if the name cannot be kept; and what else
     /// the store says.
-    pub fn launch<D, F, R, X>(
+    pub fn start<D, F, R, X>(
         &self,
         name: &str,
         filter: &Filter<F, R, X>,

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::digest::recorded;
 use super::error::DenialOf;
-use super::filter::{Heading, LedgerRule, Shared};
+use super::filter::{LedgerRule, PartyHeader, Shared};
 use super::launch::{unnamed, write};
 use super::quota::Quota;
 use super::seal::unseal;
@@ -44,7 +44,7 @@ use crate::queryable::{HandleOf, IntoHandle};
 ///
 /// let ledger = Ledger::in_memory("ages, March")?;
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let filter = ledger.launch("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
+/// let filter = ledger.start("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
 /// let quota = filter.quota("students", "0.3".parse()?)?;
 /// let (ana, ben) = (filter.party("Ana").within(&quota)?, filter.party("Ben").within(&quota)?);
 ///
@@ -64,7 +64,7 @@ pub struct Party<D: ?Sized, F: LedgerRule, R = AddRemove, X = Interleaved> {
 /// A party's place in a filter.
 pub(super) struct Seat<D: ?Sized, F: LedgerRule> {
     pub(super) shared: Arc<Shared<D, F>>,
-    pub(super) heading: Arc<Heading>,
+    pub(super) heading: Arc<PartyHeader>,
     /// The places of the quotas that it is held to.
     pub(super) quotas: Vec<usize>,
     /// The names of the budgets: the filter's, and those of the quotas.
@@ -91,7 +91,7 @@ where
     X: Discipline,
 {
     pub(super) fn new(shared: &Arc<Shared<D, F>>, name: &str) -> Self {
-        let heading = Heading {
+        let heading = PartyHeader {
             filter: Arc::clone(&shared.header),
             party: name.into(),
         };
@@ -328,7 +328,7 @@ where
         M: Mechanism<D> + Private<F::Children, R>,
     {
         let (shared, price) = (self.shared(), self.price(mechanism)?);
-        if !F::CALLS_BACK.0 && !shared.keeps_launches && self.seat.quotas.is_empty() {
+        if !F::REENTRANT.0 && !shared.keeps_launches && self.seat.quotas.is_empty() {
             // Where the store keeps nothing of it, the filter decides alone. The mechanism's code has
             // run: it may have stopped this one.
             shared.running()?;

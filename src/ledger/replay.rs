@@ -39,7 +39,7 @@ where
                     what: format!("{what} {here}"),
                 };
                 match Line::read(&line) {
-                    Some(Line::Done(_)) => continue,
+                    Some(Line::Outcome(_)) => continue,
                     Some(Line::Entry(entry)) if entry.sequence == from => {
                         from += 1;
                         if entry.filter != *self.shared.header.filter {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::{Done, Outcome};
+use super::{Outcome, OutcomeLine};
 
 pub(super) mod sealed {
     /// For [`Charge`](super::Charge) and [`Record`](super::Record), which stores use and the ledger
@@ -169,7 +169,7 @@ pub enum Receipt {
         /// The line of the launch.
         line: String,
         /// What became of it, if anything yet.
-        done: Option<Done>,
+        done: Option<OutcomeLine>,
     },
 }
 

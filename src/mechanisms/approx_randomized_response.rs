@@ -23,7 +23,7 @@ use crate::privacy::{Distance, EpsilonDelta, Prices, Private, Relation, UnknownL
 /// use std::sync::Arc;
 ///
 /// let budget = EpsilonDelta::new("1", "1e-6")?;
-/// let filter = launch(&Filter::concurrent(ApproxDp, budget), Arc::new(true))?;
+/// let filter = start(&Filter::concurrent(ApproxDp, budget), Arc::new(true))?;
 /// let told = filter.release(&ApproxRandomizedResponse::new(budget))?;
 /// assert_ne!(told, Response::Zero);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

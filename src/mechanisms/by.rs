@@ -25,7 +25,7 @@ pub trait Grouped<D: Dataset + ?Sized>: Contributes<D> {
     /// use std::sync::Arc;
     ///
     /// let spent: Arc<Vec<(&str, i64)>> = Arc::new([("CA", 30), ("NY", 80), ("CA", 50)].repeat(1000));
-    /// let filter = launch(&Filter::concurrent(ZCdp, rho!(1)), spent)?;
+    /// let filter = start(&Filter::concurrent(ZCdp, rho!(1)), spent)?;
     ///
     /// let state = Partition::by_key("state", |row: &(&str, i64)| row.0, ["CA", "NY"])?;
     /// let spent = Attribute::new("spent", |row: &(&str, i64)| row.1);

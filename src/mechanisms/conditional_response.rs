@@ -34,7 +34,7 @@ use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, Unkno
 ///     _ => little,
 /// };
 /// let rule = ApproxDp.accumulator().capped(EpsilonDelta::new("0.6", "1e-6")?);
-/// let bit = launch(&ConditionalResponse::new(rule, parameters), Arc::new(true))?;
+/// let bit = start(&ConditionalResponse::new(rule, parameters), Arc::new(true))?;
 ///
 /// let first = bit.ask(None)??;
 /// let second = bit.ask(Some(first))??;

@@ -32,7 +32,7 @@ use crate::noise::Noise;
 ///
 /// // The hour at which each visitor came, over four weeks: one every hour.
 /// let visits: Arc<Vec<u64>> = Arc::new((0..28 * 24).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), visits)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), visits)?;
 ///
 /// let hour = Attribute::new("hour", |hour: &u64| Some(*hour));
 /// let visitors = ContinualCount::of(hour, 28 * 24).laplace(epsilon!(0.5))?;

@@ -20,7 +20,7 @@ use crate::number::{Confidence, Interval};
 ///
 /// let visits = vec![("Ada", 50), ("Bob", 90), ("Ada", 10)];
 /// let people = People::by_key(&visits, |visit: &(&str, i64)| visit.0.to_owned()).at_most::<3>();
-/// let filter = launch(&Filter::concurrent(PureDp, "3".parse()?), Arc::new(people))?;
+/// let filter = start(&Filter::concurrent(PureDp, "3".parse()?), Arc::new(people))?;
 ///
 /// let minutes = Attribute::new("minutes", |visit: &(&str, i64)| visit.1);
 /// let total = OnRows(Sum::of(minutes, 0..=60).laplace(epsilon!(1))?);

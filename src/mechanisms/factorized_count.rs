@@ -50,7 +50,7 @@ use crate::privacy::{AddRemove, Relation};
 /// use std::sync::Arc;
 ///
 /// let visits: Arc<Vec<u64>> = Arc::new((0..500).collect());
-/// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), visits)?;
+/// let filter = start(&Filter::concurrent(ZCdp, "0.5".parse()?), visits)?;
 ///
 /// let minute = Attribute::new("minute", |minute: &u64| Some(*minute));
 /// let tree = ContinualCount::of(minute.clone(), 500).gaussian(rho!(0.5))?;

@@ -24,7 +24,7 @@ use crate::machine::Description;
 /// use std::sync::Arc;
 ///
 /// let ages: Arc<Vec<usize>> = Arc::new((0..10_000).map(|person| person % 80).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 ///
 /// let decade = Partition::numbered(Attribute::new("decade", |age: &usize| age / 10), 8)?;
 /// let counts: Vec<i64> = filter.release(&Histogram::of(decade).laplace(epsilon!(0.5))?)?;

@@ -30,7 +30,7 @@ use crate::number::{Confidence, Interval};
 /// use std::sync::Arc;
 ///
 /// let ages: Arc<Vec<f64>> = Arc::new((0..2000).map(|person| 20.0 + (person % 50) as f64).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 ///
 /// // From 0 to 100 years.
 /// let age = Attribute::new("age", |age: &f64| *age);

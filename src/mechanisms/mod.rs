@@ -97,8 +97,8 @@ mod accuracy;
 mod accuracy_tests;
 mod added_noise;
 mod approx_randomized_response;
-mod behind;
 mod by;
+mod choice_accuracy;
 mod choose;
 mod conditional_response;
 mod continual_count;
@@ -171,7 +171,7 @@ pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use sampled_sum::SampledGaussianSum;
 #[cfg(feature = "fdp")]
-pub use score::{CountScores, Score, Sensitivity, moved_apart};
+pub use score::{CountScores, Score, Sensitivity, sensitivity_between};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
 pub use sum::Sum;
 pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdAccuracy, ThresholdHistogram};

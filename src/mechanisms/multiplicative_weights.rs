@@ -39,7 +39,7 @@ use crate::privacy::facts::Pure;
 ///
 /// // Three yes-or-no answers of 100000 people, who all say yes to the first.
 /// let people: Arc<Vec<u8>> = Arc::new((0..100_000_u32).map(|row| 1 | row as u8 & 7).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), people)?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), people)?;
 ///
 /// let counts = MultiplicativeWeights::new(Vec::from_iter(0..8), 100_000, 10_000, 20, "1".parse()?)?;
 /// let counts = filter.launch(&counts)?;

@@ -22,7 +22,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Prices, Private, Relation, Un
 /// use std::sync::Arc;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 ///
 /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
 /// let count = Count::of(adults).laplace(epsilon!(0.5))?;

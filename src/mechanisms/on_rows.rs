@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{About, Accuracy, Estimates};
 use crate::data::{People, UNBOUNDED};
 use crate::machine::{
-    Coins, Description, Fault, Mechanism, Public, PublicView, ReleasesOnly, Unsuitable,
+    Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, ReleasesOnly,
 };
 use crate::number::Confidence;
 use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss};
@@ -24,7 +24,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 ///
 /// let visits = vec![(1_u32, 'a'), (2, 'b'), (1, 'a')];
 /// let patients = People::by_key(&visits, |visit: &(u32, char)| visit.0).at_most::<2>();
-/// let filter = launch(&Filter::concurrent(ZCdp, "1".parse()?), Arc::new(patients))?;
+/// let filter = start(&Filter::concurrent(ZCdp, "1".parse()?), Arc::new(patients))?;
 ///
 /// let to_a = Predicate::new("to ward a", |visit: &(u32, char)| visit.1 == 'a');
 /// filter.release(&OnRows(Count::of(to_a).gaussian(rho!(0.1))?))?;
@@ -59,7 +59,7 @@ impl<D: ?Sized, M: Mechanism<D>, const K: u64> Mechanism<People<D, K>> for OnRow
         self.0.start(people.rows(), coins)
     }
 
-    fn check(&self, people: Public<'_, People<D, K>>) -> Result<(), Unsuitable> {
+    fn check(&self, people: Public<'_, People<D, K>>) -> Result<(), DomainMismatch> {
         self.0.check(people.part(|people| &**people.rows()))
     }
 

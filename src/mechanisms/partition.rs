@@ -25,7 +25,7 @@ use crate::machine::Description;
 /// use std::sync::Arc;
 ///
 /// let colours: Arc<Vec<&str>> = Arc::new(vec!["red", "blue", "red", "mauve"]);
-/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), colours)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), colours)?;
 ///
 /// // Mauve is not on the list, and so not counted.
 /// let by_colour = Partition::by_key("colour", |row: &&str| *row, ["red", "green", "blue"])?;
@@ -192,7 +192,7 @@ where
     /// enum Suit { Clubs, Spades }
     ///
     /// let hands: Arc<Vec<Suit>> = Arc::new(vec![Suit::Clubs; 500]);
-    /// let filter = launch(&Filter::concurrent(ZCdp, rho!(0.5)), hands)?;
+    /// let filter = start(&Filter::concurrent(ZCdp, rho!(0.5)), hands)?;
     /// let by_suit = Partition::by_hash("suit", |row: &Suit| *row, [Suit::Clubs, Suit::Spades])?;
     /// let counts = filter.release(&Histogram::of(by_suit).gaussian(rho!(0.5))?)?;
     /// assert!((counts[&Suit::Clubs] - 500).abs() < 20);

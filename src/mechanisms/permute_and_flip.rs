@@ -31,7 +31,7 @@ use crate::privacy::{AddRemove, Relation};
 /// use std::sync::Arc;
 ///
 /// let votes: Arc<Vec<char>> = Arc::new("abbbbbbc".repeat(1000).chars().collect());
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), votes)?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), votes)?;
 ///
 /// let votes_for = |name| Predicate::new(String::from(name), move |vote: &char| *vote == name);
 /// let candidates = ['a', 'b', 'c'].map(votes_for);

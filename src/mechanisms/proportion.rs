@@ -24,7 +24,7 @@ use crate::privacy::AddRemove;
 /// use std::sync::Arc;
 ///
 /// let ages: Arc<Vec<u32>> = Arc::new((0..10_000).map(|person| person % 100).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 ///
 /// let adult = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// let retired = Predicate::new("at least 65", |age: &u32| *age >= 65);

@@ -28,7 +28,7 @@ use crate::privacy::{AddRemove, Relation};
 /// use std::sync::Arc;
 ///
 /// let incomes: Arc<Vec<i64>> = Arc::new((1..10_001).map(|person| 7 * person).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), incomes)?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), incomes)?;
 ///
 /// let income = Attribute::new("income", |income: &i64| *income);
 /// let quartiles = [(1, 4), (1, 2), (3, 4)];
@@ -80,7 +80,7 @@ use crate::privacy::{AddRemove, Relation};
 /// use std::sync::Arc;
 ///
 /// let incomes: Arc<Vec<i64>> = Arc::new((1..10_001).map(|person| 7 * person).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), incomes)?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), incomes)?;
 ///
 /// // Of about 10 000 people, which power of two are 95 percent below?
 /// let search = filter.launch(&AboveThreshold::new(AddRemove, 9_500, 1, "0.5".parse()?)?)?;

@@ -31,7 +31,7 @@ use crate::privacy::{
 /// use std::sync::Arc;
 ///
 /// let ages: Arc<Vec<u32>> = Arc::new((0..1000).map(|person| person % 80).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
 ///
 /// // Half of it goes to somebody who only counts.
 /// let rule = PureDp.accumulator().capped("0.5".parse()?);

@@ -22,7 +22,7 @@ use crate::privacy::{Distance, Prices, Private, Relation, UnknownLoss};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(true))?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(true))?;
 /// let _told: bool = filter.release(&RandomizedResponse::new("0.5".parse()?)?)?;
 ///
 /// // The truth three times in four: ε = ln 3, rounded up.

@@ -38,7 +38,7 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// let steps: Arc<Vec<[f64; 2]>> = Arc::new(vec![[0.6, 0.8]; 1000]);
 /// let grid = RdpGrid::new(["2".parse()?, "4".parse()?])?;
 /// let budget = grid.curve(["0.1".parse()?, "0.2".parse()?])?;
-/// let filter = launch(&Filter::concurrent(grid, budget), steps)?;
+/// let filter = start(&Filter::concurrent(grid, budget), steps)?;
 ///
 /// // One row in a hundred, a length of 1, and noise of the same size.
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));

@@ -42,7 +42,7 @@ use crate::privacy::Relation;
 /// }
 ///
 /// let bids = Arc::new([3, 7, 7, 8].repeat(1000));
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), bids)?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), bids)?;
 /// let price = ExponentialMechanism::by_score(AddRemove, Revenue, "0.5".parse()?)?;
 /// assert_eq!(filter.release(&price)?, 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -52,7 +52,7 @@ use crate::privacy::Relation;
 ///
 /// The stated [`Sensitivity`] is true of any two neighbours under `R`: every guarantee of a choice
 /// by this score depends on it. Test it: `verify::strategies::assert_sensitivity` looks for
-/// neighbours that refute it, and [`moved_apart`] measures one pair.
+/// neighbours that refute it, and [`sensitivity_between`] measures one pair.
 ///
 /// The number of candidates and the sensitivity do not depend on data, and the scores depend on
 /// nothing else.
@@ -142,14 +142,14 @@ impl Sensitivity {
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{CountScores, moved_apart};
+/// use queryables::mechanisms::{CountScores, sensitivity_between};
 /// use queryables::privacy::Replace;
 ///
 /// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
 /// let votes = CountScores::new([is(1), is(2)]);
-/// assert_eq!(moved_apart(Replace, &votes, &vec![1, 1, 2], &vec![1, 2, 2]), 2);
+/// assert_eq!(sensitivity_between(Replace, &votes, &vec![1, 1, 2], &vec![1, 2, 2]), 2);
 /// ```
-pub fn moved_apart<D: ?Sized, R: Relation>(
+pub fn sensitivity_between<D: ?Sized, R: Relation>(
     _relation: R,
     score: &impl Score<D, R>,
     one: &D,
@@ -307,7 +307,10 @@ mod tests {
         assert_eq!(scores(&Careless, &vec![9]), [6, 9, 0]);
         assert_eq!(scores(&Careless, &vec![]), [0, 0, 0]);
         assert_eq!(gaps(&Careless, &vec![9]), [3, 0, 9]);
-        assert_eq!(moved_apart(AddRemove, &Careless, &vec![], &vec![9]), 9);
+        assert_eq!(
+            sensitivity_between(AddRemove, &Careless, &vec![], &vec![9]),
+            9
+        );
         let description = Score::<Vec<u8>, AddRemove>::description(&Careless);
         assert_eq!(description, Description::new("Careless").incomplete());
     }
@@ -315,15 +318,15 @@ mod tests {
     #[test]
     fn counts_move_apart_as_far_as_they_state() {
         let counts = CountScores::new([rows_of(1), rows_of(2), rows_of(3)]);
-        let replaced = moved_apart(Replace, &counts, &vec![1], &vec![2]);
+        let replaced = sensitivity_between(Replace, &counts, &vec![1], &vec![2]);
         let stated = |sensitivity: Sensitivity| sensitivity.apart();
         assert_eq!(replaced, 2);
         assert_eq!(stated(Score::<_, Replace>::sensitivity(&counts)), 2);
-        let added = moved_apart(AddRemove, &counts, &vec![1], &vec![1, 2]);
+        let added = sensitivity_between(AddRemove, &counts, &vec![1], &vec![1, 2]);
         assert_eq!(added, 1);
         assert_eq!(stated(Score::<_, AddRemove>::sensitivity(&counts)), 1);
         assert_eq!(
-            moved_apart(AddRemove, &CountScores::new([]), &vec![1], &vec![]),
+            sensitivity_between(AddRemove, &CountScores::new([]), &vec![1], &vec![]),
             0
         );
     }

@@ -25,7 +25,7 @@ use crate::privacy::{AddRemove, Relation};
 /// use std::sync::Arc;
 ///
 /// let votes: Arc<Vec<char>> = Arc::new("aaaaaaaabbbbbbbb".repeat(1000).chars().collect());
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), votes)?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), votes)?;
 ///
 /// let search = AboveThreshold::new(AddRemove, 4000, 2, "0.5".parse()?)?;
 /// let search = filter.launch(&search.with_counts("0.5".parse()?)?)?;

@@ -29,7 +29,7 @@ use crate::privacy::{AddRemove, Replace, UnknownLoss};
 /// use std::sync::Arc;
 ///
 /// let hours: Arc<Vec<i64>> = Arc::new(vec![40, 13, 40, 90]);
-/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), hours)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), hours)?;
 ///
 /// let hours = Attribute::new("hours per week", |hours: &i64| *hours);
 /// // 40 + 13 + 40 + 60, with noise of scale 120.

@@ -38,7 +38,7 @@ mod accuracy;
 ///
 /// let text = "the cat and the dog and the hat".repeat(100);
 /// let words: Arc<Vec<String>> = Arc::new(text.split(' ').map(String::from).collect());
-/// let filter = launch(&Filter::concurrent(ApproxDp, EpsilonDelta::new("1", "1e-6")?), words)?;
+/// let filter = start(&Filter::concurrent(ApproxDp, EpsilonDelta::new("1", "1e-6")?), words)?;
 ///
 /// let word = |word: &String| word.clone();
 /// let loss = EpsilonDelta::new("1", "1e-6")?;
@@ -99,7 +99,7 @@ pub struct ThresholdHistogram<D: ?Sized, P: GroupKey, R = AddRemove> {
 /// use std::sync::Arc;
 ///
 /// let towns: Arc<Vec<&str>> = Arc::new(["Aleppo", "Bergen", "Bergen"].repeat(100));
-/// let filter = launch(&Filter::concurrent(ApproxDp, EpsilonDelta::new("2", "1e-6")?), towns)?;
+/// let filter = start(&Filter::concurrent(ApproxDp, EpsilonDelta::new("2", "1e-6")?), towns)?;
 ///
 /// let loss = RhoDelta::new("0.05", "5e-7")?;
 /// let town = |town: &&'static str| *town;

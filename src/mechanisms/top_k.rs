@@ -27,7 +27,7 @@ use crate::privacy::{AddRemove, Relation};
 /// use std::sync::Arc;
 ///
 /// let words: Arc<Vec<char>> = Arc::new("abbbbbbccc".repeat(1000).chars().collect());
-/// let filter = launch(&Filter::concurrent(ZCdp, "0.1".parse()?), words)?;
+/// let filter = start(&Filter::concurrent(ZCdp, "0.1".parse()?), words)?;
 ///
 /// let is = |letter| Predicate::new(String::from(letter), move |word: &char| *word == letter);
 /// let top = TopK::new(AddRemove, 2, ('a'..='z').map(is), "0.5".parse()?)?;

@@ -28,7 +28,7 @@ use crate::number::{Confidence, Interval};
 ///
 /// // From 20 to 69: a variance of (50² − 1)/12 = 208.25.
 /// let ages: Arc<Vec<f64>> = Arc::new((0..20_000).map(|person| 20.0 + (person % 50) as f64).collect());
-/// let filter = launch(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 ///
 /// let age = Attribute::new("age", |age: &f64| *age);
 /// let spread = Variance::of(age, 0.0..=100.0).laplace(epsilon!(0.5))?;

@@ -28,7 +28,7 @@ use crate::privacy::UnknownLoss;
 /// use std::sync::Arc;
 ///
 /// let steps: Arc<Vec<[f64; 2]>> = Arc::new(vec![[0.6, 0.8]; 1000]);
-/// let filter = launch(&Filter::concurrent(ZCdp, rho!(1)), steps)?;
+/// let filter = start(&Filter::concurrent(ZCdp, rho!(1)), steps)?;
 ///
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 /// let sum = VectorSum::of(step, 2, Lattice::of_length(1.0)?).gaussian(rho!(0.5))?;

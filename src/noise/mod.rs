@@ -33,9 +33,9 @@ mod gaussian;
 mod geometric;
 mod laplace;
 mod logistic;
+mod noise_of_answer;
 mod piecewise;
 mod rounded_gaussian;
-mod stated;
 mod tail;
 mod uniform;
 
@@ -45,10 +45,10 @@ pub use gaussian::DiscreteGaussian;
 pub use geometric::Geometric;
 pub use laplace::DiscreteLaplace;
 pub use logistic::Logistic;
+pub use noise_of_answer::Noise;
+pub(crate) use noise_of_answer::within_two;
 pub use piecewise::PiecewiseChoice;
 pub use rounded_gaussian::RoundedGaussian;
-pub use stated::Noise;
-pub(crate) use stated::within_two;
 
 pub(crate) use uniform::uniform_below;
 

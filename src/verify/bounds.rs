@@ -37,7 +37,7 @@ impl Cancel {
 /// What an exploration may take, for [`views_within`](super::views_within). A
 /// [`Verifier`](super::Verifier) has the same, and says what they mean.
 #[derive(Clone, Debug)]
-pub struct Bounds {
+pub struct Limits {
     pub(super) limit: u64,
     pub(super) memory: u64,
     pub(super) time: Duration,
@@ -45,7 +45,7 @@ pub struct Bounds {
 }
 
 /// Two million runs of the machine, 1 GB and 60 seconds.
-impl Default for Bounds {
+impl Default for Limits {
     fn default() -> Self {
         Self {
             limit: 2_000_000,
@@ -56,7 +56,7 @@ impl Default for Bounds {
     }
 }
 
-impl Bounds {
+impl Limits {
     /// At most this number of runs of the machine, and of points of the conversation.
     #[must_use]
     pub fn limit(self, limit: u64) -> Self {

@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use super::Bounds;
+use super::Limits;
 use super::branching::{Branching, Outcome, every_path};
 use super::fork::Choice;
 use super::meter::Meter;
-use super::runner::{Care, Runner};
+use super::runner::{Precision, Runner};
 use super::{Rational, VerifyError};
 use crate::machine::{Bernoulli, CoinSource, CoinsError, Law};
 use crate::noise::DiscreteLaplace;
@@ -29,11 +29,11 @@ fn all_of<T>(
     code: impl FnMut(&mut Branching<'_>) -> Result<T, VerifyError>,
 ) -> Result<(Vec<Outcome<T>>, Rational), VerifyError> {
     let mut list = Vec::new();
-    let care = Care {
+    let care = Precision {
         cut: cut.clone(),
-        ..Care::default()
+        ..Precision::default()
     };
-    let runner = Runner::new(&Arc::new(Meter::new(Bounds::default())), care);
+    let runner = Runner::new(&Arc::new(Meter::new(Limits::default())), care);
     let cut = every_path(path, &runner, code, |outcome| {
         list.push(outcome);
         Ok(())

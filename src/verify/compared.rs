@@ -295,10 +295,10 @@ impl Branching<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::Bounds;
+    use crate::verify::Limits;
 
     fn compared() -> Compared {
-        Compared::new(&Arc::new(Meter::new(Bounds::default())))
+        Compared::new(&Arc::new(Meter::new(Limits::default())))
     }
 
     fn scale() -> Ratio {

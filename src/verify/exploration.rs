@@ -13,7 +13,7 @@ use super::meter::Meter;
 use super::objective::{Objective, Value};
 use super::offers::Offers;
 use super::released::Window;
-use super::runner::Care;
+use super::runner::Precision;
 use super::scope::Scope;
 use super::side::Side;
 use super::solve::{PointOf, Solver, Target};
@@ -29,7 +29,7 @@ pub(super) struct Question<Q, A, N> {
     pub(super) menu: Arc<N>,
     pub(super) depth: usize,
     pub(super) threads: usize,
-    pub(super) care: Care,
+    pub(super) care: Precision,
     /// Whether the mechanism only says what it releases, so that released values may be taken
     /// together.
     pub(super) releases_only: bool,
@@ -63,7 +63,7 @@ pub(super) enum Together<Q, A, N> {
     /// Nothing was released: this exploration is one like any other, and so are its results.
     Nothing(Box<Exploration<Q, A, N>>, Vec<Worst<Q, A>>),
     /// An upper bound for each objective, that does not depend on a cut.
-    Bounds(Vec<Worst<Q, A>>),
+    Limits(Vec<Worst<Q, A>>),
 }
 
 /// Runs machines and remembers what they did, for one question.
@@ -178,7 +178,7 @@ where
             for worst in &mut found {
                 worst.completeness = Completeness::Bounded;
             }
-            return Ok(Together::Bounds(found));
+            return Ok(Together::Limits(found));
         }
         Ok(Together::Unknown)
     }

@@ -10,7 +10,7 @@ use super::VerifyError;
 use super::branching::Branching;
 use super::fork::Choice;
 use super::meter::{Held, Meter};
-use super::runner::{Care, Runner, Shown, is_open};
+use super::runner::{Precision, Runner, Shown, is_open};
 use super::side::{Running, Side};
 use super::tree::{Branch, Expansion, Groups, Node, Step};
 use crate::machine::{AnswerKind, CoinSource, Fault, Observed};
@@ -36,7 +36,7 @@ pub(super) type Asked = (u32, usize);
 const SHARDS: u32 = 64;
 
 impl<Q, A> Explorer<Q, A> {
-    pub(super) fn new(sides: &Arc<[Side<Q, A>; 2]>, meter: &Arc<Meter>, care: Care) -> Self {
+    pub(super) fn new(sides: &Arc<[Side<Q, A>; 2]>, meter: &Arc<Meter>, care: Precision) -> Self {
         Self {
             sides: Arc::clone(sides),
             runner: Runner::new(meter, care),

@@ -40,7 +40,7 @@ where
                 return explored(&wide, goals, worst, &[]);
             }
             Ok(Together::Unknown | Together::Nothing(..)) => (),
-            Ok(Together::Bounds(found)) => {
+            Ok(Together::Limits(found)) => {
                 for (goal, worst) in of_kind.into_iter().zip(found) {
                     bounds.push(Verdict::new(goal, worst, exploration.cut())?);
                 }

@@ -308,10 +308,10 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::verify::{Bounds, Cancel};
+    use crate::verify::{Cancel, Limits};
 
     fn meter() -> Arc<Meter> {
-        Arc::new(Meter::new(Bounds::default()))
+        Arc::new(Meter::new(Limits::default()))
     }
 
     fn cut() -> Rational {
@@ -525,14 +525,14 @@ mod tests {
             list(&long, &cut(), &meter).map(|listed| listed.branches.len())
         };
         let limit = Duration::ZERO;
-        let over = Bounds::default().time(limit);
+        let over = Limits::default().time(limit);
         assert_eq!(found(over), Err(VerifyError::Time { limit }));
         let limit = 100_000;
-        let small = Bounds::default().memory(limit);
+        let small = Limits::default().memory(limit);
         assert_eq!(found(small), Err(VerifyError::Memory { limit }));
         let cancel = Cancel::default();
         cancel.cancel();
-        let cancelled = Bounds::default().cancelled_by(&cancel);
+        let cancelled = Limits::default().cancelled_by(&cancel);
         assert_eq!(found(cancelled), Err(VerifyError::Cancelled));
     }
 }

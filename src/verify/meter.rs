@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::VerifyError;
-use super::bounds::Bounds;
+use super::bounds::Limits;
 
 /// How far an exploration has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl fmt::Display for Progress {
 /// Counts what one exploration takes, on all its threads.
 #[derive(Debug)]
 pub(super) struct Meter {
-    bounds: Bounds,
+    bounds: Limits,
     start: Instant,
     runs: AtomicU64,
     points: AtomicU64,
@@ -48,7 +48,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    pub(super) fn new(bounds: Bounds) -> Self {
+    pub(super) fn new(bounds: Limits) -> Self {
         Self {
             bounds,
             start: Instant::now(),
@@ -106,7 +106,7 @@ impl Meter {
 
     /// Whether it may go on. To be called wherever the verifier itself may take long.
     pub(super) fn check(&self) -> Result<(), VerifyError> {
-        let Bounds { memory, time, .. } = self.bounds;
+        let Limits { memory, time, .. } = self.bounds;
         if self.memory.load(Ordering::Relaxed) > memory {
             return Err(VerifyError::Memory { limit: memory });
         }

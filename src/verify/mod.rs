@@ -175,8 +175,8 @@
 //! A claim that does not belong to its measure, such as a curve of another grid, and a δ of 1, which
 //! forbids nothing.
 //!
-//! An exploration that takes more runs, memory or time than it may ([`Verifier`], "Bounds";
-//! [`Bounds`] for [`views`]), or a conversation of more than 1000 rounds.
+//! An exploration that takes more runs, memory or time than it may ([`Verifier`], "Limits";
+//! [`Limits`] for [`views`]), or a conversation of more than 1000 rounds.
 //!
 //! A machine that behaves differently on a replay. Every run begins with a new mechanism, made by a
 //! factory. A step is the start, or one query after one transcript, on one dataset and after one
@@ -260,7 +260,7 @@ mod watch;
 mod worst;
 
 pub use crate::machine::{Direction, Pair};
-pub use bounds::{Bounds, Cancel};
+pub use bounds::{Cancel, Limits};
 pub use certificate::Certificate;
 pub use claim::{Verdict, assert_private, epsilon_of_ratio};
 

@@ -110,7 +110,7 @@ fn printed(held: &Held, json: &Json) -> Json {
     Json::Printed(text)
 }
 
-/// What the masses of a point are divided by: the first that is not zero. Bounds stay as they are.
+/// What the masses of a point are divided by: the first that is not zero. Limits stay as they are.
 fn scale_of(masses: &[Interval; 2]) -> Rational {
     let exact = masses.iter().all(Interval::is_exact);
     match masses.iter().find(|mass| !mass.is_zero()) {

@@ -275,7 +275,7 @@ impl Beyond<'_> {
 mod tests {
     use super::*;
     use crate::number::Ratio;
-    use crate::verify::Bounds;
+    use crate::verify::Limits;
 
     fn ratio(numerator: u128, denominator: u128) -> Ratio {
         Ratio::new(numerator, denominator).unwrap()
@@ -283,7 +283,7 @@ mod tests {
 
     fn window(truths: (i128, i128), orders: &[u8]) -> Window {
         let orders = orders.iter().map(|order| Rational::from(*order)).collect();
-        let window = Window::new(orders, &Arc::new(Meter::new(Bounds::default())));
+        let window = Window::new(orders, &Arc::new(Meter::new(Limits::default())));
         window.meet(truths.0);
         window.meet(truths.1);
         window.wider().unwrap()

@@ -16,7 +16,7 @@ use crate::machine::{AnswerKind, Fault};
 
 /// How carefully machines are run.
 #[derive(Clone, Debug)]
-pub(super) struct Care {
+pub(super) struct Precision {
     /// Samplers are not followed beyond a path of this probability.
     pub(super) cut: Rational,
     /// How often each of the first steps is run, on all its paths together, at least.
@@ -25,7 +25,7 @@ pub(super) struct Care {
     pub(super) window: Option<Window>,
 }
 
-impl Default for Care {
+impl Default for Precision {
     fn default() -> Self {
         Self {
             cut: Rational::from_parts(1.into(), (1_u64 << 30).into()),
@@ -46,7 +46,7 @@ const CAREFUL_STEPS: u32 = 64;
 #[derive(Debug)]
 pub(super) struct Runner {
     pub(super) meter: Arc<Meter>,
-    pub(super) care: Care,
+    pub(super) care: Precision,
     /// What is known of noise that is compared, at this cut.
     pub(super) compared: Compared,
     /// How many steps there were so far.
@@ -54,7 +54,7 @@ pub(super) struct Runner {
 }
 
 impl Runner {
-    pub(super) fn new(meter: &Arc<Meter>, care: Care) -> Self {
+    pub(super) fn new(meter: &Arc<Meter>, care: Precision) -> Self {
         Self {
             meter: Arc::clone(meter),
             care,

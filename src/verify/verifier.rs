@@ -6,12 +6,12 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::bounds::{Bounds, Cancel};
+use super::bounds::{Cancel, Limits};
 use super::exploration::{Exploration, Question};
 use super::menu::Menu;
 use super::meter::{Meter, Progress};
 use super::objective::Objective;
-use super::runner::Care;
+use super::runner::Precision;
 use super::scope::{both_in_short, in_short};
 use super::side::Side;
 use super::watch::{on_watch, to_terminal};
@@ -30,7 +30,7 @@ use crate::number::{Epsilon, Order};
 /// a leak that way. [`copies_of`](super::copies_of) makes a factory of a mechanism that can be
 /// cloned. `M` is its type, by which it makes promises ([`releases_only`](Self::releases_only)).
 ///
-/// # Bounds
+/// # Limits
 ///
 /// An exploration ends with an error after two million runs of the machine or points of the
 /// conversation ([`limit`](Self::limit)), when it holds about 1 GB ([`memory`](Self::memory)),
@@ -77,7 +77,7 @@ use crate::number::{Epsilon, Order};
 /// ```
 pub struct Verifier<Q, A, N, M = ()> {
     question: Question<Q, A, N>,
-    bounds: Bounds,
+    bounds: Limits,
     progress: Option<Box<Report>>,
     /// What makes promises; nothing where two mechanisms are compared.
     mechanism: PhantomData<fn() -> M>,
@@ -145,10 +145,10 @@ impl<Q, A, N, M> Verifier<Q, A, N, M> {
                 menu: Arc::new(menu),
                 depth,
                 threads: std::thread::available_parallelism().map_or(1, usize::from),
-                care: Care::default(),
+                care: Precision::default(),
                 releases_only: false,
             },
-            bounds: Bounds::default(),
+            bounds: Limits::default(),
             progress: None,
             mechanism: PhantomData,
         }

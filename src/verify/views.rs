@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::branching::Branching;
 use super::meter::Meter;
-use super::runner::{Care, Runner, Shown};
+use super::runner::{Precision, Runner, Shown};
 use super::watch::on_watch;
-use super::{Bounds, Interval, Rational, VerifyError};
+use super::{Interval, Limits, Rational, VerifyError};
 use crate::machine::{
     Adversary, AnswerKind, CoinSource, CoinsError, Law, Machine, Mechanism, View, view_of,
 };
@@ -98,7 +98,7 @@ impl<T> Distribution<T> {
 /// are enumerated. The view records how the mechanism failed to start: [`View::start`].
 ///
 /// It is run as often as a step of a [`Verifier`](super::Verifier), to notice randomness or state
-/// outside the machine, and within the [`Bounds`] that are the default; [`views_within`] takes
+/// outside the machine, and within the [`Limits`] that are the default; [`views_within`] takes
 /// others.
 ///
 /// ```
@@ -136,7 +136,7 @@ where
     M: Mechanism<D, Machine: Machine<Query = V::Query, Answer = V::Answer>>,
     V: Adversary<Answer: Clone + Eq + Hash + Send + 'static>,
 {
-    views_within(&Bounds::default(), mechanism, data, adversary, rounds)
+    views_within(&Limits::default(), mechanism, data, adversary, rounds)
 }
 
 /// The same as [`views`], within these bounds.
@@ -145,7 +145,7 @@ where
 ///
 /// See [`VerifyError`].
 pub fn views_within<D, M, V>(
-    bounds: &Bounds,
+    bounds: &Limits,
     mechanism: impl Fn() -> M + Send + 'static,
     data: &Arc<D>,
     adversary: impl Fn() -> V + Send + 'static,
@@ -157,7 +157,7 @@ where
     V: Adversary<Answer: Clone + Eq + Hash + Send + 'static>,
 {
     let meter = Arc::new(Meter::new(bounds.clone()));
-    let runner = Runner::new(&meter, Care::default());
+    let runner = Runner::new(&meter, Precision::default());
     let data = Arc::clone(data);
     // Rounds are not nested, so that the smallest stack is enough.
     on_watch(0, &meter, None, move || {

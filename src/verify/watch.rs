@@ -88,12 +88,12 @@ fn write_line(to: &mut impl Write, progress: &Progress) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::Bounds;
+    use crate::verify::Limits;
 
     #[test]
     fn only_a_machine_is_stuck() {
         let limit = Duration::ZERO;
-        let meter = Arc::new(Meter::new(Bounds::default().time(limit)));
+        let meter = Arc::new(Meter::new(Limits::default().time(limit)));
         let (release, released) = channel();
         // The verifier itself computes until it is released.
         let found = on_watch(0, &meter, None, move || {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::{Answer, Count, at, epsilon, pair};
-use queryables::account::{Accumulator, ThroughRdp, ThroughZCdp, Whitehouse, compare};
+use queryables::account::{Accumulator, AdvancedComposition, ThroughRdp, ThroughZCdp, compare};
 use queryables::compose::Refusal;
 use queryables::data::{Predicate, Vector};
 use queryables::mechanisms::{self, Lattice, SampledGaussianSum};
@@ -19,7 +19,7 @@ fn every_rule_runs_a_concurrent_filter() {
     assert_eq!(candidates.len(), 7);
     for candidate in candidates {
         let name = candidate.rule.name();
-        let filter = launch(&Filter::concurrent_with(candidate.rule), Arc::new(())).unwrap();
+        let filter = start(&Filter::concurrent_with(candidate.rule), Arc::new(())).unwrap();
         let child = filter.launch(&at(loss, Count::default())).unwrap();
         let sibling = filter.launch(&at(loss, Count::default())).unwrap();
         assert_eq!(
@@ -46,8 +46,8 @@ fn every_rule_runs_a_concurrent_filter() {
 
 #[test]
 fn an_accumulator_runs_an_odometer_and_capped_a_filter() {
-    let total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
-    let odometer = launch(&Odometer::concurrent_with(total), Arc::new(())).unwrap();
+    let total = AdvancedComposition::new("1e-6".parse().unwrap()).unwrap();
+    let odometer = start(&Odometer::concurrent_with(total), Arc::new(())).unwrap();
     let child = odometer
         .launch(&at(pair("0.1", "1e-7"), Count::default()))
         .unwrap();
@@ -56,7 +56,7 @@ fn an_accumulator_runs_an_odometer_and_capped_a_filter() {
     assert_eq!(odometer.privacy_loss(), expected.total());
 
     let filter = Filter::concurrent_with(total.capped(pair("0.1", "1e-6")));
-    let filter = launch(&filter, Arc::new(())).unwrap();
+    let filter = start(&filter, Arc::new(())).unwrap();
     assert!(!filter.would_admit(&pair("0.1", "0")));
     assert!(filter.would_admit(&pair("0.01", "0")));
 }
@@ -65,7 +65,7 @@ fn an_accumulator_runs_an_odometer_and_capped_a_filter() {
 fn a_mechanism_restated_at_a_delta_is_charged_for_it() {
     let budget = pair("1", "2e-6");
     let rule = ThroughZCdp::tight(budget, "1e-6".parse().unwrap()).unwrap();
-    let filter = launch(&Filter::concurrent_with(rule), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent_with(rule), Arc::new(())).unwrap();
     let rho: Rho = "0.0001".parse().unwrap();
     let mechanism = RestatedAt::new(ZCdp, "4e-7".parse().unwrap(), at(rho, Answer::default()));
     filter.release(&mechanism).unwrap();
@@ -82,7 +82,7 @@ fn a_budget_takes_gaussian_counts_at_their_rho() {
     let budget = pair("1", "1e-6");
     let filter = Filter::concurrent_with(ThroughZCdp::for_zcdp(budget).unwrap());
     // The budget is its loss, so it fits another filter of this measure.
-    let outer = launch(
+    let outer = start(
         &Filter::concurrent(ApproxDp, budget),
         Arc::new(vec![17, 18]),
     )
@@ -146,7 +146,7 @@ fn a_grid_takes_gaussian_pure_and_sampled_mechanisms_together() {
         Private::<ApproxDp, AddRemove>::loss(&filter, &ApproxDp),
         Ok(budget)
     );
-    let filter = launch(&filter, Arc::new(vec![17_u8, 18])).unwrap();
+    let filter = start(&filter, Arc::new(vec![17_u8, 18])).unwrap();
 
     let gaussian = mechanisms::Count::of(adults()).gaussian(mu!(0.05)).unwrap();
     let pure = mechanisms::Count::of(adults())

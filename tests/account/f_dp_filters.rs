@@ -10,7 +10,7 @@ use queryables::mechanisms::{
     ApproxRandomizedResponse, Count, Lattice, RandomizedResponse, SampledGaussianSum, Sum,
 };
 use queryables::prelude::*;
-use queryables::privacy::fdp::{FDp, PowersOf, Profile, Units};
+use queryables::privacy::fdp::{FDp, Profile, RepeatedMechanism, Repetitions};
 use queryables::privacy::{Distance, RestatedAt};
 
 fn text<T: std::str::FromStr>(number: &str) -> T
@@ -66,15 +66,15 @@ fn ready_made_mechanisms_state_their_profiles() {
 #[test]
 fn the_unit_filter_runs_and_refuses_what_is_not_a_unit() {
     let budget = EpsilonDelta::new("1", "1e-6").unwrap();
-    let base = PowersOf::new(Profile::randomized_response(text("0.1")));
+    let base = RepeatedMechanism::new(Profile::randomized_response(text("0.1")));
     let rule = NaturalFilter::new(budget, base.clone()).unwrap();
-    assert_eq!(*rule.most(), Units(10));
+    assert_eq!(*rule.most(), Repetitions(10));
     let filter = Filter::concurrent_with(rule);
     assert_eq!(
         Private::<ApproxDp, AddRemove>::loss(&filter, &ApproxDp),
         Ok(budget)
     );
-    let filter = launch(&filter, Arc::new(vec![17_u8, 18])).unwrap();
+    let filter = start(&filter, Arc::new(vec![17_u8, 18])).unwrap();
     for _ in 0..10 {
         let _: i64 = filter
             .release(&Count::of(adults()).laplace(epsilon!(0.1)).unwrap())
@@ -89,8 +89,8 @@ fn the_unit_filter_runs_and_refuses_what_is_not_a_unit() {
     let expected = Refusal {
         spent,
         set_aside: None,
-        requested: Units(1),
-        remaining: Units(0),
+        requested: Repetitions(1),
+        remaining: Repetitions(0),
         limit: budget,
     };
     assert_eq!(refusal, expected);
@@ -102,14 +102,14 @@ fn the_unit_filter_runs_and_refuses_what_is_not_a_unit() {
     );
 
     // The same rule with its guarantee in units: it nests.
-    let inner = Filter::concurrent(base.clone(), Units(5));
-    let outer = launch(
-        &Filter::concurrent(base, Units(7)),
+    let inner = Filter::concurrent(base.clone(), Repetitions(5));
+    let outer = start(
+        &Filter::concurrent(base, Repetitions(7)),
         Arc::new(vec![17_u8, 18]),
     )
     .unwrap();
     let _inner = outer.launch(&inner).unwrap();
-    assert_eq!(outer.remaining(), Units(2));
+    assert_eq!(outer.remaining(), Repetitions(2));
 }
 
 #[test]
@@ -117,9 +117,9 @@ fn training_stops_when_it_likes_under_either_filter() {
     let budget = EpsilonDelta::new("1", "1e-5").unwrap();
     let ages = Arc::new(vec![17_u8, 18]);
     let base = Profile::sampled_gaussian_by(text("0.1"), text("0.5"));
-    let rule = NaturalFilter::new(budget, PowersOf::new(base)).unwrap();
-    let Units(most) = *rule.most();
-    let filter = launch(&Filter::concurrent_with(rule), Arc::clone(&ages)).unwrap();
+    let rule = NaturalFilter::new(budget, RepeatedMechanism::new(base)).unwrap();
+    let Repetitions(most) = *rule.most();
+    let filter = start(&Filter::concurrent_with(rule), Arc::clone(&ages)).unwrap();
     let mut before = EpsilonDelta::default();
     for _ in 0..most {
         // With more noise it is a unit, too.
@@ -130,8 +130,11 @@ fn training_stops_when_it_likes_under_either_filter() {
     let Err(LaunchError::Refused(refusal)) = filter.release(&step("0.1", "0.5")) else {
         panic!("one more is over budget");
     };
-    assert_eq!((refusal.requested, refusal.remaining), (Units(1), Units(0)));
-    assert_eq!(filter.remaining(), Units(0));
+    assert_eq!(
+        (refusal.requested, refusal.remaining),
+        (Repetitions(1), Repetitions(0))
+    );
+    assert_eq!(filter.remaining(), Repetitions(0));
 
     let detail = Detail {
         step: text("0.005"),
@@ -142,7 +145,7 @@ fn training_stops_when_it_likes_under_either_filter() {
     let target = EpsilonDelta::new("2", "1e-3").unwrap();
     let menu = SampledGaussians::new(text("0.1"), &sigmas, 5, target, detail).unwrap();
     let rule = menu.filter(target).unwrap();
-    let filter = launch(&Filter::concurrent_with(rule), ages).unwrap();
+    let filter = start(&Filter::concurrent_with(rule), ages).unwrap();
     let _: Vec<f64> = filter.release(&step("0.1", "0.25")).unwrap();
     let _: Vec<f64> = filter.release(&step("0.05", "0.5")).unwrap();
     assert!(filter.privacy_loss() <= target);

@@ -129,7 +129,7 @@ fn mechanisms_are_launched_under_it() {
     let budget: Delta = "0.1".parse().unwrap();
     let universal = Universal::new(TotalVariation, Replace, budget);
     let data = Arc::new(vec![1_u8, 2]);
-    let room = launch(&universal, data).unwrap();
+    let room = start(&universal, data).unwrap();
     let over = Count::of(ones())
         .under(Replace)
         .laplace(epsilon!(0.21))
@@ -147,7 +147,7 @@ fn mechanisms_are_launched_under_it() {
 #[test]
 fn a_filter_adds_up_under_it_without_a_rule_of_its_own() {
     let filter = Filter::concurrent(TotalVariation, "0.1".parse().unwrap());
-    let filter = launch(&filter, Arc::new(vec![1_u8, 2])).unwrap();
+    let filter = start(&filter, Arc::new(vec![1_u8, 2])).unwrap();
     let count = |epsilon: &str| {
         Count::of(ones())
             .laplace(epsilon.parse::<Epsilon>().unwrap())

@@ -1,6 +1,6 @@
 //! What every ready-made mechanism says about itself in logs.
 
-use queryables::account::{Accumulator, DefaultAccumulator, ThroughZCdp, Whitehouse};
+use queryables::account::{Accumulator, AdvancedComposition, DefaultAccumulator, ThroughZCdp};
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::Description;
 use queryables::mechanisms::{
@@ -226,7 +226,7 @@ fn a_filter_names_what_its_rule_sets_aside() -> Result<(), Box<dyn std::error::E
          relation = add or remove one row, distance = 1, halts = false, \
          rule = ThroughZCdp, launches = Interleaved)"
     );
-    let running = launch(&filter, Arc::new(true))?;
+    let running = start(&filter, Arc::new(true))?;
     assert_eq!(running.privacy_loss().to_string(), "(0, 5e-7)");
     assert_eq!(running.set_aside().to_string(), "(0, 5e-7)");
     assert_eq!(
@@ -234,8 +234,8 @@ fn a_filter_names_what_its_rule_sets_aside() -> Result<(), Box<dyn std::error::E
         "Filter(children = ApproxDp, limit = (1, 1e-6), relation = add or remove one row, \
          distance = 1, halts = false, rule = Capped, launches = Interleaved)"
     );
-    let odometer = Odometer::concurrent_with(Whitehouse::new("1e-6".parse()?)?);
-    let running = launch(&odometer, Arc::new(true))?;
+    let odometer = Odometer::concurrent_with(AdvancedComposition::new("1e-6".parse()?)?);
+    let running = start(&odometer, Arc::new(true))?;
     assert_eq!(running.privacy_loss().to_string(), "(0, 1e-6)");
     assert_eq!(running.set_aside().to_string(), "(0, 1e-6)");
     Ok(())

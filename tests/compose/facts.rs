@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::epsilon;
 use queryables::compose::{Addressed, BoxedMechanism, Message, Reply};
-use queryables::machine::{Public, PublicFacts, Unsuitable};
+use queryables::machine::{DomainMismatch, Public, PublicMetadata};
 use queryables::prelude::*;
 
 /// Visits on the days from 0 to a horizon that is public.
@@ -15,10 +15,10 @@ struct Visits {
     days: Vec<u32>,
 }
 
-impl PublicFacts for Visits {
-    type Facts = u32;
+impl PublicMetadata for Visits {
+    type Metadata = u32;
 
-    fn facts(&self) -> &u32 {
+    fn metadata(&self) -> &u32 {
         &self.horizon
     }
 }
@@ -44,8 +44,8 @@ impl Mechanism<Visits> for OnDay {
         ))
     }
 
-    fn check(&self, visits: Public<'_, Visits>) -> Result<(), Unsuitable> {
-        if self.0 < *visits.facts() {
+    fn check(&self, visits: Public<'_, Visits>) -> Result<(), DomainMismatch> {
+        if self.0 < *visits.metadata() {
             Ok(())
         } else {
             Err(AFTER)
@@ -59,32 +59,32 @@ impl Private<PureDp, AddRemove> for OnDay {
     }
 }
 
-const AFTER: Unsuitable = Unsuitable("the day is after the horizon");
+const AFTER: DomainMismatch = DomainMismatch("the day is after the horizon");
 
 #[test]
 fn what_does_not_fit_the_public_facts_is_refused_before_the_charge() {
     type Boxed = BoxedMechanism<Visits, PureDp, AddRemove, (), usize>;
     let touches = Arc::new(AtomicUsize::new(0));
     let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
-    let filter = launch(&filter, visits()).unwrap();
-    assert_eq!(*filter.facts(), 7);
+    let filter = start(&filter, visits()).unwrap();
+    assert_eq!(*filter.metadata(), 7);
     let day = OnDay(7, touches.clone());
-    let refused = LaunchError::Unsuitable(AFTER);
+    let refused = LaunchError::DomainMismatch(AFTER);
     assert_eq!(filter.release(&day), Err(refused.clone()));
     let boxed = filter.launch(&Boxed::new(PureDp, day.clone()));
     assert_eq!(boxed.map(|_| ()), Err(refused.clone()));
     let mapped = day.clone().mapped(|visits: usize| visits > 0);
     assert_eq!(filter.release(&mapped), Err(refused.clone()));
-    let odometer = launch(&Odometer::concurrent(PureDp), visits()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp), visits()).unwrap();
     assert_eq!(odometer.release(&day), Err(refused.clone()));
     let inside = Addressed::<_, Boxed>::new(Filter::concurrent(PureDp, epsilon("1")));
-    let inside = launch(&inside, visits()).unwrap();
+    let inside = start(&inside, visits()).unwrap();
     assert_eq!(
         inside.ask(Message::Launch(Boxed::new(PureDp, day.clone()))),
         Ok(Reply::NotLaunched(refused))
     );
     assert_eq!(
-        launch(&day, visits()).map(|_| ()),
+        start(&day, visits()).map(|_| ()),
         Err(Fault::InvalidQuery(AFTER.0))
     );
 

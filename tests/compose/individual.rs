@@ -5,8 +5,7 @@ use std::sync::Arc;
 use queryables::account::menu::{MenuEntry, MenuFilter};
 use queryables::account::{NaturalFilter, SquaresAddUp, ThroughZCdp, ValidIndividually};
 use queryables::compose::{
-    IndividualError, IndividualFilter, IndividualOdometer, Readings, RecordAmount,
-    launch_individual,
+    IndividualError, IndividualFilter, IndividualOdometer, Readings, RecordAmount, start_individual,
 };
 use queryables::data::{Attribute, Dataset, Predicate, Vector};
 use queryables::machine::{Fault, Mechanism, silence_guarded_panics};
@@ -47,7 +46,7 @@ where
         -> IndividualFilter<Rows, queryables::account::Capped<queryables::account::Sum<ZCdp>>>,
 {
     let filter = prepare(IndividualFilter::new(ZCdp, times.parse().unwrap()));
-    let running = launch(&filter, Arc::new(rows.to_vec())).unwrap();
+    let running = start(&filter, Arc::new(rows.to_vec())).unwrap();
     let ask = |_| running.release(&sum()).unwrap()[0];
     (0..8).map(ask).collect()
 }
@@ -66,10 +65,10 @@ fn a_record_takes_part_as_long_as_it_can_pay() {
 
 #[test]
 fn a_record_that_fits_contributes_what_it_can_still_pay_for() {
-    let answers = whole_vectors("2.25e9", &[1.0], IndividualFilter::fitting);
+    let answers = whole_vectors("2.25e9", &[1.0], IndividualFilter::shrinking);
     assert_eq!(answers, [1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
     // Clipped first to the radius.
-    let answers = whole_vectors("1.25e9", &[-30.0], IndividualFilter::fitting);
+    let answers = whole_vectors("1.25e9", &[-30.0], IndividualFilter::shrinking);
     assert_eq!(answers, [-1.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 }
 
@@ -99,7 +98,7 @@ fn what_cannot_be_read_contributes_nothing_and_pays_nothing_and_others_pay_once(
         rows[index] = bad;
     }
     let filter = IndividualFilter::new(ZCdp, "0.5e9".parse().unwrap());
-    let (running, readings) = launch_individual(&filter, Arc::new(rows)).unwrap();
+    let (running, readings) = start_individual(&filter, Arc::new(rows)).unwrap();
     let answers: Vec<f64> = (0..3)
         .map(|_| running.release(&sum()).unwrap()[0])
         .collect();
@@ -164,7 +163,7 @@ impl<F: ValidIndividually<Children = PureDp>> queryables::compose::IndividualQue
 fn accounts_are_restored_before_a_chunk_is_run_again() {
     silence_guarded_panics();
     let filter = IndividualFilter::new(PureDp, "1".parse().unwrap());
-    let (running, readings) = launch_individual(&filter, Arc::new(vec![1, 1, 7, 1])).unwrap();
+    let (running, readings) = start_individual(&filter, Arc::new(vec![1, 1, 7, 1])).unwrap();
     assert_eq!(running.release(&Clumsy), Ok(3));
     let spent: Vec<_> = (0..4).map(|row| readings.loss(row).unwrap()).collect();
     let spent: Vec<_> = spent
@@ -179,7 +178,7 @@ fn accounts_are_restored_before_a_chunk_is_run_again() {
 #[test]
 fn no_data_is_data() {
     let filter = IndividualFilter::new(PureDp, "1".parse().unwrap());
-    let running = launch(&filter, Arc::new(Vec::<i64>::new())).unwrap();
+    let running = start(&filter, Arc::new(Vec::<i64>::new())).unwrap();
     let all = Predicate::new("all", |_: &i64| true);
     running
         .release(&Count::of(all).laplace(epsilon!(1)).unwrap())
@@ -200,7 +199,7 @@ fn epsilon(text: &str) -> Epsilon {
 fn counts_cost_those_who_are_counted_and_sums_what_is_summed() {
     let rows = Arc::new(vec![1_i64, 2, -3]);
     let filter = IndividualFilter::new(PureDp, epsilon("1e6"));
-    let (running, readings) = launch_individual(&filter, rows).unwrap();
+    let (running, readings) = start_individual(&filter, rows).unwrap();
     let spent = || {
         let loss = |row| readings.loss(row).unwrap().unwrap().to_string();
         [0, 1, 2].map(loss)
@@ -231,8 +230,8 @@ fn counts_cost_those_who_are_counted_and_sums_what_is_summed() {
 #[test]
 fn a_choice_costs_the_range_of_scores() {
     let rows = Arc::new(vec![[3_i64, 3], [0, 2], [-9, 9]]);
-    let filter = IndividualFilter::new(PureDp, epsilon("1e6")).fitting();
-    let (running, readings) = launch_individual(&filter, rows).unwrap();
+    let filter = IndividualFilter::new(PureDp, epsilon("1e6")).shrinking();
+    let (running, readings) = start_individual(&filter, rows).unwrap();
     let score = |index| Attribute::new("score", move |row: &[i64; 2]| row[index]);
     let choice = IndividualChoice::new([score(0), score(1)], -2..=2, epsilon("8e5")).unwrap();
     // Ranges of 0, 2 and, cut off, 4 of 4.
@@ -251,7 +250,7 @@ fn a_record_of_which_one_score_cannot_be_read_takes_no_part_in_a_choice() {
     let mut rows = vec![[0_i64, 1]; 3000];
     rows[1500] = [1_000_000, 7];
     let filter = IndividualFilter::new(PureDp, epsilon("1e6"));
-    let (running, readings) = launch_individual(&filter, Arc::new(rows)).unwrap();
+    let (running, readings) = start_individual(&filter, Arc::new(rows)).unwrap();
     let score = |index: usize| {
         Attribute::new("score", move |row: &[i64; 2]| {
             assert!(index == 0 || row[1] != 7, "an unlucky row");
@@ -271,8 +270,8 @@ fn a_record_of_which_one_score_cannot_be_read_takes_no_part_in_a_choice() {
 
 #[test]
 fn sums_fit_what_is_left() {
-    let filter = IndividualFilter::new(PureDp, epsilon("1e6")).fitting();
-    let running = launch(&filter, Arc::new(vec![-10_i64])).unwrap();
+    let filter = IndividualFilter::new(PureDp, epsilon("1e6")).shrinking();
+    let running = start(&filter, Arc::new(vec![-10_i64])).unwrap();
     let itself = Attribute::new("itself", |row: &i64| *row);
     let sum = Sum::of(itself, -10..=10).laplace(epsilon!(7e5)).unwrap();
     let answers = [(); 3].map(|()| running.release(&sum).unwrap());
@@ -283,7 +282,7 @@ fn sums_fit_what_is_left() {
 #[test]
 fn a_query_is_refused_for_public_reasons_only() {
     let filter = IndividualFilter::new(PureDp, epsilon("1")).at_most(2);
-    let running = launch(&filter, Arc::new(vec![1_i64])).unwrap();
+    let running = start(&filter, Arc::new(vec![1_i64])).unwrap();
     let all = Predicate::new("all", |_: &i64| true);
     let count = |loss| Count::of(all.clone()).laplace(epsilon(loss)).unwrap();
     // Nobody can pay, and nobody is told so.
@@ -311,8 +310,8 @@ fn nothing_is_shown() {
         "IndividualFilter(children = PureDp, limit = 1, fits = false, own budgets = false, \
          rule = Capped)"
     );
-    let (running, readings) = launch_individual(&filter, Arc::new(vec![1_i64])).unwrap();
-    assert_eq!(format!("{running:?}"), "RunningIndividual");
+    let (running, readings) = start_individual(&filter, Arc::new(vec![1_i64])).unwrap();
+    assert_eq!(format!("{running:?}"), "RunningIndividualFilter");
     assert_eq!(format!("{readings:?}"), "Readings");
     let mut coins = queryables::machine::SystemCoins::new();
     let mut coins = queryables::machine::CoinSource::coins(&mut coins);
@@ -375,7 +374,7 @@ fn times<F: SquaresAddUp<Children: Prices<facts::Gaussian>>>(
 ) -> [usize; 2] {
     let filter = IndividualFilter::with_rule(rule);
     let (running, readings): (_, Readings<Rows, F>) =
-        launch_individual(&filter, Arc::new(vec![1.0, 0.5])).unwrap();
+        start_individual(&filter, Arc::new(vec![1.0, 0.5])).unwrap();
     let mut paid = [0; 2];
     let mut before = vec![0, 0];
     for _ in 0..60 {
@@ -445,7 +444,7 @@ fn a_price_list_is_paid_by_those_who_are_counted() {
     let rule = MenuFilter::new(limit, limit.delta, epsilon("0.02"), &menu).unwrap();
     let budget = rule.budget();
     let filter = IndividualFilter::with_rule(rule);
-    let (running, readings) = launch_individual(&filter, Arc::new(vec![1_u8, 2])).unwrap();
+    let (running, readings) = start_individual(&filter, Arc::new(vec![1_u8, 2])).unwrap();
     let ones = Predicate::new("ones", |row: &u8| *row == 1);
     let count = |loss| Count::of(ones.clone()).laplace(epsilon(loss)).unwrap();
     running.release(&count("0.03")).unwrap();
@@ -466,7 +465,7 @@ fn a_price_list_is_paid_by_those_who_are_counted() {
 #[test]
 fn a_sum_under_zcdp_costs_the_price_of_its_number() {
     let filter = IndividualFilter::new(ZCdp, "1".parse().unwrap());
-    let (running, readings) = launch_individual(&filter, Arc::new(vec![1_i64, 5, 33])).unwrap();
+    let (running, readings) = start_individual(&filter, Arc::new(vec![1_i64, 5, 33])).unwrap();
     let itself = Attribute::new("itself", |row: &i64| *row);
     running
         .release(&Sum::of(itself, 0..=40).laplace(epsilon!(0.4)).unwrap())
@@ -530,7 +529,7 @@ fn bad_parameters_are_errors_at_construction() {
 #[test]
 fn what_records_cannot_pay_for_is_refused() {
     let filter = IndividualFilter::new(ZCdp, "1".parse().unwrap());
-    let running = launch(&filter, Arc::new(vec![1.0])).unwrap();
+    let running = start(&filter, Arc::new(vec![1.0])).unwrap();
     let sum = |dimension, radius| {
         let sum = VectorSum::of(itself(), dimension, Lattice::of_whole_numbers(radius));
         running
@@ -541,7 +540,7 @@ fn what_records_cannot_pay_for_is_refused() {
     assert_eq!(sum((1 << 16) + 1, 1), Err(UnknownLoss(why).into()));
     assert_eq!(sum(1, (1 << 26) + 1), Err(UnknownLoss(why).into()));
     assert_eq!(sum(1, 1 << 26), Ok(()));
-    let running = launch(
+    let running = start(
         &IndividualFilter::new(PureDp, epsilon("1")),
         Arc::new(vec![1_i64]),
     );
@@ -603,9 +602,9 @@ fn threads_make_no_difference() {
         index => (index % 1000) as f64 / 1000.0,
     };
     let rows: Arc<Rows> = Arc::new((0..200_000).map(row).collect());
-    let filter = IndividualFilter::new(ZCdp, "1.7e9".parse().unwrap()).fitting();
+    let filter = IndividualFilter::new(ZCdp, "1.7e9".parse().unwrap()).shrinking();
     let run = || {
-        let (running, readings) = launch_individual(&filter, Arc::clone(&rows)).unwrap();
+        let (running, readings) = start_individual(&filter, Arc::clone(&rows)).unwrap();
         let answers = [(); 3].map(|()| running.release(&sum()).unwrap());
         (answers, readings.all().unwrap())
     };
@@ -633,8 +632,8 @@ proptest::proptest! {
         // In tenths of the price of the longest vector.
         let budget = format!("{}e10", 3 * share.min(11));
         let filter = IndividualFilter::new(ZCdp, budget.parse().unwrap());
-        let filter = if fits { filter.fitting() } else { filter };
-        let (running, readings) = launch_individual(&filter, Arc::new(vec![vector])).unwrap();
+        let filter = if fits { filter.shrinking() } else { filter };
+        let (running, readings) = start_individual(&filter, Arc::new(vec![vector])).unwrap();
         let longest = readings.units().price(&"3e11".parse().unwrap()).unwrap().number;
         let mut before = 0;
         for _ in 0..5 {

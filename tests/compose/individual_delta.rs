@@ -7,7 +7,7 @@ use queryables::account::menu::{MenuEntry, MenuFilter};
 use queryables::account::{ThroughRdp, ThroughZCdp, ValidIndividually};
 use queryables::compose::{
     IndividualFilter, IndividualOdometer, IndividualQuery, Payers, RecordUnits, Tariff,
-    launch_individual,
+    start_individual,
 };
 use queryables::data::{Attribute, Predicate};
 use queryables::machine::{Coins, silence_guarded_panics};
@@ -39,7 +39,7 @@ fn keys_cost_epsilon_and_delta_those_who_have_one() {
     let mut rows = [1_i64, 2].repeat(200);
     rows.extend([-1, 7]);
     let filter = IndividualFilter::new(ApproxDp, pair("1", "1e-6"));
-    let (running, readings) = launch_individual(&filter, Arc::new(rows)).unwrap();
+    let (running, readings) = start_individual(&filter, Arc::new(rows)).unwrap();
     let histogram = keys(pair("0.5", "1e-7"));
     let counts = running.release(&histogram).unwrap();
     assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [1, 2]);
@@ -65,7 +65,7 @@ fn keys_cost_epsilon_and_delta_those_who_have_one() {
 #[test]
 fn who_has_no_delta_left_still_pays_for_counts_with_epsilon() {
     let filter = IndividualFilter::new(ApproxDp, pair("1e6", "1.5e-7"));
-    let (running, readings) = launch_individual(&filter, Arc::new(vec![1_i64; 200])).unwrap();
+    let (running, readings) = start_individual(&filter, Arc::new(vec![1_i64; 200])).unwrap();
     let histogram = keys(pair("1", "1e-7"));
     assert_eq!(running.release(&histogram).unwrap().len(), 1);
     assert!(running.release(&histogram).unwrap().is_empty());
@@ -92,7 +92,7 @@ fn own_budgets_have_a_delta() {
     };
     let filter = IndividualFilter::new(ApproxDp, pair("10", "2.5e-7")).budgets(own);
     let rows = Arc::new([1_i64, 2, 3].repeat(300));
-    let running = launch(&filter, rows).unwrap();
+    let running = start(&filter, rows).unwrap();
     let histogram = keys(pair("1", "1e-7"));
     assert!(histogram.delta() > "5e-8".parse().unwrap());
     let seen = || running.release(&histogram).unwrap().into_keys();
@@ -107,7 +107,7 @@ fn a_rule_that_leaves_no_delta_to_records_says_so() {
     let limit = pair("1", "1e-6");
     let no_delta = UnknownLoss("the rule leaves no δ to records");
     let error = |filter: IndividualFilter<Rows, ThroughZCdp>| {
-        let running = launch(&filter, Arc::new(vec![])).unwrap();
+        let running = start(&filter, Arc::new(vec![])).unwrap();
         running.release(&keys(pair("0.5", "1e-7"))).map(|_| ())
     };
     let all = ThroughZCdp::tight(limit, limit.delta).unwrap();
@@ -121,7 +121,7 @@ fn a_rule_that_leaves_no_delta_to_records_says_so() {
 fn histograms<F: ValidIndividually<Children = ApproxDp>>(rule: F) -> (usize, Delta) {
     let filter = IndividualFilter::with_rule(rule);
     // The threshold is about 1000.
-    let (running, readings) = launch_individual(&filter, Arc::new(vec![1_i64; 3000])).unwrap();
+    let (running, readings) = start_individual(&filter, Arc::new(vec![1_i64; 3000])).unwrap();
     let histogram = keys(pair("0.02", "1e-9"));
     let seen = (0..60).filter(|_| !running.release(&histogram).unwrap().is_empty());
     let seen = seen.count();
@@ -222,7 +222,7 @@ impl<F: ValidIndividually<Children = ApproxDp>> IndividualQuery<Rows, F> for Eve
 fn after_a_panic_both_accounts_are_restored() {
     silence_guarded_panics();
     let filter = IndividualFilter::new(ApproxDp, pair("1", "1e-7"));
-    let (running, readings) = launch_individual(&filter, Arc::new(vec![1, 7, 2])).unwrap();
+    let (running, readings) = start_individual(&filter, Arc::new(vec![1, 7, 2])).unwrap();
     assert_eq!(running.release(&Everybody), Ok(2));
     let read = |index| readings.loss(index).unwrap().unwrap();
     let once = pair("0.6", "1e-7");
@@ -234,8 +234,8 @@ fn after_a_panic_both_accounts_are_restored() {
 fn both_accounts_follow_from_the_queries_that_were_asked() {
     let rows = Arc::new(vec![1_i64, -1, 2]);
     let filter = IndividualFilter::new(ApproxDp, pair("1", "3e-7"));
-    let (old, before) = launch_individual(&filter, Arc::clone(&rows)).unwrap();
-    let (new, after) = launch_individual(&filter, rows).unwrap();
+    let (old, before) = start_individual(&filter, Arc::clone(&rows)).unwrap();
+    let (new, after) = start_individual(&filter, rows).unwrap();
     for (epsilon, delta) in [
         ("0.1", "1e-7"),
         ("0.8", "1e-9"),
@@ -255,7 +255,7 @@ fn both_accounts_follow_from_the_queries_that_were_asked() {
 #[test]
 fn another_filter_is_charged_for_all_of_delta() {
     let parent = Filter::concurrent(ApproxDp, pair("3", "1e-5"));
-    let parent = launch(&parent, Arc::new(vec![1_i64])).unwrap();
+    let parent = start(&parent, Arc::new(vec![1_i64])).unwrap();
     let rule = ThroughZCdp::simple(pair("1", "1e-6"), "4e-7".parse().unwrap()).unwrap();
     let child = parent.launch(&IndividualFilter::with_rule(rule)).unwrap();
     assert_eq!(parent.privacy_loss(), pair("1", "1e-6"));

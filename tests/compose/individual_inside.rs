@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use queryables::account::ThroughZCdp;
 use queryables::compose::{
-    IndividualError, IndividualFilter, Readings, RunningIndividual, launch_individual,
+    IndividualError, IndividualFilter, Readings, RunningIndividualFilter, start_individual,
 };
 use queryables::data::Predicate;
 use queryables::machine::Stop;
@@ -22,7 +22,7 @@ fn count(loss: &str) -> NoisyCount<Vec<u8>> {
 
 #[test]
 fn it_is_launched_inside_an_ordinary_filter_and_interleaved() {
-    let whole = launch(
+    let whole = start(
         &Filter::concurrent(ZCdp, "1e10".parse().unwrap()),
         Arc::new(vec![0.5]),
     )
@@ -34,7 +34,7 @@ fn it_is_launched_inside_an_ordinary_filter_and_interleaved() {
         .launch(&IndividualFilter::new(ZCdp, "0.25e9".parse().unwrap()))
         .unwrap();
     assert_eq!(whole.privacy_loss(), "0.75e9".parse().unwrap());
-    let ask = |child: &RunningIndividual<Rows, _>| child.release(&sum()).unwrap()[0];
+    let ask = |child: &RunningIndividualFilter<Rows, _>| child.release(&sum()).unwrap()[0];
     assert_eq!([ask(&one), ask(&other), ask(&one)], [0.5; 3]);
     assert_eq!([ask(&other), ask(&one)], [0.0; 2]);
     // What is over the budget of the filter is refused, and not charged.
@@ -49,7 +49,7 @@ fn it_is_launched_inside_an_ordinary_filter_and_interleaved() {
 fn inside_of_a_filter_those_who_have_the_data_can_read_it() {
     let data = Arc::new(vec![1_u8, 2]);
     let parent = Filter::sequential(PureDp, "3".parse().unwrap());
-    let parent = launch(&parent, Arc::clone(&data)).unwrap();
+    let parent = start(&parent, Arc::clone(&data)).unwrap();
     let own = |row: &u8| if *row == 1 { "0.4" } else { "5" }.parse().unwrap();
     let filter = IndividualFilter::new(PureDp, "1".parse().unwrap()).budgets(own);
     let child = parent.launch(&filter).unwrap();
@@ -84,7 +84,7 @@ fn inside_of_a_filter_those_who_have_the_data_can_read_it() {
 fn whoever_has_an_empty_slice_does_not_have_the_data() {
     let filter = IndividualFilter::<[u8], _>::new(PureDp, "1".parse().unwrap());
     for data in [Arc::default(), Arc::from([1])] {
-        let (running, readings) = launch_individual(&filter, Arc::clone(&data)).unwrap();
+        let (running, readings) = start_individual(&filter, Arc::clone(&data)).unwrap();
         assert_eq!(readings.all().map(|all| all.len()), Ok(data.len()));
         let foreign = Fault::InvalidQuery("it was not started on these data");
         let refused = Readings::of(&running, &Arc::default()).map(|_| ());
@@ -95,7 +95,7 @@ fn whoever_has_an_empty_slice_does_not_have_the_data() {
 #[test]
 fn a_halted_parent_stops_it() {
     let parent = Filter::concurrent(ZCdp, "1e9".parse().unwrap()).halting();
-    let whole = launch(&parent, Arc::new(vec![0.5])).unwrap();
+    let whole = start(&parent, Arc::new(vec![0.5])).unwrap();
     let one = whole
         .launch(&IndividualFilter::new(ZCdp, "1e9".parse().unwrap()))
         .unwrap();
@@ -113,7 +113,7 @@ fn a_halted_parent_stops_it() {
 #[test]
 fn in_a_sequential_filter_the_next_launch_freezes_it() {
     let parent = Filter::sequential(PureDp, "3".parse().unwrap());
-    let parent = launch(&parent, Arc::new(vec![1_u8])).unwrap();
+    let parent = start(&parent, Arc::new(vec![1_u8])).unwrap();
     let child = || IndividualFilter::new(PureDp, "1".parse().unwrap());
     let first = parent.launch(&child()).unwrap();
     first.release(&count("0.5")).unwrap();
@@ -135,7 +135,7 @@ fn under_a_converting_rule_an_own_budget_is_no_loss() {
     let rule = ThroughZCdp::simple(limit, limit.delta).unwrap();
     let own = |_: &u8| EpsilonDelta::new("1", "0").unwrap();
     let filter = IndividualFilter::with_rule(rule).budgets(own);
-    let (running, readings) = launch_individual(&filter, Arc::new(vec![1_u8])).unwrap();
+    let (running, readings) = start_individual(&filter, Arc::new(vec![1_u8])).unwrap();
     let units = readings.units();
     assert!(units.own_budget(&own(&1)).number < units.budget().number);
     let price = units.price(&EpsilonDelta::new("0.1", "0").unwrap());

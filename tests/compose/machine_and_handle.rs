@@ -21,7 +21,7 @@ use queryables::machine::{
 use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::{Measure, Relation};
-use queryables::queryable::{Child, launch_under};
+use queryables::queryable::{Child, start_under};
 
 /// What a child does that is out of the ordinary.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -252,7 +252,7 @@ where
             coins.under(&above.0, |coins| filter.start(&data, coins))
         };
         let mut both = Self {
-            handle: launch_under(filter, Arc::clone(&data), &above.0).unwrap(),
+            handle: start_under(filter, Arc::clone(&data), &above.0).unwrap(),
             machine: machine.unwrap(),
             children: vec![],
             nested: vec![],

@@ -148,7 +148,7 @@ impl Machine for Asking {
 #[test]
 fn a_closure_on_any_thread_that_asks_its_own_handle_is_told_that_it_is_busy() {
     let own = Arc::new(OnceLock::new());
-    let handle = launch(
+    let handle = start(
         &AsksItself(Arc::clone(&own)),
         Arc::new(vec![0; ROWS as usize]),
     )
@@ -162,7 +162,7 @@ fn a_closure_on_any_thread_that_asks_its_own_handle_is_told_that_it_is_busy() {
 #[test]
 fn tasks_of_a_pool_can_ask_one_handle() {
     let own = Arc::new(OnceLock::new());
-    let handle = launch(&AsksItself(own), Arc::new(vec![0; ROWS as usize])).unwrap();
+    let handle = start(&AsksItself(own), Arc::new(vec![0; ROWS as usize])).unwrap();
     let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     pool.scope(|scope| {
         for _ in 0..16 {

@@ -37,7 +37,7 @@ fn one_message_becomes_several_launches() {
         },
         |replies: Vec<Reply<usize, Epsilon>>| replies,
     );
-    let queryable = launch(&filter().through(launch_all), Arc::new(())).unwrap();
+    let queryable = start(&filter().through(launch_all), Arc::new(())).unwrap();
     let refusal = Refusal {
         spent: epsilon("0.9"),
         set_aside: None,
@@ -69,7 +69,7 @@ fn the_log_of_a_compositor_has_what_the_analyst_sees() {
         };
         sink.lock().unwrap().push(line);
     });
-    let queryable = launch(&filter().through(log), Arc::new(())).unwrap();
+    let queryable = start(&filter().through(log), Arc::new(())).unwrap();
     assert_eq!(
         queryable.ask(Message::Launch(numbered("0.5"))),
         Ok(Reply::Launched(0))
@@ -93,7 +93,7 @@ fn a_log_hears_of_a_failure_too() {
     let sink = Arc::clone(&lines);
     let log = Log::new(move |said| sink.lock().unwrap().push(format!("{said:?}")));
     let fails = Ask::new(|_: &(), (): ()| Err::<(), _>(Fault::Failed));
-    let child = launch(&fails.through(log), Arc::new(())).unwrap();
+    let child = start(&fails.through(log), Arc::new(())).unwrap();
     assert_eq!(child.ask(()), Err(AskError::Fault(Fault::Failed)));
     assert_eq!(*lines.lock().unwrap(), ["Query(())", "Fault(Failed)"]);
 }
@@ -105,13 +105,13 @@ fn a_query_can_be_split_into_as_many_as_the_round_limit() {
         |count: usize| (0..count).collect(),
         |answers: Vec<usize>| answers.len(),
     );
-    let child = launch(&echo.clone().through(list.clone()), Arc::new(())).unwrap();
+    let child = start(&echo.clone().through(list.clone()), Arc::new(())).unwrap();
     assert_eq!(child.ask(1000), Ok(1000));
     assert_eq!(
         child.ask(1001),
         Err(AskError::Fault(Fault::RoundLimit(1000)))
     );
-    let child = launch(&echo.through(list).with_round_limit(5000), Arc::new(())).unwrap();
+    let child = start(&echo.through(list).with_round_limit(5000), Arc::new(())).unwrap();
     assert_eq!(child.ask(5000), Ok(5000));
 }
 
@@ -123,7 +123,7 @@ fn middles_stack_and_each_start_has_its_own() {
         .through(MapQuery::new(|text: &'static str| text.len() as i64 * 7))
         .through(MapAnswer::new(|answer: i64| format!("about {answer}")))
         .through(LimitQueries::new(2));
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
     for _ in 0..2 {
         let child = filter.launch(&mechanism).unwrap();
         assert_eq!(child.ask("abc"), Ok("about 20".to_string()));
@@ -140,7 +140,7 @@ fn functions_are_inferred_from_the_machine() {
         .through(MapAnswer::new(|answer| answer % 2 == 0))
         .through(MapAnswer::new(|even| format!("{even}")))
         .through(MapQuery::new(|query| query));
-    let child = launch(&mechanism, Arc::new(())).unwrap();
+    let child = start(&mechanism, Arc::new(())).unwrap();
     assert_eq!(child.ask(4), Ok("true".to_string()));
 }
 
@@ -153,7 +153,7 @@ fn a_function_may_keep_state_and_each_start_has_its_own() {
         sum
     }));
     for _ in 0..2 {
-        let child = launch(&mechanism, Arc::new(())).unwrap();
+        let child = start(&mechanism, Arc::new(())).unwrap();
         assert_eq!([3, 4].map(|query| child.ask(query)), [Ok(3), Ok(7)]);
     }
 }
@@ -167,9 +167,9 @@ fn a_query_that_cannot_be_cloned_goes_through_a_function() {
     let echo = Ask::new(|_: &(), query: u8| Ok(query));
     let unwrapped = MapQuery::new(|Once(query)| query);
     let twice = Split::new(|Once(query)| vec![query, query], |answers: Vec<u8>| answers);
-    let child = launch(&echo.clone().through(unwrapped), Arc::new(())).unwrap();
+    let child = start(&echo.clone().through(unwrapped), Arc::new(())).unwrap();
     assert_eq!(child.ask(Once(3)), Ok(3));
-    let child = launch(&echo.through(twice), Arc::new(())).unwrap();
+    let child = start(&echo.through(twice), Arc::new(())).unwrap();
     assert_eq!(child.ask(Once(3)), Ok(vec![3, 3]));
 }
 
@@ -177,7 +177,7 @@ fn a_query_that_cannot_be_cloned_goes_through_a_function() {
 fn a_cache_spares_the_machine() {
     let touches = Touches::default();
     let mechanism = at(epsilon("0.1"), Count(touches.clone())).through(Cache::new());
-    let child = launch(&mechanism, Arc::new(())).unwrap();
+    let child = start(&mechanism, Arc::new(())).unwrap();
     assert_eq!([child.ask(()), child.ask(())], [Ok(1), Ok(1)]);
     // One start, one step.
     assert_eq!(touches.count(), 2);
@@ -195,7 +195,7 @@ fn a_cache_remembers_no_answer_of_a_query_that_was_rejected() {
             Ok((query, *tries))
         }
     });
-    let child = launch(&second_time.through(Cache::new()), Arc::new(())).unwrap();
+    let child = start(&second_time.through(Cache::new()), Arc::new(())).unwrap();
     assert_eq!(
         child.ask(1),
         Err(AskError::Fault(Fault::InvalidQuery("not yet")))
@@ -208,7 +208,7 @@ fn a_cache_remembers_no_answer_of_a_query_that_was_rejected() {
 #[test]
 fn answers_are_held_back_until_they_can_be_averaged() {
     let echo = Ask::new(|_: &(), query: i64| Ok(query));
-    let child = launch(
+    let child = start(
         &echo.through(Average::of(NonZeroU32::new(2).unwrap())),
         Arc::new(()),
     )
@@ -238,7 +238,7 @@ impl Middle<(), usize> for Evasive {
 
 #[test]
 fn a_middle_that_never_answers_is_stopped_and_closed() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
     let touches = Touches::default();
     let evasive = at(epsilon("0.1"), Count(touches.clone())).through(Evasive);
     let child = filter.launch(&evasive.with_round_limit(20)).unwrap();
@@ -300,7 +300,7 @@ fn a_middle_may_toss_coins() {
 
 #[test]
 fn somebody_can_stand_in_the_middle_of_a_handle() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
     let child = filter.launch(&numbered("0.1")).unwrap();
     let mut twice = Postprocessed::new(
         Split::new(|()| vec![(), ()], |answers: Vec<usize>| answers),

@@ -29,7 +29,7 @@ fn asking_touches_nothing_and_the_number_is_what_is_admitted() {
     let touched = Arc::default();
     let count = counting(&touched, "0.3");
     let filter = Filter::concurrent(PureDp, epsilon("1"));
-    let filter = launch(&filter.halting(), Arc::new(vec![1])).unwrap();
+    let filter = start(&filter.halting(), Arc::new(vec![1])).unwrap();
     for left in (0..=3).rev() {
         for _ in 0..2 {
             let preview = filter.preview(&count).unwrap();
@@ -55,7 +55,7 @@ fn a_machine_has_the_preview_of_its_handle() {
     let count = counting(&touched, "0.3");
     let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
     let data = Arc::new(vec![1]);
-    let handle = launch(&filter, Arc::clone(&data)).unwrap();
+    let handle = start(&filter, Arc::clone(&data)).unwrap();
     let mut source = NotPrivateSeededCoins::new(1);
     let coins: &mut Coins<'_> = &mut source.coins();
     let mut machine = filter.start(&data, coins).unwrap();
@@ -83,7 +83,7 @@ fn a_limit_on_the_number_of_launches_counts() {
     let touched = Arc::default();
     let count = counting(&touched, "0.1");
     let filter = Filter::concurrent(PureDp, epsilon("1")).at_most(2);
-    let filter = launch(&filter, Arc::new(vec![1])).unwrap();
+    let filter = start(&filter, Arc::new(vec![1])).unwrap();
     let left = || filter.preview(&count).unwrap().launches_left();
     assert_eq!(left(), LaunchesLeft::Exactly(2));
     filter.release(&count).unwrap();
@@ -106,7 +106,7 @@ fn what_has_no_loss_has_no_preview() {
         }
     }
     let outer = Filter::concurrent(PureDp, epsilon("1")).halting();
-    let outer = launch(&outer, Arc::new(vec![1])).unwrap();
+    let outer = start(&outer, Arc::new(vec![1])).unwrap();
     let inner = outer
         .launch(&Filter::concurrent(PureDp, epsilon("0.5")))
         .unwrap();
@@ -127,14 +127,14 @@ fn what_has_no_loss_has_no_preview() {
 fn filters_of_any_measure_preview_too() {
     let touched = Arc::default();
     let count = counting(&touched, "0.3");
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(vec![1])).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(vec![1])).unwrap();
     let any = AnyFilter::from(filter);
     let preview = any.preview(&count).unwrap();
     assert_eq!(preview.cost().get(), Some(&epsilon("0.3")));
     assert_eq!(preview.launches_left(), LaunchesLeft::Exactly(3));
     assert_eq!(preview.accuracy("0.95".parse().unwrap()), 10);
     let zcdp = Filter::concurrent(ZCdp, "0.5".parse().unwrap());
-    let zcdp = AnyFilter::from(launch(&zcdp, Arc::new(vec![1_u8])).unwrap());
+    let zcdp = AnyFilter::from(start(&zcdp, Arc::new(vec![1_u8])).unwrap());
     let all = Predicate::new("all", |_: &u8| true);
     let count = Count::of(all).gaussian(rho!(0.1)).unwrap();
     let preview = zcdp.preview(&count).unwrap();

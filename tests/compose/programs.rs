@@ -86,7 +86,7 @@ fn open(settings: Settings, parent: Option<&Node>) -> Result<Node, LaunchError<E
         M: Mechanism<(), Machine: IntoHandle> + Private<PureDp, AddRemove>,
     {
         match parent {
-            None => Ok(launch(mechanism, Arc::new(())).unwrap()),
+            None => Ok(start(mechanism, Arc::new(())).unwrap()),
             Some(Node::Concurrent(parent)) => parent.launch(mechanism),
             Some(Node::Sequential(parent)) => parent.launch(mechanism),
             Some(Node::Counter(_)) => unreachable!("a counter has no children"),

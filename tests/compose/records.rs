@@ -236,7 +236,7 @@ fn a_key_that_panics_puts_its_record_in_no_part() {
     let by_key =
         Parallel::new(|row: &u8| Key(read(*row, usize::from(*row)) as u8), filters).unwrap();
     for data in data() {
-        let filter = launch(&Filter::concurrent(PureDp, text("1e6")), Arc::clone(&data)).unwrap();
+        let filter = start(&Filter::concurrent(PureDp, text("1e6")), Arc::clone(&data)).unwrap();
         let parts = filter.launch(&by_key).unwrap();
         assert_eq!(filter.privacy_loss(), text("1e6"));
         for key in [1, 2] {
@@ -257,7 +257,7 @@ fn a_key_that_panics_puts_its_record_in_no_part() {
 fn an_analyst_sees_nothing_of_a_panic() {
     silence_guarded_panics();
     for data in data() {
-        let filter = launch(&Filter::concurrent(PureDp, text("1")), data).unwrap();
+        let filter = start(&Filter::concurrent(PureDp, text("1")), data).unwrap();
         let count = Count::of(ones()).laplace(epsilon!(0.25)).unwrap();
         assert!(filter.release(&count).is_ok());
         let search = AboveThreshold::new(AddRemove, 1_000_000, 1, text("0.5")).unwrap();
@@ -346,7 +346,7 @@ fn columns_are_read_like_rows() {
         [0, 1].map(|parity| (parity, Filter::concurrent(PureDp, text("1e6")))),
     )
     .unwrap();
-    let filter = launch(&Filter::concurrent(PureDp, text("1e6")), Arc::new(columns)).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, text("1e6")), Arc::new(columns)).unwrap();
     let parts = filter.launch(&by_parity).unwrap();
     // The same predicate on a part.
     let count = Count::of(young).laplace(epsilon!(1e6)).unwrap();
@@ -361,7 +361,7 @@ fn columns_are_read_like_rows() {
 #[test]
 fn a_predicate_that_stores_the_rows_has_them_all() {
     let secret: Vec<u32> = (0..100).map(|person| person * person).collect();
-    let filter = launch(
+    let filter = start(
         &Filter::concurrent(PureDp, text("1")),
         Arc::new(secret.clone()),
     )
@@ -441,7 +441,7 @@ fn in_the_child() {
             Ok(text("1"))
         }
     }
-    let filter = launch(&Filter::concurrent(PureDp, text("1")), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, text("1")), Arc::new(())).unwrap();
     assert_eq!(filter.release(&Panics), Err(LaunchError::Failed));
     outside("outside");
 }

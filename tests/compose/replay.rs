@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use queryables::account::{self, Capped};
-use queryables::compose::{IndividualError, IndividualFilter, launch_individual};
+use queryables::compose::{IndividualError, IndividualFilter, start_individual};
 use queryables::data::{Attribute, Predicate};
 use queryables::machine::{Fault, silence_guarded_panics};
 use queryables::mechanisms::{Count, Noised, NoisyCount, Sum};
@@ -35,7 +35,7 @@ fn sum() -> Noised<Sum<Attribute<Rows, i64>>> {
 fn filters() -> [Pure; 3] {
     let filter = || IndividualFilter::new(PureDp, "1".parse().unwrap());
     let own = |row: &i64| if *row > 50 { "0.5" } else { "1" }.parse().unwrap();
-    [filter(), filter().fitting(), filter().budgets(own)]
+    [filter(), filter().shrinking(), filter().budgets(own)]
 }
 
 fn transcript() -> Vec<Asked> {
@@ -53,7 +53,7 @@ fn a_filter_that_is_replayed_stands_where_the_old_one_stood() {
     silence_guarded_panics();
     let rows: Arc<Rows> = Arc::new((0..5000).map(|row| row % 101).collect());
     for filter in filters() {
-        let (old, was) = launch_individual(&filter, Arc::clone(&rows)).unwrap();
+        let (old, was) = start_individual(&filter, Arc::clone(&rows)).unwrap();
         let mut differ = 0;
         for (turn, asked) in transcript().into_iter().enumerate() {
             match asked {
@@ -63,7 +63,7 @@ fn a_filter_that_is_replayed_stands_where_the_old_one_stood() {
             if turn % 4 != 3 {
                 continue;
             }
-            let (new, is) = launch_individual(&filter, Arc::clone(&rows)).unwrap();
+            let (new, is) = start_individual(&filter, Arc::clone(&rows)).unwrap();
             differ += usize::from(is.all() != was.all());
             for asked in &transcript()[..=turn] {
                 match asked {
@@ -81,7 +81,7 @@ fn a_filter_that_is_replayed_stands_where_the_old_one_stood() {
 #[test]
 fn what_is_replayed_counts_as_an_answer() {
     let filter = filters()[0].clone().at_most(2);
-    let (again, _) = launch_individual(&filter, Arc::new(vec![1, 2])).unwrap();
+    let (again, _) = start_individual(&filter, Arc::new(vec![1, 2])).unwrap();
     again.replay(&count(0)).unwrap();
     again.replay(&sum()).unwrap();
     let exhausted = IndividualError::NotAnswered(AskError::Fault(Fault::Exhausted));

@@ -11,7 +11,7 @@ use queryables::prelude::*;
 fn admitted(threads: usize, launches_each: usize) -> usize {
     // Half of 200 000 launches fit.
     let filter = Filter::concurrent(PureDp, epsilon("100"));
-    let filter = launch(&filter, Arc::new(())).unwrap();
+    let filter = start(&filter, Arc::new(())).unwrap();
     let mechanism = at(epsilon("0.001"), Answer::default());
     let admitted = std::thread::scope(|scope| {
         let launching: Vec<_> = (0..threads)
@@ -42,7 +42,7 @@ fn two_threads_are_admitted_exactly_as_often_as_one() {
 
 #[test]
 fn a_child_answers_one_query_at_a_time() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
     let child = filter.launch(&at(epsilon("1"), Count::default())).unwrap();
     let mut answers: Vec<usize> = std::thread::scope(|scope| {
         let asking: Vec<_> = (0..4)
@@ -70,7 +70,7 @@ fn two_children_answer_at_the_same_time() {
     let barrier = Arc::new(std::sync::Barrier::new(2));
     let meet = Ask::new(move |(): &(), ()| Ok(barrier.wait().is_leader()));
     let meet = at(epsilon("0.1"), meet);
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
     let [one, two] = [(); 2].map(|()| filter.launch(&meet).unwrap());
     std::thread::scope(|scope| {
         let other = scope.spawn(|| one.ask(()));
@@ -95,9 +95,9 @@ fn an_answer_that_is_stopped_meanwhile_is_withheld_and_one_that_has_returned_is_
         let slow = at(epsilon("0.1"), slow);
         let small = at(epsilon("0.1"), Answer::default());
         let large = at(epsilon("9"), Answer::default());
-        let sequential = launch(&Filter::sequential(PureDp, epsilon("1")), Arc::new(())).unwrap();
+        let sequential = start(&Filter::sequential(PureDp, epsilon("1")), Arc::new(())).unwrap();
         let halting = Filter::concurrent(PureDp, epsilon("1")).halting();
-        let halting = launch(&halting, Arc::new(())).unwrap();
+        let halting = start(&halting, Arc::new(())).unwrap();
         let (child, stop) = if freezes {
             (sequential.launch(&slow), Stop::Frozen)
         } else {

@@ -14,9 +14,9 @@ fn couple() -> Distance {
 #[test]
 fn a_ticket_is_charged_as_a_launch_is() {
     let loss = epsilon("0.4");
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
     let odometer = Odometer::concurrent(PureDp).tracking([couple()]);
-    let odometer = launch(&odometer, Arc::new(())).unwrap();
+    let odometer = start(&odometer, Arc::new(())).unwrap();
     let mechanism = at(loss, Answer(Touches::default()));
     for _ in 0..2 {
         assert_eq!(filter.admit(&loss).unwrap().token().check(), Ok(()));
@@ -45,14 +45,14 @@ fn the_machine_of_an_odometer_gives_tickets_too() {
 
 #[test]
 fn a_later_ticket_freezes_an_earlier_one_and_a_halt_stops_both() {
-    let odometer = launch(&Odometer::sequential(PureDp), Arc::new(())).unwrap();
+    let odometer = start(&Odometer::sequential(PureDp), Arc::new(())).unwrap();
     let first = odometer.admit(&epsilon("1")).unwrap();
     let second = odometer.admit(&epsilon("1")).unwrap();
     assert_eq!(first.token().check(), Err(Stop::Frozen));
     assert_eq!(second.token().check(), Ok(()));
 
     let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
-    let filter = launch(&filter, Arc::new(())).unwrap();
+    let filter = start(&filter, Arc::new(())).unwrap();
     let ticket = filter.admit(&epsilon("0.5")).unwrap();
     filter.admit(&epsilon("2")).map(|_| ()).unwrap_err();
     assert_eq!(ticket.token().check(), Err(Stop::Halted));
@@ -62,7 +62,7 @@ fn a_later_ticket_freezes_an_earlier_one_and_a_halt_stops_both() {
 fn where_no_group_privacy_is_known_no_ticket_is_given() {
     let measure = Rdp::new("2".parse().unwrap());
     let odometer = Odometer::concurrent(measure).tracking([couple()]);
-    let odometer = launch(&odometer, Arc::new(())).unwrap();
+    let odometer = start(&odometer, Arc::new(())).unwrap();
     let unknown = UnknownLoss("group privacy changes the order of a Rényi guarantee");
     assert_eq!(
         odometer.admit(&epsilon("0.1")).map(|_| ()),
@@ -75,7 +75,7 @@ fn where_no_group_privacy_is_known_no_ticket_is_given() {
 #[test]
 fn an_odometer_that_keeps_maps_reads_a_ticket_by_group_privacy() {
     let odometer = Odometer::concurrent(PureDp).keeping_maps();
-    let odometer = launch(&odometer, Arc::new(())).unwrap();
+    let odometer = start(&odometer, Arc::new(())).unwrap();
     let ticket = odometer.admit(&epsilon("0.4")).unwrap();
     assert_eq!(ticket.token().check(), Ok(()));
     odometer
@@ -84,7 +84,7 @@ fn an_odometer_that_keeps_maps_reads_a_ticket_by_group_privacy() {
     assert_eq!(odometer.privacy_loss(), epsilon("0.5"));
     assert_eq!(odometer.privacy_loss_at(couple()), Ok(epsilon("1")));
     let rdp = Odometer::concurrent(Rdp::new("2".parse().unwrap())).keeping_maps();
-    let rdp = launch(&rdp, Arc::new(())).unwrap();
+    let rdp = start(&rdp, Arc::new(())).unwrap();
     assert!(rdp.admit(&epsilon("0.1")).is_ok());
     let unknown = UnknownLoss("group privacy changes the order of a Rényi guarantee");
     assert_eq!(rdp.privacy_loss_at(couple()), Err(unknown));

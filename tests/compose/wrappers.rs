@@ -104,7 +104,7 @@ fn a_restated_loss_follows_from_that_at_the_same_distance() {
 
 #[test]
 fn wrappers_are_charged_what_they_state() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("10")), rows()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("10")), rows()).unwrap();
     let mut spent = Epsilon::ZERO;
     let mut expect = |loss: &str| {
         spent = spent.checked_add(epsilon(loss)).unwrap();
@@ -147,13 +147,13 @@ fn a_curve_of_another_grid_is_caught_by_every_compositor() {
     let foreign = at(curve(&other, "0.1"), Count::default());
     let budget = curve(&grid, "1");
 
-    let filter = launch(&Filter::concurrent(grid.clone(), budget.clone()), rows()).unwrap();
+    let filter = start(&Filter::concurrent(grid.clone(), budget.clone()), rows()).unwrap();
     assert_eq!(
         filter.launch(&foreign).unwrap_err(),
         LaunchError::UnknownLoss(unknown)
     );
     assert!(!filter.would_admit(&foreign.loss));
-    let odometer = launch(&Odometer::concurrent(grid.clone()), rows()).unwrap();
+    let odometer = start(&Odometer::concurrent(grid.clone()), rows()).unwrap();
     assert_eq!(
         odometer.launch(&foreign).unwrap_err(),
         LaunchError::UnknownLoss(unknown)
@@ -163,7 +163,7 @@ fn a_curve_of_another_grid_is_caught_by_every_compositor() {
         Private::<RdpGrid, AddRemove>::loss(&both, &grid),
         Err(unknown)
     );
-    let universal = launch(&Universal::new(grid.clone(), AddRemove, budget), rows()).unwrap();
+    let universal = start(&Universal::new(grid.clone(), AddRemove, budget), rows()).unwrap();
     assert_eq!(
         universal.ask(queryables::compose::UniversalQuery::Become(foreign)),
         Err(AskError::Fault(Fault::InvalidQuery(
@@ -182,7 +182,7 @@ fn a_curve_of_another_grid_is_not_restated() {
     let unknown = LaunchError::UnknownLoss(UnknownLoss::FOREIGN);
 
     let rdp = Filter::concurrent(Rdp::new("64".parse().unwrap()), epsilon("9"));
-    let filter = launch(&rdp, rows()).unwrap();
+    let filter = start(&rdp, rows()).unwrap();
     let wrong = Restated::new(large.clone(), mechanism.clone());
     assert_eq!(filter.release(&wrong).unwrap_err(), unknown);
     assert_eq!(filter.privacy_loss(), Epsilon::ZERO);
@@ -191,7 +191,7 @@ fn a_curve_of_another_grid_is_not_restated() {
     assert_eq!(filter.privacy_loss(), epsilon("3.2"));
 
     let approx = Filter::concurrent(ApproxDp, pair("9", "1e-5"));
-    let filter = launch(&approx, rows()).unwrap();
+    let filter = start(&approx, rows()).unwrap();
     let slack = "1e-6".parse().unwrap();
     let wrong = RestatedAt::new(large, slack, mechanism.clone());
     assert_eq!(
@@ -293,7 +293,7 @@ fn a_budget_of_another_grid_is_an_error_before_anything_is_launched() {
     let (grid, other) = grids();
     let filter = Filter::concurrent(grid, other.zero());
     assert_eq!(
-        launch(&filter, rows()).unwrap_err(),
+        start(&filter, rows()).unwrap_err(),
         Fault::InvalidQuery("the budget does not belong to the measure")
     );
 }

@@ -86,7 +86,7 @@ fn the_entry_of_a_halt_stays() {
     for ledger in [memory, file] {
         let quiet = pure(&ledger, "quiet", "1");
         let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
-        let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+        let filter = ledger.start("census", &filter, &Arc::new(())).unwrap();
         let refused = || {
             for number in 0..40 {
                 let refused = quiet.party("Eve").release(&Numbered::new(number, "2"));

@@ -33,7 +33,7 @@ fn entries(ledger: &Ledger) -> Vec<Entry> {
 fn outcomes(ledger: &Ledger) -> Vec<(u64, Outcome)> {
     let lines = ledger.lines(1, 1000).unwrap();
     let done = |line| match line {
-        Line::Done(done) => Some((done.sequence, done.outcome)),
+        Line::Outcome(done) => Some((done.sequence, done.outcome)),
         _ => None,
     };
     lines.into_iter().filter_map(done).collect()
@@ -222,16 +222,14 @@ fn a_filter_goes_on_where_it_was_and_only_under_its_own_terms() {
         Filter::concurrent(PureDp, epsilon("1")).halting(),
         Filter::concurrent(PureDp, epsilon("1")).at_distance(Distance::new(2).unwrap()),
     ] {
-        let error = ledger.launch("census", &filter, &Arc::new(())).unwrap_err();
+        let error = ledger.start("census", &filter, &Arc::new(())).unwrap_err();
         assert!(is_other(&error), "{error}");
     }
     let replace = Filter::concurrent(PureDp, epsilon("1")).under(Replace);
-    let error = ledger
-        .launch("census", &replace, &Arc::new(()))
-        .unwrap_err();
+    let error = ledger.start("census", &replace, &Arc::new(())).unwrap_err();
     assert!(is_other(&error), "{error}");
     let sequential = Filter::sequential(PureDp, epsilon("1"));
-    let launched = ledger.launch("census", &sequential, &Arc::new(()));
+    let launched = ledger.start("census", &sequential, &Arc::new(()));
     let error = launched.unwrap_err();
     assert!(is_other(&error), "{error}");
 
@@ -262,12 +260,12 @@ fn a_halt_outlives_the_process() {
     };
     {
         let ledger = Ledger::open(&path, "numbers").unwrap();
-        let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+        let filter = ledger.start("census", &filter, &Arc::new(())).unwrap();
         let refused = filter.party("Ana").release(&Numbered::new(1, "2"));
         assert_eq!(refused, Err(over_budget(["0", "2", "1", "1"])));
     }
     let ledger = Ledger::open(&path, "numbers").unwrap();
-    let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+    let filter = ledger.start("census", &filter, &Arc::new(())).unwrap();
     assert_eq!(filter.halt(), Ok(Some(Halt::OverBudget(refusal))));
     let halted = LaunchError::Stopped(Stop::Halted);
     assert_eq!(
@@ -297,7 +295,7 @@ fn a_budget_opened_twice_in_a_file_is_one_budget() {
     let ledger = Ledger::in_memory("numbers").unwrap();
     let _one = pure(&ledger, "census", "1");
     let filter = Filter::concurrent(PureDp, epsilon("1"));
-    let again = ledger.launch("census", &filter, &Arc::new(())).unwrap_err();
+    let again = ledger.start("census", &filter, &Arc::new(())).unwrap_err();
     let budget = "census".to_owned();
     assert_eq!(again, OpenError::Store(StoreError::AlreadyOpen { budget }));
 }
@@ -437,7 +435,7 @@ fn a_share_stops_when_the_filter_halts_also_after_a_restart() {
     let share = Filter::concurrent(PureDp, epsilon("0.5"));
     for round in 0..2 {
         let ledger = Ledger::open(&path, "numbers").unwrap();
-        let filter = ledger.launch("census", &whole, &Arc::new(())).unwrap();
+        let filter = ledger.start("census", &whole, &Arc::new(())).unwrap();
         let reserved = filter.reserve("Ben", &share);
         if round == 1 {
             // Known, and stopped before it starts.
@@ -463,7 +461,7 @@ fn children_answer_on_until_the_process_ends() {
     let ages = Arc::new(vec![1_u8, 2, 3]);
     let launches = |ledger: &Ledger| {
         let filter = Filter::concurrent(PureDp, epsilon("1"));
-        let filter = ledger.launch("census", &filter, &ages).unwrap();
+        let filter = ledger.start("census", &filter, &ages).unwrap();
         let threshold = AboveThreshold::new(AddRemove, 5, 1, epsilon("0.3")).unwrap();
         (filter.clone(), filter.party("Ana").launch(&threshold))
     };
@@ -487,7 +485,7 @@ fn a_launch_without_a_loss_is_no_decision() {
     let ledger = Ledger::in_memory("numbers").unwrap();
     let filter = Filter::concurrent(PureDp, epsilon("1"));
     let filter = filter.at_distance(Distance::new(u64::MAX).unwrap());
-    let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+    let filter = ledger.start("census", &filter, &Arc::new(())).unwrap();
     let error = filter
         .party("Ana")
         .release(&Numbered::new(1, "1e11"))
@@ -504,7 +502,7 @@ fn nothing_prints_what_is_inside() {
     let ledger = Ledger::in_memory("numbers").unwrap();
     let filter = Filter::concurrent(PureDp, epsilon("1"));
     let filter = ledger
-        .launch("census", &filter, &Arc::new("secret"))
+        .start("census", &filter, &Arc::new("secret"))
         .unwrap();
     let party = filter.party("Ana");
     let printed = format!("{ledger:?} {filter:?} {party:?}");

@@ -81,8 +81,7 @@ fn no_kill_loses_a_launch_or_counts_one_twice() {
         assert_eq!(filter.privacy_loss(), Ok(total));
         assert_eq!(filter.launched(), Ok(charged.len() as u64));
         assert_eq!(filter.replay(), Ok(charged.len() as u64));
-        let ended =
-            |line: &&Line| matches!(line, Line::Done(done) if done.outcome == Outcome::Interrupted);
+        let ended = |line: &&Line| matches!(line, Line::Outcome(done) if done.outcome == Outcome::Interrupted);
         interrupted = lines.iter().filter(ended).count();
     }
     println!(
@@ -313,7 +312,7 @@ fn what_is_no_ledger_or_is_damaged_is_an_error() {
     }
     let state: Result<(), _> = damage(r#""counts":"0.02""#).and_then(|ledger| {
         let filter = Filter::concurrent(PureDp, "100".parse().unwrap());
-        match ledger.launch("census", &filter, &std::sync::Arc::new(())) {
+        match ledger.start("census", &filter, &std::sync::Arc::new(())) {
             Err(queryables::ledger::OpenError::Store(error)) => Err(error),
             other => panic!("{other:?}"),
         }

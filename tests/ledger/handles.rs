@@ -59,7 +59,7 @@ fn a_halt_of_any_handle_stops_children_and_shares() {
 fn a_halt_in_memory_stops_children_and_shares() {
     let ledger = Ledger::in_memory("numbers").unwrap();
     let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
-    let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+    let filter = ledger.start("census", &filter, &Arc::new(())).unwrap();
     let other = filter.clone();
     let child = filter
         .party("Ana")
@@ -105,7 +105,7 @@ impl<F> Private<PureDp, AddRemove> for Doing<F> {
 fn a_release_that_another_handle_freezes_is_withheld() {
     let open = |ledger: &Ledger| {
         let filter = Filter::sequential(PureDp, epsilon("1"));
-        ledger.launch("in turns", &filter, &Arc::new(())).unwrap()
+        ledger.start("in turns", &filter, &Arc::new(())).unwrap()
     };
     let memory = open(&Ledger::in_memory("numbers").unwrap());
     let file = Ledger::create(fresh("withheld.redb"), "numbers").unwrap();
@@ -132,7 +132,7 @@ fn the_child_of_a_sequential_filter_that_halts_says_so() {
     let file = Ledger::create(fresh("halts.redb"), "numbers").unwrap();
     for ledger in [memory, file] {
         let filter = Filter::sequential(PureDp, epsilon("1")).halting();
-        let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+        let filter = ledger.start("census", &filter, &Arc::new(())).unwrap();
         let ana = filter.party("Ana");
         let child = ana.launch(&Numbered::new(1, "0.5")).unwrap();
         assert_eq!(child.ask(()), Ok(1));
@@ -286,13 +286,13 @@ fn failing(file: &str) -> (Ledger, Arc<AtomicBool>, Arc<AtomicBool>) {
 fn a_store_that_is_down_is_its_error_and_not_a_halt() {
     let (ledger, _, is_down) = failing("down.redb");
     let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
-    let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+    let filter = ledger.start("census", &filter, &Arc::new(())).unwrap();
     let half = Filter::concurrent(PureDp, epsilon("0.5"));
     let share = filter.reserve("Ben", &half).unwrap();
     let quarter = Filter::concurrent(PureDp, epsilon("0.25"));
     let inner = share.reserve("Eva", &quarter).unwrap();
     let in_turns = Filter::sequential(PureDp, epsilon("1"));
-    let in_turns = ledger.launch("in turns", &in_turns, &Arc::new(())).unwrap();
+    let in_turns = ledger.start("in turns", &in_turns, &Arc::new(())).unwrap();
     let one = Numbered::new(1, "0.1");
     let children = [
         (filter.party("Ana").launch(&one).unwrap(), Stop::Halted),

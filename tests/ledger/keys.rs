@@ -23,7 +23,7 @@ fn epsilon(text: &str) -> Epsilon {
 fn opened(ledger: &Ledger) -> LedgerFilter<Rows, Rule> {
     let rows: Arc<Rows> = Arc::new((0..1000).collect());
     let filter = Filter::concurrent(PureDp, epsilon("1000"));
-    ledger.launch("census", &filter, &rows).unwrap()
+    ledger.start("census", &filter, &rows).unwrap()
 }
 
 fn count() -> NoisyCount<Rows> {

@@ -137,7 +137,7 @@ where
 {
     let filter = Filter::concurrent(measure, budget);
     let filter = ledger
-        .launch(name, &filter, &std::sync::Arc::new(()))
+        .start(name, &filter, &std::sync::Arc::new(()))
         .unwrap();
     filter.party("Ana").release(mechanism).unwrap();
 }

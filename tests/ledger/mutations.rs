@@ -62,7 +62,7 @@ fn damage(good: &[u8], random: &mut Seeded, turn: u64) -> Vec<u8> {
 fn totals(path: &Path) -> Result<(Epsilon, u64), OpenError> {
     let ledger = Ledger::open(path, "numbers")?;
     let filter = Filter::concurrent(PureDp, "1".parse().unwrap());
-    let filter = ledger.launch("census", &filter, &std::sync::Arc::new(()))?;
+    let filter = ledger.start("census", &filter, &std::sync::Arc::new(()))?;
     Ok((filter.privacy_loss()?, filter.launched()?))
 }
 
@@ -73,7 +73,7 @@ type Contents = (Epsilon, u64, Vec<Line>, u64);
 fn contents(path: &Path) -> Result<Contents, OpenError> {
     let ledger = Ledger::open(path, "numbers")?.keeping_answers();
     let filter = Filter::concurrent(PureDp, "1".parse().unwrap());
-    let filter = ledger.launch("census", &filter, &std::sync::Arc::new(()))?;
+    let filter = ledger.start("census", &filter, &std::sync::Arc::new(()))?;
     let spent = filter.privacy_loss()?;
     let lines = ledger.lines(1, 1000)?;
     let counted = filter.replay()?;

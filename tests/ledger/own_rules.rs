@@ -61,7 +61,7 @@ fn ledgers(name: &str) -> [Ledger; 3] {
 
 fn launched<H: BeforeDeciding>(ledger: &Ledger, code: H) -> OwnFilter<H> {
     let filter = Filter::concurrent_with(OwnRule::new(epsilon("1"), code));
-    ledger.launch("census", &filter, &Arc::new(())).unwrap()
+    ledger.start("census", &filter, &Arc::new(())).unwrap()
 }
 
 fn released<H: BeforeDeciding>(

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use ledger::created;
 use queryables::account::menu::{Detail, MenuEntry, MenuFilter, SampledGaussians};
 use queryables::account::{
-    Accumulator, ChildLoss, FixedCount, FixedInAdvance, NaturalFilter, RestartedFilters,
-    ValidConcurrently, Whitehouse, WholeLoss,
+    Accumulator, AdvancedComposition, ChildLoss, FixedCount, FixedInAdvance, NaturalFilter,
+    RestartedFilters, ValidConcurrently, WholeLoss,
 };
 use queryables::ledger::{Decision, Ledger, LedgerError, LedgerRule, Line};
 use queryables::prelude::*;
-use queryables::privacy::fdp::{PowersOf, Profile, Units};
+use queryables::privacy::fdp::{Profile, RepeatedMechanism, Repetitions};
 use queryables::privacy::{Gdp, Measure, Rdp, Relation};
 
 /// Costs what it is told to, under one measure.
@@ -54,7 +54,7 @@ where
         assert!(launches < 500, "the limit was never near");
         // As after a crash: nothing is left but the file.
         let ledger = Ledger::open(path, "nothing").unwrap();
-        let filter = ledger.launch("census", filter, &Arc::new(())).unwrap();
+        let filter = ledger.start("census", filter, &Arc::new(())).unwrap();
         assert_eq!(filter.privacy_loss(), Ok(rule.spent()));
         assert_eq!(filter.remaining(), Ok(rule.remaining()));
         let party = filter.party("Ana");
@@ -112,8 +112,8 @@ fn rules_whose_tables_are_computed_again_go_on_where_they_were() {
     let gaussian = NaturalFilter::new(limit, Gdp).unwrap();
     survives_alone("gaussian", gaussian, &["0.03", "0.05"].map(number));
     let base = Profile::randomized_response(number("0.05"));
-    let units = NaturalFilter::new(limit, PowersOf::new(base)).unwrap();
-    survives_alone("units", units, &[Units(1), Units(2)]);
+    let units = NaturalFilter::new(limit, RepeatedMechanism::new(base)).unwrap();
+    survives_alone("units", units, &[Repetitions(1), Repetitions(2)]);
     let detail = Detail {
         step: number("0.01"),
         ratio: 2,
@@ -133,7 +133,7 @@ fn odometers_go_on_reading_where_they_were() {
     let odometer = || Odometer::concurrent(PureDp).capped(Epsilon::LARGEST);
     for round in 0_u64..3 {
         let ledger = Ledger::open(&path, "nothing").unwrap();
-        let odometer = ledger.launch("census", &odometer(), &Arc::new(())).unwrap();
+        let odometer = ledger.start("census", &odometer(), &Arc::new(())).unwrap();
         assert_eq!(
             odometer.privacy_loss().unwrap().units(),
             u128::from(round) * number::<Epsilon>("0.9").units()
@@ -157,7 +157,7 @@ fn odometers_go_on_reading_where_they_were() {
         9
     );
 
-    let slack = Whitehouse::new(number("1e-6")).unwrap();
+    let slack = AdvancedComposition::new(number("1e-6")).unwrap();
     let rule = slack.capped(pair("1", "1e-5"));
     survives_alone("whitehouse", rule, &[pair("0.1", "1e-8")]);
     let restarted = RestartedFilters::new(Rdp::new(number("2")), number("0.5")).unwrap();

@@ -54,14 +54,14 @@ fn mechanism(wanted: Wanted) -> Result<Any, String> {
 fn service(ledger: &Ledger) -> Service {
     let ages = Arc::new(vec![17, 18, 43, 70]);
     let pure = Filter::concurrent(PureDp, "1".parse().unwrap());
-    let pure = ledger.launch("pure", &pure, &ages).unwrap();
+    let pure = ledger.start("pure", &pure, &ages).unwrap();
     let quota = pure.quota("remote", "0.8".parse().unwrap()).unwrap();
     let pure = pure.party("Ana").within(&quota).unwrap();
     let zcdp = Filter::noninteractive(ZCdp, "0.1".parse().unwrap());
-    let zcdp = ledger.launch("zcdp", &zcdp, &ages).unwrap().party("Ana");
+    let zcdp = ledger.start("zcdp", &zcdp, &ages).unwrap().party("Ana");
     let budget = EpsilonDelta::new("1", "1e-6").unwrap();
     let approx = Filter::sequential(ApproxDp, budget).halting();
-    let approx = ledger.launch("approx", &approx, &ages).unwrap();
+    let approx = ledger.start("approx", &approx, &ages).unwrap();
     Service::from([
         ("pure", AddressedFilter::new(pure)),
         ("zcdp", AddressedFilter::new(zcdp)),
@@ -190,7 +190,7 @@ fn a_service_with_mixed_measures_continues_after_a_restart() {
     ];
     assert_eq!(entries.collect::<Vec<_>>(), admitted);
     let outcomes = lines.iter().filter_map(|line| match line {
-        Line::Done(done) => Some(done.outcome.clone()),
+        Line::Outcome(done) => Some(done.outcome.clone()),
         _ => None,
     });
     let [started, answered] = [Outcome::Started, Outcome::Answered(None)];
@@ -206,7 +206,7 @@ fn an_erased_party_reads_as_the_party_does() {
     let ledger = Ledger::in_memory("ages").unwrap();
     let ages = Arc::new(vec![17, 18, 43, 70]);
     let filter = Filter::concurrent(PureDp, "1".parse().unwrap()).at_most(2);
-    let filter = ledger.launch("pure", &filter, &ages).unwrap();
+    let filter = ledger.start("pure", &filter, &ages).unwrap();
     let quota = filter.quota("remote", "0.75".parse().unwrap()).unwrap();
     let party = filter.party("Ana").within(&quota).unwrap();
     let any: AnyFilter<Ages> = party.clone().into();

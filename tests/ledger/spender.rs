@@ -35,7 +35,7 @@ fn main() {
         Err(error) => return say(&format!("not opened: {error}")),
     };
     let filter = Filter::concurrent(PureDp, "100".parse().unwrap());
-    let filter = match ledger.launch("census", &filter, &Arc::new(())) {
+    let filter = match ledger.start("census", &filter, &Arc::new(())) {
         Ok(filter) => filter,
         Err(error) => return say(&format!("not opened: {error}")),
     };

@@ -67,7 +67,7 @@ fn opened(state: &str, limit: Option<u64>, halts: bool) -> Result<Epsilon, OpenE
     }
     let store = One(Mutex::new(sealed(state)));
     let ledger = Ledger::on(store, "numbers").unwrap();
-    let filter = ledger.launch("census", &filter, &Arc::new(()))?;
+    let filter = ledger.start("census", &filter, &Arc::new(()))?;
     Ok(filter.privacy_loss().unwrap())
 }
 

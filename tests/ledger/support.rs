@@ -51,7 +51,7 @@ pub type PureFilter = LedgerFilter<(), Capped<Sum<PureDp>>>;
 #[must_use]
 pub fn pure(ledger: &Ledger, name: &str, budget: &str) -> PureFilter {
     let filter = Filter::concurrent(PureDp, budget.parse().unwrap());
-    ledger.launch(name, &filter, &Arc::new(())).unwrap()
+    ledger.start(name, &filter, &Arc::new(())).unwrap()
 }
 
 /// The refusal with these amounts: spent, requested, remaining, limit.
@@ -123,7 +123,7 @@ impl Seeded {
 pub fn a_later_launch_freezes_the_child_of_another_handle(one: &Ledger, other: &Ledger) {
     let open = |ledger: &Ledger| {
         let filter = Filter::sequential(PureDp, "1".parse().unwrap());
-        ledger.launch("in turns", &filter, &Arc::new(())).unwrap()
+        ledger.start("in turns", &filter, &Arc::new(())).unwrap()
     };
     let (one, other) = (open(one), open(other));
     let first = one.party("Ana").launch(&Numbered::new(1, "0.1")).unwrap();
@@ -189,7 +189,7 @@ pub fn any_name_is_kept_but_one_with_a_zero(
     let unwritable =
         |what: &str| StoreError::Unwritable(format!("{what} with the character U+0000"));
     let filter = pure(ledger, "census", "1");
-    let opened = ledger.launch(zero, &share, &Arc::new(()));
+    let opened = ledger.start(zero, &share, &Arc::new(()));
     let opened = opened.map(drop).unwrap_err();
     assert_eq!(opened, OpenError::Store(unwritable("a filter's name")));
     let quota = filter.quota(zero, "1".parse().unwrap()).map(drop);
@@ -240,7 +240,7 @@ impl<R: Relation> Private<PureDp, R> for Named {
 pub fn a_halt_stops_the_children_and_shares_of_another_handle(one: &Ledger, other: &Ledger) {
     let open = |ledger: &Ledger| {
         let filter = Filter::concurrent(PureDp, "3".parse().unwrap()).halting();
-        ledger.launch("halts", &filter, &Arc::new(())).unwrap()
+        ledger.start("halts", &filter, &Arc::new(())).unwrap()
     };
     let (one, other) = (open(one), open(other));
     let share = |epsilon: &str| Filter::concurrent(PureDp, epsilon.parse().unwrap());
@@ -398,7 +398,7 @@ pub fn what_is_too_long_is_an_error_and_not_written(ledger: &Ledger) {
         bytes: limit + 1,
         limit,
     };
-    let opened = ledger.launch(&name(1025), &share, &Arc::new(())).map(drop);
+    let opened = ledger.start(&name(1025), &share, &Arc::new(())).map(drop);
     let expected = OpenError::Store(too_long("a filter's name", 1024));
     assert_eq!(opened.unwrap_err(), expected);
     let quota = filter.quota(&name(1025), budget()).map(drop);

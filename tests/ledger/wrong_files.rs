@@ -13,7 +13,7 @@ use queryables::prelude::*;
 fn opened(path: &Path) -> Result<(Epsilon, u64), OpenError> {
     let ledger = Ledger::open(path, "numbers")?;
     let filter = Filter::concurrent(PureDp, "1".parse().unwrap());
-    let filter = ledger.launch("census", &filter, &Arc::new(()))?;
+    let filter = ledger.start("census", &filter, &Arc::new(()))?;
     Ok((filter.privacy_loss()?, filter.replay()?))
 }
 

@@ -83,7 +83,7 @@ impl System for CheckedBeforeOnly {
             ..mechanism.clone()
         };
         match at.launch(&asked) {
-            Err(LaunchError::Stopped(_)) => launch(&asked, rows()).map_err(|_| LaunchError::Failed),
+            Err(LaunchError::Stopped(_)) => start(&asked, rows()).map_err(|_| LaunchError::Failed),
             launched => launched,
         }
     }

@@ -289,11 +289,11 @@ impl Machine for Careless {
 
 #[test]
 fn a_relay_asks_nothing_for_a_machine_that_was_stopped() {
-    let other = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
+    let other = start(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(())).unwrap();
     let original = other
         .launch(&at(epsilon("0.1"), common::Count::default()))
         .unwrap();
-    let outer = launch(&Filter::sequential(PureDp, epsilon("3")), Arc::new(())).unwrap();
+    let outer = start(&Filter::sequential(PureDp, epsilon("3")), Arc::new(())).unwrap();
     let careless = StartsCareless(outer.clone(), original.clone());
     let careless = outer.launch(&at(epsilon("0.1"), careless)).unwrap();
     assert_eq!(careless.ask(()), Err(AskError::Stopped(Stop::Frozen)));
@@ -318,7 +318,7 @@ impl BeforeDeciding for Meddling {
 #[test]
 fn a_rule_that_freezes_its_own_filter_admits_nothing() {
     let outer = Filter::sequential(PureDp, epsilon("3"));
-    let outer = launch(&outer, Arc::new(())).unwrap();
+    let outer = start(&outer, Arc::new(())).unwrap();
     let rule = OwnRule::new(epsilon("1"), Meddling(outer.clone()));
     let inner = || Filter::concurrent_with(rule.clone());
     let mechanism = at(epsilon("0.1"), common::Count::default());

@@ -199,7 +199,7 @@ fn a_record_that_has_too_little_left_does_not_take_part() {
         ..geometric(3, 3)
     };
     instance.assert_right(finite([(4, 1), (0, 1), (23, 8)]));
-    let fits = instance.right(right(instance.kernel, 3).fitting());
+    let fits = instance.right(right(instance.kernel, 3).shrinking());
     assert_eq!(fits, finite([(8, 1), (0, 1), (69, 16)]));
     let wrong = instance.wrong(Bug::CheckedThenCharged);
     assert_eq!(wrong, finite([(16, 1), (2, 9), (529, 64)]));

@@ -4,14 +4,14 @@
 use std::hash::Hash;
 
 use crate::support::*;
-use queryables::account::menu::{MenuEntry, MenuError, MenuFilter, TwoSums};
+use queryables::account::menu::{MenuEntry, MenuError, MenuFilter, TwoPriceListFilter};
 use queryables::account::{
     Accounting, ChildLoss, ContinuationRule, Exceeded, FixedCount, NaturalFilter,
     ValidConcurrently, ValidSequentially,
 };
 use queryables::compose::{Addressed, Filter, NonInteractive};
 use queryables::number::Epsilon;
-use queryables::privacy::fdp::{PowersOf, Profile, Units};
+use queryables::privacy::fdp::{Profile, RepeatedMechanism, Repetitions};
 use queryables::privacy::{AddRemove, ApproxDp, EpsilonDelta, Private, UnknownLoss};
 use queryables::verify::{Children, Pair, Verdict, Verifier, copies_of};
 
@@ -23,12 +23,12 @@ impl Private<ApproxDp, AddRemove> for Released1 {
 }
 
 /// In units of responses at odds of three: one for each answer.
-impl Private<PowersOf, AddRemove> for Respond {
-    fn loss(&self, _: &PowersOf) -> Result<Units, UnknownLoss> {
+impl Private<RepeatedMechanism, AddRemove> for Respond {
+    fn loss(&self, _: &RepeatedMechanism) -> Result<Repetitions, UnknownLoss> {
         if self.odds > 3 {
             return Err(UnknownLoss("more than a unit for each answer"));
         }
-        Ok(Units(self.answers))
+        Ok(Repetitions(self.answers))
     }
 }
 
@@ -180,7 +180,7 @@ fn prices_that_are_too_low_are_refuted() {
 fn two_sums_together_are_within_the_budget() {
     let limit = limit("0.333");
     let entries = [(ln(2), [1, 2]), (four(), [4, 5])];
-    let build = |budgets| TwoSums::new(limit, limit.delta, ln(2), &entries, budgets);
+    let build = |budgets| TwoPriceListFilter::new(limit, limit.delta, ln(2), &entries, budgets);
     let rule = build([6, 8]).unwrap();
     assert!(released(rule, &[2, 4], 6).holds());
     assert!(matches!(build([6, 10]), Err(MenuError::OverBudget { .. })));
@@ -202,9 +202,9 @@ fn the_fixed_count_is_exact_on_small_cases() {
 fn units_are_exact_on_small_cases() {
     // Three responses at odds of three reveal δ = 27/64 · (1 − 4/27) = 0.359… at ε = ln 4.
     let limit = limit("0.36");
-    let base = PowersOf::new(Profile::randomized_response(ln(3)));
+    let base = RepeatedMechanism::new(Profile::randomized_response(ln(3)));
     let rule = NaturalFilter::new(limit, base.clone()).unwrap();
-    assert_eq!(*rule.most(), Units(3));
+    assert_eq!(*rule.most(), Repetitions(3));
     let twice = Respond {
         odds: 3,
         answers: 2,
@@ -237,8 +237,8 @@ impl queryables::machine::Mechanism<bool> for Pretends {
     }
 }
 
-impl Private<PowersOf, AddRemove> for Pretends {
-    fn loss(&self, _: &PowersOf) -> Result<Units, UnknownLoss> {
-        Ok(Units(self.1))
+impl Private<RepeatedMechanism, AddRemove> for Pretends {
+    fn loss(&self, _: &RepeatedMechanism) -> Result<Repetitions, UnknownLoss> {
+        Ok(Repetitions(self.1))
     }
 }

@@ -1,4 +1,4 @@
-//! Bounds on what an exploration takes, and state or randomness outside the machine.
+//! Limits on what an exploration takes, and state or randomness outside the machine.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -11,10 +11,10 @@ use queryables::machine::{
 use queryables::number::Epsilon;
 use queryables::privacy::PureDp;
 use queryables::verify::{
-    Bounds, Cancel, Pair, Value, Verifier, VerifyError, copies_of, views, views_within,
+    Cancel, Limits, Pair, Value, Verifier, VerifyError, copies_of, views, views_within,
 };
 
-// ---- Bounds ------------------------------------------------------------------------------------
+// ---- Limits ------------------------------------------------------------------------------------
 
 /// Tosses this number of coins, and answers with nothing or with their parity.
 #[derive(Clone)]
@@ -207,7 +207,7 @@ fn progress_is_reported_to_whoever_waits() {
 // ---- Views -------------------------------------------------------------------------------------
 
 /// Asks once, within these bounds.
-fn seen_within(coins: usize, bounds: &Bounds) -> Result<usize, VerifyError> {
+fn seen_within(coins: usize, bounds: &Limits) -> Result<usize, VerifyError> {
     let script = || Script::new([()]);
     let law = views_within(bounds, move || Coins40(coins), &Arc::new(true), script, 1)?;
     Ok(law.outcomes().count())
@@ -216,7 +216,7 @@ fn seen_within(coins: usize, bounds: &Bounds) -> Result<usize, VerifyError> {
 #[test]
 fn equal_views_are_merged_as_they_are_found() {
     // 2^12 paths, and two answers.
-    assert_eq!(seen_within(12, &Bounds::default().memory(20_000)), Ok(2));
+    assert_eq!(seen_within(12, &Limits::default().memory(20_000)), Ok(2));
 }
 
 /// Says how all its coins fell.
@@ -235,7 +235,7 @@ impl Mechanism<bool> for Telling {
 
 #[test]
 fn views_are_bounded() {
-    let bounds = Bounds::default;
+    let bounds = Limits::default;
     let limit = 5000;
     let found = seen_within(40, &bounds().limit(limit));
     assert_eq!(found, Err(VerifyError::Limit { limit }));
@@ -261,7 +261,7 @@ fn views_are_bounded() {
 #[test]
 fn the_views_of_a_machine_that_loops_are_given_up() {
     let found = cancelled_when_it_loops(|looping, cancel| {
-        let bounds = Bounds::default().time(LONG).cancelled_by(&cancel);
+        let bounds = Limits::default().time(LONG).cancelled_by(&cancel);
         let script = || Script::new([()]);
         views_within(&bounds, copies_of(&looping), &Arc::new(true), script, 1)
     });
@@ -401,7 +401,7 @@ fn the_first_64_steps_are_run_100_times_and_the_others_twice() {
 fn the_bounds_are_those_that_the_docs_state() {
     let stated = "limit: 2000000, memory: 1000000000, time: 60s";
     let verifier = Verifier::new(|| Coins40(1), &Pair::new(false, true), vec![()], 1);
-    for bounds in [format!("{verifier:?}"), format!("{:?}", Bounds::default())] {
+    for bounds in [format!("{verifier:?}"), format!("{:?}", Limits::default())] {
         assert!(bounds.contains(stated), "{bounds}");
     }
 }

@@ -2,7 +2,7 @@
 //! verifier recognises it, and finds what it finds without.
 
 use crate::support::*;
-use queryables::account::{Rogers, ThroughRdp, ThroughZCdp, Whitehouse};
+use queryables::account::{AdvancedComposition, Rogers, ThroughRdp, ThroughZCdp};
 use queryables::compose::{Addressed, Filter};
 use queryables::machine::Inspect;
 use queryables::mechanisms::ApproxRandomizedResponse;
@@ -44,5 +44,5 @@ fn filters_for_approximate_privacy_are_checked_by_state() {
         ThroughRdp::chosen_for(budget, slack(), "0.69".parse().unwrap()).unwrap()
     });
     fn shows(_: &impl Inspect) {}
-    shows(&Whitehouse::new(slack()).unwrap());
+    shows(&AdvancedComposition::new(slack()).unwrap());
 }

@@ -59,14 +59,14 @@ fn repeat<T>(times: u64, mut operation: impl FnMut() -> T) {
 fn run(operation: &str, times: u64) -> Result<(), Box<dyn std::error::Error>> {
     let constant = Constant("0.0000001".parse()?);
     let data = Arc::new(Vec::<bool>::new());
-    let filter = launch(
+    let filter = start(
         &Filter::concurrent(PureDp, "1e9".parse()?),
         Arc::clone(&data),
     )?;
     let silent = Ledger::on(MemoryStore::without_record(), "nothing")?;
     let budget = Filter::concurrent(PureDp, "1e9".parse()?);
-    let party = silent.launch("census", &budget, &data)?.party("Ana");
-    let odometer = launch(&Odometer::concurrent(PureDp), Arc::clone(&data))?;
+    let party = silent.start("census", &budget, &data)?.party("Ana");
+    let odometer = start(&Odometer::concurrent(PureDp), Arc::clone(&data))?;
     let child = filter.launch(&constant)?;
     let count = Count::of(Predicate::new("all", |_: &bool| true)).laplace(epsilon!(0.1))?;
     let laplace = DiscreteLaplace::new(Ratio::from(10))?;

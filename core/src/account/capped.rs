@@ -1,4 +1,4 @@
-use crate::privacy::{CallsBack, Measure};
+use crate::privacy::{Measure, Reentrant};
 use std::hash::{Hash, Hasher};
 
 #[cfg(feature = "serde")]
@@ -60,7 +60,7 @@ where
 }
 
 impl<G: Accumulator> Accounting for Capped<G> {
-    const CALLS_BACK: CallsBack = G::CALLS_BACK;
+    const REENTRANT: Reentrant = G::REENTRANT;
 
     type Children = G::Children;
     type Whole = G::Whole;
@@ -162,7 +162,7 @@ where
 mod tests {
     use super::*;
     use crate::account::DefaultAccumulator;
-    use crate::account::{Sum, Whitehouse};
+    use crate::account::{AdvancedComposition, Sum};
     use crate::number::Epsilon;
     use crate::privacy::{ApproxDp, EpsilonDelta, Gdp, Overflow, PureDp, RdpGrid};
 
@@ -226,7 +226,7 @@ mod tests {
     fn what_is_over_its_cap_from_the_start_has_nothing_remaining() {
         let pair = |epsilon: &str, delta: &str| EpsilonDelta::new(epsilon, delta).unwrap();
         let sum = ApproxDp.accumulator().add(&pair("0.5", "1e-6")).unwrap();
-        let slack = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        let slack = AdvancedComposition::new("1e-6".parse().unwrap()).unwrap();
         let nothing = EpsilonDelta::default();
         for limit in [pair("1", "1e-7"), pair("0.4", "1")] {
             let rule = sum.clone().capped(limit);

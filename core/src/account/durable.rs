@@ -25,16 +25,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// # Example
 ///
 /// ```
-/// use queryables::account::{Capped, ContinuationRule, DefaultAccumulator, Accumulator, Sum, Written};
+/// use queryables::account::{Capped, ContinuationRule, DefaultAccumulator, Accumulator, Sum, SavedRule};
 /// use queryables::prelude::*;
 ///
 /// let rule = PureDp.accumulator().capped("1".parse()?).charge(&"0.3".parse()?)?;
-/// let text = serde_json::to_string(&Written(rule))?;
+/// let text = serde_json::to_string(&SavedRule(rule))?;
 /// assert_eq!(
 ///     text,
 ///     r#"{"rule":"Sum","parameters":{"of":{"measure":"PureDp"},"limit":"1"},"counts":"0.3"}"#,
 /// );
-/// let Written::<Capped<Sum<PureDp>>>(rule) = serde_json::from_str(&text)?;
+/// let SavedRule::<Capped<Sum<PureDp>>>(rule) = serde_json::from_str(&text)?;
 /// assert_eq!(rule.remaining(), "0.7".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -82,9 +82,9 @@ pub struct ImpossibleCounts;
 ///
 /// [`Durable`] has an example.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written<F>(pub F);
+pub struct SavedRule<F>(pub F);
 
-impl<F: Durable> Serialize for Written<F> {
+impl<F: Durable> Serialize for SavedRule<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Rule", 3)?;
         fields.serialize_field("rule", F::NAME)?;
@@ -117,7 +117,7 @@ impl<'de, F: Durable> DeserializeSeed<'de> for Build<F> {
     }
 }
 
-impl<'de, F: Durable> Deserialize<'de> for Written<F> {
+impl<'de, F: Durable> Deserialize<'de> for SavedRule<F> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         const FIELDS: &[&str] = &["rule", "parameters", "counts"];
         deserializer.deserialize_struct("Rule", FIELDS, Fields(PhantomData))
@@ -127,13 +127,13 @@ impl<'de, F: Durable> Deserialize<'de> for Written<F> {
 struct Fields<F>(PhantomData<F>);
 
 impl<'de, F: Durable> Visitor<'de> for Fields<F> {
-    type Value = Written<F>;
+    type Value = SavedRule<F>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the rule {}", F::NAME)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Written<F>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<SavedRule<F>, A::Error> {
         // Counts mean nothing without the parameters, so the order is fixed.
         expect(&mut fields, "rule")?;
         let name: String = fields.next_value()?;
@@ -148,7 +148,7 @@ impl<'de, F: Durable> Visitor<'de> for Fields<F> {
         expect(&mut fields, "counts")?;
         let rule = fields.next_value_seed(Resume(&fresh))?;
         match fields.next_key::<String>()? {
-            None => Ok(Written(rule)),
+            None => Ok(SavedRule(rule)),
             Some(_) => Err(A::Error::custom("a rule has three fields")),
         }
     }

@@ -117,7 +117,9 @@ pub trait Repeats: ContinuationRule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::{DefaultAccumulator, Rogers, Sum, ThroughRdp, ThroughZCdp, Whitehouse};
+    use crate::account::{
+        AdvancedComposition, DefaultAccumulator, Rogers, Sum, ThroughRdp, ThroughZCdp,
+    };
     use crate::privacy::{ApproxDp, EpsilonDelta, Gdp, PureDp, RdpGrid, ZCdp};
 
     /// The number is what charging one by one admits, now and after a few launches.
@@ -145,7 +147,10 @@ mod tests {
             is_what_charging_admits(ThroughZCdp::simple(budget, slack).unwrap(), &loss);
             let renyi = ThroughRdp::chosen_for(budget, slack, epsilon).unwrap();
             is_what_charging_admits(renyi, &loss);
-            is_what_charging_admits(Whitehouse::new(slack).unwrap().capped(budget), &loss);
+            is_what_charging_admits(
+                AdvancedComposition::new(slack).unwrap().capped(budget),
+                &loss,
+            );
         }
         let rho = "0.013".parse().unwrap();
         is_what_charging_admits(ZCdp.accumulator().capped("0.5".parse().unwrap()), &rho);

@@ -11,7 +11,7 @@
 //! | [`Sum`] | [`ProbabilisticDp`](crate::privacy::ProbabilisticDp) | non-interactive children | Rogers et al. 3.3 |
 //! | [`RestartedFilters`] | [`Rdp`](crate::privacy::Rdp) | interleaved children | Feldman and Zrnic Alg 5 with Haney et al. 4.9 |
 //! | [`RootSumSquares`] | [`Gdp`](crate::privacy::Gdp) | interleaved children | Tran et al. 2.11 with Haney et al. 1.21 |
-//! | [`Whitehouse`] | `ApproxDp` | interleaved children | Haney et al. 3.8, Whitehouse et al. Thm 2 |
+//! | [`AdvancedComposition`] | `ApproxDp` | interleaved children | Haney et al. 3.8, Whitehouse et al. Thm 2 |
 //!
 //! | rule | children | whole | valid for | source |
 //! |---|---|---|---|---|
@@ -36,8 +36,8 @@
 macro_rules! approx_dp_in_and_out {
     ($rule:ty) => {
         impl $crate::account::Accounting for $rule {
-            const CALLS_BACK: $crate::toolkit::privacy::CallsBack =
-                $crate::toolkit::privacy::CallsBack(false);
+            const REENTRANT: $crate::toolkit::privacy::Reentrant =
+                $crate::toolkit::privacy::Reentrant(false);
 
             type Children = $crate::privacy::ApproxDp;
             type Whole = $crate::privacy::ApproxDp;
@@ -53,6 +53,7 @@ macro_rules! approx_dp_in_and_out {
     };
 }
 
+mod advanced_composition;
 #[allow(
     clippy::missing_errors_doc,
     clippy::must_use_candidate,
@@ -84,12 +85,12 @@ pub(crate) mod through_zcdp;
     reason = "nobody but the toolkit sees it"
 )]
 pub(crate) mod twice_rho;
-mod whitehouse;
 
+pub use advanced_composition::AdvancedComposition;
 pub use capped::Capped;
 pub use composes::ComposesConcurrently;
 #[cfg(feature = "serde")]
-pub use durable::{Durable, ImpossibleCounts, Written};
+pub use durable::{Durable, ImpossibleCounts, SavedRule};
 pub use left::LaunchesLeft;
 pub(crate) use left::Repeats;
 pub use restarted::{RestartError, RestartedFilters};
@@ -98,9 +99,8 @@ pub use root_sum_squares::RootSumSquares;
 pub use sum::{AddsUpConcurrently, AddsUpSequentially, Sum};
 pub use through_rdp::ThroughRdp;
 pub use through_zcdp::ThroughZCdp;
-pub use whitehouse::Whitehouse;
 
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use std::fmt::Debug;
 
 use thiserror::Error;
@@ -119,7 +119,7 @@ pub trait Accounting: Clone + Debug + Send + Sync + 'static {
     /// Whether its code may call the compositor that uses it. Only the rules of this crate set this
     /// to `false`; they are then run under the compositor's lock.
     #[doc(hidden)]
-    const CALLS_BACK: CallsBack = CallsBack(true);
+    const REENTRANT: Reentrant = Reentrant(true);
 
     /// The measure in which children state their losses.
     type Children: Measure;
@@ -403,7 +403,7 @@ mod tests {
                 ProbabilisticDp.accumulator(), pair;
                 ApproxZCdp.accumulator(), |units| RhoDelta { rho: rho(units), delta: delta(units) };
                 ApproxRdp::new(order).accumulator(), pair;
-                Whitehouse::new("1e-6".parse().unwrap()).unwrap(), pair;
+                AdvancedComposition::new("1e-6".parse().unwrap()).unwrap(), pair;
                 RestartedFilters::new(Rdp::new(order), "1e4".parse().unwrap()).unwrap(), epsilon;
             }
         }

@@ -1,4 +1,4 @@
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use thiserror::Error;
 
 #[cfg(feature = "serde")]
@@ -127,7 +127,7 @@ impl RestartedFilters {
 }
 
 impl Accounting for RestartedFilters {
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     type Children = Rdp;
     type Whole = Rdp;
@@ -235,9 +235,9 @@ mod tests {
     use super::*;
     use crate::account::{ContinuationRule, Exceeded};
     use crate::compose::{LaunchError, Odometer};
-    use crate::launch;
     use crate::machine::{Coins, Fault, Mechanism, Released};
     use crate::privacy::{AddRemove, Private};
+    use crate::start;
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn an_odometer_refuses_what_is_more_than_a_step_and_goes_on() {
         let odometer = Odometer::concurrent_with(odometer("0.5"));
-        let odometer = launch(&odometer, Arc::new(())).unwrap();
+        let odometer = start(&odometer, Arc::new(())).unwrap();
         let release = |loss: &str| odometer.release(&Nothing(epsilon(loss)));
         assert_eq!(release("0.4"), Ok(()));
         assert_eq!(

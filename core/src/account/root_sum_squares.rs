@@ -4,7 +4,7 @@ use super::{
     Accounting, Accumulator, DefaultAccumulator, LaunchesLeft, ValidConcurrently, ValidSequentially,
 };
 use crate::number::{Mu, U256};
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use crate::privacy::{Gdp, Overflow};
 
 /// Gaussian losses add up as squares: `G(μ₁, …, μ_k) = √(μ₁² + … + μ_k²)`.
@@ -34,7 +34,7 @@ pub struct RootSumSquares {
 }
 
 impl Accounting for RootSumSquares {
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     type Children = Gdp;
     type Whole = Gdp;

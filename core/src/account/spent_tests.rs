@@ -2,7 +2,9 @@
 //! 256 bits over the same losses, and within 1e-9 of it.
 
 use super::twice_rho::twice_rho;
-use super::{Accumulator, ContinuationRule, Rogers, Sum, ThroughRdp, ThroughZCdp, Whitehouse};
+use super::{
+    Accumulator, AdvancedComposition, ContinuationRule, Rogers, Sum, ThroughRdp, ThroughZCdp,
+};
 use crate::number::{Delta, Epsilon, Interval, Order, Rho, units};
 use crate::privacy::{ApproxDp, EpsilonDelta, RdpGrid};
 use crate::tests::oracle::{
@@ -97,7 +99,7 @@ proptest! {
     ) {
         let (limit, slack) = (EpsilonDelta { epsilon, delta }, part_of(delta, part));
         let mut rule = ThroughZCdp::simple(limit, slack).unwrap();
-        let mut capped = Whitehouse::new(slack).unwrap().capped(limit);
+        let mut capped = AdvancedComposition::new(slack).unwrap().capped(limit);
         let losses = charged(&mut rule, &parts);
         let rho = rho_of(&losses);
         let truth = simple_epsilon(&rho, &quantity(slack));
@@ -217,7 +219,7 @@ proptest! {
     fn what_the_accumulator_totals(
         losses in proptest::collection::vec((epsilons(), deltas()), 0..6), slack in deltas(),
     ) {
-        let mut sum = Whitehouse::new(slack).unwrap();
+        let mut sum = AdvancedComposition::new(slack).unwrap();
         let mut deltas = slack;
         let mut rho = real(0.0);
         for (epsilon, delta) in losses {
@@ -252,7 +254,10 @@ fn what_is_set_aside_is_told_apart_from_what_launches_cost() {
     sets_aside(ThroughZCdp::simple(limit, slack).unwrap(), "(0, 4e-7)");
     let order = "24".parse().unwrap();
     sets_aside(ThroughRdp::at(order, limit, slack).unwrap(), "(0, 4e-7)");
-    sets_aside(Whitehouse::new(slack).unwrap().capped(limit), "(0, 4e-7)");
+    sets_aside(
+        AdvancedComposition::new(slack).unwrap().capped(limit),
+        "(0, 4e-7)",
+    );
     sets_aside(Rogers::new(limit).unwrap(), "(0, 5e-7)");
     sets_aside(Sum::new(ApproxDp).capped(limit), "(0, 0)");
     // Of an odd number of units, the larger half.

@@ -4,7 +4,7 @@ use super::{
     Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, Exceeded, LaunchesLeft,
     Repeats, ValidConcurrently, ValidSequentially,
 };
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 #[cfg(feature = "serde")]
 use crate::privacy::checked;
 use crate::privacy::{
@@ -70,7 +70,7 @@ impl<Me: Additive> Sum<Me> {
 }
 
 impl<Me: Additive> Accounting for Sum<Me> {
-    const CALLS_BACK: CallsBack = Me::CALLS_BACK;
+    const REENTRANT: Reentrant = Me::REENTRANT;
 
     type Children = Me;
     type Whole = Me;

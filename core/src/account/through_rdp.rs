@@ -1,4 +1,4 @@
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use std::fmt::Debug;
 
 use super::budget::{Budget, checked_slack};
@@ -319,7 +319,7 @@ impl RdpChildren for RdpGrid {
 }
 
 impl<C: RdpChildren> Accounting for ThroughRdp<C> {
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     type Children = C;
     type Whole = ApproxDp;

@@ -1,6 +1,6 @@
+use super::advanced_composition::{simple_epsilon, simple_threshold};
 use super::budget::{Budget, checked_slack};
 use super::twice_rho::{largest_epsilon, twice_rho};
-use super::whitehouse::{simple_epsilon, simple_threshold};
 use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
 #[cfg(feature = "serde")]
@@ -9,7 +9,7 @@ use super::{
     durable::{Durable, Invalid},
 };
 use crate::number::{Delta, Epsilon, Interval, Rho, U256, Unit, units};
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use crate::privacy::convert::zcdp;
 use crate::privacy::{ApproxDp, EpsilonDelta, Measure, ZCdp};
 
@@ -262,7 +262,7 @@ impl ZCdpChildren for ZCdp {
 }
 
 impl<C: ZCdpChildren> Accounting for ThroughZCdp<C> {
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     type Children = C;
     type Whole = ApproxDp;

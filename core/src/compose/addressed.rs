@@ -12,8 +12,8 @@ use super::{
 };
 use crate::account::{Accumulator, ContinuationRule, WholeLoss};
 use crate::machine::{
-    AnswerKind, Coins, Description, Fault, Inspect, Machine, Mechanism, Metered, Public, Released,
-    ReleasesOnly, StateKey, Unsuitable,
+    AnswerKind, Coins, Description, DomainMismatch, Fault, Inspect, Machine, Mechanism, Metered,
+    Public, Released, ReleasesOnly, StateKey,
 };
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 use crate::queryable::{AskError, Child};
@@ -135,7 +135,7 @@ impl<A, C, W> Reply<A, C, W> {
 /// let other = Any::new(ZCdp, Count::of(adults).laplace(epsilon!(0.5))?);
 ///
 /// let filter = Addressed::new(Filter::concurrent(ZCdp, "0.5".parse()?));
-/// let filter = launch(&filter, Arc::new(vec![17, 18, 43, 70]))?;
+/// let filter = start(&filter, Arc::new(vec![17, 18, 43, 70]))?;
 /// assert_eq!(filter.ask(Message::Launch(one))?, Reply::Launched(0));
 /// assert_eq!(filter.ask(Message::Launch(other))?, Reply::Launched(1));
 /// assert!(matches!(filter.ask(Message::Ask(1, ()))?, Reply::Answered(_)));
@@ -184,7 +184,7 @@ where
         Ok(AddressedMachine::new(self.compositor.start(data, coins)?))
     }
 
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         self.compositor.check(data)
     }
 

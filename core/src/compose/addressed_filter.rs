@@ -36,7 +36,7 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 /// type Any = AnyMechanism<Ages, Predicate<Ages>, i64>;
 ///
 /// let filter = Filter::concurrent(PureDp, "1".parse()?);
-/// let filter = launch(&filter, Arc::new(vec![17, 18, 43, 70]))?;
+/// let filter = start(&filter, Arc::new(vec![17, 18, 43, 70]))?;
 /// let filter = AddressedFilter::new(filter);
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);

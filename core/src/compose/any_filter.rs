@@ -7,7 +7,7 @@ use super::erased::{AnyLaunchError, Ended, Erased, Erasing, stating};
 use super::running::public_facts;
 use super::{Discipline, FilterGate, Halt, LaunchError, Preview, RunningFilter, Unavailable};
 use crate::account::ContinuationRule;
-use crate::machine::{Answered, CoinSource, Mechanism, PublicFacts, SystemCoins};
+use crate::machine::{Answered, CoinSource, Mechanism, PublicMetadata, SystemCoins};
 use crate::privacy::facts::Fact;
 use crate::privacy::{AddRemove, AnyLoss, AnyMeasure, Prices, Private, Relation};
 use crate::queryable::{HandleOf, IntoHandle};
@@ -55,8 +55,8 @@ use crate::queryable::{HandleOf, IntoHandle};
 /// type Any = BoxedRelease<Ages, AnyMeasure, AddRemove, i64>;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let pure = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::clone(&ages))?;
-/// let concentrated = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), ages)?;
+/// let pure = start(&Filter::concurrent(PureDp, "1".parse()?), Arc::clone(&ages))?;
+/// let concentrated = start(&Filter::concurrent(ZCdp, "0.5".parse()?), ages)?;
 /// let filters: BTreeMap<&str, AnyFilter<Ages>> =
 ///     [("pure", pure.into()), ("zcdp", concentrated.into())].into();
 ///
@@ -215,9 +215,9 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     ///
     /// If the dataset's own code panics. The message says only that.
     #[must_use]
-    pub fn facts(&self) -> &D::Facts
+    pub fn metadata(&self) -> &D::Metadata
     where
-        D: PublicFacts,
+        D: PublicMetadata,
     {
         public_facts(self.0.data().ok())
     }

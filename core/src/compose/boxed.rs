@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dyn_clone::DynClone;
 
 use crate::machine::{
-    BoxedMachine, Coins, Description, Fault, Machine, Mechanism, Public, Released, Unsuitable,
+    BoxedMachine, Coins, Description, DomainMismatch, Fault, Machine, Mechanism, Public, Released,
 };
 use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 
@@ -50,7 +50,7 @@ use crate::privacy::{Distance, Measure, Private, Relation, UnknownLoss};
 /// );
 ///
 /// let hours = Arc::new(vec![40, 13, 40, 90]);
-/// let filter = launch(&Filter::noninteractive(PureDp, "1".parse()?), hours)?;
+/// let filter = start(&Filter::noninteractive(PureDp, "1".parse()?), hours)?;
 /// for mechanism in &menu {
 ///     let answer: i64 = filter.release(mechanism)?;
 /// }
@@ -72,7 +72,7 @@ pub struct Boxed<D: ?Sized, Me, R, S>(Box<dyn Erased<D, Me, R, S>>);
 ///
 /// let long = Predicate::new("more than 20 hours", |hours: &i64| *hours > 20);
 /// let count = Any::new(PureDp, Count::of(long).laplace(epsilon!(0.25))?);
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![40, 13]))?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![40, 13]))?;
 /// let child: Queryable<(), i64> = filter.launch(&count)?;
 /// let answer = child.ask(())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -85,7 +85,7 @@ pub type BoxedRelease<D, Me, R, A> = Boxed<D, Me, R, Released<A>>;
 /// A mechanism as a trait object.
 trait Erased<D: ?Sized, Me: Measure, R, S>: DynClone + Send + Sync {
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<S, Fault>;
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable>;
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch>;
     fn describe(&self) -> Description;
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss>;
     /// The measure with which it was boxed: the one whose loss is printed.
@@ -123,7 +123,7 @@ where
         Ok((self.erase)(machine))
     }
 
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         self.mechanism.check(data)
     }
 
@@ -187,7 +187,7 @@ impl<D: ?Sized, Me: Measure, R: Relation, S> Mechanism<D> for Boxed<D, Me, R, S>
         self.0.start(data, coins)
     }
 
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         self.0.check(data)
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::account::ComposesConcurrently;
 use crate::machine::{
-    AnswerKind, Coins, Description, Fault, Inspect, Machine, Mechanism, Public, StateKey,
-    StopToken, Unsuitable,
+    AnswerKind, Coins, Description, DomainMismatch, Fault, Inspect, Machine, Mechanism, Public,
+    StateKey, StopToken,
 };
 use crate::privacy::{Distance, Private, Relation, UnknownLoss};
 use crate::queryable::{AskError, Child};
@@ -39,7 +39,7 @@ use crate::queryable::{AskError, Child};
 /// ]);
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
 /// let both = filter.launch(&both)?;
 /// assert_eq!(filter.privacy_loss(), "0.75".parse()?);
 ///
@@ -73,7 +73,7 @@ impl<D: ?Sized, M: Mechanism<D>> Mechanism<D> for ConcurrentComposition<M> {
         Ok(ConcurrentMachine { children })
     }
 
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         self.mechanisms.iter().try_for_each(|each| each.check(data))
     }
 

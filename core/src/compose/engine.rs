@@ -107,7 +107,7 @@ impl<'a, D: ?Sized, G: Gate, K: Keeps<G>> Launching<'a, D, G, K> {
         price: &PriceOf<G>,
         coins: &Coins<'_>,
     ) -> Result<Ticket, DenialOf<G>> {
-        if !G::CALLS_BACK {
+        if !G::REENTRANT {
             self.kept.check(coins).map_err(LaunchError::Stopped)?;
             return self.kept.with(|launches| launches.decide::<X>(price));
         }
@@ -141,7 +141,7 @@ impl<'a, D: ?Sized, G: Gate, K: Keeps<G>> Launching<'a, D, G, K> {
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
-/// let filter = launch(&Filter::sequential(PureDp, "1".parse()?), Arc::new(()))?;
+/// let filter = start(&Filter::sequential(PureDp, "1".parse()?), Arc::new(()))?;
 /// let ticket = filter.admit(&"0.5".parse()?)?;
 /// let answer = std::thread::spawn(|| 42).join();
 /// // The answer is there, and only now is it decided whether it is given out.

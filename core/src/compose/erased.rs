@@ -9,7 +9,7 @@ use super::any_filter::AnyReading;
 use super::{Discipline, FilterGate, LaunchError, Refusal, RunningFilter, Ticket, Unavailable};
 use crate::account::{ContinuationRule, LaunchesLeft};
 use crate::machine::{
-    CoinSource, Coins, Description, Fault, Mechanism, Public, SystemCoins, Unsuitable,
+    CoinSource, Coins, Description, DomainMismatch, Fault, Mechanism, Public, SystemCoins,
 };
 use crate::privacy::facts::Fact;
 use crate::privacy::{AnyLoss, AnyMeasure, Distance, Prices, Private, Relation, UnknownLoss};
@@ -94,7 +94,7 @@ pub trait States<D: ?Sized> {
     /// # Errors
     ///
     /// Why it does not fit the data.
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable>;
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch>;
 
     /// What it states at this distance.
     ///
@@ -116,7 +116,7 @@ where
     M: Mechanism<D> + Private<AnyMeasure, R>,
     R: Relation,
 {
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         self.0.check(data)
     }
 
@@ -140,7 +140,7 @@ impl<D: ?Sized> Mechanism<D> for Quoted<'_, D> {
         Err(Fault::Failed)
     }
 
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         self.0.check(data)
     }
 
@@ -263,7 +263,7 @@ impl Erasing {
             },
             LaunchError::CountLimit { limit } => LaunchError::CountLimit { limit },
             LaunchError::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
-            LaunchError::Unsuitable(unsuitable) => LaunchError::Unsuitable(unsuitable),
+            LaunchError::DomainMismatch(unsuitable) => LaunchError::DomainMismatch(unsuitable),
             LaunchError::Interactive => LaunchError::Interactive,
             LaunchError::Overflow => LaunchError::Overflow,
             LaunchError::Stopped(stop) => LaunchError::Stopped(stop),

@@ -8,7 +8,7 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::account::{ContinuationRule, WholeLoss};
-use crate::machine::{Stop, Unsuitable};
+use crate::machine::{DomainMismatch, Stop};
 use crate::privacy::{Measure, UnknownLoss};
 
 /// A launch was over budget. Nothing has changed.
@@ -29,7 +29,7 @@ use crate::privacy::{Measure, UnknownLoss};
 /// use std::sync::Arc;
 ///
 /// let rule = ThroughZCdp::tight(EpsilonDelta::new("1", "1e-6")?, "1e-6".parse()?)?;
-/// let filter = launch(&Filter::concurrent_with(rule), Arc::new(vec![17_u32, 43]))?;
+/// let filter = start(&Filter::concurrent_with(rule), Arc::new(vec![17_u32, 43]))?;
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// let refused = filter.release(&Count::of(adults).laplace(epsilon!(2))?);
 /// let message = refused.unwrap_err().to_string();
@@ -146,7 +146,7 @@ pub enum LaunchError<C, W = C> {
     UnknownLoss(#[from] UnknownLoss),
     /// The mechanism does not fit what is public about the dataset. Not charged.
     #[error(transparent)]
-    Unsuitable(#[from] Unsuitable),
+    DomainMismatch(#[from] DomainMismatch),
     /// The mechanism may answer several times, and the compositor takes only mechanisms that answer
     /// once. Not charged. Where types are not erased, this does not compile.
     #[error("this compositor takes only mechanisms that answer once: release one")]

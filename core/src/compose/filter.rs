@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::error::set_aside;
-use super::gate::{ChildLossOf, DenialOf, PriceOf, Slot, Terms, sealed};
+use super::gate::{ChildLossOf, DenialOf, PriceOf, RuleCell, Terms, sealed};
 use super::{
     CompositorMachine, Discipline, Gate, Interleaved, LaunchError, NonInteractive, Refusal,
     Sequential, Takes,
@@ -52,7 +52,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLos
 /// use std::sync::Arc;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let filter = launch(&Filter::concurrent(PureDp, "1.0".parse()?), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, "1.0".parse()?), ages)?;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// let count = Count::of(adults).laplace(epsilon!(0.1))?;
@@ -201,7 +201,7 @@ where
         }
         let terms = Terms::at(self.rule.children().clone(), self.distance);
         let gate = FilterGate {
-            rule: Slot::new(self.rule.clone(), F::CALLS_BACK),
+            rule: RuleCell::new(self.rule.clone(), F::REENTRANT),
             launched: 0,
             count_limit: self.count_limit,
             halts: self.halts,
@@ -273,7 +273,7 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
 /// What decides in a running [`Filter`].
 #[derive(Clone, Debug)]
 pub struct FilterGate<F: ContinuationRule> {
-    pub(super) rule: Slot<F>,
+    pub(super) rule: RuleCell<F>,
     pub(super) launched: u64,
     pub(super) count_limit: Option<u64>,
     pub(super) halts: bool,
@@ -341,7 +341,7 @@ impl<F: ContinuationRule> Gate for FilterGate<F> {
 impl<F: ContinuationRule, M: ?Sized, R> Takes<M, R> for FilterGate<F> {}
 
 impl<F: ContinuationRule> sealed::Decides for FilterGate<F> {
-    const CALLS_BACK: bool = F::CALLS_BACK.0;
+    const REENTRANT: bool = F::REENTRANT.0;
     const HANDLE: &'static str = "RunningFilter";
 
     #[inline]
@@ -351,7 +351,7 @@ impl<F: ContinuationRule> sealed::Decides for FilterGate<F> {
         }
         match self.charged(&price.first) {
             Ok(rule) => {
-                self.rule = Slot::new(rule, F::CALLS_BACK);
+                self.rule = RuleCell::new(rule, F::REENTRANT);
                 self.launched = self.launched.saturating_add(1);
                 Ok(())
             }

@@ -5,8 +5,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::LaunchError;
-use crate::machine::{Mechanism, Public, Unsuitable, discard, guarded};
-use crate::privacy::{CallsBack, Distance, Measure, Private, Relation, UnknownLoss, checked};
+use crate::machine::{DomainMismatch, Mechanism, Public, discard, guarded};
+use crate::privacy::{Distance, Measure, Private, Reentrant, Relation, UnknownLoss, checked};
 
 pub(crate) mod sealed {
     use super::{ChildLossOf, DenialOf, Gate, PriceOf};
@@ -14,7 +14,7 @@ pub(crate) mod sealed {
     /// What compositors ask of a [`Gate`].
     pub trait Decides {
         /// Whether the rule inside is third-party code, and so may call back.
-        const CALLS_BACK: bool;
+        const REENTRANT: bool;
 
         /// What the `Debug` of a handle says.
         const HANDLE: &'static str;
@@ -266,14 +266,14 @@ impl<Me: Measure> Terms<Me> {
 #[derive(Debug)]
 pub enum NoPrice {
     /// It does not fit the data.
-    Unsuitable(Unsuitable),
+    DomainMismatch(DomainMismatch),
     /// No theorem gives it a loss.
     UnknownLoss(UnknownLoss),
 }
 
-impl From<Unsuitable> for NoPrice {
-    fn from(unsuitable: Unsuitable) -> Self {
-        Self::Unsuitable(unsuitable)
+impl From<DomainMismatch> for NoPrice {
+    fn from(unsuitable: DomainMismatch) -> Self {
+        Self::DomainMismatch(unsuitable)
     }
 }
 
@@ -286,7 +286,7 @@ impl From<UnknownLoss> for NoPrice {
 impl<C, W> From<NoPrice> for LaunchError<C, W> {
     fn from(reason: NoPrice) -> Self {
         match reason {
-            NoPrice::Unsuitable(unsuitable) => Self::Unsuitable(unsuitable),
+            NoPrice::DomainMismatch(unsuitable) => Self::DomainMismatch(unsuitable),
             NoPrice::UnknownLoss(unknown) => Self::UnknownLoss(unknown),
         }
     }
@@ -303,17 +303,17 @@ impl<C, W> From<NoPrice> for Box<LaunchError<C, W>> {
 /// and the `Clone` of a third-party rule may do anything. The crate's own rules are stored in
 /// place.
 #[derive(Clone, Debug)]
-pub enum Slot<F> {
+pub enum RuleCell<F> {
     /// One of the crate's own, or of its toolkit's.
     Own(F),
     /// One of somebody else.
     Shared(Arc<F>),
 }
 
-impl<F> Slot<F> {
+impl<F> RuleCell<F> {
     /// A rule whose code may call back, or not.
     #[inline]
-    pub fn new(rule: F, calls_back: CallsBack) -> Self {
+    pub fn new(rule: F, calls_back: Reentrant) -> Self {
         if calls_back.0 {
             Self::Shared(Arc::new(rule))
         } else {
@@ -322,7 +322,7 @@ impl<F> Slot<F> {
     }
 }
 
-impl<F> Deref for Slot<F> {
+impl<F> Deref for RuleCell<F> {
     type Target = F;
 
     #[inline]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::any_filter::AnyReading;
 use super::engine::Launches;
 use super::filter::HaltOf;
-use super::gate::{Slot, Terms};
+use super::gate::{RuleCell, Terms};
 use super::{FilterGate, FilterMachine};
 use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft};
 
@@ -90,7 +90,7 @@ impl<F: ContinuationRule> Ledgered<F> for FilterGate<F> {
 
     fn resumed(&self, rule: F, launched: u64, halt: Option<HaltOf<F>>) -> Self {
         Self {
-            rule: Slot::new(rule, F::CALLS_BACK),
+            rule: RuleCell::new(rule, F::REENTRANT),
             launched,
             halt: halt.map(Arc::new),
             ..self.clone()

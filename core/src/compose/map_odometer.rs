@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::gate::{DenialOf, Map, MapOf, PriceOf, Slot, Takes, Terms, sealed};
+use super::gate::{DenialOf, Map, MapOf, PriceOf, RuleCell, Takes, Terms, sealed};
 use super::{CompositorMachine, Discipline, Gate, Interleaved, Odometer, RunningCompositor};
 use crate::account::{Accumulator, ChildLoss, WholeLoss};
 use crate::machine::{Coins, Description, Fault, Mechanism, guarded};
@@ -33,7 +33,7 @@ use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss, checke
 /// use std::sync::Arc;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let odometer = launch(&Odometer::concurrent(PureDp).keeping_maps(), ages)?;
+/// let odometer = start(&Odometer::concurrent(PureDp).keeping_maps(), ages)?;
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// let count: i64 = odometer.release(&Count::of(adults).laplace(epsilon!(0.4))?)?;
 ///
@@ -66,7 +66,7 @@ where
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let accumulator = self.odometer.accumulator();
         let terms = Terms::at(accumulator.children().clone(), Distance::NEIGHBOURS);
-        let slot = || Slot::new(accumulator.clone(), G::CALLS_BACK);
+        let slot = || RuleCell::new(accumulator.clone(), G::REENTRANT);
         let gate = MapGate {
             nothing: slot(),
             neighbours: slot(),
@@ -85,8 +85,8 @@ where
 #[derive(Clone, Debug)]
 pub struct MapGate<G: Accumulator> {
     /// Where a reading starts.
-    nothing: Slot<G>,
-    neighbours: Slot<G>,
+    nothing: RuleCell<G>,
+    neighbours: RuleCell<G>,
     /// In the order of the launches.
     maps: Vec<Map<ChildLoss<G>>>,
 }
@@ -118,7 +118,7 @@ where
 }
 
 impl<G: Accumulator> sealed::Decides for MapGate<G> {
-    const CALLS_BACK: bool = G::CALLS_BACK.0;
+    const REENTRANT: bool = G::REENTRANT.0;
     const HANDLE: &'static str = "RunningMapOdometer";
     const KEEPS_MAPS: bool = true;
 

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gate::{DenialOf, PriceOf, Slot, Terms, sealed};
+use super::gate::{DenialOf, PriceOf, RuleCell, Terms, sealed};
 use super::{
     CompositorMachine, Discipline, Filter, Gate, Interleaved, LaunchError, MapOdometer,
     NonInteractive, Sequential, Takes,
@@ -53,14 +53,14 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 /// let count = Count::of(adults).laplace(loss)?;
 ///
 /// // Wrong: stops at 1.05.
-/// let odometer = launch(&Odometer::concurrent(PureDp), Arc::clone(&ages))?;
+/// let odometer = start(&Odometer::concurrent(PureDp), Arc::clone(&ages))?;
 /// while odometer.privacy_loss() < level {
 ///     odometer.release(&count)?;
 /// }
 /// assert_eq!(odometer.privacy_loss(), "1.05".parse()?);
 ///
 /// // Right: stops at 0.9.
-/// let odometer = launch(&Odometer::concurrent(PureDp).capped(level), ages)?;
+/// let odometer = start(&Odometer::concurrent(PureDp).capped(level), ages)?;
 /// while odometer.would_admit(&loss) {
 ///     odometer.release(&count)?;
 /// }
@@ -79,7 +79,7 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 ///
 /// let pair = Distance::new(2).ok_or("zero")?;
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let odometer = launch(&Odometer::concurrent(PureDp).tracking([pair]), ages)?;
+/// let odometer = start(&Odometer::concurrent(PureDp).tracking([pair]), ages)?;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// odometer.release(&Count::of(adults.clone()).laplace(epsilon!(0.3))?)?;
@@ -215,7 +215,7 @@ where
             first: Distance::NEIGHBOURS,
             further: self.distances.clone().into(),
         };
-        let slot = || Slot::new(self.accumulator.clone(), G::CALLS_BACK);
+        let slot = || RuleCell::new(self.accumulator.clone(), G::REENTRANT);
         let gate = OdometerGate {
             neighbours: slot(),
             further: self.distances.iter().map(|_| slot()).collect(),
@@ -245,9 +245,9 @@ pub type OdometerMachine<D, G, R = AddRemove, X = Interleaved> =
 /// What counts in a running [`Odometer`].
 #[derive(Clone, Debug)]
 pub struct OdometerGate<G> {
-    pub(super) neighbours: Slot<G>,
+    pub(super) neighbours: RuleCell<G>,
     /// One for each further distance.
-    pub(super) further: Vec<Slot<G>>,
+    pub(super) further: Vec<RuleCell<G>>,
 }
 
 impl<G: Accumulator> Gate for OdometerGate<G> {
@@ -263,20 +263,20 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
 
 impl<G: Accumulator, M: ?Sized, R> Takes<M, R> for OdometerGate<G> {}
 
-impl<G: Accumulator> Slot<G> {
+impl<G: Accumulator> RuleCell<G> {
     /// The total with one more loss.
     #[inline]
     pub(super) fn with(&self, loss: &ChildLoss<G>) -> Result<Self, NotCounted<G>> {
         self.covers(loss).map_err(LaunchError::UnknownLoss)?;
         let sum = self.add(loss).map_err(|_| LaunchError::Overflow)?;
-        Ok(Self::new(sum, G::CALLS_BACK))
+        Ok(Self::new(sum, G::REENTRANT))
     }
 }
 
 type NotCounted<G> = Box<LaunchError<ChildLoss<G>, WholeLoss<G>>>;
 
 impl<G: Accumulator> sealed::Decides for OdometerGate<G> {
-    const CALLS_BACK: bool = G::CALLS_BACK.0;
+    const REENTRANT: bool = G::REENTRANT.0;
     const HANDLE: &'static str = "RunningOdometer";
 
     #[inline]

@@ -40,7 +40,7 @@ use crate::queryable::{Child, IntoHandle, sealed};
 ///     |row: &u32| row % 2,
 ///     [0, 1].map(|parity| (parity, Filter::concurrent(PureDp, budget))),
 /// )?;
-/// let whole = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![1_u32, 2, 3, 4]))?;
+/// let whole = start(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![1_u32, 2, 3, 4]))?;
 /// let parts = whole.launch(&by_parity)?;
 /// assert_eq!(whole.privacy_loss(), budget);
 ///

@@ -21,7 +21,7 @@ use crate::privacy::{Private, Relation};
 /// use std::sync::Arc;
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
 /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
 /// let count = Count::of(adults).laplace(epsilon!(0.3))?;
 ///

@@ -8,7 +8,7 @@ use super::engine::{Keeps, Launches, Launching, Locked};
 use super::gate::{ChildLossOf, DenialOf, Gate, LaunchErrorOf, PriceOf, Takes, Terms};
 use super::{CompositorMachine, Discipline, Interactive, LaunchError, Ticket};
 use crate::machine::{
-    Answered, CoinSource, Coins, Fault, Machine, Mechanism, PublicFacts, StopToken, SystemCoins,
+    Answered, CoinSource, Coins, Fault, Machine, Mechanism, PublicMetadata, StopToken, SystemCoins,
     discard, guarded,
 };
 use crate::privacy::{Private, Relation};
@@ -99,7 +99,7 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
     /// Reads public values; this is always allowed. Third-party code is not run under the lock.
     pub(super) fn read<T>(&self, read: impl FnOnce(&G) -> T) -> T {
         let mut kept = self.kept();
-        if G::CALLS_BACK {
+        if G::REENTRANT {
             let copy = kept.with(|launches| launches.gate.clone());
             return read(&copy);
         }
@@ -132,9 +132,9 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
     ///
     /// If the dataset's own code panics. The message says only that.
     #[must_use]
-    pub fn facts(&self) -> &D::Facts
+    pub fn metadata(&self) -> &D::Metadata
     where
-        D: PublicFacts,
+        D: PublicMetadata,
     {
         public_facts(self.data().ok())
     }
@@ -142,8 +142,8 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
 
 /// What is public about the data. It is taken out only when the last handle is dropped, and whoever
 /// asks has one. The analyst must not see the payload of a panic in the data's own code.
-pub(super) fn public_facts<D: PublicFacts + ?Sized>(data: Option<&Arc<D>>) -> &D::Facts {
-    match guarded(|| Ok(data.map(|data| data.facts()))) {
+pub(super) fn public_facts<D: PublicMetadata + ?Sized>(data: Option<&Arc<D>>) -> &D::Metadata {
+    match guarded(|| Ok(data.map(|data| data.metadata()))) {
         Ok(Some(facts)) => facts,
         _ => unreachable!("the dataset fails to say what is public about it"),
     }
@@ -253,7 +253,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     /// use std::sync::Arc;
     ///
     /// // No data here: this process keeps the budget only.
-    /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(()))?;
+    /// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(()))?;
     /// let ticket = filter.admit(&"0.75".parse()?)?;
     /// // … the mechanism runs elsewhere; before each answer is handed on:
     /// assert_eq!(ticket.token().check(), Ok(()));
@@ -261,7 +261,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     /// assert_eq!(refused.to_string(), "a loss of ε = 0.5 is over budget: 0.75 of ε = 1 is spent, ε = 0.25 is left");
     ///
     /// let couple = Distance::new(2).ok_or("a distance")?;
-    /// let odometer = launch(&Odometer::concurrent(ZCdp).tracking([couple]), Arc::new(()))?;
+    /// let odometer = start(&Odometer::concurrent(ZCdp).tracking([couple]), Arc::new(()))?;
     /// let ticket = odometer.admit(&"0.25".parse()?)?;
     /// assert_eq!(odometer.privacy_loss_at(couple), Some("1".parse()?));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -34,7 +34,7 @@ use crate::privacy::{AddRemove, Measure, Relation};
 /// }
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
 /// let session = Session { filter };
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
@@ -47,7 +47,7 @@ use crate::privacy::{AddRemove, Measure, Relation};
 pub type RunningFilter<D, F, R = AddRemove, X = Interleaved> =
     RunningCompositor<D, FilterGate<F>, R, X>;
 
-/// A running filter with the measure's own rule: what [`launch`](crate::launch) makes of
+/// A running filter with the measure's own rule: what [`start`](crate::start) makes of
 /// `Filter::concurrent(measure, budget)`.
 pub type RunningFilterOf<D, Me, R = AddRemove, X = Interleaved> =
     RunningFilter<D, Capped<<Me as DefaultAccumulator>::Accumulator>, R, X>;
@@ -73,7 +73,7 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     /// use std::sync::Arc;
     ///
     /// let rule = ThroughZCdp::tight(EpsilonDelta::new("1", "1e-6")?, "5e-7".parse()?)?;
-    /// let filter = launch(&Filter::concurrent_with(rule), Arc::new(vec![17, 18]))?;
+    /// let filter = start(&Filter::concurrent_with(rule), Arc::new(vec![17, 18]))?;
     /// // Nothing was launched yet.
     /// assert_eq!(filter.privacy_loss().to_string(), "(0, 5e-7)");
     /// assert_eq!(filter.set_aside(), filter.privacy_loss());

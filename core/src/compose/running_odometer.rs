@@ -28,7 +28,7 @@ use crate::privacy::{AddRemove, Distance, Relation};
 ///
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
 /// let odometer: RunningOdometerOf<Vec<u32>, PureDp> =
-///     launch(&Odometer::concurrent(PureDp), ages)?;
+///     start(&Odometer::concurrent(PureDp), ages)?;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// let count: i64 = odometer.release(&Count::of(adults).laplace(epsilon!(0.4))?)?;
@@ -38,7 +38,7 @@ use crate::privacy::{AddRemove, Distance, Relation};
 pub type RunningOdometer<D, G, R = AddRemove, X = Interleaved> =
     RunningCompositor<D, OdometerGate<G>, R, X>;
 
-/// A running odometer with the measure's own accumulator: what [`launch`](crate::launch) makes of
+/// A running odometer with the measure's own accumulator: what [`start`](crate::start) makes of
 /// `Odometer::concurrent(measure)`.
 pub type RunningOdometerOf<D, Me, R = AddRemove, X = Interleaved> =
     RunningOdometer<D, <Me as DefaultAccumulator>::Accumulator, R, X>;

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{LaunchError, Refusal, Reply, Unavailable};
-use crate::machine::{Fault, Stop, Unsuitable};
+use crate::machine::{DomainMismatch, Fault, Stop};
 use crate::privacy::{AnyLoss, UnknownLoss, WrittenLoss};
 use crate::queryable::AskError;
 
@@ -77,7 +77,7 @@ macro_rules! codes {
 codes! { NotLaunched for LaunchError<AnyLoss> {
     CountLimit { limit: u64 } = LaunchError::CountLimit { limit } => Self::CountLimit { limit },
     UnknownLoss = LaunchError::UnknownLoss(_) => Self::UnknownLoss(UnknownLoss(UNSAID)),
-    Unsuitable = LaunchError::Unsuitable(_) => Self::Unsuitable(Unsuitable(UNSAID)),
+    DomainMismatch = LaunchError::DomainMismatch(_) => Self::DomainMismatch(DomainMismatch(UNSAID)),
     Interactive = LaunchError::Interactive => Self::Interactive,
     Overflow = LaunchError::Overflow => Self::Overflow,
     Frozen = LaunchError::Stopped(Stop::Frozen) => Self::Stopped(Stop::Frozen),

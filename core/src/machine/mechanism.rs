@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Coins, Description, Fault, Machine, Public, Unsuitable};
+use super::{Coins, Description, DomainMismatch, Fault, Machine, Public};
 
 /// A public description of a machine that is yet to be started on data of type `D`.
 ///
@@ -69,8 +69,8 @@ pub trait Mechanism<D: ?Sized> {
     ///
     /// # Errors
     ///
-    /// [`Unsuitable`], which says why not. The launch is refused, and nothing is charged.
-    fn check(&self, _data: Public<'_, D>) -> Result<(), Unsuitable> {
+    /// [`DomainMismatch`], which says why not. The launch is refused, and nothing is charged.
+    fn check(&self, _data: Public<'_, D>) -> Result<(), DomainMismatch> {
         Ok(())
     }
 
@@ -111,7 +111,7 @@ impl<D: ?Sized, M: Mechanism<D> + ?Sized> Mechanism<D> for &M {
         (**self).start(data, coins)
     }
 
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         (**self).check(data)
     }
 

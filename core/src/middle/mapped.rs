@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::machine::{
-    Coins, Description, Fault, Mechanism, Public, Released, ReleasesOnly, Unsuitable,
+    Coins, Description, DomainMismatch, Fault, Mechanism, Public, Released, ReleasesOnly,
 };
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
@@ -85,7 +85,7 @@ where
         Ok(Released((self.function)(answer)))
     }
 
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         self.mechanism.check(data)
     }
 

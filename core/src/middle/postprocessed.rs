@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::{Mapped, Middle, Move};
 use crate::machine::{
-    AnswerKind, Coins, Description, Fault, Inspect, Machine, Mechanism, Public, Released, StateKey,
-    Unsuitable,
+    AnswerKind, Coins, Description, DomainMismatch, Fault, Inspect, Machine, Mechanism, Public,
+    Released, StateKey,
 };
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
@@ -153,7 +153,7 @@ crate::debug_fields!([P: fmt::Debug, M: fmt::Debug, D: ?Sized] Through<P, M, D>,
 ///
 /// // Answers between 0 and 100, three times at most.
 /// let count = count.through(Clamp::new(0, 100)).through(LimitQueries::new(3));
-/// let count = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?.launch(&count)?;
+/// let count = start(&Filter::concurrent(PureDp, "1".parse()?), ages)?.launch(&count)?;
 /// for _ in 0..3 {
 ///     assert!((0..=100).contains(&count.ask(())?));
 /// }
@@ -191,7 +191,7 @@ pub trait ThroughExt<D: ?Sized>: Mechanism<D> + Sized {
     /// use std::sync::Arc;
     ///
     /// let ages = Arc::new(vec![17, 18, 43, 70]);
-    /// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+    /// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
     ///
     /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
     /// let count = Count::of(adults).laplace(epsilon!(0.5))?;
@@ -230,7 +230,7 @@ where
         Ok(Postprocessed::new(middle, machine).with_round_limit(self.rounds))
     }
 
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         self.mechanism.check(data)
     }
 

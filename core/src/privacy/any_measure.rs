@@ -7,8 +7,8 @@ use super::facts::{
     SampledGaussian, SampledReplacement, Thresholded,
 };
 use super::{
-    ApproxDp, CallsBack, Distance, EpsilonDelta, Gdp, Implies, Measure, Postprocessable, Prices,
-    ProbabilisticDp, PureDp, UnknownLoss, ZCdp,
+    ApproxDp, Distance, EpsilonDelta, Gdp, Implies, Measure, Postprocessable, Prices,
+    ProbabilisticDp, PureDp, Reentrant, UnknownLoss, ZCdp,
 };
 use crate::number::{Epsilon, Mu, Rho};
 
@@ -46,7 +46,7 @@ pub struct AnyMeasure;
 impl Measure for AnyMeasure {
     type Loss = Fact;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> Fact {
         Fact::Pure(Pure {

@@ -7,7 +7,7 @@ use super::{
     ApproxDp, ApproxRdp, ApproxZCdp, Distance, EpsilonDelta, Gdp, Measure, Private, Rdp, RdpCurve,
     RdpGrid, Relation, RhoDelta, UnknownLoss, ZCdp, convert,
 };
-use crate::machine::{Coins, Description, Fault, Mechanism, Public, ReleasesOnly, Unsuitable};
+use crate::machine::{Coins, Description, DomainMismatch, Fault, Mechanism, Public, ReleasesOnly};
 use crate::number::{Delta, Epsilon, Mu, Rho};
 
 /// A guarantee under this measure implies (ε, δ)-DP for every δ, with an ε that depends on it.
@@ -141,7 +141,7 @@ impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for RestatedAt<From, M> {
         self.mechanism.start(data, coins)
     }
 
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         self.mechanism.check(data)
     }
 

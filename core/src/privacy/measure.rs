@@ -10,7 +10,7 @@ use super::Distance;
 /// Whether code may call the compositor that uses it. Third-party code may: only this crate and its
 /// toolkit set it to `false`.
 #[derive(Clone, Copy, Debug)]
-pub struct CallsBack(pub bool);
+pub struct Reentrant(pub bool);
 
 /// A way to measure privacy: a partially ordered set of losses (Haney et al. 2.1).
 ///
@@ -27,7 +27,7 @@ pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     /// Whether its code may call the compositor that uses it. Only the measures of this crate set
     /// this to `false`; see [`Accounting`](crate::account::Accounting).
     #[doc(hidden)]
-    const CALLS_BACK: CallsBack = CallsBack(true);
+    const REENTRANT: Reentrant = Reentrant(true);
 
     /// The loss of a mechanism that reveals nothing.
     fn zero(&self) -> Self::Loss;

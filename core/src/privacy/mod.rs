@@ -44,7 +44,7 @@ pub use any_measure::AnyMeasure;
 pub use implies::Implies;
 pub(crate) use implies::half_square;
 pub use implies_at::{ImpliesAt, RestatedAt};
-pub(crate) use measure::CallsBack;
+pub(crate) use measure::Reentrant;
 pub(crate) use measure::checked;
 pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
 pub use measures::{

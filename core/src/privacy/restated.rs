@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::measure::checked;
 use super::{Distance, Implies, Measure, Private, Relation, UnknownLoss};
-use crate::machine::{Coins, Description, Fault, Mechanism, Public, ReleasesOnly, Unsuitable};
+use crate::machine::{Coins, Description, DomainMismatch, Fault, Mechanism, Public, ReleasesOnly};
 
 /// A mechanism that states its loss under one measure, to be launched where another one is used.
 ///
@@ -54,7 +54,7 @@ impl<D: ?Sized, From, M: Mechanism<D>> Mechanism<D> for Restated<From, M> {
         self.mechanism.start(data, coins)
     }
 
-    fn check(&self, data: Public<'_, D>) -> Result<(), Unsuitable> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         self.mechanism.check(data)
     }
 

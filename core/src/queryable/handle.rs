@@ -50,7 +50,7 @@ use crate::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 ///     }
 /// }
 ///
-/// let counter = launch(&Counting, Arc::new(()))?;
+/// let counter = start(&Counting, Arc::new(()))?;
 /// let same = counter.clone();
 /// assert_eq!(counter.ask(()), Ok(1));
 /// assert_eq!(same.ask(()), Ok(2));
@@ -69,7 +69,7 @@ pub struct Queryable<Q, A>(Arc<dyn Answers<Q, A> + Send + Sync>);
 /// ```
 /// use queryables::machine::{CoinSource, Coins, Fault};
 /// use queryables::prelude::*;
-/// use queryables::queryable::launch_local;
+/// use queryables::queryable::start_local;
 /// use std::cell::Cell;
 /// use std::rc::Rc;
 /// use std::sync::Arc;
@@ -94,7 +94,7 @@ pub struct Queryable<Q, A>(Arc<dyn Answers<Q, A> + Send + Sync>);
 ///     }
 /// }
 ///
-/// let counter = launch_local(&Counting, Arc::new(()))?;
+/// let counter = start_local(&Counting, Arc::new(()))?;
 /// let same = counter.clone();
 /// assert_eq!(counter.ask(()), Ok(1));
 /// assert_eq!(same.ask(()), Ok(2));
@@ -196,7 +196,7 @@ handle!(LocalQueryable, Rc, "LocalQueryable");
 mod tests {
     use super::*;
     use crate::machine::{CoinSource, Fault, Mechanism};
-    use crate::queryable::{Relay, launch, launch_local};
+    use crate::queryable::{Relay, start, start_local};
 
     /// Says whether the thread is inside an answer, and panics on demand.
     struct Witness;
@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn a_thread_is_inside_an_answer_only_while_it_is() {
-        let outer = launch(&Witness, Arc::new(())).unwrap();
-        let inner = launch(&Inner, Arc::new(())).unwrap();
+        let outer = start(&Witness, Arc::new(())).unwrap();
+        let inner = start(&Inner, Arc::new(())).unwrap();
         assert!(!Answering::now());
         assert_eq!(outer.ask(None), Ok(true));
         assert!(!Answering::now());
@@ -258,8 +258,8 @@ mod tests {
 
     #[test]
     fn a_local_handle_runs_the_same_code() {
-        let outer = launch(&Witness, Arc::new(())).unwrap();
-        let inner = launch_local(&Inner, Arc::new(())).unwrap();
+        let outer = start(&Witness, Arc::new(())).unwrap();
+        let inner = start_local(&Inner, Arc::new(())).unwrap();
         assert_eq!(inner.ask(Some(())), Ok(true));
         assert!(!Answering::now());
         assert_eq!(inner.clone().ask(None), Err(AskError::Fault(Fault::Failed)));

@@ -16,12 +16,12 @@ use crate::machine::{
 /// # Errors
 ///
 /// The mechanism's fault; [`Fault::InvalidQuery`] if it does not fit the public facts of the data.
-pub fn launch<D, M>(mechanism: &M, data: Arc<D>) -> Result<HandleOf<M, D>, Fault>
+pub fn start<D, M>(mechanism: &M, data: Arc<D>) -> Result<HandleOf<M, D>, Fault>
 where
     D: ?Sized,
     M: Mechanism<D, Machine: IntoHandle>,
 {
-    launch_under(mechanism, data, &StopToken::default())
+    start_under(mechanism, data, &StopToken::default())
 }
 
 /// [`launch`] of something that `token` stops. It is for frameworks whose closures get no
@@ -30,7 +30,7 @@ where
 /// # Errors
 ///
 /// As for [`launch`], and [`Fault::Stopped`] if the token is stopped already.
-pub fn launch_under<D, M>(
+pub fn start_under<D, M>(
     mechanism: &M,
     data: Arc<D>,
     token: &StopToken,
@@ -39,7 +39,7 @@ where
     D: ?Sized,
     M: Mechanism<D, Machine: IntoHandle>,
 {
-    let (child, coins) = start(mechanism, &data, token)?;
+    let (child, coins) = started(mechanism, &data, token)?;
     M::Machine::into_handle(child, coins, sealed::OPENING)
 }
 
@@ -54,17 +54,17 @@ pub type LocalHandle<S> = LocalQueryable<<S as Machine>::Query, <S as Machine>::
 /// # Errors
 ///
 /// As for [`launch`].
-pub fn launch_local<D, M, S>(mechanism: &M, data: Arc<D>) -> Result<LocalHandle<S>, Fault>
+pub fn start_local<D, M, S>(mechanism: &M, data: Arc<D>) -> Result<LocalHandle<S>, Fault>
 where
     D: ?Sized,
     M: Mechanism<D, Machine = S>,
     S: Machine + 'static,
 {
-    let (child, coins) = start(mechanism, &data, &StopToken::default())?;
+    let (child, coins) = started(mechanism, &data, &StopToken::default())?;
     Ok(LocalQueryable::new(child, coins))
 }
 
-fn start<D: ?Sized, M: Mechanism<D>>(
+fn started<D: ?Sized, M: Mechanism<D>>(
     mechanism: &M,
     data: &Arc<D>,
     token: &StopToken,
@@ -97,7 +97,7 @@ pub(crate) mod sealed {
     message = "`{Self}` is not a machine that can be handed out to an analyst",
     note = "a handle can be sent between threads: what it is made of must be a `Machine` that is \
             `Send`",
-    note = "one that is not `Send` can be launched with `launch_local`, and stays on its thread",
+    note = "one that is not `Send` can be launched with `start_local`, and stays on its thread",
     note = "a mechanism that starts a handle which exists already cannot be launched: put it into \
             a `Relay`, which stops with the handle"
 )]

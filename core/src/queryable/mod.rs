@@ -7,7 +7,7 @@
 //! handle inside a machine is a [`Relay`], which still stops when the handle is stopped.
 //!
 //! A handle to an interactive mechanism is a [`Queryable`]; for one that cannot leave its thread,
-//! `launch_local` gives a [`LocalQueryable`]. The handles to running filters and odometers are in
+//! `start_local` gives a [`LocalQueryable`]. The handles to running filters and odometers are in
 //! [`compose`](crate::compose).
 
 mod child;
@@ -21,6 +21,6 @@ pub use child::Child;
 pub use error::AskError;
 pub use handle::{LocalQueryable, Queryable};
 pub(crate) use launch::sealed;
-pub use launch::{HandleOf, IntoHandle, LocalHandle, launch, launch_local, launch_under};
+pub use launch::{HandleOf, IntoHandle, LocalHandle, start, start_local, start_under};
 pub use relay::Relay;
 pub use scope::Scope;

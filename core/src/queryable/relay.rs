@@ -19,7 +19,7 @@ use crate::machine::{Coins, Fault, Machine};
 /// use queryables::queryable::Relay;
 /// use std::sync::Arc;
 ///
-/// let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![1_u8, 2, 3]))?;
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(vec![1_u8, 2, 3]))?;
 /// let all = Predicate::new("all", |_: &u8| true);
 /// let count = filter.launch(&Count::of(all).laplace(epsilon!(0.5))?)?;
 /// let mut sign = Postprocessed::new(MapAnswer::new(|count: i64| count > 0), Relay(count));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::machine::{Coins, Fault, InForce, Stop, StopToken, Withheld, guarded};
+use crate::machine::{Coins, CurrentToken, Fault, Stop, StopToken, Withheld, guarded};
 use crate::sync::{Mutex, PoisonError};
 
 /// Runs a framework's code on behalf of a child, and says whether it is still running.
@@ -14,7 +14,7 @@ use crate::sync::{Mutex, PoisonError};
 /// - Whatever the framework creates inside calls [`check`](Self::check) before it answers. The
 ///   check passes while the code runs, unless the child is stopped meanwhile; afterwards it fails.
 ///   Clones are the same scope.
-/// - What is launched inside with [`launch_under`](super::launch_under) and
+/// - What is launched inside with [`start_under`](super::start_under) and
 ///   [`in_force`](Self::in_force) is stopped when the code has ended, and with the child.
 /// - A panic ends at the scope; an error becomes a [`Fault`].
 ///
@@ -54,7 +54,7 @@ impl Scope {
     ) -> Result<T, Fault> {
         coins.check()?;
         let (token, stopper) = coins.token().extended();
-        let in_force = InForce::begin(token.clone()).ok_or(Fault::Failed)?;
+        let in_force = CurrentToken::begin(token.clone()).ok_or(Fault::Failed)?;
         let before = self.replace(Some(token));
         let result = guarded(code);
         self.replace(before);
@@ -80,7 +80,7 @@ impl Scope {
     /// is never stopped.
     #[must_use]
     pub fn in_force() -> StopToken {
-        InForce::now()
+        CurrentToken::now()
     }
 
     fn replace(&self, token: Option<StopToken>) -> Option<StopToken> {

@@ -22,11 +22,11 @@ use opendp::measurements::make_laplace;
 use opendp::measures::{Approximate, MaxDivergence};
 use opendp::metrics::{AbsoluteDistance, InsertDeleteDistance, SymmetricDistance};
 use opendp::transformations::{make_clamp, make_ordered_random};
-use queryables::account::{Accumulator, Whitehouse};
+use queryables::account::{Accumulator, AdvancedComposition};
 use queryables::data::Predicate;
 use queryables::mechanisms::AboveThreshold;
 use queryables::prelude::*;
-use queryables_opendp::{Measured, Member, make_interactive};
+use queryables_opendp::{InDomain, Measured, make_interactive};
 
 type Ages = VectorDomain<AtomDomain<u32>>;
 type Count = Measurement<Ages, SymmetricDistance, Approximate<MaxDivergence>, i64>;
@@ -68,9 +68,9 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     writeln!(out, "OpenDP's filter admits {admitted}.")?;
 
     // The same noise and the same budget, with a better rule. The data comes with its domain.
-    let rule = Whitehouse::new("1e-6".parse()?)?.capped(EpsilonDelta::new("1", "1e-6")?);
-    let member = Arc::new(Member::new(ages.clone(), people.clone())?);
-    let filter = launch(&Filter::concurrent_with(rule), member)?;
+    let rule = AdvancedComposition::new("1e-6".parse()?)?.capped(EpsilonDelta::new("1", "1e-6")?);
+    let member = Arc::new(InDomain::new(ages.clone(), people.clone())?);
+    let filter = start(&Filter::concurrent_with(rule), member)?;
 
     // Two children stay open all the while, at (0.01, 0) each: a search of this crate's, and a
     // compositor of OpenDP's in which two more counts, at half of that, are asked for later.
@@ -85,7 +85,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     )?;
     let two_counts = filter.launch_local(&Measured::new(two_counts))?;
 
-    let count = Measured::new(older_than(filter.facts(), 40, 100.0)?);
+    let count = Measured::new(older_than(filter.metadata(), 40, 100.0)?);
     let (mut sum, mut counted, mut age, mut found) = (0, 0, 20, false);
     let refusal = loop {
         match filter.release(&count) {
@@ -99,7 +99,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
             age += u32::from(!found);
         }
         if counted % 150 == 0 {
-            let elders = two_counts.ask(older_than(filter.facts(), 65, 200.0)?)?;
+            let elders = two_counts.ask(older_than(filter.metadata(), 65, 200.0)?)?;
             writeln!(
                 out,
                 "After {counted} counts: about {elders} are older than 65."

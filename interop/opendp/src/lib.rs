@@ -1,7 +1,7 @@
 //! OpenDP measurements under the compositors of [`queryables`](queryables_core), and those compositors inside OpenDP.
 //!
 //! ```text
-//!   OpenDP measurement ──Measured──▶ release / launch_local in a Filter or Odometer
+//!   OpenDP measurement ──Measured──▶ release / start_local in a Filter or Odometer
 //!   Filter ──make_interactive──▶ OpenDP measurement that emits the running filter
 //!   Odometer ──make_odometer──▶ the same for an odometer, which is no measurement
 //! ```
@@ -9,14 +9,14 @@
 //! OpenDP contributes its mechanisms and stability maps; this crate contributes its rules, exact
 //! totals, refusals that cost nothing, and children that may be asked in any order.
 //!
-//! - The data comes with its OpenDP domain: a [`Member`]. What is launched must be on that domain.
+//! - The data comes with its OpenDP domain: a [`InDomain`]. What is launched must be on that domain.
 //! - The neighbouring relation knows how far apart neighbours are in an OpenDP metric: [`Within`]
 //!   for what is launched here, [`Reaches`] for what is launched there.
 //! - The measures must correspond: [`Counterpart`], [`Embeddable`]. Where there is no counterpart,
 //!   it does not compile.
 //! - The result is a plain [`Value`], or an OpenDP queryable whose answers are plain values.
 //!   Queryables of OpenDP's stay on their thread: they are launched with
-//!   [`launch_local`](queryables_core::compose::RunningFilter::launch_local).
+//!   [`start_local`](queryables_core::compose::RunningFilter::start_local).
 //!
 //! # Setting up
 //!
@@ -40,17 +40,17 @@
 //! use opendp::measures::MaxDivergence;
 //! use opendp::metrics::{AbsoluteDistance, InsertDeleteDistance, SymmetricDistance};
 //! use opendp::transformations::{make_clamp, make_count, make_ordered_random};
-//! use queryables_opendp::{Measured, Member, make_interactive};
+//! use queryables_opendp::{Measured, InDomain, make_interactive};
 //! use queryables_core::prelude::*;
 //! use std::sync::Arc;
 //!
 //! // Whoever holds the data says which domain it is a member of.
 //! let ages = VectorDomain::new(AtomDomain::<u32>::default());
-//! let data = Arc::new(Member::new(ages.clone(), vec![17, 18, 43, 70])?);
-//! let filter = launch(&Filter::concurrent(PureDp, "1".parse()?), data)?;
+//! let data = Arc::new(InDomain::new(ages.clone(), vec![17, 18, 43, 70])?);
+//! let filter = start(&Filter::concurrent(PureDp, "1".parse()?), data)?;
 //!
 //! // The analyst builds a measurement on it; its privacy map says 1/2 for one row more or less.
-//! let count = make_count(filter.facts().clone(), SymmetricDistance)?;
+//! let count = make_count(filter.metadata().clone(), SymmetricDistance)?;
 //! let number = AtomDomain::<i64>::default();
 //! let noise = make_laplace(number, AbsoluteDistance::default(), 2.0, None)?;
 //! let count = Measured::<_, _, MaxDivergence, _>::new((count >> noise)?);
@@ -93,7 +93,7 @@ mod value;
 pub use make::{Embedded, make_interactive};
 pub use measure::{Counterpart, Embeddable};
 pub use measured::{Asked, Measured};
-pub use member::{Member, NotAMember};
+pub use member::{InDomain, NotInDomain};
 pub use odometer::{EmbeddedOdometer, make_odometer};
 pub use relation::{Reaches, Within};
 pub use value::Value;

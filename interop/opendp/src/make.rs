@@ -6,14 +6,14 @@ use std::sync::Arc;
 use opendp::core::{Domain, Function, Measurement, Metric, MetricSpace, PrivacyMap};
 use opendp::error::Fallible;
 
-use crate::{Embeddable, Member, Reaches, error, probe};
+use crate::{Embeddable, InDomain, Reaches, error, probe};
 use queryables_core::machine::{Mechanism, guarded};
 use queryables_core::privacy::{Private, UnknownLoss};
-use queryables_core::queryable::{HandleOf, IntoHandle, Scope, launch_under};
+use queryables_core::queryable::{HandleOf, IntoHandle, Scope, start_under};
 
 /// An OpenDP measurement that starts a mechanism `M` of this crate and emits its handle.
 pub type Embedded<DI, MI, Me, M> =
-    Measurement<DI, MI, <Me as Embeddable>::OpenDp, HandleOf<M, Member<DI>>>;
+    Measurement<DI, MI, <Me as Embeddable>::OpenDp, HandleOf<M, InDomain<DI>>>;
 
 /// An OpenDP measurement that, when it is invoked, starts an interactive mechanism of this crate, a
 /// [`Filter`](queryables_core::compose::Filter) above all, and emits its handle.
@@ -55,7 +55,7 @@ where
     (DI, MI): MetricSpace,
     Me: Embeddable,
     R: Reaches<DI, MI>,
-    M: Mechanism<Member<DI>, Machine: IntoHandle> + Private<Me, R> + 'static,
+    M: Mechanism<InDomain<DI>, Machine: IntoHandle> + Private<Me, R> + 'static,
 {
     let mechanism = Rc::new(mechanism);
     let started = Rc::clone(&mechanism);
@@ -66,10 +66,10 @@ where
         input_metric,
         Me::OpenDp::default(),
         Function::new_fallible(move |value: &DI::Carrier| {
-            let member = Member::new(members.clone(), value.clone());
+            let member = InDomain::new(members.clone(), value.clone());
             let member = member.map_err(|_| error::function("the data is not in the domain"))?;
             let token = probe::watched(&Scope::in_force())?;
-            launch_under(&*started, Arc::new(member), &token)
+            start_under(&*started, Arc::new(member), &token)
                 .map_err(|_| error::function("the mechanism did not start"))
         }),
         PrivacyMap::new_fallible(move |d_in: &MI::Distance| {

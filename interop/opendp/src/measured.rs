@@ -7,8 +7,10 @@ use opendp::core::{Domain, Measure as OpenDpMeasure, Measurement, Metric};
 use opendp::interactive::Queryable as OpenDpQueryable;
 
 use crate::frame::Frame;
-use crate::{Counterpart, Member, Value, Within};
-use queryables_core::machine::{Coins, Fault, Machine, Mechanism, Public, Released, Unsuitable};
+use crate::{Counterpart, InDomain, Value, Within};
+use queryables_core::machine::{
+    Coins, DomainMismatch, Fault, Machine, Mechanism, Public, Released,
+};
 use queryables_core::privacy::{Distance, Measure, Private, UnknownLoss};
 
 /// An OpenDP measurement, to be launched by a compositor of this crate.
@@ -16,10 +18,10 @@ use queryables_core::privacy::{Distance, Measure, Private, UnknownLoss};
 /// One that releases a plain [`Value`] is non-interactive: it is
 /// [`release`](queryables_core::compose::RunningFilter::release)d. One that emits an OpenDP queryable is
 /// interactive: it is launched with
-/// [`launch_local`](queryables_core::compose::RunningFilter::launch_local), because OpenDP's queryables cannot
+/// [`start_local`](queryables_core::compose::RunningFilter::start_local), because OpenDP's queryables cannot
 /// leave their thread, and every question to the handle is one to the queryable.
 ///
-/// The compositor runs on a [`Member`] of the measurement's domain, under a relation that knows the
+/// The compositor runs on a [`InDomain`] of the measurement's domain, under a relation that knows the
 /// measurement's metric ([`Within`]). At a launch, OpenDP's privacy map is called once for each
 /// distance that the compositor needs, before the data is touched; its value is the loss, rounded
 /// up. If the map fails, or its value is not a loss (negative, NaN, infinite, too large), the
@@ -69,7 +71,12 @@ impl<DI: Domain, MI: Metric, MO: OpenDpMeasure, TO> Measured<DI, MI, MO, TO> {
         Self(measurement)
     }
 
-    fn invoke(&self, data: &Arc<Member<DI>>, coins: &Coins<'_>, frame: &Frame) -> Result<TO, Fault>
+    fn invoke(
+        &self,
+        data: &Arc<InDomain<DI>>,
+        coins: &Coins<'_>,
+        frame: &Frame,
+    ) -> Result<TO, Fault>
     where
         DI: 'static,
         DI::Carrier: 'static,
@@ -83,11 +90,11 @@ impl<DI: Domain, MI: Metric, MO: OpenDpMeasure, TO> Measured<DI, MI, MO, TO> {
     }
 
     /// Both domains are public.
-    fn fits(&self, domain: &DI) -> Result<(), Unsuitable> {
+    fn fits(&self, domain: &DI) -> Result<(), DomainMismatch> {
         if self.0.input_domain == *domain {
             Ok(())
         } else {
-            Err(Unsuitable(
+            Err(DomainMismatch(
                 "the measurement is on another domain than the data",
             ))
         }
@@ -123,7 +130,7 @@ where
     }
 }
 
-impl<DI, MI, MO, TO> Mechanism<Member<DI>> for Measured<DI, MI, MO, TO>
+impl<DI, MI, MO, TO> Mechanism<InDomain<DI>> for Measured<DI, MI, MO, TO>
 where
     DI: Domain<Carrier: 'static> + 'static,
     MI: Metric,
@@ -132,16 +139,20 @@ where
 {
     type Machine = Released<TO>;
 
-    fn start(&self, data: &Arc<Member<DI>>, coins: &mut Coins<'_>) -> Result<Released<TO>, Fault> {
+    fn start(
+        &self,
+        data: &Arc<InDomain<DI>>,
+        coins: &mut Coins<'_>,
+    ) -> Result<Released<TO>, Fault> {
         self.invoke(data, coins, &Frame::default()).map(Released)
     }
 
-    fn check(&self, data: Public<'_, Member<DI>>) -> Result<(), Unsuitable> {
-        self.fits(data.facts())
+    fn check(&self, data: Public<'_, InDomain<DI>>) -> Result<(), DomainMismatch> {
+        self.fits(data.metadata())
     }
 }
 
-impl<DI, MI, MO, Q, A> Mechanism<Member<DI>> for Measured<DI, MI, MO, OpenDpQueryable<Q, A>>
+impl<DI, MI, MO, Q, A> Mechanism<InDomain<DI>> for Measured<DI, MI, MO, OpenDpQueryable<Q, A>>
 where
     DI: Domain<Carrier: 'static> + 'static,
     MI: Metric,
@@ -151,14 +162,14 @@ where
 {
     type Machine = Asked<Q, A>;
 
-    fn start(&self, data: &Arc<Member<DI>>, coins: &mut Coins<'_>) -> Result<Asked<Q, A>, Fault> {
+    fn start(&self, data: &Arc<InDomain<DI>>, coins: &mut Coins<'_>) -> Result<Asked<Q, A>, Fault> {
         let frame = Frame::default();
         let queryable = self.invoke(data, coins, &frame)?;
         Ok(Asked { queryable, frame })
     }
 
-    fn check(&self, data: Public<'_, Member<DI>>) -> Result<(), Unsuitable> {
-        self.fits(data.facts())
+    fn check(&self, data: Public<'_, InDomain<DI>>) -> Result<(), DomainMismatch> {
+        self.fits(data.metadata())
     }
 }
 

@@ -7,7 +7,7 @@ use opendp::core::Domain;
 use thiserror::Error;
 
 use queryables_core::data::Dataset;
-use queryables_core::machine::PublicFacts;
+use queryables_core::machine::PublicMetadata;
 
 /// Data, and the OpenDP domain that it is a member of.
 ///
@@ -17,22 +17,22 @@ use queryables_core::machine::PublicFacts;
 /// from then on, only measurements on that domain start.
 ///
 /// The domain is public, like the neighbouring relation: analysts read it from the handle
-/// ([`facts`](queryables_core::compose::RunningFilter::facts)) and build their measurements on it. Do not compute it from the data,
+/// ([`facts`](queryables_core::compose::RunningFilter::metadata)) and build their measurements on it. Do not compute it from the data,
 /// unless that is public too.
 ///
 /// What works on a [`Dataset`] works on a member as it does on its value.
 ///
 /// ```
 /// use opendp::domains::{AtomDomain, VectorDomain};
-/// use queryables_opendp::{Member, NotAMember};
+/// use queryables_opendp::{InDomain, NotInDomain};
 ///
 /// let digits = VectorDomain::new(AtomDomain::new_closed((0, 9))?);
-/// let member = Member::new(digits.clone(), vec![3, 1, 4])?;
+/// let member = InDomain::new(digits.clone(), vec![3, 1, 4])?;
 /// assert_eq!(member.value(), &[3, 1, 4]);
-/// assert_eq!(Member::new(digits, vec![3, 14]).unwrap_err(), NotAMember);
+/// assert_eq!(InDomain::new(digits, vec![3, 14]).unwrap_err(), NotInDomain);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Member<DI: Domain> {
+pub struct InDomain<DI: Domain> {
     domain: DI,
     value: DI::Carrier,
 }
@@ -41,18 +41,18 @@ pub struct Member<DI: Domain> {
 /// data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[error("the data is not a member of the domain")]
-pub struct NotAMember;
+pub struct NotInDomain;
 
-impl<DI: Domain> Member<DI> {
+impl<DI: Domain> InDomain<DI> {
     /// Data that is a member of the domain.
     ///
     /// # Errors
     ///
-    /// [`NotAMember`] if it is not, or if OpenDP cannot tell.
-    pub fn new(domain: DI, value: DI::Carrier) -> Result<Self, NotAMember> {
+    /// [`NotInDomain`] if it is not, or if OpenDP cannot tell.
+    pub fn new(domain: DI, value: DI::Carrier) -> Result<Self, NotInDomain> {
         match domain.member(&value) {
             Ok(true) => Ok(Self { domain, value }),
-            Ok(false) | Err(_) => Err(NotAMember),
+            Ok(false) | Err(_) => Err(NotInDomain),
         }
     }
 
@@ -70,7 +70,7 @@ impl<DI: Domain> Member<DI> {
 }
 
 /// The records of the data.
-impl<DI: Domain<Carrier: Dataset> + Send + Sync> Dataset for Member<DI> {
+impl<DI: Domain<Carrier: Dataset> + Send + Sync> Dataset for InDomain<DI> {
     type Record<'a>
         = <DI::Carrier as Dataset>::Record<'a>
     where
@@ -89,20 +89,20 @@ impl<DI: Domain<Carrier: Dataset> + Send + Sync> Dataset for Member<DI> {
     }
 }
 
-impl<DI: Domain> fmt::Debug for Member<DI> {
+impl<DI: Domain> fmt::Debug for InDomain<DI> {
     /// The domain, and nothing of the data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Member")
+        f.debug_struct("InDomain")
             .field("domain", &self.domain)
             .finish_non_exhaustive()
     }
 }
 
 /// The domain is public.
-impl<DI: Domain> PublicFacts for Member<DI> {
-    type Facts = DI;
+impl<DI: Domain> PublicMetadata for InDomain<DI> {
+    type Metadata = DI;
 
-    fn facts(&self) -> &DI {
+    fn metadata(&self) -> &DI {
         &self.domain
     }
 }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_opendp_cannot_tell_is_no_member() {
-        assert_eq!(*Member::new(Undecided, 2).unwrap().value(), 2);
-        assert_eq!(Member::new(Undecided, 3).unwrap_err(), NotAMember);
+        assert_eq!(*InDomain::new(Undecided, 2).unwrap().value(), 2);
+        assert_eq!(InDomain::new(Undecided, 3).unwrap_err(), NotInDomain);
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use opendp::core::{Domain, Measure as OpenDpMeasure, Metric, MetricSpace};
 use opendp::error::Fallible;
 
-use crate::{Embeddable, Member, Reaches, error, probe};
+use crate::{Embeddable, InDomain, Reaches, error, probe};
 use queryables_core::account::{Accumulator, ValidConcurrently};
 use queryables_core::compose::{Odometer, RunningOdometer};
-use queryables_core::queryable::{Scope, launch_under};
+use queryables_core::queryable::{Scope, start_under};
 
 /// An [`Odometer`] that is invoked on OpenDP's data and says what has been spent in OpenDP's terms:
 /// what an `opendp::core::Odometer` does. It cannot be one, because OpenDP lets nobody else construct a
@@ -91,11 +91,11 @@ where
     /// # Errors
     ///
     /// OpenDP's, if the data is not in the domain.
-    pub fn invoke(&self, data: &DI::Carrier) -> Fallible<RunningOdometer<Member<DI>, G, R>> {
-        let member = Member::new(self.domain.clone(), data.clone());
+    pub fn invoke(&self, data: &DI::Carrier) -> Fallible<RunningOdometer<InDomain<DI>, G, R>> {
+        let member = InDomain::new(self.domain.clone(), data.clone());
         let member = member.map_err(|_| error::function("the data is not in the domain"))?;
         let token = probe::watched(&Scope::in_force())?;
-        launch_under(&self.odometer, Arc::new(member), &token)
+        start_under(&self.odometer, Arc::new(member), &token)
             .map_err(|_| error::function("the odometer did not start"))
     }
 
@@ -106,7 +106,7 @@ where
     /// OpenDP's, if this distance is not one that the odometer tracks.
     pub fn privacy_loss(
         &self,
-        running: &RunningOdometer<Member<DI>, G, R>,
+        running: &RunningOdometer<InDomain<DI>, G, R>,
         d_in: &MI::Distance,
     ) -> Fallible<<Me::OpenDp as OpenDpMeasure>::Distance> {
         let steps = R::steps(&self.domain, &self.metric, d_in);

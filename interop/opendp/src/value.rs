@@ -28,7 +28,7 @@ use opendp::domains::BitVector;
     note = "numbers, text, options, vectors, sets, maps and tuples of values are values; implement \
             `Value` for a type of your own that is one",
     note = "an OpenDP queryable is not one: a measurement that emits one is interactive, and is \
-            launched with `launch_local`; its answers must be values, too",
+            launched with `start_local`; its answers must be values, too",
     note = "OpenDP's filters and odometers are not launched as children: they run a measurement \
             before they check its loss; launch a `Filter` or an `Odometer` of `queryables` instead"
 )]

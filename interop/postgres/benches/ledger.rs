@@ -86,7 +86,7 @@ fn memory() {
     let constant = Constant(loss);
     let described = Described(constant.clone());
     let filter = Filter::concurrent(PureDp, "1e9".parse().unwrap());
-    let bare = launch(&filter, Arc::new(())).unwrap();
+    let bare = start(&filter, Arc::new(())).unwrap();
     let silent = Ledger::on(MemoryStore::without_record(), "numbers").unwrap();
     let silent = pure(&silent, "census", "1e9").party("Ana");
     let recording = Ledger::in_memory("numbers").unwrap();

@@ -186,7 +186,7 @@ impl Connection {
         };
         let outcome: Option<String> = row.get(1);
         let done = outcome.map(|line| match Line::read(&line) {
-            Some(Line::Done(done)) => Ok(done),
+            Some(Line::Outcome(done)) => Ok(done),
             _ => Err(damaged("an outcome")),
         });
         Ok(Some(Receipt::Known {

@@ -11,7 +11,7 @@
 //! let ledger = Ledger::on(store, "ages, March")?;
 //! let ages = Arc::new(vec![17, 18, 43, 70]);
 //! // Every process that opens it spends the same budget.
-//! let filter = ledger.launch("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
+//! let filter = ledger.start("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -35,7 +35,7 @@ mod statements;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use queryables::ledger::{Charge, Done, Outcome, Receipt, Saved, Store, StoreError};
+use queryables::ledger::{Charge, Outcome, OutcomeLine, Receipt, Saved, Store, StoreError};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, NoTls};
@@ -260,7 +260,7 @@ impl Store for PostgresStore {
 
     fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError> {
         let kept = matches!(outcome, Outcome::Answered(Some(_)));
-        let line = Done::new(sequence, outcome).line()?;
+        let line = OutcomeLine::new(sequence, outcome).line()?;
         let waits = if kept { "on" } else { "off" };
         self.with(async |connection, _| {
             let Connection { client, finish, .. } = connection;

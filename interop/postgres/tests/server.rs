@@ -65,7 +65,7 @@ fn handles_in_many_processes_spend_one_budget() {
     };
     assert_eq!(Ledger::on(wrong, "others").unwrap_err(), expected);
     let two = Filter::concurrent(PureDp, epsilon("2"));
-    let error = one.launch("census", &two, &std::sync::Arc::new(()));
+    let error = one.start("census", &two, &std::sync::Arc::new(()));
     let error = error.unwrap_err();
     assert!(matches!(
         error,
@@ -86,7 +86,7 @@ fn handles_in_many_processes_spend_one_budget() {
     let filter = Filter::concurrent(PureDp, epsilon("1"));
     let opened = server
         .ledger()
-        .launch("census", &filter, &std::sync::Arc::new(()));
+        .start("census", &filter, &std::sync::Arc::new(()));
     let expected = OpenError::Store(damaged("the budget \"census\""));
     assert_eq!(opened.map(drop).unwrap_err(), expected);
     let damage = "UPDATE queryables_budgets SET version = version + 1 WHERE budget = 'census'";
@@ -112,7 +112,7 @@ fn lines_and_freezes_are_those_of_every_store() {
     let curve = |epsilons: [&str; 2]| grid.curve(epsilons.map(epsilon)).unwrap();
     let filter = Filter::concurrent(grid.clone(), curve(["1", "2"]));
     let filter = one
-        .launch("grid", &filter, &std::sync::Arc::new(()))
+        .start("grid", &filter, &std::sync::Arc::new(()))
         .unwrap();
     let launched = filter.party("Ana").release(&Curved(curve(["0.25", "0.5"])));
     assert_eq!(launched, Ok(true));

@@ -150,7 +150,7 @@ fn simulated_data_comes_from_the_ecosystem_and_noise_does_not() {
     })
     .unwrap();
     let truth: f64 = incomes.iter().map(|income| income.min(1e5)).sum();
-    let filter = launch(
+    let filter = start(
         &Filter::concurrent(PureDp, "1".parse().unwrap()),
         Arc::new(incomes),
     )

@@ -12,7 +12,7 @@ use std::io::Write;
 
 use papers::tran::counterexample::{Branches, Counterexample};
 use queryables::number::Delta;
-use queryables::privacy::fdp::{Blackwell, Bounds, Direction, Grid};
+use queryables::privacy::fdp::{Adjacency, Blackwell, Bounds, Grid};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Without optimisation a fine grid takes minutes.
@@ -24,7 +24,7 @@ fn run(out: &mut impl Write, step: &str) -> Result<(), Box<dyn Error>> {
     let grid = Grid::new(step.parse()?)?;
     let example = Counterexample::new(&grid)?;
     let [one, other] = example.futures();
-    let crossing = one.compare(other, Direction::Remove, &grid)?;
+    let crossing = one.compare(other, Adjacency::Remove, &grid)?;
     if let Blackwell::Crossing { at: (low, high) } = crossing {
         writeln!(out, "the futures cross between γ = {low:.4} and {high:.4}")?;
     }

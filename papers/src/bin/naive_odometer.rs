@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     println!("\nThe same odometer over data:");
-    let odometer = launch(&TimeUniform::noninteractive(mixture), Arc::new(true))?;
+    let odometer = start(&TimeUniform::noninteractive(mixture), Arc::new(true))?;
     for launches in [1, 9, 90] {
         for _ in 0..launches {
             odometer.release(&mechanism)?;

@@ -66,7 +66,6 @@ impl Middle<Message<Restated<ZCdp, Respond>, ()>, Told> for Restating {
             Reply::PrivacyLoss(spent) => Reply::PrivacyLoss(half(spent)),
             Reply::NotRead(error) => Reply::NotRead(error),
             Reply::Remaining(left) => Reply::Remaining(left.map(half)),
-            Reply::NotRead(unavailable) => Reply::NotRead(unavailable),
         }))
     }
 }

@@ -16,7 +16,7 @@
 
 use crate::number::float;
 use queryables::number::{Delta, Scale};
-use queryables::privacy::fdp::{Blackwell, Bounds, Direction, FdpError, Grid, Profile};
+use queryables::privacy::fdp::{Adjacency, Blackwell, Bounds, FdpError, Grid, Profile};
 
 /// How far an adversary is over the budget who chooses after the first answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,10 +40,10 @@ pub struct Violation {
 ///
 /// ```
 /// use papers::tran::crossing::violation;
-/// use queryables::privacy::fdp::{Direction, Grid, Profile};
+/// use queryables::privacy::fdp::{Adjacency, Grid, Profile};
 ///
 /// let (one, other) = (Profile::gaussian("1".parse()?), Profile::laplace("1".parse()?));
-/// let found = violation(&one, &other, Direction::Remove, &Grid::new("1e-2".parse()?)?)?;
+/// let found = violation(&one, &other, Adjacency::Remove, &Grid::new("1e-2".parse()?)?)?;
 /// let found = found.expect("they cross");
 /// assert!(found.adaptive.lower > found.budget.upper);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -51,7 +51,7 @@ pub struct Violation {
 pub fn violation(
     one: &Profile,
     other: &Profile,
-    direction: Direction,
+    direction: Adjacency,
     grid: &Grid,
 ) -> Result<Option<Violation>, FdpError> {
     let Blackwell::Crossing { at: (low, high) } = one.compare(other, direction, grid)? else {
@@ -72,7 +72,7 @@ pub fn violation(
 fn at(
     one: &Profile,
     other: &Profile,
-    direction: Direction,
+    direction: Adjacency,
     [left, right]: [f64; 2],
 ) -> Option<Violation> {
     let places = [Scale::at_least(left).ok()?, Scale::at_least(right).ok()?];
@@ -119,7 +119,7 @@ mod tests {
 
     /// The same by composing, which knows nothing of crossings.
     fn check(one: &Profile, other: &Profile, grid: &Grid) -> f64 {
-        let found = violation(one, other, Direction::Remove, grid)
+        let found = violation(one, other, Adjacency::Remove, grid)
             .unwrap()
             .unwrap();
         assert!(found.adaptive.lower > found.budget.upper, "{found:?}");
@@ -132,7 +132,7 @@ mod tests {
         let gamma = Scale::at_least(found.gamma).unwrap();
         let fixed = |future: &Profile| {
             let whole = first.tensor(future, grid).unwrap();
-            whole.height(Direction::Remove, gamma)
+            whole.height(Adjacency::Remove, gamma)
         };
         let fixed = [fixed(one), fixed(other)];
         let upper = fixed.iter().map(|at| at.upper).max().unwrap();
@@ -144,7 +144,7 @@ mod tests {
         );
         // What covers both futures covers the adversary.
         let covered = first.tensor(&one.worst(other), grid).unwrap();
-        let covered = covered.height(Direction::Remove, gamma);
+        let covered = covered.height(Adjacency::Remove, gamma);
         assert!(covered.upper >= found.adaptive.lower && near(covered.upper, found.adaptive.upper));
         found.adaptive.lower.to_f64_down() - found.budget.upper.to_f64_up()
     }
@@ -170,8 +170,8 @@ mod tests {
     fn what_is_ordered_is_not() {
         let grid = Grid::new(text("1e-2")).unwrap();
         let [one, two] = ["1", "2"].map(|mu| Profile::gaussian(text(mu)));
-        assert_eq!(violation(&one, &two, Direction::Remove, &grid), Ok(None));
-        let same = violation(&one, &one, Direction::Remove, &grid);
+        assert_eq!(violation(&one, &two, Adjacency::Remove, &grid), Ok(None));
+        let same = violation(&one, &one, Adjacency::Remove, &grid);
         assert_eq!(same, Ok(None));
     }
 }

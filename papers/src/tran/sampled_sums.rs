@@ -35,7 +35,7 @@ use super::asymptotic::{AsymptoticGdp, MeanLoss, cost, norm_for_budget};
 /// // One row in ten at most, and σ of at least 2.
 /// let measure = AsymptoticGdp::new(Regime::Small, "0.1".parse()?, "2".parse()?)?;
 /// let sums = IndividualSampledSums::new(measure, MeanLoss("0.02".parse()?));
-/// let sums = queryables::launch(&sums, Arc::new(rows))?;
+/// let sums = queryables::start(&sums, Arc::new(rows))?;
 ///
 /// let mut descent = Descent::new(1, 0.01)?;
 /// for _ in 0..20 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::MenuError;
 use super::either::worst_of_either;
 use super::entry::prepared;
-use super::prices::{Price, Prices};
+use super::prices::{MenuRow, PriceList};
 use super::sums::Sums;
 #[cfg(feature = "serde")]
 use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
@@ -31,13 +31,13 @@ type Entry = (Epsilon, [u64; 2]);
 ///
 /// ```
 /// use queryables::account::ContinuationRule;
-/// use queryables::account::menu::{MenuError, TwoSums};
+/// use queryables::account::menu::{MenuError, TwoPriceListFilter};
 /// use queryables::privacy::EpsilonDelta;
 ///
 /// let limit = EpsilonDelta::new("1", "1e-6")?;
 /// let menu = [("0.05".parse()?, [1, 2]), ("0.1".parse()?, [4, 7])];
 /// let build = |budgets| {
-///     TwoSums::new(limit, limit.delta, "0.05".parse().unwrap(), &menu, budgets)
+///     TwoPriceListFilter::new(limit, limit.delta, "0.05".parse().unwrap(), &menu, budgets)
 /// };
 /// let mut rule = build([20, 38])?;
 /// rule = rule.charge(&EpsilonDelta::new("0.07", "0")?)?;
@@ -45,7 +45,7 @@ type Entry = (Epsilon, [u64; 2]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct TwoSums {
+pub struct TwoPriceListFilter {
     sums: Sums,
     /// The step of the lattice, kept to build the same filter again.
     step: Epsilon,
@@ -55,7 +55,7 @@ pub struct TwoSums {
     left: [Option<u64>; 2],
 }
 
-impl TwoSums {
+impl TwoPriceListFilter {
     /// A filter on entries (ε, costs), in rising order, with a budget for either sum. The other
     /// arguments are those of [`MenuFilter::new`](super::MenuFilter::new).
     ///
@@ -71,12 +71,12 @@ impl TwoSums {
         budgets: [u64; 2],
     ) -> Result<Self, MenuError> {
         let check = |cost: fn([u64; 2]) -> u64| {
-            let price = |(loss, costs): &(Epsilon, [u64; 2])| Price {
+            let price = |(loss, costs): &(Epsilon, [u64; 2])| MenuRow {
                 loss: *loss,
                 count: 1,
                 cost: cost(*costs),
             };
-            Prices::check(&entries.iter().map(price).collect::<Vec<_>>())
+            PriceList::check(&entries.iter().map(price).collect::<Vec<_>>())
         };
         check(|[first, _]| first)?;
         check(|[_, second]| second)?;
@@ -123,9 +123,9 @@ impl TwoSums {
     }
 }
 
-crate::account::approx_dp_in_and_out!(TwoSums);
+crate::account::approx_dp_in_and_out!(TwoPriceListFilter);
 
-impl ContinuationRule for TwoSums {
+impl ContinuationRule for TwoPriceListFilter {
     fn limit(&self) -> &EpsilonDelta {
         self.sums.limit()
     }
@@ -150,7 +150,7 @@ impl ContinuationRule for TwoSums {
     }
 }
 
-impl Repeats for TwoSums {
+impl Repeats for TwoPriceListFilter {
     fn charge_times(&self, loss: &EpsilonDelta, times: u64) -> Result<Self, Exceeded> {
         let sums = self.sums.charge_times(loss, times)?;
         let mut next = Self {
@@ -173,8 +173,8 @@ impl Repeats for TwoSums {
     }
 }
 
-impl ValidSequentially for TwoSums {}
-impl ValidConcurrently for TwoSums {}
+impl ValidSequentially for TwoPriceListFilter {}
+impl ValidConcurrently for TwoPriceListFilter {}
 
 /// What it is built from, in serialized form.
 #[cfg(feature = "serde")]
@@ -199,8 +199,8 @@ pub struct Counts {
 }
 
 #[cfg(feature = "serde")]
-impl Durable for TwoSums {
-    const NAME: &'static str = "TwoSums";
+impl Durable for TwoPriceListFilter {
+    const NAME: &'static str = "TwoPriceListFilter";
 
     type Parameters = Parameters;
     type Counts = Counts;
@@ -255,7 +255,7 @@ impl Durable for TwoSums {
 }
 
 #[cfg(feature = "serde")]
-impl TwoSums {
+impl TwoPriceListFilter {
     /// The largest sum of losses that costs no more than this on one side.
     fn most_for(&self, side: usize, cost: u64) -> Epsilon {
         let most = |(epsilon, costs): &(Epsilon, [u64; 2])| {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::MenuError;
 use super::entry::{MenuEntry, prepared};
-use super::prices::{Paid, Price, Prices};
-use super::sum::{Priced, largest_budget};
+use super::prices::{MenuRow, Paid, PriceList};
+use super::sum::{CostedLaunch, largest_budget};
 use super::sums::Sums;
 #[cfg(feature = "serde")]
 use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
@@ -72,7 +72,7 @@ pub struct MenuFilter {
 #[derive(Debug, PartialEq)]
 struct Table {
     name: &'static str,
-    prices: Prices<Epsilon>,
+    prices: PriceList<Epsilon>,
     /// The step of the lattice, kept to build the same filter again.
     step: Epsilon,
     /// δ at the limit's ε after each sum of costs.
@@ -108,26 +108,26 @@ impl MenuFilter {
         step: Epsilon,
         entries: &[MenuEntry],
     ) -> Result<Self, MenuError> {
-        let price = |entry: &MenuEntry| Price {
+        let price = |entry: &MenuEntry| MenuRow {
             loss: entry.epsilon,
             count: entry.count,
             cost: entry.cost,
         };
         let prices: Vec<_> = entries.iter().map(price).collect();
-        Prices::check(&prices)?;
+        PriceList::check(&prices)?;
         let losses: Vec<_> = prices
             .iter()
             .map(|price| (price.loss, price.count))
             .collect();
         let (lattice, launches) = prepared(limit, slack, step, &losses)?;
         let costs = prices.iter().map(|price| price.cost);
-        let priced: Vec<Priced> = launches.into_iter().zip(costs).collect();
+        let priced: Vec<CostedLaunch> = launches.into_iter().zip(costs).collect();
         let target = EpsilonDelta {
             delta: slack,
             ..limit
         };
         let readings = largest_budget(&lattice, &priced, target)?;
-        let prices = Prices {
+        let prices = PriceList {
             entries: prices,
             budget: readings.len().saturating_sub(1) as u64,
         };
@@ -163,7 +163,7 @@ impl MenuFilter {
 
     /// The menu.
     pub fn entries(&self) -> impl Iterator<Item = MenuEntry> + '_ {
-        let entry = |price: &Price<Epsilon>| MenuEntry {
+        let entry = |price: &MenuRow<Epsilon>| MenuEntry {
             epsilon: price.loss,
             count: price.count,
             cost: price.cost,

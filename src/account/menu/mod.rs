@@ -3,7 +3,7 @@
 //! | filter | children | what it is for |
 //! |---|---|---|
 //! | [`MenuFilter`] | (ε, δ) | launches of several sizes |
-//! | [`TwoSums`] | (ε, δ) | the same, with two price lists, one of which must have room |
+//! | [`TwoPriceListFilter`] | (ε, δ) | the same, with two price lists, one of which must have room |
 //! | [`SampledGaussianFilter`] | Gaussians on samples, at one rate | training with noise that changes |
 //!
 //! `spec/menu_filter.md` has the theorem and its proof.
@@ -34,7 +34,7 @@ mod sums;
 mod tests;
 
 pub(crate) use composed::composed_deltas;
-pub use either_filter::TwoSums;
+pub use either_filter::TwoPriceListFilter;
 pub use entry::MenuEntry;
 pub use error::MenuError;
 pub use filter::MenuFilter;

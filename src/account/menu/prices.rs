@@ -4,13 +4,13 @@ use super::MenuError;
 
 /// An entry: up to `count` launches of at most this loss, for one cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Price<L> {
+pub(crate) struct MenuRow<L> {
     pub(crate) loss: L,
     pub(crate) count: u64,
     pub(crate) cost: u64,
 }
 
-impl<L> Price<L> {
+impl<L> MenuRow<L> {
     /// Whether a launch of this entry is cheaper than one of the other, or as cheap with fewer
     /// launches paid for at once.
     fn is_better(&self, other: &Self) -> bool {
@@ -22,8 +22,8 @@ impl<L> Price<L> {
 
 /// Entries in rising order of loss, and what their costs may add up to.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Prices<L> {
-    pub(crate) entries: Vec<Price<L>>,
+pub(crate) struct PriceList<L> {
+    pub(crate) entries: Vec<MenuRow<L>>,
     pub(crate) budget: u64,
 }
 
@@ -34,12 +34,12 @@ pub(crate) struct Paid {
     open: Vec<u64>,
 }
 
-impl<L: Copy + Ord> Prices<L> {
+impl<L: Copy + Ord> PriceList<L> {
     /// # Errors
     ///
     /// [`MenuError::Empty`], [`MenuError::CostsNothing`], [`MenuError::NotRising`], or
     /// [`MenuError::OutOfRange`] for a count of 0.
-    pub(crate) fn check(entries: &[Price<L>]) -> Result<(), MenuError> {
+    pub(crate) fn check(entries: &[MenuRow<L>]) -> Result<(), MenuError> {
         if entries.is_empty() {
             return Err(MenuError::Empty);
         }
@@ -54,7 +54,7 @@ impl<L: Copy + Ord> Prices<L> {
                 });
             }
         }
-        let falls = |(entry, (less, more)): (usize, (&Price<L>, &Price<L>))| {
+        let falls = |(entry, (less, more)): (usize, (&MenuRow<L>, &MenuRow<L>))| {
             (less.loss > more.loss).then_some(entry + 1)
         };
         let neighbours = entries.iter().zip(entries.iter().skip(1));
@@ -87,7 +87,7 @@ impl<L: Copy + Ord> Prices<L> {
         let first = self.place(loss);
         while left > 0 {
             let room = self.budget.saturating_sub(paid.cost);
-            let mut best: Option<(&Price<L>, &mut u64)> = None;
+            let mut best: Option<(&MenuRow<L>, &mut u64)> = None;
             for (price, open) in self.entries.iter().zip(&mut paid.open).skip(first) {
                 let usable = *open > 0 || price.cost <= room;
                 let better = best.as_ref().is_none_or(|(best, _)| price.is_better(best));
@@ -95,7 +95,7 @@ impl<L: Copy + Ord> Prices<L> {
                     best = Some((price, open));
                 }
             }
-            let (Price { count, cost, .. }, open) = best?;
+            let (MenuRow { count, cost, .. }, open) = best?;
             if *open == 0 {
                 let bundles = left.div_ceil(*count).min(room / cost);
                 paid.cost += bundles * cost;
@@ -118,7 +118,7 @@ impl<L: Copy + Ord> Prices<L> {
 }
 
 #[cfg(feature = "serde")]
-impl<L> Prices<L> {
+impl<L> PriceList<L> {
     /// What was paid, if every open launch belongs to a bundle that was paid for.
     pub(crate) fn opened(&self, cost: u64, open: Vec<u64>) -> Option<Paid> {
         if cost > self.budget || open.len() != self.entries.len() {
@@ -136,7 +136,7 @@ impl<L> Prices<L> {
 }
 
 #[cfg(feature = "serde")]
-impl Prices<crate::number::Epsilon> {
+impl PriceList<crate::number::Epsilon> {
     /// The same, if launches that lose this much together can have led there: what was paid for
     /// covers the losses.
     pub(crate) fn paid(
@@ -172,9 +172,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn prices() -> Prices<u32> {
-        let price = |loss, count, cost| Price { loss, count, cost };
-        Prices {
+    fn prices() -> PriceList<u32> {
+        let price = |loss, count, cost| MenuRow { loss, count, cost };
+        PriceList {
             entries: vec![
                 price(1, 10, 7),
                 price(1, 1, 1),
@@ -215,16 +215,16 @@ mod tests {
 
     #[test]
     fn bad_lists_are_errors_that_name_the_entry() {
-        let price = |loss, count, cost| Price::<u32> { loss, count, cost };
-        assert_eq!(Prices::<u32>::check(&[]), Err(MenuError::Empty));
+        let price = |loss, count, cost| MenuRow::<u32> { loss, count, cost };
+        assert_eq!(PriceList::<u32>::check(&[]), Err(MenuError::Empty));
         let free = [price(1, 1, 1), price(2, 1, 0)];
         assert_eq!(
-            Prices::check(&free),
+            PriceList::check(&free),
             Err(MenuError::CostsNothing { entry: 1 })
         );
         let falling = [price(2, 1, 1), price(1, 1, 1)];
         assert_eq!(
-            Prices::check(&falling),
+            PriceList::check(&falling),
             Err(MenuError::NotRising { entry: 1 })
         );
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "serde")]
 use super::SampledGaussians;
-use super::prices::{Paid, Prices};
+use super::prices::{Paid, PriceList};
 use super::sampled_menu::Plan;
 #[cfg(feature = "serde")]
 use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
@@ -12,7 +12,7 @@ use crate::account::{
     Accounting, ContinuationRule, Exceeded, ValidConcurrently, ValidSequentially,
 };
 use crate::number::{Delta, Mu};
-use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, SampledGaussianDp};
+use crate::privacy::{ApproxDp, EpsilonDelta, Reentrant, SampledGaussianDp};
 
 /// The filter on a [`SampledGaussians`](super::SampledGaussians) menu: children are Gaussians on a
 /// sample, stated by μ = sensitivity/σ ([`SampledGaussianDp`]); the whole is (ε, δ)-DP.
@@ -42,7 +42,7 @@ use crate::privacy::{ApproxDp, CallsBack, EpsilonDelta, SampledGaussianDp};
 /// let detail = Detail { step: "0.005".parse()?, ratio: 4, cheapest: 4 };
 /// let menu = SampledGaussians::new(rate, &["2".parse()?, "4".parse()?], 5, budget, detail)?;
 /// let rule = menu.filter(budget)?;
-/// let filter = launch(&Filter::concurrent_with(rule), Arc::new(vec![[0.6, 0.8]; 100]))?;
+/// let filter = start(&Filter::concurrent_with(rule), Arc::new(vec![[0.6, 0.8]; 100]))?;
 ///
 /// // σ = 4 to look around, then σ = 2.
 /// let step = |mu: &str| -> Result<_, Box<dyn std::error::Error>> {
@@ -68,7 +68,7 @@ pub struct SampledGaussianFilter {
 struct Table {
     /// Kept to build the same filter again.
     plan: Plan,
-    prices: Prices<Mu>,
+    prices: PriceList<Mu>,
     /// δ at the limit's ε after each sum of costs.
     readings: Vec<Delta>,
 }
@@ -78,7 +78,7 @@ impl SampledGaussianFilter {
     pub(super) fn start(
         limit: EpsilonDelta,
         plan: Plan,
-        prices: Prices<Mu>,
+        prices: PriceList<Mu>,
         readings: Vec<Delta>,
     ) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl SampledGaussianFilter {
 }
 
 impl Accounting for SampledGaussianFilter {
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     type Children = SampledGaussianDp;
     type Whole = ApproxDp;

@@ -3,10 +3,10 @@
 use super::curve::Curve;
 use super::lattice::Lattice;
 use super::launch::Launch;
-use super::prices::{Price, Prices};
+use super::prices::{MenuRow, PriceList};
 use super::sampled::{bundle, dots};
 use super::sampled_filter::SampledGaussianFilter;
-use super::sum::{Priced, visit};
+use super::sum::{CostedLaunch, visit};
 use super::{MenuError, window};
 use crate::number::{Delta, Epsilon, Interval, Mu, Scale};
 use crate::privacy::EpsilonDelta;
@@ -166,7 +166,7 @@ impl SampledGaussians {
         })
     }
 
-    fn priced(&self) -> Vec<Priced> {
+    fn priced(&self) -> Vec<CostedLaunch> {
         self.launches
             .iter()
             .cloned()
@@ -235,12 +235,12 @@ impl SampledGaussians {
     /// [`MenuError`] says what to change.
     pub fn filter(&self, limit: EpsilonDelta) -> Result<SampledGaussianFilter, MenuError> {
         let readings = super::sum::largest_budget(&self.lattice, &self.priced(), limit)?;
-        let entries = self.mus.iter().zip(&self.costs).map(|(mu, cost)| Price {
+        let entries = self.mus.iter().zip(&self.costs).map(|(mu, cost)| MenuRow {
             loss: *mu,
             count: self.plan.lease,
             cost: *cost,
         });
-        let prices = Prices {
+        let prices = PriceList {
             entries: entries.collect(),
             budget: readings.len().saturating_sub(1) as u64,
         };

@@ -15,7 +15,7 @@ const MOST_KEPT: usize = 90_000_000;
 const MOST_STATES: u64 = 1 << 20;
 
 /// A launch, and what it costs.
-pub(crate) type Priced = (Launch, u64);
+pub(crate) type CostedLaunch = (Launch, u64);
 
 /// Visits V₀, V₁, … in order, as long as `go_on` returns true.
 ///
@@ -33,7 +33,7 @@ pub(crate) type Priced = (Launch, u64);
 /// says no.
 pub(crate) fn visit(
     lattice: &Lattice,
-    entries: &[Priced],
+    entries: &[CostedLaunch],
     mut go_on: impl FnMut(u64, &Curve) -> bool,
 ) -> Result<(), MenuError> {
     let dearest = entries.iter().map(|(_, cost)| *cost).max();
@@ -83,7 +83,7 @@ pub(crate) fn visit(
 /// As for [`visit`].
 pub(crate) fn largest_budget(
     lattice: &Lattice,
-    entries: &[Priced],
+    entries: &[CostedLaunch],
     limit: EpsilonDelta,
 ) -> Result<Vec<crate::number::Delta>, MenuError> {
     let symmetric = entries.iter().all(|(launch, _)| launch.symmetric);

@@ -102,7 +102,7 @@ impl Sums {
 #[cfg(test)]
 mod tests {
     use crate::account::ContinuationRule;
-    use crate::account::menu::{MenuError, MenuFilter, TwoSums};
+    use crate::account::menu::{MenuError, MenuFilter, TwoPriceListFilter};
     use crate::number::{Delta, Epsilon};
     use crate::privacy::EpsilonDelta;
 
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(all(limit), all(alone));
 
         let entries = [(each, [1, 10])];
-        let error = TwoSums::new(limit, slack, each, &entries, [60, 600]).unwrap_err();
+        let error = TwoPriceListFilter::new(limit, slack, each, &entries, [60, 600]).unwrap_err();
         let MenuError::OverBudget { delta, .. } = error else {
             panic!("{error}");
         };

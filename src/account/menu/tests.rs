@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::lattice::Lattice;
 use super::launch::Launch;
 use super::sum::largest_budget;
-use super::{MenuEntry, MenuError, MenuFilter, TwoSums};
+use super::{MenuEntry, MenuError, MenuFilter, TwoPriceListFilter};
 use crate::account::FixedCount;
 use crate::account::{ApproxDpRule, ContinuationRule, Exceeded, Repeats, ThroughRdp};
 use crate::number::{Delta, Epsilon};
@@ -207,14 +207,15 @@ fn children_pay_their_own_delta_out_of_the_rest() {
 fn two_sums_admit_more_than_either() {
     let limit = pair("1", "1e-6");
     let entries = [(epsilon("0.05"), [1, 10]), (epsilon("0.1"), [4, 30])];
-    let rule = TwoSums::new(limit, limit.delta, epsilon("0.05"), &entries, [20, 180]).unwrap();
+    let rule =
+        TwoPriceListFilter::new(limit, limit.delta, epsilon("0.05"), &entries, [20, 180]).unwrap();
     let mut small = rule.clone();
     small = small.charge_times(&pair("0.05", "0"), 20).unwrap();
     assert_eq!(small.left(), [Some(0), None]);
     let mut large = rule.clone();
     large = large.charge_times(&pair("0.1", "0"), 6).unwrap();
     assert_eq!(large.left(), [None, Some(0)]);
-    let over = TwoSums::new(limit, limit.delta, epsilon("0.05"), &entries, [20, 600]);
+    let over = TwoPriceListFilter::new(limit, limit.delta, epsilon("0.05"), &entries, [20, 600]);
     let Err(MenuError::OverBudget { delta, limit }) = over else {
         panic!("{over:?}");
     };
@@ -315,7 +316,8 @@ fn a_balanced_menu_has_leases_for_half_the_typical_loss() {
 fn two_sums_admit_what_fits_a_list_or_the_plain_sum_and_nothing_else() {
     let limit = pair("1", "1e-6");
     let entries = [(epsilon("0.05"), [1, 2]), (epsilon("0.1"), [4, 7])];
-    let rule = TwoSums::new(limit, limit.delta, epsilon("0.05"), &entries, [20, 38]).unwrap();
+    let rule =
+        TwoPriceListFilter::new(limit, limit.delta, epsilon("0.05"), &entries, [20, 38]).unwrap();
     assert_eq!(*rule.limit(), limit);
     // Twenty exhaust the first list and the plain sum; the second had room for nineteen.
     let small = pair("0.05", "0");

@@ -5,7 +5,7 @@ use rustfft::FftPlanner;
 use super::super::fixed_count;
 use crate::number::{Delta, Interval};
 use crate::privacy::EpsilonDelta;
-use crate::privacy::fdp::{Direction, FdpError, PowersOf, Units};
+use crate::privacy::fdp::{Adjacency, FdpError, RepeatedMechanism, Repetitions};
 
 /// The most units; more are never tried.
 const MOST: u64 = 1 << 40;
@@ -22,10 +22,13 @@ const READING: f64 = 1e-3;
 /// # Errors
 ///
 /// [`FdpError::Endless`], and those of composing the base.
-pub(super) fn most(chain: &PowersOf, limit: EpsilonDelta) -> Result<Units, FdpError> {
+pub(super) fn most(
+    chain: &RepeatedMechanism,
+    limit: EpsilonDelta,
+) -> Result<Repetitions, FdpError> {
     let mut planner = FftPlanner::new();
     let mut tried = |direction, units, precision| {
-        let units = Units(units);
+        let units = Repetitions(units);
         if let Some(delta) = closed(chain, units, limit) {
             return Ok(Tried::new(delta, delta, limit));
         }
@@ -37,24 +40,24 @@ pub(super) fn most(chain: &PowersOf, limit: EpsilonDelta) -> Result<Units, FdpEr
         }
     };
     let most = largest(1, MOST, |units, precision| {
-        tried(Direction::Remove, units, precision)
+        tried(Adjacency::Remove, units, precision)
     })?;
     if most >= MOST {
         return Err(FdpError::Endless);
     }
     if most == 0 || chain.base().is_symmetric() {
-        return Ok(Units(most));
+        return Ok(Repetitions(most));
     }
     let most = largest(most, most, |units, precision| {
-        tried(Direction::Add, units, precision)
+        tried(Adjacency::Add, units, precision)
     })?;
-    Ok(Units(most))
+    Ok(Repetitions(most))
 }
 
 /// At least δ of this number of units at the limit's ε, to some per cent.
 pub(super) fn reading(
-    chain: &PowersOf,
-    units: Units,
+    chain: &RepeatedMechanism,
+    units: Repetitions,
     limit: EpsilonDelta,
 ) -> Result<Delta, FdpError> {
     match closed(chain, units, limit) {
@@ -64,7 +67,7 @@ pub(super) fn reading(
 }
 
 /// The same where no transform is needed; then it is the smallest δ, up to rounding.
-fn closed(chain: &PowersOf, units: Units, limit: EpsilonDelta) -> Option<Delta> {
+fn closed(chain: &RepeatedMechanism, units: Repetitions, limit: EpsilonDelta) -> Option<Delta> {
     match chain.response() {
         Some(loss) => Some(fixed_count::composed(units.0, loss, limit.epsilon)),
         None => chain.closed(units, limit.epsilon),

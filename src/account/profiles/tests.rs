@@ -6,7 +6,9 @@ use crate::account::{
 };
 use crate::number::{Delta, Interval};
 use crate::privacy::convert::gdp;
-use crate::privacy::fdp::{Direction, FDp, FdpError, Grid, PowersOf, Profile, Units};
+use crate::privacy::fdp::{
+    Adjacency, FDp, FdpError, Grid, Profile, RepeatedMechanism, Repetitions,
+};
 use crate::privacy::{EpsilonDelta, Overflow, UnknownLoss};
 
 fn text<T: std::str::FromStr>(number: &str) -> T
@@ -94,7 +96,7 @@ fn gaussians_take_any_budget() {
         (1..20).all(|part| {
             let alpha: Delta = text(&format!("{}", f64::from(part) / 20.0));
             let [one, other] =
-                [profile, &polygon].map(|profile| profile.trade_off(Direction::Remove, alpha));
+                [profile, &polygon].map(|profile| profile.trade_off(Adjacency::Remove, alpha));
             one.upper >= other.lower
         })
     };
@@ -154,13 +156,13 @@ fn powers_are_the_optimal_composition() {
 #[test]
 fn powers_fit_a_budget_of_any_form() {
     let limit = pair("1", "1e-3");
-    let natural = NaturalFilter::new(limit, PowersOf::new(response("0.1"))).unwrap();
+    let natural = NaturalFilter::new(limit, RepeatedMechanism::new(response("0.1"))).unwrap();
     let powers = Powers::new(response("0.1"), 60, grid("0.1")).unwrap();
     let rule = InProfiles::new(powers.clone())
         .within(Profile::approx_dp(limit))
         .unwrap();
     assert_eq!(
-        Units(launches(rule, &response("0.1")) as u64),
+        Repetitions(launches(rule, &response("0.1")) as u64),
         *natural.most()
     );
     // 64 readings for 200 numbers: the reading is that of a larger number, never more than the limit.
@@ -169,7 +171,7 @@ fn powers_fit_a_budget_of_any_form() {
         .within(Profile::approx_dp(limit))
         .unwrap();
     assert_eq!(
-        Units(launches(rule, &response("0.1")) as u64),
+        Repetitions(launches(rule, &response("0.1")) as u64),
         *natural.most()
     );
     // Everything it was built for.

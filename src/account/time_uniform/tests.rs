@@ -1,7 +1,7 @@
 //! Every odometer against an evaluation to 70 digits, and against each other.
 
 use super::*;
-use crate::account::{Accumulator, Whitehouse};
+use crate::account::{Accumulator, AdvancedComposition};
 use crate::number::{Delta, Epsilon};
 use crate::privacy::{EpsilonDelta, ProbabilisticDp};
 use crate::tests::oracle::{self, Real};
@@ -274,7 +274,7 @@ fn launches_with_too_much_delta_end_what_is_known() {
 #[test]
 fn the_filter_odometer_touches_the_filter() {
     let delta: Delta = "1e-6".parse().unwrap();
-    let mut curve = Whitehouse::new(delta).unwrap();
+    let mut curve = AdvancedComposition::new(delta).unwrap();
     let launch = EpsilonDelta::new("0.1", "0").unwrap();
     // V after 100 launches of 0.1, as it is counted.
     let at = "0.999167499167499167499167499".parse().unwrap();

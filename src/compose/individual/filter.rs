@@ -32,7 +32,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 /// use std::sync::Arc;
 ///
 /// let ages = Arc::new(vec![17_u32, 18, 43, 70]);
-/// let filter = launch(&IndividualFilter::new(PureDp, "1".parse()?), ages)?;
+/// let filter = start(&IndividualFilter::new(PureDp, "1".parse()?), ages)?;
 ///
 /// // A hundred counts of disjoint groups: everybody pays once.
 /// for age in 0..100 {
@@ -67,7 +67,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 /// How many records there are, who takes part, what anybody has left. No error, refusal or `Debug`
 /// depends on them. To learn how many can still pay, ask a query that pays for it
 /// ([`ActiveRecords`](crate::mechanisms::individual::ActiveRecords)).
-/// The curator can read single accounts ([`launch_individual`](super::launch_individual)); the
+/// The curator can read single accounts ([`start_individual`](super::start_individual)); the
 /// analyst cannot.
 pub struct IndividualFilter<D: ?Sized, F> {
     rule: F,
@@ -105,7 +105,7 @@ impl<D: ?Sized, F: ValidIndividually> IndividualFilter<D, F> {
     /// Vectors are clipped to the length that is left, sums to the number, and scores to the range.
     /// A count has nothing to make smaller.
     #[must_use]
-    pub fn fitting(self) -> Self {
+    pub fn shrinking(self) -> Self {
         Self {
             policy: Policy::Fit,
             ..self

@@ -18,7 +18,7 @@ use crate::privacy::UnknownLoss;
 use crate::queryable::AskError;
 
 /// A running [`IndividualFilter`](super::IndividualFilter), as a machine that is owned and has
-/// explicit coins. An analyst gets a [`RunningIndividual`](super::RunningIndividual) instead.
+/// explicit coins. An analyst gets a [`RunningIndividualFilter`](super::RunningIndividualFilter) instead.
 ///
 /// ```
 /// use queryables::compose::IndividualFilter;

@@ -13,7 +13,7 @@ use crate::account::{
 };
 use crate::data::Dataset;
 use crate::machine::{Coins, Fault, Mechanism};
-use crate::queryable::launch;
+use crate::queryable::start;
 
 /// Counts for each record what it has lost, and refuses nothing but queries that cost more than a
 /// step (Feldman and Zrnic Alg 6).
@@ -82,7 +82,7 @@ impl<D: ?Sized, G: Accumulator> IndividualOdometer<D, G> {
         D: Dataset + Send + Sync + 'static,
         Capped<G>: ValidIndividually,
     {
-        with_readings(launch(&Counting(self), data)?)
+        with_readings(start(&Counting(self), data)?)
     }
 
     /// Starts on the data as a machine that is owned and has explicit coins, for authors of machines

@@ -81,7 +81,7 @@ use crate::privacy::UnknownLoss;
 ///     }
 /// }
 ///
-/// let filter = launch(&IndividualFilter::new(PureDp, "2.5".parse()?), Arc::new(vec![1_u8, 2]))?;
+/// let filter = start(&IndividualFilter::new(PureDp, "2.5".parse()?), Arc::new(vec![1_u8, 2]))?;
 /// let somebody: bool = filter.release(&Anybody(2))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{IndividualFilter, RecordAmount, RecordUnits, RunningIndividual};
+use super::{IndividualFilter, RecordAmount, RecordUnits, RunningIndividualFilter};
 use crate::account::{ChildLoss, ValidIndividually};
 use crate::data::Dataset;
 use crate::machine::Fault;
-use crate::queryable::{AskError, launch};
+use crate::queryable::{AskError, start};
 
 /// What single records have spent. The curator holds it, and the analyst does not.
 ///
@@ -15,11 +15,11 @@ use crate::queryable::{AskError, launch};
 /// shown to the person whose record it is, and to nobody else (Feldman and Zrnic §5.2). It reads
 /// between queries, and changes nothing.
 ///
-/// [`launch_individual`] and [`IndividualOdometer`](super::IndividualOdometer) return it. Of a filter
+/// [`start_individual`] and [`IndividualOdometer`](super::IndividualOdometer) return it. Of a filter
 /// that was launched inside another one, and of any other, [`Readings::of`] makes it for those who
 /// have the data.
 pub struct Readings<D: ?Sized, F> {
-    running: RunningIndividual<D, F>,
+    running: RunningIndividualFilter<D, F>,
     units: RecordUnits<F>,
 }
 
@@ -42,7 +42,7 @@ where
     ///
     /// // The curator has the data, and the analyst has a filter.
     /// let ages = Arc::new(vec![17_u32, 70]);
-    /// let for_the_analyst = launch(&Filter::concurrent(PureDp, "2".parse()?), Arc::clone(&ages))?;
+    /// let for_the_analyst = start(&Filter::concurrent(PureDp, "2".parse()?), Arc::clone(&ages))?;
     /// // Inside of it, the analyst launches an individual one.
     /// let individual = for_the_analyst.launch(&IndividualFilter::new(PureDp, "1".parse()?))?;
     /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
@@ -62,7 +62,7 @@ where
     /// [`Fault::InvalidQuery`] in [`AskError::Fault`] if it runs on other data, or if the data have a
     /// size of zero: empty slices may share one allocation, and whether there is data is private. Any
     /// other [`AskError`] if it was stopped or has failed.
-    pub fn of(running: &RunningIndividual<D, F>, data: &Arc<D>) -> Result<Self, AskError> {
+    pub fn of(running: &RunningIndividualFilter<D, F>, data: &Arc<D>) -> Result<Self, AskError> {
         let data = Arc::clone(data);
         let foreign = Fault::InvalidQuery("it was not started on these data");
         running.run(move |machine, _| machine.is_on(&data).then_some(()).ok_or(foreign))?;
@@ -70,7 +70,7 @@ where
     }
 
     /// For whoever has just started it.
-    fn of_any(running: &RunningIndividual<D, F>) -> Result<Self, AskError> {
+    fn of_any(running: &RunningIndividualFilter<D, F>) -> Result<Self, AskError> {
         Ok(Self {
             units: running.run(|machine, _| Ok(machine.units().clone()))?,
             running: running.clone(),
@@ -127,12 +127,12 @@ impl<D: ?Sized, F> fmt::Debug for Readings<D, F> {
 }
 
 /// A handle for the analyst, and readings for the curator.
-pub type WithReadings<D, F> = (RunningIndividual<D, F>, Readings<D, F>);
+pub type WithReadings<D, F> = (RunningIndividualFilter<D, F>, Readings<D, F>);
 
 /// Starts an individual filter as [`launch`] does, and also returns what the curator can read.
 ///
 /// ```
-/// use queryables::compose::{IndividualFilter, launch_individual};
+/// use queryables::compose::{IndividualFilter, start_individual};
 /// use queryables::data::Predicate;
 /// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
@@ -140,7 +140,7 @@ pub type WithReadings<D, F> = (RunningIndividual<D, F>, Readings<D, F>);
 ///
 /// let ages = Arc::new(vec![17_u32, 70]);
 /// let filter = IndividualFilter::new(PureDp, "1".parse()?);
-/// let (for_the_analyst, for_the_curator) = launch_individual(&filter, ages)?;
+/// let (for_the_analyst, for_the_curator) = start_individual(&filter, ages)?;
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// for_the_analyst.release(&Count::of(adults).laplace(epsilon!(0.3))?)?;
 /// assert_eq!(for_the_curator.loss(0)?, Some("0".parse()?));
@@ -151,7 +151,7 @@ pub type WithReadings<D, F> = (RunningIndividual<D, F>, Readings<D, F>);
 /// # Errors
 ///
 /// Those of [`launch`].
-pub fn launch_individual<D, F>(
+pub fn start_individual<D, F>(
     filter: &IndividualFilter<D, F>,
     data: Arc<D>,
 ) -> Result<WithReadings<D, F>, Fault>
@@ -159,12 +159,12 @@ where
     D: Dataset + Send + Sync + ?Sized + 'static,
     F: ValidIndividually,
 {
-    with_readings(launch(filter, data)?)
+    with_readings(start(filter, data)?)
 }
 
 /// With the readings of what was just launched.
 pub(super) fn with_readings<D, F>(
-    running: RunningIndividual<D, F>,
+    running: RunningIndividualFilter<D, F>,
 ) -> Result<WithReadings<D, F>, Fault>
 where
     D: Dataset + Send + Sync + ?Sized + 'static,

@@ -13,7 +13,7 @@ use crate::sync::{Mutex, PoisonError};
 /// A running [`IndividualFilter`](super::IndividualFilter): what an analyst gets. Clones share it.
 ///
 /// It answers queries for ever, and says nothing about accounts.
-pub struct RunningIndividual<D: ?Sized, F>(Queryable<Job<D, F>, ()>);
+pub struct RunningIndividualFilter<D: ?Sized, F>(Queryable<Job<D, F>, ()>);
 
 /// What is done with the machine; the answer goes to the one who asked.
 type Job<D, F> =
@@ -31,7 +31,7 @@ impl<D: ?Sized, F> Machine for Runner<D, F> {
     }
 }
 
-impl<D, F> RunningIndividual<D, F>
+impl<D, F> RunningIndividualFilter<D, F>
 where
     D: Dataset + Send + Sync + ?Sized + 'static,
     F: ValidIndividually,
@@ -63,13 +63,13 @@ where
     /// In a ledger, the launch of an individual filter is one entry, with the filter's parameters, and
     /// its budget is charged once. Queries to it are not launches: the ledger has none of them, and
     /// whoever runs it keeps the transcript. After a restart, start it by
-    /// [`launch_individual`](super::launch_individual) and not through the ledger, whose charge stands:
+    /// [`start_individual`](super::start_individual) and not through the ledger, whose charge stands:
     /// a second launch there would be charged again, and be another filter. Bring it back once, and
     /// only after the old one has ended: two that go on from the same transcript spend twice what was
     /// charged.
     ///
     /// ```
-    /// use queryables::compose::{IndividualFilter, launch_individual};
+    /// use queryables::compose::{IndividualFilter, start_individual};
     /// use queryables::data::Predicate;
     /// use queryables::mechanisms::Count;
     /// use queryables::prelude::*;
@@ -79,7 +79,7 @@ where
     /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
     /// let transcript = [Count::of(adults).laplace(epsilon!(0.3))?];
     /// // After a restart.
-    /// let (again, readings) = launch_individual(&filter, ages)?;
+    /// let (again, readings) = start_individual(&filter, ages)?;
     /// for query in &transcript {
     ///     again.replay(query)?;
     /// }
@@ -123,7 +123,7 @@ where
     D: Send + Sync + ?Sized + 'static,
     F: ValidIndividually,
 {
-    type Handle = RunningIndividual<D, F>;
+    type Handle = RunningIndividualFilter<D, F>;
 
     fn into_handle(
         child: Child<Self>,
@@ -131,18 +131,18 @@ where
         opening: Opening,
     ) -> Result<Self::Handle, Fault> {
         let child = child.map(Runner).ok_or(Fault::Failed)?;
-        Runner::into_handle(child, coins, opening).map(RunningIndividual)
+        Runner::into_handle(child, coins, opening).map(RunningIndividualFilter)
     }
 }
 
-impl<D: ?Sized, F> Clone for RunningIndividual<D, F> {
+impl<D: ?Sized, F> Clone for RunningIndividualFilter<D, F> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<D: ?Sized, F> fmt::Debug for RunningIndividual<D, F> {
+impl<D: ?Sized, F> fmt::Debug for RunningIndividualFilter<D, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RunningIndividual")
+        f.write_str("RunningIndividualFilter")
     }
 }

@@ -23,12 +23,12 @@ pub struct RecordUnits<F> {
 /// An amount in [`RecordUnits`]: what a record has left, has spent, or pays.
 ///
 /// ```
-/// use queryables::compose::{IndividualFilter, RecordAmount, launch_individual};
+/// use queryables::compose::{IndividualFilter, RecordAmount, start_individual};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let filter = IndividualFilter::new(ApproxDp, EpsilonDelta::new("1", "1e-6")?);
-/// let (_, for_the_curator) = launch_individual(&filter, Arc::new(vec![17_u32]))?;
+/// let (_, for_the_curator) = start_individual(&filter, Arc::new(vec![17_u32]))?;
 /// let units = for_the_curator.units();
 /// let price = units.price(&EpsilonDelta::new("0.5", "1e-9")?)?;
 /// let budget = units.budget();

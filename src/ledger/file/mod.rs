@@ -16,7 +16,7 @@ use self::tables::{ABOUT, ENTRIES, KEYS, OUTCOMES, STATES, TERMS, Tables, Write,
 use super::group::GroupCommit;
 use super::seal::{VERSION, unseal};
 use super::store::{Charge, Receipt, Saved, Store, StoreError};
-use super::{Done, Outcome, Refusals};
+use super::{Outcome, OutcomeLine, Refusals};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Keeps a ledger in a file of the database redb. One process has the file at a time, and its path: a
@@ -327,7 +327,7 @@ impl Store for FileStore {
 
     fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError> {
         let keeps = matches!(outcome, Outcome::Answered(Some(_)));
-        let line = Done::new(sequence, outcome).line()?;
+        let line = OutcomeLine::new(sequence, outcome).line()?;
         let mark = self.group.queue(Write::Finish { sequence, line })?;
         // Other outcomes go along with the next sync.
         if keeps { self.wait(mark) } else { Ok(()) }

@@ -3,7 +3,7 @@
 use redb::{ReadableTable, TableDefinition, WriteTransaction};
 
 use super::super::seal::VERSION;
-use super::super::{Done, Outcome, Refusals, Saved, StoreError};
+use super::super::{Outcome, OutcomeLine, Refusals, Saved, StoreError};
 use super::database::{damaged, open_failed, unavailable};
 
 pub(super) const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
@@ -58,7 +58,7 @@ pub(super) fn prepare(write: &WriteTransaction) -> Result<(u64, Refusals), Store
         open.push(pending.map_err(unavailable)?.0.value());
     }
     for sequence in open {
-        let line = Done::new(sequence, Outcome::Interrupted).line()?;
+        let line = OutcomeLine::new(sequence, Outcome::Interrupted).line()?;
         tables.write(&Write::Finish { sequence, line })?;
     }
     let last = tables.entries.last().map_err(unavailable)?;

@@ -32,7 +32,7 @@ use crate::queryable::AskError;
 /// // About a thousand rows are expected.
 /// let descent = GradientDescent::new(mean, lattice, 50, 0.1 / 1000.0, "0.01".parse()?)?;
 ///
-/// let filter = launch(&Filter::concurrent(ZCdp, "0.5".parse()?), Arc::new(vec![0.6; 1000]))?;
+/// let filter = start(&Filter::concurrent(ZCdp, "0.5".parse()?), Arc::new(vec![0.6; 1000]))?;
 /// let descent: Descent = filter.release(&descent)?;
 /// assert!((descent.average()[0] - 0.6).abs() < 0.1);
 /// // Fifty times 0.01.
@@ -149,7 +149,7 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
         coins: &mut Coins<'_>,
     ) -> Result<Descent, Fault> {
         let budget = ZCdp.price(&self.fact).map_err(|_| Fault::Failed)?;
-        let filter = IndividualFilter::new(ZCdp, budget).fitting();
+        let filter = IndividualFilter::new(ZCdp, budget).shrinking();
         let mut filter = filter.start(data, coins)?;
         let mut descent = self.start.clone();
         for _ in 0..most_steps {

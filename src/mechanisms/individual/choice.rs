@@ -28,7 +28,7 @@ use crate::privacy::{Prices, UnknownLoss};
 /// use std::sync::Arc;
 ///
 /// let votes: Arc<Vec<[i64; 3]>> = Arc::new(vec![[0, 5, 1]; 1000]);
-/// let filter = launch(&IndividualFilter::new(PureDp, "1".parse()?), votes)?;
+/// let filter = start(&IndividualFilter::new(PureDp, "1".parse()?), votes)?;
 /// let points = |name, index| Attribute::new(name, move |vote: &[i64; 3]| vote[index]);
 /// let candidates = [points("a", 0), points("b", 1), points("c", 2)];
 /// let choice = IndividualChoice::new(candidates, 0..=5, "0.5".parse()?)?;
@@ -46,7 +46,7 @@ use crate::privacy::{Prices, UnknownLoss};
 ///
 /// Scores are clamped to the declared range, which must contain zero. A record of which one score
 /// cannot be read contributes nothing and pays nothing. A record that contributes what it can still pay for
-/// ([`fitting`](crate::compose::IndividualFilter::fitting)) has its scores cut from above.
+/// ([`shrinking`](crate::compose::IndividualFilter::shrinking)) has its scores cut from above.
 ///
 /// Its running time depends on the scores, and not only on what is released.
 pub struct IndividualChoice<D: ?Sized> {

@@ -24,7 +24,7 @@
 //! Zrnic §2.1, Prop. 2.9; [`SquaresAddUp`]). What is added is what is charged.
 //!
 //! Whoever cannot pay adds nothing, and pays nothing; so does a record that cannot be read. If the
-//! filter [fits](crate::compose::IndividualFilter::fitting), what a record adds is shortened to what it
+//! filter [fits](crate::compose::IndividualFilter::shrinking), what a record adds is shortened to what it
 //! can still pay for.
 
 mod active;

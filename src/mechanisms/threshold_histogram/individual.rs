@@ -15,7 +15,7 @@ use crate::privacy::{AddRemove, Prices, UnknownLoss};
 /// nothing.
 ///
 /// ```
-/// use queryables::compose::{IndividualFilter, launch_individual};
+/// use queryables::compose::{IndividualFilter, start_individual};
 /// use queryables::mechanisms::ThresholdHistogram;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::privacy::{AddRemove, Prices, UnknownLoss};
 /// // Words and their languages. Everybody has a budget of (1, 1e-6).
 /// let words: Arc<Vec<(&str, &str)>> = Arc::new([("fr", "chat"), ("de", "Hund")].repeat(100));
 /// let filter = IndividualFilter::new(ApproxDp, EpsilonDelta::new("1", "1e-6")?);
-/// let (for_the_analyst, for_the_curator) = launch_individual(&filter, words)?;
+/// let (for_the_analyst, for_the_curator) = start_individual(&filter, words)?;
 ///
 /// // Two histograms, and everybody pays for one.
 /// for language in ["fr", "de"] {

@@ -2,7 +2,7 @@
 
 use super::curve::Curve;
 use super::table::Table;
-use super::{Direction, FdpError, Grid, Profile};
+use super::{Adjacency, FdpError, Grid, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::EpsilonDelta;
 
@@ -41,20 +41,20 @@ impl Profile {
     /// grid.
     ///
     /// ```
-    /// use queryables::privacy::fdp::{Blackwell, Direction, Grid, Profile};
+    /// use queryables::privacy::fdp::{Blackwell, Adjacency, Grid, Profile};
     ///
     /// let grid = Grid::new("1e-2".parse()?)?;
     /// let (one, other) = (Profile::gaussian("1".parse()?), Profile::laplace("1".parse()?));
     /// let more = Profile::gaussian("2".parse()?);
-    /// assert_eq!(one.compare(&more, Direction::Remove, &grid)?, Blackwell::Ordered);
-    /// let crossing = one.compare(&other, Direction::Remove, &grid)?;
+    /// assert_eq!(one.compare(&more, Adjacency::Remove, &grid)?, Blackwell::Ordered);
+    /// let crossing = one.compare(&other, Adjacency::Remove, &grid)?;
     /// assert!(matches!(crossing, Blackwell::Crossing { .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn compare(
         &self,
         other: &Self,
-        direction: Direction,
+        direction: Adjacency,
         grid: &Grid,
     ) -> Result<Blackwell, FdpError> {
         if self == other {
@@ -87,7 +87,7 @@ impl Profile {
     pub fn divergence(
         &self,
         other: &Self,
-        direction: Direction,
+        direction: Adjacency,
         grid: &Grid,
     ) -> Result<super::Bounds<Delta>, FdpError> {
         let (one, other) = self.tables(other, direction, grid)?;
@@ -130,7 +130,7 @@ impl Profile {
         let above = |s: f64| {
             let s = Interval::exactly(s);
             let higher = |direction| self.at(direction, s).low() > other.at(direction, s).high();
-            Direction::BOTH.into_iter().any(higher)
+            Adjacency::BOTH.into_iter().any(higher)
         };
         if other.is_known_below(self) || [0.0, 0.3, 1.0, 3.0].into_iter().any(above) {
             return false;
@@ -144,7 +144,7 @@ impl Profile {
             let mut bounds = bounds.filter(|(node, _)| **node >= 0);
             Ok::<bool, FdpError>(bounds.all(|(_, (up, low))| up <= low))
         };
-        Direction::BOTH
+        Adjacency::BOTH
             .into_iter()
             .all(|direction| ordered(direction).unwrap_or(false))
     }
@@ -153,7 +153,7 @@ impl Profile {
     fn tables(
         &self,
         other: &Self,
-        direction: Direction,
+        direction: Adjacency,
         grid: &Grid,
     ) -> Result<(Table, Table), FdpError> {
         let lattice = grid.lattice();

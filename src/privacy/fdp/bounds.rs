@@ -3,10 +3,10 @@ use std::fmt;
 /// A number that is known to lie between two others, both included.
 ///
 /// ```
-/// use queryables::privacy::fdp::{Direction, Profile};
+/// use queryables::privacy::fdp::{Adjacency, Profile};
 ///
 /// let profile = Profile::gaussian("1".parse()?);
-/// let delta = profile.delta(Direction::Remove, "1".parse()?);
+/// let delta = profile.delta(Adjacency::Remove, "1".parse()?);
 /// assert!(delta.lower <= "0.126936737507".parse()? && delta.upper >= "0.126936737506".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

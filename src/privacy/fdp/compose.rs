@@ -4,12 +4,12 @@ use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 
 use super::atoms::Atoms;
-use super::heights::{falling, profile};
 use super::lattice::Lattice;
+use super::lattice_profile::{falling, profile};
 use super::spectrum::Product;
 use super::table::Table;
 use super::window::{Moments, Part, Window, log_moment, tilt, window};
-use super::{Direction, FdpError, Grid, Profile};
+use super::{Adjacency, FdpError, Grid, Profile};
 use crate::number::Interval;
 
 /// More than what is lost where numbers are too small for a float with all its digits: each of up to
@@ -36,7 +36,7 @@ const UNDERFLOW: f64 = 1e-290;
 /// Errors of the tilted law then count e^(Σc − θL), which is about δ where it matters.
 pub(super) fn compose(
     parts: &[(Profile, u64)],
-    direction: Direction,
+    direction: Adjacency,
     grid: &Grid,
     planner: &mut FftPlanner<f64>,
 ) -> Result<Table, FdpError> {

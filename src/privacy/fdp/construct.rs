@@ -78,11 +78,11 @@ impl Profile {
     /// mechanism do ([`BoundedRange`](crate::privacy::facts::BoundedRange)).
     ///
     /// ```
-    /// use queryables::privacy::fdp::{Direction, Profile};
+    /// use queryables::privacy::fdp::{Adjacency, Profile};
     ///
     /// // As trade-off function it is (1 − α)/(1 + α·(e^ε − 1)): here 1/(1 + e).
     /// let choice = Profile::bounded_range("1".parse()?);
-    /// let missed = choice.trade_off(Direction::Remove, "0.5".parse()?);
+    /// let missed = choice.trade_off(Adjacency::Remove, "0.5".parse()?);
     /// assert!(missed.lower > "0.26894".parse()? && missed.upper < "0.26895".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -1,7 +1,7 @@
 //! From a profile to (ε, δ) and to GDP.
 
 use super::curve::Curve;
-use super::{Bounds, Direction, FdpError, Grid, Profile};
+use super::{Adjacency, Bounds, FdpError, Grid, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu, Scale, Unit, units};
 use crate::privacy::EpsilonDelta;
 use crate::privacy::convert::search::{after, bisect, least, most};
@@ -21,21 +21,21 @@ impl Profile {
     /// H(γ) in one direction (Tran et al. A.2).
     ///
     /// ```
-    /// use queryables::privacy::fdp::{Direction, Profile};
+    /// use queryables::privacy::fdp::{Adjacency, Profile};
     ///
     /// let profile = Profile::sampled_gaussian_by("0.5".parse()?, "1.3".parse()?);
-    /// let height = profile.height(Direction::Remove, "1.363".parse()?);
+    /// let height = profile.height(Adjacency::Remove, "1.363".parse()?);
     /// assert!(height.lower > "0.172663".parse()? && height.upper < "0.172664".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn height(&self, direction: Direction, gamma: Scale) -> Bounds<Delta> {
+    pub fn height(&self, direction: Adjacency, gamma: Scale) -> Bounds<Delta> {
         probability(self.at(direction, Interval::from(gamma).ln()))
     }
 
     /// The smallest δ for an ε in one direction: H(e^ε).
     #[must_use]
-    pub fn delta(&self, direction: Direction, epsilon: Epsilon) -> Bounds<Delta> {
+    pub fn delta(&self, direction: Adjacency, epsilon: Epsilon) -> Bounds<Delta> {
         probability(self.at(direction, epsilon.into()))
     }
 
@@ -50,7 +50,7 @@ impl Profile {
     }
 
     fn worst_at(&self, s: Interval) -> Interval {
-        Direction::BOTH
+        Adjacency::BOTH
             .map(|direction| self.at(direction, s))
             .into_iter()
             .fold(Interval::ZERO, Interval::max)

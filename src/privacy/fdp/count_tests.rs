@@ -1,6 +1,6 @@
 //! Counts with rounded Gaussian noise, against sums over the law that is drawn.
 
-use super::{Direction, FDp, Grid, Profile};
+use super::{Adjacency, FDp, Grid, Profile};
 use crate::number::{Interval, Mu, Rho};
 use crate::privacy::facts::Gaussian;
 use crate::privacy::{Distance, Gdp, Implies, Measure, Prices};
@@ -74,7 +74,7 @@ fn counts_are_priced_for_what_is_drawn() {
         let law = law(&mu);
         for s in [-3.0, -0.4, 0.0, 0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 20.0] {
             let truth = drawn(&law, s);
-            for direction in Direction::BOTH {
+            for direction in Adjacency::BOTH {
                 let given = price.at(direction, Interval::exactly(s));
                 let says = format!("{fact:?} {s}: {given:?} {truth}");
                 assert!(truth <= real(given.high()) + &beyond, "{says}");
@@ -153,8 +153,8 @@ fn counts_compose_as_the_law_that_is_drawn() {
                     .iter()
                     .map(|(p, q)| (p - f64::exp(s) * q).max(0.0))
                     .sum();
-                let given = composed.at(Direction::Remove, Interval::exactly(s));
-                let plain = plain.at(Direction::Remove, Interval::exactly(s)).high();
+                let given = composed.at(Adjacency::Remove, Interval::exactly(s));
+                let plain = plain.at(Adjacency::Remove, Interval::exactly(s)).high();
                 let says = format!("{mu} {launches} {s}: {given:?} {truth} {plain}");
                 assert!(
                     given.low() <= truth + 1e-9 && truth <= given.high() + 1e-12,

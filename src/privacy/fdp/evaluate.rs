@@ -6,7 +6,7 @@ use super::curve::{Curve, Point, best};
 use super::lattice::Lattice;
 use super::profile::Form;
 use super::table::Table;
-use super::{Direction, FdpError, Profile};
+use super::{Adjacency, FdpError, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::EpsilonDelta;
 
@@ -74,7 +74,7 @@ impl Profile {
         }
     }
 
-    pub(super) fn facing(&self, direction: Direction) -> Direction {
+    pub(super) fn facing(&self, direction: Adjacency) -> Adjacency {
         if self.reversed {
             direction.reversed()
         } else {
@@ -83,13 +83,13 @@ impl Profile {
     }
 
     /// H at e^s.
-    pub(super) fn at(&self, direction: Direction, s: Interval) -> Interval {
+    pub(super) fn at(&self, direction: Adjacency, s: Interval) -> Interval {
         let direction = self.facing(direction);
         match &self.form {
             Form::Closed(curve) => curve.at(direction, s).height,
             Form::Tables { remove, add } => match direction {
-                Direction::Remove => remove.at(s),
-                Direction::Add => add.at(s),
+                Adjacency::Remove => remove.at(s),
+                Adjacency::Add => add.at(s),
             },
             Form::Worst(several) => several
                 .iter()
@@ -101,7 +101,7 @@ impl Profile {
     /// Where to evaluate it.
     pub(super) fn nodes(
         &self,
-        direction: Direction,
+        direction: Adjacency,
         lattice: Lattice,
         tail: f64,
         spread: u32,
@@ -111,8 +111,8 @@ impl Profile {
             Form::Closed(curve) => lattice.nodes(curve, direction, tail, spread),
             Form::Tables { remove, add } => {
                 let table = match direction {
-                    Direction::Remove => remove,
-                    Direction::Add => add,
+                    Adjacency::Remove => remove,
+                    Adjacency::Add => add,
                 };
                 if table.lattice == lattice {
                     Ok(table.nodes.clone())
@@ -138,7 +138,7 @@ impl Profile {
     /// The table at places that include its own.
     pub(super) fn table_at(
         &self,
-        direction: Direction,
+        direction: Adjacency,
         lattice: Lattice,
         nodes: Vec<i64>,
     ) -> Table {
@@ -146,8 +146,8 @@ impl Profile {
         match &self.form {
             Form::Closed(curve) => Table::of_curve(curve, direction, lattice, nodes),
             Form::Tables { remove, add } => match direction {
-                Direction::Remove => remove.at_more(nodes),
-                Direction::Add => add.at_more(nodes),
+                Adjacency::Remove => remove.at_more(nodes),
+                Adjacency::Add => add.at_more(nodes),
             },
             Form::Worst(several) => {
                 let mut tables = several
@@ -164,7 +164,7 @@ impl Profile {
 
     pub(super) fn table(
         &self,
-        direction: Direction,
+        direction: Adjacency,
         lattice: Lattice,
         tail: f64,
         spread: u32,
@@ -174,7 +174,7 @@ impl Profile {
     }
 
     /// An event: the height at e^s and a slope there, where they are known in closed form.
-    pub(super) fn point(&self, direction: Direction, s: Interval) -> Option<Point> {
+    pub(super) fn point(&self, direction: Adjacency, s: Interval) -> Option<Point> {
         let direction = self.facing(direction);
         match &self.form {
             Form::Closed(curve) => Some(curve.at(direction, s)),
@@ -199,7 +199,7 @@ impl Profile {
     }
 
     /// The corners of the lower polygon, if the profile is known by a table.
-    pub(super) fn corners(&self, direction: Direction) -> Vec<(Interval, f64)> {
+    pub(super) fn corners(&self, direction: Adjacency) -> Vec<(Interval, f64)> {
         let table = self
             .lattice()
             .and_then(|lattice| self.table(direction, lattice, 1e-16, 128).ok());

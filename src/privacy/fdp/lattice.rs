@@ -1,7 +1,7 @@
 //! Losses that are multiples of a step, and where on them a curve is evaluated.
 
 use super::curve::Curve;
-use super::{Direction, FdpError};
+use super::{Adjacency, FdpError};
 use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::convert::search::bisect;
 
@@ -58,7 +58,7 @@ impl Lattice {
     pub(super) fn nodes(
         self,
         curve: &Curve,
-        direction: Direction,
+        direction: Adjacency,
         tail: f64,
         spread: u32,
     ) -> Result<Vec<i64>, FdpError> {
@@ -85,7 +85,7 @@ impl Lattice {
     }
 
     /// The first place, roughly, where at most `tail` of the profile is left.
-    fn reach(self, curve: &Curve, direction: Direction, tail: f64) -> Result<i64, FdpError> {
+    fn reach(self, curve: &Curve, direction: Adjacency, tail: f64) -> Result<i64, FdpError> {
         let infinite = curve.infinite(direction).high();
         let is_far = |index: i64| {
             let height = curve.at(direction, self.loss(index)).height.high();

@@ -2,9 +2,9 @@ use std::cmp::Ordering;
 
 use super::curve::Curve;
 use super::lattice::Lattice;
-use super::{Blackwell, Direction, Grid, Profile};
+use super::{Adjacency, Blackwell, Grid, Profile};
 use crate::number::Epsilon;
-use crate::privacy::{CallsBack, Distance, Measure, Overflow, Postprocessable, UnknownLoss};
+use crate::privacy::{Distance, Measure, Overflow, Postprocessable, Reentrant, UnknownLoss};
 
 /// f-DP: the loss is a [`Profile`], or equivalently a trade-off function (Dong, Roth, Su 2022;
 /// Tran et al. 2.4, A.4).
@@ -31,7 +31,7 @@ impl PartialOrd for Profile {
         let lattice = self.lattice().or_else(|| other.lattice());
         let grid = Grid::new(lattice.map_or_else(step, Lattice::step)).ok()?;
         let mut order = Ordering::Equal;
-        for direction in Direction::BOTH {
+        for direction in Adjacency::BOTH {
             let here = match self.compare(other, direction, &grid).ok()? {
                 Blackwell::Equal => Ordering::Equal,
                 Blackwell::Ordered => Ordering::Less,
@@ -51,7 +51,7 @@ impl PartialOrd for Profile {
 impl Measure for FDp {
     type Loss = Profile;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> Profile {
         Profile::perfect()

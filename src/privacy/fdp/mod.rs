@@ -9,7 +9,7 @@
 //! | Blackwell order, Δ-divergence | [`Profile::compare`], [`divergence`](Profile::divergence) | 2.6, C.8 |
 //! | (ε, δ) and μ | [`Profile::epsilon`], [`worst_delta`](Profile::worst_delta), [`mu`](Profile::mu) | A.1, 2.4 |
 //! | the measure | [`FDp`] | 2.4 |
-//! | units of one profile, as a measure | [`PowersOf`] | D.3 |
+//! | units of one profile, as a measure | [`RepeatedMechanism`] | D.3 |
 //!
 //! # How bounds are kept
 //!
@@ -21,6 +21,7 @@
 mod atoms;
 mod blackwell;
 mod bounds;
+mod chords;
 mod compose;
 mod construct;
 mod convert;
@@ -28,29 +29,28 @@ mod curve;
 mod error;
 mod evaluate;
 mod grid;
-mod heights;
 mod lattice;
+mod lattice_profile;
 mod measure;
 mod polygon;
 mod powers;
 mod prices;
 mod profile;
-mod sagging;
+#[cfg(feature = "serde")]
+mod serde;
 mod spectrum;
 mod table;
 mod tail;
 mod trade_off;
 mod window;
-#[cfg(feature = "serde")]
-mod written;
 
 pub use blackwell::Blackwell;
 pub use bounds::Bounds;
 pub use error::FdpError;
 pub use grid::Grid;
 pub use measure::FDp;
-pub use powers::{PowersOf, Units};
-pub use profile::{Direction, Profile};
+pub use powers::{RepeatedMechanism, Repetitions};
+pub use profile::{Adjacency, Profile};
 
 #[cfg(test)]
 mod count_tests;

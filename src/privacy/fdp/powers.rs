@@ -6,21 +6,21 @@ use rustfft::FftPlanner;
 use super::compose::compose;
 use super::convert::probability;
 use super::curve::Curve;
-use super::{Bounds, Direction, FDp, FdpError, Grid, Profile};
+use super::{Adjacency, Bounds, FDp, FdpError, Grid, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::convert::gdp;
 use crate::privacy::written;
 use crate::privacy::{
-    Additive, CallsBack, Distance, EpsilonDelta, Measure, Overflow, Postprocessable, Prices,
+    Additive, Distance, EpsilonDelta, Measure, Overflow, Postprocessable, Prices, Reentrant,
     UnknownLoss,
 };
 
 /// A loss as a number of launches of one mechanism.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Units(pub u64);
+pub struct Repetitions(pub u64);
 
-impl fmt::Display for Units {
+impl fmt::Display for Repetitions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             1 => f.write_str("1 unit"),
@@ -32,7 +32,7 @@ impl fmt::Display for Units {
 /// f-DP in units of one profile: a loss of n says that the mechanism is dominated by the n-fold
 /// tensor power of the base (Tran et al. Ex. D.3).
 ///
-/// Units add up, exactly. A mechanism that states a fact costs one unit if its profile is known to
+/// Repetitions add up, exactly. A mechanism that states a fact costs one unit if its profile is known to
 /// be at most the base, and zero units if it reveals nothing. A mechanism that costs more
 /// implements [`Private`](crate::privacy::Private) for this measure.
 ///
@@ -46,22 +46,22 @@ impl fmt::Display for Units {
 ///
 /// ```
 /// use queryables::privacy::facts::{Gaussian, SampledGaussian};
-/// use queryables::privacy::fdp::{PowersOf, Profile, Units};
+/// use queryables::privacy::fdp::{RepeatedMechanism, Profile, Repetitions};
 /// use queryables::privacy::{Prices, UnknownLoss};
 ///
 /// let (rate, mu) = ("0.01".parse()?, "1".parse()?);
-/// let steps = PowersOf::new(Profile::sampled_gaussian_by(rate, mu));
-/// assert_eq!(steps.price(&SampledGaussian::new(rate, Gaussian::Mu(mu)))?, Units(1));
+/// let steps = RepeatedMechanism::new(Profile::sampled_gaussian_by(rate, mu));
+/// assert_eq!(steps.price(&SampledGaussian::new(rate, Gaussian::Mu(mu)))?, Repetitions(1));
 /// let UnknownLoss(reason) = steps.price(&Gaussian::Mu(mu)).unwrap_err();
 /// assert!(reason.starts_with("not known to be at most one unit"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct PowersOf {
+pub struct RepeatedMechanism {
     base: Arc<Profile>,
 }
 
-impl PowersOf {
+impl RepeatedMechanism {
     /// The measure in units of this profile.
     #[must_use]
     pub fn new(base: Profile) -> Self {
@@ -92,15 +92,20 @@ impl PowersOf {
     /// Those of [`Profile::power`], on a grid whose bounds are within about 1e-4 of ε.
     ///
     /// ```
-    /// use queryables::privacy::fdp::{PowersOf, Profile, Units};
+    /// use queryables::privacy::fdp::{RepeatedMechanism, Profile, Repetitions};
     ///
-    /// let gaussian = PowersOf::new(Profile::gaussian("0.1".parse()?));
-    /// let delta = gaussian.delta(Units(100), "1".parse()?, "0.1".parse()?)?;
+    /// let gaussian = RepeatedMechanism::new(Profile::gaussian("0.1".parse()?));
+    /// let delta = gaussian.delta(Repetitions(100), "1".parse()?, "0.1".parse()?)?;
     /// // One launch of μ = 1.
     /// assert!(delta > "0.1269367".parse()? && delta < "0.1269368".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn delta(&self, units: Units, epsilon: Epsilon, aim: Delta) -> Result<Delta, FdpError> {
+    pub fn delta(
+        &self,
+        units: Repetitions,
+        epsilon: Epsilon,
+        aim: Delta,
+    ) -> Result<Delta, FdpError> {
         let near = EpsilonDelta {
             epsilon,
             delta: aim,
@@ -115,7 +120,7 @@ impl PowersOf {
     /// about this share of ε.
     pub(crate) fn delta_within(
         &self,
-        units: Units,
+        units: Repetitions,
         near: EpsilonDelta,
         precision: f64,
     ) -> Result<Delta, FdpError> {
@@ -124,15 +129,15 @@ impl PowersOf {
             let bounds = self.composed(units, direction, near, precision, &mut planner)?;
             Ok(bounds.upper)
         };
-        let remove = upper(Direction::Remove)?;
+        let remove = upper(Adjacency::Remove)?;
         if self.base.is_symmetric() {
             return Ok(remove);
         }
-        Ok(remove.max(upper(Direction::Add)?))
+        Ok(remove.max(upper(Adjacency::Add)?))
     }
 
     /// The same where no transform is needed; then it is the smallest δ, but for rounding.
-    pub(crate) fn closed(&self, units: Units, epsilon: Epsilon) -> Option<Delta> {
+    pub(crate) fn closed(&self, units: Repetitions, epsilon: Epsilon) -> Option<Delta> {
         match (units.0, self.base.curve()) {
             (0, _) => Some(Delta::ZERO),
             // Pure losses add up, exactly.
@@ -148,7 +153,7 @@ impl PowersOf {
     }
 
     /// The sum of the largest losses, if the base is known to be pure.
-    fn adds_up_to(&self, units: Units) -> Option<Epsilon> {
+    fn adds_up_to(&self, units: Repetitions) -> Option<Epsilon> {
         let each = self.base.approximate()?;
         (each.delta == Delta::ZERO)
             .then(|| each.epsilon.checked_mul(units.0))
@@ -158,8 +163,8 @@ impl PowersOf {
     /// Bounds in one direction.
     pub(crate) fn composed(
         &self,
-        units: Units,
-        direction: Direction,
+        units: Repetitions,
+        direction: Adjacency,
         EpsilonDelta { epsilon, delta }: EpsilonDelta,
         precision: f64,
         planner: &mut FftPlanner<f64>,
@@ -183,22 +188,22 @@ impl PowersOf {
     }
 }
 
-impl Measure for PowersOf {
-    type Loss = Units;
+impl Measure for RepeatedMechanism {
+    type Loss = Repetitions;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
-    fn zero(&self) -> Units {
-        Units(0)
+    fn zero(&self) -> Repetitions {
+        Repetitions(0)
     }
 
     /// The powers of one profile are ordered (Tran et al. A.16).
-    fn join(&self, one: &Units, other: &Units) -> Units {
+    fn join(&self, one: &Repetitions, other: &Repetitions) -> Repetitions {
         *one.max(other)
     }
 
-    fn group(&self, loss: &Units, distance: Distance) -> Result<Units, UnknownLoss> {
-        if distance == Distance::NEIGHBOURS || *loss == Units(0) {
+    fn group(&self, loss: &Repetitions, distance: Distance) -> Result<Repetitions, UnknownLoss> {
+        if distance == Distance::NEIGHBOURS || *loss == Repetitions(0) {
             return Ok(*loss);
         }
         Err(UnknownLoss(
@@ -208,34 +213,34 @@ impl Measure for PowersOf {
 }
 
 /// Tran et al. A.6: the profile determines the trade-off function, which postprocessing keeps.
-impl Postprocessable for PowersOf {}
+impl Postprocessable for RepeatedMechanism {}
 
 /// Hⁿ ⊗ Hᵐ = Hⁿ⁺ᵐ (Tran et al. A.13).
-impl Additive for PowersOf {
-    fn plus(&self, one: &Units, other: &Units) -> Result<Units, Overflow> {
-        one.0.checked_add(other.0).map(Units).ok_or(Overflow)
+impl Additive for RepeatedMechanism {
+    fn plus(&self, one: &Repetitions, other: &Repetitions) -> Result<Repetitions, Overflow> {
+        one.0.checked_add(other.0).map(Repetitions).ok_or(Overflow)
     }
 
-    fn minus(&self, whole: &Units, part: &Units) -> Units {
-        Units(whole.0.saturating_sub(part.0))
+    fn minus(&self, whole: &Repetitions, part: &Repetitions) -> Repetitions {
+        Repetitions(whole.0.saturating_sub(part.0))
     }
 }
 
-written!(PowersOf { base: Profile } => Ok::<_, std::convert::Infallible>(PowersOf::new(base)));
+written!(RepeatedMechanism { base: Profile } => Ok::<_, std::convert::Infallible>(RepeatedMechanism::new(base)));
 
 /// One unit, where the profile is known to be at most the base by a theorem.
 #[diagnostic::do_not_recommend]
-impl<Fact> Prices<Fact> for PowersOf
+impl<Fact> Prices<Fact> for RepeatedMechanism
 where
     FDp: Prices<Fact>,
 {
-    fn price(&self, fact: &Fact) -> Result<Units, UnknownLoss> {
+    fn price(&self, fact: &Fact) -> Result<Repetitions, UnknownLoss> {
         let profile = FDp.price(fact)?;
         if profile.is_known_below(&Profile::perfect()) {
-            return Ok(Units(0));
+            return Ok(Repetitions(0));
         }
         if profile.is_known_below(&self.base) {
-            return Ok(Units(1));
+            return Ok(Repetitions(1));
         }
         Err(UnknownLoss(
             "not known to be at most one unit: take a base that is at least as large, or state \
@@ -258,7 +263,7 @@ mod tests {
 
     #[test]
     fn what_is_at_most_the_base_is_one_unit() {
-        let steps = PowersOf::new(Profile::sampled_gaussian_by(text("0.01"), text("1")));
+        let steps = RepeatedMechanism::new(Profile::sampled_gaussian_by(text("0.01"), text("1")));
         let sampled = |rate: &str, mu: &str| {
             steps.price(&SampledGaussian::new(text(rate), Gaussian::Mu(text(mu))))
         };
@@ -266,45 +271,57 @@ mod tests {
             "not known to be at most one unit: take a base that is at least as large, or state \
              the units",
         ));
-        assert_eq!(sampled("0.01", "1"), Ok(Units(1)));
-        assert_eq!(sampled("0.005", "0.3"), Ok(Units(1)));
+        assert_eq!(sampled("0.01", "1"), Ok(Repetitions(1)));
+        assert_eq!(sampled("0.005", "0.3"), Ok(Repetitions(1)));
         assert_eq!(sampled("0.011", "1"), more);
         assert_eq!(sampled("0.01", "1.1"), more);
-        assert_eq!(steps.price(&Gaussian::Mu(Mu::ZERO)), Ok(Units(0)));
-        let pure = PowersOf::new(Profile::randomized_response(text("0.1")));
+        assert_eq!(steps.price(&Gaussian::Mu(Mu::ZERO)), Ok(Repetitions(0)));
+        let pure = RepeatedMechanism::new(Profile::randomized_response(text("0.1")));
         assert_eq!(
             pure.price(&Pure {
                 epsilon: text("0.1")
             }),
-            Ok(Units(1))
+            Ok(Repetitions(1))
         );
-        assert_eq!(pure.price(&Laplace::of_count(text("0.05"))), Ok(Units(1)));
+        assert_eq!(
+            pure.price(&Laplace::of_count(text("0.05"))),
+            Ok(Repetitions(1))
+        );
         assert_eq!(pure.price(&Laplace::of_count(text("0.2"))), more);
         assert_eq!(
             pure.price(&Pure {
                 epsilon: Epsilon::ZERO
             }),
-            Ok(Units(0))
+            Ok(Repetitions(0))
         );
     }
 
     #[test]
     fn units_add_up_and_are_for_neighbours() {
-        let pure = PowersOf::new(Profile::randomized_response(text("0.1")));
-        assert_eq!(pure.plus(&Units(2), &Units(3)), Ok(Units(5)));
-        assert_eq!(pure.plus(&Units(u64::MAX), &Units(1)), Err(Overflow));
-        assert_eq!(pure.minus(&Units(2), &Units(3)), Units(0));
-        assert_eq!(pure.join(&Units(2), &Units(3)), Units(3));
-        let two = Distance::new(2).unwrap();
-        assert_eq!(pure.group(&Units(2), Distance::NEIGHBOURS), Ok(Units(2)));
+        let pure = RepeatedMechanism::new(Profile::randomized_response(text("0.1")));
         assert_eq!(
-            pure.group(&Units(2), two),
+            pure.plus(&Repetitions(2), &Repetitions(3)),
+            Ok(Repetitions(5))
+        );
+        assert_eq!(
+            pure.plus(&Repetitions(u64::MAX), &Repetitions(1)),
+            Err(Overflow)
+        );
+        assert_eq!(pure.minus(&Repetitions(2), &Repetitions(3)), Repetitions(0));
+        assert_eq!(pure.join(&Repetitions(2), &Repetitions(3)), Repetitions(3));
+        let two = Distance::new(2).unwrap();
+        assert_eq!(
+            pure.group(&Repetitions(2), Distance::NEIGHBOURS),
+            Ok(Repetitions(2))
+        );
+        assert_eq!(
+            pure.group(&Repetitions(2), two),
             Err(UnknownLoss(
                 "group privacy in units of a profile is not offered"
             ))
         );
         assert_eq!(
-            (Units(1).to_string(), Units(7).to_string()),
+            (Repetitions(1).to_string(), Repetitions(7).to_string()),
             ("1 unit".into(), "7 units".into())
         );
     }

@@ -191,7 +191,7 @@ mod tests {
     use crate::privacy::Measure;
     use crate::privacy::facts::Fact;
     use crate::privacy::facts::{Curve, Pure};
-    use crate::privacy::fdp::{Blackwell, Direction, Grid};
+    use crate::privacy::fdp::{Adjacency, Blackwell, Grid};
     use std::num::NonZeroU64;
 
     fn text<T: std::str::FromStr>(number: &str) -> T
@@ -393,7 +393,7 @@ mod tests {
         }
         let mu = range.mu().unwrap();
         assert_eq!(Ok(mu), Gdp.price(&fact));
-        let (grid, remove) = (Grid::new(text("1e-3")).unwrap(), Direction::Remove);
+        let (grid, remove) = (Grid::new(text("1e-3")).unwrap(), Adjacency::Remove);
         for (other, order) in [
             (
                 Profile::randomized_response(text("0.8")),
@@ -423,7 +423,7 @@ mod tests {
         let response = Profile::randomized_response(text("0.7"));
         for epsilon in ["0", "0.1", "0.35", "0.69", "0.7", "1"] {
             let [one, other] =
-                [&noise, &response].map(|profile| profile.delta(Direction::Remove, text(epsilon)));
+                [&noise, &response].map(|profile| profile.delta(Adjacency::Remove, text(epsilon)));
             assert!(
                 one.lower <= other.upper && other.lower <= one.upper,
                 "{epsilon}"
@@ -433,7 +433,7 @@ mod tests {
         }
         // In steps of three, less is learnt than from one answer that is 0.7-DP.
         let three = Profile::discrete_laplace(text("0.7"), 3);
-        let at = |profile: &Profile| profile.delta(Direction::Remove, text("0.35"));
+        let at = |profile: &Profile| profile.delta(Adjacency::Remove, text("0.35"));
         assert!(at(&three).upper < at(&response).lower);
     }
 
@@ -478,7 +478,7 @@ mod tests {
                     .iter()
                     .map(|(loss, mass)| mass * (1.0 - (s - f64::from(*loss) * each).exp()).max(0.0))
                     .sum();
-                let bound = together.at(Direction::Remove, Interval::exactly(s)).high();
+                let bound = together.at(Adjacency::Remove, Interval::exactly(s)).high();
                 assert!(
                     exact <= bound + 1e-12,
                     "{odds} {one} {other} {s}: {exact} {bound}"

@@ -10,14 +10,14 @@ use super::{FdpError, Grid};
 
 /// Which of the two laws comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum Adjacency {
     /// The answers with the person's data against those without: T's H⁻.
     Remove,
     /// The answers without the person's data against those with.
     Add,
 }
 
-impl Direction {
+impl Adjacency {
     /// Both.
     pub(crate) const BOTH: [Self; 2] = [Self::Remove, Self::Add];
 
@@ -136,11 +136,11 @@ impl Profile {
     /// [`FdpError::DifferentSteps`] if a part was composed on another grid.
     pub fn compose(parts: &[(Self, u64)], grid: &Grid) -> Result<Self, FdpError> {
         let mut planner = FftPlanner::new();
-        let remove = Arc::new(compose(parts, Direction::Remove, grid, &mut planner)?);
+        let remove = Arc::new(compose(parts, Adjacency::Remove, grid, &mut planner)?);
         let add = if parts.iter().all(|(part, _)| part.is_symmetric()) {
             Arc::clone(&remove)
         } else {
-            Arc::new(compose(parts, Direction::Add, grid, &mut planner)?)
+            Arc::new(compose(parts, Adjacency::Add, grid, &mut planner)?)
         };
         Ok(Self {
             form: Form::Tables { remove, add },

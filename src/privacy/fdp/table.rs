@@ -1,9 +1,9 @@
 //! A profile between two polygons.
 
-use super::Direction;
+use super::Adjacency;
+use super::chords::{Sagging, above, lowered};
 use super::curve::{Curve, Point};
 use super::lattice::Lattice;
-use super::sagging::{Sagging, above, lowered};
 use crate::number::Interval;
 
 /// Bounds on a profile H at places of a lattice.
@@ -39,7 +39,7 @@ impl Table {
     /// then what a cell still lacks, at both of its ends.
     pub(super) fn of_curve(
         curve: &Curve,
-        direction: Direction,
+        direction: Adjacency,
         lattice: Lattice,
         nodes: Vec<i64>,
     ) -> Self {

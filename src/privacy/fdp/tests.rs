@@ -47,7 +47,7 @@ fn gaussians_compose_to_a_gaussian() {
         let composed = Profile::gaussian(text("0.5")).power(16, &grid).unwrap();
         for epsilon in ["0", "0.5", "1.234", "3", "7", "11"] {
             let truth = float(gdp::delta(text("2"), text(epsilon)));
-            for direction in Direction::BOTH {
+            for direction in Adjacency::BOTH {
                 holds(composed.delta(direction, text(epsilon)), truth, width);
             }
         }
@@ -75,7 +75,7 @@ fn responses_compose_as_the_binomial_says() {
         for epsilon in ["0", "0.05", "0.2", "0.77", "1.5"] {
             let truth = float(tight_delta(launches, text("0.1"), text(epsilon)));
             holds(
-                composed.delta(Direction::Remove, text(epsilon)),
+                composed.delta(Adjacency::Remove, text(epsilon)),
                 truth,
                 1e-9,
             );
@@ -91,7 +91,7 @@ fn what_gives_everything_away_adds_up() {
     for epsilon in ["0", "0.35", "0.9", "2"] {
         let pure = float(tight_delta(10, text("0.1"), text(epsilon)));
         let truth = 1.0 - 0.999_f64.powi(10) * (1.0 - pure);
-        holds(composed.delta(Direction::Add, text(epsilon)), truth, 1e-9);
+        holds(composed.delta(Adjacency::Add, text(epsilon)), truth, 1e-9);
     }
     assert_eq!(
         composed.epsilon(text("1e-3")),
@@ -109,24 +109,24 @@ fn beyond_the_largest_losses_only_infinite_ones_count() {
     let grid = grid("1e-2").aimed_at(text("1e-15"));
     let composed = Profile::laplace(text("0.1")).power(5, &grid).unwrap();
     for epsilon in ["0.56", "0.6", "3", "600"] {
-        for direction in Direction::BOTH {
+        for direction in Adjacency::BOTH {
             assert_eq!(composed.delta(direction, text(epsilon)).upper, Delta::ZERO);
         }
     }
     assert_eq!(composed.floor(), Delta::ZERO);
     // All five are 0.1 with probability 1/32: δ is at least (1 − e^-0.05)/32.
-    let inside = composed.delta(Direction::Remove, text("0.45"));
+    let inside = composed.delta(Adjacency::Remove, text("0.45"));
     assert!(inside.upper > text("0.001524"), "{inside}");
     // Without the person, a loss is at most −ln(1 − q): what is cut off is all that counts.
     let step = Profile::sampled_gaussian_by(text("0.001"), text("1"));
     let grid = Grid::new(text("1e-3")).unwrap().aimed_at(text("1e-9"));
     let composed = step.power(64, &grid).unwrap();
-    assert!(composed.delta(Direction::Add, text("0.2")).upper < text("1e-17"));
+    assert!(composed.delta(Adjacency::Add, text("0.2")).upper < text("1e-17"));
     // A leak of 1 − (1 − 1e-3)^10 remains, and no more than that.
     let leaky = EpsilonDelta::new("0.1", "1e-3").unwrap();
     let composed = Profile::approx_dp(leaky).power(10, &grid).unwrap();
     let leak = 1.0 - 0.999_f64.powi(10);
-    holds(composed.delta(Direction::Remove, text("1.2")), leak, 1e-13);
+    holds(composed.delta(Adjacency::Remove, text("1.2")), leak, 1e-13);
 }
 
 /// The largest loss of a launch is 0.139, which is 0.14 on this grid: together, launches can lose nearly as
@@ -138,10 +138,10 @@ fn the_last_cell_before_the_largest_losses_counts() {
         let composed = response.power(launches, &grid("0.07")).unwrap();
         for epsilon in inside {
             let truth = tight_delta(launches, text("0.139"), text(epsilon));
-            let upper = composed.delta(Direction::Remove, text(epsilon)).upper;
+            let upper = composed.delta(Adjacency::Remove, text(epsilon)).upper;
             assert!(upper >= truth && truth > text("1e-4"), "{upper} {truth}");
         }
-        assert!(composed.delta(Direction::Remove, text(end)).upper <= text("1e-37"));
+        assert!(composed.delta(Adjacency::Remove, text(end)).upper <= text("1e-37"));
     }
 }
 
@@ -153,7 +153,7 @@ fn losses_that_end_are_tilted_too() {
     let composed = response.power(60, &grid).unwrap();
     let truth = float(tight_delta(60, text("0.1"), text("5.95")));
     assert!(truth > 1e-19 && truth < 1e-17, "{truth}");
-    let upper = float(composed.delta(Direction::Remove, text("5.95")).upper);
+    let upper = float(composed.delta(Adjacency::Remove, text("5.95")).upper);
     assert!(upper >= truth && upper < truth * 1.001, "{upper} {truth}");
 }
 
@@ -206,12 +206,12 @@ fn sampled_gaussians_compose_as_the_integral_says() {
     for epsilon in ["0", "0.3", "1", "2"] {
         let height = |s: f64| {
             curve
-                .at(Direction::Remove, Interval::exactly(s))
+                .at(Adjacency::Remove, Interval::exactly(s))
                 .height
                 .middle()
         };
         let truth = integrated(0.2, 1.5, epsilon.parse().unwrap(), height);
-        let bounds = composed.delta(Direction::Remove, text(epsilon));
+        let bounds = composed.delta(Adjacency::Remove, text(epsilon));
         assert!(float(bounds.lower) <= truth + 1e-9 && truth - 1e-9 <= float(bounds.upper));
         assert!(float(bounds.upper) - float(bounds.lower) < 1e-4, "{bounds}");
     }
@@ -226,7 +226,7 @@ fn a_composition_can_be_composed_again() {
         // √8/2 = √2.
         let mu: Mu = text("1.414213562373095048801688724");
         let truth = float(gdp::delta(mu, text(epsilon)));
-        holds(eight.delta(Direction::Remove, text(epsilon)), truth, 5e-4);
+        holds(eight.delta(Adjacency::Remove, text(epsilon)), truth, 5e-4);
     }
     let elsewhere = two.power(2, &Grid::new(text("2e-2")).unwrap());
     assert_eq!(
@@ -243,7 +243,7 @@ fn orders_and_divergences() {
     let grid = grid("1e-2");
     let gaussian = |mu: &str| Profile::gaussian(text(mu));
     let compare =
-        |one: &Profile, other: &Profile| one.compare(other, Direction::Remove, &grid).unwrap();
+        |one: &Profile, other: &Profile| one.compare(other, Adjacency::Remove, &grid).unwrap();
     assert_eq!(compare(&gaussian("1"), &gaussian("1")), Blackwell::Equal);
     assert_eq!(
         compare(&gaussian("1"), &gaussian("1.1")),
@@ -262,12 +262,12 @@ fn orders_and_divergences() {
     };
     assert!(within < text("1e-3"), "{within}");
     let divergence = composed
-        .divergence(&gaussian("1"), Direction::Remove, &grid)
+        .divergence(&gaussian("1"), Adjacency::Remove, &grid)
         .unwrap();
     assert!(divergence.lower == Delta::ZERO && divergence.upper < text("1e-3"));
     // sup (H_2 − H_1)/(1 + γ) is at γ = 1: (0.6827 − 0.3829)/2.
     let divergence = gaussian("1")
-        .divergence(&gaussian("2"), Direction::Remove, &grid)
+        .divergence(&gaussian("2"), Adjacency::Remove, &grid)
         .unwrap();
     holds(divergence, 0.149_882_289_3, 1e-4);
     assert_eq!(
@@ -291,25 +291,25 @@ fn trade_offs_are_those_of_closed_forms() {
         let size: f64 = alpha.parse().unwrap();
         let plain = float(gdp::tradeoff(text("1.2"), text(alpha)));
         holds(
-            Profile::gaussian(text("1.2")).trade_off(Direction::Remove, text(alpha)),
+            Profile::gaussian(text("1.2")).trade_off(Adjacency::Remove, text(alpha)),
             plain,
             1e-7,
         );
         let truth = 0.7 * (1.0 - size) + 0.3 * plain;
-        holds(sampled.trade_off(Direction::Add, text(alpha)), truth, 1e-7);
+        holds(sampled.trade_off(Adjacency::Add, text(alpha)), truth, 1e-7);
         holds(
-            composed.trade_off(Direction::Remove, text(alpha)),
+            composed.trade_off(Adjacency::Remove, text(alpha)),
             plain,
             1e-3,
         );
         // The inverse: T[P, Q] at what T[Q, P] misses.
-        let missed = sampled.trade_off(Direction::Add, text(alpha));
-        let back = sampled.trade_off(Direction::Remove, missed.lower);
+        let missed = sampled.trade_off(Adjacency::Add, text(alpha));
+        let back = sampled.trade_off(Adjacency::Remove, missed.lower);
         assert!((float(back.upper) - size).abs() < 1e-6, "{back}");
         // The worse direction misses least.
         let worst = sampled
             .symmetrised()
-            .trade_off(Direction::Remove, text(alpha));
+            .trade_off(Adjacency::Remove, text(alpha));
         assert!(worst.lower <= missed.upper);
     }
     // (ε, δ): max(0, 1 − δ − e^ε α, e^-ε (1 − δ − α)).
@@ -319,7 +319,7 @@ fn trade_offs_are_those_of_closed_forms() {
             .max((-0.5_f64).exp() * (0.99 - alpha))
             .max(0.0);
         holds(
-            profile.trade_off(Direction::Remove, alpha.try_into().unwrap()),
+            profile.trade_off(Adjacency::Remove, alpha.try_into().unwrap()),
             truth,
             1e-6,
         );
@@ -349,7 +349,7 @@ fn polygons_are_checked() {
     // Randomized response has one corner, at 1/(1 + e^ε).
     let response = polygon(&[("0.25", "0.25")]).unwrap();
     holds(
-        response.trade_off(Direction::Remove, text("0.1")),
+        response.trade_off(Adjacency::Remove, text("0.1")),
         0.7,
         1e-7,
     );
@@ -460,7 +460,7 @@ proptest! {
     ) {
         let lattice = Lattice::new(text(step)).unwrap();
         let curve = &curves()[at];
-        for direction in Direction::BOTH {
+        for direction in Adjacency::BOTH {
             let nodes = lattice.nodes(curve, direction, 1e-18, 16).unwrap();
             let table = Table::of_curve(curve, direction, lattice, nodes);
             let (above, below) = (Atoms::above(&table), Atoms::below(&table));
@@ -491,7 +491,7 @@ proptest! {
         let profile = &profiles[at];
         let epsilon: Epsilon = s.try_into().unwrap();
         let composed = profile.tensor(&Profile::perfect(), &grid("0.03")).unwrap();
-        for direction in Direction::BOTH {
+        for direction in Adjacency::BOTH {
             let (exact, given) = (profile.delta(direction, epsilon), composed.delta(direction, epsilon));
             prop_assert!(given.lower <= exact.upper && exact.lower <= given.upper, "{exact} {given}");
             prop_assert!(float(given.upper) - float(given.lower) < 0.05, "{profile} {given}");

@@ -1,6 +1,6 @@
 //! From a profile to a trade-off function: the bijection of Tran et al. A.6.
 
-use super::{Bounds, Direction, Profile};
+use super::{Adjacency, Bounds, Profile};
 use crate::number::{Delta, Interval};
 use crate::privacy::convert::search::{after, bisect, lowest};
 
@@ -8,7 +8,7 @@ impl Profile {
     /// The trade-off function at α: among tests that raise a false alarm with probability α at most,
     /// how often the best one misses.
     ///
-    /// [`Direction::Remove`] is T\[P, Q\], T's f for remove adjacency; [`Direction::Add`] is its
+    /// [`Adjacency::Remove`] is T\[P, Q\], T's f for remove adjacency; [`Adjacency::Add`] is its
     /// inverse T\[Q, P\] (Tran et al. A.8).
     ///
     /// # Guarantee
@@ -19,14 +19,14 @@ impl Profile {
     /// probability at most α.
     ///
     /// ```
-    /// use queryables::privacy::fdp::{Direction, Profile};
+    /// use queryables::privacy::fdp::{Adjacency, Profile};
     ///
-    /// let missed = Profile::gaussian("1".parse()?).trade_off(Direction::Remove, "0.05".parse()?);
+    /// let missed = Profile::gaussian("1".parse()?).trade_off(Adjacency::Remove, "0.05".parse()?);
     /// assert!(missed.lower > "0.7404889".parse()? && missed.upper < "0.740489".parse()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn trade_off(&self, direction: Direction, alarms: Delta) -> Bounds<Delta> {
+    pub fn trade_off(&self, direction: Adjacency, alarms: Delta) -> Bounds<Delta> {
         if alarms == Delta::ONE {
             return Bounds {
                 lower: Delta::ZERO,
@@ -51,7 +51,7 @@ impl Profile {
     }
 
     /// At least what the best test misses; `near` is where the best γ seems to be.
-    fn missed_at_most(&self, direction: Direction, alpha: Interval, near: f64) -> f64 {
+    fn missed_at_most(&self, direction: Adjacency, alpha: Interval, near: f64) -> f64 {
         let corners = self.corners(direction);
         if !corners.is_empty() {
             // 1 − (low + γα) is largest at a corner, or at γ = 0, where it is 0.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::{neighbours, replaced};
-use crate::mechanisms::{Score, moved_apart};
+use crate::mechanisms::{Score, sensitivity_between};
 use crate::privacy::{AddRemove, Relation, Replace};
 use crate::verify::Pair;
 
@@ -88,7 +88,7 @@ pub fn assert_sensitivity<R, S>(
         ..Config::default()
     });
     let outcome = runner.run(&R::pairs(rows, size.into()), |pair| {
-        let found = moved_apart(relation, score, &**pair.one(), &**pair.other());
+        let found = sensitivity_between(relation, score, &**pair.one(), &**pair.other());
         prop_assert!(
             found <= stated,
             "scores move apart by {found}, and {stated} is stated"

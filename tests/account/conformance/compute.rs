@@ -7,19 +7,19 @@ use queryables::account::menu::MenuError;
 use queryables::account::time_uniform::{
     MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer, TimeUniformOdometer,
 };
-use queryables::account::{ContinuationRule, FixedCount, Rogers, ThroughZCdp, Whitehouse};
+use queryables::account::{AdvancedComposition, ContinuationRule, FixedCount, Rogers, ThroughZCdp};
 use queryables::number::{Delta, Epsilon, Rho, units};
 use queryables::privacy::convert::{self, gdp, rdp, zcdp};
-use queryables::privacy::fdp::{Direction, Profile};
+use queryables::privacy::fdp::{Adjacency, Profile};
 use queryables::privacy::{ApproxDp, EpsilonDelta, Measure, RhoDelta};
 use std::num::NonZeroU64;
 
 /// What the library gives for an operation; `None` if it is not known here.
 pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
     Some(match op {
-        "approx_dp.whitehouse_epsilon" => {
-            bound(|| Ok(Whitehouse::new(args.get("delta_prime")?)?.bound_at(args.get("sum_sq")?)))
-        }
+        "approx_dp.whitehouse_epsilon" => bound(|| {
+            Ok(AdvancedComposition::new(args.get("delta_prime")?)?.bound_at(args.get("sum_sq")?))
+        }),
         "approx_dp.whitehouse_admits" => count(
             args,
             |limit| Ok(ThroughZCdp::simple(limit, limit.delta)?),
@@ -118,17 +118,17 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
         }
         "fdp.subsampled_gaussian_profile" => one(|| {
             Ok(sampled(args)?
-                .height(Direction::Remove, args.get("gamma")?)
+                .height(Adjacency::Remove, args.get("gamma")?)
                 .upper)
         }),
         "fdp.subsampled_gaussian_profile_reversed" => one(|| {
             Ok(sampled(args)?
-                .height(Direction::Add, args.get("gamma")?)
+                .height(Adjacency::Add, args.get("gamma")?)
                 .upper)
         }),
         "fdp.subsampled_gaussian_tradeoff_plus" => one(|| {
             Ok(sampled(args)?
-                .trade_off(Direction::Add, args.get("alpha")?)
+                .trade_off(Adjacency::Add, args.get("alpha")?)
                 .lower)
         }),
         "fdp.subsampled_gaussian_composed_epsilon" => one(|| {

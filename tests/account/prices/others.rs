@@ -82,12 +82,12 @@ fn mechanisms_are_launched_under_other_measures_as_they_are() {
     let search =
         AboveThreshold::<Predicate<Vec<u8>>, _>::new(AddRemove, 2, 1, read("0.1")).unwrap();
     let pair = EpsilonDelta::new("1", "1e-6").unwrap();
-    let filter = launch(&Filter::concurrent(ApproxDp, pair), data()).unwrap();
+    let filter = start(&Filter::concurrent(ApproxDp, pair), data()).unwrap();
     filter.release(&count).unwrap();
     filter.launch(&search).unwrap();
     assert_eq!(filter.privacy_loss().to_string(), "(0.2, 0)");
     let rho: Rho = "1".parse().unwrap();
-    let filter = launch(&Filter::concurrent(ZCdp, rho), data()).unwrap();
+    let filter = start(&Filter::concurrent(ZCdp, rho), data()).unwrap();
     filter.launch(&search).unwrap();
     filter
         .release(&Count::of(predicate(1)).gaussian(rho!(0.5)).unwrap())
@@ -98,7 +98,7 @@ fn mechanisms_are_launched_under_other_measures_as_they_are() {
         tanh.checked_add(read("0.5")).unwrap()
     );
     let budget = RhoDelta::new("1", "1e-6").unwrap();
-    let filter = launch(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
+    let filter = start(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
     filter.launch(&search).unwrap();
     assert_eq!(filter.privacy_loss().rho, tanh);
 }

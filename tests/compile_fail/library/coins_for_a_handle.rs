@@ -9,7 +9,7 @@ use queryables::prelude::*;
 
 fn main() {
     let filter = Filter::concurrent(PureDp, Epsilon::default());
-    let filter = launch(&filter, Arc::new(vec![1_u8])).unwrap();
+    let filter = start(&filter, Arc::new(vec![1_u8])).unwrap();
     let all = Predicate::new("all", |_: &u8| true);
     let count = Count::of(all).laplace(Epsilon::default()).unwrap();
     let _ = filter.release(&count, &mut NotPrivateSeededCoins::new(7).coins());

@@ -26,7 +26,7 @@ impl Mechanism<()> for Mine {
 
 fn main() {
     let filter = Filter::sequential(ApproxZCdp, RhoDelta::default());
-    let filter = launch(&filter, Arc::new(())).unwrap();
+    let filter = start(&filter, Arc::new(())).unwrap();
     let _ = filter.launch(&ConcurrentComposition::new([Mine, Mine]));
 }
 

@@ -9,7 +9,7 @@ use queryables::privacy::AnyMeasure;
 
 fn main() {
     let rows = Arc::new(vec![1_u8]);
-    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), rows).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, Epsilon::default()), rows).unwrap();
     let filter: AnyFilter<Vec<u8>> = filter.into();
     let all = Predicate::new("all", |_: &u8| true);
     let count = Count::of(all).laplace(epsilon!(1)).unwrap();

@@ -5,7 +5,7 @@ use queryables::compose::AnyFilter;
 use queryables::prelude::*;
 
 fn main() {
-    let filter = launch(&Filter::concurrent(ZCdp, "1".parse().unwrap()), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(ZCdp, "1".parse().unwrap()), Arc::new(())).unwrap();
     let filter: AnyFilter<()> = filter.into();
     let _ = filter.launch(&Filter::concurrent(ZCdp, "1".parse().unwrap()));
 }

@@ -7,7 +7,7 @@ use queryables::mechanisms::Count;
 use queryables::prelude::*;
 
 fn main() {
-    let filter = launch(
+    let filter = start(
         &Filter::concurrent(PureDp, "1".parse().unwrap()),
         Arc::new(vec![1_u8]),
     )

@@ -16,12 +16,12 @@ impl Mechanism<()> for Rewrap {
 }
 
 fn main() {
-    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(())).unwrap();
-    let _ = launch(&Rewrap(filter), Arc::new(()));
+    let filter = start(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(())).unwrap();
+    let _ = start(&Rewrap(filter), Arc::new(()));
 }
 
 //~ E0277
 //~ … is not a machine that can be handed out to an analyst
 //~ a handle can be sent between threads: what it is made of must be a `Machine` that is `Send`
-//~ one that is not `Send` can be launched with `launch_local`, and stays on its thread
+//~ one that is not `Send` can be launched with `start_local`, and stays on its thread
 //~ a mechanism that starts a handle which exists already cannot be launched: put it into a `Relay`, which stops with the handle

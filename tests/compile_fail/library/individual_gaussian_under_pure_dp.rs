@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 fn main() {
     let filter = IndividualFilter::new(PureDp, "1".parse().unwrap());
-    let running = launch(&filter, Arc::new(vec![1.0])).unwrap();
+    let running = start(&filter, Arc::new(vec![1.0])).unwrap();
     let itself = Vector::new("itself", |row: &f64, out: &mut [f64]| out[0] = *row);
     let lattice = Lattice::in_steps(-10, 1024);
     let sum = VectorSum::of(itself, 1, lattice).gaussian(rho!(1)).unwrap();

@@ -4,7 +4,7 @@ use queryables::prelude::*;
 use std::sync::Arc;
 
 fn main() {
-    let whole = launch(&Filter::concurrent(PureDp, "1".parse().unwrap()), Arc::new(vec![1_u8])).unwrap();
+    let whole = start(&Filter::concurrent(PureDp, "1".parse().unwrap()), Arc::new(vec![1_u8])).unwrap();
     let odometer = IndividualOdometer::<Vec<u8>, _>::new(PureDp, "1".parse().unwrap());
     let _ = whole.launch(&odometer);
 }

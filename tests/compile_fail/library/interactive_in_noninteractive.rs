@@ -36,7 +36,7 @@ impl Machine for Counter {
 
 fn main() {
     let filter = Filter::noninteractive(ProbabilisticDp, EpsilonDelta::default());
-    let filter = launch(&filter, Arc::new(())).unwrap();
+    let filter = start(&filter, Arc::new(())).unwrap();
     let _ = filter.launch(&Mine);
 }
 

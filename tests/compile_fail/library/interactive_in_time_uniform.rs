@@ -39,7 +39,7 @@ impl Machine for Counter {
 fn main() {
     let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
     let odometer = MixtureOdometer::new("1".parse().unwrap(), slack);
-    let odometer = launch(&TimeUniform::noninteractive(odometer), Arc::new(())).unwrap();
+    let odometer = start(&TimeUniform::noninteractive(odometer), Arc::new(())).unwrap();
     let _ = odometer.launch(&Mine);
 }
 

@@ -35,7 +35,7 @@ impl Machine for Local {
 }
 
 fn main() {
-    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(())).unwrap();
     let _ = filter.launch(&Mine);
 }
 

@@ -19,7 +19,7 @@ impl Mechanism<()> for Half {
 
 fn main() {
     let tens = Round::to(NonZeroU32::MIN);
-    let _ = launch(&Half.through(tens), Arc::new(()));
+    let _ = start(&Half.through(tens), Arc::new(()));
 }
 
 //~ E0277

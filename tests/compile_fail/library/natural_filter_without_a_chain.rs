@@ -11,6 +11,6 @@ fn main() {
 }
 
 //~ E0277
-//~ use `Gdp` or `PowersOf`: the losses of … are not known to be a Blackwell chain
+//~ use `Gdp` or `RepeatedMechanism`: the losses of … are not known to be a Blackwell chain
 //~ where trade-off functions cross, composing them until a budget is reached is not private (Tran et al. 3.8; the package `papers` has the numbers)
 //~ for launches of several sizes take a `MenuFilter`, for Gaussians on samples a `SampledGaussianFilter`

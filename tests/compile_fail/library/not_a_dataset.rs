@@ -6,7 +6,7 @@ use queryables::mechanisms::Count;
 use queryables::prelude::*;
 
 fn main() {
-    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(7_u32)).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(7_u32)).unwrap();
     let all = Predicate::new("all", |_: &u32| true);
     let _ = filter.release(&Count::of(all).laplace(Epsilon::default()).unwrap());
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use queryables::prelude::*;
 
 fn main() {
-    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(())).unwrap();
     let _ = filter.launch(&Odometer::concurrent(PureDp));
 }
 

@@ -8,7 +8,7 @@ fn main() {
     let filters = [(0, Filter::concurrent(PureDp, Epsilon::default()))];
     let parallel = Parallel::new(|row: &u32| *row, filters).unwrap();
     let filter = Filter::concurrent(PureDp, Epsilon::default()).under(Replace);
-    let filter = launch(&filter, Arc::new(vec![1_u32])).unwrap();
+    let filter = start(&filter, Arc::new(vec![1_u32])).unwrap();
     let _ = filter.launch(&parallel);
 }
 

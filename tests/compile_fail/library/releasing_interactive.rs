@@ -34,7 +34,7 @@ impl Machine for Counter {
 }
 
 fn main() {
-    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(())).unwrap();
     let _ = filter.release(&Mine);
 }
 

@@ -8,7 +8,7 @@ use queryables::prelude::*;
 fn main() {
     let visits = vec![(1_u32, 2_i64)];
     let patients = People::by_key(&visits, |visit: &(u32, i64)| visit.0).at_most::<3>();
-    let filter = launch(
+    let filter = start(
         &Filter::concurrent(PureDp, Epsilon::default()).under(Replace),
         Arc::new(patients),
     )

@@ -25,7 +25,7 @@ impl Mechanism<()> for Mine {
 }
 
 fn main() {
-    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(())).unwrap();
     let _ = filter.release(&Restated::new(ZCdp, Mine));
 }
 

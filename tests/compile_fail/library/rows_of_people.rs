@@ -10,7 +10,7 @@ type Visits = Vec<(u32, u8)>;
 fn main() {
     let visits: Visits = vec![];
     let patients = People::by_key(&visits, |visit: &(u32, u8)| visit.0).at_most::<3>();
-    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(patients)).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(patients)).unwrap();
     let long: Predicate<Visits> = Predicate::new("long", |visit: &(u32, u8)| visit.1 > 5);
     let _ = filter.release(&Count::of(long).laplace(Epsilon::default()).unwrap());
 }

@@ -7,7 +7,7 @@ use queryables::mechanisms::{Lattice, SampledGaussianSum};
 use queryables::prelude::*;
 
 fn main() {
-    let filter = launch(
+    let filter = start(
         &Filter::concurrent(ZCdp, "1".parse().unwrap()),
         Arc::new(vec![1.0]),
     )

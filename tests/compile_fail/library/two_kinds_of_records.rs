@@ -28,7 +28,7 @@ impl Dataset for Hospital {
 fn main() {
     let hospital = Hospital { people: vec![], visits: vec![] };
     let _ = hospital.visits.len();
-    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(hospital)).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, Epsilon::default()), Arc::new(hospital)).unwrap();
     let people = Predicate::new("people", |_: &Person| true);
     let _ = filter.release(&Count::of(people).laplace(Epsilon::default()).unwrap());
     let visits = Predicate::new("visits", |_: &Visit| true);

@@ -5,7 +5,7 @@ use opendp::core::{Function, Measurement, PrivacyMap};
 use opendp::domains::{AtomDomain, VectorDomain};
 use opendp::measures::{Approximate, ZeroConcentratedDivergence};
 use opendp::metrics::SymmetricDistance;
-use queryables_opendp::{Measured, Member};
+use queryables_opendp::{Measured, InDomain};
 use queryables::prelude::*;
 
 fn main() {
@@ -17,8 +17,8 @@ fn main() {
         Function::new(|rows: &Vec<u8>| rows.len()),
         PrivacyMap::new(|_: &u32| (0.0, 0.0)),
     );
-    let data = Arc::new(Member::new(rows, vec![1]).unwrap());
-    let filter = launch(&Filter::concurrent(ApproxDp, EpsilonDelta::default()), data).unwrap();
+    let data = Arc::new(InDomain::new(rows, vec![1]).unwrap());
+    let filter = start(&Filter::concurrent(ApproxDp, EpsilonDelta::default()), data).unwrap();
     let _ = filter.release(&Measured::new(pair.unwrap()));
 }
 

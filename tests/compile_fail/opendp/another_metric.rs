@@ -5,7 +5,7 @@ use opendp::core::{Function, Measurement, PrivacyMap};
 use opendp::domains::AtomDomain;
 use opendp::measures::MaxDivergence;
 use opendp::metrics::AbsoluteDistance;
-use queryables_opendp::{Measured, Member};
+use queryables_opendp::{Measured, InDomain};
 use queryables::prelude::*;
 
 fn main() {
@@ -16,8 +16,8 @@ fn main() {
         Function::new(|number: &i64| *number),
         PrivacyMap::new(|_: &i64| 0.0),
     );
-    let data = Arc::new(Member::new(AtomDomain::default(), 1_i64).unwrap());
-    let filter = launch(&Filter::concurrent(PureDp, Epsilon::default()), data).unwrap();
+    let data = Arc::new(InDomain::new(AtomDomain::default(), 1_i64).unwrap());
+    let filter = start(&Filter::concurrent(PureDp, Epsilon::default()), data).unwrap();
     let _ = filter.release(&Measured::new(number.unwrap()));
 }
 

@@ -6,18 +6,18 @@ use opendp::domains::{AtomDomain, VectorDomain};
 use opendp::measures::MaxDivergence;
 use opendp::metrics::SymmetricDistance;
 use queryables::prelude::*;
-use queryables_opendp::{Measured, Member};
+use queryables_opendp::{Measured, InDomain};
 
 fn main() {
     let rows = VectorDomain::new(AtomDomain::<u8>::default());
-    let data = Arc::new(Member::new(rows.clone(), vec![1]).unwrap());
+    let data = Arc::new(InDomain::new(rows.clone(), vec![1]).unwrap());
     let odometer = make_fully_adaptive_composition::<_, _, _, u8>(
         rows,
         SymmetricDistance,
         MaxDivergence,
     );
     let theirs = make_privacy_filter(odometer.unwrap(), 1, 0.5).unwrap();
-    let filter = launch(&Filter::concurrent(PureDp, "1".parse().unwrap()), data).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, "1".parse().unwrap()), data).unwrap();
     let _ = filter.launch_local(&Measured::new(theirs));
 }
 

@@ -5,13 +5,13 @@ use opendp::combinators::{make_adaptive_composition, make_composition};
 use opendp::domains::{AtomDomain, VectorDomain};
 use opendp::measures::MaxDivergence;
 use opendp::metrics::SymmetricDistance;
-use queryables_opendp::{Measured, Member};
+use queryables_opendp::{Measured, InDomain};
 use queryables::prelude::*;
 
 fn main() {
     let rows = VectorDomain::new(AtomDomain::<u8>::default());
-    let data = Arc::new(Member::new(rows.clone(), vec![1]).unwrap());
-    let filter = launch(&Filter::noninteractive(PureDp, Epsilon::default()), data).unwrap();
+    let data = Arc::new(InDomain::new(rows.clone(), vec![1]).unwrap());
+    let filter = start(&Filter::noninteractive(PureDp, Epsilon::default()), data).unwrap();
     let composed = make_adaptive_composition::<_, _, _, usize>(
         rows,
         SymmetricDistance,

@@ -6,7 +6,7 @@ use opendp::domains::AtomDomain;
 use opendp::measures::{PrivacyProfile, SmoothedMaxDivergence};
 use opendp::metrics::SymmetricDistance;
 use opendp::domains::VectorDomain;
-use queryables_opendp::{Measured, Member};
+use queryables_opendp::{Measured, InDomain};
 use queryables::prelude::*;
 
 fn main() {
@@ -18,8 +18,8 @@ fn main() {
         Function::new(|rows: &Vec<u8>| rows.len()),
         PrivacyMap::new(|_: &u32| PrivacyProfile::new(|_| Ok(0.0))),
     );
-    let data = Arc::new(Member::new(rows, vec![1]).unwrap());
-    let filter = launch(&Filter::concurrent(ApproxDp, EpsilonDelta::default()), data).unwrap();
+    let data = Arc::new(InDomain::new(rows, vec![1]).unwrap());
+    let filter = start(&Filter::concurrent(ApproxDp, EpsilonDelta::default()), data).unwrap();
     let _ = filter.release(&Measured::new(profile.unwrap()));
 }
 

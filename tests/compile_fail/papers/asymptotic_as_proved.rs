@@ -11,7 +11,7 @@ fn main() {
     let measure = AsymptoticGdp::new(Regime::Small, rate, sigma).unwrap();
     let inner = Filter::noninteractive(measure, MeanLoss("0.05".parse().unwrap()));
     let budget = EpsilonDelta::new("2", "1e-5").unwrap();
-    let outer = launch(&Filter::concurrent(ApproxDp, budget), Arc::new(vec![1.0])).unwrap();
+    let outer = start(&Filter::concurrent(ApproxDp, budget), Arc::new(vec![1.0])).unwrap();
     let _ = outer.launch(&Restated::new(measure, inner));
 }
 

@@ -12,7 +12,7 @@ use queryables::compose::{
 };
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop, StopToken};
 use queryables::prelude::*;
-use queryables::queryable::launch_under;
+use queryables::queryable::start_under;
 
 type Once = Stated<Epsilon, Run<Vec<u8>, usize>>;
 type Often = Stated<Epsilon, Ask<Vec<u8>, u32, usize>>;
@@ -75,12 +75,12 @@ macro_rules! unanswered {
 #[test]
 fn in_every_compositor_that_freezes() {
     unanswered!(sequentially());
-    unanswered!(launch(&Odometer::sequential(PureDp), rows()).unwrap());
-    withheld!(launch(&Filter::noninteractive(PureDp, epsilon("9")), rows()).unwrap());
-    withheld!(launch(&Odometer::noninteractive(PureDp), rows()).unwrap());
+    unanswered!(start(&Odometer::sequential(PureDp), rows()).unwrap());
+    withheld!(start(&Filter::noninteractive(PureDp, epsilon("9")), rows()).unwrap());
+    withheld!(start(&Odometer::noninteractive(PureDp), rows()).unwrap());
     let at_distances = Odometer::sequential(PureDp).keeping_maps();
-    withheld!(launch(&at_distances, rows()).unwrap());
-    let odometer = launch(&at_distances, rows()).unwrap();
+    withheld!(start(&at_distances, rows()).unwrap());
+    let odometer = start(&at_distances, rows()).unwrap();
     let inside = odometer.clone();
     let stops = after_each(move || {
         inside.release(&once("0.1")).unwrap();
@@ -92,7 +92,7 @@ fn in_every_compositor_that_freezes() {
 fn in_a_time_uniform_odometer() {
     let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
     let odometer = TangentOdometer::new("1".parse().unwrap(), slack).unwrap();
-    let odometer = launch(&TimeUniform::noninteractive(odometer), rows()).unwrap();
+    let odometer = start(&TimeUniform::noninteractive(odometer), rows()).unwrap();
     let once = |code: Arc<dyn Fn() + Send + Sync>| {
         let run = Run::new(move |rows: &Vec<u8>| {
             code();
@@ -177,10 +177,10 @@ fn under_a_token() {
         let stopper = Arc::clone(&stopper);
         move || stopper.stop(Stop::Halted)
     };
-    let child = launch_under(&after_each(stops.clone()), rows(), &token).unwrap();
+    let child = start_under(&after_each(stops.clone()), rows(), &token).unwrap();
     assert_eq!(child.ask(0), Err(AskError::Stopped(Stop::Halted)));
     let (token, stopper) = StopToken::default().extended();
     let stops = move || stopper.stop(Stop::Halted);
-    let started = launch_under(&after(stops), rows(), &token).map(|_| ());
+    let started = start_under(&after(stops), rows(), &token).map(|_| ());
     assert_eq!(started, Err(Fault::Stopped(Stop::Halted)));
 }

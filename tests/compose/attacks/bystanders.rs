@@ -37,7 +37,7 @@ impl Middle<u32, usize> for AsksElsewhere {
 
 #[test]
 fn a_child_of_an_unrelated_filter_answers_whoever_was_frozen() {
-    let other = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let other = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let echo = at(epsilon("0"), Ask::new(|_: &Vec<u8>, query: i64| Ok(query)));
     let unrelated = other.launch(&echo.through(Clamp::new(0, 100))).unwrap();
     let outer = sequentially();
@@ -88,7 +88,7 @@ impl Middle<u32, usize> for Careful {
 
 #[test]
 fn an_unrelated_handle_answers_on_after_a_relay_to_it_was_frozen() {
-    let unrelated = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let unrelated = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let outer = sequentially();
     let middle = Careful {
         outer: outer.clone(),
@@ -106,7 +106,7 @@ fn an_unrelated_handle_answers_on_after_a_relay_to_it_was_frozen() {
 /// was stopped.
 #[test]
 fn a_machine_that_launches_answers_on_after_its_asker_was_frozen() {
-    let unrelated = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let unrelated = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let rule = PureDp.accumulator().capped(epsilon("1"));
     let inside = unrelated.launch(&QueryAnswerer::new(rule)).unwrap();
     let outer = sequentially();

@@ -21,22 +21,22 @@ use queryables::queryable::Child;
 fn a_frozen_or_halted_handle_cannot_be_thawed_by_launching_it_anew() {
     let outer = sequentially();
     let inner = outer.launch(&often("1")).unwrap();
-    let wrapped = launch(&Rewrap(inner.clone()), Arc::new(())).unwrap();
+    let wrapped = start(&Rewrap(inner.clone()), Arc::new(())).unwrap();
     assert_eq!(wrapped.ask(0), Ok(3));
     outer.release(&once("1")).unwrap();
     assert_eq!(inner.ask(0), Err(FROZEN));
     assert_eq!(wrapped.ask(0), Err(FROZEN));
-    let again = launch(&Rewrap(inner), Arc::new(())).unwrap();
+    let again = start(&Rewrap(inner), Arc::new(())).unwrap();
     assert_eq!(again.ask(0), Err(FROZEN));
 
     let halting = Filter::concurrent(PureDp, epsilon("1")).halting();
-    let outer = launch(&halting, rows()).unwrap();
+    let outer = start(&halting, rows()).unwrap();
     let inner = outer.launch(&often("0.5")).unwrap();
     assert!(matches!(
         outer.release(&once("5")),
         Err(LaunchError::Refused(_))
     ));
-    let again = launch(&Rewrap(inner), Arc::new(())).unwrap();
+    let again = start(&Rewrap(inner), Arc::new(())).unwrap();
     assert_eq!(again.ask(0), Err(HALTED));
 }
 
@@ -62,7 +62,7 @@ fn the_parts_of_a_parallel_composition_are_frozen_with_it() {
 /// behind it that would still ask inward.
 #[test]
 fn a_relay_obeys_whoever_may_stop_the_machine_around_it() {
-    let unrelated = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let unrelated = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let outer = sequentially();
     // The handle's own machine has a middle that freezes the relay.
     let inside = unrelated
@@ -254,7 +254,7 @@ impl Mechanism<Vec<u8>> for StashesOfStopping {
 #[test]
 fn a_child_that_a_sequential_machine_launched_is_not_interleaved_with_those_of_its_handle() {
     let kept = Arc::new(Mutex::new(None));
-    let inner = launch(&StashesOfStopping(Arc::clone(&kept)), rows()).unwrap();
+    let inner = start(&StashesOfStopping(Arc::clone(&kept)), rows()).unwrap();
     let later = inner.launch(&often("0.1")).unwrap();
     assert_eq!(later.ask(0), Ok(3));
     let mut child = kept.lock().unwrap().take().unwrap();

@@ -38,7 +38,7 @@ impl Trap {
     /// Both ways to be stopped: by a later launch, and by one that is not admitted.
     pub fn both() -> [Self; 2] {
         [Stop::Frozen, Stop::Halted].map(|stop| Self {
-            filter: launch(
+            filter: start(
                 &Filter::sequential(PureDp, epsilon("1000")).halting(),
                 rows(),
             )
@@ -227,7 +227,7 @@ fn approximate_zcdp_children_are_not_interleaved_from_inside() {
     let below = |limit: u32| Predicate::new("below", move |row: &u32| *row < limit);
     let search = || AboveThreshold::new(AddRemove, 50, 9, epsilon("1")).unwrap();
     let budget = RhoDelta::new("100", "1e-6").unwrap();
-    let filter: Searches = launch(&Filter::sequential(ApproxZCdp, budget), rows()).unwrap();
+    let filter: Searches = start(&Filter::sequential(ApproxZCdp, budget), rows()).unwrap();
     let first = filter.launch(&search()).unwrap();
     first.ask(below(90)).unwrap();
     let second = Arc::new(Mutex::new(None));

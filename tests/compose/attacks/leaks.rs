@@ -8,7 +8,7 @@ use super::rows;
 use crate::common::{Answer, Ask, Count, Run, at, epsilon};
 use queryables::compose::{Parallel, Universal, UniversalQuery};
 use queryables::data::Predicate;
-use queryables::machine::{Public, PublicFacts, Unsuitable};
+use queryables::machine::{DomainMismatch, Public, PublicMetadata};
 use queryables::mechanisms;
 use queryables::prelude::*;
 
@@ -35,12 +35,12 @@ impl Drop for BombedRows {
 #[test]
 fn data_that_panics_when_it_is_dropped_tells_the_analyst_nothing() {
     let filter = Filter::concurrent(PureDp, epsilon("1"));
-    let filter = launch(&filter, Arc::new(BombedRows(vec![4, 2]))).unwrap();
+    let filter = start(&filter, Arc::new(BombedRows(vec![4, 2]))).unwrap();
     let child = filter.launch(&at(epsilon("0.1"), Holds)).unwrap();
     // The child holds the rows too, and is the last to let them go.
     assert!(catch_unwind(AssertUnwindSafe(|| drop(filter))).is_ok());
     assert!(catch_unwind(AssertUnwindSafe(|| drop(child))).is_ok());
-    let odometer = launch(
+    let odometer = start(
         &Odometer::concurrent(PureDp),
         Arc::new(BombedRows(vec![4, 2])),
     );
@@ -72,7 +72,7 @@ impl Machine for Held {
 #[test]
 fn a_predicate_whose_panic_panics_when_it_is_dropped_tells_nothing_of_the_row() {
     for rows in [vec![1, 2], vec![1, 2, 7]] {
-        let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(rows)).unwrap();
+        let filter = start(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(rows)).unwrap();
         let predicate = Predicate::new("bomb", |row: &u8| {
             if *row == 7 {
                 panic_any(Bomb);
@@ -89,7 +89,7 @@ fn a_predicate_whose_panic_panics_when_it_is_dropped_tells_nothing_of_the_row() 
 #[test]
 fn a_key_that_panics_on_a_row_tells_nothing_of_it() {
     for rows in [vec!["a,1", "b,2"], vec!["a,1", "b,2", "broken"]] {
-        let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(rows)).unwrap();
+        let filter = start(&Filter::concurrent(PureDp, epsilon("1")), Arc::new(rows)).unwrap();
         let key = |row: &&str| row.split(',').nth(1).unwrap().parse::<u8>().unwrap();
         let filters = [1, 2].map(|key| (key, Filter::concurrent(PureDp, epsilon("0.5"))));
         let parts = filter
@@ -105,7 +105,7 @@ fn a_key_that_panics_on_a_row_tells_nothing_of_it() {
 
 #[test]
 fn whatever_fails_as_it_starts_or_answers_is_charged_and_closes_nothing_else() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let bomb = || -> Result<usize, Fault> { panic_any(Bomb) };
     let start = at(epsilon("0.1"), Run::new(move |_: &Vec<u8>| bomb()));
     assert_eq!(filter.release(&start), Err(LaunchError::Failed));
@@ -124,10 +124,10 @@ fn whatever_fails_as_it_starts_or_answers_is_charged_and_closes_nothing_else() {
 
 struct Leaky(Vec<u8>);
 
-impl PublicFacts for Leaky {
-    type Facts = u8;
+impl PublicMetadata for Leaky {
+    type Metadata = u8;
 
-    fn facts(&self) -> &u8 {
+    fn metadata(&self) -> &u8 {
         panic!("the rows are {:?}", self.0);
     }
 }
@@ -135,8 +135,8 @@ impl PublicFacts for Leaky {
 #[test]
 fn facts_that_panic_tell_the_analyst_nothing_of_the_data() {
     let filter = Filter::concurrent(PureDp, epsilon("1"));
-    let filter = launch(&filter, Arc::new(Leaky(vec![4, 2]))).unwrap();
-    let thrown = catch_unwind(AssertUnwindSafe(|| *filter.facts())).unwrap_err();
+    let filter = start(&filter, Arc::new(Leaky(vec![4, 2]))).unwrap();
+    let thrown = catch_unwind(AssertUnwindSafe(|| *filter.metadata())).unwrap_err();
     let text = thrown.downcast_ref::<&str>().copied().unwrap_or_default();
     let text = thrown.downcast_ref::<String>().map_or(text, String::as_str);
     assert!(text.contains("fails to say what is public"), "{text}");
@@ -153,8 +153,8 @@ impl Mechanism<Vec<u8>> for Picky {
         Err(Fault::Failed)
     }
 
-    fn check(&self, _: Public<'_, Vec<u8>>) -> Result<(), Unsuitable> {
-        Err(Unsuitable("picky"))
+    fn check(&self, _: Public<'_, Vec<u8>>) -> Result<(), DomainMismatch> {
+        Err(DomainMismatch("picky"))
     }
 }
 
@@ -166,15 +166,15 @@ impl Private<PureDp, AddRemove> for Picky {
 
 #[test]
 fn what_does_not_fit_the_public_facts_is_refused_before_the_charge_everywhere() {
-    let refused = LaunchError::Unsuitable(Unsuitable("picky"));
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let refused = LaunchError::DomainMismatch(DomainMismatch("picky"));
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     assert_eq!(filter.release(&Picky), Err(refused.clone()));
     assert_eq!(filter.release(&Picky.mapped(|n: usize| n)), Err(refused));
     assert_eq!(filter.privacy_loss(), Epsilon::ZERO);
     let invalid = Fault::InvalidQuery("picky");
-    assert_eq!(launch(&Picky, rows()).map(|_| ()), Err(invalid));
+    assert_eq!(start(&Picky, rows()).map(|_| ()), Err(invalid));
     let place = Universal::new(PureDp, AddRemove, epsilon("1"));
-    let place = launch(&place, rows()).unwrap();
+    let place = start(&place, rows()).unwrap();
     let became = place.ask(UniversalQuery::Become(Picky));
     assert_eq!(became, Err(AskError::Fault(invalid)));
 }
@@ -182,7 +182,7 @@ fn what_does_not_fit_the_public_facts_is_refused_before_the_charge_everywhere() 
 #[test]
 fn a_ticket_below_many_compositors_can_be_printed() {
     let zero = Filter::sequential(PureDp, Epsilon::ZERO);
-    let mut filter = launch(&zero, rows()).unwrap();
+    let mut filter = start(&zero, rows()).unwrap();
     for _ in 0..1000 {
         filter = filter.launch(&zero).unwrap();
     }

@@ -27,7 +27,7 @@ pub fn rows() -> Arc<Vec<u8>> {
 }
 
 pub fn sequentially() -> Sequentially {
-    launch(&Filter::sequential(PureDp, epsilon("10")), rows()).unwrap()
+    start(&Filter::sequential(PureDp, epsilon("10")), rows()).unwrap()
 }
 
 /// The number of rows, once.

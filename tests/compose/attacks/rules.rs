@@ -10,7 +10,7 @@ use crate::common::own_rule::{BeforeDeciding, OwnRule};
 use crate::common::{Run, at, epsilon};
 use queryables::account::Exceeded;
 use queryables::compose::{Addressed, Message, RunningFilter};
-use queryables::machine::{CoinSource, NotPrivateSeededCoins, Public, Stop, Unsuitable};
+use queryables::machine::{CoinSource, DomainMismatch, NotPrivateSeededCoins, Public, Stop};
 use queryables::prelude::*;
 use queryables::privacy::{Additive, Measure, Overflow, RdpGrid};
 use queryables::verify::{Children, Pair, Verifier, copies_of};
@@ -78,12 +78,12 @@ impl Mechanism<Vec<u8>> for Choosy {
         Ok(Released(()))
     }
 
-    fn check(&self, _: Public<'_, Vec<u8>>) -> Result<(), Unsuitable> {
+    fn check(&self, _: Public<'_, Vec<u8>>) -> Result<(), DomainMismatch> {
         if !self.1 {
             return Ok(());
         }
         self.0.release(&once("0.1")).unwrap();
-        Err(Unsuitable("chosen late"))
+        Err(DomainMismatch("chosen late"))
     }
 }
 
@@ -171,7 +171,7 @@ fn nosy(how: How) -> (OwnFilter, Arc<AtomicUsize>) {
     };
     let (held, asked) = (Arc::clone(&nosy.filter), Arc::clone(&nosy.asked));
     let rule = OwnRule::new(epsilon("1"), nosy);
-    let filter = launch(&Filter::concurrent_with(rule), rows()).unwrap();
+    let filter = start(&Filter::concurrent_with(rule), rows()).unwrap();
     *held.lock().unwrap() = Some(filter.clone());
     (filter, asked)
 }
@@ -252,7 +252,7 @@ fn a_rule_whose_clone_reads_its_filter_does_not_wait_for_itself() {
     thread::spawn(move || {
         let hook = Hook::default();
         let rule = OwnRule::new(epsilon("1"), Hooked(Arc::clone(&hook)));
-        let filter = launch(&Filter::concurrent_with(rule), rows()).unwrap();
+        let filter = start(&Filter::concurrent_with(rule), rows()).unwrap();
         let seen = || {
             [0, 1].map(|how| {
                 let inner = filter.clone();

@@ -45,7 +45,7 @@ fn a_stop_hides_the_fault_of_the_code_that_made_it() {
 fn a_handle_that_fails_as_it_stops_a_relay_is_closed_for_others() {
     for fails in [false, true] {
         let outer = sequentially();
-        let unrelated = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+        let unrelated = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
         let later = outer.clone();
         let stops = Ask::new(move |rows: &Vec<u8>, ()| {
             later.release(&once("0.1")).unwrap();
@@ -156,7 +156,7 @@ fn a_conversion_is_not_told_an_answer_that_is_withheld() {
 #[test]
 fn a_descent_goes_no_further_than_the_step_in_which_it_was_stopped() {
     let rho = |text: &str| text.parse::<Rho>().unwrap();
-    let outer = launch(&Filter::sequential(ZCdp, rho("10")), rows()).unwrap();
+    let outer = start(&Filter::sequential(ZCdp, rho("10")), rows()).unwrap();
     let told = Arc::new(Mutex::new(Vec::new()));
     let (later, tells) = (outer.clone(), Arc::clone(&told));
     let gradient = move |weights: &[f64], _: &u8, to: &mut [f64]| {

@@ -4,7 +4,7 @@ use super::rows;
 use crate::common::epsilon;
 use queryables::compose::{AddressedFilter, AnyMechanism, Message, Refusal, Reply, Unavailable};
 use queryables::data::Predicate;
-use queryables::machine::{Stop, Unsuitable};
+use queryables::machine::{DomainMismatch, Stop};
 use queryables::mechanisms::{AboveThreshold, Count};
 use queryables::number::Rho;
 use queryables::prelude::*;
@@ -33,7 +33,7 @@ fn any_search(price: &str) -> Any {
 #[test]
 fn children_of_an_addressed_filter_have_numbers_in_the_order_of_their_launches() {
     let filter = Filter::concurrent(PureDp, epsilon("1"));
-    let filter = AddressedFilter::new(launch(&filter, rows()).unwrap());
+    let filter = AddressedFilter::new(start(&filter, rows()).unwrap());
     let left = || filter.ask(Message::Remaining);
     assert_eq!(
         filter.ask(Message::Launch(any_search("0.25"))),
@@ -75,7 +75,7 @@ fn children_of_an_addressed_filter_have_numbers_in_the_order_of_their_launches()
 #[test]
 fn an_addressed_filter_opens_nothing_where_children_answer_once() {
     let filter = Filter::noninteractive(PureDp, epsilon("1"));
-    let filter = AddressedFilter::new(launch(&filter, rows()).unwrap());
+    let filter = AddressedFilter::new(start(&filter, rows()).unwrap());
     let search = filter.ask(Message::Launch(any_search("0.5")));
     assert_eq!(search, Reply::NotLaunched(LaunchError::Interactive));
     assert_eq!(filter.ask(Message::Ask(0, large())), Reply::Unknown(0));
@@ -99,7 +99,7 @@ fn a_conversion_that_panics_fails_its_mechanism() {
     }
     type Bad = AnyMechanism<Rows, Predicate<Rows>, Never>;
     let filter = Filter::concurrent(PureDp, epsilon("1"));
-    let filter = AddressedFilter::new(launch(&filter, rows()).unwrap());
+    let filter = AddressedFilter::new(start(&filter, rows()).unwrap());
     let count = Bad::once(Count::of(large()).laplace(epsilon!(0.25)).unwrap());
     assert_eq!(
         filter.ask(Message::Launch(count)),
@@ -168,7 +168,10 @@ fn replies() -> Vec<(&'static str, Reply<u8, AnyLoss>)> {
             r#""unknown_loss""#,
             LaunchError::UnknownLoss(UnknownLoss("no")),
         ),
-        (r#""unsuitable""#, LaunchError::Unsuitable(Unsuitable("no"))),
+        (
+            r#""domain_mismatch""#,
+            LaunchError::DomainMismatch(DomainMismatch("no")),
+        ),
         (r#""interactive""#, LaunchError::Interactive),
         (r#""overflow""#, LaunchError::Overflow),
         (r#""frozen""#, LaunchError::Stopped(Stop::Frozen)),
@@ -277,6 +280,6 @@ fn what_was_chosen_at_run_time_says_its_name_and_loss() {
         "Boxed(Count(predicate = large, relation = add or remove one row, epsilon = 0.25), Laplace noise, ε = 0.25)"
     );
     let filter = Filter::concurrent(PureDp, epsilon("1"));
-    let filter = AddressedFilter::<Rows, (), i64>::new(launch(&filter, rows()).unwrap());
+    let filter = AddressedFilter::<Rows, (), i64>::new(start(&filter, rows()).unwrap());
     assert_eq!(format!("{filter:?}"), "AddressedFilter(AnyFilter(PureDp))");
 }

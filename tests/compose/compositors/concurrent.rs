@@ -12,7 +12,7 @@ use queryables::privacy::{
 
 #[test]
 fn concurrent_children_of_different_types_are_interleaved_and_outlive_their_filter() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let count = filter
         .launch(&at(epsilon("0.1"), Count::default()))
         .unwrap();
@@ -34,7 +34,7 @@ fn concurrent_children_of_different_types_are_interleaved_and_outlive_their_filt
 
 #[test]
 fn filters_nest_and_each_keeps_its_own_budget() {
-    let mut filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let mut filter = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let root = filter.clone();
     for depth in 1..=9 {
         let budget = Epsilon::from_units(epsilon("1").units() / 10 * (10 - depth)).unwrap();
@@ -53,7 +53,7 @@ fn filters_nest_and_each_keeps_its_own_budget() {
 #[test]
 fn a_filter_inside_another_must_have_its_measure_and_distance() {
     let order = |text: &str| Rdp::new(text.parse().unwrap());
-    let outer = launch(&Filter::concurrent(order("2"), epsilon("1")), rows()).unwrap();
+    let outer = start(&Filter::concurrent(order("2"), epsilon("1")), rows()).unwrap();
     let other = Filter::concurrent(order("4"), epsilon("0.1"));
     assert_eq!(
         outer.launch(&other).unwrap_err(),
@@ -67,7 +67,7 @@ fn a_filter_inside_another_must_have_its_measure_and_distance() {
 
     let two = Distance::new(2).unwrap();
     let outer = Filter::concurrent(PureDp, epsilon("1")).at_distance(two);
-    let outer = launch(&outer, rows()).unwrap();
+    let outer = start(&outer, rows()).unwrap();
     let neighbours = Filter::concurrent(PureDp, epsilon("0.1"));
     outer.launch(&neighbours).unwrap();
     assert_eq!(outer.privacy_loss(), epsilon("0.2"));
@@ -80,7 +80,7 @@ fn a_filter_inside_another_must_have_its_measure_and_distance() {
 fn a_filter_at_a_distance_charges_for_the_group() {
     let two = Distance::new(2).unwrap();
     let filter = Filter::concurrent(ZCdp, "1".parse().unwrap()).at_distance(two);
-    let filter = launch(&filter, rows()).unwrap();
+    let filter = start(&filter, rows()).unwrap();
     filter
         .release(&at("0.1".parse::<Rho>().unwrap(), Answer::default()))
         .unwrap();
@@ -97,7 +97,7 @@ fn every_measure_with_a_concurrent_theorem_has_a_concurrent_filter() {
 
     macro_rules! admits_twice {
         ($measure:expr, $budget:expr, $loss:expr) => {{
-            let filter = launch(&Filter::concurrent($measure, $budget), rows()).unwrap();
+            let filter = start(&Filter::concurrent($measure, $budget), rows()).unwrap();
             let mechanism = at($loss, Answer::default());
             filter.release(&mechanism).unwrap();
             filter.release(&mechanism).unwrap();
@@ -114,7 +114,7 @@ fn every_measure_with_a_concurrent_theorem_has_a_concurrent_filter() {
     admits_twice!(grid.clone(), curve("1", "3"), curve("0.5", "1.5"));
     admits_twice!(ZCdp, "1".parse::<Rho>().unwrap(), rho);
     // 0.36 + 0.64 = 1: squares add up.
-    let filter = launch(&Filter::concurrent(Gdp, "1".parse().unwrap()), rows()).unwrap();
+    let filter = start(&Filter::concurrent(Gdp, "1".parse().unwrap()), rows()).unwrap();
     filter.release(&at(mu, Answer::default())).unwrap();
     assert_eq!(filter.remaining(), "0.8".parse().unwrap());
     filter
@@ -128,7 +128,7 @@ fn a_curve_of_another_grid_is_no_loss() {
     let grid = RdpGrid::new(["2", "4"].map(|order| order.parse().unwrap())).unwrap();
     let other = RdpGrid::new(["2".parse().unwrap()]).unwrap();
     let filter = Filter::concurrent(grid.clone(), grid.zero());
-    let filter = launch(&filter, rows()).unwrap();
+    let filter = start(&filter, rows()).unwrap();
     let unknown = UnknownLoss("the stated loss does not belong to the measure");
     assert_eq!(
         filter.release(&at(other.zero(), Answer::default())),
@@ -141,13 +141,13 @@ fn a_curve_of_another_grid_is_no_loss() {
 #[test]
 fn a_noninteractive_filter_releases() {
     let filter = Filter::noninteractive(ProbabilisticDp, pair("1", "1e-6"));
-    let filter = launch(&filter, rows()).unwrap();
+    let filter = start(&filter, rows()).unwrap();
     let mechanism = at(pair("0.5", "4e-7"), Answer::default());
     assert_eq!(filter.release(&mechanism), Ok(1));
     assert_eq!(filter.release(&mechanism), Ok(2));
     assert_eq!(filter.remaining(), pair("0", "2e-7"));
 
-    let odometer = launch(&Odometer::noninteractive(ProbabilisticDp), rows()).unwrap();
+    let odometer = start(&Odometer::noninteractive(ProbabilisticDp), rows()).unwrap();
     odometer.release(&mechanism).unwrap();
     odometer.release(&mechanism).unwrap();
     assert_eq!(odometer.privacy_loss(), pair("1", "8e-7"));
@@ -165,11 +165,11 @@ fn a_relation_of_ones_own() {
     }
 
     let filter = Filter::concurrent(PureDp, epsilon("1")).under(OneHousehold);
-    let filter = launch(&filter, rows()).unwrap();
+    let filter = start(&filter, rows()).unwrap();
     let inner = Filter::concurrent(PureDp, epsilon("0.5")).under(OneHousehold);
     let inner = filter.launch(&inner).unwrap();
     assert_eq!(inner.release(&at(epsilon("0.5"), Answer::default())), Ok(1));
-    let odometer = launch(&Odometer::concurrent(PureDp).under(OneHousehold), rows()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp).under(OneHousehold), rows()).unwrap();
     assert_eq!(
         odometer.release(&at(epsilon("0.5"), Answer::default())),
         Ok(1)
@@ -178,14 +178,14 @@ fn a_relation_of_ones_own() {
 
 #[test]
 fn a_pure_mechanism_is_launched_where_approximate_privacy_is_counted() {
-    let filter = launch(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), rows()).unwrap();
+    let filter = start(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), rows()).unwrap();
     let child = filter
         .launch(&Restated::new(PureDp, numbered("0.25")))
         .unwrap();
     assert_eq!(child.ask(()), Ok(1));
     assert_eq!(filter.privacy_loss(), pair("0.25", "0"));
 
-    let filter = launch(&Filter::concurrent(ZCdp, "1".parse().unwrap()), rows()).unwrap();
+    let filter = start(&Filter::concurrent(ZCdp, "1".parse().unwrap()), rows()).unwrap();
     filter
         .launch(&Restated::new(PureDp, numbered("0.2")))
         .unwrap();

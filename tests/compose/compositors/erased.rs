@@ -59,7 +59,7 @@ where
 #[test]
 fn a_boxed_mechanism_that_answers_once_is_released_where_nothing_else_is() {
     type Any = BoxedRelease<Rows, PureDp, AddRemove, i64>;
-    let filter = launch(&Filter::noninteractive(PureDp, epsilon("1")), rows()).unwrap();
+    let filter = start(&Filter::noninteractive(PureDp, epsilon("1")), rows()).unwrap();
     let count = Any::new(
         PureDp,
         mechanisms::Count::of(large())
@@ -105,7 +105,7 @@ fn boxed_mechanisms_say_their_name_and_their_loss() {
         },
     );
     let filter = Addressed::<_, Any>::new(Filter::concurrent(PureDp, epsilon("1"))).through(log);
-    let filter = launch(&filter, rows()).unwrap();
+    let filter = start(&filter, rows()).unwrap();
     filter
         .ask(Message::Launch(Any::new(PureDp, count())))
         .unwrap();
@@ -124,7 +124,7 @@ fn filters_of_different_measures_live_in_one_map() {
     let mut filters: BTreeMap<&str, AnyFilter<Rows>> = BTreeMap::new();
     macro_rules! insert {
         ($name:literal, $filter:expr) => {
-            filters.insert($name, launch(&$filter, rows()).unwrap().into());
+            filters.insert($name, start(&$filter, rows()).unwrap().into());
         };
     }
     insert!("pure", Filter::concurrent(PureDp, epsilon("1")));
@@ -138,7 +138,7 @@ fn filters_of_different_measures_live_in_one_map() {
         assert_eq!(admitted.is_ok(), *name != "pure", "{name}");
     }
     // Each charges exactly what the filter with types charges.
-    let typed = launch(&Filter::concurrent(ZCdp, "1".parse().unwrap()), rows()).unwrap();
+    let typed = start(&Filter::concurrent(ZCdp, "1".parse().unwrap()), rows()).unwrap();
     typed
         .release(
             &mechanisms::Count::of(large())
@@ -171,7 +171,7 @@ fn filters_of_different_measures_live_in_one_map() {
 
 #[test]
 fn what_has_no_price_is_an_error_and_costs_nothing() {
-    let filter: AnyFilter<Rows> = launch(&Filter::concurrent(PureDp, epsilon("1")), rows())
+    let filter: AnyFilter<Rows> = start(&Filter::concurrent(PureDp, epsilon("1")), rows())
         .unwrap()
         .into();
     assert!(!filter.would_admit(&gaussian("0.1")).unwrap());
@@ -211,7 +211,7 @@ fn what_has_no_price_is_an_error_and_costs_nothing() {
 #[test]
 fn interactive_children_are_launched_only_where_a_theorem_allows_them() {
     // No theorem for interactive mechanisms here.
-    let once: AnyFilter<Rows> = launch(
+    let once: AnyFilter<Rows> = start(
         &Filter::noninteractive(ProbabilisticDp, pair("1", "0")),
         rows(),
     )
@@ -231,7 +231,7 @@ fn interactive_children_are_launched_only_where_a_theorem_allows_them() {
 
     // Approximate zCDP has none for interleaving: a launch freezes the earlier child.
     let budget = "(1, 0)".parse().unwrap();
-    let one_by_one: AnyFilter<Rows> = launch(&Filter::sequential(ApproxZCdp, budget), rows())
+    let one_by_one: AnyFilter<Rows> = start(&Filter::sequential(ApproxZCdp, budget), rows())
         .unwrap()
         .into();
     let first = one_by_one.launch(&search("0.1")).unwrap();
@@ -239,7 +239,7 @@ fn interactive_children_are_launched_only_where_a_theorem_allows_them() {
     one_by_one.launch(&search("0.1")).unwrap();
     assert_eq!(first.ask(large()), Err(AskError::Stopped(Stop::Frozen)));
 
-    let both: AnyFilter<Rows> = launch(&Filter::concurrent(ZCdp, "1".parse().unwrap()), rows())
+    let both: AnyFilter<Rows> = start(&Filter::concurrent(ZCdp, "1".parse().unwrap()), rows())
         .unwrap()
         .into();
     assert!(both.is_interactive());
@@ -254,7 +254,7 @@ fn interactive_children_are_launched_only_where_a_theorem_allows_them() {
 #[test]
 fn an_erased_filter_charges_before_it_runs_and_halts_as_the_filter_does() {
     let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
-    let running = launch(&filter, rows()).unwrap();
+    let running = start(&filter, rows()).unwrap();
     let erased: AnyFilter<Rows> = running.clone().into();
     let touches = Touches::default();
     let costing = |loss: &str| Restated::new(PureDp, at(epsilon(loss), Answer(touches.clone())));
@@ -301,7 +301,7 @@ fn an_erased_filter_charges_before_it_runs_and_halts_as_the_filter_does() {
 fn what_is_stated_is_priced_at_the_distance_of_the_filter() {
     let filter = Filter::concurrent(ZCdp, "1".parse().unwrap());
     let filter = filter.at_distance(Distance::new(3).unwrap());
-    let erased: AnyFilter<Rows> = launch(&filter, rows()).unwrap().into();
+    let erased: AnyFilter<Rows> = start(&filter, rows()).unwrap().into();
     erased.release(&gaussian("0.1")).unwrap();
     // 3² times as much.
     assert_eq!(erased.reading().unwrap().privacy_loss, any::<Rho>("0.9"));
@@ -309,7 +309,7 @@ fn what_is_stated_is_priced_at_the_distance_of_the_filter() {
 
 #[test]
 fn filters_of_any_measure_nest() {
-    let outer: AnyFilter<Rows> = launch(&Filter::concurrent(ZCdp, "1".parse().unwrap()), rows())
+    let outer: AnyFilter<Rows> = start(&Filter::concurrent(ZCdp, "1".parse().unwrap()), rows())
         .unwrap()
         .into();
     // The inner budget is a loss under its own measure, and priced under the outer one.
@@ -338,7 +338,7 @@ fn filters_of_any_measure_nest() {
 
 #[test]
 fn the_relation_stays_a_type() {
-    let replacing: AnyFilter<Rows, Replace> = launch(
+    let replacing: AnyFilter<Rows, Replace> = start(
         &Filter::concurrent(PureDp, epsilon("1")).under(Replace),
         rows(),
     )
@@ -367,13 +367,13 @@ fn postprocessed_and_restated_mechanisms_keep_what_they_state() {
         AnyMeasure,
         count.mapped(|count: i64| format!("about {count}")),
     );
-    let zcdp: AnyFilter<Rows> = launch(&Filter::concurrent(ZCdp, "1".parse().unwrap()), rows())
+    let zcdp: AnyFilter<Rows> = start(&Filter::concurrent(ZCdp, "1".parse().unwrap()), rows())
         .unwrap()
         .into();
     assert!(zcdp.release(&said).unwrap().starts_with("about "));
 
     // Gaussian noise has no (ε, δ) of its own; with a δ that is chosen for it, it has.
-    let approx: AnyFilter<Rows> = launch(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), rows())
+    let approx: AnyFilter<Rows> = start(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), rows())
         .unwrap()
         .into();
     let count = mechanisms::Count::of(large())
@@ -397,10 +397,10 @@ fn a_bit_that_is_revealed_with_probability_delta_costs_more_when_erased() {
     let stated = pair("0.1", "1e-6");
     let response = ApproxRandomizedResponse::new(stated);
     let filter = Filter::noninteractive(ProbabilisticDp, pair("1", "1e-3"));
-    let typed = launch(&filter, Arc::new(true)).unwrap();
+    let typed = start(&filter, Arc::new(true)).unwrap();
     typed.release(&response).unwrap();
     assert_eq!(typed.privacy_loss(), stated);
-    let erased: AnyFilter<bool> = launch(&filter, Arc::new(true)).unwrap().into();
+    let erased: AnyFilter<bool> = start(&filter, Arc::new(true)).unwrap().into();
     erased.release(&Bit::new(AnyMeasure, response)).unwrap();
     let spent = *erased
         .reading()
@@ -413,7 +413,7 @@ fn a_bit_that_is_revealed_with_probability_delta_costs_more_when_erased() {
         "{spent}"
     );
     // Without one it does not.
-    let erased: AnyFilter<bool> = launch(&filter, Arc::new(true)).unwrap().into();
+    let erased: AnyFilter<bool> = start(&filter, Arc::new(true)).unwrap().into();
     type Plain = Boxed<bool, AnyMeasure, AddRemove, Released<bool>>;
     let response = RandomizedResponse::new("0.1".parse().unwrap()).unwrap();
     erased.release(&Plain::new(AnyMeasure, response)).unwrap();

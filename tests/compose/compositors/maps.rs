@@ -60,7 +60,7 @@ fn far(steps: u64) -> Distance {
 
 #[test]
 fn kept_maps_are_read_at_any_distance_asked_for_later() {
-    let odometer = launch(&Odometer::concurrent(PureDp).keeping_maps(), rows()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp).keeping_maps(), rows()).unwrap();
     assert_eq!(odometer.privacy_loss_at(far(5)), Ok(Epsilon::ZERO));
     assert_eq!(odometer.release(&mapped(1, 0)), Ok(1));
     let child = odometer.launch(&mapped(2, 3)).unwrap();
@@ -78,7 +78,7 @@ fn kept_maps_are_read_at_any_distance_asked_for_later() {
 /// A failed start is charged at every distance; what is not admitted leaves nothing behind.
 #[test]
 fn kept_maps_are_those_of_the_launches_that_were_charged() {
-    let odometer = launch(&Odometer::concurrent(PureDp).keeping_maps(), rows()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp).keeping_maps(), rows()).unwrap();
     assert_eq!(odometer.release(&mapped(13, 1)), Err(LaunchError::Failed));
     assert_eq!(odometer.privacy_loss(), epsilon("14"));
     assert_eq!(odometer.privacy_loss_at(far(3)), Ok(epsilon("16")));
@@ -93,7 +93,7 @@ fn kept_maps_are_those_of_the_launches_that_were_charged() {
 
 #[test]
 fn where_one_map_knows_nothing_there_is_no_reading() {
-    let odometer = launch(&Odometer::concurrent(PureDp).keeping_maps(), rows()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp).keeping_maps(), rows()).unwrap();
     odometer.release(&mapped(1, 1)).unwrap();
     assert_eq!(odometer.privacy_loss_at(far(101)), Err(TOO_FAR));
     let failed = UnknownLoss("a privacy map failed at this distance");
@@ -105,7 +105,7 @@ fn where_one_map_knows_nothing_there_is_no_reading() {
 /// A reading at a distance asks each map once; one for neighbours asks none.
 #[test]
 fn a_reading_at_a_distance_is_linear_in_the_launches() {
-    let odometer = launch(&Odometer::concurrent(PureDp).keeping_maps(), rows()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp).keeping_maps(), rows()).unwrap();
     let mechanism = mapped(1, 1);
     let asked = || mechanism.asked.swap(0, Ordering::Relaxed);
     for launches in 1..=20 {
@@ -134,7 +134,7 @@ fn kept_maps_as_a_machine() {
 
 #[test]
 fn an_odometer_that_keeps_maps_freezes_where_it_is_sequential() {
-    let odometer = launch(&Odometer::sequential(PureDp).keeping_maps(), rows()).unwrap();
+    let odometer = start(&Odometer::sequential(PureDp).keeping_maps(), rows()).unwrap();
     let first = odometer.launch(&numbered("0.1")).unwrap();
     assert_eq!(first.ask(()), Ok(1));
     odometer.launch(&numbered("0.1")).unwrap();

@@ -162,7 +162,7 @@ fn the_view_of_an_odometer_is_truncated_where_its_reading_passes_the_threshold()
 #[test]
 fn a_universal_mechanism_becomes_one_mechanism_within_its_budget() {
     let universal = Universal::new(PureDp, AddRemove, epsilon("0.5"));
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let place = filter.launch(&universal).unwrap();
     assert_eq!(filter.privacy_loss(), epsilon("0.5"));
     let touches = Touches::default();

@@ -13,7 +13,7 @@ use queryables::privacy::Distance;
 fn an_odometer_reads_at_every_distance_that_it_tracks() {
     let [two, three] = [2, 3].map(|steps| Distance::new(steps).unwrap());
     let odometer = Odometer::concurrent(ZCdp).tracking([two, Distance::NEIGHBOURS, two]);
-    let odometer = launch(&odometer, rows()).unwrap();
+    let odometer = start(&odometer, rows()).unwrap();
     for rho in ["0.1", "0.2"] {
         let rho: Rho = rho.parse().unwrap();
         odometer.release(&at(rho, Answer::default())).unwrap();
@@ -30,7 +30,7 @@ fn an_odometer_reads_at_every_distance_that_it_tracks() {
 /// Alg 6: a launch leaves the earlier children as they are, and a reading, too.
 #[test]
 fn the_children_of_an_odometer_are_interleaved() {
-    let odometer = launch(&Odometer::concurrent(PureDp), rows()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp), rows()).unwrap();
     let first = odometer.launch(&numbered("0.1")).unwrap();
     assert_eq!(first.ask(()), Ok(1));
     let second = odometer.launch(&numbered("0.2")).unwrap();
@@ -46,7 +46,7 @@ fn the_children_of_an_odometer_are_interleaved() {
 /// Alg 4: every launch is answered at once and charged, whatever came before.
 #[test]
 fn a_noninteractive_odometer_answers_and_counts() {
-    let odometer = launch(&Odometer::noninteractive(PureDp), rows()).unwrap();
+    let odometer = start(&Odometer::noninteractive(PureDp), rows()).unwrap();
     for launches in 1..=5_u32 {
         let touches = Touches::default();
         let answer = odometer.release(&at(epsilon("0.1"), Answer(touches.clone())));
@@ -60,7 +60,7 @@ fn a_noninteractive_odometer_answers_and_counts() {
 #[test]
 fn an_odometer_counts_all_distances_or_none() {
     let far = Distance::new(1_000_000).unwrap();
-    let odometer = launch(&Odometer::concurrent(PureDp).tracking([far]), rows()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp).tracking([far]), rows()).unwrap();
     odometer
         .release(&at(epsilon("200000"), Answer::default()))
         .unwrap();
@@ -95,7 +95,7 @@ fn a_mechanism_may_know_better_than_group_privacy() {
     }
 
     let two = Distance::new(2).unwrap();
-    let odometer = launch(&Odometer::concurrent(PureDp).tracking([two]), rows()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp).tracking([two]), rows()).unwrap();
     odometer.release(&Flat).unwrap();
     odometer.release(&&Flat).unwrap();
     assert_eq!(odometer.privacy_loss_at(two), Some(epsilon("0.2")));
@@ -104,7 +104,7 @@ fn a_mechanism_may_know_better_than_group_privacy() {
 #[test]
 fn a_capped_odometer_is_a_filter_and_can_be_launched() {
     let capped = Odometer::concurrent(PureDp).capped(epsilon("0.5"));
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let inner = filter.launch(&capped).unwrap();
     assert_eq!(filter.privacy_loss(), epsilon("0.5"));
     inner

@@ -18,7 +18,7 @@ fn concurrent_composition_interleaves_and_adds_up() {
         Private::<PureDp, AddRemove>::loss(&both, &PureDp),
         Ok(epsilon("0.4"))
     );
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let both = filter.launch(&both).unwrap();
     assert_eq!(filter.privacy_loss(), epsilon("0.4"));
     let answers = [0, 1, 0, 0, 1].map(|number| both.ask((number, ())));
@@ -40,14 +40,17 @@ fn gaussian_losses_compose_as_squares() {
 
 #[test]
 fn one_that_fails_to_start_fails_them_all() {
-    let start = |fails: bool| {
+    let starting = |fails: bool| {
         at(
             epsilon("0.1"),
             Run::new(move |_: &Vec<u32>| if fails { Err(Fault::Failed) } else { Ok(7) }),
         )
     };
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
-    let both = filter.launch(&ConcurrentComposition::new([start(false), start(true)]));
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let both = filter.launch(&ConcurrentComposition::new([
+        starting(false),
+        starting(true),
+    ]));
     assert_eq!(both.unwrap_err(), LaunchError::Failed);
     assert_eq!(filter.privacy_loss(), epsilon("0.2"));
 }
@@ -58,7 +61,7 @@ fn one_that_fails_leaves_the_others() {
     let fails = crate::common::Ask::new(|_: &Vec<u32>, ()| Err::<usize, _>(Fault::Failed));
     let fails: Any = BoxedMechanism::new(PureDp, at(epsilon("0.1"), fails));
     let both = ConcurrentComposition::new([fails, Any::new(PureDp, numbered("0.1"))]);
-    let both = launch(&both, rows()).unwrap();
+    let both = start(&both, rows()).unwrap();
     assert_eq!(both.ask((0, ())), Ok(Err(AskError::Fault(Fault::Failed))));
     assert_eq!(both.ask((0, ())), Ok(Err(AskError::Closed)));
     assert_eq!(both.ask((1, ())), Ok(Ok(1)));
@@ -71,7 +74,7 @@ fn parallel_parts_cost_the_largest_and_are_interleaved() {
     let budgets = [(0, "0.3"), (1, "0.5"), (2, "0.1")];
     let filters = budgets.map(|(key, budget)| (key, Filter::concurrent(PureDp, epsilon(budget))));
     let by_remainder = Parallel::new(|row: &u32| row % 4, filters).unwrap();
-    let whole = launch(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
+    let whole = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
     let parts = whole.launch(&by_remainder).unwrap();
     assert_eq!(whole.privacy_loss(), epsilon("0.5"));
     let limits: Vec<_> = parts
@@ -124,7 +127,7 @@ fn parallel_losses_that_cross_cost_their_join() {
 #[test]
 fn parallel_parts_freeze_with_what_launched_them() {
     let filters = [(0, Filter::concurrent(PureDp, epsilon("0.5")))];
-    let outer = launch(&Filter::sequential(PureDp, epsilon("1")), rows()).unwrap();
+    let outer = start(&Filter::sequential(PureDp, epsilon("1")), rows()).unwrap();
     let parts = Parallel::new(|_: &u32| 0, filters).unwrap();
     let parts = outer.launch(&parts).unwrap();
     let child = parts.part(&0).unwrap().launch(&numbered("0.1")).unwrap();
@@ -184,7 +187,7 @@ fn a_panic_as_keys_are_compared_reaches_nobody() {
     let inner = || Filter::concurrent(PureDp, epsilon("1"));
     let filters = [0, 1, 2].map(|key| (Compared(key), inner()));
     let parts = Parallel::new(|row: &u32| Compared(row % 3), filters).unwrap();
-    let outer = launch(&Filter::concurrent(PureDp, epsilon("100")), rows()).unwrap();
+    let outer = start(&Filter::concurrent(PureDp, epsilon("100")), rows()).unwrap();
     let launched = (0..100).map(|comparisons| {
         COMPARISONS.set(Some(comparisons));
         let launched = outer.launch(&parts).map(|_| ());

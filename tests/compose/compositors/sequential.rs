@@ -14,7 +14,7 @@ use queryables::privacy::{ApproxZCdp, RhoDelta};
 #[test]
 fn a_sequential_launch_freezes_earlier_children_and_theirs() {
     let filter = Filter::sequential(ApproxZCdp, RhoDelta::new("1", "1e-6").unwrap());
-    let filter = launch(&filter, rows()).unwrap();
+    let filter = start(&filter, rows()).unwrap();
     let loss = RhoDelta::new("0.1", "0").unwrap();
     let child = filter.launch(&at(loss, Count::default())).unwrap();
     assert_eq!(child.ask(()), Ok(1));
@@ -81,7 +81,7 @@ impl Middle<(), usize> for InBetween {
 #[test]
 fn a_middle_does_not_talk_on_after_a_freeze() {
     let filter = Filter::sequential(ApproxZCdp, RhoDelta::new("1", "1e-6").unwrap());
-    let filter = launch(&filter, rows()).unwrap();
+    let filter = start(&filter, rows()).unwrap();
     let loss = RhoDelta::new("0.1", "0").unwrap();
     let heard = Arc::new(Mutex::new(vec![]));
     let through = |act: Arc<dyn Fn() + Send + Sync>| {
@@ -112,7 +112,7 @@ fn a_middle_does_not_talk_on_after_a_freeze() {
 
 #[test]
 fn freezing_goes_through_concurrent_children() {
-    let outer = launch(&Filter::sequential(ZCdp, "1".parse().unwrap()), rows()).unwrap();
+    let outer = start(&Filter::sequential(ZCdp, "1".parse().unwrap()), rows()).unwrap();
     let tenth: Rho = "0.1".parse().unwrap();
     let middle = outer
         .launch(&Filter::concurrent(ZCdp, "0.5".parse().unwrap()))
@@ -141,7 +141,7 @@ fn freezing_goes_through_concurrent_children() {
 #[test]
 fn a_halting_filter_below_a_sequential_one_obeys_both() {
     for freeze_first in [false, true] {
-        let outer = launch(&Filter::sequential(PureDp, epsilon("1")), rows()).unwrap();
+        let outer = start(&Filter::sequential(PureDp, epsilon("1")), rows()).unwrap();
         let inner = outer
             .launch(&Filter::concurrent(PureDp, epsilon("0.5")).halting())
             .unwrap();
@@ -165,7 +165,7 @@ fn a_halting_filter_below_a_sequential_one_obeys_both() {
 fn approximate_concentrated_losses_add_up_in_both_coordinates() {
     let pair = |rho: &str, delta: &str| RhoDelta::new(rho, delta).unwrap();
     let filter = Filter::sequential(ApproxZCdp, pair("1", "1e-6"));
-    let filter = launch(&filter, rows()).unwrap();
+    let filter = start(&filter, rows()).unwrap();
     let answer = |rho: &str, delta: &str| at(pair(rho, delta), Answer::default());
     filter.release(&answer("0.1", "6e-7")).unwrap();
     let refused = |requested| {
@@ -187,7 +187,7 @@ fn approximate_concentrated_losses_add_up_in_both_coordinates() {
 
 #[test]
 fn a_sequential_odometer_freezes_too() {
-    let odometer = launch(&Odometer::sequential(ApproxZCdp), rows()).unwrap();
+    let odometer = start(&Odometer::sequential(ApproxZCdp), rows()).unwrap();
     let loss = RhoDelta::new("0.1", "1e-9").unwrap();
     let child = odometer.launch(&at(loss, Count::default())).unwrap();
     assert_eq!(child.ask(()), Ok(1));

@@ -11,7 +11,7 @@ use queryables::prelude::*;
 
 #[test]
 fn the_charge_is_there_when_the_mechanism_starts() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let same = filter.clone();
     let peek = Run::new(move |_: &String| Ok(same.privacy_loss()));
     assert_eq!(
@@ -22,7 +22,7 @@ fn the_charge_is_there_when_the_mechanism_starts() {
 
 #[test]
 fn a_mechanism_that_fails_or_panics_is_charged_and_tells_nothing() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let sibling = filter
         .launch(&at(epsilon("0.1"), Count::default()))
         .unwrap();
@@ -47,7 +47,7 @@ fn a_mechanism_that_fails_or_panics_is_charged_and_tells_nothing() {
 
 #[test]
 fn a_child_that_fails_or_panics_later_is_closed_and_nothing_else_is() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let sibling = filter
         .launch(&at(epsilon("0.1"), Count::default()))
         .unwrap();
@@ -75,7 +75,7 @@ fn what_a_failed_child_held_is_dropped_at_once() {
     let held = Arc::new(());
     let inside = Arc::clone(&held);
     let mechanism = BoxedMechanism::new(PureDp, at(epsilon("0.1"), Holder(inside)));
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let child = filter.launch(&mechanism).unwrap();
     drop(mechanism);
     assert_eq!(Arc::strong_count(&held), 2);
@@ -120,7 +120,7 @@ fn a_panic_while_dropping_tells_nothing() {
         }
     }
 
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     for fail in [true, false] {
         let child = filter.launch(&at(epsilon("0.1"), Start)).unwrap();
         assert_eq!(child.ask(fail), Err(AskError::Fault(Fault::Failed)));
@@ -162,7 +162,7 @@ fn a_panic_while_dropping_tells_nothing() {
     }
 
     let odometer = Odometer::concurrent(PureDp).keeping_maps();
-    let odometer = launch(&odometer, secret()).unwrap();
+    let odometer = start(&odometer, secret()).unwrap();
     odometer.release(&Copied(false)).unwrap();
     drop(odometer);
 }
@@ -192,7 +192,7 @@ impl Machine for Holder {
 
 #[test]
 fn asking_a_child_costs_nothing_more() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let child = filter
         .launch(&at(epsilon("0.5"), Count::default()))
         .unwrap();
@@ -217,7 +217,7 @@ fn waiting() -> (Ask<String, (), ()>, mpsc::Receiver<()>, mpsc::Sender<()>) {
 
 #[test]
 fn nobody_waits_for_a_child_that_is_answering() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let (mechanism, has_entered, go_on) = waiting();
     let slow = filter.launch(&at(epsilon("0.1"), mechanism)).unwrap();
     let sibling = filter
@@ -244,7 +244,7 @@ fn nobody_waits_for_a_child_that_is_answering() {
 
 #[test]
 fn nobody_waits_for_a_child_that_is_starting() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let (entered, has_entered) = mpsc::channel();
     let (go_on, may_go_on) = mpsc::channel();
     let channels = Mutex::new((entered, may_go_on));
@@ -269,7 +269,7 @@ fn nobody_waits_for_a_child_that_is_starting() {
 
 #[test]
 fn a_panic_in_one_child_while_its_sibling_answers_on_another_thread() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let (mechanism, has_entered, go_on) = waiting();
     let sibling = filter.launch(&at(epsilon("0.1"), mechanism)).unwrap();
     let panics = Ask::new(|data: &String, ()| -> Result<(), Fault> { panic!("{data}") });

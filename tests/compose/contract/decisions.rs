@@ -14,7 +14,7 @@ use queryables::privacy::{Distance, Rdp};
 #[test]
 fn a_refused_launch_has_not_touched_the_data() {
     let touches = Touches::default();
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let over = at(epsilon("1.1"), Answer(touches.clone()));
     assert_eq!(
         filter.release(&over),
@@ -39,7 +39,7 @@ fn a_launch_with_an_unknown_loss_has_not_touched_the_data() {
     let pair_of_rows = Distance::new(2).unwrap();
     let rdp = Rdp::new("4".parse().unwrap());
     let filter = Filter::concurrent(rdp, epsilon("1")).at_distance(pair_of_rows);
-    let filter = launch(&filter, secret()).unwrap();
+    let filter = start(&filter, secret()).unwrap();
     let mechanism = at(epsilon("0.1"), Answer(touches.clone()));
     assert_eq!(
         filter.release(&mechanism),
@@ -58,7 +58,7 @@ fn a_loss_that_is_not_known_does_not_halt() {
     let rdp = Rdp::new("4".parse().unwrap());
     let filter = Filter::concurrent(rdp, epsilon("1")).halting();
     let filter = filter.at_distance(Distance::new(2).unwrap());
-    let filter = launch(&filter, secret()).unwrap();
+    let filter = start(&filter, secret()).unwrap();
     let mechanism = at(epsilon("0.1"), Answer(touches.clone()));
     let unknown = UnknownLoss("group privacy changes the order of a Rényi guarantee");
     for _ in 0..2 {
@@ -89,7 +89,7 @@ fn a_mechanism_that_panics_when_asked_for_its_loss_is_not_launched() {
         }
     }
 
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     assert_eq!(
         filter.release(&Speechless),
         Err(LaunchError::UnknownLoss(UnknownLoss(
@@ -103,7 +103,7 @@ fn a_mechanism_that_panics_when_asked_for_its_loss_is_not_launched() {
 
 #[test]
 fn a_refusal_changes_nothing_and_a_smaller_launch_goes_through() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let child = filter
         .launch(&at(epsilon("0.7"), Count::default()))
         .unwrap();
@@ -134,7 +134,7 @@ fn a_refusal_changes_nothing_and_a_smaller_launch_goes_through() {
 
 #[test]
 fn ten_launches_of_a_tenth_fit_in_one_and_the_eleventh_does_not() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1.0")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1.0")), secret()).unwrap();
     for launches in 1..=10 {
         filter
             .release(&at(Epsilon::try_from(0.1).unwrap(), Answer::default()))
@@ -148,7 +148,7 @@ fn ten_launches_of_a_tenth_fit_in_one_and_the_eleventh_does_not() {
 
 #[test]
 fn over_in_one_coordinate_is_over() {
-    let filter = launch(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), secret()).unwrap();
     for over in [pair("1.1", "0"), pair("0.1", "2e-6")] {
         let touches = Touches::default();
         let refused = filter.release(&at(over, Answer(touches.clone())));
@@ -176,7 +176,7 @@ fn over_in_one_coordinate_is_over() {
 #[test]
 fn after_a_halt_nothing_answers_but_what_was_spent_and_why() {
     let filter = Filter::concurrent(PureDp, epsilon("1")).halting();
-    let filter = launch(&filter, secret()).unwrap();
+    let filter = start(&filter, secret()).unwrap();
     let child = filter
         .launch(&at(epsilon("0.2"), Count::default()))
         .unwrap();
@@ -219,7 +219,7 @@ fn after_a_halt_nothing_answers_but_what_was_spent_and_why() {
 
 #[test]
 fn a_filter_that_halts_inside_another_stops_only_its_own() {
-    let outer = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let outer = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let sibling = outer.launch(&at(epsilon("0.1"), Count::default())).unwrap();
     let inner = outer
         .launch(&Filter::concurrent(PureDp, epsilon("0.3")).halting())
@@ -238,7 +238,7 @@ fn a_limit_on_the_number_of_mechanisms_is_kept_by_both_policies() {
     let mechanism = at(epsilon("0.1"), Count::default());
     let limit = LaunchError::CountLimit { limit: 2 };
 
-    let refusing = launch(&two, secret()).unwrap();
+    let refusing = start(&two, secret()).unwrap();
     let first = refusing.launch(&mechanism).unwrap();
     assert!(refusing.would_admit(&epsilon("0.1")));
     refusing.launch(&mechanism).unwrap();
@@ -248,7 +248,7 @@ fn a_limit_on_the_number_of_mechanisms_is_kept_by_both_policies() {
     assert_eq!(first.ask(()), Ok(1));
     assert_eq!(refusing.privacy_loss(), epsilon("0.2"));
 
-    let halting = launch(&two.halting(), secret()).unwrap();
+    let halting = start(&two.halting(), secret()).unwrap();
     let first = halting.launch(&mechanism).unwrap();
     halting.launch(&mechanism).unwrap();
     assert_eq!(halting.launch(&mechanism).unwrap_err(), limit);

@@ -15,7 +15,7 @@ use queryables::prelude::*;
 
 #[test]
 fn reading_changes_nothing() {
-    let odometer = launch(&Odometer::concurrent(PureDp), secret()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp), secret()).unwrap();
     for _ in 0..3 {
         assert_eq!(odometer.privacy_loss(), epsilon("0"));
     }
@@ -33,7 +33,7 @@ fn reading_changes_nothing() {
 fn a_launch_at_which_the_rule_panics_touches_nothing() {
     let panics: fn(&Epsilon) = |loss| assert!(*loss < epsilon("0.2"));
     let rule = OwnRule::new(epsilon("1"), panics);
-    let filter = launch(&Filter::noninteractive_with(rule), secret()).unwrap();
+    let filter = start(&Filter::noninteractive_with(rule), secret()).unwrap();
     let touches = Touches::default();
     let mechanism = |loss| at(epsilon(loss), Answer(touches.clone()));
     assert_eq!(filter.release(&mechanism("0.1")), Ok(1));
@@ -49,10 +49,10 @@ fn a_launch_at_which_the_rule_panics_touches_nothing() {
 
 #[test]
 fn nothing_prints_the_data() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let reveal = Ask::new(|data: &String, ()| Ok(data.clone()));
     let child = filter.launch(&at(epsilon("0.1"), reveal)).unwrap();
-    let odometer = launch(&Odometer::concurrent(PureDp), secret()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp), secret()).unwrap();
     assert_eq!(format!("{filter:?}"), "RunningFilter");
     assert_eq!(format!("{odometer:?}"), "RunningOdometer");
     assert_eq!(format!("{child:?}"), "Queryable");
@@ -140,14 +140,14 @@ fn bad_numbers_are_errors_before_anything_is_touched() {
 #[test]
 fn a_total_that_cannot_be_held_is_refused() {
     let large = epsilon("3e11");
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("3.4e11")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("3.4e11")), secret()).unwrap();
     filter.release(&at(large, Answer::default())).unwrap();
     assert!(matches!(
         filter.release(&at(large, Answer::default())),
         Err(LaunchError::Refused(_))
     ));
     let touches = Touches::default();
-    let odometer = launch(&Odometer::concurrent(PureDp), secret()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp), secret()).unwrap();
     odometer
         .release(&at(large, Answer(touches.clone())))
         .unwrap();
@@ -170,7 +170,7 @@ fn asking_a_child_from_inside_its_own_answer_is_an_error() {
             _ => Ok(Ok(7)),
         }
     });
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let child = filter.launch(&at(epsilon("0.1"), mechanism)).unwrap();
     *own.lock().unwrap() = Some(child.clone());
     assert_eq!(child.ask(true), Ok(Err(AskError::Busy)));
@@ -180,7 +180,7 @@ fn asking_a_child_from_inside_its_own_answer_is_an_error() {
 
 #[test]
 fn asking_another_child_that_is_free_from_inside_an_answer_works() {
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), secret()).unwrap();
     let other = filter
         .launch(&at(epsilon("0.1"), Count::default()))
         .unwrap();

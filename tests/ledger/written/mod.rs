@@ -9,7 +9,7 @@ mod thresholds;
 
 use std::fmt::Debug;
 
-use queryables::account::{ChildLoss, ContinuationRule, Durable, Written};
+use queryables::account::{ChildLoss, ContinuationRule, Durable, SavedRule};
 use queryables::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -59,10 +59,10 @@ where
 {
     let (mut rule, mut admitted, mut refused) = (fresh.clone(), 0, 0);
     for turn in 0..200 {
-        let text = serde_json::to_string(&Written(rule.clone())).unwrap();
-        let again = read::<Written<F>>(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let text = serde_json::to_string(&SavedRule(rule.clone())).unwrap();
+        let again = read::<SavedRule<F>>(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
         assert_eq!(serde_json::to_string(&again).unwrap(), text);
-        let Written(again) = again;
+        let SavedRule(again) = again;
         assert_eq!(again.spent(), rule.spent());
         assert_eq!(again.remaining(), rule.remaining());
         let loss = &losses[(turn * 7 + turn / 3) % losses.len()];
@@ -85,10 +85,10 @@ where
 
 /// The text with one thing changed, and why it is not read.
 fn damaged<F: ContinuationRule + Durable + PartialEq>(rule: F, changes: &[(&str, &str, &str)]) {
-    let text = serde_json::to_string(&Written(rule)).unwrap();
+    let text = serde_json::to_string(&SavedRule(rule)).unwrap();
     for (from, to, why) in changes {
         assert!(text.contains(from), "{from} is not in {text}");
-        refused::<Written<F>>(&text.replacen(from, to, 1), why);
+        refused::<SavedRule<F>>(&text.replacen(from, to, 1), why);
     }
 }
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use queryables::account::time_uniform::{
     MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer, TimeUniformOdometer,
 };
-use queryables::account::{Accumulator, DefaultAccumulator, Durable, Sum, Whitehouse, Written};
+use queryables::account::{
+    Accumulator, AdvancedComposition, DefaultAccumulator, Durable, SavedRule, Sum,
+};
 use queryables::prelude::*;
 use queryables::privacy::Measure;
 
@@ -19,9 +21,9 @@ where
 {
     let mut odometer = fresh;
     for _ in 0..20 {
-        let text = serde_json::to_string(&Written(odometer.clone())).unwrap();
-        let Written(again) =
-            read::<Written<O>>(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let text = serde_json::to_string(&SavedRule(odometer.clone())).unwrap();
+        let SavedRule(again) =
+            read::<SavedRule<O>>(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
         assert_eq!(again.reading(), odometer.reading());
         assert_eq!(again, odometer);
         odometer = odometer.add(loss).unwrap();
@@ -31,10 +33,10 @@ where
 
 /// The text with one thing changed, and why it is not read.
 fn damaged<O: Durable + Debug>(odometer: O, changes: &[(&str, &str, &str)]) {
-    let text = serde_json::to_string(&Written(odometer)).unwrap();
+    let text = serde_json::to_string(&SavedRule(odometer)).unwrap();
     for (from, to, why) in changes {
         assert!(text.contains(from), "{from} is not in {text}");
-        refused::<Written<O>>(&text.replacen(from, to, 1), why);
+        refused::<SavedRule<O>>(&text.replacen(from, to, 1), why);
     }
 }
 
@@ -113,12 +115,12 @@ fn an_odometer_that_could_not_have_been_built_is_not_read() {
 fn an_accumulator_goes_on_where_it_was() {
     let sum = PureDp.accumulator().add(&number("0.3")).unwrap();
     let text = r#"{"rule":"Sum","parameters":{"measure":"PureDp"},"counts":"0.3"}"#;
-    assert_eq!(serde_json::to_string(&Written(sum)).unwrap(), text);
-    let Written(sum) = read::<Written<Sum<PureDp>>>(text).unwrap();
-    let odometer = launch(&Odometer::concurrent_with(sum), Arc::new(vec![1_u8])).unwrap();
+    assert_eq!(serde_json::to_string(&SavedRule(sum)).unwrap(), text);
+    let SavedRule(sum) = read::<SavedRule<Sum<PureDp>>>(text).unwrap();
+    let odometer = start(&Odometer::concurrent_with(sum), Arc::new(vec![1_u8])).unwrap();
     assert_eq!(odometer.privacy_loss(), number("0.3"));
-    let whitehouse = Whitehouse::new(number("1e-6")).unwrap();
+    let whitehouse = AdvancedComposition::new(number("1e-6")).unwrap();
     let whitehouse = whitehouse.add(&pair("0.1", "1e-9")).unwrap();
-    let text = serde_json::to_string(&Written(whitehouse)).unwrap();
-    assert_eq!(read(&text), Ok(Written(whitehouse)));
+    let text = serde_json::to_string(&SavedRule(whitehouse)).unwrap();
+    assert_eq!(read(&text), Ok(SavedRule(whitehouse)));
 }

@@ -1,10 +1,12 @@
 //! Rules with a plan or a menu, whose tables are computed again.
 
-use queryables::account::menu::{Detail, MenuEntry, MenuFilter, SampledGaussians, TwoSums};
-use queryables::account::{ContinuationRule, FixedCount, FixedInAdvance, NaturalFilter, Written};
+use queryables::account::menu::{
+    Detail, MenuEntry, MenuFilter, SampledGaussians, TwoPriceListFilter,
+};
+use queryables::account::{ContinuationRule, FixedCount, FixedInAdvance, NaturalFilter, SavedRule};
 use queryables::number::Mu;
 use queryables::privacy::Gdp;
-use queryables::privacy::fdp::{PowersOf, Profile, Units};
+use queryables::privacy::fdp::{Profile, RepeatedMechanism, Repetitions};
 
 use super::{IMPOSSIBLE, continues, damaged, number, pair, read};
 
@@ -73,7 +75,8 @@ fn rules_with_a_plan_continue_where_they_were() {
         ],
     );
     let entries = [(number("0.1"), [1, 1]), (number("0.2"), [2, 4])];
-    let sums = TwoSums::new(limit, number("5e-7"), number("0.05"), &entries, [6, 5]).unwrap();
+    let sums =
+        TwoPriceListFilter::new(limit, number("5e-7"), number("0.05"), &entries, [6, 5]).unwrap();
     continues(sums.clone(), &[each, pair("0.2", "1e-8")]);
     let sums = sums.charge(&each).unwrap();
     damaged(
@@ -103,10 +106,10 @@ fn natural_filters_continue_where_they_were() {
             ),
         ],
     );
-    let response = PowersOf::new(Profile::randomized_response(number("0.1")));
+    let response = RepeatedMechanism::new(Profile::randomized_response(number("0.1")));
     let units = NaturalFilter::new(limit, response).unwrap();
-    continues(units.clone(), &[Units(3), Units(1)]);
-    let units = units.charge(&Units(3)).unwrap();
+    continues(units.clone(), &[Repetitions(3), Repetitions(1)]);
+    let units = units.charge(&Repetitions(3)).unwrap();
     damaged(
         units,
         &[
@@ -138,8 +141,8 @@ fn menus_of_sampled_gaussians_are_read_as_they_were_written() {
     let filter = menu.filter(limit).unwrap();
     let launched = filter.charge(&number("0.25")).unwrap();
     // Each reading builds the menu anew, so there are few. `rules` spends such a filter to its end.
-    let text = serde_json::to_string(&Written(launched.clone())).unwrap();
-    assert_eq!(read(&text), Ok(Written(launched.clone())));
+    let text = serde_json::to_string(&SavedRule(launched.clone())).unwrap();
+    assert_eq!(read(&text), Ok(SavedRule(launched.clone())));
     damaged(
         launched,
         &[

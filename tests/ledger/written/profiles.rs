@@ -2,7 +2,7 @@
 
 use queryables::privacy::Prices;
 use queryables::privacy::facts::Gaussian;
-use queryables::privacy::fdp::{FDp, Grid, PowersOf, Profile, Units};
+use queryables::privacy::fdp::{FDp, Grid, Profile, RepeatedMechanism, Repetitions};
 
 use super::{number, pair, refused, round};
 
@@ -62,10 +62,10 @@ fn profiles_are_the_parameters_of_their_noise() {
         &format!(r#"{{"worst":[{written},{{"reversed":{written}}}]}}"#),
     );
     round(
-        PowersOf::new(sampled),
-        &format!(r#"{{"measure":"PowersOf","base":{written}}}"#),
+        RepeatedMechanism::new(sampled),
+        &format!(r#"{{"measure":"RepeatedMechanism","base":{written}}}"#),
     );
-    round(Units(7), "7");
+    round(Repetitions(7), "7");
     refused::<Profile>(
         r#"{"trade_off":{"corners":[["0.5","0.75"]]}}"#,
         "not a trade-off function at corner 0: β is more than 1 − α",

@@ -1,8 +1,8 @@
 //! Rules that add up.
 
 use queryables::account::{
-    Accumulator, Capped, ContinuationRule, DefaultAccumulator, RestartedFilters, RootSumSquares,
-    Sum, Whitehouse, Written,
+    Accumulator, AdvancedComposition, Capped, ContinuationRule, DefaultAccumulator,
+    RestartedFilters, RootSumSquares, SavedRule, Sum,
 };
 use queryables::number::{Mu, Rho};
 use queryables::prelude::*;
@@ -47,7 +47,7 @@ fn rules_that_add_up_continue_where_they_were() {
     );
     let restarted = RestartedFilters::new(Rdp::new(number("2")), number("0.5")).unwrap();
     continues(restarted.capped(number("3")), &few);
-    let whitehouse = Whitehouse::new(number("1e-7")).unwrap();
+    let whitehouse = AdvancedComposition::new(number("1e-7")).unwrap();
     continues(whitehouse.capped(pair("1", "1e-6")), &pairs);
 }
 
@@ -123,7 +123,7 @@ fn a_sum_over_its_limit_or_of_another_measure_is_not_read() {
             ),
         ],
     );
-    let whitehouse = Whitehouse::new(number("1e-7")).unwrap();
+    let whitehouse = AdvancedComposition::new(number("1e-7")).unwrap();
     damaged(
         whitehouse
             .capped(pair("1", "1e-6"))
@@ -149,8 +149,8 @@ fn the_types_of_what_is_read_are_named() {
     let rule =
         r#"{"rule":"Sum","parameters":{"of":{"measure":"PureDp"},"limit":"1"},"counts":"0.5"}"#;
     assert_eq!(
-        read::<Written<Rule>>(rule).unwrap().0.remaining(),
+        read::<SavedRule<Rule>>(rule).unwrap().0.remaining(),
         number("0.5")
     );
-    refused::<Written<Gaussian>>(rule, "the rule is Sum, not RootSumSquares");
+    refused::<SavedRule<Gaussian>>(rule, "the rule is Sum, not RootSumSquares");
 }

@@ -1,6 +1,6 @@
 //! Rules with a threshold.
 
-use queryables::account::{ContinuationRule, Rogers, ThroughRdp, ThroughZCdp, Written};
+use queryables::account::{ContinuationRule, Rogers, SavedRule, ThroughRdp, ThroughZCdp};
 use queryables::number::Rho;
 use queryables::privacy::RdpGrid;
 
@@ -86,8 +86,9 @@ fn rules_with_a_threshold_continue_where_they_were() {
     // What it keeps of the last price is not written: a rule that was read has none.
     let rdp = ThroughRdp::at(number("20"), limit, slack).unwrap();
     let charged = rdp.charge(&pairs[0]).unwrap();
-    let Written(again) =
-        read::<Written<ThroughRdp>>(&serde_json::to_string(&Written(charged)).unwrap()).unwrap();
+    let SavedRule(again) =
+        read::<SavedRule<ThroughRdp>>(&serde_json::to_string(&SavedRule(charged)).unwrap())
+            .unwrap();
     assert_eq!(again.charge(&pairs[1]), charged.charge(&pairs[1]));
     damaged(
         charged,

@@ -42,7 +42,7 @@ fn a_freeze_against_questions() {
     race(|| {
         let watch = Watch::default();
         let filter = Filter::sequential(PureDp, epsilon("1"));
-        let filter = launch(&filter, Arc::new(())).unwrap();
+        let filter = start(&filter, Arc::new(())).unwrap();
         let middle = Thrice(watch.clone(), 0);
         let child = filter
             .launch(&seven("0.1", &watch).through(middle))
@@ -93,7 +93,7 @@ fn a_freeze_from_inside_an_answer() {
     race(|| {
         let watch = Watch::default();
         let filter = Filter::sequential(PureDp, epsilon("1"));
-        let filter = launch(&filter, Arc::new(())).unwrap();
+        let filter = start(&filter, Arc::new(())).unwrap();
         let child = filter.launch(&Learns(watch.clone())).unwrap();
         let asking = {
             let child = child.clone();
@@ -118,7 +118,7 @@ fn a_halt_against_questions_and_launches() {
     race(|| {
         let watch = Watch::default();
         let outer = Filter::concurrent(PureDp, epsilon("1")).halting();
-        let outer = launch(&outer, Arc::new(())).unwrap();
+        let outer = start(&outer, Arc::new(())).unwrap();
         let inner = Filter::concurrent(PureDp, epsilon("1"));
         let inner = outer.launch(&inner).unwrap();
         let child = inner.launch(&seven("0.1", &watch)).unwrap();
@@ -184,7 +184,7 @@ fn a_relay_is_asked(freezes_inside: bool) {
     let watch = Watch::default();
     let [inside, outside] = [(); 2].map(|()| {
         let filter = Filter::sequential(PureDp, epsilon("1"));
-        launch(&filter, Arc::new(())).unwrap()
+        start(&filter, Arc::new(())).unwrap()
     });
     let middle = Thrice(watch.clone(), 0);
     let original = inside

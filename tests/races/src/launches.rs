@@ -32,7 +32,7 @@ fn own(launches: bool) -> Own {
     let code = Launches::default();
     let held = Arc::clone(&code.0);
     let rule = OwnRule::new(epsilon("1"), code);
-    let filter = launch(&Filter::concurrent_with(rule), Arc::new(())).unwrap();
+    let filter = start(&Filter::concurrent_with(rule), Arc::new(())).unwrap();
     if launches {
         *held.lock().unwrap() = Some(filter.clone());
     }
@@ -71,7 +71,7 @@ where
 fn two_launches_for_the_last_of_a_budget() {
     race(|| {
         let filter = Filter::concurrent(PureDp, epsilon("1"));
-        one_of_two(launch(&filter, Arc::new(())).unwrap());
+        one_of_two(start(&filter, Arc::new(())).unwrap());
     });
 }
 

@@ -16,7 +16,7 @@ fn two_launches_for_the_last_of_a_ledger() {
     race(|| {
         let ledger = Ledger::in_memory("numbers").unwrap();
         let filter = Filter::concurrent(PureDp, epsilon("1"));
-        let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+        let filter = ledger.start("census", &filter, &Arc::new(())).unwrap();
         let quota = filter.quota("both", epsilon("0.9")).unwrap();
         let [ana, ben] = ["Ana", "Ben"].map(|name| filter.party(name).within(&quota).unwrap());
         let other = thread::spawn(move || ben.release(&Once("0.5")));
@@ -44,7 +44,7 @@ fn launches_that_share_a_sync() {
         {
             let ledger = Ledger::create(&path, "numbers").unwrap();
             let filter = Filter::concurrent(PureDp, epsilon("1"));
-            let filter = ledger.launch("census", &filter, &Arc::new(())).unwrap();
+            let filter = ledger.start("census", &filter, &Arc::new(())).unwrap();
             let others = ["Ben", "Eva"].map(|name| {
                 let party = filter.party(name);
                 thread::spawn(move || party.release(&Once("0.25")))

@@ -76,7 +76,7 @@ where
     M: Mechanism<Rows, Machine: IntoHandle> + Clone,
 {
     match at {
-        None => Ok(launch(mechanism, rows()).expect("nobody stops it")),
+        None => Ok(start(mechanism, rows()).expect("nobody stops it")),
         Some(Handle::ConcurrentFilter(at)) => S::launch(at, mechanism),
         Some(Handle::SequentialFilter(at)) => S::launch(at, mechanism),
         Some(Handle::ConcurrentOdometer(at)) => S::launch(at, mechanism),

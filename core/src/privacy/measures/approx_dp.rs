@@ -1,6 +1,6 @@
 use super::{additive, written};
 use crate::number::{Delta, Epsilon, Interval};
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use crate::privacy::convert::probability_up;
 use crate::privacy::{Distance, EpsilonDelta, Measure, Overflow, Postprocessable, UnknownLoss};
 
@@ -11,7 +11,7 @@ pub struct ApproxDp;
 impl Measure for ApproxDp {
     type Loss = EpsilonDelta;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> EpsilonDelta {
         EpsilonDelta::default()

@@ -1,6 +1,6 @@
 use super::{additive, written};
 use crate::number::Order;
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use crate::privacy::{Distance, EpsilonDelta, Measure, Postprocessable, UnknownLoss};
 
 /// δ-approximate Rényi privacy of one fixed order: but for a part of weight δ on either side, the
@@ -41,7 +41,7 @@ impl ApproxRdp {
 impl Measure for ApproxRdp {
     type Loss = EpsilonDelta;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> EpsilonDelta {
         EpsilonDelta::default()

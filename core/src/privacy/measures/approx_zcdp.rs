@@ -1,5 +1,5 @@
 use super::{additive, written};
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use crate::privacy::{Distance, Measure, Postprocessable, RhoDelta, UnknownLoss};
 
 /// δ-approximate ρ-zero-concentrated privacy (Bun and Steinke 2016, Definition 8.1; Whitehouse et
@@ -13,7 +13,7 @@ pub struct ApproxZCdp;
 impl Measure for ApproxZCdp {
     type Loss = RhoDelta;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> RhoDelta {
         RhoDelta::default()

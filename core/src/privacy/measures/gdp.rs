@@ -1,6 +1,6 @@
 use super::written;
 use crate::number::Mu;
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// μ-Gaussian privacy: answers on neighbours are at least as hard to tell apart as N(0, 1) and N(μ,
@@ -14,7 +14,7 @@ pub struct Gdp;
 impl Measure for Gdp {
     type Loss = Mu;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> Mu {
         Mu::ZERO

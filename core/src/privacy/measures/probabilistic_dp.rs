@@ -1,5 +1,5 @@
 use super::{additive, written};
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use crate::privacy::{Distance, EpsilonDelta, Measure, UnknownLoss};
 
 /// (ε, δ)-probabilistic privacy: with probability at least 1 − δ the realised loss is at most ε
@@ -14,7 +14,7 @@ pub struct ProbabilisticDp;
 impl Measure for ProbabilisticDp {
     type Loss = EpsilonDelta;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> EpsilonDelta {
         EpsilonDelta::default()

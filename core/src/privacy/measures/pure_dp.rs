@@ -1,6 +1,6 @@
 use super::{additive, written};
 use crate::number::Epsilon;
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// ε-differential privacy: the largest log-ratio of the probabilities of any event.
@@ -10,7 +10,7 @@ pub struct PureDp;
 impl Measure for PureDp {
     type Loss = Epsilon;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> Epsilon {
         Epsilon::ZERO

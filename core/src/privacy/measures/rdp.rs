@@ -1,6 +1,6 @@
 use super::{additive, written};
 use crate::number::{Epsilon, Order};
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use crate::privacy::{Distance, Measure, Postprocessable, UnknownLoss};
 
 /// Rényi privacy of one fixed order: the Rényi divergence of order α (Haney et al. 1.3).
@@ -35,7 +35,7 @@ impl Rdp {
 impl Measure for Rdp {
     type Loss = Epsilon;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> Epsilon {
         Epsilon::ZERO

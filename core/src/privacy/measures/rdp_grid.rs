@@ -1,5 +1,5 @@
 use super::written;
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
@@ -168,7 +168,7 @@ impl fmt::Display for RdpCurve {
 impl Measure for RdpGrid {
     type Loss = RdpCurve;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> RdpCurve {
         self.filled(self.orders.iter().map(|_| Epsilon::ZERO).collect())

@@ -2,7 +2,7 @@
 
 use super::written;
 use crate::number::{Delta, Mu};
-use crate::privacy::{CallsBack, Distance, Measure, Postprocessable, UnknownLoss};
+use crate::privacy::{Distance, Measure, Postprocessable, Reentrant, UnknownLoss};
 
 /// Gaussians on a random sample, each row being in it with one fixed probability: the loss is
 /// μ = sensitivity/σ of the Gaussian.
@@ -40,7 +40,7 @@ impl SampledGaussianDp {
 impl Measure for SampledGaussianDp {
     type Loss = Mu;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> Mu {
         Mu::ZERO

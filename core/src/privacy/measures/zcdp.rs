@@ -1,6 +1,6 @@
 use super::{additive, written};
 use crate::number::Rho;
-use crate::privacy::CallsBack;
+use crate::privacy::Reentrant;
 use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// ρ-zero-concentrated privacy: the Rényi divergence of every order α is at most ρα
@@ -11,7 +11,7 @@ pub struct ZCdp;
 impl Measure for ZCdp {
     type Loss = Rho;
 
-    const CALLS_BACK: CallsBack = CallsBack(false);
+    const REENTRANT: Reentrant = Reentrant(false);
 
     fn zero(&self) -> Rho {
         Rho::ZERO

@@ -13,7 +13,7 @@ use opendp::measures::{Approximate, MaxDivergence, RenyiDivergence, ZeroConcentr
 use opendp::metrics::{AbsoluteDistance, DiscreteDistance, L01InfDistance};
 use queryables::prelude::*;
 use queryables::privacy::{ApproxZCdp, Distance, Rdp, Relation, RhoDelta};
-use queryables_opendp::{Measured, Member, Within};
+use queryables_opendp::{InDomain, Measured, Within};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ where
 #[test]
 fn adaptive_composition_with_compositors_among_the_children() {
     let root = Filter::concurrent(PureDp, epsilon("1.1")).under(AnyTwo);
-    let root = launch(&root, bit(true)).unwrap();
+    let root = start(&root, bit(true)).unwrap();
     // Half the time the truth: it says nothing and costs nothing.
     let fair = Measured::new(response(0.5));
     root.release(&fair).unwrap();
@@ -104,12 +104,12 @@ fn a_queryable_that_is_postprocessed_into_a_value() {
     let both = make_composition(vec![asked(), truth()]).unwrap();
     let budget = RhoDelta::new("4", "1e-6").unwrap();
     let filter = Filter::sequential(ApproxZCdp, budget).under(AnyTwo);
-    let filter = launch(&filter, bit(false)).unwrap();
+    let filter = start(&filter, bit(false)).unwrap();
     assert_eq!(filter.release(&Measured::new(both)), Ok(vec![true, false]));
     assert_eq!(filter.release(&Measured::new(asked())), Ok(true));
     assert_eq!(filter.privacy_loss().rho, "3".parse().unwrap());
 
-    let odometer = launch(&Odometer::sequential(ApproxZCdp).under(AnyTwo), bit(false)).unwrap();
+    let odometer = start(&Odometer::sequential(ApproxZCdp).under(AnyTwo), bit(false)).unwrap();
     assert_eq!(odometer.release(&Measured::new(asked())), Ok(true));
     let spent = odometer.privacy_loss();
     // 1e-7 as a float is a little less than 1/10000000.
@@ -120,7 +120,7 @@ fn a_queryable_that_is_postprocessed_into_a_value() {
 /// OpenDP's odometer: two responses, a compositor of values, a compositor of anything.
 #[test]
 fn an_odometer_over_responses_and_compositors() {
-    let odometer = launch(&Odometer::concurrent(PureDp).under(AnyTwo), bit(true)).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp).under(AnyTwo), bit(true)).unwrap();
     let fair = Measured::new(response(0.5));
     odometer.release(&fair).unwrap();
     odometer.release(&fair).unwrap();
@@ -142,7 +142,7 @@ fn an_odometer_over_responses_and_compositors() {
 #[test]
 fn a_filter_over_responses() {
     let filter = Filter::concurrent(PureDp, epsilon("1")).under(AnyTwo);
-    let filter = launch(&filter, bit(true)).unwrap();
+    let filter = start(&filter, bit(true)).unwrap();
     let within = |low: &str, high: &str| {
         let spent = filter.privacy_loss();
         assert!(spent > epsilon(low) && spent < epsilon(high), "{spent}");
@@ -177,8 +177,8 @@ impl<const N: u32> Within<AtomDomain<f64>, AbsoluteDistance<f64>> for Halves<N> 
     }
 }
 
-fn number(value: f64) -> Arc<Member<AtomDomain<f64>>> {
-    Arc::new(Member::new(AtomDomain::new_non_nan(), value).unwrap())
+fn number(value: f64) -> Arc<InDomain<AtomDomain<f64>>> {
+    Arc::new(InDomain::new(AtomDomain::new_non_nan(), value).unwrap())
 }
 
 /// Two measurements whose maps say infinity: they can be composed, and nobody launches them.
@@ -196,7 +196,7 @@ fn composition_of_what_has_no_finite_loss() -> Fallible<()> {
     let both = make_composition(vec![infinite(1.0)?, infinite(-1.0)?])?;
     assert_eq!(both.invoke(&99.0)?, [100.0, 98.0]);
     let odometer = Odometer::concurrent(PureDp).under(Halves::<2>);
-    let odometer = launch(&odometer, number(99.0)).unwrap();
+    let odometer = start(&odometer, number(99.0)).unwrap();
     let unknown = |reason| LaunchError::UnknownLoss(UnknownLoss(reason));
     assert_eq!(
         odometer
@@ -223,9 +223,9 @@ fn composition_of_laplace_noise() -> Fallible<()> {
     )?;
     let both = Measured::new(make_composition(vec![noise; 2])?);
     let budget = |text: &str| Filter::concurrent(PureDp, epsilon(text)).under(Halves::<2>);
-    let enough = launch(&budget("2"), number(99.0)).unwrap();
+    let enough = start(&budget("2"), number(99.0)).unwrap();
     assert_eq!(enough.release(&both).unwrap().len(), 2);
-    let less = launch(&budget("1.9999"), number(99.0)).unwrap();
+    let less = start(&budget("1.9999"), number(99.0)).unwrap();
     let error = less.release(&both).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -249,7 +249,7 @@ fn composition_of_renyi_curves() -> Fallible<()> {
     )?;
     let both = Measured::new(make_composition(vec![gaussian; 2])?);
     let odometer = Odometer::concurrent(Rdp::new("3".parse().unwrap()));
-    let odometer = launch(&odometer.under(Halves::<4>), number(2.0)).unwrap();
+    let odometer = start(&odometer.under(Halves::<4>), number(2.0)).unwrap();
     assert_eq!(odometer.release(&both), Ok(vec![2.0; 2]));
     assert_eq!(odometer.privacy_loss(), epsilon("12"));
     Ok(())
@@ -283,9 +283,9 @@ fn a_histogram_that_is_looked_up() -> Fallible<()> {
     let metric = L01InfDistance::default();
     let lookup = make_alp_queryable::<i32, i32>(domain(), metric, 2.0, 24, Some(24), None, None)?;
     let histogram = HashMap::from([(42, 12), (100, 5)]);
-    let data = Arc::new(Member::new(domain(), histogram).unwrap());
+    let data = Arc::new(InDomain::new(domain(), histogram).unwrap());
     let filter = Filter::concurrent(PureDp, epsilon("4")).under(OneMore);
-    let filter = launch(&filter, data).unwrap();
+    let filter = start(&filter, data).unwrap();
     let (one, other) = (
         filter.launch_local(&Measured::new(lookup.clone())).unwrap(),
         filter.launch_local(&Measured::new(lookup)).unwrap(),

@@ -12,7 +12,7 @@ use opendp::combinators::{make_approximate, make_fully_adaptive_composition};
 use opendp::core::PrivacyMap;
 use opendp::measures::{Approximate, MaxDivergence, ZeroConcentratedDivergence};
 use opendp::metrics::SymmetricDistance;
-use queryables::account::{Accumulator, Whitehouse};
+use queryables::account::{Accumulator, AdvancedComposition};
 use queryables::number::NumberError;
 use queryables::prelude::*;
 use queryables::privacy::ApproxZCdp;
@@ -33,7 +33,7 @@ fn ten_launches_of_a_tenth_in_one() {
          budget (1.0)"
     );
 
-    let ours = launch(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
+    let ours = start(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
     let tenth = at(epsilon("0.1"), Answer(Touches::default()));
     for _ in 0..10 {
         ours.release(&tenth).unwrap();
@@ -44,7 +44,7 @@ fn ten_launches_of_a_tenth_in_one() {
     // in what ten of them are.
     let tenth = Measured::new(stating::<MaxDivergence>(0.1, &runs));
     let fit = |budget: &str| {
-        let ours = launch(&Filter::concurrent(PureDp, epsilon(budget)), data()).unwrap();
+        let ours = start(&Filter::concurrent(PureDp, epsilon(budget)), data()).unwrap();
         (0..11).filter(|_| ours.release(&tenth).is_ok()).count()
     };
     assert_eq!((fit("1"), fit("1.00000000000000005551115124")), (9, 10));
@@ -66,7 +66,7 @@ fn an_over_budget_launch() {
 
     // Ours has not touched it, and nothing is lost.
     let runs = Tally::default();
-    let ours = launch(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
+    let ours = start(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
     let release = |loss| ours.release(&Measured::new(stating::<MaxDivergence>(loss, &runs)));
     release(0.5).unwrap();
     assert_eq!(
@@ -100,7 +100,7 @@ fn over_in_epsilon_and_under_in_delta() {
 
     // Ours: over in one coordinate is over.
     let runs = Tally::default();
-    let ours = launch(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), data()).unwrap();
+    let ours = start(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), data()).unwrap();
     for loss in [(1.5, 0.0), (0.25, 0.5)] {
         let refused = ours.release(&Measured::new(stating::<Approx>(loss, &runs)));
         assert!(
@@ -125,7 +125,7 @@ fn a_mechanism_that_fails() {
     }
     assert_eq!(theirs.privacy_loss(1), Ok(0.0));
 
-    let ours = launch(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
+    let ours = start(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
     let failing = Measured::new(failing::<MaxDivergence>(0.75));
     assert_eq!(ours.release(&failing), Err(LaunchError::Failed));
     assert_eq!(ours.privacy_loss(), epsilon("0.75"));
@@ -161,7 +161,7 @@ fn negative_losses_and_budgets_that_are_none() {
     }
 
     let runs = Tally::default();
-    let ours = launch(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
+    let ours = start(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
     let release = |loss| ours.release(&Measured::new(stating::<MaxDivergence>(loss, &runs)));
     release(1.0).unwrap();
     assert_eq!(
@@ -195,7 +195,7 @@ fn interleaved_children() {
     }
 
     // Ours: theirs among them, and across threads those that can be sent.
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("2")), data()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("2")), data()).unwrap();
     let theirs = filter.launch_local(&Measured::new(composed::<MaxDivergence>(vec![0.25; 3])));
     let theirs = theirs.unwrap();
     let ours = filter
@@ -215,7 +215,7 @@ fn interleaved_children() {
 #[test]
 fn what_can_be_sent_and_shared() {
     fn anywhere<T: Send + Sync>(_: &T) {}
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
     anywhere(&filter);
     anywhere(&data());
     let child = filter
@@ -244,7 +244,7 @@ fn approximate_zcdp_children() {
     let said = message(child.eval(&stating((0.25, 0.0), &runs)));
     assert!(said.starts_with("could not downcast answer to "), "{said}");
 
-    let ours = launch(&Odometer::sequential(ApproxZCdp), data()).unwrap();
+    let ours = start(&Odometer::sequential(ApproxZCdp), data()).unwrap();
     let child = ours.launch_local(&Measured::new(composed::<Approx>(vec![(0.25, 0.0)])));
     assert_eq!(child.unwrap().ask(stating((0.25, 0.0), &runs)), Ok(1));
 }
@@ -260,10 +260,10 @@ fn how_far_a_budget_goes() {
         .count();
     assert_eq!(admitted, 99);
 
-    let rule = Whitehouse::new("1e-6".parse().unwrap())
+    let rule = AdvancedComposition::new("1e-6".parse().unwrap())
         .unwrap()
         .capped(pair("1", "1e-6"));
-    let ours = launch(&Filter::concurrent_with(rule), data()).unwrap();
+    let ours = start(&Filter::concurrent_with(rule), data()).unwrap();
     let hundredth = Measured::new(hundredth());
     let admitted = (0..)
         .take_while(|_| ours.release(&hundredth).is_ok())
@@ -298,7 +298,7 @@ fn writing_your_own_queryable() {
         }
     }
 
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
     let child = filter.launch(&at(epsilon("1"), Counting)).unwrap();
     assert_eq!((child.ask(()), child.ask(())), (Ok(1), Ok(2)));
 }
@@ -314,7 +314,7 @@ fn a_mechanism_that_panics() {
     assert_eq!(said, "on purpose, with 3 rows");
     assert_eq!(theirs.privacy_loss(1), Ok(0.0));
 
-    let ours = launch(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
+    let ours = start(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
     let panicking = Measured::new(panicking::<MaxDivergence>(0.75));
     assert_eq!(ours.release(&panicking), Err(LaunchError::Failed));
     assert_eq!(ours.privacy_loss(), epsilon("0.75"));
@@ -340,7 +340,7 @@ fn a_map_that_has_no_answer_any_more() {
     assert_eq!(message(theirs.privacy_loss(1)), "no more");
 
     *asked.borrow_mut() = 0;
-    let ours = launch(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
+    let ours = start(&Filter::concurrent(PureDp, epsilon("1")), data()).unwrap();
     ours.release(&Measured::new(fickle)).unwrap();
     assert_eq!(ours.privacy_loss(), epsilon("0.5"));
 }

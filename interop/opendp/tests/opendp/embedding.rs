@@ -24,10 +24,10 @@ use queryables::mechanisms::{AboveThreshold, Count};
 use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::{ApproxZCdp, Distance, Measure, Rdp, RdpGrid, Restated, RhoDelta};
-use queryables_opendp::{Measured, Member, make_interactive, make_odometer};
+use queryables_opendp::{InDomain, Measured, make_interactive, make_odometer};
 
 type PureFilter = Filter<Capped<Sum<PureDp>>>;
-type Running = RunningFilterOf<Member<Rows>, PureDp>;
+type Running = RunningFilterOf<InDomain<Rows>, PureDp>;
 
 fn pure(budget: &str) -> PureFilter {
     Filter::concurrent(PureDp, epsilon(budget))
@@ -63,13 +63,13 @@ fn a_transformation_leads_to_a_filter_in_which_both_kinds_are_launched() {
     assert_eq!(chain.map(&1), Ok(1.0));
 
     let filter = chain.invoke(&vec![17, 18, 43, SECRET]).unwrap();
-    assert_eq!(filter.facts(), &clamped);
+    assert_eq!(filter.metadata(), &clamped);
     let up_to = |age: i32| Predicate::new("up to an age", move |other: &i32| *other <= age);
     // One of its own that stays open, OpenDP's noise in between, and its own again.
     let search = filter
         .launch(&AboveThreshold::new(AddRemove, 1, 1, epsilon("0.25")).unwrap())
         .unwrap();
-    let count = make_count(filter.facts().clone(), SymmetricDistance).unwrap()
+    let count = make_count(filter.metadata().clone(), SymmetricDistance).unwrap()
         >> make_laplace::<_, _, MaxDivergence>(
             AtomDomain::<i64>::default(),
             AbsoluteDistance::default(),
@@ -264,12 +264,12 @@ fn after_a_cast_to_approximate_zcdp_the_handle_is_frozen_on_its_own_thread() {
 #[derive(Clone)]
 struct Speechless;
 
-impl Mechanism<Member<Rows>> for Speechless {
+impl Mechanism<InDomain<Rows>> for Speechless {
     type Machine = Released<()>;
 
     fn start(
         &self,
-        _: &std::sync::Arc<Member<Rows>>,
+        _: &std::sync::Arc<InDomain<Rows>>,
         _: &mut Coins<'_>,
     ) -> Result<Released<()>, Fault> {
         Ok(Released(()))
@@ -301,7 +301,7 @@ fn an_order_that_is_a_float_is_read_back_and_another_is_unknown() {
         let filter = Filter::concurrent(rdp, epsilon("0.5"));
         let filter = make_interactive(rows(), InsertDeleteDistance, rdp, AddRemove, filter);
         let plain = (filter.unwrap() >> Function::new(|_: &_| 0_u8)).unwrap();
-        let odometer = launch(&Odometer::concurrent(rdp), data()).unwrap();
+        let odometer = start(&Odometer::concurrent(rdp), data()).unwrap();
         let answer = odometer.release(&Measured::new(plain));
         answer.map(|_| odometer.privacy_loss())
     };
@@ -323,7 +323,7 @@ fn a_filter_inside_opendp_inside_a_filter() {
         Ok((0..9).filter(|_| inner.release(&eighth).is_ok()).count())
     });
     let number = (embedded("0.5") >> count).unwrap();
-    let outer = launch(&pure("1"), data()).unwrap();
+    let outer = start(&pure("1"), data()).unwrap();
     assert_eq!(outer.release(&Measured::new(number.clone())), Ok(4));
     assert_eq!(outer.release(&Measured::new(number)), Ok(4));
     assert_eq!(outer.remaining(), Epsilon::ZERO);
@@ -365,7 +365,7 @@ fn a_handle_that_was_kept_aside_answers_nobody() {
     // A theorem about mechanisms that answer once.
     let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
     let odometer = MixtureOdometer::tightest_at("1".parse().unwrap(), slack);
-    let odometer = launch(&TimeUniform::noninteractive(odometer), data()).unwrap();
+    let odometer = start(&TimeUniform::noninteractive(odometer), data()).unwrap();
     let (number, stash) = stashing(embedded("0.5"));
     let number = Restated::new(PureDp, Measured::new(number));
     assert_eq!(odometer.release(&number), Ok(0));
@@ -381,7 +381,7 @@ fn a_handle_that_was_kept_aside_answers_nobody() {
     let (number, stash) = stashing(make_pureDP_to_zCDP(search.unwrap()).unwrap());
     let number = make_approximate(number).unwrap();
     let budget = RhoDelta::new("1", "1e-6").unwrap();
-    let sequential = launch(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
+    let sequential = start(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
     assert_eq!(sequential.release(&Measured::new(number)), Ok(0));
     let kept = stash.borrow_mut().take().unwrap();
     let anybody = Predicate::new("anybody", |_: &i32| true);
@@ -401,7 +401,7 @@ fn a_handle_that_was_kept_aside_in_an_answer_answers_nobody() {
         1,
         vec![0.5; 2],
     );
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     let child = filter
         .launch_local(&Measured::new(composed.unwrap()))
         .unwrap();
@@ -435,7 +435,7 @@ fn a_curve_that_opendp_composes_is_read_back() {
     };
     let both = make_composition(vec![embedded(), embedded()]).unwrap();
     let plain = (both >> Function::new(|_: &Vec<_>| 0_u8)).unwrap();
-    let outer = launch(&Odometer::concurrent(grid.clone()), data()).unwrap();
+    let outer = start(&Odometer::concurrent(grid.clone()), data()).unwrap();
     outer.release(&Measured::new(plain)).unwrap();
     assert_eq!(outer.privacy_loss().to_string(), "[0.5, 2]");
 }

@@ -12,10 +12,10 @@ use opendp::measurements::{make_gaussian, make_laplace};
 use opendp::measures::{Approximate, MaxDivergence, RenyiDivergence, ZeroConcentratedDivergence};
 use opendp::metrics::{AbsoluteDistance, ChangeOneDistance, SymmetricDistance};
 use opendp::transformations::{make_count, make_mean};
-use queryables::machine::{Stop, Unsuitable};
+use queryables::machine::{DomainMismatch, Stop};
 use queryables::prelude::*;
 use queryables::privacy::{ApproxZCdp, Distance, Rdp, RdpGrid, Restated, RhoDelta};
-use queryables_opendp::{Measured, Member, NotAMember};
+use queryables_opendp::{InDomain, Measured, NotInDomain};
 
 pub(crate) fn pure(
     budget: &str,
@@ -27,7 +27,7 @@ pub(crate) fn pure(
 
 #[test]
 fn a_launch_is_charged_what_the_privacy_map_says_rounded_up() {
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     let runs = Tally::default();
     assert_eq!(
         filter.release(&Measured::new(stating::<MaxDivergence>(0.25, &runs))),
@@ -46,9 +46,9 @@ fn a_launch_is_charged_what_the_privacy_map_says_rounded_up() {
 
 #[test]
 fn a_count_with_laplace_noise_is_released() {
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     // The analyst reads the domain from the filter.
-    let count = make_count(filter.facts().clone(), SymmetricDistance).unwrap();
+    let count = make_count(filter.metadata().clone(), SymmetricDistance).unwrap();
     let noise = make_laplace::<_, _, MaxDivergence>(
         AtomDomain::<i64>::default(),
         AbsoluteDistance::default(),
@@ -61,14 +61,14 @@ fn a_count_with_laplace_noise_is_released() {
     assert!((answer - 3).abs() < 200);
     assert_eq!(filter.privacy_loss(), epsilon("0.5"));
     // Under another measure, through this crate's conversion.
-    let filter = launch(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), data()).unwrap();
+    let filter = start(&Filter::concurrent(ApproxDp, pair("1", "1e-6")), data()).unwrap();
     filter.release(&Restated::new(PureDp, count)).unwrap();
     assert_eq!(filter.privacy_loss(), pair("0.5", "0"));
 }
 
 #[test]
 fn what_is_no_loss_is_rejected_before_the_data_is_touched() {
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     let runs = Tally::default();
     let negative = "OpenDP's privacy map returned a negative loss";
     for (loss, reason) in [
@@ -110,7 +110,7 @@ fn what_is_no_loss_is_rejected_before_the_data_is_touched() {
 
 #[test]
 fn an_over_budget_launch_is_refused_before_the_data_is_touched() {
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     let runs = Tally::default();
     let refused = filter.release(&Measured::new(stating::<MaxDivergence>(1.5, &runs)));
     assert!(
@@ -139,19 +139,19 @@ fn the_map_is_asked_at_the_distance_and_once() {
     let three = Distance::new(3).unwrap();
     let five = Distance::new(5).unwrap();
 
-    let filter = launch(&pure("1").at_distance(three), data()).unwrap();
+    let filter = start(&pure("1").at_distance(three), data()).unwrap();
     filter.release(&measured).unwrap();
     assert_eq!(filter.privacy_loss(), epsilon("0.375"));
     assert_eq!(*asked.borrow(), [3]);
 
-    let odometer = launch(&Odometer::concurrent(PureDp).tracking([five]), data()).unwrap();
+    let odometer = start(&Odometer::concurrent(PureDp).tracking([five]), data()).unwrap();
     odometer.release(&measured).unwrap();
     assert_eq!(odometer.privacy_loss(), epsilon("0.125"));
     assert_eq!(odometer.privacy_loss_at(five), Some(epsilon("0.625")));
     assert_eq!(*asked.borrow(), [3, 1, 5]);
 
     // To replace a row is to remove one and to add one.
-    let filter = launch(&pure("1").under(Replace), data()).unwrap();
+    let filter = start(&pure("1").under(Replace), data()).unwrap();
     filter.release(&measured).unwrap();
     assert_eq!(filter.privacy_loss(), epsilon("0.25"));
     assert_eq!(*asked.borrow(), [3, 1, 5, 2]);
@@ -159,7 +159,7 @@ fn the_map_is_asked_at_the_distance_and_once() {
 
 #[test]
 fn a_map_that_changes_its_mind_is_held_to_its_first_word() {
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     let (calls, runs) = (Tally::default(), Tally::default());
     let count = calls.clone();
     let fickle = with_map::<MaxDivergence>(
@@ -177,14 +177,14 @@ fn a_map_that_changes_its_mind_is_held_to_its_first_word() {
 fn data_outside_the_domain_is_found_before_anything_is_launched() {
     let digits = VectorDomain::new(AtomDomain::new_closed((0, 9)).unwrap());
     assert_eq!(
-        Member::new(digits, vec![3, SECRET]).unwrap_err(),
-        NotAMember
+        InDomain::new(digits, vec![3, SECRET]).unwrap_err(),
+        NotInDomain
     );
 }
 
 #[test]
 fn a_measurement_on_another_domain_is_refused_and_not_charged() {
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     let runs = Tally::default();
     let count = runs.clone();
     // Rows that are said to lie between 0 and 9: a sum of them would give the large one away.
@@ -197,7 +197,7 @@ fn a_measurement_on_another_domain_is_refused_and_not_charged() {
     );
     assert_eq!(
         filter.release(&Measured::new(digits.unwrap())),
-        Err(LaunchError::Unsuitable(Unsuitable(
+        Err(LaunchError::DomainMismatch(DomainMismatch(
             "the measurement is on another domain than the data"
         )))
     );
@@ -221,16 +221,16 @@ fn a_domain_of_fixed_size_has_no_loss_for_added_and_removed_rows() {
     assert!(mean.map(&1).unwrap() < 1e-14);
     assert!(mean.map(&2).unwrap() >= 0.25);
 
-    let ages = || Arc::new(Member::new(sized.clone(), vec![1.0, 2.0, 3.0, 4.0]).unwrap());
+    let ages = || Arc::new(InDomain::new(sized.clone(), vec![1.0, 2.0, 3.0, 4.0]).unwrap());
     let mean = Measured::<_, _, MaxDivergence, _>::new(mean);
-    let add_remove = launch(&pure("1"), ages()).unwrap();
+    let add_remove = start(&pure("1"), ages()).unwrap();
     assert_eq!(
         add_remove.release(&mean),
         Err(LaunchError::UnknownLoss(UnknownLoss(
             "datasets of a fixed size have no neighbours with one row more or less"
         )))
     );
-    let replace = launch(&pure("1").under(Replace), ages()).unwrap();
+    let replace = start(&pure("1").under(Replace), ages()).unwrap();
     replace.release(&mean).unwrap();
     let spent = replace.privacy_loss();
     assert!(
@@ -256,7 +256,7 @@ fn a_domain_of_fixed_size_has_no_loss_for_added_and_removed_rows() {
 
 #[test]
 fn an_error_or_a_panic_is_charged_and_tells_nothing() {
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     for broken in [failing::<MaxDivergence>(0.25), panicking(0.25)] {
         let error = filter.release(&Measured::new(broken)).unwrap_err();
         assert_eq!(error, LaunchError::Failed);
@@ -275,7 +275,7 @@ fn an_error_or_a_panic_is_charged_and_tells_nothing() {
 
 #[test]
 fn a_child_that_fails_or_panics_is_closed_and_its_siblings_go_on() {
-    let filter = launch(&pure("4"), data()).unwrap();
+    let filter = start(&pure("4"), data()).unwrap();
     let composed = Measured::new(composed::<MaxDivergence>(vec![0.5; 2]));
     let sibling = filter.launch_local(&composed).unwrap();
     let runs = Tally::default();
@@ -293,7 +293,7 @@ fn a_child_that_fails_or_panics_is_closed_and_its_siblings_go_on() {
 
 #[test]
 fn nothing_prints_the_data() {
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     let measured = Measured::new(composed::<MaxDivergence>(vec![0.5]));
     let child = filter.launch_local(&measured).unwrap();
     let texts = [
@@ -323,7 +323,7 @@ fn gaussian_noise_is_charged_in_zcdp_and_in_renyi_privacy() {
         (count >> noise.unwrap()).unwrap()
     };
     let gaussian: OnRows<ZeroConcentratedDivergence, i64> = noise();
-    let filter = launch(&Filter::concurrent(ZCdp, "1".parse().unwrap()), data()).unwrap();
+    let filter = start(&Filter::concurrent(ZCdp, "1".parse().unwrap()), data()).unwrap();
     filter.release(&Measured::new(gaussian)).unwrap();
     assert_eq!(filter.privacy_loss(), "0.125".parse().unwrap());
 
@@ -339,14 +339,14 @@ fn gaussian_noise_is_charged_in_zcdp_and_in_renyi_privacy() {
     };
     let two = Distance::new(2).unwrap();
     let rdp = Rdp::new("4".parse().unwrap());
-    let odometer = launch(&Odometer::concurrent(rdp).tracking([two]), data()).unwrap();
+    let odometer = start(&Odometer::concurrent(rdp).tracking([two]), data()).unwrap();
     odometer.release(&Measured::new(curve())).unwrap();
     assert_eq!(odometer.privacy_loss(), epsilon("0.5"));
     // Where this crate's group privacy knows nothing, the map does.
     assert_eq!(odometer.privacy_loss_at(two), Some(epsilon("2")));
 
     let grid = RdpGrid::new(["2", "16"].map(|order| order.parse().unwrap())).unwrap();
-    let odometer = launch(&Odometer::concurrent(grid), data()).unwrap();
+    let odometer = start(&Odometer::concurrent(grid), data()).unwrap();
     odometer.release(&Measured::new(curve())).unwrap();
     assert_eq!(odometer.privacy_loss().to_string(), "[0.25, 2]");
 }
@@ -355,7 +355,7 @@ fn gaussian_noise_is_charged_in_zcdp_and_in_renyi_privacy() {
 fn approximate_zcdp_children_are_sequential() {
     type Approx = Approximate<ZeroConcentratedDivergence>;
     let budget = RhoDelta::new("1", "1e-6").unwrap();
-    let filter = launch(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
+    let filter = start(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
     let runs = Tally::default();
     let first = filter.launch_local(&Measured::new(composed::<Approx>(vec![(0.25, 0.0); 2])));
     let first = first.unwrap();

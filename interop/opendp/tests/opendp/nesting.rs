@@ -32,7 +32,7 @@ fn nested(levels: u32) -> OnRows<MaxDivergence> {
 fn compositors_nested_too_deeply_fail_and_the_process_goes_on() {
     let on_a_small_stack = thread::Builder::new().stack_size(1 << 20);
     let answers = on_a_small_stack.spawn(|| {
-        let filter = launch(&Filter::concurrent(PureDp, epsilon("2")), data()).unwrap();
+        let filter = start(&Filter::concurrent(PureDp, epsilon("2")), data()).unwrap();
         let answers = [1, 8, 9, 24].map(|levels| filter.release(&Measured::new(nested(levels))));
         // Many beside each other are not nested.
         let children = composed::<MaxDivergence>(vec![0.0; 1000])
@@ -66,11 +66,11 @@ fn beyond_the_distance_of_a_compositor_group_privacy_is_charged() {
     let number = composed::<MaxDivergence>(vec![0.25]) >> Function::new(|_: &Composed| 0_u8);
     let number = Measured::new(number.unwrap());
     let filter = Filter::concurrent(PureDp, epsilon("1")).at_distance(two);
-    let filter = launch(&filter, data()).unwrap();
+    let filter = start(&filter, data()).unwrap();
     assert_eq!(filter.release(&number), Ok(0));
     assert_eq!(filter.privacy_loss(), epsilon("0.5"));
     // To replace a row is farther than OpenDP's compositor was built for, even for neighbours.
-    let replace = launch(
+    let replace = start(
         &Filter::concurrent(PureDp, epsilon("1")).under(Replace),
         data(),
     )
@@ -101,13 +101,13 @@ fn a_function_that_fails_gets_answers_that_opendp_does_not_charge() {
             let mut queryable = queryable.clone();
             (0..20).filter(|_| queryable.eval(&asked).is_err()).count()
         });
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("0.5")), data()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("0.5")), data()).unwrap();
     assert_eq!(filter.release(&Measured::new(number.unwrap())), Ok(20));
     assert_eq!(seen.borrow().len(), 20);
     assert_eq!(filter.privacy_loss(), epsilon("0.5"));
 
     // As a child, the compositor is closed at the first failure.
-    let filter = launch(&Filter::concurrent(PureDp, epsilon("0.5")), data()).unwrap();
+    let filter = start(&Filter::concurrent(PureDp, epsilon("0.5")), data()).unwrap();
     let child = filter.launch_local(&Measured::new(composed::<MaxDivergence>(vec![0.5])));
     let child = child.unwrap();
     assert_eq!(child.ask(failing(0.5)), Err(AskError::Fault(Fault::Failed)));

@@ -21,7 +21,7 @@ use opendp::metrics::{DiscreteDistance, SymmetricDistance};
 use opendp::traits::ProductOrd;
 use queryables::prelude::*;
 use queryables::privacy::{Distance, Relation};
-use queryables_opendp::{Member, Within};
+use queryables_opendp::{InDomain, Within};
 
 pub type Rows = VectorDomain<AtomDomain<i32>>;
 
@@ -42,8 +42,8 @@ pub fn rows() -> Rows {
 /// What the tests have as data. No message must ever show it.
 pub const SECRET: i32 = 271_828;
 
-pub fn data() -> Arc<Member<Rows>> {
-    Arc::new(Member::new(rows(), vec![1, 2, SECRET]).unwrap())
+pub fn data() -> Arc<InDomain<Rows>> {
+    Arc::new(InDomain::new(rows(), vec![1, 2, SECRET]).unwrap())
 }
 
 /// How often something happened.
@@ -158,6 +158,6 @@ impl Within<AtomDomain<bool>, DiscreteDistance> for AnyTwo {
 }
 
 /// A bit, as data.
-pub fn bit(value: bool) -> Arc<Member<AtomDomain<bool>>> {
-    Arc::new(Member::new(AtomDomain::default(), value).unwrap())
+pub fn bit(value: bool) -> Arc<InDomain<AtomDomain<bool>>> {
+    Arc::new(InDomain::new(AtomDomain::default(), value).unwrap())
 }

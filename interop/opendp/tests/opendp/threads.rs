@@ -17,7 +17,7 @@ use queryables::machine::Stop;
 use queryables::prelude::*;
 use queryables::privacy::{ApproxZCdp, RhoDelta};
 use queryables::queryable::LocalQueryable;
-use queryables_opendp::{Measured, Member};
+use queryables_opendp::{InDomain, Measured};
 
 use crate::launch::pure;
 
@@ -26,7 +26,7 @@ type Handle = LocalQueryable<OnRows<MaxDivergence>, usize>;
 
 #[test]
 fn a_question_from_inside_its_own_answer_is_an_error() {
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     let own: Rc<RefCell<Option<Handle>>> = Rc::default();
     let heard = Rc::new(RefCell::new(None));
     let (runs, inner, note) = (Tally::default(), Rc::clone(&own), Rc::clone(&heard));
@@ -52,7 +52,7 @@ fn a_question_from_inside_its_own_answer_is_an_error() {
 
 #[test]
 fn a_halt_stops_children_that_stay_on_their_thread() {
-    let filter = launch(&pure("1").halting(), data()).unwrap();
+    let filter = start(&pure("1").halting(), data()).unwrap();
     let child = filter
         .launch_local(&Measured::new(composed::<MaxDivergence>(vec![0.5])))
         .unwrap();
@@ -94,7 +94,7 @@ fn a_queryable_that_was_kept_aside_answers_nobody() {
     assert_eq!(kept.eval(&stating(0.25, &runs)), Ok(1));
 
     // What was released here has answered, and that is all.
-    let filter = launch(&Filter::noninteractive(PureDp, epsilon("1")), data()).unwrap();
+    let filter = start(&Filter::noninteractive(PureDp, epsilon("1")), data()).unwrap();
     let (plain, stash) = stashing(0.25);
     assert_eq!(filter.release(&Measured::new(plain)), Ok(0));
     let mut kept = stash.borrow_mut().take().unwrap();
@@ -114,7 +114,7 @@ fn a_measurement_may_talk_to_its_own_queryable() {
             let mut queryable = queryable.clone();
             Ok(queryable.eval(&stating(0.25, &count))? + queryable.eval(&stating(0.25, &count))?)
         });
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     assert_eq!(filter.release(&Measured::new(talking.unwrap())), Ok(3));
     assert_eq!(filter.privacy_loss(), epsilon("0.5"));
 }
@@ -139,7 +139,7 @@ fn a_measurement_does_not_talk_on_after_a_freeze() {
     let sibling = || at(RhoDelta::default(), Answer(Touches::default()));
     let budget = RhoDelta::new("1", "1e-6").unwrap();
 
-    let filter = launch(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
+    let filter = start(&Filter::sequential(ApproxZCdp, budget), data()).unwrap();
     assert_eq!(filter.release(&talking(Box::new(|| 0))), Ok(2));
     let same = filter.clone();
     let launching = talking(Box::new(move || same.release(&sibling()).unwrap()));
@@ -147,7 +147,7 @@ fn a_measurement_does_not_talk_on_after_a_freeze() {
     assert_eq!((runs.count(), filter.launched()), (3, 3));
 
     // What answers once is over when the next is launched.
-    let filter = launch(&Filter::noninteractive(ApproxZCdp, budget), data()).unwrap();
+    let filter = start(&Filter::noninteractive(ApproxZCdp, budget), data()).unwrap();
     let same = filter.clone();
     let launching = talking(Box::new(move || same.release(&sibling()).unwrap()));
     assert_eq!(filter.release(&launching), Err(LaunchError::Failed));
@@ -155,7 +155,7 @@ fn a_measurement_does_not_talk_on_after_a_freeze() {
 
     // Where children may be interleaved, so may these.
     let talking = composed::<MaxDivergence>(vec![0.0; 2]);
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     let (same, count) = (filter.clone(), runs.clone());
     let talking = talking
         >> Function::new_fallible(move |queryable: &Running| {
@@ -180,7 +180,7 @@ fn launching(sibling: impl Fn() + 'static) -> OnRows<MaxDivergence> {
 /// A filter, and code that stops the latest of its children: by a freeze, or by a halt.
 fn stoppable(stop: Stop) -> (impl Fn() + Clone, Sequentially) {
     let filter = Filter::sequential(PureDp, epsilon("9")).halting();
-    let filter = launch(&filter, data()).unwrap();
+    let filter = start(&filter, data()).unwrap();
     let same = filter.clone();
     let stops = move || {
         let loss = if stop == Stop::Halted { "10" } else { "0.5" };
@@ -190,7 +190,7 @@ fn stoppable(stop: Stop) -> (impl Fn() + Clone, Sequentially) {
     (stops, filter)
 }
 
-type Sequentially = RunningFilterOf<Member<Rows>, PureDp, AddRemove, Sequential>;
+type Sequentially = RunningFilterOf<InDomain<Rows>, PureDp, AddRemove, Sequential>;
 
 /// It could say what it has heard of the sibling.
 #[test]
@@ -249,7 +249,7 @@ fn a_panic_leaves_no_hook_behind() {
     assert!(error.starts_with("query must be of type"), "{error}");
 
     let here = thread::spawn(move || {
-        let filter = launch(&pure("2"), data()).unwrap();
+        let filter = start(&pure("2"), data()).unwrap();
         let number = panicking_filter() >> Function::new(|_: &OpenDpFilter<MaxDivergence>| 0_u8);
         let answer = filter.release(&Measured::new(number.unwrap()));
         assert_eq!(answer, Err(LaunchError::Failed));
@@ -267,8 +267,8 @@ fn inside_a_compositor_of_opendp_its_hook_stays_in_force() {
     // What OpenDP composes one after the other, and must be able to freeze, uses this crate inside.
     let inside = measurement::<Approx, usize>(
         Function::new(move |rows_: &Vec<i32>| {
-            let member = Arc::new(Member::new(rows(), rows_.clone()).unwrap());
-            let filter = launch(&pure("1"), member).unwrap();
+            let member = Arc::new(InDomain::new(rows(), rows_.clone()).unwrap());
+            let filter = start(&pure("1"), member).unwrap();
             let child = filter
                 .launch_local(&Measured::new(composed::<MaxDivergence>(vec![0.25; 4])))
                 .unwrap();
@@ -293,7 +293,7 @@ fn inside_a_compositor_of_opendp_its_hook_stays_in_force() {
 
 #[test]
 fn threads_share_a_filter_each_with_measurements_of_its_own() {
-    let filter = launch(&pure("1"), data()).unwrap();
+    let filter = start(&pure("1"), data()).unwrap();
     let admitted: usize = thread::scope(|scope| {
         let workers: Vec<_> = (0..4)
             .map(|_| {

@@ -62,7 +62,7 @@ fn a_backup_that_is_restored_under_an_open_handle_is_damage() {
     let Some((_server, ledger, mut client)) = backed_up("backup") else {
         return;
     };
-    let filter = ledger.launch(
+    let filter = ledger.start(
         "census",
         &Filter::concurrent(PureDp, "1".parse().unwrap()),
         &std::sync::Arc::new(()),
@@ -182,7 +182,7 @@ fn one_table_that_is_restored_alone_is_damage() {
     assert_eq!(ana.release(&Numbered::new(3, "0")), Ok(3));
     let stale = "UPDATE queryables_budgets SET version = 2 WHERE budget = 'census'";
     client.batch_execute(stale).unwrap();
-    let opened = late.launch(
+    let opened = late.start(
         "census",
         &Filter::concurrent(PureDp, "1".parse().unwrap()),
         &std::sync::Arc::new(()),
@@ -249,7 +249,7 @@ fn whatever_others_did_since_a_budget_was_read_is_no_damage() {
     let (one, two) = (server.ledger(), server.ledger());
     let open = |ledger: &Ledger| {
         let filter = Filter::concurrent(PureDp, "1".parse().unwrap()).halting();
-        let filter = ledger.launch("halts", &filter, &std::sync::Arc::new(()));
+        let filter = ledger.start("halts", &filter, &std::sync::Arc::new(()));
         filter.unwrap()
     };
     let (idle, busy) = (open(&two), open(&one));
@@ -298,7 +298,7 @@ fn a_ledger_with_halts_shares_and_refusals_is_opened() {
     };
     let open = |ledger: &Ledger| {
         let filter = Filter::concurrent(PureDp, "1".parse().unwrap()).halting();
-        let filter = ledger.launch("halts", &filter, &std::sync::Arc::new(()));
+        let filter = ledger.start("halts", &filter, &std::sync::Arc::new(()));
         filter.unwrap()
     };
     let share = Filter::concurrent(PureDp, "0.25".parse().unwrap());

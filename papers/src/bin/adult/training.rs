@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use queryables::compose::{IndividualFilter, launch_individual};
+use queryables::compose::{IndividualFilter, start_individual};
 use queryables::mechanisms::VectorSum;
 use queryables::mechanisms::{Descent, Lattice};
 use queryables::prelude::*;
@@ -48,8 +48,8 @@ pub struct Data {
 /// So up to there it is private gradient descent without filtering (F Alg. 7), and one run shows
 /// both, as in F Fig. 1.
 pub fn run(setting: &Setting, data: &Data, mut progress: impl FnMut()) -> Outcome<Run> {
-    let filter = IndividualFilter::new(ZCdp, setting.budget()?).fitting();
-    let (filter, curator) = launch_individual(&filter, Arc::clone(&data.training))?;
+    let filter = IndividualFilter::new(ZCdp, setting.budget()?).shrinking();
+    let (filter, curator) = start_individual(&filter, Arc::clone(&data.training))?;
     let lattice = Lattice::in_steps(EXPONENT, (setting.clip / f64::from(EXPONENT).exp2()) as u64);
     let (objective, rho) = (objective(), setting.rho()?);
     let measured = |descent: &Descent| Accuracy {

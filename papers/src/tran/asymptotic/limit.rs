@@ -191,7 +191,7 @@ pub fn third_moment_bound(regime: Regime, rate: f64, sigma: f64) -> f64 {
 mod tests {
     use super::*;
     use queryables::number::{Delta, Mu};
-    use queryables::privacy::fdp::{Direction, Grid, Profile};
+    use queryables::privacy::fdp::{Adjacency, Grid, Profile};
 
     /// Without sampling L is a Gaussian of deviation μ, whose third absolute moment is √(8/π)·μ³.
     #[test]
@@ -253,7 +253,7 @@ mod tests {
             let step = Profile::sampled_gaussian_by(rate, "1".parse().unwrap());
             let whole = step.power(count, &grid).unwrap();
             let gaussian = Profile::gaussian(Mu::at_least(limit.mu).unwrap());
-            let apart = [Direction::Remove, Direction::Add].map(|direction| {
+            let apart = [Adjacency::Remove, Adjacency::Add].map(|direction| {
                 let one = whole.divergence(&gaussian, direction, &grid).unwrap();
                 let other = gaussian.divergence(&whole, direction, &grid).unwrap();
                 one.upper.max(other.upper).to_f64_up()

@@ -64,7 +64,7 @@ impl fmt::Display for MeanLoss {
 /// let rate = "0.01".parse()?;
 /// let measure = AsymptoticGdp::new(Regime::Small, rate, "1.4".parse()?)?;
 /// let filter = Filter::noninteractive(measure, MeanLoss("0.05".parse()?));
-/// let filter = queryables::launch(&filter, Arc::new(vec![[0.6, 0.8]; 100]))?;
+/// let filter = queryables::start(&filter, Arc::new(vec![[0.6, 0.8]; 100]))?;
 ///
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 /// let lattice = Lattice::of_length(1.0)?;

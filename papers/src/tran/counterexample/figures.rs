@@ -1,7 +1,7 @@
 //! What T's figures plot.
 
 use queryables::number::{Delta, Scale};
-use queryables::privacy::fdp::{Bounds, Direction};
+use queryables::privacy::fdp::{Adjacency, Bounds};
 
 use super::{Branches, Counterexample, ROUNDING, larger, probability};
 use crate::number::float;
@@ -44,19 +44,19 @@ impl Counterexample {
             .map(|&alpha| TradeOffRow {
                 alpha,
                 futures: [one, other]
-                    .map(|future| future.trade_off(Direction::Remove, alpha).lower),
+                    .map(|future| future.trade_off(Adjacency::Remove, alpha).lower),
                 symmetric_futures: [one, other].map(|future| {
                     future
                         .symmetrised()
-                        .trade_off(Direction::Remove, alpha)
+                        .trade_off(Adjacency::Remove, alpha)
                         .lower
                 }),
-                budget: trade_off(alpha, Direction::Remove, |row| row.budget.upper),
-                adaptive: trade_off(alpha, Direction::Remove, |row| row.adaptive.upper),
-                symmetric_budget: trade_off(alpha, Direction::Add, |row| {
+                budget: trade_off(alpha, Adjacency::Remove, |row| row.budget.upper),
+                adaptive: trade_off(alpha, Adjacency::Remove, |row| row.adaptive.upper),
+                symmetric_budget: trade_off(alpha, Adjacency::Add, |row| {
                     row.symmetric_budget.upper
                 }),
-                symmetric_adaptive: trade_off(alpha, Direction::Add, |row| {
+                symmetric_adaptive: trade_off(alpha, Adjacency::Add, |row| {
                     row.symmetric_adaptive.upper
                 }),
             })
@@ -116,7 +116,7 @@ pub struct TradeOffRow {
 /// T[Q, P](α) ≥ 1 − H − γα at each. As T[P, Q] is its inverse, (1 − H − α)/γ bounds that one.
 fn missed(
     alpha: Delta,
-    direction: Direction,
+    direction: Adjacency,
     points: impl Iterator<Item = (Scale, Delta)>,
 ) -> Delta {
     let alpha = float(alpha);
@@ -124,8 +124,8 @@ fn missed(
         .map(|(gamma, height)| {
             let (gamma, rest) = (float(gamma), 1.0 - float(height));
             match direction {
-                Direction::Add => rest - gamma * alpha,
-                Direction::Remove => (rest - alpha) / gamma,
+                Adjacency::Add => rest - gamma * alpha,
+                Adjacency::Remove => (rest - alpha) / gamma,
             }
         })
         .fold(0.0, f64::max);

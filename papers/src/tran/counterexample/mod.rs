@@ -16,7 +16,7 @@ use cells::{Cell, cells};
 pub use figures::{Figures, ProfileRow, TradeOffRow};
 
 use queryables::number::{Delta, Scale};
-use queryables::privacy::fdp::{Bounds, Direction, FdpError, Grid, Profile};
+use queryables::privacy::fdp::{Adjacency, Bounds, FdpError, Grid, Profile};
 
 use crate::number::float;
 
@@ -132,7 +132,7 @@ impl Counterexample {
                     upper: Delta::ONE,
                 };
                 let at = Scale::at_least(gamma / x);
-                at.map_or(certain, |at| future.height(Direction::Remove, at))
+                at.map_or(certain, |at| future.height(Adjacency::Remove, at))
             };
             let (q, x) = cell.together;
             low += q * x * height(x).lower.to_f64_down();
@@ -182,7 +182,7 @@ mod tests {
             );
         };
         let [one, other] = example.futures();
-        let comparison = one.compare(other, Direction::Remove, &grid).unwrap();
+        let comparison = one.compare(other, Adjacency::Remove, &grid).unwrap();
         let Blackwell::Crossing { at: (low, high) } = comparison else {
             panic!("{comparison:?}");
         };
@@ -204,7 +204,7 @@ mod tests {
         // The same budget by Fourier transform.
         let whole = example.first().tensor(one, &grid).unwrap();
         let whole = whole.worst(&example.first().tensor(other, &grid).unwrap());
-        within(whole.height(Direction::Remove, gamma), "0.5368", "0.538");
+        within(whole.height(Adjacency::Remove, gamma), "0.5368", "0.538");
         let figures = example.figures(
             &["1.2", "1.363", "1.5"].map(text),
             &["0.2", "0.25", "0.3"].map(text),
@@ -233,7 +233,7 @@ mod tests {
         let gamma: Scale = text("1.363");
         let reached = example.adaptive(Branches::Swapped, gamma);
         assert!(reached.lower > example.budget(gamma).upper);
-        let covered = value.limit().height(Direction::Remove, gamma);
+        let covered = value.limit().height(Adjacency::Remove, gamma);
         assert!(covered.upper >= reached.lower, "{covered:?} {reached:?}");
         // Both choices of the example are admitted, and nothing more.
         let rule = value.charge(&step("1.3")).unwrap();

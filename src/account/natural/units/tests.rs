@@ -7,9 +7,9 @@ fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
     EpsilonDelta::new(epsilon, delta).unwrap()
 }
 
-fn sampled(rate: &str, mu: &str) -> PowersOf {
+fn sampled(rate: &str, mu: &str) -> RepeatedMechanism {
     let (rate, mu) = (rate.parse().unwrap(), mu.parse().unwrap());
-    PowersOf::new(Profile::sampled_gaussian_by(rate, mu))
+    RepeatedMechanism::new(Profile::sampled_gaussian_by(rate, mu))
 }
 
 /// `truth` fit. Bounds leave a share of it open on both sides, which falls with the precision, and
@@ -83,17 +83,17 @@ fn few_numbers_are_tried() {
 fn small_deltas_admit_as_many_as_fit() {
     assert_eq!(
         most(&sampled("0.01", "1"), pair("2.5", "1e-12")),
-        Ok(Units(19))
+        Ok(Repetitions(19))
     );
 }
 
 /// Here removing a person's data tells more. With the laws exchanged, adding it does.
 #[test]
 fn the_worse_direction_decides() {
-    let exchanged = PowersOf::new(sampled("0.01", "1").base().reversed());
+    let exchanged = RepeatedMechanism::new(sampled("0.01", "1").base().reversed());
     let limit = pair("2.5", "1e-12");
-    assert_eq!(most(&exchanged, limit), Ok(Units(19)));
-    let read = |chain: &PowersOf| reading(chain, Units(12), limit).unwrap();
+    assert_eq!(most(&exchanged, limit), Ok(Repetitions(19)));
+    let read = |chain: &RepeatedMechanism| reading(chain, Repetitions(12), limit).unwrap();
     assert_eq!(read(&exchanged), read(&sampled("0.01", "1")));
     assert!(read(&exchanged) > Delta::ZERO);
 }
@@ -101,28 +101,28 @@ fn the_worse_direction_decides() {
 /// By the same integral, 2748 have a δ of 9.997e-10 and 2749 of 1.0005e-9.
 #[test]
 fn small_deltas_admit_thousands() {
-    let Units(most) = most(&sampled("0.001", "1"), pair("0.5", "1e-9")).unwrap();
+    let Repetitions(most) = most(&sampled("0.001", "1"), pair("0.5", "1e-9")).unwrap();
     assert!((2735..=2748).contains(&most), "{most}");
 }
 
 #[test]
 fn a_pure_base_admits_what_adding_up_admits() {
-    let laplace = PowersOf::new(Profile::laplace("0.1".parse().unwrap()));
+    let laplace = RepeatedMechanism::new(Profile::laplace("0.1".parse().unwrap()));
     for delta in ["0", "1e-30", "1e-15"] {
-        let Units(most) = most(&laplace, pair("1", delta)).unwrap();
+        let Repetitions(most) = most(&laplace, pair("1", delta)).unwrap();
         assert!(most >= 10, "{most} at {delta}");
     }
     // Exactly: ε add up, and one more would need a δ.
-    assert_eq!(most(&laplace, pair("1", "0")), Ok(Units(10)));
-    let range = PowersOf::new(Profile::bounded_range("0.5".parse().unwrap()));
-    assert_eq!(most(&range, pair("1.5", "0")), Ok(Units(3)));
-    let discrete = PowersOf::new(Profile::discrete_laplace("0.2".parse().unwrap(), 2));
-    assert_eq!(most(&discrete, pair("0.99", "0")), Ok(Units(4)));
+    assert_eq!(most(&laplace, pair("1", "0")), Ok(Repetitions(10)));
+    let range = RepeatedMechanism::new(Profile::bounded_range("0.5".parse().unwrap()));
+    assert_eq!(most(&range, pair("1.5", "0")), Ok(Repetitions(3)));
+    let discrete = RepeatedMechanism::new(Profile::discrete_laplace("0.2".parse().unwrap(), 2));
+    assert_eq!(most(&discrete, pair("0.99", "0")), Ok(Repetitions(4)));
     // Steps that do not divide ε: that of a real sum over 0..=99.9, and of a variance.
     for steps in [1_636_762, 3 << 40] {
-        let fine = PowersOf::new(Profile::discrete_laplace("0.5".parse().unwrap(), steps));
-        assert_eq!(most(&fine, pair("1", "0")), Ok(Units(2)));
-        assert_eq!(most(&fine, pair("0.999", "0")), Ok(Units(1)));
+        let fine = RepeatedMechanism::new(Profile::discrete_laplace("0.5".parse().unwrap(), steps));
+        assert_eq!(most(&fine, pair("1", "0")), Ok(Repetitions(2)));
+        assert_eq!(most(&fine, pair("0.999", "0")), Ok(Repetitions(1)));
     }
 }
 
@@ -155,7 +155,7 @@ proptest! {
         more in 0..100_u32,
         digits in (4..30_u32, 0..4_u32),
     ) {
-        let base = PowersOf::new(Profile::laplace(each.parse().unwrap()));
+        let base = RepeatedMechanism::new(Profile::laplace(each.parse().unwrap()));
         let at = |hundredths: u32, delta: &str| {
             most(&base, pair(&format!("{hundredths}e-2"), delta)).unwrap()
         };

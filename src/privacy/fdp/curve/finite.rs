@@ -1,21 +1,21 @@
 //! Finitely many answers.
 
-use super::{Direction, Point};
+use super::{Adjacency, Point};
 use crate::number::{Delta, Interval};
 
 /// The pair in the order in which it is compared.
 fn ordered(
     masses: &[(Delta, Delta)],
-    direction: Direction,
+    direction: Adjacency,
 ) -> impl Iterator<Item = (Delta, Delta)> {
     masses.iter().map(move |&(p, q)| match direction {
-        Direction::Remove => (p, q),
-        Direction::Add => (q, p),
+        Adjacency::Remove => (p, q),
+        Adjacency::Add => (q, p),
     })
 }
 
 /// Σ (p − γq)⁺.
-pub(super) fn at(masses: &[(Delta, Delta)], direction: Direction, s: Interval) -> Point {
+pub(super) fn at(masses: &[(Delta, Delta)], direction: Adjacency, s: Interval) -> Point {
     let odds = s.exp();
     let (mut height, mut slope) = (Interval::ZERO, Interval::ZERO);
     for (p, q) in ordered(masses, direction) {
@@ -31,13 +31,13 @@ pub(super) fn at(masses: &[(Delta, Delta)], direction: Direction, s: Interval) -
     Point { height, slope }
 }
 
-pub(super) fn infinite(masses: &[(Delta, Delta)], direction: Direction) -> Interval {
+pub(super) fn infinite(masses: &[(Delta, Delta)], direction: Adjacency) -> Interval {
     ordered(masses, direction)
         .filter(|(_, q)| *q == Delta::ZERO)
         .fold(Interval::ZERO, |sum, (p, _)| sum + p.into())
 }
 
-pub(super) fn kinks(masses: &[(Delta, Delta)], direction: Direction) -> Vec<f64> {
+pub(super) fn kinks(masses: &[(Delta, Delta)], direction: Adjacency) -> Vec<f64> {
     ordered(masses, direction)
         .filter(|(p, q)| *p > Delta::ZERO && *q > Delta::ZERO)
         .map(|(p, q)| libm::log(Interval::from(p).middle() / Interval::from(q).middle()))

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) use gaussian::Deviation;
 pub(super) use laplace::MOST_STEPS;
 
-use super::Direction;
+use super::Adjacency;
 use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::EpsilonDelta;
 
@@ -56,7 +56,7 @@ pub(super) enum Curve {
 
 impl Curve {
     /// The profile at e^s, of P against Q or of Q against P.
-    pub(super) fn at(&self, direction: Direction, s: Interval) -> Point {
+    pub(super) fn at(&self, direction: Adjacency, s: Interval) -> Point {
         let point = match self {
             Self::Gaussian(mu) => gaussian::plain(*mu, s),
             Self::RoundedGaussian { deviation, steps } => gaussian::rounded(*deviation, *steps, s),
@@ -80,15 +80,15 @@ impl Curve {
     }
 
     /// The probability of an answer that reveals everything.
-    pub(super) fn infinite(&self, direction: Direction) -> Interval {
+    pub(super) fn infinite(&self, direction: Adjacency) -> Interval {
         match self {
             Self::Response(loss) => loss.delta.into(),
             Self::Finite(masses) => finite::infinite(masses, direction),
             Self::Sampled { rate, base } => match direction {
-                Direction::Remove => Interval::from(*rate) * base.infinite(direction),
+                Adjacency::Remove => Interval::from(*rate) * base.infinite(direction),
                 // Q is part of the mixture: nothing that Q answers is ruled out under it.
-                Direction::Add if *rate < Delta::ONE => Interval::ZERO,
-                Direction::Add => base.infinite(direction),
+                Adjacency::Add if *rate < Delta::ONE => Interval::ZERO,
+                Adjacency::Add => base.infinite(direction),
             },
             _ => Interval::ZERO,
         }
@@ -105,7 +105,7 @@ impl Curve {
 
     /// Losses with a probability of their own, and those where they end, in no order. Missing ones make bounds wider, not
     /// wrong.
-    pub(super) fn kinks(&self, direction: Direction) -> Vec<f64> {
+    pub(super) fn kinks(&self, direction: Adjacency) -> Vec<f64> {
         /// Beyond this number they get no place each.
         const MANY: u32 = 32;
         match self {

@@ -35,7 +35,7 @@ fn rates_next_to_one_lose_no_digits() {
             rate: text(rate),
             base: Arc::new(Curve::Gaussian(text(mu))),
         };
-        for (direction, truth) in [(Direction::Remove, remove), (Direction::Add, add)] {
+        for (direction, truth) in [(Adjacency::Remove, remove), (Adjacency::Add, add)] {
             let truth: f64 = text(truth);
             let height = curve.at(direction, Interval::exactly(text(s))).height;
             let (low, high) = (height.low(), height.high());
@@ -54,7 +54,7 @@ fn a_sample_of_everybody_is_no_sample() {
             rate: Delta::ONE,
             base: Arc::new(base.clone()),
         };
-        for direction in Direction::BOTH {
+        for direction in Adjacency::BOTH {
             for s in [-800.0, -35.0, -1.0, 0.0, 1e-3, 1.0, 35.0, 800.0] {
                 let s = Interval::exactly(s);
                 let [one, other] = [&sampled, &base].map(|curve| curve.at(direction, s));

@@ -1,6 +1,6 @@
 //! Poisson sampling: the mechanism sees the person with probability q.
 
-use super::{Curve, Direction, Point, best, trivial};
+use super::{Adjacency, Curve, Point, best, trivial};
 use crate::number::{Delta, Interval};
 
 /// The profile of (1−q)Q + qP against Q, or the other way round, at γ = e^s.
@@ -12,7 +12,7 @@ use crate::number::{Delta, Interval};
 /// Next to a rate of 1, e^s may be far more than 1/q or far less than 1, and 1 − q is far less than a
 /// float's last digit of q. So 1 − q is taken exactly, and both γ′ and w are written such that nothing
 /// but their own ends cancels: qγ′ = γ − (1 − q) where γ is small, and w = q − (γ − 1)(1 − q).
-pub(super) fn at(rate: Delta, base: &Curve, direction: Direction, s: Interval) -> Point {
+pub(super) fn at(rate: Delta, base: &Curve, direction: Adjacency, s: Interval) -> Point {
     if rate == Delta::ZERO {
         return best(trivial(s));
     }
@@ -22,7 +22,7 @@ pub(super) fn at(rate: Delta, base: &Curve, direction: Direction, s: Interval) -
     let rest = Interval::from(Delta::ONE.saturating_sub(rate));
     let rate = Interval::from(rate);
     match direction {
-        Direction::Remove => {
+        Adjacency::Remove => {
             let inner = if s.high() < -1.0 {
                 logarithm((s.exp() - rest) / rate, 0.0, Interval::ln)
             } else {
@@ -42,7 +42,7 @@ pub(super) fn at(rate: Delta, base: &Curve, direction: Direction, s: Interval) -
                 best(std::iter::once(sampled).chain(trivial(s)))
             }
         }
-        Direction::Add => {
+        Adjacency::Add => {
             let odds = s.exp();
             let weight = rate - s.exp_m1() * rest;
             if weight.low() <= 0.0 {
@@ -83,7 +83,7 @@ fn logarithm(number: Interval, end: f64, ln: fn(Interval) -> Interval) -> Option
 }
 
 /// Where the base has kinks, and the smallest loss, ln(1−q).
-pub(super) fn kinks(rate: Delta, base: &Curve, direction: Direction) -> Vec<f64> {
+pub(super) fn kinks(rate: Delta, base: &Curve, direction: Adjacency) -> Vec<f64> {
     let rest = Interval::from(Delta::ONE.saturating_sub(rate)).middle();
     let rate = Interval::from(rate).middle();
     let lowest = if rate < 0.5 {
@@ -91,14 +91,14 @@ pub(super) fn kinks(rate: Delta, base: &Curve, direction: Direction) -> Vec<f64>
     } else {
         libm::log(rest)
     };
-    base.kinks(Direction::Remove)
+    base.kinks(Adjacency::Remove)
         .into_iter()
         .map(|loss| libm::log1p(rate * libm::expm1(loss)))
         .chain([lowest])
         .filter(|loss| loss.is_finite())
         .map(|loss| match direction {
-            Direction::Remove => loss,
-            Direction::Add => -loss,
+            Adjacency::Remove => loss,
+            Adjacency::Add => -loss,
         })
         .collect()
 }

@@ -77,7 +77,7 @@ proptest! {
         let mu: Mu = mu.try_into().unwrap();
         let curve = Curve::Gaussian(mu);
         let truth = gaussian(&oracle::quantity(mu), &oracle::real(s));
-        let point = curve.at(Direction::Remove, Interval::exactly(s));
+        let point = curve.at(Adjacency::Remove, Interval::exactly(s));
         contains(point.height, &truth);
         prop_assert!(point.height.high() - point.height.low() < 1e-14);
     }
@@ -103,13 +103,13 @@ proptest! {
             }
             &q * gaussian(&oracle::quantity(mu), &oracle::ln(&odds))
         };
-        let point = curve.at(Direction::Remove, Interval::exactly(s));
+        let point = curve.at(Adjacency::Remove, Interval::exactly(s));
         contains(point.height, &truth(oracle::exp(&oracle::real(s))));
         prop_assert!(point.height.high() - point.height.low() < 1e-14);
         // H(1/γ) gives the other direction (Tran et al. A.8).
         let gamma = oracle::exp(&oracle::real(s));
         let other = &one - &gamma + &gamma * truth(&one / &gamma);
-        let point = curve.at(Direction::Add, Interval::exactly(s));
+        let point = curve.at(Adjacency::Add, Interval::exactly(s));
         contains(point.height, &other);
         prop_assert!(point.height.high() - point.height.low() < 1e-13);
     }
@@ -139,7 +139,7 @@ proptest! {
         let nothing = (&one - &q) * above(&oracle::real(0.0));
         let truth = &nothing + &q * above(&m) - gamma * (&nothing + &q * above(&-&m));
         let curve = Curve::Opposite { rate, mu };
-        for direction in Direction::BOTH {
+        for direction in Adjacency::BOTH {
             let height = curve.at(direction, Interval::exactly(s)).height;
             contains(height, &truth);
             prop_assert!(height.high() - height.low() < 1e-13, "{height:?}");
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn slopes_are_those_of_tangents(s in -3.0..3.0_f64, t in -3.0..3.0_f64, at in 0..18_usize) {
         let curve = &all()[at];
-        for direction in Direction::BOTH {
+        for direction in Adjacency::BOTH {
             let point = |s: f64| curve.at(direction, Interval::exactly(s));
             let (here, there) = (point(s), point(t));
             let step = Interval::exactly(t).exp() - Interval::exactly(s).exp();
@@ -163,9 +163,9 @@ proptest! {
         // 1 − γ + γH(1/γ), Tran et al. A.8.
         let curve = &all()[at];
         let odds = Interval::exactly(s).exp();
-        let back = curve.at(Direction::Remove, Interval::exactly(-s)).height;
+        let back = curve.at(Adjacency::Remove, Interval::exactly(-s)).height;
         let reflected = Interval::ONE - odds + odds * back;
-        let given = curve.at(Direction::Add, Interval::exactly(s)).height;
+        let given = curve.at(Adjacency::Add, Interval::exactly(s)).height;
         prop_assert!(given.low() <= reflected.high() && reflected.low() <= given.high(), "{curve}");
     }
 }
@@ -183,7 +183,7 @@ fn a_bounded_range_is_logistic_noise() {
             let events = (-4000..=4000).map(|step| f64::from(step) * 0.02);
             let heights = events.map(|x| above(x - size) - s.exp() * above(x));
             let truth = heights.fold((1.0 - s.exp()).max(0.0), f64::max);
-            for direction in Direction::BOTH {
+            for direction in Adjacency::BOTH {
                 let given = curve.at(direction, Interval::exactly(s)).height;
                 assert!(
                     given.high() >= truth - 1e-15,
@@ -216,7 +216,7 @@ fn integer_noise_agrees_with_sums_over_its_answers() {
         let whole = (1.0 - (-0.4_f64).exp()) / (1.0 + (-0.4_f64).exp());
         let odds = |k: i32| whole * (-0.4 * f64::from(k.abs())).exp();
         let truth = sum(&|k| (odds(k - 3), odds(k)), s);
-        let given = laplace.at(Direction::Remove, interval).height;
+        let given = laplace.at(Adjacency::Remove, interval).height;
         assert!(
             (given.middle() - truth).abs() < 1e-13,
             "{s} {given:?} {truth}"
@@ -230,7 +230,7 @@ fn integer_noise_agrees_with_sums_over_its_answers() {
             let (deviation, shift) = (Deviation::Sigma(text("1.7")), steps.cast_signed());
             let gaussian = Curve::RoundedGaussian { deviation, steps };
             let truth = sum(&|k| (odds(k - shift), odds(k)), s);
-            let given = gaussian.at(Direction::Add, interval).height;
+            let given = gaussian.at(Adjacency::Add, interval).height;
             assert!(
                 (given.middle() - truth).abs() < 1e-13,
                 "{steps} {s} {given:?} {truth}"
@@ -250,7 +250,7 @@ fn many_steps_are_laplace_noise() {
         };
         for place in -50..=50 {
             let s = Interval::exactly(f64::from(place) * 0.01);
-            let [one, other] = [&discrete, &plain].map(|curve| curve.at(Direction::Remove, s));
+            let [one, other] = [&discrete, &plain].map(|curve| curve.at(Adjacency::Remove, s));
             let more = one.height.middle() - other.height.middle();
             assert!((-1e-13..apart).contains(&more), "{steps} {s:?} {more}");
             assert!(one.height.high() - one.height.low() < 1e-13, "{one:?}");

@@ -26,10 +26,10 @@ use crate::privacy::{EpsilonDelta, Overflow};
 /// # Example
 ///
 /// ```
-/// use queryables::account::{Accumulator, Whitehouse};
+/// use queryables::account::{Accumulator, AdvancedComposition};
 /// use queryables::privacy::EpsilonDelta;
 ///
-/// let mut total = Whitehouse::new("1e-6".parse()?)?;
+/// let mut total = AdvancedComposition::new("1e-6".parse()?)?;
 /// for _ in 0..100 {
 ///     total = total.add(&EpsilonDelta::new("0.01", "0")?)?;
 /// }
@@ -39,13 +39,13 @@ use crate::privacy::{EpsilonDelta, Overflow};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Hash)]
 #[must_use = "`add` gives the next total and changes nothing"]
-pub struct Whitehouse {
+pub struct AdvancedComposition {
     log: Interval,
     squares: U256,
     deltas: Deltas,
 }
 
-impl Whitehouse {
+impl AdvancedComposition {
     /// Nothing counted yet, with this slack δ′.
     ///
     /// # Errors
@@ -63,9 +63,9 @@ impl Whitehouse {
     /// can be held.
     ///
     /// ```
-    /// use queryables::account::Whitehouse;
+    /// use queryables::account::AdvancedComposition;
     ///
-    /// let total = Whitehouse::new("1e-6".parse()?)?;
+    /// let total = AdvancedComposition::new("1e-6".parse()?)?;
     /// let (least, most) = ("0.5306".parse()?, "0.5307".parse()?);
     /// let bound = total.bound_at("0.01".parse()?);
     /// assert!(bound.is_some_and(|bound| bound > least && bound < most));
@@ -99,9 +99,9 @@ fn most_squares() -> U256 {
     U256::of_units(400_000 * 10_u128.pow(27))
 }
 
-approx_dp_in_and_out!(Whitehouse);
+approx_dp_in_and_out!(AdvancedComposition);
 
-impl Accumulator for Whitehouse {
+impl Accumulator for AdvancedComposition {
     fn add(&self, loss: &EpsilonDelta) -> Result<Self, Overflow> {
         let squares = self.squares.checked_add(twice_rho(loss.epsilon));
         let squares = squares.filter(|squares| *squares <= most_squares());
@@ -153,8 +153,8 @@ impl Accumulator for Whitehouse {
     }
 }
 
-impl ValidSequentially for Whitehouse {}
-impl ValidConcurrently for Whitehouse {}
+impl ValidSequentially for AdvancedComposition {}
+impl ValidConcurrently for AdvancedComposition {}
 
 /// What launches change, in serialized form.
 #[cfg(feature = "serde")]
@@ -166,8 +166,8 @@ pub struct Counts {
 }
 
 #[cfg(feature = "serde")]
-impl Durable for Whitehouse {
-    const NAME: &'static str = "Whitehouse";
+impl Durable for AdvancedComposition {
+    const NAME: &'static str = "AdvancedComposition";
 
     type Parameters = Delta;
     type Counts = Counts;
@@ -211,12 +211,15 @@ mod tests {
 
     #[test]
     fn there_is_no_bound_without_slack() {
-        assert_eq!(Whitehouse::new(Delta::ZERO), Err(RuleError::NoSlack));
+        assert_eq!(
+            AdvancedComposition::new(Delta::ZERO),
+            Err(RuleError::NoSlack)
+        );
     }
 
     #[test]
     fn the_slack_is_spent_from_the_start() {
-        let total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        let total = AdvancedComposition::new("1e-6".parse().unwrap()).unwrap();
         assert_eq!(total.total(), pair("0", "1e-6"));
         assert!(total.is_within(&pair("0", "1e-6")));
         assert!(!total.is_within(&pair("1", "9e-7")));
@@ -224,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_held_is_an_overflow() {
-        let mut total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        let mut total = AdvancedComposition::new("1e-6".parse().unwrap()).unwrap();
         total = total.add(&pair("8e10", "0.1")).unwrap();
         assert_eq!(total.add(&pair("1e-27", "0.1")), Err(Overflow));
         assert!(total.total().epsilon > "8e10".parse().unwrap());
@@ -232,7 +235,7 @@ mod tests {
 
     #[test]
     fn headroom_is_admitted_and_one_unit_more_is_not() {
-        let mut total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        let mut total = AdvancedComposition::new("1e-6".parse().unwrap()).unwrap();
         total = total.add(&pair("0.1", "1e-7")).unwrap();
         let limit = pair("1", "2e-6");
         let room = total.headroom(&limit);
@@ -249,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_is_within_a_limit_is_not_said_to_be_above_it() {
-        let nothing = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        let nothing = AdvancedComposition::new("1e-6".parse().unwrap()).unwrap();
         let mut beyond = 0;
         for part in 1..1000 {
             let limit = EpsilonDelta::new(f64::from(part) / 97.0, 1e-5).unwrap();
@@ -268,14 +271,14 @@ mod tests {
 
     #[test]
     fn what_is_above_a_limit_is_said_to_be() {
-        let mut total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        let mut total = AdvancedComposition::new("1e-6".parse().unwrap()).unwrap();
         total = total.add(&pair("1", "0")).unwrap();
         assert_eq!(total.capped(pair("1", "1e-5")).spent(), total.total());
     }
 
     #[test]
     fn a_huge_limit_has_room_for_what_can_be_counted() {
-        let total = Whitehouse::new("1e-6".parse().unwrap()).unwrap();
+        let total = AdvancedComposition::new("1e-6".parse().unwrap()).unwrap();
         let mut rule = total.capped(pair("3e11", "1e-5"));
         let room = rule.remaining();
         assert_eq!(room.epsilon, "8e10".parse().unwrap());
@@ -292,7 +295,7 @@ mod tests {
         ) {
             let limit = EpsilonDelta::new(f64::from(limit) * 1e-2, 1.5e-5).unwrap();
             let slack = "1e-6".parse().unwrap();
-            let mut capped = Whitehouse::new(slack).unwrap().capped(limit);
+            let mut capped = AdvancedComposition::new(slack).unwrap().capped(limit);
             let mut filter = ThroughZCdp::simple(limit, slack).unwrap();
             for (epsilon, delta) in losses {
                 let epsilon = Epsilon::from_units(u128::from(epsilon) * 10_u128.pow(24)).unwrap();
@@ -321,7 +324,7 @@ mod tests {
             at in 0..9_usize, more in 0..10_u128.pow(27),
         ) {
             let total = |change: Option<usize>, slack: &str| {
-                let mut total = Whitehouse::new(slack.parse().unwrap()).unwrap();
+                let mut total = AdvancedComposition::new(slack.parse().unwrap()).unwrap();
                 for (index, (epsilon, delta)) in losses.iter().enumerate() {
                     let extra = if change == Some(index) { more } else { 0 };
                     let loss = EpsilonDelta {

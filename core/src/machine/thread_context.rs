@@ -48,11 +48,11 @@ impl Drop for Answering {
 }
 
 /// Puts a token in force on this thread, until dropped.
-pub(crate) struct InForce {
+pub(crate) struct CurrentToken {
     outer: Option<StopToken>,
 }
 
-impl InForce {
+impl CurrentToken {
     /// `None` if the thread is ending and its variables are gone.
     pub(crate) fn begin(token: StopToken) -> Option<Self> {
         let outer = IN_FORCE.try_with(|in_force| in_force.replace(token)).ok();
@@ -70,7 +70,7 @@ impl InForce {
     }
 }
 
-impl Drop for InForce {
+impl Drop for CurrentToken {
     fn drop(&mut self) {
         if let Some(outer) = self.outer.take() {
             // This cannot fail: the variable existed before, and this thread has not ended since.
@@ -85,24 +85,24 @@ impl Drop for InForce {
 /// refuses instead of waiting for the answer that waits for this very code, and what is launched is
 /// stopped with the scope.
 #[derive(Debug)]
-pub struct Errand {
+pub struct ThreadContext {
     answering: bool,
     in_force: StopToken,
 }
 
-impl Errand {
+impl ThreadContext {
     /// That of this thread.
     pub fn current() -> Self {
         Self {
             answering: ANSWERING.with(Cell::get),
-            in_force: InForce::now(),
+            in_force: CurrentToken::now(),
         }
     }
 
     /// Runs code on this thread, on behalf of the other one.
     pub fn run<T>(&self, code: impl FnOnce() -> T) -> T {
         let _answering = Answering::set(self.answering);
-        let _in_force = InForce::begin(self.in_force.clone());
+        let _in_force = CurrentToken::begin(self.in_force.clone());
         code()
     }
 }
@@ -116,12 +116,12 @@ mod tests {
     #[test]
     fn a_helping_thread_is_in_the_middle_of_the_same_until_it_is_done() {
         let (token, stopper) = StopToken::default().extended();
-        let _in_force = InForce::begin(token);
+        let _in_force = CurrentToken::begin(token);
         let _answering = Answering::begin();
-        let errand = Errand::current();
+        let errand = ThreadContext::current();
         stopper.stop(Stop::Halted);
         let helper = || {
-            let before = || (Answering::now(), InForce::now().check());
+            let before = || (Answering::now(), CurrentToken::now().check());
             assert_eq!(before(), (false, Ok(())));
             let inside = errand.run(before);
             assert_eq!(inside, (true, Err(Stop::Halted)));

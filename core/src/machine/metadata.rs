@@ -9,7 +9,7 @@ use thiserror::Error;
 /// unless the result is public too.
 ///
 /// ```
-/// use queryables::machine::PublicFacts;
+/// use queryables::machine::PublicMetadata;
 ///
 /// /// Visits on the days from 0 to the horizon.
 /// struct Visits {
@@ -17,20 +17,20 @@ use thiserror::Error;
 ///     days: Vec<u32>,
 /// }
 ///
-/// impl PublicFacts for Visits {
-///     type Facts = u32;
+/// impl PublicMetadata for Visits {
+///     type Metadata = u32;
 ///
-///     fn facts(&self) -> &u32 {
+///     fn metadata(&self) -> &u32 {
 ///         &self.horizon
 ///     }
 /// }
 /// ```
-pub trait PublicFacts {
+pub trait PublicMetadata {
     /// What is public.
-    type Facts: ?Sized;
+    type Metadata: ?Sized;
 
     /// Reads it.
-    fn facts(&self) -> &Self::Facts;
+    fn metadata(&self) -> &Self::Metadata;
 }
 
 /// A view of a dataset through which only the public facts can be read.
@@ -47,11 +47,11 @@ impl<'a, D: ?Sized> Public<'a, D> {
     }
 }
 
-impl<'a, D: PublicFacts + ?Sized> Public<'a, D> {
+impl<'a, D: PublicMetadata + ?Sized> Public<'a, D> {
     /// The facts.
     #[must_use]
-    pub fn facts(&self) -> &'a D::Facts {
-        self.0.facts()
+    pub fn metadata(&self) -> &'a D::Metadata {
+        self.0.metadata()
     }
 }
 
@@ -69,4 +69,4 @@ impl<D: ?Sized> Copy for Public<'_, D> {}
 /// The mechanism does not fit the public facts of the dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[error("the mechanism does not fit the dataset: {0}")]
-pub struct Unsuitable(pub &'static str);
+pub struct DomainMismatch(pub &'static str);
