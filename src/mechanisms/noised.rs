@@ -176,7 +176,6 @@ impl<Q: Query<R>, N: AddedNoise, R: Relation> Noised<Q, N, R> {
 /// Noisy totals become the answer by a public function.
 impl<Q, N, R> ReleasesOnly for Noised<Q, N, R> {}
 
-#[diagnostic::do_not_recommend]
 impl<Me, Q, N, R> Private<Me, R> for Noised<Q, N, R>
 where
     Me: Measure + Prices<N::Fact>,

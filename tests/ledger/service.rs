@@ -182,10 +182,10 @@ fn a_service_with_mixed_measures_continues_after_a_restart() {
     });
     let admitted = [
         ("pure", "AboveThreshold"),
-        ("pure", "NoisyCount"),
-        ("zcdp", "GaussianCount"),
+        ("pure", "Count"),
+        ("zcdp", "Count"),
         ("approx", "AboveThreshold"),
-        ("approx", "NoisyCount"),
+        ("approx", "Count"),
         ("pure", "AboveThreshold"),
     ];
     assert_eq!(entries.collect::<Vec<_>>(), admitted);

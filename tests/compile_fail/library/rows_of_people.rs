@@ -16,5 +16,5 @@ fn main() {
 }
 
 //~ E0277
-//~ launch a mechanism that works on `People<Vec<(u32, u8)>, 3>`: … does not
-//~ a mechanism on rows, launched on people? wrap it: `OnRows(mechanism)`
+//~ ask about records of `People<Vec<(u32, u8)>, 3>`: a … is about others
+//~ a question about rows, asked of people? wrap the mechanism: `OnRows(mechanism)`
