@@ -194,10 +194,7 @@ fn clients_of_the_framework_share_filters_of_two_measures() {
     assert_eq!(reply(ada, "[0, 80]"), r#"{"answered":false}"#);
     assert_eq!(reply(ada, "[0, 30]"), r#"{"answered":true}"#);
     assert_eq!(reply(ada, "close"), r#"{"closed":0}"#);
-    assert_eq!(
-        reply(ada, "[0, 29]"),
-        r#"{"not_answered":"closed"}"#
-    );
+    assert_eq!(reply(ada, "[0, 29]"), r#"{"not_answered":"closed"}"#);
     assert_eq!(reply(ada, "[7, 29]"), r#"{"unknown":7}"#);
     assert_eq!(
         reply(ada, "gaussian"),

@@ -122,11 +122,13 @@ mod tests {
     use crate::privacy::{Gdp, Private, Rdp, Replace, ZCdp};
     use crate::tests::exact::{answers, violation};
 
+    type Bins<R> = Noised<Histogram<Partition<Vec<u8>>>, LaplaceNoise, R>;
+
     fn histogram<R: RowRelation>(
         relation: R,
         bins: usize,
         epsilon: &str,
-    ) -> Result<Noised<Histogram<Partition<Vec<u8>>>, LaplaceNoise, R>, MechanismError> {
+    ) -> Result<Bins<R>, MechanismError> {
         let bin = Attribute::new("itself", |row: &u8| match row {
             99 => panic!("an unlucky row"),
             row => usize::from(*row),

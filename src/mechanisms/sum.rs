@@ -289,11 +289,13 @@ mod tests {
     use crate::privacy::{Private, Rdp};
     use crate::tests::exact::{answers, violation};
 
+    type Signed<R> = Noised<Sum<Attribute<Vec<u8>, i64>>, LaplaceNoise, R>;
+
     fn sum<R: RowRelation>(
         relation: R,
         range: RangeInclusive<i64>,
         epsilon: &str,
-    ) -> Result<Noised<Sum<Attribute<Vec<u8>, i64>>, LaplaceNoise, R>, MechanismError> {
+    ) -> Result<Signed<R>, MechanismError> {
         let attribute = Attribute::new("signed", |row: &u8| match row {
             99 => panic!("an unlucky row"),
             row => i64::from(*row) - 5,

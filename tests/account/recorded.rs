@@ -42,7 +42,7 @@ fn profile<R: Relation>(text: &mut String, mechanism: &impl Private<FDp, R>) {
                 let deltas = ["0", "0.1", "1"];
                 for epsilon in deltas {
                     let delta = profile.worst_delta(epsilon.parse().unwrap());
-                    write!(text, " {:?}", delta).unwrap();
+                    write!(text, " {delta:?}").unwrap();
                 }
             }
             Err(UnknownLoss(reason)) => write!(text, " ({reason})").unwrap(),

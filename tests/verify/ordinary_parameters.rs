@@ -12,10 +12,10 @@ fn epsilon(text: &str) -> Epsilon {
     text.parse().unwrap()
 }
 
+type Summed = queryables::mechanisms::Noised<Sum<Attribute<Vec<i64>, i64>>>;
+
 /// A sum of values up to this, with a loss of 1, on one row and on another with the largest value.
-fn sum(
-    largest: i64,
-) -> Verifier<(), i64, Vec<()>, queryables::mechanisms::Noised<Sum<Attribute<Vec<i64>, i64>>>> {
+fn sum(largest: i64) -> Verifier<(), i64, Vec<()>, Summed> {
     let value = Attribute::new("value", |row: &i64| *row);
     let sum = Sum::of(value, 0..=largest).laplace(epsilon!(1)).unwrap();
     let pair = Pair::new(vec![1_i64], vec![1, largest]);

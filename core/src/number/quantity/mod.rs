@@ -203,6 +203,7 @@ impl<U: sealed::MayBeZero> Quantity<U> {
     /// assert_eq!(parts[2].to_string(), "0.333333333333333333333333334");
     /// ```
     #[doc(alias = "budget")]
+    #[must_use]
     pub fn split(self, parts: u32) -> impl ExactSizeIterator<Item = Self> {
         let each = self.units / u128::from(parts.max(1));
         let last = self.units - each * u128::from(parts.saturating_sub(1));
