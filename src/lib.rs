@@ -36,12 +36,12 @@
 //! # How it fits together
 //!
 //! ```text
-//!   data + Filter ──launch──▶ RunningFilter ──launch(mechanism)──▶ Queryable ──ask(query)──▶ answer
+//!   data + Filter ──start───▶ RunningFilter ──launch(mechanism)──▶ Queryable ──ask(query)──▶ answer
 //!                                  │     └───release(mechanism)──▶ answer
 //!                                  └─── privacy_loss(), remaining(), would_admit(loss)
 //! ```
 //!
-//! 1. The data holder starts a [`Filter`](compose::Filter) on the data with [`launch`] and gives
+//! 1. The data holder starts a [`Filter`](compose::Filter) on the data with [`start`] and gives
 //!    the handle to the analyst.
 //! 2. The analyst launches mechanisms. Each states its loss ([`Private`](privacy::Private)) before
 //!    it sees the data; the filter decides, charges, and only then starts it.

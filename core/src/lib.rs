@@ -14,7 +14,7 @@
 //! budgets, f-DP, exact verification and ledgers. The examples below are written for it.
 //!
 //! A framework implements [`Mechanism`](machine::Mechanism) and [`Private`](privacy::Private), and
-//! hands out what [`launch`] returns:
+//! hands out what [`start`] returns:
 //!
 //! ```
 //! use queryables_core::prelude::*;

@@ -30,7 +30,7 @@ use crate::number::Delta;
 /// use queryables::machine::Script;
 /// use queryables::data::Predicate;
 /// use queryables::mechanisms::Count;
-/// use queryables::privacy::PureDp;
+/// use queryables::prelude::*;
 ///
 /// let everybody = Predicate::new("everybody", |_: &u8| true);
 /// let count = Count::of(everybody).laplace(epsilon!(2))?;

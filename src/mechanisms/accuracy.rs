@@ -14,6 +14,7 @@ use crate::number::Confidence;
 /// ```
 /// use queryables::data::Predicate;
 /// use queryables::mechanisms::{Accuracy, Count, Estimates};
+/// use queryables::prelude::*;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// let count = Count::<Predicate<Vec<u32>>>::of(adults).laplace(epsilon!(0.1))?;

@@ -64,7 +64,7 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// GDP, where a sample is worth nothing: the tight ρ and μ are those of all rows. It has none for rows
 /// more than one apart.
 ///
-/// What [`Noisy`](super::Noisy) says is about the sum over the sample that was drawn. How far that is
+/// What is said of its noise is about the sum over the sample that was drawn. How far that is
 /// from the rate times the sum over all rows depends on the data.
 pub struct SampledGaussianSum<D: ?Sized, R = AddRemove> {
     /// Under either relation, noise is made for one row that is added or removed.

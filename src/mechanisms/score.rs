@@ -14,7 +14,7 @@ use crate::privacy::Relation;
 ///
 /// Use it with [`NoisyMax`](super::NoisyMax), [`ExponentialMechanism`](super::ExponentialMechanism),
 /// [`PermuteAndFlip`](super::PermuteAndFlip) and [`TopK`](super::TopK). Counts of predicates are
-/// ready-made ([`Counts`]); this is for scores of your own:
+/// ready-made ([`CountScores`]); this is for scores of your own:
 ///
 /// ```
 /// use queryables::mechanisms::{ExponentialMechanism, Score, Sensitivity};

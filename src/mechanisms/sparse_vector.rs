@@ -141,7 +141,7 @@ impl<Q, R> Clone for SparseVector<Q, R> {
     }
 }
 
-/// A running [`SparseVector`]: it is asked [`Predicate`]s, and after the last hit every query is
+/// A running [`SparseVector`]: it is asked [`Predicate`](crate::data::Predicate)s, and after the last hit every query is
 /// [`Fault::Exhausted`].
 pub struct SparseVectorMachine<D: ?Sized, Q> {
     search: AboveThresholdMachine<D, Q>,

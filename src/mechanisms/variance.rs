@@ -52,7 +52,7 @@ use crate::number::{Confidence, Interval};
 ///   |u − v|·(1 + |1 − u − v|) ≤ 1, because |u − v| is at most s = u + v and 2 − s, and s(2 − s) ≤ 1.
 ///   So they change by w² together, too. The variance is (X/nw)(w − X/nw) − Y/n.
 ///
-/// It states [`Laplace`] noise on numbers that change by w² together. The range is in whole steps, as
+/// It states [`Laplace`](crate::privacy::facts::Laplace) noise on numbers that change by w² together. The range is in whole steps, as
 /// numbers are, so that w is exact, rounding included ([`RealRange`]).
 #[doc(alias = "standard deviation")]
 #[derive(Clone, Debug)]

@@ -162,7 +162,7 @@ impl<Q, A, N, M> Verifier<Q, A, N, M> {
     /// ```
     /// use queryables::data::Predicate;
     /// use queryables::mechanisms::Count;
-    /// use queryables::privacy::PureDp;
+    /// use queryables::prelude::*;
     /// use queryables::verify::{copies_of, Pair, Verifier};
     ///
     /// let all = Predicate::new("all", |_: &u8| true);

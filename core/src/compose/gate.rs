@@ -24,7 +24,7 @@ pub(crate) mod sealed {
         where
             Self: Gate;
 
-        /// Whether it keeps the [`Map`](super::Map) of each mechanism.
+        /// Whether it keeps the map of each mechanism.
         const KEEPS_MAPS: bool = false;
 
         /// Whether a launch that is not admitted may ever stop the children.

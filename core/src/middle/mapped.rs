@@ -52,7 +52,7 @@ impl<M, F, D: ?Sized> Mapped<M, F, D> {
     /// use queryables::mechanisms::Count;
     /// use queryables::prelude::*;
     ///
-    /// let all = Predicate::new("all", |_: &u32| true);
+    /// let all = Predicate::<Vec<u32>>::new("all", |_: &u32| true);
     /// let count = Count::of(all).laplace(epsilon!(0.5))?;
     /// let missing = count.mapped(|count| 100 - count).named("missing of 100");
     /// assert_eq!(missing.describe().get("mapped"), Some("missing of 100"));

@@ -3,7 +3,7 @@
 //! Every running thing has two forms. The *machine* is owned, takes explicit coins and can be
 //! inspected; it is what authors of machines embed and what `verify` explores. The *handle* is
 //! shared, can be sent between threads and draws from the operating system; it is what an analyst
-//! gets. [`launch`] makes handles out of machines, and nothing makes machines out of handles: a
+//! gets. [`start`] makes handles out of machines, and nothing makes machines out of handles: a
 //! handle inside a machine is a [`Relay`], which still stops when the handle is stopped.
 //!
 //! A handle to an interactive mechanism is a [`Queryable`]; for one that cannot leave its thread,
@@ -13,14 +13,14 @@
 mod child;
 mod error;
 mod handle;
-mod launch;
+mod start;
 mod relay;
 mod scope;
 
 pub use child::Child;
 pub use error::AskError;
 pub use handle::{LocalQueryable, Queryable};
-pub(crate) use launch::sealed;
-pub use launch::{HandleOf, IntoHandle, LocalHandle, start, start_local, start_under};
+pub(crate) use start::sealed;
+pub use start::{HandleOf, IntoHandle, LocalHandle, start, start_local, start_under};
 pub use relay::Relay;
 pub use scope::Scope;

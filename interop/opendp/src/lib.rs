@@ -16,7 +16,7 @@
 //!   it does not compile.
 //! - The result is a plain [`Value`], or an OpenDP queryable whose answers are plain values.
 //!   Queryables of OpenDP's stay on their thread: they are launched with
-//!   [`start_local`](queryables_core::compose::RunningFilter::start_local).
+//!   [`launch_local`](queryables_core::compose::RunningFilter::launch_local).
 //!
 //! # Setting up
 //!

@@ -18,7 +18,7 @@ use queryables_core::privacy::{Distance, Measure, Private, UnknownLoss};
 /// One that releases a plain [`Value`] is non-interactive: it is
 /// [`release`](queryables_core::compose::RunningFilter::release)d. One that emits an OpenDP queryable is
 /// interactive: it is launched with
-/// [`start_local`](queryables_core::compose::RunningFilter::start_local), because OpenDP's queryables cannot
+/// [`launch_local`](queryables_core::compose::RunningFilter::launch_local), because OpenDP's queryables cannot
 /// leave their thread, and every question to the handle is one to the queryable.
 ///
 /// The compositor runs on a [`InDomain`] of the measurement's domain, under a relation that knows the

@@ -23,7 +23,7 @@ use crate::privacy::fdp::{FdpError, Grid, Profile};
 /// use queryables::privacy::fdp::{Grid, Profile};
 ///
 /// // Trade-off functions that cross once they are composed.
-/// let step = |mu: &str| Ok::<_, queryables::number::QuantityError>(
+/// let step = |mu: &str| Ok::<_, queryables::number::NumberError>(
 ///     Profile::sampled_gaussian_by("0.1".parse()?, mu.parse()?));
 /// let (little, much) = (step("0.5")?, step("2")?);
 /// let entries = [(little.clone(), 1), (much.clone(), 6)];

@@ -1,5 +1,5 @@
 //! Filters and odometers in f-DP: children state trade-off functions, and the budget and the reading
-//! are trade-off functions, each as a [`Profile`].
+//! are trade-off functions, each as a [`Profile`](crate::privacy::fdp::Profile).
 //!
 //! Composing trade-off functions until a budget is reached is **not** private (Tran et al. 3.3, 3.8):
 //! an adversary may continue where the functions cross. So there is no default for

@@ -129,7 +129,7 @@ impl<D: ?Sized, F> fmt::Debug for Readings<D, F> {
 /// A handle for the analyst, and readings for the curator.
 pub type WithReadings<D, F> = (RunningIndividualFilter<D, F>, Readings<D, F>);
 
-/// Starts an individual filter as [`launch`] does, and also returns what the curator can read.
+/// Starts an individual filter as [`start`](crate::start) does, and also returns what the curator can read.
 ///
 /// ```
 /// use queryables::compose::{IndividualFilter, start_individual};
@@ -150,7 +150,7 @@ pub type WithReadings<D, F> = (RunningIndividualFilter<D, F>, Readings<D, F>);
 ///
 /// # Errors
 ///
-/// Those of [`launch`].
+/// Those of [`start`](crate::start).
 pub fn start_individual<D, F>(
     filter: &IndividualFilter<D, F>,
     data: Arc<D>,

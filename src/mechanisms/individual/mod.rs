@@ -1,7 +1,7 @@
 //! Queries for which each record pays what it can lose.
 //!
 //! Ask them of an [`IndividualFilter`](crate::compose::IndividualFilter), which keeps the
-//! accounts; which rules it takes is said by [`ValidIndividually`](crate::account::ValidIndividually). Mechanisms with added noise
+//! accounts; which rules it takes is said by [`ValidIndividually`]. Mechanisms with added noise
 //! are the same that others launch: there all pay for what one record can change at most, here each
 //! pays for what it changes itself.
 //!

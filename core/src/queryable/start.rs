@@ -24,12 +24,12 @@ where
     start_under(mechanism, data, &StopToken::default())
 }
 
-/// [`launch`] of something that `token` stops. It is for frameworks whose closures get no
+/// [`start`] of something that `token` stops. It is for frameworks whose closures get no
 /// [`Coins`](crate::machine::Coins), and so do not know which tokens are in force.
 ///
 /// # Errors
 ///
-/// As for [`launch`], and [`Fault::Stopped`] if the token is stopped already.
+/// As for [`start`], and [`Fault::Stopped`] if the token is stopped already.
 pub fn start_under<D, M>(
     mechanism: &M,
     data: Arc<D>,
@@ -49,11 +49,11 @@ pub type HandleOf<M, D> = <<M as Mechanism<D>>::Machine as IntoHandle>::Handle;
 /// The handle to a machine `S` that stays on its thread.
 pub type LocalHandle<S> = LocalQueryable<<S as Machine>::Query, <S as Machine>::Answer>;
 
-/// [`launch`] for a machine that cannot be sent to another thread: the handle stays on this one.
+/// [`start`] for a machine that cannot be sent to another thread: the handle stays on this one.
 ///
 /// # Errors
 ///
-/// As for [`launch`].
+/// As for [`start`].
 pub fn start_local<D, M, S>(mechanism: &M, data: Arc<D>) -> Result<LocalHandle<S>, Fault>
 where
     D: ?Sized,
