@@ -130,7 +130,6 @@ mod question;
 mod randomized_response;
 mod real_range;
 mod sampled_sum;
-#[cfg(feature = "fdp")]
 mod score;
 mod sparse_vector;
 mod statistic;
@@ -170,7 +169,6 @@ pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use sampled_sum::SampledGaussianSum;
-#[cfg(feature = "fdp")]
 pub use score::{CountScores, Score, Sensitivity, sensitivity_between};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
 pub use sum::Sum;

@@ -50,11 +50,13 @@ impl<M, F, D: ?Sized> Mapped<M, F, D> {
     /// ```
     /// use queryables::data::Predicate;
     /// use queryables::mechanisms::Count;
+    /// use queryables::middle::Mapped;
     /// use queryables::prelude::*;
     ///
     /// let all = Predicate::<Vec<u32>>::new("all", |_: &u32| true);
     /// let count = Count::of(all).laplace(epsilon!(0.5))?;
-    /// let missing = count.mapped(|count| 100 - count).named("missing of 100");
+    /// let missing: Mapped<_, _, Vec<u32>> =
+    ///     count.mapped(|count| 100 - count).named("missing of 100");
     /// assert_eq!(missing.describe().get("mapped"), Some("missing of 100"));
     /// assert!(missing.describe().is_complete());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
