@@ -13,14 +13,14 @@
 mod child;
 mod error;
 mod handle;
-mod start;
 mod relay;
 mod scope;
+mod start;
 
 pub use child::Child;
 pub use error::AskError;
 pub use handle::{LocalQueryable, Queryable};
-pub(crate) use start::sealed;
-pub use start::{HandleOf, IntoHandle, LocalHandle, start, start_local, start_under};
 pub use relay::Relay;
 pub use scope::Scope;
+pub(crate) use start::sealed;
+pub use start::{HandleOf, IntoHandle, LocalHandle, start, start_local, start_under};
