@@ -437,3 +437,7 @@ impl<Q: Query<R>, R: Relation> Under<Q, R> {
         Ok(loss)
     }
 }
+
+#[cfg(test)]
+#[path = "query_tests.rs"]
+mod tests;
