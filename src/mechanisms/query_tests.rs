@@ -14,6 +14,7 @@ use crate::compose::{
 };
 use crate::data::{Attribute, Predicate, Vector};
 use crate::machine::{ClosedForm, Coins, DrawnNoise, Fault, Law, silence_guarded_panics};
+use crate::mechanisms::contributes::tallied;
 use crate::mechanisms::{
     ContinualCount, Count, Grouped, Histogram, Lattice, Mean, Partition, Proportion, RealRange,
     Sum, Variance, VectorSum,
@@ -255,6 +256,85 @@ fn sums_change_by_no_more_than_stated() {
         let sum = Sum::of(real(), range);
         holds_by_group(&format!("Sum of {low}..={high}"), &sum);
     }
+}
+
+/// A histogram of one's own, which is also asked for in each group: a row adds to one total.
+#[derive(Clone)]
+struct Signs(Attribute<Rows, usize>);
+
+impl<R: RowRelation> Query<R> for Signs {
+    type Answer = ();
+    type Form = Once;
+    type Value = i64;
+
+    fn change(&self) -> Result<Change, MechanismError> {
+        Ok(Change::places(apart::<R>().try_into().unwrap()))
+    }
+
+    fn totals(&self) -> usize {
+        2
+    }
+
+    fn answer(&self, _: &[i128]) {}
+
+    fn scale(&self) {}
+
+    fn describe(&self) -> Description {
+        Description::new("Signs")
+    }
+}
+
+impl<R: RowRelation> Tally<Rows, R> for Signs {
+    fn tally(&self, data: &Rows, totals: &mut [i128]) -> Result<(), Unavailable> {
+        tallied(self, data, totals);
+        Ok(())
+    }
+}
+
+impl Contributes<Rows> for Signs {
+    fn contributions(
+        &self,
+        _: &Rows,
+        _: Range<usize>,
+        numbers: &mut [i128],
+        _: &mut dyn FnMut(usize),
+    ) {
+        numbers.fill(1);
+    }
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn places(&self, data: &Rows, records: Range<usize>, places: &mut [usize]) {
+        self.0.read(data, records, places);
+    }
+}
+
+impl Grouped<Rows> for Signs {}
+
+#[test]
+fn a_statistic_with_places_of_its_own_can_be_grouped() {
+    let sign = Attribute::new("sign", |row: &(u8, f64)| match number(row) {
+        zero if zero.is_nan() => 2,
+        number => usize::from(number > 0.0),
+    });
+    let signs = Signs(sign);
+    holds_by_group("Signs", &signs);
+    pays("Signs by group", &signs.clone().by(partition()));
+    // The second group's positive numbers, and nowhere what has no sign.
+    let mut totals = [0; 4];
+    let rows = vec![
+        (1, 0.3),
+        (0, f64::NAN),
+        (1, 1e300),
+        (0, -0.4),
+        (2, 0.3),
+        (3, 0.3),
+    ];
+    let by = signs.by(partition());
+    Tally::<_, AddRemove>::tally(&by, &rows, &mut totals).unwrap();
+    assert_eq!(totals, [1, 0, 0, 2]);
 }
 
 /// The largest range there is. Two such numbers in one place are more than a change can hold.
