@@ -157,15 +157,20 @@ where
     }
 
     fn width(&self) -> usize {
-        self.each()
+        self.statistic.width()
     }
 
+    /// Where the statistic says, in the totals of the group.
     fn places(&self, data: &D, records: Range<usize>, places: &mut [usize]) {
-        self.partition.bin().read(data, records, places);
-        for place in places {
-            let inside = *place < self.partition.bins();
-            *place = if inside {
-                *place * self.each()
+        let mut groups = vec![0; places.len()];
+        self.partition
+            .bin()
+            .read(data, records.clone(), &mut groups);
+        self.statistic.places(data, records, places);
+        for (place, group) in places.iter_mut().zip(groups) {
+            let inside = place.saturating_add(self.width()) <= self.each();
+            *place = if inside && group < self.partition.bins() {
+                group * self.each() + *place
             } else {
                 usize::MAX
             };

@@ -122,7 +122,7 @@ where
             let [total] = total;
             return Ok(Released(query.answer(&[coins.release(total, noise)])));
         }
-        let noise = drawn(law, totals - query.public_totals(), coins)?;
+        let noise = drawn(law, totals.saturating_sub(query.public_totals()), coins)?;
         let mut totals = vec![0; totals];
         query.tally(data, &mut totals)?;
         release(&mut totals, noise, coins);

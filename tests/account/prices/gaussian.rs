@@ -40,7 +40,10 @@ fn gaussian_noise() {
         Is([&[1.0], &[2.0]]),
     ];
     row!(
-        Count::of(predicate(1)).gaussian(rho!(0.5)).unwrap(),
+        Count::of(predicate(1))
+            .under(Replace)
+            .gaussian(rho!(0.5))
+            .unwrap(),
         Replace,
         cells
     );

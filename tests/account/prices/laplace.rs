@@ -24,7 +24,10 @@ fn laplace_noise_on_a_count() {
         cells
     );
     row!(
-        Count::of(predicate(1)).laplace(epsilon!(1)).unwrap(),
+        Count::of(predicate(1))
+            .under(Replace)
+            .laplace(epsilon!(1))
+            .unwrap(),
         Replace,
         cells
     );
