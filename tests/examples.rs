@@ -197,7 +197,10 @@ fn clients_of_the_framework_share_filters_of_two_measures() {
     assert_eq!(reply(ada, "[0, 29]"), r#"{"not_answered":"closed"}"#);
     assert_eq!(reply(ada, "[7, 29]"), r#"{"unknown":7}"#);
     assert_eq!(reply(ada, "gaussian"), r#"{"not_launched":"unknown_loss"}"#);
-    assert_eq!(reply(ada, "remaining"), r#"{"remaining":"ε = 0.25"}"#);
+    assert_eq!(
+        reply(ada, "remaining"),
+        r#"{"remaining":{"loss":"0.25","measure":"PureDp"}}"#
+    );
     let refused = reply(rest, r#""loss": "1""#);
     let spent = r#"{"refused":{"measure":"ZCdp","spent":"0.0249"#;
     assert!(refused.starts_with(spent), "{text}");

@@ -10,7 +10,7 @@ use dashu_ratio::RBig;
 use super::*;
 use crate::account::{ChildLoss, ValidIndividually};
 use crate::compose::{
-    IndividualFilter, IndividualQuery, Payers, RecordUnits, Tariff, launch_individual,
+    IndividualFilter, IndividualQuery, Payers, RecordUnits, Tariff, start_individual,
 };
 use crate::data::{Attribute, Predicate, Vector};
 use crate::machine::{ClosedForm, Coins, DrawnNoise, Fault, Law, silence_guarded_panics};
@@ -439,7 +439,7 @@ where
 {
     let before = &rows[..rows.len() - 1];
     let [with, without] =
-        [rows, before].map(|rows| launch_individual(filter, Arc::new(table(rows))).unwrap());
+        [rows, before].map(|rows| start_individual(filter, Arc::new(table(rows))).unwrap());
     let [all, others] = [&with, &without].map(|(running, _)| running.release(query).unwrap());
     let loss = with.1.loss(before.len()).unwrap().unwrap();
     let moved = all.iter().zip(&others).map(|(all, others)| all - others);
