@@ -81,7 +81,7 @@ pub trait Norm {
 
 /// What [`Contributes::take`] does by default.
 pub(super) fn take_each<N: Norm, D: ?Sized>(
-    query: &(impl Contributes<D> + ?Sized),
+    query: &impl Contributes<D>,
     data: &D,
     records: Range<usize>,
     payers: &mut Payers<'_>,
