@@ -113,7 +113,7 @@ impl SumScale {
         }
     }
 
-    /// With this confidence for so many noisy sums together (the union bound).
+    /// With this confidence for n noisy sums together (the union bound).
     pub(super) fn accuracy(self, noise: Noise, sums: u64, confidence: Confidence) -> SumAccuracy {
         let each = confidence.for_each_of(sums);
         SumAccuracy {

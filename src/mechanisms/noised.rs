@@ -130,7 +130,7 @@ where
     }
 }
 
-/// Noise for so many totals.
+/// Noise for this number of totals.
 pub(super) fn drawn(
     law: &impl crate::machine::Law,
     totals: usize,

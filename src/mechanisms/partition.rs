@@ -64,7 +64,7 @@ pub trait Labels: Clone + Send + Sync {
     fn listed(&self) -> String;
 }
 
-/// Bins with numbers from 0 on: so many.
+/// Bins that are numbered from 0 on, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Numbered(usize);
 

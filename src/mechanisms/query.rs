@@ -341,7 +341,7 @@ impl<Q: Query<AddRemove>> QueryExt for Q {
 }
 
 /// How far off an answer to this query may be: `u128`, `f64`, or for a mean or a variance
-/// `(distance, rows)`, a distance that is enough if there are so many rows or more.
+/// `(distance, rows)`, a distance that is enough if there are at least this number of rows.
 pub type WithinOf<Q, R> = <<Q as Query<R>>::Value as Statistic>::Within;
 
 /// A query for neighbours under a relation, which waits for its noise ([`QueryExt::under`]).

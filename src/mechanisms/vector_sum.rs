@@ -64,7 +64,7 @@ const DRAWN: usize = 1 << 20;
 const NUMBERS: usize = 1024;
 
 impl<V> VectorSum<V> {
-    /// Sums vectors with so many coordinates, clipped to the length of the lattice.
+    /// Sums vectors with this number of coordinates, clipped to the length of the lattice.
     pub fn of(vector: V, dimension: usize, lattice: Lattice) -> Self {
         Self {
             vector,
