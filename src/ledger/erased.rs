@@ -24,11 +24,15 @@ where
     /// Erases the measure, the rule and the discipline. Launches are recorded under the party's name,
     /// and held to its quotas.
     fn from(party: Party<D, F, R, X>) -> Self {
-        any_filter(Arc::new(party))
+        any_filter(Arc::new(OfParty(party)))
     }
 }
 
-impl<D, F, R, X> Erased<D, R> for Party<D, F, R, X>
+/// A party inside an [`AnyFilter`], which alone makes one: the party itself gives nobody its data or a
+/// charge without a start.
+struct OfParty<D: ?Sized, F: LedgerRule, R, X>(Party<D, F, R, X>);
+
+impl<D, F, R, X> Erased<D, R> for OfParty<D, F, R, X>
 where
     D: Send + Sync + ?Sized,
     F: LedgerRule<Children: Prices<Fact>>,
@@ -36,8 +40,8 @@ where
     X: Discipline,
 {
     fn charge(&self, mechanism: &dyn States<D>) -> Result<Charged<'_, D>, AnyLaunchError> {
-        let charged = self.charged(&Quoted(mechanism));
-        let charged = charged.map_err(|denial| erased(&*self.seat.shared.fresh, *denial))?;
+        let charged = self.0.charged(&Quoted(mechanism));
+        let charged = charged.map_err(|denial| erased(&*self.0.seat.shared.fresh, *denial))?;
         Ok(Charged {
             ticket: charged.ticket,
             data: self.data().map_err(|_| LaunchError::Failed)?,
@@ -46,7 +50,7 @@ where
     }
 
     fn ended(&self, sequence: u64, how: Ended) {
-        self.done(sequence, || match how {
+        self.0.done(sequence, || match how {
             Ended::Started => Outcome::Started,
             Ended::Answered => Outcome::Answered(None),
             Ended::Failed => Outcome::Failed,
@@ -54,8 +58,8 @@ where
     }
 
     fn would_admit(&self, mechanism: &dyn States<D>) -> Result<bool, Unavailable> {
-        match self.price(&Quoted(mechanism)).map_err(|denial| *denial) {
-            Ok(price) => Ok(Party::would_admit(self, &price.first)?),
+        match self.0.price(&Quoted(mechanism)).map_err(|denial| *denial) {
+            Ok(price) => Ok(Party::would_admit(&self.0, &price.first)?),
             Err(LedgerError::Store(error)) => Err(error.into()),
             Err(_) => Ok(false),
         }
@@ -65,8 +69,8 @@ where
         &self,
         mechanism: &dyn States<D>,
     ) -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError> {
-        let (quoted, fresh) = (Quoted(mechanism), &*self.seat.shared.fresh);
-        let preview = Party::preview(self, &quoted).map_err(|error| erased(fresh, error))?;
+        let (quoted, fresh) = (Quoted(mechanism), &*self.0.seat.shared.fresh);
+        let preview = Party::preview(&self.0, &quoted).map_err(|error| erased(fresh, error))?;
         let cost = Erasing::of(fresh).child(preview.cost().clone());
         Ok((cost, preview.launches_left()))
     }
@@ -76,16 +80,16 @@ where
     }
 
     fn measure(&self) -> &dyn fmt::Debug {
-        &self.seat.shared.terms.measure
+        &self.0.seat.shared.terms.measure
     }
 
     fn reading(&self) -> Result<AnyReading, Unavailable> {
-        let reading = self.seat.shared.read(|book| book.gate().any_reading());
+        let reading = self.0.seat.shared.read(|book| book.gate().any_reading());
         Ok(reading?)
     }
 
     fn data(&self) -> Result<&Arc<D>, Fault> {
-        self.seat.shared.data()
+        self.0.seat.shared.data()
     }
 }
 

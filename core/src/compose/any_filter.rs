@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::erased::{AnyLaunchError, Ended, Erased, Erasing, stating};
+use super::erased::{AnyLaunchError, Ended, Erased, Erasing, OfHandle, stating};
 use super::running::public_facts;
 use super::{Discipline, FilterGate, Halt, LaunchError, Preview, RunningFilter, Unavailable};
 use crate::account::ContinuationRule;
@@ -123,7 +123,8 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     ///
     /// # Errors
     ///
-    /// Why there is no child; only after [`LaunchError::Failed`] has anything been charged.
+    /// Why there is no child. Only after [`LaunchError::Failed`], and perhaps after
+    /// [`LaunchError::Unavailable`], has anything been charged.
     /// [`LaunchError::Interactive`] if the filter takes only mechanisms that answer once.
     pub fn launch<M>(&self, mechanism: &M) -> Result<HandleOf<M, D>, AnyLaunchError>
     where
@@ -144,7 +145,8 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     ///
     /// # Errors
     ///
-    /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
+    /// Why there is no answer. Only after [`LaunchError::Failed`], and perhaps after
+    /// [`LaunchError::Unavailable`], has anything been charged.
     pub fn release<M>(
         &self,
         mechanism: &M,
@@ -232,7 +234,7 @@ where
 {
     /// Erases the measure, the rule and the discipline.
     fn from(filter: RunningFilter<D, F, R, X>) -> Self {
-        Self(Arc::new(filter))
+        Self(Arc::new(OfHandle(filter)))
     }
 }
 

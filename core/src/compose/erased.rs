@@ -160,7 +160,11 @@ impl<D: ?Sized, Me: Prices<Fact>, R: Relation> Private<Me, R> for Quoted<'_, D> 
     }
 }
 
-impl<D, F, R, X> Erased<D, R> for RunningFilter<D, F, R, X>
+/// A handle inside an [`AnyFilter`], which alone makes one: the handle itself gives nobody its data or
+/// a charge without a start.
+pub(super) struct OfHandle<H>(pub(super) H);
+
+impl<D, F, R, X> Erased<D, R> for OfHandle<RunningFilter<D, F, R, X>>
 where
     D: Send + Sync + ?Sized,
     F: ContinuationRule<Children: Prices<Fact>>,
@@ -168,8 +172,9 @@ where
     X: Discipline,
 {
     fn charge(&self, mechanism: &dyn States<D>) -> Result<Charged<'_, D>, AnyLaunchError> {
-        let charged = RunningFilter::charge(self, &Quoted(mechanism), &SystemCoins::new().coins());
-        let (ticket, data) = charged.map_err(|denial| self.erasing().error(*denial))?;
+        let charged =
+            RunningFilter::charge(&self.0, &Quoted(mechanism), &SystemCoins::new().coins());
+        let (ticket, data) = charged.map_err(|denial| self.0.erasing().error(*denial))?;
         Ok(Charged {
             ticket,
             data,
@@ -178,8 +183,8 @@ where
     }
 
     fn would_admit(&self, mechanism: &dyn States<D>) -> Result<bool, Unavailable> {
-        let price = self.price(&Quoted(mechanism));
-        Ok(price.is_ok_and(|price| RunningFilter::would_admit(self, &price.first)))
+        let price = self.0.price(&Quoted(mechanism));
+        Ok(price.is_ok_and(|price| RunningFilter::would_admit(&self.0, &price.first)))
     }
 
     fn preview(
@@ -187,8 +192,8 @@ where
         mechanism: &dyn States<D>,
     ) -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError> {
         let quoted = Quoted(mechanism);
-        let erasing = self.erasing();
-        let preview = RunningFilter::preview(self, &quoted);
+        let erasing = self.0.erasing();
+        let preview = RunningFilter::preview(&self.0, &quoted);
         let preview = preview.map_err(|error| erasing.error(error))?;
         Ok((
             erasing.child(preview.cost().clone()),
@@ -201,15 +206,15 @@ where
     }
 
     fn measure(&self) -> &dyn fmt::Debug {
-        &self.terms().measure
+        &self.0.terms().measure
     }
 
     fn reading(&self) -> Result<AnyReading, Unavailable> {
-        Ok(self.read(FilterGate::any_reading))
+        Ok(self.0.read(FilterGate::any_reading))
     }
 
     fn data(&self) -> Result<&Arc<D>, Fault> {
-        RunningFilter::data(self)
+        RunningFilter::data(&self.0)
     }
 }
 

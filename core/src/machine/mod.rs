@@ -154,8 +154,8 @@ pub enum Fault {
     /// The machine was stopped while it was answering. Asking again gives this again.
     #[error(transparent)]
     Stopped(#[from] Stop),
-    /// The engine that holds the data did not answer. The machine stays as it was and may be asked
-    /// again.
+    /// The engine that holds the data did not answer. The machine that asked it stays as it was and
+    /// may be asked again; one around it, such as a middle, may have counted the query.
     #[error("the data could not be reached")]
     Unavailable,
     /// The machine failed. It is not asked again.
@@ -189,6 +189,7 @@ mod tests {
     fn only_a_failure_ends_a_machine() {
         assert!(Fault::InvalidQuery("x").is_recoverable());
         assert!(Fault::Exhausted.is_recoverable());
+        assert!(Fault::Unavailable.is_recoverable());
         assert!(Fault::Stopped(Stop::Frozen).is_recoverable());
         assert!(!Fault::RoundLimit(3).is_recoverable());
         assert!(!Fault::Failed.is_recoverable());
