@@ -9,6 +9,14 @@ use crate::privacy::{Distance, Measure, Overflow, Postprocessable, Reentrant, Un
 /// f-DP: the loss is a [`Profile`], or equivalently a trade-off function (Dong, Roth, Su 2022;
 /// Tran et al. 2.4, A.4).
 ///
+/// # Guarantee
+///
+/// A loss of a mechanism: for every two neighbours, its pair of laws is dominated by the profile's
+/// pair (P, Q). Where that has two directions, the dataset with the row comes first under
+/// [`AddRemove`](crate::privacy::AddRemove); a relation without an order of its own needs it for both
+/// orders of the two datasets. The row must play the same part in all launches: compositors compose
+/// each direction by itself.
+///
 /// ```
 /// use queryables::privacy::Measure;
 /// use queryables::privacy::fdp::{FDp, Profile};
