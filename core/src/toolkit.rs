@@ -7,7 +7,8 @@
 //! Nothing here makes a handle from a caller's coins. Whoever can do that can rewind a conversation.
 //! A handle is made by [`IntoHandle`](crate::queryable::IntoHandle), which takes
 //! [`SystemCoins`](crate::machine::SystemCoins) and an [`Opening`](queryable::Opening), and only this
-//! crate has one.
+//! crate makes one. Whoever implements that trait is handed one, and must not pass it on: this is a
+//! duty of the toolkit, and no type enforces it yet.
 
 /// Locks and atomics, which a scheduler interleaves where races are tested.
 pub mod sync {

@@ -13,7 +13,7 @@ use crate::privacy::AddRemove;
 /// it once.
 ///
 /// Use it to see how many records still take part, before asking something that costs about as much
-/// as so many of these counts. It can be asked of an
+/// as a few of these counts. It can be asked of an
 /// [`IndividualFilter`](crate::compose::IndividualFilter) only.
 ///
 /// # Guarantee
