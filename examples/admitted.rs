@@ -110,9 +110,9 @@ pub(crate) fn table() -> Result<String, Box<dyn Error>> {
     ];
     let mut candidates = compare(budget, loss);
     candidates.reverse();
-    for candidate in candidates {
-        let admitted = count(candidate.rule.clone(), &loss);
-        lines.push(format!("| {} | {admitted} | yes |", candidate.rule.name()));
+    for (rule, _) in candidates {
+        let admitted = count(rule.clone(), &loss);
+        lines.push(format!("| {} | {admitted} | yes |", rule.name()));
     }
     let limit = FixedCount::most(budget, loss)?.count();
     lines.push(format!(

@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let census = ledger.start("census", &Filter::concurrent(PureDp, limit), &ages)?;
     // Ana may spend 0.5 of it. That is fair, and bounds nothing that she learns from Ben.
     let quota = census.quota("Ana", "0.5".parse()?)?;
-    let (ana, ben) = (census.party("Ana").within(&quota)?, census.party("Ben"));
+    let (ana, ben) = (census.party("Ana").with_quota(&quota)?, census.party("Ben"));
     let count = |years: u32, epsilon: &str| {
         let older = Predicate::new(format!("at least {years}"), move |age: &u32| *age >= years);
         Ok::<_, Box<dyn Error>>(Count::of(older).laplace(epsilon.parse::<Epsilon>()?)?)

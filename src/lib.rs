@@ -140,7 +140,7 @@ mod tests;
 pub mod verify;
 
 use queryables_core::toolkit::sync;
-pub(crate) use queryables_core::{clone_fields, debug_fields};
+pub(crate) use queryables_core::{clone_fields, debug_fields, debug_is_message};
 #[doc(inline)]
 pub use queryables_core::{confidence, delta, epsilon, middle, mu, price_any_fact, rho, start};
 

@@ -9,9 +9,10 @@ use allocation_counter::measure;
 use common::{Answer, Count, at, epsilon};
 use queryables::data::{Attribute, Vector};
 use queryables::machine::{CoinSource, CoinsError, Law, Mechanism};
+use queryables::mechanisms::query::Unavailable;
 use queryables::mechanisms::{
-    Histogram, Lattice, MOST_MEMORY, MechanismError, NoisyMax, NoisyQuantiles, Partition, Score,
-    Sensitivity, VectorSum,
+    Choice, Evaluate, Histogram, Lattice, MOST_MEMORY, MechanismError, NoisyMax, NoisyQuantiles,
+    Partition, Score, Sensitivity, VectorSum,
 };
 use queryables::prelude::*;
 use queryables::privacy::{AddRemove, Restated};
@@ -108,7 +109,7 @@ fn assert_bounded<M: Mechanism<Vec<u8>>>(
 
 struct Many(usize);
 
-impl Score<Vec<u8>, AddRemove> for Many {
+impl Score<AddRemove> for Many {
     fn candidates(&self) -> usize {
         self.0
     }
@@ -116,9 +117,12 @@ impl Score<Vec<u8>, AddRemove> for Many {
     fn sensitivity(&self) -> Sensitivity {
         Sensitivity::each(1)
     }
+}
 
-    fn write(&self, _: &Vec<u8>, scores: &mut [i64]) {
+impl Evaluate<Vec<u8>> for Many {
+    fn evaluate(&self, _: &Vec<u8>, scores: &mut [i64]) -> Result<(), Unavailable> {
         scores.fill(1);
+        Ok(())
     }
 }
 
@@ -136,7 +140,7 @@ fn what_is_asked_for_takes_a_bounded_amount_of_memory() {
         VectorSum::of(vector.clone(), dimension, lattice).gaussian(rho)
     });
     assert_bounded("candidates", 1 << 21, |candidates| {
-        NoisyMax::by_score(AddRemove, Many(candidates), epsilon("1"))
+        Choice::by(AddRemove, NoisyMax, Many(candidates), epsilon("1"))
     });
     let value = Attribute::new("itself", |row: &u8| i64::from(*row));
     assert_bounded("quantiles", 1 << 18, |quantiles| {

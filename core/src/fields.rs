@@ -1,5 +1,5 @@
 //! `Clone` and `Debug` by listed fields: a derive would ask the same of every type parameter, and show
-//! every field.
+//! every field. And `Debug` of errors.
 
 /// `Clone`, by cloning these fields.
 ///
@@ -47,6 +47,23 @@ macro_rules! debug_fields {
                 f.debug_struct($name)
                     $(.field(stringify!($field), &self.$field))*
                     .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+/// `Debug` of an error, which is its message: a `main` that returns an error prints it with `Debug`.
+///
+/// ```text
+/// debug_is_message!([C: Display] LaunchError<C>);
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_is_message {
+    ([$($generics:tt)*] $Error:ty) => {
+        impl<$($generics)*> std::fmt::Debug for $Error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
             }
         }
     };

@@ -136,8 +136,8 @@ pub mod machine {
 
 /// The parts of a pass over records.
 pub mod data {
-    pub use crate::data::fold::steps_of;
-    pub use crate::data::pass::{Chunk, in_chunks};
+    pub use crate::data::fold::{Bins, Merge, RealSum, steps_of};
+    pub use crate::data::pass::{CHUNK, Chunk, in_chunks};
 }
 
 /// Helpers of measures.

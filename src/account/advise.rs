@@ -43,12 +43,12 @@ pub struct Advice {
 pub fn advise(budget: EpsilonDelta, typical: &Profile) -> Result<Vec<Advice>, FdpError> {
     let mut advice = Vec::new();
     if let Some(loss) = typical.approximate() {
-        advice.extend(compare(budget, loss).into_iter().map(|candidate| {
-            let filter = candidate.rule.name();
+        advice.extend(compare(budget, loss).into_iter().map(|(rule, admits)| {
+            let filter = rule.name();
             let (takes, build) = of_rule(filter);
             Advice {
                 filter,
-                admits: candidate.admits,
+                admits,
                 takes,
                 build,
             }

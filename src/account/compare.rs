@@ -1,26 +1,18 @@
 //! Which (ε, δ) rule admits most.
 
+use std::cmp::Reverse;
+
+use super::best_slack::with_best_slack;
 use super::menu::MenuFilter;
 use super::{
     Accumulator, ApproxDpRule, ContinuationRule, FixedCount, Rogers, RuleError, Sum, ThroughRdp,
     ThroughZCdp,
 };
 use crate::number::Delta;
-use crate::privacy::convert::search::{apart_by, bisect};
 use crate::privacy::{ApproxDp, EpsilonDelta};
 
-/// A rule, and how many launches of the typical loss it admits.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Candidate {
-    /// The number of launches of the typical loss.
-    pub admits: u64,
-    /// The rule, with nothing counted.
-    pub rule: ApproxDpRule,
-}
-
-/// All (ε, δ) rules that are valid for a budget, sorted by how many launches of a typical loss they
-/// admit, most first.
+/// All (ε, δ) rules that are valid for a budget, with nothing counted, each with the number of
+/// launches of a typical loss that it admits; those that admit most come first.
 ///
 /// For rules with a slack, the slack is all of δ if the typical loss is pure, and otherwise the
 /// best part of δ. A rule whose slack is all of δ refuses children with δ > 0. The menu takes half
@@ -38,108 +30,67 @@ pub struct Candidate {
 ///
 /// let budget = EpsilonDelta::new("1", "1e-6")?;
 /// let typical = EpsilonDelta::new("0.01", "0")?;
-/// let candidates = compare(budget, typical);
-/// let names: Vec<_> = candidates.iter().map(|best| (best.rule.name(), best.admits)).collect();
+/// let rules = compare(budget, typical);
+/// let names: Vec<_> = rules.iter().map(|(rule, admits)| (rule.name(), *admits)).collect();
 /// assert_eq!(names[0], ("fixed count", 562));
 /// assert_eq!(names[1], ("menu, many small", 551));
 /// assert_eq!(names[2], ("RDP, exact curve", 490));
 ///
 /// // For few launches nothing beats adding up.
 /// let typical = EpsilonDelta::new("0.5", "0")?;
-/// let best = compare(budget, typical).swap_remove(0);
-/// assert_eq!((best.rule.name(), best.admits), ("basic", 2));
-/// let rule = best.rule.charge(&typical)?;
+/// let (rule, admits) = compare(budget, typical).swap_remove(0);
+/// assert_eq!((rule.name(), admits), ("basic", 2));
+/// let rule = rule.charge(&typical)?;
 /// assert_eq!(rule.remaining(), EpsilonDelta::new("0.5", "1e-6")?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn compare(budget: EpsilonDelta, typical: EpsilonDelta) -> Vec<Candidate> {
-    let basic = ApproxDpRule::Basic(Sum::new(ApproxDp).capped(budget));
-    let rogers = Rogers::new(budget).map(ApproxDpRule::Rogers);
-    let with_slack = [
-        best_slack(budget, typical, |slack| {
-            ThroughZCdp::simple(budget, slack).map(ApproxDpRule::Whitehouse)
-        }),
-        best_slack(budget, typical, |slack| {
-            ThroughZCdp::tight(budget, slack).map(ApproxDpRule::ThroughZCdp)
-        }),
-        best_slack(budget, typical, |slack| {
-            ThroughRdp::chosen_for(budget, slack, typical.epsilon).map(ApproxDpRule::ThroughRdp)
-        }),
-    ];
-    let menu = many_small(budget, typical);
-    let fixed = (budget.delta > Delta::ZERO)
-        .then(|| FixedCount::most(budget, typical).ok())
-        .flatten();
-    let rules = std::iter::once(basic)
-        .chain(rogers.ok())
-        .chain(with_slack.into_iter().filter_map(Result::ok))
-        .chain(menu.map(ApproxDpRule::Menu))
-        .chain(fixed.map(ApproxDpRule::FixedCount));
-    let candidate = |rule: ApproxDpRule| Candidate {
-        admits: rule.admits(&typical).certainly(),
-        rule,
+pub fn compare(budget: EpsilonDelta, typical: EpsilonDelta) -> Vec<(ApproxDpRule, u64)> {
+    let slack = |rule: &dyn Fn(Delta) -> Result<ApproxDpRule, RuleError>| {
+        with_best_slack(budget, typical, rule).ok()
     };
-    let mut candidates: Vec<Candidate> = rules.map(candidate).collect();
-    // The sort is stable: among equals, the simplest stays first.
-    candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.admits));
-    candidates
+    // The simplest first: it stays first among equals.
+    let rules = [
+        Some(ApproxDpRule::Basic(Sum::new(ApproxDp).capped(budget))),
+        Rogers::new(budget).ok().map(ApproxDpRule::Rogers),
+        slack(&|slack| ThroughZCdp::simple(budget, slack).map(ApproxDpRule::Whitehouse)),
+        slack(&|slack| ThroughZCdp::tight(budget, slack).map(ApproxDpRule::ThroughZCdp)),
+        slack(&|slack| {
+            let rule = ThroughRdp::chosen_for(budget, slack, typical.epsilon);
+            rule.map(ApproxDpRule::ThroughRdp)
+        }),
+        many_small(budget, typical).map(ApproxDpRule::Menu),
+        fixed_count(budget, typical).map(ApproxDpRule::FixedCount),
+    ];
+    let counted = rules.into_iter().flatten().map(|rule| {
+        let admits = rule.admits(&typical).certainly();
+        (rule, admits)
+    });
+    let mut rules: Vec<_> = counted.collect();
+    // A stable sort.
+    rules.sort_by_key(|(_, admits)| Reverse(*admits));
+    rules
 }
 
-/// The menu for many small launches, where it takes little time.
+/// The largest number of launches that is fixed in advance; without δ it only adds up.
+fn fixed_count(budget: EpsilonDelta, typical: EpsilonDelta) -> Option<FixedCount> {
+    if budget.delta == Delta::ZERO {
+        return None;
+    }
+    FixedCount::most(budget, typical).ok()
+}
+
+/// The menu for many small launches, where it takes little time. All of δ is slack for pure launches,
+/// else half of it.
 fn many_small(budget: EpsilonDelta, typical: EpsilonDelta) -> Option<MenuFilter> {
     if typical.epsilon.checked_mul(200)? < budget.epsilon || typical.epsilon > budget.epsilon {
         return None;
     }
-    MenuFilter::many_small(budget, menu_slack(budget, typical), typical.epsilon).ok()
-}
-
-/// All of δ for pure launches, else half of it.
-fn menu_slack(budget: EpsilonDelta, typical: EpsilonDelta) -> Delta {
-    if typical.delta == Delta::ZERO {
-        return budget.delta;
-    }
-    Delta::from_units(budget.delta.units() / 2).unwrap_or_default()
-}
-
-/// The slack with which a rule admits most: more of it leaves more of ε and less of δ to children.
-fn best_slack(
-    budget: EpsilonDelta,
-    typical: EpsilonDelta,
-    rule: impl Fn(Delta) -> Result<ApproxDpRule, RuleError>,
-) -> Result<ApproxDpRule, RuleError> {
-    if typical.delta == Delta::ZERO {
-        return rule(budget.delta);
-    }
-    let pure = EpsilonDelta {
-        delta: Delta::ZERO,
-        ..typical
+    let slack = match typical.delta == Delta::ZERO {
+        true => budget.delta,
+        false => Delta::from_units(budget.delta.units() / 2).ok()?,
     };
-    // The number that fits into δ rises with the share of δ that is left to children, and the
-    // number that fits into ε falls: search for where they meet. The share may be tiny compared
-    // with the slack, so the search is over the share; it is never all of δ, because there is no
-    // rule without slack.
-    let with_share = |share: u128| {
-        rule(Delta::from_units(budget.delta.units().saturating_sub(share)).unwrap_or_default())
-    };
-    let fits = |share: u128| {
-        let by_delta = share / typical.delta.units();
-        let by_epsilon = with_share(share).map_or(0, |rule| rule.admits(&pure).certainly());
-        by_delta >= u128::from(by_epsilon)
-    };
-    let most = budget.delta.units().saturating_sub(1);
-    let (high, low) = bisect(most, 0, apart_by(30), fits);
-    // The two candidates on either side of the crossing.
-    let (less, more) = (with_share(low), with_share(high));
-    let admitted = |rule: &Result<ApproxDpRule, RuleError>| {
-        rule.as_ref()
-            .map_or(0, |rule| rule.admits(&typical).certainly())
-    };
-    if admitted(&less) > admitted(&more) {
-        less
-    } else {
-        more
-    }
+    MenuFilter::many_small(budget, slack, typical.epsilon).ok()
 }
 
 #[cfg(test)]
@@ -196,8 +147,8 @@ mod tests {
         let found = compare(limit, EpsilonDelta::new("0.01", "1e-10").unwrap());
         // Most rules have a slack; adding up has none; whatever has one has spent it.
         assert!(found.len() > 4);
-        for candidate in found {
-            assert_eq!(candidate.rule.set_aside(), candidate.rule.spent());
+        for (rule, _) in found {
+            assert_eq!(rule.set_aside(), rule.spent());
         }
     }
 
@@ -205,9 +156,9 @@ mod tests {
         EpsilonDelta::new(epsilon, delta).unwrap()
     }
 
-    fn names(candidates: &[Candidate]) -> Vec<(&'static str, u64)> {
-        let row = |candidate: &Candidate| (candidate.rule.name(), candidate.admits);
-        candidates.iter().map(row).collect()
+    fn names(rules: &[(ApproxDpRule, u64)]) -> Vec<(&'static str, u64)> {
+        let names = rules.iter().map(|(rule, admits)| (rule.name(), *admits));
+        names.collect()
     }
 
     #[test]
@@ -240,16 +191,16 @@ mod tests {
         let candidates = compare(budget, typical);
         let best = candidates
             .iter()
-            .find(|candidate| candidate.rule.name() == "RDP, exact curve")
+            .find(|(rule, _)| rule.name() == "RDP, exact curve")
             .unwrap();
         // Of 490 for pure ones; 1e-6 alone would be enough for a thousand of 1e-9.
-        assert_eq!(best.admits, 465);
-        assert_eq!(candidates[0].rule.name(), "fixed count");
-        assert!(candidates[0].admits > 500);
+        assert_eq!(best.1, 465);
+        assert_eq!(candidates[0].0.name(), "fixed count");
+        assert!(candidates[0].1 > 500);
         // Another slack admits no more.
         for slack in ["1e-7", "3e-7", "5.34e-7", "6e-7", "9e-7"] {
             let rule = ThroughRdp::chosen_for(budget, slack.parse().unwrap(), typical.epsilon);
-            assert!(rule.unwrap().admits(&typical).certainly() <= best.admits);
+            assert!(rule.unwrap().admits(&typical).certainly() <= best.1);
         }
     }
 
@@ -272,10 +223,10 @@ mod tests {
     #[test]
     fn nothing_fits_and_everything_fits() {
         let candidates = compare(pair("0.5", "1e-6"), pair("0.6", "0"));
-        assert!(candidates.iter().all(|candidate| candidate.admits == 0));
-        assert_eq!(candidates[0].rule.name(), "basic");
+        assert!(candidates.iter().all(|(_, admits)| *admits == 0));
+        assert_eq!(candidates[0].0.name(), "basic");
         let candidates = compare(pair("0.5", "1e-6"), pair("0", "0"));
-        assert_eq!(candidates[0].admits, u64::MAX);
+        assert_eq!(candidates[0].1, u64::MAX);
     }
 
     proptest! {
@@ -295,7 +246,7 @@ mod tests {
                 epsilon: Epsilon::from_units(units).unwrap(),
                 delta: Delta::from_units(delta.units() / 1000 * child / 100).unwrap(),
             };
-            for Candidate { admits, mut rule } in compare(EpsilonDelta { epsilon: limit, delta }, typical) {
+            for (mut rule, admits) in compare(EpsilonDelta { epsilon: limit, delta }, typical) {
                 let mut launched = 0;
                 prop_assert!(admits == 0 || rule.remaining().epsilon > Epsilon::ZERO);
                 loop {
@@ -324,7 +275,7 @@ mod tests {
         ) {
             let budget = pair("1", "1e-5");
             let mut candidates = compare(budget, pair("0.01", "1e-9"));
-            let rule = candidates.swap_remove(choice).rule;
+            let rule = candidates.swap_remove(choice).0;
             let run = |change: Option<usize>| {
                 let mut admitted = Ok(rule.clone());
                 for (index, (epsilon, delta)) in losses.iter().enumerate() {
@@ -352,7 +303,7 @@ mod tests {
             choice in 0..7_usize,
         ) {
             let mut candidates = compare(pair("1", "1e-5"), pair("0.01", "0"));
-            let rule = candidates.swap_remove(choice).rule;
+            let rule = candidates.swap_remove(choice).0;
             let run = |losses: &[u128]| {
                 let mut rule = rule.clone();
                 for units in losses {

@@ -22,6 +22,7 @@
 #[cfg(feature = "fdp")]
 mod advise;
 mod approx_dp_rule;
+mod best_slack;
 mod compare;
 mod fixed_count;
 mod fixed_in_advance;
@@ -37,7 +38,7 @@ pub mod time_uniform;
 #[cfg(feature = "fdp")]
 pub use advise::{Advice, advise};
 pub use approx_dp_rule::ApproxDpRule;
-pub use compare::{Candidate, compare};
+pub use compare::compare;
 pub use fixed_count::FixedCount;
 pub use fixed_in_advance::FixedInAdvance;
 pub use individual::{RecordCost, SquaresAddUp, ValidIndividually};

@@ -405,7 +405,7 @@ mod tests {
             NaturalFilter::new(limit, RepeatedMechanism::new(Profile::approx_dp(leaky))).unwrap();
         let fixed = FixedCount::most(limit, leaky).unwrap();
         assert_eq!(rule.most().0, fixed.count());
-        assert!(compare(limit, leaky)[0].admits >= fixed.count());
+        assert!(compare(limit, leaky)[0].1 >= fixed.count());
     }
 
     /// Composed by Fourier transform: N fit and N + 1 do not, by bounds on another grid.

@@ -109,7 +109,8 @@ mod sequential;
 mod trials;
 
 pub use crate::machine::{Direction, Pair};
-pub use claim::{AuditResult, Refutable};
+pub use claim::AuditResult;
+use claim::Refutable;
 pub use error::AuditError;
 pub use finding::{Finding, largest_epsilon};
 pub use sequential::SequentialTest;

@@ -404,7 +404,7 @@ fn describe<A: Debug>(view: &View<A>) -> String {
             _ => format!("{times} × {answer}"),
         })
         .collect();
-    let tossed = |tape: &crate::machine::Tape| tape.iter().map(|(_, value)| *value).collect();
+    let tossed = |tape: &Vec<(NonZeroU64, u64)>| tape.iter().map(|(_, value)| *value).collect();
     let mut coins: Vec<u64> = view
         .rounds
         .iter()

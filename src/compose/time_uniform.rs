@@ -28,7 +28,7 @@ use crate::privacy::{AddRemove, Distance, Overflow, Reentrant, Relation};
 /// # Example
 ///
 /// ```
-/// use queryables::account::time_uniform::{MixtureOdometer, Slack};
+/// use queryables::account::time_uniform::{Slack, VarianceOdometer};
 /// use queryables::compose::TimeUniform;
 /// use queryables::data::Predicate;
 /// use queryables::mechanisms::Count;
@@ -36,7 +36,7 @@ use crate::privacy::{AddRemove, Distance, Overflow, Reentrant, Relation};
 /// use std::sync::Arc;
 ///
 /// let slack = Slack::pure("1e-6".parse()?)?;
-/// let odometer = TimeUniform::noninteractive(MixtureOdometer::tightest_at("1".parse()?, slack));
+/// let odometer = TimeUniform::noninteractive(VarianceOdometer::mixture_at("1".parse()?, slack));
 /// let odometer = start(&odometer, Arc::new(vec![17, 18, 43, 70]))?;
 ///
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
@@ -142,7 +142,7 @@ pub type RunningTimeUniform<D, O, R = AddRemove> =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::time_uniform::{RogersOdometer, Slack, TangentOdometer};
+    use crate::account::time_uniform::{RogersOdometer, Slack, VarianceOdometer};
     use crate::machine::Released;
     use crate::number::Rho;
     use crate::prelude::*;
@@ -170,12 +170,12 @@ mod tests {
         }
     }
 
-    fn accountant() -> TangentOdometer {
+    fn accountant() -> VarianceOdometer {
         let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
-        TangentOdometer::new("1".parse().unwrap(), slack).unwrap()
+        VarianceOdometer::tangent("1".parse().unwrap(), slack).unwrap()
     }
 
-    fn started(data: &[u8]) -> RunningTimeUniform<[u8], TangentOdometer, Replace> {
+    fn started(data: &[u8]) -> RunningTimeUniform<[u8], VarianceOdometer, Replace> {
         let odometer = TimeUniform::noninteractive(accountant()).under(Replace);
         start(&odometer, Arc::from(data)).unwrap()
     }

@@ -116,8 +116,8 @@ impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {
         in_pieces(data, fold, |range, fold| self.fold_range(data, range, fold));
     }
 
-    /// The same for another fold than that of the type: [`Moments`](super::Moments) of an attribute that
-    /// is otherwise summed, for instance.
+    /// The same for another fold than that of the type: squares of an attribute that is otherwise
+    /// summed, for instance.
     pub fn fold_into<F: Fold<T> + Send>(&self, data: &D, fold: &mut F)
     where
         T: Copy,

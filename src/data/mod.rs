@@ -25,7 +25,7 @@
 //!
 //! # Speed
 //!
-//! A pass makes one dynamic call for all records, and has one guard for each chunk of [`CHUNK`]
+//! A pass makes one dynamic call for all records, and has one guard for each chunk of
 //! records, so the closure is inlined into the loop. If a chunk panics, it is read again, record by
 //! record. `cargo bench --package benches --bench data` compares the passes with plain loops.
 //!
@@ -56,8 +56,7 @@ pub use attribute::{Attribute, Predicate};
 pub(crate) use clipped_sum::ClippedSum;
 pub use group_key::GroupKey;
 pub(crate) use groups::{Grouped, Groups};
-#[doc(hidden)]
-pub use moments::Moments;
+pub(crate) use moments::Moments;
 pub(crate) use people::UNBOUNDED;
 pub use people::{People, Person};
 #[doc(inline)]

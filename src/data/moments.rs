@@ -7,21 +7,8 @@ use super::{Fold, Merge, steps_of};
 /// The sums of u², 2u(w − u) and (w − u)² over all numbers, where w is the width of the range and u is
 /// how far a number is above its start: in steps, after rounding to the nearest and clamping, as for
 /// [`RealSum`](super::RealSum). For each number the three add up to w².
-///
-/// ```
-/// use queryables::data::{Attribute, Moments};
-///
-/// let hours = Attribute::new("hours", |hours: &f64| *hours);
-/// // In whole hours, from 0 to 4.
-/// let mut moments = Moments::new(1.0, 0..=4);
-/// hours.fold_into(&vec![1.0, 3.0, 99.0], &mut moments);
-/// // 1, 3 and 4, as squares of distances from 0 and from 4, and twice their products.
-/// assert_eq!(moments.high(), 1 + 9 + 16);
-/// assert_eq!(moments.mixed(), 6 + 6 + 0);
-/// assert_eq!(moments.low(), 9 + 1 + 0);
-/// ```
 #[derive(Clone, Copy)]
-pub struct Moments {
+pub(crate) struct Moments {
     per_unit: f64,
     start: i64,
     width: u32,
@@ -31,8 +18,7 @@ pub struct Moments {
 impl Moments {
     /// Empty sums, with `per_unit` steps to a unit, which should be a power of two: then rounding is
     /// exact. The range is in steps, and at most 2^32 − 1 of them wide; what is beyond is cut off.
-    #[must_use]
-    pub fn new(per_unit: f64, range: RangeInclusive<i64>) -> Self {
+    pub(crate) fn new(per_unit: f64, range: RangeInclusive<i64>) -> Self {
         let (start, end) = range.into_inner();
         let width = end.max(start).abs_diff(start);
         Self {
@@ -44,22 +30,19 @@ impl Moments {
     }
 
     /// The sum of u².
-    #[must_use]
-    pub fn high(&self) -> i128 {
+    pub(crate) fn high(&self) -> i128 {
         let [high, ..] = self.sums;
         high
     }
 
     /// The sum of 2u(w − u).
-    #[must_use]
-    pub fn mixed(&self) -> i128 {
+    pub(crate) fn mixed(&self) -> i128 {
         let [_, mixed, _] = self.sums;
         mixed
     }
 
     /// The sum of (w − u)².
-    #[must_use]
-    pub fn low(&self) -> i128 {
+    pub(crate) fn low(&self) -> i128 {
         let [.., low] = self.sums;
         low
     }

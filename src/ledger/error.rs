@@ -36,8 +36,12 @@ pub enum LedgerError<C, W = C> {
     /// or it has not answered, or it never will. Not charged again.
     #[error("a launch with this key was charged before, and its answer is not there")]
     NoAnswer,
-    /// The store could not write or read. Nothing ran. **Perhaps charged**: the ledger says so once
-    /// it can be read again. Not charged after [`StoreError::TooLong`] and [`StoreError::Unwritable`].
+    /// A share does not start, as a filter without a ledger. Its charge stands, once the whole has admitted it.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The store could not write or read. Nothing ran, or its answer is withheld because it could not be
+    /// kept. **Perhaps charged**: the ledger says so once it can be read again. Not charged after
+    /// [`StoreError::TooLong`], nor after [`StoreError::Unwritable`] of anything but an answer.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -66,17 +70,11 @@ impl<C, W> From<NoPrice> for Box<LedgerError<C, W>> {
     }
 }
 
-/// Why a share is not set aside.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum ReserveError<C, W = C> {
-    /// As for a launch.
-    #[error(transparent)]
-    Launch(#[from] LedgerError<C, W>),
-    /// As for opening a filter.
-    #[error(transparent)]
-    Open(#[from] OpenError),
+impl<C, W> From<OpenError> for LedgerError<C, W> {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Fault(fault) => Self::Fault(fault),
+            OpenError::Store(error) => Self::Store(error),
+        }
+    }
 }
-
-/// Why a share of a filter with the rule `F` is not set aside.
-pub type ReserveErrorOf<F> = ReserveError<ChildLoss<F>, WholeLoss<F>>;

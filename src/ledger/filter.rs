@@ -17,7 +17,7 @@ use super::seal::{VERSION, seal};
 use super::state::{has_halted, write_state};
 use super::store::Store;
 use super::text::writable;
-use super::{LedgerError, OpenError, ReserveErrorOf, StoreError};
+use super::{LedgerError, LedgerErrorOf, OpenError, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
 use crate::compose::{
     Discipline, Filter, Halt, Interleaved, LaunchError, Ledgered, Terms, ledgered_parts,
@@ -171,7 +171,7 @@ where
         };
         book.refresh(&saved)?;
         let halted = match halts {
-            true => halted_elsewhere(store, &header.filter, saved.version),
+            true => stopped_elsewhere(store, &header.filter, saved.version, false),
             false => StopToken::default(),
         };
         Ok(Self {
@@ -319,15 +319,15 @@ where
         &self,
         name: &str,
         share: &Filter<G, R, Y>,
-    ) -> Result<LedgerFilter<D, G, R, Y>, ReserveErrorOf<F>>
+    ) -> Result<LedgerFilter<D, G, R, Y>, LedgerErrorOf<F>>
     where
         G: LedgerRule,
         Y: Discipline,
         Filter<G, R, Y>: Private<F::Children, R>,
     {
-        writable("a share's name", name).map_err(OpenError::Store)?;
+        writable("a share's name", name)?;
         let full = format!("{:?}", (&*self.shared.header.filter, "share", name));
-        let data = self.shared.data().map_err(OpenError::Fault)?;
+        let data = self.shared.data()?;
         // One charge however often it is opened: the key is the share's name. That of a release has a
         // third part, so nobody else can charge something under this one.
         let key = format!("{:?}", (&*self.shared.header.filter, name));
@@ -354,7 +354,7 @@ struct FilterTerms<'a> {
     halts: bool,
 }
 
-fn value(written: &impl Serialize) -> Result<Value, StoreError> {
+pub(super) fn value(written: &impl Serialize) -> Result<Value, StoreError> {
     serde_json::to_value(written).map_err(|error| StoreError::Unwritable(error.to_string()))
 }
 
@@ -420,19 +420,27 @@ impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
     }
 }
 
-/// Says whether another handle or process has halted the filter: only the store knows.
-fn halted_elsewhere(store: &Arc<dyn Store>, filter: &Arc<str>, version: u64) -> StopToken {
+/// Says what other handles and processes have done in the filter after this version: only the store
+/// knows. A halt stops, and where `freezes` is set, any later launch.
+pub(super) fn stopped_elsewhere(
+    store: &Arc<dyn Store>,
+    filter: &Arc<str>,
+    version: u64,
+    freezes: bool,
+) -> StopToken {
     let (store, filter) = (Arc::clone(store), Arc::clone(filter));
     let seen = AtomicU64::new(version);
     StopToken::default().watched(move || {
         let known = [(&*filter, seen.load(Ordering::Relaxed))];
         match store.newer(&known).as_deref() {
             Ok([]) => Ok(()),
-            Ok([(_, saved)]) if !has_halted(&saved.state) => {
-                seen.store(saved.version, Ordering::Relaxed);
+            Ok([(_, later)]) if has_halted(&later.state) => Err(Stop::Halted),
+            Ok([(_, later)]) if !freezes => {
+                seen.store(later.version, Ordering::Relaxed);
                 Ok(())
             }
-            // Also where the store does not say: it may have halted.
+            // Also where the store does not say: it may have stopped.
+            _ if freezes => Err(Stop::Frozen),
             _ => Err(Stop::Halted),
         }
     })

@@ -5,13 +5,14 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::book::{Book, QuotaBook, UNKNOWN};
+use super::book::Book;
 use super::error::DenialOf;
 use super::filter::{LedgerRule, PartyHeader};
 use super::party::Seat;
 use super::seal::{VERSION, seal, unseal};
 use super::state::write_state;
-use super::store::{Charge, Receipt, Record, Saved, sealed};
+use super::store::sealed::{Record, Sealed};
+use super::store::{Charge, Receipt, Saved};
 use super::{Decision, Entry, LedgerError, StoreError, time};
 use crate::account::{ChildLoss, WholeLoss};
 use crate::compose::{Discipline, Interleaved, LaunchError, Ledgered, Price, Ticket};
@@ -40,7 +41,7 @@ pub(super) struct Launch<'a, D: ?Sized, F: LedgerRule> {
 struct Settled {
     /// The versions that it was decided on.
     known: Vec<u64>,
-    states: Vec<(usize, Saved)>,
+    states: Vec<(String, Saved)>,
     entry: Entry,
     amounts: Vec<(String, String)>,
 }
@@ -94,17 +95,9 @@ pub(super) fn write<D: ?Sized, F: LedgerRule, X: Discipline>(
             book = shared.book();
             launch = on(book.copy());
         }
-        let charged = if shared.keeps_launches || !seat.quotas.is_empty() || key.is_some() {
-            // Writing a state down may panic.
-            guarded(|| Ok(shared.store.charge(&mut launch))).unwrap_or_else(|_| Err(failed()))
-        } else {
-            // Where the store keeps nothing of it, the filter decides alone.
-            launch.decide();
-            Ok(Receipt::Written {
-                sequence: 0,
-                mark: 0,
-            })
-        };
+        // Writing a state down may panic.
+        let charged = guarded(|| Ok(shared.store.charge(&mut launch)));
+        let charged = charged.unwrap_or_else(|_| Err(failed()));
         let receipt = match charged {
             Ok(receipt) => receipt,
             Err(StoreError::Changed) => continue,
@@ -132,9 +125,8 @@ fn failed() -> StoreError {
 impl<D: ?Sized, F: LedgerRule> Launch<'_, D, F> {
     /// Decides now, and writes down what the store may ask for.
     fn settle(&mut self) -> Result<(), StoreError> {
-        let known = (0..self.budgets().len()).map(|budget| self.known(budget));
-        let known = known.collect();
-        self.decide();
+        let known = self.known();
+        self.decide_now();
         self.settled = Some(Settled {
             known,
             states: self.changed()?,
@@ -142,6 +134,43 @@ impl<D: ?Sized, F: LedgerRule> Launch<'_, D, F> {
             amounts: self.amounts(),
         });
         Ok(())
+    }
+
+    /// The versions of the states at hand, in the order of the budgets.
+    fn known(&self) -> Vec<u64> {
+        let quotas = self.book.quotas_at(&self.seat.quotas);
+        let quotas = quotas.map(|quota| quota.version);
+        [self.book.version].into_iter().chain(quotas).collect()
+    }
+
+    /// Takes up those of these states that are not at hand.
+    fn refresh(&mut self, states: &[Saved]) -> Result<(), StoreError> {
+        let mut states = states.iter();
+        if let Some(saved) = states
+            .next()
+            .filter(|saved| saved.version != self.book.version)
+        {
+            self.book.refresh(saved)?;
+        }
+        for (place, saved) in self.seat.quotas.iter().zip(states) {
+            let quota = self.book.quotas.get_mut(*place);
+            if let Some(quota) = quota.filter(|quota| quota.version != saved.version) {
+                quota.refresh(saved)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn decide_now(&mut self) -> bool {
+        let halted = self.book.gate().halt().is_some();
+        let decided = self.admitted();
+        let admitted = decided.is_ok();
+        self.changed = admitted || (!halted && self.book.gate().halt().is_some());
+        if self.changed {
+            self.book.version = self.book.version.wrapping_add(1);
+        }
+        self.decided = Some(decided);
+        admitted
     }
 
     /// The filter and all its quotas, all or nothing.
@@ -164,12 +193,6 @@ impl<D: ?Sized, F: LedgerRule> Launch<'_, D, F> {
             }
         }
         Ok(())
-    }
-
-    /// The quota whose budget has this place.
-    fn quota(&self, budget: usize) -> Option<&QuotaBook<ChildLoss<F>>> {
-        let place = self.seat.quotas.get(budget.checked_sub(1)?)?;
-        self.book.quotas.get(*place)
     }
 
     fn recorded(&self, mechanism: Description, times: u64) -> Recorded<F> {
@@ -224,7 +247,15 @@ pub(super) fn unnamed() -> Description {
     Description::new("a mechanism that fails to describe itself").incomplete()
 }
 
-impl<D: ?Sized, F: LedgerRule> sealed::Sealed for Launch<'_, D, F> {}
+impl<D: ?Sized, F: LedgerRule> Sealed for Launch<'_, D, F> {
+    fn record(&mut self, times: u64) -> Box<dyn Record> {
+        if let Some(settled) = &self.settled {
+            return Box::new(Kept(settled.entry.clone(), times));
+        }
+        let mechanism = self.mechanism.take().unwrap_or_else(unnamed);
+        Box::new(self.recorded(mechanism, times))
+    }
+}
 
 impl<D: ?Sized, F: LedgerRule> Charge for Launch<'_, D, F> {
     fn budgets(&self) -> &[String] {
@@ -235,71 +266,35 @@ impl<D: ?Sized, F: LedgerRule> Charge for Launch<'_, D, F> {
         self.key
     }
 
-    fn known(&self, budget: usize) -> u64 {
-        if let Some(settled) = &self.settled {
-            return settled.known.get(budget).copied().unwrap_or_default();
+    fn decide(&mut self, states: &[Saved]) -> Result<bool, StoreError> {
+        if let (Some(settled), Some(decided)) = (&self.settled, &self.decided) {
+            let mut versions = states.iter().zip(&settled.known);
+            let is_newest = versions.all(|(saved, known)| saved.version == *known);
+            let decided = is_newest.then_some(decided.is_ok());
+            return decided.ok_or(StoreError::Changed);
         }
-        if budget == 0 {
-            return self.book.version;
-        }
-        self.quota(budget).map_or(UNKNOWN, |quota| quota.version)
+        self.refresh(states)?;
+        Ok(self.decide_now())
     }
 
-    fn refresh(&mut self, budget: usize, saved: &Saved) -> Result<(), StoreError> {
-        if self.settled.is_some() {
-            return Err(StoreError::Changed);
-        }
-        let Some(place) = budget.checked_sub(1) else {
-            return self.book.refresh(saved);
-        };
-        let quota = self.seat.quotas.get(place).copied();
-        match quota.and_then(|place| self.book.quotas.get_mut(place)) {
-            Some(quota) => quota.refresh(saved),
-            None => Ok(()),
-        }
-    }
-
-    fn decide(&mut self) -> bool {
-        if let Some(decided) = &self.decided {
-            return decided.is_ok();
-        }
-        let halted = self.book.gate().halt().is_some();
-        let decided = self.admitted();
-        let admitted = decided.is_ok();
-        self.changed = admitted || (!halted && self.book.gate().halt().is_some());
-        if self.changed {
-            self.book.version = self.book.version.wrapping_add(1);
-        }
-        self.decided = Some(decided);
-        admitted
-    }
-
-    fn changed(&self) -> Result<Vec<(usize, Saved)>, StoreError> {
+    fn changed(&self) -> Result<Vec<(String, Saved)>, StoreError> {
         if let Some(settled) = &self.settled {
             return Ok(settled.states.clone());
         }
-        let mut changed = Vec::new();
         if !self.changed {
-            return Ok(changed);
+            return Ok(Vec::new());
         }
         let gate = self.book.gate();
-        let saved = Saved {
-            version: self.book.version,
-            state: write_state(gate.rule(), gate.launched(), gate.halt())?,
-        };
-        changed.push((0, saved));
+        let state = write_state(gate.rule(), gate.launched(), gate.halt())?;
+        let mut changed = vec![(self.book.version, state)];
         if matches!(self.decided, Some(Ok(()))) {
-            for budget in 1..self.seat.budgets.len() {
-                if let Some(quota) = self.quota(budget) {
-                    let saved = Saved {
-                        version: quota.version,
-                        state: quota.rule.state()?,
-                    };
-                    changed.push((budget, saved));
-                }
+            for quota in self.book.quotas_at(&self.seat.quotas) {
+                changed.push((quota.version, quota.rule.state()?));
             }
         }
-        Ok(changed)
+        let saved = changed.into_iter();
+        let saved = saved.map(|(version, state)| Saved { version, state });
+        Ok(self.seat.budgets.iter().cloned().zip(saved).collect())
     }
 
     fn line(&self, sequence: u64, times: u64) -> Result<String, StoreError> {
@@ -308,14 +303,6 @@ impl<D: ?Sized, F: LedgerRule> Charge for Launch<'_, D, F> {
         }
         let mechanism = self.mechanism.clone().unwrap_or_else(unnamed);
         self.recorded(mechanism, times).line(sequence)
-    }
-
-    fn record(&mut self, times: u64) -> Box<dyn Record> {
-        if let Some(settled) = &self.settled {
-            return Box::new(Kept(settled.entry.clone(), times));
-        }
-        let mechanism = self.mechanism.take().unwrap_or_else(unnamed);
-        Box::new(self.recorded(mechanism, times))
     }
 
     fn amounts(&self) -> Vec<(String, String)> {
@@ -331,8 +318,6 @@ impl<D: ?Sized, F: LedgerRule> Charge for Launch<'_, D, F> {
 
 /// An entry that needs no code of the rule any more.
 struct Kept(Entry, u64);
-
-impl sealed::Sealed for Kept {}
 
 impl Record for Kept {
     fn line(&self, sequence: u64) -> Result<String, StoreError> {
@@ -393,8 +378,6 @@ struct Rare<C, W> {
 }
 
 type RareOf<F> = Rare<ChildLoss<F>, WholeLoss<F>>;
-
-impl<F: LedgerRule> sealed::Sealed for Recorded<F> {}
 
 impl<F: LedgerRule> Record for Recorded<F> {
     fn line(&self, sequence: u64) -> Result<String, StoreError> {

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use super::store::{Charge, Receipt, Record, Saved, Store, StoreError};
+use super::store::sealed::Record;
+use super::store::{Charge, Receipt, Saved, Store, StoreError};
 use super::{Outcome, OutcomeLine, Refusals};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -85,7 +86,7 @@ impl Store for MemoryStore {
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
         if !self.keeps_record && charge.key().is_none() {
             // With quotas, which are decided together with the filter.
-            charge.decide();
+            charge.decide(&[])?;
             return Ok(Receipt::Written {
                 sequence: 0,
                 mark: 0,
@@ -103,7 +104,7 @@ impl Store for MemoryStore {
             let line = record.line(*sequence)?;
             return Ok(Receipt::Known { line, done });
         }
-        let admitted = charge.decide();
+        let admitted = charge.decide(&[])?;
         let refused = !admitted && charge.changed()?.is_empty();
         let next = kept.entries.len() as u64 + 1;
         let (sequence, times) = kept.refusals.place(next, refused);

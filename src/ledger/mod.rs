@@ -51,7 +51,7 @@ mod text;
 mod time;
 
 pub use entry::{DamagedLine, Decision, Entry, Line, Outcome, OutcomeLine, read_lines};
-pub use error::{LedgerError, LedgerErrorOf, OpenError, ReserveError, ReserveErrorOf};
+pub use error::{LedgerError, LedgerErrorOf, OpenError};
 pub use export::dp_events;
 #[cfg(feature = "redb")]
 pub use file::FileStore;
@@ -60,7 +60,7 @@ pub use memory::MemoryStore;
 pub use party::{AnswerOf, Party};
 pub use quota::Quota;
 pub use refusals::Refusals;
-pub use store::{Charge, Receipt, Record, Saved, Store, StoreError};
+pub use store::{Charge, Receipt, Saved, Store, StoreError};
 
 use std::fmt;
 use std::io::{self, Write};

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::digest::recorded;
 use super::error::DenialOf;
-use super::filter::{LedgerRule, PartyHeader, Shared};
+use super::filter::{LedgerRule, PartyHeader, Shared, stopped_elsewhere};
 use super::launch::{unnamed, write};
 use super::quota::Quota;
 use super::seal::unseal;
-use super::state::has_halted;
 use super::store::{Receipt, StoreError};
 use super::text::{writable, writable_description};
 use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
@@ -23,7 +23,7 @@ use crate::compose::{
     Price, Redeem, Ticket, preview, price,
 };
 use crate::machine::{
-    Answered, CoinSource, Description, Mechanism, Stop, StopToken, SystemCoins, guarded,
+    Answered, CoinSource, Description, Mechanism, StopToken, SystemCoins, guarded,
 };
 use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::{HandleOf, IntoHandle};
@@ -46,7 +46,7 @@ use crate::queryable::{HandleOf, IntoHandle};
 /// let ages = Arc::new(vec![17, 18, 43, 70]);
 /// let filter = ledger.start("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
 /// let quota = filter.quota("students", "0.3".parse()?)?;
-/// let (ana, ben) = (filter.party("Ana").within(&quota)?, filter.party("Ben").within(&quota)?);
+/// let (ana, ben) = (filter.party("Ana").with_quota(&quota)?, filter.party("Ben").with_quota(&quota)?);
 ///
 /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
 /// let count = Count::of(adults).laplace(epsilon!(0.2))?;
@@ -112,7 +112,7 @@ where
     ///
     /// [`StoreError::NotOpen`] if it was not opened in this filter, and [`StoreError::AlreadyOpen`] if
     /// the party is held to it already.
-    pub fn within(mut self, quota: &Quota) -> Result<Self, StoreError> {
+    pub fn with_quota(mut self, quota: &Quota) -> Result<Self, StoreError> {
         let budget = quota.budget();
         let Some(place) = self.shared().book().place(&budget) else {
             return Err(StoreError::NotOpen { budget });
@@ -163,7 +163,7 @@ where
         M: Mechanism<D, Machine: Answered> + Private<F::Children, R>,
     {
         let admitted = self.charged(mechanism).map_err(|denial| *denial)?;
-        self.run(mechanism, admitted, |_| None)
+        self.run(mechanism, admitted, None)
     }
 
     /// [`release`](Self::release), once for each key: a retry, after a crash or a lost answer, gives
@@ -180,7 +180,8 @@ where
     ///
     /// As for [`launch`](Self::launch); [`LedgerError::OtherLaunch`] if the key was used for another
     /// mechanism or loss, [`LedgerError::NotComparable`] if it cannot be known whether it is another,
-    /// and [`LedgerError::NoAnswer`] if its answer is not there.
+    /// and [`LedgerError::NoAnswer`] if its answer is not there. Where answers are kept, one that cannot
+    /// be written is withheld: [`LedgerError::Store`], and the charge stands.
     pub fn release_once<M>(
         &self,
         key: &str,
@@ -190,8 +191,7 @@ where
         M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>
             + Private<F::Children, R>,
     {
-        let written = writable("a key", key);
-        written.map_err(LedgerErrorOf::<F>::Store)?;
+        writable("a key", key).map_err(LedgerErrorOf::<F>::Store)?;
         let full = format!("{:?}", (&*self.shared().header.filter, self.name(), key));
         let price = self.price(mechanism).map_err(|denial| *denial)?;
         let described = self.described(mechanism).map_err(|denial| *denial)?;
@@ -200,10 +200,10 @@ where
         }
         let keyed = self.write(&price, Some(&described), Some(&full));
         match keyed.map_err(|denial| *denial)? {
-            Keyed::New(admitted) => self.run(mechanism, admitted, |answer| {
-                let keeps = self.shared().keeps_answers;
-                keeps.then(|| serde_json::to_value(answer).ok()).flatten()
-            }),
+            Keyed::New(admitted) => {
+                let keep = self.shared().keeps_answers.then_some(written as Written<_>);
+                self.run(mechanism, admitted, keep)
+            }
             Keyed::Known(outcome) => match outcome.map(|outcome| *outcome) {
                 Some(Outcome::Answered(Some(answer))) => {
                     serde_json::from_value(answer).map_err(|_| LedgerError::NoAnswer)
@@ -296,7 +296,7 @@ where
         &self,
         mechanism: &M,
         admitted: Admitted,
-        keep: impl FnOnce(&AnswerOf<M, D>) -> Option<serde_json::Value>,
+        keep: Option<Written<AnswerOf<M, D>>>,
     ) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
     where
         M: Mechanism<D, Machine: Answered>,
@@ -305,16 +305,24 @@ where
         let mut coins = SystemCoins::new();
         let Admitted { ticket, sequence } = admitted;
         let answer = ticket.release(mechanism, data, &mut coins.coins());
-        self.done(sequence, || match &answer {
-            // The answer's own code writes it down.
-            Ok(answer) => Outcome::Answered(guarded(|| Ok(keep(answer))).ok().flatten()),
-            Err(_) => Outcome::Failed,
-        });
+        match (&answer, keep) {
+            // Given out only once it is kept: otherwise there could be another for the same charge.
+            (Ok(answer), Some(keep)) => {
+                let kept = keep(answer).and_then(|kept| {
+                    let outcome = Outcome::Answered(Some(kept));
+                    self.shared().store.finish(sequence, outcome)
+                });
+                kept.map_err(LedgerErrorOf::<F>::Store)?;
+            }
+            (Ok(_), None) => self.done(sequence, || Outcome::Answered(None)),
+            (Err(_), _) => self.done(sequence, || Outcome::Failed),
+        }
         Ok(answer.map_err(|_| LaunchError::Failed)?)
     }
 
-    /// Writes what became of a launch. Where that fails the launch reads as interrupted, and the next
-    /// one says that the store has failed: nothing that was charged depends on it.
+    /// Writes what became of a launch whose answer is not kept. Where that fails the launch reads as
+    /// interrupted, and the next one says that the store has failed: nothing that was charged depends
+    /// on it.
     pub(super) fn done(&self, sequence: u64, outcome: impl FnOnce() -> Outcome) {
         if sequence > 0 {
             let _ = self.shared().store.finish(sequence, outcome());
@@ -356,16 +364,8 @@ where
         if !X::FREEZES {
             return ticket.joined(&self.shared().halted);
         }
-        let store = Arc::clone(&self.shared().store);
-        let filter = Arc::clone(&self.shared().header.filter);
-        let latest = StopToken::default().watched(move || {
-            match store.newer(&[(&filter, version)]).as_deref() {
-                Ok([]) => Ok(()),
-                Ok([(_, later)]) if has_halted(&later.state) => Err(Stop::Halted),
-                // Also where the store does not say: it may have frozen.
-                _ => Err(Stop::Frozen),
-            }
-        });
+        let (store, filter) = (&self.shared().store, &self.shared().header.filter);
+        let latest = stopped_elsewhere(store, filter, version, true);
         ticket.joined(&latest)
     }
 
@@ -414,7 +414,7 @@ where
                 Ok(Keyed::New(Admitted { ticket, sequence }))
             }
             Receipt::Known { line, done } => {
-                let entry: Option<Entry<ChildLoss<F>, WholeLoss<F>>> = unseal(&line);
+                let entry: Option<Entry<ChildLoss<F>>> = unseal(&line);
                 let entry = entry.filter(|entry| entry.stands_for(key, done.as_ref()));
                 let Some(entry) = entry else {
                     let what = "the entry of a key".to_owned();
@@ -449,6 +449,19 @@ where
         let token = self.shared().book().launches.child_token();
         Ok(token.joined(&self.shared().halted))
     }
+}
+
+/// How an answer is written down.
+type Written<A> = fn(&A) -> Result<Value, StoreError>;
+
+/// The answer's own code says it.
+fn written<A: Serialize>(answer: &A) -> Result<Value, StoreError> {
+    let written = guarded(|| Ok(serde_json::to_value(answer)));
+    let written = written.map(|written| written.map_err(|error| error.to_string()));
+    let failed = |_| Err("the answer's own code failed".to_owned());
+    written
+        .unwrap_or_else(failed)
+        .map_err(StoreError::Unwritable)
 }
 
 /// What a non-interactive mechanism answers.

@@ -1,10 +1,10 @@
 //! Whether a record and its budget fit together.
 
-use super::filter::{LedgerFilter, LedgerRule};
+use super::filter::{LedgerFilter, LedgerRule, value};
 use super::seal::unseal;
 use super::state::write_state;
 use super::{Decision, Entry, Line, StoreError};
-use crate::account::{ChildLoss, WholeLoss};
+use crate::account::ChildLoss;
 use crate::compose::{Discipline, Ledgered};
 use crate::privacy::Relation;
 
@@ -27,6 +27,7 @@ where
     /// [`StoreError::Damaged`] says at which entry, and those of the store.
     pub fn replay(&self) -> Result<u64, StoreError> {
         let mut rule = (*self.shared.fresh).clone();
+        let mut spent = value(&rule.spent())?;
         let (mut from, mut entries, mut admitted) = (1, 0, 0);
         loop {
             let lines = self.shared.store.lines(from, 1000)?;
@@ -48,17 +49,20 @@ where
                     }
                     _ => return Err(damaged("entry")),
                 }
-                let entry: Entry<ChildLoss<F>, WholeLoss<F>> =
-                    unseal(&line).ok_or_else(|| damaged("entry"))?;
+                // Totals are compared as they are written: to build one again may take long.
+                let entry: Entry<ChildLoss<F>> = unseal(&line).ok_or_else(|| damaged("entry"))?;
                 entries += 1;
                 let next = rule.charge(&entry.loss);
                 match (&entry.decision, next) {
-                    (Decision::Admitted, Ok(next)) => (rule, admitted) = (next, admitted + 1),
-                    (Decision::Refused(refusal), Err(_)) if refusal.spent == rule.spent() => {}
+                    (Decision::Admitted, Ok(next)) => {
+                        (rule, admitted) = (next, admitted + 1);
+                        spent = value(&rule.spent())?;
+                    }
+                    (Decision::Refused(refusal), Err(_)) if refusal.spent == spent => {}
                     (Decision::OverQuota { .. } | Decision::Denied(_), _) => {}
                     _ => return Err(damaged("the decision of entry")),
                 }
-                if entry.spent != rule.spent() {
+                if entry.spent != spent {
                     return Err(damaged("the total of entry"));
                 }
             }

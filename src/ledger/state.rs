@@ -18,13 +18,14 @@ pub(super) struct State<F: LedgerRule> {
     pub(super) halt: Option<HaltOf<F>>,
 }
 
-#[derive(Serialize)]
-#[serde(bound = "F: LedgerRule")]
-struct Written<'a, F: LedgerRule> {
+/// How it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form<C, H> {
     ledger: u32,
     launched: u64,
-    counts: F::Counts,
-    halt: Option<&'a HaltOf<F>>,
+    counts: C,
+    halt: H,
 }
 
 pub(super) fn write_state<F: LedgerRule>(
@@ -32,7 +33,7 @@ pub(super) fn write_state<F: LedgerRule>(
     launched: u64,
     halt: Option<&HaltOf<F>>,
 ) -> Result<String, StoreError> {
-    seal(&Written::<F> {
+    seal(&Form {
         ledger: VERSION,
         launched,
         counts: rule.counts(),
@@ -40,25 +41,15 @@ pub(super) fn write_state<F: LedgerRule>(
     })
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Read {
-    ledger: u32,
-    launched: u64,
-    counts: Value,
-    halt: Value,
-}
-
 /// The state in a text; `None` if it is damaged, or if no launches under this rule lead there.
 pub(super) fn read_state<F: LedgerRule>(fresh: &F, text: &str) -> Option<State<F>> {
-    let read: Read = unseal(text)?;
+    let read: Form<Value, Value> = unseal(text)?;
     if read.ledger != VERSION {
         return None;
     }
+    let counts = serde_json::from_value(read.counts).ok()?;
     Some(State {
-        rule: fresh
-            .resume(serde_json::from_value(read.counts).ok()?)
-            .ok()?,
+        rule: fresh.resume(counts).ok()?,
         launched: read.launched,
         halt: serde_json::from_value(read.halt).ok()?,
     })
@@ -66,7 +57,7 @@ pub(super) fn read_state<F: LedgerRule>(fresh: &F, text: &str) -> Option<State<F
 
 /// Whether the budget with this state has halted, or cannot be read.
 pub(super) fn has_halted(text: &str) -> bool {
-    let read: Option<Read> = unseal(text);
+    let read: Option<Form<Value, Value>> = unseal(text);
     read.is_none_or(|read| !read.halt.is_null())
 }
 

@@ -7,9 +7,20 @@ use thiserror::Error;
 use super::{Outcome, OutcomeLine};
 
 pub(super) mod sealed {
-    /// For [`Charge`](super::Charge) and [`Record`](super::Record), which stores use and the ledger
-    /// implements: they may grow.
-    pub trait Sealed {}
+    use super::StoreError;
+
+    /// What a launch says to the ledger's own stores. Only the ledger implements it, so that
+    /// [`Charge`](super::Charge) may grow.
+    pub trait Sealed {
+        /// The line for the record, which stands for a number of launches, to be written when somebody
+        /// reads it.
+        fn record(&mut self, times: u64) -> Box<dyn Record>;
+    }
+
+    /// A line for the record that is yet to be written.
+    pub trait Record: Send + Sync {
+        fn line(&self, sequence: u64) -> Result<String, StoreError>;
+    }
 }
 
 /// Keeps budgets and their record: in memory, in a file, in a database.
@@ -49,9 +60,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Decides on a launch and writes it, all or nothing. No two charges of one budget overlap.
     ///
+    /// The lock of the filter's handle is held while this runs, so launches and readings through that
+    /// handle and its clones wait for it. Those of other handles and processes do not: that no two
+    /// charges overlap is the store's to see to. It must not use the filter that it is called by. No
+    /// third-party rule runs in it: it has decided, and was written down, before.
+    ///
     /// In this order: if the [key](Charge::key) is known, nothing is decided and what is known of it
-    /// is given back. Otherwise each budget whose version is not the [known](Charge::known) one is
-    /// [refreshed](Charge::refresh); the launch [decides](Charge::decide); what it
+    /// is given back. Otherwise the launch [decides](Charge::decide) on the states of its budgets; what it
     /// [changed](Charge::changed) and its [line](Charge::line) are written. Where
     /// [`Refusals`](super::Refusals) says so, the line of a launch that is refused takes the place of the
     /// last one.
@@ -68,12 +83,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// What the store cannot do: nothing may run then.
     fn sync(&self, receipt: &Receipt) -> Result<(), StoreError>;
 
-    /// Writes what became of a launch. It need not survive: without it the launch reads as
-    /// interrupted.
+    /// Writes what became of a launch. An answer that is kept survives once this has returned. Any other
+    /// outcome need not: without it the launch reads as interrupted.
     ///
     /// # Errors
     ///
-    /// What the store cannot do.
+    /// What the store cannot do. An answer that was to be kept is then withheld.
     fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError>;
 
     /// Whether it keeps anything about a launch without a key: its charge, or its line. Where it does
@@ -109,26 +124,21 @@ pub trait Charge: sealed::Sealed {
     /// The idempotency key.
     fn key(&self) -> Option<&str>;
 
-    /// The version of a budget's state that is at hand.
-    fn known(&self, budget: usize) -> u64;
-
-    /// Takes up another state.
+    /// Decides from the states of its budgets, in their order; whether it is admitted. A store that keeps
+    /// no states gives none: then it decides from those at hand.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Damaged`], and [`StoreError::Changed`] where a third-party rule has decided already:
-    /// nothing is written, and the error is passed on.
-    fn refresh(&mut self, budget: usize, saved: &Saved) -> Result<(), StoreError>;
+    /// [`StoreError::Damaged`], and [`StoreError::Changed`] where a third-party rule has decided on other
+    /// states: nothing is written, and the error is passed on.
+    fn decide(&mut self, states: &[Saved]) -> Result<bool, StoreError>;
 
-    /// Decides from the states at hand; whether it is admitted.
-    fn decide(&mut self) -> bool;
-
-    /// The states that have changed, each with the place of its budget.
+    /// The states that have changed, each with the name of its budget. None of a launch that was refused.
     ///
     /// # Errors
     ///
     /// What cannot be written.
-    fn changed(&self) -> Result<Vec<(usize, Saved)>, StoreError>;
+    fn changed(&self) -> Result<Vec<(String, Saved)>, StoreError>;
 
     /// The line for the record, which stands for a number of launches.
     ///
@@ -137,21 +147,8 @@ pub trait Charge: sealed::Sealed {
     /// What cannot be written.
     fn line(&self, sequence: u64, times: u64) -> Result<String, StoreError>;
 
-    /// The same, to be written when somebody reads it.
-    fn record(&mut self, times: u64) -> Box<dyn Record>;
-
     /// The numbers that the loss is made of, as decimals, each with its name.
     fn amounts(&self) -> Vec<(String, String)>;
-}
-
-/// A line for the record that is yet to be written. Only the ledger makes them.
-pub trait Record: sealed::Sealed + Send + Sync {
-    /// The line.
-    ///
-    /// # Errors
-    ///
-    /// What cannot be written.
-    fn line(&self, sequence: u64) -> Result<String, StoreError>;
 }
 
 /// What a store says to a charge.

@@ -81,7 +81,7 @@ impl<Q, R: RowRelation> AboveThreshold<Q, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoHits`], [`MechanismError::NoLoss`], or [`MechanismError::TooSmall`] for
+    /// [`MechanismError::BadParameter`], [`MechanismError::NoLoss`], or [`MechanismError::TooSmall`] for
     /// an ε so small that one of its parts is zero.
     pub fn new(
         relation: R,
@@ -125,7 +125,7 @@ impl<Q, R: RowRelation> AboveThreshold<Q, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoHits`], [`MechanismError::NoLoss`], or [`MechanismError::TooLarge`] if
+    /// [`MechanismError::BadParameter`], [`MechanismError::NoLoss`], or [`MechanismError::TooLarge`] if
     /// the two cannot be added.
     pub fn with_shares(
         _relation: R,
@@ -135,7 +135,11 @@ impl<Q, R: RowRelation> AboveThreshold<Q, R> {
         counts_epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
         if hits == 0 {
-            return Err(MechanismError::NoHits);
+            return Err(MechanismError::parameter(
+                "the number of hits",
+                hits,
+                "at least 1",
+            ));
         }
         let spread = Ratio::from(apart::<R>() * u64::from(hits));
         let epsilon = threshold_epsilon
@@ -468,7 +472,11 @@ mod tests {
         let new = |hits, text| {
             AboveThreshold::<Predicate<Vec<u8>>>::new(AddRemove, 0, hits, epsilon(text)).map(|_| ())
         };
-        assert_eq!(new(0, "1"), Err(MechanismError::NoHits));
+        let none = new(0, "1").unwrap_err();
+        assert_eq!(
+            none.to_string(),
+            "the number of hits must be at least 1, not 0"
+        );
         assert_eq!(new(1, "0"), Err(MechanismError::NoLoss("epsilon")));
         assert_eq!(new(1, "1e-27"), Err(MechanismError::TooSmall));
         assert_eq!(new(u32::MAX, "1"), Ok(()));

@@ -53,11 +53,11 @@ use crate::number::Confidence;
 /// | [`By`] | that of the statistic, in each group | that of the statistic | `laplace_within`, `gaussian_within` | [`Estimates`] |
 /// | [`ThresholdHistogram`], [`GaussianThresholdHistogram`] | `noise`, each key | exact tails: of the numbers, and of the counts that are found | `with_accuracy`, for a δ | [`Estimates`]; what is said of a number includes that its key is released |
 /// | [`NoisyQuantiles`] | none: its odds are not those of noise | rank, the exact worst case of one; union bound for several | `with_accuracy` | none: how far a rank is in the attribute depends on the data |
-/// | [`ExponentialMechanism`] | none: its odds are not those of noise | how far behind the best score, the exact worst case | `with_accuracy` | none: an answer is no number |
-/// | [`TopK`] | none: its odds are not those of noise | the same, for each choice | `with_accuracy` | none: an answer is no number |
-/// | [`PermuteAndFlip`] | none: its odds are not those of noise | how far behind the best score, an upper bound | `with_accuracy` | none: an answer is no number |
-/// | [`NoisyMax`] | `noise`, each score | how far behind the best score, union bound | `with_accuracy` | none: an answer is no number |
-/// | [`NoisyMaxWithMargin`] | that of its [`NoisyMax`] | how far its margin is from the lead, union bound | [`NoisyMax::with_accuracy`](super::NoisyMax::with_accuracy), for one less | [`Estimates`], of the lead |
+/// | [`ExponentialMechanism`] | none: its odds are not those of noise | how far behind the best score, the exact worst case | `by_within` | none: an answer is no number |
+/// | [`TopK`] | none: its odds are not those of noise | the same, for each choice | `by_within` | none: an answer is no number |
+/// | [`PermuteAndFlip`] | none: its odds are not those of noise | how far behind the best score, an upper bound | `by_within` | none: an answer is no number |
+/// | [`NoisyMax`] | `noise`, each score | how far behind the best score, union bound | `by_within` | none: an answer is no number |
+/// | [`NoisyMaxWithMargin`] | that of its [`NoisyMax`] | how far its margin is from the lead, union bound | `by_within` | [`Estimates`], of the lead |
 /// | [`AboveThreshold`] | none: two noises of different scales | how far on the wrong side, exact tail of their sum | `with_accuracy` | none: an answer is no number |
 /// | [`SparseVector`] | none: three noises | the same, and the exact tail of its counts | [`with_counts_within`](super::AboveThreshold::with_counts_within) | [`Estimates`]; what is said of a count includes that it is told |
 /// | [`MultiplicativeWeights`] | none: answers are guesses or counts | union bound over both comparisons and the count | `with_accuracy` | [`Estimates`] |

@@ -284,14 +284,33 @@ fn an_accuracy_that_cannot_be_had_is_refused() {
             .laplace_within(within, likely)
             .map(|_| ())
     };
-    assert_eq!(make(-1.0, -10), Err(MechanismError::BadAccuracy));
-    assert_eq!(make(f64::NAN, -10), Err(MechanismError::BadAccuracy));
-    assert_eq!(make(1.0, -501), Err(MechanismError::BadExponent));
+    for (within, exponent, message) in [
+        (
+            -1.0,
+            -10,
+            "the accuracy must be a number that is not negative, not -1.0",
+        ),
+        (
+            f64::NAN,
+            -10,
+            "the accuracy must be a number that is not negative, not NaN",
+        ),
+        (
+            1.0,
+            -501,
+            "the exponent of the step must be from -500 to 500, not -501",
+        ),
+    ] {
+        assert_eq!(make(within, exponent).unwrap_err().to_string(), message);
+    }
     // No noise at all, on a lattice whose steps are finer than any loss pays for.
     assert_eq!(make(0.0, -50), Err(MechanismError::TooAccurate));
     assert_eq!(make(f64::INFINITY, -10), Ok(()));
     let empty = Sum::of(value(), 0..=0).laplace_within(10, confidence("0.9"));
-    assert_eq!(empty.unwrap_err(), MechanismError::BadRange);
+    assert_eq!(
+        empty.unwrap_err().to_string(),
+        "the range 0..=0 of \"itself\" lets no row change the answer: make it wider"
+    );
 }
 
 /// The exact odds of a wrong answer: a count that is one farther than stated is on the wrong side.
@@ -464,5 +483,8 @@ fn multiplicative_weights_are_within_their_distance() {
     let error = MultiplicativeWeights::with_accuracy(domain(), 1000, 100, 4, 98, likely);
     assert_eq!(error.unwrap_err(), MechanismError::TooAccurate);
     let error = MultiplicativeWeights::with_accuracy(domain(), 1000, 0, 4, 98, likely);
-    assert_eq!(error.unwrap_err(), MechanismError::BadThreshold);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "the threshold must be from 1 to the number of rows, not 0"
+    );
 }

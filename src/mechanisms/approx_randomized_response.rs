@@ -69,7 +69,7 @@ impl ApproxRandomizedResponse {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadOdds`] unless `truth >= lie > 0` and both add up to less than 2^64.
+    /// [`MechanismError::BadParameter`] unless `truth >= lie > 0` and both add up to less than 2^64.
     pub fn with_odds(truth: u64, lie: u64, delta: Delta) -> Result<Self, MechanismError> {
         let told = RandomizedResponse::with_odds_or_even(truth, lie)?;
         Ok(Self { told, delta })
@@ -313,8 +313,13 @@ mod tests {
     fn bad_odds_are_refused_and_even_ones_are_not() {
         for (truth, lie) in [(1, 2), (1, 0), (0, 0), (u64::MAX, 1)] {
             assert_eq!(
-                ApproxRandomizedResponse::with_odds(truth, lie, Delta::ZERO),
-                Err(MechanismError::BadOdds)
+                ApproxRandomizedResponse::with_odds(truth, lie, Delta::ZERO)
+                    .unwrap_err()
+                    .to_string(),
+                format!(
+                    "the odds of the truth must be greater than those of a lie, both positive and \
+                     together below 2^64, not {truth} to {lie}"
+                )
             );
         }
         let even = ApproxRandomizedResponse::with_odds(2, 2, Delta::ZERO).unwrap();

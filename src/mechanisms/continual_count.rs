@@ -88,7 +88,9 @@ impl<D: ?Sized, R: RowRelation> Query<R> for ContinualCount<Attribute<D, Option<
         // Without times there are no nodes.
         let change = NonZeroU64::new(largest_change::<R>(self.horizon));
         let change = change.filter(|_| self.horizon > 0);
-        change.map(Change::places).ok_or(MechanismError::NoTime)
+        change
+            .map(Change::places)
+            .ok_or_else(MechanismError::no_time)
     }
 
     fn answer(&self, totals: &[i128]) -> i64 {
@@ -281,7 +283,7 @@ mod tests {
     #[test]
     fn bad_parameters_are_refused() {
         let error = |horizon, text| laplace(AddRemove, horizon, text).map(|_| ());
-        assert_eq!(error(0, "1"), Err(MechanismError::NoTime));
+        assert_eq!(error(0, "1"), Err(MechanismError::no_time()));
         assert_eq!(error(1, "0"), Err(MechanismError::NoLoss("epsilon")));
         assert_eq!(error(u64::MAX, "1e-27"), Ok(()));
         let gaussian = |horizon, rho: &str| {
@@ -291,7 +293,7 @@ mod tests {
                 .gaussian(rho)
                 .map(|_| ())
         };
-        assert_eq!(gaussian(0, "1"), Err(MechanismError::NoTime));
+        assert_eq!(gaussian(0, "1"), Err(MechanismError::no_time()));
         assert_eq!(gaussian(1, "0"), Err(MechanismError::NoLoss("rho")));
         assert_eq!(gaussian(u64::MAX, "1e-27"), Ok(()));
     }

@@ -40,10 +40,11 @@ pub(super) const MOST_TIMES: u64 = 1 << 16;
 impl Factorization {
     pub(super) fn new(horizon: u64) -> Result<Arc<Self>, MechanismError> {
         if horizon == 0 {
-            return Err(MechanismError::NoTime);
+            return Err(MechanismError::no_time());
         }
         if horizon > MOST_TIMES {
-            return Err(MechanismError::TooManyTimes);
+            let must = "at most 2^16 (`ContinualCount` takes any)";
+            return Err(MechanismError::parameter("the horizon", horizon, must));
         }
         Ok(Arc::new(Self::with_bits(
             horizon,
@@ -192,7 +193,13 @@ mod tests {
     #[test]
     fn horizons_are_from_one_to_the_most() {
         let error = |horizon| Factorization::new(horizon).map(|_| ()).unwrap_err();
-        assert_eq!(error(0), MechanismError::NoTime);
-        assert_eq!(error(MOST_TIMES + 1), MechanismError::TooManyTimes);
+        assert_eq!(
+            error(0).to_string(),
+            "the horizon must be greater than zero, not 0"
+        );
+        assert_eq!(
+            error(MOST_TIMES + 1).to_string(),
+            "the horizon must be at most 2^16 (`ContinualCount` takes any), not 65537"
+        );
     }
 }

@@ -120,8 +120,7 @@ impl<D: ?Sized, R: RowRelation> FactorizedContinualCount<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoTime`] if the horizon is zero, [`MechanismError::TooManyTimes`] if it is
-    /// more than 2^16, [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::TooSmall`] if it is
+    /// [`MechanismError::BadParameter`] if the horizon is zero or more than 2^16, [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::TooSmall`] if it is
     /// below about 1e-15, and [`MechanismError::TooFine`] or [`MechanismError::Noise`] if the variance
     /// needs longer numbers than the noise works with.
     pub fn new(

@@ -190,7 +190,7 @@ mod tests {
     fn bad_parameters_are_refused() {
         assert_eq!(
             histogram(AddRemove, 0, "1").unwrap_err(),
-            MechanismError::NoChoice
+            MechanismError::none("bins")
         );
         assert_eq!(
             histogram(AddRemove, usize::MAX, "1").unwrap_err(),

@@ -30,21 +30,28 @@ const FAR: i128 = 1 << 120;
 /// Between these the steps are ordinary floats, as are sums of them.
 pub(super) const EXPONENTS: std::ops::RangeInclusive<i32> = -500..=500;
 
+/// The exponent of a step is none of them.
+pub(super) fn bad_exponent(exponent: i32) -> MechanismError {
+    let must = "from -500 to 500";
+    MechanismError::parameter("the exponent of the step", exponent, must)
+}
+
 impl Lattice {
     /// Vectors are clipped to this length, and coordinates are rounded to steps of about 2^-20 of it.
     /// The length is rounded to steps, too.
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadRadius`] if the length is not a number above zero,
-    /// [`MechanismError::BadExponent`] if its step is out of range.
+    /// [`MechanismError::BadParameter`] if the length is not a number above zero,
+    /// [`MechanismError::BadParameter`] if its step is out of range.
     pub fn of_length(length: f64) -> Result<Self, MechanismError> {
         if !(length > 0.0 && length.is_finite()) {
-            return Err(MechanismError::BadRadius);
+            let must = "finite and greater than zero";
+            return Err(MechanismError::parameter("the length", length, must));
         }
         let exponent = libm::ilogb(length) - 20;
         if !EXPONENTS.contains(&exponent) {
-            return Err(MechanismError::BadExponent);
+            return Err(bad_exponent(exponent));
         }
         let radius = steps_of(length, libm::scalbn(1.0, -exponent));
         Ok(Self::in_steps(exponent, radius.unsigned_abs()))
@@ -85,11 +92,14 @@ impl Lattice {
     /// The radius, if both numbers are in their ranges.
     pub(super) fn checked_radius(&self) -> Result<i64, MechanismError> {
         if !EXPONENTS.contains(&self.exponent) {
-            return Err(MechanismError::BadExponent);
+            return Err(bad_exponent(self.exponent));
         }
         let radius = i64::try_from(self.radius).ok();
         let radius = radius.filter(|radius| (1..=LARGEST).contains(radius));
-        let radius = radius.ok_or(MechanismError::BadRadius)?;
+        let radius = radius.ok_or_else(|| {
+            let must = "from 1 to 2^50 steps";
+            MechanismError::parameter("the radius", self.radius, must)
+        })?;
         let steps = 2 * self.radius;
         if !self.exact && steps < LEAST_STEPS {
             return Err(MechanismError::CoarseStep {

@@ -140,7 +140,9 @@ impl<A: Summand<Number = f64>, R: RowRelation> Query<R> for Mean<A> {
 
     /// The sum of u changes by u and that of w − u by w − u, which is w together.
     fn change(&self) -> Result<Change, MechanismError> {
-        Change::of(self.range.in_steps()?.width.get())
+        let steps = self.range.in_steps();
+        let steps = steps.map_err(|error| error.of_attribute(&self.attribute.name()))?;
+        Change::of(steps.width.get())
     }
 
     fn totals(&self) -> usize {

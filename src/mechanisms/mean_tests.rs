@@ -226,10 +226,40 @@ fn bad_parameters_are_refused() {
             .laplace(epsilon)
             .unwrap_err()
     };
-    assert_eq!(error(1.0..=1.0, 0, "1"), MechanismError::BadRange);
-    assert_eq!(error(2.0..=1.0, 0, "1"), MechanismError::BadRange);
-    assert_eq!(error(0.0..=1.0, 501, "1"), MechanismError::BadExponent);
-    assert_eq!(error(0.0..=1e300, 0, "1"), MechanismError::TooWide);
+    for (range, exponent, message) in [
+        (
+            1.0..=1.0,
+            0,
+            "the range 1.0..=1.0 of \"itself\" lets no row change the answer: make it wider",
+        ),
+        (
+            2.0..=1.0,
+            0,
+            "the range 2.0..=1.0 of \"itself\" is empty: write the smaller number first",
+        ),
+        (
+            f64::NAN..=1.0,
+            0,
+            "the range NaN..=1.0 of \"itself\" must have two numbers as its ends",
+        ),
+        (
+            0.0..=0.25,
+            0,
+            "the range 0.0..=0.25 of \"itself\" is shorter than a step: make it wider",
+        ),
+        (
+            0.0..=1.0,
+            501,
+            "the exponent of the step must be from -500 to 500, not 501",
+        ),
+        (
+            0.0..=1e300,
+            0,
+            "the range 0.0..=1e300 of \"itself\" must end within 2^50 steps of zero on both sides",
+        ),
+    ] {
+        assert_eq!(error(range, exponent, "1").to_string(), message);
+    }
     assert_eq!(error(0.0..=1.0, 0, "0"), MechanismError::NoLoss("epsilon"));
 }
 
@@ -275,8 +305,18 @@ fn means_are_made_for_an_accuracy() {
         let mean = Mean::of(itself(), whole(0..=2)).laplace_within((within, rows), likely);
         mean.map(|_| ())
     };
-    assert_eq!(error(f64::NAN, 10), Err(MechanismError::BadAccuracy));
-    assert_eq!(error(-1.0, 10), Err(MechanismError::BadAccuracy));
+    for (within, message) in [
+        (
+            f64::NAN,
+            "the accuracy must be a number that is not negative, not (NaN, 10)",
+        ),
+        (
+            -1.0,
+            "the accuracy must be a number that is not negative, not (-1.0, 10)",
+        ),
+    ] {
+        assert_eq!(error(within, 10).unwrap_err().to_string(), message);
+    }
     assert_eq!(error(0.1, 0), Err(MechanismError::TooAccurate));
     // No mean is farther off than the width.
     assert_eq!(error(2.0, 0), Ok(()));

@@ -60,6 +60,9 @@
 //! | [`SparseVector`] | the same, with the counts | ε for a number of hits | [`Pure`] | [`Accuracy`] |
 //! | [`MultiplicativeWeights`] | any number of counts over a small domain | ε for a number of updates | [`Pure`] | [`Accuracy`] |
 //!
+//! What chooses is a [`Choice`]: a law of choice ([`NoisyMax`], [`ExponentialMechanism`], …) and a score
+//! of the candidates ([`CountScores`], [`SumScores`], or a [`Score`] of your own).
+//!
 //! A mechanism whose error is stated says how far its answers are from the truth, with a given
 //! probability ([`Accuracy`]), and can be made for that instead of a loss ([`QueryExt::laplace_within`], `with_accuracy`). What each of
 //! them says, and why some say nothing, is in the
@@ -98,12 +101,12 @@ mod accuracy_tests;
 mod added_noise;
 mod approx_randomized_response;
 mod by;
-mod choice_accuracy;
-mod choose;
+mod choice;
 mod conditional_response;
 mod continual_count;
 mod contributes;
 mod count;
+mod error;
 mod estimate;
 mod factorization;
 mod factorized_count;
@@ -114,28 +117,23 @@ mod lattice;
 mod least_loss;
 mod limit;
 mod logarithm;
-mod margin;
 mod mean;
 mod multiplicative_weights;
 mod noised;
 mod on_rows;
 mod paid_sum;
 mod partition;
-mod permute_and_flip;
 mod proportion;
-mod quantiles;
 pub mod query;
 mod query_answerer;
 mod question;
 mod randomized_response;
 mod real_range;
 mod sampled_sum;
-mod score;
 mod sparse_vector;
 mod statistic;
 mod sum;
 mod threshold_histogram;
-mod top_k;
 mod tree;
 mod variance;
 mod vector_sum;
@@ -145,35 +143,35 @@ pub use above_threshold::{AboveThreshold, AboveThresholdMachine};
 pub use accuracy::Accuracy;
 pub use approx_randomized_response::{ApproxRandomizedResponse, Response};
 pub use by::{By, Grouped};
-pub use choose::{ExponentialMechanism, NoisyMax};
+pub use choice::{
+    Choice, CountScores, Evaluate, ExponentialMechanism, NoisyMax, NoisyMaxWithMargin,
+    NoisyQuantiles, PermuteAndFlip, Score, Sensitivity, SumScores, TopK, Winner,
+    sensitivity_between,
+};
 pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
 pub use continual_count::ContinualCount;
 pub use count::{Count, NoisyCount};
+pub use error::MechanismError;
 pub use estimate::{About, Estimate, Estimates};
 pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine};
 pub use gradient_descent::{Descent, GradientDescent, Objective};
 pub use histogram::Histogram;
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;
-pub use margin::{NoisyMaxWithMargin, Winner};
 pub use mean::{Mean, MeanAccuracy, NoisyMean};
 pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
 pub use noised::Noised;
 pub use on_rows::OnRows;
 pub use partition::Partition;
-pub use permute_and_flip::PermuteAndFlip;
 pub use proportion::Proportion;
-pub use quantiles::NoisyQuantiles;
 pub use query::QueryExt;
 pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
 pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use sampled_sum::SampledGaussianSum;
-pub use score::{CountScores, Score, Sensitivity, sensitivity_between};
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
 pub use sum::Sum;
 pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdAccuracy, ThresholdHistogram};
-pub use top_k::TopK;
 pub use tree::ContinualCountMachine;
 pub use variance::{NoisyVariance, Variance, VarianceAccuracy};
 pub use vector_sum::VectorSum;
@@ -190,7 +188,6 @@ use sum::Summand;
 #[cfg(doc)]
 use crate::data::Dataset;
 use crate::data::clip;
-use crate::noise::NoiseError;
 use crate::number::Ratio;
 use crate::number::{Quantity, Unit};
 #[cfg(doc)]
@@ -201,8 +198,6 @@ use crate::privacy::{
         SampledReplacement, Thresholded,
     },
 };
-
-use thiserror::Error;
 
 /// States the fact of a mechanism, at every distance, to every measure that prices it.
 macro_rules! states {
@@ -240,129 +235,6 @@ macro_rules! shown {
     };
 }
 use shown;
-
-/// Why a mechanism cannot be constructed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
-#[non_exhaustive]
-pub enum MechanismError {
-    /// A loss of zero allows no answer.
-    #[error("{0} must be greater than zero")]
-    NoLoss(&'static str),
-    /// No hits are allowed.
-    #[error("at least one hit must be allowed")]
-    NoHits,
-    /// The range is empty, or holds nothing that changes an answer.
-    #[error("the range must not be empty, and must allow a row to change the answer")]
-    BadRange,
-    /// The range ends beyond the largest number of the lattice.
-    #[error("the range must end within 2^50 steps of zero on both sides")]
-    TooWide,
-    /// The range is so wide that its square cannot be held.
-    #[error("for a variance the range must be less than 2^32 steps wide: take a larger exponent")]
-    TooManySteps,
-    /// The exponent of the step is out of range.
-    #[error("the exponent of the step must be from -500 to 500")]
-    BadExponent,
-    /// The step is so wide that rounding to it would lose what is asked for.
-    #[error(
-        "a step of 2^{exponent} divides the range into {steps} steps, and at least {least} are needed: \
-         take a smaller exponent, or leave the step to its default"
-    )]
-    CoarseStep {
-        /// The exponent of the step.
-        exponent: i32,
-        /// How many such steps there are in the range.
-        steps: u64,
-        /// How many there must be.
-        least: u64,
-    },
-    /// The radius is out of range.
-    #[error("the radius must be from 1 to 2^50 steps")]
-    BadRadius,
-    /// The radius is more than records can pay for by its square.
-    #[error("the radius must be at most 2^26 steps where records pay for themselves")]
-    LongRadius,
-    /// Vectors without coordinates.
-    #[error("vectors must have at least one coordinate")]
-    NoDimension,
-    /// The horizon is larger than a factorization is made for.
-    #[error("the horizon must be at most 2^16: take a tree: `ContinualCount`")]
-    TooManyTimes,
-    /// The horizon is zero.
-    #[error("the horizon must be greater than zero")]
-    NoTime,
-    /// The threshold is zero, or larger than any possible difference between a count and the guess.
-    #[error("the threshold must be from 1 to the number of rows")]
-    BadThreshold,
-    /// More than may be held at once ([`MOST_MEMORY`]).
-    #[error("{asked} {what} were asked for: there may be at most {most}")]
-    TooMany {
-        /// What there are many of.
-        what: &'static str,
-        /// How many were asked for; where a list is longer than allowed, one more than that.
-        asked: usize,
-        /// How many there may be.
-        most: usize,
-    },
-    /// There is nothing to choose from.
-    #[error("there must be at least one bin, candidate or quantile, and at least one to choose")]
-    NoChoice,
-    /// A margin is that of a winner over others.
-    #[error("a margin needs at least two candidates")]
-    NoRival,
-    /// More are to be chosen than there are.
-    #[error("there must be at least as many candidates as are to be chosen")]
-    TooFew,
-    /// A score that does not change with the data needs no mechanism.
-    #[error("the sensitivity of a score must be greater than zero")]
-    NoSensitivity,
-    /// Keys with few rows would be released, or none at all.
-    #[error(
-        "the threshold of keys must be from 2 to 2^63 - 1; for a loss so small that none is large \
-         enough, use a larger one"
-    )]
-    BadKeyThreshold,
-    /// A quantile is not a proper fraction, or not larger than the one before.
-    #[error("quantiles must be between 0 and 1, and rising")]
-    BadQuantile,
-    /// Divided among its uses, the loss leaves one of them a share of zero, or of more noise than can
-    /// be held.
-    #[error("the loss is too small: its parts would need more noise than can be held")]
-    TooSmall,
-    /// The odds do not make the truth more likely than a lie.
-    #[error("the odds of the truth must be greater than those of a lie, and both positive")]
-    BadOdds,
-    /// The sampling rate is zero.
-    #[error("the sampling rate must be greater than zero")]
-    BadRate,
-    /// No steps are allowed.
-    #[error("at least one step must be allowed")]
-    NoSteps,
-    /// The learning rate is zero, negative, infinite or not a number.
-    #[error("the learning rate must be finite and greater than zero")]
-    BadLearningRate,
-    /// The wanted accuracy is negative or not a number.
-    #[error("the accuracy must be a number that is not negative")]
-    BadAccuracy,
-    /// The loss is more than can be held.
-    #[error("the loss is more than can be held")]
-    TooLarge,
-    /// No loss that is offered makes answers as accurate as is wanted.
-    #[error(
-        "no loss up to 10^6 makes answers that accurate: allow a larger distance, or for a mean or a \
-         variance take more rows"
-    )]
-    TooAccurate,
-    /// The exact scale of the noise, as a ratio, needs more than 128 bits.
-    #[error(
-        "the noise for this loss cannot be held exactly: write the loss with fewer digits, or, if \
-         it is tiny, make the range smaller or the lattice coarser"
-    )]
-    TooFine,
-    /// There is no noise of the scale that this requires.
-    #[error(transparent)]
-    Noise(#[from] NoiseError),
-}
 
 /// `factor / quantity`, exactly.
 fn over<U: Unit>(factor: Ratio, quantity: Quantity<U>) -> Result<Ratio, MechanismError> {

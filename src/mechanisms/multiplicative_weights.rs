@@ -84,9 +84,9 @@ impl<D: Dataset> MultiplicativeWeights<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if the domain is empty, [`MechanismError::TooMany`] if it has more
-    /// than 2^21 rows, [`MechanismError::BadThreshold`] if the
-    /// threshold is not between one and the number of rows, [`MechanismError::NoHits`] if there are
+    /// [`MechanismError::TooFew`] if the domain is empty, [`MechanismError::TooMany`] if it has more
+    /// than 2^21 rows, [`MechanismError::BadParameter`] if the
+    /// threshold is not between one and the number of rows, [`MechanismError::BadParameter`] if there are
     /// no updates, [`MechanismError::NoLoss`] if ε is zero, and [`MechanismError::TooSmall`] if one
     /// of its parts is zero.
     pub fn new(
@@ -97,11 +97,11 @@ impl<D: Dataset> MultiplicativeWeights<D> {
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
         if domain.is_empty() {
-            return Err(MechanismError::NoChoice);
+            return Err(MechanismError::none("rows in the domain"));
         }
         DOMAIN.check(domain.len())?;
         if threshold == 0 || threshold > rows {
-            return Err(MechanismError::BadThreshold);
+            return Err(bad_threshold(threshold));
         }
         if epsilon == Epsilon::ZERO {
             return Err(MechanismError::NoLoss("epsilon"));
@@ -128,7 +128,7 @@ impl<D: Dataset> MultiplicativeWeights<D> {
         confidence: Confidence,
     ) -> Result<Self, MechanismError> {
         if threshold == 0 {
-            return Err(MechanismError::BadThreshold);
+            return Err(bad_threshold(threshold));
         }
         let make = |epsilon| search(threshold, updates, epsilon);
         let is_enough = |made: &SparseVector<Predicate<D>, Replace>| {
@@ -137,6 +137,11 @@ impl<D: Dataset> MultiplicativeWeights<D> {
         let (epsilon, _) = least_loss(make, is_enough)?;
         Self::new(domain, rows, threshold, updates, epsilon)
     }
+}
+
+fn bad_threshold(threshold: u32) -> MechanismError {
+    let must = "from 1 to the number of rows";
+    MechanismError::parameter("the threshold", threshold, must)
 }
 
 /// Half of ε is for finding where the guess is wrong, and half for correcting it.
@@ -410,17 +415,38 @@ mod tests {
             MultiplicativeWeights::new(domain, rows, threshold, updates, epsilon(text)).map(|_| ())
         };
         assert_eq!(error(&[1], 9, 9, 1, "1"), Ok(()));
-        assert_eq!(error(&[], 9, 1, 1, "1"), Err(MechanismError::NoChoice));
+        assert_eq!(
+            error(&[], 9, 1, 1, "1"),
+            Err(MechanismError::none("rows in the domain"))
+        );
         let (what, asked, most) = ("rows in the domain", (1 << 21) + 1, 1 << 21);
         let too_many = MechanismError::TooMany { what, asked, most };
         assert_eq!(error(&vec![1; asked], 9, 1, 1, "1"), Err(too_many));
-        assert_eq!(error(&[1], 0, 0, 1, "1"), Err(MechanismError::BadThreshold));
-        assert_eq!(error(&[1], 9, 0, 1, "1"), Err(MechanismError::BadThreshold));
+        for (rows, threshold, message) in [
+            (
+                0,
+                0,
+                "the threshold must be from 1 to the number of rows, not 0",
+            ),
+            (
+                9,
+                0,
+                "the threshold must be from 1 to the number of rows, not 0",
+            ),
+            (
+                9,
+                10,
+                "the threshold must be from 1 to the number of rows, not 10",
+            ),
+        ] {
+            let refused = error(&[1], rows, threshold, 1, "1").unwrap_err();
+            assert_eq!(refused.to_string(), message);
+        }
+        let none = error(&[1], 9, 1, 0, "1").unwrap_err();
         assert_eq!(
-            error(&[1], 9, 10, 1, "1"),
-            Err(MechanismError::BadThreshold)
+            none.to_string(),
+            "the number of hits must be at least 1, not 0"
         );
-        assert_eq!(error(&[1], 9, 1, 0, "1"), Err(MechanismError::NoHits));
         assert_eq!(
             error(&[1], 9, 1, 1, "0"),
             Err(MechanismError::NoLoss("epsilon"))

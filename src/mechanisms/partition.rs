@@ -141,7 +141,7 @@ impl<D: ?Sized> Partition<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoChoice`] if there are no bins, [`MechanismError::TooMany`] if there are
+    /// [`MechanismError::TooFew`] if there are no bins, [`MechanismError::TooMany`] if there are
     /// more than 2^22.
     pub fn numbered(bin: Attribute<D, usize>, bins: usize) -> Result<Self, MechanismError> {
         Self::labelled(bin, Numbered(bins))
@@ -226,7 +226,7 @@ where
 impl<D: ?Sized, L: Labels> Partition<D, L> {
     fn labelled(bin: Attribute<D, usize>, labels: L) -> Result<Self, MechanismError> {
         if labels.bins() == 0 {
-            return Err(MechanismError::NoChoice);
+            return Err(MechanismError::none("bins"));
         }
         BINS.check(labels.bins())?;
         Ok(Self { bin, labels })
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_partition_has_bins_and_not_too_many() {
-        let none = MechanismError::NoChoice;
+        let none = MechanismError::none("bins");
         let error = Partition::<Rows, _>::by_key("key", key, []).unwrap_err();
         assert_eq!(error, none);
         let error = Partition::<Rows, _>::by_hash("key", key, []).unwrap_err();

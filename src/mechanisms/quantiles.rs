@@ -63,7 +63,7 @@ use crate::privacy::{AddRemove, Relation};
 /// is how far in *rank* an answer is off; how far that is in the attribute depends on how dense the
 /// rows are there.
 ///
-/// The odds are exact ([`PiecewiseChoice`]). A value outside the range counts as the end next to it; a
+/// The odds are exact. A value outside the range counts as the end next to it; a
 /// row that cannot be read, as zero or the end next to that. Answers come in the order of the
 /// quantiles, sorted, which is postprocessing. Running time depends on the data.
 ///

@@ -51,9 +51,12 @@ impl Change {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadRange`] if it is zero: then no record can change the answer.
+    /// [`MechanismError::BadParameter`] if it is zero: then no record can change the answer.
     pub fn of(steps: u64) -> Result<Self, MechanismError> {
-        let each = NonZeroU64::new(steps).ok_or(MechanismError::BadRange)?;
+        let each = NonZeroU64::new(steps).ok_or_else(|| {
+            let must = "greater than zero";
+            MechanismError::parameter("what a record changes", steps, must)
+        })?;
         Ok(Self {
             each,
             places: NonZeroU64::MIN,
@@ -437,7 +440,7 @@ impl<Q: Query<R>, R: Relation> Under<Q, R> {
         let change = self.query.change()?;
         let scale = self.query.scale();
         if !Q::Value::is_distance(within) {
-            return Err(MechanismError::BadAccuracy);
+            return Err(MechanismError::accuracy(within));
         }
         let make = |loss| Ok(self.query.noise(noise(loss, &change)?));
         let (loss, _) = least_loss(make, |noise: &Noise| {

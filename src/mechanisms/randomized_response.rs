@@ -48,6 +48,14 @@ enum Lie {
     Bernoulli(Bernoulli),
 }
 
+fn bad_odds(truth: u64, lie: u64) -> MechanismError {
+    MechanismError::parameter(
+        "the odds of the truth",
+        format_args!("{truth} to {lie}"),
+        "greater than those of a lie, both positive and together below 2^64",
+    )
+}
+
 impl RandomizedResponse {
     /// Under this name. Several odds may have one ε, which is rounded.
     pub(super) fn describe_as(&self, name: &'static str) -> Description {
@@ -81,21 +89,22 @@ impl RandomizedResponse {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadOdds`] unless `truth > lie > 0` and both add up to less than 2^64.
+    /// [`MechanismError::BadParameter`] unless `truth > lie > 0` and both add up to less than 2^64.
     pub fn with_odds(truth: u64, lie: u64) -> Result<Self, MechanismError> {
         if truth == lie {
-            return Err(MechanismError::BadOdds);
+            return Err(bad_odds(truth, lie));
         }
         Self::with_odds_or_even(truth, lie)
     }
 
     /// [`with_odds`](Self::with_odds), where a fair coin makes sense too.
     pub(super) fn with_odds_or_even(truth: u64, lie: u64) -> Result<Self, MechanismError> {
-        let total = truth.checked_add(lie).ok_or(MechanismError::BadOdds)?;
+        let bad = || bad_odds(truth, lie);
+        let total = truth.checked_add(lie).ok_or_else(bad)?;
         if lie == 0 || truth < lie {
-            return Err(MechanismError::BadOdds);
+            return Err(bad());
         }
-        let law = Bernoulli::new(lie, total).ok_or(MechanismError::BadOdds)?;
+        let law = Bernoulli::new(lie, total).ok_or_else(bad)?;
         let epsilon = logarithm_up(truth, lie).ok_or(MechanismError::TooLarge)?;
         let lie = Lie::Bernoulli(law);
         Ok(Self { epsilon, lie })
@@ -243,8 +252,13 @@ mod tests {
         );
         for (truth, lie) in [(1, 1), (1, 2), (1, 0), (0, 0), (u64::MAX, 1)] {
             assert_eq!(
-                RandomizedResponse::with_odds(truth, lie),
-                Err(MechanismError::BadOdds)
+                RandomizedResponse::with_odds(truth, lie)
+                    .unwrap_err()
+                    .to_string(),
+                format!(
+                    "the odds of the truth must be greater than those of a lie, both positive and \
+                     together below 2^64, not {truth} to {lie}"
+                )
             );
         }
     }

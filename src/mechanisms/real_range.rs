@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 
-use super::lattice::{EXPONENTS, LARGEST, of_steps};
+use super::lattice::{EXPONENTS, LARGEST, bad_exponent, of_steps};
 use super::{About, MechanismError};
 use crate::data::steps_of;
 use crate::machine::Description;
@@ -86,29 +86,45 @@ impl RealRange {
         }
     }
 
+    /// The range as it was stated.
+    pub(super) fn stated(&self) -> RangeInclusive<f64> {
+        self.low..=self.high
+    }
+
     /// The range in steps.
     pub(super) fn in_steps(self) -> Result<Steps, MechanismError> {
         let Self { low, high, .. } = self;
-        if low >= high || low.is_nan() || high.is_nan() {
-            return Err(MechanismError::BadRange);
+        let range = self.stated();
+        let too_wide = "must end within 2^50 steps of zero on both sides";
+        if low.is_nan() || high.is_nan() {
+            return Err(MechanismError::range(
+                range,
+                "must have two numbers as its ends",
+            ));
+        }
+        if low > high {
+            return Err(MechanismError::empty(range));
+        }
+        if low == high {
+            return Err(MechanismError::constant(range));
         }
         let width = high - low;
         let exponent = self.exponent.unwrap_or_else(|| default_step(low, high));
         if !EXPONENTS.contains(&exponent) {
-            return Err(MechanismError::BadExponent);
+            return Err(bad_exponent(exponent));
         }
         let per_unit = libm::scalbn(1.0, -exponent);
         let [start, end] = [low, high].map(|end| steps_of(end, per_unit));
         if [low, high].iter().any(|end| end.is_infinite())
             || start.unsigned_abs().max(end.unsigned_abs()) > LARGEST.unsigned_abs()
         {
-            return Err(MechanismError::TooWide);
+            return Err(MechanismError::range(range, too_wide));
         }
         let steps = width * per_unit;
         if !self.exact && steps < LEAST_STEPS as f64 {
             return Err(match self.exponent {
                 // A finer one would put the ends too many steps away from zero.
-                None => MechanismError::TooWide,
+                None => MechanismError::range(range, too_wide),
                 Some(exponent) => MechanismError::CoarseStep {
                     exponent,
                     steps: steps as u64,
@@ -116,7 +132,9 @@ impl RealRange {
                 },
             });
         }
-        let width = NonZeroU64::new(start.abs_diff(end)).ok_or(MechanismError::BadRange)?;
+        let width = NonZeroU64::new(start.abs_diff(end));
+        let width = width
+            .ok_or_else(|| MechanismError::range(range, "is shorter than a step: make it wider"))?;
         Ok(Steps {
             start,
             width,

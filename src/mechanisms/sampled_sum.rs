@@ -83,7 +83,7 @@ impl<D: ?Sized, R: RowRelation> SampledGaussianSum<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadRate`] if the rate is zero, and those of
+    /// [`MechanismError::BadParameter`] if the rate is zero, and those of
     /// a [`VectorSum`].
     pub fn new(
         _relation: R,
@@ -94,7 +94,11 @@ impl<D: ?Sized, R: RowRelation> SampledGaussianSum<D, R> {
         mu: Mu,
     ) -> Result<Self, MechanismError> {
         if rate == Delta::ZERO {
-            return Err(MechanismError::BadRate);
+            return Err(MechanismError::parameter(
+                "the sampling rate",
+                0,
+                "greater than zero",
+            ));
         }
         let sum = VectorSum::of(vector, dimension, lattice);
         let noise = GaussianNoise::new(Gaussian::Mu(mu), &Query::<AddRemove>::change(&sum)?)?;
@@ -116,7 +120,7 @@ impl<D: ?Sized, R: RowRelation> SampledGaussianSum<D, R> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadAccuracy`] if `within` is negative or NaN,
+    /// [`MechanismError::BadParameter`] if `within` is negative or NaN,
     /// [`MechanismError::TooAccurate`] if no μ up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
         relation: R,
@@ -128,7 +132,7 @@ impl<D: ?Sized, R: RowRelation> SampledGaussianSum<D, R> {
         confidence: Confidence,
     ) -> Result<Self, MechanismError> {
         if !f64::is_distance(within) {
-            return Err(MechanismError::BadAccuracy);
+            return Err(MechanismError::accuracy(within));
         }
         let make = |mu| Self::new(relation, vector.clone(), dimension, lattice, rate, mu);
         let (_, made) = least_loss(make, |made: &Self| {
@@ -387,7 +391,10 @@ mod tests {
 
     #[test]
     fn bad_parameters_are_refused() {
-        assert_eq!(sum("0", "1").unwrap_err(), MechanismError::BadRate);
+        assert_eq!(
+            sum("0", "1").unwrap_err().to_string(),
+            "the sampling rate must be greater than zero, not 0"
+        );
         assert_eq!(sum("0.5", "0").unwrap_err(), MechanismError::NoLoss("mu"));
         assert!(sum("1", "1").is_ok());
     }

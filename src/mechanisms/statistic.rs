@@ -22,7 +22,7 @@ pub trait Statistic: Sized {
     /// How far an answer is from the truth.
     type Distance;
     /// What can be asked for as a distance.
-    type Within: Copy;
+    type Within: Copy + std::fmt::Debug;
 
     /// The noise of one total, with its step.
     fn in_steps(scale: Self::Scale, noise: Noise) -> Noise;

@@ -211,8 +211,16 @@ impl<A: Summand, R: RowRelation> Query<R> for Sum<A> {
     type Value = A::Number;
 
     fn change(&self) -> Result<Change, MechanismError> {
-        let range = A::Number::steps(&self.range)?;
-        let change = Change::of(largest_change::<R>(&range))?;
+        let named = |error: MechanismError| error.of_attribute(&self.attribute.name());
+        let range = A::Number::steps(&self.range).map_err(named)?;
+        let largest = largest_change::<R>(&range);
+        if range.is_empty() {
+            return Err(named(MechanismError::empty(range)));
+        }
+        if largest == 0 {
+            return Err(named(MechanismError::constant(range)));
+        }
+        let change = Change::of(largest)?;
         let one_way = *range.start() >= 0 || *range.end() <= 0;
         Ok(if one_way { change } else { change.both_ways() })
     }
@@ -361,16 +369,19 @@ mod tests {
         let error = |range, epsilon| sum(Replace, range, epsilon).unwrap_err();
         #[expect(clippy::reversed_empty_ranges, reason = "that is the point")]
         let empty = 3..=2;
-        assert_eq!(error(empty.clone(), "1"), MechanismError::BadRange);
-        assert_eq!(error(3..=3, "1"), MechanismError::BadRange);
-        assert_eq!(error(0..=3, "0"), MechanismError::NoLoss("epsilon"));
+        let reversed = "the range 3..=2 of \"signed\" is empty: write the smaller number first";
+        assert_eq!(error(empty.clone(), "1").to_string(), reversed);
         assert_eq!(
-            sum(AddRemove, empty, "1").unwrap_err(),
-            MechanismError::BadRange
+            error(3..=3, "1").to_string(),
+            "the range 3..=3 of \"signed\" lets no row change the answer: make it wider"
         );
+        assert_eq!(error(0..=3, "0"), MechanismError::NoLoss("epsilon"));
+        let refused = sum(AddRemove, empty, "1").unwrap_err();
+        assert_eq!(refused.to_string(), reversed);
+        let refused = sum(AddRemove, 0..=0, "1").unwrap_err();
         assert_eq!(
-            sum(AddRemove, 0..=0, "1").unwrap_err(),
-            MechanismError::BadRange
+            refused.to_string(),
+            "the range 0..=0 of \"signed\" lets no row change the answer: make it wider"
         );
         assert!(sum(AddRemove, 3..=3, "1").is_ok());
         assert!(sum(Replace, i64::MIN..=i64::MAX, "0.1").is_ok());

@@ -140,7 +140,12 @@ const LARGEST_THRESHOLD: u64 = i64::MAX as u64;
 /// The probability that a key of one row is released.
 fn delta_of(noise: Noise, threshold: u64) -> Result<Delta, MechanismError> {
     if !(LEAST_THRESHOLD..=LARGEST_THRESHOLD).contains(&threshold) {
-        return Err(MechanismError::BadKeyThreshold);
+        let must = "from 2 to 2^63 - 1";
+        return Err(MechanismError::parameter(
+            "the threshold of keys",
+            threshold,
+            must,
+        ));
     }
     Ok(noise.at_least(u128::from(threshold) - 1))
 }
@@ -153,7 +158,7 @@ fn least_threshold(noise: Noise, delta: Delta) -> Result<u64, MechanismError> {
     // It is in low..=high; the probability falls as the threshold rises.
     let (mut low, mut high) = (LEAST_THRESHOLD, LARGEST_THRESHOLD);
     if delta_of(noise, high)? > delta {
-        return Err(MechanismError::BadKeyThreshold);
+        return Err(MechanismError::TooSmall);
     }
     while low < high {
         let middle = low + (high - low) / 2;
@@ -172,7 +177,7 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> ThresholdHistogram<D, P, 
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoLoss`] if ε or δ is zero, [`MechanismError::BadKeyThreshold`] if no `i64`
+    /// [`MechanismError::NoLoss`] if ε or δ is zero, [`MechanismError::TooSmall`] if no `i64`
     /// is large enough for them.
     pub fn new(
         relation: R,
@@ -189,7 +194,7 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> ThresholdHistogram<D, P, 
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::BadKeyThreshold`] if the threshold
+    /// [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::BadParameter`] if the threshold
     /// is less than 2 or more than an `i64` holds.
     pub fn with_threshold(
         _relation: R,
@@ -227,7 +232,7 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> GaussianThresholdHistogra
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoLoss`] if ρ or δ is zero, [`MechanismError::BadKeyThreshold`] if no `i64`
+    /// [`MechanismError::NoLoss`] if ρ or δ is zero, [`MechanismError::TooSmall`] if no `i64`
     /// is large enough for them, and those of a [`Count`](super::Count) with this noise.
     pub fn new(
         relation: R,
@@ -244,7 +249,7 @@ impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> GaussianThresholdHistogra
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::BadKeyThreshold`] if the threshold
+    /// [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::BadParameter`] if the threshold
     /// is less than 2 or more than an `i64` holds, and those of
     /// a [`Count`](super::Count) with this noise.
     pub fn with_threshold(

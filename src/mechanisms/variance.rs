@@ -95,9 +95,12 @@ impl<A: Summand<Number = f64>, R: RowRelation> Query<R> for Variance<A> {
 
     /// All sums together change by w².
     fn change(&self) -> Result<Change, MechanismError> {
-        let width = self.range.in_steps()?.width.get();
+        let named = |error: MechanismError| error.of_attribute(&self.attribute.name());
+        let width = self.range.in_steps().map_err(named)?.width.get();
         if width > WIDEST {
-            return Err(MechanismError::TooManySteps);
+            let problem =
+                "must be less than 2^32 steps wide for a variance: take a larger exponent";
+            return Err(named(MechanismError::range(self.range.stated(), problem)));
         }
         Change::of(width * width)
     }

@@ -77,7 +77,12 @@ impl<V> VectorSum<V> {
     pub(super) fn check_payable(&self) -> Result<(), MechanismError> {
         PAID_COORDINATES.check(self.dimension)?;
         if self.lattice.radius > PaidSum::LARGEST_RADIUS {
-            return Err(MechanismError::LongRadius);
+            let must = "at most 2^26 steps where records pay for themselves";
+            return Err(MechanismError::parameter(
+                "the radius",
+                self.lattice.radius,
+                must,
+            ));
         }
         Ok(())
     }
@@ -118,7 +123,7 @@ impl<D: ?Sized, R: RowRelation> Query<R> for VectorSum<Vector<D>> {
     fn change(&self) -> Result<Change, MechanismError> {
         let radius = self.lattice.checked_radius()?.unsigned_abs();
         if self.dimension == 0 {
-            return Err(MechanismError::NoDimension);
+            return Err(MechanismError::none("coordinates"));
         }
         COORDINATES.check(self.dimension)?;
         let longest = if R::REPLACES { 2 * radius } else { radius };
@@ -339,10 +344,13 @@ mod tests {
         let error =
             |exponent, radius, rho| sum(Replace, lattice(exponent, radius), rho).map(|_| ());
         for radius in [0, (1 << 50) + 1, u64::MAX] {
-            assert_eq!(error(0, radius, "1"), Err(MechanismError::BadRadius));
+            let refused = error(0, radius, "1").unwrap_err().to_string();
+            let message = format!("the radius must be from 1 to 2^50 steps, not {radius}");
+            assert_eq!(refused, message);
         }
         for exponent in [501, -501] {
-            assert_eq!(error(exponent, 1, "1"), Err(MechanismError::BadExponent));
+            let refused = error(exponent, 1, "1").unwrap_err();
+            assert_eq!(refused, super::super::lattice::bad_exponent(exponent));
         }
         assert_eq!(error(500, 1 << 50, "1"), Ok(()));
         assert_eq!(error(0, 1, "0"), Err(MechanismError::NoLoss("rho")));
@@ -355,7 +363,7 @@ mod tests {
         let (what, most) = ("coordinates", 1 << 21);
         let asked = most + 1;
         for (dimension, refused) in [
-            (0, MechanismError::NoDimension),
+            (0, MechanismError::none("coordinates")),
             (asked, MechanismError::TooMany { what, asked, most }),
         ] {
             let none = none.clone();

@@ -10,25 +10,13 @@ use crate::number::divide_product;
 
 /// Index `i` with probability proportional to `e^(-rate gaps[i])`.
 ///
-/// ```
-/// use queryables::number::Ratio;
-/// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
-/// use queryables::noise::{ExponentialChoice, NoiseError};
-///
-/// // Half the time or more the first one, which is ahead by 2.
-/// let law = ExponentialChoice::new(vec![0, 2, 2], Ratio::from(1))?;
-/// assert!(NotPrivateSeededCoins::new(1).draw(&law).is_ok_and(|index| index < 3));
-/// assert_eq!(ExponentialChoice::new(vec![], Ratio::from(1)), Err(NoiseError::Zero("choice")));
-/// # Ok::<(), NoiseError>(())
-/// ```
-///
 /// # Guarantee
 ///
 /// The probabilities are exactly these: an index is drawn uniformly, and accepted with probability
 /// `e^(-rate gap)`, where gaps are counted from the smallest. The average number of tries is at
 /// most the number of indices. Time depends on the gaps, and not on the index drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ExponentialChoice {
+pub(crate) struct ExponentialChoice {
     gaps: Vec<u64>,
     smallest: u64,
     rate: Ratio,
@@ -41,7 +29,7 @@ impl ExponentialChoice {
     /// # Errors
     ///
     /// [`NoiseError::Zero`] if there is nothing to choose from.
-    pub fn new(gaps: Vec<u64>, rate: Ratio) -> Result<Self, NoiseError> {
+    pub(crate) fn new(gaps: Vec<u64>, rate: Ratio) -> Result<Self, NoiseError> {
         let none = NoiseError::Zero("choice");
         Ok(Self {
             smallest: *gaps.iter().min().ok_or(none)?,

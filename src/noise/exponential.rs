@@ -10,31 +10,19 @@ use crate::number::Ratio;
 ///
 /// If the denominator of `x` is small and `x <= 1`, it nearly always takes one draw.
 ///
-/// ```
-/// use queryables::number::Ratio;
-/// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
-/// use queryables::noise::BernoulliExp;
-///
-/// let half = Ratio::new(1, 2).expect("two is not zero");
-/// let survives = NotPrivateSeededCoins::new(1).draw(&BernoulliExp::new(half))?;
-/// assert!(survives == 0 || survives == 1);
-/// # Ok::<(), queryables::machine::CoinsError>(())
-/// ```
-///
 /// # Guarantee
 ///
 /// Canonne, Kamath and Steinke 2020, Algorithm 1: the odds are exactly `e^-x`. Time depends on what
 /// is drawn: a 0 may take fewer draws than a 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct BernoulliExp {
+pub(crate) struct BernoulliExp {
     exponent: Ratio,
     bias: Exponential,
 }
 
 impl BernoulliExp {
     /// The law with this `x`.
-    #[must_use]
-    pub fn new(exponent: Ratio) -> Self {
+    pub(crate) fn new(exponent: Ratio) -> Self {
         Self {
             exponent,
             bias: Exponential::of(exponent),

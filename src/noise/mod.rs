@@ -6,10 +6,7 @@
 //!
 //! | law | probability of `k` | parameter |
 //! |---|---|---|
-//! | [`BernoulliExp`] | `e^-x` for 1 | exponent `x`, rational |
 //! | [`Logistic`] | `1 / (1 + e^x)` for 1 | exponent `x`, rational |
-//! | [`ExponentialChoice`] | proportional to `e^(-r g)` for gap `g` | rate `r`, rational |
-//! | [`PiecewiseChoice`] | the same, for runs of numbers with one gap | rate `r`, rational |
 //! | [`Geometric`] | proportional to `e^(-k/s)`, `k >= 0` | scale `s`, rational |
 //! | [`DiscreteLaplace`] | proportional to `e^(-\|k\|/s)` | scale `s`, rational |
 //! | [`DiscreteGaussian`] | proportional to `e^(-k^2 / 2v)` | variance `v`, rational |
@@ -39,15 +36,15 @@ mod rounded_gaussian;
 mod tail;
 mod uniform;
 
-pub use choice::ExponentialChoice;
-pub use exponential::BernoulliExp;
+pub(crate) use choice::ExponentialChoice;
+pub(crate) use exponential::BernoulliExp;
 pub use gaussian::DiscreteGaussian;
 pub use geometric::Geometric;
 pub use laplace::DiscreteLaplace;
 pub use logistic::Logistic;
 pub use noise_of_answer::Noise;
 pub(crate) use noise_of_answer::within_two;
-pub use piecewise::PiecewiseChoice;
+pub(crate) use piecewise::PiecewiseChoice;
 pub use rounded_gaussian::RoundedGaussian;
 
 pub(crate) use uniform::uniform_below;

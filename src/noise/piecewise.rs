@@ -12,19 +12,6 @@ use crate::number::{Ratio, divide_product};
 /// neighbouring numbers have the same gap: [`ExponentialChoice`](super::ExponentialChoice) for up to
 /// 2^64 numbers.
 ///
-/// ```
-/// use queryables::number::Ratio;
-/// use queryables::machine::{CoinSource, NotPrivateSeededCoins};
-/// use queryables::noise::{NoiseError, PiecewiseChoice};
-///
-/// // The numbers below a trillion, a million of which are ahead of all others by 60.
-/// let (many, few) = (499_999_500_000, 1_000_000);
-/// let law = PiecewiseChoice::new([(many, 60), (few, 0), (many, 60)], Ratio::from(1))?;
-/// let number = NotPrivateSeededCoins::new(1).draw(&law);
-/// assert!(number.is_ok_and(|number| (many..many + few).contains(&(number as u128))));
-/// # Ok::<(), NoiseError>(())
-/// ```
-///
 /// # Guarantee
 ///
 /// The probabilities are exactly these, and the average number of tries is at most 4, whatever the
@@ -40,7 +27,7 @@ use crate::number::{Ratio, divide_product};
 ///
 /// Time depends on the gaps, and not on the number drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct PiecewiseChoice {
+pub(crate) struct PiecewiseChoice {
     runs: Vec<Run>,
     smallest: u64,
     rate: Ratio,
@@ -74,7 +61,7 @@ impl PiecewiseChoice {
     /// [`NoiseError::Zero`] if there is nothing to choose from, [`NoiseError::TooLarge`] if there are
     /// more than 2^64 numbers, [`NoiseError::TooFine`] if the denominator of the rate is more than
     /// 2^124.
-    pub fn new(
+    pub(crate) fn new(
         runs: impl IntoIterator<Item = (u128, u64)>,
         rate: Ratio,
     ) -> Result<Self, NoiseError> {

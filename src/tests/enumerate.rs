@@ -197,7 +197,7 @@ impl CoinSource for Path {
 
 mod tests {
     use super::*;
-    use crate::machine::{Bernoulli, Weighted};
+    use crate::machine::Bernoulli;
 
     fn ratio(numerator: i64, denominator: u64) -> RBig {
         RBig::from_parts(numerator.into(), denominator.into())
@@ -207,9 +207,7 @@ mod tests {
     fn rational_odds_are_found_exactly() {
         let two_draws = enumerate(0.0, |coins| {
             let first = coins.draw(&Bernoulli::new(1, 3).unwrap()).unwrap();
-            let second = coins
-                .draw(&Weighted::new(vec![1, 0, 2 + first as u64]).unwrap())
-                .unwrap();
+            let second = coins.weighted(&[1, 0, 2 + first as u64]).unwrap();
             (first, second)
         });
         assert_eq!(two_draws.cut, RBig::ZERO);

@@ -1,6 +1,6 @@
 //! A verdict in a form that an independent program can check.
 
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::claim::Verdict;
@@ -15,39 +15,15 @@ use super::worst::Completeness;
 use super::{Direction, Interval, Rational, VerifyError};
 use crate::machine::Fault;
 
-/// A decided claim as JSON, for `spec/check_certificate.py`, which shares no code with this crate.
-///
-/// A refutation is one strategy with the probabilities of its leaves on both datasets. A proof has
-/// every query at every point, with every answer. Points from which the conversation goes on in the
-/// same way, up to a common factor of all probabilities, are one: an answer has the number of its
-/// point in a list, and the factor.
-///
-/// # What the checker checks
-///
-/// That something is claimed and asked, that the probabilities add up, within their bounds, that the
-/// strategy of a refutation, or none of a proof, has a divergence above the claim, in exact fractions,
-/// and that a proof has every query of the menu at every point down to the depth. It prints what the
-/// verdict is about: read that too. It does **not** check that the probabilities are those of the
-/// machine, nor that two points which are one in the list are alike in the machine, or, where the
-/// menu changes in the course of the conversation, that nothing was left out of it.
-#[derive(Clone, Debug)]
-pub struct Certificate(Json);
-
-impl fmt::Display for Certificate {
-    /// The JSON.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
 impl<Q, A, N, M> Verifier<Q, A, N, M>
 where
     Q: Clone + Debug + Send + Sync + 'static,
     A: Clone + Debug + Eq + Hash + Send + Sync + 'static,
     N: Menu<Q, A>,
 {
-    /// [`check`](Self::check), with a certificate of the verdict. There is none for an undecided
-    /// claim, for a [bound](Completeness::Bounded), for a proof of more than 20 000 different points,
+    /// [`check`](Self::check), with a certificate of the verdict: a decided claim as JSON, for
+    /// `spec/check_certificate.py`, which shares no code with this crate. There is none for an
+    /// undecided claim, for a [bound](Completeness::Bounded), for a proof of more than 20 000 different points,
     /// or one that takes more runs, memory or time to write than are left, for a strategy that is too
     /// long to be stored, and for Rényi orders that are not whole numbers.
     ///
@@ -61,9 +37,24 @@ where
     /// let verifier = Verifier::new(copies_of(&respond), &pair, vec![()], 1);
     /// let (verdict, certificate) = verifier.certify(&PureDp, &"1.1".parse()?)?;
     /// assert!(verdict.holds());
-    /// assert!(certificate.unwrap().to_string().starts_with("{\"format\": "));
+    /// assert!(certificate.unwrap().starts_with("{\"format\": "));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// A refutation is one strategy with the probabilities of its leaves on both datasets. A proof
+    /// has every query at every point, with every answer. Points from which the conversation goes on
+    /// in the same way, up to a common factor of all probabilities, are one: an answer has the number
+    /// of its point in a list, and the factor.
+    ///
+    /// # What the checker checks
+    ///
+    /// That something is claimed and asked, that the probabilities add up, within their bounds, that
+    /// the strategy of a refutation, or none of a proof, has a divergence above the claim, in exact
+    /// fractions, and that a proof has every query of the menu at every point down to the depth. It
+    /// prints what the verdict is about: read that too. It does **not** check that the probabilities
+    /// are those of the machine, nor that two points which are one in the list are alike in the
+    /// machine, or, where the menu changes in the course of the conversation, that nothing was left
+    /// out of it.
     ///
     /// # Errors
     ///
@@ -72,7 +63,7 @@ where
         &self,
         measure: &Me,
         loss: &Me::Loss,
-    ) -> Result<(Verdict<Q, A>, Option<Certificate>), VerifyError> {
+    ) -> Result<(Verdict<Q, A>, Option<String>), VerifyError> {
         let goals = goals_of(measure, loss)?;
         self.explore(move |exploration| {
             let verdict = super::judge::judge(exploration, &goals)?;
@@ -95,7 +86,7 @@ where
             } else {
                 None
             };
-            Ok((verdict, certificate.map(Certificate)))
+            Ok((verdict, certificate.map(|json| json.to_string())))
         })
     }
 }
@@ -139,7 +130,7 @@ pub(super) fn menu<'a>(queries: impl IntoIterator<Item = &'a String>) -> Json {
 
 /// Everything that the menu ever offered.
 pub(super) fn offered<Q, A>(verdict: &Verdict<Q, A>) -> Json {
-    menu(verdict.worst.scope.menu.iter().map(|entry| &entry.query))
+    menu(verdict.worst.scope.menu.iter().map(|(query, _)| query))
 }
 
 pub(super) fn goal(goal: Goal) -> Option<Json> {

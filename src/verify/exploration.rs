@@ -313,7 +313,8 @@ where
 mod tests {
     use super::*;
     use crate::mechanisms::RandomizedResponse;
-    use crate::verify::{Cancel, Pair, Verifier, copies_of};
+    use crate::verify::{Pair, Verifier, copies_of};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn responding() -> Verifier<(), bool, Vec<()>, RandomizedResponse> {
         let respond = RandomizedResponse::with_odds(3, 1).unwrap();
@@ -344,7 +345,7 @@ mod tests {
 
     #[test]
     fn leaves_end_when_it_is_cancelled() {
-        let cancel = Cancel::default();
+        let cancel = Arc::<AtomicBool>::default();
         let cancels = cancel.clone();
         let found = responding()
             .cancelled_by(&cancel)
@@ -353,7 +354,7 @@ mod tests {
                     let mut leaf = points.first().cloned().ok_or(VerifyError::Diverged)?;
                     leaf.left = 0;
                     let before = solver.best(&leaf).map(|best| best.len());
-                    cancels.cancel();
+                    cancels.store(true, Ordering::Relaxed);
                     let after = solver.best(&leaf).map(|best| best.len());
                     // Not as the result: the watch returns one of its own.
                     assert_eq!((before, after), (Ok(0), Err(VerifyError::Cancelled)));

@@ -305,10 +305,11 @@ fn mirrored(weights: Listed, whole: &Interval, rest: Rational) -> Result<Listed,
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
     use super::*;
-    use crate::verify::{Cancel, Limits};
+    use crate::verify::Limits;
 
     fn meter() -> Arc<Meter> {
         Arc::new(Meter::new(Limits::default()))
@@ -530,8 +531,8 @@ mod tests {
         let limit = 100_000;
         let small = Limits::default().memory(limit);
         assert_eq!(found(small), Err(VerifyError::Memory { limit }));
-        let cancel = Cancel::default();
-        cancel.cancel();
+        let cancel = Arc::<AtomicBool>::default();
+        cancel.store(true, Ordering::Relaxed);
         let cancelled = Limits::default().cancelled_by(&cancel);
         assert_eq!(found(cancelled), Err(VerifyError::Cancelled));
     }

@@ -12,7 +12,7 @@ use crate::machine::Fault;
 ///
 /// A list of queries is a menu that never changes, [`ByRound`] has one for each round. [`Children`]
 /// is the menu of a compositor: launches, queries to those that were launched, and readings.
-/// [`ByTranscript`] may depend on the whole transcript, but then no two conversations can be
+/// [`by_transcript`] may depend on the whole transcript, but then no two conversations can be
 /// merged.
 pub trait Menu<Q, A>: Send + Sync + 'static {
     /// What the menu remembers of the conversation.
@@ -229,25 +229,20 @@ where
 }
 
 /// A menu that is any function of the transcript.
-pub struct ByTranscript<F, Q, A> {
+pub fn by_transcript<F, Q, A>(menu: F) -> impl Menu<Q, A>
+where
+    F: Fn(&[(Q, Result<A, Fault>)]) -> Vec<Q> + Send + Sync + 'static,
+    Q: Clone + Hash + Send + Sync + 'static,
+    A: Clone + Hash + Send + Sync + 'static,
+{
+    let types = PhantomData::<fn(Q, A)>;
+    ByTranscript { menu, types }
+}
+
+struct ByTranscript<F, Q, A> {
     menu: F,
     types: PhantomData<fn(Q, A)>,
 }
-
-impl<F, Q, A> ByTranscript<F, Q, A>
-where
-    F: Fn(&[(Q, Result<A, Fault>)]) -> Vec<Q>,
-{
-    /// This function.
-    pub fn new(menu: F) -> Self {
-        Self {
-            menu,
-            types: PhantomData,
-        }
-    }
-}
-
-crate::debug_fields!([F, Q, A] ByTranscript<F, Q, A>, "ByTranscript");
 
 impl<F, Q, A> Menu<Q, A> for ByTranscript<F, Q, A>
 where
@@ -312,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_transcript_decides() {
-        let menu = ByTranscript::new(|said: &[(u8, Result<u8, Fault>)]| match said {
+        let menu = by_transcript(|said: &[(u8, Result<u8, Fault>)]| match said {
             [] => vec![1, 2],
             [.., (_, Ok(answer))] => vec![*answer],
             [.., (_, Err(_))] => vec![],

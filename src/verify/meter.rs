@@ -73,7 +73,7 @@ impl Meter {
     }
 
     pub(super) fn is_cancelled(&self) -> bool {
-        self.bounds.cancel.is_cancelled()
+        self.bounds.cancel.load(Ordering::Relaxed)
     }
 
     /// Whether a machine has been called and has not returned.

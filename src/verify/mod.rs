@@ -122,7 +122,7 @@
 //! | [`OnRows`](crate::mechanisms::OnRows) | decided | decided | decided |
 //! | [`Count`](crate::mechanisms::Count) with Laplace noise, where records pay | decided | decided | decided |
 //! | [`Sum`](crate::mechanisms::Sum) with Laplace noise, where records pay | decided | decided | decided |
-//! | [`IndividualChoice`](crate::mechanisms::individual::IndividualChoice) | decided | decided | decided |
+//! | [`SumScores`](crate::mechanisms::SumScores), for records | decided | decided | decided |
 //! | [`Count`](crate::mechanisms::Count) with Gaussian noise | refuted or undecided | decided | decided |
 //! | [`Sum`](crate::mechanisms::Sum) with Gaussian noise | refuted or undecided | decided | decided |
 //! | [`Sum`](crate::mechanisms::Sum) of real numbers, with Gaussian noise | refuted or undecided | decided | decided |
@@ -191,8 +191,8 @@
 //! # Certificates
 //!
 //! [`Verifier::certify`] writes a verdict as JSON, for a checker of less than 200 lines that shares no code
-//! with this crate: `spec/check_certificate.py`. The page of [`Certificate`] says what it does not
-//! check.
+//! with this crate: `spec/check_certificate.py`. Its documentation says what is not
+//! checked.
 //!
 //! # What it cannot see
 //!
@@ -260,22 +260,21 @@ mod watch;
 mod worst;
 
 pub use crate::machine::{Direction, Pair};
-pub use bounds::{Cancel, Limits};
-pub use certificate::Certificate;
+pub use bounds::Limits;
 pub use claim::{Verdict, assert_private, epsilon_of_ratio};
 
 pub use divergence::Divergences;
 pub use error::VerifyError;
 pub use goal::{Checkable, Goal};
 pub use interval::Interval;
-pub use menu::{ByRound, ByTranscript, Children, Menu};
+pub use menu::{ByRound, Children, Menu, by_transcript};
 pub use meter::Progress;
 pub use objective::Value;
 pub use rational::Rational;
-pub use scope::{Entry, Scope};
+pub use scope::Scope;
 pub use side::copies_of;
-pub use strategy::{Player, Strategy};
-pub use truncated::{Truncated, TruncatedMachine};
+pub use strategy::Strategy;
+pub use truncated::Truncated;
 pub use verifier::Verifier;
 pub use views::{Distribution, views, views_within};
 pub use watch::to_terminal;

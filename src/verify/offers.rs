@@ -7,7 +7,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::explorer::Asked;
 use super::meter::Held;
-use super::scope::Entry;
 use super::{Interval, VerifyError};
 use crate::machine::AnswerKind;
 
@@ -112,7 +111,7 @@ impl Offers {
     /// # Errors
     ///
     /// If nothing came of any of it.
-    pub(super) fn entries(&self) -> Result<Vec<Entry>, VerifyError> {
+    pub(super) fn entries(&self) -> Result<Vec<(String, bool)>, VerifyError> {
         let seen = self.seen();
         let most = seen.entries.iter().map(|(_, kind)| *kind).max();
         // Any difference is a leak, even if only in faults.
@@ -123,10 +122,8 @@ impl Offers {
                 _ => VerifyError::NothingAnswered,
             });
         }
-        let entries = seen.entries.iter().map(|(query, kind)| Entry {
-            query: query.clone(),
-            answered: *kind > AnswerKind::NotLaunched,
-        });
+        let entries = seen.entries.iter();
+        let entries = entries.map(|(query, kind)| (query.clone(), *kind > AnswerKind::NotLaunched));
         Ok(entries.collect())
     }
 }

@@ -10,23 +10,14 @@ pub struct Scope {
     pub sides: [String; 2],
     /// How many queries a conversation has at most.
     pub depth: usize,
-    /// What was offered by the menu, in the order in which it was first offered.
-    pub menu: Vec<Entry>,
+    /// What was offered by the menu, in the order in which it was first offered: the query as it
+    /// prints, and whether it was ever answered, or launched.
+    pub menu: Vec<(String, bool)>,
     /// How many points of the conversation were explored. What is explored again, at a smaller cut or
     /// with released values taken together, counts again.
     pub points: u64,
     /// How often the machine was run.
     pub runs: u64,
-}
-
-/// One query that the menu offered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Entry {
-    /// The query, as it prints.
-    pub query: String,
-    /// Whether it was ever answered, or launched.
-    pub answered: bool,
 }
 
 impl fmt::Display for Scope {
@@ -44,13 +35,8 @@ impl fmt::Display for Scope {
             return f.write_str("; nothing was asked");
         }
         let named = |answered| {
-            let entries = self
-                .menu
-                .iter()
-                .filter(move |entry| entry.answered == answered);
-            entries
-                .map(|entry| entry.query.as_str())
-                .collect::<Vec<_>>()
+            let entries = self.menu.iter().filter(move |(_, was)| *was == answered);
+            entries.map(|(query, _)| query.as_str()).collect::<Vec<_>>()
         };
         let (answered, never) = (named(true), named(false));
         match never.as_slice() {
@@ -150,10 +136,7 @@ mod tests {
 
     #[test]
     fn what_was_never_answered_is_named() {
-        let entry = |query: &str, answered| Entry {
-            query: query.to_owned(),
-            answered,
-        };
+        let entry = |query: &str, answered| (query.to_owned(), answered);
         let mut scope = Scope {
             sides: ["[1]".to_owned(), "[]".to_owned()],
             depth: 1,
@@ -166,7 +149,7 @@ mod tests {
             "scope: [1] against []; 2 queries on the menu, up to 1 round, 3 points; each was \
              answered"
         );
-        scope.menu[1].answered = false;
+        scope.menu[1].1 = false;
         assert_eq!(
             scope.to_string(),
             "scope: [1] against []; 2 queries on the menu, up to 1 round, 3 points; answered: 7; \

@@ -97,16 +97,14 @@ impl<Q: Debug, A: Debug> Strategy<Q, A> {
     }
 }
 
-/// Plays a [`Strategy`]; halts where it is not stored.
-#[derive(Clone, Debug)]
-pub struct Player<Q, A> {
+struct Player<Q, A> {
     at: Option<Strategy<Q, A>>,
 }
 
-impl<Q: Clone, A: Clone> Strategy<Q, A> {
-    /// This strategy as an adversary.
+impl<Q: Clone, A: Clone + PartialEq> Strategy<Q, A> {
+    /// This strategy as an adversary, which halts where the strategy is not stored.
     #[must_use]
-    pub fn player(&self) -> Player<Q, A> {
+    pub fn player(&self) -> impl Adversary<Query = Q, Answer = A> + use<Q, A> {
         // Nobody plays against a machine that did not start.
         let at = match self {
             Self::Start { then } => {

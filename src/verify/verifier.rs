@@ -4,9 +4,10 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::bounds::{Cancel, Limits};
+use super::bounds::Limits;
 use super::exploration::{Exploration, Question};
 use super::menu::Menu;
 use super::meter::{Meter, Progress};
@@ -205,9 +206,25 @@ impl<Q, A, N, M> Verifier<Q, A, N, M> {
         self
     }
 
-    /// Gives up, with an error, when this is cancelled.
+    /// Gives up, with an error, when this is set, by another thread for example.
+    ///
+    /// ```
+    /// use queryables::mechanisms::RandomizedResponse;
+    /// use queryables::verify::{copies_of, Pair, Verifier, VerifyError};
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// let respond = RandomizedResponse::with_odds(3, 1)?;
+    /// let cancel = Arc::new(AtomicBool::new(false));
+    /// let pair = Pair::new(false, true);
+    /// let verifier = Verifier::new(copies_of(&respond), &pair, vec![()], 1).cancelled_by(&cancel);
+    /// // Somebody presses a key, in another thread.
+    /// cancel.store(true, Ordering::Relaxed);
+    /// assert_eq!(verifier.worst_ratio().unwrap_err(), VerifyError::Cancelled);
+    /// # Ok::<(), queryables::mechanisms::MechanismError>(())
+    /// ```
     #[must_use]
-    pub fn cancelled_by(mut self, cancel: &Cancel) -> Self {
+    pub fn cancelled_by(mut self, cancel: &Arc<AtomicBool>) -> Self {
         self.bounds = self.bounds.cancelled_by(cancel);
         self
     }

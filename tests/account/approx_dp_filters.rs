@@ -10,23 +10,23 @@ use queryables::mechanisms::{self, Lattice, SampledGaussianSum};
 use queryables::number::Rho;
 use queryables::prelude::*;
 use queryables::privacy::convert::{rdp, zcdp};
-use queryables::privacy::{RdpGrid, Renyi, RestatedAt, ZCdp};
+use queryables::privacy::{RdpGrid, RestatedAt, ZCdp};
 
 #[test]
 fn every_rule_runs_a_concurrent_filter() {
     let (budget, loss) = (pair("1", "1e-6"), pair("0.01", "0"));
     let candidates = compare(budget, loss);
     assert_eq!(candidates.len(), 7);
-    for candidate in candidates {
-        let name = candidate.rule.name();
-        let filter = start(&Filter::concurrent_with(candidate.rule), Arc::new(())).unwrap();
+    for (rule, admits) in candidates {
+        let name = rule.name();
+        let filter = start(&Filter::concurrent_with(rule), Arc::new(())).unwrap();
         let child = filter.launch(&at(loss, Count::default())).unwrap();
         let sibling = filter.launch(&at(loss, Count::default())).unwrap();
         assert_eq!(
             [child.ask(()), sibling.ask(()), child.ask(())],
             [Ok(1), Ok(1), Ok(2)]
         );
-        for _ in 2..candidate.admits {
+        for _ in 2..admits {
             filter.release(&at(loss, Answer::default())).unwrap();
         }
         assert!(!filter.would_admit(&loss), "{name}");

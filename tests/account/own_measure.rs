@@ -6,7 +6,7 @@ use queryables::account::{AddsUpConcurrently, AddsUpSequentially};
 use queryables::compose::{Universal, UniversalQuery};
 use queryables::data::Predicate;
 use queryables::mechanisms::{
-    AboveThreshold, Count, MultiplicativeWeights, NoisyMax, RandomizedResponse,
+    AboveThreshold, Choice, Count, CountScores, MultiplicativeWeights, NoisyMax, RandomizedResponse,
 };
 use queryables::number::Mu;
 use queryables::prelude::*;
@@ -100,7 +100,7 @@ fn epsilon() -> Epsilon {
 
 #[test]
 fn what_pure_privacy_implies_is_its_price() {
-    let max = NoisyMax::new(Replace, [ones()], epsilon()).unwrap();
+    let max = Choice::by(Replace, NoisyMax, CountScores::of([ones()]), epsilon()).unwrap();
     assert_eq!(losses(&max), ["0.1", "0.2"]);
     let search = AboveThreshold::<Predicate<Vec<u8>>, _>::new(Replace, 3, 1, epsilon()).unwrap();
     assert_eq!(losses(&search), ["0.1", "0.2"]);

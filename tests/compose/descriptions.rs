@@ -4,10 +4,10 @@ use queryables::account::{Accumulator, AdvancedComposition, DefaultAccumulator, 
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::Description;
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
-    ExponentialMechanism, GaussianThresholdHistogram, Histogram, Lattice, MultiplicativeWeights,
-    NoisyMax, NoisyQuantiles, Partition, PermuteAndFlip, QueryAnswerer, RandomizedResponse,
-    RealRange, SampledGaussianSum, Sum, VectorSum,
+    AboveThreshold, ApproxRandomizedResponse, Choice, ConditionalResponse, ContinualCount, Count,
+    CountScores, ExponentialMechanism, GaussianThresholdHistogram, Histogram, Lattice,
+    MultiplicativeWeights, NoisyMax, NoisyMaxWithMargin, NoisyQuantiles, Partition, PermuteAndFlip,
+    QueryAnswerer, RandomizedResponse, RealRange, SampledGaussianSum, Sum, VectorSum,
 };
 use queryables::prelude::*;
 use queryables::privacy::Restated;
@@ -122,20 +122,40 @@ fn ready_made_mechanisms_name_their_parameters() -> Result<(), Box<dyn std::erro
              quantiles = [1/2], epsilon = 0.5)",
         ),
         (
-            over_rows(NoisyMax::new(Replace, [ones(), ones()], epsilon)?),
+            over_rows(Choice::by(
+                Replace,
+                NoisyMax,
+                CountScores::of([ones(), ones()]),
+                epsilon,
+            )?),
             "NoisyMax(relation = replace one row, candidates = [is one, is one], epsilon = 0.5)",
         ),
         (
-            over_rows(NoisyMax::new(AddRemove, [ones(), ones()], epsilon)?.with_margin()?),
+            over_rows(Choice::by(
+                AddRemove,
+                NoisyMaxWithMargin,
+                CountScores::of([ones(), ones()]),
+                epsilon,
+            )?),
             "NoisyMaxWithMargin(relation = add or remove one row, \
              candidates = [is one, is one], epsilon = 0.5)",
         ),
         (
-            over_rows(PermuteAndFlip::new(Replace, [ones()], epsilon)?),
+            over_rows(Choice::by(
+                Replace,
+                PermuteAndFlip,
+                CountScores::of([ones()]),
+                epsilon,
+            )?),
             "PermuteAndFlip(relation = replace one row, candidates = [is one], epsilon = 0.5)",
         ),
         (
-            over_rows(ExponentialMechanism::new(AddRemove, [ones()], epsilon)?),
+            over_rows(Choice::by(
+                AddRemove,
+                ExponentialMechanism,
+                CountScores::of([ones()]),
+                epsilon,
+            )?),
             "ExponentialMechanism(relation = add or remove one row, candidates = [is one], \
              epsilon = 0.5)",
         ),

@@ -9,9 +9,11 @@ use queryables::compose::{
 };
 use queryables::data::{Attribute, Dataset, Predicate, Vector};
 use queryables::machine::{Fault, Mechanism, silence_guarded_panics};
-use queryables::mechanisms::individual::{ActiveRecords, IndividualChoice};
+use queryables::mechanisms::individual::ActiveRecords;
 use queryables::mechanisms::query::GaussianNoise;
-use queryables::mechanisms::{Count, Lattice, MechanismError, Noised, Sum, VectorSum};
+use queryables::mechanisms::{
+    Choice, Count, ExponentialMechanism, Lattice, MechanismError, Noised, Sum, SumScores, VectorSum,
+};
 use queryables::number::{Epsilon, Order};
 use queryables::prelude::*;
 use queryables::privacy::{Distance, Gdp, Prices, Rdp, RdpGrid, facts};
@@ -186,7 +188,13 @@ fn no_data_is_data() {
     let itself = Attribute::new("itself", |row: &i64| *row);
     let sum = Sum::of(itself.clone(), 0..=3).laplace(epsilon!(1)).unwrap();
     running.release(&sum).unwrap();
-    let choice = IndividualChoice::new([itself], 0..=3, epsilon("1")).unwrap();
+    let choice = Choice::by(
+        AddRemove,
+        ExponentialMechanism,
+        SumScores::of([itself], 0..=3).unwrap(),
+        epsilon("1"),
+    )
+    .unwrap();
     assert_eq!(running.release(&choice), Ok(0));
 }
 
@@ -233,7 +241,13 @@ fn a_choice_costs_the_range_of_scores() {
     let filter = IndividualFilter::new(PureDp, epsilon("1e6")).shrinking();
     let (running, readings) = start_individual(&filter, rows).unwrap();
     let score = |index| Attribute::new("score", move |row: &[i64; 2]| row[index]);
-    let choice = IndividualChoice::new([score(0), score(1)], -2..=2, epsilon("8e5")).unwrap();
+    let choice = Choice::by(
+        AddRemove,
+        ExponentialMechanism,
+        SumScores::of([score(0), score(1)], -2..=2).unwrap(),
+        epsilon("8e5"),
+    )
+    .unwrap();
     // Ranges of 0, 2 and, cut off, 4 of 4.
     assert_eq!(running.release(&choice), Ok(1));
     let spent = |row| readings.loss(row).unwrap().unwrap().to_string();
@@ -260,7 +274,13 @@ fn a_record_of_which_one_score_cannot_be_read_takes_no_part_in_a_choice() {
     // With an ε of a million for all of the range, a lead of 2999 is a factor of e^2999; the record
     // that cannot be read would turn it around.
     let range = 0..=1_000_000;
-    let choice = IndividualChoice::new([score(0), score(1)], range, epsilon("1e6")).unwrap();
+    let choice = Choice::by(
+        AddRemove,
+        ExponentialMechanism,
+        SumScores::of([score(0), score(1)], range).unwrap(),
+        epsilon("1e6"),
+    )
+    .unwrap();
     assert_eq!(running.release(&choice), Ok(1));
     assert_eq!(readings.spent(1500), Ok(Some(RecordAmount::default())));
     for other in [0, 1499, 1501, 2999] {
@@ -496,7 +516,11 @@ fn bad_parameters_are_errors_at_construction() {
             .gaussian(rho.parse::<Rho>().unwrap())
             .map(|_| ())
     };
-    assert_eq!(sum(0, 1, "1"), Err(MechanismError::NoDimension));
+    let none = sum(0, 1, "1").unwrap_err();
+    assert_eq!(
+        none.to_string(),
+        "0 coordinates were given: there must be at least 1"
+    );
     let (what, asked, most) = ("coordinates", (1 << 21) + 1, 1 << 21);
     let too_many = MechanismError::TooMany { what, asked, most };
     assert_eq!(sum(asked, 1, "1"), Err(too_many));
@@ -512,17 +536,27 @@ fn bad_parameters_are_errors_at_construction() {
         least,
     };
     assert_eq!(refused, Err(expected));
-    assert_eq!(sum(1, 0, "1"), Err(MechanismError::BadRadius));
-    assert_eq!(sum(1, (1 << 50) + 1, "1"), Err(MechanismError::BadRadius));
+    for radius in [0, (1 << 50) + 1] {
+        let message = format!("the radius must be from 1 to 2^50 steps, not {radius}");
+        assert_eq!(sum(1, radius, "1").unwrap_err().to_string(), message);
+    }
     assert_eq!(sum(1, 1, "0"), Err(MechanismError::NoLoss("rho")));
     let itself = Attribute::<Vec<i64>, i64>::new("itself", |row: &i64| *row);
     for range in [1..=3, -3..=-1, 0..=0] {
-        let error = Err(MechanismError::BadRange);
-        let choice = IndividualChoice::new([itself.clone()], range, epsilon("1"));
-        assert_eq!(choice.map(|_| ()), error);
+        let message = format!(
+            "the range {range:?} must contain zero and something else, and be at most 2^31 long"
+        );
+        let scores = SumScores::of([itself.clone()], range);
+        assert_eq!(scores.map(|_| ()).unwrap_err().to_string(), message);
     }
-    let nobody = IndividualChoice::<Vec<i64>>::new([], 0..=1, epsilon("1"));
-    assert_eq!(nobody.map(|_| ()), Err(MechanismError::NoChoice));
+    let nobody = Choice::by(
+        AddRemove,
+        ExponentialMechanism,
+        SumScores::<Vec<i64>>::of([], 0..=1).unwrap(),
+        epsilon("1"),
+    );
+    let nobody = nobody.map(|_| ()).unwrap_err().to_string();
+    assert_eq!(nobody, "0 candidates were given: there must be at least 1");
 }
 
 /// What all can pay for together, and each record cannot pay for alone.

@@ -6,16 +6,20 @@ use std::sync::{Arc, Mutex};
 
 use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::Parallel;
-use queryables::data::{Attribute, CHUNK, Dataset, Predicate, Select, Value, Vector};
+use queryables::data::{Attribute, Dataset, Predicate, Select, Value, Vector};
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, silence_guarded_panics};
 use queryables::mechanisms::{
-    AboveThreshold, ContinualCount, Count, ExponentialMechanism, GaussianThresholdHistogram,
-    Histogram, Lattice, MultiplicativeWeights, NoisyMax, NoisyQuantiles, Partition, PermuteAndFlip,
-    Priced, QueryAnswerer, RealRange, SampledGaussianSum, Sum, ThresholdHistogram, TopK, VectorSum,
+    AboveThreshold, Choice, ContinualCount, Count, CountScores, ExponentialMechanism,
+    GaussianThresholdHistogram, Histogram, Lattice, MultiplicativeWeights, NoisyMax,
+    NoisyMaxWithMargin, NoisyQuantiles, Partition, PermuteAndFlip, Priced, QueryAnswerer,
+    RealRange, SampledGaussianSum, Sum, ThresholdHistogram, TopK, VectorSum,
 };
 use queryables::number::{Mu, Rho};
 use queryables::prelude::*;
 use queryables::privacy::RhoDelta;
+
+/// How many records a pass reads under one guard: tests cross the border between two of these.
+const CHUNK: usize = 1024;
 
 /// A payload that panics when it is dropped, as does what that throws.
 struct Bomb;
@@ -159,23 +163,48 @@ fn a_panic_on_a_record_is_as_if_it_had_nothing() {
             .map(|value| Predicate::<Vec<u8>>::new("value", move |row| read(*row, *row == value)))
     };
     same!(
-        NoisyMax::new(AddRemove, candidates(), text("0.01")).unwrap(),
+        Choice::by(
+            AddRemove,
+            NoisyMax,
+            CountScores::of(candidates()),
+            text("0.01")
+        )
+        .unwrap(),
         ()
     );
     same!(
-        ExponentialMechanism::new(AddRemove, candidates(), text("0.01")).unwrap(),
+        Choice::by(
+            AddRemove,
+            ExponentialMechanism,
+            CountScores::of(candidates()),
+            text("0.01")
+        )
+        .unwrap(),
         ()
     );
     same!(
-        PermuteAndFlip::new(AddRemove, candidates(), text("0.01")).unwrap(),
+        Choice::by(
+            AddRemove,
+            PermuteAndFlip,
+            CountScores::of(candidates()),
+            text("0.01")
+        )
+        .unwrap(),
         ()
     );
     same!(
-        TopK::new(AddRemove, 2, candidates(), text("0.01")).unwrap(),
+        Choice::by(
+            AddRemove,
+            TopK(2),
+            CountScores::of(candidates()),
+            text("0.01")
+        )
+        .unwrap(),
         ()
     );
-    let max = NoisyMax::new(AddRemove, candidates(), text("0.01")).unwrap();
-    same!(max.with_margin().unwrap(), ());
+    let scores = CountScores::of(candidates());
+    let max = Choice::by(AddRemove, NoisyMaxWithMargin, scores, text("0.01")).unwrap();
+    same!(max, ());
     let time = || attribute(|row| Some(u64::from(row)));
     same!(
         ContinualCount::of(time(), 5).laplace(epsilon).unwrap(),

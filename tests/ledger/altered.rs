@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use ledger::{Numbered, pure};
 use queryables::ledger::{
-    Charge, Ledger, LedgerError, MemoryStore, Outcome, Receipt, ReserveError, Saved, Store,
-    StoreError,
+    Charge, Ledger, LedgerError, MemoryStore, Outcome, Receipt, Saved, Store, StoreError,
 };
 use queryables::prelude::*;
 
@@ -146,5 +145,5 @@ fn a_refused_entry_does_not_stand_for_a_share() {
     };
     let reserved = filter.reserve("Ben", &share).map(drop);
     let entry = LedgerError::Store(damaged("the entry of a key"));
-    assert_eq!(reserved, Err(ReserveError::Launch(entry)));
+    assert_eq!(reserved, Err(entry));
 }

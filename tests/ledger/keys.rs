@@ -8,7 +8,9 @@ use queryables::compose::ConcurrentComposition;
 use queryables::data::{Attribute, Predicate};
 use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, Party};
 use queryables::machine::Answered;
-use queryables::mechanisms::{Count, Histogram, NoisyCount, NoisyQuantiles, Partition, TopK};
+use queryables::mechanisms::{
+    Choice, Count, CountScores, Histogram, NoisyCount, NoisyQuantiles, Partition, TopK,
+};
 use queryables::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -67,13 +69,25 @@ fn the_key_of_one_mechanism_is_not_that_of_another() {
     let is = |number: u32| Predicate::new(format!("is {number}"), move |row: &u32| *row == number);
     let top = |ninth: u32| {
         let candidates = (0..8).chain([ninth]).map(is);
-        TopK::new(AddRemove, 1, candidates, epsilon("1")).unwrap()
+        Choice::by(
+            AddRemove,
+            TopK(1),
+            CountScores::of(candidates),
+            epsilon("1"),
+        )
+        .unwrap()
     };
     are_told_apart(&ana, "ninth", &top(8), &top(9));
     // So many that the record has a digest of them.
     let many = |last: u32| {
         let candidates = (0..5000).chain([last]).map(is);
-        TopK::new(AddRemove, 1, candidates, epsilon("1")).unwrap()
+        Choice::by(
+            AddRemove,
+            TopK(1),
+            CountScores::of(candidates),
+            epsilon("1"),
+        )
+        .unwrap()
     };
     are_told_apart(&ana, "many", &many(5000), &many(5001));
     let median = |high| {

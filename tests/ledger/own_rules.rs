@@ -203,7 +203,7 @@ fn quotas_and_keys_are_kept_under_a_rule_that_launches() {
         let ledger = ledger.keeping_answers();
         let (filter, _) = nosy(&ledger, How::Launches, Clone::clone);
         let quota = filter.quota("small", epsilon("0.5")).unwrap();
-        let ana = filter.party("Ana").within(&quota).unwrap();
+        let ana = filter.party("Ana").with_quota(&quota).unwrap();
         for _ in 0..2 {
             let once = ana.release_once("k", &Numbered::new(7, "0.375"));
             assert_eq!(once, Ok(7));

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use ledger::created;
 use queryables::account::menu::{Detail, MenuEntry, MenuFilter, SampledGaussians};
+use queryables::account::profiles::{Gaussians, InProfiles, List, Menu, Powers};
 use queryables::account::{
     Accumulator, AdvancedComposition, ChildLoss, FixedCount, FixedInAdvance, NaturalFilter,
     RestartedFilters, ValidConcurrently, WholeLoss,
 };
 use queryables::ledger::{Decision, Ledger, LedgerError, LedgerRule, Line};
 use queryables::prelude::*;
-use queryables::privacy::fdp::{Profile, RepeatedMechanism, Repetitions};
+use queryables::privacy::fdp::{Grid, Profile, RepeatedMechanism, Repetitions};
 use queryables::privacy::{Gdp, Measure, Rdp, Relation};
 
 /// Costs what it is told to, under one measure.
@@ -123,6 +124,34 @@ fn rules_whose_tables_are_computed_again_go_on_where_they_were() {
     let menu = SampledGaussians::new(number("0.1"), &sigmas, 5, target, detail).unwrap();
     let menu = menu.filter(target).unwrap();
     survives_alone("sampled", menu, &["0.25", "0.5"].map(number));
+}
+
+/// What was composed on a grid is computed again, and the record says what it was composed of.
+#[test]
+fn rules_in_f_dp_go_on_where_they_were() {
+    let grid = Grid::new(number("0.02")).unwrap();
+    let gaussian = |mu: &str| Profile::gaussian(number(mu));
+    let laplace = |epsilon: &str| Profile::laplace(number(epsilon));
+    let gaussians = InProfiles::new(Gaussians);
+    let losses = [gaussian("0.2"), laplace("0.1")];
+    let limit = gaussian("1");
+    let within = gaussians.clone().within(limit.clone()).unwrap();
+    survives_alone("profiles of Gaussians", within, &losses);
+    let capped = gaussians.capped(limit);
+    survives_alone("an odometer in f-DP", capped, &losses);
+    let powers = InProfiles::new(Powers::new(laplace("0.3"), 9, grid).unwrap());
+    let limit = laplace("0.3").power(7, &grid).unwrap();
+    let within = powers.clone().within(limit).unwrap();
+    let losses = [laplace("0.3"), laplace("0.2")];
+    survives_alone("powers within a power", within, &losses);
+    survives_alone("powers", powers.in_full(), &losses);
+    let entries = [(laplace("0.2"), 2), (gaussian("0.5"), 3)];
+    let menu = InProfiles::new(Menu::new(&entries, 16, grid).unwrap()).in_full();
+    let losses = [gaussian("0.5"), laplace("0.2")];
+    survives_alone("menu of profiles", menu, &losses);
+    let list = [laplace("1"), gaussian("0.5"), laplace("1")];
+    let list = InProfiles::new(List::new(&list, grid).unwrap()).in_full();
+    survives_alone("list of profiles", list, &[laplace("1"), gaussian("0.5")]);
 }
 
 /// An odometer in a ledger has the largest reading that it may come to; `privacy_loss` is its

@@ -56,7 +56,7 @@ fn service(ledger: &Ledger) -> Service {
     let pure = Filter::concurrent(PureDp, "1".parse().unwrap());
     let pure = ledger.start("pure", &pure, &ages).unwrap();
     let quota = pure.quota("remote", "0.8".parse().unwrap()).unwrap();
-    let pure = pure.party("Ana").within(&quota).unwrap();
+    let pure = pure.party("Ana").with_quota(&quota).unwrap();
     let zcdp = Filter::noninteractive(ZCdp, "0.1".parse().unwrap());
     let zcdp = ledger.start("zcdp", &zcdp, &ages).unwrap().party("Ana");
     let budget = EpsilonDelta::new("1", "1e-6").unwrap();
@@ -208,7 +208,7 @@ fn an_erased_party_reads_as_the_party_does() {
     let filter = Filter::concurrent(PureDp, "1".parse().unwrap()).at_most(2);
     let filter = ledger.start("pure", &filter, &ages).unwrap();
     let quota = filter.quota("remote", "0.75".parse().unwrap()).unwrap();
-    let party = filter.party("Ana").within(&quota).unwrap();
+    let party = filter.party("Ana").with_quota(&quota).unwrap();
     let any: AnyFilter<Ages> = party.clone().into();
     let count = |loss: &str| {
         Count::of(adults())

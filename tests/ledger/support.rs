@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use queryables::account::{Capped, Sum};
 use queryables::compose::Refusal;
-use queryables::ledger::{
-    Ledger, LedgerError, LedgerFilter, Line, OpenError, ReserveError, StoreError,
-};
+use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, OpenError, StoreError};
 use queryables::machine::{Description, Stop};
 use queryables::prelude::*;
 use queryables::privacy::Relation;
@@ -167,7 +165,7 @@ pub fn any_name_is_kept_but_one_with_a_zero(
     for name in odd {
         let filter = pure(ledger, name, "1");
         let quota = filter.quota(name, "1".parse().unwrap()).unwrap();
-        let party = filter.party(name).within(&quota).unwrap();
+        let party = filter.party(name).with_quota(&quota).unwrap();
         assert_eq!(party.release(&named(name)), Ok(0), "{name:?}");
         for expected in [Ok(0), Err(LedgerError::NoAnswer)] {
             let released = party.release_once(name, &named(name));
@@ -195,8 +193,7 @@ pub fn any_name_is_kept_but_one_with_a_zero(
     let quota = filter.quota(zero, "1".parse().unwrap()).map(drop);
     assert_eq!(quota.unwrap_err(), unwritable("a quota's name"));
     let reserved = filter.reserve(zero, &share).map(drop).unwrap_err();
-    let expected = OpenError::Store(unwritable("a share's name"));
-    assert_eq!(reserved, ReserveError::Open(expected));
+    assert_eq!(reserved, LedgerError::Store(unwritable("a share's name")));
     let party = filter.party("Ana");
     let denied = |what: &str| Err(LedgerError::Store(unwritable(what)));
     let nameless = filter.party(zero);
@@ -374,7 +371,7 @@ pub fn what_is_too_long_is_an_error_and_not_written(ledger: &Ledger) {
     let share = Filter::concurrent(PureDp, "0.25".parse().unwrap());
     let filter = pure(ledger, &name(1024), "1");
     let quota = filter.quota(&name(1024), budget()).unwrap();
-    let party = filter.party(&name(1024)).within(&quota).unwrap();
+    let party = filter.party(&name(1024)).with_quota(&quota).unwrap();
     let longest = Long(8192, loss());
     assert_eq!(party.release_once(&name(1024), &longest), Ok(0));
     let inner = filter.reserve(&name(1024), &share).unwrap();
@@ -404,8 +401,8 @@ pub fn what_is_too_long_is_an_error_and_not_written(ledger: &Ledger) {
     let quota = filter.quota(&name(1025), budget()).map(drop);
     assert_eq!(quota.unwrap_err(), too_long("a quota's name", 1024));
     let reserved = filter.reserve(&name(1025), &share).map(drop);
-    let expected = OpenError::Store(too_long("a share's name", 1024));
-    assert_eq!(reserved.unwrap_err(), ReserveError::Open(expected));
+    let expected = LedgerError::Store(too_long("a share's name", 1024));
+    assert_eq!(reserved.unwrap_err(), expected);
     let denied = |what: &str, limit| Err(LedgerError::Store(too_long(what, limit)));
     let short = Numbered::new(1, "0.125");
     let named = filter.party(&name(1025)).release(&short);

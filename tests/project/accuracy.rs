@@ -79,16 +79,18 @@ fn every_public_name_is_a_mechanism_or_known_not_to_be_one() {
 
 /// Machines, answers, accuracies, relations and what mechanisms are made of; and `OnRows`, which has what
 /// its mechanism has.
-const OTHERS: [&str; 35] = [
+const OTHERS: [&str; 38] = [
     "About",
     "AboveThresholdMachine",
     "Accuracy",
+    "Choice",
     "ConditionalResponseMachine",
     "ContinualCountMachine",
     "CountScores",
     "Descent",
     "Estimate",
     "Estimates",
+    "Evaluate",
     "FactorizedCountMachine",
     "Grouped",
     "Lattice",
@@ -112,6 +114,7 @@ const OTHERS: [&str; 35] = [
     "Sensitivity",
     "SparseVectorAccuracy",
     "SparseVectorMachine",
+    "SumScores",
     "ThresholdAccuracy",
     "VarianceAccuracy",
     "Winner",

@@ -2,8 +2,10 @@
 
 use crate::support::*;
 use queryables::data::Predicate;
+use queryables::mechanisms::query::Unavailable;
 use queryables::mechanisms::{
-    ExponentialMechanism, NoisyMax, PermuteAndFlip, Score, Sensitivity, TopK,
+    Choice, CountScores, Evaluate, ExponentialMechanism, NoisyMaxWithMargin, PermuteAndFlip, Score,
+    Sensitivity, TopK,
 };
 use queryables::number::Epsilon;
 use queryables::privacy::convert::gdp;
@@ -28,7 +30,7 @@ struct Middle {
     stated: Sensitivity,
 }
 
-impl<R: Relation> Score<Vec<u8>, R> for Middle {
+impl<R: Relation> Score<R> for Middle {
     fn candidates(&self) -> usize {
         4
     }
@@ -36,12 +38,15 @@ impl<R: Relation> Score<Vec<u8>, R> for Middle {
     fn sensitivity(&self) -> Sensitivity {
         self.stated
     }
+}
 
-    fn write(&self, rows: &Vec<u8>, scores: &mut [i64]) {
+impl Evaluate<Vec<u8>> for Middle {
+    fn evaluate(&self, rows: &Vec<u8>, scores: &mut [i64]) -> Result<(), Unavailable> {
         for (number, score) in (0..).zip(scores) {
             let side = |row: &u8| (i64::from(*row) - number).signum();
             *score = -rows.iter().map(side).sum::<i64>().abs();
         }
+        Ok(())
     }
 }
 
@@ -61,7 +66,7 @@ fn pair() -> Pair<Vec<u8>> {
 fn a_wrong_sensitivity_is_refuted_by_the_views() {
     let pair = pair();
     for (score, holds) in [(RIGHT, true), (WRONG, false)] {
-        let exponential = ExponentialMechanism::by_score(AddRemove, score, epsilon("1")).unwrap();
+        let exponential = Choice::by(AddRemove, ExponentialMechanism, score, epsilon("1")).unwrap();
         let verdict = Verifier::new(copies_of(&exponential), &pair, vec![()], 1)
             .check(&PureDp, &epsilon("1"))
             .unwrap();
@@ -70,7 +75,7 @@ fn a_wrong_sensitivity_is_refuted_by_the_views() {
             (holds, !holds),
             "{verdict}"
         );
-        let flip = PermuteAndFlip::by_score(AddRemove, score, epsilon("1")).unwrap();
+        let flip = Choice::by(AddRemove, PermuteAndFlip, score, epsilon("1")).unwrap();
         let verdict = Verifier::new(copies_of(&flip), &pair, vec![()], 1)
             .check(&PureDp, &epsilon("1"))
             .unwrap();
@@ -108,7 +113,13 @@ fn a_sensitivity_for_added_rows_is_refuted_for_replaced_ones() {
 #[test]
 fn a_choice_is_on_the_curve_of_its_fact() {
     let pair = Pair::new(vec![7_u8], vec![8]);
-    let choice = ExponentialMechanism::new(Replace, [is(7), is(8)], epsilon("1")).unwrap();
+    let choice = Choice::by(
+        Replace,
+        ExponentialMechanism,
+        CountScores::of([is(7), is(8)]),
+        epsilon("1"),
+    )
+    .unwrap();
     let profile = Private::<FDp, Replace>::loss(&choice, &FDp).unwrap();
     let mu = Private::<Gdp, Replace>::loss(&choice, &Gdp).unwrap();
     let verifier = Verifier::new(copies_of(&choice), &pair, vec![()], 1);
@@ -134,14 +145,26 @@ fn a_choice_is_on_the_curve_of_its_fact() {
 fn permute_and_flip_has_its_loss_and_no_less() {
     // One that is behind on both sides.
     let pair = Pair::new(vec![7_u8, 7, 7], vec![7, 7, 7, 8]);
-    let choice = PermuteAndFlip::new(AddRemove, [is(7), is(8)], epsilon("1")).unwrap();
+    let choice = Choice::by(
+        AddRemove,
+        PermuteAndFlip,
+        CountScores::of([is(7), is(8)]),
+        epsilon("1"),
+    )
+    .unwrap();
     let verifier = Verifier::new(copies_of(&choice), &pair, vec![()], 1);
     assert!(verifier.check(&PureDp, &epsilon("1")).unwrap().holds());
     let less = epsilon("0.999999999");
     assert!(verifier.check(&PureDp, &less).unwrap().is_refuted());
     // Three candidates, one row replaced.
     let pair = Pair::new(vec![7_u8, 7, 9], vec![7, 8, 9]);
-    let choice = PermuteAndFlip::new(Replace, [is(7), is(8), is(9)], epsilon("1")).unwrap();
+    let choice = Choice::by(
+        Replace,
+        PermuteAndFlip,
+        CountScores::of([is(7), is(8), is(9)]),
+        epsilon("1"),
+    )
+    .unwrap();
     let verifier = Verifier::new(copies_of(&choice), &pair, vec![()], 1);
     assert!(verifier.check(&PureDp, &epsilon("1")).unwrap().holds());
 }
@@ -149,7 +172,13 @@ fn permute_and_flip_has_its_loss_and_no_less() {
 #[test]
 fn the_best_two_keep_their_loss() {
     let pair = Pair::new(vec![7_u8, 8], vec![7, 7, 8]);
-    let choice = TopK::new(AddRemove, 2, [is(7), is(8), is(9)], epsilon("1")).unwrap();
+    let choice = Choice::by(
+        AddRemove,
+        TopK(2),
+        CountScores::of([is(7), is(8), is(9)]),
+        epsilon("1"),
+    )
+    .unwrap();
     let verifier = Verifier::new(copies_of(&choice), &pair, vec![()], 1);
     assert!(verifier.check(&PureDp, &epsilon("1")).unwrap().holds());
     assert!(
@@ -163,8 +192,8 @@ fn the_best_two_keep_their_loss() {
 #[test]
 fn the_margin_is_free() {
     let pair = Pair::new(vec![7_u8], vec![7, 8]);
-    let max = NoisyMax::new(AddRemove, [is(7), is(8)], epsilon("2")).unwrap();
-    let margin = max.with_margin().unwrap();
+    let votes = CountScores::of([is(7), is(8)]);
+    let margin = Choice::by(AddRemove, NoisyMaxWithMargin, votes, epsilon("2")).unwrap();
     let verifier = Verifier::new(copies_of(&margin), &pair, vec![()], 1).cut(ratio(1, 10_000));
     let claim = |epsilon| EpsilonDelta::new(epsilon, "0.001").unwrap();
     verifier.assert_private(&ApproxDp, &claim("2"));

@@ -9,7 +9,7 @@ use queryables::machine::{
     Bernoulli, CoinSource, Coins, DrawnNoise, Fault, Inspect, Machine, Mechanism,
     NotPrivateSeededCoins, Released, ReleasesOnly, StateKey,
 };
-use queryables::mechanisms::{AboveThreshold, NoisyMax};
+use queryables::mechanisms::{AboveThreshold, Choice, CountScores, NoisyMax};
 use queryables::noise::{DiscreteGaussian, DiscreteLaplace};
 use queryables::number::{Epsilon, Ratio};
 use queryables::privacy::{AddRemove, PureDp, Rdp, Replace};
@@ -510,7 +510,8 @@ fn noise_that_is_given_to_other_coins_is_an_error() {
 #[test]
 fn too_little_noise_is_refuted() {
     let votes = Pair::new(vec![7_u8, 7], vec![7, 8]);
-    let max = |epsilon| NoisyMax::new(Replace, [is(7), is(8)], epsilon).unwrap();
+    let max =
+        |epsilon| Choice::by(Replace, NoisyMax, CountScores::of([is(7), is(8)]), epsilon).unwrap();
     let verifier = Verifier::new(copies_of(&max(epsilon("2"))), &votes, vec![()], 1);
     assert!(verifier.check(&PureDp, &epsilon("1")).unwrap().is_refuted());
     assert!(

@@ -13,10 +13,11 @@ use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::BoxedRelease;
 use queryables::data::{Attribute, People, Predicate};
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
-    ExponentialMechanism, GaussianThresholdHistogram, Histogram, Mean, MultiplicativeWeights,
-    NoisyMax, NoisyQuantiles, OnRows, Partition, PermuteAndFlip, Priced, Proportion, QueryAnswerer,
-    RandomizedResponse, Sum, ThresholdHistogram, TopK, Variance,
+    AboveThreshold, ApproxRandomizedResponse, Choice, ConditionalResponse, ContinualCount, Count,
+    CountScores, ExponentialMechanism, GaussianThresholdHistogram, Histogram, Mean,
+    MultiplicativeWeights, NoisyMax, NoisyMaxWithMargin, NoisyQuantiles, OnRows, Partition,
+    PermuteAndFlip, Priced, Proportion, QueryAnswerer, RandomizedResponse, Sum, ThresholdHistogram,
+    TopK, Variance,
 };
 use queryables::middle::ThroughExt;
 use queryables::number::{Epsilon, Mu, Order};
@@ -159,19 +160,37 @@ fn finite_laws() {
     assert_row("ConditionalResponse", verifier, claims);
 
     let votes = Pair::new(vec![7_u8], vec![8]);
-    let choice = ExponentialMechanism::new(Replace, [is(7), is(8)], epsilon("1")).unwrap();
+    let choice = Choice::by(
+        Replace,
+        ExponentialMechanism,
+        CountScores::of([is(7), is(8)]),
+        epsilon("1"),
+    )
+    .unwrap();
     let verifier = Verifier::new(copies_of(&choice), &votes, vec![()], 1);
     let claims = Claims(["0.5", "0.4999"], "0.1", ["0.2274", "0.2273"]);
     assert_row("ExponentialMechanism", verifier, claims);
 
     // One that is behind on both sides.
     let behind = Pair::new(vec![7_u8, 7, 7], vec![7, 7, 7, 8]);
-    let choice = PermuteAndFlip::new(AddRemove, [is(7), is(8)], epsilon("1")).unwrap();
+    let choice = Choice::by(
+        AddRemove,
+        PermuteAndFlip,
+        CountScores::of([is(7), is(8)]),
+        epsilon("1"),
+    )
+    .unwrap();
     let verifier = Verifier::new(copies_of(&choice), &behind, vec![()], 1);
     let claims = Claims(["1", "0.999"], "0.1", ["1", "0.01"]);
     assert_row("PermuteAndFlip", verifier, claims);
 
-    let choice = TopK::new(AddRemove, 2, [is(7), is(8), is(9)], epsilon("1")).unwrap();
+    let choice = Choice::by(
+        AddRemove,
+        TopK(2),
+        CountScores::of([is(7), is(8), is(9)]),
+        epsilon("1"),
+    )
+    .unwrap();
     let verifier = Verifier::new(copies_of(&choice), &pair(), vec![()], 1);
     assert_row("TopK", verifier, Claims(["1", "0.3"], "0.1", ["1", "0.01"]));
 
@@ -388,14 +407,23 @@ fn conversations_with_laplace_noise() {
 #[test]
 fn comparisons() {
     let votes = Pair::new(vec![7_u8], vec![8]);
-    let max = |relation| NoisyMax::new(relation, [is(7), is(8)], epsilon("1")).unwrap();
+    let max = |relation| {
+        Choice::by(
+            relation,
+            NoisyMax,
+            CountScores::of([is(7), is(8)]),
+            epsilon("1"),
+        )
+        .unwrap()
+    };
     let verifier = Verifier::new(copies_of(&max(Replace)), &votes, vec![()], 1);
     assert_row(
         "NoisyMax",
         verifier,
         Claims(["1", "0.4"], "0.1", ["0.5", "0.05"]),
     );
-    let margin = max(Replace).with_margin().unwrap();
+    let candidates = CountScores::of([is(7), is(8)]);
+    let margin = Choice::by(Replace, NoisyMaxWithMargin, candidates, epsilon("1")).unwrap();
     let verifier = Verifier::new(copies_of(&margin), &votes, vec![()], 1).cut(ratio(1, 1000));
     let claims = Claims(["1", "0.5"], "0.1", ["1", "0.1"]);
     assert_row("NoisyMaxWithMargin", verifier, claims);

@@ -13,8 +13,8 @@ use queryables::number::Epsilon;
 use queryables::number::Ratio;
 use queryables::privacy::{ApproxDp, EpsilonDelta, Private, PureDp, Rdp, RdpGrid};
 use queryables::verify::{
-    ByTranscript, Completeness, Distribution, Divergences, Goal, Interval, Pair, Rational, Value,
-    Verifier, copies_of, renyi_divergence,
+    Completeness, Distribution, Divergences, Goal, Interval, Pair, Rational, Value, Verifier,
+    by_transcript, copies_of, renyi_divergence,
 };
 
 /// One unit less than this.
@@ -138,7 +138,7 @@ fn what_the_menu_remembers_tells_points_apart() {
     let pair = Pair::new(false, true);
     // Only one of two first queries opens the way to 0, and neither changes the machine.
     for opens in [1, 2] {
-        let menu = ByTranscript::new(
+        let menu = by_transcript(
             move |said: &[(u8, Result<Option<bool>, Fault>)]| match said {
                 [] => vec![1, 2],
                 [(first, _), ..] => vec![if *first == opens { 0 } else { 3 }],

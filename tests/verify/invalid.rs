@@ -8,8 +8,8 @@ use queryables::compose::{Addressed, Odometer};
 use queryables::machine::{Coins, Fault, Machine, Mechanism, Script};
 use queryables::privacy::Rdp;
 use queryables::verify::{
-    ByTranscript, Children, Completeness, Distribution, Divergences, Interval, Pair, Rational,
-    Truncated, Verifier, copies_of, views,
+    Children, Completeness, Distribution, Divergences, Interval, Pair, Rational, Truncated,
+    Verifier, by_transcript, copies_of, views,
 };
 
 // ---- The natural f-DP rule (Tran et al. 3.1, 3.3) on a finite example -------------------------
@@ -180,7 +180,7 @@ fn the_natural_f_dp_filter_is_caught() {
         .map(|delta| delta.exact().unwrap().clone());
     // No fixed sequence is over the budget ...
     for tool in [Tool::Even, Tool::Seldom] {
-        let fixed = ByTranscript::new(move |said: &[_]| match said.len() {
+        let fixed = by_transcript(move |said: &[_]| match said.len() {
             0 => vec![Tool::First],
             1 => vec![tool],
             _ => vec![],
@@ -343,7 +343,7 @@ fn advanced_composition_read_at_a_chosen_time_is_caught() {
     assert!(violation(vec![Step::Go, Step::Stop], 21) < most);
     // And at each time fixed in advance the formula holds, with much to spare.
     for steps in [2_usize, 8] {
-        let fixed = ByTranscript::new(move |said: &[(Step, _)]| match said.len() {
+        let fixed = by_transcript(move |said: &[(Step, _)]| match said.len() {
             length if length < steps => vec![Step::Go],
             length if length == steps => vec![Step::Stop],
             _ => vec![],

@@ -10,9 +10,10 @@ use queryables::compose::{Addressed, Filter};
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::{Machine, Mechanism};
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
-    ExponentialMechanism, Histogram, Lattice, Mean, MultiplicativeWeights, NoisyMax, Partition,
-    Priced, QueryAnswerer, RandomizedResponse, SampledGaussianSum, Sum, Variance, VectorSum,
+    AboveThreshold, ApproxRandomizedResponse, Choice, ConditionalResponse, ContinualCount, Count,
+    CountScores, ExponentialMechanism, Histogram, Lattice, Mean, MultiplicativeWeights, NoisyMax,
+    Partition, Priced, QueryAnswerer, RandomizedResponse, SampledGaussianSum, Sum, Variance,
+    VectorSum,
 };
 use queryables::middle::ThroughExt;
 use queryables::number::Epsilon;
@@ -249,7 +250,13 @@ fn choices_keep_their_loss() {
     // One vote for 8 instead of 7.
     let pair = Pair::new(vec![7_u8], vec![8]);
     let candidates = [is(7), is(8)];
-    let noisy = NoisyMax::new(Replace, candidates.clone(), epsilon("1")).unwrap();
+    let noisy = Choice::by(
+        Replace,
+        NoisyMax,
+        CountScores::of(candidates.clone()),
+        epsilon("1"),
+    )
+    .unwrap();
     let verifier = Verifier::new(copies_of(&noisy), &pair, vec![()], 1).cut(ratio(1, 10_000));
     verifier.assert_private(&ApproxDp, &epsilon_delta("1", "0.001"));
     assert!(
@@ -258,7 +265,13 @@ fn choices_keep_their_loss() {
             .unwrap()
             .is_refuted()
     );
-    let exponential = ExponentialMechanism::new(Replace, candidates, epsilon("1")).unwrap();
+    let exponential = Choice::by(
+        Replace,
+        ExponentialMechanism,
+        CountScores::of(candidates),
+        epsilon("1"),
+    )
+    .unwrap();
     let verifier = Verifier::new(copies_of(&exponential), &pair, vec![()], 1);
     // Odds of e^(1/2) to 1 on either side.
     assert!(

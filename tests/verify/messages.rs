@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use queryables::data::Predicate;
 use queryables::machine::{Coins, Fault, Mechanism, Released};
-use queryables::mechanisms::{Count, ExponentialMechanism, RandomizedResponse};
+use queryables::mechanisms::{
+    Choice, Count, CountScores, ExponentialMechanism, RandomizedResponse,
+};
 use queryables::noise::DiscreteLaplace;
 use queryables::number::{Epsilon, Ratio};
 use queryables::prelude::*;
@@ -54,7 +56,13 @@ fn what_is_too_large_for_a_high_order_is_the_product() {
 
 #[test]
 fn a_claim_just_below_is_printed_with_the_digits_that_differ() {
-    let choice = ExponentialMechanism::new(Replace, [is(7), is(8)], epsilon("1")).unwrap();
+    let choice = Choice::by(
+        Replace,
+        ExponentialMechanism,
+        CountScores::of([is(7), is(8)]),
+        epsilon("1"),
+    )
+    .unwrap();
     let pair = Pair::new(vec![7_u8], vec![8]);
     let verifier = Verifier::new(copies_of(&choice), &pair, vec![()], 1);
     let claim = epsilon("0.49999999999999");

@@ -9,7 +9,7 @@ use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::noise::{DiscreteLaplace, RoundedGaussian};
 use queryables::number::{Epsilon, Ratio};
 use queryables::privacy::{PureDp, Rdp};
-use queryables::verify::{ByTranscript, Pair, Verdict, Verifier, copies_of};
+use queryables::verify::{Pair, Verdict, Verifier, by_transcript, copies_of};
 use std::time::Duration;
 
 /// On a loaded machine a minute may not be enough.
@@ -128,7 +128,7 @@ fn a_person_in_the_middle_who_asks_by_what_was_released() {
 /// The same of an adversary whose menu has a second query after such an answer only.
 #[test]
 fn a_menu_that_depends_on_what_was_released() {
-    let menu = ByTranscript::new(|said: &[((), Result<i128, Fault>)]| match said {
+    let menu = by_transcript(|said: &[((), Result<i128, Fault>)]| match said {
         [] => vec![()],
         [(_, Ok(answer))] if *answer > 1000 => vec![()],
         _ => vec![],

@@ -83,7 +83,7 @@ where
 {
     let (verdict, certificate) = verifier.certify(measure, loss).unwrap();
     assert!(verdict.holds(), "{verdict}");
-    certificate.unwrap().to_string()
+    certificate.unwrap()
 }
 
 /// Asserts that a proof has this number of points, in place of at least that number in the tree, and
@@ -167,7 +167,7 @@ fn beyond_20_000_points_only_refutations_have_a_certificate() {
     assert!(certificate.is_none());
     let (verdict, certificate) = beyond.certify(&PureDp, &epsilon("0.03")).unwrap();
     assert!(verdict.is_refuted(), "{verdict}");
-    assert_checked(&certificate.unwrap().to_string(), "beyond", REFUTED);
+    assert_checked(&certificate.unwrap(), "beyond", REFUTED);
 }
 
 /// Asserts that there is a verdict within this limit, and no proof.

@@ -14,7 +14,7 @@ use queryables::middle::{MapAnswer, ThroughExt};
 use queryables::number::Epsilon;
 use queryables::privacy::{AddRemove, Private, PureDp, UnknownLoss};
 use queryables::verify::strategies::{
-    FiniteMechanism, Reactive, adversaries, conversations, deltas, epsilon_deltas, epsilons,
+    FiniteMechanism, adversaries, conversations, deltas, epsilon_deltas, epsilons,
     finite_mechanisms, neighbours, replaced,
 };
 use queryables::verify::{Divergences, Pair, Rational, Verifier, copies_of, views};
@@ -83,7 +83,7 @@ proptest! {
         };
         let random = delta([pair.one(), pair.other()].map(|data| {
             let reaction = reaction.clone();
-            let reacting = move || Reactive::new(reaction.clone());
+            let reacting = move || reaction.player();
             views(copies_of(&mechanism), data, reacting, 3).unwrap()
         }));
         prop_assert!(random <= exact(&worst));

@@ -8,7 +8,7 @@ use queryables::machine::{Coins, Fault, Machine, Mechanism, Released};
 use queryables::number::Epsilon;
 use queryables::privacy::{AddRemove, Private, PureDp, UnknownLoss};
 use queryables::verify::{
-    ByRound, ByTranscript, Children, Menu, Pair, Value, Verdict, Verifier, VerifyError, copies_of,
+    ByRound, Children, Menu, Pair, Value, Verdict, Verifier, VerifyError, by_transcript, copies_of,
 };
 
 fn pair() -> Pair<bool> {
@@ -136,7 +136,7 @@ fn what_an_answer_says_does_not_depend_on_the_menu() {
         Err(VerifyError::NothingLaunched)
     );
     let transcript =
-        ByTranscript::new(|_: &[(LeakAsk, Result<LeakTold, Fault>)]| vec![Message::PrivacyLoss]);
+        by_transcript(|_: &[(LeakAsk, Result<LeakTold, Fault>)]| vec![Message::PrivacyLoss]);
     assert_eq!(
         leak_asked("1", transcript, 2),
         Err(VerifyError::NothingLaunched)
@@ -225,9 +225,13 @@ fn a_verdict_says_its_scope() {
     let scope = &verdict.worst.scope;
     assert_eq!(scope.sides, ["false".to_owned(), "true".to_owned()]);
     assert_eq!(scope.depth, 3);
-    let never: Vec<_> = scope.menu.iter().filter(|entry| !entry.answered).collect();
+    let never: Vec<_> = scope
+        .menu
+        .iter()
+        .filter(|(_, answered)| !answered)
+        .collect();
     assert_eq!(never.len(), 1, "{scope}");
-    assert!(never[0].query.contains("100"), "{scope}");
+    assert!(never[0].0.contains("100"), "{scope}");
     assert!(scope.points > 0 && scope.runs > 0);
     let printed = verdict.to_string();
     let last = printed.lines().last().unwrap();

@@ -11,7 +11,7 @@ use queryables::machine::{
 use queryables::number::Epsilon;
 use queryables::privacy::PureDp;
 use queryables::verify::{
-    Cancel, Limits, Pair, Value, Verifier, VerifyError, copies_of, views, views_within,
+    Limits, Pair, Value, Verifier, VerifyError, copies_of, views, views_within,
 };
 
 // ---- Limits ------------------------------------------------------------------------------------
@@ -151,14 +151,14 @@ impl Mechanism<bool> for Begun {
 }
 
 /// Cancels what is explored as soon as its machine loops.
-fn cancelled_when_it_loops<T>(explore: impl FnOnce(Begun, Cancel) -> T) -> T {
+fn cancelled_when_it_loops<T>(explore: impl FnOnce(Begun, Arc<AtomicBool>) -> T) -> T {
     let (begun, begins) = channel();
     let looping = Looping(Arc::default());
-    let cancel = Cancel::default();
+    let cancel = Arc::<AtomicBool>::default();
     let cancels = cancel.clone();
     let somebody = std::thread::spawn(move || {
         begins.recv().unwrap();
-        cancels.cancel();
+        cancels.store(true, Ordering::Relaxed);
     });
     let found = explore(Begun(begun, looping.clone()), cancel);
     somebody.join().unwrap();
@@ -182,9 +182,9 @@ fn a_machine_that_loops_without_drawing_is_cancelled() {
 #[test]
 fn an_exploration_is_cancelled() {
     let pair = Pair::new(false, true);
-    let cancel = Cancel::default();
+    let cancel = Arc::<AtomicBool>::default();
     let verifier = Verifier::new(|| Coins40(40), &pair, vec![()], 1).cancelled_by(&cancel);
-    cancel.cancel();
+    cancel.store(true, Ordering::Relaxed);
     assert_eq!(verifier.difference().unwrap_err(), VerifyError::Cancelled);
 }
 
@@ -192,14 +192,14 @@ fn an_exploration_is_cancelled() {
 fn progress_is_reported_to_whoever_waits() {
     let pair = Pair::new(false, true);
     // Goes on until the first report.
-    let cancel = Cancel::default();
+    let cancel = Arc::<AtomicBool>::default();
     let seen = cancel.clone();
     let verifier = Verifier::new(|| Coins40(60), &pair, vec![()], 1)
         .limit(u64::MAX)
         .cancelled_by(&cancel)
         .progress(move |progress| {
             assert!(progress.runs > 0);
-            seen.cancel();
+            seen.store(true, Ordering::Relaxed);
         });
     assert_eq!(verifier.difference().unwrap_err(), VerifyError::Cancelled);
 }
@@ -242,8 +242,8 @@ fn views_are_bounded() {
     let limit = Duration::ZERO;
     let found = seen_within(40, &bounds().time(limit));
     assert_eq!(found, Err(VerifyError::Time { limit }));
-    let cancel = Cancel::default();
-    cancel.cancel();
+    let cancel = Arc::<AtomicBool>::default();
+    cancel.store(true, Ordering::Relaxed);
     let found = seen_within(40, &bounds().cancelled_by(&cancel));
     assert_eq!(found, Err(VerifyError::Cancelled));
     let limit = 1_000_000;

@@ -43,7 +43,7 @@ fn queries_that_print_alike_are_two() {
     let pair = Pair::new(false, true);
     let worst = Verifier::new(copies_of(&Half), &pair, menu, 1).worst_ratio();
     let scope = worst.unwrap().scope;
-    let answered: Vec<_> = scope.menu.iter().map(|entry| entry.answered).collect();
+    let answered: Vec<_> = scope.menu.iter().map(|(_, answered)| *answered).collect();
     assert_eq!(answered, [true, false]);
     assert_eq!(
         scope.to_string(),

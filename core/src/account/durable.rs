@@ -66,7 +66,7 @@ pub trait Durable: Clone + fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`ImpossibleCounts`] if no sequence of launches leads to these counts.
+    /// If no sequence of launches leads to these counts.
     fn resume(&self, counts: Self::Counts) -> Result<Self, Invalid>;
 }
 

@@ -90,10 +90,10 @@ pub use advanced_composition::AdvancedComposition;
 pub use capped::Capped;
 pub use composes::ComposesConcurrently;
 #[cfg(feature = "serde")]
-pub use durable::{Durable, ImpossibleCounts, SavedRule};
+pub use durable::{Durable, SavedRule};
 pub use left::LaunchesLeft;
 pub(crate) use left::Repeats;
-pub use restarted::{RestartError, RestartedFilters};
+pub use restarted::RestartedFilters;
 pub use rogers::Rogers;
 pub use root_sum_squares::RootSumSquares;
 pub use sum::{AddsUpConcurrently, AddsUpSequentially, Sum};
@@ -268,7 +268,7 @@ pub trait ContinuationRule: Accounting {
 #[error("the budget would be exceeded")]
 pub struct Exceeded;
 
-/// Why an (ε, δ) rule or accumulator cannot be built.
+/// Why a rule, an accumulator or a time-uniform odometer cannot be built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum RuleError {
@@ -289,6 +289,14 @@ pub enum RuleError {
     /// A rule on a grid uses one order of the grid; this one, or the typical curve, is not on it.
     #[error("the order, or the typical curve, does not belong to the grid")]
     NotOnGrid,
+    /// A number that it is built from.
+    #[error("{what} is out of range: {advice}")]
+    OutOfRange {
+        /// Which number.
+        what: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
     /// The theorem's conditions.
     #[error("Rogers et al. Thm 5.1 needs ε > 0 and 0 < δ < 1/e")]
     Rogers,

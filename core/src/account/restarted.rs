@@ -1,10 +1,8 @@
-use crate::privacy::Reentrant;
-use thiserror::Error;
-
 #[cfg(feature = "serde")]
 use super::durable::{Durable, ImpossibleCounts, Invalid};
-use super::{Accounting, Accumulator, ValidConcurrently, ValidSequentially};
+use super::{Accounting, Accumulator, RuleError, ValidConcurrently, ValidSequentially};
 use crate::number::Epsilon;
+use crate::privacy::Reentrant;
 use crate::privacy::{Overflow, Rdp, UnknownLoss};
 
 /// Rényi filters of one size Δ, one after the other: the total is Δ for each that was opened.
@@ -31,17 +29,17 @@ use crate::privacy::{Overflow, Rdp, UnknownLoss};
 /// # Example
 ///
 /// ```
-/// use queryables::account::{Accumulator, RestartError, RestartedFilters};
-/// use queryables::privacy::Rdp;
+/// use queryables::account::{Accumulator, RestartedFilters};
+/// use queryables::privacy::{Rdp, UnknownLoss};
 ///
 /// let odometer = RestartedFilters::new(Rdp::new("2".parse()?), "1".parse()?)?;
-/// let odometer = odometer.count("0.7".parse()?)?;
+/// let odometer = odometer.add(&"0.7".parse()?)?;
 /// assert_eq!(odometer.total(), "1".parse()?);
-/// let odometer = odometer.count("0.7".parse()?)?;
+/// let odometer = odometer.add(&"0.7".parse()?)?;
 /// assert_eq!(odometer.total(), "2".parse()?);
 /// assert_eq!(
-///     odometer.count("1.1".parse()?),
-///     Err(RestartError::LargerThanStep { requested: "1.1".parse()?, step: "1".parse()? }),
+///     odometer.covers(&"1.1".parse()?),
+///     Err(UnknownLoss("it is more than one step of the odometer")),
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -56,35 +54,15 @@ pub struct RestartedFilters {
     left: Epsilon,
 }
 
-/// Why a loss cannot be counted by [`RestartedFilters`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
-#[non_exhaustive]
-pub enum RestartError {
-    /// Filters of size zero hold nothing.
-    #[error("the step of a restarted odometer must be greater than 0")]
-    NoStep,
-    /// A launch must fit a filter that is still empty.
-    #[error("a loss of {requested} does not fit the odometer's step of {step}")]
-    LargerThanStep {
-        /// What the launch would cost.
-        requested: Epsilon,
-        /// The size Δ of a filter.
-        step: Epsilon,
-    },
-    /// The total would be more than can be held.
-    #[error(transparent)]
-    Overflow(#[from] Overflow),
-}
-
 impl RestartedFilters {
     /// An odometer that moves by `step`; nothing counted yet.
     ///
     /// # Errors
     ///
-    /// [`RestartError::NoStep`] if `step` is zero.
-    pub fn new(measure: Rdp, step: Epsilon) -> Result<Self, RestartError> {
+    /// [`RuleError::OutOfRange`] if `step` is zero: filters of size zero hold nothing.
+    pub fn new(measure: Rdp, step: Epsilon) -> Result<Self, RuleError> {
         if step == Epsilon::ZERO {
-            return Err(RestartError::NoStep);
+            return Err(NO_STEP);
         }
         Ok(Self {
             measure,
@@ -99,32 +77,12 @@ impl RestartedFilters {
     pub fn step(&self) -> Epsilon {
         self.step
     }
-
-    /// The odometer after one more loss: [`add`](Accumulator::add), and the error says more.
-    ///
-    /// # Errors
-    ///
-    /// [`RestartError::LargerThanStep`] or [`RestartError::Overflow`].
-    pub fn count(&self, loss: Epsilon) -> Result<Self, RestartError> {
-        if loss > self.step {
-            return Err(RestartError::LargerThanStep {
-                requested: loss,
-                step: self.step,
-            });
-        }
-        let (total, left) = if loss > self.left {
-            let total = self.total.checked_add(self.step).ok_or(Overflow)?;
-            (total, self.step)
-        } else {
-            (self.total, self.left)
-        };
-        Ok(Self {
-            total,
-            left: left.saturating_sub(loss),
-            ..*self
-        })
-    }
 }
+
+const NO_STEP: RuleError = RuleError::OutOfRange {
+    what: "the step of a restarted odometer",
+    advice: "choose one greater than 0",
+};
 
 impl Accounting for RestartedFilters {
     const REENTRANT: Reentrant = Reentrant(false);
@@ -150,7 +108,18 @@ impl Accumulator for RestartedFilters {
     }
 
     fn add(&self, loss: &Epsilon) -> Result<Self, Overflow> {
-        self.count(*loss).map_err(|_| Overflow)
+        self.covers(loss).map_err(|_| Overflow)?;
+        let (total, left) = if *loss > self.left {
+            let total = self.total.checked_add(self.step).ok_or(Overflow)?;
+            (total, self.step)
+        } else {
+            (self.total, self.left)
+        };
+        Ok(Self {
+            total,
+            left: left.saturating_sub(*loss),
+            ..*self
+        })
     }
 
     fn total(&self) -> Epsilon {
@@ -256,7 +225,7 @@ mod tests {
         let readings: Vec<_> = ["0.4", "0.6", "0.3", "0.8", "0.2", "0"]
             .into_iter()
             .map(|loss| {
-                odometer = odometer.count(epsilon(loss)).unwrap();
+                odometer = odometer.add(&epsilon(loss)).unwrap();
                 odometer.total().to_string()
             })
             .collect();
@@ -288,36 +257,31 @@ mod tests {
         assert_eq!(rule.charge(&epsilon("1e-27")), Err(Exceeded));
         // Nor does it where the open one is full.
         let mut odometer = odometer("1");
-        odometer = odometer.count(epsilon("1")).unwrap();
-        odometer = odometer.count(Epsilon::ZERO).unwrap();
+        odometer = odometer.add(&epsilon("1")).unwrap();
+        odometer = odometer.add(&Epsilon::ZERO).unwrap();
         assert_eq!(odometer.total(), epsilon("1"));
     }
 
     #[test]
     fn no_launch_may_cost_more_than_the_step() {
         let mut odometer = odometer("0.5");
-        odometer = odometer.count(epsilon("0.5")).unwrap();
-        assert_eq!(
-            odometer.count(epsilon("0.500000000000000000000000001")),
-            Err(RestartError::LargerThanStep {
-                requested: epsilon("0.500000000000000000000000001"),
-                step: epsilon("0.5"),
-            })
-        );
+        odometer = odometer.add(&epsilon("0.5")).unwrap();
+        let more = epsilon("0.500000000000000000000000001");
+        let why = UnknownLoss("it is more than one step of the odometer");
+        assert_eq!(odometer.covers(&more), Err(why));
+        assert_eq!(odometer.add(&more), Err(Overflow));
     }
 
     #[test]
     fn a_step_of_nothing_and_a_total_too_large_are_errors() {
         assert_eq!(
             RestartedFilters::new(Rdp::new("2".parse().unwrap()), Epsilon::ZERO),
-            Err(RestartError::NoStep)
+            Err(NO_STEP)
         );
         let mut odometer = odometer("2e11");
-        odometer = odometer.count(epsilon("2e11")).unwrap();
-        assert_eq!(
-            odometer.count(epsilon("1")),
-            Err(RestartError::Overflow(Overflow))
-        );
+        odometer = odometer.add(&epsilon("2e11")).unwrap();
+        assert_eq!(odometer.covers(&epsilon("1")), Ok(()));
+        assert_eq!(odometer.add(&epsilon("1")), Err(Overflow));
     }
 
     #[test]
@@ -360,7 +324,7 @@ mod tests {
         let mut odometer = odometer("1");
         assert_eq!(odometer.headroom(&epsilon("0.9")), Epsilon::ZERO);
         assert_eq!(odometer.headroom(&epsilon("1")), epsilon("1"));
-        odometer = odometer.count(epsilon("0.7")).unwrap();
+        odometer = odometer.add(&epsilon("0.7")).unwrap();
         assert_eq!(odometer.headroom(&epsilon("0.9")), Epsilon::ZERO);
         assert_eq!(odometer.headroom(&epsilon("1.9")), epsilon("0.3"));
         assert_eq!(odometer.headroom(&epsilon("2")), epsilon("1"));
@@ -379,7 +343,7 @@ mod tests {
             let mut odometer = odometer("1");
             let (mut filters, mut inside, mut sum) = (0_u32, 100, 0);
             for loss in losses {
-                odometer = odometer.count(epsilon(&format!("{loss}e-2"))).unwrap();
+                odometer = odometer.add(&epsilon(&format!("{loss}e-2"))).unwrap();
                 sum += loss;
                 inside += loss;
                 if inside > 100 {

@@ -142,7 +142,7 @@ impl ThroughRdp<RdpGrid> {
     /// ```
     /// use queryables::account::{ContinuationRule, ThroughRdp};
     /// use queryables::privacy::convert::rdp;
-    /// use queryables::privacy::{EpsilonDelta, RdpGrid, Renyi};
+    /// use queryables::privacy::{EpsilonDelta, RdpGrid};
     ///
     /// let budget = EpsilonDelta::new("1", "1e-6")?;
     /// let grid = RdpGrid::new(["8".parse()?, "24".parse()?, "64".parse()?])?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::CHUNK;
+use super::pass::CHUNK;
 
 /// The value that an attribute has for a record.
 ///
@@ -11,8 +11,8 @@ use super::CHUNK;
 /// |---|---|---|
 /// | `bool` | no | how many say yes |
 /// | `i64` | 0 | [`ClampedSum`] |
-/// | `f64` | 0 | [`RealSum`] |
-/// | `usize` | `usize::MAX`, which is no bin | [`Bins`] |
+/// | `f64` | 0 | the sum, in steps |
+/// | `usize` | `usize::MAX`, which is no bin | the number in each bin |
 /// | `Option<u64>` | `None` | a list of those that are `Some` |
 ///
 /// Implement it for a type of your own to write mechanisms on such values:
@@ -69,13 +69,14 @@ pub trait Value: Sized + 'static {
 /// If the iterator panics, the fold is unchanged: the same records come again, one by one. It does
 /// not panic itself, whatever the values are.
 pub trait Fold<T> {
-    /// Adds the values of one chunk, at most [`CHUNK`] of them.
+    /// Adds the values of one chunk, at most 1024 of them.
     fn take(&mut self, values: impl Iterator<Item = T>);
 
     /// How large data is folded on several threads; by default, and where this is `None`, on one.
     ///
     /// It must make no difference: what is folded into parts and then merged, in the order of the
     /// records, is what would be folded without parts.
+    #[doc(hidden)]
     fn merge(&self) -> Option<Merge<Self>>
     where
         Self: Sized,
@@ -85,18 +86,6 @@ pub trait Fold<T> {
 }
 
 /// How to fold in parts.
-///
-/// ```
-/// use queryables::data::{Bins, Fold};
-///
-/// let mut bins = Bins::new(2);
-/// bins.take([0, 1].into_iter());
-/// let merge = Fold::<usize>::merge(&bins).unwrap();
-/// let mut part = (merge.empty)(&bins);
-/// part.take([1, 1].into_iter());
-/// (merge.add)(&mut bins, part);
-/// assert_eq!(bins.counts(), [1, 3]);
-/// ```
 #[derive(Debug)]
 pub struct Merge<F> {
     /// An empty fold with the same parameters.
@@ -198,15 +187,6 @@ impl Value for f64 {
 
 /// The sum of real numbers, each rounded to the nearest whole number of steps and then clamped.
 /// Infinities and NaN count as zero.
-///
-/// ```
-/// use queryables::data::{Fold, RealSum};
-///
-/// // In quarters, from 0 to 2.
-/// let mut sum = RealSum::new(4.0, 0..=8);
-/// sum.take([0.3, 0.4, 1.0, 99.0, -1.0, f64::NAN, f64::INFINITY].into_iter());
-/// assert_eq!(sum.total(), 1 + 2 + 4 + 8);
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RealSum {
     per_unit: f64,
@@ -286,14 +266,6 @@ impl Value for usize {
 
 /// The number of values in each of several bins. A value that is not below the number of bins is in
 /// none.
-///
-/// ```
-/// use queryables::data::{Bins, Fold};
-///
-/// let mut bins = Bins::new(3);
-/// bins.take([0, 2, 2, 3, usize::MAX].into_iter());
-/// assert_eq!(bins.counts(), [1, 0, 2]);
-/// ```
 pub struct Bins {
     counts: Vec<u64>,
     /// The counts of the current chunk if there are few bins, and otherwise the bins of its values:
@@ -371,6 +343,32 @@ impl fmt::Debug for Bins {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn real_numbers_are_rounded_and_clamped() {
+        // In quarters, from 0 to 2.
+        let mut sum = RealSum::new(4.0, 0..=8);
+        sum.take([0.3, 0.4, 1.0, 99.0, -1.0, f64::NAN, f64::INFINITY].into_iter());
+        assert_eq!(sum.total(), 1 + 2 + 4 + 8);
+    }
+
+    #[test]
+    fn values_beyond_the_last_bin_are_in_none() {
+        let mut bins = Bins::new(3);
+        bins.take([0, 2, 2, 3, usize::MAX].into_iter());
+        assert_eq!(bins.counts(), [1, 0, 2]);
+    }
+
+    #[test]
+    fn bins_are_folded_in_parts() {
+        let mut bins = Bins::new(2);
+        bins.take([0, 1].into_iter());
+        let merge = Fold::<usize>::merge(&bins).unwrap();
+        let mut part = (merge.empty)(&bins);
+        part.take([1, 1].into_iter());
+        (merge.add)(&mut bins, part);
+        assert_eq!(bins.counts(), [1, 3]);
+    }
 
     #[test]
     fn debug_shows_no_data() {

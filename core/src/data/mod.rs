@@ -27,10 +27,6 @@ pub(crate) mod pass;
 mod select;
 
 pub use dataset::Dataset;
-#[doc(hidden)]
-pub use fold::{Bins, Merge, RealSum};
 pub use fold::{ClampedSum, Fold, Value};
-#[doc(hidden)]
-pub use pass::CHUNK;
 pub use pass::pass;
 pub use select::Select;

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU64;
 
-use super::source::total_weight;
 use crate::number::Ratio;
 
 use super::{ClosedForm, CoinSource, CoinsError, Law};
@@ -59,42 +58,6 @@ impl Law for Bernoulli {
     }
 }
 
-/// Index `i` with odds proportional to the `i`-th weight.
-///
-/// ```
-/// use queryables::machine::{CoinSource, Weighted, NotPrivateSeededCoins};
-///
-/// let law = Weighted::new(vec![1, 2, 1])?;
-/// assert!((0..3).contains(&NotPrivateSeededCoins::new(1).draw(&law)?));
-/// # Ok::<(), queryables::machine::CoinsError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Weighted {
-    weights: Vec<u64>,
-}
-
-impl Weighted {
-    /// The law with these weights.
-    ///
-    /// # Errors
-    ///
-    /// [`CoinsError::NoWeight`] or [`CoinsError::TooHeavy`].
-    pub fn new(weights: Vec<u64>) -> Result<Self, CoinsError> {
-        total_weight(&weights)?;
-        Ok(Self { weights })
-    }
-}
-
-impl Law for Weighted {
-    fn sample(&self, coins: &mut dyn CoinSource) -> Result<i128, CoinsError> {
-        Ok(coins.weighted(&self.weights)? as i128)
-    }
-
-    fn closed_form(&self) -> ClosedForm {
-        ClosedForm::Weights(self.weights.clone())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,8 +83,6 @@ mod tests {
             ClosedForm::Weights(outcomes(&third, 3)),
             third.closed_form()
         );
-        let law = Weighted::new(vec![3, 0, 2, 1]).unwrap();
-        assert_eq!(ClosedForm::Weights(outcomes(&law, 6)), law.closed_form());
     }
 
     #[test]
@@ -136,20 +97,11 @@ mod tests {
     fn values_are_pinned() {
         let third = Bernoulli::new(1, 3).unwrap();
         assert_eq!(first_ten(&third), [0, 0, 0, 1, 1, 0, 0, 0, 0, 0]);
-        let law = Weighted::new(vec![3, 0, 2, 1]).unwrap();
-        assert_eq!(first_ten(&law), [2, 2, 2, 0, 0, 2, 3, 2, 3, 3]);
     }
 
     #[test]
     fn values_fit() {
         assert_fits(&Bernoulli::new(1, 3).unwrap(), 1);
         assert_fits(&Bernoulli::new(u64::MAX / 5, u64::MAX).unwrap(), 1);
-        assert_fits(&Weighted::new(vec![3, 0, 2, 1]).unwrap(), 3);
-    }
-
-    #[test]
-    fn weights_are_checked() {
-        assert_eq!(Weighted::new(vec![]), Err(CoinsError::NoWeight));
-        assert_eq!(Weighted::new(vec![1, u64::MAX]), Err(CoinsError::TooHeavy));
     }
 }

@@ -40,7 +40,7 @@ pub use description::Description;
 pub(crate) use guard::caught;
 pub use guard::{discard, guarded, silence_guarded_panics};
 pub use inspect::{Inspect, StateKey};
-pub use laws::{Bernoulli, Weighted};
+pub use laws::Bernoulli;
 pub use mechanism::{Answered, Mechanism, Released};
 pub use metadata::{DomainMismatch, Public, PublicMetadata};
 pub use pair::{Direction, Pair};

@@ -159,7 +159,7 @@ impl<C: CoinSource + ?Sized> CoinSource for &mut C {
 /// A law knows how to draw from itself with simpler draws ([`sample`](Law::sample)), and says
 /// what its probabilities are ([`closed_form`](Law::closed_form)), for sources that enumerate.
 ///
-/// [`Bernoulli`](super::Bernoulli) and [`Weighted`](super::Weighted) are examples.
+/// [`Bernoulli`](super::Bernoulli) is an example.
 pub trait Law: Debug {
     /// Draws once, with draws from `coins` only.
     ///

@@ -1,9 +1,10 @@
 //! Guarantees under one measure that imply guarantees under another.
 
 use super::measure::checked;
+use super::measures::Renyi;
 use super::{
     ApproxDp, ApproxRdp, ApproxZCdp, EpsilonDelta, Gdp, Measure, ProbabilisticDp, PureDp, Rdp,
-    RdpCurve, RdpGrid, Renyi, RhoDelta, UnknownLoss, ZCdp, convert,
+    RdpCurve, RdpGrid, RhoDelta, UnknownLoss, ZCdp, convert,
 };
 use crate::number::{Delta, Epsilon, Mu, Order, Quantity, Rho, U256, Unit};
 

@@ -49,7 +49,7 @@ pub(crate) use measure::checked;
 pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
 pub use measures::{
     ApproxDp, ApproxRdp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve,
-    RdpGrid, Renyi, SampledGaussianDp, ZCdp,
+    RdpGrid, SampledGaussianDp, ZCdp,
 };
 pub use pair::{EpsilonDelta, RhoDelta};
 pub use prices::Prices;

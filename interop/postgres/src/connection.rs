@@ -239,8 +239,8 @@ impl Connection {
         let (names, amounts): (Vec<String>, Vec<String>) = charge.amounts().into_iter().unzip();
         let changed = charge.changed()?;
         let (mut budgets, mut versions, mut states) = (vec![], vec![], vec![]);
-        for (place, saved) in &changed {
-            budgets.push(charge.budgets().get(*place).map_or("", String::as_str));
+        for (budget, saved) in &changed {
+            budgets.push(&**budget);
             versions.push(signed(saved.version));
             states.push(&*saved.state);
         }
@@ -261,7 +261,7 @@ impl Connection {
             seen.admitted(sequence, seal(&line));
         }
         seen.counter(sequence + 1)?;
-        for (budget, (_, saved)) in budgets.iter().zip(&changed) {
+        for (budget, saved) in &changed {
             seen.state(budget, saved, sequence + 1)?;
         }
         Ok(())

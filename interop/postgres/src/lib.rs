@@ -230,12 +230,7 @@ impl Store for PostgresStore {
                 let ended = connection.client.batch_execute("ROLLBACK").await;
                 return ended.map(|()| known).map_err(unavailable);
             }
-            for (place, saved) in states.iter().enumerate() {
-                if saved.version != charge.known(place) {
-                    charge.refresh(place, saved)?;
-                }
-            }
-            let admitted = charge.decide();
+            let admitted = charge.decide(&states)?;
             if !admitted && charge.changed()?.is_empty() {
                 let mut refusals = connection.refusals().await?;
                 let (last, times) = refusals.place(sequence, true);

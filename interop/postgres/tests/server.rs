@@ -35,8 +35,8 @@ fn handles_in_many_processes_spend_one_budget() {
     let (first, second) = (pure(&one, "census", "1"), pure(&other, "census", "1"));
     let team = first.quota("team", epsilon("0.5")).unwrap();
     let also = second.quota("team", epsilon("0.5")).unwrap();
-    let ana = first.party("Ana").within(&team).unwrap();
-    let ben = second.party("Ben").within(&also).unwrap();
+    let ana = first.party("Ana").with_quota(&team).unwrap();
+    let ben = second.party("Ben").with_quota(&also).unwrap();
     assert_eq!(ana.release(&Numbered::new(1, "0.25")), Ok(1));
     assert_eq!(second.privacy_loss(), Ok(epsilon("0.25")));
     assert_eq!(ben.would_admit(&epsilon("0.3")), Ok(false));

@@ -14,9 +14,7 @@ use std::sync::Arc;
 use papers::rogers::{
     AdaptParamComp, Claim, NaiveAdvanced, StopWhenAhead, probability_of_getting_ahead,
 };
-use queryables::account::time_uniform::{
-    MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer,
-};
+use queryables::account::time_uniform::{RogersOdometer, Slack, VarianceOdometer};
 use queryables::compose::TimeUniform;
 use queryables::machine::{NotPrivateSeededCoins, interact};
 use queryables::mechanisms::ApproxRandomizedResponse;
@@ -29,9 +27,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let delta: Delta = "0.05".parse()?;
     let slack = Slack::pure(delta)?;
     // Σε² after the last round is 10.
-    let filter = TangentOdometer::tightest_at("10".parse()?, slack);
-    let mixture = MixtureOdometer::tightest_at("10".parse()?, slack);
-    let stitched = StitchedOdometer::new("0.01".parse()?, slack);
+    let filter = VarianceOdometer::tangent_at("10".parse()?, slack);
+    let mixture = VarianceOdometer::mixture_at("10".parse()?, slack);
+    let stitched = VarianceOdometer::stitched("0.01".parse()?, slack);
     let rogers = RogersOdometer::new(10_000, delta)?;
 
     println!("{ROUNDS} launches of 0.1, stopped when the loss is ahead; promised: at most 5.0%\n");

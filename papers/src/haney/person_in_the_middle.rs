@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::support::*;
 use queryables::compose::{Universal, UniversalAnswer, UniversalQuery};
 use queryables::machine::{
-    Adversary, CoinSource, Coins, CoinsError, Fault, Recorder, Replay, Tape, View,
+    Adversary, CoinSource, Coins, CoinsError, Fault, Recorder, Replay, View,
 };
 use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::privacy::{AddRemove, PureDp};
@@ -140,7 +140,7 @@ where
     P: Middle<Q, B>,
     A: Adversary<Query = P::OuterQuery, Answer = P::OuterAnswer>,
 {
-    let mut coins: Tape = Vec::new();
+    let mut coins = Vec::new();
     let mut answers = Vec::new();
     for (tossed, answer) in view.rounds {
         coins.extend(tossed);

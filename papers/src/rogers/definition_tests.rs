@@ -5,9 +5,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::rogers::{AdaptParamComp, Challenge, Claim, NaiveAdvanced, probability_of_exceeding};
-use queryables::account::time_uniform::{
-    MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer,
-};
+use queryables::account::time_uniform::{RogersOdometer, Slack, VarianceOdometer};
 use queryables::account::{Accumulator, Sum};
 use queryables::machine::{CoinSource, Machine, Replay};
 use queryables::mechanisms::{ApproxRandomizedResponse, Response};
@@ -73,8 +71,8 @@ fn definition_3_1_holds_for_time_uniform_odometers() {
     let (promised, half) = (0.1, "0.05".parse().unwrap());
     let slack = Slack::pure(half).unwrap();
     let at = "9".parse().unwrap();
-    let tangent = TangentOdometer::tightest_at(at, slack);
-    let mixture = MixtureOdometer::tightest_at(at, slack);
+    let tangent = VarianceOdometer::tangent_at(at, slack);
+    let mixture = VarianceOdometer::mixture_at(at, slack);
     // One mechanism and many rounds; three mechanisms and few.
     let one = [response("0.3", "0")];
     let three = ["0.05", "0.2", "0.8"].map(|epsilon| response(epsilon, "0"));
@@ -85,7 +83,7 @@ fn definition_3_1_holds_for_time_uniform_odometers() {
         assert!(found <= promised, "{found}");
         assert!(found > 0.001, "never even close: {found}");
     }
-    let stitched = StitchedOdometer::new("0.0025".parse().unwrap(), slack);
+    let stitched = VarianceOdometer::stitched("0.0025".parse().unwrap(), slack);
     let rogers = RogersOdometer::new(100, half).unwrap();
     for found in [
         probability_of_exceeding(&tangent, &three, 4),

@@ -3,9 +3,7 @@
 use crate::rogers::{
     AdaptParamComp, Claim, NaiveAdvanced, StopWhenAhead, probability_of_getting_ahead,
 };
-use queryables::account::time_uniform::{
-    MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer, Variance,
-};
+use queryables::account::time_uniform::{RogersOdometer, Slack, Variance, VarianceOdometer};
 use queryables::machine::{NotPrivateSeededCoins, interact};
 use queryables::mechanisms::ApproxRandomizedResponse;
 use queryables::number::Delta;
@@ -25,15 +23,15 @@ fn valid(delta: Delta, at: &str) -> Vec<(&'static str, Box<dyn Clonable>)> {
     vec![
         (
             "filter",
-            Box::new(TangentOdometer::tightest_at(variance(at), slack)),
+            Box::new(VarianceOdometer::tangent_at(variance(at), slack)),
         ),
         (
             "mixture",
-            Box::new(MixtureOdometer::tightest_at(variance(at), slack)),
+            Box::new(VarianceOdometer::mixture_at(variance(at), slack)),
         ),
         (
             "stitched",
-            Box::new(StitchedOdometer::new(variance("1e-18"), slack)),
+            Box::new(VarianceOdometer::stitched(variance("1e-18"), slack)),
         ),
         (
             "Rogers",
@@ -91,7 +89,7 @@ fn revealing_mechanisms_stay_within_both_slacks() {
     let mechanism = ApproxRandomizedResponse::new(loss);
     // 100 launches bring 0.01 along.
     let slack = Slack::new("0.05".parse().unwrap(), "0.01".parse().unwrap()).unwrap();
-    let odometer = TangentOdometer::tightest_at(variance("1"), slack);
+    let odometer = VarianceOdometer::tangent_at(variance("1"), slack);
     let ahead = probability_of_getting_ahead(odometer.clone(), &mechanism, 100);
     assert!(ahead <= 0.06 && ahead > 0.0099, "{ahead}");
     // The launch after that is over δ'': nothing is claimed any more, and nothing can be lost.

@@ -32,14 +32,20 @@ impl ComposesConcurrently for FDp {
     }
 }
 
-fn product(losses: &[&Profile]) -> Result<Profile, UnknownLoss> {
+/// Each loss once, with how often it is there.
+pub(super) fn counted<'a>(losses: impl IntoIterator<Item = &'a Profile>) -> Vec<(Profile, u64)> {
     let mut parts: Vec<(Profile, u64)> = Vec::new();
     for loss in losses {
-        match parts.iter_mut().find(|(known, _)| known == *loss) {
+        match parts.iter_mut().find(|(known, _)| known == loss) {
             Some((_, launches)) => *launches += 1,
-            None => parts.push(((*loss).clone(), 1)),
+            None => parts.push((loss.clone(), 1)),
         }
     }
+    parts
+}
+
+fn product(losses: &[&Profile]) -> Result<Profile, UnknownLoss> {
+    let parts = counted(losses.iter().copied());
     let given = losses.iter().find_map(|loss| loss.step());
     let mut step = given.unwrap_or_else(|| step_for(losses));
     loop {

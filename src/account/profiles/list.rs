@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::composed::counted;
 use super::family::{Family, NO_PRICE, is_nothing, largest, sealed};
 use crate::privacy::UnknownLoss;
 use crate::privacy::fdp::{FdpError, Grid, Profile};
@@ -32,9 +33,10 @@ use crate::privacy::fdp::{FdpError, Grid, Profile};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct List {
-    losses: Arc<[Profile]>,
+    pub(super) losses: Arc<[Profile]>,
     /// The product of the first ones, from none on.
     products: Arc<[Profile]>,
+    pub(super) grid: Grid,
 }
 
 impl List {
@@ -52,15 +54,13 @@ impl List {
             let first = losses.get(..count).unwrap_or(losses);
             products.push(match first {
                 [only] => only.clone(),
-                _ => {
-                    let parts: Vec<_> = first.iter().map(|loss| (loss.clone(), 1)).collect();
-                    Profile::compose(&parts, &grid)?
-                }
+                _ => Profile::compose(&counted(first), &grid)?,
             });
         }
         Ok(Self {
             losses: losses.into(),
             products: products.into(),
+            grid,
         })
     }
 

@@ -36,9 +36,10 @@ use crate::privacy::fdp::{FdpError, Grid, Profile};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Menu {
-    entries: Arc<[(Profile, usize)]>,
+    pub(super) entries: Arc<[(Profile, usize)]>,
     /// V for every cost from zero on.
     values: Arc<[Profile]>,
+    pub(super) grid: Grid,
 }
 
 impl Menu {
@@ -52,28 +53,12 @@ impl Menu {
         if entries.is_empty() || entries.iter().any(|(_, cost)| *cost == 0) {
             return Err(FdpError::NoParts);
         }
-        let mut values = vec![Profile::perfect()];
-        for total in 1..=most {
-            let mut worst: Option<Profile> = None;
-            for (entry, cost) in entries {
-                let Some(before) = total.checked_sub(*cost).and_then(|left| values.get(left))
-                else {
-                    continue;
-                };
-                let after = match *before == Profile::perfect() {
-                    true => entry.clone(),
-                    false => entry.tensor(before, &grid)?,
-                };
-                worst = Some(match worst {
-                    Some(worst) => worst.worst(&after),
-                    None => after,
-                });
-            }
-            values.push(worst.unwrap_or_else(Profile::perfect));
-        }
+        let entries = entries.into();
+        let values = Profile::menu(&entries, most, &grid)?.into();
         Ok(Self {
-            entries: entries.into(),
-            values: values.into(),
+            entries,
+            values,
+            grid,
         })
     }
 
@@ -85,6 +70,19 @@ impl Menu {
         let covers = |(entry, _): &&(Profile, usize)| loss.is_within(entry);
         let costs = self.entries.iter().filter(covers).map(|(_, cost)| *cost);
         costs.min()
+    }
+
+    /// Whether costs of entries can add up to this.
+    #[cfg(feature = "serde")]
+    pub(super) fn leads_to(&self, total: usize) -> bool {
+        let mut reached = vec![true];
+        for total in 1..=total {
+            let before = |cost: &usize| total.checked_sub(*cost).and_then(|left| reached.get(left));
+            let mut costs = self.entries.iter().map(|(_, cost)| cost);
+            let next = costs.any(|cost| before(cost) == Some(&true));
+            reached.push(next);
+        }
+        reached.last() == Some(&true)
     }
 
     pub(super) fn last(&self) -> usize {

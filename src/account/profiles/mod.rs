@@ -29,6 +29,8 @@ mod list;
 mod menu;
 mod powers;
 mod rule;
+#[cfg(feature = "serde")]
+mod serde;
 #[cfg(test)]
 mod tests;
 

@@ -36,7 +36,7 @@ pub struct Powers {
     /// The powers of multiples of `stride`, from the first on, up to `most`.
     readings: Arc<[Profile]>,
     stride: usize,
-    grid: Grid,
+    pub(super) grid: Grid,
 }
 
 /// How many powers are computed in advance, at most.

@@ -18,8 +18,8 @@ use crate::privacy::{Overflow, UnknownLoss};
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "`add` gives the next total and changes nothing"]
 pub struct InProfiles<L: Family> {
-    family: L,
-    state: L::State,
+    pub(super) family: L,
+    pub(super) state: L::State,
 }
 
 impl<L: Family> InProfiles<L> {
@@ -117,9 +117,9 @@ impl<L: Family> Accumulator for InProfiles<L> {
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "`charge` gives the next rule and changes nothing"]
 pub struct WithinProfile<L: Family> {
-    counted: InProfiles<L>,
-    most: L::Most,
-    limit: Profile,
+    pub(super) counted: InProfiles<L>,
+    pub(super) most: L::Most,
+    pub(super) limit: Profile,
 }
 
 impl<L: Family> Accounting for WithinProfile<L> {

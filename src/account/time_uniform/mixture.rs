@@ -2,80 +2,64 @@ use super::Slack;
 #[cfg(doc)]
 use super::TimeUniformOdometer;
 use super::spent::{Variance, interval};
-use super::variance_odometer::{Boundary, VarianceOdometer};
-#[cfg(feature = "serde")]
-use super::variance_odometer::{Parameter, positive};
+use super::variance_odometer::{Bound, VarianceOdometer};
 use crate::account::twice_rho::squares;
 use crate::number::{Interval, U256};
-use crate::privacy::ProbabilisticDp;
 
-/// The mixture odometer: lines of all slopes at once, weighted by a Gaussian.
-///
-/// ```text
-/// √( (2 ln(1/δ') + ln(1 + V/γ)) · (V + γ) ) + ½V + Σδ
-/// ```
-///
-/// A larger γ is better for large V, a smaller one for small V.
-///
-/// # Guarantee
-///
-/// That of [`TimeUniformOdometer`], after Whitehouse et al. Thm 3(2): the method of mixtures of
-/// Robbins 1970. The [module](super) proves that `exp(λS − ½λ²V)` is a supermartingale for every
-/// λ > 0, where S is the loss less its drift. So is its mean over λ = |N(0, 1/γ)|, which is
-///
-/// ```text
-/// 2Φ(S/√(V + γ)) · √(γ/(V + γ)) · exp(S²/(2(V + γ)))
-/// ```
-///
-/// For S ≥ 0 the first factor is at least 1, and what is left is 1/δ' where S is the root above.
-/// Ville's inequality does the rest. Whitehouse et al. Thm 5 takes the mean over λ of both signs,
-/// which needs more of the mechanisms and gives the same bound.
-///
-/// # Example
-///
-/// ```
-/// use queryables::account::time_uniform::{MixtureOdometer, Slack, TimeUniformOdometer};
-/// use queryables::privacy::EpsilonDelta;
-///
-/// // The launches may have up to 1e-7 of δ of their own, all together.
-/// let slack = Slack::new("1e-6".parse()?, "1e-7".parse()?)?;
-/// let mut odometer = MixtureOdometer::tightest_at("0.05".parse()?, slack);
-/// for _ in 0..5 {
-///     odometer = odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;
-/// }
-/// let reading = odometer.reading();
-/// let most = "1.4".parse()?;
-/// assert!(reading.bound().is_some_and(|bound| bound < most));
-/// assert_eq!(reading.delta(), "1.1e-6".parse()?);
-///
-/// odometer = odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;
-/// assert_eq!(odometer.reading().bound(), None);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub type MixtureOdometer<M = ProbabilisticDp> = VarianceOdometer<Mixture, M>;
-
-/// The bound of a [`MixtureOdometer`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mixture {
-    pub(super) gamma: f64,
-    /// 2 ln(1/δ').
-    twice_log: Interval,
-}
-
-impl MixtureOdometer {
-    /// With this γ.
-    pub fn new(gamma: Variance, slack: Slack) -> Self {
-        Self::with_boundary(
-            Mixture::new(interval(squares(gamma)).middle(), slack),
-            slack,
-        )
+impl VarianceOdometer {
+    /// The mixture odometer: lines of all slopes at once, weighted by a Gaussian.
+    ///
+    /// ```text
+    /// √( (2 ln(1/δ') + ln(1 + V/γ)) · (V + γ) ) + ½V + Σδ
+    /// ```
+    ///
+    /// A larger γ is better for large V, a smaller one for small V.
+    ///
+    /// # Guarantee
+    ///
+    /// That of [`TimeUniformOdometer`], after Whitehouse et al. Thm 3(2): the method of mixtures of
+    /// Robbins 1970. The [module](super) proves that `exp(λS − ½λ²V)` is a supermartingale for every
+    /// λ > 0, where S is the loss less its drift. So is its mean over λ = |N(0, 1/γ)|, which is
+    ///
+    /// ```text
+    /// 2Φ(S/√(V + γ)) · √(γ/(V + γ)) · exp(S²/(2(V + γ)))
+    /// ```
+    ///
+    /// For S ≥ 0 the first factor is at least 1, and what is left is 1/δ' where S is the root above.
+    /// Ville's inequality does the rest. Whitehouse et al. Thm 5 takes the mean over λ of both signs,
+    /// which needs more of the mechanisms and gives the same bound.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use queryables::account::time_uniform::{Slack, TimeUniformOdometer, VarianceOdometer};
+    /// use queryables::privacy::EpsilonDelta;
+    ///
+    /// // The launches may have up to 1e-7 of δ of their own, all together.
+    /// let slack = Slack::new("1e-6".parse()?, "1e-7".parse()?)?;
+    /// let mut odometer = VarianceOdometer::mixture_at("0.05".parse()?, slack);
+    /// for _ in 0..5 {
+    ///     odometer = odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;
+    /// }
+    /// let reading = odometer.reading();
+    /// let most = "1.4".parse()?;
+    /// assert!(reading.bound().is_some_and(|bound| bound < most));
+    /// assert_eq!(reading.delta(), "1.1e-6".parse()?);
+    ///
+    /// odometer = odometer.add(&EpsilonDelta::new("0.1", "2e-8")?)?;
+    /// assert_eq!(odometer.reading().bound(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn mixture(gamma: Variance, slack: Slack) -> Self {
+        let gamma = interval(squares(gamma)).middle();
+        Self::with_bound(Bound::Mixture(Mixture::new(gamma, slack)), slack)
     }
 
-    /// With the γ that reads least at this variance.
+    /// A [mixture](Self::mixture) with the γ that reads least at this variance.
     ///
     /// Put `γ = V/x`. The radicand is then `V·(2L + ln(1 + x))·(1 + 1/x)` with `L = ln(1/δ')`, and
     /// its derivative vanishes where `x = 2L + ln(1 + x)`. So x depends on δ' only.
-    pub fn tightest_at(variance: Variance, slack: Slack) -> Self {
+    pub fn mixture_at(variance: Variance, slack: Slack) -> Self {
         let twice_log = 2.0 * slack.log().middle();
         // Newton's steps on x − 2L − ln(1 + x), which is convex, from the right of its root. Each
         // at least halves the distance. Where they end matters for tightness only.
@@ -85,16 +69,16 @@ impl MixtureOdometer {
             ratio -= excess * (1.0 + ratio) / ratio;
         }
         let gamma = interval(squares(variance)).middle() / ratio;
-        Self::with_boundary(Mixture::new(gamma, slack), slack)
+        Self::with_bound(Bound::Mixture(Mixture::new(gamma, slack)), slack)
     }
 }
 
-impl<M> MixtureOdometer<M> {
-    /// The parameter γ.
-    #[must_use]
-    pub fn gamma(&self) -> f64 {
-        self.boundary.gamma
-    }
+/// The bound of a mixture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Mixture {
+    pub(super) gamma: f64,
+    /// 2 ln(1/δ').
+    twice_log: Interval,
 }
 
 impl Mixture {
@@ -105,25 +89,11 @@ impl Mixture {
             twice_log: Interval::TWO * slack.log(),
         }
     }
-}
 
-impl Boundary for Mixture {
-    fn at(&self, squares: U256) -> Option<Interval> {
+    /// At this V.
+    pub(super) fn at(&self, squares: U256) -> Interval {
         let (variance, gamma) = (interval(squares), Interval::exactly(self.gamma));
         let logs = self.twice_log + (variance / gamma).ln_1p();
-        Some((logs * (variance + gamma)).sqrt() + Interval::exactly(0.5) * variance)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl Parameter for Mixture {
-    const NAME: &'static str = "MixtureOdometer";
-
-    fn parameter(&self) -> String {
-        format!("{:?}", self.gamma)
-    }
-
-    fn read(parameter: &str, slack: Slack) -> Option<Self> {
-        positive(parameter).map(|gamma| Self::new(gamma, slack))
+        (logs * (variance + gamma)).sqrt() + Interval::exactly(0.5) * variance
     }
 }

@@ -15,13 +15,14 @@
 //!
 //! | odometer | tight | grows like ½V and | source |
 //! |---|---|---|---|
-//! | [`TangentOdometer`] | at one V chosen in advance | V | Whitehouse et al. Thm 3 |
-//! | [`MixtureOdometer`] | around one V, slightly worse elsewhere | √(V ln V) | Whitehouse et al. Thm 3 |
-//! | [`StitchedOdometer`] | nearly tight at every V | √(V ln ln V) | Whitehouse et al. Thm 3 |
+//! | [`VarianceOdometer::tangent`] | at one V chosen in advance | V | Whitehouse et al. Thm 3 |
+//! | [`VarianceOdometer::mixture`] | around one V, slightly worse elsewhere | √(V ln V) | Whitehouse et al. Thm 3 |
+//! | [`VarianceOdometer::stitched`] | nearly tight at every V | √(V ln ln V) | Whitehouse et al. Thm 3 |
 //! | [`RogersOdometer`] | – | √(V ln V) | Rogers et al. 6.2, for comparison |
 //!
-//! Each of the first three has a constructor `tightest_at`, which tunes its parameter for the V at
-//! which it will be read, and takes launches under zCDP as well (`for_zcdp`).
+//! [`tangent_at`](VarianceOdometer::tangent_at) and [`mixture_at`](VarianceOdometer::mixture_at) tune
+//! the parameter for the V at which it will be read. The first three take launches under zCDP as well
+//! ([`for_zcdp`](VarianceOdometer::for_zcdp)).
 //!
 //! # Why they hold
 //!
@@ -86,13 +87,10 @@ mod tangent;
 mod tests;
 mod variance_odometer;
 
-pub use mixture::MixtureOdometer;
 pub use reading::Reading;
 pub use rogers::RogersOdometer;
-pub use slack::{ParameterError, Slack};
+pub use slack::Slack;
 pub use spent::Variance;
-pub use stitched::StitchedOdometer;
-pub use tangent::TangentOdometer;
 pub use variance_odometer::VarianceOdometer;
 
 use std::fmt::Debug;
@@ -109,7 +107,7 @@ use crate::privacy::{Measure, Overflow};
 /// *at any time* is at most [`Reading::delta`] (Whitehouse et al. Def. 6). The [module](self) has
 /// the proof for those here.
 ///
-/// [`MixtureOdometer`] has an example.
+/// [`VarianceOdometer::mixture`] has an example.
 pub trait TimeUniformOdometer: Clone + Debug + Send + Sync + 'static {
     /// The measure in which launches state their losses: probabilistic DP or zCDP for those here.
     type Launches: Measure;

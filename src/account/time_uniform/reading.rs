@@ -9,9 +9,9 @@ use crate::number::{Delta, Epsilon};
 /// any reading is wrong is at most [`delta`](Self::delta), for all readings together.
 ///
 /// ```
-/// use queryables::account::time_uniform::{MixtureOdometer, Slack, TimeUniformOdometer};
+/// use queryables::account::time_uniform::{Slack, TimeUniformOdometer, VarianceOdometer};
 ///
-/// let odometer = MixtureOdometer::new("0.01".parse()?, Slack::pure("1e-6".parse()?)?);
+/// let odometer = VarianceOdometer::mixture("0.01".parse()?, Slack::pure("1e-6".parse()?)?);
 /// assert_eq!(odometer.reading().delta(), "1e-6".parse()?);
 /// let most = "0.53".parse()?;
 /// assert!(odometer.reading().bound().is_some_and(|bound| bound < most));

@@ -1,8 +1,8 @@
 use super::spent::{Spent, interval, plus, whole};
-use super::{ParameterError, Reading, TimeUniformOdometer};
-use crate::account::drift_of;
+use super::{Reading, TimeUniformOdometer};
 #[cfg(feature = "serde")]
 use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
+use crate::account::{RuleError, drift_of};
 use crate::number::{Delta, Epsilon, Interval, U256};
 #[cfg(feature = "serde")]
 use crate::number::{Unit, units};
@@ -32,7 +32,7 @@ use crate::privacy::{EpsilonDelta, Overflow, ProbabilisticDp};
 /// because δ < 1/e. It is enough that S passes one of the roots with probability at most δ/2.
 ///
 /// - The second root. The mean over λ = |N(0, n²)|, as for the
-///   [mixture](super::MixtureOdometer), passes e^l where S passes `√((2l + ln(1 + n²V))(1/n² + V))`,
+///   [mixture](super::VarianceOdometer::mixture), passes e^l where S passes `√((2l + ln(1 + n²V))(1/n² + V))`,
 ///   which is less because l > 1. That has probability at most `e^−l = δ/(4 log₂ n)`, so at most δ/4.
 /// - The first root. Divide \[1/n², 1\] into `k = ⌊2 log₂ n⌋` intervals of the same ratio r ≤ 2^1.5.
 ///   In each, the tangent to `√(2mV)` in its geometric middle is at most `½(r^¼ + r^−¼) ≤ 1.0340`
@@ -73,18 +73,18 @@ impl RogersOdometer {
     ///
     /// # Errors
     ///
-    /// [`ParameterError::NoSlack`] if δ is zero, [`ParameterError::SlackAboveOneOverE`] if it is
-    /// not known to be less than 1/e, [`ParameterError::TooFewRows`] below two rows.
-    pub fn new(rows: u64, delta: Delta) -> Result<Self, ParameterError> {
+    /// [`RuleError::NoSlack`] if δ is zero, [`RuleError::OutOfRange`] if it is not known to be less
+    /// than 1/e, and below two rows.
+    pub fn new(rows: u64, delta: Delta) -> Result<Self, RuleError> {
         if rows < 2 {
-            return Err(ParameterError::TooFewRows);
+            return Err(TOO_FEW_ROWS);
         }
         if delta == Delta::ZERO {
-            return Err(ParameterError::NoSlack);
+            return Err(RuleError::NoSlack);
         }
         let log = -Interval::from(delta).ln();
         if log.low() <= 1.0 {
-            return Err(ParameterError::SlackAboveOneOverE);
+            return Err(ABOVE_ONE_OVER_E);
         }
         let log_rows = Interval::whole(u128::from(rows)).ln() / Interval::TWO.ln();
         Ok(Self {
@@ -126,6 +126,17 @@ impl RogersOdometer {
         squares <= one && scaled.is_none_or(|scaled| scaled >= one)
     }
 }
+
+/// The proof divides by the logarithm of the number of rows.
+pub(super) const TOO_FEW_ROWS: RuleError = RuleError::OutOfRange {
+    what: "the number of rows",
+    advice: "take at least 2",
+};
+
+pub(super) const ABOVE_ONE_OVER_E: RuleError = RuleError::OutOfRange {
+    what: "δ",
+    advice: "Rogers et al. 6.2 is proved for δ < 1/e",
+};
 
 impl TimeUniformOdometer for RogersOdometer {
     type Launches = ProbabilisticDp;

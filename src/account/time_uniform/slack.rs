@@ -1,5 +1,4 @@
-use thiserror::Error;
-
+use crate::account::RuleError;
 use crate::number::{Delta, Interval};
 use crate::privacy::convert::log_inverse;
 
@@ -9,11 +8,12 @@ use crate::privacy::convert::log_inverse;
 /// Once the launches' own δ add up to more than δ'', there is no bound any more.
 ///
 /// ```
-/// use queryables::account::time_uniform::{ParameterError, Slack};
+/// use queryables::account::RuleError;
+/// use queryables::account::time_uniform::Slack;
 ///
 /// let slack = Slack::new("1e-6".parse()?, "1e-7".parse()?)?;
 /// assert_eq!(slack.total(), "1.1e-6".parse()?);
-/// assert_eq!(Slack::pure("0".parse()?), Err(ParameterError::NoSlack));
+/// assert_eq!(Slack::pure("0".parse()?), Err(RuleError::NoSlack));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,13 +28,13 @@ impl Slack {
     ///
     /// # Errors
     ///
-    /// [`ParameterError::NoSlack`] if δ' is zero, [`ParameterError::AllSlack`] if δ' + δ'' is not
+    /// [`RuleError::NoSlack`] if δ' is zero, [`RuleError::OutOfRange`] if δ' + δ'' is not
     /// less than 1.
-    pub fn new(stray: Delta, launches: Delta) -> Result<Self, ParameterError> {
+    pub fn new(stray: Delta, launches: Delta) -> Result<Self, RuleError> {
         if stray == Delta::ZERO {
-            Err(ParameterError::NoSlack)
+            Err(RuleError::NoSlack)
         } else if stray.saturating_add(launches) == Delta::ONE {
-            Err(ParameterError::AllSlack)
+            Err(ALL_SLACK)
         } else {
             Ok(Self { stray, launches })
         }
@@ -45,7 +45,7 @@ impl Slack {
     /// # Errors
     ///
     /// As for [`Slack::new`].
-    pub fn pure(stray: Delta) -> Result<Self, ParameterError> {
+    pub fn pure(stray: Delta) -> Result<Self, RuleError> {
         Self::new(stray, Delta::ZERO)
     }
 
@@ -74,26 +74,10 @@ impl Slack {
     }
 }
 
-/// Why a time-uniform odometer cannot be built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
-#[non_exhaustive]
-pub enum ParameterError {
-    /// No bound holds with certainty.
-    #[error("the slack delta' must be greater than 0")]
-    NoSlack,
-    /// A reading that may be wrong with probability 1 says nothing.
-    #[error("the slacks delta' and delta'' must add up to less than 1")]
-    AllSlack,
-    /// The filter odometer is tangent at a target, which must be positive.
-    #[error("the target epsilon must be greater than 0")]
-    NoTarget,
-    /// Rogers et al. 6.2 is proved for δ below 1/e.
-    #[error("delta must be less than 1/e")]
-    SlackAboveOneOverE,
-    /// Rogers et al. 6.2 divides by the logarithm of the number of rows.
-    #[error("at least two rows are needed")]
-    TooFewRows,
-}
+const ALL_SLACK: RuleError = RuleError::OutOfRange {
+    what: "δ' + δ''",
+    advice: "a reading that may be wrong with probability 1 says nothing, so keep it below 1",
+};
 
 /// Read as [`Slack::new`] builds it.
 #[cfg(feature = "serde")]
@@ -119,13 +103,10 @@ mod tests {
         let delta = |text: &str| text.parse::<Delta>().unwrap();
         assert_eq!(
             Slack::new(delta("0"), delta("0.1")),
-            Err(ParameterError::NoSlack)
+            Err(RuleError::NoSlack)
         );
-        assert_eq!(
-            Slack::new(delta("0.9"), delta("0.1")),
-            Err(ParameterError::AllSlack)
-        );
-        assert_eq!(Slack::pure(delta("1")), Err(ParameterError::AllSlack));
+        assert_eq!(Slack::new(delta("0.9"), delta("0.1")), Err(ALL_SLACK));
+        assert_eq!(Slack::pure(delta("1")), Err(ALL_SLACK));
         let slack = Slack::new(delta("0.9"), delta("0.09")).unwrap();
         assert_eq!(
             (slack.stray(), slack.launches(), slack.total()),

@@ -2,78 +2,59 @@ use super::Slack;
 #[cfg(doc)]
 use super::TimeUniformOdometer;
 use super::spent::{Variance, interval};
-#[cfg(feature = "serde")]
-use super::variance_odometer::Parameter;
-use super::variance_odometer::{Boundary, VarianceOdometer};
+use super::variance_odometer::{Bound, VarianceOdometer};
 use crate::account::twice_rho::squares;
 use crate::number::{Interval, U256};
-use crate::privacy::ProbabilisticDp;
 
-/// The stitched odometer: one line for each doubling of V, and a union bound over them.
-///
-/// ```text
-/// 1.7·√( V·(ln ln(2V/v₀) + 0.72·ln(5.2/δ')) ) + ½V + Σδ,   nothing known while V < v₀
-/// ```
-///
-/// A larger v₀ is better once V has reached it.
-///
-/// # Guarantee
-///
-/// That of [`TimeUniformOdometer`], after Whitehouse et al. Thm 3(3), where the constant 5.2 is
-/// printed as `5·2`. The [module](super) proves that `exp(λS − ½λ²V)` is a supermartingale for
-/// every λ > 0, where S is the loss less its drift, and Howard et al. 2021, Theorem 1, asks for no
-/// more: each of its lines has a positive λ. (Whitehouse et al. Thm 6 also asks for −S.)
-///
-/// The three constants round those of Howard et al. 2021, Theorem 1, for lines that double
-/// (η = 2) and weights h(k) ∝ k^−1.4. With `k₁ = (2^¼ + 2^−¼)/√2 = 1.4355…` that theorem has
-/// `k₁·√1.4 = 1.6985…` for 1.7, `1/1.4 = 0.7142…` for 0.72 and `ζ(1.4)/ln(2)^1.4 = 5.187…` for
-/// 5.2, each of them smaller.
-///
-/// # Example
-///
-/// ```
-/// use queryables::account::time_uniform::{Slack, StitchedOdometer, TimeUniformOdometer};
-/// use queryables::privacy::EpsilonDelta;
-///
-/// let mut odometer = StitchedOdometer::new("0.019".parse()?, Slack::pure("1e-6".parse()?)?);
-/// odometer = odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
-/// assert_eq!(odometer.reading().bound(), None);
-/// odometer = odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
-/// // V = 4·0.1·tanh(0.05) = 0.01998.
-/// let most = "0.82".parse()?;
-/// assert!(odometer.reading().bound().is_some_and(|bound| bound < most));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub type StitchedOdometer<M = ProbabilisticDp> = VarianceOdometer<Stitched, M>;
+impl VarianceOdometer {
+    /// The stitched odometer: one line for each doubling of V, and a union bound over them.
+    ///
+    /// ```text
+    /// 1.7·√( V·(ln ln(2V/v₀) + 0.72·ln(5.2/δ')) ) + ½V + Σδ,   nothing known while V < v₀
+    /// ```
+    ///
+    /// A larger v₀ is better once V has reached it: `ln ln(2V/v₀)` falls as v₀ rises. So the best v₀
+    /// is the V at which it will be read. V is a little less than Σε², because ε·tanh(ε/2) is less than
+    /// ε²/2: for a reading at Σε², take a little less.
+    ///
+    /// # Guarantee
+    ///
+    /// That of [`TimeUniformOdometer`], after Whitehouse et al. Thm 3(3), where the constant 5.2 is
+    /// printed as `5·2`. The [module](super) proves that `exp(λS − ½λ²V)` is a supermartingale for
+    /// every λ > 0, where S is the loss less its drift, and Howard et al. 2021, Theorem 1, asks for no
+    /// more: each of its lines has a positive λ. (Whitehouse et al. Thm 6 also asks for −S.)
+    ///
+    /// The three constants round those of Howard et al. 2021, Theorem 1, for lines that double
+    /// (η = 2) and weights h(k) ∝ k^−1.4. With `k₁ = (2^¼ + 2^−¼)/√2 = 1.4355…` that theorem has
+    /// `k₁·√1.4 = 1.6985…` for 1.7, `1/1.4 = 0.7142…` for 0.72 and `ζ(1.4)/ln(2)^1.4 = 5.187…` for
+    /// 5.2, each of them smaller.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use queryables::account::time_uniform::{Slack, TimeUniformOdometer, VarianceOdometer};
+    /// use queryables::privacy::EpsilonDelta;
+    ///
+    /// let mut odometer = VarianceOdometer::stitched("0.019".parse()?, Slack::pure("1e-6".parse()?)?);
+    /// odometer = odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
+    /// assert_eq!(odometer.reading().bound(), None);
+    /// odometer = odometer.add(&EpsilonDelta::new("0.1", "0")?)?;
+    /// // V = 4·0.1·tanh(0.05) = 0.01998.
+    /// let most = "0.82".parse()?;
+    /// assert!(odometer.reading().bound().is_some_and(|bound| bound < most));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stitched(start: Variance, slack: Slack) -> Self {
+        Self::with_bound(Bound::Stitched(Stitched::new(start, slack)), slack)
+    }
+}
 
-/// The bound of a [`StitchedOdometer`].
+/// The bound of a stitched odometer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stitched {
+pub(super) struct Stitched {
     pub(super) start: Variance,
     /// 0.72·ln(5.2/δ').
     log: Interval,
-}
-
-impl StitchedOdometer {
-    /// With this v₀.
-    pub fn new(start: Variance, slack: Slack) -> Self {
-        Self::with_boundary(Stitched::new(start, slack), slack)
-    }
-
-    /// With the v₀ that reads least at this variance, which is the variance itself: `ln ln(2V/v₀)`
-    /// falls as v₀ rises. Below this variance there is no reading. V is a little less than Σε², because
-    /// ε·tanh(ε/2) is less than ε²/2: for a reading at Σε², take a little less.
-    pub fn tightest_at(variance: Variance, slack: Slack) -> Self {
-        Self::new(variance, slack)
-    }
-}
-
-impl<M> StitchedOdometer<M> {
-    /// The parameter v₀.
-    #[must_use]
-    pub fn start(&self) -> Variance {
-        self.boundary.start
-    }
 }
 
 impl Stitched {
@@ -86,10 +67,9 @@ impl Stitched {
             log: ratio(72, 100) * (ratio(52, 10).ln() + slack.log()),
         }
     }
-}
 
-impl Boundary for Stitched {
-    fn at(&self, spent: U256) -> Option<Interval> {
+    /// At this V; `None` below v₀.
+    pub(super) fn at(&self, spent: U256) -> Option<Interval> {
         let start = squares(self.start);
         if spent < start {
             return None;
@@ -100,18 +80,5 @@ impl Boundary for Stitched {
         let logs = ratio.ln().ln() + self.log;
         let factor = Interval::from(17) / Interval::from(10);
         Some(factor * (variance * logs).sqrt() + Interval::exactly(0.5) * variance)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl Parameter for Stitched {
-    const NAME: &'static str = "StitchedOdometer";
-
-    fn parameter(&self) -> String {
-        self.start.to_string()
-    }
-
-    fn read(parameter: &str, slack: Slack) -> Option<Self> {
-        parameter.parse().ok().map(|start| Self::new(start, slack))
     }
 }

@@ -1,6 +1,9 @@
 //! Every odometer against an evaluation to 70 digits, and against each other.
 
+use super::rogers::{ABOVE_ONE_OVER_E, TOO_FEW_ROWS};
+use super::variance_odometer::Bound;
 use super::*;
+use crate::account::RuleError;
 use crate::account::{Accumulator, AdvancedComposition};
 use crate::number::{Delta, Epsilon};
 use crate::privacy::{EpsilonDelta, ProbabilisticDp};
@@ -115,11 +118,11 @@ proptest! {
     ) {
         let slack = Slack::pure(delta).unwrap();
         let at = of(variance);
-        let odometer = TangentOdometer::new(target, slack).unwrap();
+        let odometer = VarianceOdometer::tangent(target, slack).unwrap();
         outward(odometer.bound_at(variance), &filter(&real(target.units(), 27), delta, &at));
-        let odometer = MixtureOdometer::new(parameter, slack);
+        let odometer = VarianceOdometer::mixture(parameter, slack);
         outward(odometer.bound_at(variance), &mixture(&of(parameter), delta, &at));
-        let odometer = StitchedOdometer::new(parameter, slack);
+        let odometer = VarianceOdometer::stitched(parameter, slack);
         if variance < parameter {
             prop_assert_eq!(odometer.bound_at(variance), None);
         } else {
@@ -179,10 +182,10 @@ proptest! {
         let slack = Slack::pure(delta).unwrap();
         let least = curve(&of(variance), delta);
         let above = |epsilon| bound(epsilon) >= least;
-        prop_assert!(above(TangentOdometer::new(target, slack).unwrap().bound_at(variance)));
-        prop_assert!(above(MixtureOdometer::new(parameter, slack).bound_at(variance)));
+        prop_assert!(above(VarianceOdometer::tangent(target, slack).unwrap().bound_at(variance)));
+        prop_assert!(above(VarianceOdometer::mixture(parameter, slack).bound_at(variance)));
         if parameter <= variance {
-            prop_assert!(above(StitchedOdometer::new(parameter, slack).bound_at(variance)));
+            prop_assert!(above(VarianceOdometer::stitched(parameter, slack).bound_at(variance)));
         }
     }
 
@@ -197,19 +200,19 @@ proptest! {
         let more = more.unwrap();
         let slack = Slack::pure(delta).unwrap();
         let less_sure = Slack::pure(Delta::from_units(delta.units() / 100 * 99).unwrap()).unwrap();
-        let filter = |slack, at| bound(TangentOdometer::new(target, slack).unwrap().bound_at(at));
+        let filter = |slack, at| bound(VarianceOdometer::tangent(target, slack).unwrap().bound_at(at));
         prop_assert!(filter(slack, variance) <= filter(slack, more));
-        let mixture = |slack, at| bound(MixtureOdometer::new(parameter, slack).bound_at(at));
+        let mixture = |slack, at| bound(VarianceOdometer::mixture(parameter, slack).bound_at(at));
         prop_assert!(mixture(slack, variance) <= mixture(slack, more));
         prop_assert!(mixture(slack, variance) <= mixture(less_sure, variance));
-        let stitched = |slack, at| bound(StitchedOdometer::new(parameter, slack).bound_at(at));
+        let stitched = |slack, at| bound(VarianceOdometer::stitched(parameter, slack).bound_at(at));
         if parameter <= variance {
             prop_assert!(stitched(slack, variance) <= stitched(slack, more));
             prop_assert!(
                 stitched(slack, variance) <= stitched(less_sure, variance)
             );
             // And a later start is better.
-            let late = StitchedOdometer::new(variance, slack);
+            let late = VarianceOdometer::stitched(variance, slack);
             prop_assert!(bound(late.bound_at(variance)) <= stitched(slack, variance));
         }
     }
@@ -226,22 +229,29 @@ proptest! {
             let [tuned, other] = [tuned, other].map(bound);
             tuned <= other * (number(1.0) + number(1e-12)) + real(2, 27)
         };
-        let tuned = TangentOdometer::tightest_at(variance, slack);
+        let tuned = VarianceOdometer::tangent_at(variance, slack);
         outward(tuned.bound_at(variance), &curve(&of(variance), delta));
-        let untuned = TangentOdometer::new(target, slack).unwrap();
+        let untuned = VarianceOdometer::tangent(target, slack).unwrap();
         prop_assert!(at_most(tuned.bound_at(variance), untuned.bound_at(variance)));
 
-        let tuned = MixtureOdometer::tightest_at(variance, slack);
-        for gamma in [Some(other), nearby(tuned.gamma(), near)].into_iter().flatten() {
-            let untuned = MixtureOdometer::new(gamma, slack);
+        let tuned = VarianceOdometer::mixture_at(variance, slack);
+        for gamma in [Some(other), nearby(gamma_of(&tuned), near)].into_iter().flatten() {
+            let untuned = VarianceOdometer::mixture(gamma, slack);
             prop_assert!(at_most(tuned.bound_at(variance), untuned.bound_at(variance)));
         }
 
-        let tuned = StitchedOdometer::tightest_at(variance, slack);
+        let tuned = VarianceOdometer::stitched(variance, slack);
         if other <= variance {
-            let untuned = StitchedOdometer::new(other, slack);
+            let untuned = VarianceOdometer::stitched(other, slack);
             prop_assert!(at_most(tuned.bound_at(variance), untuned.bound_at(variance)));
         }
+    }
+}
+
+fn gamma_of(odometer: &VarianceOdometer) -> f64 {
+    match odometer.bound {
+        Bound::Mixture(mixture) => mixture.gamma,
+        _ => panic!("not a mixture"),
     }
 }
 
@@ -253,9 +263,9 @@ fn nearby(gamma: f64, percent: u32) -> Option<Variance> {
 fn launches_with_too_much_delta_end_what_is_known() {
     let slack = Slack::new("1e-6".parse().unwrap(), "1e-7".parse().unwrap()).unwrap();
     let one = "1".parse().unwrap();
-    check(TangentOdometer::new("1".parse().unwrap(), slack).unwrap());
-    check(MixtureOdometer::new(one, slack));
-    check(StitchedOdometer::new("0.009".parse().unwrap(), slack));
+    check(VarianceOdometer::tangent("1".parse().unwrap(), slack).unwrap());
+    check(VarianceOdometer::mixture(one, slack));
+    check(VarianceOdometer::stitched("0.009".parse().unwrap(), slack));
     check(RogersOdometer::new(100, "2e-7".parse().unwrap()).unwrap());
 
     fn check(mut odometer: impl TimeUniformOdometer<Launches = ProbabilisticDp>) {
@@ -278,7 +288,7 @@ fn the_filter_odometer_touches_the_filter() {
     let launch = EpsilonDelta::new("0.1", "0").unwrap();
     // V after 100 launches of 0.1, as it is counted.
     let at = "0.999167499167499167499167499".parse().unwrap();
-    let mut line = TangentOdometer::tightest_at(at, Slack::pure(delta).unwrap());
+    let mut line = VarianceOdometer::tangent_at(at, Slack::pure(delta).unwrap());
     for launches in 1..=200 {
         curve = curve.add(&launch).unwrap();
         line = line.add(&launch).unwrap();
@@ -335,7 +345,7 @@ fn probabilistic_losses_with_delta_drift_and_the_reading_says_so() {
     let promised = number(0.6);
     let at: Variance = "0.01".parse().unwrap();
     // As printed, without Σδ, the reading is 0.2196, and almost never enough.
-    let printed = TangentOdometer::tightest_at(at, slack).bound_at(at);
+    let printed = VarianceOdometer::tangent_at(at, slack).bound_at(at);
     assert!(printed > Some("0.2195".parse().unwrap()) && printed < Some("0.2197".parse().unwrap()));
     let fails = exceeded(&loss, 100, printed);
     assert!(
@@ -343,10 +353,10 @@ fn probabilistic_losses_with_delta_drift_and_the_reading_says_so() {
         "{fails}"
     );
     for bound in [
-        after(TangentOdometer::tightest_at(at, slack), &loss, 100),
-        after(MixtureOdometer::tightest_at(at, slack), &loss, 100),
+        after(VarianceOdometer::tangent_at(at, slack), &loss, 100),
+        after(VarianceOdometer::mixture_at(at, slack), &loss, 100),
         after(
-            StitchedOdometer::new("0.009".parse().unwrap(), slack),
+            VarianceOdometer::stitched("0.009".parse().unwrap(), slack),
             &loss,
             100,
         ),
@@ -394,7 +404,7 @@ fn the_bound_on_the_moments_holds_and_is_tight_to_first_order() {
 fn gaussian_losses_pass_the_bound_seldom_enough() {
     let slack = Slack::pure("0.05".parse().unwrap()).unwrap();
     let at: Variance = "0.5".parse().unwrap();
-    let mut odometer = TangentOdometer::tightest_at(at, slack).for_zcdp();
+    let mut odometer = VarianceOdometer::tangent_at(at, slack).for_zcdp();
     for _ in 0..25 {
         odometer = odometer.add(&"0.01".parse().unwrap()).unwrap();
     }
@@ -407,7 +417,7 @@ fn gaussian_losses_pass_the_bound_seldom_enough() {
 #[test]
 fn a_reading_follows_what_was_counted() {
     let slack = Slack::new("1e-6".parse().unwrap(), "1e-6".parse().unwrap()).unwrap();
-    let odometer = MixtureOdometer::new("0.01".parse().unwrap(), slack);
+    let odometer = VarianceOdometer::mixture("0.01".parse().unwrap(), slack);
     let mut concentrated = odometer.clone().for_zcdp();
     for _ in 0..5 {
         concentrated = concentrated.add(&"0.005".parse().unwrap()).unwrap();
@@ -448,10 +458,10 @@ fn rogers_has_two_branches_and_exact_ends() {
 fn rogers_refuses_what_its_theorem_does_not_cover() {
     let delta = |text: &str| text.parse::<Delta>().unwrap();
     for (rows, slack, error) in [
-        (1, "1e-6", ParameterError::TooFewRows),
-        (2, "0", ParameterError::NoSlack),
-        (2, "0.3679", ParameterError::SlackAboveOneOverE),
-        (2, "1", ParameterError::SlackAboveOneOverE),
+        (1, "1e-6", TOO_FEW_ROWS),
+        (2, "0", RuleError::NoSlack),
+        (2, "0.3679", ABOVE_ONE_OVER_E),
+        (2, "1", ABOVE_ONE_OVER_E),
     ] {
         assert_eq!(RogersOdometer::new(rows, delta(slack)), Err(error));
     }

@@ -1,6 +1,7 @@
-use std::fmt::Debug;
-
+use super::mixture::Mixture;
 use super::spent::{Spent, SubGaussian, Variance};
+use super::stitched::Stitched;
+use super::tangent::Tangent;
 use super::{Reading, Slack, TimeUniformOdometer};
 #[cfg(feature = "serde")]
 use crate::account::durable::{Durable, Invalid};
@@ -8,35 +9,44 @@ use crate::account::twice_rho::squares;
 use crate::number::{Epsilon, Interval, U256};
 use crate::privacy::{Overflow, ProbabilisticDp, ZCdp};
 
-/// An odometer whose bound, for launches without δ, is a function of V: a [`TangentOdometer`], a
-/// [`MixtureOdometer`] or a [`StitchedOdometer`], each of which has an example.
+/// An odometer whose bound, for launches without δ, is a function of V: a
+/// [tangent](Self::tangent), a [mixture](Self::mixture) or [stitched lines](Self::stitched).
 ///
 /// `M` is the measure of the launches: [`ProbabilisticDp`], or [`ZCdp`] after
 /// [`for_zcdp`](Self::for_zcdp).
-///
-/// [`TangentOdometer`]: super::TangentOdometer
-/// [`MixtureOdometer`]: super::MixtureOdometer
-/// [`StitchedOdometer`]: super::StitchedOdometer
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "`add` gives the next odometer and changes nothing"]
-pub struct VarianceOdometer<B, M = ProbabilisticDp> {
-    pub(super) boundary: B,
+pub struct VarianceOdometer<M = ProbabilisticDp> {
+    pub(super) bound: Bound,
     launches: M,
     slack: Slack,
     spent: Spent,
 }
 
 /// A bound on the realised loss as a function of V, at all times at once.
-pub(crate) trait Boundary: Clone + Debug + Send + Sync + 'static {
-    /// At this V; `None` if nothing is known there.
-    fn at(&self, squares: U256) -> Option<Interval>;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Bound {
+    Tangent(Tangent),
+    Mixture(Mixture),
+    Stitched(Stitched),
 }
 
-impl<B> VarianceOdometer<B> {
+impl Bound {
+    /// At this V; `None` if nothing is known there.
+    fn at(&self, squares: U256) -> Option<Interval> {
+        match self {
+            Self::Tangent(bound) => Some(bound.at(squares)),
+            Self::Mixture(bound) => Some(bound.at(squares)),
+            Self::Stitched(bound) => bound.at(squares),
+        }
+    }
+}
+
+impl VarianceOdometer {
     /// Nothing counted yet.
-    pub(super) fn with_boundary(boundary: B, slack: Slack) -> Self {
+    pub(super) fn with_bound(bound: Bound, slack: Slack) -> Self {
         Self {
-            boundary,
+            bound,
             launches: ProbabilisticDp,
             slack,
             spent: Spent::default(),
@@ -44,9 +54,9 @@ impl<B> VarianceOdometer<B> {
     }
 
     /// The same for launches under zCDP, Gaussian noise for example. What was counted stays counted.
-    pub fn for_zcdp(self) -> VarianceOdometer<B, ZCdp> {
+    pub fn for_zcdp(self) -> VarianceOdometer<ZCdp> {
         VarianceOdometer {
-            boundary: self.boundary,
+            bound: self.bound,
             launches: ZCdp,
             slack: self.slack,
             spent: self.spent,
@@ -54,20 +64,16 @@ impl<B> VarianceOdometer<B> {
     }
 }
 
-#[expect(
-    private_bounds,
-    reason = "three bounds are proved, and nobody adds one"
-)]
-impl<B: Boundary, M> VarianceOdometer<B, M> {
+impl<M> VarianceOdometer<M> {
     /// The bound at this variance, of launches without δ, rounded up; `None` if nothing is known
     /// there, or if it is more than can be held.
     #[must_use]
     pub fn bound_at(&self, variance: Variance) -> Option<Epsilon> {
-        self.boundary.at(squares(variance)).and_then(Interval::up)
+        self.bound.at(squares(variance)).and_then(Interval::up)
     }
 }
 
-impl<B: Boundary, M: SubGaussian> TimeUniformOdometer for VarianceOdometer<B, M> {
+impl<M: SubGaussian> TimeUniformOdometer for VarianceOdometer<M> {
     type Launches = M;
 
     fn launches(&self) -> &M {
@@ -83,8 +89,8 @@ impl<B: Boundary, M: SubGaussian> TimeUniformOdometer for VarianceOdometer<B, M>
     }
 
     fn reading(&self) -> Reading {
-        let boundary = |squares| self.boundary.at(squares);
-        self.spent.reading(&self.slack, boundary)
+        self.spent
+            .reading(&self.slack, |squares| self.bound.at(squares))
     }
 }
 
@@ -95,36 +101,48 @@ impl<B: Boundary, M: SubGaussian> TimeUniformOdometer for VarianceOdometer<B, M>
 pub struct Parameters<M> {
     launches: M,
     slack: Slack,
-    parameter: String,
+    bound: Written,
 }
 
-/// The bound of an odometer by its one parameter.
+/// A bound by its one parameter, exactly as it was written.
 #[cfg(feature = "serde")]
-pub(crate) trait Parameter: Boundary {
-    /// The odometer's name.
-    const NAME: &'static str;
-
-    /// The parameter, exactly.
-    fn parameter(&self) -> String;
-
-    /// With this parameter, if it is one.
-    fn read(parameter: &str, slack: Slack) -> Option<Self>;
-}
-
-/// A positive float, exactly as it was written.
-#[cfg(feature = "serde")]
-pub(super) fn positive(parameter: &str) -> Option<f64> {
-    let number = parameter.parse().ok();
-    number.filter(|number: &f64| number.is_finite() && *number > 0.0)
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Written {
+    Tangent(String),
+    Mixture(String),
+    Stitched(Variance),
 }
 
 #[cfg(feature = "serde")]
-impl<B, M> Durable for VarianceOdometer<B, M>
+impl Written {
+    fn of(bound: &Bound) -> Self {
+        match bound {
+            Bound::Tangent(bound) => Self::Tangent(format!("{:?}", bound.tangent)),
+            Bound::Mixture(bound) => Self::Mixture(format!("{:?}", bound.gamma)),
+            Bound::Stitched(bound) => Self::Stitched(bound.start),
+        }
+    }
+
+    fn read(&self, slack: Slack) -> Option<Bound> {
+        let positive = |written: &str| {
+            let number = written.parse().ok();
+            number.filter(|number: &f64| number.is_finite() && *number > 0.0)
+        };
+        Some(match self {
+            Self::Tangent(at) => Bound::Tangent(Tangent::new(positive(at)?, slack)),
+            Self::Mixture(gamma) => Bound::Mixture(Mixture::new(positive(gamma)?, slack)),
+            Self::Stitched(start) => Bound::Stitched(Stitched::new(*start, slack)),
+        })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<M> Durable for VarianceOdometer<M>
 where
-    B: Parameter,
     M: SubGaussian + serde::Serialize + serde::de::DeserializeOwned,
 {
-    const NAME: &'static str = B::NAME;
+    const NAME: &'static str = "VarianceOdometer";
 
     type Parameters = Parameters<M>;
     type Counts = Spent;
@@ -133,7 +151,7 @@ where
         Parameters {
             launches: self.launches.clone(),
             slack: self.slack,
-            parameter: self.boundary.parameter(),
+            bound: Written::of(&self.bound),
         }
     }
 
@@ -141,11 +159,11 @@ where
         let Parameters {
             launches,
             slack,
-            parameter,
+            bound,
         } = parameters;
-        let boundary = B::read(&parameter, slack);
+        let bound = bound.read(slack);
         Ok(Self {
-            boundary: boundary.ok_or("the parameter must be a positive number")?,
+            bound: bound.ok_or("the parameter must be a positive number")?,
             launches,
             slack,
             spent: Spent::default(),

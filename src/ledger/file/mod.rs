@@ -283,23 +283,17 @@ impl Store for FileStore {
         {
             return Ok(known);
         }
-        for (place, budget) in charge.budgets().to_vec().iter().enumerate() {
-            let saved = live.budgets.get(budget).ok_or_else(|| damaged(budget))?;
-            if saved.version != charge.known(place) {
-                charge.refresh(place, saved)?;
-            }
-        }
-        let admitted = charge.decide();
-        let changed = charge.changed()?;
+        let states = charge.budgets().iter().map(|budget| {
+            let saved = live.budgets.get(budget).cloned();
+            saved.ok_or_else(|| damaged(budget))
+        });
+        let states: Vec<Saved> = states.collect::<Result<_, _>>()?;
+        let admitted = charge.decide(&states)?;
+        let states = charge.changed()?;
         let mut refusals = live.refusals;
-        let refused = !admitted && changed.is_empty();
+        let refused = !admitted && states.is_empty();
         let (sequence, times) = refusals.place(live.next, refused);
         let line = charge.line(sequence, times)?;
-        let mut states = Vec::new();
-        for (place, saved) in changed {
-            let budget = charge.budgets().get(place).cloned().unwrap_or_default();
-            states.push((budget, saved));
-        }
         let key = charge.key().map(str::to_owned);
         // Queued under the lock: what is written stands in the order of decisions.
         let mark = self.group.queue(Write::Charge {

@@ -34,15 +34,16 @@ impl Descent {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::BadLearningRate`] unless it is finite and greater than zero, and
-    /// [`MechanismError::NoDimension`] or [`MechanismError::TooMany`] unless there are from 1 to 2^21
+    /// [`MechanismError::BadParameter`] unless it is finite and greater than zero, and
+    /// [`MechanismError::TooFew`] or [`MechanismError::TooMany`] unless there are from 1 to 2^21
     /// weights.
     pub fn new(weights: usize, rate: f64) -> Result<Self, MechanismError> {
         if !(rate.is_finite() && rate > 0.0) {
-            return Err(MechanismError::BadLearningRate);
+            let must = "finite and greater than zero";
+            return Err(MechanismError::parameter("the learning rate", rate, must));
         }
         if weights == 0 {
-            return Err(MechanismError::NoDimension);
+            return Err(MechanismError::none("weights"));
         }
         COORDINATES.check(weights)?;
         Ok(Self {

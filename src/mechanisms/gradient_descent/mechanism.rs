@@ -75,8 +75,8 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoSteps`] if there are none, [`MechanismError::TooLarge`] if all of them
-    /// together lose more than can be held, [`MechanismError::BadLearningRate`], and the errors of
+    /// [`MechanismError::BadParameter`] if there are none, [`MechanismError::TooLarge`] if all of them
+    /// together lose more than can be held, [`MechanismError::BadParameter`], and the errors of
     /// a [`VectorSum`].
     pub fn new(
         objective: Objective<D>,
@@ -86,7 +86,7 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
         rho: Rho,
     ) -> Result<Self, MechanismError> {
         if steps == 0 {
-            return Err(MechanismError::NoSteps);
+            return Err(MechanismError::no_steps());
         }
         let whole = rho.checked_mul(steps).ok_or(MechanismError::TooLarge)?;
         let descent = Self {
@@ -110,11 +110,11 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoSteps`] if there are none, and those of a [`VectorSum`] for which records pay, which
+    /// [`MechanismError::BadParameter`] if there are none, and those of a [`VectorSum`] for which records pay, which
     /// takes a radius of at most 2^26.
     pub fn filtered(self, most_steps: u64) -> Result<Self, MechanismError> {
         if most_steps == 0 {
-            return Err(MechanismError::NoSteps);
+            return Err(MechanismError::no_steps());
         }
         self.sum_at(&self.start)?.query().check_payable()?;
         Ok(Self {

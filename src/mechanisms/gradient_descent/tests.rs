@@ -143,12 +143,14 @@ fn the_loss_with_filtering_is_the_budget() {
 #[test]
 fn bad_parameters_are_refused() {
     let error = |steps, rate, rho| descent(steps, rate, rho).map(|_| ());
-    assert_eq!(error(0, 1.0, "1"), Err(MechanismError::NoSteps));
+    assert_eq!(error(0, 1.0, "1"), Err(MechanismError::no_steps()));
     for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(error(1, rate, "1"), Err(MechanismError::BadLearningRate));
+        let refused = error(1, rate, "1").unwrap_err().to_string();
+        let message = format!("the learning rate must be finite and greater than zero, not {rate}");
+        assert_eq!(refused, message);
     }
     assert_eq!(error(1, 1.0, "0"), Err(MechanismError::NoLoss("rho")));
-    assert_eq!(Descent::new(0, 1.0), Err(MechanismError::NoDimension));
+    assert_eq!(Descent::new(0, 1.0), Err(MechanismError::none("weights")));
     for asked in [(1 << 21) + 1, 1 << 50] {
         let (what, most) = ("coordinates", 1 << 21);
         let refused = MechanismError::TooMany { what, asked, most };
@@ -158,9 +160,9 @@ fn bad_parameters_are_refused() {
     let none: Objective<Vec<f64>> =
         Objective::new("none", 0, |_: &[f64], _: &f64, _: &mut [f64]| ());
     let none = GradientDescent::new(none, LATTICE, 1, 1.0, "1".parse().unwrap());
-    assert_eq!(none.map(|_| ()), Err(MechanismError::NoDimension));
+    assert_eq!(none.map(|_| ()), Err(MechanismError::none("weights")));
     let filtered = descent(1, 1.0, "1").unwrap().filtered(0);
-    assert_eq!(filtered.map(|_| ()), Err(MechanismError::NoSteps));
+    assert_eq!(filtered.map(|_| ()), Err(MechanismError::no_steps()));
 }
 
 #[test]

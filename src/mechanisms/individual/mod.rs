@@ -12,7 +12,7 @@
 //! | [`Histogram`](super::Histogram), [`Mean`](super::Mean), [`Variance`](super::Variance), and [by group](super::By) | ε for what it adds in all, divided by Δ | the same |
 //! | the same, and [`VectorSum`](super::VectorSum), with Gaussian noise | ρ·‖v‖²/Δ² for what it adds, v | rules in which squares add up |
 //! | [`ActiveRecords`] | ε, if it can | any rule that prices Laplace noise |
-//! | [`IndividualChoice`] | ε·(range of its scores)/Δ | any rule that prices bounded ranges |
+//! | [`ExponentialMechanism`](super::ExponentialMechanism) by [`SumScores`](super::SumScores) | ε·(range of its scores)/Δ | any rule that prices bounded ranges |
 //! | [`ThresholdHistogram`](super::ThresholdHistogram) | (ε, δ), if it has a key | rules with (ε, δ) children |
 //!
 //! # Guarantee
@@ -28,10 +28,8 @@
 //! can still pay for.
 
 mod active;
-mod choice;
 
 pub use active::ActiveRecords;
-pub use choice::IndividualChoice;
 
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -48,7 +46,7 @@ use crate::privacy::facts::{Gaussian, Laplace};
 use crate::privacy::{AddRemove, Overflow, Prices, UnknownLoss};
 
 /// ε·part/whole, rounded up.
-fn share(epsilon: Epsilon, part: u64, whole: u64) -> Result<Epsilon, UnknownLoss> {
+pub(super) fn share(epsilon: Epsilon, part: u64, whole: u64) -> Result<Epsilon, UnknownLoss> {
     let product = U256::whole(epsilon.units()).checked_mul(part.into());
     let units = product.and_then(|product| {
         let (units, rest) = product.div_rem(whole.max(1).into());

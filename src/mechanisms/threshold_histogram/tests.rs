@@ -51,7 +51,10 @@ fn the_least_threshold_is_found() {
         match less {
             Ok(less) => assert!(less.delta() > loss.delta),
             Err(error) => {
-                assert_eq!(error, MechanismError::BadKeyThreshold);
+                assert_eq!(
+                    error.to_string(),
+                    "the threshold of keys must be from 2 to 2^63 - 1, not 1"
+                );
                 assert_eq!(found.threshold(), 2);
             }
         }
@@ -162,9 +165,10 @@ fn a_distance_is_a_group() {
 #[test]
 fn bad_parameters_are_refused() {
     let error = |threshold, epsilon| histogram(AddRemove, threshold, epsilon).unwrap_err();
-    assert_eq!(error(0, "1"), MechanismError::BadKeyThreshold);
-    assert_eq!(error(1, "1"), MechanismError::BadKeyThreshold);
-    assert_eq!(error(1 << 63, "1"), MechanismError::BadKeyThreshold);
+    for threshold in [0, 1, 1 << 63] {
+        let message = format!("the threshold of keys must be from 2 to 2^63 - 1, not {threshold}");
+        assert_eq!(error(threshold, "1").to_string(), message);
+    }
     assert_eq!(error(2, "0"), MechanismError::NoLoss("epsilon"));
     let least = |epsilon, delta| {
         let loss = EpsilonDelta::new(epsilon, delta).unwrap();
@@ -173,7 +177,7 @@ fn bad_parameters_are_refused() {
     assert_eq!(least("1", "0"), MechanismError::NoLoss("delta"));
     assert_eq!(least("0", "0.1"), MechanismError::NoLoss("epsilon"));
     // The scale of the noise is 10^27.
-    assert_eq!(least("1e-27", "0.1"), MechanismError::BadKeyThreshold);
+    assert_eq!(least("1e-27", "0.1"), MechanismError::TooSmall);
 }
 
 #[test]

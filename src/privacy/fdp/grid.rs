@@ -24,14 +24,16 @@ use crate::number::{Delta, Epsilon, Interval};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
-    lattice: Lattice,
-    aim: Option<Delta>,
-    place: Option<Epsilon>,
-    spread: u32,
+    pub(super) lattice: Lattice,
+    pub(super) aim: Option<Delta>,
+    pub(super) place: Option<Epsilon>,
+    pub(super) spread: u32,
     most_points: u64,
 }
 
 impl Grid {
+    pub(super) const SPREAD: u32 = 128;
+
     /// The grid of multiples of a step.
     ///
     /// # Errors
@@ -42,7 +44,7 @@ impl Grid {
             lattice: Lattice::new(step)?,
             aim: None,
             place: None,
-            spread: 128,
+            spread: Self::SPREAD,
             most_points: 1 << 22,
         })
     }

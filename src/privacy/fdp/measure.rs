@@ -4,6 +4,7 @@ use super::curve::Curve;
 use super::lattice::Lattice;
 use super::{Adjacency, Blackwell, Grid, Profile};
 use crate::number::Epsilon;
+use crate::privacy::written;
 use crate::privacy::{Distance, Measure, Overflow, Postprocessable, Reentrant, UnknownLoss};
 
 /// f-DP: the loss is a [`Profile`], or equivalently a trade-off function (Dong, Roth, Su 2022;
@@ -101,3 +102,5 @@ impl Measure for FDp {
 }
 
 impl Postprocessable for FDp {}
+
+written!(FDp);

@@ -49,10 +49,40 @@ impl Adjacency {
 /// assert!(epsilon.lower > "0.71".parse()? && epsilon.upper < "0.72".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Profile {
     pub(super) form: Form,
     pub(super) reversed: bool,
+    /// What it was computed from, where its form holds tables: what is compared and written down.
+    pub(super) source: Option<Arc<Source>>,
+}
+
+/// What tables are computed from. The tables of one source enclose one profile, also where another
+/// machine rounds otherwise.
+#[derive(Debug, PartialEq)]
+pub(super) enum Source {
+    /// [`Profile::compose`].
+    Product {
+        parts: Box<[(Profile, u64)]>,
+        grid: Grid,
+    },
+    /// [`Profile::menu`], for this cost.
+    Menu {
+        entries: Arc<[(Profile, usize)]>,
+        cost: usize,
+        grid: Grid,
+    },
+}
+
+/// By what they were computed from, and so in a time that does not depend on the grid.
+impl PartialEq for Profile {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = match (&self.source, &other.source) {
+            (None, None) => self.form == other.form,
+            (one, other) => one == other,
+        };
+        is_same && self.reversed == other.reversed
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +102,7 @@ impl Profile {
         Self {
             form: Form::Closed(curve),
             reversed: false,
+            source: None,
         }
     }
 
@@ -79,8 +110,8 @@ impl Profile {
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {
-            form: self.form.clone(),
             reversed: !self.reversed,
+            ..self.clone()
         }
     }
 
@@ -100,6 +131,7 @@ impl Profile {
         Self {
             form: Form::Worst(Arc::new([self.clone(), other.clone()])),
             reversed: false,
+            source: None,
         }
     }
 
@@ -142,10 +174,56 @@ impl Profile {
         } else {
             Arc::new(compose(parts, Adjacency::Add, grid, &mut planner)?)
         };
+        let source = Source::Product {
+            parts: parts.into(),
+            grid: *grid,
+        };
         Ok(Self {
             form: Form::Tables { remove, add },
             reversed: false,
+            source: Some(Arc::new(source)),
         })
+    }
+
+    /// The worst that launches can come to whose costs add up to at most each number, from 0 to `most`,
+    /// where a launch is at most one of the entries and has its cost:
+    /// `V_n = max(H₀, max over entries of H_i ⊗ V_(n − c_i))`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`compose`](Self::compose).
+    pub(crate) fn menu(
+        entries: &Arc<[(Self, usize)]>,
+        most: usize,
+        grid: &Grid,
+    ) -> Result<Vec<Self>, FdpError> {
+        let mut values = vec![Self::perfect()];
+        for cost in 1..=most {
+            let mut worst: Option<Self> = None;
+            for (entry, own) in entries.iter() {
+                let Some(before) = cost.checked_sub(*own).and_then(|left| values.get(left)) else {
+                    continue;
+                };
+                let after = match *before == Self::perfect() {
+                    true => entry.clone(),
+                    false => entry.tensor(before, grid)?,
+                };
+                worst = Some(match worst {
+                    Some(worst) => worst.worst(&after),
+                    None => after,
+                });
+            }
+            let mut value = worst.unwrap_or_else(Self::perfect);
+            if !matches!(value.form, Form::Closed(_)) {
+                value.source = Some(Arc::new(Source::Menu {
+                    entries: Arc::clone(entries),
+                    cost,
+                    grid: *grid,
+                }));
+            }
+            values.push(value);
+        }
+        Ok(values)
     }
 }
 

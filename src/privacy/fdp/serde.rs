@@ -1,31 +1,63 @@
-//! Profiles in serialized form: by the parameters of their noise. Tables are not stored, so a
-//! profile that was composed on a grid has no such form.
+//! Profiles in serialized form: by the parameters of their noise, or by what they were composed of.
+//! Tables are not stored, and are computed again.
 
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Profile;
 use super::curve::{Curve, Deviation};
-use super::profile::Form;
+use super::profile::{Form, Source};
+use super::{Grid, Profile};
 use crate::number::{Delta, Epsilon, Mu, Rho, Scale};
 use crate::privacy::EpsilonDelta;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Written {
-    Gaussian { mu: Mu },
-    ApproxDp { epsilon: Epsilon, delta: Delta },
-    BoundedRange { epsilon: Epsilon },
-    Laplace { epsilon: Epsilon },
-    DiscreteLaplace { epsilon: Epsilon, steps: u64 },
-    RoundedGaussian { sigma: Scale, steps: u32 },
+    Gaussian {
+        mu: Mu,
+    },
+    ApproxDp {
+        epsilon: Epsilon,
+        delta: Delta,
+    },
+    BoundedRange {
+        epsilon: Epsilon,
+    },
+    Laplace {
+        epsilon: Epsilon,
+    },
+    DiscreteLaplace {
+        epsilon: Epsilon,
+        steps: u64,
+    },
+    RoundedGaussian {
+        sigma: Scale,
+        steps: u32,
+    },
     RoundedCount(Count),
-    TradeOff { corners: Vec<(Delta, Delta)> },
-    Sampled { rate: Delta, base: Box<Written> },
-    SampledReplacement { rate: Delta, mu: Mu },
+    TradeOff {
+        corners: Vec<(Delta, Delta)>,
+    },
+    Sampled {
+        rate: Delta,
+        base: Box<Written>,
+    },
+    SampledReplacement {
+        rate: Delta,
+        mu: Mu,
+    },
     Reversed(Box<Written>),
     Worst(Vec<Written>),
+    Product {
+        grid: Grid,
+        parts: Vec<(Profile, u64)>,
+    },
+    Menu {
+        grid: Grid,
+        entries: Vec<(Profile, usize)>,
+        cost: usize,
+    },
 }
 
 /// The deviation of noise on a count, 1/μ or 1/√(2ρ).
@@ -93,14 +125,28 @@ fn corners(masses: &[(Delta, Delta)]) -> Vec<(Delta, Delta)> {
 
 impl Written {
     fn of(profile: &Profile) -> Result<Self, &'static str> {
-        let written = match &profile.form {
-            Form::Closed(curve) => curve.into(),
-            Form::Worst(several) => {
+        let written = match (profile.source.as_deref(), &profile.form) {
+            (Some(Source::Product { parts, grid }), _) => Self::Product {
+                grid: *grid,
+                parts: parts.to_vec(),
+            },
+            (
+                Some(Source::Menu {
+                    entries,
+                    cost,
+                    grid,
+                }),
+                _,
+            ) => Self::Menu {
+                grid: *grid,
+                entries: entries.to_vec(),
+                cost: *cost,
+            },
+            (None, Form::Closed(curve)) => curve.into(),
+            (None, Form::Worst(several)) => {
                 Self::Worst(several.iter().map(Self::of).collect::<Result<_, _>>()?)
             }
-            Form::Tables { .. } => {
-                return Err("a profile on a grid is not stored: store what it was composed of");
-            }
+            (None, Form::Tables { .. }) => return Err("it is not known what it was composed of"),
         };
         Ok(match profile.reversed {
             true => Self::Reversed(Box::new(written)),
@@ -143,6 +189,18 @@ impl Written {
                 }
                 one.worst(other)
             }
+            Self::Product { grid, parts } => {
+                Profile::compose(&parts, &grid).map_err(|error| error.to_string())?
+            }
+            Self::Menu {
+                grid,
+                entries,
+                cost,
+            } => {
+                let values = Profile::menu(&entries.into(), cost, &grid);
+                let value = values.map_err(|error| error.to_string())?.pop();
+                value.ok_or("a menu has at least the value of no cost")?
+            }
         })
     }
 }
@@ -158,5 +216,41 @@ impl<'de> Deserialize<'de> for Profile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = Written::deserialize(deserializer)?;
         written.build().map_err(D::Error::custom)
+    }
+}
+
+/// What is not the default is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenGrid {
+    step: Epsilon,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    aim: Option<Delta>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place: Option<Epsilon>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spread: Option<u32>,
+}
+
+impl Serialize for Grid {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = WrittenGrid {
+            step: self.step(),
+            aim: self.aim,
+            place: self.place,
+            spread: (self.spread != Self::SPREAD).then_some(self.spread),
+        };
+        written.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Grid {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = WrittenGrid::deserialize(deserializer)?;
+        let mut grid = Self::new(written.step).map_err(D::Error::custom)?;
+        grid.aim = written.aim.filter(|aim| *aim > Delta::ZERO);
+        grid.place = written.place;
+        grid.spread = written.spread.unwrap_or(Self::SPREAD).max(1);
+        Ok(grid)
     }
 }

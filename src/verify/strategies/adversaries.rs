@@ -18,21 +18,20 @@ pub enum Reaction<Q> {
     },
 }
 
-/// An adversary that reacts to answers, by a bit that is computed from each.
-#[derive(Clone, Debug)]
-pub struct Reactive<Q, A> {
-    next: Reaction<Q>,
-    answer: std::marker::PhantomData<fn(A)>,
-}
-
-impl<Q, A> Reactive<Q, A> {
-    /// An adversary that reacts like this.
-    pub fn new(reaction: Reaction<Q>) -> Self {
-        Self {
-            next: reaction,
+impl<Q: Clone> Reaction<Q> {
+    /// An adversary that reacts like this to answers, by a bit that is computed from each.
+    #[must_use]
+    pub fn player<A: Hash>(&self) -> impl Adversary<Query = Q, Answer = A> + use<Q, A> {
+        Reactive {
+            next: self.clone(),
             answer: std::marker::PhantomData,
         }
     }
+}
+
+struct Reactive<Q, A> {
+    next: Reaction<Q>,
+    answer: std::marker::PhantomData<fn(A)>,
 }
 
 impl<Q: Clone, A: Hash> Adversary for Reactive<Q, A> {

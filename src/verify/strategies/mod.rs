@@ -26,9 +26,9 @@ mod losses;
 mod mechanisms;
 mod scores;
 
-pub use adversaries::{Reaction, Reactive, adversaries};
+pub use adversaries::{Reaction, adversaries};
 pub use conversations::conversations;
 pub use data::{datasets, neighbours, replaced};
 pub use losses::{deltas, epsilon_deltas, epsilons};
-pub use mechanisms::{FiniteMachine, FiniteMechanism, finite_mechanisms};
-pub use scores::{GeneratedRelation, assert_sensitivity};
+pub use mechanisms::{FiniteMechanism, finite_mechanisms};
+pub use scores::assert_sensitivity;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::{neighbours, replaced};
-use crate::mechanisms::{Score, sensitivity_between};
+use crate::mechanisms::{Evaluate, Score, sensitivity_between};
 use crate::privacy::{AddRemove, Relation, Replace};
 use crate::verify::Pair;
 
@@ -39,14 +39,15 @@ impl GeneratedRelation for Replace {
 /// states, among 4096 that are generated from these rows. It shows the smallest ones that it finds.
 ///
 /// ```should_panic
-/// use queryables::mechanisms::{Score, Sensitivity};
+/// use queryables::mechanisms::query::Unavailable;
+/// use queryables::mechanisms::{Evaluate, Score, Sensitivity};
 /// use queryables::privacy::AddRemove;
 /// use queryables::verify::strategies::assert_sensitivity;
 ///
 /// /// How far each number from 0 to 9 is from being in the middle of the rows.
 /// struct Middle;
 ///
-/// impl Score<Vec<i64>, AddRemove> for Middle {
+/// impl Score<AddRemove> for Middle {
 ///     fn candidates(&self) -> usize {
 ///         10
 ///     }
@@ -55,12 +56,15 @@ impl GeneratedRelation for Replace {
 ///         // Wrong: one score may rise by one while another falls by one.
 ///         Sensitivity::monotone(1)
 ///     }
+/// }
 ///
-///     fn write(&self, rows: &Vec<i64>, scores: &mut [i64]) {
+/// impl Evaluate<Vec<i64>> for Middle {
+///     fn evaluate(&self, rows: &Vec<i64>, scores: &mut [i64]) -> Result<(), Unavailable> {
 ///         for (number, score) in (0..).zip(scores) {
 ///             let side = |row: &i64| (row - number).signum();
 ///             *score = -rows.iter().map(side).sum::<i64>().abs();
 ///         }
+///         Ok(())
 ///     }
 /// }
 ///
@@ -74,7 +78,7 @@ impl GeneratedRelation for Replace {
 #[track_caller]
 pub fn assert_sensitivity<R, S>(
     relation: R,
-    score: &impl Score<Vec<S::Value>, R>,
+    score: &(impl Score<R> + Evaluate<Vec<S::Value>>),
     rows: S,
     size: impl Into<SizeRange>,
 ) where
@@ -89,6 +93,7 @@ pub fn assert_sensitivity<R, S>(
     });
     let outcome = runner.run(&R::pairs(rows, size.into()), |pair| {
         let found = sensitivity_between(relation, score, &**pair.one(), &**pair.other());
+        let found = found.map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert!(
             found <= stated,
             "scores move apart by {found}, and {stated} is stated"

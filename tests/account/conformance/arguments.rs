@@ -2,7 +2,6 @@
 
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
-use queryables::account::time_uniform::ParameterError;
 use queryables::number::{NumberError, Quantity, Unit};
 use queryables::privacy::fdp::FdpError;
 use queryables::privacy::{EpsilonDelta, UnknownLoss};
@@ -88,7 +87,6 @@ failures!(
     String,
     NumberError,
     UnknownLoss,
-    ParameterError,
     FdpError,
     queryables::account::RuleError,
     queryables::account::menu::MenuError,

@@ -5,7 +5,7 @@ use super::runner::{Number, number, one};
 use dashu_ratio::RBig;
 use queryables::account::menu::MenuError;
 use queryables::account::time_uniform::{
-    MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer, TimeUniformOdometer,
+    RogersOdometer, Slack, TimeUniformOdometer, VarianceOdometer,
 };
 use queryables::account::{AdvancedComposition, ContinuationRule, FixedCount, Rogers, ThroughZCdp};
 use queryables::number::{Delta, Epsilon, Rho, units};
@@ -138,26 +138,30 @@ pub fn compute(op: &str, args: &Args) -> Option<Result<Vec<Number>, Failure>> {
             Ok(Profile::composed_epsilon(&parts, args.get("delta")?, width)?.upper)
         }),
         "odometer.filter" => bound(|| Ok(filter(args)?.bound_at(args.get("sum_sq")?))),
-        "odometer.filter_target" => filter(args)
-            .and_then(|odometer| Ok(vec![Number::Finite(odometer.tangent().try_into()?)])),
+        "odometer.filter_target" => filter(args).and_then(|odometer| {
+            Ok(vec![Number::Finite(
+                odometer.tangent_point().unwrap().try_into()?,
+            )])
+        }),
         "odometer.mixture" => bound(|| {
-            let odometer = MixtureOdometer::new(args.get("gamma")?, slack(args)?);
+            let odometer = VarianceOdometer::mixture(args.get("gamma")?, slack(args)?);
             Ok(odometer.bound_at(args.get("sum_sq")?))
         }),
         "odometer.filter_with_delta" => bound(|| {
             let (revealing, rho) = launches_with_delta(args)?;
-            let odometer = TangentOdometer::new(args.get("epsilon")?, slack_with_delta(args)?)?;
+            let odometer =
+                VarianceOdometer::tangent(args.get("epsilon")?, slack_with_delta(args)?)?;
             let odometer = odometer.add(&revealing)?.for_zcdp().add(&rho)?;
             Ok(odometer.reading().bound())
         }),
         "odometer.mixture_with_delta" => bound(|| {
             let (revealing, rho) = launches_with_delta(args)?;
-            let odometer = MixtureOdometer::new(args.get("gamma")?, slack_with_delta(args)?);
+            let odometer = VarianceOdometer::mixture(args.get("gamma")?, slack_with_delta(args)?);
             let odometer = odometer.add(&revealing)?.for_zcdp().add(&rho)?;
             Ok(odometer.reading().bound())
         }),
         "odometer.stitched" => bound(|| {
-            let odometer = StitchedOdometer::new(args.get("v0")?, slack(args)?);
+            let odometer = VarianceOdometer::stitched(args.get("v0")?, slack(args)?);
             Ok(odometer.bound_at(args.get("sum_sq")?))
         }),
         "odometer.rogers" => bound(|| {
@@ -229,8 +233,11 @@ pub fn slack(args: &Args) -> Result<Slack, Failure> {
     Ok(Slack::pure(args.get("delta_prime")?)?)
 }
 
-pub fn filter(args: &Args) -> Result<TangentOdometer, Failure> {
-    Ok(TangentOdometer::new(args.get("epsilon")?, slack(args)?)?)
+pub fn filter(args: &Args) -> Result<VarianceOdometer, Failure> {
+    Ok(VarianceOdometer::tangent(
+        args.get("epsilon")?,
+        slack(args)?,
+    )?)
 }
 
 /// A bound on the realised loss, or none.

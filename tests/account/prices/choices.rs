@@ -1,7 +1,7 @@
 //! Exponential mechanisms.
 
 use super::*;
-use queryables::mechanisms::{ExponentialMechanism, NoisyQuantiles, TopK};
+use queryables::mechanisms::{Choice, CountScores, ExponentialMechanism, NoisyQuantiles, TopK};
 
 /// ε²/8, and the worst divergence of laws with two losses, ε apart, by trying out all of them.
 #[test]
@@ -16,9 +16,19 @@ fn the_exponential_mechanism() {
     ]);
     cells[7] = Is([&[0.6354593985644067, 0.0], &[1.5901795840341957, 0.0]]);
     cells[8] = Is([&[0.6238925920985082], &[1.2320353853449009]]);
-    let choice = ExponentialMechanism::new(Replace, [predicate(1)], read("1"));
+    let choice = Choice::by(
+        Replace,
+        ExponentialMechanism,
+        CountScores::of([predicate(1)]),
+        read("1"),
+    );
     row!(choice.unwrap(), Replace, cells);
-    let choice = ExponentialMechanism::new(AddRemove, [predicate(1)], read("1"));
+    let choice = Choice::by(
+        AddRemove,
+        ExponentialMechanism,
+        CountScores::of([predicate(1)]),
+        read("1"),
+    );
     row!(choice.unwrap(), AddRemove, cells);
 }
 
@@ -36,9 +46,9 @@ fn two_choices() {
     cells[7] = Is([&[0.4243846510562341, 0.0], &[1.2709187971288134, 0.0]]);
     cells[8] = Is([&[0.4426198529116638], &[0.8823173652098155]]);
     let candidates = || [1, 2, 3].map(predicate);
-    let top = TopK::new(AddRemove, 2, candidates(), read("1"));
+    let top = Choice::by(AddRemove, TopK(2), CountScores::of(candidates()), read("1"));
     row!(top.unwrap(), AddRemove, cells);
-    let top = TopK::new(Replace, 2, candidates(), read("1"));
+    let top = Choice::by(Replace, TopK(2), CountScores::of(candidates()), read("1"));
     row!(top.unwrap(), Replace, cells);
     let quarters = [(1, 4), (3, 4)];
     let quantiles = NoisyQuantiles::new(AddRemove, whole(), 0..=9, quarters, read("1"));

@@ -2,32 +2,52 @@
 
 use super::*;
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, Count, MultiplicativeWeights, NoisyMax,
-    PermuteAndFlip, RandomizedResponse,
+    AboveThreshold, ApproxRandomizedResponse, Choice, Count, CountScores, MultiplicativeWeights,
+    NoisyMax, NoisyMaxWithMargin, PermuteAndFlip, RandomizedResponse,
 };
 
 #[test]
 fn mechanisms_of_which_only_pure_privacy_is_known() {
     let epsilon: Epsilon = read("1");
     row!(
-        NoisyMax::new(AddRemove, [predicate(1)], epsilon).unwrap(),
+        Choice::by(
+            AddRemove,
+            NoisyMax,
+            CountScores::of([predicate(1)]),
+            epsilon
+        )
+        .unwrap(),
         AddRemove,
         PURE
     );
     row!(
-        PermuteAndFlip::new(AddRemove, [predicate(1)], epsilon).unwrap(),
+        Choice::by(
+            AddRemove,
+            PermuteAndFlip,
+            CountScores::of([predicate(1)]),
+            epsilon
+        )
+        .unwrap(),
         AddRemove,
         PURE
     );
     row!(
-        PermuteAndFlip::new(Replace, [predicate(1)], epsilon).unwrap(),
+        Choice::by(
+            Replace,
+            PermuteAndFlip,
+            CountScores::of([predicate(1)]),
+            epsilon
+        )
+        .unwrap(),
         Replace,
         PURE
     );
-    let max = NoisyMax::new(AddRemove, [predicate(1), predicate(2)], epsilon).unwrap();
-    row!(max.with_margin().unwrap(), AddRemove, PURE);
-    let max = NoisyMax::new(Replace, [predicate(1), predicate(2)], epsilon).unwrap();
-    row!(max.with_margin().unwrap(), Replace, PURE);
+    let both = CountScores::of([predicate(1), predicate(2)]);
+    let max = Choice::by(AddRemove, NoisyMaxWithMargin, both, epsilon).unwrap();
+    row!(max, AddRemove, PURE);
+    let both = CountScores::of([predicate(1), predicate(2)]);
+    let max = Choice::by(Replace, NoisyMaxWithMargin, both, epsilon).unwrap();
+    row!(max, Replace, PURE);
     row!(
         AboveThreshold::<Predicate<Vec<u8>>, _>::new(Replace, 5, 2, epsilon).unwrap(),
         Replace,

@@ -1,7 +1,7 @@
 //! A time-uniform odometer is about mechanisms that answer once.
 use std::sync::Arc;
 
-use queryables::account::time_uniform::{MixtureOdometer, Slack};
+use queryables::account::time_uniform::{Slack, VarianceOdometer};
 use queryables::compose::TimeUniform;
 use queryables::machine::{Coins, Fault};
 use queryables::prelude::*;
@@ -38,7 +38,7 @@ impl Machine for Counter {
 
 fn main() {
     let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
-    let odometer = MixtureOdometer::new("1".parse().unwrap(), slack);
+    let odometer = VarianceOdometer::mixture("1".parse().unwrap(), slack);
     let odometer = start(&TimeUniform::noninteractive(odometer), Arc::new(())).unwrap();
     let _ = odometer.launch(&Mine);
 }

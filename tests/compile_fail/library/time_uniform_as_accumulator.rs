@@ -1,10 +1,10 @@
 //! A bound on the realised loss is not the loss of a truncated view: it cannot be capped.
-use queryables::account::time_uniform::{MixtureOdometer, Slack};
+use queryables::account::time_uniform::{Slack, VarianceOdometer};
 use queryables::prelude::*;
 
 fn main() {
     let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
-    let odometer = MixtureOdometer::new("1".parse().unwrap(), slack);
+    let odometer = VarianceOdometer::mixture("1".parse().unwrap(), slack);
     let _ = Odometer::noninteractive_with(odometer);
 }
 

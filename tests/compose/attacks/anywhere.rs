@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{FROZEN, Sequentially, often, once, rows, sequentially};
 use crate::common::{Ask, Run, Stated, at, epsilon, pair};
-use queryables::account::time_uniform::{Slack, TangentOdometer};
+use queryables::account::time_uniform::{Slack, VarianceOdometer};
 use queryables::compose::{
     Addressed, BoxedMechanism, ConcurrentComposition, Message, Reply, TimeUniform, Universal,
     UniversalAnswer, UniversalQuery,
@@ -91,7 +91,7 @@ fn in_every_compositor_that_freezes() {
 #[test]
 fn in_a_time_uniform_odometer() {
     let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
-    let odometer = TangentOdometer::new("1".parse().unwrap(), slack).unwrap();
+    let odometer = VarianceOdometer::tangent("1".parse().unwrap(), slack).unwrap();
     let odometer = start(&TimeUniform::noninteractive(odometer), rows()).unwrap();
     let once = |code: Arc<dyn Fn() + Send + Sync>| {
         let run = Run::new(move |rows: &Vec<u8>| {

@@ -124,10 +124,10 @@ fn a_release_that_stops_itself_is_withheld() {
         Variance::of(trap.attribute::<f64>(), 0.0..=9.0).laplace(e()).unwrap(),
         Histogram::of(by_key(&trap)).laplace(e()).unwrap(),
         NoisyQuantiles::new(AddRemove, trap.attribute::<i64>(), 0..=9, [(1, 2)], e()).unwrap(),
-        NoisyMax::new(AddRemove, [trap.predicate(), trap.predicate()], e()).unwrap(),
-        ExponentialMechanism::new(AddRemove, [trap.predicate(), trap.predicate()], e()).unwrap(),
-        PermuteAndFlip::new(AddRemove, [trap.predicate(), trap.predicate()], e()).unwrap(),
-        TopK::new(AddRemove, 1, [trap.predicate(), trap.predicate()], e()).unwrap(),
+        Choice::by(AddRemove, NoisyMax, CountScores::of([trap.predicate(), trap.predicate()]), e()).unwrap(),
+        Choice::by(AddRemove, ExponentialMechanism, CountScores::of([trap.predicate(), trap.predicate()]), e()).unwrap(),
+        Choice::by(AddRemove, PermuteAndFlip, CountScores::of([trap.predicate(), trap.predicate()]), e()).unwrap(),
+        Choice::by(AddRemove, TopK(1), CountScores::of([trap.predicate(), trap.predicate()]), e()).unwrap(),
         Count::of(trap.predicate()).laplace(e()).unwrap().mapped(|count| count),
         Count::of(all()).laplace(e()).unwrap().mapped({
             let trap = trap.clone();

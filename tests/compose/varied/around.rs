@@ -47,7 +47,13 @@ fn whatever_parameter_of_an_individual_query_is_changed_changes_the_description(
         let candidates = names.iter().map(|name| whole(name));
         pure(
             &rule,
-            IndividualChoice::new(candidates, range, epsilon(loss)).unwrap(),
+            Choice::by(
+                AddRemove,
+                ExponentialMechanism,
+                SumScores::of(candidates, range).unwrap(),
+                epsilon(loss),
+            )
+            .unwrap(),
         )
     };
     all_differ(&[
@@ -74,7 +80,7 @@ fn whatever_parameter_of_an_individual_query_is_changed_changes_the_description(
 /// A score of one's own that says nothing about itself.
 struct Own;
 
-impl Score<Rows, AddRemove> for Own {
+impl Score<AddRemove> for Own {
     fn candidates(&self) -> usize {
         2
     }
@@ -82,8 +88,12 @@ impl Score<Rows, AddRemove> for Own {
     fn sensitivity(&self) -> Sensitivity {
         Sensitivity::each(1)
     }
+}
 
-    fn write(&self, _: &Rows, _: &mut [i64]) {}
+impl Evaluate<Rows> for Own {
+    fn evaluate(&self, _: &Rows, _: &mut [i64]) -> Result<(), Unavailable> {
+        Ok(())
+    }
 }
 
 /// A mechanism of one's own that says nothing about itself.
@@ -110,7 +120,7 @@ fn what_has_no_name_makes_a_description_incomplete() {
     let minus = |count: i64| -count;
     for incomplete in [
         of(Silent),
-        of(ExponentialMechanism::by_score(AddRemove, Own, epsilon("1")).unwrap()),
+        of(Choice::by(AddRemove, ExponentialMechanism, Own, epsilon("1")).unwrap()),
         of(count().mapped(minus)),
         of(count().mapped(minus).named("minus").mapped(minus)),
         of(count().through(LimitQueries::new(1))),

@@ -92,27 +92,28 @@ pub(super) fn histograms(all: &mut Groups) {
 
 pub(super) fn choices(all: &mut Groups) {
     macro_rules! choices {
-        ($($Choice:ident $name:literal |$choice:ident| $change:expr),*) => {$({
-            let change = |$choice: $Choice<Rows, _>| $change;
-            let listed = lists().into_iter();
-            let listed = listed.map(|list| change($Choice::new(AddRemove, list, epsilon("1")).unwrap()));
+        ($($Law:ident)*) => {$({
+            let make = |list, loss| {
+                of(Choice::by(AddRemove, $Law, CountScores::of(list), epsilon(loss)).unwrap())
+            };
+            let listed = lists().into_iter().map(|list| make(list, "1"));
             let mut group: Vec<_> = listed.collect();
-            group.push(change($Choice::new(AddRemove, nine("i"), epsilon("2")).unwrap()));
-            let change = |$choice: $Choice<Rows, Replace>| $change;
-            group.push(change($Choice::new(Replace, nine("i"), epsilon("1")).unwrap()));
-            all.insert($name, group);
+            group.push(make(nine("i"), "2"));
+            let scores = CountScores::of(nine("i"));
+            group.push(of(Choice::by(Replace, $Law, scores, epsilon("1")).unwrap()));
+            all.insert(stringify!($Law), group);
         })*};
     }
-    choices!(
-        NoisyMax "NoisyMax" |choice| of(choice),
-        NoisyMax "NoisyMaxWithMargin" |choice| of(choice.with_margin().unwrap()),
-        ExponentialMechanism "ExponentialMechanism" |choice| of(choice),
-        PermuteAndFlip "PermuteAndFlip" |choice| of(choice)
-    );
-    let make = |k, list, loss| of(TopK::new(AddRemove, k, list, epsilon(loss)).unwrap());
+    choices!(NoisyMax NoisyMaxWithMargin ExponentialMechanism PermuteAndFlip);
+    let make = |k, list, loss| {
+        of(Choice::by(AddRemove, TopK(k), CountScores::of(list), epsilon(loss)).unwrap())
+    };
     let mut group: Vec<_> = lists().into_iter().map(|list| make(1, list, "1")).collect();
     group.push(make(2, nine("i"), "1"));
     group.push(make(1, nine("i"), "2"));
-    group.push(of(TopK::new(Replace, 1, nine("i"), epsilon("1")).unwrap()));
+    let scores = CountScores::of(nine("i"));
+    group.push(of(
+        Choice::by(Replace, TopK(1), scores, epsilon("1")).unwrap()
+    ));
     all.insert("TopK", group);
 }

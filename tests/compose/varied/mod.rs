@@ -12,13 +12,15 @@ use queryables::account::{Accumulator, DefaultAccumulator, ValidIndividually};
 use queryables::compose::{BoxedRelease, ConcurrentComposition, IndividualQuery};
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::Description;
-use queryables::mechanisms::individual::{ActiveRecords, IndividualChoice};
+use queryables::mechanisms::individual::ActiveRecords;
+use queryables::mechanisms::query::Unavailable;
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, ConditionalResponse, ContinualCount, Count,
-    ExponentialMechanism, FactorizedContinualCount, GaussianThresholdHistogram, GradientDescent,
-    Histogram, Lattice, Mean, MultiplicativeWeights, NoisyMax, NoisyQuantiles, Objective, OnRows,
-    Partition, PermuteAndFlip, Proportion, QueryAnswerer, RandomizedResponse, RealRange,
-    SampledGaussianSum, Score, Sensitivity, Sum, ThresholdHistogram, TopK, Variance, VectorSum,
+    AboveThreshold, ApproxRandomizedResponse, Choice, ConditionalResponse, ContinualCount, Count,
+    CountScores, Evaluate, ExponentialMechanism, FactorizedContinualCount,
+    GaussianThresholdHistogram, GradientDescent, Histogram, Lattice, Mean, MultiplicativeWeights,
+    NoisyMax, NoisyMaxWithMargin, NoisyQuantiles, Objective, OnRows, Partition, PermuteAndFlip,
+    Proportion, QueryAnswerer, RandomizedResponse, RealRange, SampledGaussianSum, Score,
+    Sensitivity, Sum, SumScores, ThresholdHistogram, TopK, Variance, VectorSum,
 };
 use queryables::middle::{Clamp, LimitQueries, Round, ThroughExt};
 use queryables::number::Rho;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use queryables::account::time_uniform::{
-    MixtureOdometer, RogersOdometer, Slack, StitchedOdometer, TangentOdometer, TimeUniformOdometer,
+    RogersOdometer, Slack, TimeUniformOdometer, VarianceOdometer,
 };
 use queryables::account::{
     Accumulator, AdvancedComposition, DefaultAccumulator, Durable, SavedRule, Sum,
@@ -44,14 +44,14 @@ fn damaged<O: Durable + Debug>(odometer: O, changes: &[(&str, &str, &str)]) {
 fn time_uniform_odometers_go_on_where_they_were() {
     let slack = Slack::new(number("1e-6"), number("1e-7")).unwrap();
     let (loss, rho) = (pair("0.1", "1e-9"), number("0.001"));
-    let tangent = TangentOdometer::new(number("1"), slack).unwrap();
+    let tangent = VarianceOdometer::tangent(number("1"), slack).unwrap();
     goes_on(tangent.clone(), &loss);
     goes_on(tangent.for_zcdp(), &rho);
     // Its parameter is a float: to the last digit.
-    let mixture = MixtureOdometer::tightest_at(number("0.07"), slack);
+    let mixture = VarianceOdometer::mixture_at(number("0.07"), slack);
     goes_on(mixture.clone(), &loss);
     goes_on(mixture.for_zcdp(), &rho);
-    let stitched = StitchedOdometer::new(number("0.02"), slack);
+    let stitched = VarianceOdometer::stitched(number("0.02"), slack);
     goes_on(stitched.clone(), &loss);
     goes_on(stitched.for_zcdp(), &rho);
     goes_on(RogersOdometer::new(1000, number("1e-6")).unwrap(), &loss);
@@ -60,23 +60,23 @@ fn time_uniform_odometers_go_on_where_they_were() {
 #[test]
 fn an_odometer_that_could_not_have_been_built_is_not_read() {
     let slack = Slack::pure(number("1e-6")).unwrap();
-    let mixture = MixtureOdometer::new(number("0.01"), slack);
+    let mixture = VarianceOdometer::mixture(number("0.01"), slack);
     damaged(
         mixture.add(&pair("0.1", "0")).unwrap(),
         &[
             (
                 r#""stray":"1e-6""#,
                 r#""stray":"0""#,
-                "the slack delta' must be greater than 0",
+                "this bound needs a slack δ′ > 0: pay for it out of δ",
             ),
             (
-                r#""parameter":"0.01""#,
-                r#""parameter":"NaN""#,
+                r#""mixture":"0.01""#,
+                r#""mixture":"NaN""#,
                 "the parameter must be a positive number",
             ),
             (
-                r#""parameter":"0.01""#,
-                r#""parameter":"-0.01""#,
+                r#""mixture":"0.01""#,
+                r#""mixture":"-0.01""#,
                 "the parameter must be a positive number",
             ),
             (
@@ -85,9 +85,9 @@ fn an_odometer_that_could_not_have_been_built_is_not_read() {
                 "the measure is not ProbabilisticDp",
             ),
             (
-                "MixtureOdometer",
-                "TangentOdometer",
-                "the rule is TangentOdometer, not MixtureOdometer",
+                "VarianceOdometer",
+                "RogersOdometer",
+                "the rule is RogersOdometer, not VarianceOdometer",
             ),
             (
                 r#""squares":""#,
@@ -104,7 +104,7 @@ fn an_odometer_that_could_not_have_been_built_is_not_read() {
             (
                 r#""rows":1000"#,
                 r#""rows":1"#,
-                "at least two rows are needed",
+                "the number of rows is out of range: take at least 2",
             ),
         ],
     );

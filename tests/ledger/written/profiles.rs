@@ -1,10 +1,11 @@
 //! Profiles, by the parameters of their noise.
 
+use queryables::account::profiles::{Gaussians, InProfiles, List, Menu, Powers};
 use queryables::privacy::Prices;
 use queryables::privacy::facts::Gaussian;
 use queryables::privacy::fdp::{FDp, Grid, Profile, RepeatedMechanism, Repetitions};
 
-use super::{number, pair, refused, round};
+use super::{IMPOSSIBLE, continues, damaged, number, pair, read, refused, round};
 
 #[test]
 fn profiles_are_the_parameters_of_their_noise() {
@@ -87,11 +88,100 @@ fn profiles_are_the_parameters_of_their_noise() {
 
 /// Tables are computed again, from what they were composed of.
 #[test]
-fn a_profile_on_a_grid_is_not_written() {
+fn a_profile_on_a_grid_is_what_it_was_composed_of() {
     let grid = Grid::new(number("0.01")).unwrap();
-    let composed = Profile::laplace(number("0.1")).power(3, &grid).unwrap();
-    assert_eq!(
-        serde_json::to_string(&composed).unwrap_err().to_string(),
-        "a profile on a grid is not stored: store what it was composed of"
+    let (laplace, gaussian) = (
+        Profile::laplace(number("0.1")),
+        Profile::gaussian(number("0.5")),
+    );
+    let written =
+        r#"{"product":{"grid":{"step":"0.01"},"parts":[[{"laplace":{"epsilon":"0.1"}},3]]}}"#;
+    let power = laplace.power(3, &grid).unwrap();
+    round(power.clone(), written);
+    round(power.reversed(), &format!(r#"{{"reversed":{written}}}"#));
+    let again = read::<Profile>(written).unwrap();
+    let epsilon = |profile: &Profile| profile.epsilon(number("1e-3")).unwrap();
+    assert_eq!(epsilon(&again), epsilon(&power));
+    let aimed = grid.aimed_at(number("1e-9"));
+    round(
+        power.tensor(&gaussian, &aimed).unwrap(),
+        &format!(
+            r#"{{"product":{{"grid":{{"step":"0.01","aim":"1e-9"}},"parts":[[{written},1],[{{"gaussian":{{"mu":"0.5"}}}},1]]}}}}"#
+        ),
+    );
+    // Another grid, other launches and other parts are other profiles.
+    let finer = Grid::new(number("0.005")).unwrap();
+    assert_ne!(power, laplace.power(3, &finer).unwrap());
+    assert_ne!(power, laplace.power(3, &aimed).unwrap());
+    assert_ne!(power, laplace.power(4, &grid).unwrap());
+    assert_ne!(power, gaussian.power(3, &grid).unwrap());
+    assert_ne!(power, power.reversed());
+    refused::<Profile>(
+        &written.replace("0.01", "2"),
+        "the step 2 is not between 1e-9 and 1: choose one of about a hundredth of ε",
+    );
+    refused::<Profile>(
+        &written.replace(",3]", ",0]"),
+        "nothing to compose: name at least one part, launched at least once",
+    );
+}
+
+#[test]
+fn rules_in_f_dp_continue_where_they_were() {
+    let grid = Grid::new(number("0.05")).unwrap();
+    let gaussian = |mu: &str| Profile::gaussian(number(mu));
+    let laplace = |epsilon: &str| Profile::laplace(number(epsilon));
+    let gaussians = InProfiles::new(Gaussians).within(gaussian("1")).unwrap();
+    continues(gaussians.clone(), &[gaussian("0.2"), laplace("0.1")]);
+
+    let powers = InProfiles::new(Powers::new(laplace("0.3"), 5, grid).unwrap());
+    continues(powers.clone().in_full(), &[laplace("0.3"), laplace("0.2")]);
+    let limit = laplace("0.3").power(3, &grid).unwrap();
+    let within = powers.clone().within(limit).unwrap();
+    continues(within.clone(), &[laplace("0.3")]);
+    // Units beyond the list, and units within the list that are over the budget.
+    let text = r#""counts":0"#;
+    let beyond = [(text, r#""counts":6"#, IMPOSSIBLE)];
+    damaged(powers.in_full(), &beyond);
+    damaged(within, &[(text, r#""counts":4"#, IMPOSSIBLE)]);
+
+    let entries = [(laplace("0.2"), 2), (gaussian("0.5"), 3)];
+    let menu = InProfiles::new(Menu::new(&entries, 6, grid).unwrap()).in_full();
+    continues(menu.clone(), &[gaussian("0.5"), laplace("0.2")]);
+    // No entries cost 1 together.
+    let changes = [1, 7].map(|cost| format!(r#""counts":{cost}"#));
+    damaged(
+        menu,
+        &changes.each_ref().map(|to| (text, &**to, IMPOSSIBLE)),
+    );
+
+    let list = [laplace("1"), gaussian("0.5"), laplace("1")];
+    let list = InProfiles::new(List::new(&list, grid).unwrap()).in_full();
+    continues(list.clone(), &[laplace("1"), gaussian("0.5")]);
+    damaged(
+        list,
+        &[
+            (text, r#""counts":4"#, IMPOSSIBLE),
+            (
+                r#""rule":"List""#,
+                r#""rule":"Menu""#,
+                "the rule is Menu, not List",
+            ),
+        ],
+    );
+    damaged(
+        gaussians,
+        &[
+            (
+                r#""counts":"0""#,
+                r#""counts":"1000000000000000000000000000000000000000000000000000001""#,
+                IMPOSSIBLE,
+            ),
+            (
+                r#""limit":{"gaussian":{"mu":"1"}}"#,
+                r#""limit":null"#,
+                "this family needs a limit",
+            ),
+        ],
     );
 }

@@ -18,7 +18,7 @@ fn two_launches_for_the_last_of_a_ledger() {
         let filter = Filter::concurrent(PureDp, epsilon("1"));
         let filter = ledger.start("census", &filter, &Arc::new(())).unwrap();
         let quota = filter.quota("both", epsilon("0.9")).unwrap();
-        let [ana, ben] = ["Ana", "Ben"].map(|name| filter.party(name).within(&quota).unwrap());
+        let [ana, ben] = ["Ana", "Ben"].map(|name| filter.party(name).with_quota(&quota).unwrap());
         let other = thread::spawn(move || ben.release(&Once("0.5")));
         let results = [ana.release(&Once("0.5")), other.join().unwrap()];
         let admitted = results.iter().filter(|result| **result == Ok(7)).count();

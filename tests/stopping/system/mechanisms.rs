@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use queryables::data::{Attribute, Predicate};
+use queryables::mechanisms::query::Unavailable;
 use queryables::mechanisms::{
-    AboveThreshold, AboveThresholdMachine, Count, Histogram, NoisyMax, Partition, Score,
-    Sensitivity, Sum,
+    AboveThreshold, AboveThresholdMachine, Choice, Count, Evaluate, Histogram, NoisyMax, Partition,
+    Score, Sensitivity, Sum,
 };
 use queryables::middle::{Mapped, Middle, Move};
 use queryables::prelude::*;
@@ -174,7 +175,7 @@ fn predicate(hook: Option<&Hook>) -> Predicate<Rows> {
 /// All candidates are as good.
 struct Indifferent(Option<Hook>);
 
-impl Score<Rows, AddRemove> for Indifferent {
+impl Score<AddRemove> for Indifferent {
     fn candidates(&self) -> usize {
         2
     }
@@ -182,12 +183,15 @@ impl Score<Rows, AddRemove> for Indifferent {
     fn sensitivity(&self) -> Sensitivity {
         Sensitivity::each(1)
     }
+}
 
-    fn write(&self, rows: &Rows, _: &mut [i64]) {
+impl Evaluate<Rows> for Indifferent {
+    fn evaluate(&self, rows: &Rows, _: &mut [i64]) -> Result<(), Unavailable> {
         let read = on_row(self.0.as_ref());
         for row in rows {
             read(row);
         }
+        Ok(())
     }
 }
 
@@ -217,7 +221,7 @@ fn run(
         }
         Code::Score => {
             let score = Indifferent(hook.cloned());
-            let choice = NoisyMax::by_score(AddRemove, score, loss).unwrap();
+            let choice = Choice::by(AddRemove, NoisyMax, score, loss).unwrap();
             choice.start(rows, coins).map(drop)
         }
     }

@@ -7,10 +7,9 @@ use crate::support::*;
 use queryables::compose::{IndividualAnswers, IndividualFilter};
 use queryables::data::{Attribute, Vector};
 use queryables::machine::{Coins, Fault, Machine, Mechanism, ReleasesOnly};
-use queryables::mechanisms::individual::IndividualChoice;
 use queryables::mechanisms::{
-    ContinualCount, Count, Descent, FactorizedContinualCount, GradientDescent, Lattice, Objective,
-    SampledGaussianSum, Sum, VectorSum,
+    Choice, ContinualCount, Count, Descent, ExponentialMechanism, FactorizedContinualCount,
+    GradientDescent, Lattice, Objective, SampledGaussianSum, Sum, SumScores, VectorSum,
 };
 use queryables::middle::ThroughExt;
 use queryables::prelude::*;
@@ -198,12 +197,18 @@ fn queries_for_which_each_record_pays() {
     );
 
     let other = Attribute::new("other", |row: &u8| 2 - i64::from(*row));
-    let choice = IndividualChoice::new([value(), other], 0..=2, epsilon("1")).unwrap();
+    let choice = Choice::by(
+        AddRemove,
+        ExponentialMechanism,
+        SumScores::of([value(), other], 0..=2).unwrap(),
+        epsilon("1"),
+    )
+    .unwrap();
     let answers = IndividualAnswers::new(filter);
     let added = Pair::new(vec![2_u8], vec![2, 2]);
     let verifier = Verifier::new(copies_of(&answers), &added, vec![choice], 2);
     assert_row(
-        "IndividualChoice",
+        "SumScores",
         verifier,
         Claims(["1", "0.2"], "0.1", ["1", "0.01"]),
     );

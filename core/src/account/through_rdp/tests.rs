@@ -1,5 +1,4 @@
 use super::*;
-use crate::privacy::Renyi;
 use crate::tests::oracle::{at_least_zero, deltas, epsilon_of, float, ln, orders, quantity, real};
 use proptest::prelude::*;
 

@@ -82,7 +82,7 @@ crate::debug_fields!([] Curve, "Curve");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::{ApproxRdp, Prices, Rdp, RdpGrid, Renyi};
+    use crate::privacy::{ApproxRdp, Prices, Rdp, RdpGrid};
 
     fn order(text: &str) -> Order {
         text.parse().unwrap()

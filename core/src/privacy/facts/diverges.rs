@@ -1,5 +1,5 @@
 use crate::number::{Delta, Epsilon, Order};
-use crate::privacy::{ApproxRdp, EpsilonDelta, Prices, Rdp, RdpCurve, RdpGrid, Renyi, UnknownLoss};
+use crate::privacy::{ApproxRdp, EpsilonDelta, Prices, Rdp, RdpCurve, RdpGrid, UnknownLoss};
 
 /// A fact from which the Rényi divergences follow.
 ///

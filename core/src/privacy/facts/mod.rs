@@ -35,7 +35,7 @@ mod thresholded;
 pub use bounded_range::BoundedRange;
 pub use bounded_ranges::BoundedRanges;
 pub use curve::Curve;
-pub use diverges::Diverges;
+pub(crate) use diverges::Diverges;
 pub use fact::Fact;
 #[doc(hidden)]
 pub use fact::erased;

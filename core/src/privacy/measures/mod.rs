@@ -20,7 +20,7 @@ pub use probabilistic_dp::ProbabilisticDp;
 pub use pure_dp::PureDp;
 pub use rdp::Rdp;
 pub use rdp_grid::{GridError, RdpCurve, RdpGrid};
-pub use renyi::Renyi;
+pub(crate) use renyi::Renyi;
 pub use sampled_gaussian_dp::SampledGaussianDp;
 pub use zcdp::ZCdp;
 

@@ -78,6 +78,20 @@ impl RdpGrid {
         &self.orders
     }
 
+    /// The loss with this divergence at each order. A mechanism whose divergence is known at every
+    /// order states a [`Curve`](crate::privacy::facts::Curve) instead.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `divergence`.
+    pub fn at_each_order(
+        &self,
+        divergence: impl FnMut(Order) -> Result<Epsilon, UnknownLoss>,
+    ) -> Result<RdpCurve, UnknownLoss> {
+        let epsilons: Result<Box<[_]>, _> = self.orders().iter().copied().map(divergence).collect();
+        epsilons.map(|epsilons| self.filled(epsilons))
+    }
+
     /// A loss: one ε for each order.
     ///
     /// # Errors
@@ -101,7 +115,7 @@ impl RdpGrid {
 
 impl RdpGrid {
     /// There is one value for each order.
-    pub(super) fn filled(&self, epsilons: Box<[Epsilon]>) -> RdpCurve {
+    fn filled(&self, epsilons: Box<[Epsilon]>) -> RdpCurve {
         RdpCurve {
             orders: Arc::clone(&self.orders),
             epsilons,

@@ -15,7 +15,7 @@ use opendp::measurements::make_laplace;
 use opendp::measures::{Approximate, MaxDivergence, ZeroConcentratedDivergence};
 use opendp::metrics::{AbsoluteDistance, HammingDistance, InsertDeleteDistance, SymmetricDistance};
 use opendp::transformations::{make_clamp, make_count, make_ordered_random};
-use queryables::account::time_uniform::{MixtureOdometer, Slack};
+use queryables::account::time_uniform::{Slack, VarianceOdometer};
 use queryables::account::{Capped, Sum};
 use queryables::compose::{RunningFilterOf, TimeUniform};
 use queryables::data::Predicate;
@@ -364,7 +364,7 @@ fn a_handle_that_was_kept_aside_answers_nobody() {
 
     // A theorem about mechanisms that answer once.
     let slack = Slack::pure("1e-6".parse().unwrap()).unwrap();
-    let odometer = MixtureOdometer::tightest_at("1".parse().unwrap(), slack);
+    let odometer = VarianceOdometer::mixture_at("1".parse().unwrap(), slack);
     let odometer = start(&TimeUniform::noninteractive(odometer), data()).unwrap();
     let (number, stash) = stashing(embedded("0.5"));
     let number = Restated::new(PureDp, Measured::new(number));

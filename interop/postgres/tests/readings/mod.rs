@@ -22,7 +22,7 @@ fn a_reading_is_one_request_whatever_the_number_of_quotas() {
             let name = format!("{quotas} {number}");
             let here = filter.quota(&name, "1".parse().unwrap()).unwrap();
             let there = other.quota(&name, "1".parse().unwrap()).unwrap();
-            let ben = other.party("Ben").within(&there).unwrap();
+            let ben = other.party("Ben").with_quota(&there).unwrap();
             assert_eq!(ben.release(&Numbered::new(1, "0.001")), Ok(1));
             // What the others have spent is read, and of every quota.
             assert_eq!(filter.spent_of(&here).unwrap(), "0.001".parse().ok());

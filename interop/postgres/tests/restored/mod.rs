@@ -46,7 +46,7 @@ fn backed_up(name: &str) -> Option<(Server, Ledger, Client)> {
     let ledger = server.ledger().keeping_answers();
     let filter = pure(&ledger, "census", "1");
     let team = filter.quota("team", "1".parse().unwrap()).unwrap();
-    let ana = filter.party("Ana").within(&team).unwrap();
+    let ana = filter.party("Ana").with_quota(&team).unwrap();
     assert_eq!(ana.release_once("a", &Numbered::new(1, "0.5")), Ok(1));
     let mut client = client(&server);
     back_up(&mut client);
@@ -72,7 +72,7 @@ fn a_backup_that_is_restored_under_an_open_handle_is_damage() {
     restore(&mut client, &TABLES);
     for party in [
         filter.party("Ana"),
-        filter.party("Ana").within(&team).unwrap(),
+        filter.party("Ana").with_quota(&team).unwrap(),
     ] {
         assert_eq!(party.privacy_loss(), Err(damaged(WENT_BACK)));
         let released = party.release(&Numbered::new(3, "0.5"));
@@ -201,7 +201,7 @@ fn budgets_that_are_restored_alone_are_damage_to_every_open_handle() {
     let (ana, ben) = (pure(&one, "census", "1"), pure(&two, "census", "1"));
     let team = ben.quota("team", "1".parse().unwrap()).unwrap();
     let also = ana.quota("team", "1".parse().unwrap()).unwrap();
-    let (ana, reader) = (ana.party("Ana").within(&also).unwrap(), ben.clone());
+    let (ana, reader) = (ana.party("Ana").with_quota(&also).unwrap(), ben.clone());
     assert_eq!(ana.release(&Numbered::new(1, "0.1")), Ok(1));
     assert_eq!(ben.privacy_loss(), Ok("0.1".parse().unwrap()));
     let mut client = client(&server);
@@ -230,7 +230,7 @@ fn budgets_that_are_restored_alone_are_damage_to_every_open_handle() {
     client.batch_execute(newest).unwrap();
     let quota =
         r#"the budget "(\"census\", \"team\")" (its launches are not those of its entries)"#;
-    let within = ben.party("Ben").within(&team).unwrap();
+    let within = ben.party("Ben").with_quota(&team).unwrap();
     let released = within.release(&Numbered::new(12, "0.01"));
     assert_eq!(released, Err(LedgerError::Store(damaged(quota))));
     assert_eq!(reader.privacy_loss(), Err(damaged(quota)));
@@ -256,8 +256,8 @@ fn whatever_others_did_since_a_budget_was_read_is_no_damage() {
     let limit = || "0.5".parse().unwrap();
     let quota = busy.quota("team", limit()).unwrap();
     let same = idle.quota("team", limit()).unwrap();
-    let ana = busy.party("Ana").within(&quota).unwrap();
-    let ben = idle.party("Ben").within(&same).unwrap();
+    let ana = busy.party("Ana").with_quota(&quota).unwrap();
+    let ben = idle.party("Ben").with_quota(&same).unwrap();
     let other = pure(&one, "other", "1");
     for number in 0..5 {
         assert_eq!(ana.release(&Numbered::new(number, "0.1")), Ok(number));

@@ -1,19 +1,16 @@
 //! The best of several candidates, with better odds than the exponential mechanism.
 
-use std::marker::PhantomData;
 use std::num::NonZeroU64;
-use std::sync::Arc;
 
-use super::choose::{by_counts, choice};
-use super::score::CountScores;
-use super::score::{gaps, shared};
-use super::{MechanismError, RowRelation, Score, shown, states};
-use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
+use super::accuracy::weight_beyond;
+use super::score::gaps;
+use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
+use crate::machine::{Coins, CoinsError, Description, Fault};
+use crate::mechanisms::MechanismError;
 use crate::noise::BernoulliExp;
-use crate::number::{Epsilon, Ratio, divide_product};
+use crate::number::{Confidence, Epsilon, Ratio, WideInterval, divide_product};
+use crate::privacy::Relation;
 use crate::privacy::facts::Pure;
-use crate::privacy::{AddRemove, Relation};
 
 /// The index of a candidate with a large count or [`Score`]: permute-and-flip.
 ///
@@ -26,16 +23,16 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::PermuteAndFlip;
+/// use queryables::mechanisms::{Choice, CountScores, PermuteAndFlip};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let votes: Arc<Vec<char>> = Arc::new("abbbbbbc".repeat(1000).chars().collect());
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), votes)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), votes)?;
 ///
 /// let votes_for = |name| Predicate::new(String::from(name), move |vote: &char| *vote == name);
-/// let candidates = ['a', 'b', 'c'].map(votes_for);
-/// let choice = PermuteAndFlip::new(AddRemove, candidates, "0.5".parse()?)?;
+/// let candidates = CountScores::of(['a', 'b', 'c'].map(votes_for));
+/// let choice = Choice::by(AddRemove, PermuteAndFlip, candidates, epsilon!(0.5))?;
 /// assert_eq!(filter.release(&choice)?, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -54,41 +51,48 @@ use crate::privacy::{AddRemove, Relation};
 /// with probability at most e^(−t): one of the n noises would have to be that large.
 ///
 /// Its running time depends on the scores, and not only on what is released.
-pub struct PermuteAndFlip<D: ?Sized, R = AddRemove, S = CountScores<D>> {
-    pub(super) score: Arc<S>,
-    fact: Pure,
-    pub(super) rate: Ratio,
-    relation: PhantomData<fn(&D) -> R>,
-}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PermuteAndFlip;
 
-by_counts!(PermuteAndFlip);
+impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for PermuteAndFlip {
+    /// By how much the logarithm of odds falls with each step of the score.
+    type Sampler = Ratio;
+    type Fact = Pure;
 
-impl<D: ?Sized, R: Relation, S: Score<D, R>> PermuteAndFlip<D, R, S> {
-    /// Chooses by a score.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::NoChoice`] if there is no candidate, [`MechanismError::NoLoss`] if ε is
-    /// zero, [`MechanismError::NoSensitivity`] if the sensitivity is.
-    pub fn by_score(_relation: R, score: S, epsilon: Epsilon) -> Result<Self, MechanismError> {
-        Self::of(shared(score)?, epsilon)
+    fn sampler(self, score: &S, epsilon: Epsilon) -> Result<Ratio, MechanismError> {
+        score.sensitivity().rate(epsilon, 1)
     }
 
-    pub(super) fn of(score: Arc<S>, epsilon: Epsilon) -> Result<Self, MechanismError> {
-        Ok(Self {
-            rate: score.sensitivity().rate(epsilon, 1)?,
-            score,
-            fact: Pure { epsilon },
-            relation: PhantomData,
-        })
+    fn fact(self, _: &S, epsilon: Epsilon) -> Pure {
+        Pure { epsilon }
+    }
+
+    /// A candidate that is taken with probability w when it is met is chosen with w/2 at most: the best
+    /// one must come later, and its place is uniform. So far behind there are n − 1 at most.
+    fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool {
+        let others = WideInterval::whole(choice.score.candidates() as u128 - 1);
+        let odds = (others * weight_beyond(gap, choice.sampler)).half();
+        odds.certainly_at_most(confidence.failure().into())
+    }
+
+    fn name(self) -> &'static str {
+        "PermuteAndFlip"
+    }
+
+    fn describe(self, score: &S, description: Description) -> Description {
+        description.with_inner("candidates", score.description())
     }
 }
 
-impl<D: ?Sized, R: Relation, S: Score<D, R>> Mechanism<D> for PermuteAndFlip<D, R, S> {
-    type Machine = Released<usize>;
+impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for PermuteAndFlip {
+    type Answer = usize;
 
-    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<usize>, Fault> {
-        let gaps = gaps(&*self.score, data);
+    fn choose(
+        choice: &Choice<Self, S, R>,
+        data: &D,
+        coins: &mut Coins<'_>,
+    ) -> Result<usize, Fault> {
+        let gaps = gaps(&*choice.score, data)?;
         let mut left: Vec<(usize, u64)> = gaps.into_iter().enumerate().collect();
         // The largest score has no gap and is taken when it is met, at the latest.
         while let Some(choices) = NonZeroU64::new(left.len() as u64) {
@@ -97,15 +101,11 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> Mechanism<D> for PermuteAndFlip<D, 
                 return Err(CoinsError::OutOfRange.into());
             }
             let (index, gap) = left.swap_remove(next);
-            if is_taken(gap, self.rate, coins)? {
-                return Ok(Released(index));
+            if is_taken(gap, choice.sampler, coins)? {
+                return Ok(index);
             }
         }
         Err(Fault::Failed)
-    }
-
-    fn describe(&self) -> Description {
-        self.description()
     }
 }
 
@@ -127,24 +127,25 @@ fn is_taken(gap: u64, rate: Ratio, coins: &mut Coins<'_>) -> Result<bool, CoinsE
     Ok(true)
 }
 
-choice!(PermuteAndFlip: Pure);
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{CoinSource, NotPrivateSeededCoins};
-    use crate::privacy::Replace;
+    use crate::machine::{CoinSource, Mechanism, NotPrivateSeededCoins, Released};
+    use crate::mechanisms::CountScores;
+    use crate::mechanisms::RowRelation;
+    use crate::privacy::{AddRemove, Replace};
     use crate::tests::enumerate::{Enumeration, enumerate};
     use crate::tests::exact::{rows_of, violation};
     use proptest::prelude::*;
+    use std::sync::Arc;
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()
     }
 
     /// The odds of each index, up to 1e-6: flips are followed through their tosses.
-    fn odds<R: Relation, S: Score<Vec<u8>, R>>(
-        choice: &PermuteAndFlip<Vec<u8>, R, S>,
+    fn odds<R: Relation, S: Score<R> + Evaluate<Vec<u8>>>(
+        choice: &Choice<PermuteAndFlip, S, R>,
         rows: &[u8],
     ) -> Enumeration<Result<usize, String>> {
         let data = Arc::new(rows.to_vec());
@@ -167,7 +168,13 @@ mod tests {
     #[test]
     fn the_odds_are_those_of_the_formula() {
         let candidates = [0, 1, 2].map(rows_of);
-        let choice = PermuteAndFlip::new(AddRemove, candidates, epsilon("0.5")).unwrap();
+        let choice = Choice::by(
+            AddRemove,
+            PermuteAndFlip,
+            CountScores::of(candidates),
+            epsilon("0.5"),
+        )
+        .unwrap();
         // Three behind, none, one behind.
         let found = odds(&choice, &[1, 1, 1, 2, 2]);
         let taken = [1.5_f64, 0.0, 0.5].map(|exponent| (-exponent).exp());
@@ -184,7 +191,13 @@ mod tests {
 
     fn exceeds<R: RowRelation>(relation: R, claim: &str, pair: [&[u8]; 2]) -> bool {
         let candidates = [0, 1].map(rows_of);
-        let choice = PermuteAndFlip::new(relation, candidates, epsilon("1")).unwrap();
+        let choice = Choice::by(
+            relation,
+            PermuteAndFlip,
+            CountScores::of(candidates),
+            epsilon("1"),
+        )
+        .unwrap();
         let [one, other] = pair.map(|rows| odds(&choice, rows));
         violation(&one, &other, epsilon(claim)).is_some()
             || violation(&other, &one, epsilon(claim)).is_some()
@@ -220,7 +233,7 @@ mod tests {
         #[test]
         fn it_always_ends(rows in proptest::collection::vec(0_u8..4, 0..30), seed: u64) {
             let candidates = [0, 1, 2, 3].map(rows_of);
-            let choice = PermuteAndFlip::new(AddRemove, candidates, epsilon("0.7")).unwrap();
+            let choice = Choice::by(AddRemove, PermuteAndFlip, CountScores::of(candidates), epsilon("0.7")).unwrap();
             let mut coins = NotPrivateSeededCoins::new(seed);
             let Released(index) = choice.start(&Arc::new(rows), &mut coins.coins()).unwrap();
             prop_assert!(index < 4);

@@ -3,28 +3,28 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::limit::CANDIDATES;
-use super::{MechanismError, RowRelation, apart};
-use crate::data::{Attribute, Dataset, Predicate, Value};
 use crate::machine::{Description, caught};
+use crate::mechanisms::limit::CANDIDATES;
+use crate::mechanisms::{Counts, MechanismError, Question, RowRelation, Unavailable, apart};
 use crate::number::{Epsilon, Ratio};
 use crate::privacy::Relation;
 
 /// Scores the candidates of a choice, of which there is a fixed and public number: larger is better.
 ///
-/// Use it with [`NoisyMax`](super::NoisyMax), [`ExponentialMechanism`](super::ExponentialMechanism),
-/// [`PermuteAndFlip`](super::PermuteAndFlip) and [`TopK`](super::TopK). Counts of predicates are
-/// ready-made ([`CountScores`]); this is for scores of your own:
+/// Use it with every law of a [`Choice`](super::Choice). Counts and sums are ready-made
+/// ([`CountScores`], [`SumScores`](super::SumScores)); this is for scores of your own. What is public
+/// is said here, and how the scores are computed by [`Evaluate`]:
 ///
 /// ```
-/// use queryables::mechanisms::{ExponentialMechanism, Score, Sensitivity};
+/// use queryables::mechanisms::query::Unavailable;
+/// use queryables::mechanisms::{Choice, Evaluate, ExponentialMechanism, Score, Sensitivity};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// /// The price, from 0 to 9, that brings in the most: buyers pay if they would have paid more.
 /// struct Revenue;
 ///
-/// impl Score<Vec<i64>, AddRemove> for Revenue {
+/// impl Score<AddRemove> for Revenue {
 ///     fn candidates(&self) -> usize {
 ///         10
 ///     }
@@ -33,17 +33,20 @@ use crate::privacy::Relation;
 ///         // One more bid adds at most the price, and takes nothing away.
 ///         Sensitivity::monotone(9)
 ///     }
+/// }
 ///
-///     fn write(&self, bids: &Vec<i64>, scores: &mut [i64]) {
+/// impl Evaluate<Vec<i64>> for Revenue {
+///     fn evaluate(&self, bids: &Vec<i64>, scores: &mut [i64]) -> Result<(), Unavailable> {
 ///         for (price, score) in (0..).zip(scores) {
 ///             *score = price * bids.iter().filter(|bid| **bid >= price).count() as i64;
 ///         }
+///         Ok(())
 ///     }
 /// }
 ///
 /// let bids = Arc::new([3, 7, 7, 8].repeat(1000));
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), bids)?;
-/// let price = ExponentialMechanism::by_score(AddRemove, Revenue, "0.5".parse()?)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), bids)?;
+/// let price = Choice::by(AddRemove, ExponentialMechanism, Revenue, epsilon!(0.5))?;
 /// assert_eq!(filter.release(&price)?, 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -54,32 +57,45 @@ use crate::privacy::Relation;
 /// by this score depends on it. Test it: `verify::strategies::assert_sensitivity` looks for
 /// neighbours that refute it, and [`sensitivity_between`] measures one pair.
 ///
-/// The number of candidates and the sensitivity do not depend on data, and the scores depend on
-/// nothing else.
-///
-/// A score that is not written is zero, and if writing panics, all scores are zero. The stated
-/// sensitivity must be true of these, too.
+/// The number of candidates and the sensitivity do not depend on data.
 #[diagnostic::on_unimplemented(
-    message = "choose by a score of `{D}` under `{R}`: `{Self}` is none",
+    message = "choose by a score under `{R}`: `{Self}` is none",
     label = "not a score",
-    note = "for the counts of predicates: `CountScores::new(predicates)`",
+    note = "for the counts of predicates: `CountScores::of(predicates)`",
     note = "for a score of your own, implement `Score` and state its sensitivity"
 )]
-pub trait Score<D: ?Sized, R: Relation>: Send + Sync {
+pub trait Score<R: Relation>: Send + Sync {
     /// The number of candidates.
     fn candidates(&self) -> usize;
 
     /// By how much scores change between neighbours.
     fn sensitivity(&self) -> Sensitivity;
 
-    /// Writes the score of each candidate, in their order.
-    fn write(&self, data: &D, scores: &mut [i64]);
-
     /// What is chosen from, in descriptions of mechanisms. By default the name of the type, as an
     /// [incomplete](Description::incomplete) description.
     fn description(&self) -> Description {
         Description::of::<Self>().incomplete()
     }
+}
+
+/// How a [`Score`] is computed on data of this kind.
+///
+/// # What an implementer owes
+///
+/// The scores depend on the data and on nothing else. A score that is not written is zero, and if
+/// this panics, all scores are zero: the stated [`Sensitivity`] must be true of these, too. It does
+/// not fail because of data.
+#[diagnostic::on_unimplemented(
+    message = "choose by a score that can be computed on `{D}`: `{Self}` cannot",
+    label = "computed on other data"
+)]
+pub trait Evaluate<D: ?Sized> {
+    /// Writes the score of each candidate, in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] if the engine that holds the data does not answer.
+    fn evaluate(&self, data: &D, scores: &mut [i64]) -> Result<(), Unavailable>;
 }
 
 /// By how much scores change between neighbours: at most how far two of them move apart.
@@ -116,6 +132,11 @@ impl Sensitivity {
         }
     }
 
+    /// Two scores move apart by at most this.
+    pub(super) const fn moving_apart(apart: u128) -> Self {
+        Self { apart }
+    }
+
     /// By how much two scores can move apart.
     #[must_use]
     pub const fn apart(self) -> u128 {
@@ -126,7 +147,12 @@ impl Sensitivity {
     /// choice is made `times` times with ε in all.
     pub(super) fn rate(self, epsilon: Epsilon, times: u64) -> Result<Ratio, MechanismError> {
         if self.apart == 0 {
-            return Err(MechanismError::NoSensitivity);
+            let must = "greater than zero";
+            return Err(MechanismError::parameter(
+                "the sensitivity of a score",
+                0,
+                must,
+            ));
         }
         if epsilon == Epsilon::ZERO {
             return Err(MechanismError::NoLoss("epsilon"));
@@ -146,115 +172,123 @@ impl Sensitivity {
 /// use queryables::privacy::Replace;
 ///
 /// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
-/// let votes = CountScores::new([is(1), is(2)]);
-/// assert_eq!(sensitivity_between(Replace, &votes, &vec![1, 1, 2], &vec![1, 2, 2]), 2);
+/// let votes = CountScores::of([is(1), is(2)]);
+/// assert_eq!(sensitivity_between(Replace, &votes, &vec![1, 1, 2], &vec![1, 2, 2]), Ok(2));
 /// ```
+///
+/// # Errors
+///
+/// [`Unavailable`] if an engine that holds the data does not answer.
 pub fn sensitivity_between<D: ?Sized, R: Relation>(
     _relation: R,
-    score: &impl Score<D, R>,
+    score: &(impl Score<R> + Evaluate<D>),
     one: &D,
     other: &D,
-) -> u128 {
-    let [before, after] = [one, other].map(|data| scores(score, data));
+) -> Result<u128, Unavailable> {
+    let (before, after) = (scores(score, one)?, scores(score, other)?);
     let rises = || {
         let pairs = before.iter().zip(&after);
         pairs.map(|(before, after)| i128::from(*after) - i128::from(*before))
     };
-    match (rises().max(), rises().min()) {
-        (Some(most), Some(least)) => most.abs_diff(least),
-        _ => 0,
-    }
+    let (most, least) = (rises().max(), rises().min());
+    Ok(most.unwrap_or(0).abs_diff(least.unwrap_or(0)))
 }
 
-/// The scores of all candidates; zeros if writing them panics.
-pub(super) fn scores<D: ?Sized, R: Relation, S: Score<D, R>>(score: &S, data: &D) -> Vec<i64> {
+/// The scores of all candidates; zeros if evaluating them panics.
+pub(super) fn scores<D: ?Sized, R: Relation>(
+    score: &(impl Score<R> + Evaluate<D>),
+    data: &D,
+) -> Result<Vec<i64>, Unavailable> {
     let mut scores = vec![0; score.candidates()];
-    if caught(|| score.write(data, &mut scores)).is_none() {
-        scores.fill(0);
+    match caught(|| score.evaluate(data, &mut scores)) {
+        Some(evaluated) => evaluated?,
+        None => scores.fill(0),
     }
-    scores
+    Ok(scores)
 }
 
 /// How far each score is behind the largest one.
-pub(super) fn gaps<D: ?Sized, R: Relation, S: Score<D, R>>(score: &S, data: &D) -> Vec<u64> {
-    let scores = scores(score, data);
+pub(super) fn gaps<D: ?Sized, R: Relation>(
+    score: &(impl Score<R> + Evaluate<D>),
+    data: &D,
+) -> Result<Vec<u64>, Unavailable> {
+    let scores = scores(score, data)?;
     let largest = scores.iter().copied().max().unwrap_or_default();
     let behind = scores.iter().map(|score| largest.abs_diff(*score));
-    behind.collect()
+    Ok(behind.collect())
 }
 
-/// A score that has candidates, and not more than can be held, ready to be shared.
-pub(super) fn shared<D: ?Sized, R: Relation, S: Score<D, R>>(
-    score: S,
-) -> Result<Arc<S>, MechanismError> {
-    let candidates = score.candidates();
-    if candidates == 0 {
-        return Err(MechanismError::NoChoice);
+/// Whether there are candidates, and not more than can be held.
+pub(super) fn check<R: Relation>(score: &impl Score<R>) -> Result<(), MechanismError> {
+    match score.candidates() {
+        0 => Err(MechanismError::none("candidates")),
+        candidates => CANDIDATES.check(candidates),
     }
-    CANDIDATES.check(candidates)?;
-    Ok(Arc::new(score))
 }
 
-/// Candidates that are scored by the number of rows for which they hold.
+/// Candidates that are scored by the number of records of which they hold: predicates, or conditions
+/// that the data can count ([`Counts`]).
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{CountScores, Score};
-/// use queryables::privacy::AddRemove;
+/// use queryables::mechanisms::{CountScores, Evaluate};
 ///
 /// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
-/// let votes = CountScores::new([is(1), is(2)]);
+/// let votes = CountScores::of([is(1), is(2)]);
 /// let mut scores = [0; 2];
-/// Score::<_, AddRemove>::write(&votes, &vec![1, 2, 2], &mut scores);
+/// votes.evaluate(&vec![1, 2, 2], &mut scores)?;
 /// assert_eq!(scores, [1, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Guarantee
 ///
-/// A row that is added changes every count by one or not at all: they move apart by one. A row that
-/// is replaced may raise one and lower another: by two.
-pub struct CountScores<D: ?Sized> {
-    predicates: Arc<[Predicate<D>]>,
+/// A record that is added changes every count by one or not at all: they move apart by one. A record
+/// that is replaced may raise one and lower another: by two.
+#[derive(Clone)]
+pub struct CountScores<P> {
+    candidates: Arc<[P]>,
 }
 
-impl<D: ?Sized> CountScores<D> {
-    /// A candidate for each predicate. Of more than 2^21, one too many is kept, so that every mechanism
+impl<P> CountScores<P> {
+    /// A candidate for each condition. Of more than 2^21, one too many is kept, so that every mechanism
     /// refuses them ([`MechanismError::TooMany`]), and a list without an end takes no more memory.
-    #[must_use]
-    pub fn new(predicates: impl IntoIterator<Item = Predicate<D>>) -> Self {
-        let kept = predicates.into_iter().take(CANDIDATES.most() + 1);
+    pub fn of(candidates: impl IntoIterator<Item = P>) -> Self {
+        let kept = candidates.into_iter().take(CANDIDATES.most() + 1);
         Self {
-            predicates: kept.collect(),
+            candidates: kept.collect(),
         }
     }
 }
 
-impl<D: Dataset + ?Sized, R: RowRelation> Score<D, R> for CountScores<D> {
+impl<P: Question, R: RowRelation> Score<R> for CountScores<P> {
     fn candidates(&self) -> usize {
-        self.predicates.len()
+        self.candidates.len()
     }
 
     fn sensitivity(&self) -> Sensitivity {
-        Sensitivity {
-            apart: apart::<R>().into(),
-        }
-    }
-
-    fn write(&self, data: &D, scores: &mut [i64]) {
-        for (predicate, score) in self.predicates.iter().zip(scores) {
-            *score = i64::try_from(predicate.count(data)).unwrap_or(i64::MAX);
-        }
+        Sensitivity::moving_apart(apart::<R>().into())
     }
 
     fn description(&self) -> Description {
-        Description::new(listed(&self.predicates))
+        let names = self.candidates.iter().map(Question::name);
+        Description::new(listed(names))
     }
 }
 
-/// The names of all. A name with a comma is in quotes: no two lists look the same.
-pub(super) fn listed<D: ?Sized, T: Value>(candidates: &[Attribute<D, T>]) -> String {
-    let named = candidates.iter().map(|candidate| {
-        let name = candidate.name();
+impl<D: Counts<P> + ?Sized, P> Evaluate<D> for CountScores<P> {
+    fn evaluate(&self, data: &D, scores: &mut [i64]) -> Result<(), Unavailable> {
+        for (candidate, score) in self.candidates.iter().zip(scores) {
+            *score = i64::try_from(data.count(candidate)?).unwrap_or(i64::MAX);
+        }
+        Ok(())
+    }
+}
+
+/// All names. One with a comma is in quotes: no two lists look the same.
+pub(super) fn listed<N: AsRef<str>>(names: impl Iterator<Item = N>) -> String {
+    let named = names.map(|name| {
+        let name = name.as_ref();
         if name.contains([',', '"', '[', ']']) {
             format!("{name:?}")
         } else {
@@ -264,30 +298,23 @@ pub(super) fn listed<D: ?Sized, T: Value>(candidates: &[Attribute<D, T>]) -> Str
     format!("[{}]", named.collect::<Vec<_>>().join(", "))
 }
 
-impl<D: ?Sized> Clone for CountScores<D> {
-    fn clone(&self) -> Self {
-        Self {
-            predicates: Arc::clone(&self.predicates),
-        }
-    }
-}
-
-impl<D: ?Sized> fmt::Debug for CountScores<D> {
+impl<P> fmt::Debug for CountScores<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Counts({} predicates)", self.predicates.len())
+        write!(f, "CountScores({} candidates)", self.candidates.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Predicate;
     use crate::privacy::{AddRemove, Replace};
     use crate::tests::exact::rows_of;
 
     /// Writes one score too few and panics on an empty dataset.
     struct Careless;
 
-    impl Score<Vec<u8>, AddRemove> for Careless {
+    impl Score<AddRemove> for Careless {
         fn candidates(&self) -> usize {
             3
         }
@@ -295,39 +322,47 @@ mod tests {
         fn sensitivity(&self) -> Sensitivity {
             Sensitivity::each(1)
         }
+    }
 
-        fn write(&self, data: &Vec<u8>, scores: &mut [i64]) {
+    impl Evaluate<Vec<u8>> for Careless {
+        fn evaluate(&self, data: &Vec<u8>, scores: &mut [i64]) -> Result<(), Unavailable> {
             scores[0] = i64::from(data.len() as u8) + 5;
             scores[1] = i64::from(data[0]);
+            Ok(())
         }
     }
 
     #[test]
     fn what_is_not_written_is_zero_and_so_is_all_of_it_after_a_panic() {
-        assert_eq!(scores(&Careless, &vec![9]), [6, 9, 0]);
-        assert_eq!(scores(&Careless, &vec![]), [0, 0, 0]);
-        assert_eq!(gaps(&Careless, &vec![9]), [3, 0, 9]);
+        assert_eq!(scores(&Careless, &vec![9]), Ok(vec![6, 9, 0]));
+        assert_eq!(scores(&Careless, &vec![]), Ok(vec![0, 0, 0]));
+        assert_eq!(gaps(&Careless, &vec![9]), Ok(vec![3, 0, 9]));
         assert_eq!(
             sensitivity_between(AddRemove, &Careless, &vec![], &vec![9]),
-            9
+            Ok(9)
         );
-        let description = Score::<Vec<u8>, AddRemove>::description(&Careless);
+        let description = Score::<AddRemove>::description(&Careless);
         assert_eq!(description, Description::new("Careless").incomplete());
     }
 
     #[test]
     fn counts_move_apart_as_far_as_they_state() {
-        let counts = CountScores::new([rows_of(1), rows_of(2), rows_of(3)]);
+        let counts = CountScores::of([rows_of(1), rows_of(2), rows_of(3)]);
         let replaced = sensitivity_between(Replace, &counts, &vec![1], &vec![2]);
         let stated = |sensitivity: Sensitivity| sensitivity.apart();
-        assert_eq!(replaced, 2);
-        assert_eq!(stated(Score::<_, Replace>::sensitivity(&counts)), 2);
+        assert_eq!(replaced, Ok(2));
+        assert_eq!(stated(Score::<Replace>::sensitivity(&counts)), 2);
         let added = sensitivity_between(AddRemove, &counts, &vec![1], &vec![1, 2]);
-        assert_eq!(added, 1);
-        assert_eq!(stated(Score::<_, AddRemove>::sensitivity(&counts)), 1);
+        assert_eq!(added, Ok(1));
+        assert_eq!(stated(Score::<AddRemove>::sensitivity(&counts)), 1);
         assert_eq!(
-            sensitivity_between(AddRemove, &CountScores::new([]), &vec![1], &vec![]),
-            0
+            sensitivity_between(
+                AddRemove,
+                &CountScores::<Predicate<_>>::of([]),
+                &vec![1],
+                &vec![]
+            ),
+            Ok(0)
         );
     }
 
@@ -335,7 +370,7 @@ mod tests {
     fn a_score_has_candidates_and_not_too_many() {
         #[derive(Debug)]
         struct Many(usize);
-        impl Score<(), AddRemove> for Many {
+        impl Score<AddRemove> for Many {
             fn candidates(&self) -> usize {
                 self.0
             }
@@ -343,25 +378,23 @@ mod tests {
             fn sensitivity(&self) -> Sensitivity {
                 Sensitivity::each(1)
             }
-
-            fn write(&self, (): &(), _: &mut [i64]) {}
         }
-        let shared = |candidates| shared(Many(candidates)).map(|many| many.0);
-        assert_eq!(shared(0), Err(MechanismError::NoChoice));
+        let check = |candidates| check(&Many(candidates));
+        assert_eq!(check(0), Err(MechanismError::none("candidates")));
         let most = 1 << 21;
-        assert_eq!(shared(most), Ok(most));
+        assert_eq!(check(most), Ok(()));
         for asked in [most + 1, 1 << 50] {
             let what = "candidates";
             let refused = MechanismError::TooMany { what, asked, most };
-            assert_eq!(shared(asked), Err(refused));
+            assert_eq!(check(asked), Err(refused));
         }
     }
 
     #[test]
     fn a_list_of_predicates_without_an_end_is_refused() {
         let all = Predicate::<Vec<u8>>::new("all", |_: &u8| true);
-        let endless = CountScores::new(std::iter::repeat(all));
-        let refused = super::shared::<Vec<u8>, AddRemove, _>(endless).unwrap_err();
+        let endless = CountScores::of(std::iter::repeat(all));
+        let refused = super::check::<AddRemove>(&endless).unwrap_err();
         let (what, asked, most) = ("candidates", (1 << 21) + 1, 1 << 21);
         assert_eq!(refused, MechanismError::TooMany { what, asked, most });
     }
@@ -369,7 +402,7 @@ mod tests {
     #[test]
     fn the_widest_scores_have_gaps() {
         struct Widest;
-        impl Score<(), AddRemove> for Widest {
+        impl Score<AddRemove> for Widest {
             fn candidates(&self) -> usize {
                 2
             }
@@ -377,12 +410,14 @@ mod tests {
             fn sensitivity(&self) -> Sensitivity {
                 Sensitivity::each(u64::MAX)
             }
-
-            fn write(&self, (): &(), scores: &mut [i64]) {
+        }
+        impl Evaluate<()> for Widest {
+            fn evaluate(&self, (): &(), scores: &mut [i64]) -> Result<(), Unavailable> {
                 scores.copy_from_slice(&[i64::MIN, i64::MAX]);
+                Ok(())
             }
         }
-        assert_eq!(gaps(&Widest, &()), [u64::MAX, 0]);
+        assert_eq!(gaps(&Widest, &()), Ok(vec![u64::MAX, 0]));
         let apart = Widest.sensitivity().apart();
         assert_eq!(apart, 2 * u128::from(u64::MAX));
     }
@@ -396,8 +431,10 @@ mod tests {
             Ok(Ratio::new(1, 24).unwrap())
         );
         assert_eq!(
-            rate(Sensitivity::each(0), "0.5", 1),
-            Err(MechanismError::NoSensitivity)
+            rate(Sensitivity::each(0), "0.5", 1)
+                .unwrap_err()
+                .to_string(),
+            "the sensitivity of a score must be greater than zero, not 0"
         );
         assert_eq!(
             rate(Sensitivity::each(1), "0", 1),

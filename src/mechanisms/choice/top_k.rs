@@ -1,18 +1,16 @@
 //! The best few of many candidates.
 
-use std::marker::PhantomData;
 use std::num::NonZeroU64;
-use std::sync::Arc;
 
-use super::score::CountScores;
-use super::score::{gaps, shared};
-use super::{MechanismError, RowRelation, Score, shown, states};
-use crate::data::{Dataset, Predicate};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released};
-use crate::noise::ExponentialChoice;
-use crate::number::{Epsilon, Ratio};
+use super::accuracy::exponential;
+use super::exponential::drawn;
+use super::score::gaps;
+use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
+use crate::machine::{Coins, Description, Fault};
+use crate::mechanisms::MechanismError;
+use crate::number::{Confidence, Epsilon, Ratio};
+use crate::privacy::Relation;
 use crate::privacy::facts::BoundedRanges;
-use crate::privacy::{AddRemove, Relation};
 
 /// The indices of k candidates with large counts or [`Score`]s, the best first: the exponential
 /// mechanism, k times, each time without those already chosen.
@@ -22,18 +20,19 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::TopK;
+/// use queryables::mechanisms::{Choice, CountScores, TopK};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let words: Arc<Vec<char>> = Arc::new("abbbbbbccc".repeat(1000).chars().collect());
-/// let filter = start(&Filter::concurrent(ZCdp, "0.1".parse()?), words)?;
+/// let filter = start(&Filter::concurrent(ZCdp, rho!(0.1)), words)?;
 ///
 /// let is = |letter| Predicate::new(String::from(letter), move |word: &char| *word == letter);
-/// let top = TopK::new(AddRemove, 2, ('a'..='z').map(is), "0.5".parse()?)?;
+/// let letters = CountScores::of(('a'..='z').map(is));
+/// let top = Choice::by(AddRemove, TopK(2), letters, epsilon!(0.5))?;
 /// assert_eq!(filter.release(&top)?, [1, 2]);
 /// // 2·(0.25)²/8.
-/// assert_eq!(filter.privacy_loss(), "0.015625".parse()?);
+/// assert_eq!(filter.privacy_loss(), rho!(0.015625));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -48,127 +47,108 @@ use crate::privacy::{AddRemove, Relation};
 /// ([`Sensitivity`](super::Sensitivity)).
 ///
 /// Its running time depends on the scores, and not only on what is released.
-pub struct TopK<D: ?Sized, R = AddRemove, S = CountScores<D>> {
-    pub(super) score: Arc<S>,
-    fact: BoundedRanges,
-    pub(super) rate: Ratio,
-    relation: PhantomData<fn(&D) -> R>,
-}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TopK(
+    /// How many are chosen.
+    pub usize,
+);
 
-impl<D: Dataset + ?Sized, R: RowRelation> TopK<D, R> {
-    /// Chooses k of `candidates` by their counts.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::NoChoice`] if there are none or k is zero, [`MechanismError::TooMany`] if
-    /// there are more than 2^21, [`MechanismError::TooFew`] if there are fewer than k,
-    /// [`MechanismError::NoLoss`] if ε is zero.
-    pub fn new(
-        relation: R,
-        k: usize,
-        candidates: impl IntoIterator<Item = Predicate<D>>,
-        epsilon: Epsilon,
-    ) -> Result<Self, MechanismError> {
-        Self::by_score(relation, k, CountScores::new(candidates), epsilon)
-    }
-}
+impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for TopK {
+    /// By how much odds fall with each step of the score.
+    type Sampler = Ratio;
+    type Fact = BoundedRanges;
 
-impl<D: ?Sized, R: Relation, S: Score<D, R>> TopK<D, R, S> {
-    /// Chooses k candidates by a score.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::NoChoice`] if there is no candidate or k is zero,
-    /// [`MechanismError::TooFew`] if there are fewer than k, [`MechanismError::NoLoss`] if ε is
-    /// zero, [`MechanismError::NoSensitivity`] if the sensitivity is.
-    pub fn by_score(
-        _relation: R,
-        k: usize,
-        score: S,
-        epsilon: Epsilon,
-    ) -> Result<Self, MechanismError> {
-        Self::of(k, shared(score)?, epsilon)
-    }
-
-    pub(super) fn of(k: usize, score: Arc<S>, epsilon: Epsilon) -> Result<Self, MechanismError> {
-        let choices = NonZeroU64::new(k as u64).ok_or(MechanismError::NoChoice)?;
-        if k > score.candidates() {
-            return Err(MechanismError::TooFew);
+    fn sampler(self, score: &S, epsilon: Epsilon) -> Result<Ratio, MechanismError> {
+        let Self(k) = self;
+        if k == 0 {
+            return Err(MechanismError::parameter(
+                "the number to choose",
+                k,
+                "at least 1",
+            ));
         }
-        Ok(Self {
-            rate: score.sensitivity().rate(epsilon, choices.get())?,
-            score,
-            fact: BoundedRanges { epsilon, choices },
-            relation: PhantomData,
-        })
+        if k > score.candidates() {
+            return Err(MechanismError::TooFew {
+                what: "candidates",
+                given: score.candidates(),
+                least: k,
+            });
+        }
+        score.sensitivity().rate(epsilon, k as u64)
     }
 
-    fn description(&self) -> Description {
-        Description::new("TopK")
-            .with("relation", R::NAME)
-            .with("k", self.fact.choices)
-            .with_inner("candidates", self.score.description())
-            .with("epsilon", self.fact.epsilon)
+    fn fact(self, _: &S, epsilon: Epsilon) -> BoundedRanges {
+        let Self(k) = self;
+        let choices = NonZeroU64::new(k as u64).unwrap_or(NonZeroU64::MIN);
+        BoundedRanges { epsilon, choices }
+    }
+
+    fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool {
+        let others = choice.score.candidates() as u128 - 1;
+        exponential(others, choice.sampler, gap, confidence)
+    }
+
+    fn name(self) -> &'static str {
+        "TopK"
+    }
+
+    fn describe(self, score: &S, description: Description) -> Description {
+        let described = description.with("k", self.0);
+        described.with_inner("candidates", score.description())
     }
 }
 
-impl<D: ?Sized, R: Relation, S: Score<D, R>> Mechanism<D> for TopK<D, R, S> {
-    type Machine = Released<Vec<usize>>;
+impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for TopK {
+    type Answer = Vec<usize>;
 
-    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<Vec<usize>>, Fault> {
-        let mut gaps = gaps(&*self.score, data);
+    fn choose(
+        choice: &Choice<Self, S, R>,
+        data: &D,
+        coins: &mut Coins<'_>,
+    ) -> Result<Vec<usize>, Fault> {
+        let TopK(k) = choice.law;
+        let mut gaps = gaps(&*choice.score, data)?;
         let mut left: Vec<usize> = (0..gaps.len()).collect();
         let mut chosen = Vec::new();
-        for _ in 0..self.fact.choices.get() {
-            let law = ExponentialChoice::new(gaps.clone(), self.rate);
-            let next = coins.draw(&law.map_err(|_| Fault::Failed)?)?;
-            let next = usize::try_from(next).map_err(|_| Fault::Failed)?;
+        for _ in 0..k {
+            let next = drawn(gaps.clone(), choice.sampler, coins)?;
             if next >= left.len() {
                 return Err(Fault::Failed);
             }
             gaps.remove(next);
             chosen.push(left.remove(next));
         }
-        Ok(Released(chosen))
-    }
-
-    fn describe(&self) -> Description {
-        self.description()
-    }
-}
-
-states!(
-    BoundedRanges: impl[D: ?Sized, R: Relation, S: Score<D, R>,] TopK<D, R, S>, R,
-    |choice| choice.fact
-);
-shown!(impl[D: ?Sized, R: Relation, S: Score<D, R>] TopK<D, R, S>);
-
-impl<D: ?Sized, R, S> Clone for TopK<D, R, S> {
-    fn clone(&self) -> Self {
-        Self {
-            score: Arc::clone(&self.score),
-            ..*self
-        }
+        Ok(chosen)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::{Distance, Private, PureDp, Rdp, Replace, ZCdp};
+    use crate::data::Predicate;
+    use crate::mechanisms::CountScores;
+    use crate::mechanisms::RowRelation;
+    use crate::privacy::{AddRemove, Distance, Private, PureDp, Rdp, Replace, ZCdp};
     use crate::tests::exact::{answers, rows_of, violation};
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()
     }
 
+    type Scores = CountScores<Predicate<Vec<u8>>>;
+
     fn top<R: RowRelation>(
         relation: R,
         k: usize,
         values: std::ops::Range<u8>,
         text: &str,
-    ) -> Result<TopK<Vec<u8>, R>, MechanismError> {
-        TopK::new(relation, k, values.map(rows_of), epsilon(text))
+    ) -> Result<Choice<TopK, Scores, R>, MechanismError> {
+        Choice::by(
+            relation,
+            TopK(k),
+            CountScores::of(values.map(rows_of)),
+            epsilon(text),
+        )
     }
 
     /// Weights of e^(rate·count), divided by what is left each time.
@@ -190,7 +170,13 @@ mod tests {
     fn the_loss_is_nearly_attained_and_not_exceeded() {
         // Many that fall, and two that rise and are chosen: twice 0.05·(1 + 18/22).
         let candidates = std::iter::repeat_n(0, 20).chain([1, 1]).map(rows_of);
-        let choice = TopK::new(Replace, 2, candidates, epsilon("0.2")).unwrap();
+        let choice = Choice::by(
+            Replace,
+            TopK(2),
+            CountScores::of(candidates),
+            epsilon("0.2"),
+        )
+        .unwrap();
         let found = [&[0_u8][..], &[1]].map(|rows| answers(&choice, rows, &[()], 22));
         let [one, other] = &found;
         let exceeds = |claim: &str| violation(other, one, epsilon(claim)).is_some();
@@ -224,9 +210,13 @@ mod tests {
     #[test]
     fn bad_parameters_are_refused() {
         let error = |k, last, text| top(AddRemove, k, 0..last, text).unwrap_err();
-        assert_eq!(error(1, 0, "1"), MechanismError::NoChoice);
-        assert_eq!(error(0, 3, "1"), MechanismError::NoChoice);
-        assert_eq!(error(4, 3, "1"), MechanismError::TooFew);
+        for (k, last, message) in [
+            (1, 0, "0 candidates were given: there must be at least 1"),
+            (0, 3, "the number to choose must be at least 1, not 0"),
+            (4, 3, "3 candidates were given: there must be at least 4"),
+        ] {
+            assert_eq!(error(k, last, "1").to_string(), message);
+        }
         assert_eq!(error(2, 3, "0"), MechanismError::NoLoss("epsilon"));
         assert_eq!(
             format!("{:?}", top(Replace, 2, 0..3, "0.5").unwrap()),

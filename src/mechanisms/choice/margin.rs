@@ -1,30 +1,34 @@
 //! Which of several scores is the largest, and by how much.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
-use super::score::CountScores;
-use super::statistic::around;
-use super::{About, Accuracy, Estimates, MechanismError, NoisyMax, Score, shown, states};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released};
-use crate::number::Confidence;
+use super::noisy_max::noise;
+use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
+use crate::machine::{Coins, Description, Fault};
+use crate::mechanisms::statistic::around;
+use crate::mechanisms::{About, Estimates, MechanismError};
+use crate::noise::DiscreteLaplace;
+use crate::number::{Confidence, Epsilon};
+use crate::privacy::Relation;
 use crate::privacy::facts::Pure;
-use crate::privacy::{AddRemove, Relation};
+
+#[cfg(doc)]
+use super::NoisyMax;
 
 /// [`NoisyMax`], which also says by how much the winner is ahead, at the same price.
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::NoisyMax;
+/// use queryables::mechanisms::{Choice, CountScores, NoisyMaxWithMargin};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
 /// let votes: Arc<Vec<char>> = Arc::new("abbbbbbc".repeat(1000).chars().collect());
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), votes)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), votes)?;
 ///
 /// let votes_for = |name| Predicate::new(String::from(name), move |vote: &char| *vote == name);
-/// let candidates = ['a', 'b', 'c'].map(votes_for);
-/// let vote = NoisyMax::new(AddRemove, candidates, "0.5".parse()?)?.with_margin()?;
+/// let candidates = CountScores::of(['a', 'b', 'c'].map(votes_for));
+/// let vote = Choice::by(AddRemove, NoisyMaxWithMargin, candidates, epsilon!(0.5))?;
 /// let winner = filter.release(&vote)?;
 /// assert_eq!(winner.index, 1);
 /// assert!(winner.margin.abs_diff(5000) < 200);
@@ -51,11 +55,10 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// The *lead* of a candidate is how far its score is ahead of the best of the others: of one that is
 /// not the best, less than zero. If all noises are within s of zero, the lead of the winner is at least
-/// the margin less 2s, and at most the margin plus 2s + 1. [`estimate`](super::Estimates::estimate) says in
+/// the margin less 2s, and at most the margin plus 2s + 1. [`estimate`](Estimates::estimate) says in
 /// which interval it is.
-pub struct NoisyMaxWithMargin<D: ?Sized, R = AddRemove, S = CountScores<D>> {
-    max: NoisyMax<D, R, S>,
-}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NoisyMaxWithMargin;
 
 /// The winner of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,27 +69,54 @@ pub struct Winner {
     pub margin: u64,
 }
 
-impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMaxWithMargin<D, R, S> {
-    pub(super) fn new(max: NoisyMax<D, R, S>) -> Result<Self, MechanismError> {
-        if max.score.candidates() < 2 {
-            return Err(MechanismError::NoRival);
-        }
-        Ok(Self { max })
-    }
-
+impl<S: Score<R>, R: Relation> Choice<NoisyMaxWithMargin, S, R> {
     /// How far two noises are apart, at most: twice as far as none of them is from zero. Unlike the
     /// distance of two scores it may be more than a `u64` holds.
     fn two_noises(&self, confidence: Confidence) -> u128 {
-        let each = confidence.for_each_of(self.max.score.candidates() as u64);
-        let within = each.map(|each| self.max.noise().steps_within(each));
+        let each = confidence.for_each_of(self.score.candidates() as u64);
+        let within = each.map(|each| self.noise().steps_within(each));
         within.map_or(u128::MAX, |within| within.saturating_mul(2))
     }
+}
 
-    fn description(&self) -> Description {
-        Description::new("NoisyMaxWithMargin")
-            .with("relation", R::NAME)
-            .with_inner("candidates", self.max.score.description())
-            .with("epsilon", self.max.fact.epsilon)
+impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for NoisyMaxWithMargin {
+    type Sampler = DiscreteLaplace;
+    type Fact = Pure;
+
+    fn sampler(self, score: &S, epsilon: Epsilon) -> Result<DiscreteLaplace, MechanismError> {
+        if score.candidates() < 2 {
+            return Err(MechanismError::TooFew {
+                what: "candidates",
+                given: score.candidates(),
+                least: 2,
+            });
+        }
+        noise(score, epsilon)
+    }
+
+    fn fact(self, _: &S, epsilon: Epsilon) -> Pure {
+        Pure { epsilon }
+    }
+
+    fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool {
+        Self::distance(choice, confidence) <= gap.into()
+    }
+
+    /// How far the margin is from the lead of the winner.
+    fn distance(choice: &Choice<Self, S, R>, confidence: Confidence) -> u128 {
+        choice.two_noises(confidence).saturating_add(1)
+    }
+
+    fn about(_: &S) -> About {
+        About::all_rows().with("for the lead of the winner")
+    }
+
+    fn name(self) -> &'static str {
+        "NoisyMaxWithMargin"
+    }
+
+    fn describe(self, score: &S, description: Description) -> Description {
+        description.with_inner("candidates", score.description())
     }
 }
 
@@ -95,17 +125,18 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> NoisyMaxWithMargin<D, R, S> {
 ///
 /// ```
 /// use queryables::data::Predicate;
-/// use queryables::mechanisms::{Estimates, NoisyMax, Winner};
+/// use queryables::mechanisms::{Choice, CountScores, Estimates, NoisyMaxWithMargin, Winner};
 /// use queryables::prelude::*;
 ///
-/// let is = |value: u8| Predicate::new(value.to_string(), move |row: &u8| *row == value);
-/// let vote = NoisyMax::<Vec<u8>>::new(AddRemove, [is(1), is(2)], "0.5".parse()?)?.with_margin()?;
+/// let is = |value: u8| Predicate::<Vec<u8>>::new(value.to_string(), move |row: &u8| *row == value);
+/// let votes = CountScores::of([is(1), is(2)]);
+/// let vote = Choice::by(AddRemove, NoisyMaxWithMargin, votes, epsilon!(0.5))?;
 /// let winner = Winner { index: 1, margin: 100 };
 /// // Of two noises none is farther than 7 from zero.
-/// assert_eq!(vote.estimate(winner, "0.95".parse()?).interval, 86..=115);
+/// assert_eq!(vote.estimate(winner, confidence!(0.95)).interval, 86..=115);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-impl<D: ?Sized, R: Relation, S: Score<D, R>> Estimates for NoisyMaxWithMargin<D, R, S> {
+impl<S: Score<R>, R: Relation> Estimates for Choice<NoisyMaxWithMargin, S, R> {
     type Answer = Winner;
     type Number = i64;
 
@@ -118,32 +149,17 @@ impl<D: ?Sized, R: Relation, S: Score<D, R>> Estimates for NoisyMaxWithMargin<D,
     }
 }
 
-impl<D: ?Sized, R: Relation, S: Score<D, R>> Mechanism<D> for NoisyMaxWithMargin<D, R, S> {
-    type Machine = Released<Winner>;
+impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for NoisyMaxWithMargin {
+    type Answer = Winner;
 
-    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<Winner>, Fault> {
-        let noisy = self.max.noisy(data, coins)?.into_iter();
-        let noisy: Vec<_> = noisy
-            .map(|(score, noise)| coins.release(score, noise))
-            .collect();
-        winner(&noisy).map(Released).ok_or(Fault::Failed)
-    }
-
-    fn describe(&self) -> Description {
-        self.description()
-    }
-}
-
-/// How far the margin is from the lead of the winner, at most.
-impl<D: ?Sized, R: Relation, S: Score<D, R>> Accuracy for NoisyMaxWithMargin<D, R, S> {
-    type Distance = u128;
-
-    fn accuracy(&self, confidence: Confidence) -> u128 {
-        self.two_noises(confidence).saturating_add(1)
-    }
-
-    fn about(&self) -> About {
-        About::all_rows().with("for the lead of the winner")
+    fn choose(
+        choice: &Choice<Self, S, R>,
+        data: &D,
+        coins: &mut Coins<'_>,
+    ) -> Result<Winner, Fault> {
+        let noisy = choice.noisy(data, coins)?.into_iter();
+        let noisy = noisy.map(|(score, noise)| coins.release(score, noise));
+        winner(&noisy.collect::<Vec<_>>()).ok_or(Fault::Failed)
     }
 }
 
@@ -164,25 +180,11 @@ fn winner(noisy: &[i128]) -> Option<Winner> {
     Some(Winner { index, margin })
 }
 
-states!(
-    Pure: impl[D: ?Sized, R: Relation, S: Score<D, R>,] NoisyMaxWithMargin<D, R, S>, R,
-    |choice| choice.max.fact
-);
-shown!(impl[D: ?Sized, R: Relation, S: Score<D, R>] NoisyMaxWithMargin<D, R, S>);
-
-impl<D: ?Sized, R, S> Clone for NoisyMaxWithMargin<D, R, S> {
-    fn clone(&self) -> Self {
-        Self {
-            max: self.max.clone(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::Epsilon;
-    use crate::privacy::Replace;
+    use crate::mechanisms::{Accuracy, CountScores};
+    use crate::privacy::{AddRemove, Replace};
     use crate::tests::enumerate::Enumeration;
     use crate::tests::exact::{answers, rows_of, violation};
 
@@ -228,10 +230,13 @@ mod tests {
     fn the_margin_costs_nothing() {
         let choice = |candidates: &[u8]| {
             let candidates = candidates.iter().map(|value| rows_of(*value));
-            NoisyMax::new(Replace, candidates, epsilon("2"))
-                .unwrap()
-                .with_margin()
-                .unwrap()
+            Choice::by(
+                Replace,
+                NoisyMaxWithMargin,
+                CountScores::of(candidates),
+                epsilon("2"),
+            )
+            .unwrap()
         };
         // The rows move a vote from either to the other, with ties before and after.
         for pair in [
@@ -257,8 +262,13 @@ mod tests {
     #[test]
     fn the_lead_is_within_its_interval() {
         let candidates = || [0, 1].map(rows_of);
-        let vote = NoisyMax::new(Replace, candidates(), epsilon("1")).unwrap();
-        let vote = vote.with_margin().unwrap();
+        let vote = Choice::by(
+            Replace,
+            NoisyMaxWithMargin,
+            CountScores::of(candidates()),
+            epsilon("1"),
+        )
+        .unwrap();
         let confidence = "0.9".parse().unwrap();
         let within = vote.accuracy(confidence);
         for rows in [&[0_u8, 0, 0][..], &[1, 1], &[0, 1]] {
@@ -301,9 +311,13 @@ mod tests {
     /// two scores can be apart.
     #[test]
     fn a_tiny_loss_says_nothing_of_a_lead() {
-        let vote =
-            NoisyMax::<Vec<u8>>::new(AddRemove, [0, 1].map(rows_of), epsilon("1e-27")).unwrap();
-        let vote = vote.with_margin().unwrap();
+        let vote = Choice::by(
+            AddRemove,
+            NoisyMaxWithMargin,
+            CountScores::of([0, 1].map(rows_of)),
+            epsilon("1e-27"),
+        )
+        .unwrap();
         let confidence = "0.9".parse().unwrap();
         let margin = u64::MAX;
         // As likely as not, the loser by a million votes wins.
@@ -318,7 +332,11 @@ mod tests {
 
     #[test]
     fn it_needs_two() {
-        let one = NoisyMax::<Vec<u8>>::new(AddRemove, [rows_of(1)], epsilon("1")).unwrap();
-        assert_eq!(one.with_margin().unwrap_err(), MechanismError::NoRival);
+        let one = CountScores::of([rows_of(1)]);
+        let one = Choice::by(AddRemove, NoisyMaxWithMargin, one, epsilon("1"));
+        assert_eq!(
+            one.unwrap_err().to_string(),
+            "1 candidates were given: there must be at least 2"
+        );
     }
 }

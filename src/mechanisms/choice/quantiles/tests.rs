@@ -1,5 +1,5 @@
 use super::*;
-use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
+use crate::machine::{ClosedForm, CoinSource, Law, Mechanism, NotPrivateSeededCoins, Released};
 use crate::mechanisms::Accuracy;
 use crate::privacy::{Private, PureDp, Replace, ZCdp};
 use crate::tests::exact::{answers, violation};
@@ -59,8 +59,8 @@ proptest! {
         (low, high) in (-3..1_i64, 1..4_i64),
     ) {
         let quantiles = of(AddRemove, low..=high, &[(part, whole)], "1").unwrap();
-        let sorted = quantiles.sorted(&rows);
-        let law = quantiles.quantiles[0].law(&sorted, high.abs_diff(low)).unwrap();
+        let sorted = quantiles.score.sorted(&rows);
+        let law = law((part, whole), quantiles.sampler[0], &sorted, high.abs_diff(low)).unwrap();
         let ClosedForm::ExponentialChoice { gaps, .. } = law.closed_form() else {
             return Err(TestCaseError::fail("a small range"));
         };
@@ -113,10 +113,7 @@ fn several_quantiles_share_the_loss_and_come_in_order() {
     // 3·0.2²/8.
     assert_eq!(quartiles.loss(&ZCdp), Ok("0.015".parse().unwrap()));
     // ε/3 over 2·3, 2·1 and 2·3.
-    let rates = quartiles
-        .quantiles
-        .iter()
-        .map(|quantile| quantile.rate.to_string());
+    let rates = quartiles.sampler.iter().map(Ratio::to_string);
     assert_eq!(rates.collect::<Vec<_>>(), ["1/30", "1/10", "1/30"]);
     let mut coins = NotPrivateSeededCoins::new(4);
     for _ in 0..20 {
@@ -162,10 +159,13 @@ fn bad_parameters_are_refused() {
     let error = |range, quantiles: &[(u32, u32)], epsilon| {
         of(AddRemove, range, quantiles, epsilon).unwrap_err()
     };
-    assert_eq!(error(0..=1, &[], "1"), MechanismError::NoChoice);
+    assert_eq!(error(0..=1, &[], "1"), MechanismError::none("quantiles"));
     #[expect(clippy::reversed_empty_ranges, reason = "it is to be refused")]
     let empty = 1..=0;
-    assert_eq!(error(empty, &[(1, 2)], "1"), MechanismError::BadRange);
+    assert_eq!(
+        error(empty, &[(1, 2)], "1").to_string(),
+        "the range 1..=0 of \"value\" is empty: write the smaller number first"
+    );
     for quantiles in [
         &[(0, 2)][..],
         &[(2, 2)],
@@ -173,7 +173,11 @@ fn bad_parameters_are_refused() {
         &[(1, 2), (2, 4)],
         &[(1, 2), (1, 3)],
     ] {
-        assert_eq!(error(0..=1, quantiles, "1"), MechanismError::BadQuantile);
+        let (part, whole) = quantiles.last().unwrap();
+        let message = format!(
+            "a quantile must be between 0 and 1, and larger than the one before, not {part}/{whole}"
+        );
+        assert_eq!(error(0..=1, quantiles, "1").to_string(), message);
     }
     assert_eq!(
         error(0..=1, &[(1, 2)], "0"),

@@ -1,0 +1,287 @@
+//! Choosing: a law of choice, and a score of the candidates.
+
+mod accuracy;
+mod exponential;
+mod margin;
+mod noisy_max;
+mod permute_and_flip;
+mod quantiles;
+mod score;
+mod sum_scores;
+mod top_k;
+
+pub use exponential::ExponentialMechanism;
+pub use margin::{NoisyMaxWithMargin, Winner};
+pub use noisy_max::NoisyMax;
+pub use permute_and_flip::PermuteAndFlip;
+pub use quantiles::NoisyQuantiles;
+pub use score::{CountScores, Evaluate, Score, Sensitivity, sensitivity_between};
+pub use sum_scores::SumScores;
+pub use top_k::TopK;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::least_loss::least_loss;
+use super::{About, Accuracy, MechanismError};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::number::{Confidence, Epsilon};
+use crate::privacy::{
+    AddRemove, Distance, Measure, Prices, Private, PureDp, Relation, UnknownLoss,
+};
+
+/// A choice among candidates: a law of choice `L`, and a score `S`.
+///
+/// | law | chooses | states |
+/// |---|---|---|
+/// | [`NoisyMax`] | the largest score after noise | [`Pure`](crate::privacy::facts::Pure) |
+/// | [`NoisyMaxWithMargin`] | the same, and says by how much it is ahead | [`Pure`](crate::privacy::facts::Pure) |
+/// | [`ExponentialMechanism`] | with odds that can be written down | [`BoundedRange`](crate::privacy::facts::BoundedRange) |
+/// | [`PermuteAndFlip`] | with better odds | [`Pure`](crate::privacy::facts::Pure) |
+/// | [`TopK`] | the best few | [`BoundedRanges`](crate::privacy::facts::BoundedRanges) |
+///
+/// | score | of a candidate |
+/// |---|---|
+/// | [`CountScores`] | the number of records of which a condition holds |
+/// | [`SumScores`] | the sum of an attribute |
+/// | your own | [`Score`] and [`Evaluate`] |
+///
+/// ```
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::{Accuracy, Choice, CountScores, PermuteAndFlip};
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let votes: Arc<Vec<char>> = Arc::new("abbbbbbc".repeat(1000).chars().collect());
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), votes)?;
+///
+/// let votes_for = |name| Predicate::new(String::from(name), move |vote: &char| *vote == name);
+/// let candidates = CountScores::of(['a', 'b', 'c'].map(votes_for));
+/// let choice = Choice::by(AddRemove, PermuteAndFlip, candidates, epsilon!(0.5))?;
+/// assert_eq!(filter.release(&choice)?, 1);
+/// // 19 choices in 20 are behind the best one by at most this number of votes.
+/// assert_eq!(choice.accuracy(confidence!(0.95)), 5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// That of its law, for neighbours under `R`, as far as the [`Sensitivity`] of the score is true.
+/// What is chosen and nothing else is released.
+pub struct Choice<L: ChoiceLaw<S, R>, S, R = AddRemove> {
+    law: L,
+    score: Arc<S>,
+    epsilon: Epsilon,
+    sampler: L::Sampler,
+    relation: PhantomData<fn() -> R>,
+}
+
+/// A law of choice, for scores of this kind.
+///
+/// # What an implementer owes
+///
+/// For neighbours under `R` the fact is true of what is chosen, and an answer is within the distance
+/// that holds with the given confidence.
+pub trait ChoiceLaw<S, R>: Copy + Send + Sync {
+    /// What it draws with: made for a loss and the sensitivity of the score.
+    type Sampler: Clone + Send + Sync;
+    /// What it states.
+    type Fact;
+
+    /// How it is made for an ε.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError`] if it cannot be.
+    fn sampler(self, score: &S, epsilon: Epsilon) -> Result<Self::Sampler, MechanismError>;
+
+    /// What is true with this ε; at a distance of d, with d times as much.
+    fn fact(self, score: &S, epsilon: Epsilon) -> Self::Fact;
+
+    /// Whether an answer is at most this far off.
+    fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool;
+
+    /// How far an answer is off, at most.
+    fn distance(choice: &Choice<Self, S, R>, confidence: Confidence) -> u128 {
+        accuracy::least(|gap| Self::is_within(choice, gap, confidence))
+    }
+
+    /// What the distance is measured from.
+    fn about(_score: &S) -> About {
+        About::all_rows()
+    }
+
+    /// Its name.
+    fn name(self) -> &'static str;
+
+    /// Adds what is chosen, and from what.
+    fn describe(self, score: &S, description: Description) -> Description;
+}
+
+/// A law that can choose from data of this kind.
+pub trait Choose<D: ?Sized, S, R>: ChoiceLaw<S, R> {
+    /// What is chosen.
+    type Answer;
+
+    /// Chooses.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`] if coins or an engine fail.
+    fn choose(
+        choice: &Choice<Self, S, R>,
+        data: &D,
+        coins: &mut Coins<'_>,
+    ) -> Result<Self::Answer, Fault>;
+}
+
+impl<L: ChoiceLaw<S, R>, S: Score<R>, R: Relation> Choice<L, S, R> {
+    /// Chooses by this law among the candidates of a score.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooFew`] if there is no candidate, fewer than are to be chosen, or only one
+    /// where a margin is asked for, [`MechanismError::TooMany`] if there are more than 2^21,
+    /// [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::BadParameter`] if the sensitivity or
+    /// the number to choose is.
+    pub fn by(_relation: R, law: L, score: S, epsilon: Epsilon) -> Result<Self, MechanismError> {
+        score::check(&score)?;
+        Self::of(law, Arc::new(score), epsilon)
+    }
+
+    /// The same with the smallest ε for which an answer is at most this far off, with at least this
+    /// confidence ([`Accuracy`]). It is rounded up to six digits.
+    ///
+    /// ```
+    /// use queryables::data::Predicate;
+    /// use queryables::mechanisms::{Accuracy, Choice, CountScores, ExponentialMechanism, TopK};
+    /// use queryables::prelude::*;
+    ///
+    /// let is = |value: u8| Predicate::<Vec<u8>>::new(value.to_string(), move |row: &u8| *row == value);
+    /// let counts = || CountScores::of([1, 2, 3].map(is));
+    /// let likely = confidence!(0.95);
+    /// let best = Choice::by_within(AddRemove, ExponentialMechanism, counts(), 20, likely)?;
+    /// assert!(best.accuracy(likely) <= 20);
+    /// let two = Choice::by_within(AddRemove, TopK(2), counts(), 20, likely)?;
+    /// assert!(two.accuracy(likely) <= 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of [`by`](Self::by).
+    pub fn by_within(
+        _relation: R,
+        law: L,
+        score: S,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        score::check(&score)?;
+        Self::least(law, score, within, confidence)
+    }
+}
+
+impl<L: ChoiceLaw<S, R>, S, R> Choice<L, S, R> {
+    fn of(law: L, score: Arc<S>, epsilon: Epsilon) -> Result<Self, MechanismError> {
+        Ok(Self {
+            law,
+            sampler: law.sampler(&score, epsilon)?,
+            score,
+            epsilon,
+            relation: PhantomData,
+        })
+    }
+
+    fn least(
+        law: L,
+        score: S,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        let score = Arc::new(score);
+        let make = |epsilon| Self::of(law, Arc::clone(&score), epsilon);
+        let (_, made) = least_loss(make, |made: &Self| {
+            // No gap is wider than a `u64`.
+            u64::try_from(within).map_or(true, |gap| L::is_within(made, gap, confidence))
+        })?;
+        Ok(made)
+    }
+}
+
+impl<L: ChoiceLaw<S, R>, S, R: Relation> Choice<L, S, R> {
+    fn description(&self) -> Description {
+        let named = Description::new(self.law.name()).with("relation", R::NAME);
+        let described = self.law.describe(&self.score, named);
+        described.with("epsilon", self.epsilon)
+    }
+}
+
+impl<D, L, S, R> Mechanism<D> for Choice<L, S, R>
+where
+    D: ?Sized,
+    L: Choose<D, S, R>,
+    S: Send + Sync,
+    R: Relation,
+{
+    type Machine = Released<L::Answer>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        L::choose(self, data, coins).map(Released)
+    }
+
+    fn describe(&self) -> Description {
+        self.description()
+    }
+}
+
+impl<Me, L, S, R> Private<Me, R> for Choice<L, S, R>
+where
+    Me: Measure + Prices<L::Fact>,
+    L: ChoiceLaw<S, R>,
+    R: Relation,
+{
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        measure.price(&self.law.fact(&self.score, self.epsilon))
+    }
+
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        let epsilon = PureDp.group(&self.epsilon, distance)?;
+        measure.price(&self.law.fact(&self.score, epsilon))
+    }
+}
+
+/// How far what is chosen is behind the best that could have been, at most: in score, for the
+/// [quantiles](NoisyQuantiles) in rank. For a [margin](NoisyMaxWithMargin), how far it is from the lead.
+impl<L: ChoiceLaw<S, R>, S, R> Accuracy for Choice<L, S, R> {
+    type Distance = u128;
+
+    fn accuracy(&self, confidence: Confidence) -> u128 {
+        L::distance(self, confidence)
+    }
+
+    fn about(&self) -> About {
+        L::about(&self.score)
+    }
+}
+
+impl<L: ChoiceLaw<S, R>, S, R> Clone for Choice<L, S, R> {
+    fn clone(&self) -> Self {
+        Self {
+            score: Arc::clone(&self.score),
+            sampler: self.sampler.clone(),
+            ..*self
+        }
+    }
+}
+
+/// Shows the description.
+impl<L: ChoiceLaw<S, R>, S, R: Relation> fmt::Debug for Choice<L, S, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.description(), f)
+    }
+}

@@ -1,0 +1,344 @@
+//! Medians and other quantiles.
+
+use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::accuracy::exponential;
+use super::{Choice, ChoiceLaw, Choose, Sensitivity};
+use crate::data::{Attribute, Dataset};
+use crate::machine::{Coins, Description, Fault};
+use crate::mechanisms::limit::QUANTILES;
+use crate::mechanisms::{About, MechanismError, RowRelation, apart};
+use crate::noise::PiecewiseChoice;
+use crate::number::{Confidence, Epsilon, Ratio};
+use crate::privacy::AddRemove;
+use crate::privacy::facts::BoundedRanges;
+
+/// One or several quantiles of a whole-number attribute: the exponential mechanism over a public
+/// range, once for each.
+///
+/// Use it for medians and percentiles, where a few large values would spoil a mean. The range must be
+/// publicly known, but may be wide: noise grows with its logarithm only. Multiply real numbers, or
+/// round them, first.
+///
+/// ```
+/// use queryables::data::Attribute;
+/// use queryables::mechanisms::NoisyQuantiles;
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let incomes: Arc<Vec<i64>> = Arc::new((1..10_001).map(|person| 7 * person).collect());
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), incomes)?;
+///
+/// let income = Attribute::new("income", |income: &i64| *income);
+/// let quartiles = [(1, 4), (1, 2), (3, 4)];
+/// let quartiles =
+///     NoisyQuantiles::new(AddRemove, income, 0..=1_000_000, quartiles, "0.5".parse()?)?;
+/// let found: Vec<i64> = filter.release(&quartiles)?;
+/// for (found, expected) in found.into_iter().zip([17_500, 35_000, 52_500]) {
+///     assert!((found - expected).abs() < 3_500, "{found}");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantee
+///
+/// ε-DP for neighbours under `R`: it states [`BoundedRanges`], one of length ε/m for each of m
+/// quantiles (Smith 2011, Algorithm 2, for one of them). Numbers are chosen with odds that fall with
+/// their *rank error*. For the quantile a/b, n rows, of which L are below a number and G above it, the
+/// number is right if a·n/b is between L and n − G; otherwise the error, in units of 1/b, is how far
+/// it is outside: max(0, b·L − a·n, a·n − b·(n − G)).
+///
+/// *Proof* of its sensitivity. A row that is added changes b·L − a·n by b − a or −a, and a·n − b·(n −
+/// G) by a − b or a; a row that is replaced changes either by b at most. The maximum changes by no more
+/// than what it is taken of. So no error changes by more than max(a, b − a), or b where a row is
+/// replaced, and two move apart by at most twice as much. The odds of each quantile are proportional to
+/// e^(−ε/m·error/that). ∎
+///
+/// With N numbers in the range, some answer has a rank error of more than
+/// 2m/ε·max(a/b, 1 − a/b)·(ln N + t) rows, with a/b the quantile for which this is largest, with
+/// probability at most m·e^(−t); where rows are replaced, of more than 2m/ε·(ln N + t). Some number in
+/// the range has no error, and the others that are so far off have at most e^(−t)/N of its odds each.
+/// The m is for sorting, which may put what was drawn for one quantile in the place of another. Which
+/// is how far in *rank* an answer is off; how far that is in the attribute depends on how dense the
+/// rows are there.
+///
+/// The odds are exact ([`PiecewiseChoice`]). A value outside the range counts as the end next to it; a
+/// row that cannot be read, as zero or the end next to that. Answers come in the order of the
+/// quantiles, sorted, which is postprocessing. Running time depends on the data.
+///
+/// # Without a range
+///
+/// Where no range is known, look for one with [`AboveThreshold`](super::AboveThreshold): a search
+/// over powers of two costs one hit. It finds a quantile, too, up to a factor of two, and within it
+/// another search or this mechanism finds it more precisely.
+///
+/// ```
+/// use queryables::data::Predicate;
+/// use queryables::mechanisms::AboveThreshold;
+/// use queryables::prelude::*;
+/// use std::sync::Arc;
+///
+/// let incomes: Arc<Vec<i64>> = Arc::new((1..10_001).map(|person| 7 * person).collect());
+/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), incomes)?;
+///
+/// // Of about 10 000 people, which power of two are 95 percent below?
+/// let search = filter.launch(&AboveThreshold::new(AddRemove, 9_500, 1, "0.5".parse()?)?)?;
+/// let below = |limit: i64| Predicate::new(format!("below {limit}"), move |x: &i64| *x < limit);
+/// let mut limit = 1;
+/// while limit < 1 << 40 && !search.ask(below(limit))? {
+///     limit *= 2;
+/// }
+/// assert_eq!(limit, 1 << 17);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type NoisyQuantiles<D, R = AddRemove> = Choice<ByRank, Quantiles<D>, R>;
+
+/// Every number of a range is chosen with odds that fall with its rank error, once for each quantile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ByRank;
+
+/// Quantiles of an attribute: of a number, how far its rank is off.
+#[derive(Debug)]
+pub struct Quantiles<D: ?Sized> {
+    attribute: Attribute<D, i64>,
+    range: RangeInclusive<i64>,
+    /// Each as a part of a whole.
+    quantiles: Vec<(u32, u32)>,
+}
+
+impl<D: ?Sized, R: RowRelation> NoisyQuantiles<D, R> {
+    /// Quantiles a/b of the attribute, within a range. They must be rising.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooFew`] if there are none, [`MechanismError::TooMany`] if there are more than
+    /// 2^18, [`MechanismError::BadParameter`] if one is not
+    /// between 0 and 1 or not larger than the one before, [`MechanismError::BadRange`] if the range is
+    /// empty, [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::TooFine`] if the odds need
+    /// longer numbers than they are drawn with.
+    pub fn new(
+        _relation: R,
+        attribute: Attribute<D, i64>,
+        range: RangeInclusive<i64>,
+        quantiles: impl IntoIterator<Item = (u32, u32)>,
+        epsilon: Epsilon,
+    ) -> Result<Self, MechanismError> {
+        let quantiles = Quantiles::of(attribute, range, quantiles)?;
+        Self::of(ByRank, Arc::new(quantiles), epsilon)
+    }
+
+    /// The same with the smallest ε for which the rank of no answer is off by more than `within` rows,
+    /// with at least this confidence ([`Accuracy`](crate::mechanisms::Accuracy)). It is rounded up to six
+    /// digits.
+    ///
+    /// ```
+    /// use queryables::data::Attribute;
+    /// use queryables::mechanisms::{Accuracy, NoisyQuantiles};
+    /// use queryables::prelude::*;
+    ///
+    /// let age = Attribute::<Vec<i64>, i64>::new("age", |age: &i64| *age);
+    /// // The median of 10 000 people, and at most one in a hundred on its wrong side.
+    /// let median = [(1, 2)];
+    /// let median =
+    ///     NoisyQuantiles::with_accuracy(AddRemove, age, 0..=120, median, 100, confidence!(0.95))?;
+    /// let loss: Epsilon = median.loss(&PureDp)?;
+    /// assert_eq!(loss.to_string(), "0.0769347");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
+    pub fn with_accuracy(
+        _relation: R,
+        attribute: Attribute<D, i64>,
+        range: RangeInclusive<i64>,
+        quantiles: impl IntoIterator<Item = (u32, u32)>,
+        within: u128,
+        confidence: Confidence,
+    ) -> Result<Self, MechanismError> {
+        let quantiles = Quantiles::of(attribute, range, quantiles)?;
+        Self::least(ByRank, quantiles, within, confidence)
+    }
+}
+
+impl<D: ?Sized> Quantiles<D> {
+    fn of(
+        attribute: Attribute<D, i64>,
+        range: RangeInclusive<i64>,
+        quantiles: impl IntoIterator<Item = (u32, u32)>,
+    ) -> Result<Self, MechanismError> {
+        let quantiles = QUANTILES.collect(quantiles)?;
+        if quantiles.is_empty() {
+            return Err(MechanismError::none("quantiles"));
+        }
+        if range.is_empty() {
+            return Err(MechanismError::empty(range).of_attribute(attribute.name()));
+        }
+        let mut last = (0, 1);
+        for (part, whole) in &quantiles {
+            // a/b > c/d, without the quotients.
+            let rises = u64::from(*part) * last.1 > last.0 * u64::from(*whole);
+            if part >= whole || !rises {
+                let must = "between 0 and 1, and larger than the one before";
+                let value = format_args!("{part}/{whole}");
+                return Err(MechanismError::parameter("a quantile", value, must));
+            }
+            last = (u64::from(*part), u64::from(*whole));
+        }
+        Ok(Self {
+            attribute,
+            range,
+            quantiles,
+        })
+    }
+
+    fn choices(&self) -> NonZeroU64 {
+        NonZeroU64::new(self.quantiles.len() as u64).unwrap_or(NonZeroU64::MIN)
+    }
+}
+
+impl<D: Dataset + ?Sized> Quantiles<D> {
+    /// The values of all rows, counted from the start of the range, in order.
+    fn sorted(&self, data: &D) -> Vec<u64> {
+        let (low, high) = (*self.range.start(), *self.range.end());
+        let mut read = vec![0; data.len()];
+        self.attribute.read(data, 0..data.len(), &mut read);
+        let offsets = read
+            .iter()
+            .map(|value| value.clamp(&low, &high).abs_diff(low));
+        let mut values: Vec<u64> = offsets.collect();
+        values.sort_unstable();
+        values
+    }
+}
+
+/// The law of a quantile, counted from the start of the range; the last number is `last`.
+fn law(
+    (part, whole): (u32, u32),
+    rate: Ratio,
+    sorted: &[u64],
+    last: u64,
+) -> Option<PiecewiseChoice> {
+    let (part, whole) = (i128::from(part), i128::from(whole));
+    let rows = sorted.len() as i128;
+    // In units of 1/b. Cut at the end of a `u64`, it changes by no more than before.
+    let error = |below: usize, above: usize| {
+        let over = whole * below as i128 - part * rows;
+        let under = part * rows - whole * (rows - above as i128);
+        u64::try_from(over.max(under).max(0)).unwrap_or(u64::MAX)
+    };
+    let mut runs = Vec::new();
+    let (mut next, mut below) = (0_u128, 0);
+    for equal in sorted.chunk_by(|one, other| one == other) {
+        let value = u128::from(*equal.first()?);
+        runs.push((value - next, error(below, sorted.len() - below)));
+        let above = sorted.len() - below - equal.len();
+        runs.push((1, error(below, above)));
+        (next, below) = (value + 1, below + equal.len());
+    }
+    runs.push((u128::from(last) + 1 - next, error(below, 0)));
+    PiecewiseChoice::new(runs, rate).ok()
+}
+
+impl<D: ?Sized, R: RowRelation> ChoiceLaw<Quantiles<D>, R> for ByRank {
+    /// By how much odds fall with the error of each quantile.
+    type Sampler = Arc<[Ratio]>;
+    type Fact = BoundedRanges;
+
+    fn sampler(
+        self,
+        score: &Quantiles<D>,
+        epsilon: Epsilon,
+    ) -> Result<Arc<[Ratio]>, MechanismError> {
+        let rates = score.quantiles.iter().map(|(part, whole)| {
+            let change = match apart::<R>() {
+                1 => *part.max(&(whole - part)),
+                _ => *whole,
+            };
+            let rate = Sensitivity::each(change.into()).rate(epsilon, score.choices().get())?;
+            if rate.denominator().get() > 1 << 124 {
+                return Err(MechanismError::TooFine);
+            }
+            Ok(rate)
+        });
+        rates.collect()
+    }
+
+    fn fact(self, score: &Quantiles<D>, epsilon: Epsilon) -> BoundedRanges {
+        let choices = score.choices();
+        BoundedRanges { epsilon, choices }
+    }
+
+    /// For one quantile it is the exact worst case over all data. Several are sorted, and so an answer
+    /// may be off because another draw was: if none of the m draws is off by more than this, no answer
+    /// is, as the numbers that are near enough to a quantile rise with it. So each draw may fail with a
+    /// part of what is left.
+    fn is_within(
+        choice: &Choice<Self, Quantiles<D>, R>,
+        rows: u64,
+        confidence: Confidence,
+    ) -> bool {
+        let Quantiles {
+            range, quantiles, ..
+        } = &*choice.score;
+        let others = range.end().abs_diff(*range.start());
+        let each = confidence.for_each_of(choice.score.choices().get());
+        each.is_some_and(|each| {
+            let mut all = quantiles.iter().zip(&*choice.sampler);
+            all.all(|((_, whole), rate)| {
+                let error = rows.saturating_mul((*whole).into());
+                exponential(others.into(), *rate, error, each)
+            })
+        })
+    }
+
+    fn about(score: &Quantiles<D>) -> About {
+        About::all_rows().clamped(format_args!("{:?}", score.range))
+    }
+
+    fn name(self) -> &'static str {
+        "NoisyQuantiles"
+    }
+
+    fn describe(self, score: &Quantiles<D>, description: Description) -> Description {
+        let quantiles = score.quantiles.iter();
+        let quantiles: Vec<String> = quantiles
+            .map(|(part, whole)| format!("{part}/{whole}"))
+            .collect();
+        description
+            .with("attribute", score.attribute.name())
+            .with("range", format_args!("{:?}", score.range))
+            .with("quantiles", format_args!("[{}]", quantiles.join(", ")))
+    }
+}
+
+impl<D: Dataset + ?Sized, R: RowRelation> Choose<D, Quantiles<D>, R> for ByRank {
+    type Answer = Vec<i64>;
+
+    fn choose(
+        choice: &Choice<Self, Quantiles<D>, R>,
+        data: &D,
+        coins: &mut Coins<'_>,
+    ) -> Result<Vec<i64>, Fault> {
+        let Quantiles {
+            range, quantiles, ..
+        } = &*choice.score;
+        let sorted = choice.score.sorted(data);
+        let (low, high) = (*range.start(), *range.end());
+        let mut found = Vec::new();
+        for (quantile, rate) in quantiles.iter().zip(&*choice.sampler) {
+            let law = law(*quantile, *rate, &sorted, high.abs_diff(low));
+            let offset = coins.draw(&law.ok_or(Fault::Failed)?)?;
+            let value = i64::try_from(i128::from(low) + offset);
+            found.push(value.map_err(|_| Fault::Failed)?);
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests;
