@@ -136,6 +136,8 @@ pub mod noise;
 pub mod privacy;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "table")]
+pub mod table;
 #[cfg(feature = "verify")]
 pub mod verify;
 

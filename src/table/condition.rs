@@ -1,0 +1,42 @@
+//! Expressions that are typed against a schema.
+
+use super::{Expr, Schema, TableError};
+
+/// What an expression can be made from: an [`Expr`], or a text such as `age >= 18`.
+pub trait IntoExpr {
+    /// The expression.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Syntax`] or [`TableError::TooLong`] if the text is not in the vocabulary.
+    fn into_expr(self) -> Result<Expr, TableError>;
+}
+
+impl IntoExpr for Expr {
+    fn into_expr(self) -> Result<Expr, TableError> {
+        Ok(self)
+    }
+}
+
+/// A yes-or-no question about a row, typed against a schema.
+///
+/// A row counts only where the whole condition is *true*: where a value is missing, it may be unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    schema: Schema,
+    expr: Expr,
+}
+
+impl Condition {
+    /// The schema that it is typed against.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The expression: each literal has the type that it is compared with.
+    #[must_use]
+    pub fn expr(&self) -> &Expr {
+        &self.expr
+    }
+}

@@ -1,0 +1,68 @@
+//! Why a schema or a question cannot be made.
+
+use thiserror::Error;
+
+use super::Kind;
+
+/// Why a schema or a question cannot be made.
+///
+/// It names the column and what would do. Everything in it is public: what the caller wrote, and the
+/// schema. `Debug` is the message, because that is what a `main` that returns an error prints.
+#[derive(Clone, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// There is no such column.
+    #[error("there is no column {column:?}: the columns are {}", .known.join(", "))]
+    UnknownColumn {
+        /// What was asked for.
+        column: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// A value of one type stands where another is needed.
+    #[error("{what} is a {found}, and a {wanted} is needed here")]
+    WrongType {
+        /// The column, the literal or the part of the question, as text.
+        what: String,
+        /// Its type.
+        found: Kind,
+        /// What would do.
+        wanted: Kind,
+    },
+    /// A category that the column does not have.
+    #[error("column {column:?} has no category {value}: there are {}", .known.join(", "))]
+    UnknownCategory {
+        /// The column.
+        column: String,
+        /// What was written.
+        value: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The text is not in the vocabulary of questions.
+    #[error("at character {place}: {problem}")]
+    Syntax {
+        /// Where, from one.
+        place: usize,
+        /// What is wrong, and what would do.
+        problem: String,
+    },
+    /// A question is longer, deeper or has more parts than may be asked.
+    #[error("a question may have at most {most} {what}")]
+    TooLong {
+        /// What there are many of.
+        what: &'static str,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A schema does not fit together.
+    #[error("column {column:?} {problem}")]
+    BadColumn {
+        /// Which.
+        column: String,
+        /// What is wrong with it, and what to do.
+        problem: &'static str,
+    },
+}
+
+crate::debug_is_message!([] TableError);

@@ -1,0 +1,17 @@
+//! Questions that are data: schemas, expressions over columns, and plans that a table can tally.
+//!
+//! A question is typed against the public [`Schema`] when it is made, and is data from then on: it
+//! compares, prints, has a digest, and goes through JSON. So an analyst who is not trusted can ask it,
+//! the data may stay in a file or in a database, and a record can say what was asked.
+
+mod condition;
+mod error;
+mod expr;
+mod schema;
+mod value;
+
+pub use condition::{Condition, IntoExpr};
+pub use error::TableError;
+pub use expr::{Comparison, Expr, Operation, col};
+pub use schema::{Column, Domain, Kind, Person, Schema};
+pub use value::Value;
