@@ -79,7 +79,7 @@ fn every_public_name_is_a_mechanism_or_known_not_to_be_one() {
 
 /// Machines, answers, accuracies, relations and what mechanisms are made of; and `OnRows`, which has what
 /// its mechanism has.
-const OTHERS: [&str; 38] = [
+const OTHERS: [&str; 39] = [
     "About",
     "AboveThresholdMachine",
     "Accuracy",
@@ -96,6 +96,7 @@ const OTHERS: [&str; 38] = [
     "Lattice",
     "MOST_MEMORY",
     "MeanAccuracy",
+    "MechanismError",
     "MultiplicativeWeightsMachine",
     "Noised",
     "NoisyCount",
