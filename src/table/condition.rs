@@ -40,3 +40,36 @@ impl Condition {
         &self.expr
     }
 }
+
+impl Condition {
+    /// Stand-in.
+    #[must_use]
+    pub fn holds(&self, _row: &[Option<super::Value>]) -> Option<bool> {
+        None
+    }
+}
+
+/// Stand-in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Number {
+    schema: Schema,
+    expr: Expr,
+}
+
+impl Number {
+    /// Stand-in.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+    /// Stand-in.
+    #[must_use]
+    pub fn kind(&self) -> super::Kind {
+        super::Kind::Whole
+    }
+    /// Stand-in.
+    #[must_use]
+    pub fn value(&self, _row: &[Option<super::Value>]) -> Option<super::Value> {
+        None
+    }
+}

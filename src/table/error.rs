@@ -55,6 +55,20 @@ pub enum TableError {
         /// How many there may be.
         most: usize,
     },
+    /// Amounts, ranges or bounds are out of their range.
+    #[error("{0}")]
+    BadAmount(&'static str),
+    /// A part of a question was typed against another schema.
+    #[error("this belongs to another table: make the question from the schema of the table that is asked")]
+    OtherSchema,
+    /// A row does not fit the schema.
+    #[error("row {row} does not fit the schema{}", at(.column))]
+    BadRow {
+        /// Which, from zero.
+        row: usize,
+        /// Where; empty if it has another number of values.
+        column: String,
+    },
     /// A schema does not fit together.
     #[error("column {column:?} {problem}")]
     BadColumn {
@@ -66,3 +80,11 @@ pub enum TableError {
 }
 
 crate::debug_is_message!([] TableError);
+
+fn at(column: &str) -> String {
+    if column.is_empty() {
+        ": it has another number of values".to_owned()
+    } else {
+        format!(" in column {column:?}: it has a value of another type")
+    }
+}

@@ -4,14 +4,22 @@
 //! compares, prints, has a digest, and goes through JSON. So an analyst who is not trusted can ask it,
 //! the data may stay in a file or in a database, and a record can say what was asked.
 
+mod bound;
 mod condition;
 mod error;
 mod expr;
+mod grouping;
+mod plan;
+mod rows;
 mod schema;
 mod value;
 
-pub use condition::{Condition, IntoExpr};
+pub use bound::{Bound, MOST_NORM};
+pub use condition::{Condition, IntoExpr, Number};
 pub use error::TableError;
 pub use expr::{Comparison, Expr, Operation, col};
+pub use grouping::{Grouping, Keys};
+pub use plan::{Amount, MOST_STEPS, MOST_TOTALS, Parts, Plan};
+pub use rows::{RowTable, Table};
 pub use schema::{Column, Domain, Kind, Person, Schema};
 pub use value::Value;

@@ -1,0 +1,109 @@
+//! What one person can do to the totals.
+
+use super::{MOST_STEPS, Parts, Person, Plan, TableError};
+
+/// How the numbers of one person are bounded, after they are summed over that person's rows.
+///
+/// # Guarantee
+///
+/// Adding or removing one person, whatever that person's rows are, changes the totals by a vector v with
+///
+/// | bound | |
+/// |---|---|
+/// | `Row` | ‖v‖₁ at most [`Plan::largest_row`], in one group |
+/// | `First` | ‖v‖₁ at most [`Plan::largest_row`], in one group |
+/// | `Each(c)` | every \|v_i\| at most c |
+/// | `L1(c)` | ‖v‖₁ at most c |
+/// | `L2(c)` | ‖v‖₂ at most c |
+///
+/// *Proof.* The numbers of a person depend on that person's rows alone, so that they are v. `Row`: a row
+/// is in at most one group. `L1`: if the norm n exceeds c, each number t becomes ⌊|t|·c/n⌋ with the sign
+/// of t, and these add up to at most c. `L2`: if the square s exceeds c², each becomes ⌊|t|·c/d⌋ with
+/// d = ⌊√s⌋ + 1 > √s. In IEEE doubles √ of the double nearest to k² is k for all k below 2^53, and both
+/// operations are monotone: so for s ≥ k² the computed root is at least k, and d is at least ⌊√s⌋ + 1. ∎
+///
+/// Dividing loses less than a step of each number. So a row must weigh many steps where vectors are
+/// scaled: otherwise eleven ones that are scaled to a norm of 10 would all be zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bound {
+    /// Each row is a person: nothing is bounded. For schemas that say so, and only for those.
+    Row,
+    /// A person counts once, in the first group in which there is a row of theirs.
+    First,
+    /// Each number of a person is clamped to at most this, up and down.
+    Each(u64),
+    /// The numbers of a person are scaled toward zero until their absolute values add up to at most this.
+    L1(u64),
+    /// The numbers of a person are scaled toward zero until the root of the sum of their squares is at
+    /// most this.
+    L2(u64),
+}
+
+/// The largest bound on a norm: the product of two numbers within it is a 64-bit number.
+pub const MOST_NORM: u64 = 1 << 31;
+
+impl Bound {
+    pub(super) fn check(self, plan: &Plan) -> Result<(), TableError> {
+        let each_row = *plan.schema().person() == Person::EachRow;
+        let problem = match self {
+            Self::Row if !each_row => "a table of people with several rows needs a bound",
+            Self::First if plan.parts() != Parts::Value || plan.amount().number().is_some() => {
+                "only rows are counted once a person"
+            }
+            Self::Each(0) | Self::L1(0) | Self::L2(0) => "a bound of zero allows nothing",
+            Self::Each(most) if most > MOST_STEPS.unsigned_abs() => {
+                "a bound on each number is at most 2^50 steps"
+            }
+            Self::L1(most) | Self::L2(most) if most > MOST_NORM => {
+                "a bound on a norm is at most 2^31 steps: take larger steps, or fewer rows a person"
+            }
+            _ => return Ok(()),
+        };
+        Err(TableError::BadAmount(problem))
+    }
+
+    /// Bounds the numbers of one person: the sums over that person's rows, group by group.
+    pub fn apply(self, numbers: &mut [i128]) {
+        match self {
+            Self::Row => {}
+            Self::First => {
+                let first = numbers.iter().position(|number| *number != 0);
+                for (place, number) in numbers.iter_mut().enumerate() {
+                    if Some(place) != first {
+                        *number = 0;
+                    }
+                }
+            }
+            Self::Each(most) => clamp(numbers, most),
+            Self::L1(most) => {
+                clamp(numbers, most);
+                let norm = numbers.iter().map(|number| number.unsigned_abs()).sum();
+                if norm > u128::from(most) {
+                    scale(numbers, most, norm);
+                }
+            }
+            Self::L2(most) => {
+                clamp(numbers, most);
+                let square: u128 = numbers.iter().map(|number| number.unsigned_abs().pow(2)).sum();
+                if square > u128::from(most) * u128::from(most) {
+                    scale(numbers, most, (square as f64).sqrt().floor() as u128 + 1);
+                }
+            }
+        }
+    }
+}
+
+fn clamp(numbers: &mut [i128], most: u64) {
+    let most = i128::from(most);
+    for number in numbers {
+        *number = (*number).clamp(-most, most);
+    }
+}
+
+/// Multiplies by `most` and divides by `norm`, toward zero.
+fn scale(numbers: &mut [i128], most: u64, norm: u128) {
+    let norm = i128::try_from(norm).unwrap_or(i128::MAX);
+    for number in numbers {
+        *number = *number * i128::from(most) / norm;
+    }
+}
