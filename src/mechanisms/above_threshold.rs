@@ -9,7 +9,8 @@ use super::{
     About, Accuracy, Counts, MechanismError, RowRelation, SparseVector, apart, over, shown, states,
 };
 use crate::machine::{
-    Coins, Description, DrawnNoise, Fault, Inspect, Machine, Mechanism, StateKey,
+    Coins, Description, DrawnNoise, Fault, Inspect, Machine, Mechanism, Public, PublicView,
+    StateKey,
 };
 use crate::noise::{DiscreteLaplace, within_two};
 use crate::number::{Confidence, Epsilon, Ratio};
@@ -282,6 +283,7 @@ impl<D: Counts<Q> + ?Sized, Q> AboveThresholdMachine<D, Q> {
         if self.hits_left == 0 {
             return Err(Fault::Exhausted);
         }
+        D::check(Public::of(&*self.data), question)?;
         let noise = coins.noise(&self.count_noise)?;
         let count = self.data.count(question)?;
         let threshold = (self.threshold, &self.threshold_noise);

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU64;
 
+use super::query::Norm;
 use super::{Change, MechanismError, over};
 use crate::machine::{Description, Law};
 use crate::noise::{DiscreteLaplace, RoundedGaussian};
@@ -31,6 +32,9 @@ pub trait AddedNoise: Clone + Send + Sync {
     type Law: Law;
     /// What it states, for measures to price ([`Prices`](crate::privacy::Prices)).
     type Fact;
+
+    /// The norm of a change that its size follows from.
+    const NORM: Norm;
 
     /// The noise with this loss for totals that change so much.
     ///
@@ -73,6 +77,8 @@ impl AddedNoise for LaplaceNoise {
     type Loss = Epsilon;
     type Law = DiscreteLaplace;
     type Fact = Laplace;
+
+    const NORM: Norm = Norm::L1;
 
     fn new(epsilon: Epsilon, change: &Change) -> Result<Self, MechanismError> {
         let l1 = u128::from(change.each.get()) * u128::from(change.places.get());
@@ -137,6 +143,8 @@ impl AddedNoise for GaussianNoise {
     type Loss = Gaussian;
     type Law = RoundedGaussian;
     type Fact = Gaussian;
+
+    const NORM: Norm = Norm::L2;
 
     /// A variance of Δ²/(2ρ) or Δ²/μ².
     fn new(loss: Gaussian, change: &Change) -> Result<Self, MechanismError> {

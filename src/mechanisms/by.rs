@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::contributes::tallied;
 use super::limit::BINS;
+use super::query::Norm;
 use super::{
     About, Change, Contributes, Labels, MechanismError, Once, Partition, Query, RowRelation,
     Statistic, Tally, Unavailable,
@@ -88,6 +89,13 @@ where
     type Answer = L::Of<S::Answer>;
     type Form = Once;
     type Value = S::Value;
+
+    fn bounded_for(self, norm: Norm) -> Self {
+        Self {
+            statistic: self.statistic.bounded_for(norm),
+            ..self
+        }
+    }
 
     fn change(&self) -> Result<Change, MechanismError> {
         BINS.check(self.partition.bins().saturating_mul(self.each()))?;

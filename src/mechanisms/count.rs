@@ -8,7 +8,7 @@ use super::{
     RowRelation, Tally, Unavailable,
 };
 use crate::data::{Dataset, Predicate};
-use crate::machine::Description;
+use crate::machine::{Description, DomainMismatch, Public};
 
 /// The number of records that satisfy a condition.
 ///
@@ -75,6 +75,10 @@ impl<P: Question, R: RowRelation> Query<R> for Count<P> {
 }
 
 impl<D: Counts<P> + ?Sized, P: Question, R: RowRelation> Tally<D, R> for Count<P> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        D::check(data, &self.question)
+    }
+
     fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
         totals.fill(data.count(&self.question)?.into());
         Ok(())

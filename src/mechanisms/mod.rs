@@ -181,7 +181,7 @@ use contributes::Contributes;
 use mean::SumScale;
 use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
-use question::{Counts, Question, Unavailable};
+use question::{Counts, Domain, Question, Unavailable};
 use statistic::Statistic;
 use sum::Summand;
 

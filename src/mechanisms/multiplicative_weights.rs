@@ -9,10 +9,9 @@ use super::limit::DOMAIN;
 use super::statistic::around;
 use super::weights::{Gap, Side, Weights};
 use super::{
-    About, Accuracy, Estimates, MechanismError, RowRelation, SparseVector, SparseVectorAccuracy,
-    SparseVectorMachine, shown, states,
+    About, Accuracy, Counts, Domain, Estimates, MechanismError, Question, RowRelation,
+    SparseVector, SparseVectorAccuracy, SparseVectorMachine, shown, states,
 };
-use crate::data::{Dataset, Predicate};
 use crate::machine::{Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
 use crate::middle::Postprocessed;
 use crate::number::{Confidence, Epsilon};
@@ -30,6 +29,9 @@ use crate::privacy::facts::Pure;
 /// The guess is a weight for each row of the domain, at first the same for all. An answer is what
 /// the guess says, if a [sparse vector](SparseVector) finds it less than the threshold away from
 /// the truth; otherwise it is a noisy count, and the weights are moved toward it.
+///
+/// Questions are predicates, or conditions that the data can count ([`Counts`]) and the domain can
+/// decide ([`Domain`]).
 ///
 /// ```
 /// use queryables::data::Predicate;
@@ -69,15 +71,16 @@ use crate::privacy::facts::Pure;
 /// at first, and a step of η toward a count that is α away lessens it by ηα − η², which is α²/4 for
 /// the η = α/2 taken here, with the threshold for α. Once all updates are made, every query is
 /// [`Fault::Exhausted`].
-pub struct MultiplicativeWeights<D> {
-    search: SparseVector<Predicate<D>, Replace>,
-    weights: Weights<D>,
+pub struct MultiplicativeWeights<U, Q> {
+    search: SparseVector<Q, Replace>,
+    weights: Weights<U, Q>,
 }
 
-impl<D: Dataset> MultiplicativeWeights<D> {
+impl<U: Domain<Q>, Q: Question> MultiplicativeWeights<U, Q> {
     /// Answers about `rows` rows from this domain, to within about `threshold`, with at most
     /// `updates` updates. Half of ε is used to find where the guess is wrong, and half to correct
-    /// it. The domain is a dataset of the same kind as the data, with each possible row once.
+    /// it. The domain has each possible row once: for predicates it is a dataset of the same kind as the
+    /// data.
     ///
     /// The number of rows is public. If it is not the true one, or if rows are not in the domain,
     /// answers are less accurate, but just as private.
@@ -90,16 +93,16 @@ impl<D: Dataset> MultiplicativeWeights<D> {
     /// no updates, [`MechanismError::NoLoss`] if ε is zero, and [`MechanismError::TooSmall`] if one
     /// of its parts is zero.
     pub fn new(
-        domain: D,
+        domain: U,
         rows: u32,
         threshold: u32,
         updates: u32,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        if domain.is_empty() {
+        if domain.size() == 0 {
             return Err(MechanismError::none("rows in the domain"));
         }
-        DOMAIN.check(domain.len())?;
+        DOMAIN.check(domain.size())?;
         if threshold == 0 || threshold > rows {
             return Err(bad_threshold(threshold));
         }
@@ -120,7 +123,7 @@ impl<D: Dataset> MultiplicativeWeights<D> {
     /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices: if `within` is not more than the
     /// threshold, for instance. And those of [`new`](Self::new).
     pub fn with_accuracy(
-        domain: D,
+        domain: U,
         rows: u32,
         threshold: u32,
         updates: u32,
@@ -131,7 +134,7 @@ impl<D: Dataset> MultiplicativeWeights<D> {
             return Err(bad_threshold(threshold));
         }
         let make = |epsilon| search(threshold, updates, epsilon);
-        let is_enough = |made: &SparseVector<Predicate<D>, Replace>| {
+        let is_enough = |made: &SparseVector<Q, Replace>| {
             distance(made, confidence).is_some_and(|distance| distance <= within)
         };
         let (epsilon, _) = least_loss(make, is_enough)?;
@@ -145,11 +148,11 @@ fn bad_threshold(threshold: u32) -> MechanismError {
 }
 
 /// Half of ε is for finding where the guess is wrong, and half for correcting it.
-fn search<D>(
+fn search<Q>(
     threshold: u32,
     updates: u32,
     epsilon: Epsilon,
-) -> Result<SparseVector<Predicate<D>, Replace>, MechanismError> {
+) -> Result<SparseVector<Q, Replace>, MechanismError> {
     let half = Epsilon::from_units(epsilon.units() / 2).map_err(|_| MechanismError::TooLarge)?;
     if half == Epsilon::ZERO {
         return Err(MechanismError::TooSmall);
@@ -167,7 +170,7 @@ fn search<D>(
 /// independent of that on the threshold, which is drawn once; so the sum of both is as large as that for
 /// the n-th query whatever is asked, and it does not matter whether the query was chosen by earlier
 /// answers.
-impl<D> Accuracy for MultiplicativeWeights<D> {
+impl<U, Q> Accuracy for MultiplicativeWeights<U, Q> {
     type Distance = u128;
 
     fn accuracy(&self, confidence: Confidence) -> u128 {
@@ -179,16 +182,13 @@ impl<D> Accuracy for MultiplicativeWeights<D> {
     }
 }
 
-fn distance<D>(
-    search: &SparseVector<Predicate<D>, Replace>,
-    confidence: Confidence,
-) -> Option<u128> {
+fn distance<Q>(search: &SparseVector<Q, Replace>, confidence: Confidence) -> Option<u128> {
     let SparseVectorAccuracy { threshold, count } = search.accuracy(confidence.for_each_of(3)?);
     let guessed = u128::from(search.search.threshold.unsigned_abs() - 1).saturating_add(threshold);
     Some(guessed.max(count))
 }
 
-impl<D> Estimates for MultiplicativeWeights<D> {
+impl<U, Q> Estimates for MultiplicativeWeights<U, Q> {
     type Answer = i64;
     type Number = i64;
 
@@ -197,8 +197,13 @@ impl<D> Estimates for MultiplicativeWeights<D> {
     }
 }
 
-impl<D: Dataset> Mechanism<D> for MultiplicativeWeights<D> {
-    type Machine = MultiplicativeWeightsMachine<D>;
+impl<D, U, Q> Mechanism<D> for MultiplicativeWeights<U, Q>
+where
+    D: Counts<Q> + ?Sized,
+    U: Domain<Q>,
+    Q: Question,
+{
+    type Machine = MultiplicativeWeightsMachine<D, U, Q>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let search = GapSearch(self.search.start(data, coins)?);
@@ -213,9 +218,9 @@ impl<D: Dataset> Mechanism<D> for MultiplicativeWeights<D> {
 
 /// A count that is told is not used again: the weights are moved by which side it is on, which was
 /// compared and not released.
-impl<D> ReleasesOnly for MultiplicativeWeights<D> {}
+impl<U, Q> ReleasesOnly for MultiplicativeWeights<U, Q> {}
 
-impl<D> MultiplicativeWeights<D> {
+impl<U, Q> MultiplicativeWeights<U, Q> {
     fn description(&self) -> Description {
         Description::new("MultiplicativeWeights")
             .with("domain", self.weights.size())
@@ -230,12 +235,12 @@ impl<D> MultiplicativeWeights<D> {
 
 // That of the search, for replaced rows, and with it for added and removed ones: see above.
 states!(
-    Pure: impl[D, R: RowRelation,] MultiplicativeWeights<D>, R,
+    Pure: impl[U, Q, R: RowRelation,] MultiplicativeWeights<U, Q>, R,
     |counts| counts.search.fact
 );
-shown!(impl[D] MultiplicativeWeights<D>);
+shown!(impl[U, Q] MultiplicativeWeights<U, Q>);
 
-impl<D> Clone for MultiplicativeWeights<D> {
+impl<U, Q> Clone for MultiplicativeWeights<U, Q> {
     fn clone(&self) -> Self {
         Self {
             search: self.search.clone(),
@@ -244,35 +249,40 @@ impl<D> Clone for MultiplicativeWeights<D> {
     }
 }
 
-/// What [`MultiplicativeWeights`] starts: predicates in, counts out.
+/// What [`MultiplicativeWeights`] starts: questions in, counts out.
 #[derive(Debug)]
-pub struct MultiplicativeWeightsMachine<D>(Postprocessed<Weights<D>, GapSearch<D>>);
+pub struct MultiplicativeWeightsMachine<D: ?Sized, U, Q>(
+    Postprocessed<Weights<U, Q>, GapSearch<D, Q>>,
+);
 
-impl<D: Dataset> Machine for MultiplicativeWeightsMachine<D> {
-    type Query = Predicate<D>;
+impl<D, U, Q> Machine for MultiplicativeWeightsMachine<D, U, Q>
+where
+    D: Counts<Q> + ?Sized,
+    U: Domain<Q>,
+    Q: Question,
+{
+    type Query = Q;
     type Answer = i64;
 
-    fn step(&mut self, predicate: Predicate<D>, coins: &mut Coins<'_>) -> Result<i64, Fault> {
-        self.0.step(predicate, coins)
+    fn step(&mut self, question: Q, coins: &mut Coins<'_>) -> Result<i64, Fault> {
+        self.0.step(question, coins)
     }
 }
 
 /// A running sparse vector that is asked about [`Gap`]s: the noisy count, where the gap looks
 /// large.
 #[derive(Debug)]
-pub(super) struct GapSearch<D: ?Sized>(SparseVectorMachine<D, Predicate<D>>);
+pub(super) struct GapSearch<D: ?Sized, Q>(SparseVectorMachine<D, Q>);
 
-impl<D: Dataset + ?Sized> Machine for GapSearch<D> {
-    type Query = Gap<D>;
+impl<D: Counts<Q> + ?Sized, Q> Machine for GapSearch<D, Q> {
+    type Query = Gap<Q>;
     type Answer = Option<i64>;
 
-    fn step(&mut self, gap: Gap<D>, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
+    fn step(&mut self, gap: Gap<Q>, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
         let above = |count: u64| i128::from(count) - i128::from(gap.guess);
         match gap.side {
-            Side::Above => self.0.count_by(&gap.predicate, above, coins),
-            Side::Below => self
-                .0
-                .count_by(&gap.predicate, |count| -above(count), coins),
+            Side::Above => self.0.count_by(&gap.question, above, coins),
+            Side::Below => self.0.count_by(&gap.question, |count| -above(count), coins),
         }
     }
 }
@@ -292,7 +302,7 @@ mod tests {
 
     /// Says whether gaps look large, and hides the counts.
     struct Hits<R>(SparseVector<Predicate<Vec<u8>>, R>);
-    struct Hitting(GapSearch<Vec<u8>>);
+    struct Hitting(GapSearch<Vec<u8>, Predicate<Vec<u8>>>);
 
     impl<R: Relation> Mechanism<Vec<u8>> for Hits<R> {
         type Machine = Hitting;
@@ -303,10 +313,14 @@ mod tests {
     }
 
     impl Machine for Hitting {
-        type Query = Gap<Vec<u8>>;
+        type Query = Gap<Predicate<Vec<u8>>>;
         type Answer = bool;
 
-        fn step(&mut self, gap: Gap<Vec<u8>>, coins: &mut Coins<'_>) -> Result<bool, Fault> {
+        fn step(
+            &mut self,
+            gap: Gap<Predicate<Vec<u8>>>,
+            coins: &mut Coins<'_>,
+        ) -> Result<bool, Fault> {
             Ok(self.0.step(gap, coins)?.is_some())
         }
     }
@@ -315,7 +329,7 @@ mod tests {
     /// comparisons are said to lose, where less than one in a hundred is cut from the noise.
     fn worst<R: RowRelation>(relation: R, pair: [&[u8]; 2]) -> Option<i64> {
         let gaps = [(0, Side::Above), (1, Side::Below)].map(|(guess, side)| Gap {
-            predicate: rows_of(1),
+            question: rows_of(1),
             guess,
             side,
         });
@@ -371,7 +385,7 @@ mod tests {
         let (rows, threshold, updates) = (1000, 200, 277);
         let data = (0..rows).map(|row| 13 | (row % 7 * (row % 3)) as u8 & 15);
         let data: Arc<Vec<u8>> = Arc::new(data.collect());
-        let domain = (0..16).collect();
+        let domain: Vec<_> = (0..16).collect();
         let mechanism =
             MultiplicativeWeights::new(domain, rows, threshold, updates, epsilon("1e9")).unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);

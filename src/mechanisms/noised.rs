@@ -6,7 +6,10 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{About, Accuracy, AddedNoise, Estimates, LaplaceNoise, Once, Query, Statistic, Tally};
-use crate::machine::{Coins, Description, DrawnNoise, Fault, Mechanism, Released, ReleasesOnly};
+use crate::machine::{
+    Coins, Description, DomainMismatch, DrawnNoise, Fault, Mechanism, Public, PublicView, Released,
+    ReleasesOnly,
+};
 use crate::noise::Noise;
 use crate::number::Confidence;
 use crate::privacy::{AddRemove, Distance, Measure, Prices, Private, Relation, UnknownLoss};
@@ -97,6 +100,15 @@ pub trait Starts<D: ?Sized, Q, N, R> {
         data: &Arc<D>,
         coins: &mut Coins<'_>,
     ) -> Result<Self::Machine, Fault>;
+
+    /// As [`Mechanism::check`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    fn check(_query: &Q, _data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        Ok(())
+    }
 }
 
 impl<D, Q, N, R> Starts<D, Q, N, R> for Once
@@ -113,6 +125,7 @@ where
         data: &Arc<D>,
         coins: &mut Coins<'_>,
     ) -> Result<Released<Q::Answer>, Fault> {
+        query.check(Public::of(&**data))?;
         // Drawn before the data is read: whether the coins fail must not depend on the data.
         let (law, totals) = (noise.law(), query.totals());
         if totals == 1 {
@@ -127,6 +140,10 @@ where
         query.tally(data, &mut totals)?;
         release(&mut totals, noise, coins);
         Ok(Released(query.answer(&totals)))
+    }
+
+    fn check(query: &Q, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        query.check(data)
     }
 }
 
@@ -159,6 +176,10 @@ where
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Q::Form::start(self, data, coins)
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        Q::Form::check(&self.query, data)
     }
 
     fn describe(&self) -> Description {

@@ -6,7 +6,7 @@
 //! | statistic | [`Query`]: its totals, their [`Change`], and what noisy ones mean; [`Contributes`]: what a record adds; [`Tally`] | both noises, all measures, accuracy, estimates, groups, the individual form, `verify`: see `proportion.rs` |
 //! | kind of answer | [`Statistic`] | accuracy and estimates |
 //! | noise | [`AddedNoise`] | all queries |
-//! | kind of question | [`Question`], and data that [`Counts`] it | counts, searches and priced counts |
+//! | kind of question | [`Question`], data that [`Counts`] it, and a [`Domain`] of records | counts, choices, searches, priced counts; with the domain, multiplicative weights |
 //! | kind of data | [`Tally`] for the queries that it can compute | the same mechanisms |
 
 pub use super::added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceLoss, LaplaceNoise};
@@ -14,7 +14,7 @@ pub use super::continual_count::OverTime;
 pub use super::contributes::Contributes;
 pub use super::mean::SumScale;
 pub use super::partition::{HashedKeys, Keys, Labels, Numbered};
-pub use super::question::{Counts, Question, Unavailable};
+pub use super::question::{Counts, Domain, Question, Unavailable};
 pub use super::statistic::Statistic;
 pub use super::sum::{Amount, Summand};
 
@@ -23,9 +23,9 @@ use std::num::NonZeroU64;
 
 use super::least_loss::least_loss;
 use super::{About, MechanismError, Noised};
-use crate::machine::Description;
+use crate::machine::{Description, DomainMismatch, Public};
 use crate::noise::Noise;
-use crate::number::{Confidence, Epsilon, Quantity, Rho, Unit};
+use crate::number::{Confidence, Epsilon, Quantity, Unit};
 use crate::privacy::facts::Gaussian;
 use crate::privacy::{AddRemove, Relation, Replace};
 
@@ -129,6 +129,15 @@ impl Change {
     }
 }
 
+/// How the size of a change of several totals is measured: what a noise needs to know of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Norm {
+    /// The sum of the absolute changes: for Laplace noise.
+    L1,
+    /// The root of the sum of their squares: for Gaussian noise.
+    L2,
+}
+
 /// A relation between tables of rows for which it is known how queries change: [`AddRemove`] and
 /// [`Replace`].
 #[diagnostic::on_unimplemented(
@@ -180,6 +189,17 @@ pub trait Query<R: Relation>: Clone + Send + Sync {
     type Form;
     /// One value of the answer, which an estimate is about: `i64`, `f64`, or a [`Mean`](super::Mean).
     type Value: Statistic;
+
+    /// The same query, to be asked with noise whose size follows from this norm of the change. It is
+    /// called once, before [`change`](Self::change).
+    ///
+    /// A query that bounds what a person with many records adds to several totals needs it: a bound
+    /// on the norm that the noise has keeps more than a bound on the other. By default nothing
+    /// changes.
+    #[must_use]
+    fn bounded_for(self, _norm: Norm) -> Self {
+        self
+    }
 
     /// By how much the totals may change.
     ///
@@ -235,6 +255,15 @@ pub struct Once;
     label = "computed on other data"
 )]
 pub trait Tally<D: ?Sized, R: Relation>: Query<R> {
+    /// Whether it is a query of data like this, by what is public. By default it is.
+    ///
+    /// # Errors
+    ///
+    /// [`DomainMismatch`], which says why not: the launch is refused, and nothing is charged.
+    fn check(&self, _data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        Ok(())
+    }
+
     /// Writes the totals, of which there are [`Query::totals`].
     ///
     /// # Errors
@@ -392,8 +421,9 @@ impl<Q: Query<R>, R: Relation> Under<Q, R> {
     ///
     /// [`MechanismError`] if a parameter of the query is out of its range, or there is no such noise.
     pub fn noise<N: AddedNoise>(self, loss: N::Loss) -> Result<Noised<Q, N, R>, MechanismError> {
-        let noise = N::new(loss, &self.query.change()?)?;
-        Ok(Noised::new(self.query, noise))
+        let query = self.query.bounded_for(N::NORM);
+        let noise = N::new(loss, &query.change()?)?;
+        Ok(Noised::new(query, noise))
     }
 
     /// As [`QueryExt::laplace_within`].
@@ -406,11 +436,7 @@ impl<Q: Query<R>, R: Relation> Under<Q, R> {
         within: WithinOf<Q, R>,
         confidence: Confidence,
     ) -> Result<Noised<Q, LaplaceNoise, R>, MechanismError> {
-        let epsilon: Epsilon = self.least(within, confidence, |epsilon, change| {
-            let noise: LaplaceNoise = AddedNoise::new(epsilon, change)?;
-            Ok((*noise.law()).into())
-        })?;
-        self.laplace(epsilon)
+        self.least(within, confidence, |epsilon: Epsilon| epsilon)
     }
 
     /// As [`QueryExt::gaussian_within`].
@@ -423,30 +449,27 @@ impl<Q: Query<R>, R: Relation> Under<Q, R> {
         within: WithinOf<Q, R>,
         confidence: Confidence,
     ) -> Result<Noised<Q, GaussianNoise, R>, MechanismError> {
-        let rho: Rho = self.least(within, confidence, |rho, change| {
-            let noise: GaussianNoise = AddedNoise::new(Gaussian::Rho(rho), change)?;
-            Ok((*noise.law()).into())
-        })?;
-        self.gaussian(rho)
+        self.least(within, confidence, Gaussian::Rho)
     }
 
-    /// The least loss whose noise is within the distance.
-    fn least<U: Unit>(
-        &self,
+    /// With the noise for the least loss that is within the distance.
+    fn least<N: AddedNoise<Law: Copy + Into<Noise>>, U: Unit>(
+        self,
         within: WithinOf<Q, R>,
         confidence: Confidence,
-        noise: impl Fn(Quantity<U>, &Change) -> Result<Noise, MechanismError>,
-    ) -> Result<Quantity<U>, MechanismError> {
-        let change = self.query.change()?;
-        let scale = self.query.scale();
+        loss: impl Fn(Quantity<U>) -> N::Loss,
+    ) -> Result<Noised<Q, N, R>, MechanismError> {
+        let query = self.query.bounded_for(N::NORM);
+        let (change, scale) = (query.change()?, query.scale());
         if !Q::Value::is_distance(within) {
             return Err(MechanismError::accuracy(within));
         }
-        let make = |loss| Ok(self.query.noise(noise(loss, &change)?));
-        let (loss, _) = least_loss(make, |noise: &Noise| {
-            Q::Value::is_within(scale, *noise, within, confidence)
+        let make = |least| N::new(loss(least), &change);
+        let (_, noise) = least_loss(make, |noise: &N| {
+            let noise = query.noise((*noise.law()).into());
+            Q::Value::is_within(scale, noise, within, confidence)
         })?;
-        Ok(loss)
+        Ok(Noised::new(query, noise))
     }
 }
 

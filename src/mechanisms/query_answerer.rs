@@ -232,6 +232,7 @@ where
                 coins.check()?;
                 Err(Fault::Failed)
             }
+            Err(LaunchError::DomainMismatch(mismatch)) => Err(mismatch.into()),
             Err(refused) => {
                 coins.answered(AnswerKind::NotLaunched);
                 Ok(Err(refused))

@@ -16,8 +16,8 @@ use crate::data::{Attribute, Predicate, Vector};
 use crate::machine::{ClosedForm, Coins, DrawnNoise, Fault, Law, silence_guarded_panics};
 use crate::mechanisms::contributes::tallied;
 use crate::mechanisms::{
-    ContinualCount, Count, Grouped, Histogram, Lattice, Mean, Partition, Proportion, RealRange,
-    Sum, Variance, VectorSum,
+    Accuracy, ContinualCount, Count, Grouped, Histogram, Lattice, Mean, Partition, Proportion,
+    RealRange, Sum, Variance, VectorSum,
 };
 use crate::number::Ratio;
 use crate::prelude::*;
@@ -594,4 +594,71 @@ fn a_change_in_two_places_is_at_least_as_private_as_all_of_it_in_one() {
         }
         assert!(differs);
     }
+}
+
+/// Totals that are bounded by the norm that the noise is made for: it keeps all that it was told.
+#[derive(Clone)]
+struct BoundedForNoise(Vec<Norm>);
+
+impl Query<AddRemove> for BoundedForNoise {
+    type Answer = i64;
+    type Form = Once;
+    type Value = i64;
+
+    fn bounded_for(mut self, norm: Norm) -> Self {
+        self.0.push(norm);
+        self
+    }
+
+    /// Known if it was told one norm, once.
+    fn change(&self) -> Result<Change, MechanismError> {
+        match self.0[..] {
+            [Norm::L1] => Change::of(3),
+            [Norm::L2] => Change::of(5),
+            _ => Err(MechanismError::TooFine),
+        }
+    }
+
+    fn answer(&self, _: &[i128]) -> i64 {
+        0
+    }
+
+    fn scale(&self) {}
+
+    fn describe(&self) -> Description {
+        Description::new("BoundedForNoise")
+    }
+}
+
+impl Contributes<Rows> for BoundedForNoise {
+    fn contributions(&self, _: &Rows, _: Range<usize>, _: &mut [i128], _: &mut dyn FnMut(usize)) {}
+}
+
+impl Grouped<Rows> for BoundedForNoise {}
+
+#[test]
+fn a_query_is_told_the_norm_of_the_noise_once_and_first() {
+    fn laws(query: &(impl Query<AddRemove> + Clone)) -> [ClosedForm; 2] {
+        let laplace = query.clone().laplace(epsilon!(0.5)).unwrap();
+        let gaussian = query.clone().gaussian(rho!(0.5)).unwrap();
+        [
+            laplace.noise.law().closed_form(),
+            gaussian.noise.law().closed_form(),
+        ]
+    }
+    let [scale, variance] = [6, 25].map(Ratio::from);
+    let expected = [
+        ClosedForm::DiscreteLaplace { scale },
+        ClosedForm::RoundedGaussian { variance },
+    ];
+    let query = BoundedForNoise(vec![]);
+    assert_eq!(laws(&query), expected);
+    assert_eq!(laws(&query.clone().by(partition())), expected);
+    let likely = confidence!(0.95);
+    let laplace = query.clone().laplace_within(20, likely).unwrap();
+    assert_eq!(laplace.query().0, [Norm::L1]);
+    assert!(laplace.accuracy(likely) <= 20);
+    let gaussian = query.gaussian_within(20, likely).unwrap();
+    assert_eq!(gaussian.query().0, [Norm::L2]);
+    assert!(gaussian.accuracy(likely) <= 20);
 }

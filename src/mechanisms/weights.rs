@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::data::{Dataset, Predicate};
+use super::{Domain, Question};
 use crate::machine::{Coins, Fault};
 use crate::middle::{Middle, Move};
 
@@ -17,56 +17,38 @@ pub(super) enum Side {
 }
 
 /// A question about the difference between a count and a guess.
-pub(super) struct Gap<D: ?Sized> {
-    pub(super) predicate: Predicate<D>,
+#[derive(Clone, Debug)]
+pub(super) struct Gap<Q> {
+    pub(super) question: Q,
     pub(super) guess: i64,
     pub(super) side: Side,
-}
-
-impl<D: ?Sized> Clone for Gap<D> {
-    fn clone(&self) -> Self {
-        Self {
-            predicate: self.predicate.clone(),
-            ..*self
-        }
-    }
-}
-
-impl<D: ?Sized> fmt::Debug for Gap<D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gap")
-            .field("predicate", &self.predicate)
-            .field("guess", &self.guess)
-            .field("side", &self.side)
-            .finish()
-    }
 }
 
 /// The person in the middle of [`MultiplicativeWeights`](super::MultiplicativeWeights), which knows
 /// the guess.
 ///
 /// Everything here is public, so floats are fine.
-pub(super) struct Weights<D> {
-    domain: Arc<D>,
+pub(super) struct Weights<U, Q> {
+    domain: Arc<U>,
     /// They add up to one.
     weights: Vec<f64>,
     pub(super) rows: u32,
     pub(super) rate: f64,
     /// The current question.
-    asked: Option<Gap<D>>,
+    asked: Option<Gap<Q>>,
 }
 
-impl<D> Weights<D> {
-    /// The number of rows in the domain.
+impl<U, Q> Weights<U, Q> {
+    /// The number of records in the domain.
     pub(super) fn size(&self) -> usize {
         self.weights.len()
     }
 }
 
-impl<D: Dataset> Weights<D> {
+impl<U: Domain<Q>, Q: Question> Weights<U, Q> {
     /// The same weight for all of the domain, to be moved at this rate.
-    pub(super) fn new(domain: D, rows: u32, rate: f64) -> Self {
-        let weights = vec![1.0 / domain.len() as f64; domain.len()];
+    pub(super) fn new(domain: U, rows: u32, rate: f64) -> Self {
+        let weights = vec![1.0 / domain.size() as f64; domain.size()];
         Self {
             domain: Arc::new(domain),
             weights,
@@ -76,23 +58,23 @@ impl<D: Dataset> Weights<D> {
         }
     }
 
-    /// How many rows the guess has for which the predicate holds.
-    fn guess(&self, predicate: &Predicate<D>) -> i64 {
+    /// How many rows the guess has of which the condition holds.
+    fn guess(&self, question: &Q) -> i64 {
         let share: f64 = (self.weights.iter().enumerate())
-            .filter(|(row, _)| predicate.holds(&self.domain, *row))
+            .filter(|(record, _)| self.domain.holds(question, *record))
             .map(|(_, weight)| weight)
             .sum();
         (share * f64::from(self.rows)).round() as i64
     }
 
-    /// Moves weight to the rows for which the predicate holds, or away from them.
-    fn update(&mut self, predicate: &Predicate<D>, side: Side) {
+    /// Moves weight to the records of which the condition holds, or away from them.
+    fn update(&mut self, question: &Q, side: Side) {
         let factor = match side {
             Side::Above => libm::exp(self.rate),
             Side::Below => libm::exp(-self.rate),
         };
-        for (row, weight) in self.weights.iter_mut().enumerate() {
-            if predicate.holds(&self.domain, row) {
+        for (record, weight) in self.weights.iter_mut().enumerate() {
+            if self.domain.holds(question, record) {
                 *weight *= factor;
             }
         }
@@ -103,24 +85,21 @@ impl<D: Dataset> Weights<D> {
         }
     }
 
-    fn ask(&mut self, gap: Gap<D>) -> Move<Gap<D>, i64> {
+    fn ask(&mut self, gap: Gap<Q>) -> Move<Gap<Q>, i64> {
         self.asked = Some(gap.clone());
         Move::Ask(gap)
     }
 }
 
-impl<D: Dataset> Middle<Gap<D>, Option<i64>> for Weights<D> {
-    type OuterQuery = Predicate<D>;
+impl<U: Domain<Q>, Q: Question> Middle<Gap<Q>, Option<i64>> for Weights<U, Q> {
+    type OuterQuery = Q;
     type OuterAnswer = i64;
 
-    fn on_query(
-        &mut self,
-        predicate: Predicate<D>,
-        _: &mut Coins<'_>,
-    ) -> Result<Move<Gap<D>, i64>, Fault> {
-        let guess = self.guess(&predicate);
+    fn on_query(&mut self, question: Q, _: &mut Coins<'_>) -> Result<Move<Gap<Q>, i64>, Fault> {
+        self.domain.check(&question)?;
+        let guess = self.guess(&question);
         Ok(self.ask(Gap {
-            predicate,
+            question,
             guess,
             side: Side::Above,
         }))
@@ -130,12 +109,12 @@ impl<D: Dataset> Middle<Gap<D>, Option<i64>> for Weights<D> {
         &mut self,
         count: Option<i64>,
         _: &mut Coins<'_>,
-    ) -> Result<Move<Gap<D>, i64>, Fault> {
+    ) -> Result<Move<Gap<Q>, i64>, Fault> {
         let asked = self.asked.take().ok_or(Fault::Failed)?;
         match (count, asked.side) {
             (Some(count), side) => {
                 // By the side alone: what was released is said, and nothing is computed from it.
-                self.update(&asked.predicate, side);
+                self.update(&asked.question, side);
                 Ok(Move::Answer(count))
             }
             (None, Side::Above) => Ok(self.ask(Gap {
@@ -147,7 +126,7 @@ impl<D: Dataset> Middle<Gap<D>, Option<i64>> for Weights<D> {
     }
 }
 
-impl<D> Clone for Weights<D> {
+impl<U, Q> Clone for Weights<U, Q> {
     fn clone(&self) -> Self {
         Self {
             domain: Arc::clone(&self.domain),
@@ -158,7 +137,7 @@ impl<D> Clone for Weights<D> {
     }
 }
 
-impl<D> fmt::Debug for Weights<D> {
+impl<U, Q> fmt::Debug for Weights<U, Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Weights")
             .field("domain", &self.weights.len())

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use super::Fault;
+
 /// A dataset with public facts, such as its domain, its schema or a time horizon.
 ///
 /// Every holder of a handle can read the facts, and a mechanism can check them before anything is
@@ -70,3 +72,10 @@ impl<D: ?Sized> Copy for Public<'_, D> {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[error("the mechanism does not fit the dataset: {0}")]
 pub struct DomainMismatch(pub &'static str);
+
+/// Where something that was asked does not fit, the machine stays as it was.
+impl From<DomainMismatch> for Fault {
+    fn from(DomainMismatch(why): DomainMismatch) -> Self {
+        Self::InvalidQuery(why)
+    }
+}

@@ -3,7 +3,7 @@
 use super::accuracy::exponential;
 use super::score::gaps;
 use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
-use crate::machine::{Coins, Description, Fault};
+use crate::machine::{Coins, Description, DomainMismatch, Fault, Public};
 use crate::mechanisms::MechanismError;
 use crate::noise::ExponentialChoice;
 use crate::number::{Confidence, Epsilon, Ratio};
@@ -95,5 +95,9 @@ impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for Expo
         coins: &mut Coins<'_>,
     ) -> Result<usize, Fault> {
         drawn(gaps(&*choice.score, data)?, choice.sampler, coins)
+    }
+
+    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        score.check(data)
     }
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::noisy_max::noise;
 use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
-use crate::machine::{Coins, Description, Fault};
+use crate::machine::{Coins, Description, DomainMismatch, Fault, Public};
 use crate::mechanisms::statistic::around;
 use crate::mechanisms::{About, Estimates, MechanismError};
 use crate::noise::DiscreteLaplace;
@@ -160,6 +160,10 @@ impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for Nois
         let noisy = choice.noisy(data, coins)?.into_iter();
         let noisy = noisy.map(|(score, noise)| coins.release(score, noise));
         winner(&noisy.collect::<Vec<_>>()).ok_or(Fault::Failed)
+    }
+
+    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        score.check(data)
     }
 }
 

@@ -28,7 +28,9 @@ use std::sync::Arc;
 
 use super::least_loss::least_loss;
 use super::{About, Accuracy, MechanismError};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::machine::{
+    Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, Released,
+};
 use crate::number::{Confidence, Epsilon};
 use crate::privacy::{
     AddRemove, Distance, Measure, Prices, Private, PureDp, Relation, UnknownLoss,
@@ -137,6 +139,13 @@ pub trait Choose<D: ?Sized, S, R>: ChoiceLaw<S, R> {
         data: &D,
         coins: &mut Coins<'_>,
     ) -> Result<Self::Answer, Fault>;
+
+    /// Whether the score can be computed on data like this.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Mechanism::check`].
+    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch>;
 }
 
 impl<L: ChoiceLaw<S, R>, S: Score<R>, R: Relation> Choice<L, S, R> {
@@ -231,7 +240,12 @@ where
     type Machine = Released<L::Answer>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        L::check(&self.score, Public::of(&**data))?;
         L::choose(self, data, coins).map(Released)
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        L::check(&self.score, data)
     }
 
     fn describe(&self) -> Description {

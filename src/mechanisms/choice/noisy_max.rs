@@ -2,7 +2,7 @@
 
 use super::score::scores;
 use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
-use crate::machine::{Coins, Description, DrawnNoise, Fault};
+use crate::machine::{Coins, Description, DomainMismatch, DrawnNoise, Fault, Public};
 use crate::mechanisms::MechanismError;
 use crate::noise::{DiscreteLaplace, Noise};
 use crate::number::{Confidence, Epsilon};
@@ -133,5 +133,9 @@ impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for Nois
             }
         }
         Ok(largest.0)
+    }
+
+    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        score.check(data)
     }
 }

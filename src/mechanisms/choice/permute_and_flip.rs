@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use super::accuracy::weight_beyond;
 use super::score::gaps;
 use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
-use crate::machine::{Coins, CoinsError, Description, Fault};
+use crate::machine::{Coins, CoinsError, Description, DomainMismatch, Fault, Public};
 use crate::mechanisms::MechanismError;
 use crate::noise::BernoulliExp;
 use crate::number::{Confidence, Epsilon, Ratio, WideInterval, divide_product};
@@ -106,6 +106,10 @@ impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for Perm
             }
         }
         Err(Fault::Failed)
+    }
+
+    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        score.check(data)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::machine::{Description, caught};
+use crate::machine::{Description, DomainMismatch, Public, caught};
 use crate::mechanisms::limit::CANDIDATES;
 use crate::mechanisms::{Counts, MechanismError, Question, RowRelation, Unavailable, apart};
 use crate::number::{Epsilon, Ratio};
@@ -90,6 +90,15 @@ pub trait Score<R: Relation>: Send + Sync {
     label = "computed on other data"
 )]
 pub trait Evaluate<D: ?Sized> {
+    /// Whether it can be computed on data like this, by what is public. By default it can.
+    ///
+    /// # Errors
+    ///
+    /// [`DomainMismatch`], which says why not: the launch is refused, and nothing is charged.
+    fn check(&self, _data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        Ok(())
+    }
+
     /// Writes the score of each candidate, in their order.
     ///
     /// # Errors
@@ -277,6 +286,11 @@ impl<P: Question, R: RowRelation> Score<R> for CountScores<P> {
 }
 
 impl<D: Counts<P> + ?Sized, P> Evaluate<D> for CountScores<P> {
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        let mut candidates = self.candidates.iter();
+        candidates.try_for_each(|candidate| D::check(data, candidate))
+    }
+
     fn evaluate(&self, data: &D, scores: &mut [i64]) -> Result<(), Unavailable> {
         for (candidate, score) in self.candidates.iter().zip(scores) {
             *score = i64::try_from(data.count(candidate)?).unwrap_or(i64::MAX);

@@ -6,7 +6,7 @@ use super::accuracy::exponential;
 use super::exponential::drawn;
 use super::score::gaps;
 use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
-use crate::machine::{Coins, Description, Fault};
+use crate::machine::{Coins, Description, DomainMismatch, Fault, Public};
 use crate::mechanisms::MechanismError;
 use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::Relation;
@@ -119,6 +119,10 @@ impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for TopK
             chosen.push(left.remove(next));
         }
         Ok(chosen)
+    }
+
+    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        score.check(data)
     }
 }
 
