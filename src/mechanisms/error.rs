@@ -60,6 +60,10 @@ pub enum MechanismError {
         /// What is wrong with it, and what to do.
         problem: &'static str,
     },
+    /// A question does not fit its table.
+    #[cfg(feature = "table")]
+    #[error(transparent)]
+    Table(#[from] crate::table::TableError),
     /// Another parameter is out of its range.
     #[error("{what} must be {must}, not {value}")]
     BadParameter {

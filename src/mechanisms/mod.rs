@@ -133,6 +133,8 @@ mod sampled_sum;
 mod sparse_vector;
 mod statistic;
 mod sum;
+#[cfg(feature = "table")]
+pub mod table;
 mod threshold_histogram;
 mod tree;
 mod variance;

@@ -56,6 +56,13 @@ impl From<RangeInclusive<f64>> for RealRange {
 }
 
 /// How many times narrower than the range a step is by default: 2 to this power.
+/// Whole numbers: their own steps, which lose nothing.
+impl From<RangeInclusive<i64>> for RealRange {
+    fn from(range: RangeInclusive<i64>) -> Self {
+        Self::of_whole_numbers(range)
+    }
+}
+
 const FINE: i32 = 20;
 
 /// A range has at least this number of steps.
@@ -87,6 +94,18 @@ impl RealRange {
     }
 
     /// The range as it was stated.
+    /// Whether the numbers are said to be multiples of the step.
+    #[cfg(feature = "table")]
+    pub(super) fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Whether the step was chosen.
+    #[cfg(feature = "table")]
+    pub(super) fn has_step(&self) -> bool {
+        self.exponent.is_some()
+    }
+
     pub(super) fn stated(&self) -> RangeInclusive<f64> {
         self.low..=self.high
     }

@@ -84,7 +84,10 @@ impl Bound {
             }
             Self::L2(most) => {
                 clamp(numbers, most);
-                let square: u128 = numbers.iter().map(|number| number.unsigned_abs().pow(2)).sum();
+                let square: u128 = numbers
+                    .iter()
+                    .map(|number| number.unsigned_abs().pow(2))
+                    .sum();
                 if square > u128::from(most) * u128::from(most) {
                     scale(numbers, most, (square as f64).sqrt().floor() as u128 + 1);
                 }

@@ -59,6 +59,14 @@ pub struct Number {
 impl Number {
     /// Stand-in.
     #[must_use]
+    pub fn column(&self) -> Option<&str> {
+        match &self.expr {
+            Expr::Column(name) => Some(name),
+            _ => None,
+        }
+    }
+    /// Stand-in.
+    #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -71,5 +79,32 @@ impl Number {
     #[must_use]
     pub fn value(&self, _row: &[Option<super::Value>]) -> Option<super::Value> {
         None
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Ok(())
+    }
+}
+impl std::fmt::Display for Condition {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Ok(())
+    }
+}
+impl Schema {
+    /// Stand-in.
+    pub fn number(&self, expr: impl IntoExpr) -> Result<Number, TableError> {
+        Ok(Number {
+            schema: self.clone(),
+            expr: expr.into_expr()?,
+        })
+    }
+    /// Stand-in.
+    pub fn condition(&self, expr: impl IntoExpr) -> Result<Condition, TableError> {
+        Ok(Condition {
+            schema: self.clone(),
+            expr: expr.into_expr()?,
+        })
     }
 }

@@ -58,8 +58,16 @@ pub enum TableError {
     /// Amounts, ranges or bounds are out of their range.
     #[error("{0}")]
     BadAmount(&'static str),
+    /// A number without a range: then one person can change a sum by anything.
+    #[error("{number} has no range: state one in the schema, or with `clamped`")]
+    NoRange {
+        /// Which.
+        number: String,
+    },
     /// A part of a question was typed against another schema.
-    #[error("this belongs to another table: make the question from the schema of the table that is asked")]
+    #[error(
+        "this belongs to another table: make the question from the schema of the table that is asked"
+    )]
     OtherSchema,
     /// A row does not fit the schema.
     #[error("row {row} does not fit the schema{}", at(.column))]

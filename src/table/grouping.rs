@@ -170,7 +170,8 @@ impl Grouping {
         match &*self.keys {
             Keys::Values(keys) => keys.iter().position(|key| key == value),
             Keys::Buckets(edges) => {
-                let is_at_most = |edge: &Value| edge.order(value).is_some_and(|order| order.is_le());
+                let is_at_most =
+                    |edge: &Value| edge.order(value).is_some_and(|order| order.is_le());
                 let edges_below = edges.partition_point(is_at_most);
                 edges_below
                     .checked_sub(1)
@@ -187,10 +188,11 @@ fn typed<V: Into<Value>>(
     let values = values.into_iter().map(|value| {
         let value = value.into();
         match (column.kind(), value) {
-            (Kind::Real, Value::Whole(number)) => exact(number).ok_or_else(|| {
-                bad(column, "needs edges that a real number can hold exactly")
-            }),
-            (Kind::Real, Value::Real(number)) if number.is_finite() => Ok(Value::Real(number + 0.0)),
+            (Kind::Real, Value::Whole(number)) => exact(number)
+                .ok_or_else(|| bad(column, "needs edges that a real number can hold exactly")),
+            (Kind::Real, Value::Real(number)) if number.is_finite() => {
+                Ok(Value::Real(number + 0.0))
+            }
             (Kind::Real, Value::Real(_)) => Err(bad(column, "needs edges that are finite")),
             (kind, value) if value.kind() == kind => Ok(value),
             (wanted, value) => Err(TableError::WrongType {

@@ -214,7 +214,11 @@ impl Schema {
             .find(|(_, column)| column.name == name)
             .ok_or_else(|| TableError::UnknownColumn {
                 column: name.to_owned(),
-                known: self.columns().iter().map(|column| column.name.clone()).collect(),
+                known: self
+                    .columns()
+                    .iter()
+                    .map(|column| column.name.clone())
+                    .collect(),
             })
     }
 
@@ -223,7 +227,10 @@ impl Schema {
     pub fn person_column(&self) -> Option<usize> {
         match self.person() {
             Person::EachRow => None,
-            Person::Column(name) => self.columns().iter().position(|column| column.name == *name),
+            Person::Column(name) => self
+                .columns()
+                .iter()
+                .position(|column| column.name == *name),
         }
     }
 

@@ -1,0 +1,82 @@
+//! Statistics of tables: what is asked is data, and one person is bounded.
+//!
+//! A [`TableQuery`] is made from the public [`Schema`] and becomes a mechanism with noise, as every other
+//! query does:
+//!
+//! ```
+//! use queryables::prelude::*;
+//! use queryables::table::{Column, Kind, RowTable, Schema, Value};
+//! use std::sync::Arc;
+//!
+//! let schema = Schema::of_people(
+//!     "patient",
+//!     [
+//!         Column::new("patient", Kind::Whole),
+//!         Column::categories("state", ["CA", "NY"]),
+//!         Column::real("hours", 0.0..=80.0),
+//!     ],
+//! )?;
+//! let row = |patient: i64, state: &str, hours: f64| {
+//!     vec![Some(patient.into()), Some(state.into()), Some(Value::from(hours))]
+//! };
+//! let rows = (0..6000).map(|row_number| {
+//!     let state = if row_number % 3 == 0 { "NY" } else { "CA" };
+//!     row(row_number / 2, state, (row_number % 40) as f64)
+//! });
+//! let table = RowTable::new(&schema, rows.collect())?;
+//! let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), Arc::new(table))?;
+//!
+//! // At most two rows of each patient.
+//! let hours = schema.mean("hours")?.by("state")?.rows_per_person(2).laplace(epsilon!(0.5))?;
+//! let answers = filter.release(&hours)?;
+//! println!("{}", hours.report(&answers, confidence!(0.95)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod change;
+mod query;
+mod report;
+mod statistic;
+mod steps;
+
+pub use query::{One, PerGroup, TableQuery};
+pub use report::{Report, ReportRow};
+pub use statistic::{MeanOf, RowsOf, SumOf, VarianceOf};
+
+use super::{Counts, Unavailable};
+use crate::machine::{DomainMismatch, Public, PublicMetadata};
+use crate::table::{Amount, Bound, Condition, Parts, Person, Plan, Schema, Table};
+
+/// The number of people with a row that satisfies the condition.
+///
+/// So searches, sparse vectors, choices by counts and priced counts can be asked conditions.
+impl<T: Table + PublicMetadata<Metadata = Schema> + ?Sized> Counts<Condition> for T {
+    fn check(data: Public<'_, Self>, question: &Condition) -> Result<(), DomainMismatch> {
+        is_of(question.schema(), data.metadata())
+    }
+
+    fn count(&self, question: &Condition) -> Result<u64, Unavailable> {
+        let schema = question.schema();
+        let bound = match schema.person() {
+            Person::EachRow => Bound::Row,
+            Person::Column(_) => Bound::Each(1),
+        };
+        let one = Amount::one(0).map(|one| (one, Parts::Value));
+        let plan = one.and_then(|one| {
+            let condition = Some(question.clone());
+            Plan::new(schema, condition, one, Vec::new(), bound)
+        });
+        let totals = self.tally(&plan.map_err(|_| Unavailable)?)?;
+        let count = totals.first().copied().unwrap_or_default();
+        u64::try_from(count).map_err(|_| Unavailable)
+    }
+}
+
+fn is_of(asked: &Schema, data: &Schema) -> Result<(), DomainMismatch> {
+    if asked == data {
+        return Ok(());
+    }
+    Err(DomainMismatch(
+        "the question was made from the schema of another table",
+    ))
+}

@@ -1,0 +1,404 @@
+//! A statistic of the rows that satisfy a condition, in each group, with a bound for each person.
+
+use std::marker::PhantomData;
+
+use super::super::query::Norm;
+use super::super::{
+    About, Change, MechanismError, Once, Query, RealRange, RowRelation, Statistic, Tally,
+    Unavailable,
+};
+use super::change::change_of;
+use super::is_of;
+use super::statistic::TableStatistic;
+use super::steps::{MOST_ROWS, SCALED_ROW, Stated};
+use super::{MeanOf, RowsOf, SumOf, VarianceOf};
+use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
+use crate::noise::Noise;
+use crate::privacy::AddRemove;
+use crate::table::{
+    Amount, Bound, Condition, Domain, Grouping, IntoExpr, Kind, Number, Parts, Person, Plan,
+    Schema, Table, TableError, Value,
+};
+
+/// A statistic of a table ([`Schema::count`], [`sum`](Schema::sum), [`mean`](Schema::mean),
+/// [`variance`](Schema::variance)), which waits for its noise
+/// ([`QueryExt`](super::super::QueryExt)). The [module](super) has an example.
+///
+/// # Guarantee
+///
+/// Neighbours differ by one *person*, as the schema says who that is. What a person adds is bounded as
+/// the [`Plan`] says, and the noise follows from the same plan.
+#[derive(Clone, Debug)]
+pub struct TableQuery<S, G = One> {
+    schema: Schema,
+    condition: Option<Condition>,
+    number: Option<Number>,
+    range: Option<Stated>,
+    groupings: Vec<Grouping>,
+    rows: u64,
+    norm: Norm,
+    of: PhantomData<(S, G)>,
+}
+
+/// One value.
+#[derive(Clone, Copy, Debug)]
+pub struct One;
+
+/// One value for each group, in the order of the groups.
+#[derive(Clone, Copy, Debug)]
+pub struct PerGroup;
+
+/// How values become an answer.
+pub trait Shape: Clone + Send + Sync {
+    #[doc(hidden)]
+    type Of<V>;
+    #[doc(hidden)]
+    fn shape<V>(first: V, others: impl Iterator<Item = V>) -> Self::Of<V>;
+}
+
+impl Shape for One {
+    type Of<V> = V;
+
+    fn shape<V>(first: V, _: impl Iterator<Item = V>) -> V {
+        first
+    }
+}
+
+impl Shape for PerGroup {
+    type Of<V> = Vec<V>;
+
+    fn shape<V>(first: V, others: impl Iterator<Item = V>) -> Vec<V> {
+        std::iter::once(first).chain(others).collect()
+    }
+}
+
+impl Schema {
+    /// The number of rows: at most one a person, unless [`rows_per_person`](TableQuery::rows_per_person)
+    /// says otherwise.
+    #[must_use]
+    pub fn count(&self) -> TableQuery<RowsOf> {
+        TableQuery::new(self, None)
+    }
+
+    /// The sum of a number, clamped to the range of its column, or to [another](TableQuery::clamped).
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] if there is no such column, or it is no number.
+    pub fn sum(&self, number: impl IntoExpr) -> Result<TableQuery<SumOf>, TableError> {
+        Ok(TableQuery::new(self, Some(self.number(number)?)))
+    }
+
+    /// The mean of a number, clamped to the range of its column, or to [another](TableQuery::clamped).
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] if there is no such column, or it is no number.
+    pub fn mean(&self, number: impl IntoExpr) -> Result<TableQuery<MeanOf>, TableError> {
+        Ok(TableQuery::new(self, Some(self.number(number)?)))
+    }
+
+    /// The variance of a number, clamped to the range of its column, or to
+    /// [another](TableQuery::clamped).
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] if there is no such column, or it is no number.
+    pub fn variance(&self, number: impl IntoExpr) -> Result<TableQuery<VarianceOf>, TableError> {
+        Ok(TableQuery::new(self, Some(self.number(number)?)))
+    }
+}
+
+impl<S, G> TableQuery<S, G> {
+    fn new(schema: &Schema, number: Option<Number>) -> Self {
+        let range = number.as_ref().and_then(|number| stated(schema, number));
+        Self {
+            schema: schema.clone(),
+            condition: None,
+            number,
+            range,
+            groupings: Vec::new(),
+            rows: 1,
+            norm: Norm::L1,
+            of: PhantomData,
+        }
+    }
+
+    /// Of the rows that satisfy a condition only.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] if the condition does not fit the schema.
+    pub fn filter(self, condition: impl IntoExpr) -> Result<Self, TableError> {
+        let condition = condition.into_expr()?;
+        let condition = match &self.condition {
+            None => condition,
+            Some(other) => other.expr().clone() & condition,
+        };
+        Ok(Self {
+            condition: Some(self.schema.condition(condition)?),
+            ..self
+        })
+    }
+
+    /// With numbers clamped to this range: `0.0..=80.0`, or whole numbers.
+    #[must_use]
+    pub fn clamped(self, range: impl Into<RealRange>) -> Self {
+        let range = range.into();
+        Self {
+            range: Some(Stated {
+                range,
+                whole: range.is_exact(),
+                stepped: range.has_step() && !range.is_exact(),
+            }),
+            ..self
+        }
+    }
+
+    /// With at most this many rows of one person; those of a person who has more weigh less.
+    #[must_use]
+    pub fn rows_per_person(self, rows: u64) -> Self {
+        Self { rows, ..self }
+    }
+
+    /// In each category of a column.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] if there is no such column, or it has no categories.
+    pub fn by(self, column: &str) -> Result<TableQuery<S, PerGroup>, TableError> {
+        let grouping = Grouping::of(&self.schema, column)?;
+        Ok(self.grouped(grouping))
+    }
+
+    /// From each edge of a column up to, and without, the next one.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] if there is no such column, or the edges do not fit it.
+    pub fn by_buckets<V: Into<Value>>(
+        self,
+        column: &str,
+        edges: impl IntoIterator<Item = V>,
+    ) -> Result<TableQuery<S, PerGroup>, TableError> {
+        let grouping = Grouping::buckets(&self.schema, column, edges)?;
+        Ok(self.grouped(grouping))
+    }
+
+    /// In groups, one more for each of those that are there.
+    #[must_use]
+    pub fn grouped(self, grouping: Grouping) -> TableQuery<S, PerGroup> {
+        let mut groupings = self.groupings;
+        groupings.push(grouping);
+        TableQuery {
+            schema: self.schema,
+            condition: self.condition,
+            number: self.number,
+            range: self.range,
+            groupings,
+            rows: self.rows,
+            norm: self.norm,
+            of: PhantomData,
+        }
+    }
+
+    /// The groupings, in their order.
+    #[must_use]
+    pub fn groupings(&self) -> &[Grouping] {
+        &self.groupings
+    }
+}
+
+/// The range of a column, where the number is one and has one.
+fn stated(schema: &Schema, number: &Number) -> Option<Stated> {
+    let column = number.column()?;
+    let (_, column) = schema.column(column).ok()?;
+    let Some(Domain::Range(low, high)) = column.domain() else {
+        return None;
+    };
+    let range = match (low, high) {
+        (Value::Whole(low), Value::Whole(high)) => RealRange::of_whole_numbers(*low..=*high),
+        (Value::Real(low), Value::Real(high)) => RealRange::from(*low..=*high),
+        _ => return None,
+    };
+    Some(Stated {
+        range,
+        whole: column.kind() == Kind::Whole,
+        stepped: false,
+    })
+}
+
+impl<S: TableStatistic, G> TableQuery<S, G> {
+    /// Whether the numbers of one person are several, and are scaled together.
+    fn is_scaled(&self) -> bool {
+        let several = S::PARTS != Parts::Value || !self.groupings.is_empty();
+        several && *self.schema.person() != Person::EachRow
+    }
+
+    /// The range of amounts, in steps.
+    fn range(&self) -> Result<RealRange, MechanismError> {
+        if self.number.is_none() {
+            let exponent = if self.is_scaled() { SCALED_ROW } else { 0 };
+            return Ok(RealRange::of_multiples(0.0..=1.0, exponent));
+        }
+        let Some(stated) = self.range else {
+            let number = self.number.as_ref().map(ToString::to_string);
+            let number = number.unwrap_or_default();
+            return Err(TableError::NoRange { number }.into());
+        };
+        stated.in_steps(S::PARTS, self.rows, self.is_scaled())
+    }
+
+    /// What is tallied.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError`] if there is no range, or a parameter is out of its own.
+    pub fn plan(&self) -> Result<Plan, MechanismError> {
+        let scaled = self.is_scaled();
+        let most = if scaled { MOST_ROWS } else { 1 << 20 };
+        if !(1..=most).contains(&self.rows) {
+            let must = if scaled {
+                "from 1 to 2^14"
+            } else {
+                "from 1 to 2^20"
+            };
+            return Err(MechanismError::parameter(
+                "rows per person",
+                self.rows,
+                must,
+            ));
+        }
+        let range = self.range()?.in_steps();
+        let range = range.map_err(|error| match &self.number {
+            None => error,
+            Some(number) => error.of_attribute(&number.to_string()),
+        })?;
+        let (low, high) = range.range().into_inner();
+        let amount = match &self.number {
+            None => Amount::one(range.exponent)?,
+            Some(number) => Amount::of(number.clone(), range.exponent, low, high)?,
+        };
+        let plan = |bound| {
+            Plan::new(
+                &self.schema,
+                self.condition.clone(),
+                (amount.clone(), S::PARTS),
+                self.groupings.clone(),
+                bound,
+            )
+        };
+        if *self.schema.person() == Person::EachRow {
+            return Ok(plan(Bound::Row)?);
+        }
+        // What one row adds, at most.
+        let row = plan(Bound::Each(1))?.largest_row();
+        let most = row.checked_mul(self.rows.into());
+        let most = most.and_then(|most| u64::try_from(most).ok());
+        let most = most.ok_or(MechanismError::TooFine)?;
+        Ok(plan(match (scaled, self.norm) {
+            (false, _) => Bound::Each(most),
+            // Where a row adds several numbers, their absolute values add up to the same for every row, so
+            // that this norm counts rows: all numbers of a person are scaled by one factor.
+            (true, _) if S::PARTS != Parts::Value => Bound::L1(most),
+            (true, Norm::L1) => Bound::L1(most),
+            (true, Norm::L2) => Bound::L2(most),
+        })?)
+    }
+
+    fn inner(&self) -> S::Inner {
+        let range = self
+            .range()
+            .unwrap_or(RealRange::of_multiples(0.0..=1.0, 0));
+        S::inner(self.number.as_ref(), range)
+    }
+}
+
+impl<S: TableStatistic, G: Shape, R: RowRelation> Query<R> for TableQuery<S, G> {
+    type Answer = G::Of<S::Value>;
+    type Form = Once;
+    type Value = S::Value;
+
+    fn bounded_for(self, norm: Norm) -> Self {
+        Self { norm, ..self }
+    }
+
+    fn change(&self) -> Result<Change, MechanismError> {
+        change_of::<R>(&self.plan()?)
+    }
+
+    fn totals(&self) -> usize {
+        let groups: usize = self.groupings.iter().map(Grouping::len).product();
+        groups * S::PARTS.len()
+    }
+
+    fn answer(&self, totals: &[i128]) -> Self::Answer {
+        let inner = self.inner();
+        let parts = S::PARTS.len();
+        let first = totals.get(..parts).unwrap_or_default();
+        let others = totals.get(parts..).unwrap_or_default();
+        let others = others.chunks_exact(parts);
+        G::shape(
+            inner.answer(first),
+            others.map(|totals| inner.answer(totals)),
+        )
+    }
+
+    fn scale(&self) -> <S::Value as Statistic>::Scale {
+        self.inner().scale()
+    }
+
+    fn noise(&self, each: Noise) -> Noise {
+        self.inner().noise(each)
+    }
+
+    fn describe(&self) -> Description {
+        let mut description = self.inner().describe();
+        if let Some(condition) = &self.condition {
+            description = description.with("where", condition);
+        }
+        for grouping in &self.groupings {
+            description = description.with("by", grouping);
+        }
+        if *self.schema.person() != Person::EachRow {
+            description = description.with("rows per person", self.rows);
+        }
+        description.with("schema", self.schema.digest())
+    }
+
+    fn about(&self) -> About {
+        let about = self.inner().about();
+        match self.schema.person() {
+            Person::EachRow => about,
+            Person::Column(_) => about.of_people(self.rows),
+        }
+    }
+}
+
+impl<S, G, T, R> Tally<T, R> for TableQuery<S, G>
+where
+    S: TableStatistic,
+    G: Shape,
+    T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
+    R: RowRelation,
+{
+    fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
+        is_of(&self.schema, data.metadata())
+    }
+
+    fn tally(&self, data: &T, totals: &mut [i128]) -> Result<(), Unavailable> {
+        let plan = self.plan().map_err(|_| Unavailable)?;
+        let tallied = data.tally(&plan)?;
+        if tallied.len() != totals.len() {
+            return Err(Unavailable);
+        }
+        totals.copy_from_slice(&tallied);
+        Ok(())
+    }
+}
+
+const _: () = {
+    // Queries of tables are queries under both relations of rows.
+    const fn is_query<Q: Query<AddRemove>>() {}
+    is_query::<TableQuery<MeanOf, PerGroup>>();
+};

@@ -1,0 +1,63 @@
+//! Into which steps amounts are divided.
+
+use super::super::{MechanismError, RealRange};
+use crate::table::Parts;
+
+/// A range has about 2^20 steps, where nothing else matters.
+const FINE: i32 = 20;
+/// The most rows of a person that a vector may be scaled to: then a row still weighs 2^16 steps.
+pub(super) const MOST_ROWS: u64 = 1 << 14;
+/// A row weighs 2^16 steps where the vector of a person is scaled, so that dividing loses little.
+pub(super) const SCALED_ROW: i32 = -16;
+
+/// The range of a column, as it is stated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Stated {
+    pub(super) range: RealRange,
+    /// Whether the numbers are whole, and so exact in steps of one.
+    pub(super) whole: bool,
+    /// Whether the caller chose the step.
+    pub(super) stepped: bool,
+}
+
+impl Stated {
+    /// The range in steps: so fine that little is lost by rounding, and so coarse that the vector of a
+    /// person with `rows` rows can be scaled.
+    pub(super) fn in_steps(
+        self,
+        parts: Parts,
+        rows: u64,
+        scaled: bool,
+    ) -> Result<RealRange, MechanismError> {
+        if self.stepped {
+            return Ok(self.range);
+        }
+        let (low, high) = self.range.ends();
+        if self.whole && !scaled {
+            return Ok(RealRange::of_multiples(low..=high, 0));
+        }
+        if !scaled {
+            return Ok(self.range);
+        }
+        let largest = match parts {
+            Parts::Value => low.abs().max(high.abs()),
+            Parts::Mean | Parts::Variance => high - low,
+        };
+        if !(largest.is_finite() && largest > 0.0) {
+            // The range says what is wrong with it.
+            return Ok(self.range);
+        }
+        // rows · (largest in steps, or its square) is at most 2^31; one bit is for rounding the ends.
+        let bits = 30_i32.saturating_sub(rows.next_power_of_two().ilog2().cast_signed());
+        let bits = match parts {
+            Parts::Variance => bits / 2,
+            _ => bits,
+        };
+        let exponent = libm::ilogb(largest) + 1 - bits.min(FINE);
+        Ok(if self.whole && exponent <= 0 {
+            RealRange::of_multiples(low..=high, exponent)
+        } else {
+            self.range.with_step(exponent)
+        })
+    }
+}
