@@ -171,7 +171,7 @@ impl Grouping {
             Keys::Values(keys) => keys.iter().position(|key| key == value),
             Keys::Buckets(edges) => {
                 let is_at_most =
-                    |edge: &Value| edge.order(value).is_some_and(|order| order.is_le());
+                    |edge: &Value| edge.order(value).is_some_and(std::cmp::Ordering::is_le);
                 let edges_below = edges.partition_point(is_at_most);
                 edges_below
                     .checked_sub(1)
