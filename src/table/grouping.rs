@@ -132,6 +132,13 @@ impl Grouping {
         self.place
     }
 
+    /// The type of the column.
+    pub(super) fn kind(&self) -> Kind {
+        let (Keys::Values(values) | Keys::Buckets(values)) = &*self.keys;
+        // There is at least one.
+        values.first().map_or(Kind::Bool, Value::kind)
+    }
+
     /// What makes each group.
     #[must_use]
     pub fn groups(&self) -> &Keys {
@@ -231,13 +238,19 @@ fn label(value: &Value) -> String {
     }
 }
 
+/// In the words of a question, so that no two groupings look the same: `state IN ('CA', 'NY')`, or
+/// `age BETWEEN EDGES (0, 18, 65)`.
 impl fmt::Display for Grouping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.column)?;
-        for (place, label) in self.labels().enumerate() {
+        let (words, values) = match &*self.keys {
+            Keys::Values(values) => ("IN", values),
+            Keys::Buckets(edges) => ("BETWEEN EDGES", edges),
+        };
+        write!(f, "{:?} {words} (", self.column)?;
+        for (place, value) in values.iter().enumerate() {
             let comma = if place == 0 { "" } else { ", " };
-            write!(f, "{comma}{label}")?;
+            write!(f, "{comma}{value:?}")?;
         }
-        Ok(())
+        f.write_str(")")
     }
 }
