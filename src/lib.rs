@@ -134,10 +134,10 @@ pub mod ledger;
 pub mod mechanisms;
 pub mod noise;
 pub mod privacy;
-#[cfg(test)]
-mod tests;
 #[cfg(feature = "table")]
 pub mod table;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "verify")]
 pub mod verify;
 

@@ -181,7 +181,8 @@ use contributes::Contributes;
 use mean::SumScale;
 use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
-use question::{Counts, Question, Unavailable};
+pub(crate) use question::Question;
+use question::{Counts, Unavailable};
 use statistic::Statistic;
 use sum::Summand;
 

@@ -4,13 +4,21 @@
 //! compares, prints, has a digest, and goes through JSON. So an analyst who is not trusted can ask it,
 //! the data may stay in a file or in a database, and a record can say what was asked.
 
+mod bounds;
+mod calendar;
 mod condition;
+mod digest;
 mod error;
+mod evaluate;
 mod expr;
+mod json;
+mod print;
 mod schema;
+mod text;
+mod typing;
 mod value;
 
-pub use condition::{Condition, IntoExpr};
+pub use condition::{Condition, IntoExpr, Number};
 pub use error::TableError;
 pub use expr::{Comparison, Expr, Operation, col};
 pub use schema::{Column, Domain, Kind, Person, Schema};
