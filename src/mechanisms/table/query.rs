@@ -17,7 +17,7 @@ use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::noise::Noise;
 use crate::privacy::AddRemove;
 use crate::table::{
-    Amount, Bound, Condition, Domain, Grouping, IntoExpr, Kind, Number, Parts, Person, Plan,
+    Amount, Bound, Condition, Domain, Expr, Grouping, IntoExpr, Kind, Number, Parts, Person, Plan,
     Schema, Table, TableError, Value,
 };
 
@@ -213,7 +213,9 @@ impl<S, G> TableQuery<S, G> {
 
 /// The range of a column, where the number is one and has one.
 fn stated(schema: &Schema, number: &Number) -> Option<Stated> {
-    let column = number.column()?;
+    let Expr::Column(column) = number.expr() else {
+        return None;
+    };
     let (_, column) = schema.column(column).ok()?;
     let Some(Domain::Range(low, high)) = column.domain() else {
         return None;
