@@ -79,12 +79,11 @@ fn every_public_name_is_a_mechanism_or_known_not_to_be_one() {
 
 /// Machines, answers, accuracies, relations and what mechanisms are made of; and `OnRows`, which has what
 /// its mechanism has.
-const OTHERS: [&str; 38] = [
+const OTHERS: [&str; 37] = [
     "About",
     "AboveThresholdMachine",
     "Accuracy",
     "Choice",
-    "ConditionalResponseMachine",
     "ContinualCountMachine",
     "CountScores",
     "Descent",
