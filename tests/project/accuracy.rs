@@ -79,7 +79,7 @@ fn every_public_name_is_a_mechanism_or_known_not_to_be_one() {
 
 /// Machines, answers, accuracies, relations and what mechanisms are made of; and `OnRows`, which has what
 /// its mechanism has.
-const OTHERS: [&str; 37] = [
+const OTHERS: [&str; 39] = [
     "About",
     "AboveThresholdMachine",
     "Accuracy",
@@ -92,6 +92,8 @@ const OTHERS: [&str; 37] = [
     "Evaluate",
     "FactorizedCountMachine",
     "Grouped",
+    "KeyHistogram",
+    "KeyNoise",
     "Lattice",
     "MOST_MEMORY",
     "MeanAccuracy",
