@@ -17,6 +17,7 @@ mod schema;
 mod text;
 mod typing;
 mod value;
+mod words;
 
 pub use condition::{Condition, IntoExpr, Number};
 pub use error::TableError;
