@@ -319,14 +319,10 @@ pub mod queryable {
 
 /// Gates of the toolkit's own, and filters whose budget a ledger keeps.
 pub mod compose {
-    use std::collections::BTreeMap;
     use std::sync::Arc;
 
     use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft, WholeLoss};
-    use crate::compose::{
-        AddressedMachine, AnyFilter, CompositorMachine, Gate, PartsMachine, Preview, Refusal,
-        Ticket,
-    };
+    use crate::compose::{AnyFilter, CompositorMachine, Gate, Preview, Refusal, Ticket};
     use crate::machine::{Answered, Coins, Fault, Mechanism, StopToken};
     use crate::queryable::{HandleOf, IntoHandle};
 
@@ -351,16 +347,6 @@ pub mod compose {
         coins: &Coins<'_>,
     ) -> CompositorMachine<D, G, R, X> {
         CompositorMachine::new(data, terms, gate, coins)
-    }
-
-    /// A compositor whose children are addressed by number.
-    pub fn addressed<C, S, M>(compositor: C) -> AddressedMachine<C, S, M> {
-        AddressedMachine::new(compositor)
-    }
-
-    /// The machines of a parallel composition, by key.
-    pub fn parts<K, C>(machine: PartsMachine<K, C>) -> BTreeMap<K, C> {
-        machine.parts
     }
 
     /// What a rule that does not admit a loss says.

@@ -181,7 +181,11 @@ where
     type Machine = AddressedMachine<C::Machine, M::Machine, M>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        Ok(AddressedMachine::new(self.compositor.start(data, coins)?))
+        Ok(AddressedMachine {
+            compositor: self.compositor.start(data, coins)?,
+            children: Vec::new(),
+            mechanism: PhantomData,
+        })
     }
 
     fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
@@ -211,16 +215,6 @@ pub struct AddressedMachine<C, S, M> {
     compositor: C,
     children: Vec<Child<S>>,
     mechanism: PhantomData<fn(M)>,
-}
-
-impl<C, S, M> AddressedMachine<C, S, M> {
-    pub(crate) fn new(compositor: C) -> Self {
-        Self {
-            compositor,
-            children: Vec::new(),
-            mechanism: PhantomData,
-        }
-    }
 }
 
 impl<D, G, R, X, S, M> Machine for AddressedMachine<CompositorMachine<D, G, R, X>, S, M>

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use super::halting::Flagged;
+use super::universal::{Universal, UniversalAnswer, UniversalMachine, UniversalQuery};
 use crate::support::*;
 use queryables::compose::{
-    Addressed, ConcurrentComposition, Filter, LaunchError, Message, Refusal, Reply, Universal,
-    UniversalAnswer, UniversalMachine, UniversalQuery,
+    Addressed, ConcurrentComposition, Filter, LaunchError, Message, Refusal, Reply,
 };
 use queryables::machine::{Coins, Fault, Machine, Mechanism};
 use queryables::middle::{Middle, Move, ThroughExt};
