@@ -330,9 +330,10 @@ pub mod compose {
     pub use crate::compose::erased::{
         AnyLaunchError, Charged, Ended, Erased, Erasing, Quoted, States,
     };
+    pub use crate::compose::filter::{FilterGate, HaltOf};
     pub use crate::compose::gate::sealed::Decides;
     pub use crate::compose::gate::{DenialOf, NoPrice, Price, PriceOf, RuleCell, Terms};
-    pub use crate::compose::ledgered::{Ledgered, LedgeredParts, ledgered_parts};
+    pub use crate::compose::ledgered::{LedgeredParts, ledgered_parts};
 
     /// An erased filter of the toolkit's own.
     pub fn any_filter<D: ?Sized, R>(filter: Arc<dyn Erased<D, R>>) -> AnyFilter<D, R> {

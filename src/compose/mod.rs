@@ -12,11 +12,11 @@ mod individual;
 mod time_uniform;
 
 pub use individual::{
-    IndividualAnswers, IndividualAnswersMachine, IndividualError, IndividualFilter,
-    IndividualMachine, IndividualOdometer, IndividualQuery, Payers, Readings, RecordAmount,
-    RecordUnits, RunningIndividualFilter, Tariff, WithReadings, start_individual,
+    IndividualAnswers, IndividualError, IndividualFilter, IndividualMachine, IndividualOdometer,
+    IndividualQuery, Payers, Readings, RecordAmount, RecordUnits, RunningIndividualFilter, Tariff,
+    start_individual,
 };
 #[doc(inline)]
 pub use queryables_core::compose::*;
 pub(crate) use queryables_core::toolkit::compose::*;
-pub use time_uniform::{RunningTimeUniform, TimeUniform, TimeUniformGate};
+pub use time_uniform::{RunningTimeUniform, TimeUniform};

@@ -19,8 +19,8 @@ use super::text::{writable, writable_description};
 use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
 use crate::account::{ChildLoss, CountsLaunches, WholeLoss};
 use crate::compose::{
-    Discipline, Filter, FilterGate, Interactive, Interleaved, LaunchError, Ledgered, Preview,
-    Price, Redeem, Ticket, preview, price,
+    Discipline, Filter, FilterGate, Interactive, Interleaved, LaunchError, Preview, Price, Redeem,
+    Ticket, preview, price,
 };
 use crate::machine::{
     Answered, CoinSource, Description, Mechanism, StopToken, SystemCoins, guarded,
@@ -465,7 +465,7 @@ fn written<A: Serialize>(answer: &A) -> Result<Value, StoreError> {
 }
 
 /// What a non-interactive mechanism answers.
-pub type AnswerOf<M, D> = <<M as Mechanism<D>>::Machine as Answered>::Value;
+type AnswerOf<M, D> = <<M as Mechanism<D>>::Machine as Answered>::Value;
 
 impl<D: ?Sized, F: LedgerRule, R, X> Clone for Party<D, F, R, X> {
     fn clone(&self) -> Self {

@@ -100,7 +100,7 @@ pub struct AnyReading {
 
 impl<F: ContinuationRule> FilterGate<F> {
     /// What can be read, with the losses erased.
-    pub(crate) fn any_reading(&self) -> AnyReading {
+    pub fn any_reading(&self) -> AnyReading {
         let rule = &*self.rule;
         let erasing = Erasing::of(rule);
         AnyReading {

@@ -52,9 +52,8 @@ pub(crate) mod sealed {
 /// It decides from public values only, its own and what the mechanism costs, by the pure function
 /// of a rule or an accumulator. A launch that is not admitted changes nothing, unless it halts.
 ///
-/// Sealed: [`FilterGate`](super::FilterGate), [`OdometerGate`](super::OdometerGate), that of a
-/// [`MapOdometer`](super::MapOdometer) and that of the toolkit's time-uniform odometers are all there
-/// are. To add a theorem, implement
+/// Sealed: filters, odometers, a [`MapOdometer`](super::MapOdometer) and the toolkit's time-uniform
+/// odometers have one each, and these are all there are. To add a theorem, implement
 /// [`ContinuationRule`](crate::account::ContinuationRule) or
 /// [`Accumulator`](crate::account::Accumulator), which are open. A store that keeps the budget
 /// needs no gate of its own either: it decides on a copy, and replaces the gate by the copy unless

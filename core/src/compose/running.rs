@@ -13,7 +13,7 @@ use crate::machine::{
 };
 use crate::privacy::{Private, Relation};
 use crate::queryable::sealed::{self, Opening};
-use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
+use crate::queryable::{Child, HandleOf, IntoHandle, LocalQueryable};
 use crate::sync::Mutex;
 
 /// The handle to a running filter or odometer on data of type `D`: what an analyst launches
@@ -199,7 +199,10 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     /// # Errors
     ///
     /// As for [`launch`](Self::launch).
-    pub fn launch_local<M, S>(&self, mechanism: &M) -> Result<LocalHandle<S>, LaunchErrorOf<G>>
+    pub fn launch_local<M, S>(
+        &self,
+        mechanism: &M,
+    ) -> Result<LocalQueryable<S::Query, S::Answer>, LaunchErrorOf<G>>
     where
         M: Mechanism<D, Machine = S> + Private<G::Children, R>,
         S: Machine + 'static,

@@ -46,15 +46,15 @@ where
 /// The handle to what mechanism `M` starts on data of type `D`.
 pub type HandleOf<M, D> = <<M as Mechanism<D>>::Machine as IntoHandle>::Handle;
 
-/// The handle to a machine `S` that stays on its thread.
-pub type LocalHandle<S> = LocalQueryable<<S as Machine>::Query, <S as Machine>::Answer>;
-
 /// [`start`] for a machine that cannot be sent to another thread: the handle stays on this one.
 ///
 /// # Errors
 ///
 /// As for [`start`].
-pub fn start_local<D, M, S>(mechanism: &M, data: Arc<D>) -> Result<LocalHandle<S>, Fault>
+pub fn start_local<D, M, S>(
+    mechanism: &M,
+    data: Arc<D>,
+) -> Result<LocalQueryable<S::Query, S::Answer>, Fault>
 where
     D: ?Sized,
     M: Mechanism<D, Machine = S>,

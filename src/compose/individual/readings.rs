@@ -127,7 +127,7 @@ impl<D: ?Sized, F> fmt::Debug for Readings<D, F> {
 }
 
 /// A handle for the analyst, and readings for the curator.
-pub type WithReadings<D, F> = (RunningIndividualFilter<D, F>, Readings<D, F>);
+pub(super) type WithReadings<D, F> = (RunningIndividualFilter<D, F>, Readings<D, F>);
 
 /// Starts an individual filter as [`start`](crate::start) does, and also returns what the curator can read.
 ///
