@@ -5,10 +5,9 @@
 //! are traits here.
 //!
 //! Nothing here makes a handle from a caller's coins. Whoever can do that can rewind a conversation.
-//! A handle is made by [`IntoHandle`](crate::queryable::IntoHandle), which takes
-//! [`SystemCoins`](crate::machine::SystemCoins) and an [`Opening`](queryable::Opening), and only this
-//! crate makes one. Whoever implements that trait is handed one, and must not pass it on: this is a
-//! duty of the toolkit, and no type enforces it yet.
+//! A handle is made by [`IntoHandle`](crate::queryable::IntoHandle) of an
+//! [`Opening`](queryable::Opening): a machine that this crate has started with the operating system's
+//! coins. Nobody else makes one, and what is inside it cannot be replaced.
 
 /// Locks and atomics, which a scheduler interleaves where races are tested.
 pub mod sync {
@@ -288,6 +287,7 @@ pub mod queryable {
     use crate::machine::{CoinSource, Fault, Mechanism, StopToken, SystemCoins};
     use crate::queryable::Child;
 
+    pub use crate::queryable::handle::SharedMachine;
     pub use crate::queryable::sealed::{Opening, Sealed};
 
     /// Starts a mechanism with the operating system's coins, in this token's scope, as a machine that
@@ -302,18 +302,6 @@ pub mod queryable {
         token: &StopToken,
     ) -> Result<M::Machine, Fault> {
         Child::run(mechanism, data, token, &mut SystemCoins::new().coins())
-    }
-
-    /// A child whose machine is put inside another one.
-    pub trait Wrapped<S> {
-        /// The same child with the other machine. `None` if it is closed.
-        fn map<T>(self, wrap: impl FnOnce(S) -> T) -> Option<Child<T>>;
-    }
-
-    impl<S> Wrapped<S> for Child<S> {
-        fn map<T>(self, wrap: impl FnOnce(S) -> T) -> Option<Child<T>> {
-            self.map(wrap)
-        }
     }
 }
 
@@ -382,7 +370,7 @@ pub mod compose {
         ///
         /// As for [`Ticket::start`].
         fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
-            &self,
+            self,
             mechanism: &M,
             data: &Arc<D>,
             coins: &mut Coins<'_>,
@@ -404,7 +392,7 @@ pub mod compose {
 
         #[inline]
         fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
-            &self,
+            self,
             mechanism: &M,
             data: &Arc<D>,
             coins: &mut Coins<'_>,

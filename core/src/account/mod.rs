@@ -100,6 +100,17 @@ pub use sum::{AddsUpConcurrently, AddsUpSequentially, Sum};
 pub use through_rdp::ThroughRdp;
 pub use through_zcdp::ThroughZCdp;
 
+mod sealed {
+    use crate::privacy::{ApproxDp, RdpGrid, ZCdp};
+
+    /// Only this crate converts the losses of children.
+    pub trait Converted {}
+
+    impl Converted for ApproxDp {}
+    impl Converted for RdpGrid {}
+    impl Converted for ZCdp {}
+}
+
 use crate::privacy::Reentrant;
 use std::fmt::Debug;
 

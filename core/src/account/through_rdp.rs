@@ -2,9 +2,10 @@ use crate::privacy::Reentrant;
 use std::fmt::Debug;
 
 use super::budget::{Budget, checked_slack};
+use super::sealed::Converted;
+#[cfg(feature = "serde")]
 use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
-#[cfg(feature = "serde")]
 use super::{
     budget::Counts,
     durable::{Durable, Invalid},
@@ -227,11 +228,12 @@ impl<C: RdpChildren> ThroughRdp<C> {
     }
 }
 
-/// A measure in which children of [`ThroughRdp`] state their losses.
+/// A measure in which children of [`ThroughRdp`] state their losses. Sealed: each conversion is a
+/// theorem, and the guarantee of the rule rests on it.
 #[diagnostic::on_unimplemented(
     message = "`ThroughRdp` takes children under `ApproxDp` or `RdpGrid`, not under `{Self}`"
 )]
-pub trait RdpChildren: Measure {
+pub trait RdpChildren: Measure + Converted {
     /// What is needed to price a loss at the order.
     type Prices: Clone + Debug + std::hash::Hash + Send + Sync + 'static;
 

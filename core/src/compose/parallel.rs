@@ -11,10 +11,10 @@ use crate::account::ContinuationRule;
 use crate::data::{Dataset, Fold, Select, pass};
 use crate::machine::{
     Coins, Description, DomainMismatch, Fault, Inspect, Machine, Mechanism, Public, StateKey,
-    SystemCoins, guarded,
+    guarded,
 };
 use crate::privacy::{AddRemove, Postprocessable, Private, UnknownLoss};
-use crate::queryable::{Child, IntoHandle, sealed};
+use crate::queryable::{IntoHandle, sealed};
 
 /// Splits the rows by a public list of keys and runs a mechanism on each part, mostly a filter; all
 /// of them can be used in any order (Haney et al. §5.2).
@@ -264,12 +264,8 @@ where
 {
     type Handle = Parts<K, RunningFilter<D, F, R, X>>;
 
-    fn into_handle(
-        child: Child<Self>,
-        _: SystemCoins,
-        _: sealed::Opening,
-    ) -> Result<Self::Handle, Fault> {
-        let (machine, token) = child.into_parts().ok_or(Fault::Failed)?;
+    fn into_handle(opening: sealed::Opening<Self>) -> Result<Self::Handle, Fault> {
+        let (machine, token) = opening.child.into_parts().ok_or(Fault::Failed)?;
         let open = |part| RunningCompositor::new(part, token.clone());
         let parts = machine.parts.into_iter();
         // Comparing keys is third-party code, and so is dropping those that are equal after all.

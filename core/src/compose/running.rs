@@ -13,7 +13,7 @@ use crate::machine::{
 };
 use crate::privacy::{Private, Relation};
 use crate::queryable::sealed::{self, Opening};
-use crate::queryable::{Child, HandleOf, IntoHandle, LocalQueryable};
+use crate::queryable::{HandleOf, IntoHandle, LocalQueryable};
 use crate::sync::Mutex;
 
 /// The handle to a running filter or odometer on data of type `D`: what an analyst launches
@@ -209,12 +209,11 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
         G: Takes<M, R>,
         X: Interactive,
     {
-        let mut coins = SystemCoins::new();
-        let charged = self.charge(mechanism, &coins.coins());
+        let charged = self.charge(mechanism, &SystemCoins::new().coins());
         let (ticket, data) = charged.map_err(|denial| *denial)?;
-        let child = ticket.start(mechanism, data, &mut coins.coins());
-        let child = child.map_err(|_| LaunchError::Failed)?;
-        Ok(LocalQueryable::new(child, coins))
+        let opening = ticket.opened(mechanism, data);
+        let opening = opening.map_err(|_| LaunchError::Failed)?;
+        Ok(LocalQueryable::new(opening))
     }
 
     /// What a mechanism would cost, if it has a price and fits the data, and nothing was stopped.
@@ -303,8 +302,8 @@ impl<D: ?Sized, G: Gate, R, X> sealed::Sealed for CompositorMachine<D, G, R, X> 
 impl<D: ?Sized, G: Gate, R, X> IntoHandle for CompositorMachine<D, G, R, X> {
     type Handle = RunningCompositor<D, G, R, X>;
 
-    fn into_handle(child: Child<Self>, _: SystemCoins, _: Opening) -> Result<Self::Handle, Fault> {
-        let (machine, token) = child.into_parts().ok_or(Fault::Failed)?;
+    fn into_handle(opening: Opening<Self>) -> Result<Self::Handle, Fault> {
+        let (machine, token) = opening.child.into_parts().ok_or(Fault::Failed)?;
         Ok(RunningCompositor::new(machine, token))
     }
 }

@@ -12,7 +12,7 @@
 
 mod child;
 mod error;
-mod handle;
+pub(crate) mod handle;
 mod relay;
 mod scope;
 mod start;

@@ -1,0 +1,34 @@
+//! Whoever makes handles of machines of one's own is handed an opening of these, and of no other: a
+//! child that was started with a caller's coins does not become a handle.
+use queryables_core::prelude::*;
+use queryables_core::queryable::{Child, IntoHandle};
+use queryables_core::toolkit::queryable::{Opening, Sealed};
+
+struct Own(Child<Other>);
+
+struct Other;
+
+impl Machine for Other {
+    type Query = ();
+    type Answer = u8;
+
+    fn step(&mut self, (): (), _: &mut Coins<'_>) -> Result<u8, Fault> {
+        Ok(2)
+    }
+}
+
+impl Sealed for Own {}
+
+impl IntoHandle for Own {
+    type Handle = Queryable<(), u8>;
+
+    fn into_handle(opening: Opening<Self>) -> Result<Self::Handle, Fault> {
+        Other::into_handle(opening)
+    }
+}
+
+fn main() {}
+
+//~ E0308
+//~ Opening<Other>
+//~ Opening<Own>
