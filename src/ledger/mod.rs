@@ -196,7 +196,7 @@ impl Ledger {
     {
         writable("a filter's name", name)?;
         guarded(|| Ok(Mechanism::check(filter, Public::of(&**data))))?
-            .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
+            .map_err(|mismatch| Fault::InvalidQuery(mismatch.0))?;
         let token = StopToken::default();
         LedgerFilter::open(
             &self.store,

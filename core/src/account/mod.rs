@@ -236,7 +236,7 @@ pub trait ContinuationRule: Accounting {
 
     /// The part of [`spent`](Self::spent) that no launch has cost: the rule set it aside when it was
     /// built, such as the slack δ′ of an (ε, δ) rule. A rule that has counted nothing has spent this
-    /// and no more. By default nothing. It decides nothing.
+    /// and no more. By default nothing. Does not affect admission.
     ///
     /// ```
     /// use queryables::account::{ContinuationRule, ThroughZCdp};

@@ -3,9 +3,9 @@ use std::fmt::Debug;
 
 use super::budget::{Budget, checked_slack};
 use super::sealed::Converted;
-#[cfg(feature = "serde")]
 use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
+#[cfg(feature = "serde")]
 use super::{
     budget::Counts,
     durable::{Durable, Invalid},
@@ -40,7 +40,7 @@ use crate::privacy::{ApproxDp, EpsilonDelta, Measure, RdpCurve, RdpGrid};
 ///
 /// # Guarantee
 ///
-/// (ε, δ) children: a child of loss (ε, δ) is, but for probability δ, a postprocessing of
+/// (ε, δ) children: a child of loss (ε, δ) is, with probability at least 1 − δ, a postprocessing of
 /// ε-randomized response (Kairouz, Oh, Viswanath 2015), so δ-approximate (α, D_α(ε))-RDP. Such losses
 /// add up under a filter (Whitehouse et al. Thm 1 and its remark; Feldman and Zrnic 4.3 for δ = 0),
 /// and the sum implies (ε, δ′ + Σδ)-DP by the conversion of Canonne, Kamath and Steinke 2020. For

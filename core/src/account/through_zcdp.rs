@@ -1,10 +1,10 @@
 use super::advanced_composition::{simple_epsilon, simple_threshold};
 use super::budget::{Budget, checked_slack};
 use super::sealed::Converted;
-#[cfg(feature = "serde")]
 use super::twice_rho::{largest_epsilon, twice_rho};
 use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
+#[cfg(feature = "serde")]
 use super::{
     budget::Counts,
     durable::{Durable, Invalid},

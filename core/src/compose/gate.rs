@@ -271,8 +271,8 @@ pub enum NoPrice {
 }
 
 impl From<DomainMismatch> for NoPrice {
-    fn from(unsuitable: DomainMismatch) -> Self {
-        Self::DomainMismatch(unsuitable)
+    fn from(mismatch: DomainMismatch) -> Self {
+        Self::DomainMismatch(mismatch)
     }
 }
 
@@ -285,7 +285,7 @@ impl From<UnknownLoss> for NoPrice {
 impl<C, W> From<NoPrice> for LaunchError<C, W> {
     fn from(reason: NoPrice) -> Self {
         match reason {
-            NoPrice::DomainMismatch(unsuitable) => Self::DomainMismatch(unsuitable),
+            NoPrice::DomainMismatch(mismatch) => Self::DomainMismatch(mismatch),
             NoPrice::UnknownLoss(unknown) => Self::UnknownLoss(unknown),
         }
     }
@@ -312,8 +312,8 @@ pub enum RuleCell<F> {
 impl<F> RuleCell<F> {
     /// A rule whose code may call back, or not.
     #[inline]
-    pub fn new(rule: F, calls_back: Reentrant) -> Self {
-        if calls_back.0 {
+    pub fn new(rule: F, reentrant: Reentrant) -> Self {
+        if reentrant.0 {
             Self::Shared(Arc::new(rule))
         } else {
             Self::Own(rule)

@@ -268,7 +268,7 @@ mod tests {
     use super::*;
     use crate::machine::{CoinSource, NotPrivateSeededCoins, Stop, StopToken, Stopper};
 
-    /// Asks inward as often as it is told, then answers how often it has.
+    /// Asks inward the requested number of times, then answers how often it has.
     struct Persistent(u32, u32);
 
     impl Middle<Option<Fault>, ()> for Persistent {

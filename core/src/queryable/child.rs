@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(ask(&mut child, None), Err(AskError::Closed));
     }
 
-    /// Finds its data unavailable so many times, and then starts.
+    /// Finds its data unavailable this number of times, and then starts.
     struct Late(std::cell::Cell<u8>);
 
     impl Mechanism<()> for Late {

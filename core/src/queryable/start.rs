@@ -68,7 +68,7 @@ fn opened<D: ?Sized, M: Mechanism<D>>(
     token: &StopToken,
 ) -> Result<Opening<M::Machine>, Fault> {
     guarded(|| Ok(mechanism.check(Public::of(&**data))))?
-        .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
+        .map_err(|mismatch| Fault::InvalidQuery(mismatch.0))?;
     Opening::start(mechanism, data, token.clone())
 }
 

@@ -61,7 +61,7 @@ impl<'a> Payers<'a> {
     pub fn charge_or(&mut self, size: u64, shrink: impl FnOnce(u64) -> u64) -> u64 {
         let has_delta = self.tariff.delta() > 0;
         let enough = !has_delta || self.delta_if_paid().is_some();
-        // Who cannot pay with δ contributes nothing, and nothing costs nothing.
+        // A record that cannot pay with δ contributes zero, and a zero contribution is free.
         let paid = self.charge_number(if enough { size } else { 0 }, shrink);
         if has_delta {
             self.charge_delta(paid > 0);
