@@ -138,13 +138,4 @@ impl<L> QuotaBook<L> {
     }
 }
 
-impl<L> Clone for QuotaBook<L> {
-    fn clone(&self) -> Self {
-        Self {
-            name: Arc::clone(&self.name),
-            fresh: Arc::clone(&self.fresh),
-            rule: Arc::clone(&self.rule),
-            version: self.version,
-        }
-    }
-}
+crate::clone_fields!([L] QuotaBook<L> { name, fresh, rule, version });

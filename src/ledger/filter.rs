@@ -1,6 +1,5 @@
 //! A running filter whose budget a ledger keeps.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -445,18 +444,7 @@ pub(super) fn stopped_elsewhere(
     })
 }
 
-impl<D: ?Sized, F: LedgerRule, R, X> Clone for LedgerFilter<D, F, R, X> {
-    fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            types: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized, F: LedgerRule, R, X] LedgerFilter<D, F, R, X> { shared, types });
 
-impl<D: ?Sized, F: LedgerRule, R, X> fmt::Debug for LedgerFilter<D, F, R, X> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LedgerFilter")
-    }
-}
+// Shows nothing of the contents.
+crate::debug_fields!([D: ?Sized, F: LedgerRule, R, X] LedgerFilter<D, F, R, X>, "LedgerFilter");

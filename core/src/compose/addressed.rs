@@ -166,11 +166,7 @@ impl<C, M> Addressed<C, M> {
     }
 }
 
-impl<C: Clone, M> Clone for Addressed<C, M> {
-    fn clone(&self) -> Self {
-        Self::new(self.compositor.clone())
-    }
-}
+crate::clone_fields!([C: Clone, M] Addressed<C, M> { compositor, children });
 
 impl<D, C, M> Mechanism<D> for Addressed<C, M>
 where

@@ -1,6 +1,5 @@
 //! What the engine asks of a compositor: what mechanisms must state, and the decision.
 
-use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -168,17 +167,9 @@ impl<L> Map<L> {
     }
 }
 
-impl<L> Clone for Map<L> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
+crate::clone_fields!([L] Map<L> { 0 });
 
-impl<L> fmt::Debug for Map<L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Map")
-    }
-}
+crate::debug_fields!([L] Map<L>, "Map");
 
 /// The mechanism's own `drop` may panic.
 impl<L> Drop for Map<L> {

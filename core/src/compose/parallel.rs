@@ -135,14 +135,7 @@ impl Fold<usize> for PartIndices {
     }
 }
 
-impl<K: Clone, D: ?Sized, M: Clone> Clone for Parallel<K, D, M> {
-    fn clone(&self) -> Self {
-        Self {
-            split: Arc::clone(&self.split),
-            mechanisms: self.mechanisms.clone(),
-        }
-    }
-}
+crate::clone_fields!([K: Clone, D: ?Sized, M: Clone] Parallel<K, D, M> { split, mechanisms });
 
 impl<K: fmt::Debug, D: ?Sized, M> fmt::Debug for Parallel<K, D, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -280,15 +280,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     }
 }
 
-impl<D: ?Sized, G: Gate, R, X> Clone for RunningCompositor<D, G, R, X> {
-    fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            token: self.token.clone(),
-            types: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized, G: Gate, R, X] RunningCompositor<D, G, R, X> { shared, token, types });
 
 impl<D: ?Sized, G: Gate, R, X> fmt::Debug for RunningCompositor<D, G, R, X> {
     /// Shows nothing of the contents.

@@ -1,6 +1,5 @@
 //! A machine that was launched, and the token that stops it.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::AskError;
@@ -137,12 +136,8 @@ impl<S: Inspect> Inspect for Child<S> {
     }
 }
 
-impl<S> fmt::Debug for Child<S> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Child")
-    }
-}
+// Shows nothing of the contents.
+crate::debug_fields!([S] Child<S>, "Child");
 
 /// A panic while the machine is dropped reveals nothing either.
 impl<S> Drop for Child<S> {

@@ -136,18 +136,10 @@ impl<S> SharedMachine<S> {
     }
 }
 
-impl<S> Clone for SharedMachine<S> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
+crate::clone_fields!([S] SharedMachine<S> { 0 });
 
-impl<S> fmt::Debug for SharedMachine<S> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SharedMachine")
-    }
-}
+// Shows nothing of the contents.
+crate::debug_fields!([S] SharedMachine<S>, "SharedMachine");
 
 impl<Q, A> Queryable<Q, A> {
     pub(crate) fn new<S>(opening: Opening<S>) -> Self

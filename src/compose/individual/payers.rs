@@ -1,6 +1,5 @@
 //! The accounts of a chunk of records, while a query reads them.
 
-use std::fmt;
 use std::slice;
 
 use super::accounts::Slots;
@@ -148,12 +147,8 @@ fn counted(account: u64, cost: u64, step: u64) -> Option<u64> {
     begun.checked_add(cost)
 }
 
-impl fmt::Debug for Payers<'_> {
-    /// Shows nothing of the accounts.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Payers")
-    }
-}
+// Shows nothing of the accounts.
+crate::debug_fields!([] Payers<'_>, "Payers");
 
 #[cfg(test)]
 mod tests {

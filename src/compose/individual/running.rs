@@ -1,7 +1,5 @@
 //! A running individual filter as a handle.
 
-use std::fmt;
-
 use super::{IndividualError, IndividualMachine, IndividualQuery};
 use crate::account::ValidIndividually;
 use crate::data::Dataset;
@@ -100,14 +98,6 @@ where
     }
 }
 
-impl<D: ?Sized, F> Clone for RunningIndividualFilter<D, F> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
+crate::clone_fields!([D: ?Sized, F] RunningIndividualFilter<D, F> { 0 });
 
-impl<D: ?Sized, F> fmt::Debug for RunningIndividualFilter<D, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RunningIndividualFilter")
-    }
-}
+crate::debug_fields!([D: ?Sized, F] RunningIndividualFilter<D, F>, "RunningIndividualFilter");

@@ -24,6 +24,5 @@ fn handle(child: Child<Two>) -> Result<Queryable<(), u8>, Fault> {
 fn main() {}
 
 //~ E0308
-//~ E0451
 //~ SystemCoins
 //~ NotPrivateSeededCoins

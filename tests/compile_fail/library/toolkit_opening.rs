@@ -1,22 +1,18 @@
-//! Only the core opens a machine: what it hands to the toolkit names an opening, and neither makes
-//! one nor gives out what is in it.
-use std::sync::Arc;
-
-use queryables_core::machine::{StopToken, SystemCoins};
+//! Only the core opens a machine: what it hands to the toolkit names an opening, and nobody makes one
+//! of a child.
+use queryables_core::machine::SystemCoins;
 use queryables_core::prelude::*;
 use queryables_core::queryable::{Child, IntoHandle};
 use queryables_core::toolkit::queryable::Opening;
 
 fn made<S: IntoHandle>(child: Child<S>) -> Result<S::Handle, Fault> {
-    S::into_handle(Opening { child, coins: SystemCoins::new() })
-}
-
-fn started<M: Mechanism<(), Machine: IntoHandle>>(mechanism: &M) -> Result<Opening<M::Machine>, Fault> {
-    Opening::start(mechanism, &Arc::new(()), StopToken::default())
+    S::into_handle(Opening {
+        child,
+        coins: SystemCoins::new(),
+    })
 }
 
 fn main() {}
 
 //~ E0451
-//~ E0624
 //~ Opening

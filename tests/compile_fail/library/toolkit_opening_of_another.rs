@@ -1,5 +1,8 @@
 //! Whoever makes handles of machines of one's own is handed an opening of these, and of no other: a
 //! child that was started with a caller's coins does not become a handle.
+use std::sync::Arc;
+
+use queryables_core::machine::StopToken;
 use queryables_core::prelude::*;
 use queryables_core::queryable::{Child, IntoHandle};
 use queryables_core::toolkit::queryable::{Opening, Sealed};
@@ -27,8 +30,13 @@ impl IntoHandle for Own {
     }
 }
 
+fn started<M: Mechanism<(), Machine = Other>>(mechanism: &M) -> Result<Opening<Other>, Fault> {
+    Opening::start(mechanism, &Arc::new(()), StopToken::default())
+}
+
 fn main() {}
 
 //~ E0308
+//~ E0624
 //~ Opening<Other>
 //~ Opening<Own>
