@@ -61,7 +61,7 @@ where
     R: Relation,
     X: Discipline,
 {
-    type Machine = MapOdometerMachine<D, G, R, X>;
+    type Machine = CompositorMachine<D, MapGate<G>, R, X>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let accumulator = self.odometer.accumulator();
@@ -148,11 +148,7 @@ impl<G: Accumulator> MapGate<G> {
     }
 }
 
-/// A running [`MapOdometer`] as a machine: owned, with explicit coins.
-pub type MapOdometerMachine<D, G, R = AddRemove, X = Interleaved> =
-    CompositorMachine<D, MapGate<G>, R, X>;
-
-impl<D: ?Sized, G: Accumulator, R, X> MapOdometerMachine<D, G, R, X> {
+impl<D: ?Sized, G: Accumulator, R, X> CompositorMachine<D, MapGate<G>, R, X> {
     /// What the launches so far add up to, at this distance; linear in their number.
     ///
     /// # Errors
