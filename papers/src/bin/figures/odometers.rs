@@ -128,7 +128,7 @@ pub fn draw(folder: &Path, quick: bool) -> Outcome {
     };
     Panel {
         across: "ε of one launch",
-        up: "beside the root",
+        up: "added to the bound",
         legend: SeriesLabelPosition::UpperLeft,
         ..panel("W 1a: what one launch adds", 2.0)
     }
@@ -140,7 +140,7 @@ pub fn draw(folder: &Path, quick: bool) -> Outcome {
     };
     Panel {
         legend: SeriesLabelPosition::UpperLeft,
-        ..panel("W 1b, 3a: beside that of Rogers et al.", 32.0)
+        ..panel("W 1b, 3a: beside that of Rogers et al.", 42.0)
     }
     .draw(&areas[2], &beside(rogers)?)?;
     panel("W 3b: beside advanced composition", 12.0).draw(&areas[3], &beside(composed)?)?;
