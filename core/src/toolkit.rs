@@ -142,7 +142,7 @@ pub mod data {
 /// Helpers of measures.
 pub mod privacy {
     pub use crate::privacy::implies::half_square;
-    pub use crate::privacy::measure::{Reentrant, checked};
+    pub use crate::privacy::measure::{Reentrant, checked, checked_under};
     pub use crate::written;
 
     /// Bounds that conversions are made of.

@@ -126,7 +126,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
         loss: &ChildLossOf<G>,
         coins: &Coins<'_>,
     ) -> Result<Ticket, LaunchErrorOf<G>> {
-        let price = self.terms.price_of::<G>(loss)?;
+        let price = self.terms.price_of::<G, R>(loss)?;
         let ticket = self.launching().decide::<X>(&price, coins);
         ticket.map_err(|denial| *denial)
     }

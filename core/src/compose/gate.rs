@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::LaunchError;
 use crate::machine::{DomainMismatch, Mechanism, Public, discard, guarded};
-use crate::privacy::{Distance, Measure, Private, Reentrant, Relation, UnknownLoss, checked};
+use crate::privacy::{Distance, Measure, Private, Reentrant, Relation, UnknownLoss, checked_under};
 
 pub(crate) mod sealed {
     use super::{ChildLossOf, DenialOf, Gate, PriceOf};
@@ -190,14 +190,17 @@ impl<Me: Measure> Terms<Me> {
 
     /// The price of a mechanism that runs elsewhere with this loss: at other distances, by the
     /// measure's group privacy.
-    pub(super) fn price_of<G>(&self, loss: &Me::Loss) -> Result<Price<Me::Loss>, UnknownLoss>
+    pub(super) fn price_of<G, R>(&self, loss: &Me::Loss) -> Result<Price<Me::Loss>, UnknownLoss>
     where
         G: Gate<Children = Me>,
+        R: Relation,
     {
         let price = || {
-            let first = checked(&self.measure, loss.clone())?;
+            let first = checked_under::<R, _>(&self.measure, loss.clone(), self.first)?;
             let (measure, own) = (self.measure.clone(), loss.clone());
-            let map = move |distance| checked(&measure, measure.group(&own, distance)?);
+            let map = move |distance| {
+                checked_under::<R, _>(&measure, measure.group(&own, distance)?, distance)
+            };
             let further = self.further.iter().map(|distance| map(*distance));
             let further = further.collect::<Result<_, _>>()?;
             let map = G::KEEPS_MAPS.then(|| Map::new(map));
@@ -237,7 +240,10 @@ impl<Me: Measure> Terms<Me> {
         R: Relation,
     {
         mechanism.check(Public::of(data))?;
-        let at = |distance| checked(&self.measure, mechanism.loss_at(&self.measure, distance)?);
+        let at = |distance| {
+            let loss = mechanism.loss_at(&self.measure, distance)?;
+            checked_under::<R, _>(&self.measure, loss, distance)
+        };
         let first = at(self.first)?;
         if self.further.is_empty() && !G::KEEPS_MAPS {
             return Ok(Price { first, more: None });

@@ -6,7 +6,7 @@ use super::gate::{DenialOf, Map, MapOf, PriceOf, RuleCell, Takes, Terms, sealed}
 use super::{CompositorMachine, Discipline, Gate, Interleaved, Odometer, RunningCompositor};
 use crate::account::{Accumulator, ChildLoss, WholeLoss};
 use crate::machine::{Coins, Description, Fault, Mechanism, guarded};
-use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss, checked};
+use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss, checked_under};
 
 /// An odometer that says what has been spent at *any* distance, asked at any time: it keeps the
 /// privacy map of every launch (Haney et al. §5.1, `privacy_loss(d_in)`).
@@ -112,7 +112,10 @@ where
         let copy = guarded(|| Ok((mechanism.clone(), measure.clone())));
         let (mechanism, measure) =
             copy.map_err(|_| UnknownLoss("the mechanism failed to be copied"))?;
-        let map = move |distance| mechanism.loss_at(&measure, distance);
+        let map = move |distance| {
+            let loss = mechanism.loss_at(&measure, distance)?;
+            checked_under::<R, _>(&measure, loss, distance)
+        };
         Ok(Some(Map::new(map)))
     }
 }
@@ -138,7 +141,7 @@ impl<G: Accumulator> MapGate<G> {
         let total = || {
             let mut total = (*self.nothing).clone();
             for map in &self.maps {
-                let loss = checked(total.children(), map.at(distance)?)?;
+                let loss = map.at(distance)?;
                 total.covers(&loss)?;
                 total = total.add(&loss)?;
             }

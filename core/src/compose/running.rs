@@ -273,7 +273,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     ///
     /// Why it is not admitted. In this case nothing has been charged.
     pub fn admit(&self, loss: &ChildLossOf<G>) -> Result<Ticket, LaunchErrorOf<G>> {
-        let price = self.shared.terms.price_of::<G>(loss)?;
+        let price = self.shared.terms.price_of::<G, R>(loss)?;
         let mut launching = self.launching().map_err(|denial| *denial)?;
         let ticket = launching.decide::<X>(&price, &SystemCoins::new().coins());
         ticket.map_err(|denial| *denial)
