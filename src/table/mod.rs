@@ -14,6 +14,8 @@ mod expr;
 mod json;
 mod print;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod text;
 mod typing;
 mod value;

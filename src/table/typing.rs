@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::condition::{Condition, IntoExpr, Number};
-use super::{Comparison, Domain, Expr, Kind, Schema, TableError, Value};
+use super::{Comparison, Expr, Kind, Schema, TableError};
 
 impl Schema {
     /// A yes-or-no question about the rows of such a table.
@@ -81,20 +81,20 @@ impl Schema {
                 (self.comparison(comparison, *one, *other)?, Kind::Bool)
             }
             Expr::In(one, values) => {
-                let place = Inside(&Expr::In(one.clone(), values.clone())).to_string();
+                let whole = Expr::In(one.clone(), values.clone());
                 let (one, kind) = self.typed(*one)?;
                 if values.is_empty() {
-                    let problem = "has no values: give one at least";
-                    return Err(TableError::BadLiteral {
-                        what: format!("IN {place}"),
-                        problem,
-                    });
+                    let (what, problem) = (shortened(&whole), "has no values: give one at least");
+                    return Err(TableError::BadLiteral { what, problem });
                 }
-                let fitted = values.into_iter().map(|value| value.fit(kind, &place));
+                let fitted = values
+                    .into_iter()
+                    .map(|value| value.fit(kind, &Inside(&whole)));
                 let values = fitted.collect::<Result<Vec<_>, _>>()?;
-                values
-                    .iter()
-                    .try_for_each(|value| self.check_category(&one, value))?;
+                if let Expr::Column(name) = &one {
+                    let mut values = values.iter();
+                    values.try_for_each(|value| self.check_category(name, value))?;
+                }
                 (Expr::In(Box::new(one), values), Kind::Bool)
             }
             Expr::Between(one, low, high) => {
@@ -177,44 +177,24 @@ impl Schema {
             (one, Expr::Literal(other)) => (one, other.fit(one_kind, &place)?.into()),
             (Expr::Literal(one), other) => (one.fit(other_kind, &place)?.into(), other),
             (one, other) => {
-                need(one_kind, other_kind, &other, &format_args!(" {place}"))?;
+                need(one_kind, other_kind, &other, &place)?;
                 (one, other)
             }
         };
-        let kind = one_kind;
-        if comparison.needs_order() {
-            if kind == Kind::Bool {
-                return Err(TableError::NoOrder {
-                    what: shortened(&whole),
-                });
-            }
-        } else {
-            match (&one, &other) {
-                (column, Expr::Literal(value)) | (Expr::Literal(value), column) => {
-                    self.check_category(column, value)?;
+        match (&one, &other) {
+            _ if comparison.needs_order() => {
+                if one_kind == Kind::Bool {
+                    let what = shortened(&whole);
+                    return Err(TableError::NoOrder { what });
                 }
-                _ => {}
             }
+            (Expr::Column(name), Expr::Literal(value))
+            | (Expr::Literal(value), Expr::Column(name)) => {
+                self.check_category(name, value)?;
+            }
+            _ => {}
         }
         Ok(Expr::Compare(comparison, Box::new(one), Box::new(other)))
-    }
-
-    /// A value that a column is said to be equal to is one of its categories, if it has any.
-    fn check_category(&self, column: &Expr, value: &Value) -> Result<(), TableError> {
-        let Expr::Column(name) = column else {
-            return Ok(());
-        };
-        let (_, column) = self.column(name)?;
-        match column.domain() {
-            Some(Domain::Categories(known)) if !known.contains(value) => {
-                Err(TableError::UnknownCategory {
-                    column: name.clone(),
-                    value: value.to_string(),
-                    known: known.iter().map(Value::to_string).collect(),
-                })
-            }
-            _ => Ok(()),
-        }
     }
 }
 
@@ -256,12 +236,12 @@ fn beside(error: TableError, kind: Kind) -> TableError {
     }
 }
 
-/// Where a constant stands.
+/// Where something stands.
 struct Inside<'a>(&'a Expr);
 
 impl fmt::Display for Inside<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "in `{}`", shortened(self.0))
+        write!(f, " in `{}`", shortened(self.0))
     }
 }
 

@@ -70,10 +70,10 @@ impl Value {
     }
 
     /// The same constant as a value of this type, in the one form that it has there. `place` says where
-    /// it stands.
+    /// it stands, after a space.
     pub(super) fn fit(self, kind: Kind, place: &dyn fmt::Display) -> Result<Self, TableError> {
         let bad = |value: &Self, problem| TableError::BadLiteral {
-            what: format!("{value} {place}"),
+            what: format!("{value}{place}"),
             problem,
         };
         match (self, kind) {
@@ -84,7 +84,7 @@ impl Value {
                 } else {
                     Err(bad(
                         &Self::Real(value),
-                        "is not a finite number: use `IS NULL`, or leave it out",
+                        "is not a finite number: write one that is",
                     ))
                 }
             }
@@ -108,8 +108,13 @@ impl Value {
                     Err(bad(&Self::Text(text), problem))
                 }
             },
+            // A database could not be asked about it.
+            (Self::Text(text), Kind::Text) if text.contains('\0') => {
+                let problem = "contains the character U+0000: leave it out";
+                Err(bad(&Self::Text(text), problem))
+            }
             (value, kind) if value.kind() != kind => Err(TableError::WrongType {
-                what: format!("{value} {place}"),
+                what: format!("{value}{place}"),
                 found: value.kind(),
                 wanted: kind,
             }),
