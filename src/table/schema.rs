@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::digest::digest;
+use super::print::Shortened;
 use super::{TableError, Value};
 
 const MOST_COLUMNS: usize = 1024;
@@ -187,7 +188,7 @@ impl Column {
         {
             None => Ok(Domain::Categories(categories)),
             Some(value) => Err(TableError::BadLiteral {
-                what: format!("{value}{place}"),
+                what: format!("{}{place}", Shortened(value)),
                 problem: "stands twice: list it once",
             }),
         }
@@ -437,7 +438,7 @@ impl Schema {
         }
         Err(TableError::UnknownCategory {
             column: name.to_owned(),
-            value,
+            value: Shortened(&value).to_string(),
             known: known.iter().map(Value::to_string).collect(),
         })
     }

@@ -6,6 +6,7 @@ use std::fmt;
 use super::calendar::{
     FIRST_DAY, LAST_DAY, MICROSECONDS_OF_A_DAY, date_text, read_date, read_time, time_text,
 };
+use super::print::Shortened;
 use super::{Kind, TableError};
 
 /// A value of a column, or a literal of a question. A missing value has none.
@@ -73,7 +74,7 @@ impl Value {
     /// it stands, after a space.
     pub(super) fn fit(self, kind: Kind, place: &dyn fmt::Display) -> Result<Self, TableError> {
         let bad = |value: &Self, problem| TableError::BadLiteral {
-            what: format!("{value}{place}"),
+            what: format!("{}{place}", Shortened(value)),
             problem,
         };
         match (self, kind) {
@@ -114,7 +115,7 @@ impl Value {
                 Err(bad(&Self::Text(text), problem))
             }
             (value, kind) if value.kind() != kind => Err(TableError::WrongType {
-                what: format!("{value}{place}"),
+                what: format!("{}{place}", Shortened(&value)),
                 found: value.kind(),
                 wanted: kind,
             }),

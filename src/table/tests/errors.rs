@@ -27,6 +27,11 @@ fn names_and_types_are_explained() {
             r#"there is no column "CA": the columns are patient, age, visits, weight, state, note, insured, born and 2 more; if a text is meant, write 'CA'"#,
         ),
         (
+            // Only the column that stands there itself may be meant as a text.
+            "note = (CA > 1)",
+            r#"there is no column "CA": the columns are patient, age, visits, weight, state, note, insured, born and 2 more"#,
+        ),
+        (
             "age = 'old'",
             "'old' in `age = 'old'` is a text, and a whole number is needed here",
         ),
@@ -176,6 +181,11 @@ fn signs_and_words_are_explained() {
             "note LIKE 'a%'",
             6,
             &*format!("`LIKE` cannot stand before a text: {VOCABULARY}"),
+        ),
+        (
+            "\"date\" '2024-01-31'",
+            8,
+            &*format!("`'2024-01-31'` cannot stand here: {VOCABULARY}"),
         ),
         (
             "CASE WHEN insured THEN 1 END",

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::without_place;
+use super::{patients, without_place};
 use crate::table::{Expr, TableError, Value, col};
 
 /// Words and signs of the vocabulary, of the rest of SQL, and of nothing.
@@ -342,6 +342,36 @@ fn the_deepest_expressions_have_a_text() {
                 let json = serde_json::to_string(&expr).unwrap();
                 assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), expr);
             }
+        }
+    });
+}
+
+#[test]
+fn the_deepest_conditions_are_typed_and_evaluated() {
+    on_a_small_stack(|| {
+        let schema = patients();
+        let wraps: [fn(Expr) -> Expr; 5] = [
+            |expr| !expr,
+            Expr::is_null,
+            |expr| expr.is_in([true]),
+            |expr| Expr::from(true).eq(expr),
+            |expr| Expr::Or(vec![col("insured") & expr]).eq(false),
+        ];
+        for wrap in wraps {
+            let deepest = (0..31)
+                .scan(col("insured"), |expr, _| {
+                    *expr = wrap(expr.clone());
+                    Some(expr.clone())
+                })
+                .filter(|expr| expr.clone().bounded().is_ok())
+                .last()
+                .unwrap();
+            let condition = schema.condition(deepest).unwrap();
+            assert_eq!(
+                schema.condition(condition.to_string()).as_ref(),
+                Ok(&condition)
+            );
+            assert!(condition.holds(&vec![Some(true.into()); 10]).is_some());
         }
     });
 }
