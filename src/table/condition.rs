@@ -57,6 +57,11 @@ pub struct Number {
 }
 
 impl Number {
+    /// The expression.
+    #[must_use]
+    pub fn expr(&self) -> &Expr {
+        &self.expr
+    }
     /// Stand-in.
     #[must_use]
     pub fn column(&self) -> Option<&str> {
