@@ -127,6 +127,7 @@ mod question;
 mod randomized_response;
 mod real_range;
 mod sampled_sum;
+mod source;
 mod sparse_vector;
 mod statistic;
 mod sum;
@@ -170,7 +171,8 @@ pub use sampled_sum::SampledGaussianSum;
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
 pub use sum::Sum;
 pub use threshold_histogram::{
-    GaussianThresholdHistogram, KeyHistogram, KeyNoise, ThresholdAccuracy, ThresholdHistogram,
+    GaussianThresholdHistogram, KeyHistogram, KeyNoise, KeyOf, KeySource, ThresholdAccuracy,
+    ThresholdHistogram,
 };
 pub use tree::ContinualCountMachine;
 pub use variance::{NoisyVariance, Variance, VarianceAccuracy};
@@ -183,6 +185,7 @@ use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
 pub(crate) use question::Question;
 use question::{Counts, Domain, Unavailable};
+use source::{CountsBy, Source};
 use statistic::Statistic;
 use sum::Summand;
 
