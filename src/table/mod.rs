@@ -21,6 +21,7 @@ mod schema;
 mod text;
 mod typing;
 mod value;
+mod words;
 
 pub use bound::{Bound, MOST_NORM};
 pub use condition::{Condition, IntoExpr, Number};
