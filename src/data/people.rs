@@ -64,6 +64,8 @@ use crate::machine::PublicMetadata;
 /// A row that names nobody is dropped, and so is one on which the key panics
 /// ([module](crate::data)). Whom a row belongs to must depend on nothing but the row. If one person
 /// has several keys, each of them is a person here, and the guarantee is for each of them.
+#[doc(alias = "contribution bounding")]
+#[doc(alias = "user-level")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct People<D: ?Sized, const K: u64 = UNBOUNDED> {
     /// Where the rows of each person end; those of the next start there.

@@ -62,6 +62,8 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// Noise is clamped to an `i128`; what lies beyond has a probability below e^-100000000 and is not
 /// part of the bound.
+#[doc(alias = "SVT")]
+#[doc(alias = "sparse vector technique")]
 pub struct AboveThreshold<Q, R = AddRemove> {
     pub(super) threshold: i64,
     pub(super) hits: u32,

@@ -102,6 +102,8 @@ use crate::number::Confidence;
 /// [`RandomizedResponse`]: super::RandomizedResponse
 /// [`ApproxRandomizedResponse`]: super::ApproxRandomizedResponse
 /// [`GradientDescent`]: super::GradientDescent
+#[doc(alias = "error bar")]
+#[doc(alias = "utility")]
 pub trait Accuracy {
     /// A distance from the truth: a whole number where answers are, otherwise a float.
     type Distance;

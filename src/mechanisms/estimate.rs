@@ -30,6 +30,8 @@ use crate::number::{Confidence, Interval};
 /// println!("{estimate}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "confidence interval")]
+#[doc(alias = "margin of error")]
 pub trait Estimates: Accuracy {
     /// What it answers, or one of several numbers of that.
     type Answer;

@@ -91,6 +91,8 @@ use crate::privacy::{AddRemove, Relation};
 /// That of the last time, which has the most noise. It is an upper bound, for up to 2³⁰ rows: the
 /// variance is taken up to 1 part in 2000 too large, which covers that the parts of the noise are
 /// rounded.
+#[doc(alias = "DP-FTRL")]
+#[doc(alias = "matrix mechanism")]
 pub struct FactorizedContinualCount<D: ?Sized, R = AddRemove> {
     time: Attribute<D, Option<u64>>,
     horizon: u64,

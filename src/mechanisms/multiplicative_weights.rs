@@ -71,6 +71,9 @@ use crate::privacy::facts::Pure;
 /// at first, and a step of η toward a count that is α away lessens it by ηα − η², which is α²/4 for
 /// the η = α/2 taken here, with the threshold for α. Once all updates are made, every query is
 /// [`Fault::Exhausted`].
+#[doc(alias = "MWEM")]
+#[doc(alias = "PMW")]
+#[doc(alias = "synthetic data")]
 pub struct MultiplicativeWeights<U, Q> {
     search: SparseVector<Q, Replace>,
     weights: Weights<U, Q>,

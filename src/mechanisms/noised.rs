@@ -46,6 +46,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Prices, Private, Relation, Un
 ///
 /// In an [`IndividualFilter`](crate::compose::IndividualFilter) the same mechanism costs each record
 /// what it changes by itself ([`individual`](super::individual)).
+#[doc(alias = "noise")]
 pub struct Noised<Q, N = LaplaceNoise, R = AddRemove> {
     pub(super) query: Q,
     pub(super) noise: N,

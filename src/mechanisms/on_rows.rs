@@ -45,6 +45,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 /// A person who is replaced may have another number of rows than before. So a loss that the mechanism
 /// states for replacing a row says nothing here; but all rows of the one are removed, and all rows of
 /// the other are added, which are 2`K` steps. At a distance of d, `K`d and 2`K`d.
+#[doc(alias = "user-level")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OnRows<M, const K: u64>(pub M);
 

@@ -40,6 +40,7 @@ use crate::privacy::AddRemove;
 /// It counts the records that satisfy both conditions, and those that satisfy the second one alone.
 /// One that is added or removed changes one of the two counts by one, and one that is replaced both
 /// of them; both are tight. The number of records that the share is of is not public in either case.
+#[doc(alias = "percentage")]
 #[doc(alias = "rate")]
 #[derive(Clone, Debug)]
 pub struct Proportion<P> {

@@ -34,6 +34,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// At most `places` of them change by at most `each`; or more of them, if all together change by at
 /// most `places · each` and none by more than `each`. The squares of the changes add up to at most
 /// `square`.
+#[doc(alias = "global sensitivity")]
+#[doc(alias = "sensitivity")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Change {
     /// By how much one total changes, at most.

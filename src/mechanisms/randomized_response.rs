@@ -36,6 +36,8 @@ use crate::privacy::{Distance, Prices, Private, Relation, UnknownLoss};
 ///
 /// ε-DP, and this is tight, under every neighbouring relation and at every distance, because there
 /// are only two datasets: the odds of a truth to those of a lie are e^ε to 1.
+#[doc(alias = "local DP")]
+#[doc(alias = "survey")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomizedResponse {
     epsilon: Epsilon,

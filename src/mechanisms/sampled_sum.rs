@@ -66,6 +66,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 ///
 /// What is said of its noise is about the sum over the sample that was drawn. How far that is
 /// from the rate times the sum over all rows depends on the data.
+#[doc(alias = "amplification")]
+#[doc(alias = "subsampling")]
 pub struct SampledGaussianSum<D: ?Sized, R = AddRemove> {
     /// Under either relation, noise is made for one row that is added or removed.
     pub(super) sum: VectorSum<Vector<D>>,

@@ -40,6 +40,7 @@ use crate::privacy::{AddRemove, Relation};
 /// (ε₁ + ε₂ + ε₃)-DP for neighbours under `R`: Lyu, Su and Li 2017, Algorithm 7. Each released
 /// count costs ε₃/hits. Its noise is fresh: releasing the noisy count that was compared would not
 /// be private.
+#[doc(alias = "SVT")]
 pub struct SparseVector<Q, R = AddRemove> {
     pub(super) search: AboveThreshold<Q, R>,
     pub(super) fact: Pure,

@@ -80,6 +80,8 @@ use crate::privacy::{AddRemove, EpsilonDelta, Prices, Private, Relation, RhoDelt
 ///
 /// One draw is made for each key, after the data was read. If the operating system has no randomness
 /// to give, whether the launch fails says that there is a key.
+#[doc(alias = "partition selection")]
+#[doc(alias = "unknown domain")]
 pub type ThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<D, P, LaplaceNoise, R>;
 
 /// The number of rows with each key that occurs in the data, with rounded Gaussian noise, if that is

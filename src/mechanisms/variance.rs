@@ -54,6 +54,7 @@ use crate::number::{Confidence, Interval};
 ///
 /// It states [`Laplace`](crate::privacy::facts::Laplace) noise on numbers that change by w² together. The range is in whole steps, as
 /// numbers are, so that w is exact, rounding included ([`RealRange`]).
+#[doc(alias = "spread")]
 #[doc(alias = "standard deviation")]
 #[derive(Clone, Debug)]
 pub struct Variance<A> {

@@ -51,6 +51,8 @@ use crate::queryable::{Child, IntoHandle, sealed};
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "disjoint")]
+#[doc(alias = "parallel composition")]
 pub struct Parallel<K, D: ?Sized, F> {
     split: Arc<Split<D>>,
     filters: BTreeMap<K, F>,

@@ -93,6 +93,9 @@ use crate::privacy::facts::BoundedRanges;
 /// assert_eq!(limit, 1 << 17);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "median")]
+#[doc(alias = "percentile")]
+#[doc(alias = "quartile")]
 pub type NoisyQuantiles<D, R = AddRemove> = Choice<ByRank, Quantiles<D>, R>;
 
 /// Every number of a range is chosen with odds that fall with its rank error, once for each quantile.

@@ -56,6 +56,9 @@ use crate::queryable::AskError;
 /// d²·k·ρ (by Minkowski's inequality): it is Gaussian noise at every distance, as without filtering.
 ///
 /// Nothing is divided by the number of records.
+#[doc(alias = "DP-SGD")]
+#[doc(alias = "machine learning")]
+#[doc(alias = "regression")]
 pub struct GradientDescent<D: ?Sized> {
     objective: Objective<D>,
     lattice: Lattice,
