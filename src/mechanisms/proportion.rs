@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 
 use super::contributes::tallied;
+use super::moments::Moment;
 use super::{
     Change, Contributes, Grouped, MechanismError, NoisyMean, Once, Query, RealRange, RowRelation,
     SumScale, Tally, Unavailable,
@@ -75,7 +76,7 @@ impl<D: ?Sized, R: RowRelation> Query<R> for Proportion<Predicate<D>> {
     }
 
     fn answer(&self, totals: &[i128]) -> NoisyMean {
-        NoisyMean::of_sums(totals, &bits())
+        NoisyMean::of_sums(totals, &bits(), false)
     }
 
     fn scale(&self) -> SumScale {

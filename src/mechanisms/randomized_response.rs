@@ -22,8 +22,8 @@ use crate::privacy::{Distance, Prices, Private, Relation, UnknownLoss};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(true))?;
-/// let _told: bool = filter.release(&RandomizedResponse::new("0.5".parse()?)?)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), Arc::new(true))?;
+/// let _told: bool = filter.release(&RandomizedResponse::new(epsilon!(0.5))?)?;
 ///
 /// // The truth three times in four: ε = ln 3, rounded up.
 /// let odds = RandomizedResponse::with_odds(3, 1)?;
@@ -119,7 +119,7 @@ impl RandomizedResponse {
     ///
     /// let three_in_four = RandomizedResponse::with_odds(3, 1)?;
     /// assert_eq!(three_in_four.truth().to_string(), "0.75");
-    /// let even = RandomizedResponse::new("1".parse()?)?;
+    /// let even = RandomizedResponse::new(epsilon!(1))?;
     /// assert!(even.truth().to_string().starts_with("0.7310585786300048"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

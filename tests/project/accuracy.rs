@@ -79,7 +79,7 @@ fn every_public_name_is_a_mechanism_or_known_not_to_be_one() {
 
 /// Machines, answers, errors, accuracies, relations and what mechanisms are made of; and `OnRows`, which has what
 /// its mechanism has.
-const OTHERS: [&str; 40] = [
+const OTHERS: [&str; 41] = [
     "About",
     "AboveThresholdMachine",
     "Accuracy",
@@ -98,6 +98,7 @@ const OTHERS: [&str; 40] = [
     "MOST_MEMORY",
     "MeanAccuracy",
     "MechanismError",
+    "Moments",
     "MultiplicativeWeightsMachine",
     "Noised",
     "NoisyCount",
