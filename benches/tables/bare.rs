@@ -38,12 +38,11 @@ fn read<A: Default + Send>(
             }
             let file = File::open(path).expect("the file");
             let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
-            let reader =
-                ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
-                    .with_row_groups(vec![group])
-                    .with_projection(mask)
-                    .with_batch_size(BATCH_ROWS)
-                    .build();
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+                .with_row_groups(vec![group])
+                .with_projection(mask)
+                .with_batch_size(BATCH_ROWS)
+                .build();
             for batch in reader.expect("a reader") {
                 each(&mut state, &batch.expect("a batch"));
             }
@@ -52,7 +51,10 @@ fn read<A: Default + Send>(
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a thread")).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a thread"))
+            .collect()
     })
 }
 
@@ -68,7 +70,9 @@ pub fn count(path: &Path) -> Vec<i128> {
         let income = batch.column(1).as_primitive::<Float64Type>();
         assert_eq!(income.null_count(), 0);
         let rows = hours.iter().zip(income.values());
-        *count += rows.filter(|(hours, income)| **hours >= 20 && **income > 1000.0).count() as i128;
+        *count += rows
+            .filter(|(hours, income)| **hours >= 20 && **income > 1000.0)
+            .count() as i128;
     });
     vec![counts.into_iter().sum()]
 }
@@ -86,7 +90,11 @@ pub fn real_sum(path: &Path) -> Vec<i128> {
         let income = batch.column(0).as_primitive::<Float64Type>();
         assert_eq!(income.null_count(), 0);
         let steps = income.values().iter().map(|income| {
-            let steps = if income.is_nan() { 0.0 } else { (income / 8.0 + 0.5).floor() };
+            let steps = if income.is_nan() {
+                0.0
+            } else {
+                (income / 8.0 + 0.5).floor()
+            };
             steps.clamp(0.0, 10_000.0) as i64
         });
         *sum += i128::from(steps.sum::<i64>());
@@ -121,7 +129,12 @@ pub fn per_person(path: &Path) -> Vec<i128> {
         }
     });
     let people = merged(people);
-    vec![people.into_values().map(|sum| i128::from(sum.clamp(-600, 600))).sum()]
+    vec![
+        people
+            .into_values()
+            .map(|sum| i128::from(sum.clamp(-600, 600)))
+            .sum(),
+    ]
 }
 
 pub fn per_person_by_group(path: &Path) -> Vec<i128> {
@@ -141,11 +154,15 @@ pub fn per_person_by_group(path: &Path) -> Vec<i128> {
     let mut all = people.next().unwrap_or_default();
     for (person, sums) in people.flatten() {
         let total = all.entry(person).or_default();
-        total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+        total
+            .iter_mut()
+            .zip(sums)
+            .for_each(|(total, sum)| *total += sum);
     }
     let mut totals = vec![0; STATES.len()];
     for mut sums in all.into_values() {
-        sums.iter_mut().for_each(|sum| *sum = (*sum).clamp(-600, 600));
+        sums.iter_mut()
+            .for_each(|sum| *sum = (*sum).clamp(-600, 600));
         let norm: i64 = sums.iter().map(|sum| sum.abs()).sum();
         for (total, sum) in totals.iter_mut().zip(sums) {
             *total += i128::from(if norm > 600 { sum * 600 / norm } else { sum });

@@ -21,7 +21,9 @@ pub fn write(path: &Path, rows: usize) -> Result<(), Box<dyn Error>> {
     let people = (rows as u64 / 100).max(1);
     let mut state = 7_u64;
     let mut next = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(99);
         state >> 33
     };
     let properties = WriterProperties::builder()
@@ -31,12 +33,15 @@ pub fn write(path: &Path, rows: usize) -> Result<(), Box<dyn Error>> {
     let mut writer = None;
     for start in (0..rows).step_by(ROWS) {
         let numbers: Vec<u64> = (start..rows.min(start + ROWS)).map(|_| next()).collect();
-        let mut column = |of: &dyn Fn(u64) -> i64| numbers.iter().map(|n| of(*n)).collect::<Vec<i64>>();
+        let mut column =
+            |of: &dyn Fn(u64) -> i64| numbers.iter().map(|n| of(*n)).collect::<Vec<i64>>();
         let persons = column(&|n| (n % people) as i64);
         let hours = column(&|n| ((n >> 7) % 101) as i64);
         let income = column(&|n| ((n >> 3) % 100_003) as i64);
         let income: Float64Array = income.iter().map(|income| Some(*income as f64)).collect();
-        let states = numbers.iter().map(|n| Some(STATES[(n >> 11) as usize % STATES.len()]));
+        let states = numbers
+            .iter()
+            .map(|n| Some(STATES[(n >> 11) as usize % STATES.len()]));
         let batch = RecordBatch::try_from_iter([
             ("person", Arc::new(Int64Array::from(persons)) as ArrayRef),
             ("state", Arc::new(states.collect::<StringArray>())),
@@ -47,7 +52,11 @@ pub fn write(path: &Path, rows: usize) -> Result<(), Box<dyn Error>> {
             Some(writer) => writer,
             none => {
                 let file = File::create(path)?;
-                none.insert(ArrowWriter::try_new(file, batch.schema(), Some(properties.clone()))?)
+                none.insert(ArrowWriter::try_new(
+                    file,
+                    batch.schema(),
+                    Some(properties.clone()),
+                )?)
             }
         };
         writer.write(&batch)?;

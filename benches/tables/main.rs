@@ -121,9 +121,16 @@ fn compare(name: &str, case: &Case, table: &ArrowTable, (path, rows): (&Path, us
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let words: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| word != "--bench")
+        .collect();
     let quick = words.iter().any(|word| word == "--quick");
-    let (rows, runs) = if quick { (10_000_000, 5) } else { (100_000_000, 3) };
+    let (rows, runs) = if quick {
+        (10_000_000, 5)
+    } else {
+        (100_000_000, 3)
+    };
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("table.parquet");
     file::write(&path, rows)?;
@@ -144,7 +151,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         compare(case.name, case, &streamed, (&path, rows), runs);
         let kept = open()?.with_memory_bound(8 * bound);
         kept.tally(&case.plan)?;
-        compare(&format!("{}_kept", case.name), case, &kept, (&path, rows), runs);
+        compare(
+            &format!("{}_kept", case.name),
+            case,
+            &kept,
+            (&path, rows),
+            runs,
+        );
     }
     Ok(())
 }

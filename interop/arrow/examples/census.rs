@@ -20,16 +20,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     let filter = start(&Filter::concurrent(PureDp, epsilon!(2)), table)?;
     let confidence = confidence!(0.95);
 
-    let rich = schema.count().filter("income = '>50K'")?.laplace(epsilon!(0.1))?;
+    let rich = schema
+        .count()
+        .filter("income = '>50K'")?
+        .laplace(epsilon!(0.1))?;
     let rich = rich.estimate(filter.release(&rich)?, confidence);
     println!("People who earn more than 50k: {rich:.0}\n");
 
-    let hours = schema.mean("hours_per_week")?.by("sex")?.by("income")?.laplace(epsilon!(0.5))?;
+    let hours = schema
+        .mean("hours_per_week")?
+        .by("sex")?
+        .by("income")?
+        .laplace(epsilon!(0.5))?;
     let answers = filter.release(&hours)?;
     println!("Hours a week:\n{:.1}\n", hours.report(&answers, confidence));
 
     let decades = (0..=10).map(|decade| 10 * decade);
-    let ages = schema.count().by_buckets("age", decades)?.laplace(epsilon!(0.5))?;
+    let ages = schema
+        .count()
+        .by_buckets("age", decades)?
+        .laplace(epsilon!(0.5))?;
     let ages = ages.report_at_least(&filter.release(&ages)?, confidence, 25.0);
     println!("Ages, where there are about 25 people or more:\n{ages:.0}\n");
     let picture = std::env::temp_dir().join("ages.svg");
@@ -37,11 +47,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // A search is charged once, however often it is asked. Questions are texts, or are built in Rust.
     let search = filter.launch(&AboveThreshold::new(AddRemove, 2500, 1, "0.4".parse()?)?)?;
-    let is_half = |age: &i64| search.ask(schema.condition(format!("age <= {age}"))?);
     let mut median = 20;
-    while !is_half(&median)? {
+    while !search.ask(schema.condition(format!("age <= {median}"))?)? {
         median += 1;
     }
-    println!("Half of 5000 people are at most about {median}. Left: ε = {}.", filter.remaining());
+    println!(
+        "Half of 5000 people are at most about {median}. Left: ε = {}.",
+        filter.remaining()
+    );
     Ok(())
 }

@@ -18,7 +18,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/visits.csv");
     let visits = Arc::new(ArrowTable::csv(&schema, [file])?);
     let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), visits)?;
-    let costs = schema.mean("cost")?.by("state")?.rows_per_person(3).laplace(epsilon!(1))?;
-    println!("{}", costs.report(&filter.release(&costs)?, confidence!(0.95)));
+    let costs = schema
+        .mean("cost")?
+        .by("state")?
+        .rows_per_person(3)
+        .laplace(epsilon!(1))?;
+    println!(
+        "{}",
+        costs.report(&filter.release(&costs)?, confidence!(0.95))
+    );
     Ok(())
 }

@@ -15,13 +15,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         "rider",
         [
             Column::new("rider", Kind::Whole),
-            Column::categories("zone", ["airport", "center", "east", "north", "south", "west"]),
+            Column::categories(
+                "zone",
+                ["airport", "center", "east", "north", "south", "west"],
+            ),
             Column::real("fare", 0.0..=100.0),
         ],
     )?;
     let table = Arc::new(ArrowTable::parquet(&schema, [&file])?);
     let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), table)?;
-    let fares = schema.sum("fare")?.by("zone")?.rows_per_person(10).laplace(epsilon!(1))?;
-    println!("{:.0}", fares.report(&filter.release(&fares)?, confidence!(0.95)));
+    let fares = schema
+        .sum("fare")?
+        .by("zone")?
+        .rows_per_person(10)
+        .laplace(epsilon!(1))?;
+    println!(
+        "{:.0}",
+        fares.report(&filter.release(&fares)?, confidence!(0.95))
+    );
     Ok(())
 }

@@ -35,9 +35,12 @@ const LONGEST: usize = 40;
 /// ```
 #[must_use]
 pub fn chart(report: &Report, title: &str) -> String {
-    let rows = u32::try_from(report.rows.len()).unwrap_or(u32::MAX).clamp(1, 1 << 12);
+    let rows = u32::try_from(report.rows.len())
+        .unwrap_or(u32::MAX)
+        .clamp(1, 1 << 12);
     let mut svg = String::new();
-    let area = SVGBackend::with_string(&mut svg, (WIDTH, 90 + rows * ROW_HEIGHT)).into_drawing_area();
+    let area =
+        SVGBackend::with_string(&mut svg, (WIDTH, 90 + rows * ROW_HEIGHT)).into_drawing_area();
     // Writing to a text cannot fail.
     let _ = draw(&area, report, &plain(title)).and_then(|()| area.present());
     drop(area);
@@ -50,7 +53,11 @@ type Failure = DrawingAreaErrorKind<std::io::Error>;
 fn draw(area: &Area<'_>, report: &Report, title: &str) -> Result<(), Failure> {
     area.fill(&WHITE)?;
     let labels: Vec<String> = report.rows.iter().map(label).collect();
-    let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let widest = labels
+        .iter()
+        .map(|label| label.chars().count())
+        .max()
+        .unwrap_or(0);
     let (low, high) = ends(&report.rows);
     // The first group stands at the top.
     let groups = (0..labels.len().max(1)).into_segmented();
@@ -74,7 +81,10 @@ fn draw(area: &Area<'_>, report: &Report, title: &str) -> Result<(), Failure> {
         .y_labels(labels.len() + 1)
         .y_label_formatter(&name)
         .x_label_formatter(&|value| short(*value))
-        .x_desc(format!("bars: estimates; lines: {} intervals", percent(&report.confidence)))
+        .x_desc(format!(
+            "bars: estimates; lines: {} intervals",
+            percent(&report.confidence)
+        ))
         .label_style(("sans-serif", 14).into_font())
         .draw()?;
     for (group, row) in report.rows.iter().enumerate() {
@@ -85,7 +95,11 @@ fn draw(area: &Area<'_>, report: &Report, title: &str) -> Result<(), Failure> {
         let middle = SegmentValue::CenterOf(place(group));
         let Some((value, start, end)) = row.estimate else {
             let withheld = ("sans-serif", 14).into_font().color(&BLACK.mix(0.6));
-            chart.draw_series([Text::new("withheld", (0_f64.clamp(low, high), middle), withheld)])?;
+            chart.draw_series([Text::new(
+                "withheld",
+                (0_f64.clamp(low, high), middle),
+                withheld,
+            )])?;
             continue;
         };
         let [value, start, end] = [value, start, end].map(|x| x.clamp(low, high));
@@ -105,10 +119,15 @@ fn ends(rows: &[ReportRow]) -> (f64, f64) {
     let numbers = rows.iter().filter_map(|row| row.estimate);
     let numbers = numbers.flat_map(|(value, low, high)| [value, low, high]);
     let numbers = numbers.filter(|number| number.is_finite());
-    let (low, high) = numbers.fold((0_f64, 0_f64), |(low, high), number| (low.min(number), high.max(number)));
+    let (low, high) = numbers.fold((0_f64, 0_f64), |(low, high), number| {
+        (low.min(number), high.max(number))
+    });
     let margin = (high - low) * 0.04;
     match low < high {
-        true => (if low < 0.0 { low - margin } else { 0.0 }, if high > 0.0 { high + margin } else { 0.0 }),
+        true => (
+            if low < 0.0 { low - margin } else { 0.0 },
+            if high > 0.0 { high + margin } else { 0.0 },
+        ),
         false => (0.0, 1.0),
     }
 }
@@ -124,7 +143,10 @@ fn label(row: &ReportRow) -> String {
 
 /// Without characters that XML does not allow.
 fn plain(text: &str) -> String {
-    text.replace(|c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'), " ")
+    text.replace(
+        |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'),
+        " ",
+    )
 }
 
 /// A number of the axis, with thousands marked.

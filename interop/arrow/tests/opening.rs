@@ -12,9 +12,7 @@ use arrow_array::{
 };
 use parquet::arrow::ArrowWriter;
 use queryables::mechanisms::query::Unavailable;
-use queryables::table::{
-    Amount, Bound, Column, Grouping, Kind, Parts, Plan, Schema, Table, Value,
-};
+use queryables::table::{Amount, Bound, Column, Grouping, Kind, Parts, Plan, Schema, Table, Value};
 use queryables_arrow::{ArrowTable, OpenError};
 
 fn schema_of(kind: Kind) -> Schema {
@@ -57,17 +55,38 @@ fn another_type_is_named_with_what_would_do() {
     // Not silently widened, nor rounded.
     let array = Arc::new(Float16Array::from_iter_values([]));
     let error = ArrowTable::batches(&schema_of(Kind::Real), [&batch("a", array)]).unwrap_err();
-    assert!(matches!(error, OpenError::WrongType { wanted: "Float32 or Float64", .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            OpenError::WrongType {
+                wanted: "Float32 or Float64",
+                ..
+            }
+        ),
+        "{error}"
+    );
     let array = Arc::new(Float32Array::from(vec![1.0]));
     let error = ArrowTable::batches(&schema_of(Kind::Whole), [&batch("a", array)]).unwrap_err();
-    assert!(matches!(error, OpenError::WrongType { wanted: "integers", .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            OpenError::WrongType {
+                wanted: "integers",
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_column_that_is_there_twice_is_refused() {
     let csv = "a,b,a\n1,2,3\n";
     let error = ArrowTable::csv_from(&schema_of(Kind::Whole), csv.as_bytes()).unwrap_err();
-    assert_eq!(error.to_string(), r#"the CSV has two columns "a": rename one of them"#);
+    assert_eq!(
+        error.to_string(),
+        r#"the CSV has two columns "a": rename one of them"#
+    );
 }
 
 #[test]
@@ -75,13 +94,22 @@ fn a_file_is_named_in_errors() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no.parquet");
     let error = ArrowTable::parquet(&schema_of(Kind::Whole), [&missing]).unwrap_err();
-    assert!(matches!(&error, OpenError::Unreadable { file, .. } if *file == missing.display().to_string()));
+    assert!(
+        matches!(&error, OpenError::Unreadable { file, .. } if *file == missing.display().to_string())
+    );
     let empty = folder.path().join("empty.parquet");
     File::create(&empty).unwrap();
     let error = ArrowTable::parquet(&schema_of(Kind::Whole), [&empty]).unwrap_err();
-    assert!(matches!(&error, OpenError::Unreadable { file, .. } if *file == empty.display().to_string()));
+    assert!(
+        matches!(&error, OpenError::Unreadable { file, .. } if *file == empty.display().to_string())
+    );
     let error = ArrowTable::csv(&schema_of(Kind::Whole), [folder.path()]).unwrap_err();
-    assert!(error.to_string().ends_with("cannot be read: it is a folder: name its files"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .ends_with("cannot be read: it is a folder: name its files"),
+        "{error}"
+    );
 }
 
 /// Otherwise two people above 2^63 would be one, and both together would be bounded as one.
@@ -125,7 +153,8 @@ fn a_code_of_a_dictionary_may_stand_for_a_missing_text() {
     assert_eq!(count(&table, "a is null"), 2);
     assert_eq!(count(&table, "a = 'x'"), 1);
     let none: ArrayRef = Arc::new(StringArray::from(Vec::<&str>::new()));
-    let array = DictionaryArray::<Int8Type>::try_new(Int8Array::from(vec![None, None]), none).unwrap();
+    let array =
+        DictionaryArray::<Int8Type>::try_new(Int8Array::from(vec![None, None]), none).unwrap();
     let table = of_array(Kind::Text, Arc::new(array));
     assert_eq!(count(&table, "a is null"), 2);
 }
@@ -162,7 +191,10 @@ fn what_does_not_parse_in_a_csv_is_missing() {
         ("day = '2024-02-29'", 1),
         ("day < '1970-01-01'", 1),
         ("day is null", 3),
-        ("at > '2024-02-29 12:00:00' and at < '2024-02-29 12:00:01'", 1),
+        (
+            "at > '2024-02-29 12:00:00' and at < '2024-02-29 12:00:01'",
+            1,
+        ),
         ("at = '2024-02-29 11:00:00'", 1),
         ("at is null", 3),
     ] {
@@ -178,7 +210,8 @@ fn what_does_not_parse_in_a_csv_is_missing() {
 fn parquet_file(folder: &tempfile::TempDir, name: &str, rows: i32) -> PathBuf {
     let path = folder.path().join(name);
     let batch = batch("a", Arc::new(Int32Array::from_iter_values(0..rows)));
-    let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
+    let mut writer =
+        ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();
     writer.close().unwrap();
     path
@@ -190,7 +223,9 @@ fn a_file_that_changed_is_unavailable() {
     let path = parquet_file(&folder, "a.parquet", 10);
     let schema = schema_of(Kind::Whole);
     let kept = ArrowTable::parquet(&schema, [&path]).unwrap();
-    let streamed = ArrowTable::parquet(&schema, [&path]).unwrap().with_memory_bound(0);
+    let streamed = ArrowTable::parquet(&schema, [&path])
+        .unwrap()
+        .with_memory_bound(0);
     assert_eq!(count(&kept, "a >= 0"), 10);
     assert_eq!(count(&streamed, "a >= 0"), 10);
     parquet_file(&folder, "a.parquet", 1000);
@@ -205,7 +240,10 @@ fn a_file_that_changed_is_unavailable() {
 #[test]
 fn rows_are_counted_without_a_column() {
     let folder = tempfile::tempdir().unwrap();
-    let files = [parquet_file(&folder, "a.parquet", 10), parquet_file(&folder, "b.parquet", 7)];
+    let files = [
+        parquet_file(&folder, "a.parquet", 10),
+        parquet_file(&folder, "b.parquet", 7),
+    ];
     let schema = schema_of(Kind::Whole);
     let one = (Amount::one(0).unwrap(), Parts::Value);
     let plan = Plan::new(&schema, None, one, vec![], Bound::Row).unwrap();
