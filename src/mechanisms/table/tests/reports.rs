@@ -72,7 +72,12 @@ fn json_has_every_digit() {
 fn groups_have_their_keys_in_the_order_of_the_groupings() {
     let schema = schema();
     let table = table_of(&schema, &VISITS);
-    let counts = schema.count().by("state").unwrap().by_buckets("hours", [0, 20, 80]).unwrap();
+    let counts = schema
+        .count()
+        .by("state")
+        .unwrap()
+        .by_buckets("hours", [0, 20, 80])
+        .unwrap();
     let counts = counts.rows_per_person(2).laplace(no_noise()).unwrap();
     let report = counts.report(&released::<_, Vec<f64>>(&counts, &table), confidence!(0.95));
     let expected = "\
