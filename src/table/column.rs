@@ -55,7 +55,7 @@ pub enum Domain {
 
 /// A column: its name, its type, and its domain where the curator states one.
 ///
-/// See [`Schema`] for an example.
+/// See [`Schema`](super::Schema) for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenColumn", into = "WrittenColumn")]
 pub struct Column {
