@@ -1,12 +1,10 @@
 //! A CSV with several rows for each person: means by state, with error bars.
 //! `cargo run --package queryables-arrow --example means_by_state`
 
-use queryables::prelude::*;
-use queryables::table::{Column, Kind, Schema};
+use queryables::{prelude::*, table::*};
 use queryables_arrow::ArrowTable;
-use std::{error::Error, sync::Arc};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = Schema::of_people(
         "patient",
         [
@@ -16,16 +14,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         ],
     )?;
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/visits.csv");
-    let visits = Arc::new(ArrowTable::csv(&schema, [file])?);
-    let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), visits)?;
-    let costs = schema
-        .mean("cost")?
-        .by("state")?
-        .rows_per_person(3)
-        .laplace(epsilon!(1))?;
-    println!(
-        "{}",
-        costs.report(&filter.release(&costs)?, confidence!(0.95))
-    );
+    let visits = ArrowTable::csv(&schema, [file])?;
+    let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), visits.into())?;
+
+    // The rows of a patient with more than three weigh less.
+    let costs = schema.mean("cost")?.by("state")?.rows_per_person(3);
+    let costs = costs.laplace(epsilon!(1))?;
+    let answers = filter.release(&costs)?;
+    println!("{}", costs.report(&answers, confidence!(0.95)));
     Ok(())
 }

@@ -1,57 +1,31 @@
-//! Quantiles, and keys that nobody listed, as a picture.
-//! `cargo run --package queryables-arrow --example quantiles_and_keys -- reasons.svg`
+//! Quantiles, and keys that nobody listed, as a picture:
+//! `cargo run --package queryables-arrow --example quantiles_and_keys`
 
-use queryables::mechanisms::table::{Report, ReportRow};
-use queryables::{mechanisms::Estimates, prelude::*, table::*};
+use queryables::{prelude::*, table::*};
 use queryables_arrow::{ArrowTable, chart};
-use std::{error::Error, sync::Arc};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let column = |name: &str, kind| Column::new(name, kind);
-    let columns = [
-        column("patient", Kind::Text),
-        column("reason", Kind::Text),
-        column("cost", Kind::Real),
-    ];
-    let schema = Schema::of_people("patient", columns)?;
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let text = |name| Column::new(name, Kind::Text);
+    let cost = Column::real("cost", 0.0..=500.0);
+    let schema = Schema::of_people("patient", [text("patient"), text("reason"), cost])?;
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/visits.csv");
-    let visits = Arc::new(ArrowTable::csv(&schema, [file])?);
-    let filter = start(
-        &Filter::concurrent(ApproxDp, EpsilonDelta::new("1", "1e-6")?),
-        visits,
-    )?;
+    let visits = ArrowTable::csv(&schema, [file])?;
+    let budget = EpsilonDelta::new("1.5", "1e-6")?;
+    let filter = start(&Filter::concurrent(ApproxDp, budget), visits.into())?;
 
-    let costs = schema
-        .count()
-        .by_buckets("cost", (0..=50).map(|edge| 10 * edge))?;
+    let tens = (0..=50).map(|number| 10 * number);
+    let costs = schema.count().by_buckets("cost", tens)?;
     let quartiles = costs.quantiles(AddRemove, [(1, 4), (1, 2), (3, 4)], epsilon!(0.5))?;
-    for (low, high) in filter.release(&quartiles)? {
-        println!("The next quartile of the costs is from {low} to {high}.");
-    }
+    println!("Costs at the quartiles: {:?}", filter.release(&quartiles)?);
 
-    // What is rare is left out, at the price of a δ.
-    let reasons = schema
-        .count()
-        .keys("reason")?
-        .laplace(AddRemove, EpsilonDelta::new("0.5", "1e-6")?)?;
-    let rows = filter
-        .release(&reasons)?
-        .into_iter()
-        .map(|(reason, patients)| {
-            let (patients, interval) = reasons.interval(patients, confidence!(0.95));
-            let [low, high] = [interval.start(), interval.end()].map(|end| *end as f64);
-            ReportRow {
-                key: vec![reason.to_string()],
-                estimate: Some((patients as f64, low, high)),
-            }
-        });
-    let report = Report {
-        columns: vec!["reason".into()],
-        confidence: "0.95".into(),
-        rows: rows.collect(),
-    };
-    let picture = std::env::args().nth(1).unwrap_or("/tmp/reasons.svg".into());
-    std::fs::write(&picture, chart(&report, "Patients by reason"))?;
-    println!("\n{report:.0}\n\nDrawn in {picture}.");
-    Ok(())
+    // What is rare is not found, and there is a δ. What is found is public, and can be groups.
+    let loss = EpsilonDelta::new("0.5", "1e-6")?;
+    let reasons = schema.count().keys("reason")?.laplace(AddRemove, loss)?;
+    let found = filter.release(&reasons)?.into_iter().map(|(key, _)| key);
+    let groups = Grouping::keys(&schema, "reason", found)?;
+    let patients = schema.count().grouped(groups).laplace(epsilon!(0.5))?;
+    let report = patients.report(&filter.release(&patients)?, confidence!(0.95));
+    println!("{report:.0}");
+    let picture = std::env::temp_dir().join("reasons.svg");
+    Ok(std::fs::write(picture, chart(&report, "Patients"))?)
 }

@@ -11,7 +11,8 @@ use arrow_array::{
 use parquet::arrow::ArrowWriter;
 
 const ROWS: u64 = 5_000_000;
-const ZONES: [&str; 6] = ["airport", "center", "east", "north", "south", "west"];
+/// Where a ride begins.
+pub const ZONES: [&str; 6] = ["airport", "center", "east", "north", "south", "west"];
 
 /// The file that was named, or one that is made now.
 pub fn file(named: Option<String>) -> Result<PathBuf, Box<dyn Error>> {
