@@ -52,7 +52,6 @@
 //! | [`TopK`] | which few of many counts or scores are the largest | ε | [`BoundedRanges`] | [`Accuracy`] |
 //! | [`RandomizedResponse`] | one bit | ε | [`Pure`] | [`truth`](RandomizedResponse::truth) |
 //! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] | [`truth`](ApproxRandomizedResponse::truth) |
-//! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – | – |
 //! | [`ContinualCount`] | how many rows came so far, at every time | ε, ρ or μ | its noise | [`Accuracy`] |
 //! | [`FactorizedContinualCount`] | the same, with a much smaller error | ρ or μ | [`Gaussian`] | [`Accuracy`] |
 //! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget | – | that of a count |
@@ -85,8 +84,7 @@
 //!
 //! Queries for which each record pays what it can lose are in [`individual`].
 //!
-//! [`ConditionalResponse`] and [`QueryAnswerer`] are filters inside: their loss is their budget,
-//! under the measure of their rule.
+//! A [`QueryAnswerer`] is a filter inside: its loss is its budget, under the measure of its rule.
 //!
 //! On [`People`](crate::data::People) with several rows, a mechanism on rows is launched as
 //! [`OnRows`], which prices it for people.
@@ -102,7 +100,6 @@ mod added_noise;
 mod approx_randomized_response;
 mod by;
 mod choice;
-mod conditional_response;
 mod continual_count;
 mod contributes;
 mod count;
@@ -150,7 +147,6 @@ pub use choice::{
     NoisyQuantiles, PermuteAndFlip, Score, Sensitivity, SumScores, TopK, Winner,
     sensitivity_between,
 };
-pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
 pub use continual_count::ContinualCount;
 pub use count::{Count, NoisyCount};
 pub use error::MechanismError;
@@ -173,7 +169,9 @@ pub use real_range::RealRange;
 pub use sampled_sum::SampledGaussianSum;
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
 pub use sum::Sum;
-pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdAccuracy, ThresholdHistogram};
+pub use threshold_histogram::{
+    GaussianThresholdHistogram, KeyHistogram, KeyNoise, ThresholdAccuracy, ThresholdHistogram,
+};
 pub use tree::ContinualCountMachine;
 pub use variance::{NoisyVariance, Variance, VarianceAccuracy};
 pub use vector_sum::VectorSum;
@@ -183,7 +181,8 @@ use contributes::Contributes;
 use mean::SumScale;
 use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
-use question::{Counts, Domain, Question, Unavailable};
+pub(crate) use question::Question;
+use question::{Counts, Domain, Unavailable};
 use statistic::Statistic;
 use sum::Summand;
 
