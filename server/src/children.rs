@@ -152,7 +152,10 @@ impl Children {
         let mut opening = lock(&self.opening);
         let number = opening.entry(analyst.to_owned()).or_default();
         let open = lock(&self.open);
-        let open = open.values().filter(|child| child.analyst == analyst).count();
+        let open = open
+            .values()
+            .filter(|child| child.analyst == analyst)
+            .count();
         if open + *number >= most {
             return Err(Problem::new(Code::TooMany).saying("open children: close one"));
         }
@@ -167,7 +170,9 @@ impl Children {
     pub fn key(&self, analyst: &str, budget: &str, key: &str) -> Result<KeyInUse<'_>, Problem> {
         let key = (analyst.to_owned(), budget.to_owned(), key.to_owned());
         if !lock(&self.keys).insert(key.clone()) {
-            return Err(Problem::new(Code::Busy).saying("a request with this key is being answered"));
+            return Err(
+                Problem::new(Code::Busy).saying("a request with this key is being answered")
+            );
         }
         Ok(KeyInUse {
             children: self,
@@ -219,9 +224,10 @@ impl Children {
             let old = open.values().filter(|child| match &child.open {
                 Opened::Share(_) => false,
                 // One that is answering is not idle.
-                Opened::Machine(_) => child.conversation.try_lock().is_ok_and(|talk| {
-                    talk.used.elapsed() > idle(&child.analyst)
-                }),
+                Opened::Machine(_) => child
+                    .conversation
+                    .try_lock()
+                    .is_ok_and(|talk| talk.used.elapsed() > idle(&child.analyst)),
             });
             old.map(|child| child.id.clone()).collect()
         };
@@ -244,7 +250,15 @@ impl Child {
     ) -> Result<Self, Problem> {
         // Without random bits nothing could be answered either.
         let id = token::random::<16>().map_err(|_| Code::Unavailable)?;
-        Ok(Self::with_id(id, analyst, dataset, kind, description, key, Opened::Machine(machine)))
+        Ok(Self::with_id(
+            id,
+            analyst,
+            dataset,
+            kind,
+            description,
+            key,
+            Opened::Machine(machine),
+        ))
     }
 
     pub fn with_id(

@@ -43,6 +43,21 @@ impl LossText {
     }
 }
 
+impl LossText {
+    /// Its numbers, each with its name.
+    pub fn numbers(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let numbers = [
+            ("epsilon", &self.epsilon),
+            ("delta", &self.delta),
+            ("rho", &self.rho),
+            ("mu", &self.mu),
+        ];
+        numbers
+            .into_iter()
+            .filter_map(|(name, number)| Some((name, number.as_deref()?)))
+    }
+}
+
 /// A measure whose losses can be read from texts.
 pub trait ReadsLoss: queryables::privacy::Measure {
     /// The loss; an error says what is wrong, in words.

@@ -1,11 +1,11 @@
 //! The vocabulary: what can be launched and asked, in JSON.
 
+use queryables::compose::{AnyMechanism, BoxedRelease};
 use queryables::mechanisms::{AboveThreshold, Accuracy, Estimates, QueryExt};
 use queryables::middle::ThroughExt;
 use queryables::number::{Confidence, Epsilon, Mu, Rho};
 use queryables::privacy::{AddRemove, AnyMeasure};
 use queryables::table::{Condition, Expr, Grouping, Kind, Schema, Value};
-use queryables::compose::{AnyMechanism, BoxedRelease};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -70,7 +70,9 @@ impl Written {
     fn expr(&self) -> Result<Expr, Problem> {
         match &self.0 {
             serde_json::Value::String(text) => Ok(text.parse()?),
-            json => Expr::deserialize(json).map_err(|error| Problem::invalid_query(error.to_string())),
+            json => {
+                Expr::deserialize(json).map_err(|error| Problem::invalid_query(error.to_string()))
+            }
         }
     }
 
@@ -87,10 +89,7 @@ pub enum By {
     /// A column with public categories.
     Categories(String),
     /// From each edge up to, and without, the next one.
-    Buckets {
-        column: String,
-        edges: Vec<f64>,
-    },
+    Buckets { column: String, edges: Vec<f64> },
 }
 
 /// Which noise, for which loss.
@@ -172,7 +171,10 @@ pub struct Ready {
     pub confidence: Confidence,
 }
 
-fn read<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str, text: &str) -> Result<T, Problem> {
+fn read<T: std::str::FromStr<Err: std::fmt::Display>>(
+    name: &str,
+    text: &str,
+) -> Result<T, Problem> {
     let parsed = text.parse();
     parsed.map_err(|error| Problem::invalid_query(format!("{name} = {text:?}: {error}")))
 }
@@ -276,7 +278,9 @@ impl Release {
     pub fn ready(&self, schema: &Schema) -> Result<Ready, Problem> {
         let of = |asked: &Statistic| match &asked.of {
             Some(number) => number.expr(),
-            None => Err(Problem::invalid_query("`of` is missing: the number that is asked for")),
+            None => Err(Problem::invalid_query(
+                "`of` is missing: the number that is asked for",
+            )),
         };
         match self {
             Self::Count(asked) if asked.of.is_some() || asked.clamped.is_some() => Err(
@@ -312,11 +316,25 @@ impl By {
 impl Search {
     fn mechanism(&self) -> Result<AboveThreshold<Condition>, Problem> {
         let epsilon: Epsilon = read("epsilon", &self.epsilon)?;
-        Ok(AboveThreshold::new(AddRemove, self.threshold, self.hits, epsilon)?)
+        Ok(AboveThreshold::new(
+            AddRemove,
+            self.threshold,
+            self.hits,
+            epsilon,
+        )?)
     }
 }
 
 impl Opening {
+    /// Its name in the vocabulary.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::AboveThreshold(_) => "above_threshold",
+            Self::SparseVector(_) => "sparse_vector",
+            Self::Filter(_) => "filter",
+        }
+    }
+
     /// The launch that it is; a share is none.
     pub fn ready(&self) -> Result<Option<Ready>, Problem> {
         let confidence = confidence(None)?;

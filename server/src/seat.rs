@@ -12,10 +12,13 @@ use queryables::ledger::{Party, StoreError};
 use queryables::machine::{BoxedMachine, Coins, Description, DomainMismatch, Fault};
 use queryables::machine::{Mechanism, Public, Released};
 use queryables::privacy::facts::Fact;
-use queryables::privacy::{AddRemove, AnyMeasure, ApproxDp, Distance, Gdp, Prices, Private, PureDp};
+use queryables::privacy::{
+    AddRemove, AnyMeasure, ApproxDp, Distance, Gdp, Prices, Private, PureDp,
+};
 use queryables::privacy::{UnknownLoss, ZCdp};
 use queryables::queryable::Queryable;
 use queryables::table::Condition;
+use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::data::Data;
@@ -116,6 +119,9 @@ pub trait Seat: Send + Sync {
     /// Sets a share of the budget aside, or opens it again.
     fn reserve(&self, name: &str, loss: &LossText) -> Result<Arc<dyn Seat>, Problem>;
 
+    /// A loss as the record has it.
+    fn loss_of(&self, recorded: &serde_json::Value) -> Result<LossText, String>;
+
     /// What the budget says of itself.
     fn reading(&self) -> Result<Reading, Problem>;
 }
@@ -186,6 +192,11 @@ where
         }))
     }
 
+    fn loss_of(&self, recorded: &serde_json::Value) -> Result<LossText, String> {
+        let loss = Me::Loss::deserialize(recorded).map_err(|error| error.to_string())?;
+        Ok(Me::write(&loss))
+    }
+
     fn reading(&self) -> Result<Reading, Problem> {
         let quotas = self.party.quotas_remaining().map_err(unavailable)?;
         Ok(Reading {
@@ -239,7 +250,11 @@ where
     Filter<Capped<G>>: Private<Me, AddRemove>,
 {
     let filter = Filter::concurrent(measure, Me::read(&terms.budget)?);
-    let filter = if terms.halting { filter.halting() } else { filter };
+    let filter = if terms.halting {
+        filter.halting()
+    } else {
+        filter
+    };
     let filter = ledger
         .start(name, &filter, data)
         .map_err(|error| error.to_string())?;
@@ -329,4 +344,3 @@ fn problem<C: Display, W: Display>(error: LedgerError<C, W>) -> Problem {
         _ => Code::Unavailable.into(),
     }
 }
-
