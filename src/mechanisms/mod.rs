@@ -138,7 +138,9 @@ mod variance;
 mod vector_sum;
 mod weights;
 
-pub use above_threshold::{AboveThreshold, AboveThresholdMachine};
+pub use above_threshold::AboveThreshold;
+#[doc(hidden)] // Machines have no methods of their own: what starts them is documented.
+pub use above_threshold::AboveThresholdMachine;
 pub use accuracy::Accuracy;
 pub use approx_randomized_response::{ApproxRandomizedResponse, Response};
 pub use by::{By, Grouped};
@@ -151,27 +153,36 @@ pub use continual_count::ContinualCount;
 pub use count::{Count, NoisyCount};
 pub use error::MechanismError;
 pub use estimate::{About, Estimate, Estimates};
-pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine};
+pub use factorized_count::FactorizedContinualCount;
+#[doc(hidden)]
+pub use factorized_count::FactorizedCountMachine;
 pub use gradient_descent::{Descent, GradientDescent, Objective};
 pub use histogram::Histogram;
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;
 pub use mean::{Mean, MeanAccuracy, NoisyMean};
-pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
+pub use multiplicative_weights::MultiplicativeWeights;
+#[doc(hidden)]
+pub use multiplicative_weights::MultiplicativeWeightsMachine;
 pub use noised::Noised;
 pub use on_rows::OnRows;
 pub use partition::Partition;
 pub use proportion::Proportion;
 pub use query::QueryExt;
-pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
+#[doc(hidden)]
+pub use query_answerer::QueryAnswererMachine;
+pub use query_answerer::{Priced, Pricing, QueryAnswerer};
 pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use sampled_sum::SampledGaussianSum;
-pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
+#[doc(hidden)]
+pub use sparse_vector::SparseVectorMachine;
+pub use sparse_vector::{SparseVector, SparseVectorAccuracy};
 pub use sum::Sum;
 pub use threshold_histogram::{
     GaussianThresholdHistogram, KeyHistogram, KeyNoise, ThresholdAccuracy, ThresholdHistogram,
 };
+#[doc(hidden)]
 pub use tree::ContinualCountMachine;
 pub use variance::{NoisyVariance, Variance, VarianceAccuracy};
 pub use vector_sum::VectorSum;
