@@ -6,23 +6,26 @@ use std::ops::RangeInclusive;
 use utoipa::ToSchema;
 
 /// An answer: a number or a table with intervals, or what a child says.
+///
+/// In JSON it is the field `answer`, with `interval` beside it where there is one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(untagged)]
 pub enum Answer {
     /// One number.
     Number(Estimate),
     /// One number for each group.
-    Table(Table),
+    Table { answer: Table },
     /// Yes or no: whether a count looks large.
-    Above(bool),
-    /// The noisy count of a hit; none if it was no hit.
-    Count(Option<i64>),
+    Above { answer: bool },
+    /// The noisy count of a hit; null if it was no hit.
+    Count { answer: Option<i64> },
 }
 
-/// A noisy number, and where the truth is, with the confidence that was asked for.
+/// A noisy number, and where the truth is, with the confidence that was asked for. What is beyond all
+/// numbers is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Estimate {
-    pub value: Option<f64>,
+    pub answer: Option<f64>,
     /// The ends of the interval.
     pub interval: (Option<f64>, Option<f64>),
 }
@@ -52,7 +55,7 @@ fn finite(number: f64) -> Option<f64> {
 impl Estimate {
     fn new(value: f64, low: f64, high: f64) -> Self {
         Self {
-            value: finite(value),
+            answer: finite(value),
             interval: (finite(low), finite(high)),
         }
     }
@@ -71,26 +74,59 @@ impl From<Report> for Answer {
             estimate: match row.estimate {
                 Some((value, low, high)) => Estimate::new(value, low, high),
                 None => Estimate {
-                    value: None,
+                    answer: None,
                     interval: (None, None),
                 },
             },
         });
-        Self::Table(Table {
+        let answer = Table {
             columns: report.columns,
             rows: rows.collect(),
-        })
+        };
+        Self::Table { answer }
     }
 }
 
 impl From<bool> for Answer {
-    fn from(above: bool) -> Self {
-        Self::Above(above)
+    fn from(answer: bool) -> Self {
+        Self::Above { answer }
     }
 }
 
 impl From<Option<i64>> for Answer {
-    fn from(count: Option<i64>) -> Self {
-        Self::Count(count)
+    fn from(answer: Option<i64>) -> Self {
+        Self::Count { answer }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A retry reads the answer that the ledger keeps.
+    #[test]
+    fn answers_are_read_as_they_were_written() {
+        let number = Answer::from((0.1 + 0.2, -1.5..=f64::INFINITY));
+        let row = |answer| Row {
+            group: vec!["a".to_owned()],
+            estimate: Estimate {
+                answer,
+                interval: (Some(1.0), None),
+            },
+        };
+        let table = Answer::Table {
+            answer: Table {
+                columns: vec!["letter".to_owned()],
+                rows: vec![row(Some(2.0)), row(None)],
+            },
+        };
+        for answer in [number, table, true.into(), Some(7).into(), None.into()] {
+            let text = serde_json::to_string(&answer).unwrap();
+            assert_eq!(
+                serde_json::from_str::<Answer>(&text).unwrap(),
+                answer,
+                "{text}"
+            );
+        }
     }
 }

@@ -166,13 +166,18 @@ impl Complaints<'_> {
 
     fn name(&mut self, text: &Spanned<String>, what: &str) -> String {
         let name = text.get_ref();
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-        if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
+        if !is_name(name) {
             let problem = format!("a {what}'s name has 1 to 64 letters, digits, `-`, `_` and `.`");
             self.at(text.span().start, problem);
         }
         name.clone()
     }
+}
+
+/// Whether this names a dataset, an analyst or a share: nothing in it needs an escape anywhere.
+pub fn is_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    (1..=64).contains(&name.len()) && name.bytes().all(plain)
 }
 
 /// Reads a curator's file. Relative paths in it are relative to its folder.

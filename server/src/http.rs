@@ -177,17 +177,21 @@ async fn run<T: Send + 'static>(
     analyst: Option<&Arc<Analyst>>,
     work: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    let running = analyst.map(|analyst| analyst.usage.run()).transpose()?;
+    let mut running = analyst.map(|analyst| analyst.usage.run()).transpose()?;
     let permit = Arc::clone(&http.threads).acquire_owned();
     let permit = tokio::time::timeout(LONGEST_WAIT, permit).await;
     let permit = permit.map_err(|_| Code::Busy)?.map_err(|_| Code::Busy)?;
     let service = Arc::clone(&http.service);
     let work = tokio::task::spawn_blocking(move || {
+        if let Some(running) = &mut running {
+            running.start();
+        }
         let done = work(&service);
         drop((permit, running));
         done
     });
-    work.await.map_err(|_| Code::Failed)?
+    // It has panicked: whether it was charged is in the ledger.
+    work.await.map_err(|_| Code::Unavailable)?
 }
 
 /// The key of a request, which may be left out.
@@ -233,23 +237,21 @@ async fn dataset(http: Http, request: Request, name: String) -> Reply {
     answer(StatusCode::OK, &view.await?)
 }
 
-/// What is launched, for a preview: either answers once, or is open.
-#[derive(serde::Deserialize)]
-#[serde(untagged)]
-enum Launched {
-    Once(Release),
-    Open(Opening),
-}
-
-impl Launched {
-    fn ready(&self, place: &Place) -> Result<Ready, Problem> {
-        match self {
-            Self::Once(release) => release.ready(&place.dataset.schema),
-            Self::Open(opening) => opening.ready()?.ok_or_else(|| {
-                Problem::invalid_query("a share costs its budget: there is nothing to preview")
-            }),
-        }
+/// The launch that a preview is about: what answers once, or what is open.
+fn previewed(launch: serde_json::Value, place: &Place) -> Result<Ready, Problem> {
+    let is_open = launch.as_object().is_some_and(|launch| {
+        let names = ["above_threshold", "sparse_vector", "filter"];
+        names.iter().any(|name| launch.contains_key(*name))
+    });
+    let invalid = |error: serde_json::Error| Problem::invalid_request(error.to_string());
+    if is_open {
+        let opening: Opening = serde_json::from_value(launch).map_err(invalid)?;
+        return opening.ready()?.ok_or_else(|| {
+            Problem::invalid_query("a share costs its budget: there is nothing to preview")
+        });
     }
+    let release: Release = serde_json::from_value(launch).map_err(invalid)?;
+    release.ready(&place.dataset.schema)
 }
 
 async fn preview(http: Http, request: Request, name: String) -> Reply {
@@ -266,10 +268,10 @@ async fn share_preview(http: Http, request: Request, child: String) -> Reply {
 
 async fn preview_in(http: Http, request: Request, analyst: Arc<Analyst>, place: Place) -> Reply {
     let (parts, body) = request.into_parts();
-    let launched: Launched = body::json(&parts.headers, body, &analyst.usage).await?;
+    let launch = body::json(&parts.headers, body, &analyst.usage).await?;
     let who = Arc::clone(&analyst);
     let preview = run(&http, Some(&analyst), move |_| {
-        place.preview(&who, &launched.ready(&place)?)
+        place.preview(&who, &previewed(launch, &place)?)
     });
     answer(StatusCode::OK, &preview.await?)
 }

@@ -1,7 +1,7 @@
 //! What an analyst may use up besides privacy.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use serde::Deserialize;
@@ -24,6 +24,8 @@ pub struct Limits {
     pub open_children: usize,
     /// Mechanisms and previews that run at the same time.
     pub running: usize,
+    /// Seconds a minute that questions run, on all threads together.
+    pub seconds_per_minute: u32,
     /// How often a child is asked.
     pub asks_per_child: u64,
     /// After how long without a question a child ends.
@@ -39,6 +41,7 @@ impl Default for Limits {
             deepest_json: 64,
             open_children: 16,
             running: 4,
+            seconds_per_minute: 60,
             asks_per_child: 10_000,
             idle_seconds: 1800,
         }
@@ -59,12 +62,16 @@ impl Bucket {
         }
     }
 
-    /// Whether there was enough.
-    fn takes(&mut self, amount: f64, per_minute: f64) -> bool {
+    fn fill(&mut self, per_minute: f64) {
         let now = Instant::now();
         let seconds = now.duration_since(self.filled).as_secs_f64();
         self.left = (self.left + seconds * per_minute / 60.0).min(per_minute);
         self.filled = now;
+    }
+
+    /// Takes an amount, if there is enough.
+    fn takes(&mut self, amount: f64, per_minute: f64) -> bool {
+        self.fill(per_minute);
         let enough = self.left >= amount;
         if enough {
             self.left -= amount;
@@ -76,17 +83,20 @@ impl Bucket {
 /// What one analyst is using.
 pub struct Usage {
     limits: Limits,
-    buckets: Mutex<(Bucket, Bucket)>,
+    requests: Mutex<Bucket>,
+    bytes: Mutex<Bucket>,
+    seconds: Mutex<Bucket>,
     running: AtomicUsize,
 }
 
 impl Usage {
     pub fn new(limits: Limits) -> Self {
-        let requests = Bucket::new(limits.requests_per_minute.into());
-        let bytes = Bucket::new(limits.bytes_per_minute.into());
+        let full = |per_minute: u32| Mutex::new(Bucket::new(per_minute.into()));
         Self {
             limits,
-            buckets: Mutex::new((requests, bytes)),
+            requests: full(limits.requests_per_minute),
+            bytes: full(limits.bytes_per_minute),
+            seconds: full(limits.seconds_per_minute),
             running: AtomicUsize::new(0),
         }
     }
@@ -98,8 +108,7 @@ impl Usage {
     /// One more request.
     pub fn request(&self) -> Result<(), Problem> {
         let per_minute = self.limits.requests_per_minute.into();
-        let mut buckets = lock(&self.buckets);
-        match buckets.0.takes(1.0, per_minute) {
+        match lock(&self.requests).takes(1.0, per_minute) {
             true => Ok(()),
             false => Err(Problem::new(Code::TooMany).saying("requests a minute")),
         }
@@ -108,30 +117,51 @@ impl Usage {
     /// A body of this length.
     pub fn body(&self, bytes: usize) -> Result<(), Problem> {
         let per_minute = self.limits.bytes_per_minute.into();
-        let mut buckets = lock(&self.buckets);
-        match buckets.1.takes(bytes as f64, per_minute) {
+        match lock(&self.bytes).takes(bytes as f64, per_minute) {
             true => Ok(()),
             false => Err(Problem::new(Code::TooMany).saying("bytes a minute")),
         }
     }
 
     /// One more that runs, until what is returned is dropped.
-    pub fn run(self: &std::sync::Arc<Self>) -> Result<Running, Problem> {
-        let running = Running(std::sync::Arc::clone(self));
-        let before = self.running.fetch_add(1, Ordering::Relaxed);
-        match before < self.limits.running {
-            true => Ok(running),
-            false => Err(Problem::new(Code::TooMany).saying("questions that run at the same time")),
+    pub fn run(self: &Arc<Self>) -> Result<Running, Problem> {
+        let too_many = |what| Err(Problem::new(Code::TooMany).saying(what));
+        let per_minute = self.limits.seconds_per_minute.into();
+        if !lock(&self.seconds).takes(0.0, per_minute) {
+            return too_many("seconds a minute that questions run");
         }
+        let running = Running {
+            usage: Arc::clone(self),
+            started: None,
+        };
+        let before = self.running.fetch_add(1, Ordering::Relaxed);
+        if before >= self.limits.running {
+            return too_many("questions that run at the same time");
+        }
+        Ok(running)
     }
 }
 
-/// One question of an analyst that runs.
-pub struct Running(std::sync::Arc<Usage>);
+/// One question of an analyst that runs, or waits for a thread.
+pub struct Running {
+    usage: Arc<Usage>,
+    started: Option<Instant>,
+}
+
+impl Running {
+    /// From now on its time counts.
+    pub fn start(&mut self) {
+        self.started = Some(Instant::now());
+    }
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
+        self.usage.running.fetch_sub(1, Ordering::Relaxed);
+        if let Some(started) = self.started {
+            // More than there is: those that come wait longer.
+            lock(&self.usage.seconds).left -= started.elapsed().as_secs_f64();
+        }
     }
 }
 

@@ -72,6 +72,7 @@ fn main() -> ExitCode {
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .init();
+    queryables::machine::silence_guarded_panics();
     let done = match Program::parse().command {
         Command::Demo { port } => demo::run(port),
         Command::Serve { file } => operate::serve(&file),

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::answer::Answer;
 use crate::children::{Child, Children, Opened};
-use crate::config::{Config, DatasetConfig};
+use crate::config::{self, Config, DatasetConfig};
 use crate::data::Data;
 use crate::limits::{Usage, lock};
 use crate::loss::LossText;
@@ -118,6 +118,7 @@ pub struct Preview {
 /// An answer, what it cost, and what is left.
 #[derive(Serialize, ToSchema)]
 pub struct Released {
+    #[serde(flatten)]
     pub answer: Answer,
     pub loss: LossText,
     pub remaining: LossText,
@@ -159,6 +160,7 @@ pub struct Ask {
 /// The answer of a child.
 #[derive(Serialize, ToSchema)]
 pub struct Asked {
+    #[serde(flatten)]
     pub answer: Answer,
     pub number: u64,
     /// The number of the next question.
@@ -365,6 +367,10 @@ impl Service {
             return Err(Problem::invalid_query(
                 "a share has no shares: reserve it in the dataset",
             ));
+        }
+        if !config::is_name(&share.name) {
+            let rule = "a share's name has 1 to 64 letters, digits, `-`, `_` and `.`";
+            return Err(Problem::invalid_request(rule));
         }
         let id = analyst.share_id(&place.dataset.name, &share.name);
         if let Ok(child) = self.children.get(&analyst.name, &id) {
