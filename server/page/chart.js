@@ -1,0 +1,74 @@
+// An answer: a number with its interval, or a table whose rows have bars with error bars.
+
+import { element, shape } from "./dom.js";
+import { intervalText, numberText } from "./words.js";
+
+/** `reply` has `answer`, and `interval` if it is a number. */
+export function answerView(reply) {
+  const { answer, interval } = reply;
+  if (answer !== null && typeof answer === "object") return table(answer);
+  if (interval) {
+    const scale = scaleOf([reply]);
+    return element("div", { class: "number" },
+      element("p", { class: "large" }, numberText(answer)),
+      element("p", {}, "The truth is in ", element("strong", {}, intervalText(interval)), "."),
+      scale && bars(reply, scale));
+  }
+  return element("p", { class: "large" }, saidText(answer));
+}
+
+/** What a search said. */
+export function saidText(answer) {
+  if (answer === true) return "✓ above the threshold";
+  if (answer === false || answer === null) return "✗ below the threshold";
+  return `✓ above: about ${numberText(answer)}`;
+}
+
+function table({ columns, rows }) {
+  const scale = scaleOf(rows);
+  const heads = [...columns.map((name) => element("th", { scope: "col" }, name)),
+    element("th", { scope: "col", class: "chart" }, scale ? axis(scale) : "Chart"),
+    element("th", { scope: "col", class: "value" }, "Answer"),
+    element("th", { scope: "col", class: "value" }, "Interval")];
+  const lines = rows.map((row) => element("tr", {},
+    row.group.map((label) => element("th", { scope: "row" }, label)),
+    element("td", { class: "chart" }, scale && bars(row, scale)),
+    element("td", { class: "value" }, numberText(row.answer)),
+    element("td", { class: "value" }, intervalText(row.interval))));
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Answer, as a table" },
+    element("table", { class: "answer" },
+      element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...lines)));
+}
+
+/** The ends of the axis: it holds zero, every answer and every end of an interval. */
+function scaleOf(rows) {
+  const numbers = rows.flatMap((row) => [row.answer, ...row.interval]).filter((number) => number != null);
+  if (numbers.length === 0) return null;
+  const low = Math.min(0, ...numbers);
+  const high = Math.max(0, ...numbers);
+  return high > low ? { low, high } : { low, high: low + 1 };
+}
+
+function axis({ low, high }) {
+  return element("span", { class: "axis" },
+    element("span", {}, numberText(low)), element("span", {}, numberText(high)));
+}
+
+/** A bar from zero to the answer, and over it a line from one end of the interval to the other. */
+function bars({ answer, interval }, { low, high }) {
+  const place = (number) => (100 * (number - low)) / (high - low);
+  const line = (x1, y1, x2, y2) => shape("line", { class: "whisker", x1, y1, x2, y2 });
+  const parts = [shape("line", { class: "zero", x1: place(0), x2: place(0), y1: 0, y2: 20 })];
+  if (answer != null) {
+    const [from, to] = [place(0), place(answer)].sort((one, other) => one - other);
+    parts.unshift(shape("rect", { class: "value-bar", x: from, y: 3, width: to - from, height: 14 }));
+  }
+  if (interval.some((end) => end != null)) {
+    const [from, to] = [place(interval[0] ?? low), place(interval[1] ?? high)];
+    parts.push(line(from, 10, to, 10));
+    // An end without a stroke across goes on.
+    if (interval[0] != null) parts.push(line(from, 5, from, 15));
+    if (interval[1] != null) parts.push(line(to, 5, to, 15));
+  }
+  return shape("svg", { class: "bars", viewBox: "0 0 100 20", preserveAspectRatio: "none", "aria-hidden": "true" }, ...parts);
+}

@@ -1,0 +1,35 @@
+// A problem, explained: what the server said, the numbers of a refusal, and what helps.
+
+import { element } from "./dom.js";
+import { advice } from "./words.js";
+
+const NUMBERS = [
+  ["requested", "This needs"],
+  ["remaining", "Left"],
+  ["spent", "Spent"],
+  ["limit", "Limit"],
+];
+
+/** `text` is what the analyst wrote: the place of an error is shown in it. */
+export function problemView(error, text) {
+  const problem = error.problem ?? { code: "unknown", title: String(error.message ?? error) };
+  const parts = [
+    element("p", {}, element("strong", {}, problem.title ?? problem.code), " ", element("code", {}, problem.code)),
+  ];
+  if (problem.detail) parts.push(element("p", {}, problem.detail));
+  if (problem.place && typeof text === "string") parts.push(pointer(text, problem.place));
+  if (problem.refused) {
+    const entries = NUMBERS.filter(([name]) => problem.refused[name] !== undefined);
+    parts.push(element("dl", { class: "numbers" }, entries.map(([name, label]) =>
+      element("div", {}, element("dt", {}, label), element("dd", {}, problem.refused[name])))));
+  }
+  const help = advice(problem.code);
+  if (help) parts.push(element("p", {}, help));
+  return element("div", { class: "problem", role: "alert" }, ...parts);
+}
+
+/** The text, with a mark under the character that is wrong. Characters are counted as the server does. */
+function pointer(text, place) {
+  const before = " ".repeat(Math.max(0, place - 1));
+  return element("pre", { "aria-hidden": "true" }, `${text}\n${before}↑`);
+}

@@ -1,0 +1,204 @@
+// The form that builds a launch: by clicking, or as text.
+
+import { button, choice, element, field } from "./dom.js";
+import { and, conditionText, fieldsOf, launchOf } from "./launch.js";
+import { KINDS, numbers } from "./words.js";
+
+const OPERATORS = ["=", "<>", "<", "<=", ">", ">="].map((text) => [text, text]);
+const NULLS = [["IS NULL", "is missing"], ["IS NOT NULL", "is there"]];
+
+const NOISES = [
+  ["epsilon", "Laplace, for an ε"],
+  ["rho", "Gaussian, for a ρ (zCDP)"],
+  ["mu", "Gaussian, for a μ (GDP)"],
+];
+
+const STATISTICS_OF_A_NUMBER = ["sum", "mean", "variance"];
+const WITH_ROWS = ["count", ...STATISTICS_OF_A_NUMBER];
+
+/** Which fields belong to which kinds of launch. */
+const SHOWN = {
+  of: STATISTICS_OF_A_NUMBER,
+  rows: WITH_ROWS,
+  by: WITH_ROWS,
+  noise: [...WITH_ROWS, "filter"],
+  expectedRows: ["mean", "variance"],
+  range: STATISTICS_OF_A_NUMBER,
+  more: WITH_ROWS,
+  threshold: ["above_threshold", "sparse_vector"],
+  countsLoss: ["sparse_vector"],
+  name: ["filter"],
+};
+
+/**
+ * A form for a dataset. `changed` is called whenever the launch may be another one; `launch()` is the
+ * launch, or throws what is wrong with the text.
+ */
+export function questionForm(dataset, changed) {
+  const { columns } = dataset.schema;
+  const [{ name: measure }] = numbers(dataset.limit);
+  const hasDelta = dataset.limit.delta !== undefined;
+  const input = (attributes = {}) => element("input", { type: "text", spellcheck: "false", autocomplete: "off", input: changed, ...attributes });
+  const number = (attributes) => input({ inputmode: "decimal", ...attributes });
+
+  const controls = {
+    kind: choice([
+      { label: "Answered once", options: WITH_ROWS.map((kind) => [kind, KINDS[kind]]) },
+      { label: "A conversation", options: ["above_threshold", "sparse_vector"].map((kind) => [kind, KINDS[kind]]) },
+      { label: "Set aside", options: [["filter", KINDS.filter]] },
+    ], { change: shown }),
+    of: input({ list: "number-columns" }),
+    where: input({ class: "code", placeholder: "all rows" }),
+    noise: choice(NOISES, { change: changed }),
+    loss: number({ required: true }),
+    delta: number(),
+    low: number(), high: number(),
+    rowsPerPerson: number(), confidence: number({ placeholder: "0.95" }), expectedRows: number(),
+    threshold: number(), hits: number(), countsLoss: number(),
+    name: input(),
+  };
+  const groups = columns.map((column) => groupField(column, input, changed)).filter(Boolean);
+  const defaults = {
+    kind: "count", of: "", where: "", by: [], noise: measure, loss: measure === "epsilon" ? "0.1" : "0.01", delta: "",
+    low: "", high: "", rowsPerPerson: "", confidence: "", expectedRows: "",
+    threshold: "1000", hits: "1", countsLoss: "0.05", name: "",
+  };
+
+  const parts = {
+    of: field("Of", controls.of, "A column, or whole numbers computed from columns: hours_per_week * 52"),
+    rows: element("div", { class: "field" }, field("Rows where", controls.where), clauses(columns, (clause) => {
+      controls.where.value = and(controls.where.value, clause);
+      changed();
+    })),
+    by: element("fieldset", {}, element("legend", {}, "Grouped by"), ...groups.map((group) => group.node)),
+    noise: field("Noise", controls.noise),
+    loss: field("Loss", controls.loss, "A decimal number. More loss, less noise."),
+    countsLoss: field("Loss of the counts", controls.countsLoss, "On top, for all hits together."),
+    threshold: element("div", { class: "pair" }, field("Threshold", controls.threshold), field("Hits", controls.hits, "After so many it ends.")),
+    name: field("Name", controls.name, "Letters, digits, - _ and ."),
+    delta: field("δ", controls.delta),
+    expectedRows: field("Expected rows", controls.expectedRows, "A guess, for the error bar only."),
+    range: element("div", { class: "pair" }, field("Clamped from", controls.low), field("to", controls.high, "That of the column by default.")),
+    more: element("details", {}, element("summary", {}, "More"),
+      element("div", { class: "pair" }, field("Rows per person", controls.rowsPerPerson, "1 by default."), field("Confidence", controls.confidence))),
+  };
+  const list = element("datalist", { id: "number-columns" },
+    columns.filter(({ type }) => type === "whole" || type === "real").map(({ name }) => element("option", { value: name })));
+  const clicked = element("div", { class: "clicked" },
+    field("What", controls.kind), parts.name, parts.of, parts.rows, parts.by, parts.threshold, parts.noise,
+    parts.loss, parts.delta, parts.countsLoss, parts.expectedRows, parts.range, parts.more, list);
+
+  const text = element("textarea", { class: "code", rows: 12, spellcheck: "false", input: changed });
+  const written = element("div", { hidden: true }, field("The question as JSON", text, "Conditions are texts, or JSON. The form shows what it can."));
+  const trouble = element("p", { class: "quiet", role: "status" });
+  const byClicking = button("By clicking", () => toFields(), { "aria-pressed": "true" });
+  const asText = button("As text", () => toText(), { "aria-pressed": "false" });
+
+  function read() {
+    const fields = { by: groups.map((group) => group.read()).filter(Boolean) };
+    for (const [name, control] of Object.entries(controls)) fields[name] = control.value;
+    return fields;
+  }
+
+  function write(fields) {
+    for (const [name, control] of Object.entries(controls)) control.value = fields[name];
+    for (const group of groups) group.write(fields.by);
+    shown();
+  }
+
+  function shown() {
+    const kind = controls.kind.value;
+    for (const [name, kinds] of Object.entries(SHOWN)) parts[name].hidden = !kinds.includes(kind);
+    parts.delta.hidden = kind !== "filter" || !hasDelta;
+    changed();
+  }
+
+  function turn(isText) {
+    written.hidden = !isText;
+    clicked.hidden = isText;
+    byClicking.setAttribute("aria-pressed", String(!isText));
+    asText.setAttribute("aria-pressed", String(isText));
+    trouble.textContent = "";
+    changed();
+  }
+
+  function toText() {
+    if (written.hidden) text.value = JSON.stringify(launchOf(read()), null, 2);
+    turn(true);
+  }
+
+  function toFields() {
+    if (!written.hidden) {
+      const fields = fieldsOf(parsed(text.value), defaults);
+      if (fields === null) {
+        trouble.textContent = "The form cannot show this question: it stays a text.";
+        return;
+      }
+      write(fields);
+    }
+    turn(false);
+  }
+
+  const launch = () => (written.hidden ? launchOf(read()) : JSON.parse(text.value));
+  write(defaults);
+  return {
+    node: element("div", { class: "question" },
+      element("div", { class: "switch", role: "group", "aria-label": "How to write the question" }, byClicking, asText),
+      trouble, clicked, written),
+    launch,
+    /** The condition, for the mark under a wrong character. */
+    condition: () => (written.hidden ? controls.where.value : undefined),
+  };
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+/** A column to group by; none if it has neither categories nor numbers. */
+function groupField(column, input, changed) {
+  const isNumber = column.type === "whole" || column.type === "real";
+  if (!column.categories && !isNumber && column.type !== "bool") return null;
+  const box = element("input", { type: "checkbox", change: () => { if (edges) edges.hidden = !box.checked; changed(); } });
+  const [low, high] = column.range ?? [0, 100];
+  const quarter = (part) => Math.round(low + ((high + 1 - low) * part) / 4);
+  const edges = isNumber && !column.categories
+    ? input({ hidden: true, class: "code", "aria-label": `Edges of buckets for ${column.name}`, value: [0, 1, 2, 3, 4].map(quarter).join(", ") })
+    : null;
+  return {
+    node: element("div", { class: "group" }, element("label", {}, box, " ", column.name), edges),
+    read: () => (box.checked ? { column: column.name, edges: edges?.value } : null),
+    write: (by) => {
+      const mine = by.find((each) => each.column === column.name);
+      box.checked = mine !== undefined;
+      if (edges) edges.hidden = !box.checked;
+      if (edges && mine?.edges !== undefined) edges.value = mine.edges;
+    },
+  };
+}
+
+/** Adds a condition on one column by clicking. */
+function clauses(columns, add) {
+  const which = choice(columns.map(({ name }) => [name, name]), { "aria-label": "Column", change: values });
+  const operator = choice([...OPERATORS, ...NULLS], { "aria-label": "Comparison" });
+  const place = element("span", {});
+  let value;
+  function values() {
+    const column = columns.find(({ name }) => name === which.value);
+    const options = column.categories ?? (column.type === "bool" ? ["true", "false"] : null);
+    value = options
+      ? choice(options.map((each) => [String(each), String(each)]), { "aria-label": "Value" })
+      : element("input", { type: "text", size: 8, "aria-label": "Value", value: column.range?.[0] ?? "" });
+    place.replaceChildren(value);
+  }
+  values();
+  const node = button("Add condition", () => {
+    const column = columns.find(({ name }) => name === which.value);
+    add(conditionText(column, operator.value, value.value));
+  });
+  return element("div", { class: "clauses", role: "group", "aria-label": "Add a condition by clicking" }, which, operator, place, node);
+}

@@ -1,0 +1,55 @@
+// Numbers, losses and problems in words.
+
+const SYMBOLS = { epsilon: "ε", delta: "δ", rho: "ρ", mu: "μ" };
+
+/** The numbers of a loss: name, symbol and decimal text. */
+export function numbers(loss) {
+  return Object.keys(SYMBOLS)
+    .filter((name) => loss[name] !== undefined)
+    .map((name) => ({ name, symbol: SYMBOLS[name], text: loss[name] }));
+}
+
+/** A loss as text: `ε 0.1`. */
+export function lossText(loss) {
+  return numbers(loss).map(({ symbol, text }) => `${symbol} ${text}`).join(", ");
+}
+
+/** A number with at most so many digits as one reads; null is beyond all numbers. */
+export function numberText(number) {
+  if (number == null) return "unknown";
+  return number.toLocaleString("en", { maximumFractionDigits: Math.abs(number) < 100 ? 3 : 1 });
+}
+
+export function intervalText([low, high]) {
+  const end = (number, infinite) => (number == null ? infinite : numberText(number));
+  return `${end(low, "−∞")} to ${end(high, "∞")}`;
+}
+
+/** The names of launches, for people. */
+export const KINDS = {
+  count: "Count",
+  sum: "Sum",
+  mean: "Mean",
+  variance: "Variance",
+  above_threshold: "Search",
+  sparse_vector: "Search with counts",
+  filter: "Share of the budget",
+};
+
+/** What to do about an error. The server says what is wrong; here is what helps. */
+const ADVICE = {
+  refused: "Ask with a smaller loss, group less finely, or ask the curator for a larger budget.",
+  over_quota: "The dataset may have budget left, but your quota is used up. Ask with a smaller loss, or ask the curator.",
+  unknown_column: "The columns are listed with the dataset.",
+  gone: "Searches end when the server restarts or after a time without questions. What they cost stands. Open a new one.",
+  closed: "Open a new search to go on.",
+  interrupted: "The server stopped between the charge and the answer. Ask anew, with a new charge.",
+  conflict: "Ask anew.",
+  too_many: "Wait a little.",
+  failed: "Tell the curator.",
+  unauthorized: "Sign in with a valid token.",
+};
+
+export function advice(code) {
+  return ADVICE[code];
+}
