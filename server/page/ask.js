@@ -4,10 +4,10 @@ import { budgetView } from "./budget.js";
 import { answerView } from "./chart.js";
 import { button, choice, debounced, element, field } from "./dom.js";
 import { isOnce, partsOf } from "./launch.js";
-import { problemView } from "./problem.js";
+import { problemView, quietProblemView } from "./problem.js";
 import { budgetPath, newKey, request } from "./protocol.js";
 import { questionForm } from "./question.js";
-import { SNIPPETS } from "./snippets.js";
+import { snippetView } from "./snippets.js";
 import { KINDS, lossText, numberText } from "./words.js";
 
 /** How long nothing is typed before the server is asked for a preview. */
@@ -45,7 +45,7 @@ export function askView(desk, dataset) {
       preview.replaceChildren(previewView(seen));
     } catch (error) {
       if (signal.aborted) return;
-      preview.replaceChildren(problemView(error, form.condition()));
+      preview.replaceChildren(quietProblemView(error, form.condition()));
       desk.failed(error);
     }
   });
@@ -59,7 +59,7 @@ export function askView(desk, dataset) {
       if (launch !== null && typeof launch === "object" && !Array.isArray(launch)) return launch;
       throw new SyntaxError("A question is an object: {\"count\": …}");
     } catch (error) {
-      preview.replaceChildren(element("p", { class: "problem", role: "alert" }, error.message));
+      preview.replaceChildren(element("p", { class: "problem" }, error.message));
       return null;
     }
   }
@@ -154,7 +154,7 @@ function previewView(seen) {
     element("dl", { class: "numbers" }, entries.map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", {}, text)))),
     fits ? null : element("p", { class: "problem" }, "The budget or your quota does not allow this any more. Asking would be refused, and would cost nothing."),
     seen.answered_before ? element("p", { class: "note" }, "This was answered before. Asking again costs again.") : null,
-    element("p", { class: "quiet" }, "Recorded as ", element("code", {}, seen.question)));
+    element("details", {}, element("summary", { class: "quiet" }, "How the ledger would record it"), element("code", {}, seen.question)));
 }
 
 const percent = (confidence) => `${Number((100 * Number(confidence)).toFixed(6))} %`;
@@ -163,20 +163,6 @@ function releasedView(launch, reply) {
   const confidence = partsOf(launch)[1].confidence ?? "0.95";
   return element("div", {}, answerView(reply),
     element("p", { class: "quiet" }, `Each interval holds with probability ${percent(confidence)}. Cost ${lossText(reply.loss)}; left ${lossText(reply.remaining)}.`));
-}
-
-/** A request, ready to be copied. */
-export function snippetView(asked) {
-  return element("div", {}, Object.entries(SNIPPETS).map(([name, write]) => {
-    const text = write(asked);
-    const copy = button("Copy", async () => {
-      await navigator.clipboard.writeText(text);
-      copy.textContent = "Copied";
-    }, { "aria-label": `Copy as ${name}` });
-    return element("div", { class: "snippet" },
-      element("div", { class: "snippet-head" }, element("h3", {}, name), copy),
-      element("pre", { tabindex: "0", "data-language": name }, text));
-  }));
 }
 
 function schemaView({ person, columns }) {

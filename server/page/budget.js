@@ -15,6 +15,7 @@ export function budgetView(view) {
       remaining: view.remaining[name],
       limit: text,
     }));
+  // The protocol does not say how large the quota was: its bar has the scale of the budget.
   for (const { name, symbol, text } of numbers(view.quota_remaining ?? {})) {
     bars.push(bar({
       label: `Your quota, ${symbol}`,
@@ -36,7 +37,7 @@ export function budgetView(view) {
 function bar({ label, spent, remaining, limit }) {
   const share = Number(limit) > 0 ? Math.min(1, Math.max(0, Number(remaining) / Number(limit))) : 0;
   const text = spent === undefined
-    ? `${remaining} left`
+    ? `${remaining} left for you`
     : `${remaining} left of ${limit}, ${spent} spent`;
   const drawing = shape("svg", { class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
     shape("path", { class: "spent", d: HATCHING }),

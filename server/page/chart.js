@@ -3,6 +3,9 @@
 import { element, shape } from "./dom.js";
 import { intervalText, numberText } from "./words.js";
 
+/** Groups that are drawn: more would make the page slow. */
+const MOST_ROWS = 1000;
+
 /** `reply` has `answer`, and `interval` if it is a number. */
 export function answerView(reply) {
   const { answer, interval } = reply;
@@ -11,7 +14,7 @@ export function answerView(reply) {
     const scale = scaleOf([reply]);
     return element("div", { class: "number" },
       element("p", { class: "large" }, numberText(answer)),
-      element("p", {}, "The truth is in ", element("strong", {}, intervalText(interval)), "."),
+      element("p", {}, "Interval: ", element("strong", {}, intervalText(interval))),
       scale && bars(reply, scale));
   }
   return element("p", { class: "large" }, saidText(answer));
@@ -30,13 +33,14 @@ function table({ columns, rows }) {
     element("th", { scope: "col", class: "chart" }, scale ? axis(scale) : "Chart"),
     element("th", { scope: "col", class: "value" }, "Answer"),
     element("th", { scope: "col", class: "value" }, "Interval")];
-  const lines = rows.map((row) => element("tr", {},
+  const lines = rows.slice(0, MOST_ROWS).map((row) => element("tr", {},
     row.group.map((label) => element("th", { scope: "row" }, label)),
     element("td", { class: "chart" }, scale && bars(row, scale)),
     element("td", { class: "value" }, numberText(row.answer)),
     element("td", { class: "value" }, intervalText(row.interval))));
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Answer, as a table" },
     element("table", { class: "answer" },
+      rows.length > MOST_ROWS ? element("caption", {}, `The first ${MOST_ROWS} of ${rows.length} groups. The history saves all of them.`) : null,
       element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...lines)));
 }
 
@@ -44,8 +48,8 @@ function table({ columns, rows }) {
 function scaleOf(rows) {
   const numbers = rows.flatMap((row) => [row.answer, ...row.interval]).filter((number) => number != null);
   if (numbers.length === 0) return null;
-  const low = Math.min(0, ...numbers);
-  const high = Math.max(0, ...numbers);
+  const low = numbers.reduce((one, other) => Math.min(one, other), 0);
+  const high = numbers.reduce((one, other) => Math.max(one, other), 0);
   return high > low ? { low, high } : { low, high: low + 1 };
 }
 

@@ -6,6 +6,7 @@ import { saidText } from "./chart.js";
 import { button, element, field } from "./dom.js";
 import { problemView } from "./problem.js";
 import { request } from "./protocol.js";
+import { snippetView } from "./snippets.js";
 import { KINDS, lossText } from "./words.js";
 
 /** After these a child answers no more. */
@@ -65,6 +66,14 @@ function searchCard(desk, child, forget) {
   const form = element("form", { class: "line", submit: ask }, field("Rows where", input), submit);
   const before = next > 0 ? element("p", { class: "quiet" }, `${next} questions were answered before.`) : null;
 
+  // Written when it is looked at: it has the number of the next question.
+  const snippets = element("div", {});
+  const asSnippet = element("details", {
+    toggle: () => snippets.replaceChildren(snippetView({
+      origin: location.origin, method: "POST", path: `/v1/children/${child.child}/ask`, body: { number: next, where: input.value },
+    })),
+  }, element("summary", {}, "This request as curl, Rust, Python"), snippets);
+
   async function ask(event) {
     event.preventDefault();
     if (submit.disabled || !isOpen) return;
@@ -92,6 +101,7 @@ function searchCard(desk, child, forget) {
     isOpen = false;
     state.textContent = text;
     form.hidden = true;
+    asSnippet.hidden = true;
     node.classList.add("ended");
     close.textContent = "Remove";
   }
@@ -116,6 +126,6 @@ function searchCard(desk, child, forget) {
   }
 
   const cost = child.loss ? element("p", { class: "quiet" }, `Cost ${lossText(child.loss)}, for all its answers.`) : null;
-  const node = element("article", { class: "card", "data-kind": child.kind }, ...head(child), cost, state, before, log, form, trouble, close);
+  const node = element("article", { class: "card", "data-kind": child.kind }, ...head(child), cost, state, before, log, form, trouble, asSnippet, close);
   return { node };
 }

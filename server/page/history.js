@@ -4,7 +4,7 @@ import { answerView, saidText } from "./chart.js";
 import { button, element } from "./dom.js";
 import { csv, save } from "./export.js";
 import { partsOf } from "./launch.js";
-import { problemView } from "./problem.js";
+import { quietProblemView } from "./problem.js";
 import { KINDS, lossText } from "./words.js";
 
 export function historyView(desk) {
@@ -32,12 +32,9 @@ function entryView({ time, dataset, request, body, reply, problem }) {
   const title = element("p", {}, element("strong", {}, `${KINDS[kind] ?? "Question to a search"} in ${dataset}`), " ",
     element("time", { datetime: time, class: "quiet" }, new Date(time).toLocaleTimeString()));
   const parts = [title, element("pre", {}, request === "ask" ? inner.where : JSON.stringify(body))];
-  if (problem) parts.push(problemView({ problem }));
+  if (problem) parts.push(quietProblemView({ problem }));
   else if (request === "ask") parts.push(element("p", {}, saidText(reply.answer)));
   else if (request === "release") parts.push(answerView(reply));
   if (reply?.loss) parts.push(element("p", { class: "quiet" }, `Cost ${lossText(reply.loss)}.`));
-  const view = element("li", {}, ...parts);
-  // The past does not interrupt a screen reader.
-  for (const alert of view.querySelectorAll("[role=alert]")) alert.removeAttribute("role");
-  return view;
+  return element("li", {}, ...parts);
 }

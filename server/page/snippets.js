@@ -1,8 +1,10 @@
 // A request to copy: for a shell, for Rust, for Python. The token is not in it: it is read from the
 // environment, so that it is not in the history of a shell or in a file.
 
-/** `request` has `origin`, `method`, `path`, `body` and perhaps `key`. */
-export const SNIPPETS = { curl, Rust: rust, Python: python };
+import { button, element } from "./dom.js";
+
+/** Each takes a request: `origin`, `method`, `path`, `body` and perhaps `key`. */
+const SNIPPETS = { curl, Rust: rust, Python: python };
 
 const shellQuoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -64,4 +66,18 @@ client = Client(${JSON.stringify(origin)}, os.environ["QUERYABLES_TOKEN"])
 question = ${pythonValue(body)}
 print(client.request("${method}", ${JSON.stringify(path)}, question${last}))
 `;
+}
+
+/** A request, ready to be copied. */
+export function snippetView(asked) {
+  return element("div", {}, Object.entries(SNIPPETS).map(([name, write]) => {
+    const text = write(asked);
+    const copy = button("Copy", async () => {
+      await navigator.clipboard.writeText(text);
+      copy.textContent = "Copied";
+    }, { "aria-label": `Copy as ${name}` });
+    return element("div", { class: "snippet" },
+      element("div", { class: "snippet-head" }, element("h3", {}, name), copy),
+      element("pre", { tabindex: "0", "data-language": name }, text));
+  }));
 }

@@ -19,6 +19,7 @@ mod problem;
 mod question;
 mod seat;
 mod service;
+mod terminal;
 mod token;
 
 use std::path::PathBuf;
@@ -48,6 +49,8 @@ enum Command {
     Check { file: PathBuf },
     /// Makes a token, and says what to write into the curator's file.
     Token { name: String },
+    /// Asks a server: once and with a reply in JSON, or at a prompt.
+    Ask(terminal::Arguments),
     /// The operator's view of a dataset's ledger. The server must not be running.
     Ledger {
         #[command(subcommand)]
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Command::Serve { file } => operate::serve(&file),
         Command::Check { file } => operate::check(&file),
         Command::Token { name } => operate::token(&name),
+        Command::Ask(arguments) => terminal::run(&arguments),
         Command::Ledger { command } => match command {
             LedgerCommand::Create { file, dataset } => operate::create(&file, &dataset),
             LedgerCommand::Show { file, dataset } => operate::show(&file, &dataset),

@@ -153,6 +153,11 @@ impl Server {
     /// Kills it (SIGKILL) and starts it again.
     pub fn kill_and_restart(&mut self) {
         self.kill();
+        self.start();
+    }
+
+    /// Starts it again, after a kill.
+    pub fn start(&mut self) {
         (self.process, self.address) = spawn(&self.folder.0);
     }
 
