@@ -4,7 +4,7 @@ import { budgetView } from "./budget.js";
 import { answerView } from "./chart.js";
 import { button, choice, debounced, element, field } from "./dom.js";
 import { isOnce, partsOf } from "./launch.js";
-import { problemView, quietProblemView } from "./problem.js";
+import { problemOf, problemView, quietProblemView } from "./problem.js";
 import { budgetPath, newKey, request } from "./protocol.js";
 import { questionForm } from "./question.js";
 import { snippetView } from "./snippets.js";
@@ -12,6 +12,9 @@ import { KINDS, lossText, numberText } from "./words.js";
 
 /** How long nothing is typed before the server is asked for a preview. */
 const QUIET = 250;
+
+/** After these nobody knows whether the launch was charged: it is asked for again with the same key. */
+const UNDECIDED = ["unreachable", "unavailable", "busy", "too_many", "too_slow", "unknown"];
 
 /** The view of one dataset. `desk` knows the children, the history, and how to refresh the budgets. */
 export function askView(desk, dataset) {
@@ -22,9 +25,8 @@ export function askView(desk, dataset) {
   const place = choice([["", dataset.name]], { change: () => changed() });
   const placeField = field("Charged to", place);
   const submit = element("button", { type: "submit" }, "Ask");
-  // A retry of the same question has the same key, and is charged once.
-  let key = newKey();
-  let keyed = null;
+  // The keys of questions that are not decided yet: asked again, each is charged once.
+  const keys = new Map();
   let stop = new AbortController();
 
   const look = debounced(QUIET, async () => {
@@ -33,7 +35,7 @@ export function askView(desk, dataset) {
     const { signal } = stop;
     const launch = launched();
     if (launch === null) return;
-    showSnippets(launch);
+    snippets.replaceChildren(snippetView({ origin: location.origin, method: "POST", ...requested(launch) }));
     submit.textContent = isOnce(launch) ? "Ask" : "Open";
     if (partsOf(launch)[0] === "filter") {
       preview.replaceChildren(element("p", {}, "A share costs its budget, which is set aside for you for good."));
@@ -68,22 +70,20 @@ export function askView(desk, dataset) {
     event.preventDefault();
     const launch = launched();
     if (launch === null || submit.disabled) return;
-    const body = JSON.stringify([place.value, launch]);
-    if (keyed !== body) [key, keyed] = [newKey(), body];
+    const asked = requested(launch);
     const once = isOnce(launch);
-    const path = `${budgetPath(dataset.name, place.value)}/${once ? "release" : "children"}`;
+    const entry = { dataset: dataset.name, request: once ? "release" : "open", body: launch };
     submit.disabled = true;
     answer.replaceChildren(element("p", { class: "quiet" }, "Waiting for the answer …"));
     try {
-      const reply = await request("POST", path, { body: launch, key, lost: desk.lost });
-      keyed = null;
-      desk.remember({ dataset: dataset.name, request: once ? "release" : "open", body: launch, reply: once ? reply : withoutChild(reply) });
+      const reply = await request("POST", asked.path, { ...asked, lost: desk.lost });
+      keys.delete(asked.name);
+      desk.remember({ ...entry, reply: once ? reply : withoutChild(reply) });
       if (once) answer.replaceChildren(releasedView(launch, reply));
       else opened(reply);
     } catch (error) {
-      // What was decided is decided: the next attempt is a new one. A reply that was lost is asked for again.
-      if (error.code !== "unreachable" && error.code !== "unavailable") keyed = null;
-      desk.remember({ dataset: dataset.name, request: once ? "release" : "open", body: launch, problem: error.problem });
+      if (!UNDECIDED.includes(error.code)) keys.delete(asked.name);
+      desk.remember({ ...entry, problem: problemOf(error) });
       answer.replaceChildren(problemView(error, form.condition()));
       desk.failed(error);
     } finally {
@@ -98,13 +98,12 @@ export function askView(desk, dataset) {
       button("Go to the conversations", () => desk.show("conversations"))));
   }
 
-  function showSnippets(launch) {
-    const once = isOnce(launch);
-    const path = `${budgetPath(dataset.name, place.value)}/${once ? "release" : "children"}`;
-    if (keyed === null || keyed !== JSON.stringify([place.value, launch])) {
-      [key, keyed] = [newKey(), JSON.stringify([place.value, launch])];
-    }
-    snippets.replaceChildren(snippetView({ origin: location.origin, method: "POST", path, body: launch, key }));
+  /** The request for a launch, with the key that it has until it is decided. */
+  function requested(launch) {
+    const path = `${budgetPath(dataset.name, place.value)}/${isOnce(launch) ? "release" : "children"}`;
+    const name = JSON.stringify([path, launch]);
+    if (!keys.has(name)) keys.set(name, newKey());
+    return { name, path, body: launch, key: keys.get(name) };
   }
 
   /** After each change of budgets or children. The form is left as it is. */
@@ -131,7 +130,11 @@ export function askView(desk, dataset) {
       element("h2", { id: "answer-title" }, "Answer"), answer,
       element("details", { class: "snippets" }, element("summary", {}, "This request as curl, Rust, Python"), snippets)));
   answer.append(element("p", { class: "quiet" }, "Nothing was asked yet."));
-  return { node, update };
+  const chargeTo = (share) => {
+    place.value = share;
+    changed();
+  };
+  return { node, update, chargeTo };
 }
 
 /** The identifier of a child is a secret: it is not kept in the history. */
@@ -147,7 +150,7 @@ function previewView(seen) {
     : `± ${numberText(seen.accuracy)}`;
   const entries = [
     ["Cost", lossText(seen.cost)],
-    ["Fits", `${often} times`],
+    ["Fits", `${often} ${seen.launches_left === 1 ? "time" : "times"}`],
     [`Error bar (${percent(seen.confidence)})`, accuracy],
   ];
   return element("div", {},

@@ -26,7 +26,7 @@ export function budgetView(view) {
   const launched = view.launched === 1 ? "1 launch" : `${view.launched} launches`;
   const note = view.halted
     ? element("p", { class: "problem" }, "This budget was stopped for good: it answers no more.")
-    : element("p", { class: "quiet" }, `${launched} so far, by everybody.`);
+    : element("p", { class: "quiet" }, `${launched} so far.`);
   return element("div", { class: "budget" }, ...bars, note);
 }
 

@@ -4,7 +4,7 @@
 import { budgetView } from "./budget.js";
 import { saidText } from "./chart.js";
 import { button, element, field } from "./dom.js";
-import { problemView } from "./problem.js";
+import { problemOf, problemView } from "./problem.js";
 import { request } from "./protocol.js";
 import { snippetView } from "./snippets.js";
 import { KINDS, lossText } from "./words.js";
@@ -49,7 +49,7 @@ function shareCard(desk, child) {
   const budget = element("div", {});
   return {
     node: element("article", { class: "card" }, ...head(child), budget,
-      button("Ask in this share", () => desk.show("ask", child.dataset))),
+      button("Ask in this share", () => desk.show("ask", child.dataset, child.child))),
     update: ({ budget: view }) => view && budget.replaceChildren(budgetView(view)),
   };
 }
@@ -89,7 +89,7 @@ function searchCard(desk, child, forget) {
       desk.remember({ dataset: child.dataset, request: "ask", body, reply });
     } catch (error) {
       trouble.replaceChildren(problemView(error, body.where));
-      desk.remember({ dataset: child.dataset, request: "ask", body, problem: error.problem });
+      desk.remember({ dataset: child.dataset, request: "ask", body, problem: problemOf(error) });
       if (ENDED.includes(error.code)) ended(error.code === "gone" ? "Gone" : "Ended: it has given all its answers");
       desk.failed(error);
     } finally {

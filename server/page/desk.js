@@ -46,6 +46,8 @@ function signIn(error) {
 
 /** Everything of one signing in. */
 async function start(datasets) {
+  // A reply that comes after signing out does not concern whoever signs in next.
+  let signedIn = true;
   const desk = {
     datasets,
     children: [],
@@ -64,12 +66,14 @@ async function start(datasets) {
     closed(child) {
       desk.children = desk.children.filter((known) => known.child !== child);
     },
-    lost: () => say("The server does not answer. Trying again; nothing is charged twice."),
+    lost: () => signedIn && say("The server does not answer. Trying again; nothing is charged twice."),
     failed(error) {
-      if (error.code === "unauthorized") signIn(error);
+      if (!signedIn) return;
+      if (error.code === "unauthorized") signOut(error);
       else say("");
     },
     async refresh() {
+      if (!signedIn) return;
       try {
         desk.datasets = await request("GET", "/v1/datasets", { tries: 2 });
         if (!desk.isCurator) {
@@ -110,9 +114,14 @@ async function start(datasets) {
   }
   const names = { ask: desk.isCurator ? "Datasets" : "Ask", conversations: "Conversations", history: "History" };
   navigation.replaceChildren(...Object.keys(views).map((name) => button(names[name], () => show(name), { "data-view": name })));
-  account.replaceChildren(button("Sign out", () => signIn()));
+  account.replaceChildren(button("Sign out", () => signOut()));
 
-  function show(name, which) {
+  function signOut(error) {
+    signedIn = false;
+    signIn(error);
+  }
+
+  function show(name, which, share) {
     if (which) dataset = which;
     if (name === "ask" && dataset) {
       place.replaceChildren(asked.get(dataset).node);
@@ -123,6 +132,7 @@ async function start(datasets) {
       else link.removeAttribute("aria-current");
     }
     views[name].update?.();
+    if (share) asked.get(dataset).chargeTo(share);
     main.replaceChildren(views[name].node);
     main.focus({ preventScroll: true });
     window.scrollTo(0, 0);

@@ -62,10 +62,18 @@ export function fieldsOf(launch, defaults) {
       threshold: text(body.threshold), hits: text(body.hits), countsLoss: text(body.counts_epsilon),
       name: text(body.name), delta: text(body.budget?.delta),
     };
-    return JSON.stringify(launchOf(fields)) === JSON.stringify(launch) ? fields : null;
+    return sorted(launchOf(fields)) === sorted(launch) ? fields : null;
   } catch {
     return null;
   }
+}
+
+/** JSON in which the order of names does not matter. */
+function sorted(value) {
+  const order = (_, inner) => (inner !== null && typeof inner === "object" && !Array.isArray(inner)
+    ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : inner);
+  return JSON.stringify(value, order);
 }
 
 /** The condition on one column, as text. Texts and names are quoted as the grammar wants it. */

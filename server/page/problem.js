@@ -10,9 +10,14 @@ const NUMBERS = [
   ["limit", "Limit"],
 ];
 
+/** What the server said; or that something else went wrong. */
+export function problemOf(error) {
+  return error.problem ?? { code: "unknown", title: String(error.message ?? error) };
+}
+
 /** `text` is what the analyst wrote: the place of an error is shown in it. */
 export function problemView(error, text) {
-  const problem = error.problem ?? { code: "unknown", title: String(error.message ?? error) };
+  const problem = problemOf(error);
   const parts = [
     element("p", {}, element("strong", {}, problem.detail ?? problem.title ?? problem.code), " ", element("code", {}, problem.code)),
   ];

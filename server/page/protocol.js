@@ -23,7 +23,8 @@ const UNREACHABLE = {
 };
 
 const TRY_AGAIN = ["busy", "too_many", "unavailable"];
-const TRIES = 6;
+/** Long enough for a server that restarts. */
+const TRIES = 20;
 
 /**
  * One request. A lost reply is asked for again with the same body, and so with the same key or number:

@@ -74,7 +74,7 @@ export function questionForm(dataset, changed) {
     noise: field("Noise", controls.noise),
     loss: field("Loss", controls.loss, "A decimal number. More loss, less noise."),
     countsLoss: field("Loss of the counts", controls.countsLoss, "On top, for all hits together."),
-    threshold: element("div", { class: "pair" }, field("Threshold", controls.threshold), field("Hits", controls.hits, "After so many it ends.")),
+    threshold: element("div", { class: "pair" }, field("Threshold", controls.threshold), field("Hits", controls.hits, "After this many it ends.")),
     name: field("Name", controls.name, "Letters, digits, - _ and ."),
     delta: field("δ", controls.delta),
     expectedRows: field("Expected rows", controls.expectedRows, "A guess, for the error bar only."),

@@ -14,7 +14,7 @@ export function lossText(loss) {
   return numbers(loss).map(({ symbol, text }) => `${symbol} ${text}`).join(", ");
 }
 
-/** A number with at most so many digits as one reads; null is beyond all numbers. */
+/** A number, rounded for reading; null is beyond all numbers. */
 export function numberText(number) {
   if (number == null) return "unknown";
   return number.toLocaleString("en", { maximumFractionDigits: Math.abs(number) < 100 ? 3 : 1 });

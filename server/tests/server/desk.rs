@@ -90,7 +90,7 @@ fn a_preview_follows_what_is_typed_and_costs_nothing() {
     let wanted = json!({"count": {"where": "sex = 'Male' AND age = 17", "noise": {"laplace": {"epsilon": "0.25"}}}});
     assert_eq!(browser.run(text), wanted);
     browser.fill("//textarea", r#"{"mean": {"of": "age", "by": ["sex"], "noise": {"laplace": {"epsilon": "0.5"}}, "expected_rows": 5000}}"#);
-    previewed(&browser, "1 times");
+    previewed(&browser, "1 time");
     browser.press("By clicking");
     assert_eq!(
         browser.run("return document.querySelector('.question select').value"),
