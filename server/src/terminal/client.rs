@@ -119,10 +119,11 @@ impl Client {
         let mut failure = Failure::Lost(String::new());
         for attempt in 0..TRIES {
             if attempt > 0 {
-                self.runtime.block_on(sleep(PAUSE));
+                // A timer belongs to the runtime in which it is made.
+                self.runtime.block_on(async { sleep(PAUSE).await });
             }
-            let sent = timeout(SLOWEST, self.send(method, path, body, key));
-            let sent = self.runtime.block_on(async { sent.await });
+            let sent = async { timeout(SLOWEST, self.send(method, path, body, key)).await };
+            let sent = self.runtime.block_on(sent);
             failure = match sent {
                 Ok(Ok((status, value))) if status.is_success() => return Ok(value),
                 Ok(Ok((_, problem))) => Failure::Problem(problem),

@@ -349,8 +349,8 @@ fn every_view_fits_a_narrow_window_and_every_control_has_a_name() {
     for view in ["Ask", "Conversations", "History"] {
         browser.press(view);
         assert_eq!(
-            browser.run("return document.documentElement.scrollWidth"),
-            320,
+            browser.run("return document.documentElement.scrollWidth <= innerWidth"),
+            true,
             "{view}"
         );
         assert_eq!(browser.run(unnamed), 0, "{view}");

@@ -302,10 +302,15 @@ impl Ask {
         // A server that refuses a body may close before it has read all of it.
         let _ = stream.write_all(&self.body);
         let mut reply = Vec::new();
-        if let Err(error) = stream.read_to_end(&mut reply)
-            && reply.is_empty()
-        {
-            return Err(error);
+        let mut part = [0; 1 << 16];
+        // Not every server closes when it is asked to: ChromeDriver does not.
+        while !is_whole(&reply) {
+            match stream.read(&mut part) {
+                Ok(0) => break,
+                Ok(length) => reply.extend_from_slice(&part[..length]),
+                Err(error) if reply.is_empty() => return Err(error),
+                Err(_) => break,
+            }
         }
         let text = String::from_utf8_lossy(&reply).into_owned();
         let broken = || std::io::Error::other(format!("no reply: {text:?}"));
@@ -321,6 +326,20 @@ impl Ask {
             text: body.to_owned(),
         })
     }
+}
+
+/// Whether a reply has as many bytes as its head says.
+fn is_whole(reply: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(reply);
+    let Some((head, _)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        let is_length = name.eq_ignore_ascii_case("content-length");
+        is_length.then(|| value.trim().parse::<usize>().unwrap())
+    });
+    length.is_some_and(|length| reply.len() >= head.len() + 4 + length)
 }
 
 pub const PREVIEW: &str = "/v1/datasets/census/preview";
