@@ -3,9 +3,8 @@
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use axum::body::Bytes;
+use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, StatusCode, Uri, header, uri::Authority};
-use http_body_util::{BodyExt, Full, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
@@ -157,7 +156,7 @@ impl Client {
             request = request.header("Idempotency-Key", key);
         }
         let body = body.map(ToString::to_string).unwrap_or_default();
-        let request = request.body(Full::new(Bytes::from(body)))?;
+        let request = request.body(Body::from(body))?;
         let host = self.authority.host().trim_matches(['[', ']']);
         let port = self.authority.port_u16().unwrap_or(80);
         let stream = TcpStream::connect((host, port)).await?;
@@ -165,12 +164,10 @@ impl Client {
         let reply = async {
             let response = sender.send_request(request).await?;
             let status = response.status();
-            let body = Limited::new(response.into_body(), LARGEST)
-                .collect()
-                .await?;
-            let value = match body.to_bytes() {
-                empty if empty.is_empty() => Value::Null,
-                bytes => serde_json::from_slice(&bytes)?,
+            let body = to_bytes(Body::new(response.into_body()), LARGEST).await?;
+            let value = match body.is_empty() {
+                true => Value::Null,
+                false => serde_json::from_slice(&body)?,
             };
             Ok((status, value))
         };
