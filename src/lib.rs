@@ -19,7 +19,7 @@
 //!
 //! // The curator starts a filter on the data and hands it out.
 //! let ages = Arc::new(vec![31_u32, 44, 52, 67, 70]);
-//! let filter = start(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+//! let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 //!
 //! // The analyst asks for a noisy count: ε = 0.25 is charged, and then it runs.
 //! let retired = Predicate::new("retired", |age: &u32| *age >= 65);
