@@ -95,6 +95,7 @@
 //! | [`number`] | exact decimals, ratios, intervals rounded outward |
 //! | [`machine`] | machines, mechanisms, coins, adversaries, views |
 //! | [`data`] | datasets, questions about one record, and passes over all records |
+//! | `table` | questions that are data: schemas, expressions over columns, plans; feature `table` |
 //! | [`privacy`] | measures and their losses, neighbouring relations, conversions |
 //! | [`account`] | how losses add up: accumulators and continuation rules |
 //! | [`queryable`] | the handles that analysts hold |

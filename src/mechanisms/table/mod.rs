@@ -51,9 +51,18 @@ pub use range::FindRange;
 pub use report::{Report, ReportRow};
 pub use statistic::{MeanOf, RowsOf, SumOf, VarianceOf};
 
-use super::{Counts, Unavailable};
+use std::borrow::Cow;
+
+use super::{Counts, Question, Unavailable};
 use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::table::{Amount, Bound, Condition, Parts, Person, Plan, Schema, Table};
+
+/// Its name is its text.
+impl Question for Condition {
+    fn name(&self) -> Cow<'_, str> {
+        self.text().into()
+    }
+}
 
 /// The number of people with a row that satisfies the condition.
 ///

@@ -361,7 +361,7 @@ fn a_range_is_found_between_powers_of_two() {
         format!("{search:?}"),
         format!(
             "FindRange(relation = replace one row, threshold = 500, hits = 2, epsilon = 1, \
-             epsilon of the threshold = 0.284126984126984126984126984, column = night, edges = 103, \
+             epsilon of the threshold = 0.333333333333333333333333333, column = night, edges = 103, \
              schema = {})",
             schema.digest()
         )
