@@ -119,7 +119,7 @@ pub(crate) fn table() -> Result<String, Box<dyn Error>> {
         "| *tight composition, not a filter: the limit* | {limit} | no |"
     ));
 
-    let mu = "0.01".parse()?;
+    let mu = mu!(0.01);
     lines.extend([
         String::new(),
         format!("## Gaussian launches with μ = {mu} in {budget}"),

@@ -86,14 +86,59 @@ fn two() -> Spanned<usize> {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Source {
-    Csv(PathBuf),
+    Csv(Files),
+    Parquet(Files),
+}
+
+/// One file, or several with the same columns.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Files {
+    One(PathBuf),
+    Several(Vec<PathBuf>),
+}
+
+impl Files {
+    /// Where they are, if relative paths begin in this folder.
+    fn in_folder(&self, folder: &Path) -> Vec<PathBuf> {
+        let files = match self {
+            Self::One(file) => std::slice::from_ref(file),
+            Self::Several(files) => files,
+        };
+        files.iter().map(|file| folder.join(file)).collect()
+    }
+
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.in_folder(Path::new(""))
+    }
+}
+
+impl Source {
+    fn in_folder(self, folder: &Path) -> Self {
+        match self {
+            Self::Csv(files) => Self::Csv(Files::Several(files.in_folder(folder))),
+            Self::Parquet(files) => Self::Parquet(Files::Several(files.in_folder(folder))),
+        }
+    }
 }
 
 /// Where a ledger is.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum LedgerPlace {
+    /// A file of redb.
     File(PathBuf),
+    /// The parameters of a connection, such as `host=/run/postgresql dbname=census`.
+    Postgres(String),
+}
+
+impl LedgerPlace {
+    fn in_folder(self, folder: &Path) -> Self {
+        match self {
+            Self::File(file) => Self::File(folder.join(file)),
+            Self::Postgres(parameters) => Self::Postgres(parameters),
+        }
+    }
 }
 
 /// What a curator's file says, checked.
@@ -167,7 +212,7 @@ impl Complaints<'_> {
     fn name(&mut self, text: &Spanned<String>, what: &str) -> String {
         let name = text.get_ref();
         if !is_name(name) {
-            let problem = format!("a {what}'s name has 1 to 64 letters, digits, `-`, `_` and `.`");
+            let problem = format!("{what}'s name has 1 to 64 letters, digits, `-`, `_` and `.`");
             self.at(text.span().start, problem);
         }
         name.clone()
@@ -211,7 +256,7 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
     let curator = complaints.token(&written.curator.token_sha256);
     let mut analysts: Vec<AnalystConfig> = Vec::new();
     for analyst in &written.analyst {
-        let name = complaints.name(&analyst.name, "analyst");
+        let name = complaints.name(&analyst.name, "an analyst");
         let token = complaints.token(&analyst.token_sha256);
         let place = analyst.name.span().start;
         if name == "curator" || analysts.iter().any(|other| other.name == name) {
@@ -240,7 +285,7 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
     }
     let mut datasets: Vec<DatasetConfig> = Vec::new();
     for dataset in written.dataset {
-        let name = complaints.name(&dataset.name, "dataset");
+        let name = complaints.name(&dataset.name, "a dataset");
         if datasets.iter().any(|other| other.name == name) {
             complaints.at(
                 dataset.name.span().start,
@@ -286,13 +331,11 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
             }
             seats.push((analyst, quota));
         }
-        let Source::Csv(path) = dataset.data.into_inner();
-        let LedgerPlace::File(file) = dataset.ledger.into_inner();
         if let Some(schema) = schema {
             datasets.push(DatasetConfig {
                 name,
-                data: Source::Csv(folder.join(path)),
-                ledger: LedgerPlace::File(folder.join(file)),
+                data: dataset.data.into_inner().in_folder(folder),
+                ledger: dataset.ledger.into_inner().in_folder(folder),
                 schema,
                 budget: dataset.budget.into_inner(),
                 halting: dataset.halting,

@@ -240,13 +240,13 @@ async fn dataset(http: Http, request: Request, name: String) -> Reply {
 /// The launch that a preview is about: what answers once, or what is open.
 fn previewed(launch: serde_json::Value, place: &Place) -> Result<Ready, Problem> {
     let is_open = launch.as_object().is_some_and(|launch| {
-        let names = ["above_threshold", "sparse_vector", "filter"];
-        names.iter().any(|name| launch.contains_key(*name))
+        let mut names = Opening::NAMES.iter();
+        names.any(|name| launch.contains_key(*name))
     });
     let invalid = |error: serde_json::Error| Problem::invalid_request(error.to_string());
     if is_open {
         let opening: Opening = serde_json::from_value(launch).map_err(invalid)?;
-        return opening.ready()?.ok_or_else(|| {
+        return opening.ready(&place.dataset.schema)?.ok_or_else(|| {
             Problem::invalid_query("a share costs its budget: there is nothing to preview")
         });
     }

@@ -6,9 +6,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use queryables::ledger::{Decision, Ledger, Line, Outcome};
+use queryables_arrow::ArrowTable;
+use queryables_postgres::PostgresStore;
 
 use crate::config::{self, Config, DatasetConfig, LedgerPlace, Source};
-use crate::data::{self, Data};
+use crate::data::Data;
 use crate::listen::{self, Edge};
 use crate::service::Service;
 use crate::token::{TokenHash, new_token};
@@ -27,15 +29,24 @@ fn read(file: &Path) -> Result<Config, Box<dyn Error>> {
 }
 
 fn open_data(dataset: &DatasetConfig) -> Result<Data, String> {
-    let Source::Csv(path) = &dataset.data;
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    data::csv(&dataset.schema, &text)
+    let table = match &dataset.data {
+        Source::Csv(files) => ArrowTable::csv(&dataset.schema, files.paths()),
+        Source::Parquet(files) => ArrowTable::parquet(&dataset.schema, files.paths()),
+    };
+    Ok(Data::new(table.map_err(|error| error.to_string())?))
 }
 
 fn open_ledger(dataset: &DatasetConfig) -> Result<Ledger, String> {
-    let LedgerPlace::File(path) = &dataset.ledger;
-    let ledger = Ledger::open(path, &dataset.name);
-    ledger.map_err(|error| format!("{}: {error}", path.display()))
+    match &dataset.ledger {
+        LedgerPlace::File(path) => {
+            let ledger = Ledger::open(path, &dataset.name);
+            ledger.map_err(|error| format!("{}: {error}", path.display()))
+        }
+        // The parameters may contain a password.
+        LedgerPlace::Postgres(parameters) => PostgresStore::connect(parameters)
+            .and_then(|store| Ledger::on(store, &dataset.name))
+            .map_err(|error| format!("the ledger in PostgreSQL: {error}")),
+    }
 }
 
 pub fn serve(file: &Path) -> Done {
@@ -95,9 +106,16 @@ fn dataset(file: &Path, name: &str) -> Result<DatasetConfig, Box<dyn Error>> {
 
 pub fn create(file: &Path, name: &str) -> Done {
     let dataset = dataset(file, name)?;
-    let LedgerPlace::File(path) = &dataset.ledger;
-    Ledger::create(path, &dataset.name)?;
-    println!("made {}", path.display());
+    match &dataset.ledger {
+        LedgerPlace::File(path) => drop(Ledger::create(path, &dataset.name)?),
+        LedgerPlace::Postgres(parameters) => {
+            drop(Ledger::on(
+                PostgresStore::create(parameters)?,
+                &dataset.name,
+            )?);
+        }
+    }
+    println!("made the ledger of {name:?}");
     Ok(())
 }
 

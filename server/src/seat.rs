@@ -17,10 +17,10 @@ use queryables::privacy::{
 };
 use queryables::privacy::{UnknownLoss, ZCdp};
 use queryables::queryable::Queryable;
-use queryables::table::Condition;
 use serde::Deserialize;
 
 use crate::answer::Answer;
+use crate::asking::Query;
 use crate::data::Data;
 use crate::loss::{LossText, MeasureName, ReadsLoss};
 use crate::problem::{Code, Problem, Refused};
@@ -30,8 +30,10 @@ pub struct Stated<M>(pub M);
 
 /// A mechanism that answers once.
 pub type Once = Stated<BoxedRelease<Data, AnyMeasure, AddRemove, Answer>>;
-/// A mechanism that is asked conditions.
-pub type Open = Stated<BoxedMechanism<Data, AnyMeasure, AddRemove, Condition, Answer>>;
+/// A mechanism that is asked.
+pub type Open = Stated<BoxedMechanism<Data, AnyMeasure, AddRemove, Query, Answer>>;
+/// A child that is asked.
+pub type Asked = Queryable<Query, Answer>;
 
 macro_rules! stated {
     ($($Inner:ty => $Machine:ty),*) => {$(
@@ -64,7 +66,7 @@ macro_rules! stated {
 }
 stated! {
     BoxedRelease<Data, AnyMeasure, AddRemove, Answer> => Released<Answer>,
-    BoxedMechanism<Data, AnyMeasure, AddRemove, Condition, Answer> => BoxedMachine<Condition, Answer>
+    BoxedMechanism<Data, AnyMeasure, AddRemove, Query, Answer> => BoxedMachine<Query, Answer>
 }
 
 /// What can be launched.
@@ -110,11 +112,7 @@ pub trait Seat: Send + Sync {
     fn release(&self, key: Option<&str>, mechanism: &Once) -> Result<Answer, Problem>;
 
     /// Opens a child. With a key, it is charged once for the key.
-    fn open(
-        &self,
-        key: Option<&str>,
-        mechanism: &Open,
-    ) -> Result<Queryable<Condition, Answer>, Problem>;
+    fn open(&self, key: Option<&str>, mechanism: &Open) -> Result<Asked, Problem>;
 
     /// Sets a share of the budget aside, or opens it again.
     fn reserve(&self, name: &str, loss: &LossText) -> Result<Arc<dyn Seat>, Problem>;
@@ -170,11 +168,7 @@ where
         answer.map_err(problem)
     }
 
-    fn open(
-        &self,
-        key: Option<&str>,
-        mechanism: &Open,
-    ) -> Result<Queryable<Condition, Answer>, Problem> {
+    fn open(&self, key: Option<&str>, mechanism: &Open) -> Result<Asked, Problem> {
         let child = match key {
             Some(key) => self.party.launch_once(key, mechanism),
             None => self.party.launch(mechanism),

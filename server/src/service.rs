@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
-use crate::children::{Child, Children, Opened};
+use crate::asking::Query;
+use crate::children::{About, Child, Children, Opened};
 use crate::config::{self, Config, DatasetConfig};
 use crate::data::Data;
 use crate::limits::{Usage, lock};
@@ -135,6 +136,8 @@ pub struct ChildView {
     pub question: String,
     /// The number of its next question.
     pub next: u64,
+    /// How far an answer is from the truth, with a probability of 0.95; null where it is not known.
+    pub accuracy: Option<f64>,
     /// The budget of a share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetView>,
@@ -146,15 +149,28 @@ pub struct ChildView {
     pub remaining: Option<LossText>,
 }
 
-/// A question to a child.
+/// A question to a child. Searches and counts are asked `where`, counts over time are asked `time`.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"number": 0, "where": "age <= 40"}))]
 pub struct Ask {
     /// Its number in the conversation, from 0. The same number and question get the same answer.
     pub number: u64,
-    #[serde(rename = "where")]
-    pub condition: Written,
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Written>,
+    /// How many buckets of time have passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<u64>,
+}
+
+impl Ask {
+    fn query(&self, schema: &Schema) -> Result<Query, Problem> {
+        match (&self.condition, self.time) {
+            (Some(condition), None) => Ok(Query::Condition(condition.condition(schema)?)),
+            (None, Some(time)) => Ok(Query::Time(time)),
+            _ => Err(Problem::invalid_request("a question has `where` or `time`")),
+        }
+    }
 }
 
 /// The answer of a child.
@@ -267,7 +283,7 @@ impl Service {
                 "this child is asked, and launches nothing",
             ));
         };
-        let dataset = self.datasets.get(&child.dataset).ok_or(Code::Gone)?;
+        let dataset = self.datasets.get(&child.about.dataset).ok_or(Code::Gone)?;
         Ok(Place {
             dataset: Arc::clone(dataset),
             seat: Arc::clone(seat),
@@ -311,7 +327,7 @@ impl Service {
         asked: &Opening,
     ) -> Result<ChildView, Problem> {
         let _in_use = self.key_in_use(analyst, place, key)?;
-        let ready = match (asked, asked.ready()?) {
+        let ready = match (asked, asked.ready(&place.dataset.schema)?) {
             (Opening::Filter(share), _) => return self.open_share(analyst, place, share),
             (_, Some(ready)) => ready,
             (_, None) => return Err(Code::Failed.into()),
@@ -324,10 +340,10 @@ impl Service {
         let known = key.and_then(|key| {
             let launched = (place.name.clone(), key.to_owned());
             let mut of = self.children.of(&analyst.name).into_iter();
-            of.find(|child| child.key.as_ref() == Some(&launched))
+            of.find(|child| child.about.key.as_ref() == Some(&launched))
         });
         if let Some(child) = known {
-            if child.description != description {
+            if child.about.description != description {
                 return Err(Code::Conflict.into());
             }
             return Ok(ChildView {
@@ -341,15 +357,15 @@ impl Service {
         let decided = place.seat.open(key, mechanism);
         self.log(analyst, place, &ready.launch.describe(), &cost, &decided);
         let key = key.map(|key| (place.name.clone(), key.to_owned()));
-        let dataset = &place.dataset.name;
-        let child = Child::new(
-            &analyst.name,
-            dataset,
-            asked.kind(),
+        let about = About {
+            analyst: analyst.name.clone(),
+            dataset: place.dataset.name.clone(),
+            kind: asked.kind(),
             description,
+            accuracy: ready.accuracy,
             key,
-            decided?,
-        )?;
+        };
+        let child = Child::new(about, decided?)?;
         Ok(ChildView {
             loss: Some(cost),
             remaining: Some(place.seat.reading()?.remaining),
@@ -407,10 +423,10 @@ impl Service {
     /// Asks a child.
     pub fn ask(&self, analyst: &Analyst, child: &str, ask: &Ask) -> Result<Asked, Problem> {
         let child = self.children.get(&analyst.name, child)?;
-        let dataset = self.datasets.get(&child.dataset).ok_or(Code::Gone)?;
-        let question = ask.condition.condition(&dataset.schema)?;
+        let dataset = self.datasets.get(&child.about.dataset).ok_or(Code::Gone)?;
+        let question = ask.query(&dataset.schema)?;
         let most = analyst.usage.limits().asks_per_child;
-        let text = question.to_string();
+        let text = question.text();
         let answered = child.ask(ask.number, question, most);
         tracing::info!(
             analyst = analyst.name,
@@ -493,17 +509,15 @@ impl Analyst {
     }
 
     fn share(&self, dataset: &str, name: &str, seat: Arc<dyn Seat>) -> Child {
-        let id = self.share_id(dataset, name);
-        let opened = Opened::Share(seat);
-        Child::with_id(
-            id,
-            &self.name,
-            dataset,
-            "filter",
-            name.to_owned(),
-            None,
-            opened,
-        )
+        let about = About {
+            analyst: self.name.clone(),
+            dataset: dataset.to_owned(),
+            kind: "filter",
+            description: name.to_owned(),
+            accuracy: None,
+            key: None,
+        };
+        Child::with_id(self.share_id(dataset, name), about, Opened::Share(seat))
     }
 }
 
@@ -627,10 +641,11 @@ impl Child {
         };
         Ok(ChildView {
             child: self.id.clone(),
-            dataset: self.dataset.clone(),
-            kind: self.kind.to_owned(),
-            question: self.description.clone(),
+            dataset: self.about.dataset.clone(),
+            kind: self.about.kind.to_owned(),
+            question: self.about.description.clone(),
             next: self.next(),
+            accuracy: self.about.accuracy,
             budget,
             loss: None,
             remaining: None,

@@ -115,6 +115,7 @@ mod least_loss;
 mod limit;
 mod logarithm;
 mod mean;
+mod moments;
 mod multiplicative_weights;
 mod noised;
 mod on_rows;
@@ -127,6 +128,7 @@ mod question;
 mod randomized_response;
 mod real_range;
 mod sampled_sum;
+mod source;
 mod sparse_vector;
 mod statistic;
 mod sum;
@@ -161,6 +163,7 @@ pub use histogram::Histogram;
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;
 pub use mean::{Mean, MeanAccuracy, NoisyMean};
+pub use moments::Moments;
 pub use multiplicative_weights::MultiplicativeWeights;
 #[doc(hidden)]
 pub use multiplicative_weights::MultiplicativeWeightsMachine;
@@ -180,7 +183,8 @@ pub use sparse_vector::SparseVectorMachine;
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy};
 pub use sum::Sum;
 pub use threshold_histogram::{
-    GaussianThresholdHistogram, KeyHistogram, KeyNoise, ThresholdAccuracy, ThresholdHistogram,
+    GaussianThresholdHistogram, KeyHistogram, KeyNoise, KeyOf, KeySource, ThresholdAccuracy,
+    ThresholdHistogram,
 };
 #[doc(hidden)]
 pub use tree::ContinualCountMachine;
@@ -189,11 +193,12 @@ pub use vector_sum::VectorSum;
 
 use added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceNoise};
 use contributes::Contributes;
-use mean::SumScale;
+use moments::SumScale;
 use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
 pub(crate) use question::Question;
 use question::{Counts, Domain, Unavailable};
+use source::{CountsBy, Source};
 use statistic::Statistic;
 use sum::Summand;
 

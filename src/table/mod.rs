@@ -18,6 +18,8 @@ mod plan;
 mod print;
 mod rows;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod text;
 mod typing;
 mod value;

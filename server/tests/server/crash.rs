@@ -37,19 +37,19 @@ fn kills(number: u64) {
     });
     let address = Mutex::new(server.address.clone());
     let end = AtomicBool::new(false);
-    let (started, starts) = channel();
+    let (replied, replies) = channel();
     let answers: Answers = thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS)
             .map(|client| {
-                let (address, end, started) = (&address, &end, started.clone());
-                scope.spawn(move || spend(client, address, end, &started))
+                let (address, end, replied) = (&address, &end, replied.clone());
+                scope.spawn(move || spend(client, address, end, &replied))
             })
             .collect();
-        drop(started);
-        // Requests between two kills: from 1 to 24, in no order.
+        drop(replied);
+        // Replies between two kills: from 1 to 24, in no order. Meanwhile other requests run.
         for kill in 0..number {
             for _ in 0..(kill * 7919 + 11) % 24 + 1 {
-                starts.recv().unwrap();
+                replies.recv().unwrap();
             }
             server.kill_and_restart();
             *address.lock().unwrap() = server.address.clone();
@@ -90,7 +90,7 @@ fn spend(
     client: usize,
     address: &Mutex<String>,
     end: &AtomicBool,
-    started: &Sender<()>,
+    replied: &Sender<()>,
 ) -> Answers {
     let mut answers = Answers::new();
     for number in 0.. {
@@ -100,8 +100,6 @@ fn spend(
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone();
-            // Nobody listens at the end.
-            let _ = started.send(());
             let request = Ask::new("POST", RELEASE).token(ANA);
             let request = request.header("Idempotency-Key", &key);
             let request = request.json(&count("age > 30", "0.001"));
@@ -115,6 +113,8 @@ fn spend(
                 (_, "busy" | "too_many") => continue,
                 _ => panic!("{key}: {}", reply.text),
             }
+            // Nobody listens at the end.
+            let _ = replied.send(());
             break;
         }
         if end.load(Ordering::Relaxed) {

@@ -14,7 +14,9 @@ pub use exponential::ExponentialMechanism;
 pub use margin::{NoisyMaxWithMargin, Winner};
 pub use noisy_max::NoisyMax;
 pub use permute_and_flip::PermuteAndFlip;
-pub use quantiles::NoisyQuantiles;
+pub use quantiles::{NoisyQuantiles, Ranked};
+#[cfg(feature = "table")]
+pub(super) use quantiles::{ByRank, Quantiles};
 pub use score::{CountScores, Evaluate, Score, Sensitivity, sensitivity_between};
 pub use sum_scores::SumScores;
 pub use top_k::TopK;
@@ -74,6 +76,8 @@ use crate::privacy::{
 ///
 /// That of its law, for neighbours under `R`, as far as the [`Sensitivity`] of the score is true.
 /// What is chosen and nothing else is released.
+#[doc(alias = "argmax")]
+#[doc(alias = "selection")]
 pub struct Choice<L: ChoiceLaw<S, R>, S, R = AddRemove> {
     law: L,
     score: Arc<S>,

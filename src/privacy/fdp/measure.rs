@@ -30,6 +30,8 @@ use crate::privacy::{Distance, Measure, Overflow, Postprocessable, Reentrant, Un
 /// assert_eq!(one.partial_cmp(&other), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "privacy loss distribution")]
+#[doc(alias = "trade-off function")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FDp;
 
