@@ -14,6 +14,7 @@ use queryables::account::{
     Accumulator, ChildLoss, ContinuationRule, DefaultAccumulator, FixedCount, ThroughRdp,
     ThroughZCdp, advise, compare,
 };
+use queryables::mu;
 use queryables::number::Epsilon;
 use queryables::privacy::convert::gdp;
 use queryables::privacy::fdp::Profile;

@@ -123,7 +123,7 @@ impl Schema {
     fn compared(&self, by: Comparison, one: Expr, other: Expr) -> Result<Expr, TableError> {
         let asked = Expr::Compare(by, Box::new(one.clone()), Box::new(other.clone()));
         let place = Inside(&asked);
-        let ((one, one_kind), (other, other_kind)) = self.sides(one, other)?;
+        let [(one, one_kind), (other, other_kind)] = self.sides(one, other)?;
         let (one, other) = match (one, other) {
             (one, other) if one_kind == other_kind => (one, other),
             (Expr::Literal(one), Expr::Literal(other)) => match other.clone().fit(one_kind, &place)
@@ -151,7 +151,7 @@ impl Schema {
 
     /// Both sides of a comparison. A text in double quotes is read as a column: beside a text, the error
     /// says so.
-    fn sides(&self, one: Expr, other: Expr) -> Result<((Expr, Kind), (Expr, Kind)), TableError> {
+    fn sides(&self, one: Expr, other: Expr) -> Result<[(Expr, Kind); 2], TableError> {
         let are_columns = (
             matches!(one, Expr::Column(_)),
             matches!(other, Expr::Column(_)),
@@ -159,7 +159,7 @@ impl Schema {
         match (self.typed(one), self.typed(other)) {
             (Err(error), Ok((_, kind))) if are_columns.0 => Err(beside(error, kind)),
             (Ok((_, kind)), Err(error)) if are_columns.1 => Err(beside(error, kind)),
-            (one, other) => Ok((one?, other?)),
+            (one, other) => Ok([one?, other?]),
         }
     }
 

@@ -66,9 +66,7 @@ impl Cache {
                     .map(|piece| piece.into_inner().unwrap_or_else(PoisonError::into_inner));
                 let pieces: Vec<Vec<ArrayRef>> = pieces.collect();
                 let arrays = pieces.iter().flatten();
-                let bytes = arrays
-                    .map(|array| array.get_array_memory_size())
-                    .sum::<usize>();
+                let bytes = arrays.map(Array::get_array_memory_size).sum::<usize>();
                 // Another question may have kept it, or others, at the same time.
                 let fits = inner.bytes.saturating_add(bytes) <= keeping.most;
                 if fits && !inner.columns.contains_key(&place) {

@@ -174,10 +174,10 @@ impl Builder {
         let trimmed = cell.map(str::trim_ascii);
         match self {
             Self::Whole(builder) => {
-                builder.append_option(trimmed.and_then(|cell| cell.parse().ok()))
+                builder.append_option(trimmed.and_then(|cell| cell.parse().ok()));
             }
             Self::Real(builder) => {
-                builder.append_option(trimmed.and_then(|cell| cell.parse().ok()))
+                builder.append_option(trimmed.and_then(|cell| cell.parse().ok()));
             }
             // A text keeps its blanks. CSV cannot tell an empty one from a missing one.
             Self::Text(builder) => builder.append_option(cell.filter(|cell| !cell.is_empty())),

@@ -202,17 +202,14 @@ impl ParquetFile {
         let place = *self.places.get(place)?;
         let group = self.metadata.metadata().row_groups().get(group)?;
         let rows = usize::try_from(group.num_rows()).ok()?;
-        let width = match self
+        let width = self
             .metadata
             .schema()
             .field(place)
             .data_type()
-            .primitive_width()
-        {
-            Some(width) => width,
-            // A text: a view, or the ends of it. What it points to may be shared.
-            None => 16,
-        };
+            .primitive_width();
+        // A text takes a view, or its two ends. What it points to may be shared.
+        let width = width.unwrap_or(16);
         rows.checked_mul(width)
     }
 }

@@ -13,7 +13,7 @@ const PLANS: usize = 20;
 
 /// With threads, batches and a memory bound that make several passes likely.
 fn cramped(draw: &mut Draw, table: ArrowTable) -> ArrowTable {
-    let bound = *draw.one_of(&[0, 100, 2000, 1 << 20]);
+    let bound = *draw.one_of(&[100, 2000, 1 << 20, 1 << 20]);
     table
         .with_threads(1 + draw.below(3))
         .with_batch_rows(*draw.one_of(&[1, 3, 64, 1000]))

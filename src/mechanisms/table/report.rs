@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::super::{AddedNoise, Estimates, Noised, RowRelation};
 use super::query::{PerGroup, TableQuery};
@@ -11,13 +11,33 @@ use crate::noise::Noise;
 use crate::number::Confidence;
 use crate::table::Grouping;
 
-/// Answers for groups: a key, an estimate and its interval for each. It prints aligned, and becomes
-/// [CSV](Self::to_csv) and, by `serde`, JSON.
+/// Answers for groups: a key, an estimate and its interval for each.
+///
+/// It prints aligned, with two digits or with the precision of the format, and becomes
+/// [CSV](Self::to_csv) and, by `serde`, JSON, with all digits:
+///
+/// ```
+/// use queryables::mechanisms::table::{Report, ReportRow};
+///
+/// let row = |state: &str, estimate| ReportRow { key: vec![state.to_owned()], estimate };
+/// let report = Report {
+///     columns: vec!["state".to_owned()],
+///     confidence: "0.95".to_owned(),
+///     rows: vec![row("CA", Some((12.345, 10.0, 14.0))), row("NY", None)],
+/// };
+/// let text = "\
+/// state  estimate    low   high
+/// CA        12.35  10.00  14.00
+/// NY     withheld
+/// with confidence 0.95";
+/// assert_eq!(report.to_string(), text);
+/// assert_eq!(report.to_csv(), "state,estimate,low,high\r\nCA,12.345,10,14\r\nNY,withheld,,\r\n");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The grouped columns.
     pub columns: Vec<String>,
-    /// With which probability an interval holds the truth.
+    /// With which probability an interval holds the truth: each by itself.
     pub confidence: String,
     /// Group by group.
     pub rows: Vec<ReportRow>,
@@ -28,8 +48,24 @@ pub struct Report {
 pub struct ReportRow {
     /// Which group: a label for each grouped column.
     pub key: Vec<String>,
-    /// The value and the ends of its interval; none if it is withheld.
+    /// The value and the two ends of its interval; none if it is withheld.
+    #[serde(serialize_with = "named")]
     pub estimate: Option<(f64, f64, f64)>,
+}
+
+/// In JSON the three numbers have names.
+fn named<S: Serializer>(
+    estimate: &Option<(f64, f64, f64)>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Named {
+        value: f64,
+        low: f64,
+        high: f64,
+    }
+    let named = estimate.map(|(value, low, high)| Named { value, low, high });
+    named.serialize(serializer)
 }
 
 impl<S, N, R> Noised<TableQuery<S, PerGroup>, N, R>
@@ -102,24 +138,25 @@ pub(super) fn key_of(groupings: &[Grouping], group: usize) -> Vec<String> {
 
 impl Report {
     /// The header and the cells, as texts.
-    fn cells(&self, digits: usize) -> Vec<Vec<String>> {
+    fn cells(&self, number: impl Fn(f64) -> String) -> Vec<Vec<String>> {
         let names = ["estimate", "low", "high"].map(str::to_owned);
         let mut cells = vec![[&self.columns[..], &names].concat()];
         for row in &self.rows {
             let numbers = match row.estimate {
                 None => ["withheld".to_owned(), String::new(), String::new()],
-                Some((value, low, high)) => [value, low, high].map(|x| format!("{x:.digits$}")),
+                Some((value, low, high)) => [value, low, high].map(&number),
             };
             cells.push([&row.key[..], &numbers].concat());
         }
         cells
     }
 
-    /// As CSV. A cell that a spreadsheet would take for a formula is quoted with an apostrophe.
+    /// As CSV (RFC 4180), with all digits. A cell that a spreadsheet would take for a formula begins with an
+    /// apostrophe.
     #[must_use]
     pub fn to_csv(&self) -> String {
         let mut csv = String::new();
-        for row in self.cells(6) {
+        for row in self.cells(|number| number.to_string()) {
             let cells: Vec<String> = row.iter().map(|cell| csv_cell(cell)).collect();
             csv.push_str(&cells.join(","));
             csv.push_str("\r\n");
@@ -144,28 +181,39 @@ fn csv_cell(cell: &str) -> String {
     }
 }
 
-/// Aligned columns: keys to the left, numbers to the right. The precision is that of the format.
+/// Without control characters, which a terminal would obey.
+fn printable(cell: &str) -> String {
+    let letters = cell.chars().map(|letter| match letter {
+        _ if letter.is_control() => letter.escape_debug().to_string(),
+        _ => letter.to_string(),
+    });
+    letters.collect()
+}
+
+/// Aligned columns: keys to the left, numbers to the right. The precision is that of the format, or two.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cells = self.cells(f.precision().unwrap_or(2));
+        let digits = f.precision().unwrap_or(2);
+        let cells = self.cells(|number| format!("{number:.digits$}"));
+        let cells = cells
+            .iter()
+            .map(|row| row.iter().map(|cell| printable(cell)));
+        let cells: Vec<Vec<String>> = cells.map(Iterator::collect).collect();
         let width = |column: usize| {
             let widths = cells.iter().filter_map(|row| row.get(column));
             widths.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..self.columns.len() + 3).map(width).collect();
-        for (number, row) in cells.iter().enumerate() {
-            if number > 0 {
-                writeln!(f)?;
-            }
-            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                let gap = if column == 0 { "" } else { "  " };
-                if column < self.columns.len() {
-                    write!(f, "{gap}{cell:<width$}")?;
-                } else {
-                    write!(f, "{gap}{cell:>width$}")?;
-                }
-            }
+        let keys = self.columns.len();
+        let widths: Vec<usize> = (0..keys + 3).map(width).collect();
+        for row in &cells {
+            let aligned = row.iter().zip(&widths).enumerate();
+            let aligned = aligned.map(|(column, (cell, width))| match column < keys {
+                true => format!("{cell:<width$}"),
+                false => format!("{cell:>width$}"),
+            });
+            let line = aligned.collect::<Vec<_>>().join("  ");
+            writeln!(f, "{}", line.trim_end())?;
         }
-        Ok(())
+        write!(f, "with confidence {}", self.confidence)
     }
 }

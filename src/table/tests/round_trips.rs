@@ -55,7 +55,7 @@ proptest! {
 
     /// No pair of parentheses can be left out.
     #[test]
-    fn there_are_no_needless_parentheses(expr in expr()) {
+    fn there_are_no_needless_parentheses(expr in prop_oneof![expr(), number(), condition()]) {
         let text = expr.to_string();
         for (open, close) in pairs(&text) {
             let mut without = text.clone();
@@ -111,6 +111,11 @@ fn equal_questions_have_one_normal_form() {
         schema.condition(Expr::Or(vec![])).unwrap().to_string(),
         "FALSE"
     );
+    let either = schema.condition("insured or (age > 1 or (age > 2 or age > 3) and age > 4)");
+    assert_eq!(
+        either.unwrap().to_string(),
+        "insured OR age > 1 OR (age > 2 OR age > 3) AND age > 4"
+    );
     // Zero has one form.
     let zero = schema.condition("weight = 0.0").unwrap();
     assert_eq!(
@@ -154,6 +159,11 @@ fn the_text_of_each_kind_of_expression() {
         "a - (b - c)",
         "(a + b) * c",
         "a * b + c",
+        "a + b * c",
+        "a * b * c",
+        "a * (b * c)",
+        // A dotless i, whose capital letter is I.
+        "ın IN (1)",
         "a = b AND c OR d AND (e OR f)",
         "NOT (a OR b)",
         "NOT a = b",

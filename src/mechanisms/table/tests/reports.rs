@@ -35,7 +35,7 @@ Kalifornien  [0, 18)      12.50  -1.25   26.25
 Übersee      -3          100.00  99.00  101.00
 a \"b\"        @SUM(A1)  withheld
 -1+1         \\tx          -0.00  -1.00     inf
-confidence 0.95";
+with confidence 0.95";
     assert_eq!(report().to_string(), expected);
     assert_eq!(
         format!("{:.0}", report()).lines().nth(1),
@@ -72,16 +72,21 @@ fn json_has_every_digit() {
 fn groups_have_their_keys_in_the_order_of_the_groupings() {
     let schema = schema();
     let table = table_of(&schema, &VISITS);
-    let counts = schema.count().by("state").unwrap().by_buckets("hours", [0, 20, 80]).unwrap();
+    let counts = schema
+        .count()
+        .by("state")
+        .unwrap()
+        .by_buckets("hours", [0, 20, 80])
+        .unwrap();
     let counts = counts.rows_per_person(2).laplace(no_noise()).unwrap();
     let report = counts.report(&released::<_, Vec<f64>>(&counts, &table), confidence!(0.95));
     let expected = "\
-state  hours     estimate    low   high
-CA     [0, 20)       1.00   1.00   1.00
-CA     [20, 80)      2.00   2.00   2.00
-NY     [0, 20)       0.00  -0.00   0.00
-NY     [20, 80)      1.00   1.00   1.00
-confidence 0.95";
+state  hours     estimate    low  high
+CA     [0, 20)       1.00   1.00  1.00
+CA     [20, 80)      2.00   2.00  2.00
+NY     [0, 20)       0.00  -0.00  0.00
+NY     [20, 80)      1.00   1.00  1.00
+with confidence 0.95";
     assert_eq!(report.to_string(), expected);
 }
 
