@@ -44,6 +44,9 @@ pub struct Amount {
 /// The largest number of steps that an amount may have: doubles hold it and its halves exactly.
 pub const MOST_STEPS: i64 = 1 << 50;
 
+/// The largest number that a row may add: then 2^64 rows fit into 128 bits, and engines compute it in 64.
+const MOST_OF_A_ROW: u128 = i64::MAX as u128;
+
 /// The whole numbers that a row adds, made of its amount v in the range from `low` to `high`, with
 /// u = v − low and w = high − low.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -160,8 +163,8 @@ impl Plan {
     /// # Errors
     ///
     /// [`TableError::OtherSchema`] if a part of it was typed against another schema;
-    /// [`TableError::TooLong`] if there are too many totals; [`TableError::BadAmount`] if the bound does not
-    /// fit the person of the schema, the parts, or [its own range](Bound).
+    /// [`TableError::TooLong`] if there are too many totals; [`TableError::BadAmount`] if a row adds more than
+    /// 2^63 − 1, or the bound does not fit the person of the schema, the parts, or [its own range](Bound).
     pub fn new(
         schema: &Schema,
         condition: Option<Condition>,
@@ -197,6 +200,11 @@ impl Plan {
                 what: "totals",
                 most: MOST_TOTALS,
             });
+        }
+        if plan.largest_row() > MOST_OF_A_ROW {
+            return Err(TableError::BadAmount(
+                "the squares of a variance must be 64-bit numbers: take larger steps",
+            ));
         }
         bound.check(&plan)?;
         Ok(plan)
