@@ -59,6 +59,11 @@ pub struct Number {
 impl Number {
     /// Stand-in.
     #[must_use]
+    pub fn expr(&self) -> &Expr {
+        &self.expr
+    }
+    /// Stand-in.
+    #[must_use]
     pub fn column(&self) -> Option<&str> {
         match &self.expr {
             Expr::Column(name) => Some(name),

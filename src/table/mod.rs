@@ -5,6 +5,7 @@
 //! the data may stay in a file or in a database, and a record can say what was asked.
 
 mod bound;
+mod canary;
 mod condition;
 mod error;
 mod expr;
@@ -12,9 +13,11 @@ mod grouping;
 mod plan;
 mod rows;
 mod schema;
+pub mod sql;
 mod value;
 
 pub use bound::{Bound, MOST_NORM};
+pub use canary::{CanaryError, canaries};
 pub use condition::{Condition, IntoExpr, Number};
 pub use error::TableError;
 pub use expr::{Comparison, Expr, Operation, col};
