@@ -183,7 +183,8 @@ use contributes::Contributes;
 use mean::SumScale;
 use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
-use question::{Counts, Domain, Question, Unavailable};
+use question::{Counts, Domain, Unavailable};
+pub(crate) use question::Question;
 use statistic::Statistic;
 use sum::Summand;
 

@@ -1,5 +1,7 @@
 //! Why a schema or a question cannot be made.
 
+use std::fmt;
+
 use thiserror::Error;
 
 use super::Kind;
@@ -8,16 +10,27 @@ use super::Kind;
 ///
 /// It names the column and what would do. Everything in it is public: what the caller wrote, and the
 /// schema. `Debug` is the message, because that is what a `main` that returns an error prints.
+///
+/// ```
+/// use queryables::table::{Column, Schema};
+///
+/// let schema = Schema::of_rows([Column::whole("age", 0..=120)])?;
+/// let error = schema.condition("agee >= 18").unwrap_err();
+/// assert_eq!(error.to_string(), r#"there is no column "agee": the columns are age"#);
+/// # Ok::<(), queryables::table::TableError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum TableError {
     /// There is no such column.
-    #[error("there is no column {column:?}: the columns are {}", .known.join(", "))]
+    #[error("there is no column {column:?}: the columns are {}{}", Listed(.known), text_hint(*.beside_text, .column))]
     UnknownColumn {
         /// What was asked for.
         column: String,
         /// Those that there are.
         known: Vec<String>,
+        /// It is compared with a text. So a text in double quotes may be meant.
+        beside_text: bool,
     },
     /// A value of one type stands where another is needed.
     #[error("{what} is a {found}, and a {wanted} is needed here")]
@@ -29,8 +42,22 @@ pub enum TableError {
         /// What would do.
         wanted: Kind,
     },
+    /// Values that have no order are compared by it.
+    #[error("{what} asks for an order, and yes and no have none: use = or <>, or AND, OR, NOT")]
+    NoOrder {
+        /// The comparison, as text.
+        what: String,
+    },
+    /// A constant that has no value of the type that is needed, or a list without any.
+    #[error("{what} {problem}")]
+    BadLiteral {
+        /// The constant, and where it stands.
+        what: String,
+        /// What is wrong with it, and what would do.
+        problem: &'static str,
+    },
     /// A category that the column does not have.
-    #[error("column {column:?} has no category {value}: there are {}", .known.join(", "))]
+    #[error("column {column:?} has no category {value}: there are {}", Listed(.known))]
     UnknownCategory {
         /// The column.
         column: String,
@@ -47,8 +74,8 @@ pub enum TableError {
         /// What is wrong, and what would do.
         problem: String,
     },
-    /// A question is longer, deeper or has more parts than may be asked.
-    #[error("a question may have at most {most} {what}")]
+    /// A question or a schema is longer, deeper or has more parts than is allowed.
+    #[error("at most {most} {what} are allowed")]
     TooLong {
         /// What there are many of.
         what: &'static str,
@@ -94,5 +121,31 @@ fn at(column: &str) -> String {
         ": it has another number of values".to_owned()
     } else {
         format!(" in column {column:?}: it has a value of another type")
+    }
+}
+
+/// The first names of a list, and how many there are besides.
+struct Listed<'a>(&'a [String]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 8;
+        let (shown, rest) = self.0.split_at(self.0.len().min(SHOWN));
+        f.write_str(&shown.join(", "))?;
+        match rest.len() {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+fn text_hint(beside_text: bool, column: &str) -> String {
+    if beside_text {
+        format!(
+            "; if a text is meant, write '{}'",
+            column.replace('\'', "''")
+        )
+    } else {
+        String::new()
     }
 }

@@ -1,22 +1,42 @@
 //! Expressions over columns: a closed vocabulary.
 
+use std::cmp::Ordering;
 use std::ops::{Add, BitAnd, BitOr, Mul, Not, Sub};
-
-use serde::{Deserialize, Serialize};
 
 use super::Value;
 
 /// An expression over the columns of a row, not yet typed against a schema
 /// ([`Schema::condition`](super::Schema::condition)).
 ///
+/// It is built in Rust, read from text ([`FromStr`](std::str::FromStr)) or from JSON, and written as
+/// both.
+///
 /// ```
-/// use queryables::table::col;
+/// use queryables::table::{Expr, col};
 ///
 /// let adults = col("age").ge(18) & col("state").is_in(["CA", "NY"]);
 /// assert_eq!(adults.to_string(), "age >= 18 AND state IN ('CA', 'NY')");
+/// assert_eq!("age >= 18 and state in ('CA', 'NY')".parse::<Expr>()?, adults);
+///
+/// let json = r#"{"and":[{"ge":[{"column":"age"},18]},{"in":[{"column":"state"},["CA","NY"]]}]}"#;
+/// assert_eq!(serde_json::to_string(&adults)?, json);
+/// assert_eq!(serde_json::from_str::<Expr>(json)?, adults);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+///
+/// # JSON
+///
+/// | in Rust | in JSON |
+/// |---|---|
+/// | `col("age")` | `{"column": "age"}` |
+/// | a literal | `18`, `0.5`, `"CA"`, `true`, `{"date": "2024-01-31"}`, `{"time": "2024-01-31 12:00:00"}` |
+/// | `a.eq(b)`, and `ne`, `lt`, `le`, `gt`, `ge` | `{"eq": [a, b]}` |
+/// | `a.is_in([1, 2])` | `{"in": [a, [1, 2]]}` |
+/// | `a.between(1, 2)` | `{"between": [a, 1, 2]}` |
+/// | `a.is_null()`, `!a` | `{"is_null": a}`, `{"not": a}` |
+/// | <code>a & b</code>, <code>a \| b</code> | `{"and": [a, b]}`, `{"or": [a, b]}` |
+/// | `a + b`, `a - b`, `a * b` | `{"add": [a, b]}`, `{"sub": [a, b]}`, `{"mul": [a, b]}` |
+#[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
     /// The value of a column.
     Column(String),
@@ -30,9 +50,11 @@ pub enum Expr {
     Between(Box<Self>, Value, Value),
     /// Whether a value is missing; never unknown.
     IsNull(Box<Self>),
-    /// Whether all hold: false if one is false, otherwise unknown if one is unknown.
+    /// Whether all hold: false if one is false, otherwise unknown if one is unknown. True if there are
+    /// none.
     And(Vec<Self>),
-    /// Whether one holds: true if one is true, otherwise unknown if one is unknown.
+    /// Whether one holds: true if one is true, otherwise unknown if one is unknown. False if there are
+    /// none.
     Or(Vec<Self>),
     /// The opposite; unknown stays unknown.
     Not(Box<Self>),
@@ -42,8 +64,7 @@ pub enum Expr {
 }
 
 /// How two values compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// Equal.
     Eq,
@@ -59,9 +80,53 @@ pub enum Comparison {
     Ge,
 }
 
+impl Comparison {
+    pub(super) const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Lt, Self::Le, Self::Gt, Self::Ge];
+
+    /// In JSON.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Eq => "eq",
+            Self::Ne => "ne",
+            Self::Lt => "lt",
+            Self::Le => "le",
+            Self::Gt => "gt",
+            Self::Ge => "ge",
+        }
+    }
+
+    /// In texts.
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Self::Eq => "=",
+            Self::Ne => "<>",
+            Self::Lt => "<",
+            Self::Le => "<=",
+            Self::Gt => ">",
+            Self::Ge => ">=",
+        }
+    }
+
+    /// Whether values that compare so are ordered, not only equal or not.
+    pub(super) fn needs_order(self) -> bool {
+        !matches!(self, Self::Eq | Self::Ne)
+    }
+
+    /// Whether two values with this order compare so.
+    pub(super) fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Eq => order.is_eq(),
+            Self::Ne => order.is_ne(),
+            Self::Lt => order.is_lt(),
+            Self::Le => order.is_le(),
+            Self::Gt => order.is_gt(),
+            Self::Ge => order.is_ge(),
+        }
+    }
+}
+
 /// What is computed from two whole numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Their sum.
     Add,
@@ -71,7 +136,38 @@ pub enum Operation {
     Mul,
 }
 
-/// The value of a column: where expressions begin.
+impl Operation {
+    pub(super) const ALL: [Self; 3] = [Self::Add, Self::Sub, Self::Mul];
+
+    /// In JSON.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Sub => "sub",
+            Self::Mul => "mul",
+        }
+    }
+
+    /// In texts.
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Sub => "-",
+            Self::Mul => "*",
+        }
+    }
+
+    /// Saturated to 64 bits.
+    pub(super) fn compute(self, one: i64, other: i64) -> i64 {
+        match self {
+            Self::Add => one.saturating_add(other),
+            Self::Sub => one.saturating_sub(other),
+            Self::Mul => one.saturating_mul(other),
+        }
+    }
+}
+
+/// The value of a column: where expressions begin. See [`Expr`] for an example.
 pub fn col(name: impl Into<String>) -> Expr {
     Expr::Column(name.into())
 }

@@ -5,15 +5,23 @@
 //! the data may stay in a file or in a database, and a record can say what was asked.
 
 mod bound;
+mod bounds;
+mod calendar;
 mod canary;
 mod condition;
+mod digest;
 mod error;
+mod evaluate;
 mod expr;
 mod grouping;
+mod json;
 mod plan;
+mod print;
 mod rows;
 mod schema;
 pub mod sql;
+mod text;
+mod typing;
 mod value;
 
 pub use bound::{Bound, MOST_NORM};

@@ -1,12 +1,19 @@
 //! What is public about a table: its columns, their domains, and who one person is.
 
+use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::digest::digest;
 use super::{TableError, Value};
+
+const MOST_COLUMNS: usize = 1024;
+const LONGEST_NAME: usize = 128;
+const MOST_CATEGORIES: usize = 65_536;
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,7 +39,7 @@ impl fmt::Display for Kind {
             Self::Whole => "whole number",
             Self::Real => "real number",
             Self::Text => "text",
-            Self::Bool => "yes or no",
+            Self::Bool => "yes-or-no value",
             Self::Date => "date",
             Self::Time => "time",
         })
@@ -40,8 +47,7 @@ impl fmt::Display for Kind {
 }
 
 /// The public domain of a column, which the curator states. It is never read from the data.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Domain {
     /// From one value to another, both included.
     Range(Value, Value),
@@ -50,13 +56,13 @@ pub enum Domain {
 }
 
 /// A column: its name, its type, and its domain where the curator states one.
+///
+/// See [`Schema`] for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "WrittenColumn", into = "WrittenColumn")]
 pub struct Column {
     name: String,
-    #[serde(rename = "type")]
     kind: Kind,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     domain: Option<Domain>,
 }
 
@@ -119,9 +125,91 @@ impl Column {
     }
 }
 
+impl Column {
+    fn bad(&self, problem: &'static str) -> TableError {
+        TableError::BadColumn {
+            column: self.name.clone(),
+            problem,
+        }
+    }
+
+    /// The column, with constants of its type, if it fits together.
+    fn checked(self) -> Result<Self, TableError> {
+        if self.name.is_empty() {
+            return Err(self.bad("has no name: give it one"));
+        }
+        if self.name.len() > LONGEST_NAME {
+            return Err(self.bad("has a name of more than 128 bytes: shorten it"));
+        }
+        if self.name.contains(char::is_control) {
+            return Err(self.bad("has a control character in its name: leave it out"));
+        }
+        let domain = match &self.domain {
+            None => None,
+            Some(Domain::Range(low, high)) => Some(self.checked_range(low, high)?),
+            Some(Domain::Categories(categories)) => Some(self.checked_categories(categories)?),
+        };
+        Ok(Self { domain, ..self })
+    }
+
+    fn checked_range(&self, low: &Value, high: &Value) -> Result<Domain, TableError> {
+        if self.kind == Kind::Bool {
+            return Err(self.bad("holds yes or no, which have no order: state no range"));
+        }
+        let place = format!("in the range of column {:?}", self.name);
+        let fit = |value: &Value| value.clone().fit(self.kind, &place);
+        let (low, high) = (fit(low)?, fit(high)?);
+        if low.order(&high).is_some_and(Ordering::is_le) {
+            Ok(Domain::Range(low, high))
+        } else {
+            Err(self.bad("has a range that ends before it begins: swap the ends"))
+        }
+    }
+
+    fn checked_categories(&self, categories: &[Value]) -> Result<Domain, TableError> {
+        if categories.is_empty() {
+            return Err(
+                self.bad("has an empty list of categories: list one at least, or leave it out")
+            );
+        }
+        if categories.len() > MOST_CATEGORIES {
+            return Err(self.bad("has more than 65536 categories: leave the list out"));
+        }
+        let place = format!("in the categories of column {:?}", self.name);
+        let fitted = categories
+            .iter()
+            .map(|value| value.clone().fit(self.kind, &place));
+        let categories = fitted.collect::<Result<Vec<_>, _>>()?;
+        let mut texts = HashSet::new();
+        match categories
+            .iter()
+            .find(|value| !texts.insert(value.to_string()))
+        {
+            None => Ok(Domain::Categories(categories)),
+            Some(value) => Err(TableError::BadLiteral {
+                what: format!("{value} {place}"),
+                problem: "stands twice: list it once",
+            }),
+        }
+    }
+
+    /// It names the person: everything about it but its type is private.
+    fn check_person(&self) -> Result<(), TableError> {
+        if !matches!(self.kind, Kind::Whole | Kind::Text) {
+            return Err(self.bad("names the person: it must hold whole numbers or texts"));
+        }
+        if self.domain.is_some() {
+            return Err(self.bad("names the person: state no range or categories for it"));
+        }
+        Ok(())
+    }
+}
+
 /// Who is protected.
+///
+/// In JSON it is the name of the column, or `{"each_row": true}`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(try_from = "WrittenPerson", into = "WrittenPerson")]
 pub enum Person {
     /// Each row is another person: the curator says so.
     EachRow,
@@ -144,8 +232,21 @@ pub enum Person {
 /// )?;
 /// let adults = schema.condition("age >= 18 and state = 'CA'")?;
 /// assert_eq!(adults.to_string(), "age >= 18 AND state = 'CA'");
-/// # Ok::<(), queryables::table::TableError>(())
+///
+/// let json = r#"{
+///     "person": "patient",
+///     "columns": [
+///         {"name": "patient", "type": "whole"},
+///         {"name": "age", "type": "whole", "range": [0, 120]},
+///         {"name": "state", "type": "text", "categories": ["CA", "NY"]}
+///     ]
+/// }"#;
+/// assert_eq!(serde_json::from_str::<Schema>(json)?, schema);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// In JSON, types are `whole`, `real`, `text`, `bool`, `date` and `time`. Where each row is another
+/// person, `"person"` is `{"each_row": true}`: it is never left out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Schema(Arc<Inner>);
@@ -162,6 +263,95 @@ struct Inner {
 struct Written {
     person: Person,
     columns: Vec<Column>,
+}
+
+/// A column as it is written down.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenColumn {
+    name: String,
+    #[serde(rename = "type")]
+    kind: Kind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    range: Option<(Value, Value)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    categories: Option<Vec<Value>>,
+}
+
+impl TryFrom<WrittenColumn> for Column {
+    type Error = TableError;
+
+    fn try_from(written: WrittenColumn) -> Result<Self, TableError> {
+        let WrittenColumn {
+            name,
+            kind,
+            range,
+            categories,
+        } = written;
+        let domain = match (range, categories) {
+            (None, None) => None,
+            (Some((low, high)), None) => Some(Domain::Range(low, high)),
+            (None, Some(categories)) => Some(Domain::Categories(categories)),
+            (Some(_), Some(_)) => {
+                return Err(TableError::BadColumn {
+                    column: name,
+                    problem: "has a range and categories: state one of them",
+                });
+            }
+        };
+        Ok(Self { name, kind, domain })
+    }
+}
+
+impl From<Column> for WrittenColumn {
+    fn from(column: Column) -> Self {
+        let (range, categories) = match column.domain {
+            None => (None, None),
+            Some(Domain::Range(low, high)) => (Some((low, high)), None),
+            Some(Domain::Categories(categories)) => (None, Some(categories)),
+        };
+        Self {
+            name: column.name,
+            kind: column.kind,
+            range,
+            categories,
+        }
+    }
+}
+
+/// Who is protected, as it is written down.
+#[derive(Serialize, Deserialize)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "the person is the name of a column, or {\"each_row\": true}"
+)]
+enum WrittenPerson {
+    Column(String),
+    EachRow { each_row: bool },
+}
+
+impl TryFrom<WrittenPerson> for Person {
+    type Error = &'static str;
+
+    fn try_from(written: WrittenPerson) -> Result<Self, &'static str> {
+        match written {
+            WrittenPerson::Column(name) => Ok(Self::Column(name)),
+            WrittenPerson::EachRow { each_row: true } => Ok(Self::EachRow),
+            WrittenPerson::EachRow { each_row: false } => {
+                Err("if rows are not people, write the name of the column that names the person")
+            }
+        }
+    }
+}
+
+impl From<Person> for WrittenPerson {
+    fn from(person: Person) -> Self {
+        match person {
+            Person::Column(name) => Self::Column(name),
+            Person::EachRow => Self::EachRow { each_row: true },
+        }
+    }
 }
 
 impl Schema {
@@ -219,6 +409,7 @@ impl Schema {
                     .iter()
                     .map(|column| column.name.clone())
                     .collect(),
+                beside_text: false,
             })
     }
 
@@ -250,11 +441,29 @@ impl PartialEq for Schema {
 impl TryFrom<Written> for Schema {
     type Error = TableError;
 
-    fn try_from(written: Written) -> Result<Self, TableError> {
-        Ok(Self(Arc::new(Inner {
-            digest: String::new(),
-            written,
-        })))
+    fn try_from(mut written: Written) -> Result<Self, TableError> {
+        if written.columns.len() > MOST_COLUMNS {
+            return Err(TableError::TooLong {
+                what: "columns",
+                most: MOST_COLUMNS,
+            });
+        }
+        let columns = written.columns.into_iter().map(Column::checked);
+        written.columns = columns.collect::<Result<_, _>>()?;
+        let mut names = HashSet::new();
+        if let Some(column) = written
+            .columns
+            .iter()
+            .find(|column| !names.insert(&column.name))
+        {
+            return Err(column.bad("stands twice: rename one"));
+        }
+        let digest = digest("", &written);
+        let schema = Self(Arc::new(Inner { written, digest }));
+        if let Person::Column(name) = schema.person() {
+            schema.column(name)?.1.check_person()?;
+        }
+        Ok(schema)
     }
 }
 
