@@ -24,21 +24,20 @@ impl Session {
     pub(crate) fn new(config: &Config) -> Result<Self, String> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let connected = runtime.block_on(timeout(PROMPT, async {
+        let connected = async {
             let (client, connection) = config.connect(NoTls).await?;
             // It ends with the client.
             drop(tokio::spawn(connection));
-            Ok::<_, Error>(client)
-        }));
-        let client = connected.map_err(|late| late.to_string())?;
-        let client = client.map_err(|error| said(&error))?;
+            Ok(client)
+        };
+        let client = runtime.block_on(within(PROMPT, connected))?;
         Ok(Self { client, runtime })
     }
 
     /// Whether the server answers.
     pub(crate) fn answers(&self) -> bool {
-        let asked = timeout(PROMPT, self.client.batch_execute(""));
-        matches!(self.runtime.block_on(asked), Ok(Ok(())))
+        let asked = within(PROMPT, self.client.batch_execute(""));
+        self.runtime.block_on(asked).is_ok()
     }
 
     /// What a statement answers, in a transaction of its own. After an error the session must not be used
@@ -47,16 +46,15 @@ impl Session {
     /// The server stops it after `limit`. If the server is not heard of by then, it is told to, and
     /// nothing is waited for.
     pub(crate) fn query(&self, statement: &Statement, limit: Duration) -> Result<Vec<Row>, String> {
-        let answered = self.runtime.block_on(async {
-            let answered = timeout(limit + PROMPT, self.in_transaction(statement, limit)).await;
-            if answered.is_err() {
+        self.runtime.block_on(async {
+            let answer = self.in_transaction(statement, limit);
+            let answer = within(limit + PROMPT, answer).await;
+            if answer.is_err() {
                 let cancelled = self.client.cancel_token();
-                let _ = timeout(PROMPT, cancelled.cancel_query(NoTls)).await;
+                let _ = within(PROMPT, cancelled.cancel_query(NoTls)).await;
             }
-            answered
-        });
-        let answered = answered.map_err(|late| late.to_string())?;
-        answered.map_err(|error| said(&error))
+            answer
+        })
     }
 
     /// Two round trips: requests whose futures are joined are sent together, in this order.
@@ -94,6 +92,17 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \
     SET LOCAL search_path = pg_catalog; \
     SET LOCAL TIME ZONE 'UTC'; \
     SET LOCAL client_connection_check_interval = '1s'";
+
+/// Waits that long and no longer.
+async fn within<T>(
+    limit: Duration,
+    answer: impl Future<Output = Result<T, Error>>,
+) -> Result<T, String> {
+    match timeout(limit, answer).await {
+        Ok(answered) => answered.map_err(|error| said(&error)),
+        Err(late) => Err(late.to_string()),
+    }
+}
 
 fn said(error: &Error) -> String {
     match error.as_db_error() {
