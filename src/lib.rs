@@ -141,6 +141,7 @@ mod tests;
 #[cfg(feature = "verify")]
 pub mod verify;
 
+#[cfg(feature = "ledger")]
 use queryables_core::toolkit::sync;
 pub(crate) use queryables_core::{clone_fields, debug_fields, debug_is_message};
 #[doc(inline)]

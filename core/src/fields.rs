@@ -5,11 +5,12 @@
 ///
 /// ```text
 /// clone_fields!([D: ?Sized] Vector<D> { name, read, sum });
+/// clone_fields!([D: ?Sized] Predicate<D> { 0 });
 /// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! clone_fields {
-    ([$($generics:tt)*] $Type:ty { $($field:ident),* $(,)? }) => {
+    ([$($generics:tt)*] $Type:ty { $($field:tt),* $(,)? }) => {
         impl<$($generics)*> Clone for $Type {
             fn clone(&self) -> Self {
                 Self { $($field: self.$field.clone()),* }

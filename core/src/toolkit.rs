@@ -5,10 +5,9 @@
 //! are traits here.
 //!
 //! Nothing here makes a handle from a caller's coins. Whoever can do that can rewind a conversation.
-//! A handle is made by [`IntoHandle`](crate::queryable::IntoHandle), which takes
-//! [`SystemCoins`](crate::machine::SystemCoins) and an [`Opening`](queryable::Opening), and only this
-//! crate makes one. Whoever implements that trait is handed one, and must not pass it on: this is a
-//! duty of the toolkit, and no type enforces it yet.
+//! A handle is made by [`IntoHandle`](crate::queryable::IntoHandle) of an
+//! [`Opening`](queryable::Opening): a machine that this crate has started with the operating system's
+//! coins. Nobody else makes one, and what is inside it cannot be replaced.
 
 /// Locks and atomics, which a scheduler interleaves where races are tested.
 pub mod sync {
@@ -143,7 +142,7 @@ pub mod data {
 /// Helpers of measures.
 pub mod privacy {
     pub use crate::privacy::implies::half_square;
-    pub use crate::privacy::measure::{Reentrant, checked};
+    pub use crate::privacy::measure::{Reentrant, checked, checked_under};
     pub use crate::written;
 
     /// Bounds that conversions are made of.
@@ -288,6 +287,7 @@ pub mod queryable {
     use crate::machine::{CoinSource, Fault, Mechanism, StopToken, SystemCoins};
     use crate::queryable::Child;
 
+    pub use crate::queryable::handle::SharedMachine;
     pub use crate::queryable::sealed::{Opening, Sealed};
 
     /// Starts a mechanism with the operating system's coins, in this token's scope, as a machine that
@@ -303,30 +303,14 @@ pub mod queryable {
     ) -> Result<M::Machine, Fault> {
         Child::run(mechanism, data, token, &mut SystemCoins::new().coins())
     }
-
-    /// A child whose machine is put inside another one.
-    pub trait Wrapped<S> {
-        /// The same child with the other machine. `None` if it is closed.
-        fn map<T>(self, wrap: impl FnOnce(S) -> T) -> Option<Child<T>>;
-    }
-
-    impl<S> Wrapped<S> for Child<S> {
-        fn map<T>(self, wrap: impl FnOnce(S) -> T) -> Option<Child<T>> {
-            self.map(wrap)
-        }
-    }
 }
 
 /// Gates of the toolkit's own, and filters whose budget a ledger keeps.
 pub mod compose {
-    use std::collections::BTreeMap;
     use std::sync::Arc;
 
     use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft, WholeLoss};
-    use crate::compose::{
-        AddressedMachine, AnyFilter, CompositorMachine, Gate, PartsMachine, Preview, Refusal,
-        Ticket,
-    };
+    use crate::compose::{AnyFilter, CompositorMachine, Gate, Preview, Refusal, Ticket};
     use crate::machine::{Answered, Coins, Fault, Mechanism, StopToken};
     use crate::queryable::{HandleOf, IntoHandle};
 
@@ -334,9 +318,10 @@ pub mod compose {
     pub use crate::compose::erased::{
         AnyLaunchError, Charged, Ended, Erased, Erasing, Quoted, States,
     };
+    pub use crate::compose::filter::{FilterGate, HaltOf};
     pub use crate::compose::gate::sealed::Decides;
     pub use crate::compose::gate::{DenialOf, NoPrice, Price, PriceOf, RuleCell, Terms};
-    pub use crate::compose::ledgered::{Ledgered, LedgeredParts, ledgered_parts};
+    pub use crate::compose::ledgered::{LedgeredParts, ledgered_parts};
 
     /// An erased filter of the toolkit's own.
     pub fn any_filter<D: ?Sized, R>(filter: Arc<dyn Erased<D, R>>) -> AnyFilter<D, R> {
@@ -351,16 +336,6 @@ pub mod compose {
         coins: &Coins<'_>,
     ) -> CompositorMachine<D, G, R, X> {
         CompositorMachine::new(data, terms, gate, coins)
-    }
-
-    /// A compositor whose children are addressed by number.
-    pub fn addressed<C, S, M>(compositor: C) -> AddressedMachine<C, S, M> {
-        AddressedMachine::new(compositor)
-    }
-
-    /// The machines of a parallel composition, by key.
-    pub fn parts<K, C>(machine: PartsMachine<K, C>) -> BTreeMap<K, C> {
-        machine.parts
     }
 
     /// What a rule that does not admit a loss says.
@@ -395,7 +370,7 @@ pub mod compose {
         ///
         /// As for [`Ticket::start`].
         fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
-            &self,
+            self,
             mechanism: &M,
             data: &Arc<D>,
             coins: &mut Coins<'_>,
@@ -417,7 +392,7 @@ pub mod compose {
 
         #[inline]
         fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
-            &self,
+            self,
             mechanism: &M,
             data: &Arc<D>,
             coins: &mut Coins<'_>,

@@ -1,5 +1,9 @@
 //! W: Whitehouse, Ramdas, Rogers, Wu, *Fully-Adaptive Composition in Differential Privacy* (2023).
 
+mod conditional_response;
+
+pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
+
 use queryables::number::{Delta, Epsilon};
 use queryables::privacy::{EpsilonDelta, UnknownLoss};
 

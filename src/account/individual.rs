@@ -50,7 +50,7 @@ use crate::privacy::{
 /// [`limit`](ContinuationRule::limit). The rules here are stated for one pair in their sources: sums
 /// (Rogers et al. 3.3; Feldman and Zrnic 4.3 and Rem. 4.4), GDP and other chains (Tran et al. 2.11,
 /// 3.6), the conversions of such sums to (ε, δ), and the price list (`spec/menu_filter.md`). That a
-/// pair of laws within (ε, δ) is, but for probability δ, within ε is a statement about this pair,
+/// pair of laws within (ε, δ) is, with probability at least 1 − δ, within ε is a statement about this pair,
 /// too (Kairouz, Oh, Viswanath 2015), so it holds where children have a δ (Whitehouse et al. Thm 1
 /// and 2). `spec/individual.md` has the theorem that uses this.
 #[diagnostic::on_unimplemented(

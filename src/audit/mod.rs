@@ -38,8 +38,8 @@
 //! ```
 //!
 //! If a claim is to be tested, and nothing else, [`Audit::test`] stops as soon as it is refuted, and may be
-//! looked at at any time ([`SequentialTest`]). It needs 129 runs on each dataset here, where the audit above
-//! takes 20 000 and would need to know in advance how many are enough.
+//! looked at at any time ([`SequentialTest`]). It needs about a hundred runs on each dataset here, where
+//! the audit above takes 20 000 and would need to know in advance how many are enough.
 //!
 //! Run it on datasets that were made up for the purpose. A finding is computed from them without
 //! any noise: **it is not private.**

@@ -8,23 +8,15 @@
 //! | `AddressedParts` (feature `verify`) | as a [`Parallel`] composition, by messages | – | yes |
 //! | `Universal` (feature `verify`) | its budget, on one mechanism | – | – |
 
-#[cfg(feature = "verify")]
-mod addressed_parts;
 mod individual;
 mod time_uniform;
-#[cfg(feature = "verify")]
-mod universal;
 
-#[cfg(feature = "verify")]
-pub use addressed_parts::{AddressedParts, AddressedPartsMachine};
 pub use individual::{
-    IndividualAnswers, IndividualAnswersMachine, IndividualError, IndividualFilter,
-    IndividualMachine, IndividualOdometer, IndividualQuery, Payers, Readings, RecordAmount,
-    RecordUnits, RunningIndividualFilter, Tariff, WithReadings, start_individual,
+    IndividualAnswers, IndividualError, IndividualFilter, IndividualMachine, IndividualOdometer,
+    IndividualQuery, Payers, Readings, RecordAmount, RecordUnits, RunningIndividualFilter, Tariff,
+    start_individual,
 };
 #[doc(inline)]
 pub use queryables_core::compose::*;
 pub(crate) use queryables_core::toolkit::compose::*;
-pub use time_uniform::{RunningTimeUniform, TimeUniform, TimeUniformGate};
-#[cfg(feature = "verify")]
-pub use universal::{Universal, UniversalAnswer, UniversalMachine, UniversalQuery};
+pub use time_uniform::{RunningTimeUniform, TimeUniform};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::threads::{each, pieces};
-use super::{CHUNK, Chunk, Dataset, Fold, Merge, Value, in_chunks, pass};
+use super::{CHUNK, Chunk, ClosureCheck, Dataset, Fold, Merge, Value, in_chunks, pass};
 
 /// A named question about a record, such as its age. It is public, and cheap to clone.
 ///
@@ -131,6 +131,31 @@ impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {
                 fold.take(values.iter().copied());
             }
         });
+    }
+
+    /// Tries the closure on all records: on how many it panics or gives no value. For curators only:
+    /// see [`ClosureCheck`], which has an example.
+    pub fn check(&self, data: &D) -> ClosureCheck {
+        self.check_by(data, T::is_missing)
+    }
+
+    /// The same, where this says which values are none.
+    pub(crate) fn check_by(&self, data: &D, is_missing: impl Fn(&T) -> bool) -> ClosureCheck {
+        let mut check = ClosureCheck::default();
+        for start in (0..data.len()).step_by(CHUNK) {
+            let records = start..data.len().min(start + CHUNK);
+            let mut values: Vec<T> = records.clone().map(|_| T::UNREADABLE).collect();
+            let mut panicked = vec![false; records.len()];
+            self.read_or(data, records, &mut values, |place| {
+                panicked
+                    .iter_mut()
+                    .skip(place)
+                    .take(1)
+                    .for_each(|it| *it = true);
+            });
+            check.take(&panicked, values.iter().map(&is_missing));
+        }
+        check
     }
 
     /// Folds the values of these records, on this thread.

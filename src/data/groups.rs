@@ -10,6 +10,10 @@ pub(crate) struct Grouped<K>(pub(crate) Option<K>);
 impl<K: Ord + Send + 'static> Value for Grouped<K> {
     const UNREADABLE: Self = Self(None);
     type Fold = Groups<K>;
+
+    fn is_missing(&self) -> bool {
+        self.0.is_none()
+    }
 }
 
 /// The number of records with each key, in the order of the keys.

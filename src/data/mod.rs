@@ -16,7 +16,8 @@
 //! whose range excludes zero, the end of the range next to it), no bin, no time and no part. An
 //! infinite number or NaN means the same. So one record still changes what is computed by no more
 //! than any other record would, and the analyst sees nothing of the panic: no error, no refusal, no
-//! other state. [`pass`] is the one place where this is decided.
+//! other state. [`pass`] is the one place where this is decided. Whoever wrote the closure can try
+//! it on the data: [`ClosureCheck`].
 //!
 //! Two things about a panic can still be observed: its message, on the standard error of the
 //! process, and the time that it takes. For the first see
@@ -43,6 +44,7 @@
 //! has none of the pool's threads: install a pool of its own there.
 
 mod attribute;
+mod check;
 pub(crate) mod clip;
 mod clipped_sum;
 mod group_key;
@@ -53,6 +55,7 @@ mod threads;
 mod vector;
 
 pub use attribute::{Attribute, Predicate};
+pub use check::ClosureCheck;
 pub(crate) use clipped_sum::ClippedSum;
 pub use group_key::GroupKey;
 pub(crate) use groups::{Grouped, Groups};

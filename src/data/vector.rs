@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::threads::{each, pieces};
-use super::{CHUNK, Chunk, ClippedSum, Dataset, in_chunks};
+use super::{CHUNK, Chunk, ClippedSum, ClosureCheck, Dataset, in_chunks};
 
 /// Several numbers that each record has, with a name: public, and cheap to clone.
 ///
@@ -34,7 +34,8 @@ pub struct Vector<D: ?Sized> {
     sum: Arc<Sum<D>>,
 }
 
-type Read<D> = dyn Fn(&D, Range<usize>, Option<&[bool]>, &mut [f64]) + Send + Sync;
+type Read<D> =
+    dyn Fn(&D, Range<usize>, Option<&[bool]>, &mut [f64], &mut dyn FnMut(usize)) + Send + Sync;
 type Sum<D> = dyn Fn(&D, Range<usize>, Option<&[bool]>, &mut ClippedSum) + Send + Sync;
 
 impl<D: Dataset + ?Sized> Vector<D> {
@@ -47,9 +48,11 @@ impl<D: Dataset + ?Sized> Vector<D> {
         let to_sum = Arc::clone(&write);
         Self {
             name: name.into(),
-            read: Arc::new(move |data: &D, range, kept, numbers: &mut [f64]| {
-                read(data, range, kept, &*write, numbers);
-            }),
+            read: Arc::new(
+                move |data: &D, range, kept, numbers: &mut [f64], unreadable: &mut _| {
+                    read(data, range, kept, &*write, (numbers, unreadable));
+                },
+            ),
             sum: Arc::new(move |data: &D, range, kept, total: &mut ClippedSum| {
                 sum(data, range, kept, &*to_sum, total);
             }),
@@ -59,7 +62,23 @@ impl<D: Dataset + ?Sized> Vector<D> {
     /// Writes the numbers of the records with these indices, one record after the other, each into
     /// its share of the space. Records that are not kept are not read, and their numbers are zero.
     pub fn read(&self, data: &D, range: Range<usize>, kept: Option<&[bool]>, numbers: &mut [f64]) {
-        (self.read)(data, range, kept, numbers);
+        (self.read)(data, range, kept, numbers, &mut |_| ());
+    }
+
+    /// Tries the closure on all records, with space for this number of coordinates: on how many it
+    /// panics or writes something that is not a finite number. For curators only: see
+    /// [`ClosureCheck`].
+    pub fn check(&self, data: &D, dimension: usize) -> ClosureCheck {
+        let mut check = ClosureCheck::default();
+        for record in 0..data.len() {
+            let mut numbers = vec![0.0; dimension];
+            let mut panicked = [false];
+            let range = record..record + 1;
+            (self.read)(data, range, None, &mut numbers, &mut |_| panicked = [true]);
+            let missing = numbers.iter().any(|number| !number.is_finite());
+            check.take(&panicked, std::iter::once(missing));
+        }
+        check
     }
 
     /// Adds up the clipped vectors of the records with these indices, on several threads if there
@@ -121,13 +140,14 @@ fn read<D: Dataset + ?Sized>(
     range: Range<usize>,
     kept: Option<&[bool]>,
     write: &impl Fn(D::Record<'_>, &mut [f64]),
-    numbers: &mut [f64],
+    mut state: (&mut [f64], &mut dyn FnMut(usize)),
 ) {
+    let (numbers, _) = &state;
     let (start, dimension) = (range.start, numbers.len() / range.len().max(1));
     if dimension == 0 {
         return;
     }
-    in_chunks(range, CHUNK, numbers, |numbers, chunk| {
+    in_chunks(range, CHUNK, &mut state, |(numbers, unreadable), chunk| {
         let (Chunk::Readable(indices) | Chunk::Unreadable(indices)) = &chunk;
         let first = (indices.start - start) * dimension;
         let space = numbers.get_mut(first..first + indices.len() * dimension);
@@ -135,7 +155,7 @@ fn read<D: Dataset + ?Sized>(
         // The space still holds numbers of another record, or a part of this one's.
         space.fill(0.0);
         if let Chunk::Unreadable(_) = chunk {
-            return;
+            return unreadable(indices.start - start);
         }
         let records = data.records(indices.clone());
         let places = space.chunks_exact_mut(dimension);

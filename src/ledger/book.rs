@@ -8,7 +8,7 @@ use super::quota::SharedRule;
 use super::state::{State, read_state};
 use super::store::{Saved, Store};
 use crate::account::ChildLoss;
-use crate::compose::{FilterGate, Launches, Ledgered};
+use crate::compose::{FilterGate, Launches};
 use crate::machine::guarded;
 
 /// What changes in a filter that a ledger keeps.
@@ -39,7 +39,7 @@ impl<F: LedgerRule> Book<F> {
     }
 
     pub(super) fn rule(&self) -> &F {
-        self.gate().rule()
+        &self.gate().rule
     }
 
     /// Where the quota with this budget stands.
@@ -106,7 +106,7 @@ impl<F: LedgerRule> Book<F> {
         let (fresh, gate) = (&*self.fresh, self.gate());
         let read = || {
             let state = read_state(fresh, &saved.state);
-            state.filter(|state| state.could_be(fresh, gate.count_limit(), gate.halts()))
+            state.filter(|state| state.could_be(fresh, gate.count_limit, gate.halts))
         };
         // A rule's own code reads it.
         let Ok(Some(State {
@@ -138,13 +138,4 @@ impl<L> QuotaBook<L> {
     }
 }
 
-impl<L> Clone for QuotaBook<L> {
-    fn clone(&self) -> Self {
-        Self {
-            name: Arc::clone(&self.name),
-            fresh: Arc::clone(&self.fresh),
-            rule: Arc::clone(&self.rule),
-            version: self.version,
-        }
-    }
-}
+crate::clone_fields!([L] QuotaBook<L> { name, fresh, rule, version });

@@ -8,7 +8,7 @@ use super::{LedgerError, LedgerErrorOf, LedgerRule, Outcome, Party, StoreError};
 use crate::account::LaunchesLeft;
 use crate::compose::{
     AnyFilter, AnyLaunchError, AnyReading, Charged, Discipline, Ended, Erased, Erasing,
-    LaunchError, Ledgered, Quoted, States, Unavailable, any_filter,
+    LaunchError, Quoted, States, Unavailable, any_filter,
 };
 use crate::machine::Fault;
 use crate::privacy::facts::Fact;

@@ -47,7 +47,7 @@ pub enum LedgerError<C, W = C> {
 }
 
 /// What goes wrong at a launch under the rule `F`.
-pub type LedgerErrorOf<F> = LedgerError<ChildLoss<F>, WholeLoss<F>>;
+pub(super) type LedgerErrorOf<F> = LedgerError<ChildLoss<F>, WholeLoss<F>>;
 
 /// Why a filter is not opened.
 #[derive(Clone, Debug, PartialEq, Error)]

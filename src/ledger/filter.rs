@@ -1,6 +1,5 @@
 //! A running filter whose budget a ledger keeps.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,9 +18,7 @@ use super::store::Store;
 use super::text::writable;
 use super::{LedgerError, LedgerErrorOf, OpenError, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
-use crate::compose::{
-    Discipline, Filter, Halt, Interleaved, LaunchError, Ledgered, Terms, ledgered_parts,
-};
+use crate::compose::{Discipline, Filter, Halt, Interleaved, LaunchError, Terms, ledgered_parts};
 use crate::machine::{Description, Fault, Stop, StopToken, discard};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::started;
@@ -140,7 +137,7 @@ where
         let (data, terms, launches) = ledgered_parts(started(filter, data, token)?);
         let token = token.clone();
         let data = Quiet(Some(data));
-        let fresh = Arc::new(launches.gate.rule().clone());
+        let fresh = Arc::new((*launches.gate.rule).clone());
         let header = Arc::new(Header {
             filter: name.into(),
             measure: value(&terms.measure)?,
@@ -148,7 +145,7 @@ where
             relation: R::NAME,
             distance: terms.first.steps(),
         });
-        let halts = launches.gate.halts();
+        let halts = launches.gate.halts;
         let terms_text = seal(&FilterTerms {
             ledger: VERSION,
             filter: F::NAME,
@@ -158,7 +155,7 @@ where
             relation: header.relation,
             distance: header.distance,
             children: Description::of::<X>().name().to_owned(),
-            at_most: launches.gate.count_limit(),
+            at_most: launches.gate.count_limit,
             halts,
         })?;
         let saved = store.open(name, &terms_text, &write_state(&*fresh, 0, None)?)?;
@@ -261,7 +258,7 @@ where
     ///
     /// Those of the store.
     pub fn launched(&self) -> Result<u64, StoreError> {
-        self.shared.read(|book| book.gate().launched())
+        self.shared.read(|book| book.gate().launched)
     }
 
     /// What a quota has spent; `None` if it was not opened in this filter.
@@ -282,7 +279,8 @@ where
     ///
     /// Those of the store.
     pub fn halt(&self) -> Result<Option<HaltOf<F>>, StoreError> {
-        self.shared.read(|book| book.gate().halt().cloned())
+        self.shared
+            .read(|book| book.gate().halt.as_deref().cloned())
     }
 
     /// The budget: what bounds everything that all parties learn together.
@@ -446,18 +444,7 @@ pub(super) fn stopped_elsewhere(
     })
 }
 
-impl<D: ?Sized, F: LedgerRule, R, X> Clone for LedgerFilter<D, F, R, X> {
-    fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            types: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized, F: LedgerRule, R, X] LedgerFilter<D, F, R, X> { shared, types });
 
-impl<D: ?Sized, F: LedgerRule, R, X> fmt::Debug for LedgerFilter<D, F, R, X> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LedgerFilter")
-    }
-}
+// Shows nothing of the contents.
+crate::debug_fields!([D: ?Sized, F: LedgerRule, R, X] LedgerFilter<D, F, R, X>, "LedgerFilter");

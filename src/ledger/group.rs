@@ -1,7 +1,5 @@
 //! Writes that share a sync.
 
-use std::fmt;
-
 use super::StoreError;
 use crate::machine::guarded;
 use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -115,8 +113,4 @@ fn failed() -> StoreError {
     }
 }
 
-impl<T> fmt::Debug for GroupCommit<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("GroupCommit")
-    }
-}
+crate::debug_fields!([T] GroupCommit<T>, "GroupCommit");

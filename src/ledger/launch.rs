@@ -15,7 +15,7 @@ use super::store::sealed::{Record, Sealed};
 use super::store::{Charge, Receipt, Saved};
 use super::{Decision, Entry, LedgerError, StoreError, time};
 use crate::account::{ChildLoss, WholeLoss};
-use crate::compose::{Discipline, Interleaved, LaunchError, Ledgered, Price, Ticket};
+use crate::compose::{Discipline, Interleaved, LaunchError, Price, Ticket};
 use crate::machine::{Description, guarded};
 
 /// A launch that asks to be charged.
@@ -162,10 +162,10 @@ impl<D: ?Sized, F: LedgerRule> Launch<'_, D, F> {
     }
 
     fn decide_now(&mut self) -> bool {
-        let halted = self.book.gate().halt().is_some();
+        let halted = self.book.gate().halt.is_some();
         let decided = self.admitted();
         let admitted = decided.is_ok();
-        self.changed = admitted || (!halted && self.book.gate().halt().is_some());
+        self.changed = admitted || (!halted && self.book.gate().halt.is_some());
         if self.changed {
             self.book.version = self.book.version.wrapping_add(1);
         }
@@ -285,7 +285,7 @@ impl<D: ?Sized, F: LedgerRule> Charge for Launch<'_, D, F> {
             return Ok(Vec::new());
         }
         let gate = self.book.gate();
-        let state = write_state(gate.rule(), gate.launched(), gate.halt())?;
+        let state = write_state(&*gate.rule, gate.launched, gate.halt.as_deref())?;
         let mut changed = vec![(self.book.version, state)];
         if matches!(self.decided, Some(Ok(()))) {
             for quota in self.book.quotas_at(&self.seat.quotas) {

@@ -1,7 +1,6 @@
 //! A ledger that lasts as long as its process.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use super::store::sealed::Record;
 use super::store::{Charge, Receipt, Saved, Store, StoreError};
@@ -160,8 +159,4 @@ fn at<T>(entries: &[T], sequence: u64) -> Option<&T> {
     entries.get(place(sequence)?)
 }
 
-impl fmt::Debug for MemoryStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MemoryStore")
-    }
-}
+crate::debug_fields!([] MemoryStore, "MemoryStore");

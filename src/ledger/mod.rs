@@ -51,13 +51,14 @@ mod text;
 mod time;
 
 pub use entry::{DamagedLine, Decision, Entry, Line, Outcome, OutcomeLine, read_lines};
-pub use error::{LedgerError, LedgerErrorOf, OpenError};
+use error::LedgerErrorOf;
+pub use error::{LedgerError, OpenError};
 pub use export::dp_events;
 #[cfg(feature = "redb")]
 pub use file::FileStore;
 pub use filter::{LedgerFilter, LedgerRule};
 pub use memory::MemoryStore;
-pub use party::{AnswerOf, Party};
+pub use party::Party;
 pub use quota::Quota;
 pub use refusals::Refusals;
 pub use store::{Charge, Receipt, Saved, Store, StoreError};
@@ -195,7 +196,7 @@ impl Ledger {
     {
         writable("a filter's name", name)?;
         guarded(|| Ok(Mechanism::check(filter, Public::of(&**data))))?
-            .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
+            .map_err(|mismatch| Fault::InvalidQuery(mismatch.0))?;
         let token = StopToken::default();
         LedgerFilter::open(
             &self.store,

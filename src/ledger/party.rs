@@ -19,8 +19,8 @@ use super::text::{writable, writable_description};
 use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
 use crate::account::{ChildLoss, CountsLaunches, WholeLoss};
 use crate::compose::{
-    Discipline, Filter, FilterGate, Interactive, Interleaved, LaunchError, Ledgered, Preview,
-    Price, Redeem, Ticket, preview, price,
+    Discipline, Filter, FilterGate, Interactive, Interleaved, LaunchError, Preview, Price, Redeem,
+    Ticket, preview, price,
 };
 use crate::machine::{
     Answered, CoinSource, Description, Mechanism, StopToken, SystemCoins, guarded,
@@ -465,22 +465,10 @@ fn written<A: Serialize>(answer: &A) -> Result<Value, StoreError> {
 }
 
 /// What a non-interactive mechanism answers.
-pub type AnswerOf<M, D> = <<M as Mechanism<D>>::Machine as Answered>::Value;
+type AnswerOf<M, D> = <<M as Mechanism<D>>::Machine as Answered>::Value;
 
-impl<D: ?Sized, F: LedgerRule, R, X> Clone for Party<D, F, R, X> {
-    fn clone(&self) -> Self {
-        let seat = &self.seat;
-        Self {
-            seat: Seat {
-                shared: Arc::clone(&seat.shared),
-                heading: Arc::clone(&seat.heading),
-                quotas: seat.quotas.clone(),
-                budgets: seat.budgets.clone(),
-            },
-            types: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized, F: LedgerRule] Seat<D, F> { shared, heading, quotas, budgets });
+crate::clone_fields!([D: ?Sized, F: LedgerRule, R, X] Party<D, F, R, X> { seat, types });
 
 impl<D: ?Sized, F: LedgerRule, R, X> fmt::Debug for Party<D, F, R, X> {
     /// Its name.

@@ -5,7 +5,7 @@ use super::seal::unseal;
 use super::state::write_state;
 use super::{Decision, Entry, Line, StoreError};
 use crate::account::ChildLoss;
-use crate::compose::{Discipline, Ledgered};
+use crate::compose::Discipline;
 use crate::privacy::Relation;
 
 impl<D, F, R, X> LedgerFilter<D, F, R, X>
@@ -70,7 +70,7 @@ where
         let counted = write_state(&rule, admitted, None)?;
         let kept = self.shared.read(|book| {
             let gate = book.gate();
-            write_state(gate.rule(), gate.launched(), None)
+            write_state(&*gate.rule, gate.launched, None)
         })??;
         if counted != kept {
             return Err(StoreError::Damaged {

@@ -206,7 +206,7 @@ pub enum StoreError {
     #[error("there is no ledger: create one only if nothing is spent")]
     NotFound,
     /// A new ledger has a new file, or a database without one.
-    #[error("something is there already: open it if it is the ledger")]
+    #[error("the file exists, or the database has a ledger: use `open`")]
     AlreadyExists,
     /// Another process has the file.
     #[error("another process has the ledger open")]

@@ -63,7 +63,6 @@ use crate::number::Confidence;
 /// | [`MultiplicativeWeights`] | none: answers are guesses or counts | union bound over both comparisons and the count | `with_accuracy` | [`Estimates`] |
 /// | [`QueryAnswerer`] | those of a [`Count`], at the price of the query | the same | the price of a [`Count`] that is made for it | the same |
 /// | [`RandomizedResponse`], [`ApproxRandomizedResponse`] | none: a bit | `truth`, the exact probability | `with_odds` | none: an answer is no number |
-/// | [`ConditionalResponse`] | none: a bit | none: how often it is right depends on what it was shown before | none | none |
 /// | [`GradientDescent`] | that of each step, a [`VectorSum`] | none: how far weights are from the best ones depends on the objective and on the data | none | none |
 ///
 /// What is made for an accuracy has the smallest loss that is enough, rounded up to six digits. Where
@@ -102,7 +101,6 @@ use crate::number::Confidence;
 /// [`QueryAnswerer`]: super::QueryAnswerer
 /// [`RandomizedResponse`]: super::RandomizedResponse
 /// [`ApproxRandomizedResponse`]: super::ApproxRandomizedResponse
-/// [`ConditionalResponse`]: super::ConditionalResponse
 /// [`GradientDescent`]: super::GradientDescent
 pub trait Accuracy {
     /// A distance from the truth: a whole number where answers are, otherwise a float.

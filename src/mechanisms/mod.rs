@@ -52,7 +52,6 @@
 //! | [`TopK`] | which few of many counts or scores are the largest | ε | [`BoundedRanges`] | [`Accuracy`] |
 //! | [`RandomizedResponse`] | one bit | ε | [`Pure`] | [`truth`](RandomizedResponse::truth) |
 //! | [`ApproxRandomizedResponse`] | one bit, revealed with probability δ | (ε, δ) | [`Probabilistic`] | [`truth`](ApproxRandomizedResponse::truth) |
-//! | [`ConditionalResponse`] | the same, with parameters that depend on what was seen | its budget | – | – |
 //! | [`ContinualCount`] | how many rows came so far, at every time | ε, ρ or μ | its noise | [`Accuracy`] |
 //! | [`FactorizedContinualCount`] | the same, with a much smaller error | ρ or μ | [`Gaussian`] | [`Accuracy`] |
 //! | [`QueryAnswerer`] | counts at a price that comes with the query | its budget | – | that of a count |
@@ -85,8 +84,7 @@
 //!
 //! Queries for which each record pays what it can lose are in [`individual`].
 //!
-//! [`ConditionalResponse`] and [`QueryAnswerer`] are filters inside: their loss is their budget,
-//! under the measure of their rule.
+//! A [`QueryAnswerer`] is a filter inside: its loss is its budget, under the measure of its rule.
 //!
 //! On [`People`](crate::data::People) with several rows, a mechanism on rows is launched as
 //! [`OnRows`], which prices it for people.
@@ -102,7 +100,6 @@ mod added_noise;
 mod approx_randomized_response;
 mod by;
 mod choice;
-mod conditional_response;
 mod continual_count;
 mod contributes;
 mod count;
@@ -141,7 +138,9 @@ mod variance;
 mod vector_sum;
 mod weights;
 
-pub use above_threshold::{AboveThreshold, AboveThresholdMachine};
+pub use above_threshold::AboveThreshold;
+#[doc(hidden)] // Machines have no methods of their own: what starts them is documented.
+pub use above_threshold::AboveThresholdMachine;
 pub use accuracy::Accuracy;
 pub use approx_randomized_response::{ApproxRandomizedResponse, Response};
 pub use by::{By, Grouped};
@@ -150,30 +149,40 @@ pub use choice::{
     NoisyQuantiles, PermuteAndFlip, Score, Sensitivity, SumScores, TopK, Winner,
     sensitivity_between,
 };
-pub use conditional_response::{ConditionalResponse, ConditionalResponseMachine};
 pub use continual_count::ContinualCount;
 pub use count::{Count, NoisyCount};
 pub use error::MechanismError;
 pub use estimate::{About, Estimate, Estimates};
-pub use factorized_count::{FactorizedContinualCount, FactorizedCountMachine};
+pub use factorized_count::FactorizedContinualCount;
+#[doc(hidden)]
+pub use factorized_count::FactorizedCountMachine;
 pub use gradient_descent::{Descent, GradientDescent, Objective};
 pub use histogram::Histogram;
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;
 pub use mean::{Mean, MeanAccuracy, NoisyMean};
-pub use multiplicative_weights::{MultiplicativeWeights, MultiplicativeWeightsMachine};
+pub use multiplicative_weights::MultiplicativeWeights;
+#[doc(hidden)]
+pub use multiplicative_weights::MultiplicativeWeightsMachine;
 pub use noised::Noised;
 pub use on_rows::OnRows;
 pub use partition::Partition;
 pub use proportion::Proportion;
 pub use query::QueryExt;
-pub use query_answerer::{Priced, Pricing, QueryAnswerer, QueryAnswererMachine};
+#[doc(hidden)]
+pub use query_answerer::QueryAnswererMachine;
+pub use query_answerer::{Priced, Pricing, QueryAnswerer};
 pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use sampled_sum::SampledGaussianSum;
-pub use sparse_vector::{SparseVector, SparseVectorAccuracy, SparseVectorMachine};
+#[doc(hidden)]
+pub use sparse_vector::SparseVectorMachine;
+pub use sparse_vector::{SparseVector, SparseVectorAccuracy};
 pub use sum::Sum;
-pub use threshold_histogram::{GaussianThresholdHistogram, ThresholdAccuracy, ThresholdHistogram};
+pub use threshold_histogram::{
+    GaussianThresholdHistogram, KeyHistogram, KeyNoise, ThresholdAccuracy, ThresholdHistogram,
+};
+#[doc(hidden)]
 pub use tree::ContinualCountMachine;
 pub use variance::{NoisyVariance, Variance, VarianceAccuracy};
 pub use vector_sum::VectorSum;
@@ -183,8 +192,8 @@ use contributes::Contributes;
 use mean::SumScale;
 use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
-use question::{Counts, Domain, Unavailable};
 pub(crate) use question::Question;
+use question::{Counts, Domain, Unavailable};
 use statistic::Statistic;
 use sum::Summand;
 

@@ -9,7 +9,7 @@ use crate::machine::{
     Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, ReleasesOnly,
 };
 use crate::number::Confidence;
-use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss};
+use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss, checked_under};
 
 /// A mechanism on rows, to be launched on [`People`] who have at most `K` of them.
 ///
@@ -121,11 +121,13 @@ macro_rules! states_for {
             M: Private<Me, AddRemove>,
         {
             fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-                self.0.loss_at(measure, steps::<K>($times, Distance::NEIGHBOURS)?)
+                Private::<Me, $R>::loss_at(self, measure, Distance::NEIGHBOURS)
             }
 
             fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-                self.0.loss_at(measure, steps::<K>($times, distance)?)
+                let rows = steps::<K>($times, distance)?;
+                // Neighbours here may be several steps apart there, where no dataset comes first.
+                checked_under::<AddRemove, _>(measure, self.0.loss_at(measure, rows)?, rows)
             }
         }
     )*};

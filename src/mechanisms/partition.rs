@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::MechanismError;
 use super::limit::BINS;
-use crate::data::{Attribute, Dataset};
+use crate::data::{Attribute, ClosureCheck, Dataset};
 use crate::machine::Description;
 
 /// The bins of a histogram: a public list, and the one bin, or none, that each row is in.
@@ -220,6 +220,14 @@ where
             bins.get(&key(row)).copied().unwrap_or(usize::MAX)
         });
         Self::labelled(bin, HashedKeys(listed.into()))
+    }
+}
+
+impl<D: Dataset + ?Sized, L: Labels> Partition<D, L> {
+    /// Tries the closure on all records: on how many it panics, and how many others are in no bin. For
+    /// curators only: see [`ClosureCheck`].
+    pub fn check(&self, data: &D) -> ClosureCheck {
+        self.bin.check_by(data, |bin| *bin >= self.bins())
     }
 }
 

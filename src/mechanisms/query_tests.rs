@@ -638,7 +638,7 @@ impl Grouped<Rows> for BoundedForNoise {}
 
 #[test]
 fn a_query_is_told_the_norm_of_the_noise_once_and_first() {
-    fn laws(query: &(impl Query<AddRemove> + Clone)) -> [ClosedForm; 2] {
+    fn laws(query: &impl Query<AddRemove>) -> [ClosedForm; 2] {
         let laplace = query.clone().laplace(epsilon!(0.5)).unwrap();
         let gaussian = query.clone().gaussian(rho!(0.5)).unwrap();
         [

@@ -1,5 +1,6 @@
 //! The number of rows of each kind, where the kinds are not known in advance.
 
+mod accuracy;
 mod individual;
 
 use std::collections::BTreeMap;
@@ -8,22 +9,23 @@ use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::statistic::clamped;
-use super::{
-    About, Accuracy, AddedNoise, Estimates, GaussianNoise, MechanismError, RowRelation, Statistic,
-    apart, over, shown,
-};
-use crate::data::{Attribute, Dataset, GroupKey, Grouped, Groups};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released};
-use crate::noise::{DiscreteLaplace, Noise};
-use crate::number::{Confidence, Delta, Epsilon, Ratio, Rho};
-use crate::privacy::facts::{Gaussian, Laplace, Thresholded};
-use crate::privacy::{AddRemove, EpsilonDelta, Prices, Private, Relation, RhoDelta, UnknownLoss};
-
 pub use accuracy::ThresholdAccuracy;
 use accuracy::{found, left_out};
 
-mod accuracy;
+use super::least_loss::least_loss;
+use super::statistic::clamped;
+use super::{
+    About, Accuracy, AddedNoise, Change, Estimates, GaussianNoise, LaplaceNoise, MechanismError,
+    RowRelation, Statistic, apart, shown,
+};
+use crate::data::{Attribute, Dataset, GroupKey, Grouped, Groups};
+use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::noise::Noise;
+use crate::number::{Confidence, Delta, Quantity, Unit, units};
+#[cfg(doc)]
+use crate::privacy::facts::Laplace;
+use crate::privacy::facts::{Gaussian, Thresholded};
+use crate::privacy::{AddRemove, EpsilonDelta, Prices, Private, Relation, RhoDelta, UnknownLoss};
 
 /// The number of rows with each key that occurs in the data, with discrete Laplace noise, if that is
 /// a threshold or more.
@@ -66,10 +68,10 @@ mod accuracy;
 /// panics, has none. Answers that an `i64` cannot hold are clamped
 /// after the comparison, which is postprocessing.
 ///
-/// A key with a count of c is left out with probability [`left_out(c)`](Self::left_out). What is
+/// A key with a count of c is left out with probability [`left_out(c)`](KeyHistogram::left_out). What is
 /// released of it has the noise of a [`Count`](super::Count), given that it is not below
 /// the threshold: for counts near the threshold that is more than the count on average. What
-/// [`Accuracy`] and [`estimate`](Self::estimate) say is about all coins, not about those with which a
+/// [`Accuracy`] and [`estimate`](Estimates::estimate) say is about all coins, not about those with which a
 /// key is released: that a key is released *and* its number is far from its count is no more likely
 /// than that noise is that large.
 ///
@@ -78,12 +80,7 @@ mod accuracy;
 ///
 /// One draw is made for each key, after the data was read. If the operating system has no randomness
 /// to give, whether the launch fails says that there is a key.
-pub struct ThresholdHistogram<D: ?Sized, P: GroupKey, R = AddRemove> {
-    groups: Above<D, P>,
-    fact: Thresholded<Laplace>,
-    noise: DiscreteLaplace,
-    relation: PhantomData<fn() -> R>,
-}
+pub type ThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<D, P, LaplaceNoise, R>;
 
 /// The number of rows with each key that occurs in the data, with rounded Gaussian noise, if that is
 /// a threshold or more.
@@ -120,17 +117,69 @@ pub struct ThresholdHistogram<D: ?Sized, P: GroupKey, R = AddRemove> {
 /// noise is rounded to the nearest whole number; it is rounded up.
 ///
 /// All else is as for [`ThresholdHistogram`].
-pub struct GaussianThresholdHistogram<D: ?Sized, P: GroupKey, R = AddRemove> {
-    groups: Above<D, P>,
+pub type GaussianThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<D, P, GaussianNoise, R>;
+
+/// The number of rows with each key that occurs in the data, with noise, if that is a threshold or
+/// more: a [`ThresholdHistogram`] or a [`GaussianThresholdHistogram`], which have the examples.
+pub struct KeyHistogram<D: ?Sized, P: GroupKey, N, R = AddRemove> {
+    key: Attribute<D, Grouped<P::Key>>,
+    threshold: u64,
+    noise: N,
+    /// The probability that a key of one row is released.
     delta: Delta,
-    gaussian: GaussianNoise,
     relation: PhantomData<fn() -> R>,
 }
 
-/// The keys of rows, and the threshold.
-struct Above<D: ?Sized, P: GroupKey> {
-    key: Attribute<D, Grouped<P::Key>>,
-    threshold: u64,
+/// Noise of a [`KeyHistogram`]. Sealed, because [`Thresholded`] is proved for each of them.
+pub trait KeyNoise: AddedNoise<Law: Copy + Into<Noise>> + sealed::Sealed {
+    /// That of the loss: ε or ρ.
+    type Unit: Unit;
+    /// The loss with a δ.
+    type Pair;
+    /// How the histogram is called.
+    #[doc(hidden)]
+    const NAME: &'static str;
+
+    #[doc(hidden)]
+    fn parts(pair: Self::Pair) -> (Quantity<Self::Unit>, Delta);
+    #[doc(hidden)]
+    fn loss(loss: Quantity<Self::Unit>) -> Self::Loss;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::LaplaceNoise {}
+    impl Sealed for super::GaussianNoise {}
+}
+
+impl KeyNoise for LaplaceNoise {
+    type Unit = units::Epsilon;
+    type Pair = EpsilonDelta;
+
+    const NAME: &'static str = "ThresholdHistogram";
+
+    fn parts(pair: EpsilonDelta) -> (Quantity<units::Epsilon>, Delta) {
+        (pair.epsilon, pair.delta)
+    }
+
+    fn loss(epsilon: Quantity<units::Epsilon>) -> Self::Loss {
+        epsilon
+    }
+}
+
+impl KeyNoise for GaussianNoise {
+    type Unit = units::Rho;
+    type Pair = RhoDelta;
+
+    const NAME: &'static str = "GaussianThresholdHistogram";
+
+    fn parts(pair: RhoDelta) -> (Quantity<units::Rho>, Delta) {
+        (pair.rho, pair.delta)
+    }
+
+    fn loss(rho: Quantity<units::Rho>) -> Self::Loss {
+        Gaussian::Rho(rho)
+    }
 }
 
 /// With less, a key of one row is more likely to be released than not.
@@ -171,285 +220,234 @@ fn least_threshold(noise: Noise, delta: Delta) -> Result<u64, MechanismError> {
     Ok(low)
 }
 
-impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> ThresholdHistogram<D, P, R> {
-    /// Counts rows by key, with the least threshold for which δ is at most that of `loss`. The loss
-    /// that is stated has the δ of this threshold, which may be less.
+/// The noise for counts of which one changes by one, or two where a row is replaced.
+fn made<N: KeyNoise, R: RowRelation>(loss: Quantity<N::Unit>) -> Result<N, MechanismError> {
+    let counts = NonZeroU64::new(apart::<R>()).unwrap_or(NonZeroU64::MIN);
+    N::new(N::loss(loss), &Change::places(counts))
+}
+
+fn law<N: KeyNoise>(noise: &N) -> Noise {
+    (*noise.law()).into()
+}
+
+impl<D: Dataset + ?Sized, P: GroupKey, N: KeyNoise, R: RowRelation> KeyHistogram<D, P, N, R> {
+    /// Counts rows by key, with the least threshold for which δ is at most that of `loss`, an
+    /// (ε, δ) or a (ρ, δ). The loss that is stated has the δ of this threshold, which may be less.
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoLoss`] if ε or δ is zero, [`MechanismError::TooSmall`] if no `i64`
-    /// is large enough for them.
+    /// [`MechanismError::NoLoss`] if ε, ρ or δ is zero, [`MechanismError::TooSmall`] if no `i64`
+    /// is large enough for them, and those of a [`Count`](super::Count) with this noise.
     pub fn new(
-        relation: R,
+        _relation: R,
         name: impl Into<Arc<str>>,
         key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
-        loss: EpsilonDelta,
+        loss: N::Pair,
     ) -> Result<Self, MechanismError> {
-        let noise = laplace::<R>(loss.epsilon)?;
-        let threshold = least_threshold(noise.into(), loss.delta)?;
-        Self::with_threshold(relation, name, key, threshold, loss.epsilon)
+        let (loss, delta) = N::parts(loss);
+        let noise = made::<N, R>(loss)?;
+        let threshold = least_threshold(law(&noise), delta)?;
+        Self::above(name, key, threshold, noise)
     }
 
-    /// Counts rows by key, with this threshold. [`delta`](Self::delta) says what it costs.
+    /// Counts rows by key, with this threshold and an ε or a ρ. [`delta`](Self::delta) says what it
+    /// costs.
     ///
     /// # Errors
     ///
-    /// [`MechanismError::NoLoss`] if ε is zero, [`MechanismError::BadParameter`] if the threshold
-    /// is less than 2 or more than an `i64` holds.
+    /// [`MechanismError::NoLoss`] if ε or ρ is zero, [`MechanismError::BadParameter`] if the threshold
+    /// is less than 2 or more than an `i64` holds, and those of a [`Count`](super::Count) with this
+    /// noise.
     pub fn with_threshold(
         _relation: R,
         name: impl Into<Arc<str>>,
         key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
         threshold: u64,
-        epsilon: Epsilon,
+        loss: Quantity<N::Unit>,
     ) -> Result<Self, MechanismError> {
-        let noise = laplace::<R>(epsilon)?;
-        let answers = NonZeroU64::new(apart::<R>()).unwrap_or(NonZeroU64::MIN);
-        let counts = Laplace {
-            answers,
-            ..Laplace::of_count(epsilon)
-        };
+        Self::above(name, key, threshold, made::<N, R>(loss)?)
+    }
+
+    /// The same with the smallest ε or ρ for which a number that is released is at most `within` away
+    /// from the count, with at least this confidence ([`Accuracy`]). It is rounded up to six digits.
+    /// The threshold is the least one for this loss and δ.
+    ///
+    /// ```
+    /// use queryables::mechanisms::{Accuracy, ThresholdHistogram};
+    /// use queryables::prelude::*;
+    ///
+    /// let word = |word: &String| word.clone();
+    /// let (likely, delta) = (confidence!(0.95), delta!(1e-6));
+    /// let histogram =
+    ///     ThresholdHistogram::<Vec<String>, _>::with_accuracy(AddRemove, "word", word, 30, likely, delta)?;
+    /// let accuracy = histogram.accuracy(likely);
+    /// assert_eq!(accuracy.count, 30);
+    /// // A word that occurs that often is found.
+    /// assert_eq!((histogram.threshold(), accuracy.found), (136, 159));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TooAccurate`] if no loss up to 10^6 suffices, and those of [`new`](Self::new).
+    pub fn with_accuracy(
+        _relation: R,
+        name: impl Into<Arc<str>>,
+        key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
+        within: u128,
+        confidence: Confidence,
+        delta: Delta,
+    ) -> Result<Self, MechanismError> {
+        let is_enough = |noise: &N| law(noise).is_within(within, confidence);
+        let (_, noise) = least_loss(made::<N, R>, is_enough)?;
+        let threshold = least_threshold(law(&noise), delta)?;
+        Self::above(name, key, threshold, noise)
+    }
+
+    fn above(
+        name: impl Into<Arc<str>>,
+        key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
+        threshold: u64,
+        noise: N,
+    ) -> Result<Self, MechanismError> {
         Ok(Self {
-            fact: Thresholded {
-                noise: counts,
-                delta: delta_of(noise.into(), threshold)?,
-            },
-            groups: Above::new(name, key, threshold),
+            delta: delta_of(law(&noise), threshold)?,
+            key: Attribute::new(name, move |row: D::Record<'_>| Grouped(key(row).key())),
+            threshold,
             noise,
             relation: PhantomData,
         })
     }
 }
 
-fn laplace<R: RowRelation>(epsilon: Epsilon) -> Result<DiscreteLaplace, MechanismError> {
-    let scale = over(Ratio::from(apart::<R>()), epsilon)?;
-    Ok(DiscreteLaplace::new(scale)?)
-}
-
-impl<D: Dataset + ?Sized, P: GroupKey, R: RowRelation> GaussianThresholdHistogram<D, P, R> {
-    /// Counts rows by key, with the least threshold for which δ is at most that of `loss`. The loss
-    /// that is stated has the δ of this threshold, which may be less.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::NoLoss`] if ρ or δ is zero, [`MechanismError::TooSmall`] if no `i64`
-    /// is large enough for them, and those of a [`Count`](super::Count) with this noise.
-    pub fn new(
-        relation: R,
-        name: impl Into<Arc<str>>,
-        key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
-        loss: RhoDelta,
-    ) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::for_square(Gaussian::Rho(loss.rho), apart::<R>().into())?;
-        let threshold = least_threshold((*gaussian.law()).into(), loss.delta)?;
-        Self::with_threshold(relation, name, key, threshold, loss.rho)
+impl<D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation> KeyHistogram<D, P, N, R> {
+    /// Noisy counts below this are not released.
+    #[must_use]
+    pub fn threshold(&self) -> u64 {
+        self.threshold
     }
 
-    /// Counts rows by key, with this threshold. [`delta`](Self::delta) says what it costs.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError::NoLoss`] if ρ is zero, [`MechanismError::BadParameter`] if the threshold
-    /// is less than 2 or more than an `i64` holds, and those of
-    /// a [`Count`](super::Count) with this noise.
-    pub fn with_threshold(
-        _relation: R,
-        name: impl Into<Arc<str>>,
-        key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
-        threshold: u64,
-        rho: Rho,
-    ) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::for_square(Gaussian::Rho(rho), apart::<R>().into())?;
-        Ok(Self {
-            delta: delta_of((*gaussian.law()).into(), threshold)?,
-            groups: Above::new(name, key, threshold),
-            gaussian,
-            relation: PhantomData,
-        })
+    /// The probability that a key with a single row is released, rounded up.
+    #[must_use]
+    pub fn delta(&self) -> Delta {
+        self.delta
     }
-}
 
-impl<D: Dataset + ?Sized, P: GroupKey> Above<D, P> {
-    fn new(
-        name: impl Into<Arc<str>>,
-        key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
-        threshold: u64,
-    ) -> Self {
-        Self {
-            key: Attribute::new(name, move |row: D::Record<'_>| Grouped(key(row).key())),
-            threshold,
+    /// The probability that a key with this count is not released, rounded up: how many rows it takes
+    /// to be seen.
+    #[must_use]
+    pub fn left_out(&self, count: u64) -> Delta {
+        left_out(self.noise(), self.threshold, count)
+    }
+
+    /// The noise on each count, before it is compared with the threshold.
+    #[must_use]
+    pub fn noise(&self) -> Noise {
+        law(&self.noise)
+    }
+
+    fn fact(&self) -> Thresholded<N::Fact> {
+        Thresholded {
+            noise: self.noise.fact(),
+            delta: self.delta,
         }
     }
 
-    fn release(
-        &self,
-        data: &D,
-        noise: impl FnMut() -> Result<i128, Fault>,
-    ) -> Result<BTreeMap<P::Key, i64>, Fault> {
-        let mut groups = Groups::new();
-        self.key.fold(data, &mut groups);
-        self.those_above(groups.into_counts(), noise)
-    }
-}
-
-impl<D: ?Sized, P: GroupKey> Above<D, P> {
     /// Keys are gone through in their own order, so that draws do not depend on that of the rows.
     fn those_above(
         &self,
         counts: BTreeMap<P::Key, u64>,
-        mut noise: impl FnMut() -> Result<i128, Fault>,
+        coins: &mut Coins<'_>,
     ) -> Result<BTreeMap<P::Key, i64>, Fault> {
         let mut released = BTreeMap::new();
         for (key, count) in counts {
-            let noise = noise()?;
-            if i128::from(count).saturating_add(noise) >= self.threshold.into() {
-                released.insert(key, clamped(i128::from(count).saturating_add(noise)));
+            let noisy = i128::from(count).saturating_add(coins.draw(self.noise.law())?);
+            if noisy >= self.threshold.into() {
+                released.insert(key, clamped(noisy));
             }
         }
         Ok(released)
     }
 
-    fn describe<R: Relation>(&self, name: &'static str) -> Description {
-        Description::new(name)
+    fn description(&self) -> Description {
+        let description = Description::new(N::NAME)
             .with("relation", R::NAME)
             .with("key", self.key.name())
-            .with("threshold", self.threshold)
+            .with("threshold", self.threshold);
+        self.noise.describe(description).with("delta", self.delta)
     }
 }
 
-/// The shared implementation of the two.
-macro_rules! threshold_histogram {
-    ($Histogram:ident: $Fact:ty, |$histogram:ident| $noise:expr, $fact:expr) => {
-        impl<D: ?Sized, P: GroupKey, R: Relation> $Histogram<D, P, R> {
-            /// Noisy counts below this are not released.
-            #[must_use]
-            pub fn threshold(&self) -> u64 {
-                self.groups.threshold
-            }
+/// A number that was released, with an interval for the count of its key.
+///
+/// That a key is released with an interval that misses its count has at most the probability that is
+/// left.
+impl<D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation> Estimates for KeyHistogram<D, P, N, R> {
+    type Answer = i64;
+    type Number = i64;
 
-            /// The probability that a key with a single row is released, rounded up.
-            #[must_use]
-            pub fn delta(&self) -> Delta {
-                let $histogram = self;
-                $fact.delta
-            }
-
-            /// The probability that a key with this count is not released, rounded up: how many rows
-            /// it takes to be seen.
-            #[must_use]
-            pub fn left_out(&self, count: u64) -> Delta {
-                left_out(self.noise(), self.groups.threshold, count)
-            }
-
-            /// The noise on each count, before it is compared with the threshold.
-            #[must_use]
-            pub fn noise(&self) -> Noise {
-                let $histogram = self;
-                $noise.into()
-            }
-        }
-
-        /// A number that was released, with an interval for the count of its key.
-        ///
-        /// That a key is released with an interval that misses its count has at most the probability
-        /// that is left.
-        impl<D: ?Sized, P: GroupKey, R: Relation> Estimates for $Histogram<D, P, R> {
-            type Answer = i64;
-            type Number = i64;
-
-            fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
-                answer.interval((), self.noise(), confidence)
-            }
-        }
-
-        impl<D: ?Sized, P: GroupKey, R: Relation> Accuracy for $Histogram<D, P, R> {
-            type Distance = ThresholdAccuracy;
-
-            fn accuracy(&self, confidence: Confidence) -> ThresholdAccuracy {
-                ThresholdAccuracy {
-                    count: self.noise().steps_within(confidence),
-                    found: found(self.noise(), self.groups.threshold, confidence),
-                }
-            }
-
-            fn about(&self) -> About {
-                About::all_rows()
-            }
-        }
-
-        impl<D: Dataset + ?Sized, P: GroupKey, R: Relation> Mechanism<D> for $Histogram<D, P, R> {
-            type Machine = Released<BTreeMap<P::Key, i64>>;
-
-            fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-                let $histogram = self;
-                let draw = || Ok(coins.draw(&$noise)?);
-                Ok(Released(self.groups.release(data, draw)?))
-            }
-
-            fn describe(&self) -> Description {
-                self.description()
-            }
-        }
-
-        /// For more than one row it is what group privacy implies.
-        impl<D: ?Sized, P: GroupKey, R: RowRelation, Me> Private<Me, R> for $Histogram<D, P, R>
-        where
-            Me: Prices<$Fact>,
-        {
-            fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-                let $histogram = self;
-                measure.price(&$fact)
-            }
-        }
-
-        shown!(impl[D: ?Sized, P: GroupKey, R: Relation] $Histogram<D, P, R>);
-
-        impl<D: ?Sized, P: GroupKey, R> Clone for $Histogram<D, P, R> {
-            fn clone(&self) -> Self {
-                Self {
-                    groups: self.groups.clone(),
-                    ..*self
-                }
-            }
-        }
-    };
-}
-
-threshold_histogram!(
-    ThresholdHistogram: Thresholded<Laplace>,
-    |histogram| histogram.noise, histogram.fact
-);
-threshold_histogram!(
-    GaussianThresholdHistogram: Thresholded<Gaussian>,
-    |histogram| *histogram.gaussian.law(),
-    Thresholded {
-        noise: histogram.gaussian.fact(),
-        delta: histogram.delta,
-    }
-);
-
-impl<D: ?Sized, P: GroupKey, R: Relation> ThresholdHistogram<D, P, R> {
-    fn description(&self) -> Description {
-        let description = self.groups.describe::<R>("ThresholdHistogram");
-        description
-            .with("epsilon", self.fact.noise.epsilon)
-            .with("delta", self.fact.delta)
+    fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
+        answer.interval((), self.noise(), confidence)
     }
 }
 
-impl<D: ?Sized, P: GroupKey, R: Relation> GaussianThresholdHistogram<D, P, R> {
-    fn description(&self) -> Description {
-        let description = self.groups.describe::<R>("GaussianThresholdHistogram");
-        let description = self.gaussian.describe(description);
-        description.with("delta", self.delta)
+impl<D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation> Accuracy for KeyHistogram<D, P, N, R> {
+    type Distance = ThresholdAccuracy;
+
+    fn accuracy(&self, confidence: Confidence) -> ThresholdAccuracy {
+        ThresholdAccuracy {
+            count: self.noise().steps_within(confidence),
+            found: found(self.noise(), self.threshold, confidence),
+        }
+    }
+
+    fn about(&self) -> About {
+        About::all_rows()
     }
 }
 
-impl<D: ?Sized, P: GroupKey> Clone for Above<D, P> {
+impl<D, P, N, R> Mechanism<D> for KeyHistogram<D, P, N, R>
+where
+    D: Dataset + ?Sized,
+    P: GroupKey,
+    N: KeyNoise,
+    R: Relation,
+{
+    type Machine = Released<BTreeMap<P::Key, i64>>;
+
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        let mut groups = Groups::new();
+        self.key.fold(data, &mut groups);
+        Ok(Released(self.those_above(groups.into_counts(), coins)?))
+    }
+
+    fn describe(&self) -> Description {
+        self.description()
+    }
+}
+
+/// For more than one row it is what group privacy implies.
+impl<D, P, N, R, Me> Private<Me, R> for KeyHistogram<D, P, N, R>
+where
+    D: ?Sized,
+    P: GroupKey,
+    N: KeyNoise,
+    R: RowRelation,
+    Me: Prices<Thresholded<N::Fact>>,
+{
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        measure.price(&self.fact())
+    }
+}
+
+shown!(impl[D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation] KeyHistogram<D, P, N, R>);
+
+impl<D: ?Sized, P: GroupKey, N: Clone, R> Clone for KeyHistogram<D, P, N, R> {
     fn clone(&self) -> Self {
         Self {
             key: self.key.clone(),
-            threshold: self.threshold,
+            noise: self.noise.clone(),
+            ..*self
         }
     }
 }

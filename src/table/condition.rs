@@ -216,14 +216,3 @@ impl Number {
         self.typed.schema.evaluate(&self.typed.expr, row)
     }
 }
-
-impl Number {
-    /// The name of the column, if it is one.
-    #[must_use]
-    pub fn column(&self) -> Option<&str> {
-        match self.expr() {
-            Expr::Column(name) => Some(name),
-            _ => None,
-        }
-    }
-}

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Column, Domain, Kind, Schema, TableError, Value};
+use super::calendar::{date_text, time_text};
+use super::{Column, Domain, Kind, Schema, TableError, Value, col};
 
 /// The groups of one column, in their order. A row whose value is in none of them is in no group.
 ///
@@ -105,6 +106,9 @@ impl Grouping {
         edges: impl IntoIterator<Item = V>,
     ) -> Result<Self, TableError> {
         let (place, stated) = schema.column(column)?;
+        if stated.kind() == Kind::Bool {
+            return Err(bad(stated, "has no order: group it by its values"));
+        }
         let edges = typed(stated, edges)?;
         let rises = |pair: &[Value]| match pair {
             [low, high] => low.order(high).is_some_and(std::cmp::Ordering::is_lt),
@@ -130,6 +134,13 @@ impl Grouping {
     #[must_use]
     pub fn place(&self) -> usize {
         self.place
+    }
+
+    /// The type of the column.
+    pub(super) fn kind(&self) -> Kind {
+        let (Keys::Values(values) | Keys::Buckets(values)) = &*self.keys;
+        // There is at least one.
+        values.first().map_or(Kind::Bool, Value::kind)
     }
 
     /// What makes each group.
@@ -185,29 +196,11 @@ fn typed<V: Into<Value>>(
     column: &Column,
     values: impl IntoIterator<Item = V>,
 ) -> Result<Vec<Value>, TableError> {
-    let values = values.into_iter().map(|value| {
-        let value = value.into();
-        match (column.kind(), value) {
-            (Kind::Real, Value::Whole(number)) => exact(number)
-                .ok_or_else(|| bad(column, "needs edges that a real number can hold exactly")),
-            (Kind::Real, Value::Real(number)) if number.is_finite() => {
-                Ok(Value::Real(number + 0.0))
-            }
-            (Kind::Real, Value::Real(_)) => Err(bad(column, "needs edges that are finite")),
-            (kind, value) if value.kind() == kind => Ok(value),
-            (wanted, value) => Err(TableError::WrongType {
-                what: label(&value),
-                found: value.kind(),
-                wanted,
-            }),
-        }
-    });
-    values.collect()
-}
-
-fn exact(number: i64) -> Option<Value> {
-    let real = number as f64;
-    (number.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS).then_some(Value::Real(real))
+    let place = format_args!("among the groups of column {:?}", column.name()).to_string();
+    let values = values.into_iter();
+    values
+        .map(|value| value.into().fit(column.kind(), &place))
+        .collect()
 }
 
 fn order(one: &Value, other: &Value) -> std::cmp::Ordering {
@@ -221,23 +214,31 @@ fn bad(column: &Column, problem: &'static str) -> TableError {
     }
 }
 
+/// A text without its quotes, and a date without its word.
 fn label(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
-        Value::Whole(number) | Value::Time(number) => number.to_string(),
-        Value::Date(days) => days.to_string(),
-        Value::Real(number) => number.to_string(),
         Value::Bool(yes) => yes.to_string(),
+        Value::Date(days) => date_text(*days),
+        Value::Time(time) => time_text(*time),
+        Value::Real(number) => number.to_string(),
+        Value::Whole(number) => number.to_string(),
     }
 }
 
+/// In the words of a question, so that no two groupings look the same: `state IN ('CA', 'NY')`, or
+/// `age BETWEEN EDGES (0, 18, 65)`.
 impl fmt::Display for Grouping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.column)?;
-        for (place, label) in self.labels().enumerate() {
+        let (words, values) = match &*self.keys {
+            Keys::Values(values) => ("IN", values),
+            Keys::Buckets(edges) => ("BETWEEN EDGES", edges),
+        };
+        write!(f, "{} {words} (", col(&self.column))?;
+        for (place, value) in values.iter().enumerate() {
             let comma = if place == 0 { "" } else { ", " };
-            write!(f, "{comma}{label}")?;
+            write!(f, "{comma}{value}")?;
         }
-        Ok(())
+        f.write_str(")")
     }
 }

@@ -23,6 +23,7 @@ pub mod sql;
 mod text;
 mod typing;
 mod value;
+mod words;
 
 pub use bound::{Bound, MOST_NORM};
 pub use canary::{CanaryError, canaries};

@@ -12,7 +12,8 @@ use super::{Bound, Condition, Grouping, Number, Schema, TableError, Value};
 ///
 /// 1. The rows where the condition is true, the person is known, and every grouping has a group.
 /// 2. For each such row the [`Amount`], and from it one to three whole numbers ([`Parts`]).
-/// 3. For each person the sums of these numbers in each group, bounded by [`Bound`].
+/// 3. For each person the sums of these numbers in each group, bounded by [`Bound`]. Where the bound asks
+///    for a person's number of rows, it is that of the rows of step 1.
 /// 4. The sum over all people: `groups() · parts` totals, group by group. Those of a group without rows
 ///    are zero.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +28,9 @@ pub struct Plan {
 
 /// The largest number of totals that a plan may have.
 pub const MOST_TOTALS: usize = 1 << 20;
+
+/// The most that one row may add: 2^64 of them have a sum that 38 digits hold.
+const MOST_ROW: u128 = 1 << 62;
 
 /// A number for each row, in whole steps of 2^`exponent`, clamped to a range after everything else.
 ///
@@ -43,9 +47,6 @@ pub struct Amount {
 
 /// The largest number of steps that an amount may have: doubles hold it and its halves exactly.
 pub const MOST_STEPS: i64 = 1 << 50;
-
-/// The largest number that a row may add: then 2^64 rows fit into 128 bits, and engines compute it in 64.
-const MOST_OF_A_ROW: u128 = i64::MAX as u128;
 
 /// The whole numbers that a row adds, made of its amount v in the range from `low` to `high`, with
 /// u = v − low and w = high − low.
@@ -163,8 +164,8 @@ impl Plan {
     /// # Errors
     ///
     /// [`TableError::OtherSchema`] if a part of it was typed against another schema;
-    /// [`TableError::TooLong`] if there are too many totals; [`TableError::BadAmount`] if a row adds more than
-    /// 2^63 − 1, or the bound does not fit the person of the schema, the parts, or [its own range](Bound).
+    /// [`TableError::TooLong`] if there are too many totals; [`TableError::BadAmount`] if a row may add more
+    /// than 2^62, or the bound does not fit the person of the schema, the parts, or [its own range](Bound).
     pub fn new(
         schema: &Schema,
         condition: Option<Condition>,
@@ -186,8 +187,8 @@ impl Plan {
             bound,
         };
         for grouping in &plan.groupings {
-            let (place, _) = schema.column(grouping.column())?;
-            if place != grouping.place() {
+            let (place, column) = schema.column(grouping.column())?;
+            if place != grouping.place() || column.kind() != grouping.kind() {
                 return Err(TableError::OtherSchema);
             }
         }
@@ -201,9 +202,9 @@ impl Plan {
                 most: MOST_TOTALS,
             });
         }
-        if plan.largest_row() > MOST_OF_A_ROW {
+        if plan.largest_row() > MOST_ROW {
             return Err(TableError::BadAmount(
-                "the squares of a variance must be 64-bit numbers: take larger steps",
+                "the range of a variance is at most 2^31 steps wide: take larger steps",
             ));
         }
         bound.check(&plan)?;

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 
 use super::Expr;
-use super::text::is_plain;
+use super::words::is_plain;
 
 /// How tightly the parts of a text hold together. A part that holds less tightly than its place needs
 /// gets parentheses.

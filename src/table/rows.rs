@@ -138,20 +138,23 @@ impl Table for RowTable {
             return Err(Unavailable);
         }
         let parts = plan.parts().len();
-        // The numbers of each person, by group.
-        let mut people: BTreeMap<PersonKey<'_>, BTreeMap<usize, [i128; 3]>> = BTreeMap::new();
+        // The number of rows of each person, and the sums of their numbers by group.
+        let mut people: BTreeMap<PersonKey<'_>, (u64, BTreeMap<usize, [i128; 3]>)> =
+            BTreeMap::new();
         for (person, row) in self.rows(plan.condition()) {
             let Some(group) = plan.group_of(row) else {
                 continue;
             };
-            let sums = people.entry(person).or_default().entry(group).or_default();
+            let (rows, groups) = people.entry(person).or_default();
+            *rows += 1;
+            let sums = groups.entry(group).or_default();
             let numbers = plan.numbers(plan.amount().steps(row));
             for (sum, number) in sums.iter_mut().zip(numbers) {
                 *sum += number;
             }
         }
         let mut totals = vec![0; plan.totals()];
-        for groups in people.into_values() {
+        for (rows, groups) in people.into_values() {
             let mut numbers: Vec<i128> = groups
                 .values()
                 .flat_map(|sums| sums.iter().take(parts).copied())
@@ -162,7 +165,7 @@ impl Table for RowTable {
                     *number = plan.amount().range().0.into();
                 }
             }
-            plan.bound().apply(&mut numbers);
+            plan.bound().apply(&mut numbers, rows);
             let places = groups.keys().flat_map(|group| {
                 let start = group * parts;
                 start..start + parts

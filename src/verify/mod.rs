@@ -101,7 +101,6 @@
 //! | mechanism | [`PureDp`](crate::privacy::PureDp) | [`ApproxDp`](crate::privacy::ApproxDp) | [`Rdp`](crate::privacy::Rdp), [`RdpGrid`](crate::privacy::RdpGrid) |
 //! |---|---|---|---|
 //! | [`RandomizedResponse`](crate::mechanisms::RandomizedResponse) | decided | decided | decided |
-//! | [`ConditionalResponse`](crate::mechanisms::ConditionalResponse) | decided | decided | decided |
 //! | [`ExponentialMechanism`](crate::mechanisms::ExponentialMechanism) | decided | decided | decided |
 //! | [`PermuteAndFlip`](crate::mechanisms::PermuteAndFlip) | decided | decided | decided |
 //! | [`TopK`](crate::mechanisms::TopK) | decided | decided | decided |

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use queryables::account::{AddsUpConcurrently, AddsUpSequentially};
-use queryables::compose::{Universal, UniversalQuery};
 use queryables::data::Predicate;
 use queryables::mechanisms::{
     AboveThreshold, Choice, Count, CountScores, MultiplicativeWeights, NoisyMax, RandomizedResponse,
@@ -127,21 +126,16 @@ fn other_facts_have_the_price_that_the_measure_says() {
 #[test]
 fn mechanisms_are_launched_under_it() {
     let budget: Delta = "0.1".parse().unwrap();
-    let universal = Universal::new(TotalVariation, Replace, budget);
-    let data = Arc::new(vec![1_u8, 2]);
-    let room = start(&universal, data).unwrap();
-    let over = Count::of(ones())
-        .under(Replace)
-        .laplace(epsilon!(0.21))
-        .unwrap();
-    assert_eq!(
-        room.ask(UniversalQuery::Become(over)).map(|_| ()),
-        Err(AskError::Fault(Fault::InvalidQuery(
-            "the mechanism's loss is over the budget"
-        )))
-    );
-    let count = Count::of(ones()).under(Replace).laplace(epsilon()).unwrap();
-    assert!(room.ask(UniversalQuery::Become(count)).is_ok());
+    let filter = Filter::concurrent(TotalVariation, budget).under(Replace);
+    let filter = start(&filter, Arc::new(vec![1_u8, 2])).unwrap();
+    let count = |epsilon| Count::of(ones()).under(Replace).laplace(epsilon).unwrap();
+    let over = filter.release(&count(epsilon!(0.21)));
+    let Err(LaunchError::Refused(refusal)) = over else {
+        panic!("refused: {over:?}");
+    };
+    assert_eq!(refusal.requested, "0.105".parse().unwrap());
+    assert!(filter.release(&count(epsilon())).is_ok());
+    assert_eq!(filter.privacy_loss(), budget);
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn accounts_are_restored_before_a_chunk_is_run_again() {
 }
 
 #[test]
-fn no_data_is_data() {
+fn an_empty_dataset_is_accepted() {
     let filter = IndividualFilter::new(PureDp, "1".parse().unwrap());
     let running = start(&filter, Arc::new(Vec::<i64>::new())).unwrap();
     let all = Predicate::new("all", |_: &i64| true);

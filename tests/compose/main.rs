@@ -21,5 +21,6 @@ mod records;
 mod replay;
 mod threads;
 mod tickets;
+mod unavailable;
 mod varied;
 mod wrappers;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::{Answer, Count, Stated, at, epsilon, pair};
-use queryables::compose::{Addressed, BoxedMechanism, ConcurrentComposition, Parallel, Universal};
+use queryables::compose::{Addressed, BoxedMechanism, ConcurrentComposition, Parallel};
 use queryables::middle::LimitQueries;
 use queryables::prelude::*;
 use queryables::privacy::convert::zcdp;
@@ -64,8 +64,6 @@ fn every_wrapper_states_what_follows_at_one_step_and_at_two() {
         losses(&Addressed::<_, Inner>::new(filter.clone())),
         expected("0.5", "1")
     );
-    let universal = Universal::<_, _, Inner>::new(PureDp, AddRemove, epsilon("0.5"));
-    assert_eq!(losses(&universal), expected("0.5", "1"));
     let larger = Filter::concurrent(PureDp, epsilon("0.7"));
     let parallel =
         Parallel::<_, Vec<u32>, _>::new(|row: &u32| *row, [(1, filter), (2, larger)]).unwrap();
@@ -162,13 +160,6 @@ fn a_curve_of_another_grid_is_caught_by_every_compositor() {
     assert_eq!(
         Private::<RdpGrid, AddRemove>::loss(&both, &grid),
         Err(unknown)
-    );
-    let universal = start(&Universal::new(grid.clone(), AddRemove, budget), rows()).unwrap();
-    assert_eq!(
-        universal.ask(queryables::compose::UniversalQuery::Become(foreign)),
-        Err(AskError::Fault(Fault::InvalidQuery(
-            "the mechanism's loss is over the budget"
-        )))
     );
 }
 
@@ -296,15 +287,4 @@ fn a_budget_of_another_grid_is_an_error_before_anything_is_launched() {
         start(&filter, rows()).unwrap_err(),
         Fault::InvalidQuery("the budget does not belong to the measure")
     );
-}
-
-#[test]
-fn a_universal_mechanism_has_a_loss_under_its_own_measure_only() {
-    let order = |text: &str| Rdp::new(text.parse().unwrap());
-    let universal = Universal::<_, AddRemove, Inner>::new(order("2"), AddRemove, epsilon("0.5"));
-    assert_eq!(
-        universal.loss(&order("4")),
-        Err(UnknownLoss("the universal mechanism has another measure"))
-    );
-    assert_eq!(universal.loss(&order("2")), Ok(epsilon("0.5")));
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::support::*;
-use queryables::compose::{Addressed, AddressedParts, Filter, Message, Odometer, Parallel};
+use queryables::compose::{Addressed, Filter, Message, Odometer, Parallel};
 use queryables::machine::{
     CoinSource, Coins, Fault, Machine, Mechanism, Metered, NotPrivateSeededCoins, Script, interact,
     truncated_view,
@@ -235,12 +235,14 @@ impl Private<PureDp, AddRemove> for Any {
 #[test]
 fn parallel_composition_costs_the_maximum() {
     let budgets = [(0_u8, ln_times(3, 2)), (1, ln(3))];
-    let parallel = Parallel::new(
+    let parts = Parallel::new(
         |row: &u8| row % 3,
-        budgets.map(|(key, budget)| (key, Filter::concurrent(PureDp, budget))),
+        budgets.map(|(key, budget)| {
+            let filter = Filter::concurrent(PureDp, budget);
+            (key, Addressed::<_, Any>::new(filter))
+        }),
     )
     .unwrap();
-    let parts = AddressedParts::<_, Any>::new(parallel);
     assert_eq!(parts.loss(&PureDp), Ok(ln_times(3, 2)));
     let menu: Vec<_> = [0, 1]
         .into_iter()

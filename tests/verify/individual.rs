@@ -8,8 +8,8 @@ use crate::individual_bugs::{Bug, Individual, Kernel, Row, Told};
 use crate::support::*;
 use queryables::account::ValidIndividually;
 use queryables::compose::{
-    AddressedParts, Filter, IndividualAnswers, IndividualFilter, IndividualMachine,
-    IndividualOdometer, IndividualQuery, Message, Parallel, Payers, RecordUnits, Reply, Tariff,
+    Addressed, Filter, IndividualAnswers, IndividualFilter, IndividualMachine, IndividualOdometer,
+    IndividualQuery, Message, Parallel, Payers, RecordUnits, Reply, Tariff,
 };
 use queryables::machine::{Coins, Fault, Inspect, Machine, Mechanism, Released};
 use queryables::number::Epsilon;
@@ -288,7 +288,7 @@ impl Private<PureDp, AddRemove> for CountOfPart {
     }
 }
 
-type Parts = AddressedParts<Parallel<usize, Vec<Row>, Filter<Pure>>, CountOfPart>;
+type Parts = Parallel<usize, Vec<Row>, Addressed<Filter<Pure>, CountOfPart>>;
 
 /// A parallel composition that is asked for counts of parts, and answers with noise where a part's
 /// filter has nothing left.
@@ -329,8 +329,9 @@ fn parallel_composition_is_the_filter_in_which_a_part_pays_for_its_count() {
     let part = |row: &Row| row.iter().position(|size| *size > 0).unwrap_or(9);
     let asks = |budget: u64, parts_budget: u64| {
         let limit = unit(TWO).checked_mul(parts_budget).unwrap();
-        let filters = [0, 1].map(|key| (key, Filter::concurrent(PureDp, limit)));
-        let parallel = CountsOfParts(AddressedParts::new(Parallel::new(part, filters).unwrap()));
+        let filter = Addressed::new(Filter::concurrent(PureDp, limit));
+        let filters = [0, 1].map(|key| (key, filter.clone()));
+        let parallel = CountsOfParts(Parallel::new(part, filters).unwrap());
         let individual = IndividualAnswers::<_, _, Ask>::new(right(TWO, budget));
         let data: Arc<Vec<Row>> = Arc::new(vec![vec![1, 0], vec![0, 1], vec![0, 1], vec![0, 0]]);
         let menu: Vec<Ask> = [0, 1].map(|query| Ask { query, kernel: TWO }).into();

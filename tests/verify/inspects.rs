@@ -14,8 +14,8 @@ use queryables::account::{
     ValidIndividually, ValidSequentially,
 };
 use queryables::compose::{
-    Addressed, AddressedParts, ConcurrentComposition, Filter, IndividualAnswers, IndividualFilter,
-    IndividualQuery, Message, Odometer, Parallel, Payers, RecordUnits, Tariff,
+    Addressed, ConcurrentComposition, Filter, IndividualAnswers, IndividualFilter, IndividualQuery,
+    Message, Odometer, Parallel, Payers, RecordUnits, Tariff,
 };
 use queryables::machine::{Coins, Fault, Inspect, Machine, Mechanism};
 use queryables::middle::{LimitQueries, ThroughExt};
@@ -271,9 +271,9 @@ proptest! {
             charges: 0,
             mask,
         };
-        let filters = [0, 1].map(|key| (key, Filter::concurrent_with(rule.clone())));
+        let filter = Addressed::<_, OfPart>::new(Filter::concurrent_with(rule));
+        let filters = [0, 1].map(|key| (key, filter.clone()));
         let parts = Parallel::new(|row: &u8| *row, filters).unwrap();
-        let parts = AddressedParts::<_, OfPart>::new(parts);
         let message = |key: u8| {
             [Message::Launch(OfPart(child)), Message::Ask(0, ())].map(|message| (key, message))
         };
@@ -308,10 +308,6 @@ fn every_inspect_is_compared_with_the_opaque_verifier() {
             "AddressedMachine",
             "what_compositors_show_is_all_of_their_state",
         ),
-        (
-            "AddressedPartsMachine",
-            "what_parts_show_is_all_of_their_state",
-        ),
         ("Child", "what_compositors_show_is_all_of_their_state"),
         (
             "CompositorMachine",
@@ -335,6 +331,7 @@ fn every_inspect_is_compared_with_the_opaque_verifier() {
             "OdometerGate",
             "what_compositors_show_is_all_of_their_state",
         ),
+        ("PartsMachine", "what_parts_show_is_all_of_their_state"),
         (
             "Postprocessed",
             "what_compositions_and_middles_show_is_all_of_their_state",

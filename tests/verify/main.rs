@@ -10,6 +10,7 @@ mod support;
 mod threshold;
 
 mod adversaries;
+mod both_orders;
 mod boundaries;
 mod cannot_see;
 mod certificates;

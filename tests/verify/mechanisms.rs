@@ -10,10 +10,9 @@ use queryables::compose::{Addressed, Filter};
 use queryables::data::{Attribute, Predicate, Vector};
 use queryables::machine::{Machine, Mechanism};
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, Choice, ConditionalResponse, ContinualCount, Count,
-    CountScores, ExponentialMechanism, Histogram, Lattice, Mean, MultiplicativeWeights, NoisyMax,
-    Partition, Priced, QueryAnswerer, RandomizedResponse, SampledGaussianSum, Sum, Variance,
-    VectorSum,
+    AboveThreshold, ApproxRandomizedResponse, Choice, ContinualCount, Count, CountScores,
+    ExponentialMechanism, Histogram, Lattice, Mean, MultiplicativeWeights, NoisyMax, Partition,
+    Priced, QueryAnswerer, RandomizedResponse, SampledGaussianSum, Sum, Variance, VectorSum,
 };
 use queryables::middle::ThroughExt;
 use queryables::number::Epsilon;
@@ -148,21 +147,6 @@ fn a_revealing_response_has_its_delta_and_no_less() {
     verifier.assert_private(&ApproxDp, &respond.epsilon_delta());
     let less = epsilon_delta("1.1", "0.2499");
     assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
-}
-
-#[test]
-fn a_conditional_response_keeps_its_budget_whatever_was_seen() {
-    let rule = ApproxDp.accumulator().capped(epsilon_delta("0", "0.5"));
-    let respond = ConditionalResponse::new(rule, |seen: &EpsilonDelta| *seen);
-    let pair = Pair::new(false, true);
-    let menu = vec![epsilon_delta("0", "0.25"), epsilon_delta("0", "0.125")];
-    let verifier = Verifier::new(copies_of(&respond), &pair, menu, 3);
-    verifier.assert_private(&ApproxDp, &epsilon_delta("0", "0.5"));
-    // The bit is revealed by one of two with probability 7/16 = 0.4375, and by a quarter and two
-    // eighths with 1 - 3/4 · (7/8)² = 0.42578.
-    let less = epsilon_delta("0", "0.4374");
-    assert!(verifier.check(&ApproxDp, &less).unwrap().is_refuted());
-    verifier.assert_private(&ApproxDp, &epsilon_delta("0", "0.43751"));
 }
 
 #[test]

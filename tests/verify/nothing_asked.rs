@@ -6,10 +6,10 @@ use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::compose::{Addressed, BoxedMechanism, Filter, Message, Odometer, Reply};
 use queryables::data::Predicate;
 use queryables::machine::{AnswerKind, BoxedMachine, Coins, Fault, Machine, Mechanism, Released};
-use queryables::mechanisms::{ConditionalResponse, Priced, QueryAnswerer};
+use queryables::mechanisms::{Priced, QueryAnswerer};
 use queryables::middle::{Cache, LimitQueries, MapAnswer, Middle, Move, ThroughExt};
 use queryables::number::Epsilon;
-use queryables::privacy::{AddRemove, ApproxDp, EpsilonDelta, Private, PureDp, UnknownLoss};
+use queryables::privacy::{AddRemove, Private, PureDp, UnknownLoss};
 use queryables::verify::{Pair, Truncated, Verifier, VerifyError, copies_of};
 
 fn pair() -> Pair<bool> {
@@ -174,21 +174,6 @@ fn an_odometer_that_every_launch_crosses_is_an_error() {
     assert_eq!(check!(crossed, leaks()), Err(VerifyError::NothingLaunched));
     let open = Truncated::new(odometer(), epsilon("1"));
     assert_eq!(check!(open, leaks()), Ok(false));
-}
-
-#[test]
-fn responses_that_are_all_refused_are_an_error() {
-    let loss = |epsilon, delta| EpsilonDelta::new(epsilon, delta).unwrap();
-    let respond = |budget| {
-        let rule = ApproxDp.accumulator().capped(budget);
-        ConditionalResponse::new(rule, |seen: &EpsilonDelta| *seen)
-    };
-    let menu = || vec![loss("5", "0.5")];
-    assert_eq!(
-        check!(respond(loss("0.1", "0")), menu()),
-        Err(VerifyError::NothingLaunched)
-    );
-    assert_eq!(check!(respond(loss("5", "0.5")), menu()), Ok(false));
 }
 
 #[test]

@@ -100,6 +100,17 @@ pub use sum::{AddsUpConcurrently, AddsUpSequentially, Sum};
 pub use through_rdp::ThroughRdp;
 pub use through_zcdp::ThroughZCdp;
 
+mod sealed {
+    use crate::privacy::{ApproxDp, RdpGrid, ZCdp};
+
+    /// Only this crate converts the losses of children.
+    pub trait Converted {}
+
+    impl Converted for ApproxDp {}
+    impl Converted for RdpGrid {}
+    impl Converted for ZCdp {}
+}
+
 use crate::privacy::Reentrant;
 use std::fmt::Debug;
 
@@ -225,7 +236,7 @@ pub trait ContinuationRule: Accounting {
 
     /// The part of [`spent`](Self::spent) that no launch has cost: the rule set it aside when it was
     /// built, such as the slack δ′ of an (ε, δ) rule. A rule that has counted nothing has spent this
-    /// and no more. By default nothing. It decides nothing.
+    /// and no more. By default nothing. Does not affect admission.
     ///
     /// ```
     /// use queryables::account::{ContinuationRule, ThroughZCdp};

@@ -2,6 +2,7 @@ use crate::privacy::Reentrant;
 use std::fmt::Debug;
 
 use super::budget::{Budget, checked_slack};
+use super::sealed::Converted;
 use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
 #[cfg(feature = "serde")]
@@ -39,7 +40,7 @@ use crate::privacy::{ApproxDp, EpsilonDelta, Measure, RdpCurve, RdpGrid};
 ///
 /// # Guarantee
 ///
-/// (ε, δ) children: a child of loss (ε, δ) is, but for probability δ, a postprocessing of
+/// (ε, δ) children: a child of loss (ε, δ) is, with probability at least 1 − δ, a postprocessing of
 /// ε-randomized response (Kairouz, Oh, Viswanath 2015), so δ-approximate (α, D_α(ε))-RDP. Such losses
 /// add up under a filter (Whitehouse et al. Thm 1 and its remark; Feldman and Zrnic 4.3 for δ = 0),
 /// and the sum implies (ε, δ′ + Σδ)-DP by the conversion of Canonne, Kamath and Steinke 2020. For
@@ -227,11 +228,12 @@ impl<C: RdpChildren> ThroughRdp<C> {
     }
 }
 
-/// A measure in which children of [`ThroughRdp`] state their losses.
+/// A measure in which children of [`ThroughRdp`] state their losses. Sealed: each conversion is a
+/// theorem, and the guarantee of the rule rests on it.
 #[diagnostic::on_unimplemented(
     message = "`ThroughRdp` takes children under `ApproxDp` or `RdpGrid`, not under `{Self}`"
 )]
-pub trait RdpChildren: Measure {
+pub trait RdpChildren: Measure + Converted {
     /// What is needed to price a loss at the order.
     type Prices: Clone + Debug + std::hash::Hash + Send + Sync + 'static;
 

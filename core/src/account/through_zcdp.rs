@@ -1,5 +1,6 @@
 use super::advanced_composition::{simple_epsilon, simple_threshold};
 use super::budget::{Budget, checked_slack};
+use super::sealed::Converted;
 use super::twice_rho::{largest_epsilon, twice_rho};
 use super::{Accounting, ContinuationRule, Exceeded, LaunchesLeft, Repeats, RuleError};
 use super::{ValidConcurrently, ValidSequentially};
@@ -200,11 +201,12 @@ impl<C> ThroughZCdp<C> {
     }
 }
 
-/// A measure in which children of [`ThroughZCdp`] state their losses.
+/// A measure in which children of [`ThroughZCdp`] state their losses. Sealed: each conversion is a
+/// theorem, and the guarantee of the rule rests on it.
 #[diagnostic::on_unimplemented(
     message = "`ThroughZCdp` takes children under `ApproxDp` or `ZCdp`, not under `{Self}`"
 )]
-pub trait ZCdpChildren: Measure + Default {
+pub trait ZCdpChildren: Measure + Default + Converted {
     /// The rule's name in serialized form.
     #[cfg(feature = "serde")]
     const NAME: &'static str;

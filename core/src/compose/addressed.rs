@@ -166,11 +166,7 @@ impl<C, M> Addressed<C, M> {
     }
 }
 
-impl<C: Clone, M> Clone for Addressed<C, M> {
-    fn clone(&self) -> Self {
-        Self::new(self.compositor.clone())
-    }
-}
+crate::clone_fields!([C: Clone, M] Addressed<C, M> { compositor, children });
 
 impl<D, C, M> Mechanism<D> for Addressed<C, M>
 where
@@ -181,7 +177,11 @@ where
     type Machine = AddressedMachine<C::Machine, M::Machine, M>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        Ok(AddressedMachine::new(self.compositor.start(data, coins)?))
+        Ok(AddressedMachine {
+            compositor: self.compositor.start(data, coins)?,
+            children: Vec::new(),
+            mechanism: PhantomData,
+        })
     }
 
     fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
@@ -211,16 +211,6 @@ pub struct AddressedMachine<C, S, M> {
     compositor: C,
     children: Vec<Child<S>>,
     mechanism: PhantomData<fn(M)>,
-}
-
-impl<C, S, M> AddressedMachine<C, S, M> {
-    pub(crate) fn new(compositor: C) -> Self {
-        Self {
-            compositor,
-            children: Vec::new(),
-            mechanism: PhantomData,
-        }
-    }
 }
 
 impl<D, G, R, X, S, M> Machine for AddressedMachine<CompositorMachine<D, G, R, X>, S, M>

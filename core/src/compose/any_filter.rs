@@ -100,7 +100,7 @@ pub struct AnyReading {
 
 impl<F: ContinuationRule> FilterGate<F> {
     /// What can be read, with the losses erased.
-    pub(crate) fn any_reading(&self) -> AnyReading {
+    pub fn any_reading(&self) -> AnyReading {
         let rule = &*self.rule;
         let erasing = Erasing::of(rule);
         AnyReading {
@@ -245,11 +245,7 @@ impl<D: ?Sized, R> AnyFilter<D, R> {
     }
 }
 
-impl<D: ?Sized, R> Clone for AnyFilter<D, R> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
+crate::clone_fields!([D: ?Sized, R] AnyFilter<D, R> { 0 });
 
 impl<D: ?Sized, R> fmt::Debug for AnyFilter<D, R> {
     /// The measure of the children, and nothing of the contents.

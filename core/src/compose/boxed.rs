@@ -99,15 +99,7 @@ struct Holding<Me, M, E> {
     erase: E,
 }
 
-impl<Me: Clone, M: Clone, E: Clone> Clone for Holding<Me, M, E> {
-    fn clone(&self) -> Self {
-        Self {
-            measure: self.measure.clone(),
-            mechanism: self.mechanism.clone(),
-            erase: self.erase.clone(),
-        }
-    }
-}
+crate::clone_fields!([Me: Clone, M: Clone, E: Clone] Holding<Me, M, E> { measure, mechanism, erase });
 
 impl<D, Me, R, M, S, E> Erased<D, Me, R, S> for Holding<Me, M, E>
 where

@@ -1,6 +1,5 @@
 //! A running compositor as a machine: owned, with explicit coins.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -127,7 +126,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
         loss: &ChildLossOf<G>,
         coins: &Coins<'_>,
     ) -> Result<Ticket, LaunchErrorOf<G>> {
-        let price = self.terms.price_of::<G>(loss)?;
+        let price = self.terms.price_of::<G, R>(loss)?;
         let ticket = self.launching().decide::<X>(&price, coins);
         ticket.map_err(|denial| *denial)
     }
@@ -156,9 +155,5 @@ where
     }
 }
 
-impl<D: ?Sized, G: Gate, R, X> fmt::Debug for CompositorMachine<D, G, R, X> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CompositorMachine")
-    }
-}
+// Shows nothing of the contents.
+crate::debug_fields!([D: ?Sized, G: Gate, R, X] CompositorMachine<D, G, R, X>, "CompositorMachine");

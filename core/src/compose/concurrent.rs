@@ -7,7 +7,7 @@ use crate::machine::{
     AnswerKind, Coins, Description, DomainMismatch, Fault, Inspect, Machine, Mechanism, Public,
     StateKey, StopToken,
 };
-use crate::privacy::{Distance, Private, Relation, UnknownLoss};
+use crate::privacy::{Distance, Private, Relation, UnknownLoss, checked_under};
 use crate::queryable::{AskError, Child};
 
 /// Several mechanisms, started together and asked in any order (Haney et al. Alg 1).
@@ -69,7 +69,12 @@ impl<D: ?Sized, M: Mechanism<D>> Mechanism<D> for ConcurrentComposition<M> {
             .mechanisms
             .iter()
             .map(|mechanism| Child::start(mechanism, data, StopToken::default(), coins))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_, _>>()
+            .map_err(|fault| match fault {
+                // It was tried again already: whoever starts this does not multiply that.
+                Fault::Unavailable => Fault::Failed,
+                fault => fault,
+            })?;
         Ok(ConcurrentMachine { children })
     }
 
@@ -97,8 +102,10 @@ where
     }
 
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        let losses = self.mechanisms.iter();
-        let losses = losses.map(|mechanism| mechanism.loss_at(measure, distance));
+        let losses = self.mechanisms.iter().map(|mechanism| {
+            let loss = mechanism.loss_at(measure, distance)?;
+            checked_under::<R, _>(measure, loss, distance)
+        });
         measure.composed(&losses.collect::<Result<Vec<_>, _>>()?)
     }
 }

@@ -17,11 +17,9 @@ use std::sync::Arc;
 
 use super::gate::{DenialOf, Gate, NoPrice, PriceOf, Takes, Terms};
 use super::{Discipline, LaunchError};
-use crate::machine::{
-    Answered, CoinSource, Coins, Fault, Mechanism, Stop, StopToken, Stopper, SystemCoins, guarded,
-};
+use crate::machine::{Answered, Coins, Fault, Mechanism, Stop, StopToken, Stopper, guarded};
 use crate::privacy::{Private, Relation};
-use crate::queryable::sealed::OPENING;
+use crate::queryable::sealed::Opening;
 use crate::queryable::{Child, HandleOf, IntoHandle};
 use crate::sync::{Mutex, PoisonError};
 
@@ -171,22 +169,30 @@ impl Ticket {
         Child::start(mechanism, data, self.token, coins)
     }
 
-    /// Starts it with the operating system's coins, and hands it out.
+    /// Starts it with the operating system's coins.
+    #[inline]
+    pub(super) fn opened<D: ?Sized, M: Mechanism<D> + ?Sized>(
+        self,
+        mechanism: &M,
+        data: &Arc<D>,
+    ) -> Result<Opening<M::Machine>, Fault> {
+        Opening::start(mechanism, data, self.token)
+    }
+
+    /// The same, handed out.
     #[inline]
     pub(crate) fn open<D, M>(self, mechanism: &M, data: &Arc<D>) -> Result<HandleOf<M, D>, Fault>
     where
         D: ?Sized,
         M: Mechanism<D, Machine: IntoHandle> + ?Sized,
     {
-        let mut coins = SystemCoins::new();
-        let child = self.start(mechanism, data, &mut coins.coins())?;
-        M::Machine::into_handle(child, coins, OPENING)
+        M::Machine::into_handle(self.opened(mechanism, data)?)
     }
 
     /// Starts a mechanism that answers once: there is nothing left to stop afterwards.
     #[inline]
     pub(crate) fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
-        &self,
+        self,
         mechanism: &M,
         data: &Arc<D>,
         coins: &mut Coins<'_>,

@@ -268,7 +268,7 @@ impl Erasing {
             },
             LaunchError::CountLimit { limit } => LaunchError::CountLimit { limit },
             LaunchError::UnknownLoss(unknown) => LaunchError::UnknownLoss(unknown),
-            LaunchError::DomainMismatch(unsuitable) => LaunchError::DomainMismatch(unsuitable),
+            LaunchError::DomainMismatch(mismatch) => LaunchError::DomainMismatch(mismatch),
             LaunchError::Interactive => LaunchError::Interactive,
             LaunchError::Overflow => LaunchError::Overflow,
             LaunchError::Stopped(stop) => LaunchError::Stopped(stop),

@@ -270,18 +270,24 @@ impl<D: ?Sized, F: ContinuationRule, R, X> FilterMachine<D, F, R, X> {
     }
 }
 
-/// What decides in a running [`Filter`].
+/// What decides in a running [`Filter`]. Nobody outside of a compositor has one, except a ledger,
+/// which writes it down.
 #[derive(Clone, Debug)]
 pub struct FilterGate<F: ContinuationRule> {
-    pub(super) rule: RuleCell<F>,
-    pub(super) launched: u64,
-    pub(super) count_limit: Option<u64>,
-    pub(super) halts: bool,
-    /// Behind a pointer: it is rarely present, and the gate is copied at every launch.
-    pub(super) halt: Option<Arc<HaltOf<F>>>,
+    /// The rule, with what it has counted.
+    pub rule: RuleCell<F>,
+    /// How many launches it has admitted.
+    pub launched: u64,
+    /// How many launches it admits at most.
+    pub count_limit: Option<u64>,
+    /// Whether it halts at the first launch that it refuses.
+    pub halts: bool,
+    /// Why it halted. Behind a pointer: it is rarely present, and the gate is copied at every launch.
+    pub halt: Option<Arc<HaltOf<F>>>,
 }
 
-pub(crate) type HaltOf<F> = Halt<ChildLoss<F>, WholeLoss<F>>;
+/// Why a filter under this rule halted.
+pub type HaltOf<F> = Halt<ChildLoss<F>, WholeLoss<F>>;
 
 /// Why a filter halted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,12 +1,11 @@
 //! What the engine asks of a compositor: what mechanisms must state, and the decision.
 
-use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use super::LaunchError;
 use crate::machine::{DomainMismatch, Mechanism, Public, discard, guarded};
-use crate::privacy::{Distance, Measure, Private, Reentrant, Relation, UnknownLoss, checked};
+use crate::privacy::{Distance, Measure, Private, Reentrant, Relation, UnknownLoss, checked_under};
 
 pub(crate) mod sealed {
     use super::{ChildLossOf, DenialOf, Gate, PriceOf};
@@ -52,9 +51,8 @@ pub(crate) mod sealed {
 /// It decides from public values only, its own and what the mechanism costs, by the pure function
 /// of a rule or an accumulator. A launch that is not admitted changes nothing, unless it halts.
 ///
-/// Sealed: [`FilterGate`](super::FilterGate), [`OdometerGate`](super::OdometerGate), that of a
-/// [`MapOdometer`](super::MapOdometer) and that of the toolkit's time-uniform odometers are all there
-/// are. To add a theorem, implement
+/// Sealed: filters, odometers, a [`MapOdometer`](super::MapOdometer) and the toolkit's time-uniform
+/// odometers have one each, and these are all there are. To add a theorem, implement
 /// [`ContinuationRule`](crate::account::ContinuationRule) or
 /// [`Accumulator`](crate::account::Accumulator), which are open. A store that keeps the budget
 /// needs no gate of its own either: it decides on a copy, and replaces the gate by the copy unless
@@ -169,17 +167,9 @@ impl<L> Map<L> {
     }
 }
 
-impl<L> Clone for Map<L> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
+crate::clone_fields!([L] Map<L> { 0 });
 
-impl<L> fmt::Debug for Map<L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Map")
-    }
-}
+crate::debug_fields!([L] Map<L>, "Map");
 
 /// The mechanism's own `drop` may panic.
 impl<L> Drop for Map<L> {
@@ -200,14 +190,17 @@ impl<Me: Measure> Terms<Me> {
 
     /// The price of a mechanism that runs elsewhere with this loss: at other distances, by the
     /// measure's group privacy.
-    pub(super) fn price_of<G>(&self, loss: &Me::Loss) -> Result<Price<Me::Loss>, UnknownLoss>
+    pub(super) fn price_of<G, R>(&self, loss: &Me::Loss) -> Result<Price<Me::Loss>, UnknownLoss>
     where
         G: Gate<Children = Me>,
+        R: Relation,
     {
         let price = || {
-            let first = checked(&self.measure, loss.clone())?;
+            let first = checked_under::<R, _>(&self.measure, loss.clone(), self.first)?;
             let (measure, own) = (self.measure.clone(), loss.clone());
-            let map = move |distance| checked(&measure, measure.group(&own, distance)?);
+            let map = move |distance| {
+                checked_under::<R, _>(&measure, measure.group(&own, distance)?, distance)
+            };
             let further = self.further.iter().map(|distance| map(*distance));
             let further = further.collect::<Result<_, _>>()?;
             let map = G::KEEPS_MAPS.then(|| Map::new(map));
@@ -247,7 +240,10 @@ impl<Me: Measure> Terms<Me> {
         R: Relation,
     {
         mechanism.check(Public::of(data))?;
-        let at = |distance| checked(&self.measure, mechanism.loss_at(&self.measure, distance)?);
+        let at = |distance| {
+            let loss = mechanism.loss_at(&self.measure, distance)?;
+            checked_under::<R, _>(&self.measure, loss, distance)
+        };
         let first = at(self.first)?;
         if self.further.is_empty() && !G::KEEPS_MAPS {
             return Ok(Price { first, more: None });
@@ -272,8 +268,8 @@ pub enum NoPrice {
 }
 
 impl From<DomainMismatch> for NoPrice {
-    fn from(unsuitable: DomainMismatch) -> Self {
-        Self::DomainMismatch(unsuitable)
+    fn from(mismatch: DomainMismatch) -> Self {
+        Self::DomainMismatch(mismatch)
     }
 }
 
@@ -286,7 +282,7 @@ impl From<UnknownLoss> for NoPrice {
 impl<C, W> From<NoPrice> for LaunchError<C, W> {
     fn from(reason: NoPrice) -> Self {
         match reason {
-            NoPrice::DomainMismatch(unsuitable) => Self::DomainMismatch(unsuitable),
+            NoPrice::DomainMismatch(mismatch) => Self::DomainMismatch(mismatch),
             NoPrice::UnknownLoss(unknown) => Self::UnknownLoss(unknown),
         }
     }
@@ -313,8 +309,8 @@ pub enum RuleCell<F> {
 impl<F> RuleCell<F> {
     /// A rule whose code may call back, or not.
     #[inline]
-    pub fn new(rule: F, calls_back: Reentrant) -> Self {
-        if calls_back.0 {
+    pub fn new(rule: F, reentrant: Reentrant) -> Self {
+        if reentrant.0 {
             Self::Shared(Arc::new(rule))
         } else {
             Self::Own(rule)

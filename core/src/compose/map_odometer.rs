@@ -6,7 +6,7 @@ use super::gate::{DenialOf, Map, MapOf, PriceOf, RuleCell, Takes, Terms, sealed}
 use super::{CompositorMachine, Discipline, Gate, Interleaved, Odometer, RunningCompositor};
 use crate::account::{Accumulator, ChildLoss, WholeLoss};
 use crate::machine::{Coins, Description, Fault, Mechanism, guarded};
-use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss, checked};
+use crate::privacy::{AddRemove, Distance, Private, Relation, UnknownLoss, checked_under};
 
 /// An odometer that says what has been spent at *any* distance, asked at any time: it keeps the
 /// privacy map of every launch (Haney et al. §5.1, `privacy_loss(d_in)`).
@@ -61,7 +61,7 @@ where
     R: Relation,
     X: Discipline,
 {
-    type Machine = MapOdometerMachine<D, G, R, X>;
+    type Machine = CompositorMachine<D, MapGate<G>, R, X>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let accumulator = self.odometer.accumulator();
@@ -112,7 +112,10 @@ where
         let copy = guarded(|| Ok((mechanism.clone(), measure.clone())));
         let (mechanism, measure) =
             copy.map_err(|_| UnknownLoss("the mechanism failed to be copied"))?;
-        let map = move |distance| mechanism.loss_at(&measure, distance);
+        let map = move |distance| {
+            let loss = mechanism.loss_at(&measure, distance)?;
+            checked_under::<R, _>(&measure, loss, distance)
+        };
         Ok(Some(Map::new(map)))
     }
 }
@@ -138,7 +141,7 @@ impl<G: Accumulator> MapGate<G> {
         let total = || {
             let mut total = (*self.nothing).clone();
             for map in &self.maps {
-                let loss = checked(total.children(), map.at(distance)?)?;
+                let loss = map.at(distance)?;
                 total.covers(&loss)?;
                 total = total.add(&loss)?;
             }
@@ -148,11 +151,7 @@ impl<G: Accumulator> MapGate<G> {
     }
 }
 
-/// A running [`MapOdometer`] as a machine: owned, with explicit coins.
-pub type MapOdometerMachine<D, G, R = AddRemove, X = Interleaved> =
-    CompositorMachine<D, MapGate<G>, R, X>;
-
-impl<D: ?Sized, G: Accumulator, R, X> MapOdometerMachine<D, G, R, X> {
+impl<D: ?Sized, G: Accumulator, R, X> CompositorMachine<D, MapGate<G>, R, X> {
     /// What the launches so far add up to, at this distance; linear in their number.
     ///
     /// # Errors

@@ -57,20 +57,24 @@ mod running_odometer;
 #[cfg(feature = "serde")]
 mod wire;
 
-pub use addressed::{Addressed, AddressedMachine, Message, Reply};
+#[doc(hidden)]
+pub use addressed::AddressedMachine;
+pub use addressed::{Addressed, Message, Reply};
 pub use addressed_filter::{AddressedFilter, AnyMechanism};
 pub use any_filter::{AnyFilter, AnyReading};
 pub use boxed::{Boxed, BoxedMechanism, BoxedRelease};
 pub use compositor::CompositorMachine;
-pub use concurrent::{ConcurrentComposition, ConcurrentMachine};
+pub use concurrent::ConcurrentComposition;
 pub use discipline::{Discipline, Interactive, Interleaved, NonInteractive, Sequential};
 pub use engine::Ticket;
 pub use error::{LaunchError, Refusal, Unavailable};
-pub use filter::{Filter, FilterGate, FilterMachine, Halt};
+use filter::FilterGate;
+pub use filter::{Filter, FilterMachine, Halt};
 pub use gate::{Gate, Takes};
-pub use map_odometer::{MapGate, MapOdometer, MapOdometerMachine, RunningMapOdometer};
-pub use odometer::{Odometer, OdometerGate, OdometerMachine};
-pub use parallel::{DuplicateKey, Parallel, Parts, PartsMachine};
+pub use map_odometer::{MapOdometer, RunningMapOdometer};
+use odometer::OdometerGate;
+pub use odometer::{Odometer, OdometerMachine};
+pub use parallel::{DuplicateKey, Parallel, Parts};
 pub use preview::Preview;
 pub use running::RunningCompositor;
 pub use running_filter::{RunningFilter, RunningFilterOf};

@@ -1,4 +1,4 @@
-//! A filter for each part of a partitioned dataset.
+//! A mechanism for each part of a partitioned dataset.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,15 +6,18 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::{Discipline, Filter, FilterMachine, RunningCompositor, RunningFilter};
-use crate::account::{ContinuationRule, WholeLoss};
+use super::{FilterMachine, RunningCompositor, RunningFilter};
+use crate::account::ContinuationRule;
 use crate::data::{Dataset, Fold, Select, pass};
-use crate::machine::{Coins, Description, Fault, Mechanism, SystemCoins, guarded};
-use crate::privacy::{AddRemove, Measure, Postprocessable, Private, UnknownLoss};
-use crate::queryable::{Child, IntoHandle, sealed};
+use crate::machine::{
+    Coins, Description, DomainMismatch, Fault, Inspect, Machine, Mechanism, Public, StateKey,
+    guarded,
+};
+use crate::privacy::{AddRemove, Postprocessable, Private, UnknownLoss};
+use crate::queryable::{IntoHandle, sealed};
 
-/// Splits the rows by a public list of keys and runs a filter on each part; all of them can be
-/// used in any order (Haney et al. §5.2).
+/// Splits the rows by a public list of keys and runs a mechanism on each part, mostly a filter; all
+/// of them can be used in any order (Haney et al. §5.2).
 ///
 /// A row whose key is not on the list, or on which the key panics, is in no part. The key must
 /// depend on nothing but the row. A part is a dataset of the same type, so every mechanism on the
@@ -22,7 +25,7 @@ use crate::queryable::{Child, IntoHandle, sealed};
 ///
 /// # Guarantee
 ///
-/// The loss is the largest of the parts' budgets. Neighbours under [`AddRemove`] differ in one part
+/// The loss is the largest of the parts' losses: of filters, their budgets. Neighbours under [`AddRemove`] differ in one part
 /// only; the other parts then act as a person in the middle, which costs nothing (Haney et al.
 /// 2.17). Datasets at larger distances may differ in several parts: there, group privacy applies.
 /// It is not offered under [`Replace`](crate::privacy::Replace), where a row may move from one part
@@ -51,35 +54,34 @@ use crate::queryable::{Child, IntoHandle, sealed};
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Parallel<K, D: ?Sized, F> {
+pub struct Parallel<K, D: ?Sized, M> {
     split: Arc<Split<D>>,
-    filters: BTreeMap<K, F>,
+    mechanisms: BTreeMap<K, M>,
 }
 
 /// The indices of the rows in each part.
 type Split<D> = dyn Fn(&D) -> Vec<Vec<usize>> + Send + Sync;
 
-impl<K, D: Dataset + ?Sized, F> Parallel<K, D, F>
+impl<K, D: Dataset + ?Sized, M> Parallel<K, D, M>
 where
     K: Ord + Clone + Send + Sync + 'static,
 {
-    /// A filter for each key, over the rows with that key.
+    /// A mechanism for each key, over the rows with that key.
     ///
     /// # Errors
     ///
-    /// [`DuplicateKey`] if two filters have the same key: it is not known which budget is meant.
+    /// [`DuplicateKey`] if two of them have the same key: it is not known which is meant.
     pub fn new(
         key: impl Fn(D::Record<'_>) -> K + Send + Sync + 'static,
-        filters: impl IntoIterator<Item = (K, F)>,
+        mechanisms: impl IntoIterator<Item = (K, M)>,
     ) -> Result<Self, DuplicateKey> {
         let mut by_key = BTreeMap::new();
-        for (place, (key, filter)) in filters.into_iter().enumerate() {
-            if by_key.insert(key, filter).is_some() {
+        for (place, (key, mechanism)) in mechanisms.into_iter().enumerate() {
+            if by_key.insert(key, mechanism).is_some() {
                 return Err(DuplicateKey { place });
             }
         }
-        let filters = by_key;
-        let keys: Vec<K> = filters.keys().cloned().collect();
+        let keys: Vec<K> = by_key.keys().cloned().collect();
         let split = move |data: &D| {
             let mut parts = PartIndices::of(keys.len());
             // Comparing and dropping keys is third-party code too: all of it is inside the guard.
@@ -89,14 +91,16 @@ where
         };
         Ok(Self {
             split: Arc::new(split),
-            filters,
+            mechanisms: by_key,
         })
     }
 }
 
-/// Two filters of a [`Parallel`] composition have the same key.
+/// Two mechanisms of a [`Parallel`] composition have the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
-#[error("two filters have the same key: that at place {place}, counted from 0, and an earlier one")]
+#[error(
+    "two mechanisms have the same key: that at place {place}, counted from 0, and an earlier one"
+)]
 pub struct DuplicateKey {
     /// The place of the second one in the list, counted from 0.
     pub place: usize,
@@ -131,69 +135,94 @@ impl Fold<usize> for PartIndices {
     }
 }
 
-impl<K: Clone, D: ?Sized, F: Clone> Clone for Parallel<K, D, F> {
-    fn clone(&self) -> Self {
-        Self {
-            split: Arc::clone(&self.split),
-            filters: self.filters.clone(),
-        }
-    }
-}
+crate::clone_fields!([K: Clone, D: ?Sized, M: Clone] Parallel<K, D, M> { split, mechanisms });
 
-impl<K: fmt::Debug, D: ?Sized, F> fmt::Debug for Parallel<K, D, F> {
+impl<K: fmt::Debug, D: ?Sized, M> fmt::Debug for Parallel<K, D, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parallel")
-            .field("keys", &self.filters.keys())
+            .field("keys", &self.mechanisms.keys())
             .finish_non_exhaustive()
     }
 }
 
-impl<D, K, F, X> Mechanism<D> for Parallel<K, D, Filter<F, AddRemove, X>>
+impl<D, K, M> Mechanism<D> for Parallel<K, D, M>
 where
     D: Select + ?Sized,
     K: Ord + Clone,
-    F: ContinuationRule,
-    X: Discipline,
+    M: Mechanism<D>,
 {
-    type Machine = PartsMachine<K, FilterMachine<D, F, AddRemove, X>>;
+    type Machine = PartsMachine<K, M::Machine>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let parts = self
-            .filters
+            .mechanisms
             .iter()
             .zip((self.split)(data))
-            .map(|((key, filter), indices)| {
-                Ok((key.clone(), filter.start(&data.select(&indices), coins)?))
+            .map(|((key, mechanism), indices)| {
+                Ok((key.clone(), mechanism.start(&data.select(&indices), coins)?))
             })
             .collect::<Result<_, Fault>>()?;
         Ok(PartsMachine { parts })
     }
 
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        self.mechanisms
+            .values()
+            .try_for_each(|each| each.check(data))
+    }
+
     fn describe(&self) -> Description {
-        let parts = Description::new("Parallel").with("parts", self.filters.len());
+        let parts = Description::new("Parallel").with("parts", self.mechanisms.len());
         // Neither the keys nor what finds them has a name.
         parts.incomplete()
     }
 }
 
-impl<K, D, F, X> Private<F::Whole, AddRemove> for Parallel<K, D, Filter<F, AddRemove, X>>
+impl<K, D, Me, M> Private<Me, AddRemove> for Parallel<K, D, M>
 where
     D: ?Sized,
-    F: ContinuationRule<Whole: Postprocessable>,
-    X: Discipline,
+    Me: Postprocessable,
+    M: Private<Me, AddRemove>,
 {
-    fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
-        self.filters
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        self.mechanisms
             .values()
-            .try_fold(measure.zero(), |largest, filter| {
-                Ok(measure.join(&largest, &filter.loss(measure)?))
+            .try_fold(measure.zero(), |largest, mechanism| {
+                Ok(measure.join(&largest, &mechanism.loss(measure)?))
             })
     }
 }
 
-/// The running filters of a [`Parallel`] composition as machines, by key.
-pub struct PartsMachine<K, C> {
-    pub(crate) parts: BTreeMap<K, C>,
+/// The running parts of a [`Parallel`] composition as machines, by key. If they are machines that
+/// answer, such as [`Addressed`](super::Addressed) filters, this is one too: a query names the part.
+pub struct PartsMachine<K, S> {
+    parts: BTreeMap<K, S>,
+}
+
+impl<K: Ord, S: Machine> Machine for PartsMachine<K, S> {
+    type Query = (K, S::Query);
+    type Answer = S::Answer;
+
+    fn step(
+        &mut self,
+        (key, query): Self::Query,
+        coins: &mut Coins<'_>,
+    ) -> Result<S::Answer, Fault> {
+        match self.parts.get_mut(&key) {
+            Some(part) => part.step(query, coins),
+            None => Err(Fault::InvalidQuery("no part has this key")),
+        }
+    }
+}
+
+impl<K: Inspect, S: Inspect> Inspect for PartsMachine<K, S> {
+    fn inspect(&self, state: &mut StateKey) {
+        state.write(&self.parts.len());
+        for (key, part) in &self.parts {
+            state.write(key);
+            state.write(part);
+        }
+    }
 }
 
 /// The running filters of a [`Parallel`] composition, by key. Clones share them.
@@ -228,12 +257,8 @@ where
 {
     type Handle = Parts<K, RunningFilter<D, F, R, X>>;
 
-    fn into_handle(
-        child: Child<Self>,
-        _: SystemCoins,
-        _: sealed::Opening,
-    ) -> Result<Self::Handle, Fault> {
-        let (machine, token) = child.into_parts().ok_or(Fault::Failed)?;
+    fn into_handle(opening: sealed::Opening<Self>) -> Result<Self::Handle, Fault> {
+        let (machine, token) = opening.child.into_parts().ok_or(Fault::Failed)?;
         let open = |part| RunningCompositor::new(part, token.clone());
         let parts = machine.parts.into_iter();
         // Comparing keys is third-party code, and so is dropping those that are equal after all.

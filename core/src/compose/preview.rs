@@ -3,8 +3,9 @@
 use std::fmt;
 
 use super::engine;
+use super::filter::FilterGate;
 use super::gate::{DenialOf, PriceOf};
-use super::{Discipline, FilterGate, FilterMachine, LaunchError, RunningFilter};
+use super::{Discipline, FilterMachine, LaunchError, RunningFilter};
 use crate::account::{ChildLoss, ContinuationRule, LaunchesLeft, WholeLoss};
 use crate::machine::{Coins, Mechanism, guarded};
 use crate::privacy::{Private, Relation};
@@ -101,12 +102,12 @@ impl<M: ?Sized, L: fmt::Debug> fmt::Debug for Preview<'_, M, L> {
 
 impl<F: ContinuationRule> FilterGate<F> {
     /// Whether a launch with this loss would be admitted now.
-    pub(super) fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
+    pub fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
         self.halt.is_none() && self.charged(loss).is_ok()
     }
 
     /// How many launches with this loss it would admit.
-    pub(super) fn launches_left(&self, loss: &ChildLoss<F>) -> LaunchesLeft {
+    pub fn launches_left(&self, loss: &ChildLoss<F>) -> LaunchesLeft {
         if self.halt.is_some() {
             return LaunchesLeft::Exactly(0);
         }

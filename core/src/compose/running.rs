@@ -13,7 +13,7 @@ use crate::machine::{
 };
 use crate::privacy::{Private, Relation};
 use crate::queryable::sealed::{self, Opening};
-use crate::queryable::{Child, HandleOf, IntoHandle, LocalHandle, LocalQueryable};
+use crate::queryable::{HandleOf, IntoHandle, LocalQueryable};
 use crate::sync::Mutex;
 
 /// The handle to a running filter or odometer on data of type `D`: what an analyst launches
@@ -199,19 +199,21 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     /// # Errors
     ///
     /// As for [`launch`](Self::launch).
-    pub fn launch_local<M, S>(&self, mechanism: &M) -> Result<LocalHandle<S>, LaunchErrorOf<G>>
+    pub fn launch_local<M, S>(
+        &self,
+        mechanism: &M,
+    ) -> Result<LocalQueryable<S::Query, S::Answer>, LaunchErrorOf<G>>
     where
         M: Mechanism<D, Machine = S> + Private<G::Children, R>,
         S: Machine + 'static,
         G: Takes<M, R>,
         X: Interactive,
     {
-        let mut coins = SystemCoins::new();
-        let charged = self.charge(mechanism, &coins.coins());
+        let charged = self.charge(mechanism, &SystemCoins::new().coins());
         let (ticket, data) = charged.map_err(|denial| *denial)?;
-        let child = ticket.start(mechanism, data, &mut coins.coins());
-        let child = child.map_err(|_| LaunchError::Failed)?;
-        Ok(LocalQueryable::new(child, coins))
+        let opening = ticket.opened(mechanism, data);
+        let opening = opening.map_err(|_| LaunchError::Failed)?;
+        Ok(LocalQueryable::new(opening))
     }
 
     /// What a mechanism would cost, if it has a price and fits the data, and nothing was stopped.
@@ -271,22 +273,14 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     ///
     /// Why it is not admitted. In this case nothing has been charged.
     pub fn admit(&self, loss: &ChildLossOf<G>) -> Result<Ticket, LaunchErrorOf<G>> {
-        let price = self.shared.terms.price_of::<G>(loss)?;
+        let price = self.shared.terms.price_of::<G, R>(loss)?;
         let mut launching = self.launching().map_err(|denial| *denial)?;
         let ticket = launching.decide::<X>(&price, &SystemCoins::new().coins());
         ticket.map_err(|denial| *denial)
     }
 }
 
-impl<D: ?Sized, G: Gate, R, X> Clone for RunningCompositor<D, G, R, X> {
-    fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            token: self.token.clone(),
-            types: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized, G: Gate, R, X] RunningCompositor<D, G, R, X> { shared, token, types });
 
 impl<D: ?Sized, G: Gate, R, X> fmt::Debug for RunningCompositor<D, G, R, X> {
     /// Shows nothing of the contents.
@@ -300,8 +294,8 @@ impl<D: ?Sized, G: Gate, R, X> sealed::Sealed for CompositorMachine<D, G, R, X> 
 impl<D: ?Sized, G: Gate, R, X> IntoHandle for CompositorMachine<D, G, R, X> {
     type Handle = RunningCompositor<D, G, R, X>;
 
-    fn into_handle(child: Child<Self>, _: SystemCoins, _: Opening) -> Result<Self::Handle, Fault> {
-        let (machine, token) = child.into_parts().ok_or(Fault::Failed)?;
+    fn into_handle(opening: Opening<Self>) -> Result<Self::Handle, Fault> {
+        let (machine, token) = opening.child.into_parts().ok_or(Fault::Failed)?;
         Ok(RunningCompositor::new(machine, token))
     }
 }

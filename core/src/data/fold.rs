@@ -60,6 +60,12 @@ pub trait Value: Sized + 'static {
 
     /// What is computed from the values.
     type Fold: Fold<Self> + Send;
+
+    /// Whether it is no value, like NaN: for `Attribute::check`, which no answer depends on. By
+    /// default it is one.
+    fn is_missing(&self) -> bool {
+        false
+    }
 }
 
 /// Accumulates values.
@@ -183,6 +189,10 @@ crate::debug_fields!([] ClampedSum, "ClampedSum" { low, high, .. });
 impl Value for f64 {
     const UNREADABLE: Self = 0.0;
     type Fold = RealSum;
+
+    fn is_missing(&self) -> bool {
+        !self.is_finite()
+    }
 }
 
 /// The sum of real numbers, each rounded to the nearest whole number of steps and then clamped.
@@ -242,6 +252,10 @@ impl Fold<f64> for RealSum {
 impl Value for Option<u64> {
     const UNREADABLE: Self = None;
     type Fold = Vec<u64>;
+
+    fn is_missing(&self) -> bool {
+        self.is_none()
+    }
 }
 
 /// The values that are `Some`.
@@ -262,6 +276,10 @@ impl Fold<Option<u64>> for Vec<u64> {
 impl Value for usize {
     const UNREADABLE: Self = usize::MAX;
     type Fold = Bins;
+
+    fn is_missing(&self) -> bool {
+        *self == usize::MAX
+    }
 }
 
 /// The number of values in each of several bins. A value that is not below the number of bins is in

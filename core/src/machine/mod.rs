@@ -19,6 +19,7 @@ mod inspect;
 mod laws;
 mod mechanism;
 mod metadata;
+mod outages;
 mod pair;
 pub(crate) mod released;
 mod releases_only;
@@ -43,6 +44,7 @@ pub use inspect::{Inspect, StateKey};
 pub use laws::Bernoulli;
 pub use mechanism::{Answered, Mechanism, Released};
 pub use metadata::{DomainMismatch, Public, PublicMetadata};
+pub(crate) use outages::{MOST_OUTAGES, Outages};
 pub use pair::{Direction, Pair};
 pub use released::DrawnNoise;
 pub use releases_only::ReleasesOnly;
@@ -155,7 +157,9 @@ pub enum Fault {
     #[error(transparent)]
     Stopped(#[from] Stop),
     /// The engine that holds the data did not answer. The machine that asked it stays as it was and
-    /// may be asked again; one around it, such as a middle, may have counted the query.
+    /// may be asked again; one around it, such as a middle, may have counted the query. At the third
+    /// time in its life the machine is closed, because whether an engine answers may depend on the
+    /// data. A start is tried three times, for one charge.
     #[error("the data could not be reached")]
     Unavailable,
     /// The machine failed. It is not asked again.

@@ -1,6 +1,6 @@
 //! Why code that has run for a step gives nothing out.
 
-use super::{Fault, Stop, discard};
+use super::{Fault, Outages, Stop, discard};
 
 /// Code that has run for a step, and what it came to is not given out: it ended with a fault, or the
 /// step was stopped by then.
@@ -26,9 +26,22 @@ impl Withheld {
         }
     }
 
-    /// Whether the machine has failed, and must not be asked again by anybody, whoever was stopped.
-    pub(crate) fn is_final(self) -> bool {
-        self.fault.is_some_and(|fault| !fault.is_recoverable())
+    /// Whether the machine has failed, or has found its data unavailable for the last time, and must
+    /// not be asked again by anybody, whoever was stopped.
+    pub(crate) fn is_final(self, outages: &mut Outages) -> bool {
+        match self.fault {
+            Some(Fault::Unavailable) => outages.count(),
+            Some(fault) => !fault.is_recoverable(),
+            None => false,
+        }
+    }
+
+    /// What a machine ends its own step with whose inner machine has ended.
+    pub(crate) fn ended(self) -> Fault {
+        match self.fault {
+            Some(fault) if !fault.is_recoverable() => fault,
+            _ => Fault::Failed,
+        }
     }
 
     /// What a machine ends its own step with whose inner code this is. A failure stays one, so that

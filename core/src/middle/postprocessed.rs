@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::{Mapped, Middle, Move};
 use crate::machine::{
-    AnswerKind, Coins, Description, DomainMismatch, Fault, Inspect, Machine, Mechanism, Public,
-    Released, StateKey,
+    AnswerKind, Coins, Description, DomainMismatch, Fault, Inspect, Machine, Mechanism, Outages,
+    Public, Released, StateKey,
 };
 use crate::privacy::{Distance, Postprocessable, Private, Relation, UnknownLoss};
 
@@ -32,6 +32,7 @@ pub struct Postprocessed<P, S> {
     middle: P,
     machine: S,
     rounds: u32,
+    outages: Outages,
 }
 
 impl<P, S> Postprocessed<P, S> {
@@ -41,6 +42,7 @@ impl<P, S> Postprocessed<P, S> {
             middle,
             machine,
             rounds: ROUNDS,
+            outages: Outages::default(),
         }
     }
 
@@ -87,9 +89,10 @@ where
                 Ok(answer) => self.middle.on_answer(answer, coins)?,
                 Err(withheld) => {
                     let heard = self.middle.on_fault(withheld.told, coins);
-                    // A middle cannot answer for a machine that has failed.
-                    if withheld.is_final() {
-                        return Err(withheld.inside());
+                    // A middle cannot answer for a machine that has failed. Nor does it hide from
+                    // whoever runs it how often the data was unavailable.
+                    if withheld.is_final(&mut self.outages) {
+                        return Err(withheld.ended());
                     }
                     heard?
                 }
@@ -106,7 +109,7 @@ where
 impl<P: Inspect, S: Inspect> Inspect for Postprocessed<P, S> {
     fn inspect(&self, key: &mut StateKey) {
         key.write(&self.middle);
-        key.write(&self.rounds);
+        key.write(&(self.rounds, self.outages));
         key.write(&self.machine);
     }
 }
@@ -265,7 +268,7 @@ mod tests {
     use super::*;
     use crate::machine::{CoinSource, NotPrivateSeededCoins, Stop, StopToken, Stopper};
 
-    /// Asks inward as often as it is told, then answers how often it has.
+    /// Asks inward the requested number of times, then answers how often it has.
     struct Persistent(u32, u32);
 
     impl Middle<Option<Fault>, ()> for Persistent {

@@ -79,7 +79,7 @@ impl Implies<ZCdp> for PureDp {
     }
 }
 
-/// (ε, δ)-DP is δ-approximate ε·tanh(ε/2)-zCDP: but for probability δ the answer is a
+/// (ε, δ)-DP is δ-approximate ε·tanh(ε/2)-zCDP: with probability at least 1 − δ the answer is a
 /// postprocessing of randomized response (Kairouz, Oh, Viswanath 2015). Whitehouse et al. Lemma 1
 /// says ε²/2.
 impl Implies<ApproxZCdp> for ApproxDp {
@@ -205,7 +205,7 @@ impl Implies<ApproxRdp> for ApproxZCdp {
 }
 
 /// (ε, δ)-DP is δ-approximate (α, D_α(ε))-RDP, where D_α(ε) is the divergence of randomized
-/// response: but for probability δ the answer is a postprocessing of it (Kairouz, Oh, Viswanath
+/// response: with probability at least 1 − δ the answer is a postprocessing of it (Kairouz, Oh, Viswanath
 /// 2015).
 impl Implies<ApproxRdp> for ApproxDp {
     fn imply(&self, loss: &EpsilonDelta, to: &ApproxRdp) -> Result<EpsilonDelta, UnknownLoss> {

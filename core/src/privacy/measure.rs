@@ -5,7 +5,7 @@ use std::fmt::{Debug, Display};
 
 use thiserror::Error;
 
-use super::Distance;
+use super::{Distance, Relation};
 
 /// Whether code may call the compositor that uses it. Third-party code may: only this crate and its
 /// toolkit set it to `false`.
@@ -37,6 +37,21 @@ pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
         true
     }
 
+    /// The loss for both orders of two datasets, of one that was stated for one order. Compositors ask
+    /// this where no dataset comes first: under a relation that is not
+    /// [`ORDERED`](super::Relation::ORDERED), and for datasets that are more than one step apart. Then
+    /// one mechanism may have the first dataset first, and another one the second, so that losses of
+    /// one direction say nothing about both together.
+    ///
+    /// By default the loss itself: most measures are about both orders by definition.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownLoss`] where no such loss is known.
+    fn in_both_orders(&self, loss: Self::Loss) -> Result<Self::Loss, UnknownLoss> {
+        Ok(loss)
+    }
+
     /// The least loss that is at least both.
     fn join(&self, one: &Self::Loss, other: &Self::Loss) -> Self::Loss;
 
@@ -62,6 +77,24 @@ where
         Ok(loss)
     } else {
         Err(UnknownLoss::FOREIGN)
+    }
+}
+
+/// A loss that was stated under `R` at this distance, as compositors take it: it belongs to the
+/// measure, and where no dataset comes first it holds for both orders.
+///
+/// # Errors
+///
+/// [`UnknownLoss`] if it does not belong to the measure, or if there is no such loss.
+pub fn checked_under<R: Relation, Me: Measure>(
+    measure: &Me,
+    loss: Me::Loss,
+    distance: Distance,
+) -> Result<Me::Loss, UnknownLoss> {
+    let loss = checked(measure, loss)?;
+    match R::ORDERED && distance == Distance::NEIGHBOURS {
+        true => Ok(loss),
+        false => measure.in_both_orders(loss),
     }
 }
 

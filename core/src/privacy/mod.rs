@@ -45,8 +45,8 @@ pub use implies::Implies;
 pub(crate) use implies::half_square;
 pub use implies_at::{ImpliesAt, RestatedAt};
 pub(crate) use measure::Reentrant;
-pub(crate) use measure::checked;
 pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
+pub(crate) use measure::{checked, checked_under};
 pub use measures::{
     ApproxDp, ApproxRdp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve,
     RdpGrid, SampledGaussianDp, ZCdp,

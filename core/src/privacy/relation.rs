@@ -27,6 +27,12 @@ use crate::number::NumberError;
 pub trait Relation: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// Its name in messages.
     const NAME: &'static str;
+
+    /// Whether one of two neighbours comes first, for every mechanism alike: the dataset with the row,
+    /// under [`AddRemove`]. A loss that has a direction, such as a trade-off function, is stated in this
+    /// order. Without an order, compositors take it for both
+    /// ([`Measure::in_both_orders`](super::Measure::in_both_orders)).
+    const ORDERED: bool = false;
 }
 
 /// Neighbours differ by adding or removing one row; the others keep their order.
@@ -35,6 +41,7 @@ pub struct AddRemove;
 
 impl Relation for AddRemove {
     const NAME: &'static str = "add or remove one row";
+    const ORDERED: bool = true;
 }
 
 /// Neighbours have the same number of rows and differ in one of them; the others keep their places.

@@ -1,11 +1,11 @@
 //! A machine that was launched, and the token that stops it.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::AskError;
 use crate::machine::{
-    Coins, Fault, Inspect, Machine, Mechanism, StateKey, StopToken, Withheld, discard,
+    Coins, Fault, Inspect, MOST_OUTAGES, Machine, Mechanism, Outages, StateKey, StopToken,
+    Withheld, discard,
 };
 
 /// A launched machine: it stops answering when it has failed, or when an ancestor stops it.
@@ -19,6 +19,7 @@ pub struct Child<S> {
     /// `None` once it has failed or was closed: what is left of it is dropped at once.
     machine: Option<S>,
     token: StopToken,
+    outages: Outages,
 }
 
 impl<S> Child<S> {
@@ -34,11 +35,12 @@ impl<S> Child<S> {
         Ok(Self {
             machine: Some(machine),
             token,
+            outages: Outages::default(),
         })
     }
 
     /// The start itself: a check, the mechanism's code, and a check of whether what it has made may
-    /// be given out.
+    /// be given out. If the data could not be reached, nothing was, and it is tried again.
     #[inline]
     pub(crate) fn run<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
         mechanism: &M,
@@ -46,21 +48,33 @@ impl<S> Child<S> {
         token: &StopToken,
         coins: &mut Coins<'_>,
     ) -> Result<S, Fault> {
-        coins.run_under(token, |coins| mechanism.start(data, coins))
+        let started = coins.run_under(token, |coins| mechanism.start(data, coins));
+        match started {
+            Err(Fault::Unavailable) => Self::run_again(mechanism, data, token, coins),
+            started => started,
+        }
+    }
+
+    #[cold]
+    fn run_again<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
+        mechanism: &M,
+        data: &Arc<D>,
+        token: &StopToken,
+        coins: &mut Coins<'_>,
+    ) -> Result<S, Fault> {
+        let mut started = Err(Fault::Unavailable);
+        for _ in 1..MOST_OUTAGES {
+            started = coins.run_under(token, |coins| mechanism.start(data, coins));
+            if !matches!(started, Err(Fault::Unavailable)) {
+                break;
+            }
+        }
+        started
     }
 
     /// The machine and its token, for handles that check it themselves.
     pub(crate) fn into_parts(mut self) -> Option<(S, StopToken)> {
         Some((self.machine.take()?, std::mem::take(&mut self.token)))
-    }
-
-    /// The same child, with its machine inside another one. `None` if it is closed.
-    pub(crate) fn map<T>(self, wrap: impl FnOnce(S) -> T) -> Option<Child<T>> {
-        let (machine, token) = self.into_parts()?;
-        Some(Child {
-            machine: Some(wrap(machine)),
-            token,
-        })
     }
 
     /// Closes it: the machine is dropped, and is not asked again.
@@ -80,18 +94,30 @@ impl<S: Machine> Child<S> {
     /// Those of the machine, [`AskError::Closed`] and [`AskError::Stopped`].
     #[inline]
     pub fn ask(&mut self, query: S::Query, coins: &mut Coins<'_>) -> Result<S::Answer, AskError> {
+        self.run_on(coins, |machine, coins| machine.step(query, coins))
+    }
+}
+
+impl<S> Child<S> {
+    /// Runs code on the machine, as a question to it is run.
+    #[inline]
+    pub(super) fn run_on<T>(
+        &mut self,
+        coins: &mut Coins<'_>,
+        code: impl FnOnce(&mut S, &mut Coins<'_>) -> Result<T, Fault>,
+    ) -> Result<T, AskError> {
         let Some(machine) = &mut self.machine else {
             coins.under(&self.token, |coins| coins.check())?;
             return Err(AskError::Closed);
         };
-        let answer = coins.run_under(&self.token, |coins| machine.step(query, coins));
+        let answer = coins.run_under(&self.token, |coins| code(machine, coins));
         answer.map_err(|withheld| self.unanswered(withheld))
     }
 
     #[cold]
     fn unanswered(&mut self, withheld: Withheld) -> AskError {
         // Also where a stop hides the failure: it may only be the caller who was stopped.
-        if withheld.is_final() {
+        if withheld.is_final(&mut self.outages) {
             self.close();
         }
         withheld.told.into()
@@ -102,7 +128,7 @@ impl<S: Machine> Child<S> {
 /// follows from its place among its siblings.
 impl<S: Inspect> Inspect for Child<S> {
     fn inspect(&self, key: &mut StateKey) {
-        key.write(&self.token.check());
+        key.write(&(self.token.check(), self.outages));
         key.write(&self.machine.is_some());
         if let Some(machine) = &self.machine {
             key.write(machine);
@@ -110,12 +136,8 @@ impl<S: Inspect> Inspect for Child<S> {
     }
 }
 
-impl<S> fmt::Debug for Child<S> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Child")
-    }
-}
+// Shows nothing of the contents.
+crate::debug_fields!([S] Child<S>, "Child");
 
 /// A panic while the machine is dropped reveals nothing either.
 impl<S> Drop for Child<S> {
@@ -184,6 +206,7 @@ mod tests {
                 let mut child = Child {
                     machine: Some(Stopping(stopper)),
                     token: own,
+                    outages: Outages::default(),
                 };
                 let mut source = NotPrivateSeededCoins::new(0);
                 let coins: &mut Coins<'_> = &mut source.coins();
@@ -231,6 +254,50 @@ mod tests {
             let mut child = start(StopToken::default()).unwrap();
             assert_eq!(ask(&mut child, Some(fault)), Err(AskError::Fault(fault)));
             assert_eq!(ask(&mut child, None), Err(AskError::Closed));
+        }
+    }
+
+    #[test]
+    fn the_last_outage_closes_it_whatever_was_answered_between() {
+        let mut child = start(StopToken::default()).unwrap();
+        let unavailable = Err(AskError::Fault(Fault::Unavailable));
+        for _ in 0..MOST_OUTAGES {
+            assert_eq!(ask(&mut child, None), Ok(()));
+            assert_eq!(ask(&mut child, Some(Fault::Unavailable)), unavailable);
+        }
+        assert_eq!(ask(&mut child, None), Err(AskError::Closed));
+    }
+
+    /// Finds its data unavailable this number of times, and then starts.
+    struct Late(std::cell::Cell<u8>);
+
+    impl Mechanism<()> for Late {
+        type Machine = Obedient;
+
+        fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Obedient, Fault> {
+            let left = self.0.get().checked_sub(1).ok_or(());
+            left.map_or(Ok(Obedient), |left| {
+                self.0.set(left);
+                Err(Fault::Unavailable)
+            })
+        }
+    }
+
+    #[test]
+    fn a_start_is_tried_a_few_times_and_no_more() {
+        for outages in 0..MOST_OUTAGES + 3 {
+            let late = Late(outages.into());
+            let coins = &mut NotPrivateSeededCoins::new(0);
+            let started = Child::start(
+                &late,
+                &Arc::new(()),
+                StopToken::default(),
+                &mut coins.coins(),
+            );
+            assert_eq!(started.is_ok(), outages < MOST_OUTAGES);
+            assert_eq!(late.0.get(), outages.saturating_sub(MOST_OUTAGES));
+            let fault = started.map(|_| Fault::Failed).unwrap_or_else(|fault| fault);
+            assert!(outages < MOST_OUTAGES || fault == Fault::Unavailable);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::machine::{Fault, Stop};
 #[non_exhaustive]
 pub enum AskError {
     /// The machine ended the step without an answer. After [`Fault::Failed`] and
-    /// [`Fault::RoundLimit`] it is closed.
+    /// [`Fault::RoundLimit`] it is closed, and after the third [`Fault::Unavailable`].
     #[error(transparent)]
     Fault(Fault),
     /// Stopped for good by a compositor that it lives in.

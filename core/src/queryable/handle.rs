@@ -4,8 +4,9 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{AskError, Child};
-use crate::machine::{Answering, Coins, Machine, Stops, SystemCoins};
+use super::AskError;
+use super::sealed::Opening;
+use crate::machine::{Answering, Coins, Fault, Machine, Stops};
 use crate::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// A handle to a running machine: it asks queries of type `Q` and gives answers of type `A`.
@@ -108,41 +109,81 @@ trait Answers<Q, A> {
     fn ask(&self, query: Q, outer: Stops<'_>) -> Result<A, AskError>;
 }
 
-/// A machine that is not `Send` needs no lock, but an uncontended lock costs little: this way both
+/// A machine that is not `Send` needs no lock, but an uncontended lock costs little: this way all
 /// handles run the same code.
-struct Running<S>(Mutex<(Child<S>, SystemCoins)>);
+struct Running<S>(Mutex<Opening<S>>);
+
+/// A running machine that is no [`Machine`] of one kind of query: its handle, which is of the
+/// toolkit, runs code on it. Clones share it.
+pub struct SharedMachine<S>(Arc<Running<S>>);
+
+impl<S> SharedMachine<S> {
+    pub(crate) fn new(opening: Opening<S>) -> Self {
+        Self(Arc::new(Running::new(opening)))
+    }
+
+    /// Runs code on the machine, as a question: one at a time, guarded, and withheld if the machine
+    /// is stopped meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Those of the code; see [`AskError`].
+    pub fn run<T>(
+        &self,
+        code: impl FnOnce(&mut S, &mut Coins<'_>) -> Result<T, Fault>,
+    ) -> Result<T, AskError> {
+        self.0.run(None, code)
+    }
+}
+
+crate::clone_fields!([S] SharedMachine<S> { 0 });
+
+// Shows nothing of the contents.
+crate::debug_fields!([S] SharedMachine<S>, "SharedMachine");
 
 impl<Q, A> Queryable<Q, A> {
-    pub(crate) fn new<S>(child: Child<S>, coins: SystemCoins) -> Self
+    pub(crate) fn new<S>(opening: Opening<S>) -> Self
     where
         S: Machine<Query = Q, Answer = A> + Send + 'static,
     {
-        Self(Arc::new(Running(Mutex::new((child, coins)))))
+        Self(Arc::new(Running::new(opening)))
     }
 }
 
 impl<Q, A> LocalQueryable<Q, A> {
-    pub(crate) fn new<S>(child: Child<S>, coins: SystemCoins) -> Self
+    pub(crate) fn new<S>(opening: Opening<S>) -> Self
     where
         S: Machine<Query = Q, Answer = A> + 'static,
     {
-        Self(Rc::new(Running(Mutex::new((child, coins)))))
+        Self(Rc::new(Running::new(opening)))
     }
 }
 
 impl<S: Machine> Answers<S::Query, S::Answer> for Running<S> {
     fn ask(&self, query: S::Query, outer: Stops<'_>) -> Result<S::Answer, AskError> {
-        let answering = Answering::begin();
-        let mut running = self.lock(answering.outer)?;
-        let (child, source) = &mut *running;
-        child.ask(query, &mut Coins::with_stops(source, outer))
+        self.run(outer, |machine, coins| machine.step(query, coins))
     }
 }
 
 impl<S> Running<S> {
+    fn new(opening: Opening<S>) -> Self {
+        Self(Mutex::new(opening))
+    }
+
+    #[inline]
+    fn run<T>(
+        &self,
+        outer: Stops<'_>,
+        code: impl FnOnce(&mut S, &mut Coins<'_>) -> Result<T, Fault>,
+    ) -> Result<T, AskError> {
+        let answering = Answering::begin();
+        let Opening { child, coins } = &mut *self.lock(answering.outer)?;
+        child.run_on(&mut Coins::with_stops(coins, outer), code)
+    }
+
     /// Waits for the machine, unless this thread is already inside an answer: then it could
     /// deadlock.
-    fn lock(&self, inside: bool) -> Result<MutexGuard<'_, (Child<S>, SystemCoins)>, AskError> {
+    fn lock(&self, inside: bool) -> Result<MutexGuard<'_, Opening<S>>, AskError> {
         // Poison is ignored: a child that panicked has closed itself.
         if !inside {
             return Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner));
@@ -195,7 +236,7 @@ handle!(LocalQueryable, Rc, "LocalQueryable");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{CoinSource, Fault, Mechanism};
+    use crate::machine::{CoinSource, Mechanism, SystemCoins};
     use crate::queryable::{Relay, start, start_local};
 
     /// Says whether the thread is inside an answer, and panics on demand.

@@ -12,7 +12,7 @@
 
 mod child;
 mod error;
-mod handle;
+pub(crate) mod handle;
 mod relay;
 mod scope;
 mod start;
@@ -23,4 +23,4 @@ pub use handle::{LocalQueryable, Queryable};
 pub use relay::Relay;
 pub use scope::Scope;
 pub(crate) use start::sealed;
-pub use start::{HandleOf, IntoHandle, LocalHandle, start, start_local, start_under};
+pub use start::{HandleOf, IntoHandle, start, start_local, start_under};

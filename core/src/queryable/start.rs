@@ -39,53 +39,81 @@ where
     D: ?Sized,
     M: Mechanism<D, Machine: IntoHandle>,
 {
-    let (child, coins) = started(mechanism, &data, token)?;
-    M::Machine::into_handle(child, coins, sealed::OPENING)
+    M::Machine::into_handle(opened(mechanism, &data, token)?)
 }
 
 /// The handle to what mechanism `M` starts on data of type `D`.
 pub type HandleOf<M, D> = <<M as Mechanism<D>>::Machine as IntoHandle>::Handle;
-
-/// The handle to a machine `S` that stays on its thread.
-pub type LocalHandle<S> = LocalQueryable<<S as Machine>::Query, <S as Machine>::Answer>;
 
 /// [`start`] for a machine that cannot be sent to another thread: the handle stays on this one.
 ///
 /// # Errors
 ///
 /// As for [`start`].
-pub fn start_local<D, M, S>(mechanism: &M, data: Arc<D>) -> Result<LocalHandle<S>, Fault>
+pub fn start_local<D, M, S>(
+    mechanism: &M,
+    data: Arc<D>,
+) -> Result<LocalQueryable<S::Query, S::Answer>, Fault>
 where
     D: ?Sized,
     M: Mechanism<D, Machine = S>,
     S: Machine + 'static,
 {
-    let (child, coins) = started(mechanism, &data, &StopToken::default())?;
-    Ok(LocalQueryable::new(child, coins))
+    opened(mechanism, &data, &StopToken::default()).map(LocalQueryable::new)
 }
 
-fn started<D: ?Sized, M: Mechanism<D>>(
+fn opened<D: ?Sized, M: Mechanism<D>>(
     mechanism: &M,
     data: &Arc<D>,
     token: &StopToken,
-) -> Result<(Child<M::Machine>, SystemCoins), Fault> {
+) -> Result<Opening<M::Machine>, Fault> {
     guarded(|| Ok(mechanism.check(Public::of(&**data))))?
-        .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
-    let mut coins = SystemCoins::new();
-    let child = Child::start(mechanism, data, token.clone(), &mut coins.coins())?;
-    Ok((child, coins))
+        .map_err(|mismatch| Fault::InvalidQuery(mismatch.0))?;
+    Opening::start(mechanism, data, token.clone())
 }
 
 pub(crate) mod sealed {
-    /// Only this crate can make handles.
+    use super::{Arc, Child, CoinSource, Fault, Mechanism, StopToken, SystemCoins};
+    use crate::queryable::handle::SharedMachine;
+
+    /// Only this crate and its toolkit can make handles.
     pub trait Sealed {}
 
-    /// Only this crate opens a machine.
+    /// A machine on its way into a handle, with the operating system's coins, from which it was also
+    /// started.
+    ///
+    /// Only this crate makes one, of what it has started itself, and what is inside cannot be
+    /// replaced. So whoever implements [`IntoHandle`](super::IntoHandle) is handed a machine of that
+    /// very type, and nothing with which a child that was started from a caller's coins becomes a
+    /// handle.
     #[derive(Debug)]
-    pub struct Opening(());
+    pub struct Opening<S> {
+        pub(crate) child: Child<S>,
+        pub(crate) coins: SystemCoins,
+    }
 
-    pub(crate) const OPENING: Opening = Opening(());
+    impl<S> Opening<S> {
+        /// Starts a mechanism that `token` can stop.
+        #[inline]
+        pub(crate) fn start<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
+            mechanism: &M,
+            data: &Arc<D>,
+            token: StopToken,
+        ) -> Result<Self, Fault> {
+            let mut coins = SystemCoins::new();
+            let child = Child::start(mechanism, data, token, &mut coins.coins())?;
+            Ok(Self { child, coins })
+        }
+
+        /// The machine behind its lock, for a handle that runs code on it.
+        #[must_use]
+        pub fn shared(self) -> SharedMachine<S> {
+            SharedMachine::new(self)
+        }
+    }
 }
+
+use sealed::Opening;
 
 /// A machine of which a handle can be made.
 ///
@@ -105,13 +133,9 @@ pub trait IntoHandle: sealed::Sealed + Sized {
     /// The handle.
     type Handle;
 
-    /// Turns a child into a handle.
+    /// Turns a machine that this crate has started into a handle.
     #[doc(hidden)]
-    fn into_handle(
-        child: Child<Self>,
-        coins: SystemCoins,
-        opening: sealed::Opening,
-    ) -> Result<Self::Handle, Fault>;
+    fn into_handle(opening: Opening<Self>) -> Result<Self::Handle, Fault>;
 }
 
 impl<S: Machine + Send + 'static> sealed::Sealed for S {}
@@ -120,11 +144,7 @@ impl<S: Machine + Send + 'static> IntoHandle for S {
     type Handle = Queryable<S::Query, S::Answer>;
 
     #[inline]
-    fn into_handle(
-        child: Child<Self>,
-        coins: SystemCoins,
-        _: sealed::Opening,
-    ) -> Result<Self::Handle, Fault> {
-        Ok(Queryable::new(child, coins))
+    fn into_handle(opening: Opening<Self>) -> Result<Self::Handle, Fault> {
+        Ok(Queryable::new(opening))
     }
 }

@@ -84,7 +84,7 @@ impl<DI: Domain, MI: Metric, MO: OpenDpMeasure, TO> Measured<DI, MI, MO, TO> {
     {
         // Compositors have checked this before; other code that embeds the mechanism may not have.
         self.fits(data.domain())
-            .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
+            .map_err(|mismatch| Fault::InvalidQuery(mismatch.0))?;
         let (function, data) = (self.0.function.clone(), Arc::clone(data));
         frame.run(coins, move || function.eval(data.value()))
     }

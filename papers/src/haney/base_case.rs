@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use super::halting::Flagged;
+use super::universal::{Universal, UniversalAnswer, UniversalMachine, UniversalQuery};
 use crate::support::*;
 use queryables::compose::{
-    Addressed, ConcurrentComposition, Filter, LaunchError, Message, Refusal, Reply, Universal,
-    UniversalAnswer, UniversalMachine, UniversalQuery,
+    Addressed, ConcurrentComposition, Filter, LaunchError, Message, Refusal, Reply,
 };
 use queryables::machine::{Coins, Fault, Machine, Mechanism};
 use queryables::middle::{Middle, Move, ThroughExt};
@@ -207,7 +207,7 @@ fn lemma_4_7_a_filter_of_two_is_a_concurrent_composition_with_a_universal_mechan
     }
 }
 
-/// And what it is reduced to costs the budget, no more and no less.
+/// And what it is reduced to costs the budget, and this is tight.
 #[test]
 fn a_concurrent_composition_with_a_universal_mechanism_costs_the_budget() {
     let budget = ln_times(3, 3);

@@ -11,7 +11,7 @@
 //! | 1.25, 3.3 a mechanism is a postprocessing of randomized response: N and P, constructed | [`reduction`] |
 //! | Def. 2.4 mechanisms with a dataset of their own each | `several_datasets` |
 //! | 2.17, Alg 8, 9 P∘M keeps the loss: A′ and g | `person_in_the_middle` |
-//! | Alg 10 the universal mechanism is what it becomes | `person_in_the_middle` |
+//! | Alg 10 the universal mechanism, which is what it becomes | [`universal`], `person_in_the_middle` |
 //! | Alg 11 FiltCon(IM) as a postprocessing of Filt(NIM), with the flag that it needs | `halting` |
 //! | Alg 12 F_K as a postprocessing of F_2 | `filters`, and under the other policy `halting` |
 //! | Alg 13 a zCDP filter as a postprocessing of a Rényi filter | `restating` |
@@ -36,3 +36,4 @@ pub mod reduction;
 mod restating;
 #[cfg(test)]
 mod several_datasets;
+pub mod universal;

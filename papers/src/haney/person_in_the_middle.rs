@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use super::universal::{Universal, UniversalAnswer, UniversalQuery};
 use crate::support::*;
-use queryables::compose::{Universal, UniversalAnswer, UniversalQuery};
 use queryables::machine::{
     Adversary, CoinSource, Coins, CoinsError, Fault, Recorder, Replay, View,
 };

@@ -69,10 +69,17 @@ use super::asymptotic::{AsymptoticGdp, MeanLoss, cost, norm_for_budget};
 ///
 /// With [`with_budgets`](Self::with_budgets) each record has a budget of its own, B_j, which is a public
 /// function of the record. Theorem 4.4 is stated for equal ones. Its proof fixes one record X and asks
-/// only that what X pays is at most its own budget: the budgets of others decide which of their vectors
-/// are summed, which is the same with X and without. So the whole is about √(2·cap)-GDP, and about
-/// √(2B_X)-GDP for X (`spec/individual.md` has the reduction). Rates are those of a step, for all
-/// records alike: Theorems F.1 and F.2 know no other.
+/// only that what X pays is at most B: the budgets of others decide which of their vectors are summed,
+/// which is the same with X and without (`spec/individual.md` has the reduction). A record with a smaller
+/// budget pays less than `cap`, as one does that has not spent all of it; there the proof adds steps that
+/// spend the rest. So the whole is about √(2·cap)-GDP, with the errors of 4.3 for B = `cap`.
+///
+/// For X alone the same proof with B = B_X gives about √(2B_X)-GDP, for a B_X that is fixed while the rate
+/// goes to its limit. **It says nothing for a budget of a few steps**: the error of 4.3 has B_X in a
+/// denominator, and one step of a sampled Gaussian is not nearly Gaussian
+/// (`a_budget_of_one_step_is_not_about_gaussian`). So no loss of single records is stated here.
+///
+/// Rates are those of a step, for all records alike: Theorems F.1 and F.2 know no other.
 pub struct IndividualSampledSums<T = ()> {
     measure: AsymptoticGdp,
     budget: MeanLoss,
@@ -323,6 +330,7 @@ pub(super) mod tests {
     use super::*;
     use crate::tran::asymptotic::{self, Regime};
     use queryables::machine::{CoinSource, CoinsError, Law};
+    use queryables::privacy::fdp::Profile;
 
     /// No noise, and whoever has such a number is in the sample.
     pub(in super::super) struct Sample(pub(in super::super) Vec<bool>);
@@ -441,6 +449,21 @@ pub(super) mod tests {
     }
 
     /// A record that has half of the budget is out after half as many steps, and nobody else is.
+    /// One step at rate 0.01 and σ = 1, which is all that X can pay for: √(2B_X) is 0.0131. Both δ are at
+    /// ε = 0.5.
+    #[test]
+    fn a_budget_of_one_step_is_not_about_gaussian() {
+        let one: Scale = "1".parse().unwrap();
+        let (rate, epsilon) = ("0.01".parse().unwrap(), "0.5".parse().unwrap());
+        let budget = cost(Regime::Small, rate, one, one).unwrap();
+        let mu = (2.0 * budget.0.to_f64_up()).sqrt();
+        assert!((mu - 0.01 * 1_f64.exp_m1().sqrt()).abs() < 1e-9, "{mu}");
+        let claimed = Profile::gaussian(Mu::at_least(mu).unwrap()).worst_delta(epsilon);
+        let lost = Profile::sampled_gaussian(rate, one).worst_delta(epsilon);
+        assert!(claimed.upper < "1e-30".parse().unwrap(), "{claimed}");
+        assert!(lost.lower > "1e-7".parse().unwrap(), "{lost}");
+    }
+
     #[test]
     fn records_may_have_budgets_of_their_own() {
         let measure = measure(Regime::Large, "0.9");

@@ -16,7 +16,7 @@ use crate::privacy::fdp::{FdpError, Profile};
 /// natural filter is valid for every budget (3.6).
 ///
 /// ```
-/// use queryables::account::ContinuationRule;
+/// use queryables::account::{ContinuationRule, Exceeded};
 /// use queryables::account::profiles::{Gaussians, InProfiles};
 /// use queryables::privacy::fdp::Profile;
 ///
@@ -27,7 +27,7 @@ use crate::privacy::fdp::{FdpError, Profile};
 /// assert_eq!(rule.remaining(), Profile::gaussian("0.8".parse()?));
 /// // A Laplace count has a μ, too.
 /// let rule = rule.charge(&Profile::laplace("0.5".parse()?))?;
-/// assert!(rule.charge(&Profile::gaussian("0.8".parse()?)).is_err());
+/// assert_eq!(rule.charge(&Profile::gaussian("0.8".parse()?)), Err(Exceeded));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use crate::privacy::fdp::{FdpError, Grid, Profile};
 /// way). Functions may cross.
 ///
 /// ```
-/// use queryables::account::ContinuationRule;
+/// use queryables::account::{ContinuationRule, Exceeded};
 /// use queryables::account::profiles::{InProfiles, List};
 /// use queryables::privacy::fdp::{Grid, Profile};
 ///
@@ -26,7 +26,7 @@ use crate::privacy::fdp::{FdpError, Grid, Profile};
 /// let list = List::new(&[laplace.clone(), gaussian.clone()], Grid::new("1e-2".parse()?)?)?;
 /// let rule = InProfiles::new(list).in_full();
 /// // First the Laplace noise.
-/// assert!(rule.charge(&Profile::gaussian("2".parse()?)).is_err());
+/// assert_eq!(rule.charge(&Profile::gaussian("2".parse()?)), Err(Exceeded));
 /// let rule = rule.charge(&Profile::laplace("0.8".parse()?))?;
 /// assert_eq!(rule.remaining(), gaussian);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -18,7 +18,7 @@ use crate::privacy::fdp::{FdpError, Grid, Profile};
 /// it. V rises with n, so it is a reading for every threshold (Haney et al. 2.19).
 ///
 /// ```
-/// use queryables::account::ContinuationRule;
+/// use queryables::account::{ContinuationRule, Exceeded};
 /// use queryables::account::profiles::{InProfiles, Menu};
 /// use queryables::privacy::fdp::{Grid, Profile};
 ///
@@ -31,7 +31,7 @@ use crate::privacy::fdp::{FdpError, Grid, Profile};
 /// let rule = InProfiles::new(menu).in_full();
 /// let rule = rule.charge(&much)?.charge(&little)?.charge(&little)?;
 /// assert_eq!(rule.remaining(), little);
-/// assert!(rule.charge(&much).is_err());
+/// assert_eq!(rule.charge(&much), Err(Exceeded));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

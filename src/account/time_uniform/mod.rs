@@ -39,7 +39,7 @@
 //!   For λ between −1 and 0 nothing of the kind holds (if P = Q, the left side is 1), so that L − ρ
 //!   need not be sub-Gaussian in the usual sense. Nothing below uses a λ < 0.
 //! - *(ε, δ)-pDP*, which means `P(L > ε) ≤ δ` and, because neighbours are so both ways,
-//!   `Q(L < −ε) ≤ δ`: let Z be L where |L| ≤ ε, and 0 elsewhere. Then L ≤ Z but for probability δ,
+//!   `Q(L < −ε) ≤ δ`: let Z be L where |L| ≤ ε, and 0 elsewhere. Then L ≤ Z with probability at least 1 − δ,
 //!   and with ρ = ε·tanh(ε/2), for all λ > 0,
 //!
 //!   ```text
@@ -72,9 +72,9 @@
 //! **All launches.** Let S be the sum of the Z (of the L, under zCDP) less Σρ + Σδ, and V = 2Σρ; ρ
 //! and δ of a launch are fixed before it runs. Then `exp(λS − ½λ²V)` is a supermartingale that
 //! starts at 1, for every λ > 0, and each odometer says which bound u on S follows: `S ≤ u(V)` at
-//! all times but for probability δ'. The realised loss is at most the sum of the Z unless some
+//! all times with probability at least 1 − δ'. The realised loss is at most the sum of the Z unless some
 //! launch had L > ε, which while Σδ ≤ δ'' has probability at most δ''. So the loss is at most
-//! `u(V) + ½V + Σδ` at all such times, but for probability δ' + δ''.
+//! `u(V) + ½V + Σδ` at all such times, with probability at least 1 − δ' − δ''.
 
 mod mixture;
 mod reading;

@@ -48,7 +48,7 @@ impl fmt::Display for Reading {
             Some(bound) => write!(f, "realised loss at most {bound}")?,
             None => f.write_str("realised loss unbounded")?,
         }
-        write!(f, ", but for probability {}", self.delta)
+        write!(f, ", with probability at least 1 − {}", self.delta)
     }
 }
 
@@ -62,11 +62,11 @@ mod tests {
         let some = Reading::new(Some("0.5".parse().unwrap()), delta);
         assert_eq!(
             some.to_string(),
-            "realised loss at most 0.5, but for probability 1e-6"
+            "realised loss at most 0.5, with probability at least 1 − 1e-6"
         );
         assert_eq!(
             Reading::new(None, delta).to_string(),
-            "realised loss unbounded, but for probability 1e-6"
+            "realised loss unbounded, with probability at least 1 − 1e-6"
         );
     }
 }

@@ -1,6 +1,5 @@
 //! An individual filter as a single machine.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -103,21 +102,8 @@ impl<D: Inspect + ?Sized, F, Q> Inspect for IndividualAnswersMachine<D, F, Q> {
     }
 }
 
-impl<D: ?Sized, F: Clone, Q> Clone for IndividualAnswers<D, F, Q> {
-    fn clone(&self) -> Self {
-        Self::new(self.filter.clone())
-    }
-}
+crate::clone_fields!([D: ?Sized, F: Clone, Q] IndividualAnswers<D, F, Q> { filter, queries });
 
-macro_rules! silent {
-    ($($Type:ident)*) => {$(
-        impl<D: ?Sized, F, Q> fmt::Debug for $Type<D, F, Q> {
-            /// Shows nothing of the contents.
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(stringify!($Type))
-            }
-        }
-    )*};
-}
-
-silent! { IndividualAnswers IndividualAnswersMachine }
+// Nothing of the contents.
+crate::debug_fields!([D: ?Sized, F, Q] IndividualAnswers<D, F, Q>, "IndividualAnswers");
+crate::debug_fields!([D: ?Sized, F, Q] IndividualAnswersMachine<D, F, Q>, "IndividualAnswersMachine");

@@ -1,6 +1,5 @@
 //! A running individual filter as a machine.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -220,9 +219,5 @@ impl<D: Inspect + ?Sized, F> Inspect for IndividualMachine<D, F> {
     }
 }
 
-impl<D: ?Sized, F> fmt::Debug for IndividualMachine<D, F> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("IndividualMachine")
-    }
-}
+// Shows nothing of the contents.
+crate::debug_fields!([D: ?Sized, F] IndividualMachine<D, F>, "IndividualMachine");

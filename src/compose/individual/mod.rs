@@ -25,13 +25,14 @@ mod running;
 mod tariff;
 mod units;
 
-pub use answers::{IndividualAnswers, IndividualAnswersMachine};
+pub use answers::IndividualAnswers;
 pub use filter::IndividualFilter;
 pub use machine::{IndividualError, IndividualMachine};
 pub use odometer::IndividualOdometer;
 pub use payers::Payers;
 pub use query::IndividualQuery;
-pub use readings::{Readings, WithReadings, start_individual};
+use readings::WithReadings;
+pub use readings::{Readings, start_individual};
 pub use running::RunningIndividualFilter;
 pub use tariff::Tariff;
 pub use units::{RecordAmount, RecordUnits};

@@ -121,14 +121,7 @@ where
     }
 }
 
-impl<D: ?Sized, G: Accumulator> Clone for IndividualOdometer<D, G> {
-    fn clone(&self) -> Self {
-        Self {
-            rule: self.rule.clone(),
-            data: PhantomData,
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized, G: Accumulator] IndividualOdometer<D, G> { rule, data });
 
 impl<D: ?Sized, G: Accumulator> fmt::Debug for IndividualOdometer<D, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

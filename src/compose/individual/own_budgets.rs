@@ -60,8 +60,4 @@ impl<D: Dataset + ?Sized, F: ValidIndividually> OwnBudgets<D, F> {
     }
 }
 
-impl<D: ?Sized, F> Clone for OwnBudgets<D, F> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
+crate::clone_fields!([D: ?Sized, F] OwnBudgets<D, F> { 0 });

@@ -1,6 +1,5 @@
 //! The accounts of a chunk of records, while a query reads them.
 
-use std::fmt;
 use std::slice;
 
 use super::accounts::Slots;
@@ -61,7 +60,7 @@ impl<'a> Payers<'a> {
     pub fn charge_or(&mut self, size: u64, shrink: impl FnOnce(u64) -> u64) -> u64 {
         let has_delta = self.tariff.delta() > 0;
         let enough = !has_delta || self.delta_if_paid().is_some();
-        // Who cannot pay with δ contributes nothing, and nothing costs nothing.
+        // A record that cannot pay with δ contributes zero, and a zero contribution is free.
         let paid = self.charge_number(if enough { size } else { 0 }, shrink);
         if has_delta {
             self.charge_delta(paid > 0);
@@ -148,12 +147,8 @@ fn counted(account: u64, cost: u64, step: u64) -> Option<u64> {
     begun.checked_add(cost)
 }
 
-impl fmt::Debug for Payers<'_> {
-    /// Shows nothing of the accounts.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Payers")
-    }
-}
+// Shows nothing of the accounts.
+crate::debug_fields!([] Payers<'_>, "Payers");
 
 #[cfg(test)]
 mod tests {

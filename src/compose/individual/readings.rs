@@ -1,6 +1,5 @@
 //! What the curator can read from accounts.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::{IndividualFilter, RecordAmount, RecordUnits, RunningIndividualFilter};
@@ -119,15 +118,11 @@ where
     }
 }
 
-impl<D: ?Sized, F> fmt::Debug for Readings<D, F> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Readings")
-    }
-}
+// Shows nothing of the contents.
+crate::debug_fields!([D: ?Sized, F] Readings<D, F>, "Readings");
 
 /// A handle for the analyst, and readings for the curator.
-pub type WithReadings<D, F> = (RunningIndividualFilter<D, F>, Readings<D, F>);
+pub(super) type WithReadings<D, F> = (RunningIndividualFilter<D, F>, Readings<D, F>);
 
 /// Starts an individual filter as [`start`](crate::start) does, and also returns what the curator can read.
 ///

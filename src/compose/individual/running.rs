@@ -1,35 +1,15 @@
 //! A running individual filter as a handle.
 
-use std::fmt;
-use std::sync::Arc;
-
 use super::{IndividualError, IndividualMachine, IndividualQuery};
 use crate::account::ValidIndividually;
 use crate::data::Dataset;
-use crate::machine::{Coins, Fault, Machine, SystemCoins};
-use crate::queryable::{AskError, Child, IntoHandle, Opening, Queryable, Sealed, Wrapped};
-use crate::sync::{Mutex, PoisonError};
+use crate::machine::{Coins, Fault};
+use crate::queryable::{AskError, IntoHandle, Opening, Sealed, SharedMachine};
 
 /// A running [`IndividualFilter`](super::IndividualFilter): what an analyst gets. Clones share it.
 ///
 /// It answers queries for ever, and says nothing about accounts.
-pub struct RunningIndividualFilter<D: ?Sized, F>(Queryable<Job<D, F>, ()>);
-
-/// What is done with the machine; the answer goes to the one who asked.
-type Job<D, F> =
-    Box<dyn FnOnce(&mut IndividualMachine<D, F>, &mut Coins<'_>) -> Result<(), Fault> + Send>;
-
-/// Runs jobs on the machine, so that the handle has the guards and locks of every other handle.
-struct Runner<D: ?Sized, F>(IndividualMachine<D, F>);
-
-impl<D: ?Sized, F> Machine for Runner<D, F> {
-    type Query = Job<D, F>;
-    type Answer = ();
-
-    fn step(&mut self, job: Job<D, F>, coins: &mut Coins<'_>) -> Result<(), Fault> {
-        job(&mut self.0, coins)
-    }
-}
+pub struct RunningIndividualFilter<D: ?Sized, F>(SharedMachine<IndividualMachine<D, F>>);
 
 impl<D, F> RunningIndividualFilter<D, F>
 where
@@ -45,10 +25,9 @@ where
     /// pay.
     pub fn release<Q>(&self, query: &Q) -> Result<Q::Answer, IndividualError>
     where
-        Q: IndividualQuery<D, F, Answer: Send + 'static> + Clone + Send + 'static,
+        Q: IndividualQuery<D, F>,
     {
-        let query = query.clone();
-        Ok(self.run(move |machine, coins| machine.answer(&query, coins))??)
+        Ok(self.run(|machine, coins| machine.answer(query, coins))??)
     }
 
     /// Charges each record for a query that was released before a restart, and answers nothing. An
@@ -92,27 +71,16 @@ where
     /// As for [`release`](Self::release).
     pub fn replay<Q>(&self, query: &Q) -> Result<(), IndividualError>
     where
-        Q: IndividualQuery<D, F> + Clone + Send + 'static,
+        Q: IndividualQuery<D, F>,
     {
-        let query = query.clone();
-        Ok(self.run(move |machine, coins| machine.replay(&query, coins))??)
+        Ok(self.run(|machine, coins| machine.replay(query, coins))??)
     }
 
-    pub(super) fn run<T: Send + 'static>(
+    pub(super) fn run<T>(
         &self,
-        code: impl FnOnce(&mut IndividualMachine<D, F>, &mut Coins<'_>) -> Result<T, Fault>
-        + Send
-        + 'static,
+        code: impl FnOnce(&mut IndividualMachine<D, F>, &mut Coins<'_>) -> Result<T, Fault>,
     ) -> Result<T, AskError> {
-        let answer = Arc::new(Mutex::new(None));
-        let place = Arc::clone(&answer);
-        self.0.ask(Box::new(move |machine, coins| {
-            let found = code(machine, coins)?;
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
-            Ok(())
-        }))?;
-        let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        answer.ok_or_else(|| Fault::Failed.into())
+        self.0.run(code)
     }
 }
 
@@ -125,24 +93,11 @@ where
 {
     type Handle = RunningIndividualFilter<D, F>;
 
-    fn into_handle(
-        child: Child<Self>,
-        coins: SystemCoins,
-        opening: Opening,
-    ) -> Result<Self::Handle, Fault> {
-        let child = child.map(Runner).ok_or(Fault::Failed)?;
-        Runner::into_handle(child, coins, opening).map(RunningIndividualFilter)
+    fn into_handle(opening: Opening<Self>) -> Result<Self::Handle, Fault> {
+        Ok(RunningIndividualFilter(opening.shared()))
     }
 }
 
-impl<D: ?Sized, F> Clone for RunningIndividualFilter<D, F> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
+crate::clone_fields!([D: ?Sized, F] RunningIndividualFilter<D, F> { 0 });
 
-impl<D: ?Sized, F> fmt::Debug for RunningIndividualFilter<D, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RunningIndividualFilter")
-    }
-}
+crate::debug_fields!([D: ?Sized, F] RunningIndividualFilter<D, F>, "RunningIndividualFilter");

@@ -6,7 +6,6 @@ mod storage;
 mod tables;
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::path::Path;
 
 use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
@@ -344,8 +343,4 @@ impl Drop for FileStore {
     }
 }
 
-impl fmt::Debug for FileStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("FileStore")
-    }
-}
+crate::debug_fields!([] FileStore, "FileStore");

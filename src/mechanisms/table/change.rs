@@ -10,35 +10,49 @@ use crate::table::{Bound, Plan};
 /// # Guarantee
 ///
 /// A person who is added or removed changes the totals by a vector that [`Bound`] speaks of. One who is
-/// replaced takes one such vector away and adds another ([`Change::moved`]); in a single total that no row
-/// lowers, both are from 0 to the bound, and so is their difference.
+/// replaced takes one such vector away and adds another ([`Change::moved`]). Where no row lowers a total,
+/// both have numbers from 0 to the bound, and so has their difference: then no more than all totals change,
+/// each by the bound at most.
 pub(super) fn change_of<R: RowRelation>(plan: &Plan) -> Result<Change, MechanismError> {
     let totals = NonZeroU64::new(plan.totals() as u64).unwrap_or(NonZeroU64::MIN);
+    let together = |rows: u64| {
+        let most = plan.largest_row().checked_mul(rows.into());
+        let most = most.and_then(|most| u64::try_from(most).ok());
+        Change::of(most.ok_or(MechanismError::TooFine)?)
+    };
     let change = match plan.bound() {
-        Bound::Row | Bound::First => {
-            let row = u64::try_from(plan.largest_row());
-            Change::of(row.map_err(|_| MechanismError::TooFine)?)?
-        }
+        Bound::Row | Bound::First => together(1)?,
+        Bound::Rows(most) => together(most)?,
         Bound::L1(most) => Change::of(most)?,
         Bound::L2(most) => Change {
             places: totals,
             ..Change::of(most)?
         },
-        Bound::Each(most) => {
-            let each = Change::of(most)?;
-            let square = each.square.checked_mul(totals.get().into());
-            Change {
-                places: totals,
-                square: square.ok_or(MechanismError::TooFine)?,
-                ..each
-            }
-        }
+        Bound::Each(most) => everywhere(Change::of(most)?, totals),
     };
     let one_way = plan.moves_one_way();
     let change = if one_way { change } else { change.both_ways() };
-    if R::REPLACES && !(one_way && plan.totals() == 1) {
-        change.moved()
-    } else {
-        Ok(change)
+    if !R::REPLACES {
+        return Ok(change);
+    }
+    let moved = change.moved()?;
+    if !one_way {
+        return Ok(moved);
+    }
+    let all = everywhere(change, totals);
+    Ok(Change {
+        places: moved.places.min(all.places),
+        square: moved.square.min(all.square),
+        ..moved
+    })
+}
+
+/// Every total changes by what one may change by. A square that saturates is of no use, and never the least.
+fn everywhere(change: Change, totals: NonZeroU64) -> Change {
+    let each = u128::from(change.each.get());
+    Change {
+        places: totals,
+        square: (each * each).saturating_mul(totals.get().into()),
+        ..change
     }
 }

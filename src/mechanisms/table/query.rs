@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::super::lattice::of_steps;
 use super::super::query::Norm;
 use super::super::{
     About, Change, MechanismError, Once, Query, RealRange, RowRelation, Statistic, Tally,
@@ -16,7 +17,7 @@ use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::noise::Noise;
 use crate::privacy::AddRemove;
 use crate::table::{
-    Amount, Bound, Condition, Domain, Grouping, IntoExpr, Kind, Number, Parts, Person, Plan,
+    Amount, Bound, Condition, Domain, Expr, Grouping, IntoExpr, Kind, Number, Parts, Person, Plan,
     Schema, Table, TableError, Value,
 };
 
@@ -73,8 +74,8 @@ impl Shape for PerGroup {
 }
 
 impl Schema {
-    /// The number of rows: at most one a person, unless [`rows_per_person`](TableQuery::rows_per_person)
-    /// says otherwise.
+    /// The number of people with a row, or with [`rows_per_person`](TableQuery::rows_per_person) the number of
+    /// rows. In groups, a person who is in several of them counts as a part of one in each.
     #[must_use]
     pub fn count(&self) -> TableQuery<RowsOf> {
         TableQuery::new(self, None)
@@ -155,7 +156,8 @@ impl<S, G> TableQuery<S, G> {
         }
     }
 
-    /// With at most this many rows of one person; those of a person who has more weigh less.
+    /// With at most this number of rows of one person, or what so many rows can add; those of a person who
+    /// has more weigh less. It is 1 by default, and stays 1 where each row is a person.
     #[must_use]
     pub fn rows_per_person(self, rows: u64) -> Self {
         Self { rows, ..self }
@@ -211,7 +213,9 @@ impl<S, G> TableQuery<S, G> {
 
 /// The range of a column, where the number is one and has one.
 fn stated(schema: &Schema, number: &Number) -> Option<Stated> {
-    let column = number.column()?;
+    let Expr::Column(column) = number.expr() else {
+        return None;
+    };
     let (_, column) = schema.column(column).ok()?;
     let Some(Domain::Range(low, high)) = column.domain() else {
         return None;
@@ -246,7 +250,7 @@ impl<S: TableStatistic, G> TableQuery<S, G> {
             let number = number.unwrap_or_default();
             return Err(TableError::NoRange { number }.into());
         };
-        stated.in_steps(S::PARTS, self.rows, self.is_scaled())
+        Ok(stated.in_steps(S::PARTS, self.rows, self.is_scaled()))
     }
 
     /// What is tallied.
@@ -255,20 +259,7 @@ impl<S: TableStatistic, G> TableQuery<S, G> {
     ///
     /// [`MechanismError`] if there is no range, or a parameter is out of its own.
     pub fn plan(&self) -> Result<Plan, MechanismError> {
-        let scaled = self.is_scaled();
-        let most = if scaled { MOST_ROWS } else { 1 << 20 };
-        if !(1..=most).contains(&self.rows) {
-            let must = if scaled {
-                "from 1 to 2^14"
-            } else {
-                "from 1 to 2^20"
-            };
-            return Err(MechanismError::parameter(
-                "rows per person",
-                self.rows,
-                must,
-            ));
-        }
+        self.check_rows()?;
         let range = self.range()?.in_steps();
         let range = range.map_err(|error| match &self.number {
             None => error,
@@ -279,31 +270,49 @@ impl<S: TableStatistic, G> TableQuery<S, G> {
             None => Amount::one(range.exponent)?,
             Some(number) => Amount::of(number.clone(), range.exponent, low, high)?,
         };
-        let plan = |bound| {
-            Plan::new(
-                &self.schema,
-                self.condition.clone(),
-                (amount.clone(), S::PARTS),
-                self.groupings.clone(),
-                bound,
-            )
+        // Where the numbers of a person are not scaled by rows, each row is a number.
+        let most = low.unsigned_abs().max(high.unsigned_abs());
+        let most = most.checked_mul(self.rows).ok_or(MechanismError::TooFine)?;
+        let bound = match (self.schema.person(), S::PARTS, self.norm) {
+            (Person::EachRow, ..) => Bound::Row,
+            (_, Parts::Mean | Parts::Variance, _) => Bound::Rows(self.rows),
+            (_, Parts::Value, _) if self.groupings.is_empty() => Bound::Each(most),
+            (_, Parts::Value, Norm::L1) => Bound::L1(most),
+            (_, Parts::Value, Norm::L2) => Bound::L2(most),
         };
-        if *self.schema.person() == Person::EachRow {
-            return Ok(plan(Bound::Row)?);
+        Ok(Plan::new(
+            &self.schema,
+            self.condition.clone(),
+            (amount, S::PARTS),
+            self.groupings.clone(),
+            bound,
+        )?)
+    }
+
+    fn check_rows(&self) -> Result<(), MechanismError> {
+        let (most, must) = match self.schema.person() {
+            Person::EachRow => (1, "1, because each row is a person"),
+            _ if self.is_scaled() => (MOST_ROWS, "from 1 to 2^14"),
+            _ => (1 << 20, "from 1 to 2^20"),
+        };
+        if (1..=most).contains(&self.rows) {
+            return Ok(());
         }
-        // What one row adds, at most.
-        let row = plan(Bound::Each(1))?.largest_row();
-        let most = row.checked_mul(self.rows.into());
-        let most = most.and_then(|most| u64::try_from(most).ok());
-        let most = most.ok_or(MechanismError::TooFine)?;
-        Ok(plan(match (scaled, self.norm) {
-            (false, _) => Bound::Each(most),
-            // Where a row adds several numbers, their absolute values add up to the same for every row, so
-            // that this norm counts rows: all numbers of a person are scaled by one factor.
-            (true, _) if S::PARTS != Parts::Value => Bound::L1(most),
-            (true, Norm::L1) => Bound::L1(most),
-            (true, Norm::L2) => Bound::L2(most),
-        })?)
+        let what = "the number of rows of a person";
+        Err(MechanismError::parameter(what, self.rows, must))
+    }
+
+    /// What becomes of a person with many rows, in words.
+    fn per_person(&self) -> Option<String> {
+        let plan = self.plan().ok()?;
+        let units = |steps: u64| of_steps(steps.into(), plan.amount().exponent());
+        Some(match plan.bound() {
+            Bound::Row | Bound::First => return None,
+            Bound::Each(most) => format!("at most {} from each person", units(most)),
+            Bound::L1(most) => format!("each person scaled to a sum of {} at most", units(most)),
+            Bound::L2(most) => format!("each person scaled to a norm of {} at most", units(most)),
+            Bound::Rows(most) => format!("each person scaled to {most} rows at most"),
+        })
     }
 
     fn inner(&self) -> S::Inner {
@@ -360,17 +369,17 @@ impl<S: TableStatistic, G: Shape, R: RowRelation> Query<R> for TableQuery<S, G> 
         for grouping in &self.groupings {
             description = description.with("by", grouping);
         }
-        if *self.schema.person() != Person::EachRow {
-            description = description.with("rows per person", self.rows);
+        if let Some(bounded) = self.per_person() {
+            description = description.with("person", bounded);
         }
         description.with("schema", self.schema.digest())
     }
 
     fn about(&self) -> About {
         let about = self.inner().about();
-        match self.schema.person() {
-            Person::EachRow => about,
-            Person::Column(_) => about.of_people(self.rows),
+        match self.per_person() {
+            None => about,
+            Some(bounded) => about.with(bounded),
         }
     }
 }

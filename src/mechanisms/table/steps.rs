@@ -1,9 +1,9 @@
 //! Into which steps amounts are divided.
 
-use super::super::{MechanismError, RealRange};
+use super::super::RealRange;
 use crate::table::Parts;
 
-/// A range has about 2^20 steps, where nothing else matters.
+/// A range has at least 2^20 steps, unless they are too many to scale.
 const FINE: i32 = 20;
 /// The most rows of a person that a vector may be scaled to: then a row still weighs 2^16 steps.
 pub(super) const MOST_ROWS: u64 = 1 << 14;
@@ -22,30 +22,23 @@ pub(super) struct Stated {
 
 impl Stated {
     /// The range in steps: so fine that little is lost by rounding, and so coarse that the vector of a
-    /// person with `rows` rows can be scaled.
-    pub(super) fn in_steps(
-        self,
-        parts: Parts,
-        rows: u64,
-        scaled: bool,
-    ) -> Result<RealRange, MechanismError> {
-        if self.stepped {
-            return Ok(self.range);
-        }
+    /// person with `rows` rows can be scaled, if it is `scaled`.
+    pub(super) fn in_steps(self, parts: Parts, rows: u64, scaled: bool) -> RealRange {
         let (low, high) = self.range.ends();
-        if self.whole && !scaled {
-            return Ok(RealRange::of_multiples(low..=high, 0));
+        if self.stepped || !scaled {
+            return match self.whole {
+                true => RealRange::of_multiples(low..=high, 0),
+                false => self.range,
+            };
         }
-        if !scaled {
-            return Ok(self.range);
-        }
+        let width = high - low;
         let largest = match parts {
             Parts::Value => low.abs().max(high.abs()),
-            Parts::Mean | Parts::Variance => high - low,
+            Parts::Mean | Parts::Variance => width,
         };
-        if !(largest.is_finite() && largest > 0.0) {
+        if !(largest.is_finite() && width > 0.0) {
             // The range says what is wrong with it.
-            return Ok(self.range);
+            return self.range;
         }
         // rows · (largest in steps, or its square) is at most 2^31; one bit is for rounding the ends.
         let bits = 30_i32.saturating_sub(rows.next_power_of_two().ilog2().cast_signed());
@@ -53,11 +46,13 @@ impl Stated {
             Parts::Variance => bits / 2,
             _ => bits,
         };
-        let exponent = libm::ilogb(largest) + 1 - bits.min(FINE);
-        Ok(if self.whole && exponent <= 0 {
+        let coarse = libm::ilogb(largest) + 1 - bits;
+        let exponent = coarse.max(libm::ilogb(width) - FINE);
+        if self.whole && exponent <= 0 {
+            // Whole numbers are multiples of a finer step, too.
             RealRange::of_multiples(low..=high, exponent)
         } else {
-            self.range.with_step(exponent)
-        })
+            RealRange::from(low..=high).with_step(exponent)
+        }
     }
 }

@@ -53,7 +53,7 @@ where
     type Answer = BTreeMap<P::Key, i64>;
 
     fn tariff(&self, units: &RecordUnits<F>) -> Result<Tariff, UnknownLoss> {
-        units.flat(&units.rule().children().price(&self.fact)?)
+        units.flat(&units.rule().children().price(&self.fact())?)
     }
 
     fn noise(&self, _: &mut Coins<'_>) -> Result<(), Fault> {
@@ -66,7 +66,7 @@ where
 
     fn take(&self, data: &D, records: Range<usize>, payers: &mut Payers<'_>) -> Self::Total {
         let mut keys: Vec<_> = records.clone().map(|_| Grouped(None)).collect();
-        self.groups.key.read(data, records, &mut keys);
+        self.key.read(data, records, &mut keys);
         let mut counts = BTreeMap::new();
         for Grouped(key) in keys {
             let paid = payers.charge(key.is_some().into());
@@ -89,8 +89,7 @@ where
         (): (),
         coins: &mut Coins<'_>,
     ) -> Result<Self::Answer, Fault> {
-        self.groups
-            .those_above(total, || Ok(coins.draw(&self.noise)?))
+        self.those_above(total, coins)
     }
 
     fn describe(&self) -> Description {

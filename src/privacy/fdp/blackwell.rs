@@ -1,6 +1,7 @@
 //! Comparing two profiles: which is more private, everywhere.
 
 use super::curve::Curve;
+use super::profile::Form;
 use super::table::Table;
 use super::{Adjacency, FdpError, Grid, Profile};
 use crate::number::{Delta, Epsilon, Interval, Mu};
@@ -107,11 +108,22 @@ impl Profile {
     /// Whether this is at least as private as the other one by a theorem, in both directions: a
     /// fast comparison of parameters.
     pub(crate) fn is_known_below(&self, other: &Self) -> bool {
-        self == other
-            || match (self.curve(), other.curve()) {
-                (Some(one), Some(other)) => is_below(one, other),
-                _ => false,
+        if self == other {
+            return true;
+        }
+        match (&self.form, &other.form) {
+            (Form::Worst(several), _) if !self.reversed => {
+                several.iter().all(|each| each.is_known_below(other))
             }
+            (_, Form::Worst(several)) if !other.reversed => {
+                several.iter().any(|each| self.is_known_below(each))
+            }
+            (Form::Closed(one), Form::Closed(most)) => {
+                let faces_alike = self.reversed == other.reversed;
+                (faces_alike || one.is_symmetric() || most.is_symmetric()) && is_below(one, most)
+            }
+            _ => false,
+        }
     }
 
     /// Whether this is at least as private as the other one, in both directions, where it is proved: by

@@ -70,7 +70,10 @@ impl Profile {
         match &self.form {
             Form::Closed(curve) => curve.is_symmetric(),
             Form::Tables { remove, add } => Arc::ptr_eq(remove, add),
-            Form::Worst(several) => several.iter().all(Self::is_symmetric),
+            // One may be the other direction of another one.
+            Form::Worst(several) => several
+                .iter()
+                .all(|each| each.is_symmetric() || several.contains(&each.reversed())),
         }
     }
 

@@ -13,10 +13,11 @@ use crate::privacy::{Distance, Measure, Overflow, Postprocessable, Reentrant, Un
 /// # Guarantee
 ///
 /// A loss of a mechanism: for every two neighbours, its pair of laws is dominated by the profile's
-/// pair (P, Q). Where that has two directions, the dataset with the row comes first under
-/// [`AddRemove`](crate::privacy::AddRemove); a relation without an order of its own needs it for both
-/// orders of the two datasets. The row must play the same part in all launches: compositors compose
-/// each direction by itself.
+/// pair (P, Q). Compositors compose each direction by itself, so what comes first must be the same for
+/// all mechanisms. Under [`AddRemove`](crate::privacy::AddRemove) it is the dataset with the row.
+/// Under a relation that is not [`ORDERED`](crate::privacy::Relation::ORDERED), and for datasets more
+/// than one step apart, a loss stands for its [symmetrised](Profile::symmetrised) profile, which is
+/// what compositors compose.
 ///
 /// ```
 /// use queryables::privacy::Measure;
@@ -64,6 +65,12 @@ impl Measure for FDp {
 
     fn zero(&self) -> Profile {
         Profile::perfect()
+    }
+
+    /// The worse direction in both (Tran et al. A.10): whichever dataset came first for the mechanism,
+    /// both orders are dominated by it.
+    fn in_both_orders(&self, loss: Profile) -> Result<Profile, UnknownLoss> {
+        Ok(loss.symmetrised())
     }
 
     fn join(&self, one: &Profile, other: &Profile) -> Profile {

@@ -40,9 +40,9 @@ impl fmt::Display for Repetitions {
 ///
 /// A loss of n for a mechanism M: for every two neighbours, M's pair of laws is dominated by
 /// (Pⁿ, Qⁿ), where (P, Q) is the base's pair. Where the base has two directions, the dataset with
-/// the row comes first under [`AddRemove`](crate::privacy::AddRemove). A relation without an order
-/// of its own needs it for both orders of the two datasets: the row must play the same part in all
-/// launches, or parts of different directions would be composed.
+/// the row comes first under [`AddRemove`](crate::privacy::AddRemove). Under a relation that is not
+/// [`ORDERED`](crate::privacy::Relation::ORDERED) there are no units of such a base: take
+/// [`Profile::symmetrised`].
 ///
 /// ```
 /// use queryables::privacy::facts::{Gaussian, SampledGaussian};
@@ -195,6 +195,15 @@ impl Measure for RepeatedMechanism {
 
     fn zero(&self) -> Repetitions {
         Repetitions(0)
+    }
+
+    fn in_both_orders(&self, units: Repetitions) -> Result<Repetitions, UnknownLoss> {
+        if units == Repetitions(0) || self.base.is_symmetric() {
+            return Ok(units);
+        }
+        Err(UnknownLoss(
+            "the base has two directions, and neither dataset comes first: symmetrise the base",
+        ))
     }
 
     /// The powers of one profile are ordered (Tran et al. A.16).

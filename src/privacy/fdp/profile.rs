@@ -116,9 +116,24 @@ impl Profile {
     }
 
     /// sym(H): the worse direction in both (Tran et al. A.10).
+    ///
+    /// ```
+    /// use queryables::privacy::fdp::{Adjacency, Profile};
+    ///
+    /// let sampled = Profile::sampled_gaussian_by("0.1".parse()?, "1".parse()?);
+    /// let both = sampled.symmetrised();
+    /// let near = "0.693".parse()?;
+    /// assert_eq!(both.delta(Adjacency::Remove, near), sampled.delta(Adjacency::Remove, near));
+    /// assert_eq!(both.delta(Adjacency::Add, near), sampled.delta(Adjacency::Remove, near));
+    /// assert_eq!(both.symmetrised(), both);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn symmetrised(&self) -> Self {
-        self.worst(&self.reversed())
+        match self.is_symmetric() {
+            true => self.clone(),
+            false => self.worst(&self.reversed()),
+        }
     }
 
     /// The least profile that is at least both; as trade-off functions, the greatest lower bound,

@@ -3,7 +3,7 @@
 use queryables_core::machine::NotPrivateSeededCoins;
 use queryables_core::prelude::*;
 use queryables_core::queryable::{Child, IntoHandle};
-use queryables_core::toolkit::queryable::{Opening, Wrapped};
+use queryables_core::toolkit::queryable::Opening;
 
 struct Two;
 
@@ -16,9 +16,9 @@ impl Machine for Two {
     }
 }
 
-fn handle(child: Child<u8>, opening: Opening) -> Result<Queryable<(), u8>, Fault> {
-    let child = child.map(|_| Two).ok_or(Fault::Failed)?;
-    Two::into_handle(child, NotPrivateSeededCoins::new(7), opening)
+fn handle(child: Child<Two>) -> Result<Queryable<(), u8>, Fault> {
+    let coins = NotPrivateSeededCoins::new(7);
+    Two::into_handle(Opening { child, coins })
 }
 
 fn main() {}

@@ -7,8 +7,7 @@ use super::{FROZEN, Sequentially, often, once, rows, sequentially};
 use crate::common::{Ask, Run, Stated, at, epsilon, pair};
 use queryables::account::time_uniform::{Slack, VarianceOdometer};
 use queryables::compose::{
-    Addressed, BoxedMechanism, ConcurrentComposition, Message, Reply, TimeUniform, Universal,
-    UniversalAnswer, UniversalQuery,
+    Addressed, BoxedMechanism, ConcurrentComposition, Message, Reply, TimeUniform,
 };
 use queryables::machine::{CoinSource, NotPrivateSeededCoins, Stop, StopToken};
 use queryables::prelude::*;
@@ -145,12 +144,6 @@ fn inside_a_machine_whatever_it_is_made_of() {
     let inside = outer.launch(&Addressed::new(inside)).unwrap();
     assert_eq!(inside.ask(Message::Launch(stops())), Ok(Reply::Launched(0)));
     assert_eq!(inside.ask(Message::Ask(0, 0)), Err(FROZEN));
-
-    let becomes = Universal::new(PureDp, AddRemove, epsilon("0.1"));
-    let becomes = outer.launch(&becomes).unwrap();
-    let become_it = UniversalQuery::Become(stops());
-    assert_eq!(becomes.ask(become_it), Ok(UniversalAnswer::Became));
-    assert_eq!(becomes.ask(UniversalQuery::Ask(0)), Err(FROZEN));
 }
 
 /// A mechanism that was admitted, and is started by other code.

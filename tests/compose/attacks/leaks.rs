@@ -6,7 +6,7 @@ use std::thread;
 
 use super::rows;
 use crate::common::{Answer, Ask, Count, Run, at, epsilon};
-use queryables::compose::{Parallel, Universal, UniversalQuery};
+use queryables::compose::Parallel;
 use queryables::data::Predicate;
 use queryables::machine::{DomainMismatch, Public, PublicMetadata};
 use queryables::mechanisms;
@@ -173,10 +173,6 @@ fn what_does_not_fit_the_public_facts_is_refused_before_the_charge_everywhere() 
     assert_eq!(filter.privacy_loss(), Epsilon::ZERO);
     let invalid = Fault::InvalidQuery("picky");
     assert_eq!(start(&Picky, rows()).map(|_| ()), Err(invalid));
-    let place = Universal::new(PureDp, AddRemove, epsilon("1"));
-    let place = start(&place, rows()).unwrap();
-    let became = place.ask(UniversalQuery::Become(Picky));
-    assert_eq!(became, Err(AskError::Fault(invalid)));
 }
 
 #[test]

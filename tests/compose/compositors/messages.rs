@@ -1,9 +1,9 @@
 //! Compositors as single machines, which are told what to launch and whom to ask.
 
 use super::{Numbered, coins, numbered, rows};
-use crate::common::{Answer, Count, Touches, at, epsilon, pair};
-use queryables::compose::{Addressed, Message, Reply, Universal, UniversalAnswer, UniversalQuery};
-use queryables::machine::{CoinSource, Fault, Script, Stop, View, interact, truncated_view};
+use crate::common::{Answer, at, epsilon, pair};
+use queryables::compose::{Addressed, Message, Reply};
+use queryables::machine::{CoinSource, Script, Stop, View, interact, truncated_view};
 use queryables::prelude::*;
 use queryables::privacy::ProbabilisticDp;
 
@@ -157,43 +157,4 @@ fn the_view_of_an_odometer_is_truncated_where_its_reading_passes_the_threshold()
         );
         assert_eq!(truncated.rounds, whole.rounds[..rounds], "{threshold}");
     }
-}
-
-#[test]
-fn a_universal_mechanism_becomes_one_mechanism_within_its_budget() {
-    let universal = Universal::new(PureDp, AddRemove, epsilon("0.5"));
-    let filter = start(&Filter::concurrent(PureDp, epsilon("1")), rows()).unwrap();
-    let place = filter.launch(&universal).unwrap();
-    assert_eq!(filter.privacy_loss(), epsilon("0.5"));
-    let touches = Touches::default();
-    let costing = |loss| UniversalQuery::Become(at(epsilon(loss), Count(touches.clone())));
-    assert_eq!(
-        place.ask(UniversalQuery::Ask(())),
-        Err(AskError::Fault(Fault::InvalidQuery(
-            "it has not become a mechanism yet"
-        )))
-    );
-    assert_eq!(
-        place.ask(costing("0.6")),
-        Err(AskError::Fault(Fault::InvalidQuery(
-            "the mechanism's loss is over the budget"
-        )))
-    );
-    assert_eq!(touches.count(), 0);
-    assert_eq!(place.ask(costing("0.5")), Ok(UniversalAnswer::Became));
-    assert_eq!(
-        place.ask(UniversalQuery::Ask(())),
-        Ok(UniversalAnswer::Answered(1))
-    );
-    assert_eq!(
-        place.ask(costing("0.1")),
-        Err(AskError::Fault(Fault::InvalidQuery(
-            "it has become a mechanism already"
-        )))
-    );
-    assert_eq!(
-        place.ask(UniversalQuery::Ask(())),
-        Ok(UniversalAnswer::Answered(2))
-    );
-    assert_eq!(filter.privacy_loss(), epsilon("0.5"));
 }

@@ -154,7 +154,7 @@ fn two_filters_with_one_key_are_an_error() {
     assert_eq!(parts(5), Err(DuplicateKey { place: 3 }));
     assert_eq!(
         DuplicateKey { place: 3 }.to_string(),
-        "two filters have the same key: that at place 3, counted from 0, and an earlier one"
+        "two mechanisms have the same key: that at place 3, counted from 0, and an earlier one"
     );
 }
 

@@ -15,12 +15,12 @@ use queryables::machine::Description;
 use queryables::mechanisms::individual::ActiveRecords;
 use queryables::mechanisms::query::Unavailable;
 use queryables::mechanisms::{
-    AboveThreshold, ApproxRandomizedResponse, Choice, ConditionalResponse, ContinualCount, Count,
-    CountScores, Evaluate, ExponentialMechanism, FactorizedContinualCount,
-    GaussianThresholdHistogram, GradientDescent, Histogram, Lattice, Mean, MultiplicativeWeights,
-    NoisyMax, NoisyMaxWithMargin, NoisyQuantiles, Objective, OnRows, Partition, PermuteAndFlip,
-    Proportion, QueryAnswerer, RandomizedResponse, RealRange, SampledGaussianSum, Score,
-    Sensitivity, Sum, SumScores, ThresholdHistogram, TopK, Variance, VectorSum,
+    AboveThreshold, ApproxRandomizedResponse, Choice, ContinualCount, Count, CountScores, Evaluate,
+    ExponentialMechanism, FactorizedContinualCount, GaussianThresholdHistogram, GradientDescent,
+    Histogram, Lattice, Mean, MultiplicativeWeights, NoisyMax, NoisyMaxWithMargin, NoisyQuantiles,
+    Objective, OnRows, Partition, PermuteAndFlip, Proportion, QueryAnswerer, RandomizedResponse,
+    RealRange, SampledGaussianSum, Score, Sensitivity, Sum, SumScores, ThresholdHistogram, TopK,
+    Variance, VectorSum,
 };
 use queryables::middle::{Clamp, LimitQueries, Round, ThroughExt};
 use queryables::number::Rho;
@@ -94,21 +94,10 @@ fn lists() -> Vec<Vec<Predicate<Rows>>> {
 type Groups = BTreeMap<&'static str, Vec<Description>>;
 
 /// Mechanisms that hold something without a name, which are never taken for the same.
-const INCOMPLETE: [&str; 3] = [
-    "ConditionalResponse",
-    "MultiplicativeWeights",
-    "QueryAnswerer",
-];
+const INCOMPLETE: [&str; 2] = ["MultiplicativeWeights", "QueryAnswerer"];
 
 fn not_comparable(all: &mut Groups) {
     let rule = |limit: &str| PureDp.accumulator().capped(limit.parse().unwrap());
-    let response = |limit| {
-        of_bit(ConditionalResponse::new(
-            rule(limit),
-            |loss: &EpsilonDelta| *loss,
-        ))
-    };
-    all.insert("ConditionalResponse", vec![response("1"), response("2")]);
     let answerer = |limit| of(QueryAnswerer::new(rule(limit)));
     all.insert("QueryAnswerer", vec![answerer("1"), answerer("2")]);
     let make = |domain, rows, threshold, updates, loss| {

@@ -119,7 +119,7 @@ fn a_sum_over_its_limit_or_of_another_measure_is_not_read() {
             (
                 r#""step":"0.5""#,
                 r#""step":"0""#,
-                "the step of a restarted odometer must be greater than 0",
+                "the step of a restarted odometer is out of range: choose one greater than 0",
             ),
         ],
     );

@@ -208,7 +208,7 @@ fn queries_for_which_each_record_pays() {
     let added = Pair::new(vec![2_u8], vec![2, 2]);
     let verifier = Verifier::new(copies_of(&answers), &added, vec![choice], 2);
     assert_row(
-        "SumScores",
+        "SumScores, for records",
         verifier,
         Claims(["1", "0.2"], "0.1", ["1", "0.01"]),
     );

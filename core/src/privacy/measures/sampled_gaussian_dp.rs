@@ -46,6 +46,16 @@ impl Measure for SampledGaussianDp {
         Mu::ZERO
     }
 
+    /// Its pairs have an order: the output with the row comes first.
+    fn in_both_orders(&self, mu: Mu) -> Result<Mu, UnknownLoss> {
+        match mu == Mu::ZERO {
+            true => Ok(mu),
+            false => Err(UnknownLoss(
+                "this measure is about a row that is added or removed: use `FDp`",
+            )),
+        }
+    }
+
     fn join(&self, one: &Mu, other: &Mu) -> Mu {
         (*one).max(*other)
     }

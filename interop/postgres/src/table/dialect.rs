@@ -25,18 +25,14 @@ impl Dialect for Postgres {
         }
     }
 
-    /// Dates and times may be infinite here, and never are in the reference: they are missing. So a
-    /// constant that is beyond the dates of PostgreSQL can be sent as an infinite one.
+    /// An infinite date or time is before or after all others, as its order says.
     fn column(&self, column: &str, kind: Kind, form: TextForm) -> String {
         let cast = format!("CAST({column} AS {})", type_of(kind, TextForm::Plain));
         match kind {
-            Kind::Whole | Kind::Bool => cast,
+            Kind::Whole | Kind::Bool | Kind::Date | Kind::Time => cast,
             Kind::Real => format!("NULLIF({cast}, 'NaN')"),
             Kind::Text if form == TextForm::WithZero => format!("convert_to({cast}, 'UTF8')"),
             Kind::Text => format!("({cast} COLLATE \"C\")"),
-            Kind::Date | Kind::Time => {
-                format!("NULLIF(NULLIF({cast}, 'infinity'), '-infinity')")
-            }
         }
     }
 

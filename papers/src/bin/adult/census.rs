@@ -85,6 +85,14 @@ pub struct Example {
 }
 
 impl Example {
+    #[cfg(test)]
+    pub fn of(features: Vec<(usize, f64)>, is_over_50k: bool) -> Self {
+        Self {
+            features,
+            is_over_50k,
+        }
+    }
+
     fn margin(&self, weights: &[f64]) -> f64 {
         let products = self.features.iter().map(|(index, x)| weights[*index] * x);
         products.sum()

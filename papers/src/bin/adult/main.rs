@@ -5,12 +5,13 @@
 //! cargo run --package papers --bin adult -- --quick
 //! ```
 //!
-//! It prints F's table beside what is measured, and leaves a picture of what single people have spent
-//! in `spec/figures`. With `--trials N` there are N trials instead of ten, and with `--only ROW`, once or
+//! It prints F's table beside what is measured, and leaves pictures in `spec/figures`: what single people
+//! have spent, what they read on odometers (F Fig. 2), and the accuracy along one run (F Fig. 1). With `--trials N` there are N trials instead of ten, and with `--only ROW`, once or
 //! several times, only these rows of the table, such as `0.3` or `long`. The quick form trains on a few people
-//! for a few steps, and leaves its picture in `target/figures`.
+//! for a few steps, and leaves its pictures in `target/figures`.
 
 mod census;
+mod odometer;
 mod picture;
 mod setting;
 mod table;
@@ -125,11 +126,41 @@ fn report(options: &Options, out: &mut impl Write) -> Outcome {
         return Ok(());
     }
     std::fs::create_dir_all(&options.folder)?;
-    let path = options.folder.join("adult-spent.svg");
-    picture::draw(&path, &shown)?;
-    let path = path.canonicalize()?;
-    writeln!(out, "\nWhat single people have spent: {}", path.display())?;
+    let path = |name: &str| options.folder.join(name);
+    let spent = shown
+        .iter()
+        .flat_map(|(setting, run)| picture::of_filter(setting, run));
+    picture::draw(&path("adult-spent.svg"), &spent.collect::<Vec<_>>())?;
+    let of_f = shown.iter().find(|(setting, _)| setting.printed.is_some());
+    if let Some((setting, run)) = of_f {
+        picture::draw_path(&path("adult-accuracy.svg"), setting, run)?;
+        let readings = odometer::run(setting, &data(setting, options)?, || ())?;
+        let step = odometer::step(setting)?.to_string().parse()?;
+        let histograms = picture::of_odometer(setting, step, &readings);
+        picture::draw(&path("adult-odometers.svg"), &histograms)?;
+    }
+    let folder = options.folder.canonicalize()?;
+    writeln!(
+        out,
+        "\nWhat single people have spent, and how it went: {}",
+        folder.display()
+    )?;
     Ok(())
+}
+
+/// The data of a setting, for training and for testing.
+fn data(setting: &Setting, options: &Options) -> Outcome<Data> {
+    let (first, most) = match options.quick {
+        true => (QUICK_PEOPLE, 4 * QUICK_PEOPLE),
+        false => (TRAINING, usize::MAX),
+    };
+    let mut training = census::people(setting.scales, most)?;
+    let testing = training.split_off(first.min(training.len()));
+    Ok(Data {
+        expected: training.len() as f64,
+        training: Arc::new(training),
+        testing: Arc::new(testing),
+    })
 }
 
 /// A fortieth of the steps, at the same loss for each of them.
@@ -143,17 +174,7 @@ fn quicker(setting: Setting) -> Setting {
 
 /// All trials of a setting, on as many threads as there are processors.
 fn trials(setting: &Setting, options: &Options, bar: &ProgressBar) -> Outcome<Vec<Run>> {
-    let (first, most) = match options.quick {
-        true => (QUICK_PEOPLE, 4 * QUICK_PEOPLE),
-        false => (TRAINING, usize::MAX),
-    };
-    let mut training = census::people(setting.scales, most)?;
-    let testing = training.split_off(first.min(training.len()));
-    let data = Data {
-        expected: training.len() as f64,
-        training: Arc::new(training),
-        testing: Arc::new(testing),
-    };
+    let data = data(setting, options)?;
     let left = Mutex::new(options.trials);
     let next = || {
         let mut left = left.lock().ok()?;
@@ -199,5 +220,9 @@ mod tests {
             picture.starts_with("<svg") && picture.contains("after 20 steps"),
             "{picture}"
         );
+        for name in ["adult-odometers.svg", "adult-accuracy.svg"] {
+            let picture = std::fs::read_to_string(options.folder.join(name)).unwrap();
+            assert!(picture.contains("on Adult, ε = 0.3"), "{name}");
+        }
     }
 }

@@ -1,11 +1,16 @@
 //! The parameters of F §6.2, and one setting of our own.
 
+use queryables::data::Vector;
+use queryables::mechanisms::{Lattice, VectorSum};
 use queryables::number::{Mu, Rho};
 use queryables::privacy::convert::gdp;
 use queryables::privacy::{Gdp, Prices, facts::Gaussian};
 
 use crate::Outcome;
-use crate::census::{LONG_FOR_A_FEW, ORDINARY, Scales};
+use crate::census::{Example, LONG_FOR_A_FEW, ORDINARY, Scales, features};
+
+/// Gradients are rounded to multiples of 1/1024.
+const EXPONENT: i32 = -10;
 
 /// The δ of F.
 const DELTA: &str = "1e-5";
@@ -102,6 +107,16 @@ impl Setting {
             "{:.18}",
             0.5 / (self.sigma * self.sigma)
         ))?)
+    }
+
+    /// The sum of these gradients, clipped to the length C.
+    pub fn sum(&self, gradient: Vector<Vec<Example>>) -> VectorSum<Vector<Vec<Example>>> {
+        let steps = self.clip / f64::from(EXPONENT).exp2();
+        VectorSum::of(
+            gradient,
+            features(),
+            Lattice::in_steps(EXPONENT, steps as u64),
+        )
     }
 
     /// ρ of all steps without filtering, which is every record's budget with filtering.

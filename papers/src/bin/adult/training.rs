@@ -3,16 +3,12 @@
 use std::sync::Arc;
 
 use queryables::compose::{IndividualFilter, start_individual};
-use queryables::mechanisms::VectorSum;
-use queryables::mechanisms::{Descent, Lattice};
+use queryables::mechanisms::Descent;
 use queryables::prelude::*;
 
 use crate::Outcome;
 use crate::census::{Example, accuracy, features, objective};
 use crate::setting::Setting;
-
-/// Gradients are rounded to multiples of 1/1024.
-const EXPONENT: i32 = -10;
 
 /// Accuracies in percent: of the last weights, and of the average.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +26,8 @@ pub struct Run {
     pub with: Accuracy,
     /// What each record has spent of its budget, from 0 to 1: after k/2, k and k_max steps.
     pub spent: [Vec<f64>; 3],
+    /// The accuracy of the last weights after some of the steps, as in F Fig. 1.
+    pub path: Vec<(u64, f64)>,
 }
 
 /// The data for one run.
@@ -50,8 +48,7 @@ pub struct Data {
 pub fn run(setting: &Setting, data: &Data, mut progress: impl FnMut()) -> Outcome<Run> {
     let filter = IndividualFilter::new(ZCdp, setting.budget()?).shrinking();
     let (filter, curator) = start_individual(&filter, Arc::clone(&data.training))?;
-    let lattice = Lattice::in_steps(EXPONENT, (setting.clip / f64::from(EXPONENT).exp2()) as u64);
-    let (objective, rho) = (objective(), setting.rho()?);
+    let objective = objective();
     let measured = |descent: &Descent| Accuracy {
         last: accuracy(descent.weights(), &data.testing),
         average: accuracy(descent.average(), &data.testing),
@@ -67,11 +64,16 @@ pub fn run(setting: &Setting, data: &Data, mut progress: impl FnMut()) -> Outcom
         without: Accuracy::default(),
         with: Accuracy::default(),
         spent: Default::default(),
+        path: Vec::new(),
     };
+    let between_looks = setting.most_steps.div_ceil(96);
     for step in 1..=setting.most_steps {
-        let gradient = objective.gradient_at(descent.weights());
-        let sum = VectorSum::of(gradient, features(), lattice).gaussian(rho)?;
+        let sum = setting.sum(objective.gradient_at(descent.weights()));
+        let sum = sum.gaussian(setting.rho()?)?;
         descent.step(&filter.release(&sum)?);
+        if step % between_looks == 0 {
+            run.path.push((step, measured(&descent).last));
+        }
         if step == setting.steps / 2 {
             run.spent[0] = spent()?;
         }

@@ -24,14 +24,16 @@ pub fn draw(folder: &Path, quick: bool) -> Outcome {
         .collect::<Outcome<Vec<Delta>>>()?;
     let figures = example.figures(&gammas, &alphas);
     trade_offs(&folder.join("counterexample-trade-offs.svg"), &figures)?;
-    profiles(&folder.join("counterexample-profiles.svg"), &figures)
+    profiles(&folder.join("counterexample-profiles.svg"), &figures)?;
+    choices(&folder.join("counterexample-choices.svg"), &figures)
 }
 
 fn number(value: impl ToString) -> f64 {
     value.to_string().parse().unwrap_or(f64::NAN)
 }
 
-/// Figure 1: the two futures cross, and the interaction misses less than the budget allows.
+/// Figure 1: the trade-off functions of the two choices cross, and the interaction misses less than the
+/// budget allows.
 fn trade_offs(path: &Path, figures: &Figures) -> Outcome {
     let root = SVGBackend::new(path, (960, 820)).into_drawing_area();
     root.fill(&WHITE)?;
@@ -43,7 +45,6 @@ fn trade_offs(path: &Path, figures: &Figures) -> Outcome {
             .iter()
             .map(|row| (number(row.alpha), number(height(row))))
             .collect(),
-        is_dashed: false,
     };
     let panel = |title| Panel {
         title,
@@ -51,6 +52,7 @@ fn trade_offs(path: &Path, figures: &Figures) -> Outcome {
         up: "β: misses",
         left: (0.0, 1.0),
         bottom: (0.0, 1.0),
+        legend: SeriesLabelPosition::UpperRight,
     };
     let near = |title| Panel {
         left: (0.05, 0.45),
@@ -59,32 +61,28 @@ fn trade_offs(path: &Path, figures: &Figures) -> Outcome {
     };
     let panels = [
         (
-            panel("a) the futures, a row removed"),
+            panel("T 1a: second and third step, with a row and without"),
             curve("μ = 2.25, 2.25", |row| row.futures[0]),
             curve("μ = 0.1, 10", |row| row.futures[1]),
         ),
         (
-            panel("b) the futures, symmetrised"),
+            panel("T 1b: the same, the worse order of both"),
             curve("μ = 2.25, 2.25", |row| row.symmetric_futures[0]),
             curve("μ = 0.1, 10", |row| row.symmetric_futures[1]),
         ),
         (
-            near("c) budget and interaction, a row removed"),
-            curve("f_B", |row| row.budget),
-            curve("f_adapt", |row| row.adaptive),
+            near("T 1c: all three steps, with a row and without"),
+            curve("budget of the filter", |row| row.budget),
+            curve("what the analyst attains", |row| row.adaptive),
         ),
         (
-            near("d) budget and interaction, symmetrised"),
-            curve("f_B", |row| row.symmetric_budget),
-            curve("f_adapt", |row| row.symmetric_adaptive),
+            near("T 1d: the same, the worse order of both"),
+            curve("budget of the filter", |row| row.symmetric_budget),
+            curve("what the analyst attains", |row| row.symmetric_adaptive),
         ),
     ];
     for ((panel, one, other), area) in panels.into_iter().zip(&areas) {
-        let other = Line {
-            is_dashed: true,
-            ..other
-        };
-        panel.draw(area, &[one, other], &[])?;
+        panel.draw(area, &[one, other])?;
     }
     root.present()?;
     println!("wrote {}", path.display());
@@ -96,41 +94,138 @@ fn profiles(path: &Path, figures: &Figures) -> Outcome {
     let root = SVGBackend::new(path, (960, 430)).into_drawing_area();
     root.fill(&WHITE)?;
     let areas = root.split_evenly((1, 2));
-    let curve = |name, is_dashed, height: fn(&ProfileRow) -> Delta| Line {
+    let curve = |name, height: fn(&ProfileRow) -> Delta| Line {
         name,
         points: figures
             .profiles
             .iter()
             .map(|row| (number(row.gamma), number(height(row))))
             .collect(),
-        is_dashed,
     };
     let panel = |title| Panel {
         title,
         across: "γ",
-        up: "H(γ)",
+        up: "H(γ): the best P(A) − γ·Q(A)",
         left: (0.5, 4.0),
         bottom: (0.3, 0.8),
+        legend: SeriesLabelPosition::UpperRight,
     };
-    panel("a) a row removed").draw(
+    panel("T 4a: all three steps, with a row and without").draw(
         &areas[0],
         &[
-            curve("H_B, at most", false, |row| row.budget.upper),
-            curve("H_adapt, at least", true, |row| row.adaptive.lower),
+            curve("budget of the filter, at most", |row| row.budget.upper),
+            curve("what the analyst attains, at least", |row| {
+                row.adaptive.lower
+            }),
         ],
-        &[],
     )?;
-    panel("b) symmetrised").draw(
+    panel("T 4b: the same, the worse order of both").draw(
         &areas[1],
         &[
-            curve("H_B, at most", false, |row| row.symmetric_budget.upper),
-            curve("H_adapt, at least", true, |row| {
+            curve("budget of the filter, at most", |row| {
+                row.symmetric_budget.upper
+            }),
+            curve("what the analyst attains, at least", |row| {
                 row.symmetric_adaptive.lower
             }),
         ],
-        &[],
     )?;
     root.present()?;
     println!("wrote {}", path.display());
     Ok(())
+}
+
+/// Figures 3 and 5: the profiles of the two choices cross, and the analyst of Example 3.3 attains the
+/// best of all choices where they do.
+fn choices(path: &Path, figures: &Figures) -> Outcome {
+    let root = SVGBackend::new(path, (1280, 430)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let areas = root.split_evenly((1, 3));
+    let curve = |name, height: fn(&ProfileRow) -> Delta| Line {
+        name,
+        points: figures
+            .profiles
+            .iter()
+            .map(|row| (number(row.gamma), number(height(row))))
+            .collect(),
+    };
+    let panel = |title| Panel {
+        title,
+        across: "γ",
+        up: "H(γ): the best P(A) − γ·Q(A)",
+        left: (0.5, 4.0),
+        bottom: (0.35, 0.75),
+        legend: SeriesLabelPosition::UpperRight,
+    };
+    panel("T 3: second and third step").draw(
+        &areas[0],
+        &[
+            curve("μ = 2.25, 2.25", |row| row.choices[0].upper),
+            curve("μ = 0.1, 10", |row| row.choices[1].upper),
+        ],
+    )?;
+    panel("T 5a: all three, with a row and without").draw(
+        &areas[1],
+        &[
+            curve("budget of the filter", |row| row.budget.upper),
+            curve("what the analyst attains", |row| row.adaptive.lower),
+            curve("the best choice at each γ", |row| row.best.upper),
+        ],
+    )?;
+    panel("T 5b: the same, the worse order of both").draw(
+        &areas[2],
+        &[
+            curve("budget of the filter", |row| row.symmetric_budget.upper),
+            curve("what the analyst attains", |row| {
+                row.symmetric_adaptive.lower
+            }),
+            curve("the best choice at each γ", |row| row.symmetric_best.upper),
+        ],
+    )?;
+    root.present()?;
+    println!("wrote {}", path.display());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use queryables::privacy::fdp::{Adjacency, Profile};
+
+    /// The figures integrate over the first answer; here the same products are Fourier transforms.
+    #[test]
+    fn the_curves_are_those_of_composed_profiles() {
+        let grid = Grid::new("1e-2".parse().unwrap()).unwrap();
+        let example = Counterexample::new(&grid).unwrap();
+        let gammas: [Scale; 3] = ["0.7", "1.363", "3"].map(|gamma| gamma.parse().unwrap());
+        let alpha: Delta = "0.3".parse().unwrap();
+        let figures = example.figures(&gammas, &[alpha]);
+        let [one, other] = example.futures();
+        let product = |choice: &Profile| example.first().tensor(choice, &grid).unwrap();
+        let best = product(&one.worst(other));
+        let budget = product(one).worst(&product(other));
+        for (row, gamma) in figures.profiles.iter().zip(gammas) {
+            let fixed = budget.height(Adjacency::Remove, gamma);
+            let near = |drawn: Delta, computed: Delta| {
+                let (drawn, computed) = (number(drawn), number(computed));
+                assert!(
+                    (drawn - computed).abs() < 2e-3,
+                    "{gamma}: {drawn} {computed}"
+                );
+            };
+            near(row.budget.upper, fixed.upper);
+            near(row.best.upper, best.height(Adjacency::Remove, gamma).upper);
+            // Nothing is above the best choice, and at the crossing the analyst attains it.
+            assert!(row.adaptive.lower <= row.best.upper && row.budget.lower <= row.best.upper);
+        }
+        let crossing = figures.profiles[1];
+        assert!(number(crossing.best.upper) - number(crossing.adaptive.lower) < 2e-3);
+        let [one, other] = crossing.choices.map(|choice| number(choice.upper));
+        assert!((one - other).abs() < 1e-3, "{one} {other}");
+        // A trade-off function is the other form of its profile. The one that is drawn is a bound from
+        // few γ, and so below.
+        let drawn = number(figures.trade_offs[0].budget);
+        let composed = budget.trade_off(Adjacency::Remove, alpha);
+        assert!(drawn <= number(composed.upper), "{drawn} {composed}");
+    }
 }

@@ -1,5 +1,6 @@
-//! The pictures of `spec/figures`: the counterexample to the natural f-DP filter (Tran et al. Fig. 1
-//! and 4), and the schedule of Tran et al. §4.5 under four ways of accounting.
+//! The pictures of `spec/figures`: the counterexample to the natural f-DP filter (Tran et al. Fig. 1, 3,
+//! 4 and 5), the schedule of Tran et al. §4.5 under four ways of accounting (Fig. 2), the moments of a
+//! sampled Gaussian beside their limits (Fig. 6 to 9), and odometers (Whitehouse et al. Fig. 1 to 3).
 //!
 //! ```sh
 //! cargo run --release --package papers --bin figures
@@ -10,6 +11,8 @@
 
 mod chart;
 mod counterexample;
+mod moments;
+mod odometers;
 mod schedule;
 
 use std::error::Error;
@@ -32,6 +35,8 @@ fn main() -> Outcome {
 fn draw(folder: &Path, quick: bool) -> Outcome {
     std::fs::create_dir_all(folder)?;
     counterexample::draw(folder, quick)?;
+    moments::draw(folder, quick)?;
+    odometers::draw(folder, quick)?;
     schedule::draw(folder, quick)
 }
 
@@ -46,6 +51,9 @@ mod tests {
         for (name, curves) in [
             ("counterexample-trade-offs.svg", 8),
             ("counterexample-profiles.svg", 4),
+            ("counterexample-choices.svg", 8),
+            ("moments.svg", 12),
+            ("odometers.svg", 13),
             ("schedule.svg", 3),
         ] {
             let picture = std::fs::read_to_string(folder.join(name)).unwrap();

@@ -122,20 +122,20 @@ pub fn draw(folder: &Path, quick: bool) -> Outcome {
         .map(|(name, epsilons)| Line {
             name,
             points: logs.iter().copied().zip(epsilons).collect(),
-            is_dashed: name.ends_with("no bound"),
         })
         .collect();
     let path = folder.join("schedule.svg");
     let root = SVGBackend::new(&path, (720, 480)).into_drawing_area();
     root.fill(&WHITE)?;
     Panel {
-        title: "3650 sampled Gaussians, 25 values of σ",
+        title: "T 2: 3650 steps of a sampled Gaussian, σ changes 25 times",
         across: "log₁₀ δ",
         up: "ε",
         left: (-6.0, -4.0),
         bottom: (0.9, 1.6),
+        legend: SeriesLabelPosition::UpperRight,
     }
-    .draw(&root, &lines, &[])?;
+    .draw(&root, &lines)?;
     root.present()?;
     println!("wrote {}", path.display());
     Ok(())

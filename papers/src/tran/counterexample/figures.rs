@@ -7,9 +7,10 @@ use super::{Branches, Counterexample, ROUNDING, larger, probability};
 use crate::number::float;
 
 impl Counterexample {
-    /// What T's Figures 1 and 4 plot, at these γ and these α.
+    /// What T's Figures 1, 3, 4 and 5 plot, at these γ and these α.
     #[must_use]
     pub fn figures(&self, gammas: &[Scale], alphas: &[Delta]) -> Figures {
+        let [one, other] = &self.futures;
         let profiles = gammas
             .iter()
             .map(|&gamma| {
@@ -22,8 +23,12 @@ impl Counterexample {
                 };
                 let budget = |gamma| self.budget_at(gamma);
                 let adaptive = |gamma| self.adaptive_at(Branches::Swapped, gamma);
+                let best = |gamma| self.best_at(gamma);
                 ProfileRow {
                     gamma,
+                    choices: [one, other].map(|choice| choice.height(Adjacency::Remove, gamma)),
+                    best: probability(best(odds)),
+                    symmetric_best: probability(symmetric(&best)),
                     budget: probability(budget(odds)),
                     adaptive: probability(adaptive(odds)),
                     symmetric_budget: probability(symmetric(&budget)),
@@ -31,7 +36,6 @@ impl Counterexample {
                 }
             })
             .collect::<Vec<_>>();
-        let [one, other] = &self.futures;
         let trade_off = |alpha: Delta, direction, height: fn(&ProfileRow) -> Delta| {
             missed(
                 alpha,
@@ -71,17 +75,23 @@ impl Counterexample {
 /// Data for pictures.
 #[derive(Clone, Debug)]
 pub struct Figures {
-    /// T Figure 4.
+    /// T Figures 3, 4 and 5.
     pub profiles: Vec<ProfileRow>,
     /// T Figure 1.
     pub trade_offs: Vec<TradeOffRow>,
 }
 
-/// A row of T Figure 4.
+/// A row of T Figures 3, 4 and 5.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProfileRow {
     /// γ.
     pub gamma: Scale,
+    /// Of the two choices for the second and third step (Figure 3).
+    pub choices: [Bounds<Delta>; 2],
+    /// The first step, and then the worse choice at every γ (Figure 5).
+    pub best: Bounds<Delta>,
+    /// The same, symmetrised.
+    pub symmetric_best: Bounds<Delta>,
     /// H_B.
     pub budget: Bounds<Delta>,
     /// H_adapt.

@@ -97,6 +97,19 @@ impl Counterexample {
         larger(self.mixed(gamma, one, one), self.mixed(gamma, other, other))
     }
 
+    /// (H₁ ⊗ max(H, H′))(γ), with the profiles of both choices: what no selection exceeds, and what one
+    /// attains at this γ (Tran et al. B.1, B.3).
+    #[must_use]
+    pub fn best(&self, gamma: Scale) -> Bounds<Delta> {
+        probability(self.best_at(float(gamma)))
+    }
+
+    fn best_at(&self, gamma: f64) -> (f64, f64) {
+        let [one, other] = &self.futures;
+        let worse = one.worst(other);
+        self.mixed(gamma, &worse, &worse)
+    }
+
     /// H_adapt(γ): of the interaction in which y decides.
     #[must_use]
     pub fn adaptive(&self, branches: Branches, gamma: Scale) -> Bounds<Delta> {

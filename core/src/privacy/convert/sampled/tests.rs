@@ -163,7 +163,7 @@ fn everybody_in_the_sample_is_no_sample() {
 }
 
 #[test]
-fn nobody_loses_nothing() {
+fn zero_rate_has_zero_loss() {
     let at = "2.5".parse().unwrap();
     for loss in [added, replaced] {
         assert_eq!(loss(at, Delta::ZERO, half(1.0)), Ok(Epsilon::ZERO));

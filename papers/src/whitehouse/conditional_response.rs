@@ -3,19 +3,18 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::ApproxRandomizedResponse;
-use super::approx_randomized_response::Response;
-use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
-use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
-use crate::machine::{AnswerKind, Coins, Description, Fault, Machine, Mechanism};
-use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, UnknownLoss};
+use queryables::account::{ChildLoss, ContinuationRule, WholeLoss};
+use queryables::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
+use queryables::machine::{AnswerKind, Coins, Description, Fault, Machine, Mechanism};
+use queryables::mechanisms::{ApproxRandomizedResponse, Response};
+use queryables::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, UnknownLoss};
 
-/// Conditional randomized response (Whitehouse et al. Def. 7): asked with what was seen so far,
+/// Conditional randomized response (W Def. 7): asked with what was seen so far,
 /// `z`, it answers with RR_{ε(z),δ(z)} of its bit.
 ///
 /// Use it to test claims about *adaptive* composition: whatever mechanisms an analyst chooses one
 /// after the other, on two neighbours they do no worse than this with the same parameters
-/// (Whitehouse et al. Lemma 11). The caller chooses `z`: the answers so far, or anything else that
+/// (W Lemma 11). The caller chooses `z`: the answers so far, or anything else that
 /// is public.
 ///
 /// The parameters are charged to a rule of its own, and what the rule does not admit is refused. So
@@ -23,7 +22,8 @@ use crate::privacy::{AddRemove, Distance, EpsilonDelta, Private, Relation, Unkno
 ///
 /// ```
 /// use queryables::account::{DefaultAccumulator, Accumulator};
-/// use queryables::mechanisms::{ConditionalResponse, Response};
+/// use papers::whitehouse::ConditionalResponse;
+/// use queryables::mechanisms::Response;
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
@@ -163,78 +163,74 @@ impl<F: ContinuationRule, Z, R> fmt::Debug for ConditionalResponseMachine<F, Z, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::{Accumulator, Capped, DefaultAccumulator, Sum};
-    use crate::compose::Refusal;
-    use crate::machine::CoinSource;
-    use crate::machine::{NotPrivateSeededCoins, Replay};
-    use crate::number::{Delta, Epsilon};
-    use crate::prelude::*;
-    use crate::privacy::{ApproxDp, PureDp, Replace};
-    use crate::tests::enumerate::{Enumeration, enumerate};
-    use dashu_ratio::RBig;
+    use queryables::account::{Accumulator, Capped, DefaultAccumulator, Sum};
+    use queryables::compose::Refusal;
+    use queryables::machine::{CoinSource, NotPrivateSeededCoins, Replay};
+    use queryables::number::Epsilon;
+    use queryables::privacy::{ApproxDp, PureDp, Replace};
+    use queryables::verify::{Pair, Verifier, VerifyError, copies_of};
+
+    use crate::support::{exact, ratio};
 
     fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
         EpsilonDelta::new(epsilon, delta).unwrap()
     }
 
-    type Seen = Option<Response>;
-
-    /// A fair coin, and after ⊤ one that is revealed with probability 1/4: parameters that depend
-    /// on the answers, with odds that are rational.
-    fn adaptive() -> ConditionalResponse<Capped<Sum<ApproxDp>>, Seen> {
-        let rule = ApproxDp.accumulator().capped(pair("0", "0.5"));
-        ConditionalResponse::new(rule, |seen: &Seen| match seen {
-            None => pair("0", "0.25"),
-            Some(Response::Top) => pair("0", "0.25"),
-            Some(_) => pair("0", "0.125"),
-        })
+    /// With the parameters that it is asked for.
+    fn respond(
+        budget: EpsilonDelta,
+    ) -> ConditionalResponse<Capped<Sum<ApproxDp>>, EpsilonDelta, AddRemove> {
+        let rule = ApproxDp.accumulator().capped(budget);
+        ConditionalResponse::new(rule, |seen: &EpsilonDelta| *seen)
     }
 
-    fn views(bit: bool) -> Enumeration<[Response; 2]> {
-        enumerate(0.0, |coins| {
-            let mut machine = adaptive()
-                .start(&Arc::new(bit), &mut Coins::new(&mut *coins))
-                .unwrap();
-            let first = machine
-                .step(None, &mut Coins::new(&mut *coins))
-                .unwrap()
-                .unwrap();
-            [
-                first,
-                machine
-                    .step(Some(first), &mut Coins::new(&mut *coins))
-                    .unwrap()
-                    .unwrap(),
-            ]
-        })
-    }
-
+    /// What was seen decides: after ⊤ the bit is revealed twice as often.
     #[test]
     fn given_what_was_seen_the_law_is_that_of_its_parameters() {
-        let views = views(true);
-        assert_eq!(views.cut, RBig::ZERO);
-        let probability = |first, then| views.probability(&[first, then]).to_f64_fast();
-        // ⊤ has 3/8. After it the bit is revealed with 1/4, after the others with 1/8.
-        assert_eq!(probability(Response::Top, Response::One), 0.375 * 0.25);
-        assert_eq!(probability(Response::Bottom, Response::One), 0.375 * 0.125);
-        assert_eq!(probability(Response::One, Response::One), 0.25 * 0.125);
-        assert_eq!(probability(Response::Top, Response::Top), 0.375 * 0.375);
-        assert_eq!(probability(Response::Top, Response::Zero), 0.0);
+        let rule = || ApproxDp.accumulator().capped(pair("0", "0.25"));
+        let adaptive = ConditionalResponse::new(rule(), |seen: &Option<Response>| match seen {
+            Some(Response::Top) => pair("0", "0.25"),
+            _ => pair("0", "0.125"),
+        });
+        let bits = Pair::new(false, true);
+        let revealed = |seen| {
+            let verifier = Verifier::new(copies_of(&adaptive), &bits, vec![seen], 1);
+            verifier.worst_delta_at(Epsilon::ZERO).unwrap()
+        };
+        for (seen, revealed_in) in [
+            (Some(Response::Top), 4),
+            (Some(Response::One), 8),
+            (None, 8),
+        ] {
+            assert_eq!(exact(&revealed(seen)), ratio(1, revealed_in));
+        }
     }
 
-    /// At ε = 0 the hockey stick is the total variation distance. A view reveals with 1/4 in the
-    /// first round, and else with 1/4 after ⊤ and 1/8 after ⊥, each of which has 3/8.
     #[test]
     fn views_on_neighbours_are_within_the_budget() {
-        let (zero, one) = (views(false), views(true));
-        let distance: f64 = zero
-            .outcomes
-            .iter()
-            .map(|(view, mass)| (mass - one.probability(view)).to_f64_fast().max(0.0))
-            .sum();
-        assert_eq!(distance, 0.25 + 0.375 * 0.25 + 0.375 * 0.125);
-        let loss = Private::<ApproxDp, AddRemove>::loss(&adaptive(), &ApproxDp).unwrap();
-        assert!(loss.delta >= Delta::try_from(distance).unwrap());
+        let respond = respond(pair("0", "0.5"));
+        let bits = Pair::new(false, true);
+        let menu = vec![pair("0", "0.25"), pair("0", "0.125")];
+        let verifier = Verifier::new(copies_of(&respond), &bits, menu, 3);
+        verifier.assert_private(&ApproxDp, &pair("0", "0.5"));
+        // The bit is revealed by one of two with probability 7/16 = 0.4375, and by a quarter and two
+        // eighths with 1 - 3/4 · (7/8)² = 0.42578.
+        let less = verifier.check(&ApproxDp, &pair("0", "0.4374"));
+        assert!(less.unwrap().is_refuted());
+        verifier.assert_private(&ApproxDp, &pair("0", "0.43751"));
+    }
+
+    #[test]
+    fn responses_that_are_all_refused_are_an_error_of_the_verifier() {
+        let asked = |budget| {
+            let respond = respond(budget);
+            let bits = Pair::new(false, true);
+            Verifier::new(copies_of(&respond), &bits, vec![pair("5", "0.5")], 1)
+                .check(&ApproxDp, &pair("0", "0"))
+                .map(|verdict| verdict.holds())
+        };
+        assert_eq!(asked(pair("0.1", "0")), Err(VerifyError::NothingLaunched));
+        assert_eq!(asked(pair("5", "0.5")), Ok(false));
     }
 
     #[test]
@@ -266,9 +262,10 @@ mod tests {
     #[test]
     fn coins_that_fail_end_it() {
         let mut none = Replay::of([]);
-        let mut machine = adaptive()
+        let mut machine = respond(pair("0", "0.5"))
             .start(&Arc::new(true), &mut none.coins())
             .unwrap();
-        assert_eq!(machine.step(None, &mut none.coins()), Err(Fault::Failed));
+        let asked = machine.step(pair("0", "0.25"), &mut none.coins());
+        assert_eq!(asked, Err(Fault::Failed));
     }
 }

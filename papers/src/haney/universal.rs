@@ -3,10 +3,8 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::machine::{
-    AnswerKind, Coins, Description, Fault, Machine, Mechanism, Public, PublicView,
-};
-use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss, checked};
+use queryables::machine::{AnswerKind, Coins, Description, Fault, Machine, Mechanism};
+use queryables::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss};
 
 /// A mechanism that becomes the first mechanism that is named to it, if that one's loss is within
 /// its budget (Haney et al. Alg 10).
@@ -17,7 +15,7 @@ use crate::privacy::{Measure, Postprocessable, Private, Relation, UnknownLoss, c
 /// and deterministic adversaries suffice where the measure is jointly convex (Haney et al. 2.3).
 ///
 /// ```
-/// use queryables::compose::{Universal, UniversalAnswer, UniversalQuery};
+/// use papers::haney::universal::{Universal, UniversalAnswer, UniversalQuery};
 /// use queryables::data::Predicate;
 /// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
@@ -144,12 +142,8 @@ where
                 } = &self.description;
                 // The mechanism's own code: this machine may have been stopped when it returns.
                 let fits = coins.guarded(|_| {
-                    mechanism
-                        .check(Public::of(&**data))
-                        .map_err(|unsuitable| Fault::InvalidQuery(unsuitable.0))?;
                     let loss = mechanism.loss(measure);
-                    let loss = loss.and_then(|loss| checked(measure, loss));
-                    Ok(loss.is_ok_and(|loss| loss <= *budget))
+                    Ok(loss.is_ok_and(|loss| measure.is_valid(&loss) && loss <= *budget))
                 })?;
                 if !fits {
                     return Err(Fault::InvalidQuery(
@@ -179,5 +173,52 @@ where
 impl<D: ?Sized, Me: Measure, R, M: Mechanism<D>> std::fmt::Debug for UniversalMachine<D, Me, R, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("UniversalMachine")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Universal, UniversalAnswer, UniversalQuery};
+    use crate::support::*;
+    use queryables::prelude::*;
+    use queryables::privacy::Rdp;
+
+    #[test]
+    fn a_universal_mechanism_becomes_one_mechanism_within_its_budget() {
+        let universal = Universal::new(PureDp, AddRemove, ln_times(3, 2));
+        let budget = universal.loss(&PureDp).unwrap();
+        let filter = start(&Filter::concurrent(PureDp, ln_times(3, 4)), Arc::new(true)).unwrap();
+        let place = filter.launch(&universal).unwrap();
+        assert_eq!(filter.privacy_loss(), budget);
+        let becoming = |odds| place.ask(UniversalQuery::Become(once(odds)));
+        let invalid = |why| Err(AskError::Fault(Fault::InvalidQuery(why)));
+        assert_eq!(
+            place.ask(UniversalQuery::Ask(())),
+            invalid("it has not become a mechanism yet")
+        );
+        assert_eq!(
+            becoming(10),
+            invalid("the mechanism's loss is over the budget")
+        );
+        assert_eq!(becoming(9), Ok(UniversalAnswer::Became));
+        assert!(matches!(
+            place.ask(UniversalQuery::Ask(())),
+            Ok(UniversalAnswer::Answered(_))
+        ));
+        assert_eq!(becoming(3), invalid("it has become a mechanism already"));
+        assert_eq!(filter.privacy_loss(), budget);
+    }
+
+    #[test]
+    fn a_universal_mechanism_has_a_loss_under_its_own_measure_only() {
+        let order = |text: &str| Rdp::new(text.parse().unwrap());
+        let universal = Universal::<_, AddRemove, Respond>::new(order("2"), AddRemove, ln(3));
+        assert_eq!(
+            universal.loss(&order("4")),
+            Err(UnknownLoss("the universal mechanism has another measure"))
+        );
+        assert_eq!(universal.loss(&order("2")), Ok(ln(3)));
     }
 }
