@@ -1,5 +1,6 @@
 //! Tables on a real server, which the test starts by itself. Where there is none, it says so.
 
+mod equal;
 #[allow(dead_code)]
 mod support;
 

@@ -36,11 +36,14 @@ pub trait Dialect {
     /// A list as a table with this name, and with the columns `key` and `place`, which counts from one.
     fn list_table(&self, list: &str, name: &str) -> String;
 
-    /// The exact sum of 64-bit numbers.
+    /// The exact sum of whole numbers, which is wide.
     fn sum(&self, number: &str) -> String;
 
     /// The quotient of two 64-bit numbers, rounded toward zero.
     fn quotient(&self, dividend: &str, divisor: &str) -> String;
+
+    /// The same of wide numbers. Their quotient is a 64-bit number.
+    fn wide_quotient(&self, dividend: &str, divisor: &str) -> String;
 }
 
 /// In which form texts are compared.

@@ -18,8 +18,9 @@ impl Statement {
     /// | part | what it holds |
     /// |---|---|
     /// | `kept` | the rows of step 1 of [`Plan`]'s "What is computed": person, place of the group, amount |
-    /// | `numbers` | the sums of each person in each group, each of them clamped |
-    /// | `bounded` | the same, with what they are divided by so that their norm is at most the bound |
+    /// | `numbers` | the sums of each person in each group, clamped where the bound says so |
+    /// | `people` | what the numbers of each person are divided by; only where they are scaled |
+    /// | `bounded` | both of them joined |
     ///
     /// Nothing in it can overflow, divide by zero or fail to be converted, whatever the rows are.
     ///
@@ -33,7 +34,7 @@ impl Statement {
         let kept = writer.kept(&from, plan)?;
         let stages = writer.stages(plan);
         let totals = (1..=parts).map(|part| {
-            let sum = dialect.sum(&stages.number(dialect, part));
+            let sum = dialect.sum(&stages.number(part));
             format!(", CAST({sum} AS {}) AS total{part}", D::TEXT)
         });
         let totals: String = totals.collect();
@@ -50,17 +51,23 @@ struct Stages {
     text: String,
     /// The one whose numbers are added up.
     last: &'static str,
-    /// The bound on the norm, if there is one.
+    /// What the first number of a row adds to its total, if it is scaled.
     scaled: Option<String>,
 }
 
 impl Stages {
-    /// What a row of the last stage adds to a total.
-    fn number(&self, dialect: &impl Dialect, part: usize) -> String {
-        match &self.scaled {
-            None => format!("number{part}"),
-            Some(most) => dialect.quotient(&format!("(number{part} * {most})"), "divisor"),
+    fn unscaled(text: String) -> Self {
+        Self {
+            text,
+            last: "numbers",
+            scaled: None,
         }
+    }
+
+    /// What a row of the last stage adds to the total of a part.
+    fn number(&self, part: usize) -> String {
+        let number = self.scaled.as_deref().unwrap_or(PART);
+        number.replace(PART, &format!("number{part}"))
     }
 }
 
@@ -182,98 +189,128 @@ impl<D: Dialect> Writer<'_, D> {
 
     fn stages(&mut self, plan: &Plan) -> Stages {
         let each_row = *plan.schema().person() == Person::EachRow;
-        let numbers = self.numbers(plan);
-        let most = match plan.bound() {
-            Bound::Row => None,
-            Bound::First if each_row => None,
-            Bound::First => {
-                let one = self.value(plan.amount().range().0);
-                let text = format!(
-                    ", numbers AS (SELECT MIN(place) AS place, {one} AS number1 \
-                     FROM kept GROUP BY person)"
-                );
-                return Stages {
-                    text,
-                    last: "numbers",
-                    scaled: None,
-                };
+        if each_row {
+            // A row is in one group: a clamped number is its norm, and one row is within every bound.
+            let columns = self.columns(plan, |_, number| number);
+            let text = format!(", numbers AS (SELECT place{columns} FROM kept)");
+            return Stages::unscaled(text);
+        }
+        if plan.bound() == Bound::First {
+            let one = self.value(plan.amount().range().0);
+            let text = format!(
+                ", numbers AS (SELECT MIN(place) AS place, {one} AS number1 \
+                 FROM kept GROUP BY person)"
+            );
+            return Stages::unscaled(text);
+        }
+        let columns = self.columns(plan, |dialect, number| dialect.sum(&number));
+        let text = format!(
+            ", numbers AS (SELECT person, place{columns}, COUNT(*) AS number_of_rows \
+             FROM kept GROUP BY person, place)"
+        );
+        let several = plan.groups() > 1;
+        match plan.bound() {
+            Bound::Rows(most) => self.bounded_by_rows(text, most, several),
+            // A single number that is clamped is its norm.
+            Bound::L1(most) if several => self.bounded(text, most, |dialect, most| {
+                let norm = dialect.sum("ABS(number1)");
+                format!("CAST(GREATEST({norm}, {most}) AS BIGINT)")
+            }),
+            Bound::L2(most) if several => {
+                let square = most.cast_signed().saturating_mul(most.cast_signed());
+                let within = self.value(square);
+                self.bounded(text, most, |dialect, most| {
+                    let square = dialect.sum("number1 * number1");
+                    format!(
+                        "CASE WHEN {square} <= {within} THEN {most} \
+                         ELSE CAST(FLOOR(SQRT(CAST({square} AS {}))) AS BIGINT) + 1 END",
+                        D::DOUBLE
+                    )
+                })
             }
-            Bound::Each(most) | Bound::L1(most) | Bound::L2(most) => Some(most.cast_signed()),
-        };
-        let most = most.map(|most| (self.value(most), self.value(-most)));
-        let columns = numbers.iter().zip(1..).map(|(number, part)| {
-            let number = if each_row {
-                number.clone()
-            } else {
-                self.dialect.sum(number)
-            };
-            match &most {
-                None => format!(", {number} AS number{part}"),
-                Some((most, least)) => format!(
-                    ", CAST(GREATEST(LEAST({number}, {most}), {least}) AS BIGINT) AS number{part}"
-                ),
-            }
-        });
-        let columns: String = columns.collect();
-        let text = if each_row {
-            format!(", numbers AS (SELECT place{columns} FROM kept)")
-        } else {
-            format!(", numbers AS (SELECT person, place{columns} FROM kept GROUP BY person, place)")
-        };
-        let stages = Stages {
-            text,
-            last: "numbers",
-            scaled: None,
-        };
-        match (plan.bound(), most) {
-            (Bound::L1(_) | Bound::L2(_), Some((most, _))) => {
-                self.bounded(plan, stages, most, each_row || plan.groups() == 1)
-            }
-            _ => stages,
+            _ => Stages::unscaled(text),
         }
     }
 
+    /// The numbers of the plan's parts, summed and clamped as the bound says.
+    fn columns(&mut self, plan: &Plan, summed: impl Fn(&D, String) -> String) -> String {
+        let numbers = self.numbers(plan);
+        let numbers = numbers
+            .into_iter()
+            .map(|number| summed(self.dialect, number));
+        let numbers: Vec<String> = match plan.bound() {
+            Bound::Row | Bound::First | Bound::Rows(_) => numbers.collect(),
+            Bound::Each(most) | Bound::L1(most) | Bound::L2(most) => {
+                let numbers: Vec<String> = numbers.collect();
+                let most = most.cast_signed();
+                let [least, most] = [-most, most].map(|end| self.value(end));
+                let clamped = numbers.into_iter().map(|number| {
+                    format!("CAST(GREATEST(LEAST({number}, {most}), {least}) AS BIGINT)")
+                });
+                clamped.collect()
+            }
+        };
+        let columns = numbers.iter().zip(1..);
+        let columns = columns.map(|(number, part)| format!(", {number} AS number{part}"));
+        columns.collect()
+    }
+
     /// With the divisor of each person: numbers are multiplied by the bound and divided by it. It is the
-    /// bound itself where they are within it.
-    fn bounded(&mut self, plan: &Plan, stages: Stages, most: String, alone: bool) -> Stages {
-        let parts = 1..=plan.parts().len();
-        // A person has one row of numbers, or several.
-        let added = |number: String| match alone {
-            true => format!("CAST({number} AS {})", D::WIDE),
-            false => self.dialect.sum(&number),
-        };
-        let divisor = match plan.bound() {
-            Bound::L2(bound) => {
-                let squares = parts.map(|part| added(format!("number{part} * number{part}")));
-                let square = squares.collect::<Vec<_>>().join(" + ");
-                let bound = bound.cast_signed();
-                let within = self.value(bound.saturating_mul(bound));
-                format!(
-                    "CASE WHEN {square} <= {within} THEN {most} \
-                     ELSE CAST(FLOOR(SQRT(CAST({square} AS {}))) AS BIGINT) + 1 END",
-                    D::DOUBLE
-                )
-            }
-            _ => {
-                let norms = parts.map(|part| added(format!("ABS(number{part})")));
-                let norm = norms.collect::<Vec<_>>().join(" + ");
-                format!("CAST(GREATEST({norm}, {most}) AS BIGINT)")
-            }
-        };
-        let text = match alone {
-            true => format!(", bounded AS (SELECT numbers.*, {divisor} AS divisor FROM numbers)"),
-            false => format!(
-                ", divisors AS (SELECT person, {divisor} AS divisor FROM numbers GROUP BY person), \
-                 bounded AS (SELECT numbers.*, divisors.divisor \
-                 FROM numbers JOIN divisors ON numbers.person = divisors.person)"
-            ),
-        };
+    /// bound itself where they are within it. Both factors are at most 2^31.
+    fn bounded(
+        &mut self,
+        text: String,
+        most: u64,
+        divisor: impl FnOnce(&D, &str) -> String,
+    ) -> Stages {
+        let most = self.value(most.cast_signed());
+        let divisor = divisor(self.dialect, &most);
+        let scaled = format!("(number1 * {most})");
         Stages {
-            text: stages.text + &text,
+            text: of_people(text, &divisor),
             last: "bounded",
-            scaled: Some(most),
+            scaled: Some(self.dialect.quotient(&scaled, "divisor")),
         }
     }
+
+    /// The numbers of a person with more rows than `most` are multiplied by it and divided by their rows.
+    /// They are wide: nothing is clamped.
+    fn bounded_by_rows(&mut self, text: String, most: u64, several: bool) -> Stages {
+        let most = self.value(most.cast_signed());
+        let (text, last, rows) = if several {
+            let rows = self.dialect.sum("number_of_rows");
+            (of_people(text, &rows), "bounded", "divisor")
+        } else {
+            (text, "numbers", "number_of_rows")
+        };
+        let [number, most_wide, rows_wide] = [PART, &most, rows].map(wide::<D>);
+        let quotient = format!("({number} * {most_wide})");
+        let quotient = self.dialect.wide_quotient(&quotient, &rows_wide);
+        Stages {
+            text,
+            last,
+            scaled: Some(format!(
+                "CASE WHEN {rows} <= {most} THEN {number} ELSE {quotient} END"
+            )),
+        }
+    }
+}
+
+/// Stands for the number of a part.
+const PART: &str = "number1";
+
+fn wide<D: Dialect>(number: &str) -> String {
+    format!("CAST({number} AS {})", D::WIDE)
+}
+
+/// The numbers, each with its person's divisor.
+fn of_people(numbers: String, divisor: &str) -> String {
+    numbers
+        + &format!(
+            ", people AS (SELECT person, {divisor} AS divisor FROM numbers GROUP BY person), \
+             bounded AS (SELECT numbers.*, people.divisor \
+             FROM numbers JOIN people ON numbers.person = people.person)"
+        )
 }
 
 /// So many steps, as a double. It is exact: at most 2^51 of them, of at least 2^-202.

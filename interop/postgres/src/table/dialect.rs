@@ -56,6 +56,10 @@ impl Dialect for Postgres {
     fn quotient(&self, dividend: &str, divisor: &str) -> String {
         format!("({dividend} / {divisor})")
     }
+
+    fn wide_quotient(&self, dividend: &str, divisor: &str) -> String {
+        format!("div({dividend}, {divisor})")
+    }
 }
 
 /// PostgreSQL has no texts with U+0000, but it has such bytes.
