@@ -32,6 +32,7 @@ pub fn change_is_bounded(plan: &Plan, one: &[i128], other: &[i128], times: u128)
     let sum: u128 = change.iter().sum();
     match plan.bound() {
         Bound::Row | Bound::First => sum <= times * plan.largest_row(),
+        Bound::Rows(rows) => sum <= times * u128::from(rows) * plan.largest_row(),
         Bound::Each(most) => change
             .iter()
             .all(|change| *change <= times * u128::from(most)),

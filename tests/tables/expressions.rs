@@ -106,7 +106,9 @@ impl Draw {
 
     /// A whole number; a literal if there is no column of them.
     fn whole(&mut self, schema: &Schema, depth: usize) -> Expr {
-        let columns = of_kind(schema, |kind| kind == Kind::Whole);
+        let mut columns = of_kind(schema, |kind| kind == Kind::Whole);
+        // Categories are compared with categories only.
+        columns.retain(|column| !matches!(column.domain(), Some(Domain::Categories(_))));
         let column = columns.get(self.below(columns.len().max(1)));
         match (column, self.below(if depth == 0 { 3 } else { 6 })) {
             (Some(column), 0 | 1) => col(column.name()),

@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use queryables::machine::PublicMetadata;
 use queryables::mechanisms::query::Unavailable;
-use queryables::table::{Condition, Expr, Kind, Plan, Schema, Table, Value};
+use queryables::table::{Condition, Grouping, Kind, Number, Plan, Schema, Table, Value};
 
 use crate::cache::Cache;
 use crate::csv::{self, CsvFile};
@@ -196,18 +196,14 @@ impl Table for ArrowTable {
         if *plan.schema() != self.schema {
             return Err(Unavailable);
         }
-        let mut places = Vec::new();
-        if let Some(condition) = plan.condition() {
-            read_by(condition.expr(), &self.schema, &mut places)?;
-        }
-        if let Some(number) = plan.amount().number() {
-            read_by(number.expr(), &self.schema, &mut places)?;
-        }
-        places.extend(
-            plan.groupings()
-                .iter()
-                .map(queryables::table::Grouping::place),
-        );
+        let condition = plan.condition().map(Condition::columns);
+        let number = plan.amount().number().map(Number::columns);
+        let mut places: Vec<usize> = [condition, number]
+            .into_iter()
+            .flatten()
+            .flatten()
+            .collect();
+        places.extend(plan.groupings().iter().map(Grouping::place));
         let person = self.schema.person_column();
         places.extend(person);
         let scan = self.scan(once(places));
@@ -229,34 +225,11 @@ impl Table for ArrowTable {
         if !matches!(column.kind(), Kind::Whole | Kind::Text) {
             return Err(Unavailable);
         }
-        let mut places = vec![place];
-        if let Some(condition) = condition {
-            read_by(condition.expr(), &self.schema, &mut places)?;
-        }
+        let mut places = condition.map(Condition::columns).unwrap_or_default();
+        places.push(place);
         places.extend(self.schema.person_column());
         let scan = self.scan(once(places));
         keys::tally_keys(&scan, condition, place, self.memory_bound / 4)
-    }
-}
-
-/// The places of the columns that an expression reads.
-fn read_by(expr: &Expr, schema: &Schema, places: &mut Vec<usize>) -> Result<(), Unavailable> {
-    match expr {
-        Expr::Column(name) => {
-            places.push(schema.column(name).map_err(|_| Unavailable)?.0);
-            Ok(())
-        }
-        Expr::Literal(_) => Ok(()),
-        Expr::Compare(_, one, other) | Expr::Compute(_, one, other) => {
-            read_by(one, schema, places)?;
-            read_by(other, schema, places)
-        }
-        Expr::In(one, _) | Expr::Between(one, ..) | Expr::IsNull(one) | Expr::Not(one) => {
-            read_by(one, schema, places)
-        }
-        Expr::And(parts) | Expr::Or(parts) => parts
-            .iter()
-            .try_for_each(|part| read_by(part, schema, places)),
     }
 }
 

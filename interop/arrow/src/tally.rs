@@ -24,7 +24,7 @@ pub(crate) fn of_rows(plan: &Plan, scan: &Scan<'_>) -> Result<Vec<i128>, Unavail
             if *group != NONE {
                 let mut numbers = plan.numbers(*amount);
                 let numbers = numbers.get_mut(..plan.parts().len()).unwrap_or_default();
-                plan.bound().apply(numbers);
+                plan.bound().apply(numbers, 1);
                 add(totals, *group, numbers);
             }
         }
@@ -68,14 +68,15 @@ pub(crate) fn of_people(
         .iter()
         .map(|piece| u128::from(piece.most_rows()));
     let largest = rows.sum::<u128>().saturating_mul(plan.largest_row());
-    let is_narrow = plan.parts() == Parts::Value && largest < 1 << 63;
+    let is_one = plan.parts() == Parts::Value && !matches!(plan.bound(), Bound::Rows(_));
+    let is_narrow = is_one && largest < 1 << 63;
     let column = scan.schema.columns().get(person).ok_or(Unavailable)?;
     let bytes = most_bytes;
     match (column.kind() == Kind::Text, is_narrow) {
         (false, true) => tally_people::<i64, i64>(plan, scan, person, bytes),
-        (false, false) => tally_people::<i64, [i128; 3]>(plan, scan, person, bytes),
+        (false, false) => tally_people::<i64, Wide>(plan, scan, person, bytes),
         (true, true) => tally_people::<str, i64>(plan, scan, person, bytes),
-        (true, false) => tally_people::<str, [i128; 3]>(plan, scan, person, bytes),
+        (true, false) => tally_people::<str, Wide>(plan, scan, person, bytes),
     }
 }
 
@@ -127,7 +128,8 @@ fn bounded<K: Ord, S: Sums>(plan: &Plan, mut entries: Vec<Entry<K, S>>) -> Vec<i
             };
             numbers.extend(sums.into_iter().take(parts));
         }
-        plan.bound().apply(&mut numbers);
+        let rows = person.iter().map(|entry| entry.kept.rows()).sum();
+        plan.bound().apply(&mut numbers, rows);
         for (entry, numbers) in person.iter().zip(numbers.chunks(parts)) {
             add(&mut totals, entry.group, numbers);
         }
@@ -140,9 +142,12 @@ trait Sums: Default + Send {
     fn add(&mut self, plan: &Plan, amount: i64);
     fn merge(&mut self, other: Self);
     fn numbers(&self) -> [i128; 3];
+    /// How many rows there are.
+    fn rows(&self) -> u64;
 }
 
-/// One number, where all rows of the table together cannot exceed 64 bits.
+/// One number, where all rows of the table together cannot exceed 64 bits, and where nobody asks for the
+/// number of rows.
 impl Sums for i64 {
     #[inline]
     fn add(&mut self, _: &Plan, amount: i64) {
@@ -156,21 +161,40 @@ impl Sums for i64 {
     fn numbers(&self) -> [i128; 3] {
         [i128::from(*self), 0, 0]
     }
+
+    fn rows(&self) -> u64 {
+        0
+    }
 }
 
-impl Sums for [i128; 3] {
+/// Whatever a plan may ask for. A row adds at most 2^62, so that the sums of 2^64 rows fit.
+#[derive(Default)]
+struct Wide {
+    numbers: [i128; 3],
+    rows: u64,
+}
+
+impl Sums for Wide {
     fn add(&mut self, plan: &Plan, amount: i64) {
-        self.merge(plan.numbers(amount));
+        self.merge(Self {
+            numbers: plan.numbers(amount),
+            rows: 1,
+        });
     }
 
     fn merge(&mut self, other: Self) {
-        for (sum, number) in self.iter_mut().zip(other) {
-            *sum = sum.saturating_add(number);
+        for (sum, number) in self.numbers.iter_mut().zip(other.numbers) {
+            *sum += number;
         }
+        self.rows += other.rows;
     }
 
     fn numbers(&self) -> [i128; 3] {
-        *self
+        self.numbers
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
     }
 }
 
@@ -202,7 +226,7 @@ fn add(totals: &mut [i128], group: u32, numbers: &[i128]) {
     let start = group as usize * numbers.len();
     let totals = totals.get_mut(start..).unwrap_or_default();
     for (total, number) in totals.iter_mut().zip(numbers) {
-        *total = total.saturating_add(*number);
+        *total += number;
     }
 }
 
