@@ -422,12 +422,17 @@ fn quotes_and_control_characters() -> Result<(Rows, Vec<Plan>), TableError> {
     let with_zero = Grouping::keys(&schema, "text; --", ["a\0", "a", "\0"])?;
     let one = || Ok((Amount::one(0)?, Parts::Value));
     let plan = |grouping| Plan::new(&schema, None, one()?, vec![grouping], Bound::First);
-    let mut plans = vec![plan(keys)?, plan(with_zero)?];
-    for text in texts {
-        plans.push(count(&schema, col("text; --").eq(text))?);
-    }
-    plans.push(count(&schema, col("text; --").is_in(texts))?);
-    plans.push(count(&schema, col("text; --").le("a\0b"))?);
+    let text = || col("text; --");
+    let plans = vec![
+        plan(keys)?,
+        plan(with_zero)?,
+        count(
+            &schema,
+            text().eq("x', ('y") | text().eq("\\'") | text().eq("\n"),
+        )?,
+        count(&schema, text().is_in(texts))?,
+        count(&schema, text().le("a\0b"))?,
+    ];
     Ok((rows, plans))
 }
 
@@ -465,12 +470,18 @@ fn texts_by_bytes() -> Result<(Rows, Vec<Plan>), TableError> {
     let rows = texts
         .map(|text| vec![Some(text.into()), Some(text.into())])
         .to_vec();
-    let mut plans = Vec::new();
-    for text in texts {
-        plans.push(count(&schema, col("text").lt(text))?);
-        plans.push(count(&schema, col("text").eq(text))?);
-    }
-    plans.push(count(&schema, col("person").eq(col("text")))?);
+    let mut sorted = texts;
+    sorted.sort_unstable();
+    let one = || Ok((Amount::one(0)?, Parts::Value));
+    let plan = |grouping| Plan::new(&schema, None, one()?, vec![grouping], Bound::First);
+    let text = || col("text");
+    let plans = vec![
+        plan(Grouping::keys(&schema, "text", texts)?)?,
+        plan(Grouping::buckets(&schema, "text", sorted)?)?,
+        count(&schema, text().lt("a") | text().ge("\u{ffff}"))?,
+        count(&schema, text().between("A", "_"))?,
+        count(&schema, col("person").eq(text()))?,
+    ];
     Ok((rows, plans))
 }
 

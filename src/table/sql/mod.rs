@@ -9,9 +9,6 @@ mod keys;
 mod tally;
 mod totals;
 
-// #[cfg(test)]
-// mod tests;
-
 pub use dialect::{Dialect, TextForm};
 pub use totals::read_totals;
 

@@ -268,6 +268,24 @@ impl PublicMetadata for PostgresTable {
     fn metadata(&self) -> &Schema {
         &self.schema
     }
+
+    /// One round trip; with a connection that was lost, a new one.
+    fn is_reachable(&self) -> bool {
+        loop {
+            let idle = self.sessions().pop();
+            let is_new = idle.is_none();
+            let Ok(session) = idle.map_or_else(|| Session::new(&self.config), Ok) else {
+                return false;
+            };
+            if session.answers() {
+                self.sessions().push(session);
+                return true;
+            }
+            if is_new {
+                return false;
+            }
+        }
+    }
 }
 
 impl fmt::Debug for PostgresTable {
