@@ -6,9 +6,8 @@ use std::sync::Arc;
 use super::noised::Starts;
 use super::statistic::fitted;
 use super::tree::{ContinualCountMachine, largest_change, most_nodes};
-use super::{AddedNoise, Change, MechanismError, Noised, Query, RowRelation};
-use crate::data::{Attribute, Dataset};
-use crate::machine::{Coins, Description, Fault};
+use super::{AddedNoise, Change, CountsBy, MechanismError, Noised, Query, RowRelation, Source};
+use crate::machine::{Coins, Description, DomainMismatch, Fault, Public, PublicView};
 use crate::noise::Noise;
 
 /// The number of rows that arrived before a time, for any number of times: the binary-tree counter
@@ -79,7 +78,7 @@ impl<A> ContinualCount<A> {
 #[derive(Clone, Copy, Debug)]
 pub struct OverTime;
 
-impl<D: ?Sized, R: RowRelation> Query<R> for ContinualCount<Attribute<D, Option<u64>>> {
+impl<A: Source, R: RowRelation> Query<R> for ContinualCount<A> {
     type Answer = i64;
     type Form = OverTime;
     type Value = i64;
@@ -106,38 +105,41 @@ impl<D: ?Sized, R: RowRelation> Query<R> for ContinualCount<Attribute<D, Option<
     }
 
     fn describe(&self) -> Description {
-        Description::new("ContinualCount")
-            .with("time", self.time.name())
-            .with("horizon", self.horizon)
+        let description = Description::new("ContinualCount");
+        let described = self.time.describe("time", description);
+        described.with("horizon", self.horizon)
     }
 }
 
-impl<D, N, R> Starts<D, ContinualCount<Attribute<D, Option<u64>>>, N, R> for OverTime
+impl<D, A, N, R> Starts<D, ContinualCount<A>, N, R> for OverTime
 where
-    D: Dataset + ?Sized,
+    D: ?Sized,
+    A: CountsBy<D, u64>,
     N: AddedNoise<Law: Clone>,
 {
     type Machine = ContinualCountMachine<N::Law>;
 
     fn start(
-        Noised { query, noise, .. }: &Noised<ContinualCount<Attribute<D, Option<u64>>>, N, R>,
+        Noised { query, noise, .. }: &Noised<ContinualCount<A>, N, R>,
         data: &Arc<D>,
         _: &mut Coins<'_>,
     ) -> Result<Self::Machine, Fault> {
-        let mut times = Vec::new();
-        query.time.fold(data, &mut times);
+        query.time.check(Public::of(&**data))?;
         // Times beyond the horizon are never asked for.
-        Ok(ContinualCountMachine::new(
-            times,
-            query.horizon,
-            noise.law().clone(),
-        ))
+        let times = query.time.counts(data)?;
+        let law = noise.law().clone();
+        Ok(ContinualCountMachine::new(times, query.horizon, law))
+    }
+
+    fn check(query: &ContinualCount<A>, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        query.time.check(data)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Attribute;
     use crate::machine::Law;
     use crate::mechanisms::LaplaceNoise;
 

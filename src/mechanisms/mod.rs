@@ -127,6 +127,7 @@ mod question;
 mod randomized_response;
 mod real_range;
 mod sampled_sum;
+mod source;
 mod sparse_vector;
 mod statistic;
 mod sum;
@@ -180,7 +181,8 @@ pub use sparse_vector::SparseVectorMachine;
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy};
 pub use sum::Sum;
 pub use threshold_histogram::{
-    GaussianThresholdHistogram, KeyHistogram, KeyNoise, ThresholdAccuracy, ThresholdHistogram,
+    GaussianThresholdHistogram, KeyHistogram, KeyNoise, KeyOf, KeySource, ThresholdAccuracy,
+    ThresholdHistogram,
 };
 #[doc(hidden)]
 pub use tree::ContinualCountMachine;
@@ -194,6 +196,7 @@ use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
 pub(crate) use question::Question;
 use question::{Counts, Domain, Unavailable};
+use source::{CountsBy, Source};
 use statistic::Statistic;
 use sum::Summand;
 

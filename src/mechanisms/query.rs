@@ -7,14 +7,16 @@
 //! | kind of answer | [`Statistic`] | accuracy and estimates |
 //! | noise | [`AddedNoise`] | all queries |
 //! | kind of question | [`Question`], data that [`Counts`] it, and a [`Domain`] of records | counts, choices, searches, priced counts; with the domain, multiplicative weights |
-//! | kind of data | [`Tally`] for the queries that it can compute | the same mechanisms |
+//! | kind of data | [`Tally`] for the queries that it can compute; [`CountsBy`] for values of it | the same mechanisms; quantiles, continual counts, histograms of unknown keys |
 
 pub use super::added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceLoss, LaplaceNoise};
+pub use super::choice::Ranked;
 pub use super::continual_count::OverTime;
 pub use super::contributes::Contributes;
 pub use super::mean::SumScale;
 pub use super::partition::{HashedKeys, Keys, Labels, Numbered};
 pub use super::question::{Counts, Domain, Question, Unavailable};
+pub use super::source::{CountsBy, Source};
 pub use super::statistic::Statistic;
 pub use super::sum::{Amount, Summand};
 

@@ -3,6 +3,7 @@
 mod accuracy;
 mod individual;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::num::NonZeroU64;
@@ -15,11 +16,13 @@ use accuracy::{found, left_out};
 use super::least_loss::least_loss;
 use super::statistic::clamped;
 use super::{
-    About, Accuracy, AddedNoise, Change, Estimates, GaussianNoise, LaplaceNoise, MechanismError,
-    RowRelation, Statistic, apart, shown,
+    About, Accuracy, AddedNoise, Change, CountsBy, Estimates, GaussianNoise, LaplaceNoise,
+    MechanismError, RowRelation, Source, Statistic, Unavailable, apart, shown,
 };
 use crate::data::{Attribute, Dataset, GroupKey, Grouped, Groups};
-use crate::machine::{Coins, Description, Fault, Mechanism, Released};
+use crate::machine::{
+    Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, Released,
+};
 use crate::noise::Noise;
 use crate::number::{Confidence, Delta, Quantity, Unit, units};
 #[cfg(doc)]
@@ -80,7 +83,7 @@ use crate::privacy::{AddRemove, EpsilonDelta, Prices, Private, Relation, RhoDelt
 ///
 /// One draw is made for each key, after the data was read. If the operating system has no randomness
 /// to give, whether the launch fails says that there is a key.
-pub type ThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<D, P, LaplaceNoise, R>;
+pub type ThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<KeyOf<D, P>, LaplaceNoise, R>;
 
 /// The number of rows with each key that occurs in the data, with rounded Gaussian noise, if that is
 /// a threshold or more.
@@ -117,17 +120,55 @@ pub type ThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<D, P, LaplaceNoi
 /// noise is rounded to the nearest whole number; it is rounded up.
 ///
 /// All else is as for [`ThresholdHistogram`].
-pub type GaussianThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<D, P, GaussianNoise, R>;
+pub type GaussianThresholdHistogram<D, P, R = AddRemove> =
+    KeyHistogram<KeyOf<D, P>, GaussianNoise, R>;
 
 /// The number of rows with each key that occurs in the data, with noise, if that is a threshold or
 /// more: a [`ThresholdHistogram`] or a [`GaussianThresholdHistogram`], which have the examples.
-pub struct KeyHistogram<D: ?Sized, P: GroupKey, N, R = AddRemove> {
-    key: Attribute<D, Grouped<P::Key>>,
+pub struct KeyHistogram<A, N, R = AddRemove> {
+    keys: A,
     threshold: u64,
     noise: N,
     /// The probability that a key of one row is released.
     delta: Delta,
     relation: PhantomData<fn() -> R>,
+}
+
+/// Where the keys of a [`KeyHistogram`] come from, and how they are answered.
+pub trait KeySource: Source {
+    /// A key.
+    type Key;
+    /// Keys with their noisy counts.
+    type Answer: FromIterator<(Self::Key, i64)>;
+}
+
+/// The key of a row, or none.
+#[derive(Debug)]
+pub struct KeyOf<D: ?Sized, P: GroupKey>(Attribute<D, Grouped<P::Key>>);
+
+impl<D: ?Sized, P: GroupKey> Clone for KeyOf<D, P> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<D: ?Sized, P: GroupKey> Source for KeyOf<D, P> {
+    fn name(&self) -> Cow<'_, str> {
+        self.0.name().into()
+    }
+}
+
+impl<D: ?Sized, P: GroupKey> KeySource for KeyOf<D, P> {
+    type Key = P::Key;
+    type Answer = BTreeMap<P::Key, i64>;
+}
+
+impl<D: Dataset + ?Sized, P: GroupKey> CountsBy<D, P::Key> for KeyOf<D, P> {
+    fn counts(&self, data: &D) -> Result<Vec<(P::Key, u64)>, Unavailable> {
+        let mut groups = Groups::new();
+        self.0.fold(data, &mut groups);
+        Ok(groups.into_counts().into_iter().collect())
+    }
 }
 
 /// Noise of a [`KeyHistogram`]. Sealed, because [`Thresholded`] is proved for each of them.
@@ -230,7 +271,13 @@ fn law<N: KeyNoise>(noise: &N) -> Noise {
     (*noise.law()).into()
 }
 
-impl<D: Dataset + ?Sized, P: GroupKey, N: KeyNoise, R: RowRelation> KeyHistogram<D, P, N, R> {
+impl<D, P, N, R> KeyHistogram<KeyOf<D, P>, N, R>
+where
+    D: Dataset + ?Sized,
+    P: GroupKey,
+    N: KeyNoise,
+    R: RowRelation,
+{
     /// Counts rows by key, with the least threshold for which δ is at most that of `loss`, an
     /// (ε, δ) or a (ρ, δ). The loss that is stated has the δ of this threshold, which may be less.
     ///
@@ -239,15 +286,12 @@ impl<D: Dataset + ?Sized, P: GroupKey, N: KeyNoise, R: RowRelation> KeyHistogram
     /// [`MechanismError::NoLoss`] if ε, ρ or δ is zero, [`MechanismError::TooSmall`] if no `i64`
     /// is large enough for them, and those of a [`Count`](super::Count) with this noise.
     pub fn new(
-        _relation: R,
+        relation: R,
         name: impl Into<Arc<str>>,
         key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
         loss: N::Pair,
     ) -> Result<Self, MechanismError> {
-        let (loss, delta) = N::parts(loss);
-        let noise = made::<N, R>(loss)?;
-        let threshold = least_threshold(law(&noise), delta)?;
-        Self::above(name, key, threshold, noise)
+        Self::of(relation, key_of(name, key), loss)
     }
 
     /// Counts rows by key, with this threshold and an ε or a ρ. [`delta`](Self::delta) says what it
@@ -265,7 +309,7 @@ impl<D: Dataset + ?Sized, P: GroupKey, N: KeyNoise, R: RowRelation> KeyHistogram
         threshold: u64,
         loss: Quantity<N::Unit>,
     ) -> Result<Self, MechanismError> {
-        Self::above(name, key, threshold, made::<N, R>(loss)?)
+        Self::above(key_of(name, key), threshold, made::<N, R>(loss)?)
     }
 
     /// The same with the smallest ε or ρ for which a number that is released is at most `within` away
@@ -301,18 +345,35 @@ impl<D: Dataset + ?Sized, P: GroupKey, N: KeyNoise, R: RowRelation> KeyHistogram
         let is_enough = |noise: &N| law(noise).is_within(within, confidence);
         let (_, noise) = least_loss(made::<N, R>, is_enough)?;
         let threshold = least_threshold(law(&noise), delta)?;
-        Self::above(name, key, threshold, noise)
+        Self::above(key_of(name, key), threshold, noise)
+    }
+}
+
+fn key_of<D: Dataset + ?Sized, P: GroupKey>(
+    name: impl Into<Arc<str>>,
+    key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
+) -> KeyOf<D, P> {
+    let key = move |row: D::Record<'_>| Grouped(key(row).key());
+    KeyOf(Attribute::new(name, key))
+}
+
+impl<A: KeySource, N: KeyNoise, R: RowRelation> KeyHistogram<A, N, R> {
+    /// As [`new`](KeyHistogram::new), with keys from elsewhere: from a table, for instance.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn of(_relation: R, keys: A, loss: N::Pair) -> Result<Self, MechanismError> {
+        let (loss, delta) = N::parts(loss);
+        let noise = made::<N, R>(loss)?;
+        let threshold = least_threshold(law(&noise), delta)?;
+        Self::above(keys, threshold, noise)
     }
 
-    fn above(
-        name: impl Into<Arc<str>>,
-        key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
-        threshold: u64,
-        noise: N,
-    ) -> Result<Self, MechanismError> {
+    fn above(keys: A, threshold: u64, noise: N) -> Result<Self, MechanismError> {
         Ok(Self {
             delta: delta_of(law(&noise), threshold)?,
-            key: Attribute::new(name, move |row: D::Record<'_>| Grouped(key(row).key())),
+            keys,
             threshold,
             noise,
             relation: PhantomData,
@@ -320,7 +381,7 @@ impl<D: Dataset + ?Sized, P: GroupKey, N: KeyNoise, R: RowRelation> KeyHistogram
     }
 }
 
-impl<D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation> KeyHistogram<D, P, N, R> {
+impl<A: KeySource, N: KeyNoise, R: Relation> KeyHistogram<A, N, R> {
     /// Noisy counts below this are not released.
     #[must_use]
     pub fn threshold(&self) -> u64 {
@@ -356,24 +417,23 @@ impl<D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation> KeyHistogram<D, P, N, R> 
     /// Keys are gone through in their own order, so that draws do not depend on that of the rows.
     fn those_above(
         &self,
-        counts: BTreeMap<P::Key, u64>,
+        counts: impl IntoIterator<Item = (A::Key, u64)>,
         coins: &mut Coins<'_>,
-    ) -> Result<BTreeMap<P::Key, i64>, Fault> {
-        let mut released = BTreeMap::new();
+    ) -> Result<A::Answer, Fault> {
+        let mut released = Vec::new();
         for (key, count) in counts {
             let noisy = i128::from(count).saturating_add(coins.draw(self.noise.law())?);
             if noisy >= self.threshold.into() {
-                released.insert(key, clamped(noisy));
+                released.push((key, clamped(noisy)));
             }
         }
-        Ok(released)
+        Ok(released.into_iter().collect())
     }
 
     fn description(&self) -> Description {
-        let description = Description::new(N::NAME)
-            .with("relation", R::NAME)
-            .with("key", self.key.name())
-            .with("threshold", self.threshold);
+        let description = Description::new(N::NAME).with("relation", R::NAME);
+        let description = self.keys.describe("key", description);
+        let description = description.with("threshold", self.threshold);
         self.noise.describe(description).with("delta", self.delta)
     }
 }
@@ -382,7 +442,7 @@ impl<D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation> KeyHistogram<D, P, N, R> 
 ///
 /// That a key is released with an interval that misses its count has at most the probability that is
 /// left.
-impl<D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation> Estimates for KeyHistogram<D, P, N, R> {
+impl<A: KeySource, N: KeyNoise, R: Relation> Estimates for KeyHistogram<A, N, R> {
     type Answer = i64;
     type Number = i64;
 
@@ -391,7 +451,7 @@ impl<D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation> Estimates for KeyHistogra
     }
 }
 
-impl<D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation> Accuracy for KeyHistogram<D, P, N, R> {
+impl<A: KeySource, N: KeyNoise, R: Relation> Accuracy for KeyHistogram<A, N, R> {
     type Distance = ThresholdAccuracy;
 
     fn accuracy(&self, confidence: Confidence) -> ThresholdAccuracy {
@@ -406,19 +466,23 @@ impl<D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation> Accuracy for KeyHistogram
     }
 }
 
-impl<D, P, N, R> Mechanism<D> for KeyHistogram<D, P, N, R>
+impl<D, A, N, R> Mechanism<D> for KeyHistogram<A, N, R>
 where
-    D: Dataset + ?Sized,
-    P: GroupKey,
+    D: ?Sized,
+    A: KeySource + CountsBy<D, A::Key>,
     N: KeyNoise,
     R: Relation,
 {
-    type Machine = Released<BTreeMap<P::Key, i64>>;
+    type Machine = Released<A::Answer>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        let mut groups = Groups::new();
-        self.key.fold(data, &mut groups);
-        Ok(Released(self.those_above(groups.into_counts(), coins)?))
+        self.keys.check(Public::of(&**data))?;
+        let counts = self.keys.counts(data)?;
+        Ok(Released(self.those_above(counts, coins)?))
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        self.keys.check(data)
     }
 
     fn describe(&self) -> Description {
@@ -427,10 +491,9 @@ where
 }
 
 /// For more than one row it is what group privacy implies.
-impl<D, P, N, R, Me> Private<Me, R> for KeyHistogram<D, P, N, R>
+impl<A, N, R, Me> Private<Me, R> for KeyHistogram<A, N, R>
 where
-    D: ?Sized,
-    P: GroupKey,
+    A: KeySource,
     N: KeyNoise,
     R: RowRelation,
     Me: Prices<Thresholded<N::Fact>>,
@@ -440,12 +503,12 @@ where
     }
 }
 
-shown!(impl[D: ?Sized, P: GroupKey, N: KeyNoise, R: Relation] KeyHistogram<D, P, N, R>);
+shown!(impl[A: KeySource, N: KeyNoise, R: Relation] KeyHistogram<A, N, R>);
 
-impl<D: ?Sized, P: GroupKey, N: Clone, R> Clone for KeyHistogram<D, P, N, R> {
+impl<A: Clone, N: Clone, R> Clone for KeyHistogram<A, N, R> {
     fn clone(&self) -> Self {
         Self {
-            key: self.key.clone(),
+            keys: self.keys.clone(),
             noise: self.noise.clone(),
             ..*self
         }

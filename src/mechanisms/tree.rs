@@ -44,8 +44,8 @@ fn digits(number: u64) -> u64 {
 /// ([`MOST_MEMORY`](super::MOST_MEMORY)), a time that needs another is
 /// [`Fault::InvalidQuery`], whatever the data is.
 pub struct ContinualCountMachine<N> {
-    /// When the rows that count arrived, in order.
-    times: Vec<u64>,
+    /// The times at which rows arrived, in order, and how many were there then.
+    arrived: Vec<(u64, u64)>,
     horizon: u64,
     noise: N,
     /// By the times at which nodes begin and end.
@@ -53,15 +53,26 @@ pub struct ContinualCountMachine<N> {
 }
 
 impl<N: Law> ContinualCountMachine<N> {
-    /// Counts rows that arrive at these times.
-    pub(super) fn new(mut times: Vec<u64>, horizon: u64, noise: N) -> Self {
-        times.sort_unstable();
+    /// Counts rows that arrive at these times, in order, with how many arrive at each.
+    pub(super) fn new(mut times: Vec<(u64, u64)>, horizon: u64, noise: N) -> Self {
+        let mut so_far = 0;
+        for (_, count) in &mut times {
+            so_far += *count;
+            *count = so_far;
+        }
         Self {
-            times,
+            arrived: times,
             horizon,
             noise,
             drawn: BTreeMap::new(),
         }
+    }
+
+    /// How many rows arrived before this time.
+    fn before(&self, end: u64) -> u64 {
+        let times = self.arrived.partition_point(|(time, _)| *time < end);
+        let last = times.checked_sub(1).and_then(|last| self.arrived.get(last));
+        last.map_or(0, |(_, so_far)| *so_far)
     }
 
     /// The noisy number of rows below a node.
@@ -70,8 +81,7 @@ impl<N: Law> ContinualCountMachine<N> {
             return Ok(*noisy);
         }
         let noise = coins.noise(&self.noise)?;
-        let [before, after] = [node.0, node.1]
-            .map(|end| self.times.partition_point(|arrived| *arrived < end) as i128);
+        let [before, after] = [node.0, node.1].map(|end| i128::from(self.before(end)));
         let noisy = coins.release(after - before, noise);
         self.drawn.insert(node, noisy);
         Ok(noisy)
@@ -142,7 +152,7 @@ mod tests {
         let noise = DiscreteLaplace::new(Ratio::from(1)).unwrap();
         let mut coins = NotPrivateSeededCoins::new(5);
         let taken = allocation_counter::measure(|| {
-            let mut count = ContinualCountMachine::new(vec![3], 1 << 40, noise);
+            let mut count = ContinualCountMachine::new(vec![(3, 1)], 1 << 40, noise);
             let first = count.step(7, &mut coins.coins()).unwrap();
             // Room for two more: one time needs three, and another two.
             for begin in (3_u64..).take(NODES.most() - 5) {
@@ -217,7 +227,7 @@ mod tests {
     #[test]
     fn the_same_time_gets_the_same_answer() {
         let noise = DiscreteLaplace::new(Ratio::from(7000)).unwrap();
-        let mut machine = ContinualCountMachine::new(vec![1], 64, noise);
+        let mut machine = ContinualCountMachine::new(vec![(1, 1)], 64, noise);
         let mut coins = NotPrivateSeededCoins::new(5);
         let mut all = || -> Vec<_> {
             (0..=64)

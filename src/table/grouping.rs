@@ -136,11 +136,13 @@ impl Grouping {
         self.place
     }
 
-    /// The type of the column.
-    pub(super) fn kind(&self) -> Kind {
+    /// Whether the schema has this column, of the type of the groups.
+    pub(crate) fn is_of(&self, schema: &Schema) -> bool {
         let (Keys::Values(values) | Keys::Buckets(values)) = &*self.keys;
-        // There is at least one.
-        values.first().map_or(Kind::Bool, Value::kind)
+        let kind = values.first().map(Value::kind);
+        schema
+            .column(&self.column)
+            .is_ok_and(|(place, column)| place == self.place && Some(column.kind()) == kind)
     }
 
     /// What makes each group.
@@ -166,13 +168,19 @@ impl Grouping {
 
     /// How each group is shown.
     pub fn labels(&self) -> impl Iterator<Item = String> + '_ {
-        (0..self.len()).map(|group| match &*self.keys {
+        (0..self.len()).map(|group| self.label(group))
+    }
+
+    /// How this group is shown; nothing if there is none.
+    #[must_use]
+    pub fn label(&self, group: usize) -> String {
+        match &*self.keys {
             Keys::Values(keys) => keys.get(group).map(label).unwrap_or_default(),
             Keys::Buckets(edges) => match edges.get(group..) {
                 Some([low, high, ..]) => format!("[{}, {})", label(low), label(high)),
                 _ => String::new(),
             },
-        })
+        }
     }
 
     /// The group of a value.

@@ -20,6 +20,8 @@ mod print;
 mod rows;
 mod schema;
 pub mod sql;
+#[cfg(test)]
+mod tests;
 mod text;
 mod typing;
 mod value;

@@ -186,11 +186,8 @@ impl Plan {
             groupings,
             bound,
         };
-        for grouping in &plan.groupings {
-            let (place, column) = schema.column(grouping.column())?;
-            if place != grouping.place() || column.kind() != grouping.kind() {
-                return Err(TableError::OtherSchema);
-            }
+        if !plan.groupings.iter().all(|grouping| grouping.is_of(schema)) {
+            return Err(TableError::OtherSchema);
         }
         let groups = plan.groupings.iter().try_fold(1_usize, |groups, grouping| {
             groups.checked_mul(grouping.len())

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::digest::digest;
+use super::print::Shortened;
 use super::{TableError, Value};
 
 const MOST_COLUMNS: usize = 1024;
@@ -156,7 +157,7 @@ impl Column {
         if self.kind == Kind::Bool {
             return Err(self.bad("holds yes or no, which have no order: state no range"));
         }
-        let place = format!("in the range of column {:?}", self.name);
+        let place = format!(" in the range of column {:?}", self.name);
         let fit = |value: &Value| value.clone().fit(self.kind, &place);
         let (low, high) = (fit(low)?, fit(high)?);
         if low.order(&high).is_some_and(Ordering::is_le) {
@@ -175,7 +176,7 @@ impl Column {
         if categories.len() > MOST_CATEGORIES {
             return Err(self.bad("has more than 65536 categories: leave the list out"));
         }
-        let place = format!("in the categories of column {:?}", self.name);
+        let place = format!(" in the categories of column {:?}", self.name);
         let fitted = categories
             .iter()
             .map(|value| value.clone().fit(self.kind, &place));
@@ -187,9 +188,18 @@ impl Column {
         {
             None => Ok(Domain::Categories(categories)),
             Some(value) => Err(TableError::BadLiteral {
-                what: format!("{value} {place}"),
+                what: format!("{}{place}", Shortened(value)),
                 problem: "stands twice: list it once",
             }),
+        }
+    }
+
+    fn category_texts(&self) -> HashSet<String> {
+        match &self.domain {
+            Some(Domain::Categories(categories)) => {
+                categories.iter().map(Value::to_string).collect()
+            }
+            _ => HashSet::new(),
         }
     }
 
@@ -255,6 +265,8 @@ pub struct Schema(Arc<Inner>);
 struct Inner {
     written: Written,
     digest: String,
+    /// The texts of each column's categories, which may be many.
+    categories: Vec<HashSet<String>>,
 }
 
 /// A schema as it is written down.
@@ -413,6 +425,24 @@ impl Schema {
             })
     }
 
+    /// Whether a value is one of the column's categories, or may be anything.
+    pub(super) fn check_category(&self, name: &str, value: &Value) -> Result<(), TableError> {
+        let (place, column) = self.column(name)?;
+        let Some(Domain::Categories(known)) = column.domain() else {
+            return Ok(());
+        };
+        let value = value.to_string();
+        let texts = self.0.categories.get(place);
+        if texts.is_some_and(|texts| texts.contains(&value)) {
+            return Ok(());
+        }
+        Err(TableError::UnknownCategory {
+            column: name.to_owned(),
+            value: Shortened(&value).to_string(),
+            known: known.iter().map(Value::to_string).collect(),
+        })
+    }
+
     /// The place of the column that names the person; none if each row is one.
     #[must_use]
     pub fn person_column(&self) -> Option<usize> {
@@ -459,7 +489,12 @@ impl TryFrom<Written> for Schema {
             return Err(column.bad("stands twice: rename one"));
         }
         let digest = digest("", &written);
-        let schema = Self(Arc::new(Inner { written, digest }));
+        let categories = written.columns.iter().map(Column::category_texts).collect();
+        let schema = Self(Arc::new(Inner {
+            written,
+            digest,
+            categories,
+        }));
         if let Person::Column(name) = schema.person() {
             schema.column(name)?.1.check_person()?;
         }

@@ -1,6 +1,7 @@
 //! Tables on a real server, which the test starts by itself. Where there is none, it says so.
 
 mod equal;
+mod killed;
 #[allow(dead_code)]
 mod support;
 

@@ -14,7 +14,9 @@ pub use exponential::ExponentialMechanism;
 pub use margin::{NoisyMaxWithMargin, Winner};
 pub use noisy_max::NoisyMax;
 pub use permute_and_flip::PermuteAndFlip;
-pub use quantiles::NoisyQuantiles;
+#[cfg(feature = "table")]
+pub(super) use quantiles::{ByRank, Quantiles};
+pub use quantiles::{NoisyQuantiles, Ranked};
 pub use score::{CountScores, Evaluate, Score, Sensitivity, sensitivity_between};
 pub use sum_scores::SumScores;
 pub use top_k::TopK;

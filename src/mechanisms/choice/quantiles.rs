@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::accuracy::exponential;
 use super::{Choice, ChoiceLaw, Choose, Sensitivity};
-use crate::data::{Attribute, Dataset};
+use crate::data::Attribute;
 use crate::machine::{Coins, Description, DomainMismatch, Fault, Public};
 use crate::mechanisms::limit::QUANTILES;
-use crate::mechanisms::{About, MechanismError, RowRelation, apart};
+use crate::mechanisms::{About, CountsBy, MechanismError, RowRelation, Source, Unavailable, apart};
 use crate::noise::PiecewiseChoice;
 use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::AddRemove;
@@ -93,22 +93,39 @@ use crate::privacy::facts::BoundedRanges;
 /// assert_eq!(limit, 1 << 17);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type NoisyQuantiles<D, R = AddRemove> = Choice<ByRank, Quantiles<D>, R>;
+pub type NoisyQuantiles<D, R = AddRemove> = Choice<ByRank, Quantiles<Attribute<D, i64>>, R>;
 
 /// Every number of a range is chosen with odds that fall with its rank error, once for each quantile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ByRank;
 
-/// Quantiles of an attribute: of a number, how far its rank is off.
+/// Quantiles of values: of a number, how far its rank is off.
 #[derive(Debug)]
-pub struct Quantiles<D: ?Sized> {
-    attribute: Attribute<D, i64>,
+pub struct Quantiles<A> {
+    values: A,
     range: RangeInclusive<i64>,
     /// Each as a part of a whole.
     quantiles: Vec<(u32, u32)>,
 }
 
-impl<D: ?Sized, R: RowRelation> NoisyQuantiles<D, R> {
+/// Values that have quantiles: what the numbers of the range mean.
+pub trait Ranked: Source {
+    /// What is answered.
+    type Value;
+
+    /// The value with this number.
+    fn value(&self, number: i64) -> Self::Value;
+}
+
+impl<D: ?Sized> Ranked for Attribute<D, i64> {
+    type Value = i64;
+
+    fn value(&self, number: i64) -> i64 {
+        number
+    }
+}
+
+impl<A: Ranked, R: RowRelation> Choice<ByRank, Quantiles<A>, R> {
     /// Quantiles a/b of the attribute, within a range. They must be rising.
     ///
     /// # Errors
@@ -120,12 +137,12 @@ impl<D: ?Sized, R: RowRelation> NoisyQuantiles<D, R> {
     /// longer numbers than they are drawn with.
     pub fn new(
         _relation: R,
-        attribute: Attribute<D, i64>,
+        values: A,
         range: RangeInclusive<i64>,
         quantiles: impl IntoIterator<Item = (u32, u32)>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        let quantiles = Quantiles::of(attribute, range, quantiles)?;
+        let quantiles = Quantiles::of(values, range, quantiles)?;
         Self::of(ByRank, Arc::new(quantiles), epsilon)
     }
 
@@ -153,20 +170,20 @@ impl<D: ?Sized, R: RowRelation> NoisyQuantiles<D, R> {
     /// [`MechanismError::TooAccurate`] if no ε up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
         _relation: R,
-        attribute: Attribute<D, i64>,
+        values: A,
         range: RangeInclusive<i64>,
         quantiles: impl IntoIterator<Item = (u32, u32)>,
         within: u128,
         confidence: Confidence,
     ) -> Result<Self, MechanismError> {
-        let quantiles = Quantiles::of(attribute, range, quantiles)?;
+        let quantiles = Quantiles::of(values, range, quantiles)?;
         Self::least(ByRank, quantiles, within, confidence)
     }
 }
 
-impl<D: ?Sized> Quantiles<D> {
+impl<A: Source> Quantiles<A> {
     fn of(
-        attribute: Attribute<D, i64>,
+        values: A,
         range: RangeInclusive<i64>,
         quantiles: impl IntoIterator<Item = (u32, u32)>,
     ) -> Result<Self, MechanismError> {
@@ -175,7 +192,7 @@ impl<D: ?Sized> Quantiles<D> {
             return Err(MechanismError::none("quantiles"));
         }
         if range.is_empty() {
-            return Err(MechanismError::empty(range).of_attribute(attribute.name()));
+            return Err(MechanismError::empty(range).of_attribute(&values.name()));
         }
         let mut last = (0, 1);
         for (part, whole) in &quantiles {
@@ -189,7 +206,7 @@ impl<D: ?Sized> Quantiles<D> {
             last = (u64::from(*part), u64::from(*whole));
         }
         Ok(Self {
-            attribute,
+            values,
             range,
             quantiles,
         })
@@ -200,18 +217,23 @@ impl<D: ?Sized> Quantiles<D> {
     }
 }
 
-impl<D: Dataset + ?Sized> Quantiles<D> {
-    /// The values of all rows, counted from the start of the range, in order.
-    fn sorted(&self, data: &D) -> Vec<u64> {
+impl<A> Quantiles<A> {
+    /// How many rows have each value, counted from the start of the range, in order. A value outside counts
+    /// as the end next to it.
+    fn counts<D: ?Sized>(&self, data: &D) -> Result<Vec<(u64, u64)>, Unavailable>
+    where
+        A: CountsBy<D, i64>,
+    {
         let (low, high) = (*self.range.start(), *self.range.end());
-        let mut read = vec![0; data.len()];
-        self.attribute.read(data, 0..data.len(), &mut read);
-        let offsets = read
-            .iter()
-            .map(|value| value.clamp(&low, &high).abs_diff(low));
-        let mut values: Vec<u64> = offsets.collect();
-        values.sort_unstable();
-        values
+        let mut clamped: Vec<(u64, u64)> = Vec::new();
+        for (value, count) in self.values.counts(data)? {
+            let offset = value.clamp(low, high).abs_diff(low);
+            match clamped.last_mut() {
+                Some((last, counted)) if *last == offset => *counted += count,
+                _ => clamped.push((offset, count)),
+            }
+        }
+        Ok(clamped)
     }
 }
 
@@ -219,38 +241,37 @@ impl<D: Dataset + ?Sized> Quantiles<D> {
 fn law(
     (part, whole): (u32, u32),
     rate: Ratio,
-    sorted: &[u64],
+    counts: &[(u64, u64)],
     last: u64,
 ) -> Option<PiecewiseChoice> {
     let (part, whole) = (i128::from(part), i128::from(whole));
-    let rows = sorted.len() as i128;
+    let rows: i128 = counts.iter().map(|(_, count)| i128::from(*count)).sum();
     // In units of 1/b. Cut at the end of a `u64`, it changes by no more than before.
-    let error = |below: usize, above: usize| {
-        let over = whole * below as i128 - part * rows;
-        let under = part * rows - whole * (rows - above as i128);
+    let error = |below: i128, above: i128| {
+        let over = whole * below - part * rows;
+        let under = part * rows - whole * (rows - above);
         u64::try_from(over.max(under).max(0)).unwrap_or(u64::MAX)
     };
     let mut runs = Vec::new();
     let (mut next, mut below) = (0_u128, 0);
-    for equal in sorted.chunk_by(|one, other| one == other) {
-        let value = u128::from(*equal.first()?);
-        runs.push((value - next, error(below, sorted.len() - below)));
-        let above = sorted.len() - below - equal.len();
-        runs.push((1, error(below, above)));
-        (next, below) = (value + 1, below + equal.len());
+    for (value, equal) in counts {
+        let (value, equal) = (u128::from(*value), i128::from(*equal));
+        runs.push((value - next, error(below, rows - below)));
+        runs.push((1, error(below, rows - below - equal)));
+        (next, below) = (value + 1, below + equal);
     }
     runs.push((u128::from(last) + 1 - next, error(below, 0)));
     PiecewiseChoice::new(runs, rate).ok()
 }
 
-impl<D: ?Sized, R: RowRelation> ChoiceLaw<Quantiles<D>, R> for ByRank {
+impl<A: Source, R: RowRelation> ChoiceLaw<Quantiles<A>, R> for ByRank {
     /// By how much odds fall with the error of each quantile.
     type Sampler = Arc<[Ratio]>;
     type Fact = BoundedRanges;
 
     fn sampler(
         self,
-        score: &Quantiles<D>,
+        score: &Quantiles<A>,
         epsilon: Epsilon,
     ) -> Result<Arc<[Ratio]>, MechanismError> {
         let rates = score.quantiles.iter().map(|(part, whole)| {
@@ -267,7 +288,7 @@ impl<D: ?Sized, R: RowRelation> ChoiceLaw<Quantiles<D>, R> for ByRank {
         rates.collect()
     }
 
-    fn fact(self, score: &Quantiles<D>, epsilon: Epsilon) -> BoundedRanges {
+    fn fact(self, score: &Quantiles<A>, epsilon: Epsilon) -> BoundedRanges {
         let choices = score.choices();
         BoundedRanges { epsilon, choices }
     }
@@ -277,7 +298,7 @@ impl<D: ?Sized, R: RowRelation> ChoiceLaw<Quantiles<D>, R> for ByRank {
     /// is, as the numbers that are near enough to a quantile rise with it. So each draw may fail with a
     /// part of what is left.
     fn is_within(
-        choice: &Choice<Self, Quantiles<D>, R>,
+        choice: &Choice<Self, Quantiles<A>, R>,
         rows: u64,
         confidence: Confidence,
     ) -> bool {
@@ -295,52 +316,63 @@ impl<D: ?Sized, R: RowRelation> ChoiceLaw<Quantiles<D>, R> for ByRank {
         })
     }
 
-    fn about(score: &Quantiles<D>) -> About {
-        About::all_rows().clamped(format_args!("{:?}", score.range))
+    fn about(score: &Quantiles<A>) -> About {
+        score.values.about_in(&score.range)
     }
 
     fn name(self) -> &'static str {
         "NoisyQuantiles"
     }
 
-    fn describe(self, score: &Quantiles<D>, description: Description) -> Description {
+    fn describe(self, score: &Quantiles<A>, description: Description) -> Description {
         let quantiles = score.quantiles.iter();
         let quantiles: Vec<String> = quantiles
             .map(|(part, whole)| format!("{part}/{whole}"))
             .collect();
-        description
-            .with("attribute", score.attribute.name())
+        score
+            .values
+            .describe("attribute", description)
             .with("range", format_args!("{:?}", score.range))
             .with("quantiles", format_args!("[{}]", quantiles.join(", ")))
     }
 }
 
-impl<D: Dataset + ?Sized, R: RowRelation> Choose<D, Quantiles<D>, R> for ByRank {
-    type Answer = Vec<i64>;
+impl<D, A, R> Choose<D, Quantiles<A>, R> for ByRank
+where
+    D: ?Sized,
+    A: Ranked + CountsBy<D, i64>,
+    R: RowRelation,
+{
+    type Answer = Vec<A::Value>;
 
     fn choose(
-        choice: &Choice<Self, Quantiles<D>, R>,
+        choice: &Choice<Self, Quantiles<A>, R>,
         data: &D,
         coins: &mut Coins<'_>,
-    ) -> Result<Vec<i64>, Fault> {
+    ) -> Result<Vec<A::Value>, Fault> {
         let Quantiles {
-            range, quantiles, ..
+            values,
+            range,
+            quantiles,
         } = &*choice.score;
-        let sorted = choice.score.sorted(data);
+        let counts = choice.score.counts(data)?;
         let (low, high) = (*range.start(), *range.end());
         let mut found = Vec::new();
         for (quantile, rate) in quantiles.iter().zip(&*choice.sampler) {
-            let law = law(*quantile, *rate, &sorted, high.abs_diff(low));
+            let law = law(*quantile, *rate, &counts, high.abs_diff(low));
             let offset = coins.draw(&law.ok_or(Fault::Failed)?)?;
             let value = i64::try_from(i128::from(low) + offset);
             found.push(value.map_err(|_| Fault::Failed)?);
         }
         found.sort_unstable();
-        Ok(found)
+        Ok(found
+            .into_iter()
+            .map(|number| values.value(number))
+            .collect())
     }
 
-    fn check(_: &Quantiles<D>, _: Public<'_, D>) -> Result<(), DomainMismatch> {
-        Ok(())
+    fn check(score: &Quantiles<A>, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        score.values.check(data)
     }
 }
 

@@ -33,18 +33,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cells;
 mod change;
+mod groups;
+mod keys;
 mod query;
+mod range;
 mod report;
 mod statistic;
 mod steps;
 
+pub use cells::Cells;
+pub use groups::{FirstGroups, GroupScores, TableQuantiles};
+pub use keys::TableKeys;
 pub use query::{One, PerGroup, TableQuery};
+pub use range::FindRange;
 pub use report::{Report, ReportRow};
 pub use statistic::{MeanOf, RowsOf, SumOf, VarianceOf};
 
 use super::{Counts, Unavailable};
-use crate::machine::{DomainMismatch, Public, PublicMetadata};
+use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::table::{Amount, Bound, Condition, Parts, Person, Plan, Schema, Table};
 
 /// The number of people with a row that satisfies the condition.
@@ -72,6 +80,17 @@ impl<T: Table + PublicMetadata<Metadata = Schema> + ?Sized> Counts<Condition> fo
     }
 }
 
+/// Adds which rows a plan is about, in which groups, and of which table.
+fn described(plan: &Plan, mut description: Description) -> Description {
+    if let Some(condition) = plan.condition() {
+        description = description.with("where", condition);
+    }
+    for grouping in plan.groupings() {
+        description = description.with("by", grouping);
+    }
+    description.with("schema", plan.schema().digest())
+}
+
 /// Whether a table can be asked: before anything is charged.
 fn fits<T>(asked: &Schema, data: Public<'_, T>) -> Result<(), DomainMismatch>
 where
@@ -94,3 +113,6 @@ fn is_of(asked: &Schema, data: &Schema) -> Result<(), DomainMismatch> {
         "the question was made from the schema of another table",
     ))
 }
+
+#[cfg(test)]
+mod tests;

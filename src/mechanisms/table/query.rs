@@ -204,6 +204,18 @@ impl<S, G> TableQuery<S, G> {
         }
     }
 
+    pub(super) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    pub(super) fn condition(&self) -> Option<&Condition> {
+        self.condition.as_ref()
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
     /// The groupings, in their order.
     #[must_use]
     pub fn groupings(&self) -> &[Grouping] {
@@ -289,7 +301,7 @@ impl<S: TableStatistic, G> TableQuery<S, G> {
         )?)
     }
 
-    fn check_rows(&self) -> Result<(), MechanismError> {
+    pub(super) fn check_rows(&self) -> Result<(), MechanismError> {
         let (most, must) = match self.schema.person() {
             Person::EachRow => (1, "1, because each row is a person"),
             _ if self.is_scaled() => (MOST_ROWS, "from 1 to 2^14"),
@@ -305,14 +317,18 @@ impl<S: TableStatistic, G> TableQuery<S, G> {
     /// What becomes of a person with many rows, in words.
     fn per_person(&self) -> Option<String> {
         let plan = self.plan().ok()?;
-        let units = |steps: u64| of_steps(steps.into(), plan.amount().exponent());
-        Some(match plan.bound() {
+        let exponent = plan.amount().exponent();
+        let units = |steps: u64| of_steps(steps.into(), exponent);
+        let to = match plan.bound() {
             Bound::Row | Bound::First => return None,
-            Bound::Each(most) => format!("at most {} from each person", units(most)),
-            Bound::L1(most) => format!("each person scaled to a sum of {} at most", units(most)),
-            Bound::L2(most) => format!("each person scaled to a norm of {} at most", units(most)),
-            Bound::Rows(most) => format!("each person scaled to {most} rows at most"),
-        })
+            Bound::Each(most) => return Some(format!("at most {} from each person", units(most))),
+            Bound::L1(most) => format!("a sum of {}", units(most)),
+            Bound::L2(most) => format!("a norm of {}", units(most)),
+            Bound::Rows(most) => format!("{most} rows"),
+        };
+        Some(format!(
+            "each person scaled to {to} at most, in steps of 2^{exponent}"
+        ))
     }
 
     fn inner(&self) -> S::Inner {

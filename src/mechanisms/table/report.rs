@@ -9,6 +9,7 @@ use super::query::{PerGroup, TableQuery};
 use super::statistic::{SaysRows, TableStatistic};
 use crate::noise::Noise;
 use crate::number::Confidence;
+use crate::table::Grouping;
 
 /// Answers for groups: a key, an estimate and its interval for each. It prints aligned, and becomes
 /// [CSV](Self::to_csv) and, by `serde`, JSON.
@@ -65,17 +66,8 @@ where
         shows: impl Fn(&S::Value) -> bool,
     ) -> Report {
         let groupings = self.query().groupings();
-        let labels: Vec<Vec<String>> = groupings.iter().map(|all| all.labels().collect()).collect();
         let rows = answers.iter().enumerate().map(|(group, value)| {
-            let mut rest = group;
-            let mut key = Vec::new();
-            // The last grouping changes fastest.
-            for labels in labels.iter().rev() {
-                let place = rest % labels.len().max(1);
-                key.push(labels.get(place).cloned().unwrap_or_default());
-                rest /= labels.len().max(1);
-            }
-            key.reverse();
+            let key = key_of(groupings, group);
             let estimate = shows(value).then(|| {
                 let (value, interval) = self.interval(*value, confidence);
                 (value, *interval.start(), *interval.end())
@@ -91,6 +83,21 @@ where
             confidence: confidence.to_string(),
         }
     }
+}
+
+/// The labels of a group, one for each grouped column.
+pub(super) fn key_of(groupings: &[Grouping], group: usize) -> Vec<String> {
+    let mut rest = group;
+    // The last grouping changes fastest.
+    let labels = groupings.iter().rev().map(|grouping| {
+        let groups = grouping.len().max(1);
+        let label = grouping.label(rest % groups);
+        rest /= groups;
+        label
+    });
+    let mut key: Vec<String> = labels.collect();
+    key.reverse();
+    key
 }
 
 impl Report {

@@ -66,7 +66,7 @@ where
 
     fn take(&self, data: &D, records: Range<usize>, payers: &mut Payers<'_>) -> Self::Total {
         let mut keys: Vec<_> = records.clone().map(|_| Grouped(None)).collect();
-        self.key.read(data, records, &mut keys);
+        self.keys.0.read(data, records, &mut keys);
         let mut counts = BTreeMap::new();
         for Grouped(key) in keys {
             let paid = payers.charge(key.is_some().into());

@@ -21,11 +21,12 @@ pub trait Dialect {
     /// A name in quotes.
     fn quoted(&self, name: &str) -> String;
 
-    /// The placeholder of a parameter, with its type. They are counted from one.
-    fn placeholder(&self, number: usize, parameter: &Parameter, form: TextForm) -> String;
+    /// The placeholder of a parameter, with its type. They are counted from one, and one may stand twice.
+    /// Texts compare by their bytes.
+    fn placeholder(&self, number: usize, parameter: &Parameter) -> String;
 
-    /// A column of this type. What the reference takes for missing (NaN), or cannot hold, is NULL.
-    fn column(&self, column: &str, kind: Kind, form: TextForm) -> String;
+    /// A column of this type. NaN is NULL, and texts compare by their bytes.
+    fn column(&self, column: &str, kind: Kind) -> String;
 
     /// Whether a value is one of a list; NULL if it is NULL.
     fn is_in(&self, value: &str, list: &str) -> String;
@@ -44,16 +45,4 @@ pub trait Dialect {
 
     /// The same of wide numbers. Their quotient is a 64-bit number.
     fn wide_quotient(&self, dividend: &str, divisor: &str) -> String;
-}
-
-/// In which form texts are compared.
-///
-/// Some engines cannot hold a text with the character U+0000. So a comparison with such a constant may
-/// need another form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TextForm {
-    /// No constant of the comparison has the character U+0000.
-    Plain,
-    /// One has.
-    WithZero,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Dialect, Parameter, Statement, TextForm};
+use super::{Dialect, Parameter, Statement};
 use crate::table::{Comparison, Expr, Kind, Operation, Schema, TableError, Value};
 
 /// What the rows of the table are called.
@@ -34,60 +34,51 @@ impl<'a, D: Dialect> Writer<'a, D> {
     }
 
     /// Binds a parameter.
-    pub(super) fn bind(&mut self, parameter: Parameter, form: TextForm) -> String {
+    fn bind(&mut self, parameter: Parameter) -> String {
         let number = self.parameters.len() + 1;
-        let placeholder = self.dialect.placeholder(number, &parameter, form);
+        let placeholder = self.dialect.placeholder(number, &parameter);
         self.parameters.push(parameter);
         placeholder
     }
 
-    /// Binds a number of the plan.
+    /// Binds a constant.
     pub(super) fn value(&mut self, value: impl Into<Value>) -> String {
-        self.bind(Parameter::One(value.into()), TextForm::Plain)
+        self.bind(Parameter::One(value.into()))
     }
 
     /// Binds constants of one type.
-    pub(super) fn list(&mut self, kind: Kind, values: &[Value], form: TextForm) -> String {
+    pub(super) fn list(&mut self, kind: Kind, values: &[Value]) -> String {
         let values = values.iter().cloned().map(Some).collect();
-        self.bind(Parameter::List(kind, values), form)
+        self.bind(Parameter::List(kind, values))
     }
 
     /// A column of the schema, and its type.
-    pub(super) fn column(&self, name: &str, form: TextForm) -> Result<(String, Kind), TableError> {
+    pub(super) fn column(&self, name: &str) -> Result<(String, Kind), TableError> {
         let (_, column) = self.schema.column(name)?;
         let quoted = format!("{ROWS}.{}", self.dialect.quoted(name));
-        let text = self.dialect.column(&quoted, column.kind(), form);
+        let text = self.dialect.column(&quoted, column.kind());
         Ok((text, column.kind()))
     }
 
     /// A typed expression. Where it is missing or unknown, it is NULL.
     pub(super) fn expression(&mut self, expr: &Expr) -> Result<String, TableError> {
-        self.in_form(expr, TextForm::Plain)
-    }
-
-    fn in_form(&mut self, expr: &Expr, form: TextForm) -> Result<String, TableError> {
         Ok(match expr {
-            Expr::Column(name) => self.column(name, form)?.0,
-            Expr::Literal(value) => self.bind(Parameter::One(value.clone()), form),
+            Expr::Column(name) => self.column(name)?.0,
+            Expr::Literal(value) => self.value(value.clone()),
             Expr::Compare(comparison, one, other) => {
-                let constants = [&**one, &**other].into_iter().filter_map(literal);
-                let form = form_of(constants);
-                let (one, other) = (self.in_form(one, form)?, self.in_form(other, form)?);
+                let (one, other) = (self.expression(one)?, self.expression(other)?);
                 format!("({one} {} {other})", sign(*comparison))
             }
             Expr::In(one, values) => {
-                let form = form_of(values);
-                let one = self.in_form(one, form)?;
+                let one = self.expression(one)?;
                 // A list has at least one value, and all have one type.
                 let kind = values.first().map_or(Kind::Whole, Value::kind);
-                let list = self.list(kind, values, form);
+                let list = self.list(kind, values);
                 self.dialect.is_in(&one, &list)
             }
             Expr::Between(one, low, high) => {
-                let form = form_of([low, high]);
-                let one = self.in_form(one, form)?;
-                let [low, high] =
-                    [low, high].map(|end| self.bind(Parameter::One(end.clone()), form));
+                let one = self.expression(one)?;
+                let [low, high] = [low, high].map(|end| self.value(end.clone()));
                 format!("({one} BETWEEN {low} AND {high})")
             }
             Expr::IsNull(one) => format!("({} IS NULL)", self.expression(one)?),
@@ -156,23 +147,6 @@ impl<'a, D: Dialect> Writer<'a, D> {
 
 fn wide<D: Dialect>(number: i64) -> String {
     format!("CAST('{number}' AS {})", D::WIDE)
-}
-
-fn literal(expr: &Expr) -> Option<&Value> {
-    match expr {
-        Expr::Literal(value) => Some(value),
-        _ => None,
-    }
-}
-
-/// The form in which texts are compared with these constants.
-pub(super) fn form_of<'a>(values: impl IntoIterator<Item = &'a Value>) -> TextForm {
-    let has_zero = |value: &Value| matches!(value, Value::Text(text) if text.contains('\0'));
-    if values.into_iter().any(has_zero) {
-        TextForm::WithZero
-    } else {
-        TextForm::Plain
-    }
 }
 
 fn sign(comparison: Comparison) -> &'static str {

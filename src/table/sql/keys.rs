@@ -1,7 +1,7 @@
 //! The keys that occur, as one statement.
 
 use super::expression::{ROWS, Writer};
-use super::{Dialect, Statement, TextForm};
+use super::{Dialect, Statement};
 use crate::table::{Condition, Person, Schema, TableError};
 
 impl Statement {
@@ -19,12 +19,12 @@ impl Statement {
         column: &str,
     ) -> Result<Self, TableError> {
         let (from, mut writer) = Writer::new(dialect, schema, from);
-        let (key, _) = writer.column(column, TextForm::Plain)?;
+        let (key, _) = writer.column(column)?;
         let mut conditions = vec![format!("{key} IS NOT NULL")];
         let (least, people) = match schema.person() {
             Person::EachRow => (key, String::new()),
             Person::Column(name) => {
-                let (person, _) = writer.column(name, TextForm::Plain)?;
+                let (person, _) = writer.column(name)?;
                 conditions.push(format!("{person} IS NOT NULL"));
                 (format!("MIN({key})"), format!(" GROUP BY {person}"))
             }

@@ -9,7 +9,7 @@ mod keys;
 mod tally;
 mod totals;
 
-pub use dialect::{Dialect, TextForm};
+pub use dialect::Dialect;
 pub use totals::read_totals;
 
 use super::{Kind, Value};

@@ -1,7 +1,7 @@
 //! A plan as one statement.
 
-use super::expression::{ROWS, Writer, form_of};
-use super::{Dialect, Statement, TextForm};
+use super::expression::{ROWS, Writer};
+use super::{Dialect, Statement};
 use crate::table::{
     Amount, Bound, Grouping, Keys, Kind, MOST_STEPS, Parts, Person, Plan, TableError,
 };
@@ -84,7 +84,7 @@ impl<D: Dialect> Writer<'_, D> {
         let person = match plan.schema().person() {
             Person::EachRow => String::new(),
             Person::Column(name) => {
-                let (person, _) = self.column(name, TextForm::Plain)?;
+                let (person, _) = self.column(name)?;
                 conditions.push(format!("{person} IS NOT NULL"));
                 format!("{person} AS person, ")
             }
@@ -112,9 +112,8 @@ impl<D: Dialect> Writer<'_, D> {
         conditions: &mut Vec<String>,
     ) -> Result<String, TableError> {
         let (Keys::Values(values) | Keys::Buckets(values)) = grouping.groups();
-        let form = form_of(values);
-        let (column, kind) = self.column(grouping.column(), form)?;
-        let list = self.list(kind, values, form);
+        let (column, kind) = self.column(grouping.column())?;
+        let list = self.list(kind, values);
         Ok(match grouping.groups() {
             Keys::Values(_) => {
                 let keys = format!("keys{number}");

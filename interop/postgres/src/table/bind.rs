@@ -28,7 +28,6 @@ impl ToSql for Sent<'_> {
         match self.0 {
             Value::Whole(number) => out.put_i64(*number),
             Value::Real(number) => out.put_f64(*number),
-            // The same for `text` and for `bytea`.
             Value::Text(text) => out.put_slice(text.as_bytes()),
             Value::Bool(yes) => out.put_u8((*yes).into()),
             Value::Date(days) => out.put_i32(date(*days)),

@@ -1,7 +1,7 @@
 //! How PostgreSQL spells a plan.
 
 use queryables::table::Kind;
-use queryables::table::sql::{Dialect, Parameter, TextForm};
+use queryables::table::sql::{Dialect, Parameter};
 
 /// PostgreSQL, with a database in UTF-8 and sessions in UTC.
 pub(crate) struct Postgres;
@@ -15,8 +15,8 @@ impl Dialect for Postgres {
         format!("\"{}\"", name.replace('"', "\"\""))
     }
 
-    fn placeholder(&self, number: usize, parameter: &Parameter, form: TextForm) -> String {
-        let kind = type_of(parameter.kind(), form);
+    fn placeholder(&self, number: usize, parameter: &Parameter) -> String {
+        let kind = type_of(parameter.kind());
         match parameter {
             Parameter::List(..) => format!("${number}::{kind}[]"),
             // Two constants have no column that says how they compare.
@@ -26,12 +26,11 @@ impl Dialect for Postgres {
     }
 
     /// An infinite date or time is before or after all others, as its order says.
-    fn column(&self, column: &str, kind: Kind, form: TextForm) -> String {
-        let cast = format!("CAST({column} AS {})", type_of(kind, TextForm::Plain));
+    fn column(&self, column: &str, kind: Kind) -> String {
+        let cast = format!("CAST({column} AS {})", type_of(kind));
         match kind {
             Kind::Whole | Kind::Bool | Kind::Date | Kind::Time => cast,
             Kind::Real => format!("NULLIF({cast}, 'NaN')"),
-            Kind::Text if form == TextForm::WithZero => format!("convert_to({cast}, 'UTF8')"),
             Kind::Text => format!("({cast} COLLATE \"C\")"),
         }
     }
@@ -62,12 +61,10 @@ impl Dialect for Postgres {
     }
 }
 
-/// PostgreSQL has no texts with U+0000, but it has such bytes.
-fn type_of(kind: Kind, form: TextForm) -> &'static str {
+fn type_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Whole => "bigint",
         Kind::Real => "double precision",
-        Kind::Text if form == TextForm::WithZero => "bytea",
         Kind::Text => "text",
         Kind::Bool => "boolean",
         Kind::Date => "date",
@@ -177,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Also where a question has every kind of column, and where a constant has U+0000.
+    /// Also where a question has every kind of column.
     #[test]
     fn texts_of_random_plans_hold_only_what_they_may() {
         let allowed =
@@ -187,22 +184,13 @@ mod tests {
             let schema = draw.schema();
             let statement = rendered(&draw.plan(&schema));
             assert!(statement.text.bytes().all(allowed), "{}", statement.text);
-            // Quotes are around the two names of numbers that are no words, and around the ends of 64 bits.
+            // Quotes are around the number that is none, and around the ends of 64 bits.
             let quoted = statement.text.split('\'').skip(1).step_by(2);
-            let known = ["NaN", "UTF8", "-9223372036854775808", "9223372036854775807"];
+            let known = ["NaN", "-9223372036854775808", "9223372036854775807"];
             for quoted in quoted {
                 assert!(known.contains(&quoted), "{quoted}");
             }
         }
-        let schema = schema();
-        let zero = schema.condition(col("person").gt("a\0'b")).unwrap();
-        let one = (Amount::one(0).unwrap(), Parts::Value);
-        let plan = Plan::new(&schema, Some(zero), one, vec![], Bound::Each(1)).unwrap();
-        let text = rendered(&plan).text;
-        assert!(
-            text.contains("(convert_to(CAST(t.\"person\" AS text), 'UTF8') > $1::bytea)"),
-            "{text}"
-        );
     }
 
     #[test]

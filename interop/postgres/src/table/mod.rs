@@ -203,9 +203,7 @@ fn values(schema: &Schema, rows: &[Vec<Option<Value>>]) -> Statement {
     let placeholders: Vec<String> = parameters
         .iter()
         .zip(1..)
-        .map(|(list, number)| {
-            Postgres.placeholder(number, list, queryables::table::sql::TextForm::Plain)
-        })
+        .map(|(list, number)| Postgres.placeholder(number, list))
         .collect();
     let (placeholders, names) = (placeholders.join(", "), names.join(", "));
     Statement {
