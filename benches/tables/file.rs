@@ -33,8 +33,7 @@ pub fn write(path: &Path, rows: usize) -> Result<(), Box<dyn Error>> {
     let mut writer = None;
     for start in (0..rows).step_by(ROWS) {
         let numbers: Vec<u64> = (start..rows.min(start + ROWS)).map(|_| next()).collect();
-        let column =
-            |of: &dyn Fn(u64) -> i64| numbers.iter().map(|n| of(*n)).collect::<Vec<i64>>();
+        let column = |of: &dyn Fn(u64) -> i64| numbers.iter().map(|n| of(*n)).collect::<Vec<i64>>();
         let persons = column(&|n| (n % people) as i64);
         let hours = column(&|n| ((n >> 7) % 101) as i64);
         let income = column(&|n| ((n >> 3) % 100_003) as i64);
